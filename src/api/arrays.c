@@ -55,14 +55,14 @@ hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *d
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
     struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID, .rank = -1}; /* of any size */
     hlo_literal *h = hlo_literal_begin();
-    struct str who = *name ? arena_printf(&h->arena, "`%s`", name) : STR("it");
+    struct str who = *name ? arena_printf(&h->arena, "'%s'", name) : STR("it");
     return hlo_literal_end(h, io_arrays_get(ds, &h->arena, &s->in, str_of(name), dtype ? &want : NULL, who));
 }
 
 static struct str param_title(struct arena *a, const hlo_module *module, size_t param)
 {
     struct str name = hlo_param_of(module, param)->name;
-    return arena_printf(a, "parameter `" STR_FMT "`", STR_ARG(name));
+    return arena_printf(a, "parameter '" STR_FMT "'", STR_ARG(name));
 }
 
 static int64_t leaves_before(const hlo_module *module, size_t param) { return module->m->entry->leaves_before[param]; }
@@ -117,7 +117,7 @@ static hlo_literal *literal_argument(const hlo_module *module, size_t param, con
     if (name)
         buf_puts(&called, name);
     else
-        buf_printf(&called, "argument `" STR_FMT "`", STR_ARG(hlo_param_of(module, param)->name));
+        buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));
     hlo_literal *l = hlo_literal_parse_named(called.data, buf_view(&b), m);
     buf_free(&b);
     buf_free(&called);
@@ -144,7 +144,7 @@ static bool argument_fits(const hlo_module *module, size_t param, const hlo_lite
     bool fits = strcmp(got.data, want.data) == 0 || strstr(want.data, "<=") || strchr(want.data, '?');
     if (!fits) {
         struct buf why = {0};
-        buf_printf(&why, "parameter `" STR_FMT "` is %s; the argument given is %s", STR_ARG(p->name), want.data, got.data);
+        buf_printf(&why, "parameter '" STR_FMT "' is %s, but the argument is %s", STR_ARG(p->name), want.data, got.data);
         DIAG(hlo_sink_of_module(m, module), p->span, FAILURE, why.data);
         buf_free(&why);
     }
@@ -163,11 +163,11 @@ static bool hint(const hlo_module *module, size_t param, const char *text, hlo_m
     if (hlo_literal_has_shape(text, strlen(text)))
         return false;
     if (!number && strchr(text, '.') && access(text, R_OK) == 0)
-        buf_printf(&why, "`%s` is a file; `@%s` stands for what is in it", text, text);
+        buf_printf(&why, "'%s' is a file; use '@%s' to read its contents", text, text);
     else if (*text == '[' || (*text != '{' && strchr(text, ',')))
-        buf_puts(&why, "an array is written in braces: '{1, 2, 3}'");
+        buf_puts(&why, "write arrays in braces: '{1, 2, 3}'");
     if (why.size > 0) {
-        buf_printf(&called, "argument `" STR_FMT "`", STR_ARG(hlo_param_of(module, param)->name));
+        buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));
         hlo_messages_add(m, called.data, why.data);
     }
     bool said = why.size > 0;
@@ -211,7 +211,7 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
     if (!s)
         return NULL;
     hlo_literal *h = hlo_literal_begin();
-    struct io_wanted w = {.prefix = prefix, .participant = (int64_t)participant, .who = STR("the result")};
+    struct io_wanted w = {.prefix = prefix, .participant = (int64_t)participant, .who = STR("result")};
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     h = hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
     hlo_arrays_free(s);
@@ -225,7 +225,7 @@ bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
     GUARDED((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     if (!shape_is_array(h->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a .npy file holds one array; write an .npz file");
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a .npy file holds a single array; write an .npz file");
     return io_write_npy(ds, path, h->l);
 }
 
@@ -269,14 +269,13 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
     }
     if (count != 1) {
         char why[96];
-        snprintf(why, sizeof why, "a file of this kind holds one array, and there are %zu participants; write an .npz file",
-                 count);
+        snprintf(why, sizeof why, "a file of this type cannot hold the results of %zu participants; write an .npz file", count);
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why);
     }
     if (str_ends(str_of(path), STR(".npy")))
         return hlo_write_npy(path, h[0], m);
     if (!shape_is_array(h[0]->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "raw bytes are of one array; write an .npz file");
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a raw file holds a single array; write an .npz file");
     return io_write_raw(ds, path, h[0]->l);
 }
 

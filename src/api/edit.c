@@ -35,7 +35,7 @@ static bool judge(const hlo_edit *e, const struct inst *i, const char *what, con
 {
     if (!problem)
         return true;
-    struct str text = arena_printf(&m->arena, "`" STR_FMT "` can't %s: %s", STR_ARG(i->name), what, problem);
+    struct str text = arena_printf(&m->arena, "'" STR_FMT "' can't %s: %s", STR_ARG(i->name), what, problem);
     return DIAG_ERROR(hlo_sink_of_module(m, hlo_listing_module(e->l)), i->name_span, FAILURE, text.ptr);
 }
 
@@ -64,7 +64,7 @@ bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst), *other = hlo_listing_inst(e->l, by);
-    struct str what = arena_printf(&m->arena, "become `" STR_FMT "`", STR_ARG(other->name));
+    struct str what = arena_printf(&m->arena, "become '" STR_FMT "'", STR_ARG(other->name));
     return judge(e, i, what.ptr, edit_replace(e->e, i, other), m);
 }
 

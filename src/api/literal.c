@@ -145,7 +145,7 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
         if (!l) /* only now a sink is made: it stays among the messages, and there may be many calls that go well */
             io_literal_too_large(hlo_sink_of_name(m, dtype, STR("")), &h->arena, shape);
     } else {
-        hlo_messages_add(m, dtype, "no element type");
+        hlo_messages_add(m, dtype, "not an array element type");
     }
     return hlo_literal_end(h, l);
 }
@@ -176,11 +176,11 @@ hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims
     if (dtype_is_array(t) && rank <= INT16_MAX)
         shape = shape_array(&h->arena, t, (int)rank, dims, NULL, NULL);
     if (!shape) {
-        hlo_messages_add(m, dtype, "no element type");
+        hlo_messages_add(m, dtype, "not an array element type");
     } else if (!shape_bytes(shape, &size)) {
-        hlo_messages_add(m, dtype, "more bytes than there can be");
+        hlo_messages_add(m, dtype, "size overflows");
     } else if ((uintptr_t)data % dtype_bytes(dtype_component(t)) != 0) {
-        hlo_messages_add(m, dtype, "the memory is not aligned as its elements must be");
+        hlo_messages_add(m, dtype, "data is not aligned to the element size");
     } else {
         struct lent *owner = heap_zalloc(1, sizeof *owner);
         *owner = (struct lent){.release = release, .context = context};

@@ -86,7 +86,7 @@ static void handle(int number, siginfo_t *info, void *context)
         path = path_if_it_holds(line, (uintptr_t)info->si_addr);
     if (path) {
         say(path);
-        say(": error: the file got shorter while it was used, or can't be read any more\n");
+        say(": error: file truncated or unreadable while mapped\n");
         _exit(HLO_FAILED);
     }
     close(l.fd);

@@ -101,14 +101,14 @@ bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages
     const struct inst *i = w->sighting->step->inst;
     struct diags *ds = hlo_sink_of_name(m, "<value>", STR(""));
     if (!fits(i->shape, l->l->shape)) {
-        struct str why = arena_printf(&ds->arena, "`" STR_FMT "` is " STR_FMT "; " STR_FMT " does not fit", STR_ARG(i->name),
+        struct str why = arena_printf(&ds->arena, "'" STR_FMT "' is " STR_FMT "; " STR_FMT " does not match", STR_ARG(i->name),
                                       STR_ARG(shape_text(&ds->arena, i->shape)), STR_ARG(shape_text(&ds->arena, l->l->shape)));
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why.ptr);
     }
     for (struct looked *g = w->given; g; g = g->next)
         if (g->operand == SIGHT_VALUE)
             g->operand = INT_MIN; /* outdated: the next one who asks gets the new value */
-    return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "no memory for the value");
+    return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the value");
 }
 
 /* ---- observers ---- */

@@ -83,9 +83,9 @@ static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_
         f->count = 1;
         return f;
     }
-    struct str there = arena_printf(
-        &f->arena, f->count == 1 ? "no module `%s`; the file holds %zu module" : "no module `%s`; the file holds %zu modules",
-        pick, f->count);
+    struct str there =
+        arena_printf(&f->arena, f->count == 1 ? "no module '%s'; file has %zu module" : "no module '%s'; file has %zu modules",
+                     pick, f->count);
     DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, DUMP_MISSING, STR_ARG(there), STR_ARG(STR("")));
     hlo_file_free(f);
     return NULL;

@@ -247,10 +247,10 @@ bool hlo_sight_origin(const struct hlo_sight *s, unsigned what, struct hlo_origi
 static const char *words_of(enum hlo_oddity what, bool constant)
 {
     switch (what) {
-    case HLO_ODD_NAN: return constant ? "takes nan from a constant" : "makes nan of operands without one";
-    case HLO_ODD_INF: return "makes inf of operands without one";
-    case HLO_ODD_OVERFLOW: return "makes inf of finite operands";
-    default: return "makes a denormal number of operands without one";
+    case HLO_ODD_NAN: return constant ? "reads nan from a constant" : "produces nan from operands without any";
+    case HLO_ODD_INF: return "produces inf from operands without any";
+    case HLO_ODD_OVERFLOW: return "produces inf from finite operands";
+    default: return "produces a denormal from operands without any";
     }
 }
 
@@ -287,7 +287,7 @@ static void note_operand(struct diags *ds, struct diag *d, const struct hlo_sigh
         put_element(&b, l, index);
     else
         look_put_summary(&b, l);
-    diag_note(ds, d, i->operands[k]->span, "operand %d is `" STR_FMT "`: " STR_FMT, k, STR_ARG(i->operands[k]->name),
+    diag_note(ds, d, i->operands[k]->span, "operand %d is '" STR_FMT "': " STR_FMT, k, STR_ARG(i->operands[k]->name),
               STR_ARG(buf_view(&b)));
     buf_free(&b);
 }
@@ -297,9 +297,9 @@ static void note_within(struct diags *ds, struct diag *d, const struct sighting 
     for (int k = s->depth - 1; k >= 0; k--) {
         const struct inst *i = s->within[k].inst;
         if (i->opcode == OP_WHILE && s->within[k].iteration >= 0)
-            diag_note(ds, d, i->span, "in iteration %" PRId64 " of `" STR_FMT "`", s->within[k].iteration, STR_ARG(i->name));
+            diag_note(ds, d, i->span, "in iteration %" PRId64 " of '" STR_FMT "'", s->within[k].iteration, STR_ARG(i->name));
         else
-            diag_note(ds, d, i->span, "in `" STR_FMT "`", STR_ARG(i->name));
+            diag_note(ds, d, i->span, "in '" STR_FMT "'", STR_ARG(i->name));
     }
 }
 
@@ -338,7 +338,7 @@ static void note_lost_frame(struct diags *ds, struct diag *d, const struct sight
     for (int k = s->depth - 1; k >= 0 && inst_lost_frame(i) == 0; k--)
         i = s->within[k].inst;
     if (inst_lost_frame(i) > 0)
-        diag_note(ds, d, NO_SPAN, "no line is known: the file has no table with stack frame %" PRId32 " of `" STR_FMT "`",
+        diag_note(ds, d, NO_SPAN, "source line unknown: no stack frame table entry %" PRId32 " of '" STR_FMT "'",
                   inst_lost_frame(i), STR_ARG(i->name));
 }
 

@@ -84,9 +84,9 @@ struct str hlo_step_text(struct arena *a, const struct program *p, const struct 
     if (n && n->room > 0)
         buf_printf(&b, ", in %.*s", STR_ARG(size_text(a, n->room)));
     if (f == p->entry && f->steps[number].once == ONCE_RUN)
-        buf_puts(&b, "; once for all runs");
+        buf_puts(&b, "; cached across runs");
     else if (f->steps[number].once != ONCE_NOT)
-        buf_puts(&b, f->steps[number].once == ONCE_RUN ? "; once in a run" : "; once in a run of the loop");
+        buf_puts(&b, f->steps[number].once == ONCE_RUN ? "; once per run" : "; once per loop");
     struct str kept = arena_str(a, buf_view(&b));
     buf_free(&b);
     return kept;
@@ -223,7 +223,7 @@ static struct str where_text(const struct following *w, const struct step *s, co
     case MADE_NOTHING: return STR("");
     case MADE_VIEW: return arena_printf(w->a, "view of %.*s", STR_ARG(name));
     case MADE_IN_PLACE: return arena_printf(w->a, "b%d, in place of %.*s", r->buffer, STR_ARG(name));
-    case MADE_WITHIN: return arena_printf(w->a, "b%d, from within", r->buffer);
+    case MADE_WITHIN: return arena_printf(w->a, "b%d, from the callee", r->buffer);
     default: return arena_printf(w->a, "b%d", r->buffer);
     }
 }
@@ -282,18 +282,17 @@ static const struct {
     const char *name, *help;
     size_t at;
 } passes[] = {
-    {"inlined", "calls and fusions made part of their callers", offsetof(struct plan_stats, inlined)},
-    {"mapped", "maps made elementwise steps", offsetof(struct plan_stats, mapped)},
-    {"merged", "steps that did what another one does", offsetof(struct plan_stats, merged)},
-    {"simplified", "instructions found to be another name or something simpler", offsetof(struct plan_stats, simplified)},
-    {"folded", "steps on constants done while planning", offsetof(struct plan_stats, folded)},
-    {"split", "reductions of what is there already, made once and joined with what they begin with",
-     offsetof(struct plan_stats, split)},
-    {"dropped", "steps whose results nobody reads", offsetof(struct plan_stats, dropped)},
-    {"kept", "steps of the entry computation done once for all runs", offsetof(struct plan_stats, kept)},
-    {"once", "steps of functions done once in a run", offsetof(struct plan_stats, once)},
-    {"invariant", "steps of loop bodies done once for a loop", offsetof(struct plan_stats, invariant)},
-    {"rests", "loops that are scalar programs after their first iteration", offsetof(struct plan_stats, rests)},
+    {"inlined", "calls and fusions inlined", offsetof(struct plan_stats, inlined)},
+    {"mapped", "maps turned into elementwise steps", offsetof(struct plan_stats, mapped)},
+    {"merged", "common subexpressions eliminated", offsetof(struct plan_stats, merged)},
+    {"simplified", "instructions simplified", offsetof(struct plan_stats, simplified)},
+    {"folded", "constants folded", offsetof(struct plan_stats, folded)},
+    {"split", "reductions split to reuse a partial result", offsetof(struct plan_stats, split)},
+    {"dropped", "dead steps eliminated", offsetof(struct plan_stats, dropped)},
+    {"kept", "steps cached across runs", offsetof(struct plan_stats, kept)},
+    {"once", "steps done once per run", offsetof(struct plan_stats, once)},
+    {"invariant", "loop-invariant steps hoisted", offsetof(struct plan_stats, invariant)},
+    {"rests", "loops peeled, then run as bytecode", offsetof(struct plan_stats, rests)},
 };
 
 static int pass_count(const struct program *p, size_t k)
@@ -321,22 +320,21 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
     struct arena a;
     struct hlo_memory m = hlo_program_memory(program);
     const struct foresight *f = p->foresight;
-    const char *about = m.exact ? "" : " or so, as much depends on what happens,";
+    const char *about = m.exact ? "" : " (estimate; data-dependent)";
     arena_init(&a);
-    buf_puts(out, "memory of a run\n");
+    buf_puts(out, "memory\n");
     buf_printf(out, "  %-11s %10.*s\n", "arguments", STR_ARG(size_text(&a, m.arguments)));
     buf_printf(out, "  %-11s %10.*s\n", "constants", STR_ARG(size_text(&a, m.constants)));
     buf_printf(out, "  %-11s %10.*s\n", "results", STR_ARG(size_text(&a, m.results)));
     if (!m.foreseen)
-        buf_puts(out, "  values      unknown: too much depends on what happens\n");
+        buf_puts(out, "  values      unknown (data-dependent)\n");
     else if (f->at)
         buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values", STR_ARG(size_text(&a, m.peak)), about,
                    (int)(f->at - f->in->steps), STR_ARG(f->in->computation->name), STR_ARG(f->at->inst->name));
     else
         buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)), about);
     if (m.kernels > 0)
-        buf_printf(out, "  %-11s %10.*s for itself takes the kernel that takes most\n", "kernels",
-                   STR_ARG(size_text(&a, m.kernels)));
+        buf_printf(out, "  %-11s %10.*s largest kernel workspace\n", "kernels", STR_ARG(size_text(&a, m.kernels)));
     arena_free(&a);
 }
 

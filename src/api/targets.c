@@ -51,7 +51,7 @@ bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m)
     GUARDED((hlo_messages_no_memory(m), false));
     const char *equal = strchr(rule, '=');
     if (!equal || equal == rule || !equal[1])
-        return hlo_messages_add(m, rule, "NAME=identity, NAME=zeros or NAME=COMMAND is wanted"), false;
+        return hlo_messages_add(m, rule, "expected NAME=identity, NAME=zeros or NAME=COMMAND"), false;
     struct str name = {rule, (size_t)(equal - rule)}, what = str_of(equal + 1);
     if (str_is(what, "identity"))
         targets_add(t->t, name, target_identity, NULL, NULL);
@@ -98,7 +98,7 @@ static bool call_function(void *user, const struct foreign_call *c, struct buf *
     guard_call_in(before);
     text[sizeof text - 1] = '\0';
     if (!ok)
-        buf_puts(why, *text ? text : "the function says that it has failed, not why");
+        buf_puts(why, *text ? text : "failed without a message");
     arena_free(&a);
     return ok;
 }

@@ -167,7 +167,7 @@ static bool bracketed(struct reader *r, struct str *w)
         depth += *r->at == '<' ? 1 : *r->at == '>' ? -1 : 0;
     while (++r->at < r->end && depth > 0);
     w->len = (size_t)(r->at - w->ptr);
-    return depth == 0 || fail(r, "`>`");
+    return depth == 0 || fail(r, "'>'");
 }
 
 static bool type_name(struct reader *r, struct str *out)
@@ -199,7 +199,7 @@ static bool closes(struct reader *r, char close) { return close ? take(r, close)
 
 static const char *comma_or(char close)
 {
-    return close == '}' ? "a comma or `}`" : close == ']' ? "a comma or `]`" : close == '>' ? "a comma or `>`" : "a comma";
+    return close == '}' ? "',' or '}'" : close == ']' ? "',' or ']'" : close == '>' ? "',' or '>'" : "','";
 }
 
 /* Values up to `close`, with names in a dictionary. */
@@ -216,7 +216,7 @@ static bool some_items(struct reader *r, struct dict_value *out, char close)
         if (closes(r, close))
             return true;
         if (!take(r, ','))
-            return fail(r, out->kind == DICT_DICT && item->value.kind == DICT_UNIT ? "`=`" : comma_or(close));
+            return fail(r, out->kind == DICT_DICT && item->value.kind == DICT_UNIT ? "'='" : comma_or(close));
     } while (!r->loose || !closes(r, close));
     return true;
 }
@@ -243,13 +243,13 @@ static bool array(struct reader *r, struct dict_value *out)
 {
     out->kind = DICT_ARRAY;
     if (!take(r, '<'))
-        return fail(r, "`<`");
+        return fail(r, "'<'");
     if (!type_name(r, &out->type))
         return false;
     if (take(r, '>'))
         return true;
     if (!take(r, ':'))
-        return fail(r, "`:`");
+        return fail(r, "':'");
     return peek(r) == '>' ? fail(r, "a value") : items(r, out, '>');
 }
 
@@ -258,11 +258,11 @@ static bool dense(struct reader *r, struct dict_value *out)
 {
     struct dict_value inner;
     if (!take(r, '<'))
-        return fail(r, "`<`");
+        return fail(r, "'<'");
     if (!value(r, &inner))
         return false;
     if (!take(r, '>'))
-        return fail(r, "`>`");
+        return fail(r, "'>'");
     out->kind = DICT_LIST;
     out->count = inner.count;
     out->items = inner.items;
@@ -320,7 +320,7 @@ static bool any_value(struct reader *r, struct dict_value *out)
 static bool value(struct reader *r, struct dict_value *out)
 {
     if (++r->depth > DEEPEST)
-        return fail(r, "fewer brackets inside brackets");
+        return fail(r, "less nesting");
     peek(r);
     *out = (struct dict_value){.at = r->at};
     if (!any_value(r, out))
@@ -340,8 +340,8 @@ bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dic
     if (at_end(&r))
         return true;
     if (peek(&r) == '{')
-        return value(&r, out) && (at_end(&r) || fail(&r, "nothing more"));
-    return r.loose ? items(&r, out, '\0') : fail(&r, "`{`");
+        return value(&r, out) && (at_end(&r) || fail(&r, "end of input"));
+    return r.loose ? items(&r, out, '\0') : fail(&r, "'{'");
 }
 
 const struct dict_value *dict_find(const struct dict_value *d, struct str name)
@@ -358,6 +358,6 @@ const char *dict_problem(struct arena *a, const struct dict_error *error)
 {
     size_t n = error->rest.len < QUOTE_LENGTH ? error->rest.len : QUOTE_LENGTH;
     if (n == 0)
-        return arena_printf(a, "wanted %s at the end", error->wanted).ptr;
-    return arena_printf(a, "wanted %s at `%.*s`", error->wanted, (int)n, error->rest.ptr).ptr;
+        return arena_printf(a, "expected %s, got end of input", error->wanted).ptr;
+    return arena_printf(a, "expected %s at '%.*s'", error->wanted, (int)n, error->rest.ptr).ptr;
 }

@@ -31,7 +31,7 @@ static size_t most_of(int fd)
 
 const char *file_problem(int error)
 {
-    return error == EFBIG ? "it is too long: of a file 4 GiB are read, of a pipe 1 GiB, of a device 16 MiB" : strerror(error);
+    return error == EFBIG ? "input too long (limits: file 4 GiB, pipe 1 GiB, device 16 MiB)" : strerror(error);
 }
 
 static bool read_all(int fd, size_t guess, size_t most, struct file_bytes *out)

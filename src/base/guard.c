@@ -170,7 +170,7 @@ _Noreturn void out_of_memory(void)
 {
     struct guard *g = innermost;
     if (!g) { /* a bug of ours: each function of hlo.h that takes memory is a guard */
-        fputs("hlo: error: out of memory, where nobody is prepared for it\n", stderr);
+        fputs("hlo: fatal error: out of memory\n", stderr);
         abort();
     }
     give_back(g);

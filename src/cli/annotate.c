@@ -79,10 +79,10 @@ static void say_unknown(const struct listed_module *l)
     for (size_t i = 0; i < hlo_list_count(l->listing); i++)
         lost += hlo_list_inst(l->listing, i).lost_frame > 0;
     if (lost > 0)
-        fprintf(stderr, "hlo: %s: %zu instruction%s stack frames, but the file has no tables of them\n", l->path, lost,
+        fprintf(stderr, "hlo: %s: %zu instruction%s stack frame ids, but the file has no stack frame tables\n", l->path, lost,
                 lost == 1 ? " has" : "s have");
     else
-        fprintf(stderr, "hlo: %s says nothing of where its instructions come from\n", l->path);
+        fprintf(stderr, "hlo: %s has no source locations\n", l->path);
 }
 
 static int annotate_module(void *context, const struct listed_module *l)
@@ -110,6 +110,6 @@ static int annotate_module(void *context, const struct listed_module *l)
 int annotate_command(const struct options *o)
 {
     if (o->arg_count != 1)
-        return usage_error(o, o->arg_count ? "one file at a time" : "no file given");
+        return usage_error(o, o->arg_count ? "expected one file" : "no file given");
     return each_listed(o, o->args, 1, false, annotate_module, NULL);
 }

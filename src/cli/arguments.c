@@ -55,8 +55,8 @@ static int unknown_param(const struct arguments *a, const char *name)
 {
     struct buf names = {0};
     for (size_t i = 0; i < a->count; i++)
-        buf_printf(&names, i ? ", `%s`" : "`%s`", hlo_param_name(a->module, i));
-    int status = usage_error(a->o, "no parameter `%s`; the module takes %s", name, a->count ? names.data : "none");
+        buf_printf(&names, i ? ", '%s'" : "'%s'", hlo_param_name(a->module, i));
+    int status = usage_error(a->o, "unknown parameter '%s'; the module has %s", name, a->count ? names.data : "none");
     buf_free(&names);
     return status;
 }
@@ -78,7 +78,7 @@ static int named_argument(struct arguments *a, const char *arg, const char *valu
     if (param < 0)
         status = unknown_param(a, name.data);
     else if (at && !num_parse_i64((struct str){at + 1, (size_t)(equal - at - 1)}, &participant))
-        status = usage_error(a->o, "`%.*s`: the number of a participant is wanted", (int)(equal - arg), arg);
+        status = usage_error(a->o, "invalid participant '%.*s'", (int)(equal - arg), arg);
     else if (at && (participant < 0 || participant >= (int64_t)a->participants))
         status = unknown_participant(a, participant);
     else if (!one_argument(a, (size_t)param, participant, value))
@@ -94,7 +94,7 @@ static int positional_argument(struct arguments *a, const char *arg)
     while (a->next < a->count && has_value(a, a->next, 0))
         a->next++;
     if (a->next == a->count)
-        return usage_error(a->o, "argument `%s` is one too many: the module takes %zu", arg, a->count);
+        return usage_error(a->o, "too many arguments: '%s'; the module has %zu parameters", arg, a->count);
     return one_argument(a, a->next, EVERYBODY, arg) ? HLO_OK : HLO_USAGE;
 }
 
@@ -146,7 +146,7 @@ static int input_files(struct arguments *a)
 static int missing_argument(const struct arguments *a, size_t i)
 {
     hlo_text shape = hlo_param_shape(a->module, i);
-    int status = usage_error(a->o, "no argument for parameter %zu, `%s`, of shape %s; --fake or --random makes one up", i,
+    int status = usage_error(a->o, "missing argument for parameter %zu, '%s', of shape %s; --fake or --random generates one", i,
                              hlo_param_name(a->module, i), shape.data);
     hlo_text_free(&shape);
     return status;
@@ -161,7 +161,7 @@ bool fake_kind(const struct options *o, enum hlo_fake *out)
         k++;
     *out = (enum hlo_fake)k;
     return k < COUNT_OF(words) ||
-           (usage_error(o, "`--fake=%s`: zeros, ones, iota, uniform, normal or edge is wanted", word), false);
+           (usage_error(o, "invalid value '%s' for '--fake': expected zeros, ones, iota, uniform, normal or edge", word), false);
 }
 
 /* How arguments are to be made up; false with a message. */
@@ -176,7 +176,7 @@ static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed
     if (!fake_kind(a->o, kind))
         return false;
     if (a->o->given[OPT_FAKE] && a->o->given[OPT_RANDOM])
-        return usage_error(a->o, "`--fake` and `--random` are two ways to make up arguments"), false;
+        return usage_error(a->o, "'--fake' and '--random' are mutually exclusive"), false;
     return option_int(a->o, OPT_RANDOM, 0, INT64_MAX, 1, seed) && option_int(a->o, OPT_SEED, 0, INT64_MAX, *seed, seed);
 }
 

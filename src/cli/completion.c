@@ -184,5 +184,5 @@ int print_completion(const struct options *o, const char *shell)
         buf_free(&out);
         return HLO_OK;
     }
-    return usage_error(o, "`--completion=%s`: bash, zsh or fish is wanted", shell);
+    return usage_error(o, "invalid value '%s' for '--completion': expected bash, zsh or fish", shell);
 }

@@ -132,7 +132,7 @@ static void put_text(struct buf *out, const struct costs *c, size_t top)
     put_amount(out, c->operations, 0);
     buf_puts(out, " operations, ");
     put_amount(out, c->bytes, 0);
-    buf_printf(out, " bytes moved%s\n", c->loops ? "; loops of which the number of rounds is not known count once" : "");
+    buf_printf(out, " bytes moved%s\n", c->loops ? "; loops of unknown trip count are counted once" : "");
     buf_puts(out, "operations  share     bytes  share     times  instruction\n");
     for (size_t k = 0; k < c->count && k < top; k++)
         put_line(out, c, &c->lines[k]);

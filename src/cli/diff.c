@@ -151,7 +151,7 @@ static size_t shown_of(const struct diffing *d, const struct list *l)
 static void put_more(struct buf *out, size_t more)
 {
     if (more > 0)
-        buf_printf(out, "  and %zu more; --verbose shows all\n", more);
+        buf_printf(out, "  and %zu more (--verbose shows all)\n", more);
 }
 
 static void put_only(const struct diffing *d, struct buf *out, const struct side *s, const struct list *l)
@@ -184,8 +184,8 @@ static const char *how_paired(enum hlo_paired how)
 {
     switch (how) {
     case HLO_PAIRED_METADATA: return ", paired by op_name";
-    case HLO_PAIRED_PLACE: return ", paired by place";
-    case HLO_PAIRED_OTHERWISE: return ", paired though it changed";
+    case HLO_PAIRED_PLACE: return ", paired by position";
+    case HLO_PAIRED_OTHERWISE: return ", paired despite changes";
     default: return "";
     }
 }
@@ -217,7 +217,7 @@ static void put_results_apart(const struct diffing *d, struct buf *out, const st
 {
     const char *const names[2] = {d->b.title, d->a.title};
     hlo_text text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
-    buf_puts(out, "results differ, though no instruction that stands in both does\n");
+    buf_puts(out, "results differ, but no instruction present in both modules does\n");
     buf_bytes(out, text.data, text.size);
     hlo_text_free(&text);
 }
@@ -233,7 +233,7 @@ static void put_text(struct diffing *d, struct buf *out, const struct hlo_diverg
         put_first(d, out, v);
     else if (!v->results_agree)
         put_results_apart(d, out, v);
-    buf_printf(out, "%" PRIu64 " values compared, %" PRIu64 " not the same bit for bit; results %s\n", v->compared, v->unequal,
+    buf_printf(out, "%" PRIu64 " values compared, %" PRIu64 " not bit-identical; results %s\n", v->compared, v->unequal,
                v->results_agree        ? "agree"
                : v->results.comparable ? "differ"
                                        : "have different shapes");
@@ -325,7 +325,7 @@ int diff_command(const struct options *o)
     if (o->arg_count == 0)
         status = usage_error(o, "no file given");
     else if (o->arg_count == 1 && !d.alone)
-        status = usage_error(o, "two files are wanted, or one with --plain");
+        status = usage_error(o, "expected two files, or one with --plain");
     else if ((status = get_ready(&d)) == HLO_OK)
         status = compare_runs(&d);
     report(o, d.m);

@@ -8,7 +8,7 @@ static bool bound_option(const struct options *o, enum option_id id, double *out
     const char *text = o->value[id];
     if (!text || (num_parse_double(str_of(text), out) && *out >= 0))
         return true;
-    return usage_error(o, "`--%s=%s`: a number from 0 on is wanted", option_row(id)->name, text), false;
+    return usage_error(o, "invalid value '%s' for '--%s': expected a non-negative number", text, option_row(id)->name), false;
 }
 
 bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
@@ -28,9 +28,9 @@ static void say_difference(const struct arguments *a, const char *path, size_t p
         return;
     fflush(stdout);
     if (a->participants > 1)
-        fprintf(f, "hlo: %s: the result of participant %zu differs: %s\n", path, p, why->data);
+        fprintf(f, "hlo: %s: result of participant %zu differs: %s\n", path, p, why->data);
     else
-        fprintf(f, "hlo: %s: the result differs: %s\n", path, why->data);
+        fprintf(f, "hlo: %s: result differs: %s\n", path, why->data);
     if (d.comparable && d.elements > 1) {
         hlo_text report = hlo_difference_print(&d, result, expected, NULL);
         fputs(report.data, f);
@@ -42,9 +42,7 @@ static void say_difference(const struct arguments *a, const char *path, size_t p
 static hlo_literal *read_text(const struct arguments *a, const char *path, struct str text)
 {
     if (a->participants > 1)
-        return usage_error(a->o, "`%s`: there are %zu participants, whose results are expected from an .npz file", path,
-                           a->participants),
-               NULL;
+        return usage_error(a->o, "'%s': results of %zu participants must be in an .npz file", path, a->participants), NULL;
     text = str_trim(text);
     return hlo_literal_parse(text.ptr, text.len, a->m);
 }

@@ -13,9 +13,9 @@ static bool find(const struct options *o, const char *path, const hlo_listing *l
     long found = name.size > 0 ? hlo_list_find(l, name.data) : -1;
     bool ok = false;
     if (found < 0)
-        usage_error(o, "%s has no instruction `%s`", path, name.size > 0 ? name.data : "");
+        usage_error(o, "%s has no instruction '%s'", path, name.size > 0 ? name.data : "");
     else if (at && (!num_parse_i64(str_of(at + 1), &execution) || execution < 0))
-        usage_error(o, "`%s`: which time it is done is wanted behind the @, from 0", text);
+        usage_error(o, "invalid instruction '%s': expected an execution number after '@'", text);
     else
         ok = true;
     x->inst = (size_t)(found < 0 ? 0 : found);
@@ -53,5 +53,5 @@ static int extract_named(struct arguments *a, const hlo_listing *l, const char *
 
 int extract_command(const struct options *o)
 {
-    return with_name(o, "FILE and the NAME of an instruction are wanted", extract_named);
+    return with_name(o, "expected FILE and the NAME of an instruction", extract_named);
 }

@@ -31,7 +31,7 @@ static hlo_literal *infeed(void *context, size_t participant, const hlo_feed_cal
     hlo_literal *item = hlo_literal_parse(l->text.data, l->text.size, m);
     if (!item) {
         struct buf why = {0};
-        buf_printf(&why, "line %" PRIu32 " is no literal", l->number);
+        buf_printf(&why, "line %" PRIu32 " is not a literal", l->number);
         hlo_messages_add(m, r->in->path, why.data);
         buf_free(&why);
     }
@@ -64,7 +64,7 @@ static bool outfeed(void *context, size_t participant, const hlo_literal *item, 
 static bool open_in(struct feed_files *f, struct feed_in *in, const char *path)
 {
     f->in_count++;
-    return feed_in_open(in, path, f->ahead) || (usage_error(f->o, "cannot read `%s`: %s", path, strerror(errno)), false);
+    return feed_in_open(in, path, f->ahead) || (usage_error(f->o, "cannot read '%s': %s", path, strerror(errno)), false);
 }
 
 /* Who reads what is written here may go away: that is an error as any other, not the end of the process. Who reads standard
@@ -146,8 +146,7 @@ bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m)
     for (size_t k = 0; k < f->out_count; k++)
         ok = feed_out_close(&f->out[k], true, m) && ok;
     if (f->dropped > 0)
-        fprintf(stderr, "hlo: warning: what was given to the host went nowhere (%zu); --outfeed=FILE keeps it\n",
-                (size_t)f->dropped);
+        fprintf(stderr, "hlo: warning: %zu outfeed item(s) discarded; use --outfeed=FILE to keep them\n", (size_t)f->dropped);
     return ok;
 }
 

@@ -80,7 +80,7 @@ static bool compile(const struct options *o, struct term *t, const char *re)
     if (error == 0)
         return true;
     regerror(error, &t->re, why, sizeof why);
-    return usage_error(o, "`%s`: %s", re, why), false;
+    return usage_error(o, "'%s': %s", re, why), false;
 }
 
 static bool read_term(const struct options *o, const char *text, struct term *t)
@@ -95,9 +95,9 @@ static bool read_term(const struct options *o, const char *text, struct term *t)
     const char *value = text + n + t->not +1;
     const char *allowed = key_table[t->key].number ? "=<>" : "=~";
     if (!t->how || !strchr(allowed, t->how))
-        return usage_error(o, "`%s`: after `%s` one of %s is wanted", text, key_table[t->key].name, allowed), false;
+        return usage_error(o, "invalid term '%s': expected one of %s after '%s'", text, allowed, key_table[t->key].name), false;
     if (key_table[t->key].number && !num_parse_double(str_of(value), &t->number))
-        return usage_error(o, "`%s`: a number is wanted behind `%s`", text, key_table[t->key].name), false;
+        return usage_error(o, "invalid term '%s': expected a number after '%s'", text, key_table[t->key].name), false;
     t->word = str_of(*value == '%' ? value + 1 : value);
     return t->how != '~' || compile(o, t, value);
 }

@@ -88,7 +88,7 @@ static int format_file(const struct options *o, const char *path, hlo_messages *
 {
     bool back = o->given[OPT_IN_PLACE] || o->given[OPT_DIFF];
     if (o->given[OPT_IN_PLACE] && (ends_with(path, ".gz") || ends_with(path, ".npz")))
-        return usage_error(o, "`%s` is no plain text; it cannot be rewritten in place", path);
+        return usage_error(o, "cannot rewrite '%s' in place: not a plain text file", path);
     hlo_file *f = open_file(o, path, m);
     if (!f)
         return HLO_USAGE;
@@ -112,7 +112,7 @@ int fmt_command(const struct options *o)
         return usage_error(o, "no file given");
     for (size_t i = 0; i < o->arg_count; i++) {
         if (o->given[OPT_IN_PLACE] && strcmp(o->args[i], "-") == 0)
-            return usage_error(o, "standard input cannot be rewritten in place");
+            return usage_error(o, "cannot rewrite standard input in place");
         hlo_messages *m = hlo_messages_new();
         int status = format_file(o, o->args[i], m);
         report(o, m);

@@ -77,7 +77,7 @@ static bool ask_oracle(struct fuzz *f, struct trial *t)
     f->mute = !ok || status == 127;
     if (status != 0) {
         struct buf why = {0};
-        buf_printf(&why, "it ended with status %d", status);
+        buf_printf(&why, "exit status %d", status);
         hlo_messages_add(t->a.m, f->o->value[OPT_ORACLE], why.data);
         buf_free(&why);
     }
@@ -115,7 +115,7 @@ static int gave_up(const hlo_messages *m)
 static void compare(const struct fuzz *f, struct trial *t, bool ran, bool expected)
 {
     if (ran != expected) {
-        buf_puts(&t->why, ran ? "only the reference ends in an error: " : "it ends in an error: ");
+        buf_puts(&t->why, ran ? "only the reference failed: " : "failed: ");
         put_first_message(&t->why, ran ? t->a.m : t->actual_said);
     }
     for (size_t p = 0; ran && expected && t->why.size == 0 && p < t->a.participants; p++) {
@@ -208,7 +208,7 @@ static int say_difference(const struct fuzz *f, const struct trial *t)
         put_json(f, t, bundle);
     else
         printf("run %" PRId64 " of %" PRId64 " differs (--fake=%s --seed=%" PRIu64 "): " STR_FMT
-               "\nhlo run --bundle=%s shows it\n",
+               "\nreproduce with 'hlo run --bundle=%s'\n",
                t->number + 1, f->runs, kind_name(t->made.kind), t->made.seed, STR_ARG(buf_view(&t->why)), bundle);
     return HLO_DIFFERS;
 }
@@ -221,7 +221,7 @@ static int say_agreement(const struct fuzz *f)
     }
     printf("%" PRId64 " runs agree", f->agreed);
     if (f->stopped > 0)
-        printf(", %" PRId64 " end in an error on both sides", f->stopped);
+        printf(", %" PRId64 " fail on both sides", f->stopped);
     putchar('\n');
     return HLO_OK;
 }
@@ -294,7 +294,7 @@ static bool fuzz_options(struct fuzz *f)
     const struct options *o = f->o;
     enum hlo_fake kind;
     if (o->given[OPT_PLAIN] && !o->given[OPT_ORACLE])
-        return usage_error(o, "the plain kernels are what others are compared with: `--plain` needs `--oracle`"), false;
+        return usage_error(o, "'--plain' requires '--oracle': the reference kernels are the default reference"), false;
     return option_int(o, OPT_RUNS, 1, INT64_MAX, 100, &f->runs) && option_int(o, OPT_SEED, 0, INT32_MAX, 1, &f->seed) &&
            fake_kind(o, &kind) && tolerance_options(o, &f->tolerance);
 }
@@ -350,7 +350,7 @@ int fuzz_command(const struct options *o)
     int status = HLO_USAGE;
     report(o, m);
     if (file && hlo_file_count(file) > 1)
-        usage_error(o, "the file holds %zu modules; --module=N picks one", hlo_file_count(file));
+        usage_error(o, "file has %zu modules; select one with --module=N", hlo_file_count(file));
     f.file = file;
     if (file && hlo_file_count(file) == 1)
         status = fuzz_part(&f);

@@ -155,7 +155,7 @@ static void read_test_line(struct golden *g, const struct directive *d)
         if (str_is(kind, kinds[k]))
             g->kind = (enum test_kind)k;
     if (g->kind == TEST_NONE)
-        complain(g, d->line, "`test:` wants eval, verify, parse or print");
+        complain(g, d->line, "'test:' expects eval, verify, parse or print");
     bool reason = false;
     while (str_trim(rest).len > 0 && !reason) {
         struct str word = cut_word(&rest);
@@ -168,10 +168,10 @@ static void read_test_line(struct golden *g, const struct directive *d)
         else if (tolerance_word(word, &g->tolerance))
             g->has_tolerance = true;
         else
-            complain(g, d->line, "`test:` does not know a word of this line");
+            complain(g, d->line, "unknown keyword in 'test:'");
     }
     if (g->has_tolerance && (!reason || str_trim(rest).len == 0))
-        complain(g, d->line, "a tolerance needs its reason: `why: ...`");
+        complain(g, d->line, "a tolerance requires a reason: 'why: ...'");
 }
 
 static void read_verdict(struct golden *g, const struct directive *d)
@@ -185,7 +185,7 @@ static void read_verdict(struct golden *g, const struct directive *d)
             g->verdict = (enum verdict)v;
     if (g->verdict == VERDICT_NONE)
         complain(g, d->line,
-                 "`expect:` wants accepted, accepted by the parser, rejected by the parser or "
+                 "'expect:' expects accepted, accepted by the parser, rejected by the parser or "
                  "rejected by the verifier");
 }
 
@@ -194,15 +194,15 @@ static void check_case(struct golden *g, const struct directive *d)
 {
     struct str rest = d->text, kind = cut_word(&rest), op;
     if (!str_is(kind, "value") && !str_is(kind, "edge") && !str_is(kind, "rejection"))
-        complain(g, d->line, "`case:` wants value, edge or rejection");
+        complain(g, d->line, "'case:' expects value, edge or rejection");
     if (str_is(kind, "rejection") ? g->errors.count == 0 : g->out.count + g->pairs.count + g->outfeed.count == 0)
-        complain(g, d->line, "a `case:` of rejection needs `error:`, one of value or edge `out:`, `out-pairs:` or `outfeed:`");
+        complain(g, d->line, "'case: rejection' requires 'error:'; value and edge require 'out:', 'out-pairs:' or 'outfeed:'");
     while ((op = cut_word(&rest)).len > 0) {
         size_t i = 0;
         while (i < hlo_op_count() && !str_is(op, hlo_op_get(i).name))
             i++;
         if (i == hlo_op_count())
-            complain(g, d->line, "`case:` names an operation that there is not");
+            complain(g, d->line, "unknown operation in 'case:'");
     }
 }
 
@@ -221,19 +221,19 @@ static void check(struct golden *g)
     bool evaluates = g->out.count + g->pairs.count + g->outfeed.count > 0;
     uint32_t line = g->test.at[0].line;
     if (g->test.count > 1)
-        complain(g, g->test.at[1].line, "a second `test:`; `// -----` divides modules");
+        complain(g, g->test.at[1].line, "duplicate 'test:'; modules are separated by '// -----'");
     if (!evaluates && g->errors.count + g->warnings.count + g->expect.count + g->print.count == 0)
-        complain(g, line, "the test says nothing of what must come out");
+        complain(g, line, "test has no expected result");
     if (evaluates && (g->kind != TEST_EVAL || g->errors.count > 0))
-        complain(g, line, "`out:`, `out-pairs:` and `outfeed:` belong to `test: eval` without errors");
+        complain(g, line, "'out:', 'out-pairs:' and 'outfeed:' require 'test: eval' without errors");
     if (repeats(&g->out) || g->pairs.count > 1 || g->expect.count > 1 || g->print.count > 1)
-        complain(g, line, "there can be only one `out:`, `out-pairs:`, `expect:` and `print:`");
+        complain(g, line, "duplicate 'out:', 'out-pairs:', 'expect:' or 'print:'");
     if ((g->kind == TEST_PRINT) != (g->print.count > 0))
-        complain(g, line, "`print:` and `test: print` belong together");
+        complain(g, line, "'print:' and 'test: print' require each other");
     for (size_t i = 0; i < g->cases.count; i++)
         check_case(g, &g->cases.at[i]);
     if (g->kind == TEST_EVAL && g->errors.count == 0 && g->from.count == 0 && g->expect.count == 0)
-        complain(g, line, "an expected value needs its source: `// from: hand`, say");
+        complain(g, line, "an expected value requires its source, such as '// from: hand'");
 }
 
 const struct directive *directive_of(const struct directives *list, int64_t participant, size_t n)

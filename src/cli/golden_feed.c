@@ -44,8 +44,7 @@ static bool same_item(struct golden_feed *f, struct str got, const struct direct
     hlo_literal *a = hlo_literal_parse(got.ptr, got.len, m), *b = hlo_literal_parse(d->text.ptr, d->text.len, m);
     bool same = a && b && hlo_literal_compare(a, b, &f->r->g.tolerance, &why);
     if (!same)
-        golden_fail(f->r, d->line, "given to the host: " STR_FMT "%s%s", STR_ARG(got), why.data ? ": " : "",
-                    why.data ? why.data : "");
+        golden_fail(f->r, d->line, "outfeed item: " STR_FMT "%s%s", STR_ARG(got), why.data ? ": " : "", why.data ? why.data : "");
     hlo_text_free(&why);
     hlo_literal_free(a);
     hlo_literal_free(b);
@@ -64,14 +63,14 @@ static bool check_participant(struct golden_feed *f, size_t p, hlo_messages *m)
         struct str got = {rest.ptr, size};
         const struct directive *d = directive_of(wanted, (int64_t)p, n);
         if (!d)
-            golden_fail(f->r, f->r->g.test.at[0].line, "given to the host and not expected: " STR_FMT, STR_ARG(got));
+            golden_fail(f->r, f->r->g.test.at[0].line, "unexpected outfeed item: " STR_FMT, STR_ARG(got));
         ok = d && same_item(f, got, d, m) && ok;
         rest.ptr += size + 1;
         rest.len -= size + 1;
     }
     const struct directive *missing = directive_of(wanted, (int64_t)p, n);
     if (missing)
-        golden_fail(f->r, missing->line, "not given to the host by participant %zu", p);
+        golden_fail(f->r, missing->line, "missing outfeed item of participant %zu", p);
     return ok && !missing;
 }
 
@@ -100,8 +99,8 @@ void golden_feed_check(struct golden_feed *f, hlo_messages *m)
     for (size_t p = 0; p < f->count; p++) {
         ok &= check_participant(f, p, m);
         if (directive_of(&f->r->g.infeed, (int64_t)p, f->read[p]))
-            golden_fail(f->r, directive_of(&f->r->g.infeed, (int64_t)p, f->read[p])->line, "participant %zu does not read this",
-                        p);
+            golden_fail(f->r, directive_of(&f->r->g.infeed, (int64_t)p, f->read[p])->line,
+                        "participant %zu does not read this infeed item", p);
     }
     if (!ok)
         propose(f);

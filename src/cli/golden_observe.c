@@ -62,9 +62,9 @@ void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_litera
     for (size_t p = 0; p < g->count && g->listing; p++) {
         hlo_text why = {0};
         if (!g->roots[p])
-            golden_fail(r, r->g.test.at[0].line, "nobody has seen the root of participant %zu", p);
+            golden_fail(r, r->g.test.at[0].line, "root of participant %zu was not traced", p);
         else if (!has_token(results[p]) && !hlo_literal_compare(g->roots[p], results[p], &bits, &why))
-            golden_fail(r, r->g.test.at[0].line, "the root was seen to be another value than the result: %s", why.data);
+            golden_fail(r, r->g.test.at[0].line, "traced root differs from the result: %s", why.data);
         hlo_text_free(&why);
     }
 }

@@ -104,7 +104,7 @@ static void check_messages(struct work *w, const struct directives *wanted, bool
                         m.text);
     }
     if (!failed(r) && errors && found < wanted->count)
-        golden_fail(r, test_line(r), "%zu errors wanted, %zu said", wanted->count, said);
+        golden_fail(r, test_line(r), "expected %zu errors, got %zu", wanted->count, said);
 }
 
 static void propose_errors(struct work *w)
@@ -173,7 +173,7 @@ static void check_print(struct work *w)
         struct buf diff = {0}, lines = {0};
         put_diff(&diff, "print", arena_printf(r->arena, STR_FMT "\n", STR_ARG(want)),
                  arena_printf(r->arena, STR_FMT "\n", STR_ARG(got)));
-        golden_fail(r, d->line, "the canonical text is another\n" STR_FMT, STR_ARG(buf_view(&diff)));
+        golden_fail(r, d->line, "canonical text differs\n" STR_FMT, STR_ARG(buf_view(&diff)));
         buf_puts(&lines, "// print:\n");
         for (struct str rest = got; rest.len > 0;) {
             const char *end = memchr(rest.ptr, '\n', rest.len);
@@ -243,7 +243,7 @@ static void name_in_order(struct work *w)
         while (param < count && is_taken(w, d, param))
             param++;
         if (param == count) {
-            golden_fail(w->r, d->line, "one value too many: the module takes %zu", count);
+            golden_fail(w->r, d->line, "too many values: the module has %zu parameters", count);
             return;
         }
         d->name = str_of(hlo_param_name(w->module, param));
@@ -275,7 +275,7 @@ static void check_names(struct work *w)
     for (size_t i = 0; i < in->count; i++) {
         struct str name = arena_str(w->r->arena, in->at[i].name);
         if (name.len > 0 && hlo_param_find(w->module, name.ptr) < 0)
-            golden_fail(w->r, in->at[i].line, "the module has no parameter `%s`", name.ptr);
+            golden_fail(w->r, in->at[i].line, "module has no parameter '%s'", name.ptr);
     }
 }
 
@@ -291,9 +291,9 @@ static void read_arguments(struct work *w)
         const char *name = hlo_param_name(w->module, i % w->count);
         const struct directive *d = directive_for(w, i % w->count, i / w->count);
         if (!d)
-            golden_fail(r, test_line(r), "no value for parameter `%s`: `// in %s: ...`", name, name);
+            golden_fail(r, test_line(r), "missing value for parameter '%s': '// in %s: ...'", name, name);
         else if (!(w->values[i] = read_argument(w, d, i % w->count, i / w->count)))
-            fail_with_messages(r, d->line, "the value cannot be read", w->m);
+            fail_with_messages(r, d->line, "cannot read the value", w->m);
     }
 }
 
@@ -374,11 +374,11 @@ static void check_value(struct work *w, size_t participant, const struct directi
     hlo_text why = {0};
     hlo_literal *expected = read_expected(w, participant, d);
     if (!expected) {
-        fail_with_messages(r, d->line, "the expected value cannot be read", w->m);
+        fail_with_messages(r, d->line, "cannot read the expected value", w->m);
     } else if (!hlo_literal_compare(w->results[participant], expected, &r->g.tolerance, &why)) {
         int64_t component = 0;
-        if (why.size > 10 && memcmp(why.data, "component ", 10) == 0)
-            component = strtol(why.data + 10, NULL, 10);
+        if (why.size > 14 && memcmp(why.data, "tuple element ", 14) == 0)
+            component = strtol(why.data + 14, NULL, 10);
         const struct mismatch x = {participant, (size_t)component, w->results[participant], expected, &r->g.tolerance};
         fail_mismatch(w, &x, &why);
     }
@@ -409,7 +409,7 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
         size_t size = end ? (size_t)(end - text.ptr) : text.len;
         struct hlo_tolerance t;
         if (!golden_tolerance((struct str){text.ptr, size}, &t)) {
-            golden_fail(r, r->g.pairs.at[0].line, "`out-pairs:` wants exact, bits, ulp=, rel= or abs= for each pair, or once");
+            golden_fail(r, r->g.pairs.at[0].line, "'out-pairs:' expects exact, bits, ulp=, rel= or abs=, once or for each pair");
             return 0;
         }
         if (n < most)
@@ -428,8 +428,7 @@ static void check_pairs(struct work *w, size_t participant)
     const hlo_literal *result = w->results[participant];
     size_t pairs = hlo_literal_count(result) / 2;
     if (pairs == 0 || hlo_literal_count(result) % 2 > 0) {
-        golden_fail(r, hlo_result_line(w->module, SIZE_MAX),
-                    "`out-pairs:` wants ROOT to be a tuple of actual and expected values");
+        golden_fail(r, hlo_result_line(w->module, SIZE_MAX), "'out-pairs:' requires a ROOT tuple of actual and expected values");
         return;
     }
     struct hlo_tolerance *t = ARENA_ARRAY(r->arena, struct hlo_tolerance, pairs);
@@ -450,7 +449,7 @@ static void check_results(struct work *w, struct golden_feed *feed)
 {
     struct golden_run *r = w->r;
     if (r->g.errors.count > 0) {
-        golden_fail(r, test_line(r), "the module runs, though an error was expected");
+        golden_fail(r, test_line(r), "expected an error, but the module ran");
         return;
     }
     check_values(w);
@@ -475,11 +474,11 @@ static bool read_targets(struct work *w)
     const struct directives *calls = &r->g.calls;
     w->targets = targets_of(r->o, w->m);
     if (!w->targets)
-        fail_with_messages(r, test_line(r), "a target of the command line is not sound", w->m);
+        fail_with_messages(r, test_line(r), "invalid custom-call target on the command line", w->m);
     for (size_t i = 0; i < calls->count && !failed(r); i++) {
         struct str rule = arena_str(r->arena, calls->at[i].text);
         if (!is_harmless(rule))
-            golden_fail(r, calls->at[i].line, "NAME=identity or NAME=zeros is wanted");
+            golden_fail(r, calls->at[i].line, "expected NAME=identity or NAME=zeros");
         else
             hlo_targets_add_rule(w->targets, rule.ptr, w->m);
     }
@@ -507,7 +506,7 @@ static void evaluate(struct work *w)
     if (failed(r))
         return;
     if (ready && !all_ready)
-        golden_fail(r, test_line(r), "another rank cannot run this");
+        golden_fail(r, test_line(r), "cannot run on another rank");
     golden_feed_begin(&feed, r, w->participants);
     if (all_ready && options.observed)
         golden_sight_begin(&sight, w->module, w->program);
@@ -517,7 +516,7 @@ static void evaluate(struct work *w)
             check_results(w, &feed);
         golden_sight_check(&sight, r, w->results);
     } else if (r->g.errors.count == 0) {
-        fail_with_messages(r, test_line(r), "the module does not run", w->m);
+        fail_with_messages(r, test_line(r), "module failed to run", w->m);
     }
     golden_sight_end(&sight);
     golden_feed_end(&feed);
@@ -540,7 +539,7 @@ static void run_kind(struct work *w)
         hlo_verify(w->module, w->m);
     bool sound = w->module && hlo_messages_errors(w->m) == 0;
     if (!sound && g->errors.count == 0) {
-        fail_with_messages(r, test_line(r), "the module is rejected", w->m);
+        fail_with_messages(r, test_line(r), "module was rejected", w->m);
         return;
     }
     if (sound && g->kind == TEST_EVAL)

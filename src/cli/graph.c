@@ -215,7 +215,7 @@ static int graph_module(void *context, const struct listed_module *l)
     if (!option_int(l->o, OPT_WIDTH, 0, MOST_WIDTH, USUAL_WIDTH, &width))
         return HLO_USAGE;
     if (name && g.around < 0)
-        return usage_error(l->o, "%s has no instruction `%s`", l->path, name);
+        return usage_error(l->o, "%s has no instruction '%s'", l->path, name);
     int status = l->o->given[OPT_VALUES] ? find_values(&g) : HLO_OK;
     g.shown = heap_zalloc(hlo_list_count(l->listing) + 1, sizeof *g.shown);
     if (name)
@@ -237,6 +237,6 @@ int graph_command(const struct options *o)
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
     if (o->arg_count > 1 && !o->given[OPT_VALUES])
-        return usage_error(o, "one file at a time; arguments go with --values");
+        return usage_error(o, "expected one file; arguments require --values");
     return each_listed(o, o->args, 1, false, graph_module, NULL);
 }

@@ -13,7 +13,7 @@ static int look_at(struct listed_module *l, listed_fn *fn, void *context, bool v
     l->only = only ? hlo_list_find_computation(listing, only) : -1;
     int status = HLO_OK;
     if (only && l->only < 0)
-        status = usage_error(l->o, "%s has no computation `%s`", l->path, only);
+        status = usage_error(l->o, "%s has no computation '%s'", l->path, only);
     else
         status = fn(context, l);
     hlo_listing_free(listing);

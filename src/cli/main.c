@@ -34,7 +34,7 @@ static int finish(int status)
         return status;
     if (errno == EPIPE)
         return STATUS_PIPE;
-    const char *why = errno ? strerror(errno) : "a write failed before"; /* an earlier one: its reason is gone */
+    const char *why = errno ? strerror(errno) : "write error"; /* an earlier one: its reason is gone */
     fprintf(stderr, "hlo: error: cannot write to standard output: %s\n", why);
     return status ? status : HLO_USAGE;
 }
@@ -54,8 +54,8 @@ static bool is_general(const char *word)
 static int unknown_command(struct options *o, const char *word)
 {
     const char *nearest = command_nearest(word);
-    return *nearest ? usage_error(o, "no command or file `%s`; did you mean `%s`?", word, nearest)
-                    : usage_error(o, "no command or file `%s`", word);
+    return *nearest ? usage_error(o, "'%s' is not a command or file; did you mean '%s'?", word, nearest)
+                    : usage_error(o, "'%s' is not a command or file", word);
 }
 
 /* When the first word is no command: `hlo help X`, `hlo --help`, `hlo FILE`, a misspelt command. */
@@ -118,7 +118,7 @@ static int say_help_of(struct options *o, const char *word)
 {
     o->command = command_find(word);
     if (o->command == CMD_NONE && is_operation(word))
-        return usage_error(o, "`%s` is an operation: `hlo ops %s` says what it does", word, word);
+        return usage_error(o, "'%s' is an operation; see 'hlo ops %s'", word, word);
     if (o->command == CMD_NONE && *word)
         return unknown_command(o, word);
     print_help(stdout, o->command);

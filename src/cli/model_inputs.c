@@ -150,8 +150,7 @@ static bool value_of_text(struct model_inputs *in, size_t i, struct str text)
         return put_tensors(in, i, false, &t);
     if (port.sequence) {
         if (text.len < 2 || text.ptr[0] != '[' || text.ptr[text.len - 1] != ']')
-            return usage_error(in->o, "input `%s` is %s: its elements are written in brackets, [{1}, {1, 2}]", port.name,
-                               port.type),
+            return usage_error(in->o, "input '%s' is %s: write its elements in brackets, [{1}, {1, 2}]", port.name, port.type),
                    false;
         return elements_of_text(in, &port, (struct str){text.ptr + 1, text.len - 2}, &t) && put_tensors(in, i, true, &t);
     }
@@ -222,7 +221,7 @@ static bool value_of_text_file(struct model_inputs *in, size_t i, const char *pa
 {
     struct file_bytes file;
     if (!file_read(path, &file)) {
-        hlo_messages_add(in->m, path, arena_printf(&in->arena, "cannot read the file: %s", file_problem(errno)).ptr);
+        hlo_messages_add(in->m, path, arena_printf(&in->arena, "cannot read file: %s", file_problem(errno)).ptr);
         return false;
     }
     bool ok = value_of_text(in, i, (struct str){file.data, file.size});
@@ -272,8 +271,8 @@ static int unknown_input(const struct model_inputs *in, const char *arg)
     struct buf names = {0};
     struct hlo_onnx_port port;
     for (size_t i = 0; hlo_onnx_input(in->model, i, &port); i++)
-        buf_printf(&names, i ? ", `%s`" : "`%s`", port.name);
-    int status = usage_error(in->o, "no input `%.*s`; the model takes %s", (int)hlo_argument_value(arg) - 1, arg,
+        buf_printf(&names, i ? ", '%s'" : "'%s'", port.name);
+    int status = usage_error(in->o, "unknown input '%.*s'; the model has %s", (int)hlo_argument_value(arg) - 1, arg,
                              in->count ? names.data : "none");
     buf_free(&names);
     return status;
@@ -309,7 +308,7 @@ static int positional_arguments(struct model_inputs *in)
         while (in->next < in->count && in->values[in->next])
             in->next++;
         if (in->next == in->count)
-            return usage_error(in->o, "argument `%s` is one too many: the model takes %zu", arg, in->count);
+            return usage_error(in->o, "too many arguments: '%s'; the model has %zu inputs", arg, in->count);
         if (!value_of_argument(in, in->next, arg))
             return HLO_USAGE;
     }
@@ -334,7 +333,7 @@ static int missing_values(struct model_inputs *in)
         if (in->values[i])
             continue;
         if (!port.optional)
-            return usage_error(in->o, "no value for input %zu, `%s`, which is %s", i, port.name, port.type);
+            return usage_error(in->o, "missing value for input %zu, '%s', of type %s", i, port.name, port.type);
         if (!put_tensors(in, i, false, &(struct tensors){0}))
             return HLO_USAGE;
     }

@@ -242,7 +242,7 @@ static bool write_outputs(const struct options *o, const hlo_onnx *model, hlo_on
     if (!path || !hlo_write_knows(path))
         return write_text(o, model, outputs, m);
     if (model_output_count(model) != 1 || hlo_onnx_value_sequence(outputs[0]) || hlo_onnx_value_count(outputs[0]) != 1)
-        return usage_error(o, "`%s` is for one array, and the model gives something else; write an .npz file", path), false;
+        return usage_error(o, "'%s' holds one array, but the model returns several values; write an .npz file", path), false;
     const hlo_literal *only = hlo_onnx_value_tensor(outputs[0], 0);
     return hlo_write_arrays(path, "out", &only, 1, m);
 }
@@ -271,9 +271,9 @@ int model_command(const struct options *o, const struct hlo_run_options *options
                                             OPT_OUTFEED, OPT_MODULE,   OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB};
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (o->given[others[i]])
-            return usage_error(o, "`--%s` does not go with a model of ONNX", option_row(others[i])->name);
+            return usage_error(o, "'--%s' is not supported for ONNX models", option_row(others[i])->name);
     if (o->each_count > 0)
-        return usage_error(o, "a model of ONNX has no participants");
+        return usage_error(o, "ONNX models have no participants");
     hlo_onnx *model;
     hlo_messages *m = hlo_messages_new();
     int status = (int)hlo_onnx_open(o->args[0], &model, m);

@@ -51,7 +51,7 @@ static void compare(struct buf *why, const char *path, const hlo_onnx_value *act
         if (!tensors_agree(hlo_onnx_value_tensor(actual, i), hlo_onnx_value_tensor(expected, i), &said)) {
             buf_printf(why, "%s%s: ", why->size > 0 ? "\n" : "", path);
             if (hlo_onnx_value_sequence(expected))
-                buf_printf(why, "of element %zu, ", i);
+                buf_printf(why, "element %zu: ", i);
             buf_puts(why, said.data);
         }
         hlo_text_free(&said);

@@ -48,7 +48,7 @@ static void put_option(FILE *f, const struct option_row *row)
 
 static void put_general_help(FILE *f)
 {
-    fputs("hlo: reads, checks, formats and runs HLO, the text language of XLA.\n\n"
+    fputs("Read, verify, format and run HLO, the text language of XLA.\n\n"
           "  hlo run add.hlo 'f32[3] {1, 2, 3}' '{4, 5, 6}'\n"
           "  hlo verify module.hlo\n"
           "  hlo fmt dump.txt\n"
@@ -57,9 +57,9 @@ static void put_general_help(FILE *f)
           f);
     for (int c = 0; c < CMD_COUNT; c++)
         fprintf(f, "  %-8s %s\n", command_table[c].name, command_table[c].summary);
-    fputs("\n`hlo COMMAND --help` says more; FILE may be - for standard input.\n"
-          "Exit status: 0 done; 1 a comparison or test failed; 2 usage or file; 3 rejected by parser or\n"
-          "verifier; 4 run-time error or unsupported; 5 a limit was hit; 130 interrupted.\n",
+    fputs("\n'hlo COMMAND --help' documents a command; FILE may be - for standard input.\n"
+          "Exit status: 0 success; 1 comparison or test failed; 2 usage or file error; 3 rejected by\n"
+          "parser or verifier; 4 run-time error or unsupported; 5 limit exceeded; 130 interrupted.\n",
           f);
 }
 
@@ -95,7 +95,7 @@ static void put_word(struct column *c, const char *before, const char *word, con
 
 static void put_short_general_help(FILE *f)
 {
-    fputs("hlo: reads, checks, formats and runs HLO, the text language of XLA.\n\n"
+    fputs("Read, verify, format and run HLO, the text language of XLA.\n\n"
           "  hlo run add.hlo 'f32[3] {1, 2, 3}' '{4, 5, 6}'\n"
           "  hlo run step.hlo x=@x.npy --fake --output out.npz\n"
           "  hlo verify module.hlo\n"
@@ -106,7 +106,7 @@ static void put_short_general_help(FILE *f)
     struct column c = {f, 0};
     for (int k = 0; k < CMD_COUNT; k++)
         put_word(&c, "", command_table[k].name, "");
-    fputs("\n\n`hlo COMMAND -h` shows how to use one, `--help` says all; FILE may be - for standard input.\n", f);
+    fputs("\n\nSee 'hlo COMMAND -h' for usage, 'hlo COMMAND --help' for details; FILE may be - for standard input.\n", f);
 }
 
 void print_short_help(FILE *f, enum command c)
@@ -126,7 +126,7 @@ void print_short_help(FILE *f, enum command c)
     for (int i = 0; i < OPT_COUNT; i++)
         if (option_belongs((enum option_id)i, c))
             put_word(&at, "--", option_table[i].name, option_table[i].value);
-    fprintf(f, "\n\n`hlo %s --help` says what they do.\n", row->name);
+    fprintf(f, "\n\nSee 'hlo %s --help'.\n", row->name);
 }
 
 /* ---- names and suggestions ---- */
@@ -177,9 +177,9 @@ int usage_error(const struct options *o, const char *format, ...)
     hlo_text text = hlo_messages_draw_in(m, o->colors);
     fputs(text.data, f);
     if (o->command == CMD_NONE)
-        fputs("Try `hlo --help`.\n", f);
+        fputs("Try 'hlo --help'.\n", f);
     else
-        fprintf(f, "Try `hlo %s --help`.\n", command_table[o->command].name);
+        fprintf(f, "Try 'hlo %s --help'.\n", command_table[o->command].name);
     hlo_text_free(&text);
     hlo_messages_free(m);
     arena_free(&words);
@@ -200,9 +200,9 @@ static bool unknown_option(const struct options *o, struct str name)
         keep_nearest(name, option_table[i].name, &best, &nearest);
     }
     if (*nearest)
-        usage_error(o, "unknown option `--" STR_FMT "`; did you mean `--%s`?", STR_ARG(name), nearest);
+        usage_error(o, "unknown option '--" STR_FMT "'; did you mean '--%s'?", STR_ARG(name), nearest);
     else
-        usage_error(o, "unknown option `--" STR_FMT "`", STR_ARG(name));
+        usage_error(o, "unknown option '--" STR_FMT "'", STR_ARG(name));
     return false;
 }
 
@@ -246,15 +246,14 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
 {
     const struct option_row *row = &option_table[id];
     if (value && !*row->value)
-        return usage_error(o, "option `--%s` takes no value", row->name), false;
+        return usage_error(o, "option '--%s' takes no value", row->name), false;
     if (w->usual && (row->flags & RUNS))
-        return usage_error(
-                   o, "%s: `--%s` is taken from the command line alone, or from a file that is named there: it says what to run",
-                   w->from, row->name),
+        return usage_error(o, "%s: '--%s' is only allowed on the command line or in a file named there, since it runs a program",
+                           w->from, row->name),
                false;
     if (!value && row->value[0] == '=') {
         if (w->at == w->count)
-            return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value), false;
+            return usage_error(o, "option '--%s' requires a value: --%s%s", row->name, row->name, row->value), false;
         value = w->words[w->at++];
     }
     o->given[id] = true;
@@ -270,11 +269,11 @@ static bool option_for_one(struct options *o, enum option_id id, struct str numb
     const struct option_row *row = &option_table[id];
     int64_t participant;
     if (!(row->flags & EACH))
-        return usage_error(o, "option `--%s` is not for one participant", row->name), false;
+        return usage_error(o, "option '--%s' cannot be set per participant", row->name), false;
     if (!num_parse_i64(number, &participant) || participant < 0)
-        return usage_error(o, "`--%s@" STR_FMT "`: the number of a participant is wanted", row->name, STR_ARG(number)), false;
+        return usage_error(o, "'--%s@" STR_FMT "': expected a participant number", row->name, STR_ARG(number)), false;
     if (!value && w->at == w->count)
-        return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value), false;
+        return usage_error(o, "option '--%s' requires a value: --%s%s", row->name, row->name, row->value), false;
     *add_each(o) = (struct each_option){id, participant, value ? value : w->words[w->at++]};
     return true;
 }
@@ -301,7 +300,7 @@ static bool short_options(struct options *o, const char *word, struct words *w)
     for (; *word; word++) {
         enum option_id id = find_option(o, STR(""), *word);
         if (id == OPT_COUNT)
-            return usage_error(o, "unknown option `-%c`", *word), false;
+            return usage_error(o, "unknown option '-%c'", *word), false;
         if (option_table[id].value[0] == '=')
             return set_option(o, id, word[1] ? word + 1 : NULL, w);
         set_option(o, id, NULL, w);
@@ -323,7 +322,7 @@ static bool take_words(struct options *o, struct words *w)
     while (ok && w->at < w->count) {
         const char *word = w->words[w->at++];
         if (w->from && (is_argument(word) || strcmp(word, "--") == 0))
-            return usage_error(o, "%s: `%s` is no option", w->from, word), false;
+            return usage_error(o, "%s: unknown option '%s'", w->from, word), false;
         if (options_end || is_argument(word))
             o->args[o->arg_count++] = word;
         else if (strcmp(word, "--") == 0)
@@ -338,7 +337,7 @@ static bool take_text(struct options *o, const char *from, struct str text, bool
 {
     struct words w = {.from = from, .usual = usual};
     if (!split_words(&o->arena, text, &w.words, &w.count))
-        return usage_error(o, "%s: a quote is not closed", from), false;
+        return usage_error(o, "%s: unterminated quote", from), false;
     return take_words(o, &w);
 }
 
@@ -348,9 +347,9 @@ static bool take_file(struct options *o, const char *path, bool usual)
     enum { DEEPEST = 8 };
     struct file_bytes bytes;
     if (o->depth == DEEPEST)
-        return usage_error(o, "%s: files of options in files of options, %d deep", path, DEEPEST), false;
+        return usage_error(o, "%s: option files nested more than %d deep", path, DEEPEST), false;
     if (!file_read(path, &bytes))
-        return usage_error(o, "cannot read the options in `%s`: %s", path, file_problem(errno)), false;
+        return usage_error(o, "cannot read option file '%s': %s", path, file_problem(errno)), false;
     o->depth++;
     bool ok = take_text(o, path, (struct str){bytes.data, bytes.size}, usual);
     o->depth--;
@@ -371,8 +370,8 @@ bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t
     *out = absent;
     if (!o->value[id] || (num_parse_i64(str_of(o->value[id]), out) && *out >= low && *out <= high))
         return true;
-    usage_error(o, "`--%s=%s`: a number from %" PRId64 " to %" PRId64 " is wanted", option_table[id].name, o->value[id], low,
-                high);
+    usage_error(o, "invalid value '%s' for '--%s': expected an integer from %" PRId64 " to %" PRId64, o->value[id],
+                option_table[id].name, low, high);
     return false;
 }
 

@@ -39,7 +39,7 @@ static int plan_file(const struct options *o, const hlo_file *f, hlo_messages *m
 int plan_command(const struct options *o)
 {
     if (o->arg_count != 1)
-        return usage_error(o, o->arg_count ? "one file at a time" : "no file given");
+        return usage_error(o, o->arg_count ? "expected one file" : "no file given");
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = open_file(o, o->args[0], m);
     int status = f ? plan_file(o, f, m) : HLO_USAGE;

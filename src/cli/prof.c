@@ -197,7 +197,7 @@ static void put_text(struct buf *out, struct prof *p, size_t top)
     put_seconds(out, p->total / (double)p->run_count);
     buf_printf(out, "\nvalues   %" PRIu64 " bytes at once", m.measured);
     if (m.foreseen)
-        buf_printf(out, ", foreseen %s%" PRIu64, m.exact ? "" : "about ", m.peak);
+        buf_printf(out, ", predicted %s%" PRIu64, m.exact ? "" : "about ", m.peak);
     buf_putc(out, '\n');
 }
 

@@ -44,7 +44,7 @@ static size_t inst_count(const hlo_module *module)
 static int not_bad(const struct options *o, bool interrupted)
 {
     if (!interrupted && !o->given[OPT_QUIET])
-        fprintf(stderr, "hlo: %s does not fail by this check\n", o->args[0]);
+        fprintf(stderr, "hlo: %s does not fail the check\n", o->args[0]);
     return interrupted ? STATUS_INTERRUPTED : HLO_DIFFERS;
 }
 
@@ -79,8 +79,8 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
     if (!small)
         return not_bad(o, interrupted);
     if (!o->given[OPT_QUIET])
-        fprintf(stderr, "hlo: %zu of %zu instructions are left; %zu candidates were tried\n", inst_count(small),
-                inst_count(module), s.asked);
+        fprintf(stderr, "hlo: reduced to %zu of %zu instructions; %zu candidates tried\n", inst_count(small), inst_count(module),
+                s.asked);
     int status = put_module(o, small, m);
     hlo_module_free(small);
     return interrupted ? STATUS_INTERRUPTED : status;

@@ -37,12 +37,12 @@ bool check_options(struct check *c, const struct options *o)
     *c = (struct check){.o = o};
     values_init(&c->known);
     if (!what || !*what)
-        return usage_error(o, "what to look for is wanted: --check=CMD, nan, plain, mismatch:FILE or error:TEXT"), false;
+        return usage_error(o, "missing --check=CMD, nan, plain, mismatch:FILE or error:TEXT"), false;
     if (how && strcmp(how, "zero") != 0 && strcmp(how, "nonzero") != 0)
-        return usage_error(o, "`--bad-if=%s`: zero or nonzero is wanted", how), false;
+        return usage_error(o, "invalid value '%s' for '--bad-if': expected zero or nonzero", how), false;
     choose_kind(c, what);
     if (how && c->kind != CHECK_COMMAND)
-        return usage_error(o, "`--bad-if` goes with a command"), false;
+        return usage_error(o, "'--bad-if' requires a command"), false;
     c->shell =
         (struct shell_check){.command = c->text, .nonzero = how && strcmp(how, "nonzero") == 0, .verbose = o->given[OPT_VERBOSE]};
     if (!run_options(o, &c->options) || !tolerance_options(o, &c->tolerance))
@@ -61,7 +61,7 @@ static int reference_of_module(struct check *c, hlo_messages *m)
     hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
     int status = !f ? HLO_USAGE : !module || !hlo_verify(module, m) ? HLO_REJECTED : HLO_OK;
     if (status == HLO_OK && hlo_param_count(module) != c->args->count)
-        status = usage_error(c->o, "%s takes %zu arguments, the module %zu", c->text, hlo_param_count(module), c->args->count);
+        status = usage_error(c->o, "%s has %zu parameters, the module has %zu", c->text, hlo_param_count(module), c->args->count);
     if (status == HLO_OK && !values_of_run(&c->known, module, &c->options, c->args->all, UINT64_MAX, m))
         status = HLO_FAILED;
     hlo_module_free(module);
@@ -97,7 +97,7 @@ static int reference_of_file(struct check *c, hlo_messages *m)
     }
     hlo_listing_free(l);
     if (c->known.named.count == 0)
-        return usage_error(c->o, "%s has no arrays that are called as instructions are, or out0, out1, ...", c->text);
+        return usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...", c->text);
     return HLO_OK;
 }
 

@@ -18,7 +18,7 @@ int repl_command(const struct options *o)
                              .interrupt_end = interrupt_end,
                              .interrupt_stay = interrupt_stay};
     if (o->arg_count > 1)
-        return usage_error(o, "one file at most; `%s` is one too many", o->args[1]);
+        return usage_error(o, "expected at most one file, got '%s'", o->args[1]);
     if (!run_options(o, &r.run) || !option_int(o, OPT_RANDOM, 0, INT64_MAX, 1, &seed) ||
         !option_int(o, OPT_MODULE, 1, INT32_MAX, 0, &part))
         return HLO_USAGE;

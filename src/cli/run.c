@@ -39,9 +39,9 @@ static bool bundle_options(const struct options *o, const hlo_file *f)
 {
     struct hlo_tolerance t;
     if (o->given[OPT_SAVE_BUNDLE] && world_of(o))
-        return usage_error(o, "`--save-bundle` needs all arguments in one process: leave out --world=mpi"), false;
+        return usage_error(o, "'--save-bundle' is not supported with '--world=mpi'"), false;
     if (hlo_file_count(f) > 1 && (o->given[OPT_OUTPUT] || o->given[OPT_SAVE_BUNDLE]))
-        return usage_error(o, "the file holds %zu modules: --%s needs --module=N", hlo_file_count(f),
+        return usage_error(o, "file has %zu modules: --%s requires --module=N", hlo_file_count(f),
                            o->given[OPT_OUTPUT] ? "output" : "save-bundle"),
                false;
     return tolerance_options(o, &t);
@@ -75,7 +75,7 @@ static void say_more(const struct options *o, const hlo_program *p, double secon
     if (!o->given[OPT_VERBOSE])
         return;
     fflush(stdout);
-    fprintf(world_stderr(o), "hlo: the run took %.6f s; values took %" PRIu64 " bytes at most, arguments %" PRIu64 "\n", seconds,
+    fprintf(world_stderr(o), "hlo: run time %.6f s; peak memory of values %" PRIu64 " bytes, arguments %" PRIu64 "\n", seconds,
             memory.measured, memory.arguments);
 }
 
@@ -175,13 +175,13 @@ int run_command(const struct options *o)
     if (!path)
         return usage_error(o, "no file given");
     if (ends_with(path, ".onnx") && trace_wanted(o))
-        return usage_error(o, "a model of ONNX is traced as the module it becomes: hlo import %s | hlo trace -", path);
+        return usage_error(o, "ONNX models cannot be traced directly: use 'hlo import %s | hlo trace -'", path);
     if (ends_with(path, ".onnx") && world_of(o))
-        return usage_error(o, "a model of ONNX has one participant: leave out --world=mpi");
+        return usage_error(o, "'--world=mpi' is not supported for ONNX models");
     if (ends_with(path, ".onnx"))
         return run_options(o, &options) ? model_command(o, &options) : HLO_USAGE;
     if (o->given[OPT_BOUND])
-        return usage_error(o, "`--bound` is for models of ONNX");
+        return usage_error(o, "'--bound' requires an ONNX model");
     status_begin(o);
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = open_file(o, path, m);

@@ -27,9 +27,9 @@ static bool limit_options(const struct options *o, struct hlo_run_options *out)
     out->max_steps = (uint64_t)steps;
     out->max_trip = (uint64_t)trip;
     if (memory && !byte_count(memory, &out->max_memory))
-        return usage_error(o, "`--max-memory=%s`: a number of bytes is wanted", memory), false;
+        return usage_error(o, "invalid value '%s' for '--max-memory': expected a number of bytes", memory), false;
     if (seconds && !(num_parse_double(str_of(seconds), &out->timeout) && out->timeout > 0))
-        return usage_error(o, "`--timeout=%s`: a number of seconds is wanted", seconds), false;
+        return usage_error(o, "invalid value '%s' for '--timeout': expected a number of seconds", seconds), false;
     return true;
 }
 
@@ -50,6 +50,6 @@ bool run_options(const struct options *o, struct hlo_run_options *out)
     else if (strcmp(how, "random") == 0)
         out->elided = HLO_ELIDED_RANDOM;
     else
-        return usage_error(o, "`--elided=%s`: zero, iota or random is wanted", how), false;
+        return usage_error(o, "invalid value '%s' for '--elided': expected zero, iota or random", how), false;
     return true;
 }

@@ -63,7 +63,7 @@ static bool number(struct request *r, const char *name, double *out)
         return true;
     bool fits = (v->kind == DICT_INT || v->kind == DICT_FLOAT) && v->f >= 0 && v->f < 0x1p62;
     if (!fits)
-        return refuse(r, "option `%s`: a number from 0 on is wanted", name), false;
+        return refuse(r, "option '%s': expected a non-negative number", name), false;
     *out = v->f;
     return true;
 }
@@ -75,7 +75,7 @@ static int word(struct request *r, const char *name, const char *const *words, i
     for (int k = 0; v && k < count; k++)
         if (v->kind == DICT_STRING && str_is(v->s, words[k]))
             return k;
-    return v ? (refuse(r, "option `%s` is none of the words that it may be", name), -1) : absent;
+    return v ? (refuse(r, "invalid value of option '%s'", name), -1) : absent;
 }
 
 /* ---- modules ---- */
@@ -95,10 +95,10 @@ static int find_module(struct request *r)
     if (dict_find(&r->d, STR("handle"))) {
         struct loaded *l = by_handle(r);
         r->module = l ? l->module : NULL;
-        return l ? HLO_OK : refuse(r, "there is no such handle");
+        return l ? HLO_OK : refuse(r, "unknown handle");
     }
     if (!text && !file)
-        return refuse(r, "`module`, a text, `file` or `handle` is wanted");
+        return refuse(r, "expected 'module', 'file' or 'handle'");
     hlo_file *f = text ? hlo_file_of_text("module", text->s.ptr, text->s.len, false) : hlo_file_open(file->s.ptr, false, r->m);
     if (!f)
         return HLO_USAGE;
@@ -112,11 +112,11 @@ static int answer_load(struct request *r)
 {
     size_t k = 0;
     if (!r->own)
-        return refuse(r, "`load` wants `module` or `file`, not the handle of what is loaded already");
+        return refuse(r, "'load' expects 'module' or 'file', not 'handle'");
     while (k < MOST_HANDLES && r->s->loaded[k].module)
         k++;
     if (k == MOST_HANDLES)
-        return refuse(r, "%d modules are loaded, which is the most; unload some", MOST_HANDLES);
+        return refuse(r, "too many loaded modules (limit: %d)", MOST_HANDLES);
     r->s->loaded[k].module = r->module;
     r->own = false;
     buf_printf(&r->out, ",\"handle\":%zu,\"parameters\":[", k + 1);
@@ -137,7 +137,7 @@ static int answer_unload(struct request *r)
 {
     struct loaded *l = by_handle(r);
     if (!l)
-        return refuse(r, "there is no such handle");
+        return refuse(r, "unknown handle");
     hlo_module_free(l->module);
     l->module = NULL;
     return HLO_OK;
@@ -186,7 +186,7 @@ static bool run_options_of(struct request *r, struct hlo_run_options *out)
         !number(r, "timeout", &out->timeout) || !number(r, "threads", &threads) || !number(r, "seed", &seed))
         return false;
     if (threads > 256)
-        return refuse(r, "option `threads`: 256 are the most"), false;
+        return refuse(r, "option 'threads': at most 256"), false;
     out->elided = (enum hlo_elided)how;
     out->max_steps = (uint64_t)steps;
     out->max_memory = (uint64_t)memory;
@@ -214,7 +214,8 @@ static hlo_literal *made_up(struct request *r, size_t i)
     if (kind < 0 || !number(r, "seed", &seed))
         return NULL;
     if (kind == COUNT_OF(kinds))
-        return refuse(r, "no argument for parameter `%s`; the option \"fake\" makes one up", hlo_param_name(r->module, i)), NULL;
+        return refuse(r, "missing argument for parameter '%s'; the option \"fake\" generates one", hlo_param_name(r->module, i)),
+               NULL;
     return hlo_fake_param(r->module, i, (enum hlo_fake)kind, (uint64_t)seed, r->m);
 }
 
@@ -226,7 +227,7 @@ static bool arguments_of(struct request *r, hlo_literal **args, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct dict_value *v = argument_of(r, i);
         if (v && v->kind != DICT_STRING && v->kind != DICT_INT && v->kind != DICT_FLOAT)
-            return refuse(r, "argument `%s` is no text", hlo_param_name(r->module, i)), false;
+            return refuse(r, "argument '%s' is not a string", hlo_param_name(r->module, i)), false;
         struct str text = v ? arena_str(&r->arena, v->s) : STR("");
         args[i] = v ? hlo_read_argument(r->module, i, 0, text.ptr, r->m) : made_up(r, i);
         if (!args[i])
@@ -303,7 +304,7 @@ static int answer_op(struct request *r)
         int status = ops[k].module ? find_module(r) : HLO_OK;
         return status == HLO_OK ? ops[k].answer(r) : status;
     }
-    return refuse(r, "`op` is one of fmt, load, ls, run, unload, verify");
+    return refuse(r, "invalid 'op': expected fmt, load, ls, run, unload or verify");
 }
 
 static void put_id(struct buf *out, const struct dict_value *id)
@@ -339,11 +340,11 @@ void serve_answer(struct server *s, struct str line, struct buf *out)
     arena_init(&r.arena);
     int status = HLO_USAGE;
     if (line.ptr[0] != '{')
-        refuse(&r, "a JSON object is wanted");
+        refuse(&r, "expected a JSON object");
     else if (dict_read(&r.arena, line, DICT_LOOSE, &r.d, &error))
         status = answer_op(&r);
     else
-        refuse(&r, "no sound JSON: %s", dict_problem(&r.arena, &error));
+        refuse(&r, "malformed JSON: %s", dict_problem(&r.arena, &error));
     put_answer(&r, status, out);
     if (r.own)
         hlo_module_free(r.module);
@@ -374,7 +375,7 @@ int serve_command(const struct options *o)
     struct buf out = {0}, line = {0};
     enum file_line got;
     if (!o->given[OPT_STDIO])
-        return usage_error(o, "`--stdio` says where requests come from");
+        return usage_error(o, "missing '--stdio'");
     if (!s)
         return HLO_USAGE;
     for (; (got = file_line(stdin, &line)) == FILE_LINE; line.size = 0) {
@@ -388,6 +389,6 @@ int serve_command(const struct options *o)
     buf_free(&line);
     if (got == FILE_END)
         return HLO_OK;
-    usage_error(o, "a request goes on and on: %s", file_problem(EFBIG));
+    usage_error(o, "request too long: %s", file_problem(EFBIG));
     return HLO_LIMIT;
 }

@@ -42,7 +42,8 @@ static const char *chosen_colors(void)
     if (!colors)
         return "";
     if (!hlo_colors_known(colors))
-        fputs("hlo: warning: `HLO_COLORS`: caret, error, help, note, place and warning can be set, as in `error=1;31:note=36`\n",
+        fputs("hlo: warning: invalid 'HLO_COLORS': expected caret, error, help, note, place or warning, as in "
+              "'error=1;31:note=36'\n",
               stderr);
     return colors;
 }
@@ -54,7 +55,7 @@ bool choose_color(struct options *o)
     bool by_stream = !when || strcmp(when, "auto") == 0;
     o->colors = always || (by_stream && wants_color(STDERR_FILENO)) ? chosen_colors() : NULL;
     return always || by_stream || strcmp(when, "never") == 0 ||
-           (usage_error(o, "`--color=%s`: auto, always or never is wanted", when), false);
+           (usage_error(o, "invalid value '%s' for '--color': expected auto, always or never", when), false);
 }
 
 /* mpirun gives its ranks a terminal of its own, which nobody looks at. */

@@ -40,7 +40,7 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
 {
     struct stat st;
     if (stat(path, &st) != 0) {
-        s->usage = usage_error(s->o, "cannot read `%s`: %s", path, strerror(errno));
+        s->usage = usage_error(s->o, "cannot read '%s': %s", path, strerror(errno));
     } else if (!S_ISDIR(st.st_mode) || model_is_data_set(path)) {
         if (named || S_ISDIR(st.st_mode) || str_ends(str_of(path), STR(".hlo")))
             VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) = arena_str(&s->arena, str_of(path)).ptr;
@@ -233,11 +233,11 @@ static bool worker_ended(struct suite *s, struct worker *w)
     struct test_result *t = &s->tests[at];
     t->status = TEST_FAILED;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        t->why = arena_printf(&s->arena, "%s: took longer than %" PRId64 " s", t->path, s->time_limit);
+        t->why = arena_printf(&s->arena, "%s: time limit exceeded: %" PRId64 " s", t->path, s->time_limit);
     else if (WIFSIGNALED(status))
-        t->why = arena_printf(&s->arena, "%s: the test was killed by signal %d", t->path, WTERMSIG(status));
+        t->why = arena_printf(&s->arena, "%s: test process killed by signal %d", t->path, WTERMSIG(status));
     else
-        t->why = arena_printf(&s->arena, "%s: the test ended the process with status %d", t->path, WEXITSTATUS(status));
+        t->why = arena_printf(&s->arena, "%s: test process exited with status %d", t->path, WEXITSTATUS(status));
     w->next = at + 1;
     test_done(s, t);
     return worker_start(s, w);
@@ -343,7 +343,7 @@ static void put_tap(const struct suite *s)
     printf("TAP version 13\n1..%zu\n", s->count);
     for (size_t i = 0; i < s->count; i++) {
         const struct test_result *t = &s->tests[i];
-        const char *skip = t->status == TEST_SKIPPED ? " # SKIP no `test:` line" : "";
+        const char *skip = t->status == TEST_SKIPPED ? " # SKIP no 'test:' line" : "";
         struct buf name = {0};
         for (size_t k = 0; k < t->name.len; k++) /* `#` begins a directive */
             buf_printf(&name, t->name.ptr[k] == '#' ? "\\%c" : "%c", t->name.ptr[k]);
@@ -412,9 +412,9 @@ static void put_counts(const struct suite *s, const size_t *by_status)
 static int nothing_tested(const struct suite *s)
 {
     if (s->count == 0 && s->o->given[OPT_FILTER])
-        usage_error(s->o, "no test has a name that `--filter=%s` fits", s->o->value[OPT_FILTER]);
+        usage_error(s->o, "no test matches '--filter=%s'", s->o->value[OPT_FILTER]);
     else
-        usage_error(s->o, "no test found: a module that is one has a line `// test: ...`");
+        usage_error(s->o, "no tests found: a test has a line '// test: ...'");
     return HLO_DIFFERS;
 }
 
@@ -465,18 +465,18 @@ static int set_up(struct suite *s)
     const char *ci = getenv("CI");
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (o->arg_count == 0)
-        return usage_error(o, "no file or folder given");
+        return usage_error(o, "no file or directory given");
     if (o->given[OPT_UPDATE] && world_of(o))
-        return usage_error(o, "--update rewrites files from one process: leave out --world=mpi");
+        return usage_error(o, "'--update' is not supported with '--world=mpi'");
     if (o->given[OPT_JSON] && o->given[OPT_TAP])
-        return usage_error(o, "--json and --tap: one of them");
+        return usage_error(o, "'--json' and '--tap' are mutually exclusive");
     s->aside = ci && *ci;
     if (!option_int(o, OPT_JOBS, 1, 256, processors > 0 ? processors : 1, &s->jobs) ||
         !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit) ||
         !option_int(o, OPT_SLOWEST, 1, INT32_MAX, 0, &s->slowest) || !option_threads(o, 1, &(int){0}))
         return HLO_USAGE;
     if (o->given[OPT_FILTER] && regcomp(&s->filter, o->value[OPT_FILTER], REG_EXTENDED | REG_NOSUB) != 0)
-        return usage_error(o, "`--filter=%s` is no regular expression", o->value[OPT_FILTER]);
+        return usage_error(o, "invalid regular expression '%s' for '--filter'", o->value[OPT_FILTER]);
     return HLO_OK;
 }
 

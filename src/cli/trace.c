@@ -34,8 +34,8 @@ static bool oddities(const struct options *o, enum option_id id, unsigned *out)
         const char *end = strchr(at, ',');
         struct str word = {at, end ? (size_t)(end - at) : strlen(at)};
         if (!oddity_of(word, out))
-            return usage_error(o, "`--%s=%s`: nan, inf, overflow and denormal are known, with commas between",
-                               option_row(id)->name, o->value[id]),
+            return usage_error(o, "invalid value '%s' for '--%s': expected nan, inf, overflow or denormal, separated by commas",
+                               o->value[id], option_row(id)->name),
                    false;
         at = end ? end + 1 : NULL;
     }
@@ -57,7 +57,7 @@ static bool read_options(struct tracing *t)
     if (!oddities(o, OPT_STOP_ON, &t->stop) || !oddities(o, OPT_WARN_ON, &t->warn))
         return false;
     if (re && regcomp(&t->filter, re, REG_EXTENDED | REG_NOSUB) != 0)
-        return usage_error(o, "`--%s=%s` is no regular expression", option_row(id)->name, re), false;
+        return usage_error(o, "invalid regular expression for '--%s': '%s'", option_row(id)->name, re), false;
     t->filtered = re != NULL;
     if (t->filtered)
         guard_undo(&t->freeing, free_filter, t);
@@ -78,7 +78,7 @@ static bool open_trace(struct tracing *t)
     if (!path)
         return true;
     t->to = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    return t->to || (usage_error(t->o, "`%s` cannot be written: %s", path, strerror(errno)), false);
+    return t->to || (usage_error(t->o, "cannot write '%s': %s", path, strerror(errno)), false);
 }
 
 /* ---- what comes of it ---- */
@@ -170,12 +170,12 @@ static void warn_of_arguments(const struct arguments *a, unsigned what, const ch
         if (odd == 0)
             continue;
         if (++found <= MOST_NAMED)
-            buf_printf(&names, "%s`%s`", found > 1 ? ", " : "", hlo_param_name(a->module, k));
+            buf_printf(&names, "%s'%s'", found > 1 ? ", " : "", hlo_param_name(a->module, k));
     }
     if (found > MOST_NAMED)
         buf_printf(&names, " and %zu more", found - MOST_NAMED);
     if (found > 0)
-        fprintf(stderr, "hlo: warning: there are %s in the arguments for %s\n", words, names.data);
+        fprintf(stderr, "hlo: warning: %s in the arguments of %s\n", words, names.data);
     buf_free(&names);
 }
 
@@ -196,7 +196,7 @@ int trace_open(struct tracing *t, const struct arguments *a)
     if (!trace_wanted(a->o))
         return HLO_OK;
     if (world_of(a->o))
-        return usage_error(a->o, "only runs of one process can be looked at: leave out --world=mpi");
+        return usage_error(a->o, "tracing is not supported with '--world=mpi'");
     if (!read_options(t) || !open_trace(t))
         return HLO_USAGE;
     t->listing = hlo_list(a->module);
@@ -233,7 +233,7 @@ int trace_finish(struct tracing *t, int status)
         written = dump_close(t->dump, t->m) && written;
     t->dump = NULL;
     if (t->to && (fflush(t->to) != 0 || ferror(t->to)) && t->to != stdout) {
-        usage_error(t->o, "the trace cannot be written: %s", strerror(errno));
+        usage_error(t->o, "cannot write trace: %s", strerror(errno));
         written = false;
     }
     return stopped ? HLO_FAILED : written ? status : HLO_USAGE;

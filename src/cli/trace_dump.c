@@ -15,7 +15,7 @@ struct dump {
 static bool cannot_write(const char *path, hlo_messages *m)
 {
     struct buf why = {0};
-    buf_printf(&why, "cannot be written: %s", strerror(errno));
+    buf_printf(&why, "cannot write: %s", strerror(errno));
     hlo_messages_add(m, path, why.data);
     buf_free(&why);
     return false;

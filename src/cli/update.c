@@ -28,7 +28,7 @@ bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo
     struct file_bytes bytes;
     struct buf out = {0};
     if (!file_read(path, &bytes)) {
-        hlo_messages_add(m, path, "cannot be read again");
+        hlo_messages_add(m, path, "cannot be reread");
         return false;
     }
     struct str rest = {bytes.data, bytes.size};

@@ -25,7 +25,7 @@ int world_begin(struct options *o)
     if (!kind || strcmp(kind, "threads") == 0)
         return HLO_OK;
     if (strcmp(kind, "mpi") != 0)
-        return usage_error(o, "`--world=%s`: threads or mpi is wanted", kind);
+        return usage_error(o, "invalid value '%s' for '--world': expected threads or mpi", kind);
     hlo_messages *m = hlo_messages_new();
     hlo_world *world = hlo_world_open(kind, m);
     if (world) {
@@ -35,8 +35,8 @@ int world_begin(struct options *o)
             o->processes->said = open_memstream(&o->processes->text, &o->processes->size);
     } else {
         usage_error(o,
-                    "`--world=mpi`: %s.\n"
-                    "On Debian, `apt-get install libopenmpi-dev openmpi-bin` and build hlo again",
+                    "'--world=mpi': %s.\n"
+                    "install libopenmpi-dev and openmpi-bin and rebuild hlo",
                     hlo_messages_get(m, 0).text);
     }
     hlo_messages_free(m);

@@ -23,7 +23,7 @@ static const struct msg_row {
     {"unknown", SEV_ERROR},
 };
 
-#define MSG(id, severity, format) _Static_assert(sizeof(#id) <= NAME_SIZE, "the id of a message is too long");
+#define MSG(id, severity, format) _Static_assert(sizeof(#id) <= NAME_SIZE, "message id too long");
 #include "diag/msg.def"
 #undef MSG
 

@@ -151,9 +151,9 @@ static void put_help(struct pen *p, struct str suggestion)
     put_color(p, INK_HELP);
     buf_puts(p->out, "help:");
     put_plain(p);
-    buf_puts(p->out, " did you mean `");
+    buf_puts(p->out, " did you mean '");
     put_clean(p, suggestion, false);
-    buf_puts(p->out, "`?\n");
+    buf_puts(p->out, "'?\n");
 }
 
 static const char *severity_word(enum severity s) { return s == SEV_ERROR ? "error" : s == SEV_WARNING ? "warning" : "note"; }
@@ -170,7 +170,7 @@ static void draw(struct buf *out, struct diags *ds, const struct diag *d, const 
         put_color(&p, INK_NOTE);
         buf_puts(out, "note:");
         put_plain(&p);
-        buf_puts(out, " this comes from ");
+        buf_puts(out, " traced from ");
         put_clean(&p, d->where, false);
         buf_putc(out, '\n');
     }

@@ -270,7 +270,7 @@ static bool copy_from(struct body *b, struct inst *start)
             push_uses(b, top);
             for (size_t k = depth; k < b->depth; k++)
                 if (b->state[b->stack[k]->index] != DONE)
-                    return fail(b->e, "an instruction would need its own result");
+                    return fail(b->e, "instruction would depend on itself");
             b->depth = depth - 1;
             *state = DONE;
             if (!(b->made[top->index] = make_inst(b, top)))
@@ -341,7 +341,7 @@ static bool fill(struct edit *e, const struct computation *c)
     if (!copy_body(&b))
         return false;
     to->root = result_of(&b);
-    return computation_finish(to) || fail(e, "a computation would be empty");
+    return computation_finish(to) || fail(e, "computation would be empty");
 }
 
 bool edit_copy(struct edit *e)

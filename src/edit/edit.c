@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const char no_memory[] = "there is no memory for it";
+static const char no_memory[] = "out of memory";
 
 struct edit *edit_new(struct module *from)
 {
@@ -64,8 +64,8 @@ static bool is_taken_out_for_end(const struct inst *i)
 const char *edit_may_change(const struct inst *i)
 {
     if (i->parent->async_start)
-        return "what runs beside its caller can't be changed";
-    return is_paired(i) || is_taken_out_for_end(i) ? "its -done instruction wants it as it is" : NULL;
+        return "an instruction of an asynchronous computation cannot be changed";
+    return is_paired(i) || is_taken_out_for_end(i) ? "its -done instruction requires it unchanged" : NULL;
 }
 
 static struct mark *say(struct edit *e, const struct inst *i, enum becomes what)
@@ -82,9 +82,9 @@ const char *edit_constant(struct edit *e, struct inst *i, const struct literal *
     if (problem)
         return problem;
     if (!value_can_be(i->shape))
-        return "there are no constants of its shape";
+        return "its shape has no constants";
     if (!value_fits(value, i->shape))
-        return "the value is of another shape";
+        return "value has a different shape";
     const struct literal *copy = value_copy(e, value, i->shape);
     if (!copy)
         return no_memory;
@@ -96,7 +96,7 @@ const char *edit_zeros(struct edit *e, struct inst *i)
 {
     const char *problem = edit_may_change(i);
     if (!problem && !value_can_be(i->shape))
-        problem = "there are no constants of its shape";
+        problem = "its shape has no constants";
     if (!problem)
         say(e, i, BECOMES_VALUE);
     return problem;
@@ -106,7 +106,7 @@ const char *edit_parameter(struct edit *e, struct inst *i)
 {
     const char *problem = edit_may_change(i);
     if (!problem && i->parent != e->entry)
-        problem = "only the entry computation may get more parameters";
+        problem = "parameters can only be added to the entry computation";
     if (!problem && i->opcode != OP_PARAMETER)
         say(e, i, BECOMES_PARAMETER);
     return problem;
@@ -136,13 +136,13 @@ const char *edit_replace(struct edit *e, struct inst *i, struct inst *by)
     if (problem)
         return problem;
     if (i->parent != by->parent)
-        return "they belong to different computations";
+        return "instructions are in different computations";
     if (is_paired(by))
-        return "its -done instruction alone may use it";
+        return "only its -done instruction may use it";
     if (!shape_equal(i->shape, by->shape, IGNORE_LAYOUT))
-        return "they have different shapes";
+        return "shapes differ";
     if (comes_by(e, by, i))
-        return "it would stand for itself";
+        return "replacement depends on the instruction it replaces";
     say(e, i, BECOMES_OTHER)->by = by;
     return NULL;
 }
@@ -195,9 +195,9 @@ const char *edit_inline(struct edit *e, struct inst *i, int which)
     if (problem)
         return problem;
     if (!c || c->async_start)
-        return "it calls nothing that could stand in its place";
+        return "no called computation to inline";
     if (!shape_equal(c->root->shape, i->shape, IGNORE_LAYOUT))
-        return "the result of what it calls has another shape";
+        return "result of the called computation has a different shape";
     say(e, i, BECOMES_CALLEE)->which = which;
     e->fresh_names = true;
     return NULL;
@@ -209,13 +209,13 @@ const char *edit_root(struct edit *e, struct inst *const *insts, int count)
 {
     for (int k = 0; k < count; k++) {
         if (insts[k]->parent != insts[0]->parent)
-            return "they belong to different computations";
+            return "instructions are in different computations";
         if (is_paired(insts[k]))
-            return "its -done instruction alone may use it";
+            return "only its -done instruction may use it";
         if (insts[k]->parent->async_start)
-            return "what runs beside its caller has no life of its own";
+            return "an instruction of an asynchronous computation cannot be the root";
         if (insts[k]->shape->dtype == DT_BUFFER)
-            return "buffers can't be results";
+            return "a buffer cannot be a result";
     }
     if (count > 0)
         e->entry = insts[0]->parent;
@@ -244,7 +244,7 @@ struct module *edit_finish(struct edit *e, const char **problem)
     struct module *to = e->to;
     *problem = NULL;
     if (!parameters_stand_in_entry(e)) {
-        *problem = "only the entry computation may get more parameters";
+        *problem = "parameters can only be added to the entry computation";
         edit_free(e);
         return NULL;
     }

@@ -379,7 +379,7 @@ static bool in_group(struct eval *ev, const struct step *s)
     if (s->inst->opcode == OP_COLLECTIVE_BROADCAST)
         return ev->p->dynamic ? eval_sized_broadcast(ev, s, &g) : broadcast(ev, s, &g);
     if (g.me < 0)
-        return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a participant of no group");
+        return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a participant that is in no group");
     if (ev->p->dynamic && s->inst->opcode != OP_RAGGED_ALL_TO_ALL)
         return eval_sized_collective(ev, s, &g);
     switch (s->inst->opcode) {

@@ -147,9 +147,9 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
     const struct shape *from = s->inst->operands[0]->shape, *to = s->inst->shape;
     struct value row;
     if (!shape_is_array(from) || !shape_is_array(to))
-        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "values of different structure");
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "values of different tuple structure");
     if (layout_problem(from->layout, from) || layout_problem(to->layout, to)) /* no verifier rule has checked this */
-        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "a layout that is no order of the dimensions");
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "a layout that is not a permutation of the dimensions");
     if (bitcast_is_reshape(s->inst))
         return eval_reshape(ev, s);
     struct view *out = bytes_in_order(ev, s, &row) ? eval_result(ev, s, 0) : NULL;

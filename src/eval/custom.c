@@ -34,7 +34,7 @@ static bool call_failed(struct eval *ev, const struct step *s, struct str why)
 
 static bool python_callback(struct eval *ev, const struct step *s)
 {
-    return call_failed(ev, s, STR("it calls a function of the Python process that made the module"));
+    return call_failed(ev, s, STR("the target is a callback into the Python process that created the module"));
 }
 
 /* Sorted by name; a name that ends in `*` stands for all names with that beginning. */

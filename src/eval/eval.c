@@ -117,7 +117,7 @@ static bool check_params(struct eval *ev, const struct literal *const *args, siz
     const struct computation *c = ev->p->entry->computation;
     struct arena *a = &ev->ds->arena;
     if (count > (size_t)c->param_count)
-        return DIAG_ERROR(ev->ds, c->name_span, ARGUMENT_SHAPE, c->param_count, STR_ARG(STR("not there")),
+        return DIAG_ERROR(ev->ds, c->name_span, ARGUMENT_SHAPE, c->param_count, STR_ARG(STR("unknown")),
                           STR_ARG(shape_text(a, args[c->param_count]->shape)));
     for (int k = 0; k < c->param_count; k++)
         if (k >= (int)count)

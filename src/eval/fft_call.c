@@ -158,22 +158,22 @@ static const char *problem(const struct call *c, bool in_bytes)
     const int64_t *dims = whole(c), *other = c->type == C2R ? c->x->dims : c->out->dims;
     enum dtype real = c->wide ? DT_F64 : DT_F32, complex = c->wide ? DT_C128 : DT_C64;
     if (c->type < C2C || c->type > R2C || (c->type == C2R && c->forward) || (c->type == R2C && !c->forward))
-        return "no such type of transform";
+        return "unknown transform type";
     if (c->x->dtype != (c->type == R2C ? real : complex) || c->out->dtype != (c->type == C2R ? real : complex))
-        return "the element types are not those of its descriptor";
+        return "element types do not match the descriptor";
     if (c->rank != rank || c->out->rank != rank || c->axes.count < 1 || c->axes.count > rank)
-        return "the ranks are not those of its descriptor";
+        return "ranks do not match the descriptor";
     for (int d = 0; d < rank; d++)
         if (other[d] != (c->type != C2C && d == rank - 1 ? dims[d] / 2 + 1 : dims[d]))
-            return "the dimensions do not fit each other";
+            return "dimensions do not match each other";
     if (!list_is(&c->shape, rank, dims))
-        return "the dimensions are not those it says";
+        return "dimensions do not match the descriptor";
     for (int64_t k = 0; k < c->axes.count; k++)
         if (c->axes.at[k] != rank - c->axes.count + k)
-            return "only the last dimensions can be transformed";
+            return "only the innermost dimensions can be transformed";
     if (!has_strides(&c->strides_in, rank, c->x->dims, in_bytes ? (int64_t)dtype_bytes(c->x->dtype) : 1) ||
         !has_strides(&c->strides_out, rank, c->out->dims, in_bytes ? (int64_t)dtype_bytes(c->out->dtype) : 1))
-        return "the strides are not those of gapless arrays";
+        return "strides are not those of dense arrays";
     return NULL;
 }
 
@@ -209,10 +209,10 @@ bool eval_fft_call(struct eval *ev, const struct step *s)
     /* The old compiler left the result's shape behind as a last operand. */
     if (s->result_count != 1 || (dynamic ? s->operand_count != 6 && s->operand_count != 7 : s->operand_count != 2) ||
         s->operands[0] == NO_VALUE || s->operands[1] == NO_VALUE)
-        return fail(ev, s, "that is not what it takes and gives");
+        return fail(ev, s, "unexpected operands or results");
     struct call c = {.ev = ev, .s = s, .x = eval_view(ev, s, 1), .out = s->shapes[0]};
     if (!open_descriptor(&d, eval_view(ev, s, 0)) || !(dynamic ? read_dynamic(&c, &d) : read_fixed(&c, &d)))
-        return fail(ev, s, "its descriptor is not sound");
+        return fail(ev, s, "malformed descriptor");
     const char *why = problem(&c, str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "pocketfft"));
     if (why)
         return fail(ev, s, why);

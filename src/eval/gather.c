@@ -20,13 +20,13 @@ static const char *batching_problem(const struct kern_gather_dims *d, int k, con
     int64_t dim = d->operand_batching[k], of_indices = d->indices_batching[k];
     for (int c = 0; c < d->collapsed_count; c++)
         if (d->collapsed[c] == dim)
-            return "is left out of the windows twice";
+            return "is both a batching and a collapsed dimension";
     for (int m = 0; m < d->map_count; m++)
         if (d->start_index_map[m] == dim)
-            return "has an index of its own";
+            return "is also in start_index_map";
     if (of_indices == d->index_vector_dim)
-        return "goes along the index vectors";
-    return array->dims[dim] == indices->dims[of_indices] ? NULL : "is of another size than that of the indices";
+        return "is the index vector dimension";
+    return array->dims[dim] == indices->dims[of_indices] ? NULL : "differs in size from that of the indices";
 }
 
 static bool batching_sound(struct eval *ev, const struct step *s, const struct kern_gather_dims *d, const struct shape *array,

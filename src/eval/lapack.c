@@ -343,7 +343,7 @@ static bool set_option(struct call *c, struct option *o, struct str map, int64_t
     }
     bool is_number = *o->letters.ptr == '#';
     if (is_number && (v < 0 || v > INT32_MAX))
-        return wrong_value(c, where, found, STR("a row's number"));
+        return wrong_value(c, where, found, STR("a row number"));
     if (!is_number && (v <= 0 || v > 'z' || !memchr(o->letters.ptr, (int)v, o->letters.len)))
         return wrong_value(c, where, found, letters_text(a, o->letters));
     o->value = v;
@@ -366,7 +366,7 @@ static bool read_number(struct call *c, int k, struct str word)
     const struct view *x = c->s->operands[k] == NO_VALUE ? NULL : eval_view(c->ev, c->s, k);
     struct option *o = find_option(c, word);
     if (!x || x->rank != 0 || !dtype_is_integer(x->dtype))
-        return wrong_value(c, where, STR("something else"), STR("an integer"));
+        return wrong_value(c, where, STR("another type"), STR("an integer"));
     int64_t v = kern_load_index(x->dtype, x->data);
     struct str found = arena_printf(a, "%" PRId64, v);
     if (o)
@@ -374,7 +374,7 @@ static bool read_number(struct call *c, int k, struct str word)
     if (*word.ptr == 'B')
         return batch_is(c, v) || wrong_value(c, where, found, STR("the size of the batch"));
     int64_t size = size_named(c, *word.ptr);
-    return v == size || wrong_value(c, where, found, arena_printf(a, "%" PRId64 ", as the shapes say", size));
+    return v == size || wrong_value(c, where, found, arena_printf(a, "%" PRId64 ", as in the shapes", size));
 }
 
 static bool read_numbers(struct call *c)
@@ -390,12 +390,12 @@ static bool read_numbers(struct call *c)
 static bool set_attribute(struct call *c, struct option *o, struct str map, const struct dict_value *v, struct str name)
 {
     struct arena *a = &c->ev->scratch;
-    struct str where = arena_printf(a, "`%.*s`", STR_ARG(name));
+    struct str where = arena_printf(a, "'%.*s'", STR_ARG(name));
     if (v->kind == DICT_INT || v->kind == DICT_BOOL || v->kind == DICT_UNIT)
         return set_option(c, o, map, v->i, where);
     if (v->kind == DICT_STRING && v->s.len == 1 && map.len == 0)
         return set_option(c, o, map, *v->s.ptr, where);
-    return wrong_value(c, where, STR("something else"), STR("a number"));
+    return wrong_value(c, where, STR("another type"), STR("a number"));
 }
 
 /* Splits a word of the form, `option:attribute@map`; without `:attribute` the attribute has the option's name. */

@@ -12,7 +12,7 @@ static bool bits(struct eval *ev, const struct step *s)
     bool three_fry = inst_enum(s->inst, A_ALGORITHM_RNG, E_ALGORITHM_RNG_DEFAULT) == E_ALGORITHM_RNG_THREE_FRY;
     uint64_t in[3] = {0}, next[3] = {0};
     if (state->dtype != DT_U64 || state->rank != 1 || words < 2 || words > (three_fry ? 2 : 3) || s->result_count > 2)
-        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(s->inst->opcode), "a state that is not of two or three u64");
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(s->inst->opcode), "a state other than u64[2] or u64[3]");
     for (int64_t k = 0; k < words; k++)
         memcpy(&in[k], state->data + k * state->strides[0], sizeof in[k]);
     struct view *out = eval_result(ev, s, s->result_count - 1);

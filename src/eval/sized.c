@@ -93,7 +93,7 @@ struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, con
     const struct shape *shape = s->shapes[r];
     for (int d = 0; d < shape->rank; d++)
         if (dims[d] < 0 || dims[d] > shape->dims[d])
-            return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a result without room for all that comes"), NULL;
+            return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a result too small for all received rows"), NULL;
     if (!value_new(ev, v, shape->dtype, shape->rank, dims))
         return eval_no_memory(ev, s, shape), NULL;
     value_fit(v, shape, false);

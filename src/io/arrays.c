@@ -119,7 +119,7 @@ struct str io_list_names(struct arena *a, const void *of, struct str (*name)(con
     struct buf b = {0};
     size_t shown = count > 8 ? 8 : count;
     for (size_t i = 0; i < shown; i++)
-        buf_printf(&b, "%s`" STR_FMT "`", i ? ", " : "", STR_ARG(name(of, i)));
+        buf_printf(&b, "%s'" STR_FMT "'", i ? ", " : "", STR_ARG(name(of, i)));
     if (shown < count)
         buf_printf(&b, " and %zu more", count - shown);
     if (count == 0)
@@ -134,7 +134,7 @@ static struct str names_in(struct arena *a, const struct io_arrays *s)
     switch (s->kind) {
     case IO_NPZ: return io_npz_names(a, &s->npz);
     case IO_SAFETENSORS: return io_safetensors_names(a, &s->tensors);
-    default: return STR("one array without a name");
+    default: return STR("one unnamed array");
     }
 }
 
@@ -145,10 +145,10 @@ static void say_missing(struct diags *ds, struct arena *a, const struct io_array
     struct buf b = {0};
     for (size_t k = 1; k < count; k += 2)
         if (s->kind == IO_FOLDER)
-            buf_printf(&b, "%s`" STR_FMT "%s`, `" STR_FMT "%s`", k > 1 ? ", " : "", STR_ARG(names[k]), file_ends[0],
+            buf_printf(&b, "%s'" STR_FMT "%s', '" STR_FMT "%s'", k > 1 ? ", " : "", STR_ARG(names[k]), file_ends[0],
                        STR_ARG(names[k]), file_ends[1]);
         else
-            buf_printf(&b, "%s`" STR_FMT "`", k > 1 ? " or " : "", STR_ARG(names[k]));
+            buf_printf(&b, "%s'" STR_FMT "'", k > 1 ? " or " : "", STR_ARG(names[k]));
     if (s->kind == IO_FOLDER)
         DIAG(ds, NO_SPAN, ARRAY_NO_FILE, STR_ARG(who), STR_ARG(buf_view(&b)));
     else
@@ -160,7 +160,7 @@ static void say_missing(struct diags *ds, struct arena *a, const struct io_array
 static struct literal *say_about(struct diags *ds, struct str name)
 {
     if (ds->last)
-        diag_note(ds, ds->last, NO_SPAN, "this is about `" STR_FMT "`", STR_ARG(name));
+        diag_note(ds, ds->last, NO_SPAN, "in reading '" STR_FMT "'", STR_ARG(name));
     return NULL;
 }
 
@@ -185,7 +185,7 @@ struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io
         return NULL;
     }
     if (s->kind == IO_RAW && (!want || want->rank < 0)) {
-        DIAG(ds, NO_SPAN, FAILURE, "raw bytes have no shape of their own");
+        DIAG(ds, NO_SPAN, FAILURE, "raw bytes have no shape");
         return NULL;
     }
     struct literal *l;

@@ -107,7 +107,7 @@ static bool start(struct child *c, struct buf *why)
     for (int k = 0; k < PIPES; k++)
         close_end(&theirs[k]);
     if (error)
-        buf_printf(why, "`%s` cannot be started: %s", c->command, strerror(error));
+        buf_printf(why, "cannot run '%s': %s", c->command, strerror(error));
     return error == 0;
 }
 
@@ -189,9 +189,9 @@ static bool talk(struct child *c, struct budget *budget, struct buf *why)
             return false;
     }
     if (c->out.size > c->most)
-        return buf_printf(why, "the command writes more than %zu bytes, too much for its result", c->most), false;
+        return buf_printf(why, "command output exceeds %zu bytes, more than its result", c->most), false;
     if (c->complained > MOST_COMPLAINTS)
-        return buf_printf(why, "the command writes more than %d bytes to its standard error", MOST_COMPLAINTS), false;
+        return buf_printf(why, "command wrote more than %d bytes to standard error", MOST_COMPLAINTS), false;
     return true;
 }
 
@@ -227,9 +227,9 @@ static bool ended_well(const struct child *c, struct buf *why)
     if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
         return true;
     if (WIFSIGNALED(c->status))
-        buf_printf(why, "the command was ended by signal %d", WTERMSIG(c->status));
+        buf_printf(why, "command killed by signal %d", WTERMSIG(c->status));
     else
-        buf_printf(why, "the command ends with status %d", WEXITSTATUS(c->status));
+        buf_printf(why, "command exited with status %d", WEXITSTATUS(c->status));
     if (said.len > 0)
         buf_printf(why, ": " STR_FMT, STR_ARG(said));
     return false;
@@ -244,7 +244,8 @@ static struct literal *read_line(struct arena *a, struct str line, size_t number
     diags_init(&ds, &source);
     struct literal *l = text_parse_literal(&ds, &source, a);
     if (!l)
-        buf_printf(why, "line %zu of its output is no literal: " STR_FMT, number, STR_ARG(ds.first ? ds.first->text : STR("")));
+        buf_printf(why, "line %zu of the output is not a literal: " STR_FMT, number,
+                   STR_ARG(ds.first ? ds.first->text : STR("")));
     diags_free(&ds);
     source_free(&source);
     return l;
@@ -268,11 +269,11 @@ static bool take(struct answer *t, const struct literal *l)
     while (t->leaf < t->c->result_count && !t->c->results[t->leaf].data)
         t->leaf++;
     if (t->leaf == t->c->result_count)
-        return buf_puts(t->why, "the command writes more arrays than its result has"), false;
+        return buf_puts(t->why, "command wrote more arrays than its result has"), false;
     const struct foreign_array *to = &t->c->results[t->leaf];
     int64_t bytes;
     if (!shape_compatible(to->shape, l->shape) || !shape_bytes(l->shape, &bytes)) {
-        buf_printf(t->why, "leaf %d of the result is " STR_FMT "; the command writes " STR_FMT, t->leaf,
+        buf_printf(t->why, "leaf %d of the result is " STR_FMT ", but the command wrote " STR_FMT, t->leaf,
                    STR_ARG(shape_text(&t->arena, to->shape)), STR_ARG(shape_text(&t->arena, l->shape)));
         return false;
     }
@@ -287,7 +288,7 @@ static bool is_complete(struct answer *t)
 {
     for (; t->leaf < t->c->result_count; t->leaf++)
         if (t->c->results[t->leaf].data) {
-            buf_printf(t->why, "leaf %d of the result is " STR_FMT "; the command writes nothing for it", t->leaf,
+            buf_printf(t->why, "leaf %d of the result is " STR_FMT ", but the command wrote nothing for it", t->leaf,
                        STR_ARG(shape_text(&t->arena, t->c->results[t->leaf].shape)));
             return false;
         }

@@ -47,12 +47,12 @@ static struct str after(struct str s, size_t n)
 static const struct report {
     const char *end, *what;
 } reports[] = {
-    {"-buffer-assignment.txt", "XLA's report of where buffers lie"},
-    {"-memory-usage-report.txt", "XLA's report of memory"},
-    {".config.pbtxt", "the configuration of a module"},
-    {".debug_options", "XLA's debug options"},
-    {".thunk_sequence.txt", "XLA's list of thunks"},
-    {"_metadata.textproto", "XLA's report of passes"},
+    {"-buffer-assignment.txt", "an XLA buffer assignment"},
+    {"-memory-usage-report.txt", "an XLA memory usage report"},
+    {".config.pbtxt", "a module configuration"},
+    {".debug_options", "XLA debug options"},
+    {".thunk_sequence.txt", "an XLA thunk sequence"},
+    {"_metadata.textproto", "an XLA pass report"},
 };
 
 static const char *report_of(struct str file)
@@ -119,7 +119,7 @@ static struct str list_dumps(struct dumps *d, const struct dump *of, size_t coun
         buf_printf(&b, " and %zu more", shown - MOST);
     struct str s = arena_str(d->a, buf_view(&b));
     buf_free(&b);
-    return s.len ? s : STR("no dumps of modules, such as module_0001.NAME.before_optimizations.txt");
+    return s.len ? s : STR("no module dumps, such as module_0001.NAME.before_optimizations.txt");
 }
 
 /* Moves the dumps of one module, given by number or name, to the front; returns how many there are. */
@@ -167,14 +167,14 @@ struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, c
     struct str all = list_dumps(&d, d.at, d.count, false);
     if (which.len == 0 && !one_module(&d)) {
         if (d.count == 0)
-            DIAG(ds, NO_SPAN, DUMP_MISSING, STR_ARG(STR("the folder holds ")), STR_ARG(all));
+            DIAG(ds, NO_SPAN, DUMP_MISSING, STR_ARG(STR("directory contains ")), STR_ARG(all));
         else
             DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(all), "--module=23");
         return none;
     }
     size_t n = which.len ? of_module(&d, which) : d.count;
     if (n == 0) {
-        struct str what = arena_printf(a, "no module `" STR_FMT "`; the folder holds ", STR_ARG(which));
+        struct str what = arena_printf(a, "no module '" STR_FMT "'; directory contains ", STR_ARG(which));
         DIAG(ds, NO_SPAN, DUMP_MISSING, STR_ARG(what), STR_ARG(all));
         return none;
     }
@@ -186,7 +186,7 @@ struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, c
         return arena_printf(a, "%s/" STR_FMT, folder, STR_ARG(mine[0].file));
     if (fitting > 1)
         DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(&d, mine, fitting, true)),
-             "--module=NAME, or a longer word as in --module=23:after_algsimp");
+             "--module=NAME, or with a suffix as in --module=23:after_algsimp");
     else
         DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(&d, d.at, n, true)), "--module=23:after");
     return none;
@@ -210,7 +210,7 @@ const char *io_gunzip(struct str bytes, struct buf *out)
     z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes.ptr};
     size_t left = bytes.len;
     if (inflateInit2(&z, MAX_WBITS + 16) != Z_OK)
-        return "no memory to unpack it";
+        return "out of memory";
     int status = Z_OK;
     while (status == Z_OK && out->size < UINT32_MAX && !is_bomb(bytes.len, out->size)) {
         if (z.avail_in == 0) {
@@ -227,14 +227,14 @@ const char *io_gunzip(struct str bytes, struct buf *out)
     }
     inflateEnd(&z);
     if (is_bomb(bytes.len, out->size))
-        return "it unpacks to more than 200 times its size, as no text does";
-    return status == Z_STREAM_END || out->size >= UINT32_MAX ? NULL : "it is damaged or cut short";
+        return "compression ratio exceeds 200";
+    return status == Z_STREAM_END || out->size >= UINT32_MAX ? NULL : "corrupt or truncated";
 }
 
 /* ---- other forms of programs ---- */
 
-#define AS_HLO "`jax.jit(f).lower(x).as_text('hlo')` gives HLO text"
-#define DUMP_TEXT "run with XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to have it as text"
+#define AS_HLO "jax.jit(f).lower(x).as_text('hlo') returns HLO text"
+#define DUMP_TEXT "set XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to dump text"
 
 static bool begins(struct str s, const char *word) { return str_starts(s, str_of(word)); }
 
@@ -281,11 +281,11 @@ const char *io_not_hlo(const char *path, struct str text, const char **advice)
         return "MLIR bytecode (StableHLO)";
     *advice = DUMP_TEXT;
     if (is_proto(text))
-        return str_ends(name, STR(".onnx")) ? NULL : "a protocol buffer (an HloProto or snapshot?)";
+        return str_ends(name, STR(".onnx")) ? NULL : "a protocol buffer (HloProto or snapshot)";
     if (begins(s, "hlo_module {") || begins(s, "hlo {"))
-        return "a protocol buffer as text (HloProto)";
+        return "a text-format protocol buffer (HloProto)";
     if (begins(s, "; ModuleID"))
-        return "LLVM's intermediate representation";
-    *advice = "the module stands in the file that ends in before_optimizations.txt or after_optimizations.txt";
+        return "LLVM IR";
+    *advice = "read the file that ends in before_optimizations.txt or after_optimizations.txt";
     return begins(s, "HloModule") ? NULL : report;
 }

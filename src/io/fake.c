@@ -296,7 +296,7 @@ static struct literal *fake_array(struct diags *ds, struct arena *a, const struc
     if (!l || !shape_elements(s, &elements) || fill(k, s, l->data, elements))
         return l;
     literal_free_data(l);
-    DIAG(ds, NO_SPAN, FAILURE, "not enough memory");
+    DIAG(ds, NO_SPAN, FAILURE, "out of memory");
     return NULL;
 }
 

@@ -11,7 +11,7 @@
 #error "storage is written to files as it lies in memory, which must be little-endian"
 #endif
 
-#define TOO_SHORT "it ends before the elements that its shape promises"
+#define TOO_SHORT "truncated data"
 
 struct npy {
     struct io_stored array;
@@ -166,11 +166,11 @@ static const char *read_entry(struct cursor *c, struct diags *ds, struct arena *
 {
     struct str key, value;
     if (!take_string(c, &key) || !take(c, ':'))
-        return "its header is no dictionary";
+        return "header is not a dictionary";
     if (str_is(key, "descr")) {
         npy->has_type = true;
         if (!take_string(c, &value))
-            return "it holds records, not one element type";
+            return "structured element types are not supported";
         return read_descr(ds, &npy->array, value) ? NULL : "";
     }
     if (str_is(key, "fortran_order")) {
@@ -180,9 +180,9 @@ static const char *read_entry(struct cursor *c, struct diags *ds, struct arena *
     }
     if (str_is(key, "shape")) {
         npy->has_shape = true;
-        return take_dims(c, a, &npy->array) ? NULL : "its shape is no tuple of sizes";
+        return take_dims(c, a, &npy->array) ? NULL : "shape is not a tuple of sizes";
     }
-    return "its header has a key that the format does not know";
+    return "unknown key in the header";
 }
 
 /* Returns NULL, what is wrong, or "" when that has been reported already. */
@@ -190,35 +190,35 @@ static const char *read_dictionary(struct diags *ds, struct arena *a, struct str
 {
     struct cursor c = {text.ptr, text.ptr + text.len};
     if (!take(&c, '{'))
-        return "its header is no dictionary";
+        return "header is not a dictionary";
     while (!take(&c, '}')) {
         const char *wrong = read_entry(&c, ds, a, npy);
         if (wrong)
             return wrong;
         if (!take(&c, ',')) {
             if (!take(&c, '}'))
-                return "its header does not end";
+                return "unterminated header";
             break;
         }
     }
-    return npy->has_type && npy->has_order && npy->has_shape ? NULL : "its header lacks descr, fortran_order or shape";
+    return npy->has_type && npy->has_order && npy->has_shape ? NULL : "missing descr, fortran_order or shape in the header";
 }
 
 static const char *read_header(struct diags *ds, struct arena *a, struct str bytes, struct npy *npy)
 {
     const unsigned char *b = (const unsigned char *)bytes.ptr;
     if (bytes.len < 10 || memcmp(b, "\x93NUMPY", 6) != 0)
-        return "it does not begin with \\x93NUMPY";
+        return "missing magic number \\x93NUMPY";
     if (b[6] < 1 || b[6] > 3)
-        return "its format version is none of 1, 2 and 3";
+        return "unsupported format version";
     size_t at = b[6] == 1 ? 10 : 12;
     if (bytes.len < at)
-        return "it ends in its header";
+        return "truncated header";
     size_t length = (size_t)b[8] | (size_t)b[9] << 8;
     if (b[6] > 1)
         length |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
     if (length > bytes.len - at)
-        return "it ends in its header";
+        return "truncated header";
     npy->array.data = (struct str){bytes.ptr + at + length, bytes.len - at - length};
     return read_dictionary(ds, a, (struct str){bytes.ptr + at, length}, npy);
 }
@@ -248,7 +248,7 @@ bool io_npy_check(struct diags *ds, struct arena *a, struct str head, uint64_t s
     if (!wrong && (!io_stored_size(&npy.array, &elements, &wanted) || wanted > there))
         wrong = TOO_SHORT;
     else if (!wrong && wanted < there)
-        wrong = "it goes on after the elements of its shape";
+        wrong = "trailing data";
     if (!wrong)
         return io_stored_fits(ds, a, &npy.array, want, who);
     return *wrong && DIAG_ERROR(ds, NO_SPAN, NPY_MALFORMED, wrong);

@@ -52,10 +52,10 @@ static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struc
 {
     const char *locator = end >= LOCATOR_SIZE ? b.ptr + end - LOCATOR_SIZE : NULL;
     if (!locator || get32(locator) != 0x07064b50)
-        return bad(ds, "its directory is too large for it");
+        return bad(ds, "central directory too large");
     const char *record = bytes_at(b, get64(locator + 8), END64_SIZE);
     if (!record || get32(record) != 0x06064b50)
-        return bad(ds, "its zip64 record is not where it should be");
+        return bad(ds, "missing zip64 end of central directory record");
     *out = (struct directory){.count = get64(record + 32), .size = get64(record + 40), .at = get64(record + 48)};
     return true;
 }
@@ -63,11 +63,11 @@ static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struc
 static bool find_directory(struct diags *ds, struct str b, struct directory *out)
 {
     if (b.len < END_SIZE)
-        return bad(ds, "it is too short for a zip archive");
+        return bad(ds, "file too short");
     uint64_t at = b.len - END_SIZE, last = at > MAX_COMMENT ? at - MAX_COMMENT : 0;
     while (get32(b.ptr + at) != 0x06054b50) {
         if (at-- == last)
-            return bad(ds, "it has no zip directory");
+            return bad(ds, "missing end of central directory record");
     }
     const char *end = b.ptr + at;
     *out = (struct directory){.count = get16(end + 10), .size = get32(end + 12), .at = get32(end + 16)};
@@ -107,12 +107,12 @@ static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_
 {
     const char *p = bytes_at(b, *at, CENTRAL_SIZE);
     if (!p || get32(p) != 0x02014b50)
-        return bad(ds, "its directory is cut short");
+        return bad(ds, "truncated central directory");
     uint64_t name = get16(p + 28), extra = get16(p + 30), comment = get16(p + 32);
     if (!bytes_at(b, *at + CENTRAL_SIZE, name + extra + comment))
-        return bad(ds, "its directory is cut short");
+        return bad(ds, "truncated central directory");
     if (get16(p + 8) & 1)
-        return bad(ds, "it is encrypted");
+        return bad(ds, "encrypted members are not supported");
     *e = (struct npz_entry){.name = {p + CENTRAL_SIZE, (size_t)name},
                             .method = get16(p + 10),
                             .crc = get32(p + 16),
@@ -120,7 +120,7 @@ static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_
                             .size = get32(p + 24),
                             .offset = get32(p + 42)};
     if (!read_extra((struct str){p + CENTRAL_SIZE + name, (size_t)extra}, e))
-        return bad(ds, "a zip64 field is cut short");
+        return bad(ds, "truncated zip64 field");
     if (e->name.len > 4 && memcmp(e->name.ptr + e->name.len - 4, ".npy", 4) == 0)
         e->name.len -= 4;
     *at += CENTRAL_SIZE + name + extra + comment;
@@ -149,10 +149,11 @@ static bool set_limits(struct diags *ds, struct arena *a, const struct npz *z, u
             e->offset <= e->limit && LOCAL_SIZE <= e->limit - e->offset && e->packed_size <= e->limit - e->offset - LOCAL_SIZE;
         if (!fits && next && e->limit == next->offset)
             return bad(
-                ds, arena_printf(a, "its members `" STR_FMT "` and `" STR_FMT "` overlap", STR_ARG(e->name), STR_ARG(next->name))
-                        .ptr);
+                ds,
+                arena_printf(a, "members '" STR_FMT "' and '" STR_FMT "' overlap", STR_ARG(e->name), STR_ARG(next->name)).ptr);
         if (!fits)
-            return bad(ds, arena_printf(a, "its member `" STR_FMT "` does not lie before the directory", STR_ARG(e->name)).ptr);
+            return bad(ds,
+                       arena_printf(a, "member '" STR_FMT "' is not located before the central directory", STR_ARG(e->name)).ptr);
     }
     return true;
 }
@@ -165,7 +166,7 @@ bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz
     if (!find_directory(ds, bytes, &d))
         return false;
     if (!bytes_at(bytes, d.at, d.size) || d.count > d.size / CENTRAL_SIZE)
-        return bad(ds, "its directory lies outside it");
+        return bad(ds, "central directory outside the file");
     out->entries = ARENA_ARRAY(a, struct npz_entry, d.count);
     struct str directory = {bytes.ptr + d.at, (size_t)d.size};
     uint64_t at = 0;
@@ -230,8 +231,8 @@ static bool is_promising(struct diags *ds, struct arena *a, const char *packed, 
                    arena_printf(a, "a member of %" PRIu64 " bytes cannot be packed into %" PRIu64, e->size, e->packed_size).ptr);
     char *head = mem_alloc(size ? size : 1);
     if (!head)
-        return bad(ds, "a member needs more memory than there is");
-    bool ok = inflate_bytes(packed, e->packed_size, head, size, false) || bad(ds, "a deflated member is damaged");
+        return bad(ds, "out of memory for a member");
+    bool ok = inflate_bytes(packed, e->packed_size, head, size, false) || bad(ds, "corrupt deflated member");
     ok = ok && io_npy_check(ds, a, (struct str){head, size}, e->size, want, who);
     mem_free(head);
     return ok;
@@ -242,13 +243,13 @@ static char *inflated_bytes(struct diags *ds, const char *packed, const struct n
 {
     char *bytes = e->size <= PTRDIFF_MAX ? mem_alloc((size_t)e->size) : NULL;
     if (!bytes) {
-        bad(ds, "a member needs more memory than there is");
+        bad(ds, "out of memory for a member");
         return NULL;
     }
     if (inflate_bytes(packed, e->packed_size, bytes, e->size, true))
         return bytes;
     mem_free(bytes);
-    bad(ds, "a deflated member is damaged");
+    bad(ds, "corrupt deflated member");
     return NULL;
 }
 
@@ -256,7 +257,7 @@ static bool has_sum(struct str bytes, uint32_t crc) { return crc32_z(0, (const B
 
 static struct literal *bad_sum(struct diags *ds)
 {
-    bad(ds, "the checksum of a member is wrong");
+    bad(ds, "CRC mismatch in a member");
     return NULL;
 }
 
@@ -302,6 +303,6 @@ struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *
         return get_stored(ds, a, (struct str){packed, (size_t)e->size}, z->owner, e, want, who);
     if (packed && e->method == DEFLATED)
         return get_deflated(ds, a, packed, e, want, who);
-    bad(ds, packed ? "a member is neither stored nor deflated" : "a member is not where its directory says");
+    bad(ds, packed ? "unsupported compression method" : "local header of a member not found");
     return NULL;
 }

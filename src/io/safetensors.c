@@ -71,7 +71,7 @@ static int by_extent(const void *a, const void *b)
 
 static bool bad_tensor(struct diags *ds, struct arena *a, struct str name, const char *why)
 {
-    return bad(ds, arena_printf(a, "tensor `" STR_FMT "`: %s", STR_ARG(name), why).ptr);
+    return bad(ds, arena_printf(a, "tensor '" STR_FMT "': %s", STR_ARG(name), why).ptr);
 }
 
 static bool take_extent(struct diags *ds, struct arena *a, const struct dict_value *tensor, struct extent *p)
@@ -79,11 +79,11 @@ static bool take_extent(struct diags *ds, struct arena *a, const struct dict_val
     const int64_t *offsets;
     int count;
     if (tensor->kind != DICT_DICT)
-        return bad_tensor(ds, a, p->name, "what its name stands for is no tensor");
+        return bad_tensor(ds, a, p->name, "value is not a tensor description");
     if (!take_numbers(a, tensor, "data_offsets", &offsets, &count) || count != 2)
-        return bad_tensor(ds, a, p->name, "its data_offsets are not two numbers");
+        return bad_tensor(ds, a, p->name, "data_offsets are not two integers");
     if (offsets[0] > offsets[1])
-        return bad_tensor(ds, a, p->name, "it ends before it begins");
+        return bad_tensor(ds, a, p->name, "data_offsets are not in order");
     p->begin = offsets[0];
     p->end = offsets[1];
     return true;
@@ -101,7 +101,7 @@ static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safet
             continue;
         extents[count].name = e->name;
         if (map_put(&t->tensors, e->name, &e->value))
-            return bad_tensor(ds, a, e->name, "its name is given twice");
+            return bad_tensor(ds, a, e->name, "duplicate name");
         if (!take_extent(ds, a, &e->value, &extents[count++]))
             return false;
     }
@@ -110,14 +110,14 @@ static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safet
     for (size_t i = 0; i < count; i++) {
         if (extents[i].begin < at)
             return bad_tensor(ds, a, extents[i].name,
-                              arena_printf(a, "it overlaps with `" STR_FMT "`", STR_ARG(extents[i - 1].name)).ptr);
+                              arena_printf(a, "overlaps with '" STR_FMT "'", STR_ARG(extents[i - 1].name)).ptr);
         if (extents[i].begin > at)
-            return bad_tensor(ds, a, extents[i].name, "there is a hole before it, which belongs to no tensor");
+            return bad_tensor(ds, a, extents[i].name, "gap in the data before it");
         at = extents[i].end;
         if ((uint64_t)at > t->data.len)
-            return bad_tensor(ds, a, extents[i].name, "it ends after the file");
+            return bad_tensor(ds, a, extents[i].name, "extends past the end of the file");
     }
-    return (uint64_t)at == t->data.len || bad(ds, "it goes on after its last tensor");
+    return (uint64_t)at == t->data.len || bad(ds, "trailing data");
 }
 
 bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, struct io_safetensors *out)
@@ -125,20 +125,20 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, st
     struct dict_error error;
     uint64_t size = 0;
     if (bytes.len < 8)
-        return bad(ds, "it is too short for its header");
+        return bad(ds, "file too short for a header");
     for (size_t i = 8; i-- > 0;)
         size = size << 8 | (unsigned char)bytes.ptr[i];
     if (size > bytes.len - 8)
-        return bad(ds, "it ends in its header");
+        return bad(ds, "truncated header");
     if (size > LONGEST_HEADER)
-        return bad(ds, "its header is longer than 100 million bytes");
+        return bad(ds, "header exceeds 100 million bytes");
     struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size}); /* a copy: the file may change meanwhile */
     *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - (size_t)size}};
     map_init(&out->tensors, a);
     if (size == 0 || *header.ptr != '{')
-        return bad(ds, "its header is no JSON object");
+        return bad(ds, "header is not a JSON object");
     if (!dict_read(a, header, DICT_LOOSE, &out->header, &error))
-        return bad(ds, arena_printf(a, "its header: %s", dict_problem(a, &error)).ptr);
+        return bad(ds, arena_printf(a, "header: %s", dict_problem(a, &error)).ptr);
     return extents_are_sound(ds, a, out);
 }
 
@@ -157,7 +157,7 @@ static bool read_type(struct diags *ds, const struct dict_value *tensor, struct 
 {
     const struct dict_value *v = dict_find(tensor, STR("dtype"));
     if (!v || v->kind != DICT_STRING)
-        return bad(ds, "a tensor has no dtype");
+        return bad(ds, "tensor without dtype");
     s->type_name = v->s;
     for (size_t i = 0; i < COUNT_OF(type_names); i++)
         if (str_is(v->s, type_names[i].name)) {
@@ -177,12 +177,12 @@ static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safet
     if (!read_type(ds, tensor, s))
         return false;
     if (!take_numbers(a, tensor, "shape", &s->dims, &s->rank))
-        return bad(ds, "the shape of a tensor is no list of sizes");
+        return bad(ds, "shape of a tensor is not a list of sizes");
     if (!take_extent(ds, a, tensor, &p))
         return false;
     s->data = (struct str){t->data.ptr + p.begin, (size_t)(p.end - p.begin)};
     return (io_stored_size(s, &elements, &size) && size == s->data.len) ||
-           bad(ds, "the data_offsets of a tensor are not as far apart as its shape says");
+           bad(ds, "data_offsets of a tensor do not match its shape");
 }
 
 struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const struct io_safetensors *t, struct str name,
@@ -268,7 +268,7 @@ bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix
     bool ok = w.nameless == DT_INVALID
                   ? io_write_parts(ds, path, w.parts, w.count)
                   : DIAG_ERROR(ds, NO_SPAN, FAILURE,
-                               arena_printf(&w.a, "safetensors has no elements of type %s; write an .npz file",
+                               arena_printf(&w.a, "element type %s has no safetensors equivalent; write an .npz file",
                                             dtype_spelling(w.nameless))
                                    .ptr);
     buf_free(&w.header);

@@ -197,7 +197,7 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
     struct product_types types;
     struct conv c;
     if (dims->spatial_count > MOST_SPATIAL)
-        return "one by one";
+        return "element by element";
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;

@@ -132,7 +132,7 @@ const char *kern_dot_choice(const struct view *out, const struct view *lhs, cons
     struct product_types types;
     struct product p;
     if (is_by_formula(out, lhs, rhs, dims))
-        return "by its formula, for so few complex numbers";
+        return "reference formula (few complex elements)";
     struct view l = *lhs, r = *rhs;
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     l.dtype = types.via[0];

@@ -530,22 +530,22 @@ const char *product_choice(struct product *p)
     static const char *const lanes[GEMM_KINDS] = {
         [GEMM_F32] = "packed panels, lanes of f32",
         [GEMM_F64] = "packed panels, lanes of f64",
-        [GEMM_PAIRS] = "packed panels, two bf16 to a lane",
-        [GEMM_SIGNED_BYTES] = "packed panels, four bytes to a lane",
-        [GEMM_UNSIGNED_BYTES] = "packed panels, four bytes to a lane",
+        [GEMM_PAIRS] = "packed panels, two bf16 per lane",
+        [GEMM_SIGNED_BYTES] = "packed panels, four bytes per lane",
+        [GEMM_UNSIGNED_BYTES] = "packed panels, four bytes per lane",
         [GEMM_WORDS] = "packed panels, lanes of 32-bit integers",
         [GEMM_DWORDS] = "packed panels, lanes of 64-bit integers",
     };
     if (nest_points(&p->batch) == 0 || nest_points(&p->m) == 0 || nest_points(&p->n) == 0)
-        return "nothing, for the result is empty";
+        return "nothing: empty result";
     if (nest_points(&p->k) == 0)
-        return "zeros, for there is nothing to sum";
+        return "zeros: empty sum";
     struct small small;
     merge(p);
     if (is_small(p, &small))
         return "small: operands and sums in registers";
     if (prepare_vectors(p))
-        return "few vectors by a matrix that is read once, where it lies";
+        return "few vectors by a matrix read once in place";
     struct gemm g;
     choose(&g, p);
     return lanes[g.kind];

@@ -370,13 +370,13 @@ const char *kern_reduce_choice(int n, const struct view *out, const struct view 
                                const struct kern_body *body)
 {
     static const char *const ways[] = {
-        [BY_NOTHING] = "nothing to make",
+        [BY_NOTHING] = "empty result",
         [BY_INIT] = "nothing to reduce",
-        [BY_PICK] = "the best and its index, in lanes",
-        [BY_LANES] = "a scalar program on lanes of results",
-        [BY_FORMULA] = "one by one",
-        [BY_CALLS] = "one call for each element",
-        [BY_FOLD] = "vectors, blocks folded in order",
+        [BY_PICK] = "arg-reduction in vector lanes",
+        [BY_LANES] = "bytecode on vector lanes of results",
+        [BY_FORMULA] = "element by element",
+        [BY_CALLS] = "one call per element",
+        [BY_FOLD] = "vectors, blocks reduced in order",
     };
     return ways[choose(n, out, x, acc, reduced, body)];
 }

@@ -455,11 +455,11 @@ const char *kern_sort_choice(struct team *team, int n, const struct view *out, c
         return "nothing to sort";
     *room = prepare(&t, &s, team, n, out, x, dimension, less);
     if (stands_alone(&s))
-        return "radix on keys that are made elements again";
+        return "radix sort of keys";
     switch (order_of(&s, out->dims[dimension])) {
-    case ORDER_CALLS: return "merge by calls of the comparator";
-    case ORDER_WORDS: return "radix on keys with their index in one word";
-    default: return "radix on keys with their index beside them";
+    case ORDER_CALLS: return "merge sort with calls of the comparator";
+    case ORDER_WORDS: return "radix sort of keys packed with their indices";
+    default: return "radix sort of keys with separate indices";
     }
 }
 

@@ -288,7 +288,7 @@ bool look_compare(const struct literal *actual, const struct literal *expected, 
     }
     for (int i = 0; shape_is_tuple(actual->shape) && i < actual->shape->count; i++) {
         size_t before = why->size;
-        buf_printf(why, "component %d: ", i);
+        buf_printf(why, "tuple element %d: ", i);
         if (!look_compare(actual->elements[i], expected->elements[i], t, why))
             return false;
         why->size = before;

@@ -180,7 +180,7 @@ void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_ca
         put_curve(out, &c, canvas->utf8);
         put_axis(out, &c, p->columns - 1, x_dots);
     } else {
-        buf_puts(out, "there is not enough memory for a picture\n");
+        buf_puts(out, "out of memory for the image\n");
     }
     heap_free(c.columns);
     heap_free(c.dots);

@@ -130,7 +130,7 @@ static void put_scale(struct heat *h, int label)
     size_t steps = h->canvas->color ? COUNT_OF(palette) : h->canvas->utf8 ? COUNT_OF(shades) : COUNT_OF(letters);
     put_label(h->out, -1, label);
     if (isnan(g->low)) {
-        buf_puts(h->out, "nothing is finite\n");
+        buf_puts(h->out, "no finite values\n");
         return;
     }
     look_put_number(h->out, g->low, LABEL_DIGITS);

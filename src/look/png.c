@@ -86,12 +86,11 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l)
     struct look_grid g;
     struct buf file = {0};
     if (!p.of)
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "there are no elements to draw");
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "no elements to draw");
     look_grid_fill(&g, &p, MOST_PIXELS, MOST_PIXELS);
     size_t large = g.rows > g.columns ? g.rows : g.columns;
     bool ok = put_picture(&file, &g, large < GOOD_SIZE ? GOOD_SIZE / large : 1);
-    ok = ok ? io_write_bytes(ds, path, buf_view(&file))
-            : DIAG_ERROR(ds, NO_SPAN, FAILURE, "there is not enough memory for a picture");
+    ok = ok ? io_write_bytes(ds, path, buf_view(&file)) : DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the image");
     look_grid_free(&g);
     buf_free(&file);
     return ok;

@@ -30,7 +30,7 @@ enum { MOST_PARTS = 64 };
 
 static bool wrong(struct reading *r, const char *what)
 {
-    buf_printf(r->why, "`" STR_FMT "`: %s at character %zu", STR_ARG(r->text), what, r->at + 1);
+    buf_printf(r->why, "'" STR_FMT "': %s at character %zu", STR_ARG(r->text), what, r->at + 1);
     return false;
 }
 
@@ -61,7 +61,7 @@ static bool read_integer(struct reading *r, int64_t *out, bool *there)
         end++;
     start += c == '+';
     if (!num_parse_i64((struct str){r->text.ptr + start, end - start}, out))
-        return wrong(r, "an integer of 64 bits is wanted");
+        return wrong(r, "expected a 64-bit integer");
     r->at = end;
     return true;
 }
@@ -72,7 +72,7 @@ static bool read_part(struct reading *r, struct part *p)
     *p = (struct part){.step = 1};
     if (peek(r) == '.') {
         if (r->text.len - r->at < 3 || memcmp(r->text.ptr + r->at, "...", 3) != 0)
-            return wrong(r, "`...` is wanted");
+            return wrong(r, "expected '...'");
         r->at += 3;
         p->kind = PART_REST;
         return true;
@@ -80,13 +80,13 @@ static bool read_part(struct reading *r, struct part *p)
     if (!read_integer(r, &p->first, &p->has_first))
         return false;
     if (!eat(r, ':'))
-        return p->has_first || wrong(r, "an integer, `:` or `...` is wanted");
+        return p->has_first || wrong(r, "expected an integer, ':' or '...'");
     p->kind = PART_RANGE;
     if (!read_integer(r, &p->limit, &p->has_limit))
         return false;
     if (eat(r, ':') && !read_integer(r, &p->step, &there))
         return false;
-    return p->step != 0 || wrong(r, "a step is not 0;");
+    return p->step != 0 || wrong(r, "step must not be 0");
 }
 
 /* Reads a bracket, at its `[`. The number of its parts; 0: an error. */
@@ -94,25 +94,25 @@ static size_t read_bracket(struct reading *r, struct part *parts)
 {
     size_t n = 0;
     if (!eat(r, '['))
-        return wrong(r, "`[` is wanted");
+        return wrong(r, "expected '['");
     do {
         if (n == MOST_PARTS)
-            return wrong(r, "too many parts");
+            return wrong(r, "too many indices");
         if (!read_part(r, &parts[n++]))
             return 0;
     } while (eat(r, ','));
-    return eat(r, ']') ? n : (size_t)wrong(r, "`,` or `]` is wanted");
+    return eat(r, ']') ? n : (size_t)wrong(r, "expected ',' or ']'");
 }
 
 /* ---- what is meant ---- */
 
 static bool out_of_range(struct reading *r, int64_t index, const char *what, int d, int64_t size)
 {
-    buf_printf(r->why, "`" STR_FMT "`: index %" PRId64 " is out of range for %s", STR_ARG(r->text), index, what);
+    buf_printf(r->why, "'" STR_FMT "': index %" PRId64 " is out of range for %s", STR_ARG(r->text), index, what);
     if (d >= 0)
         buf_printf(r->why, " %d, of size %" PRId64, d, size);
     else
-        buf_printf(r->why, " of %" PRId64 " components", size);
+        buf_printf(r->why, " of %" PRId64 " elements", size);
     return false;
 }
 
@@ -148,9 +148,9 @@ static bool cut_all(struct reading *r, const struct part *parts, size_t n, const
         if (parts[i].kind == PART_REST)
             rest = i, rests++;
     if (rests > 1)
-        return wrong(r, "`...` stands there twice;");
+        return wrong(r, "duplicate '...'");
     if (n - rests > (size_t)s->rank) {
-        buf_printf(r->why, "`" STR_FMT "`: %zu indices for an array of rank %d", STR_ARG(r->text), n - rests, s->rank);
+        buf_printf(r->why, "'" STR_FMT "': %zu indices for an array of rank %d", STR_ARG(r->text), n - rests, s->rank);
         return false;
     }
     size_t whole = (size_t)s->rank - (n - rests), part = 0;
@@ -209,7 +209,7 @@ static struct literal *cut_array(struct reading *r, const struct literal *l, con
             dims[rank++] = cuts[d].count;
     struct literal *piece = literal_new(r->arena, shape_array(r->arena, s->dtype, rank, dims, NULL, NULL));
     if (!piece) {
-        buf_puts(r->why, "there is not enough memory for the piece");
+        buf_puts(r->why, "out of memory");
         return NULL;
     }
     struct copying c = {cuts, strides, s->rank, dtype_bytes(s->dtype), piece->data};
@@ -225,7 +225,7 @@ static struct literal *cut_bracket(struct reading *r, const struct literal *l)
     if (n == 0)
         return NULL;
     if (!shape_is_array(l->shape)) {
-        buf_printf(r->why, "`" STR_FMT "`: a token has no elements", STR_ARG(r->text));
+        buf_printf(r->why, "'" STR_FMT "': a token has no elements", STR_ARG(r->text));
         return NULL;
     }
     struct cut *cuts = ARENA_ARRAY(r->arena, struct cut, l->shape->rank);
@@ -240,7 +240,7 @@ static const struct literal *choose_component(struct reading *r, const struct li
     if (n == 0)
         return NULL;
     if (n != 1 || parts[0].kind != PART_INDEX) {
-        buf_printf(r->why, "`" STR_FMT "`: of a tuple one component is chosen first, as in `[1][0,:4]`", STR_ARG(r->text));
+        buf_printf(r->why, "'" STR_FMT "': select a tuple element first, as in '[1][0,:4]'", STR_ARG(r->text));
         return NULL;
     }
     if (index < -count || index >= count)
@@ -265,6 +265,6 @@ struct literal *look_slice(struct arena *a, const struct literal *l, struct str 
             return NULL;
     }
     if (!piece && !(piece = literal_copy(a, l)))
-        buf_puts(why, "there is not enough memory for the piece");
+        buf_puts(why, "out of memory");
     return piece;
 }

@@ -5,7 +5,7 @@
 
 static bool say(const char *path, hlo_messages *m)
 {
-    return onnx_error(m, path, "this program was built without ONNX: libprotobuf-c and protoc-c were not there");
+    return onnx_error(m, path, "built without ONNX support (libprotobuf-c, protoc-c)");
 }
 
 bool onnx_built_in(void) { return false; }

@@ -84,7 +84,7 @@ static const struct onnx_graph *graph_attr(struct node *n, const char *name)
     const struct onnx_attr *a = attr_find(n, name);
     if (a && a->kind == ONNX_ATTR_GRAPH && a->graph)
         return a->graph;
-    refuse_node(n->s, "attribute `%s` is no graph", name);
+    refuse_node(n->s, "attribute '%s' is not a graph", name);
     return NULL;
 }
 
@@ -137,7 +137,7 @@ static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const cha
     bool fits =
         v->kind == ONNX_TENSOR && v->a.elem == elem && (array_elements(&v->a) == 1 || (v->a.rank == 1 && v->a.dynamic[0]));
     if (!fits) {
-        refuse_node(n->s, "%s is %s; expected a scalar of type %s", what, type_text(n->s->imp, v), onnx_dtype_name(elem));
+        refuse_node(n->s, "%s is %s, expected a scalar of type %s", what, type_text(n->s->imp, v), onnx_dtype_name(elem));
         return NULL;
     }
     hlo_inst *x = data_of(n->s, v);
@@ -233,11 +233,11 @@ static bool translate_if(struct node *n)
     if (!v)
         return false;
     if (branches[0].graph->output_count != branches[1].graph->output_count)
-        return refuse_node(n->s, "its branches have %zu and %zu outputs", branches[0].graph->output_count,
+        return refuse_node(n->s, "branches have %zu and %zu outputs", branches[0].graph->output_count,
                            branches[1].graph->output_count);
     if (v->known && v->a.elem == ELEM_PRED && known_count(v) == 1)
         return take_branch(n, branches[known_int(v, 0) ? 0 : 1].graph);
-    hlo_inst *condition = scalar_input(n, v, ELEM_PRED, "the condition");
+    hlo_inst *condition = scalar_input(n, v, ELEM_PRED, "condition");
     if (!condition || !collect(n->s, &c, NULL, branches[0].graph, 0) || !collect(n->s, &c, NULL, branches[1].graph, 0))
         return false;
     keep_wanted(n->s, &c);
@@ -283,7 +283,7 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
         return NULL;
     struct node as_node = *l->n;
     as_node.s = inner;
-    return scalar_input(&as_node, &outputs[0], ELEM_PRED, "the condition");
+    return scalar_input(&as_node, &outputs[0], ELEM_PRED, "condition");
 }
 
 /* Dimensions that still grow get the bound of the import at once; the loop refuses what outgrows that at run time. */
@@ -310,7 +310,7 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
     for (size_t k = 0; k < l->carried; k++) {
         struct val next;
         if (!join_types(&l->types[k], &outputs[k + 1], &next))
-            return refuse_node(s, "carried value %zu is %s at first, later %s", k, type_text(s->imp, &l->types[k]),
+            return refuse_node(s, "carried value %zu changes type from %s to %s", k, type_text(s->imp, &l->types[k]),
                                type_text(s->imp, &outputs[k + 1]));
         settle(l, &l->types[k], &next, round);
         *changed |= !same_type(&l->types[k], &next);
@@ -319,11 +319,11 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
     for (size_t k = 0; k < l->scans; k++) {
         l->scan_types[k] = outputs[1 + l->carried + k];
         if (l->scan_types[k].kind != ONNX_TENSOR)
-            return refuse_node(s, "scan output %zu is %s, no tensor", k, type_text(s->imp, &l->scan_types[k]));
+            return refuse_node(s, "scan output %zu is %s, expected a tensor", k, type_text(s->imp, &l->scan_types[k]));
         if (l->scan_types[k].a.rank >= ONNX_MAX_RANK)
             return refuse_node(s, "more than %d dimensions", ONNX_MAX_RANK);
     }
-    return !*changed || round < MAX_ROUNDS || refuse_node(s, "the types of what it carries never come to rest");
+    return !*changed || round < MAX_ROUNDS || refuse_node(s, "type inference of carried values did not converge");
 }
 
 /* Translates the body into modules that are thrown away, until the types fit. Loops within it are left without bodies in these,
@@ -409,7 +409,7 @@ static int64_t carried_since(const struct val *v)
 static bool check_carried(struct node *n, const struct val *v, size_t k)
 {
     bool takes = v->kind == ONNX_TENSOR || n->row->since >= carried_since(v);
-    return takes || refuse_node(n->s, "carried value %zu is %s; version %" PRId64 " of Loop takes none", k,
+    return takes || refuse_node(n->s, "carried value %zu is %s, not allowed in version %" PRId64 " of Loop", k,
                                 type_text(n->s->imp, v), n->row->since);
 }
 
@@ -470,13 +470,13 @@ static bool begin_loop(struct node *n, struct loop *l)
     if (!(l->body = graph_attr(n, "body")))
         return false;
     if (l->body->input_count != carried + 2 || l->body->output_count < carried + 1)
-        return refuse_node(s, "%zu carried values; its body has %zu inputs and %zu outputs", carried, l->body->input_count,
+        return refuse_node(s, "%zu carried values, but the body has %zu inputs and %zu outputs", carried, l->body->input_count,
                            l->body->output_count);
     l->n = n;
     l->carried = carried;
     l->scans = l->body->output_count - 1 - carried;
     if (n->onnx->output_count > l->carried + l->scans)
-        return refuse_node(s, "%zu outputs; its body makes %zu", n->onnx->output_count, l->carried + l->scans);
+        return refuse_node(s, "%zu outputs, but the body has %zu", n->onnx->output_count, l->carried + l->scans);
     if (!collect(s, &l->captured, NULL, l->body, 0))
         return false;
     keep_wanted(s, &l->captured);
@@ -485,7 +485,7 @@ static bool begin_loop(struct node *n, struct loop *l)
     for (size_t k = 0; k < carried + l->captured.count; k++) {
         struct val *v = k < carried ? n->inputs[k + 2] : find_val(s, l->captured.names[k - carried]);
         if (!v)
-            return refuse_node(s, "carried value %zu is missing", k);
+            return refuse_node(s, "missing carried value %zu", k);
         if (k < carried && !check_carried(n, v, k))
             return false;
         l->types[k] = *v;
@@ -498,8 +498,8 @@ static bool translate_loop(struct node *n)
 {
     struct loop l = {0};
     hlo_inst *m, *condition;
-    return begin_loop(n, &l) && control_input(n, 0, ELEM_S64, "the trip count", &m) &&
-           control_input(n, 1, ELEM_PRED, "the condition", &condition) && find_types(&l) && call_loop(&l, m, condition);
+    return begin_loop(n, &l) && control_input(n, 0, ELEM_S64, "trip count", &m) &&
+           control_input(n, 1, ELEM_PRED, "condition", &condition) && find_types(&l) && call_loop(&l, m, condition);
 }
 
 bool op_loop(struct node *n) { return deeper(n, translate_loop); }

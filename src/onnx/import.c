@@ -48,7 +48,7 @@ bool refuse_node(struct scope *s, const char *format, ...)
     if (!n)
         return onnx_error(s->m, path, STR_FMT, STR_ARG(text));
     struct str name = n->name.len > 0 ? n->name : n->output_count > 0 ? n->outputs[0] : STR("");
-    return onnx_error(s->m, path, STR_FMT " `" STR_FMT "`: " STR_FMT, STR_ARG(n->op), STR_ARG(name), STR_ARG(text));
+    return onnx_error(s->m, path, STR_FMT " '" STR_FMT "': " STR_FMT, STR_ARG(n->op), STR_ARG(name), STR_ARG(text));
 }
 
 /* ---- scopes ---- */
@@ -103,9 +103,9 @@ static bool check_inputs(struct scope *s, const struct onnx_node *node, const st
 {
     size_t given = input_count(node), max = row->max_inputs < 0 ? SIZE_MAX : (size_t)row->max_inputs;
     if (given > max)
-        return refuse_node(s, "%zu inputs; it takes %d at most", given, row->max_inputs);
+        return refuse_node(s, "%zu inputs, expected at most %d", given, row->max_inputs);
     if (node->input_count < (size_t)row->min_inputs)
-        return refuse_node(s, "%zu inputs; it takes %d at least", node->input_count, row->min_inputs);
+        return refuse_node(s, "%zu inputs, expected at least %d", node->input_count, row->min_inputs);
     return true;
 }
 
@@ -115,11 +115,11 @@ bool translate_by(struct scope *s, const struct onnx_node *node, const struct op
     struct node n = {s, node, row, s->imp->model->opset, count, ARENA_ARRAY(s->imp->arena, struct val *, count + 1), outputs};
     for (size_t k = 0; k < count; k++)
         if (node->inputs[k].len > 0 && !(n.inputs[k] = find_val(s, node->inputs[k])))
-            return refuse_node(s, "nothing before it makes its input `" STR_FMT "`", STR_ARG(node->inputs[k]));
+            return refuse_node(s, "undefined input '" STR_FMT "'", STR_ARG(node->inputs[k]));
     if (!row->translate(&n))
-        return hlo_messages_errors(s->m) > errors ? false : refuse_node(s, "it can't be translated");
+        return hlo_messages_errors(s->m) > errors ? false : refuse_node(s, "cannot be translated");
     if (hlo_messages_errors(s->m) > errors)
-        return refuse_node(s, "its instructions were refused");
+        return refuse_node(s, "translated instructions were rejected");
     return true;
 }
 
@@ -129,19 +129,19 @@ static bool translate_node(struct scope *s, const struct onnx_node *node)
     bool ours = node->domain.len == 0 || str_is(node->domain, "ai.onnx");
     s->node = node;
     if (s->imp->nodes-- <= 0)
-        return refuse_node(s, "the types of loops in loops take too long to find");
+        return refuse_node(s, "type inference of nested loops did not converge");
     if (!ours || !first)
-        return refuse_node(s, "no such operator in the domain `" STR_FMT "` is supported",
+        return refuse_node(s, "unknown operator in domain '" STR_FMT "'",
                            STR_ARG(node->domain.len > 0 ? node->domain : STR("ai.onnx")));
     if (!row)
-        return refuse_node(s, "it is supported from opset %" PRId64 " on; the model has opset %" PRId64, first->since,
+        return refuse_node(s, "supported from opset %" PRId64 "; the model has opset %" PRId64, first->since,
                            s->imp->model->opset);
     struct val *outputs = ARENA_ARRAY(s->imp->arena, struct val, node->output_count + 1);
     if (!check_inputs(s, node, row) || (!fold_node(s, node, row, outputs) && !translate_by(s, node, row, outputs)))
         return false;
     for (size_t k = 0; k < node->output_count; k++)
         if (node->outputs[k].len > 0 && outputs[k].kind == ONNX_UNKNOWN)
-            return refuse_node(s, "it has no output number %zu", k);
+            return refuse_node(s, "no output %zu", k);
         else
             bind_val(s, node->outputs[k], &outputs[k]);
     return true;
@@ -154,11 +154,10 @@ static bool bind_initializers(struct scope *s, const struct onnx_graph *g)
     for (size_t k = 0; k < g->initializer_count; k++) {
         const struct onnx_initializer *i = &g->initializers[k];
         if (i->value.kind != ONNX_TENSOR || !i->value.tensor)
-            return refuse_node(s, "initializer `" STR_FMT "` is no tensor that HLO has", STR_ARG(i->name));
+            return refuse_node(s, "initializer '" STR_FMT "' is a tensor without HLO equivalent", STR_ARG(i->name));
         struct hlo_array x = hlo_literal_leaf(i->value.tensor, 0);
         if (x.rank > ONNX_MAX_RANK)
-            return refuse_node(s, "initializer `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(i->name), x.rank,
-                               ONNX_MAX_RANK);
+            return refuse_node(s, "initializer '" STR_FMT "' has rank %zu, limit is %d", STR_ARG(i->name), x.rank, ONNX_MAX_RANK);
         struct array a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
         struct val v = tensor_val(&a, NULL);
         v.known = i->value.tensor;
@@ -177,7 +176,7 @@ bool translate_graph(struct scope *s, const struct onnx_graph *g, struct val *ou
     for (size_t k = 0; ok && k < g->output_count; k++) {
         struct val *v = find_val(s, g->outputs[k].name);
         if (!v)
-            return refuse_node(s, "nothing makes the output `" STR_FMT "` of graph `" STR_FMT "`", STR_ARG(g->outputs[k].name),
+            return refuse_node(s, "undefined output '" STR_FMT "' of graph '" STR_FMT "'", STR_ARG(g->outputs[k].name),
                                STR_ARG(g->name));
         outputs[k] = *v;
     }
@@ -200,8 +199,7 @@ static bool take_array(struct scope *s, const struct onnx_value_info *info, cons
 {
     struct hlo_array x = hlo_literal_leaf(l, 0);
     if (x.rank > ONNX_MAX_RANK)
-        return refuse_node(s, "input `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(info->name), x.rank,
-                           ONNX_MAX_RANK);
+        return refuse_node(s, "input '" STR_FMT "' has rank %zu, limit is %d", STR_ARG(info->name), x.rank, ONNX_MAX_RANK);
     *a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
     return true;
 }
@@ -217,7 +215,7 @@ static bool type_from_value(struct scope *s, const struct onnx_value_info *info,
         if (v->open)
             sum = element;
         else if (!join_types(v, &element, &sum))
-            return refuse_node(s, "input `" STR_FMT "`: elements of different types", STR_ARG(info->name));
+            return refuse_node(s, "input '" STR_FMT "': elements of different types", STR_ARG(info->name));
         v->a = sum.a;
         v->mixed = sum.mixed;
         v->open = false;
@@ -229,10 +227,10 @@ static bool type_from_value(struct scope *s, const struct onnx_value_info *info,
 static bool type_from_declaration(struct scope *s, const struct onnx_value_info *info, struct val *v)
 {
     if (info->type.rank < 0 && v->kind != ONNX_OPTIONAL && v->kind != ONNX_OPTIONAL_SEQUENCE)
-        return refuse_node(s, "the model does not say the shape of its input `" STR_FMT "`; the inputs must be given",
+        return refuse_node(s, "model does not declare the shape of input '" STR_FMT "'; pass the inputs as arguments",
                            STR_ARG(info->name));
     if (info->type.rank > ONNX_MAX_RANK)
-        return refuse_node(s, "input `" STR_FMT "` has %d dimensions; %d is the limit", STR_ARG(info->name), info->type.rank,
+        return refuse_node(s, "input '" STR_FMT "' has rank %d, limit is %d", STR_ARG(info->name), info->type.rank,
                            ONNX_MAX_RANK);
     v->open = info->type.rank < 0;
     if (!v->open)
@@ -250,7 +248,7 @@ static bool type_of_input(struct scope *s, const struct onnx_value_info *info, c
     if (v->kind == ONNX_UNKNOWN && given)
         v->kind = value->kind;
     if (v->kind == ONNX_UNKNOWN)
-        return refuse_node(s, "the model does not say the type of its input `" STR_FMT "`", STR_ARG(info->name));
+        return refuse_node(s, "model does not declare the type of input '" STR_FMT "'", STR_ARG(info->name));
     v->a.elem = info->type.elem ? info->type.elem : given ? value->elem : 0;
     if (!given || (is_optional(v) && !value->present))
         return type_from_declaration(s, info, v);
@@ -280,7 +278,7 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g, const struc
         if (!type_of_input(s, info, values ? &values[number] : NULL, &type))
             return false;
         if (!onnx_dtype_hlo(type.a.elem))
-            return refuse_node(s, "input `" STR_FMT "` holds elements of type %s, which HLO does not have", STR_ARG(info->name),
+            return refuse_node(s, "input '" STR_FMT "' has element type %s, which has no HLO equivalent", STR_ARG(info->name),
                                onnx_dtype_name(type.a.elem));
         struct buf shape = {0};
         put_type(&shape, &type);

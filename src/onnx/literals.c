@@ -138,7 +138,7 @@ static bool fits(const struct hlo_array *x, const struct param_type *p)
 static hlo_literal *misfit(const hlo_module *module, size_t param, const char *what, hlo_messages *m)
 {
     hlo_text shape = hlo_param_shape(module, param);
-    onnx_error(m, hlo_param_name(module, param), "%s does not fit %s", what, shape.data);
+    onnx_error(m, hlo_param_name(module, param), "%s does not match %s", what, shape.data);
     hlo_text_free(&shape);
     return NULL;
 }
@@ -210,14 +210,14 @@ static hlo_literal *element_literal(const struct onnx_value *v, const struct par
         return misfit(module, param, sequence ? "a sequence" : "a tensor", m);
     if (!sequence) {
         struct hlo_array x = hlo_literal_leaf(v->tensor, 0);
-        return fits(&x, p) ? copy_array(v->tensor, m) : misfit(module, param, "the tensor", m);
+        return fits(&x, p) ? copy_array(v->tensor, m) : misfit(module, param, "tensor", m);
     }
     if ((int64_t)v->count > p->data.dims[0])
-        return misfit(module, param, "the length of the sequence", m);
+        return misfit(module, param, "length of the sequence", m);
     for (size_t k = 0; k < v->count; k++) {
         struct hlo_array x = hlo_literal_leaf(v->elements[k].tensor, 0);
         if (!fits(&x, p))
-            return misfit(module, param, "an element of the sequence", m);
+            return misfit(module, param, "element of the sequence", m);
     }
     return sequence_literal(v, p, m);
 }
@@ -229,7 +229,7 @@ hlo_literal *onnx_to_literal(const struct onnx_value *v, const hlo_module *modul
     bool ok = read_param(shape.data, &p);
     hlo_text_free(&shape);
     if (!ok)
-        return misfit(module, param, "the value", m);
+        return misfit(module, param, "value", m);
     hlo_literal *element = element_literal(v, &p, module, param, m);
     if (!element || !p.optional)
         return element;
@@ -257,7 +257,7 @@ static bool element_value(const struct hlo_array *data, const struct hlo_array *
         int64_t size;
         memcpy(&size, (const char *)table->data + (k * columns + d) * sizeof size, sizeof size);
         if (size > data->dims[d + 1])
-            return onnx_error(m, "result", "element %zu of a sequence is larger than its place", k);
+            return onnx_error(m, "result", "element %zu of a sequence exceeds its bound", k);
         box[d] = size < 0 ? 1 : size;
         if (size >= 0)
             sizes[rank++] = size;
@@ -277,7 +277,7 @@ static bool sequence_value(const hlo_literal *l, struct onnx_value *out, hlo_mes
                      table = hlo_literal_leaf(hlo_literal_element(l, 1), 0);
     if (data.rank < 1 || data.rank > MAX_DIMS || table.rank != 2 || strcmp(table.dtype, "s64") != 0 ||
         data.dims[0] != table.dims[0] || (size_t)table.dims[1] != data.rank - 1)
-        return onnx_error(m, "result", "this is no sequence");
+        return onnx_error(m, "result", "not a sequence");
     out->elem = onnx_dtype_find(data.dtype);
     out->elements = heap_zalloc((size_t)data.dims[0] + 1, sizeof *out->elements);
     for (size_t k = 0; k < (size_t)data.dims[0]; k++, out->count++)

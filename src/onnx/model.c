@@ -64,7 +64,7 @@ enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m)
     struct file_bytes file;
     *out = NULL;
     if (!file_read(path, &file)) {
-        onnx_error(m, name, "cannot read the file: %s", file_problem(errno));
+        onnx_error(m, name, "cannot read file: %s", file_problem(errno));
         return HLO_USAGE;
     }
     struct onnx_model *model = onnx_read(name, (struct str){file.data, file.size}, m);
@@ -147,7 +147,7 @@ hlo_onnx_value *hlo_onnx_value_new(const hlo_onnx *h, size_t input, bool present
     struct onnx_value v = {.kind = info->type.kind, .present = present};
     bool optional = v.kind == ONNX_OPTIONAL || v.kind == ONNX_OPTIONAL_SEQUENCE;
     if (!take_tensors(&v, tensors, count) || (!present && !optional))
-        onnx_error(m, h->model->path.ptr, "input `%s` %s", info->name.ptr, present ? "takes one tensor" : "is not optional");
+        onnx_error(m, h->model->path.ptr, "input '%s' %s", info->name.ptr, present ? "expects one tensor" : "is not optional");
     else if (onnx_value_fits(&v, &info->type, h->model->path.ptr, info->name, m))
         return wrap(v);
     onnx_value_free(&v);

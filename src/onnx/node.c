@@ -23,7 +23,7 @@ struct val *tensor_of(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
     if (!v) {
-        refuse_node(n->s, "input %zu is missing", k);
+        refuse_node(n->s, "missing input %zu", k);
         return NULL;
     }
     if (v->kind == ONNX_TENSOR)
@@ -33,7 +33,7 @@ struct val *tensor_of(struct node *n, size_t k)
         element->kind = ONNX_TENSOR;
         return element;
     }
-    refuse_node(n->s, "input %zu is %s, no tensor", k, type_text(n->s->imp, v));
+    refuse_node(n->s, "input %zu is %s, expected a tensor", k, type_text(n->s->imp, v));
     return NULL;
 }
 
@@ -42,7 +42,7 @@ struct val *shape_input(struct node *n, size_t k)
     struct val *v = tensor_of(n, k);
     if (!v || (v->a.rank == 1 && !v->a.dynamic[0] && v->a.dims[0] <= ONNX_MAX_RANK && v->a.elem == ELEM_S64))
         return v;
-    refuse_node(n->s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(n->s->imp, v), ONNX_MAX_RANK);
+    refuse_node(n->s, "shape is %s, expected int64[n] with static n of at most %d", type_text(n->s->imp, v), ONNX_MAX_RANK);
     return NULL;
 }
 
@@ -73,7 +73,7 @@ bool give_known(struct node *n, hlo_literal *l, int elem)
 bool axis_of(struct node *n, int64_t axis, int rank, int *out)
 {
     if (axis < -rank || axis >= rank)
-        return refuse_node(n->s, "axis %" PRId64 " of %d dimensions", axis, rank);
+        return refuse_node(n->s, "axis %" PRId64 " is out of range for rank %d", axis, rank);
     *out = (int)(axis < 0 ? axis + rank : axis);
     return true;
 }
@@ -89,7 +89,7 @@ static bool list_of_attr(struct node *n, const char *name, struct int_list *out)
     else if (a->kind == ONNX_ATTR_INT)
         *out = (struct int_list){&a->i, 1, true};
     else
-        return refuse_node(n->s, "attribute `%s` is no list of integers", name);
+        return refuse_node(n->s, "attribute '%s' is not a list of integers", name);
     return true;
 }
 
@@ -103,7 +103,7 @@ bool known_list(struct node *n, size_t input, const char *attr, struct int_list 
         return false;
     n->s->imp->wants_values |= !v->known;
     if (!v->known || !elem_is_int(v->a.elem))
-        return refuse_node(n->s, "input %zu has to be known when the model is read; here it is computed from the inputs", input);
+        return refuse_node(n->s, "input %zu must be a constant, but it is computed from inputs of the model", input);
     size_t count = known_count(v);
     int64_t *at = ARENA_ARRAY(n->s->imp->arena, int64_t, count + 1);
     for (size_t k = 0; k < count; k++)

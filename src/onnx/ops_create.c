@@ -33,7 +33,7 @@ static hlo_literal *tensor_attr(struct node *n, const struct onnx_attr *a)
         x = hlo_literal_leaf(a->tensor.tensor, 0);
     if (fits && x.rank <= ONNX_MAX_RANK)
         return a->tensor.tensor;
-    refuse_node(n->s, "attribute `" STR_FMT "` is no tensor that HLO has", STR_ARG(a->name));
+    refuse_node(n->s, "attribute '" STR_FMT "' is a tensor without HLO equivalent", STR_ARG(a->name));
     return NULL;
 }
 
@@ -44,7 +44,7 @@ bool op_constant(struct node *n)
         if (str_starts(n->onnx->attrs[k].name, STR("value")) || str_is(n->onnx->attrs[k].name, "sparse_value"))
             a = &n->onnx->attrs[k];
     if (!a)
-        return refuse_node(n->s, "it has no value");
+        return refuse_node(n->s, "missing value");
     hlo_literal *l;
     switch (a->kind) {
     case ONNX_ATTR_INT: return give_ints(n, &a->i, 0, 1);
@@ -52,7 +52,7 @@ bool op_constant(struct node *n)
     case ONNX_ATTR_FLOAT: return give_floats(n, &a->f, 0, 1);
     case ONNX_ATTR_FLOATS: return give_floats(n, a->floats, 1, a->count);
     case ONNX_ATTR_TENSOR: l = tensor_attr(n, a); return l && give_known(n, l, onnx_dtype_find(hlo_literal_leaf(l, 0).dtype));
-    default: return refuse_node(n->s, "attribute `" STR_FMT "`: HLO has no such values", STR_ARG(a->name));
+    default: return refuse_node(n->s, "attribute '" STR_FMT "' has no HLO equivalent", STR_ARG(a->name));
     }
 }
 
@@ -70,13 +70,13 @@ bool op_constant_of_shape(struct node *n)
         return false;
     struct hlo_array value = hlo_literal_leaf(l, 0);
     if (value.elements != 1)
-        return refuse_node(s, "the value has %zu elements", value.elements);
+        return refuse_node(s, "value has %zu elements, expected one", value.elements);
     struct array a = {.elem = onnx_dtype_find(value.dtype), .rank = (int)shape->a.dims[0]}, one = scalar_of(a.elem);
     struct num size[ONNX_MAX_RANK + 1];
     for (int d = 0; d < a.rank; d++) {
         size[d] = num_shape_element(s, shape, d);
         if (size[d].known && size[d].n < 0)
-            return refuse_node(s, "a negative size");
+            return refuse_node(s, "negative size");
         a.dims[d] = num_most(size[d], s->imp->bound);
     }
     hlo_inst *x = hlo_constant(s->c, l);
@@ -129,7 +129,7 @@ bool op_range(struct node *n)
         if (!(v[k] = tensor_of(n, k)))
             return false;
         if (v[k]->a.elem != v[0]->a.elem || array_elements(&v[k]->a) != 1 || v[k]->a.rank > 1)
-            return refuse_node(s, "input %zu is %s; expected scalars of one type", k, type_text(s->imp, v[k]));
+            return refuse_node(s, "input %zu is %s, expected scalars of one type", k, type_text(s->imp, v[k]));
         struct array one = scalar_of(v[k]->a.elem);
         x[k] = data_of(s, v[k]);
         x[k] = v[k]->a.rank > 0 ? emit_unary(s, &one, "reshape", x[k]) : x[k];
@@ -137,7 +137,7 @@ bool op_range(struct node *n)
     }
     int64_t length = known ? known_length(v) : 0;
     if (length < 0)
-        return refuse_node(s, "it never reaches its limit");
+        return refuse_node(s, "limit is never reached");
     struct num size = known ? num_of(length) : run_time_length(s, x, v[0]->a.elem);
     int64_t bound = num_most(size, s->imp->bound);
     struct array a = array_of(v[0]->a.elem, 1, &bound);

@@ -47,7 +47,7 @@ static bool meet_all(struct scope *s, const struct array *x, const struct array 
     for (int d = 0; d < rank; d++)
         if (!meet(&ax, &ay, d, out)) {
             struct val vx = tensor_val(x, NULL), vy = tensor_val(y, NULL);
-            return refuse_node(s, "%s and %s do not go together", type_text(s->imp, &vx), type_text(s->imp, &vy));
+            return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, &vx), type_text(s->imp, &vy));
         }
     return true;
 }
@@ -115,7 +115,7 @@ static bool both(struct node *n, size_t i, size_t j, struct array *a, hlo_inst *
     if (!vy)
         return false;
     if (vx->a.elem != vy->a.elem)
-        return refuse_node(n->s, "its inputs are %s and %s", type_text(n->s->imp, vx), type_text(n->s->imp, vy));
+        return refuse_node(n->s, "incompatible inputs %s and %s", type_text(n->s->imp, vx), type_text(n->s->imp, vy));
     return broadcast_binary(n->s, vx, vy, a, x, y);
 }
 
@@ -133,7 +133,7 @@ bool op_logical(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
     if (v && v->a.elem != ELEM_PRED)
-        return refuse_node(n->s, "input 0 is %s; expected bool", type_text(n->s->imp, v));
+        return refuse_node(n->s, "input 0 is %s, expected bool", type_text(n->s->imp, v));
     return v && (n->row->max_inputs == 1 ? op_unary(n) : op_binary(n));
 }
 
@@ -169,7 +169,7 @@ bool op_variadic(struct node *n)
         if (!(v = tensor_of(n, k)))
             return false;
         if (v->a.elem != total.a.elem)
-            return refuse_node(n->s, "its inputs are %s and %s", type_text(n->s->imp, &total), type_text(n->s->imp, v));
+            return refuse_node(n->s, "incompatible inputs %s and %s", type_text(n->s->imp, &total), type_text(n->s->imp, v));
         if (!broadcast_binary(n->s, &total, v, &a, &x, &y))
             return false;
         total = tensor_val(&a, emit_binary(n->s, &a, n->row->arg, x, y));
@@ -273,7 +273,7 @@ static hlo_inst *clip_by(struct node *n, size_t input, const char *opcode, const
     if (!v || !x)
         return x;
     if (v->a.rank != 0 || v->a.elem != a->elem) {
-        refuse_node(n->s, "bounds are scalars of type %s; here is %s", onnx_dtype_name(a->elem), type_text(n->s->imp, v));
+        refuse_node(n->s, "bounds must be scalars of type %s, got %s", onnx_dtype_name(a->elem), type_text(n->s->imp, v));
         return NULL;
     }
     struct array full = array_of(a->elem, a->rank, a->dims);
@@ -318,7 +318,7 @@ bool op_where(struct node *n)
         if (!(v[k] = tensor_of(n, k)))
             return false;
     if (v[0]->a.elem != ELEM_PRED || v[1]->a.elem != v[2]->a.elem)
-        return refuse_node(s, "its inputs are %s, %s and %s", type_text(s->imp, v[0]), type_text(s->imp, v[1]),
+        return refuse_node(s, "incompatible inputs %s, %s and %s", type_text(s->imp, v[0]), type_text(s->imp, v[1]),
                            type_text(s->imp, v[2]));
     if (!meet_all(s, &v[1]->a, &v[2]->a, &values) || !meet_all(s, &values, &v[0]->a, &a))
         return false;
@@ -360,7 +360,7 @@ static bool cast(struct node *n, struct val *v, int elem)
 {
     struct scope *s = n->s;
     if (!onnx_dtype_hlo(elem))
-        return refuse_node(s, "HLO has no element type %s", onnx_dtype_name(elem));
+        return refuse_node(s, "element type %s has no HLO equivalent", onnx_dtype_name(elem));
     struct array a = v->a;
     if (a.elem == elem)
         return give_val(n, 0, v);
@@ -386,7 +386,7 @@ bool op_cast(struct node *n)
     if (!v)
         return false;
     if (!to || to->kind != ONNX_ATTR_INT || to->i < 0 || to->i > INT_MAX)
-        return refuse_node(n->s, "attribute `to` is no element type");
+        return refuse_node(n->s, "attribute 'to' is not an element type");
     return cast(n, v, (int)to->i);
 }
 

@@ -117,7 +117,7 @@ static bool find_ends(struct node *n, size_t input, const char *attr, struct end
     if (!(out->v = tensor_of(n, input)))
         return false;
     if (out->v->a.rank != 1 || out->v->a.dynamic[0] || !elem_is_int(out->v->a.elem))
-        return refuse_node(n->s, "input %zu is %s; expected a list of integers", input, type_text(n->s->imp, out->v));
+        return refuse_node(n->s, "input %zu is %s, expected a list of integers", input, type_text(n->s->imp, out->v));
     out->count = (size_t)out->v->a.dims[0];
     return true;
 }
@@ -149,7 +149,7 @@ bool op_slice(struct node *n)
             return false;
         struct num step = steps.count > 0 ? end_number(s, &steps, k) : num_of(1);
         if (done[d] || (step.known && step.n == 0))
-            return refuse_node(s, done[d] ? "axis %d is named twice" : "axis %d goes in steps of 0", d);
+            return refuse_node(s, done[d] ? "duplicate axis %d" : "step of axis %d is 0", d);
         done[d] = true;
         x = slice_axis(s, x, &a, d, end_number(s, &starts, k), end_number(s, &ends, k), step);
     }
@@ -168,21 +168,21 @@ static bool split_sizes(struct node *n, struct val *v, int d, struct num *size)
     if (n->opset < 13 && !known_list(n, SIZE_MAX, "split", &list))
         return false;
     if (given && (given->kind != ONNX_TENSOR || given->a.rank != 1 || given->a.dynamic[0] || given->a.dims[0] != (int64_t)parts))
-        return refuse_node(s, "split is %s; expected %zu sizes", type_text(s->imp, given), parts);
+        return refuse_node(s, "split is %s, expected %zu sizes", type_text(s->imp, given), parts);
     if (list.given && list.count != parts)
         return refuse_node(s, "split has %zu sizes for %zu outputs", list.count, parts);
     struct num all = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d), left = all;
     bool uneven = n->opset >= 18;
     if (!given && !list.given && !uneven && all.known && all.n % (int64_t)parts != 0)
-        return refuse_node(s, "%" PRId64 " elements are no %zu equal parts", all.n, parts);
+        return refuse_node(s, "%" PRId64 " elements cannot be split into %zu equal parts", all.n, parts);
     struct num most = num_op(s, "divide", num_op(s, "add", all, num_of((int64_t)parts - 1)), num_of((int64_t)parts));
     for (size_t k = 0; k < parts; k++) {
         size[k] = given ? num_element(s, given, (int64_t)k) : list.given ? num_of(list.at[k]) : num_op(s, "minimum", most, left);
         if (size[k].known && size[k].n < 0)
-            return refuse_node(s, "a part of negative size");
+            return refuse_node(s, "negative split size");
         left = num_op(s, "subtract", left, size[k]);
     }
-    return !left.known || left.n == 0 || refuse_node(s, "the parts do not add up to %" PRId64, all.n);
+    return !left.known || left.n == 0 || refuse_node(s, "split sizes do not add up to %" PRId64, all.n);
 }
 
 bool op_split(struct node *n)
@@ -194,7 +194,7 @@ bool op_split(struct node *n)
     if (!v || !axis_of(n, attr_int(n, "axis", 0), v->a.rank, &d))
         return false;
     if (parts == 0 || attr_int(n, "num_outputs", (int64_t)parts) != (int64_t)parts)
-        return refuse_node(s, "num_outputs and %zu outputs", parts);
+        return refuse_node(s, "num_outputs does not match %zu outputs", parts);
     struct num *size = ARENA_ARRAY(s->imp->arena, struct num, parts), start = num_of(0);
     if (!split_sizes(n, v, d, size))
         return false;
@@ -235,7 +235,7 @@ bool op_gather(struct node *n)
     if (!at || !axis_of(n, attr_int(n, "axis", 0), v->a.rank, &d))
         return false;
     if (!elem_is_int(at->a.elem))
-        return refuse_node(s, "indices are %s", type_text(s->imp, at));
+        return refuse_node(s, "indices are %s, expected integers", type_text(s->imp, at));
     int q = at->a.rank, rank = v->a.rank - 1 + q, n_offset = 0;
     if (rank > ONNX_MAX_RANK)
         return refuse_node(s, "more than %d dimensions", ONNX_MAX_RANK);

@@ -123,14 +123,14 @@ bool op_sequence_map(struct node *n)
     if (!sequence_input(n, 0))
         return false;
     if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
-        return refuse_node(n->s, "attribute `body` is no graph");
+        return refuse_node(n->s, "attribute 'body' is not a graph");
     const struct onnx_graph *g = body->graph;
     if (g->input_count != n->input_count || g->output_count != n->onnx->output_count)
-        return refuse_node(n->s, "%zu inputs and %zu outputs; its body has %zu and %zu", n->input_count, n->onnx->output_count,
-                           g->input_count, g->output_count);
+        return refuse_node(n->s, "%zu inputs and %zu outputs, but the body has %zu and %zu", n->input_count,
+                           n->onnx->output_count, g->input_count, g->output_count);
     for (size_t k = 0; k < n->input_count; k++)
         if (!n->inputs[k])
-            return refuse_node(n->s, "input %zu is missing", k);
+            return refuse_node(n->s, "missing input %zu", k);
     struct onnx_graph all = map_loop(n, g);
     struct val *outputs = ARENA_ARRAY(n->s->imp->arena, struct val, g->output_count + 1);
     bool ok = translate_instead(n, &all, outputs);
@@ -154,11 +154,11 @@ static bool read_scan(struct node *n, struct scan *out)
     const struct onnx_attr *body = attr_find(n, "body");
     int64_t inputs = attr_int(n, "num_scan_inputs", 0);
     if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
-        return refuse_node(n->s, "attribute `body` is no graph");
+        return refuse_node(n->s, "attribute 'body' is not a graph");
     const struct onnx_graph *g = body->graph;
     if (inputs < 1 || (uint64_t)inputs > n->input_count || g->input_count != n->input_count ||
         g->output_count != n->onnx->output_count || g->output_count < n->input_count - (size_t)inputs)
-        return refuse_node(n->s, "%zu inputs, %" PRId64 " of them to scan, and %zu outputs; its body has %zu and %zu",
+        return refuse_node(n->s, "%zu inputs, %" PRId64 " of them scanned, and %zu outputs, but the body has %zu and %zu",
                            n->input_count, inputs, n->onnx->output_count, g->input_count, g->output_count);
     *out = (struct scan){.body = g, .states = n->input_count - (size_t)inputs, .inputs = (size_t)inputs};
     out->outputs = g->output_count - out->states;
@@ -173,7 +173,7 @@ static bool read_scan(struct node *n, struct scan *out)
                 (!out->output_directions.given || out->output_directions.count == out->outputs);
     for (size_t k = 0; k < n->input_count; k++)
         fits = fits && n->inputs[k];
-    return fits || refuse_node(n->s, "an axis and a direction for each of %zu inputs and %zu outputs are wanted", out->inputs,
+    return fits || refuse_node(n->s, "expected an axis and a direction for each of %zu inputs and %zu outputs", out->inputs,
                                out->outputs);
 }
 

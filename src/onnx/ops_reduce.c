@@ -97,10 +97,10 @@ bool op_matmul(struct node *n)
     if (!y)
         return false;
     if (x->a.rank < 1 || y->a.rank < 1 || x->a.elem != y->a.elem)
-        return refuse_node(s, "its inputs are %s and %s", type_text(s->imp, x), type_text(s->imp, y));
+        return refuse_node(s, "incompatible inputs %s and %s", type_text(s->imp, x), type_text(s->imp, y));
     struct side l = matrix_of(s, x, true), r = matrix_of(s, y, false);
     if (!same_depth(s, &l, &r) || !same_batch(s, &l, &r))
-        return refuse_node(s, "%s and %s do not go together", type_text(s->imp, x), type_text(s->imp, y));
+        return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, x), type_text(s->imp, y));
     int batch = l.a.rank - 2;
     struct array a = l.a;
     a.dims[batch + 1] = r.a.dims[batch + 1];

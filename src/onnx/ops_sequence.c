@@ -206,7 +206,7 @@ static struct num *part_sizes(struct node *n, struct val *v, int axis, size_t *c
             each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem) ? known_int(split, 0) : 0;
     s->imp->wants_values |= !split->known;
     if (each <= 0 || v->a.dynamic[axis] || all / each > 100000) {
-        refuse_node(s, "parts of %s: their size must be known, and how many there are", type_text(s->imp, split));
+        refuse_node(s, "size and number of the parts of %s must be static", type_text(s->imp, split));
         return NULL;
     }
     *count = (size_t)(all / each + (all % each != 0));

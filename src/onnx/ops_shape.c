@@ -8,7 +8,7 @@
 bool op_identity(struct node *n)
 {
     struct val *v = input_of(n, 0);
-    return v ? give_val(n, 0, v) : refuse_node(n->s, "input 0 is missing");
+    return v ? give_val(n, 0, v) : refuse_node(n->s, "missing input 0");
 }
 
 /* ---- asking ---- */
@@ -85,7 +85,7 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
         size[d] = num_shape_element(s, shape, d);
         bool mine = d < v->a.rank, zero = size[d].known && size[d].n == 0;
         if (zero && !zeros && !mine)
-            return refuse_node(s, "dimension %d is to be copied; %s has none", d, type_text(s->imp, v));
+            return refuse_node(s, "cannot copy dimension %d of %s", d, type_text(s->imp, v));
         if (!zeros && mine && (zero || !size[d].known)) {
             struct num own = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d);
             size[d] = num_if(s, size[d], "EQ", num_of(0), own, size[d]);
@@ -96,7 +96,7 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
             to->dims[d] = num_most(size[d], most);
         }
         if (size[d].known && (size[d].n < -1 || (size[d].n == -1 && open++ > 0)))
-            return refuse_node(s, "%s", size[d].n < -1 ? "a negative size" : "more than one size is -1");
+            return refuse_node(s, "%s", size[d].n < -1 ? "negative size" : "at most one size may be -1");
     }
     return true;
 }
@@ -140,7 +140,7 @@ bool op_reshape(struct node *n)
     find_open_size(s, v, &to, size);
     if (array_is_static(&v->a) && array_is_static(&to) && array_elements(&v->a) != array_elements(&to)) {
         struct val wanted = tensor_val(&to, NULL);
-        return refuse_node(s, "%s does not have the elements of %s", type_text(s->imp, v), type_text(s->imp, &wanted));
+        return refuse_node(s, "%s and %s differ in the number of elements", type_text(s->imp, v), type_text(s->imp, &wanted));
     }
     return give_tensor(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
@@ -153,7 +153,7 @@ bool op_flatten(struct node *n)
         return false;
     int64_t axis = attr_int(n, "axis", 1);
     if (axis < -v->a.rank || axis > v->a.rank)
-        return refuse_node(s, "axis %" PRId64 " of %d dimensions", axis, v->a.rank);
+        return refuse_node(s, "axis %" PRId64 " is out of range for rank %d", axis, v->a.rank);
     int at = clamp_axis(axis, v->a.rank);
     struct num size[2] = {count_of(s, v, 0, at), count_of(s, v, at, v->a.rank)};
     struct array to = {.elem = v->a.elem, .rank = 2};
@@ -173,7 +173,7 @@ static bool marked_axes(struct node *n, const struct int_list *axes, int rank, b
         if (!axis_of(n, axes->at[k], rank, &d))
             return false;
         if (marked[d])
-            return refuse_node(n->s, "axis %d is named twice", d);
+            return refuse_node(n->s, "duplicate axis %d", d);
         marked[d] = true;
     }
     return true;
@@ -191,7 +191,7 @@ bool op_squeeze(struct node *n)
     struct array to = {.elem = v->a.elem};
     for (int d = 0; d < v->a.rank; d++) {
         if (!axes.given && v->a.dynamic[d])
-            return refuse_node(s, "without axes the shape must be known; it is %s", type_text(s->imp, v));
+            return refuse_node(s, "shape must be static when axes are omitted, got %s", type_text(s->imp, v));
         gone[d] = axes.given ? gone[d] : v->a.dims[d] == 1;
         if (gone[d] && !v->a.dynamic[d] && v->a.dims[d] != 1)
             return refuse_node(s, "dimension %d of %s is not 1", d, type_text(s->imp, v));
@@ -212,7 +212,7 @@ bool op_unsqueeze(struct node *n)
     if (!v || !known_list(n, 1, "axes", &axes))
         return false;
     if (!axes.given)
-        return refuse_node(n->s, "axes are missing");
+        return refuse_node(n->s, "missing axes");
     if (axes.count > ONNX_MAX_RANK || v->a.rank + (int)axes.count > ONNX_MAX_RANK)
         return refuse_node(n->s, "more than %d dimensions", ONNX_MAX_RANK);
     int rank = v->a.rank + (int)axes.count;
@@ -233,12 +233,12 @@ bool op_transpose(struct node *n)
     if (!v || !known_list(n, SIZE_MAX, "perm", &perm))
         return false;
     if (perm.given && perm.count != (size_t)v->a.rank)
-        return refuse_node(n->s, "perm names %zu of %d dimensions", perm.count, v->a.rank);
+        return refuse_node(n->s, "perm has %zu entries, expected %d", perm.count, v->a.rank);
     struct array a = v->a;
     for (int d = 0; d < a.rank; d++) {
         at[d] = perm.given ? perm.at[d] : a.rank - 1 - d;
         if (at[d] < 0 || at[d] >= a.rank || i64_in(at, d, at[d]))
-            return refuse_node(n->s, "perm is no permutation of %d dimensions", a.rank);
+            return refuse_node(n->s, "perm is not a permutation of %d dimensions", a.rank);
         a.dims[d] = v->a.dims[at[d]];
         a.dynamic[d] = v->a.dynamic[at[d]];
     }
@@ -314,7 +314,7 @@ bool op_expand(struct node *n)
         struct num own = mine < 0 ? num_of(1) : num_size(s, v->a.dynamic[mine] ? data_of(s, v) : NULL, &v->a, mine);
         struct num want = theirs < 0 ? num_of(1) : num_shape_element(s, shape, theirs);
         if (own.known && want.known && own.n != want.n && own.n != 1 && want.n != 1)
-            return refuse_node(s, "dimension %d of %s can't become %" PRId64, mine, type_text(s->imp, v), want.n);
+            return refuse_node(s, "cannot expand dimension %d of %s to %" PRId64, mine, type_text(s->imp, v), want.n);
         size[d] = num_if(s, want, "EQ", num_of(1), own, want);
         if (!size[d].known && own.known && own.n != 1)
             size[d] = own;
@@ -344,7 +344,7 @@ bool op_tile(struct node *n)
     if (!times)
         return false;
     if (times->a.rank != 1 || times->a.dynamic[0] || times->a.dims[0] != v->a.rank)
-        return refuse_node(n->s, "repeats are %s; expected one for each of %d dimensions", type_text(n->s->imp, times),
+        return refuse_node(n->s, "repeats are %s, expected one for each of %d dimensions", type_text(n->s->imp, times),
                            v->a.rank);
     struct array a = v->a;
     hlo_inst *x = data_of(n->s, v);
@@ -365,7 +365,7 @@ bool op_concat(struct node *n)
     hlo_inst **parts = ARENA_ARRAY(s->imp->arena, hlo_inst *, n->input_count + 1);
     const struct onnx_attr *attr = attr_find(n, "axis");
     int axis;
-    if (!first || (!attr && n->opset >= 4 && !refuse_node(s, "attribute `axis` is missing")))
+    if (!first || (!attr && n->opset >= 4 && !refuse_node(s, "missing attribute 'axis'")))
         return false;
     if (!axis_of(n, attr_int(n, "axis", 1), first->a.rank, &axis))
         return false;
@@ -380,7 +380,7 @@ bool op_concat(struct node *n)
             fits = d == axis || other.dims[d] == all.dims[d] || other.dynamic[d] || all.dynamic[d];
         other.dims[axis] = other.rank == all.rank ? all.dims[axis] : 0;
         if (!fits || !join_arrays(&all, &other, &all))
-            return refuse_node(s, "%s and %s do not go together", type_text(s->imp, first), type_text(s->imp, v));
+            return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, first), type_text(s->imp, v));
     }
     struct array sum = all;
     sum.dims[axis] = 0;
@@ -392,7 +392,7 @@ bool op_concat(struct node *n)
         to.dynamic[axis] = v->a.dynamic[axis];
         parts[k] = fit_array(s, data_of(s, v), &v->a, &to);
         if (!add_i64(sum.dims[axis], to.dims[axis], &sum.dims[axis]))
-            return refuse_node(s, "the result is too large");
+            return refuse_node(s, "result too large");
         sum.dynamic[axis] |= to.dynamic[axis];
     }
     return give_tensor(n, &sum,

@@ -47,12 +47,12 @@ static bool read_tensor_type(struct reader *r, const Onnx__TypeProto__Tensor *t,
     out->elem = t->elem_type;
     out->rank = -1;
     if (t->elem_type && !onnx_dtype_hlo(t->elem_type))
-        return onnx_error(r->m, r->path, "`%s`: tensors of type %s (%d) are not read", who, onnx_dtype_name(t->elem_type),
+        return onnx_error(r->m, r->path, "'%s': unsupported tensor type %s (%d)", who, onnx_dtype_name(t->elem_type),
                           t->elem_type);
     if (!t->shape)
         return true;
     if (t->shape->n_dim > INT16_MAX)
-        return onnx_error(r->m, r->path, "`%s` has too many dimensions", who);
+        return onnx_error(r->m, r->path, "'%s' has too many dimensions", who);
     out->rank = (int)t->shape->n_dim;
     out->dims = ARENA_ARRAY(&r->model->arena, int64_t, out->rank);
     for (int d = 0; d < out->rank; d++) {
@@ -80,7 +80,7 @@ static bool read_type(struct reader *r, const Onnx__TypeProto *t, const char *wh
     }
     if (!optional && !sequence && !t->map_type && !t->opaque_type && !t->sparse_tensor_type)
         return true;
-    return onnx_error(r->m, r->path, "`%s` is %s: only tensors, sequences of tensors and optionals of those are read", who,
+    return onnx_error(r->m, r->path, "'%s' is %s, expected a tensor, a sequence of tensors or an optional of those", who,
                       t->map_type             ? "a map"
                       : t->sparse_tensor_type ? "a sparse tensor"
                                               : "of a nested or opaque type");
@@ -139,7 +139,7 @@ static bool read_list(struct reader *r, const Onnx__AttributeProto *from, int ty
 
 static bool missing(struct reader *r, struct str node, struct str attribute)
 {
-    return onnx_error(r->m, r->path, "node `" STR_FMT "`: attribute `" STR_FMT "` has no value", STR_ARG(node),
+    return onnx_error(r->m, r->path, "node '" STR_FMT "': attribute '" STR_FMT "' has no value", STR_ARG(node),
                       STR_ARG(attribute));
 }
 
@@ -148,7 +148,8 @@ static bool read_attribute(struct reader *r, const Onnx__AttributeProto *from, s
     int type = attribute_type(from);
     out->name = text(r, from->name);
     if (from->ref_attr_name && *from->ref_attr_name)
-        return onnx_error(r->m, r->path, "node `" STR_FMT "`: attribute `" STR_FMT "` is that of a function, and this is none",
+        return onnx_error(r->m, r->path,
+                          "node '" STR_FMT "': attribute '" STR_FMT "' refers to a function attribute outside a function",
                           STR_ARG(node), STR_ARG(out->name));
     switch (type) {
     case ATTRIBUTE_FLOAT:
@@ -196,7 +197,7 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *from, size_t numb
                               .outputs = texts(r, from->output, from->n_output),
                               .attrs = ARENA_ARRAY(a, struct onnx_attr, from->n_attribute)};
     if (out->op.len == 0)
-        return onnx_error(r->m, r->path, "node %zu, `" STR_FMT "`, has no operator", number, STR_ARG(out->name));
+        return onnx_error(r->m, r->path, "node %zu, '" STR_FMT "', has no operator type", number, STR_ARG(out->name));
     if (str_is(out->domain, "ai.onnx")) /* another name of the domain "" */
         out->domain = STR("");
     struct str who = out->name.len > 0 ? out->name : arena_printf(a, "%s#%zu", out->op.ptr, number);
@@ -217,7 +218,7 @@ static bool read_graph(struct reader *r, const Onnx__GraphProto *from, struct on
                                .nodes = ARENA_ARRAY(a, struct onnx_node, from->n_node),
                                .initializers = ARENA_ARRAY(a, struct onnx_initializer, from->n_initializer)};
     if (from->n_sparse_initializer > 0)
-        return onnx_error(r->m, r->path, "graph `%s` has sparse initializers, which are not read", out->name.ptr);
+        return onnx_error(r->m, r->path, "graph '%s': sparse initializers are not supported", out->name.ptr);
     if (!read_values(r, from->input, from->n_input, &out->inputs) || !read_values(r, from->output, from->n_output, &out->outputs))
         return false;
     while (out->initializer_count < from->n_initializer) {
@@ -247,13 +248,13 @@ static bool read_model(struct reader *r, const Onnx__ModelProto *from)
             model->opset = from->opset_import[i]->version;
     }
     if (!from->graph)
-        return onnx_error(r->m, r->path, "no sound ONNX file: it holds no graph");
+        return onnx_error(r->m, r->path, "malformed ONNX file: no graph");
     if (model->opset < 0 || (model->opset == 0 && from->n_opset_import == 0))
-        return onnx_error(r->m, r->path, "no sound ONNX file: it does not say which version of the operators it means");
+        return onnx_error(r->m, r->path, "malformed ONNX file: no opset version");
     if (from->n_functions > 0)
         return onnx_error(r->m, r->path,
-                          "function `%s` of domain `%s`: functions of a model's own are not read; "
-                          "onnx.inliner puts them where they are called",
+                          "function '%s' of domain '%s': model-local functions are not supported; "
+                          "inline them with onnx.inliner",
                           from->functions[0]->name ? from->functions[0]->name : "",
                           from->functions[0]->domain ? from->functions[0]->domain : "");
     return read_graph(r, from->graph, &model->graph);

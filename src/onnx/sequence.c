@@ -15,7 +15,7 @@ struct val *sequence_input(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
     if (!v || !is_sequence(v)) {
-        refuse_node(n->s, "input %zu is %s, no sequence", k, v ? type_text(n->s->imp, v) : "missing");
+        refuse_node(n->s, "input %zu is %s, expected a sequence", k, v ? type_text(n->s->imp, v) : "missing");
         return NULL;
     }
     if (v->kind == ONNX_SEQUENCE)
@@ -39,7 +39,7 @@ static bool position_of(struct node *n, size_t input, struct num length, struct 
     if (!v)
         return false;
     if (!elem_is_int(v->a.elem) || array_elements(&v->a) != 1 || v->a.rank > 1)
-        return refuse_node(n->s, "the position is %s", type_text(n->s->imp, v));
+        return refuse_node(n->s, "position is %s, expected an integer scalar", type_text(n->s->imp, v));
     struct num at = num_element(n->s, v, 0);
     *out = num_if(n->s, at, "LT", num_of(0), num_op(n->s, "add", at, length), at);
     return true;
@@ -206,7 +206,7 @@ bool op_sequence_insert(struct node *n)
     one = val_coerce(s, &one, &all);
     out = all;
     if (!add_i64(before.length, 1, &out.length))
-        return refuse_node(s, "the sequence is too long");
+        return refuse_node(s, "sequence too long");
     struct array data = sequence_data(&out), sizes = sequence_sizes(&out);
     out.data = emit_op(s, &data, "concatenate", (hlo_inst *[]){before.data, one.data}, 2, "dimensions={0}");
     out.sizes = emit_op(s, &sizes, "concatenate", (hlo_inst *[]){before.sizes, one.sizes}, 2, "dimensions={0}");
@@ -222,7 +222,7 @@ bool op_sequence_erase(struct node *n)
     if (!seq)
         return false;
     if (!is_filled(seq))
-        return refuse_node(s, "the sequence is empty");
+        return refuse_node(s, "empty sequence");
     struct val out = *seq;
     struct num length = length_of(s, seq), at = num_op(s, "subtract", length, num_of(1)), less = at;
     if (input_of(n, 1) && !position_of(n, 1, length, &at))
@@ -275,8 +275,8 @@ static hlo_inst *element_at(struct scope *s, struct val *seq, struct num at, str
 bool check_elements(struct node *n, struct val *seq)
 {
     if (seq->open)
-        return refuse_node(n->s, "the sequence is empty");
-    return !seq->mixed || refuse_node(n->s, "the elements have different numbers of dimensions");
+        return refuse_node(n->s, "empty sequence");
+    return !seq->mixed || refuse_node(n->s, "elements differ in rank");
 }
 
 bool op_sequence_at(struct node *n)
@@ -298,7 +298,7 @@ bool op_optional(struct node *n)
     struct val *v = input_of(n, 0), type = {.kind = ONNX_OPTIONAL, .length = 1, .open = true};
     const struct onnx_attr *attr = attr_find(n, "type");
     if (v && is_optional(v))
-        return refuse_node(s, "an optional of an optional");
+        return refuse_node(s, "nested optionals are not supported");
     if (v) {
         type = *v;
         type.kind = is_sequence(v) ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL;
@@ -306,12 +306,12 @@ bool op_optional(struct node *n)
         return give_val(n, 0, &out);
     }
     if (!attr || attr->kind != ONNX_ATTR_TYPE)
-        return refuse_node(s, "without an input it needs a type");
+        return refuse_node(s, "a type is required without an input");
     if (attr->type.kind == ONNX_SEQUENCE || attr->type.kind == ONNX_OPTIONAL_SEQUENCE)
         type.kind = ONNX_OPTIONAL_SEQUENCE;
     type.a.elem = attr->type.elem;
     if (!onnx_dtype_hlo(type.a.elem))
-        return refuse_node(s, "HLO has no element type %s", onnx_dtype_name(type.a.elem));
+        return refuse_node(s, "element type %s has no HLO equivalent", onnx_dtype_name(type.a.elem));
     struct val none = type;
     none.there = emit_scalar(s, ELEM_PRED, "false");
     none.a.elem = 0; /* so that it is made */
@@ -332,7 +332,7 @@ bool op_optional_get_element(struct node *n)
 {
     struct val *v = input_of(n, 0);
     if (!v)
-        return refuse_node(n->s, "input 0 is missing");
+        return refuse_node(n->s, "missing input 0");
     struct val out = *v;
     out.kind = is_sequence(v) ? ONNX_SEQUENCE : ONNX_TENSOR;
     return give_val(n, 0, &out);

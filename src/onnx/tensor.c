@@ -42,7 +42,7 @@ struct reading {
 
 static bool fail(const struct reading *r, const char *why)
 {
-    return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: %s", STR_ARG(r->who), why);
+    return onnx_error(r->m, r->path, "tensor '" STR_FMT "': %s", STR_ARG(r->who), why);
 }
 
 /* ---- raw data ---- */
@@ -98,8 +98,8 @@ static bool copy_int32(const struct reading *r)
     for (size_t i = 0; i < r->to.elements; i++) {
         int32_t v = r->t->int32_data[i];
         if (v < least || v > most)
-            return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: element %zu, %" PRId32 ", is no %s", STR_ARG(r->who), i, v,
-                              onnx_dtype_name(r->t->data_type));
+            return onnx_error(r->m, r->path, "tensor '" STR_FMT "': element %zu, %" PRId32 ", is not a valid %s", STR_ARG(r->who),
+                              i, v, onnx_dtype_name(r->t->data_type));
         if (bits == 32)
             ((int32_t *)r->to.data)[i] = v;
         else if (bits == 16)
@@ -127,7 +127,7 @@ static bool copy_uint64(const struct reading *r)
     for (size_t i = 0; i < r->to.elements; i++) {
         uint64_t v = r->t->uint64_data[i];
         if (r->layout.bits == 32 && v > UINT32_MAX)
-            return fail(r, "an element is no uint32");
+            return fail(r, "element is not a valid uint32");
         if (r->layout.bits == 32)
             ((uint32_t *)r->to.data)[i] = (uint32_t)v;
         else
@@ -160,8 +160,8 @@ static bool numbers_fit(const struct reading *r)
 {
     size_t have = 0, want = 0;
     count_numbers(r, &have, &want);
-    return have == want || onnx_error(r->m, r->path, "tensor `" STR_FMT "`: %zu values are given, its size wants %zu",
-                                      STR_ARG(r->who), have, want);
+    return have == want ||
+           onnx_error(r->m, r->path, "tensor '" STR_FMT "' has %zu values, expected %zu", STR_ARG(r->who), have, want);
 }
 
 static bool copy_numbers(const struct reading *r)
@@ -200,9 +200,9 @@ static bool find_place(const struct reading *r, struct place *p)
         else if (sound && strcmp(key, "length") == 0)
             sound = num_parse_i64(str_of(value), &p->length) && p->length >= 0;
         if (!sound)
-            return fail(r, "the place of its data in another file is malformed");
+            return fail(r, "malformed location of external data");
     }
-    return p->location || fail(r, "its data are said to be in another file, but not in which");
+    return p->location || fail(r, "missing location of external data");
 }
 
 /* A model may only name files of its own folder and of those below. */
@@ -246,14 +246,14 @@ static bool find_file(const struct reading *r, const char *location, char out[PA
     errno = ENAMETOOLONG;
     bool found = stays_below(location);
     if (found && (n >= (int)sizeof path || !realpath(path, out) || stat(out, &st) != 0))
-        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: cannot read its data in `%s`: %s", STR_ARG(r->who), location,
+        return onnx_error(r->m, r->path, "tensor '" STR_FMT "': cannot read external data '%s': %s", STR_ARG(r->who), location,
                           strerror(errno));
     found = found && ((folder_of(r->path, named) && lies_below(out, named)) ||
                       (realpath(r->path, model) && folder_of(model, real) && lies_below(out, real)));
     if (!found)
-        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: its data are in `%s`, outside the folder of the model",
+        return onnx_error(r->m, r->path, "tensor '" STR_FMT "': external data '%s' is outside the directory of the model",
                           STR_ARG(r->who), location);
-    return S_ISREG(st.st_mode) || fail(r, "what its data are said to be in is no file");
+    return S_ISREG(st.st_mode) || fail(r, "external data is not a regular file");
 }
 
 static bool copy_external(const struct reading *r)
@@ -264,14 +264,14 @@ static bool copy_external(const struct reading *r)
     if (!find_place(r, &p) || !find_file(r, p.location, path))
         return false;
     if (!file_map(path, &bytes))
-        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: cannot read its data in `%s`: %s", STR_ARG(r->who), p.location,
+        return onnx_error(r->m, r->path, "tensor '" STR_FMT "': cannot read external data '%s': %s", STR_ARG(r->who), p.location,
                           strerror(errno));
     uint64_t size = raw_size(r), from = (uint64_t)p.offset;
     bool ok = from <= bytes.size && size <= bytes.size - from && (p.length < 0 || (uint64_t)p.length == size);
     if (ok)
         copy_raw(r, bytes.data + from);
     else
-        fail(r, "the bytes in the other file are not as many as its size wants");
+        fail(r, "size of external data does not match");
     file_release(&bytes);
     return ok;
 }
@@ -284,20 +284,20 @@ static bool shape_is_sound(struct reading *r)
     const Onnx__TensorProto *t = r->t;
     int64_t elements = 1, bits;
     if (t->n_dims > INT16_MAX)
-        return fail(r, "it has too many dimensions");
+        return fail(r, "too many dimensions");
     for (size_t d = 0; d < t->n_dims; d++)
         if (t->dims[d] < 0 || !mul_i64(elements, t->dims[d], &elements))
-            return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: dimension %zu of size %" PRId64 " cannot be", STR_ARG(r->who),
-                              d, t->dims[d]);
+            return onnx_error(r->m, r->path, "tensor '" STR_FMT "': dimension %zu of size %" PRId64 " is out of range",
+                              STR_ARG(r->who), d, t->dims[d]);
     if (!mul_i64(elements, r->layout.bits, &bits))
-        return fail(r, "it has more elements than memory has places");
+        return fail(r, "too many elements");
     r->to.elements = (size_t)elements;
     r->to.dtype = onnx_dtype_hlo(t->data_type);
     if (t->data_location == 1 || (!t->has_raw_data && elements == 0))
         return true;
     if (t->has_raw_data && t->raw_data.len != raw_size(r))
-        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: %zu bytes are given, its size wants %zu", STR_ARG(r->who),
-                          t->raw_data.len, raw_size(r));
+        return onnx_error(r->m, r->path, "tensor '" STR_FMT "' has %zu bytes, expected %zu", STR_ARG(r->who), t->raw_data.len,
+                          raw_size(r));
     return t->has_raw_data || numbers_fit(r);
 }
 
@@ -306,11 +306,11 @@ bool tensor_read(const Onnx__TensorProto *t, const char *path, struct str who, s
     struct reading r = {.t = t, .path = path, .who = who, .m = m};
     int type = t->data_type;
     if (!onnx_dtype_hlo(type))
-        return onnx_error(m, path, "tensor `" STR_FMT "`: %s", STR_ARG(who),
-                          type == 8 ? "it holds strings, which HLO does not have" : "its element type is none of ONNX");
+        return onnx_error(m, path, "tensor '" STR_FMT "': %s", STR_ARG(who),
+                          type == 8 ? "strings have no HLO equivalent" : "unknown element type");
     r.layout = layouts[type];
     if (t->segment)
-        return fail(&r, "it is a segment of a larger one");
+        return fail(&r, "segmented tensors are not supported");
     if (!shape_is_sound(&r))
         return false;
     hlo_literal *l = hlo_literal_new(r.to.dtype, t->n_dims, t->dims, m);

@@ -13,7 +13,7 @@ enum { DEEPEST = 100 };
 /* What unpacking may take beyond the file: an empty message is two bytes there and some hundred in memory,
  * real models take 5 to 13 times what their nodes and no more than what their weights were. */
 enum { ALLOWED_AT_LEAST = 64 << 20, ALLOWED_FOR_EACH_BYTE = 24 };
-static const char TOO_MUCH[] = "it would take many times its size to read";
+static const char TOO_MUCH[] = "message expands to many times its size";
 /* Fields that protobuf-c notes on its stack, and what it allocates to note another; a field that it doesn't know. */
 enum { NOTED_FREE = 16, NOTE_BYTES = 80, UNKNOWN_BYTES = 32 };
 enum { VARINT = 0, BITS64 = 1, BYTES = 2, BITS32 = 5 };
@@ -82,12 +82,12 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, st
     uint64_t seen = 0, tag, fields = 0;
     w->taken += d->sizeof_message;
     if (depth > DEEPEST)
-        return wrong(w, bytes.ptr, "messages nest too deep");
+        return wrong(w, bytes.ptr, "messages nested too deep");
     while (c.at < c.end) {
         const char *start = c.at;
         struct str value = {0};
         if (!take_varint(&c, &tag) || tag >> 3 == 0 || tag > UINT32_MAX || !take_value(&c, tag & 7, &value))
-            return wrong(w, start, "a field is malformed or cut short");
+            return wrong(w, start, "malformed or truncated field");
         const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
         w->taken += bytes_of_field(f, value) + (++fields > NOTED_FREE ? NOTE_BYTES : 0);
         if (w->taken > w->most)
@@ -96,7 +96,7 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, st
             continue;
         uint64_t bit = (uint64_t)1 << ((f - d->fields) & 63);
         if (f->label != PROTOBUF_C_LABEL_REPEATED && (seen & bit))
-            return wrong(w, start, "a message is given twice");
+            return wrong(w, start, "duplicate message");
         seen |= bit;
         if (!walk_message(w, f->descriptor, value, depth + 1))
             return false;
@@ -135,14 +135,14 @@ ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str by
     struct bounded b = {.left = most < SIZE_MAX ? (size_t)most : SIZE_MAX};
     ProtobufCAllocator allocator = {bounded_alloc, bounded_release, &b};
     if (!walk_message(&w, d, bytes, 1)) {
-        onnx_error(m, path, "no sound ONNX file: %s, at byte %zu", w.why, (size_t)(w.wrong_at - w.begin));
+        onnx_error(m, path, "malformed ONNX file: %s at byte %zu", w.why, (size_t)(w.wrong_at - w.begin));
         return NULL;
     }
     ProtobufCMessage *message = protobuf_c_message_unpack(d, &allocator, bytes.len, (const uint8_t *)bytes.ptr);
     if (!message && b.exceeded)
-        onnx_error(m, path, "no sound ONNX file: %s", TOO_MUCH);
+        onnx_error(m, path, "malformed ONNX file: %s", TOO_MUCH);
     else if (!message)
-        onnx_error(m, path, "no sound ONNX file: a field is not of the type that its number stands for");
+        onnx_error(m, path, "malformed ONNX file: wrong wire type of a field");
     return message;
 }
 

@@ -138,7 +138,7 @@ static bool collective_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
     if (c->param_count != 2 || !shape_is_array(c->root->shape))
-        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode), "a reduction of several values");
+        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode), "a variadic reduction");
     enum dtype *type = new_types(pl, 1);
     *type = c->params[0]->shape->dtype;
     return make_reducer(pl, s->inst, c, 1, type, b);

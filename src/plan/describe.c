@@ -7,10 +7,10 @@ static void put_body(struct buf *out, const struct body *b)
 {
     static const char *const others[] = {
         [KERN_TAKE_VALUE] = "the last",
-        [KERN_SELECT_GE] = "the greatest, the first of equal ones",
-        [KERN_SELECT_GT] = "the greatest, the last of equal ones",
-        [KERN_SELECT_LE] = "the least, the first of equal ones",
-        [KERN_SELECT_LT] = "the least, the last of equal ones",
+        [KERN_SELECT_GE] = "argmax, first of equals",
+        [KERN_SELECT_GT] = "argmax, last of equals",
+        [KERN_SELECT_LE] = "argmin, first of equals",
+        [KERN_SELECT_LT] = "argmin, last of equals",
     };
     const char *opcode = kern_combine_opcode(b->combine);
     if (b->combine != KERN_CALL)
@@ -18,9 +18,9 @@ static void put_body(struct buf *out, const struct body *b)
     else if (b->pick)
         buf_printf(out, "the %s with its index", b->pick->greatest ? "greatest" : "least");
     else if (b->code)
-        buf_printf(out, "a scalar program of %d operations%s", b->code->op_count, b->lanes ? ", in lanes" : "");
+        buf_printf(out, "bytecode of %d operations%s", b->code->op_count, b->lanes ? ", vectorized" : "");
     else
-        buf_printf(out, "a call of %%%.*s for each element", STR_ARG(b->function->computation->name));
+        buf_printf(out, "a call of %%%.*s per element", STR_ARG(b->function->computation->name));
 }
 
 static void put_order(struct buf *out, const struct body *b)
@@ -30,8 +30,7 @@ static void put_order(struct buf *out, const struct body *b)
         buf_puts(out, "compared by ");
         put_body(out, b);
     } else if (b->keys) {
-        buf_printf(out, "%s by keys of %s that a scalar program of %d operations makes", way, dtype_spelling(b->key_type),
-                   b->keys->op_count);
+        buf_printf(out, "%s by %s keys from bytecode of %d operations", way, dtype_spelling(b->key_type), b->keys->op_count);
     } else {
         buf_printf(out, "%s by operand %d, a %s%s", way, b->key, dtype_spelling(b->args[2 * b->key]),
                    b->total_order ? " in total order" : "");
@@ -59,11 +58,11 @@ static void put_callees(struct buf *out, const struct step *s)
     if (s->inst->opcode == OP_WHILE) {
         buf_printf(out, "body %%%.*s, condition ", STR_ARG(s->callees[0]->computation->name));
         if (condition->code)
-            buf_printf(out, "a scalar program of %d operations", condition->code->op_count);
+            buf_printf(out, "bytecode of %d operations", condition->code->op_count);
         else
             buf_printf(out, "%%%.*s", STR_ARG(condition->computation->name));
         if (rest && rest->condition == condition->computation)
-            buf_printf(out, "; after the first iteration a scalar program of %d operations", rest->code->op_count);
+            buf_printf(out, "; after the first iteration bytecode of %d operations", rest->code->op_count);
         return;
     }
     for (int k = 0; k < s->callee_count; k++)
@@ -74,7 +73,7 @@ void plan_describe(struct buf *out, const struct step *s)
 {
     const struct inst *i = s->inst;
     if (s->fused_steps > 1) {
-        buf_printf(out, "%d in one:", s->fused_steps);
+        buf_printf(out, "%d fused:", s->fused_steps);
         for (int k = 0; k < s->fused_steps; k++)
             buf_printf(out, "%s %s", k ? "," : "", op_spelling(s->members[k]->opcode));
         return;
@@ -84,7 +83,7 @@ void plan_describe(struct buf *out, const struct step *s)
     buf_puts(out, ": ");
     size_t after = out->size;
     if (s->scalar)
-        buf_printf(out, "a scalar program of %d operations", s->scalar->op_count);
+        buf_printf(out, "bytecode of %d operations", s->scalar->op_count);
     else if (s->bodies)
         put_bodies(out, s);
     else if (s->callee_count > 0)

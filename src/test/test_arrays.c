@@ -35,7 +35,7 @@ static void expect_error(enum msg id, const char *words)
 {
     ck_assert_uint_eq(ds.errors, 1);
     ck_assert_int_eq(ds.first->msg, id);
-    ck_assert_msg(strstr(ds.first->text.ptr, words), "`%s` lacks `%s`", ds.first->text.ptr, words);
+    ck_assert_msg(strstr(ds.first->text.ptr, words), "'%s' lacks '%s'", ds.first->text.ptr, words);
 }
 
 static void put_le(struct buf *b, uint64_t v, int bytes)
@@ -118,7 +118,7 @@ START_TEST(raw_in_place)
     literal_free_data(l);
     ck_assert_uint_eq(released, 1);
     ck_assert_ptr_null(io_raw_decode(&ds, &arena, (struct str){room, 12}, NULL, want, STR("it")));
-    expect_error(MSG_RAW_SIZE, "the file has 12 bytes; it wants s32[2], which has 8");
+    expect_error(MSG_RAW_SIZE, "file has 12 bytes, but it is s32[2], which has 8 bytes");
 }
 END_TEST
 
@@ -171,7 +171,7 @@ START_TEST(raw_bytes_have_no_shape)
     unlink(path);
     ck_assert(io_arrays_has(&arena, &s, STR("")) && !io_arrays_has(&arena, &s, STR("x")));
     ck_assert_ptr_null(io_arrays_get(&ds, &arena, &s, STR(""), NULL, STR("it")));
-    expect_error(MSG_FAILURE, "raw bytes have no shape of their own");
+    expect_error(MSG_FAILURE, "raw bytes have no shape");
     ck_assert_ptr_null(io_arrays_get(&ds, &arena, &s, STR("x"), NULL, STR("it")));
     ck_assert_int_eq(ds.last->msg, MSG_ARRAY_MISSING);
     struct literal *l = io_arrays_get(&ds, &arena, &s, STR(""), shape_scalar(&arena, DT_U32), STR("it"));
@@ -228,7 +228,7 @@ START_TEST(tensor_types_are_read)
     literal_free_data(l);
     ck_assert_ptr_null(tensor_of(buf_view(&b), "__metadata__", NULL));
     ck_assert_ptr_null(tensor_of(buf_view(&b), "a", shape_scalar(&arena, DT_U8)));
-    expect_error(MSG_ARRAY_MISMATCH, "the array is u8[1], but it wants u8[]");
+    expect_error(MSG_ARRAY_MISMATCH, "array is u8[1], but it expects u8[]");
     buf_free(&b);
 }
 END_TEST
@@ -236,30 +236,31 @@ END_TEST
 static const struct {
     const char *header, *words;
 } broken[] = {
-    {"", "no JSON object"},
-    {"[1]", "no JSON object"},
-    {"{\"a\":", "its header: "},
-    {"{\"a\":5}", "tensor `a`: what its name stands for is no tensor"},
-    {"{\"a\":{\"shape\":[8],\"data_offsets\":[0,8]}}", "no dtype"},
-    {"{\"a\":{\"dtype\":7,\"shape\":[8],\"data_offsets\":[0,8]}}", "no dtype"},
-    {"{\"a\":{\"dtype\":\"F4\",\"shape\":[16],\"data_offsets\":[0,8]}}", "elements of type `F4`"},
-    {"{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,8]}}", "the shape of a tensor"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,8]}}", "the shape of a tensor"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1.5],\"data_offsets\":[0,8]}}", "the shape of a tensor"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0]}}", "tensor `a`: its data_offsets are not two numbers"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", "tensor `a`: it ends before it begins"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9],\"data_offsets\":[0,9]}}", "tensor `a`: it ends after the file"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,9223372036854775807]}}", "tensor `a`: it ends after the file"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,-8]}}", "its data_offsets are not two numbers"},
-    {"{\"a\":{\"dtype\":\"U16\",\"shape\":[3],\"data_offsets\":[0,8]}}", "not as far apart"},
-    {"{\"a\":{\"dtype\":\"U16\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,8]}}", "not as far apart"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[0,7]}}", "it goes on after its last tensor"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[1,8]}}", "tensor `a`: there is a hole before it"},
-    {"{}", "it goes on after its last tensor"},
-    {"{\"b\":{\"data_offsets\":[3,8]},\"a\":{\"data_offsets\":[0,4]}}", "tensor `b`: it overlaps with `a`"},
+    {"", "header is not a JSON object"},
+    {"[1]", "header is not a JSON object"},
+    {"{\"a\":", "header: expected a value, got end of input"},
+    {"{\"a\":5}", "tensor 'a': value is not a tensor description"},
+    {"{\"a\":{\"shape\":[8],\"data_offsets\":[0,8]}}", "tensor without dtype"},
+    {"{\"a\":{\"dtype\":7,\"shape\":[8],\"data_offsets\":[0,8]}}", "tensor without dtype"},
+    {"{\"a\":{\"dtype\":\"F4\",\"shape\":[16],\"data_offsets\":[0,8]}}", "element type 'F4' has no HLO equivalent"},
+    {"{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,8]}}", "shape of a tensor is not a list of sizes"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,8]}}", "shape of a tensor is not a list of sizes"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1.5],\"data_offsets\":[0,8]}}", "shape of a tensor is not a list of sizes"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0]}}", "tensor 'a': data_offsets are not two integers"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", "tensor 'a': data_offsets are not in order"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9],\"data_offsets\":[0,9]}}", "tensor 'a': extends past the end of the file"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,9223372036854775807]}}",
+     "tensor 'a': extends past the end of the file"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,-8]}}", "data_offsets are not two integers"},
+    {"{\"a\":{\"dtype\":\"U16\",\"shape\":[3],\"data_offsets\":[0,8]}}", "data_offsets of a tensor do not match its shape"},
+    {"{\"a\":{\"dtype\":\"U16\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,8]}}", "data_offsets of a tensor do not match its shape"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[0,7]}}", "trailing data"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[1,8]}}", "tensor 'a': gap in the data before it"},
+    {"{}", "trailing data"},
+    {"{\"b\":{\"data_offsets\":[3,8]},\"a\":{\"data_offsets\":[0,4]}}", "tensor 'b': overlaps with 'a'"},
     {"{\"b\":{\"data_offsets\":[0,8]},\"a\":{\"data_offsets\":[0,8]}}", "overlaps with"},
-    {"{\"b\":{\"data_offsets\":[4,8]},\"a\":{\"data_offsets\":[0,3]}}", "tensor `b`: there is a hole before it"},
-    {"{\"a\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]}}", "tensor `a`: its name is given twice"},
+    {"{\"b\":{\"data_offsets\":[4,8]},\"a\":{\"data_offsets\":[0,3]}}", "tensor 'b': gap in the data before it"},
+    {"{\"a\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]}}", "tensor 'a': duplicate name"},
 };
 
 START_TEST(broken_tensors_are_refused)
@@ -267,7 +268,7 @@ START_TEST(broken_tensors_are_refused)
     struct buf b = tensors(broken[_i].header, "12345678", 8);
     ck_assert_ptr_null(tensor_of(buf_view(&b), "a", NULL));
     ck_assert_uint_eq(ds.errors, 1);
-    ck_assert_msg(strstr(ds.first->text.ptr, broken[_i].words), "`%s` lacks `%s`", ds.first->text.ptr, broken[_i].words);
+    ck_assert_msg(strstr(ds.first->text.ptr, broken[_i].words), "'%s' lacks '%s'", ds.first->text.ptr, broken[_i].words);
     buf_free(&b);
 }
 END_TEST

@@ -270,7 +270,7 @@ START_TEST(feeds_and_random)
     static const char *const words[] = {"infeed(infeed.1.after-all)", "distribution=rng_normal", "outfeed(",
                                         "true_computation=f, false_computation=f.1", "branch_computations={f, f.1}"};
     for (size_t k = 0; k < N(words); k++)
-        ck_assert_msg(strstr(text.data, words[k]) != NULL, "`%s` lacks `%s`", text.data, words[k]);
+        ck_assert_msg(strstr(text.data, words[k]) != NULL, "'%s' lacks '%s'", text.data, words[k]);
     hlo_text_free(&text);
     hlo_module_free(module);
 }

@@ -56,20 +56,20 @@ START_TEST(drawing)
     source_init(&s, STR("m.hlo"), STR("ENTRY e {\n\tp = f32[] parameter(0)\n  ROOT r = f32[] ad(p)\n}\n"));
     struct diags ds;
     diags_init(&ds, &s);
-    struct diag *d = say(&ds, 51, 53, "unknown opcode `ad`");
+    struct diag *d = say(&ds, 51, 53, "unknown opcode 'ad'");
     diag_note(&ds, d, (struct span){11, 12}, "%s is here", "p");
     diag_note(&ds, d, NO_SPAN, "no place");
     diag_suggest(&ds, d, STR("add"));
     d->where = STR("model.py:12");
-    check_drawing(&ds, "m.hlo:3:18: error: unknown opcode `ad`\n"
+    check_drawing(&ds, "m.hlo:3:18: error: unknown opcode 'ad'\n"
                        "  ROOT r = f32[] ad(p)\n"
                        "                 ^~\n"
                        "m.hlo:2:2: note: p is here\n"
                        "\tp = f32[] parameter(0)\n"
                        "\t^\n"
                        "m.hlo: note: no place\n"
-                       "note: this comes from model.py:12\n"
-                       "help: did you mean `add`?\n");
+                       "note: traced from model.py:12\n"
+                       "help: did you mean 'add'?\n");
 }
 END_TEST
 

@@ -73,31 +73,31 @@ static const struct {
     enum dict_form form; /* DICT_MLIR: this one alone */
     const char *text, *problem;
 } wrong[] = {
-    {DICT_LOOSE, "{", "wanted a name at the end"},
-    {DICT_LOOSE, "{a", "wanted `=` at the end"},
-    {DICT_LOOSE, "{a = }", "wanted a value at `}`"},
-    {DICT_LOOSE, "{a = 1", "wanted a comma or `}` at the end"},
-    {DICT_LOOSE, "{a 1}", "wanted `=` at `1}`"},
-    {DICT_LOOSE, "{= 1}", "wanted a name at `= 1}`"},
-    {DICT_LOOSE, "{a = \"b}", "wanted a closing quote at the end"},
-    {DICT_LOOSE, "{a = \"b\\", "wanted a closing quote at the end"},
-    {DICT_LOOSE, "{a = [1}", "wanted a comma or `]` at `}`"},
-    {DICT_LOOSE, "{a = array}", "wanted `<` at `}`"},
-    {DICT_LOOSE, "{a = array<>}", "wanted a type at `>}`"},
-    {DICT_LOOSE, "{a = array<i64 1>}", "wanted `:` at `1>}`"},
-    {DICT_LOOSE, "{a = array<i64: >}", "wanted a value at `>}`"},
-    {DICT_LOOSE, "{a = array<i64: 1}", "wanted a comma or `>` at `}`"},
-    {DICT_LOOSE, "{a = dense<1}", "wanted `>` at `}`"},
-    {DICT_LOOSE, "{a = 1} b", "wanted nothing more at `b`"},
-    {DICT_LOOSE, "{a = #x<y}", "wanted `>` at the end"},
-    {DICT_LOOSE, "{a = 1 : tensor<2}", "wanted `>` at the end"},
-    {DICT_LOOSE, "{a = 1 : }", "wanted a type at `}`"},
-    {DICT_LOOSE, "[1]", "wanted a name at `[1]`"},
-    {DICT_LOOSE, "a = 1} and a good deal more", "wanted a comma at `} and a good deal mo`"},
-    {DICT_MLIR, "a = 1", "wanted `{` at `a = 1`"},
-    {DICT_MLIR, "{a: 1}", "wanted `=` at `: 1}`"},
-    {DICT_MLIR, "{a = 'b'}", "wanted a value at `'b'}`"},
-    {DICT_MLIR, "{a = 1,}", "wanted a name at `}`"},
+    {DICT_LOOSE, "{", "expected a name, got end of input"},
+    {DICT_LOOSE, "{a", "expected '=', got end of input"},
+    {DICT_LOOSE, "{a = }", "expected a value at '}'"},
+    {DICT_LOOSE, "{a = 1", "expected ',' or '}', got end of input"},
+    {DICT_LOOSE, "{a 1}", "expected '=' at '1}'"},
+    {DICT_LOOSE, "{= 1}", "expected a name at '= 1}'"},
+    {DICT_LOOSE, "{a = \"b}", "expected a closing quote, got end of input"},
+    {DICT_LOOSE, "{a = \"b\\", "expected a closing quote, got end of input"},
+    {DICT_LOOSE, "{a = [1}", "expected ',' or ']' at '}'"},
+    {DICT_LOOSE, "{a = array}", "expected '<' at '}'"},
+    {DICT_LOOSE, "{a = array<>}", "expected a type at '>}'"},
+    {DICT_LOOSE, "{a = array<i64 1>}", "expected ':' at '1>}'"},
+    {DICT_LOOSE, "{a = array<i64: >}", "expected a value at '>}'"},
+    {DICT_LOOSE, "{a = array<i64: 1}", "expected ',' or '>' at '}'"},
+    {DICT_LOOSE, "{a = dense<1}", "expected '>' at '}'"},
+    {DICT_LOOSE, "{a = 1} b", "expected end of input at 'b'"},
+    {DICT_LOOSE, "{a = #x<y}", "expected '>', got end of input"},
+    {DICT_LOOSE, "{a = 1 : tensor<2}", "expected '>', got end of input"},
+    {DICT_LOOSE, "{a = 1 : }", "expected a type at '}'"},
+    {DICT_LOOSE, "[1]", "expected a name at '[1]'"},
+    {DICT_LOOSE, "a = 1} and a good deal more", "expected ',' at '} and a good deal mo'"},
+    {DICT_MLIR, "a = 1", "expected '{' at 'a = 1'"},
+    {DICT_MLIR, "{a: 1}", "expected '=' at ': 1}'"},
+    {DICT_MLIR, "{a = 'b'}", "expected a value at ''b'}'"},
+    {DICT_MLIR, "{a = 1,}", "expected a name at '}'"},
 };
 
 /* The message, and that each beginning of the text is read or refused, but nothing beyond it. */
@@ -138,7 +138,7 @@ START_TEST(deep)
     for (int k = 0; k < 100000; k++)
         buf_puts(&text, nests[_i]);
     ck_assert(!dict_read(&arena, buf_view(&text), DICT_MLIR, &d, &error));
-    ck_assert_str_eq(error.wanted, "fewer brackets inside brackets");
+    ck_assert_str_eq(error.wanted, "less nesting");
     buf_free(&text);
 }
 END_TEST

@@ -349,30 +349,31 @@ START_TEST(refused)
 {
     OPEN(chain);
     hlo_literal *wrong = literal("f32[3] {1, 2, 3}");
-    expect_refused(hlo_edit_constant(e, at("a"), wrong, m), "`a` can't become a constant: the value is of another shape");
-    expect_refused(hlo_edit_replace(e, at("a"), at("r"), m), "`a` can't become `r`: they have different shapes");
-    expect_refused(hlo_edit_replace(e, at("a"), at("a"), m), "it would stand for itself");
+    expect_refused(hlo_edit_constant(e, at("a"), wrong, m), "'a' can't become a constant: value has a different shape");
+    expect_refused(hlo_edit_replace(e, at("a"), at("r"), m), "'a' can't become 'r': shapes differ");
+    expect_refused(hlo_edit_replace(e, at("a"), at("a"), m), "replacement depends on the instruction it replaces");
     expect_refused(hlo_edit_inline(e, at("a"), 0, m), "it calls nothing");
     ck_assert(hlo_edit_replace(e, at("a"), at("b"), m)); /* which is made of it */
-    expect_refused(hlo_edit_finish(e, m) != NULL, "an instruction would need its own result");
+    expect_refused(hlo_edit_finish(e, m) != NULL, "instruction would depend on itself");
     hlo_literal_free(wrong);
     close_all();
     OPEN(chain);
     ck_assert(hlo_edit_replace(e, at("c"), at("b"), m));
     ck_assert(hlo_edit_replace(e, at("a"), at("c"), m));
-    expect_refused(hlo_edit_replace(e, at("c"), at("a"), m), "it would stand for itself"); /* by way of itself, not at the end */
+    expect_refused(hlo_edit_replace(e, at("c"), at("a"), m),
+                   "replacement depends on the instruction it replaces"); /* by way of itself, not at the end */
     hlo_edit_free(e);
     close_all();
     OPEN(loop);
-    expect_refused(hlo_edit_parameter(e, at("w"), m), "only the entry computation may get more parameters");
+    expect_refused(hlo_edit_parameter(e, at("w"), m), "parameters can only be added to the entry computation");
     const size_t both[] = {at("w"), at("x")};
-    expect_refused(hlo_edit_root(e, both, 2, m), "they belong to different computations");
-    expect_refused(hlo_edit_replace(e, at("w"), at("x"), m), "they belong to different computations");
+    expect_refused(hlo_edit_root(e, both, 2, m), "instructions are in different computations");
+    expect_refused(hlo_edit_replace(e, at("w"), at("x"), m), "instructions are in different computations");
     hlo_edit_free(e);
     close_all();
     OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) copy-start(x)\n  ROOT d = f32[2] "
          "copy-done(s)\n}\n");
-    expect_refused(hlo_edit_zeros(e, at("s"), m), "its -done instruction wants it as it is");
+    expect_refused(hlo_edit_zeros(e, at("s"), m), "its -done instruction requires it unchanged");
     ck_assert(hlo_edit_zeros(e, at("d"), m));
     expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT d = f32[2]{0} constant({0, 0})\n}\n\n");
 }
@@ -420,7 +421,7 @@ START_TEST(extracts_give_the_same_value)
     ck_assert_uint_eq(hlo_param_count(made), 1);
     ck_assert_str_eq(hlo_param_name(made, 0), "v");
     hlo_module_free(made);
-    expect_refused(extract("w", 0, 3, false, "f32[2] {1, 0.5}") != NULL, "`w` was done 3 times");
+    expect_refused(extract("w", 0, 3, false, "f32[2] {1, 0.5}") != NULL, "'w' was done 3 times");
     close_all();
 }
 END_TEST

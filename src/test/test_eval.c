@@ -454,7 +454,7 @@ END_TEST
 
 START_TEST(failures_say_why)
 {
-    check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0, "the argument given is missing");
+    check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0, "the argument is missing");
     struct arena a;
     arena_init(&a);
     int64_t three = 3;

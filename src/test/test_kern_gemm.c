@@ -280,11 +280,11 @@ START_TEST(choices)
                 {DT_F32, 30, 30, 30, "small: operands and sums in registers"},
                 {DT_C128, 100, 100, 100, "packed panels, lanes of f64"},
                 {DT_F32, 4000, 8, 20, "packed panels, lanes of f32"},
-                {DT_F32, 4000, 2, 40, "few vectors by a matrix that is read once, where it lies"},
+                {DT_F32, 4000, 2, 40, "few vectors by a matrix read once in place"},
                 {DT_S32, 1, 100, 100, "packed panels, lanes of 32-bit integers"},
-                {DT_BF16, 1, 100, 100, "few vectors by a matrix that is read once, where it lies"},
-                {DT_F64, 100, 100, 0, "zeros, for there is nothing to sum"},
-                {DT_F32, 0, 100, 100, "nothing, for the result is empty"}};
+                {DT_BF16, 1, 100, 100, "few vectors by a matrix read once in place"},
+                {DT_F64, 100, 100, 0, "zeros: empty sum"},
+                {DT_F32, 0, 100, 100, "nothing: empty result"}};
     struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct view l, r, o;

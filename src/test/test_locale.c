@@ -179,7 +179,7 @@ static void check_same(const struct said *a, const struct said *b)
     while (at < a->size && at < b->size && a->text[at] == b->text[at])
         at++;
     const size_t from = at > 40 ? at - 40 : 0;
-    ck_assert_msg(at == a->size && at == b->size, "`%.80s` has become `%.80s`", a->text + from, b->text + from);
+    ck_assert_msg(at == a->size && at == b->size, "'%.80s' has become '%.80s'", a->text + from, b->text + from);
 }
 
 START_TEST(nothing_listens_to_the_locale)

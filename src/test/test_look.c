@@ -192,20 +192,20 @@ static const struct slice_case {
     {"(f32[2] {1, 2}, (s32[1] {3}))", "[0][1]", "f32[] 2"},
     {"(f32[2] {1, 2}, (s32[1] {3}))", "[-1][0][0]", "s32[] 3"},
     {"(f32[2] {1, 2}, (s32[1] {3}))", "[1]", "(s32[1] {3})"},
-    {a34, "[3]", "`[3]`: index 3 is out of range for dimension 0, of size 3"},
-    {a34, "[0,-5]", "`[0,-5]`: index -5 is out of range for dimension 1, of size 4"},
-    {a34, "[0,0,0]", "`[0,0,0]`: 3 indices for an array of rank 2"},
-    {a34, "[...,0,...]", "`[...,0,...]`: `...` stands there twice; at character 12"},
-    {a34, "[::0]", "`[::0]`: a step is not 0; at character 5"},
-    {a34, "[]", "`[]`: an integer, `:` or `...` is wanted at character 2"},
-    {a34, "[0 1]", "`[0 1]`: `,` or `]` is wanted at character 4"},
-    {a34, "[0", "`[0`: `,` or `]` is wanted at character 3"},
-    {a34, "0", "`0`: `[` is wanted at character 1"},
-    {a34, "[..]", "`[..]`: `...` is wanted at character 2"},
-    {a34, "[99999999999999999999]", "`[99999999999999999999]`: an integer of 64 bits is wanted at character 2"},
-    {a34, "[-]", "`[-]`: an integer of 64 bits is wanted at character 2"},
-    {"(f32[2] {1, 2}, f32[] 1)", "[2]", "`[2]`: index 2 is out of range for a tuple of 2 components"},
-    {"(f32[2] {1, 2}, f32[] 1)", "[0,1]", "`[0,1]`: of a tuple one component is chosen first, as in `[1][0,:4]`"},
+    {a34, "[3]", "'[3]': index 3 is out of range for dimension 0, of size 3"},
+    {a34, "[0,-5]", "'[0,-5]': index -5 is out of range for dimension 1, of size 4"},
+    {a34, "[0,0,0]", "'[0,0,0]': 3 indices for an array of rank 2"},
+    {a34, "[...,0,...]", "'[...,0,...]': duplicate '...' at character 12"},
+    {a34, "[::0]", "'[::0]': step must not be 0 at character 5"},
+    {a34, "[]", "'[]': expected an integer, ':' or '...' at character 2"},
+    {a34, "[0 1]", "'[0 1]': expected ',' or ']' at character 4"},
+    {a34, "[0", "'[0': expected ',' or ']' at character 3"},
+    {a34, "0", "'0': expected '[' at character 1"},
+    {a34, "[..]", "'[..]': expected '...' at character 2"},
+    {a34, "[99999999999999999999]", "'[99999999999999999999]': expected a 64-bit integer at character 2"},
+    {a34, "[-]", "'[-]': expected a 64-bit integer at character 2"},
+    {"(f32[2] {1, 2}, f32[] 1)", "[2]", "'[2]': index 2 is out of range for a tuple of 2 elements"},
+    {"(f32[2] {1, 2}, f32[] 1)", "[0,1]", "'[0,1]': select a tuple element first, as in '[1][0,:4]'"},
 };
 
 START_TEST(slices_are_numpy_s)
@@ -222,7 +222,7 @@ START_TEST(slices_are_numpy_s)
     } else {
         ck_assert_str_eq(hlo_messages_get(m, 0).text, c->piece);
     }
-    ck_assert_msg((piece == NULL) == (c->piece[0] == '`'), "%s", c->slice);
+    ck_assert_msg((piece == NULL) == (c->piece[0] == '\''), "%s", c->slice);
     hlo_text_free(&text);
     hlo_literal_free(piece);
     hlo_literal_free(l);
@@ -379,7 +379,7 @@ static const struct plot_case {
     {"f32[2] {nan, nan}",
      HLO_PLOT_HEAT,
      {.width = 6, .height = 4},
-     "f32[2] min nan max nan mean nan nan 2 inf 0\n0 NN|\n  0 1\n  nothing is finite\n"},
+     "f32[2] min nan max nan mean nan nan 2 inf 0\n0 NN|\n  0 1\n  no finite values\n"},
     {"s32[4] {0, 1, 4, 9}",
      HLO_PLOT_AUTO,
      {.width = 16, .height = 7},
@@ -611,7 +611,7 @@ START_TEST(values_are_compared)
     buf_reserve(&why, 1);
     why.data[why.size] = '\0';
     ck_assert_msg(agrees == c->agrees, "case %d: %s", _i, why.data);
-    ck_assert_msg(strstr(why.data, c->why), "case %d: `%s` lacks `%s`", _i, why.data, c->why);
+    ck_assert_msg(strstr(why.data, c->why), "case %d: '%s' lacks '%s'", _i, why.data, c->why);
     buf_free(&why);
     literal_free_data(a);
     literal_free_data(b);

@@ -186,7 +186,7 @@ START_TEST(iterations)
     const char *at = s.seen;
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
         const char *found = strstr(at, lines[k]);
-        ck_assert_msg(found, "no `%s` in `%s`", lines[k], at);
+        ck_assert_msg(found, "no '%s' in '%s'", lines[k], at);
         at = found + 1;
     }
     close_stage(&s);
@@ -245,7 +245,7 @@ START_TEST(values_are_replaced)
         s.act = cases[k].act;
         run_stage(&s);
         check_result(&s, cases[k].result);
-        ck_assert_msg(strstr(s.seen, cases[k].seen), "no `%s` in `%s`", cases[k].seen, s.seen);
+        ck_assert_msg(strstr(s.seen, cases[k].seen), "no '%s' in '%s'", cases[k].seen, s.seen);
         ck_assert_uint_eq(hlo_messages_errors(s.m), cases[k].errors);
         s.act = NULL; /* the program is as it was */
         run_stage(&s);
@@ -394,7 +394,7 @@ START_TEST(where_it_comes_from)
     const char *root = strstr(s.seen, "\nr ");
     ck_assert_ptr_nonnull(root);
     root = strchr(root + 1, '\n') + 1;
-    ck_assert_msg(strcmp(root, origins[_i].seen) == 0, "case %d: `%s`, wanted `%s`", _i, root, origins[_i].seen);
+    ck_assert_msg(strcmp(root, origins[_i].seen) == 0, "case %d: '%s', wanted '%s'", _i, root, origins[_i].seen);
     ck_assert_uint_eq(hlo_messages_errors(s.said), strncmp(root, "!1", 2) == 0);
     close_stage(&s);
 }

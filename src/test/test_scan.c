@@ -45,12 +45,12 @@ START_TEST(kinds)
 {
     const struct row *row = &rows[_i];
     struct reading r = scan_read(str_of(row->text));
-    ck_assert_msg(r.kind == row->kind, "`%s` is of kind %d", row->text, (int)r.kind);
+    ck_assert_msg(r.kind == row->kind, "'%s' is of kind %d", row->text, (int)r.kind);
     if (!row->op)
         return;
-    ck_assert_msg(str_is(r.name, row->name) || r.kind == READ_COMPUTATION, "`%s`: name `" STR_FMT "`", row->text,
+    ck_assert_msg(str_is(r.name, row->name) || r.kind == READ_COMPUTATION, "'%s': name '" STR_FMT "'", row->text,
                   STR_ARG(r.name));
-    ck_assert_msg(str_is(r.op, row->op), "`%s`: op `" STR_FMT "`", row->text, STR_ARG(r.op));
+    ck_assert_msg(str_is(r.op, row->op), "'%s': op '" STR_FMT "'", row->text, STR_ARG(r.op));
 }
 END_TEST
 
@@ -68,9 +68,9 @@ START_TEST(where_entries_end)
     static const char *const whole[] = {"x = add(a, b)", "x = add(a))", ".help (", "a \"(\" b", "/* ( */", "x // (", ""};
     static const char *const open[] = {"x = add(a,", "f {", "a \"b", "/* (", "x = f32[2] {1,\n2"};
     for (size_t i = 0; i < COUNT_OF(whole); i++)
-        ck_assert_msg(scan_whole(str_of(whole[i])), "`%s`", whole[i]);
+        ck_assert_msg(scan_whole(str_of(whole[i])), "'%s'", whole[i]);
     for (size_t i = 0; i < COUNT_OF(open); i++)
-        ck_assert_msg(!scan_whole(str_of(open[i])), "`%s`", open[i]);
+        ck_assert_msg(!scan_whole(str_of(open[i])), "'%s'", open[i]);
 }
 END_TEST
 
@@ -85,7 +85,7 @@ START_TEST(entries_grow_by_lines)
             at = strchr(at, '\n') + 1;
             const size_t looked_at = p.at;
             const bool whole = scan_whole_on(&p, (struct str){texts[i], (size_t)(at - texts[i])});
-            ck_assert_msg(whole == scan_whole((struct str){texts[i], (size_t)(at - texts[i])}), "`%.*s`", (int)(at - texts[i]),
+            ck_assert_msg(whole == scan_whole((struct str){texts[i], (size_t)(at - texts[i])}), "'%.*s'", (int)(at - texts[i]),
                           texts[i]);
             ck_assert_msg(p.at > looked_at || p.depth < 0 || p.command, "text %zu, at %zu", i, p.at);
             ck_assert(whole == !*at || i == 1);

@@ -105,7 +105,7 @@ START_TEST(functions_say_what_went_wrong)
     hlo_targets_add_function(t, "mine", add_participant, &seen);
     struct outcome o = run(CALL("s32[2]", "mine", ", backend_config=\"a b\""), t);
     ck_assert(!o.ok);
-    ck_assert_msg(strstr(o.said.data, "m:4:3: error: custom-call to `mine`: no luck of mine, config a b"), "%s", o.said.data);
+    ck_assert_msg(strstr(o.said.data, "m:4:3: error: custom call 'mine' failed: no luck of mine, config a b"), "%s", o.said.data);
     outcome_free(&o);
     seen.complaint = "";
     o = run(CALL("s32[2]", "mine", ""), t);
@@ -158,7 +158,7 @@ START_TEST(unsound_rules_and_libraries)
     ck_assert(!hlo_targets_add_library(t, "no-such-library.so", m));
     ck_assert_uint_eq(hlo_messages_errors(m), 6);
     struct outcome o = run(CALL("s32[2]", "x", ""), t);
-    ck_assert(!o.ok && strstr(o.said.data, "no custom-call target `x`"));
+    ck_assert(!o.ok && strstr(o.said.data, "unknown custom-call target 'x'"));
     outcome_free(&o);
     hlo_messages_free(m);
     hlo_targets_free(t);
@@ -187,7 +187,7 @@ START_TEST(libraries_are_called)
     check_result(&o, 0, "{3, 0, 0, 0, 4, 0}");
     outcome_free(&o);
     o = run(CALL("s32[2]", "too_far", ""), t);
-    ck_assert(!o.ok && strstr(o.said.data, "the code has written outside of leaf 0 of its result, s32[2]"));
+    ck_assert(!o.ok && strstr(o.said.data, "out-of-bounds write to leaf 0 of its result, s32[2]"));
     outcome_free(&o);
     /* of a part of an array, which begins in the middle of it */
     o = run("ENTRY e {\n  x = s32[5] constant({1, 2, 3, 4, 5})\n  y = s32[3] slice(x), slice={[1:4]}\n"
@@ -330,7 +330,7 @@ START_TEST(attributes_have_a_depth)
     for (int k = 0; k < 100000; k++)
         buf_puts(&text, "{x=");
     ck_assert(!ffi_read_attrs(&a, buf_view(&text), &attrs, &why));
-    ck_assert(strstr(why.data, "wanted fewer brackets inside brackets"));
+    ck_assert(strstr(why.data, "expected less nesting"));
     buf_free(&text);
     buf_free(&why);
     arena_free(&a);

@@ -515,13 +515,13 @@ static void check_places(const char *text, size_t count, const char *const *want
 START_TEST(each_mistake_once)
 {
     static const char *const wanted[] = {
-        "3:7: unknown element type `f31`",
-        "5:18: there is no instruction `z` above",
-        "6:14: unknown opcode `ngate`",
-        "7:24: `negate` takes 1 operand, not 2",
-        "9:3: expected `,` or `)` after the operand, found `ROOT`",
-        "11:9: expected a shape or an opcode, found `}`",
-        "12:1: computation `g` is given twice",
+        "3:7: unknown element type 'f31'",
+        "5:18: instruction 'z' is not defined above",
+        "6:14: unknown opcode 'ngate'",
+        "7:24: 'negate' expects 1 operand, got 2",
+        "9:3: expected ',' or ')' after the operand, got 'ROOT'",
+        "11:9: expected a shape or an opcode, got '}'",
+        "12:1: duplicate computation 'g'",
     };
     check_places(
         "HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  q = f32[2] parameter(1)\n  a = f32[2] abs(z), metadata={}\n"
@@ -535,9 +535,9 @@ END_TEST
 START_TEST(nothing_cascades)
 {
     static const char *const wanted[] = {
-        "3:7: unknown element type `f31`",
-        "5:14: unknown opcode `ngate`",
-        "8:25: there is no computation `sum` above",
+        "3:7: unknown element type 'f31'",
+        "5:14: unknown opcode 'ngate'",
+        "8:25: computation 'sum' is not defined above",
     };
     check_places("HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  a = f32[2] negate(p)\n"
                  "  b = f32[2] ngate(a), metadata={op_name=\"x\"}\n  c = add(a, b)\n  d = f32[2] abs(c)\n"

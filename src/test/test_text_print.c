@@ -42,10 +42,10 @@ static void check_option(struct print_options options, const char *there, const 
     struct module *m = parse(sample, true);
     ck_assert_ptr_nonnull(m);
     struct buf plain = print(m, NULL), with = print(m, &options);
-    ck_assert_msg(!there || strstr(with.data, there), "`%s` is not in\n%s", there, with.data);
-    ck_assert_msg(!not_there || !strstr(with.data, not_there), "`%s` is in\n%s", not_there, with.data);
-    ck_assert_msg(!there || !strstr(plain.data, there), "`%s` is there anyway", there);
-    ck_assert_msg(!not_there || strstr(plain.data, not_there), "`%s` is never there", not_there);
+    ck_assert_msg(!there || strstr(with.data, there), "'%s' is not in\n%s", there, with.data);
+    ck_assert_msg(!not_there || !strstr(with.data, not_there), "'%s' is in\n%s", not_there, with.data);
+    ck_assert_msg(!there || !strstr(plain.data, there), "'%s' is there anyway", there);
+    ck_assert_msg(!not_there || strstr(plain.data, not_there), "'%s' is never there", not_there);
     buf_free(&plain);
     buf_free(&with);
     module_free(m);

@@ -206,10 +206,10 @@ START_TEST(uneven_all_reduce)
 {
     check_often("HloModule m, replica_count=3\n" ADD "first { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n"
                 "other { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), to_apply=add }\n" CHOOSE,
-                "test:8:2: error: all-reduce on participant 1 waits for ever for participant 0, which has ended\n"
+                "test:8:2: error: deadlock: 'all-reduce' on participant 1 waits for participant 0, which has finished\n"
                 " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-                "test:8:2: note: all-reduce on participant 2 waits for participant 0, which has ended\n"
+                "test:8:2: note: all-reduce on participant 2 waits for participant 0, which has finished\n"
                 " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
 }
@@ -229,16 +229,16 @@ START_TEST(cyclic_send_and_recv)
                                          "{{0,1},{1,0}}") "\n"
                                                           " sd = token[] send-done(s), channel_id=0\n"
                                                           " ROOT y = s32[] negate(x) }\n",
-                "test:5:2: error: recv-done on participant 0 waits for ever for participant 1\n"
+                "test:5:2: error: deadlock: 'recv-done' on participant 0 waits for participant 1\n"
                 " d = (s32[], token[]) recv-done(r), channel_id=0\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-                "test:7:2: note: send `s` of participant 1 comes after its recv-done `d`\n"
+                "test:7:2: note: send 's' of participant 1 comes after its recv-done 'd'\n"
                 " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
                 "test:5:2: note: recv-done on participant 1 waits for participant 0\n"
                 " d = (s32[], token[]) recv-done(r), channel_id=0\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-                "test:7:2: note: send `s` of participant 0 comes after its recv-done `d`\n"
+                "test:7:2: note: send 's' of participant 0 comes after its recv-done 'd'\n"
                 " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
 }
@@ -254,7 +254,7 @@ START_TEST(missing_partner)
                     "{{0,1}}") "\n"
                                " d = (s32[], token[]) recv-done(r), channel_id=0\n"
                                " ROOT y = s32[] get-tuple-element(d), index=0 }\n" CHOOSE,
-                "test:7:2: error: recv-done on participant 1 waits for ever for participant 0, which has ended\n"
+                "test:7:2: error: deadlock: 'recv-done' on participant 1 waits for participant 0, which has finished\n"
                 " d = (s32[], token[]) recv-done(r), channel_id=0\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
     check_often("HloModule m, replica_count=2\n"
@@ -264,7 +264,7 @@ START_TEST(missing_partner)
                                " d = token[] send-done(s), channel_id=0\n"
                                " ROOT y = s32[] negate(x) }\n"
                                "other { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n" CHOOSE,
-                "test:4:2: error: what participant 0 sent here, participant 1 never received\n"
+                "test:4:2: error: message from participant 0 was never received by participant 1\n"
                 " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
 }
@@ -279,7 +279,7 @@ START_TEST(different_groups)
         "other { x = s32[] parameter(0)\n"
         " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0},{1,2}}, use_global_device_ids=true, to_apply=add "
         "}\n" CHOOSE,
-        "test:6:2: error: all-reduce on participant 0 waits for ever for participant 1, which has ended\n"
+        "test:6:2: error: deadlock: 'all-reduce' on participant 0 waits for participant 1, which has finished\n"
         " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, use_global_device_ids=true,...\n"
         " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
 }
@@ -291,7 +291,7 @@ START_TEST(crossed_collectives)
     check_often("HloModule m, replica_count=2\n" ADD
                 "first { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), to_apply=add }\n"
                 "other { x = s32[] parameter(0)\n ROOT y = s32[] collective-permute(x), source_target_pairs={{0,1}} }\n" CHOOSE,
-                "test:6:2: error: all-reduce on participant 0 waits for ever for participant 1\n"
+                "test:6:2: error: deadlock: 'all-reduce' on participant 0 waits for participant 1\n"
                 " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
                 "test:8:2: note: collective-permute on participant 1 waits for participant 0\n"
@@ -307,7 +307,7 @@ START_TEST(failure_ends_those_who_wait)
                 "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) infeed(t)\n"
                 " y = s32[] get-tuple-element(f), index=0\n ROOT z = s32[] all-reduce(y), channel_id=1, to_apply=add }\n"
                 "other { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), channel_id=1, to_apply=add }\n" CHOOSE,
-                "test:7:2: error: infeed: the host has nothing more to give\n"
+                "test:7:2: error: 'infeed': no more items in the feed of the host\n"
                 " f = (s32[], token[]) infeed(t)\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
                 "test: note: on participant 0\n");
@@ -323,14 +323,14 @@ START_TEST(nobody_is_waited_for_long)
                              " ROOT y = s32[] get-tuple-element(f), index=0 }\n"
                              "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
                              NULL, ranks, 1);
-        ck_assert_ptr_nonnull(strstr(said, "infeed: the host has nothing more to give"));
+        ck_assert_ptr_nonnull(strstr(said, "'infeed': no more items in the feed of the host"));
         free(said);
         said = failure("HloModule m, replica_count=2\n" FOR_EVER "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
                        " r = (s32[], u32[], token[]) recv(t), channel_id=0\n d = (s32[], token[]) recv-done(r), channel_id=0\n"
                        " ROOT y = s32[] get-tuple-element(d), index=0 }\n"
                        "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
                        NULL, ranks, 1);
-        ck_assert_ptr_nonnull(strstr(said, "recv-done on participant 0 waits for ever for itself"));
+        ck_assert_ptr_nonnull(strstr(said, "'recv-done' on participant 0 waits for itself"));
         free(said);
     }
 }
@@ -384,7 +384,7 @@ START_TEST(one_host_for_all)
         crew_end(&t);
         host = (struct host){-10, 0};
         char *said = failure(text, &feeds, ranks, 2);
-        ck_assert_ptr_nonnull(strstr(said, "infeed: the host has nothing more to give"));
+        ck_assert_ptr_nonnull(strstr(said, "'infeed': no more items in the feed of the host"));
         ck_assert_ptr_nonnull(strstr(said, "on participant 3"));
         free(said);
     }

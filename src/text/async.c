@@ -196,9 +196,9 @@ static bool finish_link(struct parser *p, struct draft *d)
     struct inst *start = chain_start(d->i.operands[0]);
     const struct attr *calls = inst_attr(&d->i, A_CALLS), *thread = inst_attr(&d->i, A_ASYNC_EXECUTION_THREAD);
     if (calls && calls->v.computation != inst_computation(start, A_CALLS))
-        return DIAG_ERROR(p->ds, calls->span, ASYNC_DIFFERS, "calls another computation");
+        return DIAG_ERROR(p->ds, calls->span, ASYNC_DIFFERS, "calls a different computation");
     if (thread && !str_eq(thread->v.s, chain_thread(start)))
-        return DIAG_ERROR(p->ds, thread->span, ASYNC_DIFFERS, "names another thread");
+        return DIAG_ERROR(p->ds, thread->span, ASYNC_DIFFERS, "names a different thread");
     inst_remove_attr(&d->i, A_CALLS);
     inst_remove_attr(&d->i, A_ASYNC_EXECUTION_THREAD);
     return true;
@@ -243,7 +243,7 @@ bool async_starts_distinct(struct parser *p)
                 continue;
             if (callers[called->index]) {
                 struct diag *d = DIAG(p->ds, i->span, ASYNC_SHARED, STR_ARG(called->name));
-                diag_note(p->ds, d, callers[called->index]->span, "the other one is here");
+                diag_note(p->ds, d, callers[called->index]->span, "other async-start here");
                 return false;
             }
             callers[called->index] = i;

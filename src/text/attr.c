@@ -33,7 +33,7 @@ bool list_more(struct parser *p, struct list *l)
             l->ok = true;
         return !l->ok;
     }
-    l->ok = expect(p, l->close, l->close == TOK_RBRACE ? "`,` or `}`" : l->close == TOK_RPAREN ? "`,` or `)`" : "`,` or `]`");
+    l->ok = expect(p, l->close, l->close == TOK_RBRACE ? "',' or '}'" : l->close == TOK_RPAREN ? "',' or ')'" : "',' or ']'");
     return false;
 }
 
@@ -136,7 +136,7 @@ void print_name(struct buf *out, struct str name, const struct print_options *op
 bool parse_bool(struct parser *p, bool *out)
 {
     if (p->tok.kind != TOK_TRUE && p->tok.kind != TOK_FALSE)
-        return expected(p, "`true` or `false`");
+        return expected(p, "'true' or 'false'");
     *out = p->tok.kind == TOK_TRUE;
     next(p);
     return true;
@@ -373,7 +373,7 @@ bool parse_index(struct parser *p, struct ints *out)
             break;
     }
     *out = int_vec_ints(p, &v);
-    return expect(p, TOK_RBRACE, "`,` or `}`");
+    return expect(p, TOK_RBRACE, "',' or '}'");
 }
 
 static bool parse_int_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
@@ -481,7 +481,7 @@ static bool parse_inst_list_value(struct parser *p, const struct attr_site *site
             VEC_PUSH(p->arena, at, count, capacity) = i;
     } while (accept(p, TOK_COMMA));
     out->insts = (struct inst_list){(int)count, at};
-    return expect(p, TOK_RBRACE, "`,` or `}`");
+    return expect(p, TOK_RBRACE, "',' or '}'");
 }
 
 static void print_inst_list_value(struct buf *out, const struct attr_site *site, union attr_value v)

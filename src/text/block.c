@@ -66,7 +66,7 @@ static bool parse_field(struct parser *p, const struct field *f, void *at)
 static bool parse_item(struct parser *p, const struct block *b, char *out, uint32_t *seen, size_t *guess)
 {
     if (p->tok.kind != TOK_ATTR_NAME)
-        return expected(p, b->commas ? "`name=` or `}`" : "`name=` or `}` (no commas between)");
+        return expected(p, b->commas ? "'name=' or '}'" : "'name=' or '}' (entries are not separated by commas)");
     size_t i = *guess, tried = 0;
     for (; tried < b->count && !str_is(p->tok.s, b->fields[i].key); tried++)
         i = i + 1 < b->count ? i + 1 : 0;

@@ -151,11 +151,11 @@ static bool same_elements(struct parser *p, struct draft *d)
     if (!to || (shape_is_array(from) && shape_has_unbounded(from)))
         return true;
     if (!shape_is_array(to) || !shape_is_array(from))
-        return shape_error(p, d, "an array made from an array");
+        return shape_error(p, d, "an array as operand and result");
     if (!shape_elements(from, &b))
         return true;
     if (!shape_elements(to, &a))
-        return shape_error(p, d, "known sizes");
+        return shape_error(p, d, "static dimension sizes");
     if (a == b)
         return true;
     return DIAG_ERROR(p->ds, d->i.shape_span, ELEMENT_COUNT, STR_ARG(d->word), (long long)a, (long long)b);
@@ -166,7 +166,7 @@ static bool dynamic_reshape(struct parser *p, struct draft *d)
     if (!same_elements(p, d))
         return false;
     return !d->i.shape || d->i.operand_count - 1 == d->i.shape->rank ||
-           count_error(p, d, "one operand and a size for each dimension");
+           count_error(p, d, "one operand and one size for each dimension");
 }
 
 /* One index vector, or a scalar for each dimension. */
@@ -178,7 +178,7 @@ static bool start_indices(struct parser *p, struct draft *d, int first)
         return true;
     if (!(index && shape_is_tuple(index)) && !shape_is_tuple(s) && n == first + s->rank)
         return true;
-    return count_error(p, d, "a start index for each dimension");
+    return count_error(p, d, "one start index for each dimension");
 }
 
 static bool dynamic_slice(struct parser *p, struct draft *d) { return start_indices(p, d, 1); }
@@ -193,7 +193,7 @@ static bool odd_operands(struct parser *p, struct draft *d)
 static bool even_operands(struct parser *p, struct draft *d)
 {
     bool none = d->i.operand_count == 0 && !d->i.shape;
-    return (d->i.operand_count % 2 == 0 && !none) || count_error(p, d, "as many initial values as inputs");
+    return (d->i.operand_count % 2 == 0 && !none) || count_error(p, d, "one initial value for each input");
 }
 
 static bool dot(struct parser *p, struct draft *d)
@@ -216,9 +216,9 @@ static bool scan(struct parser *p, struct draft *d)
     if (!one_dimension(p, d))
         return false;
     if (d->i.operand_count != c->param_count)
-        return count_error(p, d, "an operand for each parameter of its computation");
+        return count_error(p, d, "one operand for each parameter of its computation");
     int64_t carries = inst_int(&d->i, A_NUM_CARRIES, 0);
-    return (carries >= 0 && d->i.operand_count >= carries) || count_error(p, d, "an operand for each carry");
+    return (carries >= 0 && d->i.operand_count >= carries) || count_error(p, d, "one operand for each carry");
 }
 
 static bool tuple(struct parser *p, struct draft *d)
@@ -226,7 +226,7 @@ static bool tuple(struct parser *p, struct draft *d)
     const struct shape *s = d->i.shape;
     if (!s || (shape_is_tuple(s) && (s->count == d->i.operand_count || d->wrapped_inside)))
         return true;
-    return d->dropped ? report_dropped_operand(p, d) : shape_error(p, d, "a tuple with a component for each operand");
+    return d->dropped ? report_dropped_operand(p, d) : shape_error(p, d, "a tuple with one element for each operand");
 }
 
 static bool conditional(struct parser *p, struct draft *d)
@@ -238,7 +238,7 @@ static bool conditional(struct parser *p, struct draft *d)
     if (branches == 0)
         return DIAG_ERROR(p->ds, inst_attr_span(&d->i, A_BRANCH_COMPUTATIONS), WRONG_COUNT, "branch_computations",
                           "at least one entry", (long long)0);
-    return d->i.operand_count == branches + 1 || count_error(p, d, "the index and an operand for each branch");
+    return d->i.operand_count == branches + 1 || count_error(p, d, "an index and one operand for each branch");
 }
 
 static bool custom_call(struct parser *p, struct draft *d)
@@ -248,7 +248,7 @@ static bool custom_call(struct parser *p, struct draft *d)
     if (layouts) {
         struct shape_list list = layouts->v.shapes;
         if (list.count != d->i.operand_count)
-            return DIAG_ERROR(p->ds, layouts->span, WRONG_COUNT, "operand_layout_constraints", "one shape for each operand",
+            return DIAG_ERROR(p->ds, layouts->span, WRONG_COUNT, "operand_layout_constraints", "one shape per operand",
                               (long long)list.count);
         for (int k = 0; k < list.count; k++)
             if (!shape_compatible(list.at[k], operand_shape(d, k)))
@@ -419,7 +419,7 @@ static bool parameter_replication(struct parser *p, const struct draft *d)
     int64_t leaves = shape_is_tuple(d->i.shape) ? shape_leaf_count(d->i.shape) : 1;
     if (a->v.bools.count == leaves)
         return true;
-    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "parameter_replication", "one entry for each leaf of the shape",
+    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "parameter_replication", "one entry per leaf of the shape",
                       (long long)a->v.bools.count);
 }
 

@@ -40,7 +40,7 @@ static bool parse_input_output_alias(struct parser *p)
 static bool parse_donor(struct parser *p, struct alias *out)
 {
     struct span span = p->tok.span;
-    if (!expect(p, TOK_LPAREN, "`(` of a donor") || !parse_int(p, &out->operand) || !expect(p, TOK_COMMA, NULL) ||
+    if (!expect(p, TOK_LPAREN, "'(' before the donor") || !parse_int(p, &out->operand) || !expect(p, TOK_COMMA, NULL) ||
         !parse_index(p, &out->index))
         return false;
     if (out->operand < 0)
@@ -77,7 +77,7 @@ static bool parse_buffer_donor(struct parser *p)
         if (kept == 0 || donor_cmp(&donors[kept - 1], &donors[k]) != 0)
             donors[kept++] = donors[k];
     p->m->buffer_donor = (struct aliasing){(int)kept, donors};
-    return expect(p, TOK_RBRACE, "`,` or `}`");
+    return expect(p, TOK_RBRACE, "',' or '}'");
 }
 
 /* entry_computation_layout = "{" "(" {shape ","} [shape] ")" "->" shape "}" ; */
@@ -97,7 +97,7 @@ static bool parse_entry_layout(struct parser *p)
     }
     m->has_entry_layout = true;
     m->entry_param_count = (int)count;
-    return expect(p, TOK_RPAREN, "`,` or `)`") && expect(p, TOK_ARROW, NULL) && parse_shape(p, &m->entry_result) &&
+    return expect(p, TOK_RPAREN, "',' or ')'") && expect(p, TOK_ARROW, NULL) && parse_shape(p, &m->entry_result) &&
            expect(p, TOK_RBRACE, NULL);
 }
 
@@ -115,7 +115,7 @@ static bool parse_propagation(struct parser *p, struct bool_list *out)
         } while (list && accept(p, TOK_COMMA));
     }
     *out = (struct bool_list){(int)count, values};
-    return !list || expect(p, TOK_RBRACE, "`,` or `}`");
+    return !list || expect(p, TOK_RBRACE, "',' or '}'");
 }
 
 static bool parse_to_parameters(struct parser *p) { return parse_propagation(p, &p->m->spmd_to_parameters); }
@@ -126,7 +126,7 @@ static bool parse_to_output(struct parser *p) { return parse_propagation(p, &p->
 static bool parse_debug_attributes(struct parser *p)
 {
     if (p->tok.kind != TOK_LBRACE)
-        return expected(p, "`{`");
+        return expected(p, "'{'");
     return lex_dict(p, &p->m->debug_attributes);
 }
 

@@ -685,45 +685,45 @@ static const char *token_name(enum token_kind kind)
 {
     static const char *const names[TOK_KIND_COUNT] = {
         [TOK_EOF] = "the end of the text",
-        [TOK_EQUAL] = "`=`",
-        [TOK_COMMA] = "`,`",
-        [TOK_COLON] = "`:`",
-        [TOK_STAR] = "`*`",
-        [TOK_HASH] = "`#`",
-        [TOK_PLUS] = "`+`",
-        [TOK_TILDE] = "`~`",
-        [TOK_LSQUARE] = "`[`",
-        [TOK_RSQUARE] = "`]`",
-        [TOK_LBRACE] = "`{`",
-        [TOK_RBRACE] = "`}`",
-        [TOK_LPAREN] = "`(`",
-        [TOK_RPAREN] = "`)`",
-        [TOK_LESS] = "`<`",
-        [TOK_GREATER] = "`>`",
-        [TOK_LESS_EQUAL] = "`<=`",
-        [TOK_ARROW] = "`->`",
-        [TOK_DOTS] = "`...`",
-        [TOK_QUESTION] = "`?`",
+        [TOK_EQUAL] = "'='",
+        [TOK_COMMA] = "','",
+        [TOK_COLON] = "':'",
+        [TOK_STAR] = "'*'",
+        [TOK_HASH] = "'#'",
+        [TOK_PLUS] = "'+'",
+        [TOK_TILDE] = "'~'",
+        [TOK_LSQUARE] = "'['",
+        [TOK_RSQUARE] = "']'",
+        [TOK_LBRACE] = "'{'",
+        [TOK_RBRACE] = "'}'",
+        [TOK_LPAREN] = "'('",
+        [TOK_RPAREN] = "')'",
+        [TOK_LESS] = "'<'",
+        [TOK_GREATER] = "'>'",
+        [TOK_LESS_EQUAL] = "'<='",
+        [TOK_ARROW] = "'->'",
+        [TOK_DOTS] = "'...'",
+        [TOK_QUESTION] = "'?'",
         [TOK_NAME] = "a name",
-        [TOK_ATTR_NAME] = "an attribute name with `=`",
+        [TOK_ATTR_NAME] = "an attribute name with '='",
         [TOK_IDENT] = "a word",
         [TOK_DTYPE] = "an element type",
         [TOK_STRING] = "a string",
         [TOK_INT] = "an integer",
         [TOK_DECIMAL] = "a number",
-        [TOK_NEG_INF] = "`-inf`",
+        [TOK_NEG_INF] = "'-inf'",
         [TOK_DXD] = "sizes such as 2x3",
         [TOK_PAD] = "padding such as 0_1x2_3",
         [TOK_DIM_LABELS] = "labels such as b0f_0io->b0f",
-        [TOK_TRUE] = "`true`",
-        [TOK_FALSE] = "`false`",
-        [TOK_HLO_MODULE] = "`HloModule`",
-        [TOK_ENTRY] = "`ENTRY`",
-        [TOK_ROOT] = "`ROOT`",
-        [TOK_FILE_NAMES] = "`FileNames`",
-        [TOK_FUNCTION_NAMES] = "`FunctionNames`",
-        [TOK_FILE_LOCATIONS] = "`FileLocations`",
-        [TOK_STACK_FRAMES] = "`StackFrames`",
+        [TOK_TRUE] = "'true'",
+        [TOK_FALSE] = "'false'",
+        [TOK_HLO_MODULE] = "'HloModule'",
+        [TOK_ENTRY] = "'ENTRY'",
+        [TOK_ROOT] = "'ROOT'",
+        [TOK_FILE_NAMES] = "'FileNames'",
+        [TOK_FUNCTION_NAMES] = "'FunctionNames'",
+        [TOK_FILE_LOCATIONS] = "'FileLocations'",
+        [TOK_STACK_FRAMES] = "'StackFrames'",
     };
     return names[kind] ? names[kind] : "a keyword";
 }
@@ -743,9 +743,9 @@ static bool bad_token(struct parser *p)
         span.end = span.begin + 1;
         DIAG(p->ds, span, UNTERMINATED, p->tok.i == LEX_STRING ? "string" : "comment")->at_end = true;
         return false;
-    case LEX_ESCAPE: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "string: an escape in it is none");
-    case LEX_NAN: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "NaN: the payload is written nan(0x1), from 1 to 0xfffffffffffff");
-    case LEX_NUMBER: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "integer: it does not fit 64 bits");
+    case LEX_ESCAPE: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "string: invalid escape sequence");
+    case LEX_NAN: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "NaN: payload must be nan(0x1) to nan(0xfffffffffffff)");
+    case LEX_NUMBER: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "integer: does not fit in 64 bits");
     case LEX_STRAY: break;
     }
     if (c >= 0x20 && c < 0x7f)

@@ -214,14 +214,14 @@ static bool parse_complex(struct literal_reader *r)
     if (!parse_real(p, &re, &payload[0]))
         return false;
     next(p);
-    if (!expect(p, TOK_COMMA, "`,` between real and imaginary part"))
+    if (!expect(p, TOK_COMMA, "',' between real and imaginary part"))
         return false;
     struct token second = p->tok;
     if (!parse_real(p, &im, &payload[1]))
         return false;
     next(p);
     if (p->tok.kind != TOK_RPAREN)
-        return expected(p, "`)`");
+        return expected(p, "')'");
     char *at = next_element(r);
     if (!at)
         return false;
@@ -556,7 +556,7 @@ static bool parse_array_literal(struct parser *p, const struct shape *shape, str
         case TOK_DECIMAL:
         case TOK_INF:
         case TOK_NEG_INF: ok = parse_element(&r); break;
-        default: ok = expected(p, r.depth ? "a value, `,` or `}`" : "a value"); break;
+        default: ok = expected(p, r.depth ? "a value, ',' or '}'" : "a value"); break;
         }
     } while (ok && r.depth > 0);
     return ok && finish_array(&r, out);
@@ -566,7 +566,7 @@ static bool parse_array_literal(struct parser *p, const struct shape *shape, str
 static bool parse_tuple_literal(struct parser *p, const struct shape *shape, struct literal **out)
 {
     struct literal **elements = ARENA_ARRAY(p->arena, struct literal *, shape->count);
-    if (!expect(p, TOK_LPAREN, "`(` of a tuple"))
+    if (!expect(p, TOK_LPAREN, "'(' before the tuple"))
         return false;
     bool empty = p->tok.kind == TOK_RPAREN; /* XLA then makes every component an empty tuple */
     for (int i = 0; i < shape->count; i++) {
@@ -580,7 +580,7 @@ static bool parse_tuple_literal(struct parser *p, const struct shape *shape, str
             return false;
     }
     *out = literal_tuple(p->arena, elements, shape->count);
-    return expect(p, TOK_RPAREN, "`)` after the last component");
+    return expect(p, TOK_RPAREN, "')' after the last tuple element");
 }
 
 /* Refuses layouts that XLA has no constants of. */
@@ -590,7 +590,8 @@ static bool check_constant_layout(struct parser *p, const struct shape *s)
     for (int i = 0; i < s->rank && s->rank <= 64; i++) {
         int64_t d = s->layout->minor_to_major[i];
         if (d < 0 || d >= s->rank || seen[d])
-            return DIAG_ERROR(p->ds, p->tok.span, BAD_LAYOUT, "a constant needs a permutation of its dimensions");
+            return DIAG_ERROR(p->ds, p->tok.span, BAD_LAYOUT,
+                              "minor-to-major order of a constant must be a permutation of its dimensions");
         seen[d] = true;
     }
     return true;

@@ -38,7 +38,7 @@ static bool parse_mesh_shape(struct parser *p, struct mesh *m)
         if (!parse_string(p, &axis.name) || !expect(p, TOK_EQUAL, NULL) || !parse_int(p, &axis.size))
             return false;
         if (axis_exists(at, count, axis.name))
-            return bad_mesh(p, span, "two axes have the same name");
+            return bad_mesh(p, span, "duplicate axis name");
         VEC_PUSH(p->arena, at, count, capacity) = axis;
     }
     m->axes = at;
@@ -60,16 +60,16 @@ static bool check_device_ids(struct parser *p, const struct mesh *m, struct span
 {
     int64_t devices, n = m->device_ids.count;
     if (!mesh_product(m, &devices) || devices != n)
-        return wrong_count(p, span, "device_ids", n, devices, "one for each device of the mesh");
+        return wrong_count(p, span, "device_ids", n, devices, "one per device of the mesh");
     bool *seen = ARENA_ARRAY(p->arena, bool, n), plain = true;
     for (int64_t i = 0; i < n; i++) {
         int64_t id = m->device_ids.at[i];
         if (id < 0 || id >= n || seen[id])
-            return bad_mesh(p, span, "device_ids is no permutation of 0, 1, 2 ...");
+            return bad_mesh(p, span, "device_ids is not a permutation of 0, 1, 2 ...");
         seen[id] = true;
         plain &= id == i;
     }
-    return !plain || bad_mesh(p, span, "device_ids is the plain order; leave it out");
+    return !plain || bad_mesh(p, span, "device_ids is the default order and must be omitted");
 }
 
 /* device_ids = "(" ([INT {"," INT}] | iota) ")" ; */
@@ -88,7 +88,7 @@ static bool parse_device_ids(struct parser *p, struct mesh *m)
     int_vec_init(&v);
     if (p->tok.kind != TOK_RPAREN && !parse_bare_ints(p, &v))
         return false;
-    if (!expect(p, TOK_RPAREN, "`,` or `)`"))
+    if (!expect(p, TOK_RPAREN, "',' or ')'"))
         return false;
     m->has_list = true;
     m->device_ids = int_vec_ints(p, &v);
@@ -101,7 +101,7 @@ bool parse_mesh(struct parser *p, struct mesh **out, bool *comma)
     *comma = false;
     struct mesh *m = *out = ARENA_NEW(p->arena, struct mesh);
     if (!at_word(p, "mesh"))
-        return expected(p, "`mesh`");
+        return expected(p, "'mesh'");
     next(p);
     if (!parse_mesh_shape(p, m))
         return false;
@@ -131,7 +131,7 @@ static bool check_sub_axis(struct parser *p, const struct mesh *m, struct axis_r
 {
     int64_t end, size = m->axes[a.axis].size;
     if (a.pre_size < 1 || a.size < 2 || a.size >= size || !mul_i64(a.pre_size, a.size, &end) || size % end)
-        return bad_mesh(p, span, "a part of an axis does not divide it");
+        return bad_mesh(p, span, "size of a sub-axis does not divide its axis");
     return true;
 }
 
@@ -167,7 +167,7 @@ static bool push_axis(struct parser *p, const struct mesh *m, struct axis_vec *v
         return false;
     const struct axis_ref *last = v->count ? &v->at[v->count - 1] : NULL;
     if (last && last->axis == a.axis && last->size && a.size && last->pre_size * last->size == a.pre_size)
-        return bad_mesh(p, span_since(p, begin), "two neighbouring parts of an axis could be one");
+        return bad_mesh(p, span_since(p, begin), "adjacent sub-axes can be merged");
     VEC_PUSH(p->arena, v->at, v->count, v->capacity) = a;
     return true;
 }
@@ -210,7 +210,7 @@ static bool check_disjoint(struct parser *p, struct axis_ref *all, size_t count,
         qsort(all, count, sizeof *all, axis_cmp);
     for (size_t i = 1; i < count; i++)
         if (axes_clash(&all[i - 1], &all[i]))
-            return bad_mesh(p, span, "an axis, or a part of it, is used twice");
+            return bad_mesh(p, span, "axis or sub-axis used twice");
     return true;
 }
 
@@ -296,7 +296,7 @@ static bool parse_named_item(struct parser *p, struct sharding *s)
     static const char *const words[] = {"replicated", "manual", "unreduced", "metadata"};
     struct token key = p->tok;
     bool whole;
-    if (!expect(p, TOK_ATTR_NAME, "`name=`"))
+    if (!expect(p, TOK_ATTR_NAME, "'name='"))
         return false;
     if (str_is(key.s, "replicated"))
         return parse_axes_onto(p, s->mesh, &s->replicated);
@@ -313,7 +313,7 @@ static bool check_ascending(struct parser *p, struct mesh_axes axes, struct span
 {
     for (int i = 1; i < axes.count; i++)
         if (axis_cmp(&axes.at[i - 1], &axes.at[i]) > 0)
-            return bad_mesh(p, span, "axes are not in the order of the mesh");
+            return bad_mesh(p, span, "axes are not in mesh order");
     return true;
 }
 
@@ -362,7 +362,7 @@ static bool parse_named_metadata(struct parser *p, struct sharding *s)
     if (!accept(p, TOK_COMMA))
         return true;
     if (p->tok.kind != TOK_ATTR_NAME || !str_is(p->tok.s, "metadata"))
-        return expected(p, "`metadata=`");
+        return expected(p, "'metadata='");
     next(p);
     return parse_sharding_metadata(p, s);
 }
@@ -377,7 +377,7 @@ static bool parse_maximal_mesh(struct parser *p, struct sharding *s)
     if (!expect(p, TOK_LSQUARE, NULL))
         return false;
     if (p->tok.kind != TOK_ATTR_NAME || !str_is(p->tok.s, "device_id"))
-        return expected(p, "`device_id=`");
+        return expected(p, "'device_id='");
     next(p);
     return parse_int(p, &m->device) && expect(p, TOK_RSQUARE, NULL) && parse_named_metadata(p, s);
 }
@@ -418,7 +418,7 @@ bool parse_named_sharding(struct parser *p, struct sharding *s)
             return false;
     }
     if (!whole)
-        return expected(p, "`[`, `replicated`, `manual` or `unreduced`");
+        return expected(p, "'[', 'replicated', 'manual' or 'unreduced'");
     if (!m->axis_count && (s->manual.at || s->unreduced.at))
         return bad_mesh(p, span_since(p, begin), "it has no axes");
     return parse_named_metadata(p, s);

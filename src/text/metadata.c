@@ -25,7 +25,7 @@ static bool parse_string_or_dict(struct parser *p, struct str *out)
     if (p->tok.kind == TOK_LBRACE)
         return lex_dict(p, out);
     if (p->tok.kind != TOK_STRING)
-        return expected(p, "a string or `{...}`");
+        return expected(p, "a string or '{...}'");
     return parse_string(p, out);
 }
 
@@ -143,7 +143,7 @@ bool parse_frontend_attributes(struct parser *p, struct frontend_attributes *out
         return false;
     while (list_more(p, &l)) {
         struct string_pair pair = {.key = p->tok.s};
-        if (!expect(p, TOK_ATTR_NAME, "`name=`") || !parse_string_or_dict(p, &pair.value))
+        if (!expect(p, TOK_ATTR_NAME, "'name='") || !parse_string_or_dict(p, &pair.value))
             return false;
         VEC_PUSH(p->arena, at, count, capacity) = pair;
     }
@@ -336,7 +336,7 @@ bool parse_statistics_value(struct parser *p, const struct attr_site *site, unio
         return false;
     while (list_more(p, &l)) {
         struct statistic one = {.name = p->tok.s};
-        if (!expect(p, TOK_ATTR_NAME, "`name=`"))
+        if (!expect(p, TOK_ATTR_NAME, "'name='"))
             return false;
         if (index) {
             index = false;
@@ -375,7 +375,7 @@ void print_statistics_value(struct buf *out, const struct attr_site *site, union
 static bool bad_accuracy_key(struct parser *p, const char *const *words, size_t count)
 {
     if (p->tok.kind != TOK_ATTR_NAME)
-        return expected(p, "`name=`");
+        return expected(p, "'name='");
     return unknown_key(p, p->tok.span, p->tok.s, "result_accuracy", words, count);
 }
 
@@ -408,7 +408,7 @@ static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
 static bool parse_accuracy_mode(struct parser *p, struct result_accuracy *out)
 {
     if (p->tok.kind != TOK_IDENT)
-        return expected(p, "`default` or `highest`");
+        return expected(p, "'default' or 'highest'");
     out->highest = str_eq_nocase(p->tok.s, STR("highest"));
     if (!out->highest && !str_eq_nocase(p->tok.s, STR("default")))
         return DIAG_ERROR(p->ds, p->tok.span, UNKNOWN_VALUE, STR_ARG(p->tok.s), "mode");
@@ -488,7 +488,7 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
         return false;
     while (!accept(p, TOK_RBRACE)) {
         if (p->tok.kind != TOK_ATTR_NAME)
-            return expected(p, "`lhs=`, `rhs=` or `}`");
+            return expected(p, "'lhs=', 'rhs=' or '}'");
         bool lhs = str_is(p->tok.s, "lhs");
         if (!lhs && !str_is(p->tok.s, "rhs"))
             return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", words, 2);
@@ -524,7 +524,7 @@ static bool parse_alias_kind(struct parser *p, bool *must)
 {
     *must = str_is(p->tok.s, "must-alias");
     if (p->tok.kind != TOK_IDENT || (!*must && !str_is(p->tok.s, "may-alias")))
-        return expected(p, "`may-alias` or `must-alias`");
+        return expected(p, "'may-alias' or 'must-alias'");
     next(p);
     return true;
 }
@@ -557,7 +557,7 @@ bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level)
             break;
     }
     *out = (struct aliasing){(int)count, at};
-    return expect(p, TOK_RBRACE, "`,` or `}`");
+    return expect(p, TOK_RBRACE, "',' or '}'");
 }
 
 bool parse_aliasing_value(struct parser *p, const struct attr_site *site, union attr_value *out)

@@ -22,7 +22,7 @@ static bool report_unknown(struct parser *p, struct str name, struct span span)
     bool seen = p->ds->errors <= DIAG_ERROR_LIMIT; /* the search below costs time: only for messages that are shown */
     struct span below = seen ? find_definition(p, name) : NO_SPAN;
     if (below.begin)
-        diag_note(p->ds, d, below, "it is defined here, below its use");
+        diag_note(p->ds, d, below, "defined here, after its use");
     else if (seen)
         diag_suggest(p->ds, d, scope_nearest(p->scope, name));
     scope_poison(p, p->scope, name, span, NULL);
@@ -80,7 +80,7 @@ static bool check_operand_shape(struct parser *p, const struct inst *i, const st
         return true;
     struct diag *d = DIAG(p->ds, span, OPERAND_SHAPE, STR_ARG(shape_text(p->arena, shape)), STR_ARG(i->name),
                           STR_ARG(shape_text(p->arena, i->shape)));
-    diag_note(p->ds, d, i->name_span, "it is defined here");
+    diag_note(p->ds, d, i->name_span, "defined here");
     return false;
 }
 
@@ -113,7 +113,7 @@ static bool parse_operand_name(struct parser *p, struct inst **out)
     if (!check_operand_shape(p, i, shape, shape_span))
         return false;
     if (p->tok.kind != TOK_COMMA && p->tok.kind != TOK_RPAREN)
-        return expected(p, "`,` or `)` after the operand");
+        return expected(p, "',' or ')' after the operand");
     *out = i;
     return true;
 }
@@ -255,7 +255,7 @@ bool parse_operands(struct parser *p, struct draft *d)
 {
     size_t base = p->state->operand_count;
     d->open = p->tok.span;
-    if (!expect(p, TOK_LPAREN, "`(` after the opcode"))
+    if (!expect(p, TOK_LPAREN, "'(' after the opcode"))
         return false;
     if (p->tok.kind != TOK_RPAREN) {
         do {
@@ -263,7 +263,7 @@ bool parse_operands(struct parser *p, struct draft *d)
                 return false;
         } while (accept(p, TOK_COMMA));
     }
-    if (!expect(p, TOK_RPAREN, "`,` or `)`"))
+    if (!expect(p, TOK_RPAREN, "',' or ')'"))
         return false;
     d->i.operands = p->state->operands ? p->state->operands + base : NULL;
     d->i.operand_count = (int)(p->state->operand_count - base);

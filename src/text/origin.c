@@ -89,7 +89,7 @@ static bool close_level(struct parser *p, struct stream *s)
 static bool next_position(struct parser *p, struct stream *s)
 {
     if (!s->depth)
-        return DIAG_ERROR(p->ds, p->tok.span, BAD_ORIGIN, "a comma stands outside of parentheses");
+        return DIAG_ERROR(p->ds, p->tok.span, BAD_ORIGIN, "',' outside of parentheses");
     s->levels[s->depth - 1].position++;
     next(p);
     return true;
@@ -99,7 +99,7 @@ static bool parse_leaf_here(struct parser *p, struct stream *s)
 {
     struct origin leaf;
     if (s->closed_too_often)
-        return DIAG_ERROR(p->ds, p->tok.span, BAD_ORIGIN, "more parentheses are closed than opened");
+        return DIAG_ERROR(p->ds, p->tok.span, BAD_ORIGIN, "unmatched ')'");
     if (!parse_origin_leaf(p, &leaf))
         return false;
     put_leaf(p, s, leaf);
@@ -117,7 +117,7 @@ static bool parse_stream(struct parser *p, struct stream *s)
         case TOK_COMMA: ok = next_position(p, s); break;
         case TOK_LBRACE: ok = parse_leaf_here(p, s); break;
         case TOK_RBRACE: return true;
-        default: return expected(p, "`(`, `)`, `,`, `{` or `}`");
+        default: return expected(p, "'(', ')', ',', '{' or '}'");
         }
         if (!ok)
             return false;
@@ -140,7 +140,7 @@ static bool parse_synthetic_call(struct parser *p, struct origin *out)
     *out = (struct origin){.synthetic_call = true};
     next(p);
     if (p->tok.kind != TOK_IDENT || !str_is(p->tok.s, "synthetic_call"))
-        return expected(p, "`synthetic_call`");
+        return expected(p, "'synthetic_call'");
     next(p);
     return expect(p, TOK_RSQUARE, NULL);
 }

@@ -35,7 +35,7 @@ static bool define(struct parser *p, struct scope *s, const struct lhs *l, struc
     struct inst *before = !inst_is_poisoned(i) ? scope_add(p, s, i) : NULL;
     if (before) {
         struct diag *d = DIAG(p->ds, l->name_span, DUPLICATE, "instruction", STR_ARG(l->name));
-        diag_note(p->ds, d, before->name_span, "it was defined here");
+        diag_note(p->ds, d, before->name_span, "previously defined here");
         return false;
     }
     if (!l->root)
@@ -58,15 +58,15 @@ static bool parse_lhs(struct parser *p, struct scope *s, struct lhs *l)
     scope_prefetch(s, l->name);
     bool glued = !p->strict && p->tok.kind == TOK_ATTR_NAME;
     if (!is_name(p->tok.kind) && !glued)
-        return expected(p, "an instruction or `}`");
+        return expected(p, "an instruction or '}'");
     if (glued)
         l->name_span.end--;
     next(p);
-    if (!glued && !expect(p, TOK_EQUAL, "`=` after the name of the instruction"))
+    if (!glued && !expect(p, TOK_EQUAL, "'=' after the name of the instruction"))
         return false;
     if (l->root && s->root_span.end) {
         struct diag *d = DIAG(p->ds, l->root_span, DUPLICATE, "mark", 4, "ROOT");
-        diag_note(p->ds, d, s->root_span, "it was given here");
+        diag_note(p->ds, d, s->root_span, "first given here");
         l->root = false;
     }
     return true;
@@ -107,7 +107,7 @@ static bool parse_instruction_list(struct parser *p, struct scope *s)
 {
     struct span open = p->tok.span;
     unsigned errors = p->ds->errors;
-    if (!expect(p, TOK_LBRACE, "`{` before the instructions"))
+    if (!expect(p, TOK_LBRACE, "'{' before the instructions"))
         return false;
     if (p->tok.kind == TOK_RBRACE) {
         DIAG(p->ds, p->tok.span, EMPTY_COMPUTATION);
@@ -121,9 +121,9 @@ static bool parse_instruction_list(struct parser *p, struct scope *s)
             return false;
     }
     if (p->tok.kind != TOK_RBRACE && (p->ds->errors == errors)) {
-        expected(p, "an instruction or `}`");
+        expected(p, "an instruction or '}'");
         if (p->ds->last && p->ds->last->severity == SEV_ERROR)
-            diag_note(p->ds, p->ds->last, open, "the computation starts here");
+            diag_note(p->ds, p->ds->last, open, "computation starts here");
     }
     return accept(p, TOK_RBRACE) && p->ds->errors == errors;
 }
@@ -159,7 +159,7 @@ static bool report_parameters(struct parser *p, struct computation *c)
         }
         if (seen[i->number]) {
             struct diag *d = DIAG(p->ds, i->span, DUPLICATE_PARAMETER, (long long)i->number);
-            diag_note(p->ds, d, seen[i->number]->span, "the first one is here");
+            diag_note(p->ds, d, seen[i->number]->span, "first one is here");
             return false;
         }
         seen[i->number] = i;
@@ -200,13 +200,13 @@ static bool parse_parameter_list(struct parser *p)
                 return false;
         } while (accept(p, TOK_COMMA));
     }
-    return expect(p, TOK_RPAREN, "`,` or `)`");
+    return expect(p, TOK_RPAREN, "',' or ')'");
 }
 
 /* signature = parameter_list "->" shape ; */
 static bool parse_signature(struct parser *p, const struct shape **result, struct span *span)
 {
-    if (!parse_parameter_list(p) || !expect(p, TOK_ARROW, "`->` and the result shape"))
+    if (!parse_parameter_list(p) || !expect(p, TOK_ARROW, "'->' and the result shape"))
         return false;
     *span = p->tok.span;
     bool ok = parse_shape(p, result);
@@ -220,7 +220,7 @@ static bool check_signature(struct parser *p, const struct computation *c, const
         return true;
     struct diag *d =
         DIAG(p->ds, span, SIGNATURE_ROOT, STR_ARG(shape_text(p->arena, result)), STR_ARG(shape_text(p->arena, c->root->shape)));
-    diag_note(p->ds, d, c->root->span, "the root is here");
+    diag_note(p->ds, d, c->root->span, "root is here");
     return false;
 }
 
@@ -258,7 +258,7 @@ static bool add_computation(struct parser *p, struct computation *c, struct str 
     struct computation *before = map_get(&p->computations, name);
     if (is_entry && s->entry_span.end) {
         struct diag *d = DIAG(p->ds, entry, DUPLICATE, "mark", 5, "ENTRY");
-        diag_note(p->ds, d, s->entry_span, "it was given here");
+        diag_note(p->ds, d, s->entry_span, "first given here");
         return false;
     }
     if (is_entry) {
@@ -268,7 +268,7 @@ static bool add_computation(struct parser *p, struct computation *c, struct str 
     s->last = c;
     if (before && before->span.end) {
         struct diag *d = DIAG(p->ds, c->name_span, DUPLICATE, "computation", STR_ARG(name));
-        diag_note(p->ds, d, before->name_span, "it was defined here");
+        diag_note(p->ds, d, before->name_span, "previously defined here");
         return false;
     }
     map_put(&p->computations, name, c);
@@ -339,7 +339,7 @@ static bool report_computation(struct parser *p, struct str name, struct span sp
         if (map_get(&p->computations, p->m->computations[k]->name))
             words[count++] = arena_str(&p->state->scratch, p->m->computations[k]->name).ptr;
     if (below.begin)
-        diag_note(p->ds, d, below, "it is defined here, below its use");
+        diag_note(p->ds, d, below, "defined here, after its use");
     else
         diag_suggest(p->ds, d, diag_nearest(name, words, count));
     return false;
@@ -351,7 +351,7 @@ bool parse_computation_ref(struct parser *p, struct computation **out)
     if (p->tok.kind == TOK_LBRACE)
         return parse_nested_computation(p, out);
     if (!is_name(p->tok.kind))
-        return expected(p, "the name of a computation or `{`");
+        return expected(p, "the name of a computation or '{'");
     struct str name = p->tok.s;
     struct span span = p->tok.span;
     *out = map_get(&p->computations, name);
@@ -374,7 +374,7 @@ static bool parse_computations(struct parser *p)
     do {
         if (p->tok.kind == TOK_HLO_MODULE) {
             struct diag *d = DIAG(p->ds, p->tok.span, SECOND_MODULE);
-            diag_note(p->ds, d, p->tok.span, "a line `// -----` before it divides a file into modules");
+            diag_note(p->ds, d, p->tok.span, "separate modules with a line '// -----'");
             return false;
         }
         ok = parse_computation(p) && ok;

@@ -77,7 +77,7 @@ struct draft {
     struct span seen_from; /* of the first attribute */
 };
 
-_Static_assert(A_COUNT <= 128, "`seen` has a bit for each attribute");
+_Static_assert(A_COUNT <= 128, "'seen' has a bit for each attribute");
 
 static inline bool draft_has(const struct draft *d, enum attr_id id) { return d->seen[id / 64] >> id % 64 & 1; }
 

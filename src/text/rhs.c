@@ -107,10 +107,10 @@ static void list_attribute_names(const struct parser *p, const struct draft *d, 
         buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
     diag_suggest(ds, said, diag_nearest(name, words, count));
     if (own)
-        diag_note(ds, said, d->i.opcode_span, "it takes " STR_FMT " and what every instruction may have",
+        diag_note(ds, said, d->i.opcode_span, "accepted attributes: " STR_FMT " and the common attributes",
                   STR_ARG(buf_view(&list)));
     else
-        diag_note(ds, said, d->i.opcode_span, "it takes only what every instruction may have");
+        diag_note(ds, said, d->i.opcode_span, "only the common attributes are accepted");
     buf_free(&list);
 }
 
@@ -183,7 +183,7 @@ static bool check_duplicate(struct parser *p, struct draft *d, struct attr_targe
     }
     struct diag *said = DIAG(p->ds, span, DUPLICATE, "attribute", STR_ARG(name));
     if (inst_has(t.inst, t.id))
-        diag_note(p->ds, said, inst_attr_span(t.inst, t.id), "it was given here");
+        diag_note(p->ds, said, inst_attr_span(t.inst, t.id), "first given here");
     return false;
 }
 
@@ -237,7 +237,7 @@ static bool parse_parameter_number(struct parser *p, struct draft *d)
     if (!expect(p, TOK_LPAREN, NULL))
         return false;
     if (p->tok.kind != TOK_INT)
-        return expected(p, "the number of the parameter");
+        return expected(p, "a parameter number");
     d->i.number = p->tok.i;
     if (d->i.number < 0)
         return DIAG_ERROR(p->ds, p->tok.span, NEGATIVE_PARAMETER, (long long)d->i.number);
@@ -252,7 +252,7 @@ static bool parse_constant_value(struct parser *p, struct draft *d)
     if (!expect(p, TOK_LPAREN, NULL) || !parse_literal(p, d->i.shape, &d->i.literal))
         return false;
     d->i.shape = d->i.literal->shape;
-    return expect(p, TOK_RPAREN, "`)` after the value");
+    return expect(p, TOK_RPAREN, "')' after the value");
 }
 
 static bool parse_body(struct parser *p, struct draft *d)
@@ -278,7 +278,7 @@ static bool lower_draft(struct parser *p, struct draft *d)
     if (d->i.shape || verify_can_infer((enum opcode)d->i.opcode, false))
         return true;
     struct diag *said = DIAG(p->ds, d->i.opcode_span, SHAPE_NEEDED, STR_ARG(d->word));
-    diag_note(p->ds, said, d->i.opcode_span, "or said by %s=", attr_spelling(build_may_shape((enum opcode)d->i.opcode)));
+    diag_note(p->ds, said, d->i.opcode_span, "or add %s=", attr_spelling(build_may_shape((enum opcode)d->i.opcode)));
     return false;
 }
 

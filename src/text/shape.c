@@ -77,15 +77,15 @@ static bool accept_letter(struct parser *p, const char *letter)
 /* layout_number = "(" INT ")" ; */
 static void parse_layout_number(struct layout_reader *r, int64_t *out)
 {
-    if (layout_expect(r, TOK_LPAREN, "`(`") && layout_int(r, out))
-        layout_expect(r, TOK_RPAREN, "`)`");
+    if (layout_expect(r, TOK_LPAREN, "'('") && layout_int(r, out))
+        layout_expect(r, TOK_RPAREN, "')'");
 }
 
 /* dim_level_types = "D" "(" [level {"," level}] ")" ; level = ("D" | "C" | "S" | "H") ["+"] ["~"] ; */
 static void parse_dim_level_types(struct layout_reader *r)
 {
     struct parser *p = r->p;
-    if (!layout_expect(r, TOK_LPAREN, "`(`"))
+    if (!layout_expect(r, TOK_LPAREN, "'('"))
         return;
     if (accept(p, TOK_RPAREN))
         return;
@@ -99,7 +99,7 @@ static void parse_dim_level_types(struct layout_reader *r)
         accept(p, TOK_PLUS);
         accept(p, TOK_TILDE);
     } while (accept(p, TOK_COMMA));
-    layout_expect(r, TOK_RPAREN, "`)`");
+    layout_expect(r, TOK_RPAREN, "')'");
 }
 
 /* tile = "(" [(INT | "*") {"," (INT | "*")}] ")" ; */
@@ -107,7 +107,7 @@ static bool parse_tile(struct layout_reader *r, struct tile *out)
 {
     struct parser *p = r->p;
     struct i64_vec dims = {0};
-    bool ok = layout_expect(r, TOK_LPAREN, "`(`");
+    bool ok = layout_expect(r, TOK_LPAREN, "'('");
     if (ok && p->tok.kind != TOK_RPAREN) {
         do {
             int64_t n = TILE_COMBINE;
@@ -117,7 +117,7 @@ static bool parse_tile(struct layout_reader *r, struct tile *out)
         } while (ok && accept(p, TOK_COMMA));
     }
     *out = (struct tile){(int)dims.count, dims.at};
-    return ok && layout_expect(r, TOK_RPAREN, "`)`");
+    return ok && layout_expect(r, TOK_RPAREN, "')'");
 }
 
 /* tiles = "T" tile {tile} ; */
@@ -139,14 +139,14 @@ static void parse_tiles(struct layout_reader *r)
 static void parse_layout_type(struct layout_reader *r, enum dtype *out)
 {
     struct parser *p = r->p;
-    layout_expect(r, TOK_LPAREN, "`(`");
+    layout_expect(r, TOK_LPAREN, "'('");
     if (p->tok.kind == TOK_DTYPE) {
         *out = dtype_is_integer(p->tok.dtype) ? p->tok.dtype : DT_TUPLE;
         next(p);
     } else {
         layout_missing(r, "an element type");
     }
-    layout_expect(r, TOK_RPAREN, "`)`");
+    layout_expect(r, TOK_RPAREN, "')'");
 }
 
 /* split_configs = "SC" split {split} ; split = "(" INT ":" [INT {"," INT}] ")" ; */
@@ -159,9 +159,9 @@ static void parse_split_configs(struct layout_reader *r)
     do {
         struct split_config s = {0};
         struct i64_vec indices = {0};
-        if (!layout_expect(r, TOK_LPAREN, "`(`") || !layout_int(r, &s.dimension))
+        if (!layout_expect(r, TOK_LPAREN, "'('") || !layout_int(r, &s.dimension))
             break;
-        ok = layout_expect(r, TOK_COLON, "`:`");
+        ok = layout_expect(r, TOK_COLON, "':'");
         if (ok && p->tok.kind != TOK_RPAREN) {
             do {
                 int64_t n;
@@ -169,7 +169,7 @@ static void parse_split_configs(struct layout_reader *r)
                     push_int(p, &indices, n);
             } while (ok && accept(p, TOK_COMMA));
         }
-        ok = ok && layout_expect(r, TOK_RPAREN, "`)`");
+        ok = ok && layout_expect(r, TOK_RPAREN, "')'");
         s.count = (int)indices.count;
         s.indices = indices.at;
         VEC_PUSH(p->arena, splits, count, capacity) = s;
@@ -210,9 +210,9 @@ static bool check_layout_sizes(struct parser *p, const struct layout *l, struct 
     for (int i = 0; i < l->tile_count; i++)
         for (int d = 0; d < l->tiles[i].rank; d++)
             if (l->tiles[i].dims[d] < 0 && l->tiles[i].dims[d] != TILE_COMBINE)
-                return DIAG_ERROR(p->ds, span, BAD_LAYOUT, "a tile has a negative size");
+                return DIAG_ERROR(p->ds, span, BAD_LAYOUT, "negative tile size");
     if (l->tail_padding < 1)
-        return DIAG_ERROR(p->ds, span, BAD_LAYOUT, "the tail padding L(n) must be 1 or more");
+        return DIAG_ERROR(p->ds, span, BAD_LAYOUT, "tail padding L(n) must be at least 1");
     return true;
 }
 
@@ -248,7 +248,7 @@ static bool parse_layout(struct parser *p, int rank, const struct layout **out)
     if (p->tok.kind != close) {
         if (r.missing)
             lex_restore(p, r.where);
-        return expected(p, r.missing ? r.missing : close == TOK_RBRACE ? "`,`, `:` or `}`" : "`>`");
+        return expected(p, r.missing ? r.missing : close == TOK_RBRACE ? "',', ':' or '}'" : "'>'");
     }
     span.end = p->tok.span.end;
     next(p);
@@ -313,7 +313,7 @@ static bool parse_dimension(struct parser *p, int64_t *size, bool *dynamic)
         return true;
     *dynamic = accept(p, TOK_LESS_EQUAL);
     if (p->tok.kind != TOK_INT)
-        return expected(p, *dynamic ? "a size" : "a size, `<=` or `?`");
+        return expected(p, *dynamic ? "a size" : "a size, '<=' or '?'");
     *size = p->tok.i;
     if (*size < 0)
         return DIAG_ERROR(p->ds, p->tok.span, NEGATIVE_SIZE, (long long)*size);
@@ -350,7 +350,7 @@ static bool parse_array_shape(struct parser *p, const struct shape **out)
     bool *dynamic = NULL, any_dynamic = false;
     size_t flags = 0, capacity = 0;
     next(p);
-    if (!expect(p, TOK_LSQUARE, "`[` after the element type"))
+    if (!expect(p, TOK_LSQUARE, "'[' after the element type"))
         return false;
     if (p->tok.kind != TOK_RSQUARE) {
         do {
@@ -364,12 +364,12 @@ static bool parse_array_shape(struct parser *p, const struct shape **out)
         } while (accept(p, TOK_COMMA));
     }
     span.end = p->tok.span.end;
-    if (!expect(p, TOK_RSQUARE, "`,` or `]`"))
+    if (!expect(p, TOK_RSQUARE, "',' or ']'"))
         return false;
     if (!dtype_is_array(t) && dims.count)
         return DIAG_ERROR(p->ds, span, NO_DIMENSIONS, dtype_spelling(t));
     if (!dtype_is_array(t) && starts_layout(p))
-        return DIAG_ERROR(p->ds, p->tok.span, BAD_LAYOUT, "only arrays have one");
+        return DIAG_ERROR(p->ds, p->tok.span, BAD_LAYOUT, "only arrays have a layout");
     const struct layout *layout = NULL;
     if (starts_layout(p) && !parse_layout(p, (int)dims.count, &layout))
         return false;
@@ -421,9 +421,9 @@ static const char *component_problem(const struct shape *s)
     int64_t elements = 1, bytes;
     for (int d = 0; d < s->rank; d++)
         if (s->dims[d] != DIM_UNBOUNDED && !mul_i64(elements, s->dims[d], &elements))
-            return "it has too many elements";
+            return "too many elements";
     if (!mul_i64(elements, (int64_t)dtype_bytes(s->dtype), &bytes))
-        return "it has too many bytes";
+        return "too many bytes";
     return layout_problem(s->layout, s);
 }
 
@@ -445,7 +445,7 @@ static bool parse_tuple_shape(struct parser *p, const struct shape **out)
             VEC_PUSH(p->arena, spans, span_count, span_capacity) = span;
         } while (accept(p, TOK_COMMA));
     }
-    if (!expect(p, TOK_RPAREN, "`,` or `)`"))
+    if (!expect(p, TOK_RPAREN, "',' or ')'"))
         return false;
     for (size_t i = 0; i < count; i++) {
         const char *problem = component_problem(elements[i]);

@@ -56,7 +56,7 @@ void print_sharding_metadata(struct buf *out, const struct sharding *s)
 
 static bool parse_dims_in_brackets(struct parser *p, struct int_vec *v)
 {
-    return expect(p, TOK_LSQUARE, NULL) && parse_bare_ints(p, v) && expect(p, TOK_RSQUARE, "`,` or `]`");
+    return expect(p, TOK_LSQUARE, NULL) && parse_bare_ints(p, v) && expect(p, TOK_RSQUARE, "',' or ']'");
 }
 
 /* The transposition, required when there are several dimensions and refused when there is one. */
@@ -67,17 +67,17 @@ static bool parse_iota_transpose(struct parser *p, int64_t dims, struct int_vec 
         return true;
     }
     if (p->tok.kind != TOK_IDENT || !str_is(p->tok.s, "T"))
-        return expected(p, "`T(...)`, the order of the dimensions");
+        return expected(p, "'T(...)', the dimension order");
     next(p);
     struct span span = p->tok.span;
-    if (!expect(p, TOK_LPAREN, NULL) || !parse_bare_ints(p, v) || !expect(p, TOK_RPAREN, "`,` or `)`"))
+    if (!expect(p, TOK_LPAREN, NULL) || !parse_bare_ints(p, v) || !expect(p, TOK_RPAREN, "',' or ')'"))
         return false;
     span = span_join(span, (struct span){0, p->prev_end});
     if ((int64_t)v->count != dims)
-        return wrong_count(p, span, "T", (int64_t)v->count, dims, "one for each dimension");
+        return wrong_count(p, span, "T", (int64_t)v->count, dims, "one per dimension");
     for (size_t i = 0; i < v->count; i++)
         if (v->at[i] < 0 || v->at[i] >= dims)
-            return DIAG_ERROR(p->ds, span, BAD_SHARDING, "T names a dimension that does not exist");
+            return DIAG_ERROR(p->ds, span, BAD_SHARDING, "T(...) has a dimension that is out of range");
     return true;
 }
 
@@ -127,7 +127,7 @@ static bool parse_devices(struct parser *p, struct tiling *t)
     if (p->tok.kind != TOK_LESS_EQUAL)
         return parse_bare_ints(p, &t->devices);
     if (t->has_order)
-        return DIAG_ERROR(p->ds, p->tok.span, BAD_SHARDING, "two orders of devices are given");
+        return DIAG_ERROR(p->ds, p->tok.span, BAD_SHARDING, "duplicate device order");
     t->has_order = true;
     next(p);
     return parse_iota_order(p, &t->s->order);
@@ -153,7 +153,7 @@ static bool parse_last_tile_dims(struct parser *p, struct tiling *t)
     while (list_more(p, &l)) {
         int type = type_of_token(p->tok.kind);
         if (type < 0)
-            return expected(p, "`maximal`, `manual`, `replicated` or `unreduced`");
+            return expected(p, "'maximal', 'manual', 'replicated' or 'unreduced'");
         next(p);
         VEC_PUSH(p->arena, t->types, t->type_count, t->type_capacity) = (uint8_t)type;
     }
@@ -204,7 +204,8 @@ static bool parse_tiling_item(struct parser *p, struct tiling *t)
     case TOK_SHARD_AS:
     case TOK_SHARD_LIKE: return parse_shard_group(p, t->s);
     case TOK_ATTR_NAME: return parse_sharding_attr(p, t);
-    default: return expected(p, p->strict ? "an item of a sharding or `}` (no commas between)" : "an item of a sharding or `}`");
+    default:
+        return expected(p, p->strict ? "a sharding item or '}' (items are not separated by commas)" : "a sharding item or '}'");
     }
     next(p);
     return true;
@@ -222,23 +223,23 @@ static bool settle_word(struct parser *p, struct tiling *t, struct span span)
     s->order = (struct iota_order){0};
     if (s->kind == SHARDING_MAXIMAL) {
         if (t->devices.count != 1)
-            return bad_sharding(p, span, "`maximal` needs exactly one device, as in `maximal device=0`");
+            return bad_sharding(p, span, "'maximal' requires exactly one device, as in 'maximal device=0'");
         s->devices = int_vec_ints(p, &t->devices);
         s->explicit_devices = true;
         return true;
     }
-    return !t->devices.count || bad_sharding(p, span, "devices are listed, but this kind has none");
+    return !t->devices.count || bad_sharding(p, span, "this kind of sharding has no devices");
 }
 
 static bool settle_devices(struct parser *p, struct tiling *t, struct span span)
 {
     int64_t tiles, devices = (int64_t)t->devices.count;
     if (!t->tile.count)
-        return bad_sharding(p, span, "it has no tile shape, as in `devices=[2,4]<=[8]`");
+        return bad_sharding(p, span, "missing tile shape, as in 'devices=[2,4]<=[8]'");
     if (t->has_order)
-        return !devices || bad_sharding(p, span, "devices are given as an order and as a list");
+        return !devices || bad_sharding(p, span, "devices given both as an order and as a list");
     if (devices <= 1)
-        return bad_sharding(p, span, "a list of devices needs more than one");
+        return bad_sharding(p, span, "a device list requires more than one device");
     t->s->devices = int_vec_ints(p, &t->devices);
     t->s->explicit_devices = true;
     if (!ints_product(t->s->tile, &tiles) || tiles != devices)
@@ -255,7 +256,7 @@ static bool settle_tiling(struct parser *p, struct tiling *t, struct span span)
         return false;
     if (t->last_tile_dim_replicate) {
         if (t->type_count)
-            return bad_sharding(p, span, "it has both last_tile_dim_replicate and last_tile_dims");
+            return bad_sharding(p, span, "last_tile_dim_replicate and last_tile_dims are mutually exclusive");
         VEC_PUSH(p->arena, t->types, t->type_count, t->type_capacity) = TILE_REPLICATED;
     }
     if (t->type_count > t->tile.count)
@@ -469,7 +470,7 @@ static bool parse_group_order(struct parser *p, struct device_list *out)
     bool fits = ints_product(out->order.reshape, &ids) && mul_i64(tile.at[0], tile.at[1], &places);
     if (fits && places == ids) /* else XLA aborts as soon as it lists the groups */
         return true;
-    return DIAG_ERROR(p->ds, span_since(p, span.begin), BAD_SHARDING, "its groups and its order have different sizes");
+    return DIAG_ERROR(p->ds, span_since(p, span.begin), BAD_SHARDING, "sizes of groups and device order differ");
 }
 
 /* How many devices a set of axes spans. */
@@ -492,7 +493,7 @@ static bool parse_group_mesh(struct parser *p, struct device_list *out)
         return false;
     *out = (struct device_list){.form = GROUPS_MESH, .mesh = m, .axes = axes};
     if (!axes_product(m, *axes, &out->group_size) || out->group_size < (p->strict ? 2 : 1))
-        return DIAG_ERROR(p->ds, span_since(p, begin), BAD_MESH, "its groups have fewer than two devices");
+        return DIAG_ERROR(p->ds, span_since(p, begin), BAD_MESH, "groups have fewer than two devices");
     int64_t total = 1;
     for (int i = 0; i < m->axis_count; i++)
         if (!mul_i64(total, m->axes[i].size, &total))

@@ -250,7 +250,7 @@ static const char *sort_groups(struct arena *a, struct sharding *s)
         if (sort_iota(a, &s->order, group))
             return NULL;
         if (!list_of_iota(a, s->order, &s->devices))
-            return "its replication groups cannot be put in ascending order";
+            return "replication groups cannot be put in ascending order";
         s->explicit_devices = true;
     }
     s->devices = sort_list(a, s->devices, group);
@@ -314,7 +314,7 @@ static const char *transpose_devices(struct arena *a, struct sharding *s, const 
         return NULL;
     if (!s->explicit_devices) {
         if (!list_of_iota(a, s->order, &s->devices) || !ints_product(s->tile, &total) || total != s->devices.count)
-            return "its tile shape does not fit the order of the devices";
+            return "tile shape does not match the device order";
         s->explicit_devices = true;
     }
     s->devices = transpose_list(a, s->devices, s->tile, perm);

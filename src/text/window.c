@@ -158,7 +158,7 @@ static bool parse_window_sizes(struct parser *p, struct int_vec *v)
 static bool parse_window_item(struct parser *p, struct window_text *w)
 {
     if (p->tok.kind != TOK_ATTR_NAME)
-        return expected(p, "`name=` or `}`");
+        return expected(p, "'name=' or '}'");
     int key = 0;
     while (key < WIN_KEYS && !str_is(p->tok.s, window_keys[key]))
         key++;
@@ -180,7 +180,7 @@ static bool check_window(struct parser *p, const struct window_text *w)
     for (int key = WIN_STRIDE; key < WIN_KEYS; key++) {
         int64_t count = key == WIN_PAD ? w->pad.rank : (int64_t)w->ints[key].count;
         if (w->given[key] && (key == WIN_REVERSAL ? count < rank : count != rank))
-            return wrong_count(p, w->spans[key], window_keys[key], count, rank, "one for each entry of size");
+            return wrong_count(p, w->spans[key], window_keys[key], count, rank, "one per entry of size");
     }
     return true;
 }
@@ -291,17 +291,17 @@ static bool read_label_part(struct parser *p, struct str s, struct label_part *p
             continue;
         if (c >= '0' && c <= '9') {
             if (digits >> digit & 1)
-                return bad_labels(p, part->what, "a digit stands twice");
+                return bad_labels(p, part->what, "duplicate dimension label");
             if ((int)digit >= part->spatial_count)
-                return bad_labels(p, part->what, "its digits are not 0, 1, 2 ...");
+                return bad_labels(p, part->what, "spatial labels must be 0, 1, 2 ...");
             digits |= 1u << digit;
             part->spatial[digit] = (int64_t)i;
             continue;
         }
         if (c != part->letters[letter])
-            return bad_labels(p, part->what, "it has a letter of another part");
+            return bad_labels(p, part->what, "label belongs to another operand");
         if (letters >> letter & 1)
-            return bad_labels(p, part->what, "a letter stands twice");
+            return bad_labels(p, part->what, "duplicate dimension label");
         letters |= 1u << letter;
         part->positions[letter] = (int64_t)i;
     }
@@ -337,7 +337,7 @@ bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, unio
             return false;
     for (int k = 1; k < 3; k++)
         if (parts[k].spatial_count != parts[0].spatial_count)
-            return bad_labels(p, parts[k].what, "it has another number of spatial dimensions than the input");
+            return bad_labels(p, parts[k].what, "number of spatial dimensions differs from that of the input");
     struct dim_labels *l = ARENA_NEW(p->arena, struct dim_labels);
     *l = (struct dim_labels){
         .spatial_count = parts[0].spatial_count,
@@ -394,8 +394,7 @@ static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
     if (!parse_masked_ints(p, TOK_LSQUARE, TOK_COLON, TOK_RSQUARE, &v))
         return false;
     if (v.count < 2 || v.count > 3)
-        return wrong_count(p, span_since(p, begin), "slice", (int64_t)v.count, (int64_t)2,
-                           "start and limit, and perhaps a stride");
+        return wrong_count(p, span_since(p, begin), "slice", (int64_t)v.count, (int64_t)2, "start, limit and optional stride");
     *out = (struct slice_dim){v.at[0], v.at[1], v.count == 3 ? v.at[2] : 1};
     return true;
 }

@@ -65,10 +65,10 @@ static bool is_permutation(int n, const int64_t *order)
 static const char *tile_problem(const struct tile *tile)
 {
     if (tile->rank == 0)
-        return "a tile has no sizes";
+        return "tile without sizes";
     for (int i = 0; i < tile->rank; i++)
         if (tile->dims[i] <= 0 && tile->dims[i] != TILE_COMBINE)
-            return "a tile size is not positive";
+            return "tile size must be positive";
     return NULL;
 }
 
@@ -77,16 +77,16 @@ static const char *split_problem(const struct layout *l, int i, const struct sha
 {
     const struct split_config *split = &l->splits[i];
     if (split->dimension < 0 || split->dimension >= s->rank)
-        return "a split dimension is out of range";
+        return "split dimension out of range";
     for (int k = 0; k < i; k++)
         if (l->splits[k].dimension == split->dimension)
-            return "a dimension is split twice";
+            return "dimension split twice";
     int64_t size = s->dims[l->minor_to_major[s->rank - 1 - split->dimension]], previous = 0;
     for (int k = 0; k < split->count; k++) {
         if (split->indices[k] <= previous)
-            return "split indices are not positive and increasing";
+            return "split indices must be positive and increasing";
         if (split->indices[k] >= size && size != DIM_UNBOUNDED)
-            return "a split index is not less than the size of its dimension";
+            return "split index must be less than the size of its dimension";
         previous = split->indices[k];
     }
     return NULL;
@@ -96,9 +96,9 @@ const char *layout_problem(const struct layout *l, const struct shape *s)
 {
     const char *problem = NULL;
     if (l->rank != s->rank)
-        return "the layout has not one entry for each dimension";
+        return "number of entries differs from the rank";
     if (!is_permutation(l->rank, l->minor_to_major))
-        return "the minor-to-major list is not a permutation of the dimensions";
+        return "minor-to-major list is not a permutation of the dimensions";
     for (int i = 0; i < l->tile_count && !problem; i++)
         problem = tile_problem(&l->tiles[i]);
     for (int i = 0; i < l->split_count && !problem; i++)
@@ -106,9 +106,9 @@ const char *layout_problem(const struct layout *l, const struct shape *s)
     if (problem)
         return problem;
     if (l->index_type != DT_COUNT || l->pointer_type != DT_COUNT)
-        return "a dense layout has no index or pointer type";
+        return "index or pointer type in a dense layout";
     if (l->element_bits < 0)
-        return "the element size is negative";
+        return "element size must not be negative";
     return NULL;
 }
 

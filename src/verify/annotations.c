@@ -131,7 +131,7 @@ static bool check_agree(struct verify *v, const struct inst *const *places, int 
         const struct attr *a = inst_attr(places[k], A_SHARDING);
         if (a && first && !verify_sharding_equal(v->arena, first->v.sharding, a->v.sharding)) {
             struct diag *d = DIAG(v->ds, a->span, SHARDING_DISAGREES, STR_ARG(places[k]->name));
-            diag_note(v->ds, d, first->span, "the same value has this one here");
+            diag_note(v->ds, d, first->span, "sharding of the same value here");
             return false;
         }
         if (!first)

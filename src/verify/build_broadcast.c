@@ -83,7 +83,7 @@ static bool broadcast_in_dim(struct build *b, enum attr_id id)
     const struct shape *s = x->shape, *to = i->shape;
     struct ints map = inst_ints(i, id);
     if (!shape_is_array(to))
-        return verify_bad_inst(&b->v, i, NULL, "gives %s, expected an array", verify_text(&b->v, to));
+        return verify_bad_inst(&b->v, i, NULL, "returns %s, expected an array", verify_text(&b->v, to));
     if (!verify_attr_count(&b->v, i, id, map.count, s->rank))
         return false;
     bool repeats = false;
@@ -112,7 +112,7 @@ bool build_lower_broadcast(struct build *b)
     if (sized && (!build_sizes(b, 0, &d) || !build_shape(b, verify_dims_shape(&b->v, s->dtype, &d))))
         return false;
     if (!i->shape)
-        return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or sizes={...}");
+        return verify_bad_inst(&b->v, i, NULL, "requires an explicit result shape or sizes={...}");
     return broadcast_in_dim(b, mapped ? A_BROADCAST_DIMENSIONS : A_DIMENSIONS);
 }
 
@@ -131,18 +131,18 @@ static bool map_smaller(struct build *b, int small, struct ints *map)
     *map = inst_ints(i, A_BROADCAST_DIMENSIONS);
     if (s->rank > 0 && !inst_has(i, A_BROADCAST_DIMENSIONS))
         return verify_bad_inst(&b->v, i, NULL,
-                               "has operands of rank %d and %d, %s and %s: broadcast_dimensions={...} must say which "
-                               "dimensions of %s those of %s are",
+                               "has operands of rank %d and %d, %s and %s: broadcast_dimensions={...} must map "
+                               "the dimensions of %s to those of %s",
                                operand_shape(i, 0)->rank, operand_shape(i, 1)->rank, verify_text(&b->v, operand_shape(i, 0)),
-                               verify_text(&b->v, operand_shape(i, 1)), verify_text(&b->v, large), verify_text(&b->v, s));
+                               verify_text(&b->v, operand_shape(i, 1)), verify_text(&b->v, s), verify_text(&b->v, large));
     if (!verify_attr_count(&b->v, i, A_BROADCAST_DIMENSIONS, map->count, s->rank))
         return false;
     for (int64_t k = 0; k < map->count; k++) {
         if (!verify_attr_int(&b->v, i, A_BROADCAST_DIMENSIONS, map->at[k], 0, large->rank))
             return false;
         if (k > 0 && map->at[k] <= map->at[k - 1])
-            return verify_bad_attr(&b->v, i, A_BROADCAST_DIMENSIONS, "not ascending: %" PRId64 " after %" PRId64, map->at[k],
-                                   map->at[k - 1]);
+            return verify_bad_attr(&b->v, i, A_BROADCAST_DIMENSIONS, "not in ascending order: %" PRId64 " after %" PRId64,
+                                   map->at[k], map->at[k - 1]);
     }
     return true;
 }
@@ -159,8 +159,7 @@ static bool map_equal(struct build *b, int rank, struct ints *map)
     for (int k = 0; k < rank; k++)
         if (given.at[k] != k)
             return verify_bad_attr(&b->v, b->i, A_BROADCAST_DIMENSIONS,
-                                   "operands of one rank keep their dimensions: %" PRId64 " stands where %d should", given.at[k],
-                                   k);
+                                   "operands of equal rank keep their dimensions: %" PRId64 " instead of %d", given.at[k], k);
     return true;
 }
 
@@ -179,7 +178,7 @@ static const struct shape *meet(struct build *b, int small, struct ints map)
             continue;
         verify_bad_inst(&b->v, b->i, NULL,
                         "has operands of incompatible shapes %s and %s: dimension %" PRId64 " is %" PRId64 " and %" PRId64
-                        ", which only size 1 fits",
+                        ", expected equal sizes or 1",
                         verify_text(&b->v, operand_shape(b->i, 0)), verify_text(&b->v, operand_shape(b->i, 1)), map.at[k], *size,
                         other);
         return NULL;
@@ -239,7 +238,7 @@ static bool compare_form(struct build *b)
     while (words[k].form != b->form)
         k++;
     if (inst_has(b->i, A_DIRECTION))
-        return verify_bad_attr(&b->v, b->i, A_DIRECTION, "the opcode says it");
+        return verify_bad_attr(&b->v, b->i, A_DIRECTION, "implied by the opcode");
     build_set(b, b->i, A_DIRECTION, (union attr_value){.e = words[k].direction});
     /* Integers are totally ordered anyway. */
     if (words[k].total && dtype_is_float(operand_shape(b->i, 0)->dtype))
@@ -280,7 +279,7 @@ static struct inst *select_value(struct build *b, struct inst *pred, struct inst
 {
     if (!shape_is_tuple(x->shape)) {
         if (!shape_is_array(x->shape))
-            return verify_bad_operand(&b->v, b->i, 1, "arrays, in tuples perhaps"), NULL;
+            return verify_bad_operand(&b->v, b->i, 1, "arrays or tuples of arrays"), NULL;
         return build_inst(b, OP_SELECT, x->shape, 3, (struct inst *[]){pred, x, y});
     }
     int count = x->shape->count;
@@ -303,11 +302,11 @@ static bool select_tuples(struct build *b)
 {
     struct inst *i = b->i, *pred = i->operands[0], *x = i->operands[1], *y = i->operands[2];
     if (!shape_is_scalar_of(pred->shape, DT_PRED))
-        return verify_bad_operand(&b->v, i, 0, "pred[] where tuples are selected");
+        return verify_bad_operand(&b->v, i, 0, "pred[] for selecting between tuples");
     if (!shape_compatible(x->shape, y->shape))
         return verify_bad_operands(&b->v, i, 1, 2, "shape");
     if (shape_part_count(x->shape) > SELECT_MOST)
-        return verify_bad_operand(&b->v, i, 1, "at most %d components", SELECT_MOST);
+        return verify_bad_operand(&b->v, i, 1, "at most %d elements", SELECT_MOST);
     int count = x->shape->count;
     struct inst **parts = ARENA_ARRAY(b->v.arena, struct inst *, count);
     if (!select_parts(b, pred, x, y, parts))

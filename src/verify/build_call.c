@@ -77,7 +77,7 @@ bool build_lower_sort(struct build *b)
         return true;
     enum dtype key = operand_shape(i, 0)->dtype, *types = ARENA_ARRAY(b->v.arena, enum dtype, 2 * i->operand_count);
     if (dtype_is_complex(key))
-        return verify_bad_operand(&b->v, i, 0, "elements that have an order, or a comparator");
+        return verify_bad_operand(&b->v, i, 0, "an ordered element type, or a comparator");
     for (int k = 0; k < i->operand_count; k++)
         types[2 * k] = types[2 * k + 1] = operand_shape(i, k)->dtype;
     struct computation *c =
@@ -113,7 +113,7 @@ bool build_lower_all_reduce(struct build *b)
     if (b->form != FORM_CROSS_REPLICA_SUM)
         return true;
     if (inst_has(i, A_TO_APPLY))
-        return verify_bad_attr(&b->v, i, A_TO_APPLY, "a sum needs none");
+        return verify_bad_attr(&b->v, i, A_TO_APPLY, "not allowed for a sum");
     if (!verify_operand_arrays(&b->v, i, 0, i->operand_count))
         return false;
     sum_replicas(b);
@@ -141,8 +141,8 @@ bool build_lower_map(struct build *b)
         struct inst *x = fixed->v.insts.at[k];
         if (!shape_is_scalar(x->shape))
             return verify_bad_attr(&b->v, i, A_STATIC_OPERANDS,
-                                   "`" STR_FMT "` is %s; only scalars can be given to every call, slice it before",
-                                   STR_ARG(x->name), verify_text(&b->v, x->shape));
+                                   "'" STR_FMT "' is %s; only scalars can be captured, slice it first", STR_ARG(x->name),
+                                   verify_text(&b->v, x->shape));
         operands[count + k] = build_broadcast(b, x, s, NULL);
     }
     build_operands(b, count + more, operands);
@@ -173,7 +173,7 @@ bool build_lower_call(struct build *b)
     if (b->form == FORM_NONE && !name && !attributes && !inst_has(i, A_VERSION))
         return true;
     if (!name)
-        return verify_bad_inst(&b->v, i, NULL, "needs name=\"...\", the name of the composite");
+        return verify_bad_inst(&b->v, i, NULL, "requires name=\"...\", the name of the composite");
     int64_t version = inst_int(i, A_VERSION, 0);
     if (!verify_attr_int(&b->v, i, A_VERSION, version, 0, INT64_MAX))
         return false;

@@ -11,13 +11,13 @@ static bool bernoulli(struct build *b)
 {
     struct inst *i = b->i, *mean = i->operands[0];
     if (i->operand_count != 1)
-        return verify_bad_inst(&b->v, i, NULL, "has %d operands, expected the mean", i->operand_count);
+        return verify_bad_inst(&b->v, i, NULL, "has %d operands, expected one, the mean", i->operand_count);
     if (!shape_is_scalar(mean->shape) || !dtype_is_float(mean->shape->dtype))
         return verify_bad_operand(&b->v, i, 0, "a float scalar, the mean");
     if (!i->shape)
-        return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or shape=");
+        return verify_bad_inst(&b->v, i, NULL, "requires an explicit result shape or shape=");
     if (!shape_is_array(i->shape) || dtype_is_complex(i->shape->dtype) || shape_has_dynamic(i->shape))
-        return verify_bad_inst(&b->v, i, NULL, "gives %s, expected an array of real numbers", verify_text(&b->v, i->shape));
+        return verify_bad_inst(&b->v, i, NULL, "returns %s, expected an array of real numbers", verify_text(&b->v, i->shape));
     enum dtype t = mean->shape->dtype;
     const struct shape *s = shape_array(b->v.arena, t, i->shape->rank, i->shape->dims, NULL, NULL);
     struct inst *bounds[] = {build_scalar(b, t, 0), build_scalar(b, t, 1)};
@@ -43,7 +43,7 @@ bool build_lower_rng(struct build *b)
                  : b->form == FORM_RNG_UNIFORM ? E_DISTRIBUTION_UNIFORM
                                                : given;
     if (wanted != given && given >= 0)
-        return verify_bad_attr(&b->v, b->i, A_DISTRIBUTION, "the opcode says it");
+        return verify_bad_attr(&b->v, b->i, A_DISTRIBUTION, "implied by the opcode");
     if (!build_lower_shape(b))
         return false;
     if (wanted == E_DISTRIBUTION_BERNOULLI)
@@ -82,7 +82,7 @@ bool build_lower_infeed(struct build *b)
     if (!build_lower_shape(b))
         return false;
     if (!i->shape)
-        return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or shape=");
+        return verify_bad_inst(&b->v, i, NULL, "requires an explicit result shape or shape=");
     const struct shape *data = i->shape;
     if (shape_is_tuple(data) && data->count == 0) { /* only the token is left */
         inst_remove_attr(i, A_INFEED_CONFIG);
@@ -91,7 +91,7 @@ bool build_lower_infeed(struct build *b)
     }
     for (int k = 0; shape_is_tuple(data) && k < data->count; k++)
         if (shape_is_tuple(data->elements[k]))
-            return verify_bad_inst(&b->v, i, NULL, "gives %s, expected no tuple in a tuple", verify_text(&b->v, data));
+            return verify_bad_inst(&b->v, i, NULL, "returns %s, nested tuples are not supported", verify_text(&b->v, data));
     const struct shape *parts[] = {data, shape_token()};
     struct inst *token = token_before(b);
     struct inst *feed = build_inst(b, OP_INFEED, shape_tuple(b->v.arena, 2, parts), 1, &token);

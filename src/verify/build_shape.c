@@ -68,14 +68,14 @@ static bool collapse(struct build *b)
     if (!verify_operand_array(&b->v, b->i, 0))
         return false;
     if (!inst_has(b->i, A_DIMENSIONS))
-        return verify_bad_inst(&b->v, b->i, NULL, "needs dimensions={...}, the dimensions that become one");
+        return verify_bad_inst(&b->v, b->i, NULL, "requires dimensions={...}, the dimensions to collapse");
     for (int64_t k = 0; k < dims.count; k++) {
         if (!verify_attr_int(&b->v, b->i, A_DIMENSIONS, dims.at[k], 0, s->rank))
             return false;
         if (k > 0 && dims.at[k] != dims.at[k - 1] + 1)
             return verify_bad_attr(&b->v, b->i, A_DIMENSIONS,
-                                   "%" PRId64 " follows %" PRId64 "; only neighbours in order become one dimension", dims.at[k],
-                                   dims.at[k - 1]);
+                                   "%" PRId64 " follows %" PRId64 "; only adjacent dimensions in order can be collapsed",
+                                   dims.at[k], dims.at[k - 1]);
     }
     struct dims d = verify_dims(&b->v, s->rank);
     for (int k = 0; k < s->rank; k++) {
@@ -122,7 +122,7 @@ bool build_lower_reshape(struct build *b)
         return collapse(b);
     bool ordered = inst_has(b->i, A_DIMENSIONS);
     if (ordered && !b->i->shape && !inst_has(b->i, A_SIZES))
-        return verify_bad_inst(&b->v, b->i, NULL, "needs its result shape written, or sizes={...}");
+        return verify_bad_inst(&b->v, b->i, NULL, "requires an explicit result shape or sizes={...}");
     if (ordered && (!verify_operand_array(&b->v, b->i, 0) || !reorder(b)))
         return false;
     return build_lower_sizes(b);
@@ -150,7 +150,7 @@ bool build_lower_slice(struct build *b)
     if (!start && !limit && !inst_has(i, A_STRIDES))
         return true;
     if (inst_has(i, A_SLICE))
-        return verify_bad_attr(&b->v, i, A_SLICE, "start_indices, limit_indices and strides say the same");
+        return verify_bad_attr(&b->v, i, A_SLICE, "redundant with start_indices, limit_indices and strides");
     if (!verify_operand_array(&b->v, i, 0) || !entry_each(b, A_START_INDICES) || !entry_each(b, A_LIMIT_INDICES) ||
         !entry_each(b, A_STRIDES))
         return false;
@@ -189,7 +189,7 @@ bool build_lower_pad(struct build *b)
     if (!config && !listed)
         return true;
     if ((config && listed) || inst_has(i, A_PADDING))
-        return verify_bad_inst(&b->v, i, NULL, "has its padding said twice");
+        return verify_bad_inst(&b->v, i, NULL, "has duplicate padding");
     if (!verify_operand_array(&b->v, i, 0))
         return false;
     for (size_t k = 0; k < COUNT_OF(lists); k++)
@@ -220,7 +220,7 @@ static bool split_indices(struct build *b, int first)
         return false;
     int rank = operand_shape(i, 0)->rank;
     if (s->dims[0] != rank)
-        return verify_bad_operand(&b->v, i, first, "one index for each of %d dimensions", rank);
+        return verify_bad_operand(&b->v, i, first, "one index per dimension, %d in all", rank);
     static const int64_t one = 1;
     element = shape_array(b->v.arena, s->dtype, 1, &one, NULL, NULL);
     struct inst **operands = ARENA_ARRAY(b->v.arena, struct inst *, first + rank);

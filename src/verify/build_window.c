@@ -52,7 +52,7 @@ static bool take_padding(struct build *b, struct window_dim *dims, int rank, con
         dims[k].pad_low = p->word == PAD_LIST ? p->pads.dims[k].low : 0;
         dims[k].pad_high = p->word == PAD_LIST ? p->pads.dims[k].high : 0;
         if (p->word == PAD_SAME && sizes[k] == DIM_UNBOUNDED)
-            return verify_bad_attr(&b->v, b->i, A_PADDING_FORM, "`same` needs dimensions of known size");
+            return verify_bad_attr(&b->v, b->i, A_PADDING_FORM, "'same' requires static dimensions");
         if (p->word == PAD_SAME)
             pad_same(&dims[k], sizes[k]);
     }
@@ -96,7 +96,7 @@ bool build_lower_windowed(struct build *b)
     if (!verify_operand_least(&b->v, b->i, 2) || !verify_operand_array(&b->v, b->i, 0))
         return false;
     if (!inst_has(b->i, A_WINDOW) && !inst_has(b->i, from.size))
-        return verify_bad_inst(&b->v, b->i, NULL, "needs window_dimensions={...}");
+        return verify_bad_inst(&b->v, b->i, NULL, "requires window_dimensions={...}");
     const struct shape *s = operand_shape(b->i, 0);
     return make_window(b, &from, s->rank, s->dims, NULL);
 }
@@ -127,7 +127,7 @@ static bool labels_fit(struct build *b, const struct dim_labels *l)
 {
     for (int k = 0; k < 2; k++)
         if (operand_shape(b->i, k)->rank != l->spatial_count + 2)
-            return verify_bad_operand(&b->v, b->i, k, "%d dimensions, as dim_labels says", l->spatial_count + 2);
+            return verify_bad_operand(&b->v, b->i, k, "rank %d, as in dim_labels", l->spatial_count + 2);
     return true;
 }
 

@@ -20,7 +20,7 @@ const char *verify_text(struct verify *v, const struct shape *s) { return shape_
 
 static void note_definition(struct verify *v, struct diag *d, const struct inst *operand)
 {
-    diag_note(v->ds, d, operand->name_span, "`" STR_FMT "` is %s, defined here", STR_ARG(operand->name),
+    diag_note(v->ds, d, operand->name_span, "'" STR_FMT "' is %s, defined here", STR_ARG(operand->name),
               verify_text(v, operand->shape));
 }
 
@@ -67,7 +67,7 @@ bool verify_bad_computation(struct verify *v, const struct inst *i, const struct
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
     struct diag *d = DIAG(v->ds, place_of(i), BAD_COMPUTATION, STR_ARG(c->name), called(v, i), text.ptr);
-    diag_note(v->ds, d, c->name_span, "`" STR_FMT "` is defined here", STR_ARG(c->name));
+    diag_note(v->ds, d, c->name_span, "'" STR_FMT "' is defined here", STR_ARG(c->name));
     return false;
 }
 
@@ -107,9 +107,9 @@ bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, in
     if (value >= low && value < end)
         return true;
     if (low == INT64_MIN)
-        return verify_bad_attr(v, i, id, "%" PRId64 " is not below %" PRId64, value, end);
+        return verify_bad_attr(v, i, id, "%" PRId64 " is not less than %" PRId64, value, end);
     if (end == INT64_MAX)
-        return verify_bad_attr(v, i, id, "%" PRId64 " is below %" PRId64, value, low);
+        return verify_bad_attr(v, i, id, "%" PRId64 " is less than %" PRId64, value, low);
     return verify_bad_attr(v, i, id, "%" PRId64 " is not in [%" PRId64 ", %" PRId64 ")", value, low, end);
 }
 
@@ -134,7 +134,7 @@ bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, in
         if (!verify_attr_int(v, i, id, list.at[k], 0, end))
             return false;
         if (seen[list.at[k]])
-            return verify_bad_attr(v, i, id, "%" PRId64 " stands there twice", list.at[k]);
+            return verify_bad_attr(v, i, id, "%" PRId64 " is duplicated", list.at[k]);
         if (rule == LIST_SORTED && k > 0 && list.at[k] < list.at[k - 1])
             return verify_bad_attr(v, i, id, "not sorted: %" PRId64 " after %" PRId64, list.at[k], list.at[k - 1]);
         seen[list.at[k]] = true;

@@ -60,7 +60,7 @@ static const struct shape *scaled(struct verify *v, const struct inst *i, int64_
             out[k] = resized(v, s, d, size, dynamic);
         } else {
             if (!mul_i64(s->dims[d], count, &size)) {
-                verify_bad_operand(v, i, k, "a size that can be multiplied by %" PRId64, count);
+                verify_bad_operand(v, i, k, "a size that does not overflow when multiplied by %" PRId64, count);
                 return NULL;
             }
             out[k] = resized(v, s, d, size, false);
@@ -90,7 +90,7 @@ static const struct shape *scaled_by_group(struct verify *v, const struct inst *
     if (written) {
         const struct shape *in = operand_shape(i, 0), *out = first_array(written);
         if (!out || out->rank != in->rank) {
-            verify_bad_inst(v, i, NULL, "has the result %s, expected arrays of the operands' rank", verify_text(v, written));
+            verify_bad_inst(v, i, NULL, "has result %s, expected arrays of the rank of the operands", verify_text(v, written));
             return NULL;
         }
         count = divide ? parts(in->dims[d], out->dims[d]) : parts(out->dims[d], in->dims[d]);
@@ -113,7 +113,7 @@ static const struct shape *verify_all_gather_start(struct verify *v, const struc
 {
     const struct shape *s = i->shape;
     if (s && (s->dtype != DT_TUPLE || s->count != 2)) {
-        verify_bad_inst(v, i, NULL, "has the result %s, expected (operands, gathered)", verify_text(v, s));
+        verify_bad_inst(v, i, NULL, "has result %s, expected (operands, gathered)", verify_text(v, s));
         return NULL;
     }
     const struct shape *out = scaled_by_group(v, i, s ? s->elements[1] : NULL, false);
@@ -134,7 +134,7 @@ static const struct shape *verify_all_reduce(struct verify *v, const struct inst
 {
     struct group_facts g;
     if (i->opcode == OP_ALL_REDUCE && inst_int(i, A_CHANNEL_ID, 1) <= 0) {
-        verify_bad_attr(v, i, A_CHANNEL_ID, "must be above 0");
+        verify_bad_attr(v, i, A_CHANNEL_ID, "expected a positive integer");
         return NULL;
     }
     if (!verify_groups(v, i, false, &g) || !verify_operand_arrays(v, i, 0, i->operand_count))
@@ -243,10 +243,10 @@ static bool check_in_place(struct verify *v, const struct inst *i)
     const struct shape *in = operand_shape(i, 0), *out = operand_shape(i, 1);
     bool tuples = in->dtype == DT_TUPLE && out->dtype == DT_TUPLE && in->count == out->count;
     if (!tuples && !(shape_is_array(in) && shape_is_array(out)))
-        return verify_bad_operands(v, i, 0, 1, "being arrays or tuples of one length");
+        return verify_bad_operands(v, i, 0, 1, "being arrays or tuples of the same length");
     for (int k = 0; k < 2; k++)
         if (!buffers_fit(operand_shape(i, 2 + k), operand_shape(i, k)))
-            return verify_bad_operand(v, i, 2 + k, "one offset for each dimension of operand %d", k);
+            return verify_bad_operand(v, i, 2 + k, "one offset per dimension of operand %d", k);
     return true;
 }
 

@@ -24,7 +24,7 @@ const struct shape *verify_compare(struct verify *v, const struct inst *i)
         return NULL;
     const struct attr *type = inst_attr(i, A_TYPE);
     if (type && !v->parsing && !type_fits(type->v.e, operand_shape(i, 1)->dtype)) {
-        verify_bad_attr(v, i, A_TYPE, "%s does not fit elements of %s", enum_word(A_TYPE, type->v.e),
+        verify_bad_attr(v, i, A_TYPE, "%s is not valid for element type %s", enum_word(A_TYPE, type->v.e),
                         dtype_spelling(operand_shape(i, 1)->dtype));
         return NULL;
     }

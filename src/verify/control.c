@@ -10,7 +10,7 @@ static bool params_match(struct verify *v, const struct inst *i, const struct co
     for (int k = 0; k < count; k++) {
         const struct shape *s = operand_shape(i, first_operand + k), *param = c->params[k]->shape;
         if (!verify_same(v, s, param))
-            return verify_bad_operand(v, i, first_operand + k, "%s, as parameter %d of `" STR_FMT "`", verify_text(v, param), k,
+            return verify_bad_operand(v, i, first_operand + k, "%s, as parameter %d of '" STR_FMT "'", verify_text(v, param), k,
                                       STR_ARG(c->name));
     }
     return true;
@@ -21,7 +21,7 @@ static bool same_thread(struct verify *v, const struct inst *i, const struct com
 {
     if (v->parsing || str_eq(i->parent->execution_thread, c->execution_thread))
         return true;
-    return verify_bad_computation(v, i, c, "runs on thread `" STR_FMT "`, its caller on `" STR_FMT "`",
+    return verify_bad_computation(v, i, c, "runs on thread '" STR_FMT "', but its caller on '" STR_FMT "'",
                                   STR_ARG(c->execution_thread), STR_ARG(i->parent->execution_thread));
 }
 
@@ -59,7 +59,7 @@ static bool alias_fits(struct verify *v, const struct inst *i, const struct alia
     const struct shape *out = shape_at(i->shape, a->output.at, (size_t)a->output.count);
     const struct shape *in = shape_at(operand_shape(i, (int)a->operand), a->index.at, (size_t)a->index.count);
     if (!out || !in)
-        return verify_bad_attr(v, i, A_OUTPUT_TO_OPERAND_ALIASING, "no such component of %s",
+        return verify_bad_attr(v, i, A_OUTPUT_TO_OPERAND_ALIASING, "no such element of %s",
                                verify_text(v, out ? operand_shape(i, (int)a->operand) : i->shape));
     if (has_frontend_attribute(i, "xla_skip_custom_call_alias_shape_check") || alias_shapes_fit(v, i, out, in))
         return true;
@@ -86,12 +86,12 @@ static bool composite_fits(struct verify *v, const struct inst *i)
         const struct string_pair *p = &a->v.frontend.at[k];
         int64_t version = 0;
         if (str_is(p->key, "composite.version") && (!num_parse_i64(p->value, &version) || version < 0))
-            return verify_bad_attr(v, i, A_FRONTEND_ATTRIBUTES, "composite.version is not a natural number");
+            return verify_bad_attr(v, i, A_FRONTEND_ATTRIBUTES, "composite.version must be a non-negative integer");
         if (str_is(p->key, "composite.attributes") && p->value.len == 0)
-            return verify_bad_attr(v, i, A_FRONTEND_ATTRIBUTES, "composite.attributes is empty");
+            return verify_bad_attr(v, i, A_FRONTEND_ATTRIBUTES, "composite.attributes must not be empty");
         named |= str_is(p->key, "composite.name") && p->value.len > 0;
     }
-    return named || verify_bad_attr(v, i, A_FRONTEND_ATTRIBUTES, "a composite call needs composite.name");
+    return named || verify_bad_attr(v, i, A_FRONTEND_ATTRIBUTES, "a composite call requires composite.name");
 }
 
 /* spec: Call */
@@ -146,11 +146,12 @@ static bool branches_fit(struct verify *v, const struct inst *i)
     if (!shape_is_scalar_of(selector, DT_PRED) && !shape_is_scalar_of(selector, DT_S32))
         return verify_bad_operand(v, i, 0, "pred[] or s32[]");
     if (!indexed && (!branch(i, 0) || !branch(i, 1)))
-        return verify_bad_inst(v, i, NULL, "lacks a branch");
+        return verify_bad_inst(v, i, NULL, "has no branches");
     if (selector->dtype == DT_PRED ? branch_count(i) != 2 : branch_count(i) < 1)
         return verify_bad_inst(v, i, NULL, "has %d branches", branch_count(i));
     return i->operand_count == branch_count(i) + 1 ||
-           verify_bad_inst(v, i, NULL, "has %d operands, expected a selector and %d more", i->operand_count, branch_count(i));
+           verify_bad_inst(v, i, NULL, "has %d operands, expected a branch index and %d operands", i->operand_count,
+                           branch_count(i));
 }
 
 static bool branch_fits(struct verify *v, const struct inst *i, int k)
@@ -159,7 +160,7 @@ static bool branch_fits(struct verify *v, const struct inst *i, int k)
     if (!params_match(v, i, c, k + 1, 1) || !same_thread(v, i, c))
         return false;
     if (!verify_same(v, c->root->shape, first->root->shape))
-        return verify_bad_computation(v, i, c, "returns %s, expected %s as `" STR_FMT "`", verify_text(v, c->root->shape),
+        return verify_bad_computation(v, i, c, "returns %s, expected %s as '" STR_FMT "'", verify_text(v, c->root->shape),
                                       verify_text(v, first->root->shape), STR_ARG(first->name));
     return true;
 }
@@ -261,7 +262,7 @@ static const struct shape *custom_call_shape(struct verify *v, const struct inst
     if (str_is(inst_str(i, A_CUSTOM_CALL_TARGET), "GetRngSeed")) {
         const struct shape *seed = shape_scalar(v->arena, DT_U64);
         if (i->operand_count != 0)
-            return verify_bad_inst(v, i, NULL, "has %d operand(s), GetRngSeed takes none", i->operand_count), NULL;
+            return verify_bad_inst(v, i, NULL, "has %d operand(s), GetRngSeed expects none", i->operand_count), NULL;
         if (!shape_compatible(i->shape, seed))
             return verify_bad_result(v, i, seed), NULL;
     }

@@ -18,7 +18,7 @@ static bool group_counts(struct verify *v, const struct inst *i, struct conv *c)
         !verify_attr_int(v, i, A_BATCH_GROUP_COUNT, c->batch_groups, 1, INT64_MAX))
         return false;
     if (c->feature_groups > 1 && c->batch_groups > 1)
-        return verify_bad_attr(v, i, A_BATCH_GROUP_COUNT, "both group counts are above 1");
+        return verify_bad_attr(v, i, A_BATCH_GROUP_COUNT, "feature_group_count and batch_group_count must not both exceed 1");
     return true;
 }
 
@@ -54,11 +54,11 @@ static bool labels_fit(struct verify *v, const struct inst *i, const struct conv
     int rank = l->spatial_count + 2;
     for (int k = 0; k < 2; k++)
         if (operand_shape(i, k)->rank != rank)
-            return verify_bad_operand(v, i, k, "%d dimensions, as `dim_labels` has", rank);
+            return verify_bad_operand(v, i, k, "rank %d, as in dim_labels", rank);
     if (!permutation(rank, l->input_batch, l->input_feature, l->input_spatial) ||
         !permutation(rank, l->kernel_input_feature, l->kernel_output_feature, l->kernel_spatial) ||
         !permutation(rank, l->output_batch, l->output_feature, l->output_spatial))
-        return verify_bad_attr(v, i, A_DIM_LABELS, "not every dimension is named once");
+        return verify_bad_attr(v, i, A_DIM_LABELS, "each dimension must be named exactly once");
     return verify_attr_count(v, i, A_WINDOW, inst_window(i).rank, l->spatial_count);
 }
 
@@ -77,10 +77,10 @@ static bool features_fit(struct verify *v, const struct inst *i, const struct co
         return verify_bad_operand(v, i, 1, "%" PRId64 " input features, those of %s in %" PRId64 " group(s)",
                                   in / c->feature_groups, verify_text(v, c->lhs), c->feature_groups);
     if (kernel_out % c->batch_groups != 0 || kernel_out % c->feature_groups != 0)
-        return verify_bad_operand(v, i, 1, "output features that fall into %" PRId64 " groups",
+        return verify_bad_operand(v, i, 1, "output features divisible by %" PRId64 " groups",
                                   c->batch_groups > 1 ? c->batch_groups : c->feature_groups);
     if (batch % c->batch_groups != 0)
-        return verify_bad_operand(v, i, 0, "a batch that falls into %" PRId64 " groups", c->batch_groups);
+        return verify_bad_operand(v, i, 0, "a batch size divisible by %" PRId64 " groups", c->batch_groups);
     if (shape_dim_dynamic(c->rhs, (int)c->labels->kernel_output_feature))
         return verify_bad_operand(v, i, 1, "a fixed number of output features");
     return true;

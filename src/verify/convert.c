@@ -7,7 +7,7 @@ static bool result_is_array(struct verify *v, const struct inst *i)
 {
     if (shape_is_array(i->shape))
         return true;
-    return verify_bad_inst(v, i, NULL, "gives %s, expected an array", verify_text(v, i->shape));
+    return verify_bad_inst(v, i, NULL, "returns %s, expected an array", verify_text(v, i->shape));
 }
 
 /* How many bits an element counts for here: floats of six bits are stored in a byte. */
@@ -30,7 +30,7 @@ static const struct shape *bitcast_convert_shape(struct verify *v, const struct 
     enum dtype to = i->shape->dtype;
     int64_t in = storage_bits(s->dtype), out = storage_bits(to), wide = in > out ? in : out, narrow = in > out ? out : in;
     if (dtype_is_complex(s->dtype) != dtype_is_complex(to) || wide % narrow != 0) {
-        verify_bad_operand(v, i, 0, "elements whose bits make whole elements of %s", dtype_spelling(to));
+        verify_bad_operand(v, i, 0, "an element type whose width is a multiple or divisor of that of %s", dtype_spelling(to));
         return NULL;
     }
     struct dims d = verify_dims(v, s->rank + 1);
@@ -99,7 +99,7 @@ static const struct shape *bitcast_shape(struct verify *v, const struct inst *i)
     if (!v->options.layout_sensitive)
         return i->shape;
     if (!bitcast_bytes(s, &in) || !bitcast_bytes(i->shape, &out) || in != out)
-        return verify_bad_operand(v, i, 0, "as many bytes as %s", verify_text(v, i->shape)), NULL;
+        return verify_bad_operand(v, i, 0, "the same number of bytes as %s", verify_text(v, i->shape)), NULL;
     bool from_host = memory_space(s) == HOST_MEMORY, to_host = memory_space(i->shape) == HOST_MEMORY;
     if (from_host != to_host && !comes_from_constant(i->operands[0]))
         return verify_bad_operand(v, i, 0, "in the memory space of the result"), NULL;

@@ -31,7 +31,7 @@ static bool side_lists(struct verify *v, const struct inst *i, struct dot_dims *
     d->batches[side] = verify_marked(v, d->batch[side], rank);
     for (int64_t k = 0; k < d->batch[side].count; k++)
         if (d->contracts[side][d->batch[side].at[k]])
-            return verify_bad_attr(v, i, contract, "%" PRId64 " is in `%s` too", d->batch[side].at[k], attr_spelling(batch));
+            return verify_bad_attr(v, i, contract, "%" PRId64 " is also in '%s'", d->batch[side].at[k], attr_spelling(batch));
     return true;
 }
 
@@ -41,7 +41,7 @@ static bool paired(struct verify *v, const struct inst *i, int right, const stru
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, right);
     if (pair[0].count != pair[1].count)
-        return verify_bad_attr(v, i, rhs, "%" PRId64 " entries, `%s` has %" PRId64, pair[1].count, attr_spelling(lhs),
+        return verify_bad_attr(v, i, rhs, "%" PRId64 " entries, '%s' has %" PRId64, pair[1].count, attr_spelling(lhs),
                                pair[0].count);
     for (int64_t k = 0; k < pair[0].count; k++) {
         int64_t a = l->dims[pair[0].at[k]], b = r->dims[pair[1].at[k]];
@@ -79,7 +79,7 @@ bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum 
     *out = i->shape->dtype;
     if (dtype_is_array(*out))
         return true;
-    return verify_bad_inst(v, i, NULL, "gives %s, expected an array", verify_text(v, i->shape));
+    return verify_bad_inst(v, i, NULL, "returns %s, expected an array", verify_text(v, i->shape));
 }
 
 /* spec: DotGeneral */
@@ -143,7 +143,7 @@ static bool group_sizes_fit(struct verify *v, const struct inst *i, const struct
     bool fits = s->rank == prefix.rank + 1;
     for (int k = 0; fits && k < prefix.rank; k++)
         fits = dim_compatible(prefix.size[k], s->dims[k]);
-    return fits || verify_bad_operand(v, i, 2, "one size for each group, or for each group of each slice");
+    return fits || verify_bad_operand(v, i, 2, "one size per group, or per group of each slice");
 }
 
 static bool group_dim_fits(struct verify *v, const struct inst *i, const struct dot_dims *d, const struct ragged *r)
@@ -219,7 +219,7 @@ static bool scale_fits(struct verify *v, const struct inst *i, const struct dot_
         return verify_attr_count(v, i, side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS, d->contract[side].count, 1);
     for (int k = 0; k < s->rank; k++)
         if (scale->dims[k] == 0 || s->dims[k] % scale->dims[k] != 0)
-            return verify_bad_operand(v, i, 2 + side, "a dimension %d that divides %" PRId64, k, s->dims[k]);
+            return verify_bad_operand(v, i, 2 + side, "dimension %d to divide %" PRId64, k, s->dims[k]);
     return true;
 }
 
@@ -231,7 +231,7 @@ static const struct shape *scaled_shape(struct verify *v, const struct inst *i)
     enum dtype t;
     if (!v->parsing) {
         if (shape_is_scalar(operand_shape(i, 2)) && shape_is_scalar(operand_shape(i, 3)))
-            return verify_bad_operand(v, i, 2, "a scale, at least on one side"), NULL;
+            return verify_bad_operand(v, i, 2, "a scale for at least one operand"), NULL;
         if (!scale_fits(v, i, &d, 0) || !scale_fits(v, i, &d, 1))
             return NULL;
     } else if (v->strict) {

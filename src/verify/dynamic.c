@@ -57,7 +57,7 @@ static const struct shape *reshape_shape(struct verify *v, const struct inst *i)
     if (!shape_elements(s, &in_count) || !shape_elements(out, &out_count) || in_count != out_count)
         return verify_bad_operand(v, i, 0, "as many elements as the result %s", verify_text(v, out)), NULL;
     if (i->operand_count - 1 != out->rank) {
-        verify_bad_inst(v, i, NULL, "has %d sizes, expected %d", i->operand_count - 1, out->rank);
+        verify_bad_inst(v, i, NULL, "has %d dimension sizes, expected %d", i->operand_count - 1, out->rank);
         return NULL;
     }
     for (int k = 1; k < i->operand_count; k++)

@@ -12,7 +12,7 @@ static bool start_indices(struct verify *v, const struct inst *i, int first, int
         return false;
     bool vector = count == 1 && operand_shape(i, first)->rank == 1;
     if (vector && operand_shape(i, first)->dims[0] != rank)
-        return verify_bad_operand(v, i, first, "one index for each of %d dimensions", rank);
+        return verify_bad_operand(v, i, first, "one index per dimension, %d in all", rank);
     if (!vector && count != rank)
         return verify_bad_inst(v, i, NULL, "has %d start indices, expected %d", count, rank);
     for (int k = first; k < i->operand_count; k++) {

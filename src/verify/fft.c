@@ -49,7 +49,7 @@ static const struct shape *inverse_real_shape(struct verify *v, const struct ins
     if (!lengths_fit(v, i, lengths, lengths.count - 1))
         return NULL;
     if (length < 0 || (!dim_compatible(last, length / 2 + 1) && !(length == 0 && last == 0))) {
-        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " needs a last dimension of %" PRId64 ", %s has %" PRId64, length,
+        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " requires a last dimension of %" PRId64 ", %s has %" PRId64, length,
                         length / 2 + 1, verify_text(v, s), last);
         return NULL;
     }

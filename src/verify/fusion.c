@@ -35,11 +35,11 @@ static bool has_side_effect(const struct inst *i)
 static bool check_body(struct verify *v, const struct inst *fusion, const struct computation *c)
 {
     if (c->root->user_count)
-        return verify_bad_computation(v, fusion, c, "its root `" STR_FMT "` has users", STR_ARG(c->root->name));
+        return verify_bad_computation(v, fusion, c, "root '" STR_FMT "' must not have users", STR_ARG(c->root->name));
     for (int k = 0; k < c->inst_count; k++) {
         const struct inst *i = c->insts[k];
         if (i != c->root && !i->user_count && !has_side_effect(i))
-            return verify_bad_computation(v, fusion, c, "`" STR_FMT "` has no user", STR_ARG(i->name));
+            return verify_bad_computation(v, fusion, c, "'" STR_FMT "' is unused", STR_ARG(i->name));
     }
     return true;
 }
@@ -47,7 +47,8 @@ static bool check_body(struct verify *v, const struct inst *fusion, const struct
 static bool check_fit(struct verify *v, const struct inst *i, const struct computation *c)
 {
     if (c->param_count > i->operand_count)
-        return verify_bad_computation(v, i, c, "it has %d parameters, the fusion %d operands", c->param_count, i->operand_count);
+        return verify_bad_computation(v, i, c, "has %d parameters, but the fusion has %d operands", c->param_count,
+                                      i->operand_count);
     for (int k = 0; k < c->param_count; k++)
         if (!verify_same(v, c->params[k]->shape, operand_shape(i, k)))
             return verify_bad_operand(v, i, k, "%s as the parameter", verify_text(v, c->params[k]->shape));
@@ -67,7 +68,7 @@ bool verify_fusions(struct verify *v)
                 continue;
             const struct computation *c = inst_computation(i, A_CALLS);
             if (owner[c->index])
-                ok = verify_bad_computation(v, i, c, "another fusion calls it too");
+                ok = verify_bad_computation(v, i, c, "is called by another fusion");
             else
                 ok &= check_body(v, i, c) && check_fit(v, i, c) && verify_aliasing(v, i);
             owner[c->index] = i;

@@ -83,7 +83,7 @@ static bool window_ranks(struct verify *v, const struct inst *i, const struct in
     int64_t named = count_of(i, x->window) + count_of(i, x->collapsed) + count_of(i, x->batching);
     if (named == x->operand->rank)
         return true;
-    return verify_bad_attr(v, i, x->window, "%" PRId64 " dimensions with `%s` and `%s`, the operand has %d", named,
+    return verify_bad_attr(v, i, x->window, "%" PRId64 " dimensions with '%s' and '%s', the operand has %d", named,
                            attr_spelling(x->collapsed), attr_spelling(x->batching), x->operand->rank);
 }
 
@@ -130,7 +130,7 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
         }
         at = next_window_dim(&x, at);
         if (at == x.operand->rank)
-            return verify_bad_attr(v, i, A_OFFSET_DIMS, "more entries than the slices have dimensions"), NULL;
+            return verify_bad_attr(v, i, A_OFFSET_DIMS, "more entries than dimensions of the slices"), NULL;
         dims_add(&d, sizes.at[at], sizes.at[at] == x.operand->dims[at] && shape_dim_dynamic(x.operand, at));
         at++;
     }
@@ -149,7 +149,7 @@ static bool update_sizes(struct verify *v, const struct inst *i, const struct in
         if (window[d]) {
             at = next_window_dim(x, at);
             if (at == x->operand->rank)
-                return verify_bad_attr(v, i, A_UPDATE_WINDOW_DIMS, "more entries than the windows have dimensions");
+                return verify_bad_attr(v, i, A_UPDATE_WINDOW_DIMS, "more entries than dimensions of the windows");
             if (s->dims[d] > x->operand->dims[at] && x->operand->dims[at] != DIM_UNBOUNDED)
                 return verify_bad_operand(v, i, k, "a dimension %d of at most %" PRId64, d, x->operand->dims[at]);
             at++;
@@ -194,7 +194,7 @@ static const struct shape *scatter_shape(struct verify *v, const struct inst *i)
 {
     int count = i->operand_count / 2;
     if (i->operand_count % 2 == 0 || count == 0) {
-        verify_bad_inst(v, i, NULL, "has %d operands, expected operands, indices and as many updates", i->operand_count);
+        verify_bad_inst(v, i, NULL, "has %d operands, expected inputs, indices and one update for each input", i->operand_count);
         return NULL;
     }
     if (!verify_operand_arrays(v, i, 0, i->operand_count) || !scatter_reducer(v, i, count))

@@ -27,7 +27,7 @@ static bool group_mode(struct verify *v, const struct inst *i, int *out)
 {
     *out = verify_group_mode(i);
     return inst_has(i, A_MODE) || inst_has(i, A_CHANNEL_ID) || !inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ||
-           verify_bad_attr(v, i, A_USE_GLOBAL_DEVICE_IDS, "needs a channel_id");
+           verify_bad_attr(v, i, A_USE_GLOBAL_DEVICE_IDS, "requires a channel_id");
 }
 
 /* Saturates, since a product out of range matches no list of groups. */
@@ -65,7 +65,7 @@ static bool check_ids(struct verify *v, const struct inst *i, struct ints_list g
             if (!verify_attr_int(v, i, A_REPLICA_GROUPS, id, 0, total))
                 return false;
             if (seen[id])
-                return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " stands there twice", id);
+                return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " is duplicated", id);
             seen[id] = true;
         }
     }
@@ -97,7 +97,7 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
     bool listed = d && (d->form != GROUPS_LIST || d->groups.count > 0);
     if (!listed) {
         if (mode == E_MODE_FLATTENED_ID)
-            return verify_bad_inst(v, i, NULL, "with use_global_device_ids needs replica_groups");
+            return verify_bad_inst(v, i, NULL, "with use_global_device_ids requires replica_groups");
         out->size = mode == E_MODE_CROSS_PARTITION ? m->num_partitions : m->replica_count;
     } else {
         int64_t total, expected = expected_ids(m, mode);
@@ -108,7 +108,7 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
         } else {
             total = product(d->group_count, d->group_size);
             if (d->form == GROUPS_IOTA && total != order_size(d->order))
-                return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " places for %" PRId64 " ids", total,
+                return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " slots for %" PRId64 " ids", total,
                                        order_size(d->order));
             out->size = d->group_size;
         }

@@ -13,7 +13,7 @@ static const struct shape *written_data(struct verify *v, const struct inst *i)
 {
     if (i->shape && i->shape->dtype == DT_TUPLE && i->shape->count > 0)
         return i->shape->elements[0];
-    verify_bad_inst(v, i, NULL, "has the result %s, expected a tuple that begins with the data",
+    verify_bad_inst(v, i, NULL, "has result %s, expected a tuple that begins with the data",
                     i->shape ? verify_text(v, i->shape) : "none");
     return NULL;
 }

@@ -24,7 +24,7 @@ static bool transposition_given(struct verify *v, const struct inst *i)
     int t = inst_enum(i, A_TRANSPOSE_A, E_TRANSPOSE_A_INVALID);
     if (t != E_TRANSPOSE_A_INVALID)
         return true;
-    return verify_bad_attr(v, i, A_TRANSPOSE_A, "must be given: NO_TRANSPOSE, TRANSPOSE or ADJOINT");
+    return verify_bad_attr(v, i, A_TRANSPOSE_A, "expected NO_TRANSPOSE, TRANSPOSE or ADJOINT");
 }
 
 /* spec: TriangularSolve */

@@ -149,7 +149,7 @@ static bool check_constrain_layout(struct verify *v)
                 first = i;
             } else if (inst_bool(i, A_CONSTRAIN_LAYOUT) != inst_bool(first, A_CONSTRAIN_LAYOUT)) {
                 struct diag *d = DIAG(v->ds, i->opcode_span, ALL_REDUCE_MIXED);
-                diag_note(v->ds, d, first->name_span, "the first one is here");
+                diag_note(v->ds, d, first->name_span, "first one is here");
                 return false;
             }
         }

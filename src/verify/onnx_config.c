@@ -14,16 +14,16 @@ static const char *set_version(struct arena *a, struct str word, struct onnx_loo
 {
     if (num_parse_i64(word, &out->version) && out->version >= 1 && out->version <= ONNX_LOOP_NEWEST)
         return NULL;
-    return arena_printf(a, "there is no version `" STR_FMT "`, only 1 to %d", STR_ARG(word), ONNX_LOOP_NEWEST).ptr;
+    return arena_printf(a, "unknown version '" STR_FMT "', expected 1 to %d", STR_ARG(word), ONNX_LOOP_NEWEST).ptr;
 }
 
 static const char *add_input(struct arena *a, struct str name, struct onnx_loop *out)
 {
     bool count = str_is(name, "M") || str_is(name, "trip_count");
     if (!count && !str_is(name, "cond"))
-        return arena_printf(a, "there is no input `" STR_FMT "`, only M and cond", STR_ARG(name)).ptr;
+        return arena_printf(a, "unknown input '" STR_FMT "', expected M or cond", STR_ARG(name)).ptr;
     if (out->has_condition || (count && out->has_count))
-        return "of the inputs, M comes first, then cond, each at most once";
+        return "inputs must be M, cond or both, in this order";
     *(count ? &out->has_count : &out->has_condition) = true;
     return NULL;
 }
@@ -57,12 +57,12 @@ static const char *set_entry(struct arena *a, const struct dict_entry *e, bool *
 {
     bool version = str_is(e->name, "version");
     if (!version && !str_is(e->name, "inputs"))
-        return arena_printf(a, "there is no entry `" STR_FMT "`, only version and inputs", STR_ARG(e->name)).ptr;
+        return arena_printf(a, "unknown entry '" STR_FMT "', expected version or inputs", STR_ARG(e->name)).ptr;
     if (seen[version])
-        return version ? "version stands there twice" : "inputs stands there twice";
+        return version ? "duplicate version" : "duplicate inputs";
     seen[version] = true;
     if (e->value.kind == DICT_UNIT)
-        return version ? "version lacks its value" : "inputs lacks its value";
+        return version ? "version has no value" : "inputs has no value";
     return version ? set_version(a, e->value.s, out) : set_inputs(a, &e->value, out);
 }
 

@@ -74,9 +74,9 @@ static const char *refusal(struct verify *v, const struct shape *s, int64_t vers
     if (!name)
         return "a tensor, sequence or optional of ONNX";
     if (since > ONNX_LOOP_NEWEST)
-        return arena_printf(&v->ds->arena, "what some version lists; none has %s", name).ptr;
+        return arena_printf(&v->ds->arena, "a type of some version of the operator, got %s", name).ptr;
     if (since > version)
-        return arena_printf(&v->ds->arena, "what version %" PRId64 " lists; %s comes with %d", version, name, since).ptr;
+        return arena_printf(&v->ds->arena, "a type of version %" PRId64 "; %s requires version %d", version, name, since).ptr;
     return NULL;
 }
 
@@ -175,12 +175,12 @@ static bool results_fit(struct verify *v, const struct inst *i, struct loop_call
 {
     int n = l->carried + l->scans;
     if (n == 0)
-        return verify_bad_inst(v, i, NULL, "gives nothing, expected a carried value or a scan output");
+        return verify_bad_inst(v, i, NULL, "returns nothing, expected a carried value or a scan output");
     bool tuple = is_tuple_of(i->shape, n, l->body->root->shape->elements[1]);
     l->results = tuple ? i->shape->elements : &i->shape;
     return tuple || n == 1 ||
-           verify_bad_inst(v, i, NULL, "gives %s, expected a tuple of %d carried and %d scanned values", verify_text(v, i->shape),
-                           l->carried, l->scans);
+           verify_bad_inst(v, i, NULL, "returns %s, expected a tuple of %d carried and %d scanned values",
+                           verify_text(v, i->shape), l->carried, l->scans);
 }
 
 /* Whether the body returns value k unchanged. In ONNX it then only reads it from the graph around it, and versions list only
@@ -200,12 +200,12 @@ static bool carried_fits(struct verify *v, const struct inst *i, const struct lo
     if (expected)
         return verify_bad_operand(v, i, l->heads + k, "%s", expected);
     if (!may_fit(in, param))
-        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of `" STR_FMT "`", verify_text(v, param), 2 + k,
+        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of '" STR_FMT "'", verify_text(v, param), 2 + k,
                                   STR_ARG(c->name));
     if (!may_fit(out, param))
         return verify_bad_computation(v, i, c, "returns %s as carried value %d, expected %s as its parameter %d",
                                       verify_text(v, out), k, verify_text(v, param), 2 + k);
-    return may_fit(out, l->results[k]) || verify_bad_inst(v, i, NULL, "gives %s as carried value %d, where its body returns %s",
+    return may_fit(out, l->results[k]) || verify_bad_inst(v, i, NULL, "returns %s as carried value %d, but its body returns %s",
                                                           verify_text(v, l->results[k]), k, verify_text(v, out));
 }
 
@@ -218,16 +218,17 @@ static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_
         return verify_bad_computation(v, i, l->body, "returns %s as scan value %d, expected %s", verify_text(v, out), k,
                                       expected);
     return may_stack(out, result) ||
-           verify_bad_inst(v, i, NULL, "gives %s as scan output %d, where its body returns %s each time", verify_text(v, result),
-                           k, verify_text(v, out));
+           verify_bad_inst(v, i, NULL, "returns %s as scan output %d, but its body returns %s in each iteration",
+                           verify_text(v, result), k, verify_text(v, out));
 }
 
 static bool call_fits(struct verify *v, const struct inst *i)
 {
     struct loop_call l = {.body = body_of(i)};
     if (!l.body) /* the parser, like XLA's, drops called computations if the call has operand layouts */
-        return verify_bad_inst(v, i, NULL, "needs one body in called_computations%s",
-                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS) ? ", which operand_layout_constraints takes away" : "");
+        return verify_bad_inst(v, i, NULL, "requires one body in called_computations%s",
+                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS) ? ", which is not parsed with operand_layout_constraints"
+                                                                         : "");
     if (!heads_fit(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
         return false;
     for (int k = 0; k < l.carried; k++)

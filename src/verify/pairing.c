@@ -42,8 +42,8 @@ static bool listed(const enum opcode list[2], enum opcode op) { return list[0] =
 static struct str list_text(struct arena *a, const enum opcode list[2])
 {
     if (list[1] == OP_INVALID)
-        return str_of(op_spelling(list[0]));
-    return arena_printf(a, "%s or %s", op_spelling(list[0]), op_spelling(list[1]));
+        return arena_printf(a, "'%s'", op_spelling(list[0]));
+    return arena_printf(a, "'%s' or '%s'", op_spelling(list[0]), op_spelling(list[1]));
 }
 
 /* The users of each instruction of one computation, by its index: how many, and the first in the order of the text. */
@@ -180,7 +180,7 @@ static bool check_host_channels(struct verify *v)
                 map_put(&seen, key, i);
             } else if (!host_twins(first, i)) {
                 struct diag *d = DIAG(v->ds, i->opcode_span, CHANNEL_SHARED, id);
-                diag_note(v->ds, d, first->name_span, "the first one is here");
+                diag_note(v->ds, d, first->name_span, "first one is here");
                 ok = false;
             }
         }

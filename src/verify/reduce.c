@@ -74,7 +74,7 @@ bool verify_operand_types_match(struct verify *v, const struct inst *i, const st
         return true;
     for (int k = 0; k < c->param_count && k < i->operand_count; k++)
         if (c->params[k]->shape->dtype != operand_shape(i, k)->dtype)
-            return verify_bad_operand(v, i, k, "the type of parameter %d of `" STR_FMT "`, %s", k, STR_ARG(c->name),
+            return verify_bad_operand(v, i, k, "the type of parameter %d of '" STR_FMT "', %s", k, STR_ARG(c->name),
                                       verify_text(v, c->params[k]->shape));
     return true;
 }
@@ -85,7 +85,7 @@ static bool reduce_operands(struct verify *v, const struct inst *i, struct reduc
     r->computation = inst_computation(i, A_TO_APPLY);
     r->count = i->operand_count / 2;
     if (i->operand_count % 2 || r->count == 0)
-        return verify_bad_inst(v, i, NULL, "has %d operands, expected as many initial values as inputs", i->operand_count);
+        return verify_bad_inst(v, i, NULL, "has %d operands, expected one initial value for each input", i->operand_count);
     if (!verify_operand_arrays(v, i, 0, i->operand_count))
         return false;
     const struct shape **init = ARENA_ARRAY(v->arena, const struct shape *, r->count);
@@ -190,7 +190,7 @@ static bool scan_operands(struct verify *v, const struct inst *i, struct scan *c
         if (!s)
             return false;
         if (!scan_agree(v, s, param))
-            return verify_bad_operand(v, i, k, "%s%s, as parameter %d of `" STR_FMT "`", k < c->inputs ? "rows of " : "",
+            return verify_bad_operand(v, i, k, "%s%s, as parameter %d of '" STR_FMT "'", k < c->inputs ? "rows of " : "",
                                       verify_text(v, param), k, STR_ARG(c->computation->name));
     }
     return true;
@@ -203,7 +203,8 @@ static bool scan_carries(struct verify *v, const struct inst *i, struct scan *c)
     for (int k = 0; k < c->carries; k++) {
         const struct shape *out = part(root, c->outputs + k), *in = c->computation->params[c->inputs + k]->shape;
         if (!scan_agree(v, out, in))
-            return verify_bad_computation(v, i, c->computation, "carries %s on as %s", verify_text(v, in), verify_text(v, out));
+            return verify_bad_computation(v, i, c->computation, "takes the carry %s but returns %s", verify_text(v, in),
+                                          verify_text(v, out));
     }
     return true;
 }
@@ -218,7 +219,7 @@ static bool scan_results(struct verify *v, const struct inst *i, struct scan *c)
         if (!s)
             return false;
         if (!scan_agree(v, s, part(root, k)))
-            return verify_bad_computation(v, i, c->computation, "returns %s as result %d, where the scan gives %s",
+            return verify_bad_computation(v, i, c->computation, "returns %s as result %d, but the scan returns %s",
                                           verify_text(v, part(root, k)), k, verify_text(v, part(i->shape, k)));
     }
     return true;
@@ -268,7 +269,7 @@ static bool scan_counts(struct verify *v, const struct inst *i, struct scan *c)
     c->inputs = i->operand_count - c->carries;
     c->outputs = part_count(c->computation->root->shape) - c->carries;
     if (c->outputs < 0 || (c->outputs == 0 && c->inputs == 0))
-        return verify_bad_computation(v, i, c->computation, "returns %d value(s) for %d carries",
+        return verify_bad_computation(v, i, c->computation, "returns %d value(s), expected at least %d carries",
                                       part_count(c->computation->root->shape), c->carries);
     return true;
 }
@@ -284,7 +285,7 @@ static const struct shape *scan_shape(struct verify *v, const struct inst *i)
     if (!scan_operands(v, i, &c) || !scan_carries(v, i, &c))
         return NULL;
     if (part_count(i->shape) != c.outputs + c.carries) {
-        verify_bad_inst(v, i, NULL, "gives %s, expected %d results", verify_text(v, i->shape), c.outputs + c.carries);
+        verify_bad_inst(v, i, NULL, "returns %s, expected %d results", verify_text(v, i->shape), c.outputs + c.carries);
         return NULL;
     }
     if (!scan_results(v, i, &c))

@@ -38,7 +38,8 @@ static const struct shape *bit_generator_shape(struct verify *v, const struct in
         return out;
     if (shape_is_tuple(out) && out->count == 2 && shape_compatible(out->elements[0], state))
         return out;
-    verify_bad_inst(v, i, i->operands[0], "gives %s, expected an array or (%s, ...)", verify_text(v, out), verify_text(v, state));
+    verify_bad_inst(v, i, i->operands[0], "returns %s, expected an array or (%s, ...)", verify_text(v, out),
+                    verify_text(v, state));
     return NULL;
 }
 

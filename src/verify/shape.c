@@ -17,7 +17,7 @@ static bool declared_type_matches(struct verify *v, const struct inst *i)
 static bool declared_array(struct verify *v, const struct inst *i)
 {
     if (!shape_is_array(i->shape))
-        return verify_bad_inst(v, i, NULL, "gives %s, expected an array", verify_text(v, i->shape));
+        return verify_bad_inst(v, i, NULL, "returns %s, expected an array", verify_text(v, i->shape));
     return true;
 }
 
@@ -114,10 +114,10 @@ static bool slice_dim(struct verify *v, const struct inst *i, int k, struct slic
 {
     const struct shape *s = operand_shape(i, 0);
     if (c.start < 0 || c.start > c.limit || c.limit > s->dims[k])
-        return verify_bad_attr(v, i, A_SLICE, "[%" PRId64 ":%" PRId64 "] leaves dimension %d of %s", c.start, c.limit, k,
+        return verify_bad_attr(v, i, A_SLICE, "[%" PRId64 ":%" PRId64 "] exceeds dimension %d of %s", c.start, c.limit, k,
                                verify_text(v, s));
     if (c.stride <= 0)
-        return verify_bad_attr(v, i, A_SLICE, "stride %" PRId64 " is below 1", c.stride);
+        return verify_bad_attr(v, i, A_SLICE, "stride %" PRId64 " is less than 1", c.stride);
     int64_t length = c.limit - c.start, size = length / c.stride + (length % c.stride != 0);
     dims_add(out, size, size != 1 && shape_dim_dynamic(s, k));
     return true;
@@ -195,7 +195,7 @@ static bool concatenate_operand(struct verify *v, const struct inst *i, int k, i
         if (j == along && unbounded)
             d->size[j] = DIM_UNBOUNDED;
         else if (j == along && !add_i64(d->size[j], s->dims[j], &d->size[j]))
-            return verify_bad_inst(v, i, NULL, "gives more than 2^63 elements along a dimension");
+            return verify_bad_inst(v, i, NULL, "returns more than 2^63 elements along a dimension");
         else if (d->size[j] == DIM_UNBOUNDED)
             d->size[j] = s->dims[j];
     }
@@ -230,7 +230,7 @@ static const struct shape *iota_shape(struct verify *v, const struct inst *i)
     if (!declared_array(v, i))
         return NULL;
     if (i->shape->rank == 0 || i->shape->dtype == DT_PRED) {
-        verify_bad_inst(v, i, NULL, "gives %s, expected at least one dimension and numbers", verify_text(v, i->shape));
+        verify_bad_inst(v, i, NULL, "returns %s, expected a numeric array of rank at least 1", verify_text(v, i->shape));
         return NULL;
     }
     int64_t along = inst_int(i, A_IOTA_DIMENSION, 0);
@@ -254,7 +254,7 @@ static const struct shape *copy_done_shape(struct verify *v, const struct inst *
     bool same = v->options.layout_sensitive ? shape_equal(s->elements[0], s->elements[1], IGNORE_MEMORY_SPACE | IGNORE_SPLITS)
                                             : shape_compatible(s->elements[0], s->elements[1]);
     if (!same)
-        return verify_bad_operand(v, i, 0, "equal elements 0 and 1"), NULL;
+        return verify_bad_operand(v, i, 0, "a tuple whose elements 0 and 1 are equal"), NULL;
     return s->elements[0];
 }
 
@@ -262,7 +262,7 @@ static const struct shape *copy_done_shape(struct verify *v, const struct inst *
 static const struct shape *copy_shape(struct verify *v, const struct inst *i)
 {
     if (operand_shape(i, 0)->dtype == DT_OPAQUE)
-        return verify_bad_operand(v, i, 0, "something that can be copied"), NULL;
+        return verify_bad_operand(v, i, 0, "a copyable type"), NULL;
     return operand_shape(i, 0);
 }
 

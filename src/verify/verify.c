@@ -26,7 +26,7 @@ static const char *types_name(unsigned types)
     case TY_INTEGER: return "integer elements";
     case TY_FLOAT | TY_COMPLEX: return "float or complex elements";
     case TY_PRED | TY_INTEGER: return "pred or integer elements";
-    case TY_INTEGER | TY_FLOAT | TY_COMPLEX: return "numbers as elements";
+    case TY_INTEGER | TY_FLOAT | TY_COMPLEX: return "numeric elements";
     case TY_SIGNED | TY_FLOAT | TY_COMPLEX: return "signed elements";
     default: return "an array";
     }
@@ -78,7 +78,7 @@ static bool float_types_fit(struct verify *v, const struct inst *i)
         return true;
     for (int k = 0; k < i->operand_count; k++)
         if (!one_float_type(operand_shape(i, k), &seen))
-            return verify_bad_operand(v, i, k, "floats of one type, %s among them", dtype_spelling(seen));
+            return verify_bad_operand(v, i, k, "floats of one type, got %s", dtype_spelling(seen));
     return true;
 }
 
@@ -115,7 +115,7 @@ static bool operands_as_result(struct verify *v, const struct inst *i)
         return true;
     for (int k = 0; k < i->operand_count; k++)
         if (!shape_compatible_any(operand_shape(i, k), i->shape))
-            return verify_bad_operand(v, i, k, "the dimensions of the result %s: nothing is broadcast here",
+            return verify_bad_operand(v, i, k, "the dimensions of the result %s; implicit broadcast is not supported",
                                       verify_text(v, i->shape));
     return true;
 }
@@ -123,7 +123,7 @@ static bool operands_as_result(struct verify *v, const struct inst *i)
 static bool verify_inst(struct verify *v, const struct inst *i)
 {
     if (!v->options.allow_unbounded && shape_has_unbounded(i->shape))
-        return verify_bad_inst(v, i, NULL, "gives %s, expected bounded dimensions", verify_text(v, i->shape));
+        return verify_bad_inst(v, i, NULL, "returns %s, expected bounded dimensions", verify_text(v, i->shape));
     const struct shape *given = infer(v, i);
     if (!given || !float_types_fit(v, i))
         return false;
@@ -189,7 +189,7 @@ const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, 
 {
     struct verify v = {.ds = ds, .m = m, .arena = &m->arena, .parsing = true, .strict = strict};
     if (!verify_can_infer((enum opcode)i->opcode, strict)) {
-        verify_bad_inst(&v, i, NULL, "needs its result shape written");
+        verify_bad_inst(&v, i, NULL, "requires an explicit result shape");
         return NULL;
     }
     return infer(&v, i);

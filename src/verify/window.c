@@ -31,7 +31,7 @@ bool verify_window_dim(struct verify *v, const struct inst *i, const struct wind
         return true;
     return verify_bad_attr(v, i, A_WINDOW,
                            "size %" PRId64 ", stride %" PRId64 ", padding %" PRId64 "_%" PRId64 ", dilations %" PRId64
-                           " and %" PRId64 " do not fit a dimension of %" PRId64,
+                           " and %" PRId64 " do not fit dimension size %" PRId64,
                            w->size, w->stride, w->pad_low, w->pad_high, w->base_dilation, w->window_dilation, base);
 }
 
@@ -75,7 +75,7 @@ static const struct shape *select_and_scatter_shape(struct verify *v, const stru
         return NULL;
     const struct shape *windowed = verify_dims_shape(v, s->dtype, &d);
     if (!shape_compatible_fp(source, windowed))
-        return verify_bad_operand(v, i, 1, "%s, one element for each window", verify_text(v, windowed)), NULL;
+        return verify_bad_operand(v, i, 1, "%s, one element per window", verify_text(v, windowed)), NULL;
     return s;
 }
 

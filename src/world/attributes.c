@@ -105,7 +105,7 @@ static bool store_number(struct maker *m, const struct number_type *t, const str
     } else if (num_parse_int(word, &integer) && in_range(t, word, integer)) {
         bits = t->dtype == FFI_PRED ? integer != 0 : (uint64_t)integer;
     } else {
-        return fail(m, "a number of the type", from->at);
+        return fail(m, "a number in the range of its type", from->at);
     }
     memcpy(to, &bits, t->bytes); /* this machine has the low end first */
     return true;
@@ -124,7 +124,7 @@ static bool has_point(struct str word)
 static bool make_type(struct maker *m, struct str name, const struct number_type **out)
 {
     *out = find_type(name);
-    return *out || fail(m, "a type of numbers", name.ptr);
+    return *out || fail(m, "a numeric type", name.ptr);
 }
 
 /* A number of its written type, or of the type that MLIR assumes when there is none. */
@@ -178,7 +178,7 @@ static bool make_value(struct maker *m, const struct dict_value *v, struct attri
         return true;
     }
     case DICT_DICT: out->type = FFI_DICTIONARY; return make_dictionary(m, v, out->value = ARENA_NEW(a, struct ffi_attrs));
-    default: return fail(m, v->kind == DICT_UNIT ? "`=`" : "a number, a string, an array or a dictionary", v->at);
+    default: return fail(m, v->kind == DICT_UNIT ? "'='" : "a number, a string, an array or a dictionary", v->at);
     }
 }
 

@@ -52,7 +52,7 @@ static void error_destroy(struct ffi_error_destroy *args) { error_free(args->err
 static struct ffi_error *not_here(struct ffi_head *args)
 {
     (void)args;
-    return error_new(FFI_UNIMPLEMENTED, "hlo has no streams, states or registered types");
+    return error_new(FFI_UNIMPLEMENTED, "streams, states and registered types are not supported");
 }
 
 /* ---- memory, tasks, numbers ---- */
@@ -64,7 +64,7 @@ static struct ffi_error *allocate(struct ffi_allocate *args)
     if (posix_memalign(&args->data, alignment, args->bytes ? args->bytes : 1) == 0)
         return NULL;
     args->data = NULL;
-    return error_new(FFI_NO_MEMORY, "no memory");
+    return error_new(FFI_NO_MEMORY, "out of memory");
 }
 
 static struct ffi_error *free_memory(struct ffi_free *args)
@@ -103,7 +103,7 @@ static struct ffi_error *future_create(struct ffi_future_create *args)
 {
     args->future = calloc(1, sizeof *args->future);
     if (!args->future)
-        return error_new(FFI_NO_MEMORY, "no memory");
+        return error_new(FFI_NO_MEMORY, "out of memory");
     pthread_mutex_init(&args->future->lock, NULL);
     pthread_cond_init(&args->future->done, NULL);
     return NULL;
@@ -213,7 +213,7 @@ static bool make_list(struct arena *a, const struct foreign_array *x, int count,
     for (int k = 0; k < count; k++) {
         const struct shape *s = x[k].shape;
         if (dtypes[s->dtype] == 0)
-            return buf_printf(why, "the typed FFI has no %s", dtype_spelling(s->dtype)), false;
+            return buf_printf(why, "typed FFI does not support %s", dtype_spelling(s->dtype)), false;
         buffers[k] = (struct ffi_buffer){.size = sizeof *buffers,
                                          .dtype = (enum ffi_dtype)dtypes[s->dtype],
                                          .data = x[k].data,
@@ -231,7 +231,7 @@ static bool run(struct ffi_frame *frame, ffi_handler *handler, struct buf *why)
     if (!error && frame->future)
         error = future_take(frame->future);
     if (error)
-        buf_puts(why, error->message && *error->message ? error->message : "the handler says that it has failed, not why");
+        buf_puts(why, error->message && *error->message ? error->message : "failed without a message");
     bool ok = !error;
     error_free(error);
     return ok;

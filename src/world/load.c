@@ -50,6 +50,6 @@ bool transport_load(const char *name, struct transport *out, struct buf *why)
         if (found)
             return ok;
     }
-    buf_printf(why, "there is no hlo-%s.so in %s or " TRANSPORT_FOLDER, name, own);
+    buf_printf(why, "cannot find hlo-%s.so in %s or " TRANSPORT_FOLDER, name, own);
     return false;
 }

@@ -248,18 +248,18 @@ const char *TRANSPORT_OPEN(struct transport *out)
     int begun = 0, ended = 0, level = MPI_THREAD_SINGLE;
     struct mpi *m = calloc(1, sizeof *m);
     if (!m)
-        return "no memory";
+        return "out of memory";
     MPI_Initialized(&begun);
     MPI_Finalized(&ended);
     m->ours = !begun;
     if (ended)
-        return free(m), "MPI has ended in this process, and can't begin again";
+        return free(m), "MPI was finalized in this process and cannot be initialized again";
     if (begun)
         MPI_Query_thread(&level);
     else if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
-        return free(m), "MPI does not begin";
+        return free(m), "cannot initialize MPI";
     if (level < MPI_THREAD_SERIALIZED)
-        return free(m), "MPI was begun without MPI_THREAD_SERIALIZED, and participants are threads";
+        return free(m), "MPI was initialized without MPI_THREAD_SERIALIZED";
     MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
     MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
     *out = (struct transport){.context = m, .send = mpi_send, .receive = mpi_receive, .busy = mpi_busy, .close = mpi_close};

@@ -182,11 +182,11 @@ static bool take_result(struct native *n, int r, struct buf *why)
     if (!x->data)
         return true;
     if (!guard_holds(data - GUARD) || !guard_holds(data + size)) {
-        buf_printf(why, "the code has written outside of leaf %d of its result, ", r);
+        buf_printf(why, "out-of-bounds write to leaf %d of its result, ", r);
         shape_print(why, x->shape, false);
         return false;
     }
-    return size == 0 || convert(x->shape, x->data, data, true) || (buf_puts(why, "no memory"), false);
+    return size == 0 || convert(x->shape, x->data, data, true) || (buf_puts(why, "out of memory"), false);
 }
 
 /* ---- the call ---- */
@@ -208,7 +208,7 @@ static bool jump(struct native *n, native_fn *code, struct buf *why)
     default: ((original_fn *)code)(out, n->in_data); break;
     }
     if (status.failed && why->size == 0)
-        buf_puts(why, "the code says that it has failed, not why");
+        buf_puts(why, "failed without a message");
     return !status.failed;
 }
 
@@ -220,7 +220,7 @@ static bool run(struct native *n, native_fn *code, struct buf *why)
     for (int r = 0; r < n->c->result_count && ok; r++)
         ok = make_result(n, r);
     if (!ok)
-        return buf_puts(why, "no memory"), false;
+        return buf_puts(why, "out of memory"), false;
     ok = jump(n, code, why);
     for (int r = 0; r < n->c->result_count && ok; r++)
         ok = take_result(n, r, why);

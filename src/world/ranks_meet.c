@@ -39,7 +39,7 @@ static struct item *take(struct member *p, enum kind kind, int64_t from, struct 
 /* The participant that was to send or to get the message fails. */
 static bool no_memory(struct member *p, const struct inst *at, size_t size)
 {
-    struct str why = arena_printf(&p->ds.arena, "%s: no memory for %zu bytes on their way between participants",
+    struct str why = arena_printf(&p->ds.arena, "%s: out of memory for a message of %zu bytes between participants",
                                   op_spelling(at->opcode), size);
     struct diag *d = DIAG(&p->ds, at->span, FAILURE, why.ptr);
     d->where = inst_where(&p->ds.arena, at);
@@ -242,7 +242,7 @@ static struct item *ask(struct member *p, enum kind kind, struct block body)
     struct crew *c = p->crew;
     struct head h = crew_head(p, kind, NULL);
     if (!ranks_send(c->ranks, 0, h, body, NULL))
-        DIAG(&p->ds, NO_SPAN, FAILURE, "no memory to give an item to the host");
+        DIAG(&p->ds, NO_SPAN, FAILURE, "out of memory for an outfeed item");
     for (unsigned times = 0; p->ds.errors == 0 && !p->fed && budget_look(&p->task->program->budget);)
         if (crew_progress(c))
             times = 0;
@@ -271,7 +271,7 @@ static enum feed ask_for_item(struct member *p, struct arena *a, struct literal 
         struct reader r = {answer->body, answer->size};
         *out = answer->lost ? NULL : unpack_literal(a, &r);
         if (!*out) {
-            DIAG(&p->ds, NO_SPAN, FAILURE, "no memory for an item of the host");
+            DIAG(&p->ds, NO_SPAN, FAILURE, "out of memory for an infeed item");
             came = FEED_FAILED;
         }
     }
@@ -299,7 +299,7 @@ static bool give_item(struct member *p, const struct literal *l)
     size_t size;
     void *bytes = pack_literal(l, &size);
     if (!bytes)
-        return DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "no memory to give an item to the host");
+        return DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "out of memory for an outfeed item");
     crew_enter(c, &u);
     struct item *answer = ask(p, KIND_FEED_OUT, (struct block){bytes, size});
     crew_leave(c, &u);

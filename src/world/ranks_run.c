@@ -79,7 +79,7 @@ static void take_request(struct crew *c, struct item *i)
     }
     enum feed came = i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* nobody feeds, or nobody listens */
     if (c->feeds) {
-        board_fail(c->board, "no thread could be started that serves the host to other ranks");
+        board_fail(c->board, "cannot start the thread that serves feeds to other ranks");
         came = FEED_FAILED;
     }
     answer(c, i, came, (struct block){0});
@@ -93,7 +93,7 @@ static void take_result(struct crew *c, struct item *i)
     if (!i->lost)
         task->result = unpack_literal(task->arena, &r);
     if (!task->result)
-        board_fail(c->board, "no memory for the result of a participant on another rank");
+        board_fail(c->board, "out of memory for the result of a participant on another rank");
     item_free(i);
 }
 
@@ -188,7 +188,7 @@ static bool deliver_result(struct member *p)
     mem_free(bytes);
     literal_free_data(l);
     p->task->result = NULL;
-    return ok || DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "no memory to send the result");
+    return ok || DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "out of memory for sending the result");
 }
 
 /* The last thing that a participant does; its report follows everything else that it has sent. */
@@ -241,7 +241,7 @@ static void start(struct crew *c)
         p->started = error == 0;
         if (p->started)
             continue;
-        struct str why = arena_printf(&p->ds.arena, "it cannot be started: %s", strerror(error));
+        struct str why = arena_printf(&p->ds.arena, "cannot start thread: %s", strerror(error));
         DIAG(&p->ds, NO_SPAN, FAILURE, why.ptr);
         end(p);
     }

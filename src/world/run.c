@@ -201,7 +201,7 @@ bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
     if (w.starved)
         out_of_memory();
     if (error != 0) {
-        struct str why = arena_printf(&w.arena, "participant %" PRId64 " cannot be started: %s", w.started, strerror(error));
+        struct str why = arena_printf(&w.arena, "participant %" PRId64 ": cannot start thread: %s", w.started, strerror(error));
         DIAG(ds, NO_SPAN, FAILURE, why.ptr);
     }
     bool ok = ds->errors == errors && judge(&w, ds);

@@ -44,9 +44,9 @@ static struct str name_all(const struct outcome *o, const struct wait *wait)
     for (int64_t k = 0; k < wait->count; k++)
         ended += o->endings[wait->whom[k]].ended;
     if (ended > 0 && ended == wait->count)
-        buf_puts(&b, wait->count == 1 ? ", which has ended" : ", which have ended");
+        buf_puts(&b, wait->count == 1 ? ", which has finished" : ", which have finished");
     else if (ended > 0)
-        buf_printf(&b, ", %" PRId64 " of which %s ended", ended, ended == 1 ? "has" : "have");
+        buf_printf(&b, ", %" PRId64 " of which %s finished", ended, ended == 1 ? "has" : "have");
     struct str s = arena_str(o->arena, buf_view(&b));
     buf_free(&b);
     return s;
@@ -108,7 +108,7 @@ static void tell_held_send(const struct outcome *o, struct diags *ds, struct dia
         return;
     send = held_send(o, wait->whom[0], channel_of(wait->at), &held_by);
     if (send)
-        diag_note(ds, d, send->span, "send `" STR_FMT "` of participant %" PRId64 " comes after its %s `" STR_FMT "`",
+        diag_note(ds, d, send->span, "send '" STR_FMT "' of participant %" PRId64 " comes after its %s '" STR_FMT "'",
                   STR_ARG(send->name), wait->whom[0], op_spelling(held_by->opcode), STR_ARG(held_by->name));
 }
 
@@ -126,7 +126,7 @@ static void tell_waits(const struct outcome *o, struct diags *ds)
         tell_held_send(o, ds, d, wait);
     }
     if (o->wait_count > MOST_NOTES + 1)
-        diag_note(ds, d, NO_SPAN, "%" PRId64 " more participants wait", o->wait_count - MOST_NOTES - 1);
+        diag_note(ds, d, NO_SPAN, "%" PRId64 " more participants are waiting", o->wait_count - MOST_NOTES - 1);
 }
 
 /* The messages of the first participant that failed by itself; if there are several participants, says which one it was. A

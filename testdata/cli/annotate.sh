@@ -1,6 +1,6 @@
 # annotate: the lines of the user's program as comments; the text is read back as the same module.
-# stderr: says nothing of where
-# stderr: hlo: lost.hlo: 1 instruction has stack frames, but the file has no tables of them
+# stderr: has no source locations
+# stderr: hlo: lost.hlo: 1 instruction has stack frame ids, but the file has no stack frame tables
 cp "$HERE/step.hlo" a.hlo
 $HLO annotate a.hlo -o b.hlo || exit 1
 grep -A1 -F '  // model.py:12 (loss) < train.py:40 (step)' b.hlo | grep -q '%d = ' || exit 1

@@ -22,7 +22,7 @@
 # stdout: as a file, other results: 1
 # stdout: s32[2] {0, 1}
 # stdout: replicas: 0
-# stderr: io.npz: the result differs
+# stderr: io.npz: result differs
 cat >add.hlo <<'E'
 HloModule add
 ENTRY e {

@@ -1,11 +1,11 @@
 # What no order can satisfy: who waits for whom, and which send can only come after which recv-done. XLA's verifier takes the module, so does ours.
 # status: 4
-# stderr: circle.hlo:5:3: error: recv-done on participant 0 waits for ever for participant 2
-# stderr: circle.hlo:8:3: note: send `s` of participant 2 comes after its recv-done `d`
+# stderr: circle.hlo:5:3: error: deadlock: 'recv-done' on participant 0 waits for participant 2
+# stderr: circle.hlo:8:3: note: send 's' of participant 2 comes after its recv-done 'd'
 # stderr: circle.hlo:5:3: note: recv-done on participant 1 waits for participant 0
-# stderr: circle.hlo:8:3: note: send `s` of participant 0 comes after its recv-done `d`
+# stderr: circle.hlo:8:3: note: send 's' of participant 0 comes after its recv-done 'd'
 # stderr: circle.hlo:5:3: note: recv-done on participant 2 waits for participant 1
-# stderr: circle.hlo:8:3: note: send `s` of participant 1 comes after its recv-done `d`
+# stderr: circle.hlo:8:3: note: send 's' of participant 1 comes after its recv-done 'd'
 cat >circle.hlo <<'END'
 HloModule circle, replica_count=3
 ENTRY main {

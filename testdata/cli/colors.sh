@@ -1,5 +1,5 @@
 # HLO_COLORS: the colours of messages; what is no colour does not get to the terminal, and is said.
-# stderr: hlo: warning: `HLO_COLORS`: caret, error, help, note, place and warning can be set
+# stderr: hlo: warning: invalid 'HLO_COLORS': expected caret, error, help, note, place or warning, as in 'error=1;31:note=36'
 printf 'HloModule a\nENTRY e {\n  ROOT p = f32[] paramter(0)\n}\n' >bad.hlo
 esc=$(printf '\033')
 see() { env "HLO_COLORS=$1" $HLO verify --color=always "$2" 2>&1; }

@@ -1,5 +1,5 @@
 # Completions for bash, zsh and fish hold the same options as --help says, command by command.
-# stderr: bash, zsh or fish is wanted
+# stderr: expected bash, zsh or fish
 export LC_ALL=C # what sort and ranges of letters are, depends on it
 $HLO --completion=bash >bash.txt && $HLO --completion zsh >zsh.txt && $HLO --completion fish >fish.txt || exit 1
 $HLO --help | sed -n 's/^  \([[:lower:]]*\)  *[[:upper:]].*\.$/\1/p' >commands.txt

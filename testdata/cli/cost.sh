@@ -14,7 +14,7 @@ $HLO cost a.hlo --json >out.txt || exit 1
 want '"loops_once":false'
 want '"name":"d","op":"dot","computation":"main","times":1,"operations":128,"bytes":224'
 sed 's/, backend_config=.*//' a.hlo >b.hlo
-$HLO cost b.hlo | head -1 | grep -q 'count once$' || exit 1
+$HLO cost b.hlo | head -1 | grep -q 'counted once$' || exit 1
 sed 's/f32.4. reduce/f32[5] reduce/' a.hlo >c.hlo
 $HLO cost c.hlo
 test $? = 3

@@ -2,12 +2,12 @@
 # status: 0
 # stdout: 8 passed, 0 failed, 0 skipped
 # stderr: nowhere.so: error: 
-# stderr: no custom-call target `data_of_the_library`
-# stderr: no custom-call target `free`
+# stderr: unknown custom-call target 'data_of_the_library'
+# stderr: unknown custom-call target 'free'
 cat >calls.hlo <<'END'
 // test: eval
 // from: hand
-// error: 9:3: custom-call to `divide`: division by zero
+// error: 9:3: custom call 'divide' failed: division by zero
 HloModule failure
 
 ENTRY main {
@@ -18,7 +18,7 @@ ENTRY main {
 // -----
 // test: eval
 // from: hand
-// error: 18:3: custom-call to `repeat`: once
+// error: 18:3: custom call 'repeat' failed: once
 HloModule text
 
 ENTRY main {
@@ -27,7 +27,7 @@ ENTRY main {
 // -----
 // test: eval
 // from: hand
-// error: 27:3: custom-call to `too_far`: the code has written outside of leaf 0 of its result, s32[2]
+// error: 27:3: custom call 'too_far' failed: out-of-bounds write to leaf 0 of its result, s32[2]
 HloModule overrun
 
 ENTRY main {
@@ -36,7 +36,7 @@ ENTRY main {
 // -----
 // test: eval
 // from: hand
-// error: 37:3: custom-call to `scale`: scale takes f32 of rank 1
+// error: 37:3: custom call 'scale' failed: scale takes f32 of rank 1
 HloModule typed
 
 ENTRY main {
@@ -46,7 +46,7 @@ ENTRY main {
 // -----
 // test: eval
 // from: hand
-// error: 47:3: custom-call to `scale`: too late
+// error: 47:3: custom call 'scale' failed: too late
 HloModule late
 
 ENTRY main {
@@ -56,7 +56,7 @@ ENTRY main {
 // -----
 // test: eval
 // from: hand
-// error: 57:3: custom-call to `scale`: backend_config: wanted a type of numbers at `f31}`
+// error: 57:3: custom call 'scale' failed: backend_config: expected a numeric type at 'f31}'
 HloModule config
 
 ENTRY main {
@@ -66,7 +66,7 @@ ENTRY main {
 // -----
 // test: eval
 // from: hand
-// error: 67:3: custom-call to `scale`: the typed FFI has no f6e2m3fn
+// error: 67:3: custom call 'scale' failed: typed FFI does not support f6e2m3fn
 HloModule dtype
 
 ENTRY main {
@@ -77,7 +77,7 @@ ENTRY main {
 // test: eval
 // from: hand
 // in x: f32[<=4] {1, 2}
-// error: 78:3: custom-call to `myfunc`: operand leaf 0 is smaller than its bound
+// error: 78:3: custom call 'myfunc' failed: operand leaf 0 is smaller than its bound
 HloModule sizes
 
 ENTRY main {

@@ -20,7 +20,7 @@
 # stdout:              {1}               inf              0.25         nan         nan           -
 # stdout: relative error      elements
 # stdout:   more                     2  ########################################
-# stdout: 28 values compared, 3 not the same bit for bit; results differ
+# stdout: 28 values compared, 3 not bit-identical; results differ
 # stderr: -
 # status: 1
 cat >a.hlo <<'E'

@@ -1,5 +1,5 @@
 # hlo diff --plain: the fast kernels against the formulas of the operations.
-# stdout: 4 values compared, some not the same bit for bit; results agree
+# stdout: 4 values compared, some not bit-identical; results agree
 # stdout: 1
 # stderr: -
 cat >a.hlo <<'E'

@@ -13,16 +13,16 @@
 # stdout: relative error      elements
 # stdout:   none                     3  ########################################
 # stdout:   up to 1e0                1  #############
-# stdout: 4 values compared, 3 not the same bit for bit; results differ
+# stdout: 4 values compared, 3 not bit-identical; results differ
 # stdout: values: 1
 # stdout: 1 changed
 # stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
 # stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})
 # stdout: 1 only in B
 # stdout:   b.hlo:8: %n = f32[4]{0} negate(%mul.7)
-# stdout: 4 values compared, 3 not the same bit for bit; results agree
+# stdout: 4 values compared, 3 not bit-identical; results agree
 # stdout: within a fifth: 0
-# stdout: 4 values compared, 0 not the same bit for bit; results agree
+# stdout: 4 values compared, 0 not bit-identical; results agree
 # stdout: the same: 0
 # stderr: -
 cat >a.hlo <<'E'

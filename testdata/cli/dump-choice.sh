@@ -1,7 +1,7 @@
 # A folder of dumps in which it isn't clear what is meant says what is there.
-# stderr: dir: error: there are 1 jit_f, 23 jit_step; --module=23 says which
-# stderr: there are module_0001.jit_f.cpu_after_optimizations.txt, module_0001.jit_f.thunk.txt; --module=23:after says which
-# stderr: file.hlo: error: no module `3`; the file holds 2 modules
+# stderr: dir: error: several modules: 1 jit_f, 23 jit_step; select one with --module=23
+# stderr: dir: error: several modules: module_0001.jit_f.cpu_after_optimizations.txt, module_0001.jit_f.thunk.txt; select one with --module=23:after
+# stderr: file.hlo: error: no module '3'; file has 2 modules
 # status: 2
 mkdir dir
 module() { printf 'HloModule m\nENTRY e { ROOT c = f32[] constant(%s) }\n' "$1"; }

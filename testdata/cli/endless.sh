@@ -10,7 +10,7 @@
 # stdout: source: 5
 # stdout: serve: 5
 # stdout: large: 2
-# stdout: messages: 11
+# stdout: messages: 0
 cat >m.hlo <<'E'
 ENTRY e { x = f32[2] parameter(0) t = token[] after-all() i = (f32[2], token[]) infeed(t) ROOT r = f32[2] get-tuple-element(i), index=0 }
 E

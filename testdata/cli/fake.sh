@@ -5,8 +5,8 @@
 # stdout: another seed, others
 # stdout: 0
 # stdout: 0
-# stderr: `--fake=two`: zeros, ones, iota, uniform, normal or edge is wanted
-# stderr: `--fake` and `--random` are two ways
+# stderr: hlo: error: invalid value 'two' for '--fake': expected zeros, ones, iota, uniform, normal or edge
+# stderr: hlo: error: '--fake' and '--random' are mutually exclusive
 # status: 2
 cat >m.hlo <<'E'
 HloModule m

@@ -12,10 +12,10 @@
 # stdout: status 5
 # stdout: status 130
 # stdout: status 143
-# stderr: ask.hlo:4:3: error: infeed wants s32[]; the item is f32[]
+# stderr: ask.hlo:4:3: error: 'infeed' expects s32[], but the item is f32[]
 # stderr: note: on participant 1
-# stderr: ask.hlo:4:3: error: not done after 0.2 seconds, the limit that was set
-# stderr: tell.hlo:5:3: error: not done after 0.2 seconds, the limit that was set
+# stderr: ask.hlo:4:3: error: time limit exceeded: 0.2 seconds (--timeout)
+# stderr: tell.hlo:5:3: error: time limit exceeded: 0.2 seconds (--timeout)
 cat >one_more.hlo <<'END'
 HloModule one_more
 ENTRY main {

@@ -3,11 +3,11 @@
 # stdout: status 4
 # stdout: status 4
 # stdout: status 4
-# stderr: twice.hlo:4:3: error: infeed: the host has nothing more to give
-# stderr: twice.hlo:6:3: error: infeed: the host has nothing more to give
+# stderr: twice.hlo:4:3: error: 'infeed': no more items in the feed of the host
+# stderr: twice.hlo:6:3: error: 'infeed': no more items in the feed of the host
 # stderr: note: on participant 1
 # stderr: gone: error: cannot write: Broken pipe
-# stderr: /dev/full: error: cannot write `/dev/full`: No space left on device
+# stderr: /dev/full: error: cannot write '/dev/full': No space left on device
 cat >twice.hlo <<'END'
 HloModule twice
 ENTRY main {

@@ -1,11 +1,11 @@
 # Other forms of a program get one error, with the way to HLO text; not a storm of them.
 # stdout: 1
 # stdout: 0
-# stderr: f.mlir: error: this is MLIR text (StableHLO), not HLO text; `jax.jit(f).lower(x).as_text('hlo')` gives HLO text
-# stderr: f.mlirbc: error: this is MLIR bytecode (StableHLO), not HLO text
-# stderr: f.pb: error: this is a protocol buffer (an HloProto or snapshot?), not HLO text; run with XLA_FLAGS=
-# stderr: f.pbtxt: error: this is a protocol buffer as text (HloProto), not HLO text
-# stderr: m.x-buffer-assignment.txt: error: this is XLA's report of where buffers lie, not HLO text
+# stderr: f.mlir: error: not HLO text but MLIR text (StableHLO); jax.jit(f).lower(x).as_text('hlo') returns HLO text
+# stderr: f.mlirbc: error: not HLO text but MLIR bytecode (StableHLO); jax.jit(f).lower(x).as_text('hlo') returns HLO text
+# stderr: f.pb: error: not HLO text but a protocol buffer (HloProto or snapshot); set XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to dump text
+# stderr: f.pbtxt: error: not HLO text but a text-format protocol buffer (HloProto); set XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to dump text
+# stderr: m.x-buffer-assignment.txt: error: not HLO text but an XLA buffer assignment
 # status: 2
 cat >f.mlir <<'E'
 #loc1 = loc("x")

@@ -3,8 +3,8 @@
 # stdout: status 0
 # stdout: status 4
 # stdout: status 4
-# stderr: /x.npy: error: the file got shorter while it was used, or can't be read any more
-# stderr: /x.safetensors: error: the file got shorter while it was used, or can't be read any more
+# stderr: /x.npy: error: file truncated or unreadable while mapped
+# stderr: /x.safetensors: error: file truncated or unreadable while mapped
 cat >m.hlo <<'END'
 add { a = f32[] parameter(0) b = f32[] parameter(1)
   ROOT c = f32[] add(a, b) }

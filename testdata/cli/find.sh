@@ -1,5 +1,5 @@
 # find: instructions by name, operation, shape, neighbours, place, size; grep's form, JSON, its statuses.
-# stderr: a number is wanted behind `bytes`
+# stderr: expected a number after 'bytes'
 cp "$HERE/step.hlo" a.hlo
 lines() { $HLO find a.hlo "$@" | sed 's/ = .*//'; }
 test "$(lines op=dot)" = 'a.hlo:28:2: %d' || exit 1

@@ -6,12 +6,12 @@
 # stdout: of the command line: 0
 # stdout: a target that is a path: 4
 # stdout: a bundle: 4
-# stderr: NAME=identity or NAME=zeros is wanted
+# stderr: expected NAME=identity or NAME=zeros
 golden() { # NAME DIRECTIVE TARGET [OPTION]
     printf '// test: eval\n// from: hand\n// in: f32[2] {1, 2}\n// out: f32[2] {1, 2}\n// %s\n' "$2" >t.hlo
     printf 'ENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] custom-call(x), custom_call_target="%s" }\n' "$3" >>t.hlo
     $HLO test t.hlo ${4:+"$4"} >said 2>&1; echo "$1: $?"
-    grep wanted said >&2
+    grep expected said >&2
 }
 golden 'a command' 'custom-call: T=touch ran; cat' T
 golden 'a harmless end' 'custom-call: T=touch ran #=identity' T

@@ -1,5 +1,5 @@
 # graph: a module as DOT, and what lies around an instruction.
-# stderr: no instruction `nobody`
+# stderr: no instruction 'nobody'
 cp "$HERE/step.hlo" a.hlo
 $HLO graph a.hlo >out.txt || exit 1
 want() {

@@ -1,7 +1,7 @@
 # Names longer than a file's may be, values that are none, bytes that are no characters, and a disk that is full.
 # stdout: 0001.n 209
-# stderr: argument `x`:1:8: error: expected a value, found `ENTRY`
-# stderr: v.txt:2:3: error: expected a value, `,` or `}`, found `y`
+# stderr: argument 'x':1:8: error: expected a value, got 'ENTRY'
+# stderr: v.txt:2:3: error: expected a value, ',' or '}', got 'y'
 # stderr: bytes.hlo:1:1: error:
 # stderr: ?ELF??a
 # stderr: hlo: error: cannot write to standard output: No space left on device

@@ -2,6 +2,6 @@
 # needs: onnx
 # status: 3
 # stdout:
-# stderr: bad.onnx: error: no sound ONNX file: a field is malformed or cut short, at byte 0
+# stderr: bad.onnx: error: malformed ONNX file: malformed or truncated field at byte 0
 printf '\377\377\377\377\377\377\377\377\377\377\377' >bad.onnx
 $HLO import bad.onnx

@@ -1,6 +1,6 @@
 # Where sizes change at run time, values that need more than --max-memory end the run before they are made.
 # stdout: 5 0
-# stderr: a.hlo:6:2: error: the values need more than 1024 bytes
+# stderr: a.hlo:6:2: error: memory limit exceeded: values need more than 1024 bytes (--max-memory)
 cat >a.hlo <<'END'
 HloModule a
 c { x = f32[] parameter(0)

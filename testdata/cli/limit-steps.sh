@@ -1,6 +1,6 @@
 # A loop without end ends at the limit of steps, be it a scalar program or one over arrays.
 # stdout: 5 5 0
-# stderr: not done after 1000 steps
+# stderr: step limit exceeded: more than 1000 steps
 cat >a.hlo <<'END'
 HloModule a
 c { p = (f32[2000], s32[]) parameter(0)

@@ -1,6 +1,6 @@
 # A loop without end ends when the time is over.
 # stdout: 5
-# stderr: not done after 0.05 seconds
+# stderr: a.hlo:7:2: error: time limit exceeded: 0.05 seconds (--timeout)
 cat >a.hlo <<'END'
 HloModule a
 c { p = s32[] parameter(0)

@@ -1,7 +1,7 @@
 # A loop that goes round more often than --max-trip says ends the run, be it a scalar program or one over arrays.
 # stdout: 5 0 5 5
 # stdout: 5 0 5 0
-# stderr: c.hlo:9:2: error: a loop goes round more than 9 times, the limit that was set
+# stderr: c.hlo:9:2: error: loop exceeded 9 iterations (--max-trip)
 cat >a.hlo <<'END'
 HloModule a
 c { p = (f32[2000], s32[]) parameter(0)

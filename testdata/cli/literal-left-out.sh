@@ -1,8 +1,8 @@
 # Values that were left out are no values: as an argument, an expected result, an item of a feed, what a command answers.
-# stderr: argument `x`:1:9: error: `...` stands for values that were left out; here they are needed
-# stderr: <literal>:1:9: error: `...` stands for values that were left out; here they are needed
-# stderr: a.txt: error: line 1 is no literal
-# stderr: line 1 of its output is no literal: `...` stands for values that were left out; here they are needed
+# stderr: argument 'x':1:9: error: elided values '...' are not allowed here
+# stderr: <literal>:1:9: error: elided values '...' are not allowed here
+# stderr: a.txt: error: line 1 is not a literal
+# stderr: call.hlo:7:3: error: custom call 'f' failed: line 1 of the output is not a literal: elided values '...' are not allowed here
 # stdout: 2 4
 # stdout: 4
 # stdout: 0 passed, 2 failed, 0 skipped

@@ -1,5 +1,5 @@
 # ls: computations and instructions, how often each operation stands there; one computation; JSON.
-# stderr: no computation `nobody`
+# stderr: no computation 'nobody'
 cp "$HERE/step.hlo" a.hlo
 $HLO ls a.hlo >out.txt || exit 1
 want() {

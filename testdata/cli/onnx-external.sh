@@ -11,9 +11,9 @@
 # stdout: a device: 3
 # stdout: y = f32[4] {2, 3, 4, 5}
 # stdout: all of them links: 0
-# stderr: error: tensor `w`: its data are in `data/weights`, outside the folder of the model
-# stderr: error: tensor `w`: what its data are said to be in is no file
-# stderr: error: tensor `w`: cannot read its data in `data/weights`:
+# stderr: m/model.onnx: error: tensor 'w': external data 'data/weights' is outside the directory of the model
+# stderr: m/model.onnx: error: tensor 'w': external data is not a regular file
+# stderr: m/model.onnx: error: tensor 'w': cannot read external data 'data/weights': Too many levels of symbolic links
 see() { $HLO run m/model.onnx '{1, 2, 3, 4}'; echo "$1: $?"; }
 mkdir -p m/data m/more elsewhere
 cp "$HERE/../onnx/external.onnx" m/model.onnx

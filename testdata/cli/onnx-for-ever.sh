@@ -2,5 +2,5 @@
 # needs: onnx
 # status: 5
 # stdout:
-# stderr: not done after 1000 steps, the limit that was set
+# stderr: step limit exceeded: more than 1000 steps
 $HLO run "$HERE/../onnx/for_ever.onnx" 1 --max-steps=1000

@@ -1,8 +1,8 @@
 # The mode ("", "") of ONNX's Loop never ends by itself: steps and time end it, or a scan
 # output that is full.
 # stdout: 5 5 4
-# stderr: error: not done after 100000 steps
-# stderr: error: not done after 0.1 seconds
+# stderr: endless.hlo:9:2: error: step limit exceeded: more than 100000 steps (--max-steps)
+# stderr: endless.hlo:9:2: error: time limit exceeded: 0.1 seconds (--timeout)
 # stderr: full.hlo:9:2: error: scan output 0 has 10 elements along dimension 0, more than its bound 9
 cat >endless.hlo <<'END'
 HloModule endless

@@ -2,16 +2,16 @@
 # needs: onnx
 # status: 2
 # stdout:
-# stderr: onnx.hlo: error: no sound ONNX file
-# stderr: nowhere.onnx: error: cannot read the file
-# stderr: no value for input 1, `b`, which is int32[]
-# stderr: no input `c`; the model takes `a`, `b`
-# stderr: argument `7` is one too many: the model takes 2
-# stderr: `a` is int32[]; the value is f32[2]
-# stderr: input `start` is seq(int64): its elements are written in brackets
-# stderr: `start` is seq(int64); the value has an element that is f32[1]
-# stderr: `--replicas` does not go with a model of ONNX
-# stderr: `--bound` is for models of ONNX
+# stderr: hlo: error: '--bound' requires an ONNX model
+# stderr: nowhere.onnx: error: cannot read file: No such file or directory
+# stderr: hlo: error: missing value for input 1, 'b', of type int32[]
+# stderr: hlo: error: unknown input 'c'; the model has 'a', 'b'
+# stderr: hlo: error: too many arguments: '7'; the model has 2 inputs
+# stderr: 'a' is int32[]; the value is f32[2]
+# stderr: hlo: error: input 'start' is seq(int64): write its elements in brackets, [{1}, {1, 2}]
+# stderr: 'start' is seq(int64); the value has an element that is f32[1]
+# stderr: hlo: error: '--replicas' is not supported for ONNX models
+# stderr: hlo: error: '--bound' requires an ONNX model
 example=$HERE/../onnx/example.onnx
 ranges=$HERE/../onnx/ranges.onnx
 printf 'HloModule m\n' >onnx.hlo

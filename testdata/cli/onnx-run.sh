@@ -36,4 +36,4 @@ $HLO run "$ranges" 300 '[]' --bound=20 2>err.txt
 grep -q 'its bound 20' err.txt || exit 97
 $HLO run "$ranges" 300 '[]' --max-memory=1M 2>err.txt
 [ $? = 5 ] || exit 99
-grep -q 'with a bound of 256: the values need more than 1048576 bytes' err.txt || exit 100
+grep -q 'with a bound of 256: memory limit exceeded: values need more than 1048576 bytes' err.txt || exit 100

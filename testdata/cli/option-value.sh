@@ -1,7 +1,7 @@
 # An option that needs a value says so; a number out of range as well.
 # status: 2
-# stderr: option `--output` needs a value: --output=FILE
-# stderr: no module `0`; the file holds 1 module
+# stderr: hlo: error: option '--output' requires a value: --output=FILE
+# stderr: a.hlo: error: no module '0'; file has 1 module
 printf 'HloModule a\nENTRY e { ROOT p = f32[] parameter(0) }\n' >a.hlo
 $HLO run a.hlo --output
 $HLO run a.hlo --module 0

@@ -7,11 +7,11 @@
 # stdout: it is green: 2
 # stdout: deep: 2
 # stdout: no quote: 2
-# stderr: HLO_OPTIONS: `m.hlo` is no option
-# stderr: unknown option `--fakes`; did you mean `--fake`?
-# stderr: options.txt: files of options in files of options
-# stderr: wrong.txt: a quote is not closed
-# stderr: cannot read the options in `nowhere.txt`
+# stderr: hlo: error: HLO_OPTIONS: unknown option 'm.hlo'
+# stderr: unknown option '--fakes'; did you mean '--fake'?
+# stderr: hlo: error: options.txt: option files nested more than 8 deep
+# stderr: hlo: error: wrong.txt: unterminated quote
+# stderr: hlo: error: cannot read option file 'nowhere.txt': No such file or directory
 # status: 2
 printf 'HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >m.hlo
 export HLO_OPTIONS='--fake=ones --runs 7 --tap'

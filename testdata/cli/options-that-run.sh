@@ -6,9 +6,9 @@
 # stdout: passed over: 0
 # stdout: f32[2] {1, 2}
 # stdout: f32[2] {1, 2}
-# stderr: HLO_OPTIONS: `--custom-call-lib` is taken from the command line alone, or from a file that is named there
-# stderr: usual.txt: `--custom-call` is taken from the command line alone
-# stderr: HLO_OPTIONS: `--oracle` is taken
+# stderr: hlo: error: HLO_OPTIONS: '--custom-call-lib' is only allowed on the command line or in a file named there, since it runs a program
+# stderr: hlo: error: usual.txt: '--custom-call' is only allowed on the command line or in a file named there, since it runs a program
+# stderr: hlo: error: HLO_OPTIONS: '--oracle' is only allowed on the command line or in a file named there, since it runs a program
 printf 'HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] custom-call(x), custom_call_target="T" }\n' >m.hlo
 echo "--custom-call=T='touch ran; cat'" >usual.txt
 HLO_OPTIONS="--custom-call-lib $LIB" $HLO m.hlo '{1, 2}'; echo "lib: $?"

@@ -1,7 +1,7 @@
 # Who waits for ever is said in the same words when one comes late: a run that can't end waits for whoever hasn't had its time yet.
 # status: 4
-# stderr: slow.hlo:8:3: error: all-reduce on participant 1 waits for ever for participant 0, which has ended
-# stderr: slow.hlo:8:3: note: all-reduce on participant 2 waits for participant 0, which has ended
+# stderr: slow.hlo:8:3: note: all-reduce on participant 2 waits for participant 0, which has finished
+# stderr: slow.hlo:8:3: note: all-reduce on participant 2 waits for participant 0, which has finished
 cat >slow.hlo <<'END'
 HloModule slow, replica_count=3
 add { a = s32[] parameter(0) b = s32[] parameter(1)

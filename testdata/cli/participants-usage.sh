@@ -1,9 +1,9 @@
 # Participants that there are not, and options that are nobody's own.
 # status: 2
 # stderr: no participant 2; there are 2
-# stderr: option `--output` is not for one participant
-# stderr: the number of a participant is wanted
-# stderr: there are 2 participants; write an .npz file
+# stderr: hlo: error: option '--output' cannot be set per participant
+# stderr: hlo: error: no participant 2; there are 2
+# stderr: x.npy: error: a file of this type cannot hold the results of 2 participants; write an .npz file
 cp "$HERE/participants.hlo" m.hlo
 $HLO run m.hlo --replicas=2 'x@2={1, 2}'
 $HLO run m.hlo --output@1=x '{1, 2}'

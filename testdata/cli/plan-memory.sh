@@ -1,7 +1,7 @@
 # What the values of a run need is known before it begins.
 # stdout: 5 0 0
-# stderr: a.hlo:7:2: error: the values of a run need 2048 bytes here, and 1024 are allowed
-# stderr: `--max-memory=1q`: a number of bytes is wanted
+# stderr: a.hlo:7:2: error: memory limit exceeded: run needs 2048 bytes, limit is 1024 (--max-memory)
+# stderr: hlo: error: invalid value '1q' for '--max-memory': expected a number of bytes
 cat >a.hlo <<'END'
 HloModule a
 c { x = f32[] parameter(0)

@@ -38,12 +38,12 @@ $HLO plan a.hlo >out.txt || exit 1
 want() {
     tr -s ' ' <out.txt | grep -qF -- "$1" || { echo "lacks: $1"; tr -s ' ' <out.txt; exit 1; }
 }
-want ' while: body %body, condition a scalar program of 2 operations; after the first iteration a scalar program of '
-want ' once in a run of the loop'
+want ' while: body %body, condition bytecode of 2 operations; after the first iteration bytecode of '
+want '; once per loop'
 want ' inlined 1 calls and fusions'
 want ' mapped 1 maps'
-want ' merged 1 steps'
-want ' invariant 2 steps'
+want ' merged 1 common'
+want ' invariant 2 loop-invariant'
 want ' rests 1 loops'
 cat >a.hlo <<'END'
 HloModule a
@@ -55,6 +55,6 @@ ENTRY e { first = f32[] parameter(0)
  ROOT r = f32[] reduce(x, first), dimensions={0}, to_apply=add }
 END
 $HLO plan a.hlo >out.txt || exit 1
-want ' f64[] 8 b3 end 32.1 KiB reduce: add; vectors, blocks folded in order; once for all runs'
+want ' f64[] 8 b3 end 32.1 KiB reduce: add; vectors, blocks reduced in order; cached across runs'
 want ' split 1 reductions'
 want ' kept 2 steps'

@@ -39,7 +39,7 @@ want() {
 }
 want 'entry %e: 2 parameters'
 want '%sorted f32[65536] 256.0 KiB b'
-want ' sort: ascending by operand 0, a f32; radix on '
+want ' sort: ascending by operand 0, a f32; radix sort of keys'
 want 'in place of %sorted'
 want ' while: '
 want ' reduce: add; '

@@ -1,5 +1,5 @@
 # prof: what the runs of a module spend their time on; the same for programs, and as a trace.
-# stderr: `--runs=0`: a number from 1 to 100000 is wanted
+# stderr: invalid value '0' for '--runs': expected an integer from 1 to 100000
 cat >a.hlo <<'END'
 HloModule a
 ENTRY e { p = f32[64,64] parameter(0)
@@ -17,7 +17,7 @@ want '^ [0-9.]+ [mun]?s [0-9.]+% 3 [0-9.]+ [mun]?s [0-9.]+ [0-9.]+ %d dot'
 want '^ [0-9.]+ [mun]?s [0-9.]+% 3 [0-9.]+ [mun]?s - - %t transpose'
 want '^ [0-9.]+ [mun]?s [0-9.]+% 3 - [0-9.]+ pad$'
 want '^runs 3, median [0-9.]+ [mun]?s, steps [0-9.]+ [mun]?s$'
-want '^values 49152 bytes at once, foreseen 49152$'
+want '^values 49152 bytes at once, predicted 49152$'
 grep -q '^{"ph":"X","pid":1,"tid":1,"ts":[0-9.e+-]*,"dur":[0-9.e+-]*,"cat":"dot","name":"d","args":{"what":"dot' trace.json || exit 1
 $HLO prof a.hlo p=@ones.npy --runs=1 2>/dev/null && exit 1
 $HLO prof a.hlo --runs=2 --json --top=1 | grep -q '^{"schema":1,"runs":2,.*"op":"dot","name":"d","computation":"e","what":"dot.*"calls":2,.*"operations":1048576,"bytes":98304}' || exit 1

@@ -4,9 +4,9 @@
 # stdout:   a = f32[2]{0} constant({0, 0})
 # stdout:   ROOT t = f32[2]{0} custom-call(a), custom_call_target="nowhere"
 # stdout: }
-# stderr: hlo: 2 of 21 instructions are left
-# stderr: hlo: m.hlo does not fail by this check
-# stderr: hlo: error: what to look for is wanted: --check=CMD, nan, plain, mismatch:FILE or error:TEXT
+# stderr: hlo: reduced to 2 of 21 instructions
+# stderr: hlo: m.hlo does not fail the check
+# stderr: hlo: error: missing --check=CMD, nan, plain, mismatch:FILE or error:TEXT
 cat >m.hlo <<'END'
 HloModule m
 f {
@@ -39,6 +39,6 @@ ENTRY main {
   ROOT r = (f32[2], f32[2]) tuple(y, x)
 }
 END
-$HLO reduce m.hlo '--check=error:no custom-call target' | $HLO fmt --short - | sed '1,2d;/^$/d'
+$HLO reduce m.hlo '--check=error:unknown custom-call target' | $HLO fmt --short - | sed '1,2d;/^$/d'
 $HLO reduce m.hlo --check=error:nothing-of-the-kind
 $HLO reduce m.hlo

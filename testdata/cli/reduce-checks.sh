@@ -7,8 +7,8 @@
 # stdout: 1
 # stdout:   y = f32[] nonsense(c3)
 # stdout: 5
-# stderr: hlo: error: `--bad-if` goes with a command
-# stderr: hlo: plain.hlo does not fail by this check
+# stderr: hlo: error: '--bad-if' requires a command
+# stderr: hlo: plain.hlo does not fail the check
 cat >good.hlo <<'END'
 ENTRY main {
   x = f32[4] parameter(0)
@@ -28,7 +28,7 @@ $HLO run good.hlo --random -o out.npz
 $HLO reduce bad.hlo --random --check=mismatch:out.npz -o small.hlo
 $HLO fmt --short small.hlo | sed -n 's/^ *ROOT/ROOT/p'
 sed 's/c = f32\[4\]/c = f32[5]/; s/(f32\[4\], f32/(f32[5], f32/' good.hlo >rejected.hlo
-$HLO reduce rejected.hlo '--check=error:result of `negate`' -o small.hlo
+$HLO reduce rejected.hlo "--check=error:result of 'negate'" -o small.hlo
 $HLO fmt --short small.hlo | sed -n 's/^ *ROOT/ROOT/p'
 $HLO reduce good.hlo --check='grep -q negate' -o small.hlo; echo $?
 cp good.hlo plain.hlo

@@ -1,6 +1,6 @@
 # What a line adds alone, and what needs the whole module, come to the same module and the same values
 # status: 3
-# stderr: <stdin>:22:5: error: computation `twice` of `fusion` another fusion calls it too
+# stderr: <stdin>:22:5: error: computation 'twice' of 'fusion' is called by another fusion
 # stdout: x = f32[2] {1, 2}
 # stdout: a = f32[2] {2, 6}
 # stdout: b = f32[2] {4, 12}
@@ -52,7 +52,6 @@
 # stdout:   %g = f32[2]{0} fusion(%e), kind=kLoop, calls=%twice
 # stdout:   ROOT %_1 = f32[2]{0} multiply(%e, %e)
 # stdout: }
-# stdout:
 $HLO repl <<'END'
 x = f32[2] constant({1, 2})
 twice { p = f32[2] parameter(0) ROOT r = f32[2] add(p, p) }

@@ -1,5 +1,5 @@
 # Ctrl-C ends a run; what was made until then can still be seen
-# stderr: error: the run was interrupted here
+# stderr: error: interrupted here
 # stdout: y = s32[] negate(z)
 # stdout: shape     s32[]
 # stdout: in        e

@@ -1,6 +1,6 @@
 # Parameters that are declared one by one, and values that they are given before and after something uses them
 # status: 3
-# stderr: <stdin>:20:1: error: parameter number 3 is missing: there are 4 parameters
+# stderr: <stdin>:20:1: error: missing parameter number 3: there are 4 parameters
 # stdout: x: f32[2]{0}
 # stdout: y: f32[2]{0}
 # stdout: x = f32[2] {1, 2}

@@ -1,12 +1,12 @@
 # Scripts: files, -c, the rc file; the first error ends them with its status
 # status: 2
 # stderr: time: 0.
-# stderr: -c:1: error: no command `.bogus`
+# stderr: -c:1: error: no command `.bogus`; .help lists them
 # stderr: <stdin>:2: error: the entry ends before its brackets
 # stderr: nowhere.hlr: No such file
 # stderr: files that read files are 20 deep
 # stderr: the shell ended with status 3
-# stderr: one file at most; `two` is one too many
+# stderr: expected at most one file, got 'two'
 # stdout: third = f32[] 0.333
 # stdout: > x
 # stdout: x = f32[2] {1, 2}

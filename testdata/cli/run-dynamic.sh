@@ -5,8 +5,8 @@
 # stdout: f32[0] {}
 # stdout: f32[3] {4, 8, 12}
 # stdout: f32[10]
-# stderr: argument `x`:1:32: error: more values than f32[10] holds (10)
-# stderr: many.npy: error: the array is f32[11], but parameter `x` wants f32[<=10]
+# stderr: argument 'x':1:32: error: too many values for f32[10], which has 10 elements
+# stderr: many.npy: error: array is f32[11], but parameter 'x' expects f32[<=10]
 # status: 2
 cat >twice.hlo <<'X'
 HloModule twice

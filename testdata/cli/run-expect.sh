@@ -3,7 +3,7 @@
 # stdout: arrays: 0
 # stdout: near: 0
 # stdout: differs: 1
-# stdout: hlo: good.txt: the result differs: component 0: element {1} is nan, expected 2; 2 of 3 differ; worst errors: abs 0.5 at {2}, rel 0.167, 2097152 ulp
+# stdout: hlo: good.txt: result differs: tuple element 0: element {1} is nan, expected 2; 2 of 3 differ; worst errors: abs 0.5 at {2}, rel 0.167, 2097152 ulp
 # stdout: 3 of 4 elements differ, 1 of them not finite on one side; worst errors: abs 1, rel 0.25, 2097152 ulp
 # stdout:          element                is          expected         abs         rel         ulp
 # stdout:       leaf 0 {1}               nan                 2         nan         nan           -
@@ -16,10 +16,10 @@
 # stdout: shape: 1
 # stdout: broken: 2
 # stdout: none: 2
-# stderr: hlo: short.txt: the result differs: shape is (f32[3], s32[]), expected f32[2]
-# stderr: <literal>:1:11: error: expected a value, `,` or `}`, but the text ends here
-# stderr: none.txt: error: cannot read the file: No such file or directory
-# stderr: hlo: error: `good.txt`: there are 2 participants, whose results are expected from an .npz file
+# stderr: hlo: short.txt: result differs: shape is (f32[3], s32[]), expected f32[2]
+# stderr: <literal>:1:11: error: expected a value, ',' or '}', got end of input
+# stderr: none.txt: error: cannot read file: No such file or directory
+# stderr: hlo: error: 'good.txt': results of 2 participants must be in an .npz file
 # status: 2
 printf 'HloModule m\nENTRY e { x = f32[3] parameter(0)  y = s32[] parameter(1)  ROOT t = (f32[3], s32[]) tuple(x, y) }\n' >a.hlo
 printf 'HloModule m, replica_count=2\nENTRY e { ROOT x = u32[] replica-id() }\n' >two.hlo

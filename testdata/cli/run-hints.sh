@@ -3,9 +3,9 @@
 # stdout: 2
 # stdout: 2
 # stdout: f32[2] {0.5, 1}
-# stderr: argument `x`: error: an array is written in braces: '{1, 2, 3}'
-# stderr: argument `x`: error: `x.npy` is a file; `@x.npy` stands for what is in it
-# stderr: argument `x`: error: `./v.txt` is a file; `@./v.txt` stands for what is in it
+# stderr: argument 'x': error: write arrays in braces: '{1, 2, 3}'
+# stderr: argument 'x': error: 'x.npy' is a file; use '@x.npy' to read its contents
+# stderr: argument 'x': error: './v.txt' is a file; use '@./v.txt' to read its contents
 echo 'ENTRY e { ROOT x = f32[2] parameter(0) }' >a.hlo
 $HLO run a.hlo '[1, 2]'; echo $?
 echo '{0.5, 1}' >v.txt

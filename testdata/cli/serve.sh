@@ -3,8 +3,8 @@
 # stdout: {"schema":1,"id":"a","status":0,"handle":1,"parameters":[{"name":"x","shape":"f32[2]"}],"diagnostics":[]}
 # stdout: {"schema":1,"id":2,"status":0,"results":["f32[2] {6, 8}"],"diagnostics":[]}
 # stdout: {"schema":1,"id":3,"status":0,"results":[{"shape":"f32[2]","values":[2,2]}],"diagnostics":[]}
-# stdout: {"schema":1,"id":4,"status":2,"diagnostics":[{"id":"failure","severity":"error","file":"request","line":0,"column":0,"end_line":0,"end_column":0,"message":"no sound JSON: wanted a closing quote at the end","suggestion":null,"notes":[]}]}
-# stdout: {"schema":1,"id":null,"status":2,"diagnostics":[{"id":"failure","severity":"error","file":"request","line":0,"column":0,"end_line":0,"end_column":0,"message":"a JSON object is wanted","suggestion":null,"notes":[]}]}
+# stdout: {"schema":1,"id":4,"status":2,"diagnostics":[{"id":"failure","severity":"error","file":"request","line":0,"column":0,"end_line":0,"end_column":0,"message":"malformed JSON: expected a closing quote, got end of input","suggestion":null,"notes":[]}]}
+# stdout: {"schema":1,"id":null,"status":2,"diagnostics":[{"id":"failure","severity":"error","file":"request","line":0,"column":0,"end_line":0,"end_column":0,"message":"expected a JSON object","suggestion":null,"notes":[]}]}
 # stdout: 3 4
 # stdout: 4 3
 # stdout: 5 5
@@ -15,7 +15,7 @@
 # stdout: 9 2
 # stdout: 10 2
 # stdout: é
-# stderr: `--stdio` says where requests come from
+# stderr: missing '--stdio'
 # status: 2
 m='HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] add(x, x) }\n'
 loop='c { p = s32[] parameter(0)  ROOT t = pred[] constant(true) }\nb { p = s32[] parameter(0)  ROOT q = s32[] add(p, p) }\nENTRY e { z = s32[] constant(1)  ROOT w = s32[] while(z), condition=c, body=b }'

@@ -1,18 +1,18 @@
 # --stop-on ends a run at the instruction that makes nan, inf, an overflow or a denormal number of operands without one.
 # stdout: 4 4 4 4 4 0 2 4
-# stderr: a.hlo:5:3: error: `l` makes nan of operands without one: nan at {1} (1 of 3 elements)
-# stderr: a.hlo:4:3: note: operand 0 is `y`: {1} -1
-# stderr: a.hlo:12:3: note: in `call`
-# stderr: note: this comes from step.py:7
-# stderr: a.hlo:5:3: error: `l` makes inf of operands without one: -inf at {2} (1 of 3 elements)
-# stderr: a.hlo:13:3: error: `e` makes inf of finite operands: inf at {0} (1 of 3 elements)
-# stderr: a.hlo:14:3: error: `d` makes a denormal number of operands without one: 2e-39 at {} (1 of 1 elements)
-# stderr: hlo: warning: there are nan in the arguments for `x`
-# stderr: b.hlo:7:3: error: `r` takes nan from a constant: nan at {0} (2 of 3 elements)
-# stderr: b.hlo:6:3: note: operand 2 is `n`: {0} nan
-# stderr: note: no line is known: the file has no table with stack frame 4 of `r`
-# stderr: note: this comes from jit(f)/log
-# stderr: `--stop-on=nan,x`: nan, inf, overflow and denormal are known
+# stderr: a.hlo:5:3: error: 'l' produces nan from operands without any: nan at {1} (1 of 3 elements)
+# stderr: a.hlo:4:3: note: operand 0 is 'y': {1} -1
+# stderr: a.hlo:12:3: note: in 'call'
+# stderr: note: traced from step.py:7
+# stderr: a.hlo:5:3: error: 'l' produces inf from operands without any: -inf at {2} (1 of 3 elements)
+# stderr: a.hlo:13:3: error: 'e' produces inf from finite operands: inf at {0} (1 of 3 elements)
+# stderr: a.hlo:14:3: error: 'd' produces a denormal from operands without any: 2e-39 at {} (1 of 1 elements)
+# stderr: hlo: warning: nan in the arguments of 'x'
+# stderr: b.hlo:7:3: error: 'r' reads nan from a constant: nan at {0} (2 of 3 elements)
+# stderr: b.hlo:6:3: note: operand 2 is 'n': {0} nan
+# stderr: c.hlo: note: source line unknown: no stack frame table entry 4 of 'r'
+# stderr: note: traced from jit(f)/log
+# stderr: hlo: error: invalid value 'nan,x' for '--stop-on': expected nan, inf, overflow or denormal, separated by commas
 cat >a.hlo <<'END'
 HloModule a
 

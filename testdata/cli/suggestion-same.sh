@@ -1,5 +1,5 @@
 # Of several names that are as near, the same one is suggested each time
-# stdout: help: did you mean `a1`?
+# stdout: help: did you mean 'a1'?
 # stdout: 1
 cat >near.hlo <<'E'
 ENTRY e {

@@ -2,7 +2,7 @@
 # status: 1
 # stdout: FAIL b.hlo
 # stdout:   b.hlo:2: no such error: 6:17: unknown opcode
-# stdout:   b.hlo:6: unexpected error: 6:18: unknown opcode `paramter`
+# stdout:   b.hlo:6: unexpected error: 6:18: unknown opcode 'paramter'
 # stdout: 1 passed, 1 failed, 0 skipped
 cat >a.hlo <<'X'
 // test: verify

@@ -6,10 +6,10 @@
 # stdout: status 1
 # stdout: TAP version 13
 # stdout: 1..1
-# stdout: ok 1 - a.hlo # SKIP no `test:` line
+# stdout: ok 1 - a.hlo # SKIP no 'test:' line
 # stdout: # 0 passed, 0 failed, 1 skipped
-# stderr: no test found: a module that is one has a line `// test: ...`
-# stderr: no test has a name that `--filter=other` fits
+# stderr: hlo: error: no tests found: a test has a line '// test: ...'
+# stderr: hlo: error: no test matches '--filter=other'
 # status: 1
 echo 'ENTRY e { ROOT r = s32[] constant(1) }' >a.hlo
 $HLO test a.hlo

@@ -1,7 +1,7 @@
 # Ctrl-C ends a trace, too: what has been done is written, line by line to the last.
 # stdout: 130
 # stdout: 130
-# stderr: error: the run was interrupted here
+# stderr: error: interrupted here
 cp "$HERE/endless.hlo" a.hlo
 "$TOOLS/signal_when.sh" INT 'test -s out.txt' "$HLO" trace a.hlo 0 --filter=add >out.txt; echo $?
 n=$(wc -l <out.txt)

@@ -12,7 +12,7 @@
 # stdout: 3 x 3
 # stdout: 3 y 6
 # stdout: 0004.z@0.npy 0004.z@1.npy 0004.z@2.npy 0004.z@3.npy
-# stdout: 4 1
+# stdout: 4 0
 cat >a.hlo <<'END'
 HloModule m, replica_count=4
 sum { a = s32[] parameter(0)

@@ -2,10 +2,10 @@
 # status: 2
 # stdout: 2
 # stdout: 2
-# stderr: no command or file `verfiy`; did you mean `verify`?
-# stderr: no command or file `check`; did you mean `verify`?
-# stderr: no command or file `prinf`; did you mean `prof`?
-# stderr: `dot` is an operation: `hlo ops dot` says what it does
+# stderr: hlo: error: 'check' is not a command or file; did you mean 'verify'?
+# stderr: hlo: error: 'check' is not a command or file; did you mean 'verify'?
+# stderr: hlo: error: 'prinf' is not a command or file; did you mean 'prof'?
+# stderr: hlo: error: 'dot' is an operation; see 'hlo ops dot'
 $HLO check x.hlo; echo $?
 $HLO help prinf; echo $?
 $HLO help dot

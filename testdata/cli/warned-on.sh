@@ -12,4 +12,4 @@ ENTRY main {
 }
 END
 $HLO run a.hlo '{0, 0}' --warn-on=nan 2>err.txt
-grep -c 'warning: .* makes nan of operands without one' err.txt
+grep -c 'warning: .* produces nan from operands without any' err.txt

@@ -4,9 +4,9 @@
 # stdout:   lhs: y@3[0] = 16  add f32[2]
 # stdout:   rhs: y@3[0] = 16  add f32[2]
 # stdout: 5
-# stderr: m.hlo:8:3: error: a loop goes round more than 5 times, the limit that was set
+# stderr: m.hlo:8:3: error: loop exceeded 5 iterations (--max-trip)
 # stderr: <element>: error: `o[0]`: it was not done on whole values in this run, so there is nothing to see
-# stderr: m.hlo:8:3: error: a loop goes round more than 5 times, the limit that was set
+# stderr: m.hlo:8:3: error: loop exceeded 5 iterations (--max-trip)
 cat >m.hlo <<'END'
 body { p = (s32[], f32[2]) parameter(0) n = s32[] get-tuple-element(p), index=0 x = f32[2] get-tuple-element(p), index=1
   one = s32[] constant(1) m = s32[] add(n, one) y = f32[2] add(x, x) ROOT t = (s32[], f32[2]) tuple(m, y) }

@@ -24,7 +24,7 @@
 # stderr: <element>: error: `none[0]`: index 0 is out of bounds: dimension 0 has 0 elements
 # stderr: hlo: error: no element given: NAME[I,J]
 # stderr: hlo: error: no file given
-# stderr: hlo: error: no argument for parameter 0, `x`, of shape f32[2,3]; --fake or --random makes one up
+# stderr: hlo: error: missing argument for parameter 0, 'x', of shape f32[2,3]; --fake or --random generates one
 cat >m.hlo <<'END'
 ENTRY e {
   x = f32[2,3] parameter(0)

@@ -1,7 +1,7 @@
 # --world: threads are what there is without it; anything but threads and mpi is an error.
 # status: 2
 # stdout: s32[] 3
-# stderr: `--world=elsewhere`: threads or mpi is wanted
+# stderr: hlo: error: invalid value 'elsewhere' for '--world': expected threads or mpi
 cat >m.hlo <<'END'
 ENTRY main {
   x = s32[] parameter(0)

@@ -1,5 +1,5 @@
 # An archive without the array says which arrays it has.
 # status: 2
-# stderr: x.npz: error: no array `arg0` or `p` for parameter `p`; the file has `out0`
+# stderr: x.npz: error: no array 'arg0' or 'p' for parameter 'p'; the file has 'out0'
 printf 'HloModule a\nENTRY e { ROOT p = f32[2] parameter(0) }\n' >a.hlo
 $HLO run a.hlo '{1, 2}' --output x.npz && $HLO run a.hlo --inputs x.npz

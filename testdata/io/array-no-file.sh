@@ -1,6 +1,6 @@
 # A folder without the file says which it might have been.
 # status: 2
-# stderr: d: error: nothing for parameter `p`: there is none of `arg0.npy`, `arg0.bin`, `p.npy`, `p.bin`
+# stderr: d: error: no array for parameter 'p': tried 'arg0.npy', 'arg0.bin', 'p.npy', 'p.bin'
 printf 'HloModule a\nENTRY e { ROOT p = f32[2] parameter(0) }\n' >a.hlo
 mkdir d
 $HLO run a.hlo --inputs=d

@@ -1,6 +1,6 @@
 # Python objects in an array have no counterpart.
 # status: 2
-# stderr: x.npy: error: elements of type `|O` have no counterpart in HLO
+# stderr: x.npy: error: element type '|O' has no HLO equivalent
 printf 'HloModule a\nENTRY e { ROOT p = f32[1] parameter(0) }\n' >a.hlo
 printf '\223NUMPY\001\000\072\000%s' "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }  " >x.npy
 printf '\n1234' >>x.npy

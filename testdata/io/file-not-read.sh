@@ -1,5 +1,5 @@
 # A file that is not there.
 # status: 2
 # stdout:
-# stderr: none.hlo: error: cannot read the file: No such file or directory
+# stderr: none.hlo: error: cannot read file: No such file or directory
 $HLO run none.hlo

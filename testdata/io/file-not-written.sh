@@ -1,5 +1,5 @@
 # A folder that is not there cannot be written into; no half file is left.
 # status: 2
-# stderr: cannot write `none/x.npz`: No such file or directory
+# stderr: cannot write 'none/x.npz': No such file or directory
 printf 'HloModule a\nENTRY e { ROOT p = f32[1] parameter(0) }\n' >a.hlo
 $HLO run a.hlo '{1}' --output none/x.npz

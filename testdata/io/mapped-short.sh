@@ -1,7 +1,7 @@
 # A large file that was cut short is refused when it is opened, not when it is used.
 # status: 2
-# stderr: w.npy: error: not a sound .npy file: it ends before the elements that its shape promises
-# stderr: w.safetensors: error: not a sound safetensors file: tensor `p`: it ends after the file
+# stderr: w.npy: error: malformed .npy file: truncated data
+# stderr: w.safetensors: error: malformed safetensors file: tensor 'p': extends past the end of the file
 cat >ones.hlo <<'X'
 HloModule ones
 ENTRY e {

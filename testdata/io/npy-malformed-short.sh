@@ -1,6 +1,6 @@
 # A .npy file that ends before its elements do.
 # status: 2
-# stderr: it ends before the elements that its shape promises
+# stderr: truncated data
 printf 'HloModule a\nENTRY e { ROOT p = f32[2] parameter(0) }\n' >a.hlo
 $HLO run a.hlo '{1, 2}' --output x.npy
 head -c 134 x.npy >y.npy

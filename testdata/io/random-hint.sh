@@ -1,5 +1,5 @@
 # A hint for random numbers that makes no sense is no reason to guess.
 # status: 4
-# stderr: no sense in the hint `peers: param=0 range=5,1`
+# stderr: a.hlo: error: malformed hint 'peers: param=0 range=5,1'
 printf '// peers: param=0 range=5,1\nHloModule a\nENTRY e { ROOT p = f32[1] parameter(0) }\n' >a.hlo
 $HLO run a.hlo --random

@@ -1,6 +1,6 @@
 # A safetensors file without the tensor says which it has.
 # status: 2
-# stderr: x.safetensors: error: no array `arg0` or `p` for parameter `p`; the file has `w`
+# stderr: x.safetensors: error: no array 'arg0' or 'p' for parameter 'p'; the file has 'w'
 printf 'HloModule a\nENTRY e { ROOT p = f32[2] parameter(0) }\n' >a.hlo
 header='{"w": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}}'
 { printf "\\$(printf %o ${#header})\000\000\000\000\000\000\000"; printf '%s' "$header"; } >x.safetensors

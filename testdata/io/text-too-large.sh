@@ -1,5 +1,5 @@
 # Places in a text have 32 bits.
 # status: 2
-# stderr: it is too long: of a file 4 GiB are read
+# stderr: big.hlo: error: cannot read file: input too long (limits: file 4 GiB, pipe 1 GiB, device 16 MiB)
 truncate -s 4G big.hlo
 $HLO verify big.hlo

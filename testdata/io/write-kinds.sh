@@ -14,9 +14,9 @@
 # stdout: types without a name: 2
 # stdout: several in one: 2
 # stdout: as it was
-# stderr: t.raw: error: raw bytes are of one array; write an .npz file
-# stderr: c.safetensors: error: safetensors has no elements of type c128; write an .npz file
-# stderr: p.bin: error: a file of this kind holds one array, and there are 2 participants; write an .npz file
+# stderr: t.raw: error: a raw file holds a single array; write an .npz file
+# stderr: c.safetensors: error: element type c128 has no safetensors equivalent; write an .npz file
+# stderr: p.bin: error: a file of this type cannot hold the results of 2 participants; write an .npz file
 cat >one.hlo <<'X'
 ENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }
 X

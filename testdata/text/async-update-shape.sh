@@ -1,6 +1,6 @@
-# strict: an update has the shape of its operand
+# strict: shape of an async-update must be that of its operand
 # stdout: 3
-# stderr: an update has the shape of its operand
+# stderr: shape of an async-update must be that of its operand
 cat >m.hlo <<'END'
 HloModule m
 

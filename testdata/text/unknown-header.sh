@@ -1,6 +1,6 @@
 # strict: a module attribute that is not known is refused
 # stdout: 3
-# stderr: unknown module attribute `future`
+# stderr: unknown module attribute 'future'
 printf 'HloModule m, future=1\nENTRY e { ROOT p = f32[] parameter(0) }\n' >m.hlo
 $HLO verify --strict --parse-only m.hlo
 echo $?
