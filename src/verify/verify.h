@@ -25,7 +25,7 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
  * for opcodes for which XLA's parser infers it; otherwise for all whose shape follows from the operands. */
 const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict);
 
-/* What the ids in a collective's groups or pairs are ids of: E_MODE_... (hlo-values 16.2). */
+/* What the ids in a collective's groups or pairs are ids of: E_MODE_... (grammar/values.md 16.2). */
 int verify_group_mode(const struct inst *i);
 
 /* Whether any rule can give the shape of this opcode. */
