@@ -2,8 +2,8 @@
  * verify: shape inference, the rules a module must keep, and the lowering of builder forms (build.h).
  *
  * Inference has two users: the parser asks for the shape of an instruction whose text leaves it out, and there it is more
- * permissive (hlo-text 3.5); `verify_module` checks every written shape by the rules (hlo-shapes). The room knows nothing of
- * the text, so the parser can include it.
+ * permissive (grammar/text.md 3.5); `verify_module` checks every written shape by the rules (hlo-shapes). The room knows nothing
+ * of the text, so the parser can include it.
  */
 #ifndef HLO_VERIFY_H
 #define HLO_VERIFY_H
