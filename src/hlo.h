@@ -599,8 +599,8 @@ hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t pa
 size_t hlo_argument_value(const char *text);
 /* The result of the entry computation, from the leaves `prefix`0, `prefix`1, ... in the file PATH. NULL with messages. */
 hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant, hlo_messages *m);
-/* Random values by the recipe of peers.py, the same on every machine; `// peers:` hints in the text are followed. NULL with
- * messages. */
+/* Random values, the same on every machine: words of splitmix64 by seed, leaf and element; `// peers:` hints in the text are
+ * followed. NULL with messages. */
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
 /* A made-up value for a parameter of a verified module that the program can work with. Its uses are followed through tuples,
  * calls and loops. Indices are within bounds, and sorted or distinct where that is promised; logarithms and roots get positive

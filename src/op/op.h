@@ -87,7 +87,7 @@ enum attr_kind {
     KIND_COUNT
 };
 
-/* General patterns of shape rules (hlo-shapes section 0). */
+/* General patterns of shape rules (grammar/shapes.md 0). */
 enum op_class {
     CLASS_UNARY,
     CLASS_BINARY,
