@@ -71,7 +71,7 @@ static void put_attributes_of(size_t op)
         printf("  %-30s %s: %s%s\n", a.name, a.kind, a.help, a.required ? " Required." : "");
         put_words(op, i);
     }
-    fputs("\nLike every operation it may also carry", stdout);
+    fputs("\nAttributes of all operations:", stdout);
     for (size_t i = 0; hlo_op_attribute(hlo_op_count(), i, &a); i++)
         printf("%s%s", i % 5 == 0 ? (i ? ",\n  " : "\n  ") : ", ", a.name);
     putchar('\n');
@@ -87,7 +87,7 @@ static void put_op(size_t i)
     put_attributes_of(i);
     if (*op.differences)
         printf("\nImplementations differ:\n\n%s", op.differences);
-    printf("\nTo try it:\n\n%s", op.script);
+    printf("\nExamples:\n\n%s", op.script);
 }
 
 /* The number of an op by its name; hlo_op_count() when there is none. */
@@ -107,7 +107,8 @@ static bool put_form(const char *name)
         ;
     if (!form.name)
         return false;
-    printf("%s: %s\nSpecification: %s\n\nA builder form, not in --strict; it becomes core HLO, %s at its end as a rule:\n\n",
+    printf("%s: %s\nSpecification: %s\n\nA builder form, which --strict rejects; it is read as core HLO that usually ends in "
+           "%s:\n\n",
            form.name, form.help, form.spec, form.op);
     put_op(find_op(form.op));
     return true;
@@ -125,8 +126,8 @@ static int unknown_op(const struct options *o, const char *name)
         }
     }
     if (*nearest)
-        return usage_error(o, "no operation `%s`; did you mean `%s`?", name, nearest);
-    return usage_error(o, "no operation `%s`", name);
+        return usage_error(o, "unknown operation '%s'; did you mean '%s'?", name, nearest);
+    return usage_error(o, "unknown operation '%s'", name);
 }
 
 /* ---- all of them ---- */
@@ -174,7 +175,7 @@ static int put_json(size_t op)
 int ops_command(const struct options *o)
 {
     if (o->arg_count > 1)
-        return usage_error(o, "one operation at a time");
+        return usage_error(o, "expected at most one operation, got %zu", o->arg_count);
     size_t op = o->arg_count ? find_op(o->args[0]) : hlo_op_count();
     if (o->arg_count && op == hlo_op_count())
         return put_form(o->args[0]) ? HLO_OK : unknown_op(o, o->args[0]);

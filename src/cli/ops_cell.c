@@ -18,16 +18,16 @@ static hlo_module *accepted(size_t op, size_t example, const char *dtype, const 
     return module;
 }
 
-/* XLA's verifier, and so ours, takes some ops on types for which the specification gives them no value;
- * the plan says so. */
+/* The verifier accepts some operations on types for which the specification defines no value; planning
+ * reports that. */
 static bool is_undefined(const hlo_messages *m)
 {
     size_t n = hlo_messages_count(m);
     return n > 0 && strcmp(hlo_messages_get(m, n - 1).id, "not-defined") == 0;
 }
 
-/* Argument `i` of the example where the parameter has its shape, so that sizes and offsets make sense;
- * made-up values for a parameter of another element type. */
+/* Argument `i` of the example if it has the shape of the parameter, so that sizes and offsets are valid;
+ * otherwise random values. */
 static hlo_literal *argument(const hlo_module *module, size_t i, const char *args, hlo_messages *m)
 {
     for (size_t line = 0; line < i; line++) {

@@ -139,5 +139,5 @@ int ops_dictionary(const struct options *o)
         arena_free(&list.arena);
         return HLO_OK;
     }
-    return usage_error(o, "`--dict=%s`: text, test, repl or options is wanted", kind);
+    return usage_error(o, "invalid value '%s' for '--dict': expected text, test, repl or options", kind);
 }
