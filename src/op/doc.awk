@@ -1,7 +1,8 @@
-# Writes the pages of grammar/operations as initializers of op_docs (doc.c): for NAME.md an element [OP_NAME].
-# A page has a title `# NAME(OPERANDS)`, the rule, perhaps a section `## Implementations differ`, and a section of examples,
-# blocks of shell that run a module written between <<'END' and END and show its result as comments. The words after `sh` are
-# element types that the example can be written for instead.
+# Writes the pages of grammar/operations as initializers of op_docs (doc.c): for NAME.md an element
+# [OP_NAME]. A page has a title `# NAME(OPERANDS)`, the rule, perhaps a section `## Implementations
+# differ`, and a section of examples: blocks of shell that run a module written between <<'END' and
+# END, followed by its result in comments. The words after `sh` are element types that the example
+# can be written for instead.
 
 function fail(message) {
     print FILENAME ":" FNR ": " message > "/dev/stderr"
