@@ -149,7 +149,7 @@ static bool run(struct extract *x, const struct hlo_run_options *options, const 
     if (hlo_messages_errors(x->m) > errors)
         return false; /* the run ended before */
     return say(x, arena_printf(&x->m->arena,
-                               "`" STR_FMT "` was done %" PRIu64 " times on whole values, so what it was made of is not known",
+                               "'" STR_FMT "' was done %" PRIu64 " times on whole values, so what it was made of is not known",
                                STR_ARG(x->target->name), x->executions));
 }
 
@@ -171,7 +171,7 @@ static hlo_module *finish(const struct extract *x)
     else
         made = edit_finish(e, &problem);
     if (!made) {
-        say(x, arena_printf(&x->m->arena, "`" STR_FMT "` can't be cut out: %s", STR_ARG(x->target->name), problem));
+        say(x, arena_printf(&x->m->arena, "'" STR_FMT "' can't be cut out: %s", STR_ARG(x->target->name), problem));
         return NULL;
     }
     hlo_module *out = heap_zalloc(1, sizeof *out);

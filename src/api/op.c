@@ -52,6 +52,8 @@ struct hlo_op hlo_op_get(size_t i)
     return (struct hlo_op){.name = op->spelling,
                            .form = op_docs[i].form,
                            .rule = op_docs[i].rule,
+                           .differences = op_docs[i].differences,
+                           .script = op_docs[i].script,
                            .family = family_names[op->family],
                            .spec = op->spec,
                            .help = op->help,
@@ -97,83 +99,90 @@ bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out)
         i--, e++;
     if (!e->text)
         return false;
-    *out = (struct hlo_op_example){
-        .args = e->args, .result = e->result, .dtype = e->dtype, .other = e->other, .feeds = e->feed != NULL};
+    *out = (struct hlo_op_example){.args = e->args, .text = e->text, .result = e->result, .dtype = e->dtype, .other = e->other};
     return true;
 }
 
-/* The unsigned type as wide as `t`, for examples that handle its bits. */
-static const char *unsigned_of(enum dtype t)
+/* An example written for other element types. */
+struct rewriting {
+    enum opcode op;
+    const struct op_example *example;
+    enum dtype first, second; /* instead of the example's `dtype` and `other` */
+};
+
+/* The unsigned type as wide as `t`. */
+static enum dtype unsigned_of(enum dtype t)
 {
     for (int u = DT_U1; u <= DT_U64; u++)
         if (dtype_bits((enum dtype)u) == dtype_bits(t))
-            return dtype_spelling((enum dtype)u);
-    return "u64";
+            return (enum dtype)u;
+    return DT_U64;
 }
 
-/* ",4": the dimension that is added when elements of `wide` are taken apart into elements of `narrow`; nothing if they are no
- * wider. */
-static void put_ratio(struct buf *out, enum dtype wide, enum dtype narrow)
+static enum dtype complex_of(enum dtype t) { return t == DT_F32 ? DT_C64 : t == DT_F64 ? DT_C128 : t; }
+
+/* What an element type of the example becomes: one that it names, or the complex type or the parts of its
+ * first; DT_COUNT: any other word. */
+static enum dtype rewritten(const struct rewriting *r, struct str word)
 {
-    if (dtype_bits(wide) > dtype_bits(narrow))
-        buf_printf(out, ",%u", dtype_bits(wide) / dtype_bits(narrow));
+    const struct op_example *e = r->example;
+    const enum dtype own = dtype_find(str_of(e->dtype)), t = dtype_find(word);
+    if (t >= DT_COUNT)
+        return DT_COUNT;
+    if (t == own)
+        return r->first;
+    if (e->other && str_is(word, e->other))
+        return r->second;
+    if (e->bits && str_is(word, e->bits))
+        return unsigned_of(r->first);
+    if (t == complex_of(own))
+        return complex_of(r->first);
+    return t == dtype_component(own) ? dtype_component(r->first) : t;
 }
 
-/* What a letter after `$` stands for with the element types `t` and `u`; op/doc/all.def lists the letters. */
-static void put_place(struct buf *out, char letter, enum dtype t, enum dtype u)
+/* The dimensions at `p`, of an array of type `t`; where bits are read as another, wider type, one more follows them. Returns
+ * what is behind them. */
+static const char *put_dims(struct buf *out, const struct rewriting *r, enum dtype t, const char *p)
 {
-    bool complex = dtype_is_complex(t);
-    switch (letter) {
-    case 'T': buf_puts(out, dtype_spelling(t)); break;
-    case 'U': buf_puts(out, dtype_spelling(u)); break;
-    case 'R': buf_puts(out, dtype_spelling(dtype_component(t))); break;
-    case 'C': buf_puts(out, dtype_spelling(t == DT_F32 ? DT_C64 : t == DT_F64 ? DT_C128 : t)); break;
-    case 'V': buf_puts(out, unsigned_of(t)); break;
-    case 'A': put_ratio(out, u, t); break;
-    case 'B': put_ratio(out, t, u); break;
-    case '<': buf_puts(out, complex ? "NE" : "LT"); break;
-    case '>': buf_puts(out, complex ? "EQ" : "GE"); break;
-    default: /* a digit; s1 holds 0 and -1 */
-        buf_printf(out, complex ? "(%c, 0)" : t == DT_S1 && letter == '1' ? "-%c" : "%c", letter);
+    const unsigned wide = dtype_bits(t == r->first ? r->second : r->first), narrow = dtype_bits(t);
+    if (r->op != OP_BITCAST_CONVERT || *p != '[' || narrow >= wide)
+        return p;
+    const size_t n = strcspn(p, "]");
+    buf_printf(out, "%.*s,%u", (int)n, p, wide / narrow);
+    return p + n;
+}
+
+static void put_rewritten(struct buf *out, const struct rewriting *r)
+{
+    for (const char *p = r->example->text; *p;) {
+        const size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+        const struct str word = {p, n > 0 ? n : 1};
+        const enum dtype t = rewritten(r, word);
+        p += word.len;
+        if (t < DT_COUNT) {
+            buf_puts(out, dtype_spelling(t));
+            p = put_dims(out, r, t, p);
+        } else {
+            buf_printf(out, STR_FMT, STR_ARG(word));
+        }
     }
 }
 
-static void put_template(struct buf *out, const char *text, enum dtype t, enum dtype u)
+static enum dtype dtype_or(const char *name, const char *otherwise)
 {
-    for (const char *p = text; *p; p++)
-        if (*p == '$')
-            put_place(out, *++p, t, u);
-        else
-            buf_putc(out, *p);
-}
-
-static enum dtype dtype_or(const char *name, enum dtype otherwise)
-{
-    enum dtype t = name ? dtype_find(str_of(name)) : otherwise;
-    return t < DT_COUNT ? t : otherwise;
+    const enum dtype t = name ? dtype_find(str_of(name)) : DT_COUNT;
+    return t < DT_COUNT || !otherwise ? t : dtype_find(str_of(otherwise));
 }
 
 hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char *other)
 {
     GUARDED((hlo_text){0});
     const struct op_example *e = &op_docs[op].examples[i];
-    enum dtype t = dtype_or(dtype ? dtype : e->dtype, DT_F32), u = dtype_or(other ? other : e->other, DT_F32);
     struct buf b = {0};
-    buf_puts(&b, "HloModule ");
-    for (const char *p = op_table[op].spelling; *p; p++)
-        buf_putc(&b, *p == '-' ? '_' : *p);
-    buf_puts(&b, "\n\n");
-    put_template(&b, e->text, t, u);
-    buf_putc(&b, '\0');
-    return (hlo_text){b.data, b.size - 1};
-}
-
-hlo_text hlo_op_example_feed(size_t op, size_t i, const char *dtype)
-{
-    GUARDED((hlo_text){0});
-    const struct op_example *e = &op_docs[op].examples[i];
-    struct buf b = {0};
-    put_template(&b, e->feed, dtype_or(dtype ? dtype : e->dtype, DT_F32), DT_F32);
+    if (e->dtype)
+        put_rewritten(&b, &(struct rewriting){(enum opcode)op, e, dtype_or(dtype, e->dtype), dtype_or(other, e->other)});
+    else
+        buf_puts(&b, e->text);
     buf_putc(&b, '\0');
     return (hlo_text){b.data, b.size - 1};
 }

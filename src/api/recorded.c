@@ -406,7 +406,7 @@ static bool wrong(struct finding *f, const char *format, ...)
 {
     struct buf b = {0};
     va_list args;
-    buf_printf(&b, "`%s`: ", f->text);
+    buf_printf(&b, "'%s': ", f->text);
     va_start(args, format);
     struct arena a;
     arena_init(&a);
@@ -441,9 +441,9 @@ static bool find_inst(struct finding *f, struct str name)
             names[k] = hlo_list_inst(f->r->l, k).name;
         const struct str near = diag_nearest(name, names, count);
         if (near.len > 0)
-            wrong(f, "there is no instruction `" STR_FMT "`; is it `" STR_FMT "`?", STR_ARG(name), STR_ARG(near));
+            wrong(f, "there is no instruction '" STR_FMT "'; is it '" STR_FMT "'?", STR_ARG(name), STR_ARG(near));
         else
-            wrong(f, "there is no instruction `" STR_FMT "`", STR_ARG(name));
+            wrong(f, "there is no instruction '" STR_FMT "'", STR_ARG(name));
     } else {
         f->inst = hlo_listing_inst(f->r->l, (size_t)found);
         f->shape = f->inst->shape;
@@ -507,7 +507,7 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
         int64_t at;
         const struct str number = str_trim(take_until(&inside, ","));
         if (!num_parse_i64(number, &at))
-            return wrong(f, "`" STR_FMT "` is no index", STR_ARG(number));
+            return wrong(f, "'" STR_FMT "' is no index", STR_ARG(number));
         if (rank < f->shape->rank) {
             if (at < -dims[rank] || at >= dims[rank])
                 return wrong(f, "index %" PRId64 " is out of bounds: dimension %d has %" PRId64 " elements", at, rank,

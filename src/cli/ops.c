@@ -43,7 +43,7 @@ static void put_kind(size_t op, const char *initials, const char *name, const ch
 static void put_types(size_t op)
 {
     const char *comma = "Element types: ";
-    if (!ops_is_typed(op))
+    if (ops_types(op) == 0)
         return;
     put_kind(op, "p", "pred", &comma);
     put_kind(op, "s", "signed", &comma);
@@ -71,59 +71,23 @@ static void put_attributes_of(size_t op)
         printf("  %-30s %s: %s%s\n", a.name, a.kind, a.help, a.required ? " Required." : "");
         put_words(op, i);
     }
-    fputs("\nLike every operation it may also carry", stdout);
+    fputs("\nAttributes of all operations:", stdout);
     for (size_t i = 0; hlo_op_attribute(hlo_op_count(), i, &a); i++)
         printf("%s%s", i % 5 == 0 ? (i ? ",\n  " : "\n  ") : ", ", a.name);
     putchar('\n');
 }
 
-/* Writes each line of a text behind a prefix. */
-static void put_lines(const char *prefix, const char *text)
-{
-    for (const char *end; *text; text = *end ? end + 1 : end) {
-        end = strchr(text, '\n');
-        end = end ? end : text + strlen(text);
-        printf("%s%.*s\n", prefix, (int)(end - text), text);
-    }
-}
-
-/* Writes a command to paste into a shell, followed by its output as comments. */
-static void put_example(size_t op, size_t i, const struct hlo_op_example *e)
-{
-    hlo_text module = hlo_op_example_text(op, i, NULL, NULL);
-    if (e->feeds) {
-        hlo_text item = hlo_op_example_feed(op, i, NULL);
-        printf("echo '%s' >items.txt\n", item.data);
-        hlo_text_free(&item);
-    }
-    fputs("hlo run -", stdout);
-    for (const char *arg = e->args; *arg; arg += *arg == '\n') {
-        size_t n = strcspn(arg, "\n");
-        printf(" '%.*s'", (int)n, arg);
-        arg += n;
-    }
-    if (e->feeds)
-        fputs(" --infeed=items.txt", stdout);
-    printf(" <<'END'\n%sEND\n", module.data);
-    put_lines("# ", e->result);
-    hlo_text_free(&module);
-}
-
 static void put_op(size_t i)
 {
     struct hlo_op op = hlo_op_get(i);
-    struct hlo_op_example e;
-    printf("%s(%s): %s\n\n", op.name, op.form, op.help);
-    put_lines("  ", op.rule);
-    putchar('\n');
+    printf("%s(%s): %s\n\n%s\n", op.name, op.form, op.help, op.rule);
     put_operands(&op);
     put_types(i);
     printf("Family: %s\nSpecification: %s\n", op.family, op.spec);
     put_attributes_of(i);
-    for (size_t k = 0; hlo_op_example(i, k, &e); k++) {
-        puts(k ? "" : "\nTo try it:\n");
-        put_example(i, k, &e);
-    }
+    if (*op.differences)
+        printf("\nImplementations differ:\n\n%s", op.differences);
+    printf("\nExamples:\n\n%s", op.script);
 }
 
 /* The number of an op by its name; hlo_op_count() when there is none. */
@@ -143,7 +107,8 @@ static bool put_form(const char *name)
         ;
     if (!form.name)
         return false;
-    printf("%s: %s\nSpecification: %s\n\nA builder form, not in --strict; it becomes core HLO, %s at its end as a rule:\n\n",
+    printf("%s: %s\nSpecification: %s\n\nA builder form, which --strict rejects; it is read as core HLO that usually ends in "
+           "%s:\n\n",
            form.name, form.help, form.spec, form.op);
     put_op(find_op(form.op));
     return true;
@@ -161,8 +126,8 @@ static int unknown_op(const struct options *o, const char *name)
         }
     }
     if (*nearest)
-        return usage_error(o, "no operation `%s`; did you mean `%s`?", name, nearest);
-    return usage_error(o, "no operation `%s`", name);
+        return usage_error(o, "unknown operation '%s'; did you mean '%s'?", name, nearest);
+    return usage_error(o, "unknown operation '%s'", name);
 }
 
 /* ---- all of them ---- */
@@ -210,7 +175,7 @@ static int put_json(size_t op)
 int ops_command(const struct options *o)
 {
     if (o->arg_count > 1)
-        return usage_error(o, "one operation at a time");
+        return usage_error(o, "expected at most one operation, got %zu", o->arg_count);
     size_t op = o->arg_count ? find_op(o->args[0]) : hlo_op_count();
     if (o->arg_count && op == hlo_op_count())
         return put_form(o->args[0]) ? HLO_OK : unknown_op(o, o->args[0]);

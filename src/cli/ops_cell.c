@@ -1,5 +1,5 @@
 /*
- * Whether an operation is accepted and runs for an element type, found out by its worked examples.
+ * ops_cell: whether an operation is accepted and runs for an element type, found out by its examples.
  */
 #include "cli/ops.h"
 
@@ -18,16 +18,16 @@ static hlo_module *accepted(size_t op, size_t example, const char *dtype, const 
     return module;
 }
 
-/* XLA's verifier, and so ours, takes some ops on types for which the specification gives them no value;
- * the plan says so. */
+/* The verifier accepts some operations on types for which the specification defines no value; planning
+ * reports that. */
 static bool is_undefined(const hlo_messages *m)
 {
     size_t n = hlo_messages_count(m);
     return n > 0 && strcmp(hlo_messages_get(m, n - 1).id, "not-defined") == 0;
 }
 
-/* Argument `i` of the example where the parameter has its shape, so that sizes and offsets make sense;
- * made-up values for a parameter of another element type. */
+/* Argument `i` of the example if it has the shape of the parameter, so that sizes and offsets are valid;
+ * otherwise random values. */
 static hlo_literal *argument(const hlo_module *module, size_t i, const char *args, hlo_messages *m)
 {
     for (size_t line = 0; line < i; line++) {
@@ -47,24 +47,15 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
     return hlo_random_param(module, i, 1, m);
 }
 
-/* The item for infeed. */
-struct item {
-    size_t op, example;
-    const char *dtype;
-};
-
+/* An item for infeed, of the shape of the first parameter. */
 static hlo_literal *give_item(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m)
 {
-    const struct item *i = context;
     (void)participant, (void)call;
-    hlo_text text = hlo_op_example_feed(i->op, i->example, i->dtype);
-    hlo_literal *l = hlo_literal_parse(text.data, text.size, m);
-    hlo_text_free(&text);
-    return l;
+    return hlo_random_param(context, 0, 1, m);
 }
 
 /* Whether the module runs. */
-static bool runs(const hlo_module *module, const char *example_args, struct item item, bool plain, hlo_messages *m)
+static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_messages *m)
 {
     size_t count = hlo_param_count(module), made = 0;
     hlo_literal **args = heap_zalloc(count + 1, sizeof *args), *result = NULL;
@@ -72,7 +63,7 @@ static bool runs(const hlo_module *module, const char *example_args, struct item
         made++;
     hlo_program *p = args && made == count ? hlo_plan(module, &(struct hlo_run_options){.plain = plain, .threads = 1}, m) : NULL;
     if (p)
-        hlo_run_all(p, (const hlo_literal *const *)args, count, &(struct hlo_feeds){&item, give_item, NULL}, &result, m);
+        hlo_run_all(p, (const hlo_literal *const *)args, count, &(struct hlo_feeds){module, give_item, NULL}, &result, m);
     bool ok = result != NULL;
     hlo_literal_free(result);
     hlo_program_free(p);
@@ -82,60 +73,64 @@ static bool runs(const hlo_module *module, const char *example_args, struct item
     return ok;
 }
 
-enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, bool plain, hlo_messages *m)
+/* One example for one pair of types. */
+static enum cell try_example(size_t op, size_t i, const char *dtype, const char *other, enum ops_try how, hlo_messages *m)
 {
     struct hlo_op_example e;
     enum cell cell = CELL_REJECTED;
-    hlo_module *module = accepted(op, example, dtype, other, m);
-    if (!module || !hlo_op_example(op, example, &e))
-        return cell;
-    if (runs(module, e.args, (struct item){op, example, dtype}, plain, m))
-        cell = CELL_RUNS;
-    else if (!is_undefined(m))
-        cell = CELL_MISSING;
+    hlo_module *module = accepted(op, i, dtype, other, m);
+    if (module && hlo_op_example(op, i, &e)) {
+        if (how == TRY_VERIFY || runs(module, e.args, how == TRY_RUN_PLAIN, m))
+            cell = CELL_RUNS;
+        else if (!is_undefined(m))
+            cell = CELL_MISSING;
+    }
     hlo_module_free(module);
     return cell;
 }
 
-static bool accepts_example(size_t op, size_t i, const char *dtype, const char *other)
+/* An example for every second type. */
+static enum cell try_others(size_t op, size_t i, const char *dtype, enum ops_try how, hlo_messages *m)
 {
-    hlo_messages *m = hlo_messages_new();
-    hlo_module *module = accepted(op, i, dtype, other, m);
-    hlo_module_free(module);
-    hlo_messages_free(m);
-    return module != NULL;
+    const char *other;
+    enum cell worst = CELL_REJECTED;
+    for (size_t u = 0; (other = hlo_dtype_name(u)); u++) {
+        if (!hlo_dtype_is_array(u))
+            continue;
+        const enum cell cell = try_example(op, i, dtype, other, how, m);
+        worst = cell > worst ? cell : worst;
+    }
+    return worst;
+}
+
+enum cell ops_cell(size_t op, const char *dtype, const char *other, enum ops_try how, hlo_messages *m)
+{
+    struct hlo_op_example e;
+    enum cell worst = CELL_REJECTED;
+    for (size_t i = 0; hlo_op_example(op, i, &e) && !(how == TRY_VERIFY && worst == CELL_RUNS); i++) {
+        if (!e.dtype != !dtype)
+            continue;
+        const enum cell cell = e.other && !other ? try_others(op, i, dtype, how, m) : try_example(op, i, dtype, other, how, m);
+        worst = cell > worst ? cell : worst;
+    }
+    return worst;
 }
 
 bool ops_accepts(size_t op, const char *dtype)
 {
+    hlo_messages *m = hlo_messages_new();
+    const enum cell cell = ops_cell(op, dtype, NULL, TRY_VERIFY, m);
+    hlo_messages_free(m);
+    return cell == CELL_RUNS;
+}
+
+unsigned ops_types(size_t op)
+{
     struct hlo_op_example e;
+    unsigned types = 0;
     for (size_t i = 0; hlo_op_example(op, i, &e); i++) {
-        if (!e.dtype)
-            continue;
-        if (accepts_example(op, i, dtype, NULL))
-            return true;
-        const char *other;
-        for (size_t u = 0; e.other && (other = hlo_dtype_name(u)); u++)
-            if (hlo_dtype_is_array(u) && accepts_example(op, i, dtype, other))
-                return true;
+        const unsigned own = !e.dtype ? 0 : e.other ? 2 : 1;
+        types = own > types ? own : types;
     }
-    return false;
-}
-
-bool ops_is_typed(size_t op)
-{
-    struct hlo_op_example e;
-    for (size_t i = 0; hlo_op_example(op, i, &e); i++)
-        if (e.dtype)
-            return true;
-    return false;
-}
-
-bool ops_has_pairs(size_t op)
-{
-    struct hlo_op_example e;
-    for (size_t i = 0; hlo_op_example(op, i, &e); i++)
-        if (e.other)
-            return true;
-    return false;
+    return types;
 }

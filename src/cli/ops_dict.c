@@ -44,65 +44,21 @@ static void put_attributes(struct word_list *list, size_t op)
     }
 }
 
-/* Words that no table has. */
-static const char *const text_words[] = {
-    "HloModule",
-    "ENTRY",
-    "ROOT",
-    "%",
-    "->",
-    "<=",
-    "...",
-    "{...}",
-    "()",
-    "{}",
-    "{{0,1},{2,3}}",
-    "[]",
-    "constant({",
-    "inf",
-    "-inf",
-    "nan",
-    "nan(0x1)",
-    "true",
-    "false",
-    "replica_count=",
-    "num_partitions=",
-    "is_scheduled=true",
-    "entry_computation_layout={",
-    "input_output_alias={",
-    "buffer_donor={",
-    "FileNames",
-    "FunctionNames",
-    "FileLocations",
-    "StackFrames",
-    "{replicated}",
-    "{maximal device=0}",
-    "{devices=[2,1]0,1}",
-    "{devices=[2,2]<=[4]}",
-    "size=2x2",
-    "stride=",
-    "pad=0_1x1_0",
-    "lhs_dilate=",
-    "rhs_dilate=",
-    "rhs_reversal=",
-    "b01f_01io->b01f",
-    "{1,0:T(8,128)}",
-    ":S(1)",
-    ":E(4)",
-    "/*index=5*/",
-    "// -----",
-    "1e-45",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "18446744073709551615",
-    "%cycle",
-    "execution_thread=\"main\"",
-};
+/* Words that no table has, one per line. */
+static const char text_words[] = "HloModule\nENTRY\nROOT\n%\n->\n<=\n...\n{...}\n()\n{}\n{{0,1},{2,3}}\n[]\nconstant({\ninf\n"
+                                 "-inf\nnan\nnan(0x1)\ntrue\nfalse\nreplica_count=\nnum_partitions=\nis_scheduled=true\n"
+                                 "entry_computation_layout={\ninput_output_alias={\nbuffer_donor={\nFileNames\nFunctionNames\n"
+                                 "FileLocations\nStackFrames\n{replicated}\n{maximal device=0}\n{devices=[2,1]0,1}\n"
+                                 "{devices=[2,2]<=[4]}\nsize=2x2\nstride=\npad=0_1x1_0\nlhs_dilate=\nrhs_dilate=\n"
+                                 "rhs_reversal=\nb01f_01io->b01f\n{1,0:T(8,128)}\n:S(1)\n:E(4)\n/*index=5*/\n// -----\n1e-45\n"
+                                 "9223372036854775807\n-9223372036854775808\n18446744073709551615\n%cycle\n"
+                                 "execution_thread=\"main\"\n";
 
 static void put_text(struct word_list *list)
 {
     const char *dtype;
-    put_words(list, text_words, COUNT_OF(text_words));
+    for (const char *p = text_words; *p; p += strcspn(p, "\n") + 1)
+        put_word(list, arena_printf(&list->arena, "%.*s", (int)strcspn(p, "\n"), p).ptr);
     for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++)
         put_word(list, dtype);
     for (size_t i = 0; i < hlo_op_count(); i++)
@@ -183,5 +139,5 @@ int ops_dictionary(const struct options *o)
         arena_free(&list.arena);
         return HLO_OK;
     }
-    return usage_error(o, "`--dict=%s`: text, test, repl or options is wanted", kind);
+    return usage_error(o, "invalid value '%s' for '--dict': expected text, test, repl or options", kind);
 }

@@ -14,7 +14,8 @@ struct matrix {
     const char *types[MAX_TYPES]; /* element types of arrays */
     size_t type_count;
     size_t totals[CELL_KINDS];
-    bool json, plain;
+    bool json;
+    enum ops_try how;
     const char *comma; /* written before the next object */
 };
 
@@ -26,24 +27,10 @@ static void read_types(struct matrix *x)
             x->types[x->type_count++] = name;
 }
 
-/* The cell for several examples: missing if an accepted one does not run; rejected if none is accepted. */
-static enum cell worse(enum cell a, enum cell b) { return a > b ? a : b; }
-
-/* The cell for a pair of types, from all examples that can be written for it; `other` NULL: for all second types. */
 static enum cell cell_of(const struct matrix *x, size_t op, const char *dtype, const char *other)
 {
-    struct hlo_op_example e;
-    enum cell cell = CELL_REJECTED;
     hlo_messages *m = hlo_messages_new();
-    for (size_t i = 0; hlo_op_example(op, i, &e); i++) {
-        if (!e.dtype != !dtype)
-            continue;
-        if (!e.other || other)
-            cell = worse(cell, ops_try(op, i, dtype, other, x->plain, m));
-        else
-            for (size_t u = 0; u < x->type_count; u++)
-                cell = worse(cell, ops_try(op, i, dtype, x->types[u], x->plain, m));
-    }
+    const enum cell cell = ops_cell(op, dtype, other, x->how, m);
     hlo_messages_free(m);
     return cell;
 }
@@ -99,15 +86,21 @@ static void put_row(struct matrix *x, const char *key, const char *name, const e
     putchar('\n');
 }
 
-/* An op whose examples are not written for different types has one cell. */
-static void put_untyped(struct matrix *x, const char *name, enum cell cell)
+/* Writes the state of an op or of one of its element types, and why. */
+static void put_state(struct matrix *x, const char *key, const char *name, enum cell cell, const char *why)
 {
+    struct buf b = {0};
     x->totals[cell]++;
+    buf_json_str(&b, str_of(why));
     if (x->json)
-        printf("%s\n{\"op\":\"%s\",\"state\":\"%s\"}", x->comma, name, words[cell]);
-    else
+        printf("%s\n{\"%s\":\"%s\",\"state\":\"%s\"%s%s}", x->comma, key, name, words[cell], *why ? ",\"why\":" : "",
+               *why ? b.data : "");
+    else if (*key == 'o')
         printf("%-*s %c  (has no element type)\n", NAME_WIDTH, name, marks[cell]);
+    else
+        printf("%-14s %s%s%s\n", name, words[cell], *why ? ": " : "", why);
     x->comma = ",";
+    buf_free(&b);
 }
 
 static void put_all(struct matrix *x)
@@ -115,8 +108,8 @@ static void put_all(struct matrix *x)
     enum cell cells[MAX_TYPES];
     for (size_t op = 0; op < hlo_op_count(); op++) {
         const char *name = hlo_op_get(op).name;
-        if (!ops_is_typed(op)) {
-            put_untyped(x, name, cell_of(x, op, NULL, NULL));
+        if (ops_types(op) == 0) {
+            put_state(x, "op", name, cell_of(x, op, NULL, NULL), "");
             continue;
         }
         for (size_t t = 0; t < x->type_count; t++)
@@ -138,31 +131,12 @@ static void put_pairs(struct matrix *x, size_t op)
 
 /* ---- one op, a line a type, with the reason ---- */
 
-static void put_reason(struct matrix *x, const char *dtype, enum cell cell, const hlo_messages *m)
-{
-    const char *why = cell != CELL_RUNS && hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "";
-    struct buf b = {0};
-    x->totals[cell]++;
-    if (x->json) {
-        buf_json_str(&b, str_of(why));
-        printf("%s\n{\"type\":\"%s\",\"state\":\"%s\",\"why\":%s}", x->comma, dtype, words[cell], b.data);
-    } else {
-        printf("%-14s %s%s%s\n", dtype, words[cell], *why ? ": " : "", why);
-    }
-    x->comma = ",";
-    buf_free(&b);
-}
-
 static void put_reasons(struct matrix *x, size_t op)
 {
-    struct hlo_op_example e;
     for (size_t t = 0; t < x->type_count; t++) {
         hlo_messages *m = hlo_messages_new();
-        enum cell cell = CELL_REJECTED;
-        for (size_t i = 0; cell != CELL_MISSING && hlo_op_example(op, i, &e); i++)
-            if (e.dtype)
-                cell = worse(cell, ops_try(op, i, x->types[t], NULL, x->plain, m));
-        put_reason(x, x->types[t], cell, m);
+        const enum cell cell = ops_cell(op, x->types[t], NULL, x->how, m);
+        put_state(x, "type", x->types[t], cell, cell != CELL_RUNS && hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
         hlo_messages_free(m);
     }
 }
@@ -171,22 +145,22 @@ static void put_reasons(struct matrix *x, size_t op)
 
 static void put_matrix(struct matrix *x, size_t op)
 {
-    bool one = op < hlo_op_count(), pairs = one && ops_has_pairs(op);
+    bool one = op < hlo_op_count(), pairs = one && ops_types(op) == 2;
     if (!x->json && (!one || pairs))
         put_heads(x, pairs ? hlo_op_get(op).name : "");
     if (!one)
         put_all(x);
     else if (pairs)
         put_pairs(x, op);
-    else if (ops_is_typed(op))
+    else if (ops_types(op) == 1)
         put_reasons(x, op);
     else
-        put_untyped(x, hlo_op_get(op).name, cell_of(x, op, NULL, NULL));
+        put_state(x, "op", hlo_op_get(op).name, cell_of(x, op, NULL, NULL), "");
 }
 
 int ops_matrix(const struct options *o, size_t op)
 {
-    struct matrix x = {.json = o->given[OPT_JSON], .plain = o->given[OPT_PLAIN], .comma = ""};
+    struct matrix x = {.json = o->given[OPT_JSON], .how = o->given[OPT_PLAIN] ? TRY_RUN_PLAIN : TRY_RUN, .comma = ""};
     read_types(&x);
     if (x.json)
         fputs("{\"schema\":1,\"rows\":[", stdout);

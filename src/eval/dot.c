@@ -28,7 +28,7 @@ bool eval_sum_end(struct eval *ev, const struct step *s, struct value *made, boo
     return ok;
 }
 
-/* The first two operands, converted to the type of the sum (hlo-values 13.2 and 13.3). */
+/* The first two operands, converted to the type of the sum (grammar/values.md 13.2 and 13.3). */
 static bool sum_operands(struct eval *ev, const struct step *s, const struct view *out, const struct view *x[2],
                          struct value made[2])
 {

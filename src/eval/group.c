@@ -1,5 +1,5 @@
 /*
- * group.c: who takes part in a collective together with this participant, and in which order (hlo-values 16.2)?
+ * group.c: who takes part in a collective together with this participant, and in which order (grammar/values.md 16.2)?
  */
 #include "eval/eval_priv.h"
 #include "verify/verify.h"

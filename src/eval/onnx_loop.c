@@ -1,5 +1,5 @@
 /*
- * onnx_loop.c: ONNX's operator Loop: custom calls to onnx.Loop (hlo-values 18).
+ * onnx_loop.c: ONNX's operator Loop: custom calls to onnx.Loop (grammar/values.md 18).
  *
  * Arguments and results of the body share one row of values: [iteration, condition, carried..., scanned...]. The arguments
  * start at the first, the results at the second, so that carried values stay in place, and what the body passes on

@@ -62,7 +62,7 @@ static bool run_reduce(struct eval *ev, const struct step *s)
            (ev->kern->reduce(ev->team, n, out, x, init, s->bodies->args, reduced, &body) || eval_kernel_failed(ev, s, errors));
 }
 
-/* ---- scan: hlo-values 12.4 ---- */
+/* ---- scan: grammar/values.md 12.4 ---- */
 
 struct scan {
     const struct function *f;

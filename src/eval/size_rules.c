@@ -1,6 +1,6 @@
 /*
  * size_rules.c: which sizes do results have, and how much of the operands is read, when an operand is smaller than its
- * bounds? One rule for each family (hlo-values 17).
+ * bounds? One rule for each family (grammar/values.md 17).
  *
  * Arrays that are processed side by side are cut to the smallest. Where elements must keep their place although some are
  * missing (groups of features, rows to be transformed), the array is filled up to its bounds.

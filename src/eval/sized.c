@@ -1,5 +1,5 @@
 /*
- * sized.c: collectives of arrays that may be smaller than their bounds, on each member by a different amount (hlo-values
+ * sized.c: collectives of arrays that may be smaller than their bounds, on each member by a different amount (grammar/values.md
  * 17).
  *
  * First all members exchange the dimensions of what they give, then the data. Elements that a member does not have take no

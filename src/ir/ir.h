@@ -430,10 +430,10 @@ int32_t inst_lost_frame(const struct inst *i); /* of its metadata; 0 */
 
 /* ---- order.c ---- */
 
-/* The canonical order of a computation's instructions (hlo-text 5.3): postorder, or the order of creation if the module is
+/* The canonical order of a computation's instructions (grammar/text.md 5.3): postorder, or the order of creation if the module is
  * scheduled. inst_count pointers in `a`. */
 struct inst **computation_order(struct arena *a, const struct computation *c);
-/* All computations, callees before callers, in the order of printing (hlo-text 5.2); their number in *n. Those printed as
+/* All computations, callees before callers, in the order of printing (grammar/text.md 5.2); their number in *n. Those printed as
  * sugar are included: the printer skips them. */
 struct computation **module_order(struct arena *a, const struct module *m, int *n);
 /* Async computations that consist of a root and parameters print as sugar. */
@@ -443,7 +443,7 @@ bool computation_is_async_sugar(const struct computation *c);
 
 struct uniquifier;
 struct uniquifier *uniquifier_new(struct arena *a);
-/* A name that was not given out before (hlo-text 4.4). It may share the bytes of `prefix`, which must live as long as the
+/* A name that was not given out before (grammar/text.md 4.4). It may share the bytes of `prefix`, which must live as long as the
  * uniquifier. */
 struct str uniquifier_name(struct uniquifier *u, struct str prefix);
 bool name_is_legal_inst(struct str name);

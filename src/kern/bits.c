@@ -15,8 +15,8 @@ struct precision {
     int exponent, mantissa;           /* bits to keep */
 };
 
-/* hlo-values 8.1: rounds the bit pattern to nearest even; then what is above the smaller exponent range becomes infinite, and
- * what would be subnormal in it becomes zero. NaNs are kept. */
+/* grammar/values.md 8.1: rounds the bit pattern to nearest even; then what is above the smaller exponent range becomes infinite,
+ * and what would be subnormal in it becomes zero. NaNs are kept. */
 static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
 {
     const uint64_t sign = (uint64_t)1 << (p->type_exponent + p->type_mantissa);
@@ -107,7 +107,7 @@ static uint64_t load_word(const void *p, size_t bytes)
 
 static void store_word(void *p, uint64_t w, size_t bytes) { memcpy(p, &w, bytes); }
 
-/* hlo-values 8.2. x = sign * (whole + fraction) steps of the result's grid; the fraction times 2^w counts how
+/* grammar/values.md 8.2. x = sign * (whole + fraction) steps of the result's grid; the fraction times 2^w counts how
  * many of the 2^w random words round away from zero. */
 static double round_by(double x, double step, uint64_t random, int width)
 {

@@ -7,7 +7,7 @@
  */
 #include "kern/tile.h"
 
-/* hlo-values 5.2: bits with the sign set count down from -1 */
+/* grammar/values.md 5.2: bits with the sign set count down from -1 */
 static inline int8_t key_8(uint8_t u) { return (int8_t)(u & 0x80 ? u ^ 0x7f : u); }
 static inline int16_t key_16(uint16_t u) { return (int16_t)(u & 0x8000 ? u ^ 0x7fff : u); }
 static inline int32_t key_32(uint32_t u) { return (int32_t)(u >> 31 ? u ^ 0x7fffffff : u); }

@@ -195,7 +195,7 @@ static void store_real(enum dtype t, void *out, const void *in, int64_t n)
     }
 }
 
-/* f64 is rounded once to types of 8 bits and fewer, but to f16 and bf16 through f32 (hlo-values 6). */
+/* f64 is rounded once to types of 8 bits and fewer, but to f16 and bf16 through f32 (grammar/values.md 6). */
 static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out, const void *in, int64_t n)
 {
     if (from == DT_F64 && tile_is_narrow(to) && dtype_bits(to) <= 8)

@@ -2,7 +2,7 @@
  * elementwise_float.c: tile kernels of elementwise operations on floats.
  *
  * The formulas are in elementwise_float.def. f32 and f64 are computed in their own type, narrow types
- * in f32, a small buffer at a time, with each result rounded to the type (hlo-values 1.2).
+ * in f32, a small buffer at a time, with each result rounded to the type (grammar/values.md 1.2).
  * spec: the heading is beside each formula.
  */
 #include "kern/tile.h"

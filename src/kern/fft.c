@@ -1,9 +1,9 @@
 /*
  * spec: Fft
  *
- * Fourier transforms of arrays (hlo-values 13.7), in double, rounded at the end, dimension by dimension: eight rows or columns
- * at a time (fft_lanes.c), or row by row (fft_row.c) if there are few elements or a length has a large prime factor. A team
- * shares the rows; the bits don't depend on its size.
+ * Fourier transforms of arrays (grammar/values.md 13.7), in double, rounded at the end, dimension by dimension: eight rows or
+ * columns at a time (fft_lanes.c), or row by row (fft_row.c) if there are few elements or a length has a large prime factor. A
+ * team shares the rows; the bits don't depend on its size.
  */
 #include "kern/fft_lanes.h"
 #include "kern/nest.h"

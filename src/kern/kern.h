@@ -140,10 +140,10 @@ size_t kern_fused_room(const struct kern_fused *f, int members);
 void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
                     void *room);
 
-/* spec: ReducePrecision (hlo-values 8.1) */
+/* spec: ReducePrecision (grammar/values.md 8.1) */
 typedef void kern_reduce_precision_fn(struct team *team, const struct view *out, const struct view *x, int exponent_bits,
                                       int mantissa_bits);
-/* spec: stochastic-convert (hlo-values 8.2) */
+/* spec: stochastic-convert (grammar/values.md 8.2) */
 typedef void kern_stochastic_convert_fn(struct team *team, const struct view *out, const struct view *x,
                                         const struct view *random);
 /* spec: BitcastConvertType: logical, component 0 of a wider element is its low end. */
@@ -205,7 +205,7 @@ struct kern_body {
     const struct kern_pick *pick; /* what the body does, if it is of that kind; else NULL */
 };
 
-/* spec: Reduce (hlo-values 12.1): accumulator first, row-major over the reduced dims, starting from init once. n operands
+/* spec: Reduce (grammar/values.md 12.1): accumulator first, row-major over the reduced dims, starting from init once. n operands
  * of equal dims; out[k] has the kept dims; init[k] is one element of accumulator type. acc[k]: the element type that the
  * body works in (operands are converted to it, results from it). */
 typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
@@ -219,11 +219,11 @@ struct kern_window_dim {
     int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation;
     bool reversal;
 };
-/* spec: ReduceWindow (hlo-values 12.2) */
+/* spec: ReduceWindow (grammar/values.md 12.2) */
 typedef bool kern_reduce_window_fn(struct team *team, int n, const struct view *out, const struct view *x,
                                    const void *const *init, const enum dtype *acc, const struct kern_window_dim *window,
                                    const struct kern_body *body);
-/* spec: SelectAndScatter (hlo-values 12.3). `select` returns a pred. */
+/* spec: SelectAndScatter (grammar/values.md 12.3). `select` returns a pred. */
 typedef bool kern_select_and_scatter_fn(struct team *team, const struct view *out, const struct view *x,
                                         const struct view *source, const void *init, const struct kern_window_dim *window,
                                         const struct kern_body *select, const struct kern_body *scatter);
@@ -235,7 +235,7 @@ struct kern_dot_dims {
     int64_t lhs_batch[VIEW_MAX_RANK], rhs_batch[VIEW_MAX_RANK];
     int64_t lhs_contracting[VIEW_MAX_RANK], rhs_contracting[VIEW_MAX_RANK];
 };
-/* spec: DotGeneral (hlo-values 13.1), any element types. False: out of memory. */
+/* spec: DotGeneral (grammar/values.md 13.1), any element types. False: out of memory. */
 typedef bool kern_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                          const struct kern_dot_dims *dims);
 
@@ -255,11 +255,11 @@ struct kern_ragged_dims {
     int64_t lhs_ragged, rhs_group;
     int64_t prefix[VIEW_MAX_RANK]; /* the dimensions of lhs that correspond to those of `sizes` before the last */
 };
-/* spec: RaggedDot (hlo-values 13.2). lhs, rhs and out have one type; sizes, of s64, has the groups' sizes along its last
+/* spec: RaggedDot (grammar/values.md 13.2). lhs, rhs and out have one type; sizes, of s64, has the groups' sizes along its last
  * dimension. False: out of memory. */
 typedef bool kern_ragged_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                                 const struct view *sizes, const struct kern_ragged_dims *dims);
-/* spec: ScaledDot (hlo-values 13.3). All have one type. scale[i] has the rank of operand i, and each of its dimensions
+/* spec: ScaledDot (grammar/values.md 13.3). All have one type. scale[i] has the rank of operand i, and each of its dimensions
  * divides the operand's; NULL: no scale. False: out of memory. */
 typedef bool kern_scaled_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                                 const struct view *const scale[2], const struct kern_dot_dims *dims);
@@ -271,7 +271,7 @@ struct kern_conv_dims {
     struct kern_window_dim window[VIEW_MAX_RANK];
     int64_t feature_groups, batch_groups;
 };
-/* spec: ConvWithGeneralPadding (hlo-values 13.4). False: out of memory. */
+/* spec: ConvWithGeneralPadding (grammar/values.md 13.4). False: out of memory. */
 typedef bool kern_conv_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                           const struct kern_conv_dims *dims);
 
@@ -288,11 +288,11 @@ struct kern_gather_dims { /* lists as in the text, each with its length */
     int64_t index_vector_dim;
     int64_t slice_sizes[VIEW_MAX_RANK]; /* gather only */
 };
-/* spec: Gather (hlo-values 11.3) */
+/* spec: Gather (grammar/values.md 11.3) */
 typedef void kern_gather_fn(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
                             const struct kern_gather_dims *dims);
-/* spec: Scatter (hlo-values 11.4). out[k] already holds the operands and is updated in place. For a scatter, offset_dims is
- * update_window_dims and collapsed is inserted_window_dims. */
+/* spec: Scatter (grammar/values.md 11.4). out[k] already holds the operands and is updated in place. For a scatter, offset_dims
+ * is update_window_dims and collapsed is inserted_window_dims. */
 typedef bool kern_scatter_fn(struct team *team, int n, const struct view *out, const struct view *indices,
                              const struct view *updates, const struct kern_gather_dims *dims, const struct kern_body *body);
 /* One integer element of any integer type, as a signed number (u64 above 2^63-1: INT64_MAX). */
@@ -300,7 +300,7 @@ int64_t kern_load_index(enum dtype t, const void *p);
 
 /* ---- sort.c ---- */
 
-/* spec: Sort (hlo-values 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns a pred. KERN_ORDER_LESS /
+/* spec: Sort (grammar/values.md 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns a pred. KERN_ORDER_LESS /
  * GREATER: a plain comparison of operand `key`, or of what make_keys computes from the operands. False: out of memory, or
  * `less` failed. */
 enum kern_order { KERN_ORDER_CALL, KERN_ORDER_LESS, KERN_ORDER_GREATER };
@@ -321,28 +321,28 @@ typedef bool kern_sort_fn(struct team *team, int n, const struct view *out, cons
 /* How the fast kernel does it, in words, and how much scratch memory it takes; looks at no element. */
 const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
                              const struct kern_comparator *less, size_t *room);
-/* spec: TopK (hlo-values 12.6) */
+/* spec: TopK (grammar/values.md 12.6) */
 typedef bool kern_topk_fn(struct team *team, const struct view *values, const struct view *indices, const struct view *x,
                           int64_t k, bool largest);
 
 /* ---- rng.c, plain/rng.c: `out` is dense ---- */
 
-/* spec: RngBitGenerator (hlo-values 14.1): state of two u64, or three for philox; `next` likewise. */
+/* spec: RngBitGenerator (grammar/values.md 14.1): state of two u64, or three for philox; `next` likewise. */
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
 typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state,
                               int words, uint64_t *next);
-/* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type. state[0]: numbers
+/* spec: RngUniform, RngNormal (grammar/values.md 14.3): a and b are elements of out's type. state[0]: numbers
  * drawn so far, which is advanced; state[1]: the key of the stream. */
 typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *state);
 
 /* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
-/* spec: Cholesky (hlo-values 13.5) */
+/* spec: Cholesky (grammar/values.md 13.5) */
 typedef bool kern_cholesky_fn(struct team *team, const struct view *out, const struct view *a, bool lower);
 struct kern_triangular {
     bool left_side, lower, unit_diagonal, transpose, conjugate;
 };
-/* spec: TriangularSolve (hlo-values 13.6) */
+/* spec: TriangularSolve (grammar/values.md 13.6) */
 typedef bool kern_triangular_solve_fn(struct team *team, const struct view *out, const struct view *a, const struct view *b,
                                       const struct kern_triangular *how);
 
@@ -373,12 +373,12 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
 
 /* ---- fft.c ---- */
 
-/* spec: Fft (hlo-values 13.7) of the last `count` dimensions. False: out of memory. */
+/* spec: Fft (grammar/values.md 13.7) of the last `count` dimensions. False: out of memory. */
 enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
 typedef bool kern_fft_fn(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
                          const int64_t *lengths);
 
-/* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory (hlo-values 13.8) ---- */
+/* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory (grammar/values.md 13.8) ---- */
 
 /* spec: BatchNormInference */
 typedef void kern_batch_norm_inference_fn(const struct view *y, const struct view *x, const struct view *scale,

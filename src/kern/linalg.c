@@ -1,7 +1,7 @@
 /*
  * spec: Cholesky, TriangularSolve
  *
- * Cholesky factors and triangular systems by LAPACK and BLAS (hlo-values 13.5, 13.6): floats up to f32 in f32, the others
+ * Cholesky factors and triangular systems by LAPACK and BLAS (grammar/values.md 13.5, 13.6): floats up to f32 in f32, the others
  * in their own type, rounded once at the end. Small ones are done by the plain kernels, as is everything without OpenBLAS,
  * and each matrix for which the library's behaviour is its own: pivots that are not positive, diagonals that are not
  * finite, not real or next to zero. Fortran takes row-major memory for the transposed matrix: so lower triangles are its

@@ -3,7 +3,7 @@
  *
  * One decoder and one encoder, written without branches so that they vectorise; each format is a
  * loop around them in which everything about the format is a constant.
- * spec: "ConvertElementType" between floats (hlo-values 2 and 6).
+ * spec: "ConvertElementType" between floats (grammar/values.md 2 and 6).
  */
 #include "kern/tile.h"
 

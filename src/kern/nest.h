@@ -168,7 +168,7 @@ float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan);
 
 /* ---- body.c: recognised combiners, and the others called element by element ---- */
 
-/* The type that a recognised fold of elements of type `t` runs in (hlo-values 12.1). */
+/* The type that a recognised fold of elements of type `t` runs in (grammar/values.md 12.1). */
 enum dtype combine_work_type(enum kern_combine c, enum dtype t);
 /* The same for the folds of reduce-window, whose sums run in f32 as far as that is wide enough. */
 enum dtype combine_window_type(enum kern_combine c, enum dtype t);

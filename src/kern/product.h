@@ -20,8 +20,8 @@ struct product {
 bool product_run(struct team *team, struct product *p); /* merges its nests; false: no memory */
 const char *product_choice(struct product *p);          /* how product_run computes it; merges its nests */
 
-/* The type that products and sums are computed in, for given types of operands and result (hlo-values 13.1). An operand whose
- * `via` differs from its type is converted to that first. */
+/* The type that products and sums are computed in, for given types of operands and result (grammar/values.md 13.1). An operand
+ * whose `via` differs from its type is converted to that first. */
 struct product_types {
     enum dtype work, via[2];
 };

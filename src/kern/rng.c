@@ -3,7 +3,7 @@
  *
  * A block's words are consecutive in a result of 32-bit elements, and of 64-bit elements too,
  * so both are written in place; each narrower element has the low bits of a word.
- * spec: RngBitGenerator (hlo-values 14.1)
+ * spec: RngBitGenerator (grammar/values.md 14.1)
  */
 #include "kern/rng.h"
 #include "kern/tile.h"

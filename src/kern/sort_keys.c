@@ -6,7 +6,7 @@
 
 /* ---- keys ---- */
 
-/* The bits of a float of any format as an unsigned number in total order (hlo-values 5.2). */
+/* The bits of a float of any format as an unsigned number in total order (grammar/values.md 5.2). */
 static uint64_t float_key(enum dtype t, uint64_t bits, bool total)
 {
     const struct float_format *f = float_format(t);

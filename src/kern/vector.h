@@ -132,8 +132,8 @@ static inline double vector_off_whole(double a) /* from the nearest whole number
     return (a + VECTOR_ROUNDER) - VECTOR_ROUNDER - a;
 }
 
-/* spec: Pow (hlo-values 4.4), as in C. Written as one choice after the other, since compilers don't compute joined conditions in
- * lanes. */
+/* spec: Pow (grammar/values.md 4.4), as in C. Written as one choice after the other, since compilers don't compute joined
+ * conditions in lanes. */
 static inline double vector_pow(double x, double y)
 {
     const double a = vector_abs(x);
@@ -215,7 +215,7 @@ static inline double vector_tan(double x)
     return n / d;
 }
 
-/* spec: Atan2 (hlo-values 4.5), as in C */
+/* spec: Atan2 (grammar/values.md 4.5), as in C */
 static inline double vector_atan2(double y, double x)
 {
     const double ax = vector_abs(x), ay = vector_abs(y);

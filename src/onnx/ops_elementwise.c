@@ -8,7 +8,7 @@
 /* ---- broadcasting ---- */
 
 /* Dimension d of the result. Of two dynamic sizes, one may turn out to be 1 at run time; the elementwise instruction itself
- * repeats it then (hlo-values: element-wise on dynamic sizes). */
+ * repeats it then (grammar/values.md: element-wise on dynamic sizes). */
 static bool meet(const struct array *x, const struct array *y, int d, struct array *out)
 {
     bool changes = x->dynamic[d] || y->dynamic[d];

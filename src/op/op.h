@@ -3,7 +3,7 @@
  *
  * op.def, attr.def, enum.def (the words that attributes take) and form.def (other words for opcodes) are the only lists.
  * Everything that depends on the opcode or attribute is expanded from them, or looks into the tables declared here.
- * doc/FAMILY.def has rules and examples for people.
+ * grammar/operations has the reference of every op.
  */
 #ifndef HLO_OP_H
 #define HLO_OP_H
@@ -87,7 +87,7 @@ enum attr_kind {
     KIND_COUNT
 };
 
-/* General patterns of shape rules (hlo-shapes section 0). */
+/* General patterns of shape rules (grammar/shapes.md 0). */
 enum op_class {
     CLASS_UNARY,
     CLASS_BINARY,
@@ -197,18 +197,20 @@ enum form form_find(struct str word);                                /* FORM_NON
 const struct op_attr *form_attr_find(enum opcode op, struct str word);
 extern const uint8_t attr_common[]; /* those eight, ended by A_NONE */
 
-/* What doc/ says of an op. */
+/* What the page of an op in grammar/operations says. */
 struct op_example {
-    const char *dtype; /* what $T stands for when it is shown; NULL: there is no $T */
-    const char *other; /* the same for $U */
-    const char *args;  /* a literal a line, one for each parameter */
-    const char *text;  /* the module after its first line; NULL ends a list */
+    const char *dtype; /* an element type that others may replace; NULL: the example is for these types only */
+    const char *other; /* a second such type; or NULL */
+    const char *bits;  /* the unsigned type as wide as `dtype`, which changes with it; or NULL */
+    const char *args;  /* a literal per line and parameter */
+    const char *text;  /* the module; NULL ends a list */
     const char *result;
-    const char *feed; /* what the host gives to infeed; or NULL */
 };
 struct op_doc {
-    const char *form; /* the names of the operands */
-    const char *rule; /* lines */
+    const char *form;        /* the names of the operands */
+    const char *rule;        /* lines of Markdown */
+    const char *differences; /* where implementations differ: lines of Markdown; may be empty */
+    const char *script;      /* the examples as shell commands, each followed by its output in comments */
     const struct op_example *examples;
 };
 extern const struct op_doc op_docs[OP_COUNT];

@@ -5,7 +5,7 @@
  *   zero    zeros
  *   iota    what XLA's parser puts there: a 32-bit counter that runs on from constant to constant in
  *           the order of the text, its raw bits, masked to 0 and 1 in pred
- *   random  the recipe of peers.py: splitmix64 of the seed, the number of the constant and of the element
+ *   random  splitmix64 of the seed, the number of the constant and of the element, as io/random.c uses it
  */
 #include "plan/plan_priv.h"
 

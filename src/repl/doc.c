@@ -20,18 +20,28 @@ static void put_attribute(struct session *s, size_t op, size_t i, const struct h
     buf_free(&line);
 }
 
-/* As one would type it here: each parameter a value of its own. */
+/* Paragraphs of Markdown, each folded as a whole; items of lists and rows of tables are lines of their own. */
+static void put_markdown(struct session *s, const char *text)
+{
+    struct buf b = {0};
+    for (const char *p = text; *p; p++) {
+        const bool kept = *p != '\n' || !p[1] || strchr("\n|-", p[1]) || p[1] == ' ' || b.data[b.size - 1] == '\n';
+        buf_putc(&b, kept ? *p : ' ');
+    }
+    buf_putc(&b, '\0');
+    put_folded(s, 0, 0, b.data);
+    buf_free(&b);
+}
+
 static void put_example(struct session *s, size_t op)
 {
     struct hlo_op_example e;
     if (!hlo_op_example(op, 0, &e))
         return;
-    hlo_text text = hlo_op_example_text(op, 0, e.dtype, e.other);
-    fprintf(s->out, "\nexample:\n%s", text.data);
-    if (e.args && *e.args)
-        fprintf(s->out, "\nwith\n%s\n", e.args);
+    fprintf(s->out, "\nexample:\n%s", e.text);
+    if (*e.args)
+        fprintf(s->out, "\nwith\n%s", e.args);
     fprintf(s->out, "makes\n%s\n", e.result);
-    hlo_text_free(&text);
 }
 
 static void put_op(struct session *s, size_t op)
@@ -41,10 +51,14 @@ static void put_op(struct session *s, size_t op)
     fprintf(s->out, "%s(%s): ", o.name, o.form);
     put_folded(s, strlen(o.name) + strlen(o.form) + 4, 2, o.help);
     fputs("\n\n", s->out);
-    put_folded(s, 0, 0, o.rule);
+    put_markdown(s, o.rule);
     fputc('\n', s->out);
     for (size_t i = 0; hlo_op_attribute(op, i, &a); i++)
         put_attribute(s, op, i, &a);
+    if (*o.differences) {
+        fputs("\nImplementations differ:\n", s->out);
+        put_markdown(s, o.differences);
+    }
     put_example(s, op);
 }
 

@@ -137,6 +137,14 @@ problems=$(find src grammar man -type f | sed 's,.*/,,' | LC_ALL=C sort -u >"${T
 report "the files that comments name are there" "$problems"
 report "op.def has the 133 opcodes of XLA" "$(c=$(grep -c '^OP(' src/op/op.def); [ "$c" -ge 133 ] || echo "$c rows")"
 
+# ---- the reference ----
+problems=$(grep -rnoE 'grammar/(text|shapes|values)\.md [0-9]+(\.[0-9]+)?' src testdata | grep -v '^src/test/house.sh' |
+    while IFS=: read -r file line cited; do
+        section=$(printf '%s' "${cited#* }" | sed 's/\./\\./g')
+        grep -qE "^(#+ |\*\*)$section[ .]" "${cited% *}" || echo "$file:$line: there is no $cited"
+    done)
+report "the sections of grammar/ that are cited are there" "$problems"
+
 # ---- coverage by golden cases ----
 problems=$(sed -n 's/^OP([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/op.def | while read -r op; do
     grep -rqE "[ =)}]$op\(" testdata --include='*.hlo' || echo "$op has no golden case in testdata/"

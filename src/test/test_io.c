@@ -386,7 +386,7 @@ START_TEST(what_is_written_is_read)
 }
 END_TEST
 
-/* ---- random inputs: the figures are those of ../shared/tools/peers.py ---- */
+/* ---- random inputs: the figures were computed by splitmix64 in Python ---- */
 
 START_TEST(random_numbers_are_the_recipe_s)
 {

@@ -237,7 +237,7 @@ START_TEST(legal_names)
 }
 END_TEST
 
-/* hlo-text 4.4, and names as XLA's parser printed them back. */
+/* grammar/text.md 4.4, and names as XLA's parser printed them back. */
 START_TEST(unique_names)
 {
     static const char *const names[][2] = {{"a.1", "a.1"},

@@ -1,5 +1,5 @@
 /*
- * Tests of conversions, operations on bits, and tile kernels over views, by hlo-values.md: comments name its sections.
+ * Tests of conversions, operations on bits, and tile kernels over views, by grammar/values.md: comments name its sections.
  */
 #include "kern/kern.h"
 

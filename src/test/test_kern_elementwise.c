@@ -1,5 +1,5 @@
 /*
- * Tests of the tile kernels of elementwise operations and comparisons, by hlo-values.md: comments name its sections.
+ * Tests of the tile kernels of elementwise operations and comparisons, by grammar/values.md: comments name its sections.
  */
 #include "kern/kern.h"
 #include "op/op.h"

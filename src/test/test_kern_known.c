@@ -21,7 +21,7 @@ static uint64_t next_word(uint64_t *state) /* splitmix64 */
 /* ---- rng-bit-generator ---- */
 
 /* Random123's published test vectors (kat_vectors: threefry2x32 of 20 rounds, philox4x32 of 10), as counter,
- * key and result; then those of hlo-values 14.1. The state of three_fry is {key, counter}, that of philox
+ * key and result; then those of grammar/values.md 14.1. The state of three_fry is {key, counter}, that of philox
  * {key, counter's low half, its high half}. */
 static const struct {
     enum kern_rng algorithm;
@@ -128,7 +128,7 @@ static const struct narrow {
 #undef TABLE
 };
 
-/* A type without NaN gives minus zero for it (hlo-values 2); ml_dtypes looks at its sign. */
+/* A type without NaN gives minus zero for it (grammar/values.md 2); ml_dtypes looks at its sign. */
 static uint8_t nan_code(const struct narrow *t, bool negative)
 {
     return t->nan[float_format(t->type)->specials == FS_SAT ? 0 : negative];

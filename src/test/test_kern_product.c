@@ -1,6 +1,6 @@
 /*
  * Tests of dot and convolution: fast kernels against plain ones on random shapes, strides, types and attributes; and the values
- * of hlo-values 13, worked out by hand.
+ * of grammar/values.md 13, worked out by hand.
  */
 #include "check_quiet.h"
 

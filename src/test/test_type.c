@@ -91,7 +91,7 @@ struct rounding {
     uint64_t code;
 };
 
-/* hlo-values section 2, and XLA's print of constants for the types of six bits. */
+/* grammar/values.md 2, and XLA's print of constants for the types of six bits. */
 START_TEST(codes_at_the_edges)
 {
     static const struct rounding cases[] = {

@@ -2,7 +2,7 @@
  * async.c: asynchronous instructions. What do `async-start` and the sugar `add-start` make?
  *
  * `OP-start` stands for an async-start around a computation of one OP, which is made here; `OP-update`
- * and `OP-done` for the later links of the chain (hlo-text 3.4).
+ * and `OP-done` for the later links of the chain (grammar/text.md 3.4).
  */
 #include "text/parse.h"
 

@@ -1,5 +1,5 @@
 /*
- * checks.c: what XLA checks, mends and fills in while it parses, by opcode (hlo-text 3.3). Is this
+ * checks.c: what XLA checks, mends and fills in while it parses, by opcode (grammar/text.md 3.3). Is this
  * draft an instruction, and what of it is stored?
  *
  * This isn't the verifier: a declared shape is mostly accepted as it is.

@@ -1,8 +1,8 @@
 /*
  * frames.c: reads the tables of stack frames and renumbers them. Which frames do the instructions use?
  *
- * XLA rebuilds the tables from what the instructions refer to (hlo-text 5.8). Here that is done once after parsing, so that
- * printing is trivial.
+ * XLA rebuilds the tables from what the instructions refer to (grammar/text.md 5.8). Here that is done once after parsing, so
+ * that printing is trivial.
  */
 #include "text/parse.h"
 

@@ -334,7 +334,7 @@ static const struct shape *reset_order(struct arena *a, const struct shape *s)
     return shape_with_layout(a, s, l);
 }
 
-/* Without the attribute, the layout is that of the entry computation, with one quirk (hlo-text 5.1): some other attributes
+/* Without the attribute, the layout is that of the entry computation, with one quirk (grammar/text.md 5.1): some other attributes
  * make XLA forget the order of the dimensions. */
 static void derive_entry_layout(struct parser *p)
 {

@@ -1,7 +1,7 @@
 /*
  * lex.c: text to tokens. Which token is at this place, and where does it end?
  *
- * The order in which tokens are recognised is XLA's (hlo-text section 1) and lives in lex() alone;
+ * The order in which tokens are recognised is XLA's (grammar/text.md 1) and lives in lex() alone;
  * strict and default mode differ there and nowhere else in the lexer. A token is a kind and a span;
  * nothing is copied. An error token has at least one byte, so that recovery always gets further.
  */
@@ -511,7 +511,7 @@ static void lex_int(struct parser *p, const char *s, const char *e)
 }
 
 /* A token whose first byte is one of [0-9?-] or, in default mode, a point. The byte after the digits tells which of
- * the patterns of hlo-text 1.4 can match; `masked` leaves out patterns 2 to 5. */
+ * the patterns of grammar/text.md 1.4 can match; `masked` leaves out patterns 2 to 5. */
 static void lex_number(struct parser *p, const char *s, const char *end, bool masked)
 {
     const char *e = int_end(s, end), *q;

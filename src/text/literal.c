@@ -2,7 +2,7 @@
  * literal.c: reading literals. Which values does `{ {1, 2}, {3, nan} }` hold?
  *
  * XLA reads an array literal with one loop over tokens, a depth and a counter for each dimension
- * (hlo-text 2.6); parse_array_literal is that loop. For millions of plain numbers tokens are too slow:
+ * (grammar/text.md 2.6); parse_array_literal is that loop. For millions of plain numbers tokens are too slow:
  * scan_values reads bytes as long as nothing is unusual, and leaves every error to the loop.
  */
 #include "text/text_priv.h"

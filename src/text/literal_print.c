@@ -1,5 +1,5 @@
 /*
- * literal_print.c: writing literals, as XLA spells values (hlo-text 5.10).
+ * literal_print.c: writing literals, as XLA spells values (grammar/text.md 5.10).
  */
 #include "text/text_priv.h"
 

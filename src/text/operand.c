@@ -2,7 +2,7 @@
  * operand.c: operands. Which instructions does `(a, f32[2] b, add(a, b))` name?
  *
  * XLA tries a name, then a nested instruction, and when both fail at a `,` or `)` it drops the operand silently
- * (hlo-text 2.4). Default mode warns; and when something fails because the operand is missing, the message is about the
+ * (grammar/text.md 2.4). Default mode warns; and when something fails because the operand is missing, the message is about the
  * operand.
  */
 #include "text/parse.h"

@@ -87,7 +87,7 @@ struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span,
 bool parse_operands(struct parser *p, struct draft *d);
 bool report_dropped_operand(struct parser *p, struct draft *d);
 
-/* checks.c: what XLA checks and changes while it parses (hlo-text 3.3) */
+/* checks.c: what XLA checks and changes while it parses (grammar/text.md 3.3) */
 bool check_operand_count(struct parser *p, struct draft *d);
 bool check_operand_kinds(struct parser *p, struct draft *d);
 bool check_attribute_applies(const struct draft *d, enum attr_id id);

@@ -1,5 +1,5 @@
 /*
- * print.c: writing modules, byte for byte in XLA's canonical text (hlo-text section 5): header, tables, computations,
+ * print.c: writing modules, byte for byte in XLA's canonical text (grammar/text.md 5): header, tables, computations,
  * instructions, attributes, each in their order.
  */
 #include "text/attr_priv.h"

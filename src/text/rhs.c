@@ -148,7 +148,7 @@ static bool find_attribute(struct parser *p, struct draft *d, struct str name, s
     return false;
 }
 
-/* hlo-text 2.12: XLA deletes `"wait_on_operation_queues":[],` from the text of a backend_config. */
+/* grammar/text.md 2.12: XLA deletes `"wait_on_operation_queues":[],` from the text of a backend_config. */
 static struct str clean_config(struct parser *p, struct str s)
 {
     static const char key[] = "\"wait_on_operation_queues\"", blanks[] = " \t\n\r\f\v";

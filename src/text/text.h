@@ -55,7 +55,7 @@ struct print_options {
     bool short_form;      /* XLA's short_parsable: large constants, no metadata, no '%', no signatures */
     bool large_constants; /* all constants in full */
     bool exact;           /* constants as text_print_literal_exact prints them */
-    /* the options of hlo-text 5.12, negated so that zero is the default */
+    /* the options of grammar/text.md 5.12, negated so that zero is the default */
     bool no_metadata, no_backend_config, operand_shapes, no_percent, no_program_shape, no_result_shape, no_layouts,
         no_control_dependencies;
 };

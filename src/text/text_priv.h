@@ -110,8 +110,8 @@ struct parser {
 };
 
 void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena, bool strict);
-void next(struct parser *p);                  /* to the next token */
-void next_in_int_list(struct parser *p);      /* the same with TOK_DXD, TOK_PAD, ... masked (patterns 2 to 5 of hlo-text 1.4) */
+void next(struct parser *p);             /* to the next token */
+void next_in_int_list(struct parser *p); /* the same with TOK_DXD, TOK_PAD, ... masked (patterns 2 to 5 of grammar/text.md 1.4) */
 enum token_kind peek(const struct parser *p); /* kind of the token after the current one */
 struct lex_state {
     size_t at;
@@ -129,7 +129,7 @@ bool expect(struct parser *p, enum token_kind kind, const char *what);
 bool expected(struct parser *p, const char *what);
 /* Unescaped value of the current string token, in the arena. */
 bool lex_string(struct parser *p, struct str *out);
-/* Consumes the raw text from the current `{` to its `}` (hlo-text 1.6). */
+/* Consumes the raw text from the current `{` to its `}` (grammar/text.md 1.6). */
 bool lex_dict(struct parser *p, struct str *out);
 /* Whether `s` is one such dictionary and nothing else but separators. */
 bool lex_is_dict(struct str s);
@@ -158,7 +158,7 @@ struct shape_cache *shape_cache_new(struct arena *a);
 bool starts_shape(const struct parser *p);
 bool parse_shape(struct parser *p, const struct shape **out);
 /* The literal of a constant of this shape, written without its shape. The shape of the result may differ from it
- * (hlo-text 2.6). */
+ * (grammar/text.md 2.6). */
 bool parse_literal(struct parser *p, const struct shape *shape, struct literal **out);
 bool parse_literal_with_shape(struct parser *p, struct literal **out);
 /* NAME of a finished computation, or a nested `{...}`. */

@@ -53,7 +53,7 @@ static inline bool dtype_is_subbyte(enum dtype t) /* integers and f4 below eight
 /* DT_INVALID when `word` is no element type that can be written in text (tuple and buffer can't). */
 enum dtype dtype_find(struct str word);
 enum dtype dtype_component(enum dtype t); /* c64 -> f32, c128 -> f64, else itself */
-/* The more precise of two types (hlo-shapes 1.1); DT_INVALID for two different types of equal precision. */
+/* The more precise of two types (grammar/shapes.md 1.1); DT_INVALID for two different types of equal precision. */
 enum dtype dtype_higher(enum dtype a, enum dtype b);
 
 /* ---- float.c: formats of the float types ---- */
@@ -219,7 +219,7 @@ enum shape_ignore {
 };
 bool shape_equal(const struct shape *a, const struct shape *b, unsigned ignore);
 bool layout_equal(const struct layout *a, const struct layout *b, unsigned ignore);
-/* hlo-shapes 1.3 */
+/* grammar/shapes.md 1.3 */
 static inline bool shape_compatible(const struct shape *a, const struct shape *b)
 {
     return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC | UNBOUNDED_MATCHES);

@@ -2,8 +2,8 @@
  * verify: shape inference, the rules a module must keep, and the lowering of builder forms (build.h).
  *
  * Inference has two users: the parser asks for the shape of an instruction whose text leaves it out, and there it is more
- * permissive (hlo-text 3.5); `verify_module` checks every written shape by the rules (hlo-shapes). The room knows nothing of
- * the text, so the parser can include it.
+ * permissive (grammar/text.md 3.5); `verify_module` checks every written shape by the rules (grammar/shapes.md). The room knows
+ * nothing of the text, so the parser can include it.
  */
 #ifndef HLO_VERIFY_H
 #define HLO_VERIFY_H
@@ -11,7 +11,7 @@
 #include "ir/ir.h"
 
 struct verify_options {
-    bool layout_sensitive; /* layouts and dynamic flags count (hlo-shapes 1.4, LS) */
+    bool layout_sensitive; /* layouts and dynamic flags count (grammar/shapes.md 1.4, LS) */
     bool mixed_precision;  /* float types may differ (MP) */
     bool allow_unbounded;  /* results may have dimensions `?` */
 };
@@ -25,7 +25,7 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
  * for opcodes for which XLA's parser infers it; otherwise for all whose shape follows from the operands. */
 const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict);
 
-/* What the ids in a collective's groups or pairs are ids of: E_MODE_... (hlo-values 16.2). */
+/* What the ids in a collective's groups or pairs are ids of: E_MODE_... (grammar/values.md 16.2). */
 int verify_group_mode(const struct inst *i);
 
 /* Whether any rule can give the shape of this opcode. */

@@ -27,7 +27,7 @@ FAMILIES(X)
 #undef X
 
 /* Rules that look beyond one instruction; each reports what it finds, in the order of the stages of
- * hlo-shapes section 2. False when something was reported. */
+ * grammar/shapes.md 2. False when something was reported. */
 bool verify_pairing(struct verify *v);      /* pairing.c: async chains, start and done, send and recv, channels */
 bool verify_buffers(struct verify *v);      /* buffers.c: where buffers are allowed, one writer each */
 bool verify_module_rules(struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
@@ -131,7 +131,7 @@ bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum 
 
 /* ---- window.c ---- */
 
-/* The size of one windowed dimension (hlo-shapes 5.6); false when the rules are broken. */
+/* The size of one windowed dimension (grammar/shapes.md 5.6); false when the rules are broken. */
 bool window_output_size(const struct window_dim *w, int64_t base, int64_t *out);
 bool verify_window_dim(struct verify *v, const struct inst *i, const struct window_dim *w, int64_t base, int64_t *out);
 bool verify_window_shape(struct verify *v, const struct inst *i, const struct shape *base, struct dims *out);

@@ -2,7 +2,7 @@
 # stdout: "// infeed:"
 # stdout: ".undo "
 # stdout: " --max-trip="
-# stderr: hlo: error: `--dict=poems`: text, test, repl or options is wanted
+# stderr: invalid value 'poems' for '--dict': expected text, test, repl or options
 # status: 2
 $HLO ops --dict=text | grep -q '^"dynamic_slice_sizes="$' || exit 1
 $HLO ops --dict=test | grep infeed

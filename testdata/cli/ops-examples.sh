@@ -2,7 +2,7 @@
 # stdout: all examples run
 hlo() { "$HLO" "$@"; }
 for op in $($HLO ops | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p'); do
-    $HLO ops "$op" | sed '1,/^To try it:$/d' >script
+    $HLO ops "$op" | sed '1,/^Examples:$/d' >script
     grep -q '^hlo run ' script || { echo "$op has no example"; exit 1; }
     sed -n 's/^# //p' script >want
     . ./script >got 2>err || { echo "$op does not run:"; cat err; exit 1; }

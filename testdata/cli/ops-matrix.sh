@@ -14,4 +14,4 @@ cmp grid plain || exit 1 # the plain kernels do the same
 $HLO ops --matrix --json >cells
 grep -q '"op":"not","rejected":\["f4e2m1fn",.*"runs":\["pred","s1"' cells || exit 1
 $HLO ops --matrix add sub 2>err && exit 1
-grep -q 'one operation at a time' err && rm err
+grep -q 'expected at most one operation, got 2' err && rm err

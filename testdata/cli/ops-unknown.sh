@@ -1,4 +1,4 @@
 # ops: a slip in a name is mended by a suggestion.
 # status: 2
-# stderr: hlo: error: no operation `transpoze`; did you mean `transpose`?
+# stderr: unknown operation 'transpoze'; did you mean 'transpose'?
 $HLO ops transpoze

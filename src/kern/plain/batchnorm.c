@@ -1,7 +1,7 @@
 /*
  * spec: BatchNormGrad, BatchNormInference, BatchNormTraining
  *
- * Batch normalisation over a feature dimension (hlo-values 13.8): sums and formulas in double,
+ * Batch normalisation over a feature dimension (grammar/values.md 13.8): sums and formulas in double,
  * rounded once.
  */
 #include "kern/plain/plain.h"

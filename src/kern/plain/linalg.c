@@ -1,7 +1,7 @@
 /*
  * spec: Cholesky, TriangularSolve
  *
- * Cholesky factors and triangular systems (hlo-values 13.5, 13.6), in double, rounded at the end.
+ * Cholesky factors and triangular systems (grammar/values.md 13.5, 13.6), in double, rounded at the end.
  *
  * A matrix is two row-major arrays of double, its real and its imaginary parts; real matrices lack
  * the second one.

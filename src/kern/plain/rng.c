@@ -1,7 +1,7 @@
 /*
  * spec: RngBitGenerator, RngUniform, RngNormal
  *
- * Random bits from a counter (hlo-values 14.1), and numbers made from them (14.3).
+ * Random bits from a counter (grammar/values.md 14.1), and numbers made from them (14.3).
  */
 #include "kern/plain/plain.h"
 #include "kern/rng.h"
