@@ -325,7 +325,7 @@ struct comparison {
 static const struct comparison comparisons[] = {
     {.name = "fast kernels"},
     {.name = "fast kernels, 2 threads", .with = 0, .exact = true, .two = true},
-    {.name = "fast kernels, traced", .how = {.observed = true}, .with = 0},
+    {.name = "fast kernels, traced", .how = {.observed = true}, .with = 0, .exact = true},
     {.name = "fast kernels, traced, 2 threads", .how = {.observed = true}, .with = 2, .exact = true, .two = true},
     {.name = "plain kernels", .how = {.plain = true}, .with = 0},
     {.name = "plain kernels, 2 threads", .how = {.plain = true}, .with = 4, .exact = true, .two = true},
