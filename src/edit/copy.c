@@ -208,6 +208,19 @@ static struct inst *inline_callee(const struct body *b, const struct inst *from,
     return copy_body(&inner) ? inner.made[edit_target(b->e, c->root)->index] : NULL;
 }
 
+/* Whether it would be the second fusion of a computation, since what it stands in is copied again.
+ * A computation has one fusion at most. */
+static bool is_second_fusion(const struct body *b, const struct inst *i)
+{
+    int first;
+    const struct computation *c = i->opcode == OP_FUSION ? edit_callee(i, 0, &first) : NULL;
+    if (!c)
+        return false;
+    bool second = part_of(b->e, c)->fused;
+    part_of(b->e, c)->fused = true;
+    return second;
+}
+
 static struct inst *make_inst(const struct body *b, struct inst *from)
 {
     const struct mark *mark = mark_of(b->e, from);
@@ -217,6 +230,8 @@ static struct inst *make_inst(const struct body *b, struct inst *from)
     case BECOMES_CALLEE: return inline_callee(b, from, mark->which);
     default: break;
     }
+    if (is_second_fusion(b, from))
+        return inline_callee(b, from, 0);
     if (from->opcode != OP_PARAMETER)
         return copy_itself(b, from);
     return b->bound ? b->bound[from->number] : copy_parameter(b, from, part_of(b->e, b->from)->numbers[from->number]);

@@ -28,6 +28,7 @@ struct part {           /* the same for a computation */
     bool entered;       /* something live calls it or is replaced by its instructions */
     bool called;        /* it stays a computation */
     bool keeps;         /* it keeps all parameters: one of its callers can't leave out operands */
+    bool fused;         /* a fusion of the copy calls it */
     struct caller *callers;
     struct computation *copy;
     int *numbers;   /* of its parameters in the copy; -1: removed */

@@ -151,6 +151,33 @@ static void all_live(struct edit *e)
     }
 }
 
+/* Whether a computation keeps a parameter that it will not read. */
+static bool has_unread_parameter(const struct edit *e, const struct computation *c)
+{
+    for (int k = 0; k < c->param_count; k++) {
+        const struct mark *mark = mark_of(e, c->params[k]);
+        if (part_of(e, c)->keeps && (!mark->live || mark->becomes != BECOMES_ITSELF))
+            return true;
+    }
+    return false;
+}
+
+/* A fusion must read all parameters. Where its computation keeps others, since not only calls and
+ * fusions use it, the fusion's instructions take its place. */
+static void dissolve_fusion(struct edit *e, const struct inst *i)
+{
+    int first;
+    struct mark *mark = mark_of(e, i);
+    if (i->opcode != OP_FUSION || !mark->live || mark->becomes != BECOMES_ITSELF)
+        return;
+    const struct computation *c = edit_callee(i, 0, &first);
+    if (!c || !has_unread_parameter(e, c))
+        return;
+    mark->becomes = BECOMES_CALLEE;
+    mark->which = 0;
+    e->fresh_names = true;
+}
+
 void edit_find_live(struct edit *e)
 {
     struct walk w = {.e = e};
@@ -169,4 +196,7 @@ void edit_find_live(struct edit *e)
     }
     while (w.depth)
         visit(&w, w.stack[--w.depth]);
+    for (int c = 0; c < e->from->computation_count; c++)
+        for (int k = 0; k < e->from->computations[c]->inst_count; k++)
+            dissolve_fusion(e, e->from->computations[c]->insts[k]);
 }

@@ -249,6 +249,8 @@ bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struc
 {
     uint64_t now = layout_of(state, count);
     bool again = l->iterations == 0 || (now != l->before && l->iterations < MOST_ITERATIONS);
+    if (l->iterations > 0 && now != l->before) /* it may run less often, and then values lie as before */
+        ev->rehearsal->out->exact = false;
     l->before = now;
     l->iterations++;
     return again;

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: what the verifier accepts runs to its end, to a limit or to an error, and the fast kernels give what the plain
- * ones do.
+ * Fuzz target: what the verifier accepts runs to its end, to a limit or to an error, and fast,
+ * plain and traced runs agree.
  *
  * The input is a file of modules or, behind a zero byte, choices for the generator, all of whose modules must be accepted.
  */
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void run_part(struct str text, uint64_t seed, bool generated)
 {
     struct buf why = {0};
-    enum twice outcome = run_twice(text, seed, &why);
+    enum twice outcome = run_all_ways(text, seed, &why);
     if (outcome == TWICE_DIFFERS || (outcome == TWICE_REJECTED && generated)) {
         fprintf(stderr, "%.*s\n%s\n", (int)text.len, text.ptr, why.data);
         __builtin_trap();

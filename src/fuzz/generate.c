@@ -409,7 +409,7 @@ struct val gen_pick(struct gen *g, unsigned types, int least_rank)
 
 struct val gen_last(struct gen *g, const struct type *t)
 {
-    struct val v = {0};
+    struct val v = {.id = -1};
     for (int k = 0; k < g->region->count; k++)
         if (!g->region->vals[k].plumbing && type_equal(&g->region->vals[k].type, t))
             v = g->region->vals[k];
@@ -453,8 +453,14 @@ static void finish(struct gen *g, const char *name)
     buf_bytes(&g->done, r->text.data, (size_t)(last - r->text.data));
     buf_printf(&g->done, "  ROOT %s}\n\n", last + 2);
     buf_free(&r->text);
+    g->closed_nested = r->nested;
+    g->closed_random = r->random;
     g->region = r->outer;
     g->depth--;
+    if (r->outer) {
+        r->outer->nested = true;
+        r->outer->random |= r->random;
+    }
 }
 
 static void finish_called(struct gen *g, int number)
@@ -502,34 +508,43 @@ static int unused(struct gen *g, struct val *out, int most)
     return count;
 }
 
-int gen_function(struct gen *g, int param_count, const struct type *params, int *result_count, struct type *results)
+static void put_instructions(struct gen *g, bool simple)
+{
+    for (int64_t n = gen_between(g, 1, 3); n > 0; n--)
+        (simple ? gen_simple : gen_inner)(g);
+}
+
+struct shared gen_function(struct gen *g, bool simple, int param_count, const struct type *params)
 {
     struct region r;
     struct val roots[GEN_VALUES];
+    struct shared s = {.param_count = param_count, .fusible = simple};
+    memcpy(s.params, params, sizeof *params * (size_t)param_count);
     gen_open(g, &r, param_count, params, NULL);
-    for (int64_t n = gen_between(g, 1, 3); n > 0; n--)
-        gen_simple(g);
+    put_instructions(g, simple);
     int count = unused(g, roots, GEN_VALUES);
-    *result_count = count < GEN_LEAVES ? count : GEN_LEAVES;
-    for (int k = 0; k < *result_count; k++)
-        results[k] = roots[k].type;
-    if (count == 1 && gen_chance(g, 80)) {
-        *result_count = 0; /* the result is the one array */
-        return gen_close(g, roots[0]);
-    }
-    return gen_close_tuple(g, *result_count, roots);
+    s.result_count = count < GEN_LEAVES ? count : GEN_LEAVES;
+    for (int k = 0; k < s.result_count; k++)
+        s.results[k] = roots[k].type;
+    if (count == 1 && gen_chance(g, 80))
+        s.result_count = 0;
+    int number = s.result_count ? gen_close_tuple(g, s.result_count, roots) : gen_close(g, roots[0]);
+    gen_share(g, &s, number);
+    return s;
 }
 
-int gen_step(struct gen *g, int param_count, const struct type *params, int result_count, const struct type *results)
+int gen_step(struct gen *g, struct type t)
 {
     struct region r;
-    struct val roots[GEN_LEAVES];
-    gen_open(g, &r, param_count, params, NULL);
-    for (int64_t n = gen_between(g, 1, 3); n > 0; n--)
-        gen_simple(g);
-    for (int k = 0; k < result_count; k++)
-        roots[k] = gen_last(g, &results[k]);
-    return result_count == 1 ? gen_close(g, roots[0]) : gen_close_tuple(g, result_count, roots);
+    struct shared s = {.param_count = 1, .params = {t}, .results = {t}, .random = true};
+    int number = gen_reuse(g, 30, &s);
+    if (number >= 0)
+        return number;
+    gen_open(g, &r, 1, &t, NULL);
+    put_instructions(g, false);
+    number = gen_close(g, gen_last(g, &t));
+    gen_share(g, &s, number);
+    return number;
 }
 
 /* ---- the module ---- */
@@ -545,8 +560,11 @@ static enum opcode some_opcode(struct gen *g, unsigned allowed)
 {
     enum opcode fits[OP_COUNT];
     for (;;) {
-        int64_t pick = gen_below(g, FAMILY_COUNT + 10); /* the largest families are drawn more often */
-        enum family f = pick < FAMILY_COUNT ? (enum family)pick : pick < FAMILY_COUNT + 6 ? FAMILY_elementwise : FAMILY_shape;
+        int64_t pick = gen_below(g, FAMILY_COUNT + 14); /* the largest families are drawn more often */
+        enum family f = pick < FAMILY_COUNT        ? (enum family)pick
+                        : pick < FAMILY_COUNT + 6  ? FAMILY_elementwise
+                        : pick < FAMILY_COUNT + 10 ? FAMILY_shape
+                                                   : FAMILY_control;
         int count = 0;
         for (int op = 0; op < OP_COUNT; op++)
             if (op_table[op].family == f && allowed >> f & 1)
@@ -564,9 +582,25 @@ void gen_simple(struct gen *g)
     families[op_table[op].family](g, op);
 }
 
+enum { DEEPEST = 4 }; /* of computations that call computations */
+
+void gen_inner(struct gen *g)
+{
+    unsigned allowed = FAMILY(control) | FAMILY(rng) | FAMILY(tuple);
+    if (!g->calls)
+        allowed |= FAMILY(gather) | FAMILY(reduce) | FAMILY(sort) | FAMILY(window);
+    if (g->depth >= DEEPEST || !gen_chance(g, g->calls ? 55 : 30)) {
+        gen_simple(g);
+        return;
+    }
+    enum opcode op = some_opcode(g, allowed);
+    families[op_table[op].family](g, op);
+}
+
 void gen_instruction(struct gen *g)
 {
-    enum opcode op = some_opcode(g, ~0u);
+    unsigned calling = FAMILY(control) | FAMILY(gather) | FAMILY(reduce) | FAMILY(sort) | FAMILY(window);
+    enum opcode op = some_opcode(g, g->calls && gen_chance(g, 60) ? calling : ~0u);
     families[op_table[op].family](g, op);
 }
 
@@ -598,6 +632,7 @@ static void generate(struct gen *g, struct buf *out)
     struct val roots[GEN_VALUES];
     gen_open(g, &entry, 0, NULL, NULL);
     entry.takes_more = true;
+    g->calls = gen_chance(g, 35);
     for (int64_t n = gen_between(g, 1, gen_chance(g, 50) ? 3 : 8); n > 0; n--)
         gen_instruction(g);
     int count = roots_of(g, roots);

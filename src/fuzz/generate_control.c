@@ -3,12 +3,12 @@
  */
 #include "fuzz/generate_priv.h"
 
-/* Some operands for a computation. */
+/* Some operands for a computation, of which several may be one value. */
 static int some_values(struct gen *g, struct val *out, struct type *types, int least)
 {
     int count = (int)gen_between(g, least, 3);
     for (int k = 0; k < count; k++) {
-        out[k] = gen_pick(g, TY_ANY, 0);
+        out[k] = k > 0 && gen_chance(g, 25) ? out[k - 1] : gen_pick(g, TY_ANY, 0);
         types[k] = out[k].type;
     }
     return count;
@@ -18,24 +18,18 @@ static int some_values(struct gen *g, struct val *out, struct type *types, int l
 
 static void call(struct gen *g, enum opcode op)
 {
-    struct val args[3];
-    struct type types[3], results[GEN_LEAVES], one;
-    int n = some_values(g, args, types, 1), count;
-    int body = gen_function(g, n, types, &count, results);
-    struct buf rest = {0};
-    one = results[0];
-    if (op == OP_FUSION)
-        buf_printf(&rest, ", kind=%s, calls=c%d", enum_word(A_KIND, (int)gen_below(g, 3)), body);
-    else
-        buf_printf(&rest, ", to_apply=c%d%s", body,
-                   gen_chance(g, 20) ? ", is_composite=true, "
-                                       "frontend_attributes={composite.name=\"own.op\",composite.version=\"1\"}"
-                                     : "");
-    if (count == 0)
-        gen_emit(g, op, one, n, args, "%s", rest.data);
-    else
-        gen_emit_tuple(g, op, count, results, n, args, NULL, "%s", rest.data);
-    buf_free(&rest);
+    struct shared s;
+    struct val args[GEN_PARAMS];
+    struct type types[GEN_PARAMS];
+    bool fusion = op == OP_FUSION;
+    if (gen_chance(g, 40) && gen_some_shared(g, ROLE_CALLEE, &s) && (s.fusible || !fusion)) {
+        gen_arguments(g, &s, args);
+    } else {
+        int n = some_values(g, args, types, 1);
+        s = gen_function(g, fusion, n, types);
+    }
+    gen_call(g, op, &s, args);
+    gen_more_calls(g, &s);
 }
 
 /* async-start, perhaps an update, async-done. (A copy on its own would print as the other copy-start.) */
@@ -62,42 +56,78 @@ static void async(struct gen *g)
 
 /* ---- while ---- */
 
-static int loop_condition(struct gen *g, int count, const struct type *types, int64_t trips)
+static struct shared loop_signature(enum role role, int count, const struct type *types)
 {
-    struct region r;
-    struct val v[GEN_LEAVES];
-    gen_open_tuple(g, &r, count, types, v);
-    struct val both[2] = {v[0], gen_number(g, DT_S32, trips)};
-    return gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=LT"));
+    struct shared s = {.role = role, .param_count = count, .takes_tuple = true, .random = true};
+    for (int k = 0; k < count; k++)
+        s.params[k] = s.results[k] = types[k];
+    s.result_count = role == ROLE_CONDITION ? 0 : count;
+    if (role == ROLE_CONDITION)
+        s.results[0] = type_scalar(DT_PRED);
+    return s;
 }
 
-static int loop_body(struct gen *g, int count, const struct type *types)
+static int loop_condition(struct gen *g, int count, const struct type *types)
 {
     struct region r;
     struct val v[GEN_LEAVES];
+    struct shared s = loop_signature(ROLE_CONDITION, count, types);
+    int number = gen_reuse(g, 50, &s);
+    if (number >= 0)
+        return number;
+    gen_open_tuple(g, &r, count, types, v);
+    struct val both[2] = {v[0], gen_number(g, DT_S32, gen_between(g, 0, 4))};
+    number = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=LT"));
+    gen_share(g, &s, number);
+    return number;
+}
+
+static struct shared loop_body(struct gen *g, int count, const struct type *types)
+{
+    struct region r;
+    struct val v[GEN_LEAVES];
+    struct shared s = loop_signature(ROLE_BODY, count, types);
     gen_open_tuple(g, &r, count, types, v);
     for (int64_t n = gen_between(g, 1, 3); n > 0; n--)
-        gen_simple(g);
+        gen_inner(g);
     for (int k = 1; k < count; k++)
         v[k] = gen_last(g, &types[k]);
     struct val both[2] = {v[0], gen_number(g, DT_S32, 1)};
     v[0] = gen_emit(g, OP_ADD, types[0], 2, both, NULL);
-    return gen_close_tuple(g, count, v);
+    gen_share(g, &s, gen_close_tuple(g, count, v));
+    return s;
 }
 
+static void emit_loop(struct gen *g, int condition, const struct shared *body, const struct val *init)
+{
+    struct buf shape = {0};
+    put_tuple_type(&shape, body->param_count, body->params);
+    struct val state = gen_emit_raw(g, shape.data, "tuple", body->param_count, init, NULL);
+    gen_emit_tuple(g, OP_WHILE, body->param_count, body->params, 1, &state, NULL, ", condition=c%d, body=c%d", condition,
+                   body->number);
+    buf_free(&shape);
+}
+
+/* A new body, or one of another loop, from one initial state or from several. */
 static void loop(struct gen *g)
 {
-    struct val init[4];
-    struct type types[4];
-    int count = 1 + some_values(g, init + 1, types + 1, 1);
-    init[0] = gen_number(g, DT_S32, 0);
-    types[0] = init[0].type;
-    int condition = loop_condition(g, count, types, gen_between(g, 0, 4)), body = loop_body(g, count, types);
-    struct buf shape = {0};
-    put_tuple_type(&shape, count, types);
-    struct val state = gen_emit_raw(g, shape.data, "tuple", count, init, NULL);
-    gen_emit_tuple(g, OP_WHILE, count, types, 1, &state, NULL, ", condition=c%d, body=c%d", condition, body);
-    buf_free(&shape);
+    struct shared body;
+    struct val init[GEN_PARAMS];
+    struct type types[GEN_PARAMS];
+    if (gen_chance(g, 40) && gen_some_shared(g, ROLE_BODY, &body)) {
+        gen_arguments(g, &body, init);
+    } else {
+        int count = 1 + some_values(g, init + 1, types + 1, 1);
+        types[0] = type_scalar(DT_S32);
+        body = loop_body(g, count, types);
+    }
+    init[0] = gen_number(g, DT_S32, gen_chance(g, 60) ? 0 : gen_between(g, -1, 2));
+    emit_loop(g, loop_condition(g, body.param_count, body.params), &body, init);
+    for (int n = 0; n < 2 && gen_chance(g, 30); n++) {
+        gen_arguments(g, &body, init);
+        init[0] = gen_number(g, DT_S32, gen_between(g, -1, 3));
+        emit_loop(g, loop_condition(g, body.param_count, body.params), &body, init);
+    }
 }
 
 /* ---- conditional ---- */
@@ -105,13 +135,13 @@ static void loop(struct gen *g)
 static void conditional(struct gen *g)
 {
     bool two = gen_chance(g, 50);
-    int branches = two ? 2 : (int)gen_between(g, 1, 4);
+    int branches = two ? 2 : (int)gen_between(g, 1, 4), body = 0;
     struct type t = gen_pick(g, TY_ANY, 0).type;
     struct val all[5] = {gen_value(g, type_scalar(two ? DT_PRED : DT_S32))};
     struct buf rest = {0};
     for (int k = 0; k < branches; k++) {
         all[k + 1] = gen_value(g, t);
-        int body = gen_step(g, 1, &t, 1, &t);
+        body = k > 0 && gen_chance(g, 30) ? body : gen_step(g, t);
         if (two)
             buf_printf(&rest, ", %s_computation=c%d", k ? "false" : "true", body);
         else
@@ -130,6 +160,9 @@ static void custom_call(struct gen *g)
 
 void gen_control(struct gen *g, enum opcode op)
 {
+    static const enum opcode frequent[] = {OP_CALL, OP_CALL, OP_WHILE, OP_CONDITIONAL, OP_FUSION};
+    if (gen_chance(g, 60))
+        op = frequent[gen_below(g, 5)];
     switch (op) {
     case OP_WHILE: loop(g); break;
     case OP_CONDITIONAL: conditional(g); break;

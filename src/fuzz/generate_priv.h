@@ -1,8 +1,9 @@
 /*
  * What the files of the generator share.
  *
- * generate.c          choices, types, values, instructions as text, the module generate_NAME.c     a function gen_<family> for
- * each family of op.def
+ * generate.c          choices, types, values, instructions as text, the module
+ * generate_shared.c   computations that several instructions call
+ * generate_NAME.c     a function gen_<family> for each family of op.def
  *
  * A region is a computation that is being written. Families take operands from the values that the region already has, or have
  * new ones made: parameters in ENTRY, constants elsewhere.
@@ -14,7 +15,8 @@
 #include "op/op.h"
 #include "type/type.h"
 
-enum { GEN_RANK = 8, GEN_VALUES = 160, GEN_ELEMENTS = 600, GEN_LARGE = 1 << 18, GEN_LEAVES = 24 };
+enum { GEN_RANK = 8, GEN_VALUES = 160, GEN_ELEMENTS = 600, GEN_LARGE = 1 << 18 };
+enum { GEN_LEAVES = 24, GEN_PARAMS = 6, GEN_SHARED = 24 };
 
 struct type { /* of an array */
     enum dtype dtype;
@@ -37,6 +39,22 @@ struct region {
     int count;
     int params;      /* number of parameters so far */
     bool takes_more; /* ENTRY: a new operand may be a parameter */
+    bool nested;     /* an instruction calls a computation */
+    bool random;     /* it draws random numbers, or a computation does that it calls */
+};
+
+/* What a computation may be used as, besides the callee of a call. */
+enum role { ROLE_CALLEE, ROLE_REDUCER, ROLE_COMPARATOR, ROLE_CONDITION, ROLE_BODY };
+
+/* A complete computation, which any number of instructions may call. */
+struct shared {
+    int number;
+    enum role role;
+    int param_count, result_count; /* result_count 0: the result is an array, results[0] */
+    struct type params[GEN_PARAMS], results[GEN_LEAVES];
+    bool takes_tuple;    /* of params, its only parameter */
+    bool nested, random; /* as in struct region */
+    bool fusible;        /* all is used, and there is no fusion of it so far */
 };
 
 struct gen {
@@ -46,8 +64,12 @@ struct gen {
     struct buf done; /* computations that are complete */
     struct region *region;
     bool large; /* arrays have up to GEN_LARGE elements; else GEN_ELEMENTS */
+    bool calls; /* most instructions call computations */
     int depth;  /* of nested regions */
     int ids, computations, channels;
+    struct shared shared[GEN_SHARED];
+    int shared_count;
+    bool closed_nested, closed_random; /* of the region that was closed last */
 };
 
 /* ---- choices ---- */
@@ -80,7 +102,7 @@ struct val gen_fresh(struct gen *g, struct type t);                 /* a new val
 struct val gen_pick(struct gen *g, unsigned types, int least_rank); /* a value of some type without dynamic dimensions */
 struct val gen_constant(struct gen *g, struct type t);
 struct val gen_number(struct gen *g, enum dtype t, int64_t n); /* a scalar constant */
-struct val gen_last(struct gen *g, const struct type *t);      /* the newest value of this type; there must be one */
+struct val gen_last(struct gen *g, const struct type *t);      /* the newest of this type; id -1: none */
 
 /* ---- instructions ---- */
 
@@ -106,11 +128,32 @@ int gen_close(struct gen *g, struct val root);
 int gen_close_tuple(struct gen *g, int count, const struct val *roots);
 void gen_instruction(struct gen *g); /* an instruction of any family, or several that belong together */
 void gen_simple(struct gen *g);      /* an instruction that calls no computation */
+void gen_inner(struct gen *g);       /* that, or control flow, random numbers, reductions */
 int gen_reducer(struct gen *g, int count, const enum dtype *types); /* with `count` accumulators and values */
-/* A computation from parameters of these types to results of any types, in which every value is used. */
-int gen_function(struct gen *g, int param_count, const struct type *params, int *result_count, struct type *results);
-/* ... to results of these types, each of which is the type of a parameter too. */
-int gen_step(struct gen *g, int param_count, const struct type *params, int result_count, const struct type *results);
+/* A computation from parameters of these types to results of any types, in which every value is
+ * used. `simple`: of instructions that call no computation. */
+struct shared gen_function(struct gen *g, bool simple, int param_count, const struct type *params);
+/* A computation from a parameter of type `t` to a result of that type. */
+int gen_step(struct gen *g, struct type t);
+
+/* ---- computations that several instructions call ---- */
+
+/* A signature of `count` scalar parameters, whose result is the array `result`. */
+struct shared gen_scalar_signature(enum role role, int count, const enum dtype *params, struct type result);
+/* Keeps the computation that was closed last, as which `s` describes it, for further calls. */
+void gen_share(struct gen *g, struct shared *s, int number);
+/* The number of a kept computation with the signature and role of `wanted` (any role for
+ * ROLE_CALLEE; random numbers only if `wanted` has them), or -1: there is none, or, except for
+ * `percent` in 100 calls, it is not to be used. */
+int gen_reuse(struct gen *g, int percent, const struct shared *wanted);
+/* Any kept computation of that role, or any at all for ROLE_CALLEE; false: there is none. */
+bool gen_some_shared(struct gen *g, enum role role, struct shared *out);
+/* Operands for a call: values of all kinds, earlier results, one value for several parameters. */
+void gen_arguments(struct gen *g, const struct shared *s, struct val *out);
+/* A call or a fusion. */
+void gen_call(struct gen *g, enum opcode op, const struct shared *s, const struct val *args);
+/* Further calls, and other instructions that the computation can be a part of. */
+void gen_more_calls(struct gen *g, const struct shared *s);
 
 void gen_map(struct gen *g);
 /* A window over spatial dimensions: writes its text, gives the kernel's sizes, and returns the type of its positions. */

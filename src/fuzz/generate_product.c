@@ -301,7 +301,7 @@ static void bit_generator(struct gen *g)
     gen_emit_tuple(g, OP_RNG_BIT_GENERATOR, 2, results, 1, &x, NULL, ", algorithm=%s", enum_word(A_ALGORITHM_RNG, algorithm));
 }
 
-/* Nobody can say which numbers come; that they lie where they should is said by the predicates. */
+/* The predicates check that the numbers lie where they should. */
 static void random_numbers(struct gen *g)
 {
     enum dtype t = gen_chance(g, 50) ? DT_F32 : gen_dtype(g, TY_SIGNED | TY_FLOAT);
@@ -311,14 +311,12 @@ static void random_numbers(struct gen *g)
     struct val x = gen_emit(g, OP_RNG, type, 2, both, ", distribution=%s", normal ? "rng_normal" : "rng_uniform");
     struct val sides[2] = {x, filled(g, type, normal ? -6 : 0)};
     gen_emit(g, OP_COMPARE, type_with(type, DT_PRED), 2, sides, ", direction=GE");
-    for (int k = 0; k < g->region->count; k++) /* the numbers themselves are nobody's result */
-        if (g->region->vals[k].id == x.id)
-            g->region->vals[k].plumbing = true;
 }
 
 void gen_rng(struct gen *g, enum opcode op)
 {
     int64_t two = 2;
+    g->region->random |= op != OP_RNG_BIT_GENERATOR;
     switch (op) {
     case OP_RNG_BIT_GENERATOR: bit_generator(g); break;
     case OP_RNG: random_numbers(g); break;

@@ -24,6 +24,11 @@ static struct val combine(struct gen *g, struct val acc, struct val x)
         both[0] = x;
         both[1] = acc;
     }
+    enum dtype types[2] = {x.type.dtype, x.type.dtype};
+    struct shared s = gen_scalar_signature(ROLE_REDUCER, 2, types, x.type);
+    int callee = x.type.rank == 0 ? gen_reuse(g, 10, &s) : -1;
+    if (callee >= 0)
+        return gen_emit(g, OP_CALL, x.type, 2, both, ", to_apply=c%d", callee);
     struct val y = gen_emit(g, combiner(g, x.type.dtype), x.type, 2, both, NULL);
     if (!gen_chance(g, 8))
         return y;
@@ -45,33 +50,49 @@ static void keep_greater(struct gen *g, int count, const struct val *v, struct v
 int gen_reducer(struct gen *g, int count, const enum dtype *types)
 {
     struct region r;
-    struct type params[GEN_RANK] = {0};
-    struct val v[GEN_RANK], out[GEN_RANK];
+    struct val v[GEN_PARAMS], out[GEN_PARAMS];
+    enum dtype params[GEN_PARAMS];
     for (int k = 0; k < 2 * count; k++)
-        params[k] = type_scalar(types[k % count]);
-    gen_open(g, &r, 2 * count, params, v);
+        params[k] = types[k % count];
+    struct shared s = gen_scalar_signature(ROLE_REDUCER, 2 * count, params, type_scalar(types[0]));
+    s.fusible = true;
+    s.result_count = count == 1 ? 0 : count;
+    for (int k = 0; k < count; k++)
+        s.results[k] = type_scalar(types[k]);
+    int number = gen_reuse(g, 40, &s);
+    if (number >= 0)
+        return number;
+    gen_open(g, &r, 2 * count, s.params, v);
     if (count > 1 && !dtype_is_complex(types[0]) && gen_chance(g, 50))
         keep_greater(g, count, v, out);
     else
         for (int k = 0; k < count; k++)
             out[k] = combine(g, v[k], v[count + k]);
-    return count == 1 ? gen_close(g, out[0]) : gen_close_tuple(g, count, out);
+    number = count == 1 ? gen_close(g, out[0]) : gen_close_tuple(g, count, out);
+    gen_share(g, &s, number);
+    return number;
 }
 
 static int comparator(struct gen *g, int count, const struct type *types)
 {
     struct region r;
-    struct type params[GEN_RANK];
-    struct val v[GEN_RANK];
+    enum dtype params[GEN_PARAMS];
+    struct val v[GEN_PARAMS];
     int key = (int)gen_below(g, count);
     if (dtype_is_complex(types[key].dtype))
         key = 0;
     for (int k = 0; k < 2 * count; k++)
-        params[k] = type_scalar(types[k / 2].dtype);
-    gen_open(g, &r, 2 * count, params, v);
+        params[k] = types[k / 2].dtype;
+    struct shared s = gen_scalar_signature(ROLE_COMPARATOR, 2 * count, params, type_scalar(DT_PRED));
+    int number = gen_reuse(g, 40, &s);
+    if (number >= 0)
+        return number;
+    gen_open(g, &r, 2 * count, s.params, v);
     struct val both[2] = {v[2 * key], v[2 * key + 1]};
-    return gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=%s%s",
-                                 gen_chance(g, 60) ? "LT" : "GT", dtype_is_float(types[key].dtype) ? ", type=TOTALORDER" : ""));
+    number = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=%s%s",
+                                   gen_chance(g, 60) ? "LT" : "GT", dtype_is_float(types[key].dtype) ? ", type=TOTALORDER" : ""));
+    gen_share(g, &s, number);
+    return number;
 }
 
 /* Every opcode of class `class` that takes this type, at random. */
@@ -96,11 +117,15 @@ static enum opcode scalar_opcode(struct gen *g, enum dtype t, enum op_class clas
 static int scalar_function(struct gen *g, int count, const struct type *types)
 {
     struct region r;
-    struct type params[GEN_RANK];
-    struct val v[GEN_RANK];
+    enum dtype params[GEN_PARAMS];
+    struct val v[GEN_PARAMS];
     for (int k = 0; k < count; k++)
-        params[k] = type_scalar(types[k].dtype);
-    gen_open(g, &r, count, params, v);
+        params[k] = types[k].dtype;
+    struct shared s = gen_scalar_signature(ROLE_CALLEE, count, params, type_scalar(params[0]));
+    int number = gen_reuse(g, 40, &s);
+    if (number >= 0)
+        return number;
+    gen_open(g, &r, count, s.params, v);
     struct val x = v[0];
     for (int64_t n = gen_between(g, 1, 4); n > 0; n--) {
         bool two = gen_chance(g, 60);
@@ -109,7 +134,9 @@ static int scalar_function(struct gen *g, int count, const struct type *types)
         if (op != OP_INVALID)
             x = gen_emit(g, op, x.type, two ? 2 : 1, both, NULL);
     }
-    return gen_close(g, x);
+    number = gen_close(g, x);
+    gen_share(g, &s, number);
+    return number;
 }
 
 /* ---- reduce ---- */
@@ -269,12 +296,20 @@ static void select_and_scatter(struct gen *g)
     struct window w[GEN_RANK];
     struct type source = windowed(g, x.type, w, true);
     struct type scalars[2] = {type_scalar(x.type.dtype), type_scalar(x.type.dtype)};
+    enum dtype both[2] = {x.type.dtype, x.type.dtype};
+    struct shared chooses = gen_scalar_signature(ROLE_COMPARATOR, 2, both, type_scalar(DT_PRED));
+    struct shared adds = gen_scalar_signature(ROLE_REDUCER, 2, both, scalars[0]);
+    int select = gen_reuse(g, 30, &chooses), scatter = gen_reuse(g, 30, &adds);
     struct region r;
     struct val v[2];
-    gen_open(g, &r, 2, scalars, v);
-    int select = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, v, ", direction=%s", directions[gen_below(g, 4)]));
-    gen_open(g, &r, 2, scalars, v);
-    int scatter = gen_close(g, gen_emit(g, gen_chance(g, 80) ? OP_ADD : OP_MAXIMUM, scalars[0], 2, v, NULL));
+    if (select < 0) {
+        gen_open(g, &r, 2, scalars, v);
+        select = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, v, ", direction=%s", directions[gen_below(g, 4)]));
+    }
+    if (scatter < 0) {
+        gen_open(g, &r, 2, scalars, v);
+        scatter = gen_close(g, gen_emit(g, gen_chance(g, 80) ? OP_ADD : OP_MAXIMUM, scalars[0], 2, v, NULL));
+    }
     struct val all[3] = {x, gen_value(g, source), gen_number(g, x.type.dtype, gen_chance(g, 70) ? 0 : 1)};
     struct buf rest = {0};
     put_window(&rest, w, source.rank);

@@ -1,6 +1,6 @@
 /*
- * Runs whole modules by fast and by plain kernels, observed and not observed, or on one thread and on several, and compares
- * results.
+ * Runs whole modules by fast and by plain kernels, traced and not traced, or on one thread and on
+ * several, and compares results.
  *
  * Fast and plain kernels may add floats in different orders. So sums are compared within a bound, and values that are computed
  * from them are not compared at all: a comparison or rounding may turn a small difference into a large one. Arguments are
@@ -88,6 +88,7 @@ static bool approximates(const struct inst *i)
     case OP_SINE:
     case OP_TAN:
     case OP_TANH: return true;
+    case OP_RNG: return inst_enum(i, A_DISTRIBUTION, 0) == E_DISTRIBUTION_NORMAL;
     default: return false;
     }
 }
@@ -295,29 +296,10 @@ static bool hit_limit(const struct diags *ds)
 static bool nobody_reads(const struct diags *ds)
 {
     for (const struct diag *d = ds->first; d; d = d->next)
-        if (d->msg == MSG_UNKNOWN_TARGET || d->msg == MSG_UNSUPPORTED)
+        if (d->msg == MSG_UNKNOWN_TARGET || d->msg == MSG_UNSUPPORTED || d->msg == MSG_NOT_DEFINED)
             return true;
     return false;
 }
-
-static enum twice run_both(struct pair *p, struct manner other, struct buf *why)
-{
-    struct literal *fast = run_one(p, (struct manner){0}), *slow = run_one(p, other);
-    enum twice outcome = TWICE_STOPPED;
-    if (fast && slow)
-        outcome = agree(p->m->entry->root, know(&p->arena, p->m->entry), fast, slow, why) ? TWICE_AGREES : TWICE_DIFFERS;
-    else if ((fast || slow) && !hit_limit(p->ds) && !(fast && other.observed && nobody_reads(p->ds)))
-        outcome = TWICE_DIFFERS;
-    if (fast)
-        literal_free_data(fast);
-    if (slow)
-        literal_free_data(slow);
-    return outcome;
-}
-
-static enum twice run_pair(struct pair *p, struct buf *why) { return run_both(p, (struct manner){.plain = true}, why); }
-
-static enum twice run_observed(struct pair *p, struct buf *why) { return run_both(p, (struct manner){.observed = true}, why); }
 
 static bool same_bits(const struct literal *a, const struct literal *b)
 {
@@ -329,6 +311,70 @@ static bool same_bits(const struct literal *a, const struct literal *b)
         if (!same_bits(a->elements[k], b->elements[k]))
             return false;
     return true;
+}
+
+/* A run of a module, and the run that its results are compared with. */
+struct comparison {
+    const char *name;
+    struct manner how;
+    int with;   /* an earlier run */
+    bool exact; /* bit for bit; else as likeness tells */
+    bool two;   /* threads */
+};
+
+static const struct comparison comparisons[] = {
+    {.name = "fast kernels"},
+    {.name = "fast kernels, 2 threads", .with = 0, .exact = true, .two = true},
+    {.name = "fast kernels, traced", .how = {.observed = true}, .with = 0, .exact = true},
+    {.name = "fast kernels, traced, 2 threads", .how = {.observed = true}, .with = 2, .exact = true, .two = true},
+    {.name = "plain kernels", .how = {.plain = true}, .with = 0},
+    {.name = "plain kernels, 2 threads", .how = {.plain = true}, .with = 4, .exact = true, .two = true},
+    {.name = "plain kernels, traced", .how = {.plain = true, .observed = true}, .with = 4, .exact = true},
+};
+enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
+
+static bool exactly(const struct literal *a, const struct literal *b, struct buf *why)
+{
+    if (same_bits(a, b))
+        return true;
+    look_compare(a, b, &(struct hlo_tolerance){.bits = true}, why);
+    return false;
+}
+
+/* Whether run k agrees with the run before it that it is compared with. */
+static bool as_before(struct pair *p, struct literal *const *runs, int k, struct buf *why)
+{
+    const struct comparison *c = &comparisons[k];
+    const struct literal *a = runs[c->with], *b = runs[k];
+    bool same;
+    if (a && b)
+        same = c->exact ? exactly(a, b, why) : agree(p->m->entry->root, know(&p->arena, p->m->entry), a, b, why);
+    else
+        same = (!a && !b) || hit_limit(p->ds) || (c->how.observed && nobody_reads(p->ds));
+    if (!same)
+        buf_printf(why, "\n%s: %s\n", c->name, a && b ? "another result" : b ? "no error" : "an error");
+    return same;
+}
+
+static enum twice run_each(struct pair *p, struct buf *why)
+{
+    struct literal *runs[COMPARISONS] = {0};
+    struct team *team = team_new(2);
+    enum twice outcome = TWICE_AGREES;
+    for (int k = 0; k < COMPARISONS && outcome != TWICE_DIFFERS; k++) {
+        struct manner how = comparisons[k].how;
+        how.team = comparisons[k].two ? team : NULL;
+        runs[k] = run_one(p, how);
+        if (!as_before(p, runs, k, why))
+            outcome = TWICE_DIFFERS;
+        else if (!runs[k])
+            outcome = TWICE_STOPPED;
+    }
+    for (int k = 0; k < COMPARISONS; k++)
+        if (runs[k])
+            literal_free_data(runs[k]);
+    team_free(team);
+    return outcome;
 }
 
 /* By one thread, then by several. */
@@ -405,14 +451,9 @@ static enum twice run_text(struct str text, const struct way *way, uint64_t seed
     return outcome;
 }
 
-enum twice run_twice(struct str text, uint64_t seed, struct buf *why)
+enum twice run_all_ways(struct str text, uint64_t seed, struct buf *why)
 {
-    return run_text(text, &(struct way){run_pair, MOST_WORK}, seed, why);
-}
-
-enum twice run_looked_at(struct str text, uint64_t seed, struct buf *why)
-{
-    return run_text(text, &(struct way){run_observed, MOST_WORK}, seed, why);
+    return run_text(text, &(struct way){run_each, MOST_WORK}, seed, why);
 }
 
 enum twice run_by_teams(struct str text, uint64_t seed, struct buf *why)

@@ -1,8 +1,8 @@
 /*
  * order.c: in which order are instructions and computations printed and run?
  *
- * Exactly in XLA's orders, since text is compared byte for byte. Nothing here recurses: chains of operands can be
- * arbitrarily long.
+ * Exactly in XLA's orders, since text is compared byte for byte; computations differ where XLA could
+ * not read its own text. Nothing here recurses: chains of operands can be arbitrarily long.
  */
 #include "ir/ir.h"
 
@@ -96,8 +96,8 @@ struct module_walk {
     int count;
 };
 
-/* Marks when pushing, and pushes a list backwards, so that the first callee is output first. */
-static void push_callees(struct module_walk *w, const struct inst *i)
+/* Fills w->callees and returns their number. */
+static int find_callees(struct module_walk *w, const struct inst *i)
 {
     int n = inst_callees(i, NULL);
     if (n > w->callee_room) {
@@ -106,13 +106,22 @@ static void push_callees(struct module_walk *w, const struct inst *i)
     }
     if (n)
         inst_callees(i, w->callees);
-    for (int k = n - 1; k >= 0; k--) {
-        struct computation *c = w->callees[k];
-        if (w->visited[c->index])
-            continue;
-        w->visited[c->index] = true;
-        VEC_PUSH(&w->scratch, w->stack, w->depth, w->capacity) = (struct level){c, 0};
-    }
+    return n;
+}
+
+static void push_computation(struct module_walk *w, struct computation *c)
+{
+    if (w->visited[c->index])
+        return;
+    w->visited[c->index] = true;
+    VEC_PUSH(&w->scratch, w->stack, w->depth, w->capacity) = (struct level){c, 0};
+}
+
+/* Marks when pushing, and pushes a list backwards, so that the first callee is output first. */
+static void push_callees(struct module_walk *w, const struct inst *i)
+{
+    for (int k = find_callees(w, i) - 1; k >= 0; k--)
+        push_computation(w, w->callees[k]);
 }
 
 static void drain(struct module_walk *w)
@@ -142,6 +151,40 @@ static bool *mark_called(struct module_walk *w, const struct module *m)
     return called;
 }
 
+/* The first callee that is not in the order yet; NULL: there is none. */
+static struct computation *find_missing(struct module_walk *w, const struct inst *i)
+{
+    int n = find_callees(w, i);
+    for (int k = 0; k < n; k++)
+        if (!w->visited[w->callees[k]->index])
+            return w->callees[k];
+    return NULL;
+}
+
+/* XLA's order puts a computation behind its caller where both are callees of one instruction, or of
+ * instructions around it: text that XLA cannot read. There, and only there, the callee moves up. */
+static void put_callees_first(struct module_walk *w)
+{
+    int count = w->count;
+    struct computation **order = ARENA_DUP(&w->scratch, w->order, count);
+    for (int k = 0; k < count; k++)
+        w->visited[order[k]->index] = false;
+    w->count = 0;
+    for (int k = 0; k < count; k++) {
+        push_computation(w, order[k]);
+        while (w->depth) {
+            struct level *top = &w->stack[w->depth - 1];
+            struct computation *callee = NULL;
+            while (top->next < top->c->inst_count && !(callee = find_missing(w, top->c->insts[top->next])))
+                top->next++;
+            if (callee)
+                push_computation(w, callee);
+            else
+                w->order[w->count++] = w->stack[--w->depth].c;
+        }
+    }
+}
+
 struct computation **module_order(struct arena *a, const struct module *m, int *n)
 {
     struct module_walk w = {.order = ARENA_ARRAY(a, struct computation *, m->computation_count)};
@@ -159,6 +202,7 @@ struct computation **module_order(struct arena *a, const struct module *m, int *
         }
         w.order[w.count++] = c;
     }
+    put_callees_first(&w);
     arena_free(&w.scratch);
     *n = w.count;
     return w.order;

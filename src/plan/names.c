@@ -123,7 +123,8 @@ static bool has_effect(struct planner *pl, const struct computation *c);
 
 static bool any_has_effect(const struct planner *pl)
 {
-    return pl->has[OP_CUSTOM_CALL] || pl->has[OP_INFEED] || pl->has[OP_OUTFEED] || pl->has[OP_RECV] || pl->has[OP_SEND];
+    return pl->has[OP_CUSTOM_CALL] || pl->has[OP_INFEED] || pl->has[OP_OUTFEED] || pl->has[OP_RECV] || pl->has[OP_SEND] ||
+           pl->has[OP_RNG] || pl->has[OP_RNG_GET_AND_UPDATE_STATE];
 }
 
 bool plan_has_effect(struct planner *pl, const struct inst *i)
@@ -136,7 +137,9 @@ bool plan_has_effect(struct planner *pl, const struct inst *i)
     case OP_SEND:
     case OP_SEND_DONE:
     case OP_RECV:
-    case OP_RECV_DONE: return true;
+    case OP_RECV_DONE:
+    case OP_RNG: /* its stream goes on, and another call may read what comes then */
+    case OP_RNG_GET_AND_UPDATE_STATE: return true;
     default: break;
     }
     if (i->opcode == OP_CUSTOM_CALL && inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT))

@@ -317,6 +317,8 @@ static struct step *new_step(struct maker *m, const struct inst *i)
     struct step *s = ARENA_NEW(keep, struct step);
     s->inst = i;
     s->operand_count = i->operand_count;
+    if (i->opcode == OP_SCAN) /* it calls a function */
+        return NULL;
     if (!plan_leaf_shapes(m->pl, i, i->shape, &s->result_count, &s->shapes) || !plan_bodies(m->pl, s))
         return NULL;
     for (int k = 0; s->bodies && k < 2; k++)

@@ -259,6 +259,36 @@ START_TEST(what_is_called_stands_in_its_place)
 }
 END_TEST
 
+/* The reduction passes both arguments, so p stays, and no fusion may leave it unread. */
+START_TEST(a_fusion_that_reads_less_becomes_its_instructions)
+{
+    OPEN("f {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
+         "ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[] parameter(1)\n"
+         "  a = f32[] reduce(x, y), dimensions={0}, to_apply=f\n"
+         "  b = f32[] fusion(a, y), kind=kLoop, calls=f\n"
+         "  ROOT r = (f32[], f32[]) tuple(a, b)\n}\n");
+    ck_assert(hlo_edit_replace(e, at("s"), at("q"), m));
+    expect("f {\n  p = f32[] parameter(0)\n  ROOT q = f32[] parameter(1)\n}\n\n"
+           "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[] parameter(1)\n"
+           "  a = f32[] reduce(x, y), dimensions={0}, to_apply=f\n"
+           "  ROOT r = (f32[], f32[]) tuple(a, y)\n}\n\n");
+}
+END_TEST
+
+START_TEST(an_inlined_call_copies_no_fusion)
+{
+    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT n = f32[] negate(p)\n}\n"
+         "g {\n  q = f32[] parameter(0)\n  ROOT u = f32[] fusion(q), kind=kLoop, calls=f\n}\n"
+         "ENTRY main {\n  x = f32[] parameter(0)\n  a = f32[] call(x), to_apply=g\n"
+         "  ROOT b = f32[] call(a), to_apply=g\n}\n");
+    ck_assert(hlo_edit_inline(e, at("a"), 0, m));
+    ck_assert(hlo_edit_inline(e, at("b"), 0, m));
+    expect("f {\n  p = f32[] parameter(0)\n  ROOT n = f32[] negate(p)\n}\n\n"
+           "ENTRY main {\n  x = f32[] parameter(0)\n  u = f32[] fusion(x), kind=kLoop, calls=f\n"
+           "  ROOT n.1 = f32[] negate(u)\n}\n\n");
+}
+END_TEST
+
 START_TEST(twice_inlined_has_two_names)
 {
     OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\nENTRY main {\n  x = f32[] parameter(0)\n"
@@ -674,6 +704,8 @@ int main(int argc, char **argv)
     tcase_add_test(t, a_loop_goes_round_once);
     tcase_add_test(t, operands_go_with_parameters);
     tcase_add_test(t, what_is_called_stands_in_its_place);
+    tcase_add_test(t, a_fusion_that_reads_less_becomes_its_instructions);
+    tcase_add_test(t, an_inlined_call_copies_no_fusion);
     tcase_add_test(t, twice_inlined_has_two_names);
     tcase_add_test(t, a_branch_is_chosen);
     tcase_add_test(t, side_effects_stay_without_a_new_result);

@@ -209,8 +209,8 @@ START_TEST(computations_in_printing_order)
     arena_init(&a);
     int n;
     struct computation **order = module_order(&a, m, &n);
-    /* shared is marked when cases pushes it, so that mid, walked first, does not bring it forward */
-    struct computation *expected[] = {alone, body, cond, mid, shared, select, fused, entry};
+    /* shared is a callee of cases and of mid, which is walked first and must come behind it */
+    struct computation *expected[] = {alone, body, cond, shared, mid, select, fused, entry};
     ck_assert_int_eq(n, (int)COUNT_OF(expected));
     for (int i = 0; i < n; i++)
         ck_assert_msg(order[i] == expected[i], "%d: " STR_FMT, i, STR_ARG(order[i]->name));
