@@ -251,8 +251,10 @@ void gen_fft(struct gen *g, enum opcode op)
     int64_t lengths[3];
     for (int d = 0; d < in.rank; d++)
         in.dims[d] = gen_between(g, 1, 6);
-    for (int k = 0; k < axes; k++)
-        lengths[k] = in.dims[in.rank - axes + k];
+    for (int k = 0; k < axes; k++) {
+        const int64_t size = in.dims[in.rank - axes + k];
+        lengths[k] = from_real || to_real || gen_chance(g, 80) ? size : gen_between(g, 0, 7);
+    }
     struct type out = type_with(in, to_real ? real : complex);
     int64_t n = lengths[axes - 1], half = n / 2 + 1;
     if (from_real)

@@ -373,7 +373,9 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
 
 /* ---- fft.c ---- */
 
-/* spec: Fft (grammar/values.md 13.7) of the last `count` dimensions. False: out of memory. */
+/* spec: Fft (grammar/values.md 13.7) of the last `count` dimensions. Elements of x up to the lengths that
+ * it does not have are zeros; those of the result that `out` does not have are not stored. Neither
+ * has more. False: out of memory. */
 enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
 typedef bool kern_fft_fn(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
                          const int64_t *lengths);

@@ -73,7 +73,7 @@ static double of_fft(const struct inst *i)
     double n = 1;
     for (int64_t k = 0; k < lengths.count; k++)
         n *= (double)lengths.at[k];
-    double whole = fmax(elements(operand(i, 0)), elements(i->shape));
+    double whole = fmax(n, fmax(elements(operand(i, 0)), elements(i->shape)));
     return n > 1 ? 5 * whole * log2(n) : 0;
 }
 
