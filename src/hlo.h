@@ -219,20 +219,21 @@ struct hlo_cost hlo_list_cost(const hlo_listing *l, size_t i);
 
 /* ---- building modules ----
  *
- * A builder holds a module under construction: computations, and in them instructions, one call each. A call makes what the text
- * of the same instruction makes; like there, the builder forms of the specification become core HLO at once. A mistake
- * is a message that shows the instruction as source text, and the call returns NULL. Operands that are NULL give NULL without
- * another message, so that it is enough to look for errors at the end.
+ * A builder holds a module under construction: computations, and in them instructions, one call each. A call builds what the
+ * text of the same instruction denotes, builder forms of the specification included, which become core HLO at once. An error
+ * is a message that shows the instruction as source text, and the call returns NULL. Where an operand is NULL, the call
+ * returns NULL without another message, so it is enough to check for errors at the end.
  *
  *     hlo_builder *b = hlo_builder_new("m", messages);
  *     hlo_computation *c = hlo_computation_new(b, "main");
  *     hlo_inst *x = hlo_parameter(c, 0, "f32[2,3]", "x"), *s = hlo_parameter(c, 1, "f32[]", "s");
- *     hlo_binary(c, "add", x, s, NULL, 0);
+ *     hlo_build(c, "add", (hlo_inst *[]){x, s}, 2, NULL);
  *     hlo_computation_finish(c, NULL);
  *     hlo_module *module = hlo_builder_finish(b, c);
  *
- * Computations and instructions belong to the builder, later to its module, and are not freed by themselves. Shapes are texts
- * like "f32[2,3]". Each list is followed by its count; an empty list may be NULL. */
+ * Computations and instructions belong to the builder, later to its module, and are not freed separately. Shapes are texts
+ * like "f32[2,3]". An empty list may be NULL. Attributes refer to computations by name (hlo_computation_name), and to
+ * instructions too (hlo_inst_name). */
 typedef struct hlo_builder hlo_builder;
 typedef struct hlo_computation hlo_computation;
 typedef struct hlo_inst hlo_inst;
@@ -253,126 +254,16 @@ bool hlo_computation_finish(hlo_computation *c, hlo_inst *root);
 hlo_text hlo_inst_shape(const hlo_inst *i); /* "f32[2,3]"; "" for NULL */
 hlo_text hlo_inst_name(const hlo_inst *i);
 
-/* Any instruction. `what` is the text before the operands, "add", "f32[2] convert" or "sum = f32[2] add"; `attributes` the text
- * behind them, "dimensions={0}, to_apply=add", or NULL. The shape may be left out wherever a text may leave it
- * out (`hlo ops`, grammar/hlo.ebnf). */
+/* Appends an instruction and returns its handle. `what` is the opcode as a text spells it, with the shape before it where it
+ * is not inferred, and the name where the caller chooses it: "add", "f32[2] convert", "sum = f32[2] add". `attributes` are in
+ * HLO's syntax, "dimensions={0}, to_apply=add", or NULL. `hlo ops OPCODE` lists the attributes of an opcode. NULL on errors,
+ * with the messages that the parser has for the same text. */
 hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, const char *attributes);
-hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, const char *name); /* name NULL: any */
-hlo_inst *hlo_constant(hlo_computation *c, const hlo_literal *l);                                /* the value is copied */
-hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension);                    /* spec: Iota */
-
-/* spec: Element-wise binary arithmetic operations, Element-wise comparison operations. OPCODE is any name of the operation:
- * "add", "sub", "less-than". The operands have one rank, where size 1 is repeated; or one is a scalar; or one has lower rank,
- * and its dimension k is dimension broadcast_dimensions[k] of the other. */
-hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_inst *rhs, const int64_t *broadcast_dimensions,
-                     size_t count);
-hlo_inst *hlo_unary(hlo_computation *c, const char *opcode, hlo_inst *operand); /* spec: Element-wise unary functions */
-/* spec: Element-wise comparison operations. Operands as of hlo_binary; direction is "EQ", "NE", "LT", "LE", "GT" or "GE". */
-hlo_inst *hlo_compare(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const char *direction,
-                      const int64_t *broadcast_dimensions, size_t count);
-/* spec: Select. `pred` is a scalar or has the dimensions of the values. The values are arrays, a scalar being repeated, or
- * both are tuples. */
-hlo_inst *hlo_select(hlo_computation *c, hlo_inst *pred, hlo_inst *on_true, hlo_inst *on_false);
-hlo_inst *hlo_clamp(hlo_computation *c, hlo_inst *min, hlo_inst *operand, hlo_inst *max); /* spec: Clamp */
-hlo_inst *hlo_convert(hlo_computation *c, hlo_inst *operand, const char *dtype);          /* spec: ConvertElementType */
-hlo_inst *hlo_bitcast_convert(hlo_computation *c, hlo_inst *operand, const char *dtype);  /* spec: BitcastConvertType */
-
-/* spec: Broadcast. Adds dimensions of these sizes in front. */
-hlo_inst *hlo_broadcast(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t count);
-/* spec: BroadcastInDim. Dimension k becomes dimension dimensions[k] of the result; size 1 is repeated. */
-hlo_inst *hlo_broadcast_in_dim(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank,
-                               const int64_t *dimensions, size_t count);
-/* spec: Collapse. `dimensions` are consecutive and become one. */
-hlo_inst *hlo_collapse(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count);
-/* spec: Reshape. `sizes` are those of the result. */
-hlo_inst *hlo_reshape(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank);
-/* spec: Reshape. The dimensions of the operand are read in this order, the slowest first; `order` is a permutation. */
-hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count, const int64_t *sizes,
-                            size_t rank);
-/* spec: Transpose */
-hlo_inst *hlo_transpose(hlo_computation *c, hlo_inst *operand, const int64_t *permutation, size_t rank);
-hlo_inst *hlo_rev(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count); /* spec: Rev (reverse) */
-/* spec: Concatenate */
-hlo_inst *hlo_concat_in_dim(hlo_computation *c, hlo_inst *const *operands, size_t count, int64_t dimension);
-/* spec: Slice. The lists have `rank` numbers each; `strides` NULL: 1. */
-hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start, const int64_t *limit, const int64_t *strides,
-                    size_t rank);
-/* spec: DynamicSlice, DynamicUpdateSlice. Start indices are a scalar for each dimension, or one vector. */
-hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *const *start, size_t count, const int64_t *sizes,
-                            size_t rank);
-hlo_inst *hlo_dynamic_update_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *update, hlo_inst *const *start, size_t count);
-struct hlo_padding {
-    int64_t low, high, interior;
-};
-/* spec: Pad. A scalar `value`, and a padding for each dimension. */
-hlo_inst *hlo_pad(hlo_computation *c, hlo_inst *operand, hlo_inst *value, const struct hlo_padding *padding, size_t rank);
-
-/* spec: Dot. Vector with vector, matrix with vector, matrix with matrix. */
-hlo_inst *hlo_dot(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs);
-/* spec: DotGeneral. `contracting` and `batch` count pairs of dimensions. */
-struct hlo_dot_dimensions {
-    const int64_t *lhs_contracting, *rhs_contracting;
-    size_t contracting;
-    const int64_t *lhs_batch, *rhs_batch;
-    size_t batch;
-};
-hlo_inst *hlo_dot_general(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struct hlo_dot_dimensions *d);
-
-/* How windows slide. Lists have `rank` numbers; those that are NULL are all 1, `low` and `high` all 0. */
-enum hlo_padding_word { HLO_PADDING_LIST, HLO_PADDING_SAME, HLO_PADDING_VALID };
-struct hlo_window {
-    size_t rank;         /* number of dimensions; of a convolution: of its spatial ones */
-    const int64_t *size; /* unused by convolutions: their windows are as large as the kernel */
-    const int64_t *stride, *base_dilation, *window_dilation;
-    enum hlo_padding_word word; /* "same" or "valid", or the lists below */
-    const int64_t *low, *high;  /* of HLO_PADDING_LIST */
-};
-/* spec: Conv (convolution), ConvWithGeneralPadding (convolution). Dimensions stand in the order batch, feature, spatial and
- * output feature, input feature, spatial, unless `attributes` says dim_labels= (b01f_01io->b01f). It may say
- * feature_group_count= and batch_group_count= too, or be NULL. */
-hlo_inst *hlo_conv(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struct hlo_window *w, const char *attributes);
-/* spec: ReduceWindow. `n` operands and `n` initial values; with several, the result is a tuple. */
-hlo_inst *hlo_reduce_window(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
-                            const hlo_computation *computation, const struct hlo_window *w);
-/* spec: SelectAndScatter */
-hlo_inst *hlo_select_and_scatter(hlo_computation *c, hlo_inst *operand, hlo_inst *source, hlo_inst *init,
-                                 const hlo_computation *select, const hlo_computation *scatter, const struct hlo_window *w);
-/* spec: Reduce. `n` operands and `n` initial values; with several, the result is a tuple. */
-hlo_inst *hlo_reduce(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
-                     const hlo_computation *computation, const int64_t *dimensions, size_t count);
-/* spec: Map. Each call gets one element of each operand, followed by the static operands, which are scalars. */
-hlo_inst *hlo_map(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *computation,
-                  hlo_inst *const *static_operands, size_t statics);
-/* spec: Sort. `comparator` NULL: ascending by the first operand. `dimension` -1: the last. */
-hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *comparator, int64_t dimension,
-                   bool stable);
-
-/* spec: BatchNormTraining, BatchNormInference, BatchNormGrad */
-hlo_inst *hlo_batch_norm_training(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset, double epsilon,
-                                  int64_t feature_index);
-hlo_inst *hlo_batch_norm_inference(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset, hlo_inst *mean,
-                                   hlo_inst *variance, double epsilon, int64_t feature_index);
-hlo_inst *hlo_batch_norm_grad(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *mean, hlo_inst *variance,
-                              hlo_inst *grad_output, double epsilon, int64_t feature_index);
-
+/* spec: Parameter. `name` NULL: the builder chooses one. */
+hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, const char *name);
+hlo_inst *hlo_constant(hlo_computation *c, const hlo_literal *l);                    /* the value is copied */
 hlo_inst *hlo_tuple(hlo_computation *c, hlo_inst *const *elements, size_t count);    /* spec: Tuple */
 hlo_inst *hlo_get_tuple_element(hlo_computation *c, hlo_inst *tuple, int64_t index); /* spec: GetTupleElement */
-hlo_inst *hlo_call(hlo_computation *c, const hlo_computation *computation, hlo_inst *const *args, size_t count); /* spec: Call */
-/* spec: While */
-hlo_inst *hlo_while(hlo_computation *c, const hlo_computation *condition, const hlo_computation *body, hlo_inst *init);
-/* spec: Conditional. A pred[] index chooses between two branches, true first, an s32[] among any number. One operand for each. */
-hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computation *const *branches, hlo_inst *const *operands,
-                          size_t count);
-
-/* spec: RngUniform, RngNormal, RngBernoulli (2017). Arrays of the given shape. */
-hlo_inst *hlo_rng_uniform(hlo_computation *c, hlo_inst *a, hlo_inst *b, const char *shape);
-hlo_inst *hlo_rng_normal(hlo_computation *c, hlo_inst *mu, hlo_inst *sigma, const char *shape);
-hlo_inst *hlo_rng_bernoulli(hlo_computation *c, hlo_inst *mean, const char *shape);
-/* spec: CrossReplicaSum. Of an array, or of a tuple of arrays. */
-hlo_inst *hlo_cross_replica_sum(hlo_computation *c, hlo_inst *operand);
-/* spec: Infeed, Outfeed. The feeds of a computation happen in the order in which they are built. */
-hlo_inst *hlo_infeed(hlo_computation *c, const char *shape);
-hlo_inst *hlo_outfeed(hlo_computation *c, hlo_inst *operand);
 
 /* ---- modules made from modules ---- */
 

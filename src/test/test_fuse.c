@@ -91,7 +91,9 @@ static hlo_inst *any(struct graph *g, enum dtype t)
         if (g->types[k] == t)
             return g->values[k];
     }
-    hlo_inst *x = hlo_convert(g->c, g->values[random_in(&g->random, 0, g->count - 1)], dtype_spelling(t));
+    char attribute[32];
+    snprintf(attribute, sizeof attribute, "new_element_type=%s", dtype_spelling(t));
+    hlo_inst *x = hlo_build(g->c, "convert", &g->values[random_in(&g->random, 0, g->count - 1)], 1, attribute);
     keep(g, x, t);
     return x;
 }

@@ -444,13 +444,15 @@ static bool build(struct stage *s)
         return false;
     }
     hlo_inst *p = hlo_parameter(sum, 0, "f32[]", "p"), *q = hlo_parameter(sum, 1, "f32[]", NULL);
-    hlo_binary(sum, "add", p, q, NULL, 0);
+    hlo_build(sum, "add", (hlo_inst *[]){p, q}, 2, NULL);
     hlo_computation_finish(sum, NULL);
     hlo_inst *x = hlo_parameter(c, 0, "f32[8,8]", "x"), *k = hlo_constant(c, s->y), *zero = hlo_constant(c, s->zero);
     hlo_inst *v = hlo_parameter(c, 1, "f32[8]", NULL);
-    hlo_inst *wide = hlo_broadcast(c, hlo_binary(c, "multiply", x, k, NULL, 0), (int64_t[]){2}, 1);
-    hlo_inst *folded = hlo_reduce(c, &wide, &zero, 1, sum, (int64_t[]){0, 1, 2}, 3);
-    hlo_tuple(c, (hlo_inst *[]){folded, hlo_batch_norm_inference(c, x, v, v, v, v, 0.001, 1)}, 2);
+    hlo_inst *wide = hlo_build(c, "multiply", (hlo_inst *[]){x, k}, 2, NULL);
+    wide = hlo_build(c, "broadcast", &wide, 1, "sizes={2}");
+    hlo_inst *reduced = hlo_build(c, "reduce", (hlo_inst *[]){wide, zero}, 2, "dimensions={0,1,2}, to_apply=sum");
+    hlo_inst *normal = hlo_build(c, "batch-norm-inference", (hlo_inst *[]){x, v, v, v, v}, 5, "epsilon=0.001, feature_index=1");
+    hlo_tuple(c, (hlo_inst *[]){reduced, normal}, 2);
     if (!hlo_computation_finish(c, NULL)) {
         hlo_builder_free(b);
         return false;

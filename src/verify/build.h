@@ -16,7 +16,4 @@ bool build_lower(struct diags *ds, struct computation *c, struct inst *i, enum f
 /* The attribute that may give the shape of an opcode whose operands don't; A_NONE when there is none. */
 enum attr_id build_may_shape(enum opcode op);
 
-/* The contracting dimensions of the specification's Dot, which follow from the ranks; false when it isn't defined for them. */
-bool build_dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t *left, int64_t *right);
-
 #endif
