@@ -793,7 +793,9 @@ hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t l
  * run fails midway there are messages, and values up to that point. Free with hlo_recorded_free. */
 typedef struct hlo_recorded hlo_recorded;
 struct hlo_recording {
-    uint64_t most; /* bytes of values to keep; 0: 1 GiB */
+    uint64_t most;      /* bytes of values to keep; 0: 1 GiB */
+    bool first;         /* keep the first value of each instruction only, and do not run again for what does not fit */
+    uint64_t most_each; /* with `first`: bytes of one value; 0: any number */
     /* Called around each run, for hlo_interrupt; either may be NULL. */
     void *context;
     void (*begin)(void *context, hlo_program *p);
@@ -803,6 +805,11 @@ struct hlo_recording {
 hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args,
                          size_t count, const struct hlo_recording *how, hlo_messages *m);
 void hlo_recorded_free(hlo_recorded *r);
+/* How many instructions the participant that ran most of them has run. */
+uint64_t hlo_recorded_events(const hlo_recorded *r);
+/* The whole value of the instruction of an element, at the time that `within` gives; with `first`, its first value. NULL: it is
+ * unknown. It belongs to the recorded run, until the next question. */
+const hlo_literal *hlo_recorded_value(hlo_recorded *r, const struct hlo_element *e);
 /* The element that a text names: NAME or COMPUTATION/NAME; then @ITERATION of the loop around it, @OUTER.INNER of nested ones,
  * without it the last time; then [COMPONENT] of a tuple; then [I,J], where negative numbers count from the end. Without an index
  * it is the first NaN or infinity, or the only element of a scalar. False with messages, also when there is no such element. What

@@ -4,7 +4,7 @@
  * First it is decided, level by level of operands, which instructions stay. Those cut off get their values from an observed run,
  * which ends when the instruction is about to run.
  */
-#include "api/api.h"
+#include "api/store.h"
 
 #include "edit/edit.h"
 
@@ -15,11 +15,11 @@ struct extract {
     struct arena arena;
     const struct computation *c;
     const struct inst *target;
-    bool *kept, *cut;     /* by the index of an instruction in the computation; cut: replaced by its value or a parameter */
-    hlo_literal **values; /* by the same index; NULL: none yet */
-    uint64_t executions;  /* how often the target has run */
-    bool reached;         /* the run has come to the execution that is wanted */
-    bool failed;          /* no memory */
+    bool *kept, *cut;    /* by the index of an instruction in the computation; cut: replaced by its value or a parameter */
+    struct store values; /* of what is cut off: the last ones before the target runs */
+    uint64_t executions; /* how often the target has run */
+    bool reached;        /* the run has come to the execution that is wanted */
+    bool failed;         /* no memory */
 };
 
 /* ---- what stays ---- */
@@ -113,12 +113,8 @@ static bool after(void *context, const struct hlo_sight *s)
     const struct inst *i = inst_of(x, s);
     if (!i)
         return true;
-    if (x->cut[i->index]) {
-        const hlo_literal *value = hlo_sight_value(s);
-        hlo_literal_free(x->values[i->index]);
-        x->values[i->index] = value ? hlo_literal_copy(value) : NULL;
-        x->failed |= !x->values[i->index];
-    }
+    const struct store_key key = {.inst = s->inst};
+    x->failed |= x->cut[i->index] && !store_put(&x->values, &key, s);
     if (i == x->target)
         x->reached = x->executions++ == x->what->execution;
     return !x->reached && !x->failed;
@@ -155,7 +151,15 @@ static bool run(struct extract *x, const struct hlo_run_options *options, const 
 
 /* ---- the module ---- */
 
-static hlo_module *finish(const struct extract *x)
+static const char *cut_off(struct extract *x, struct edit *e, const struct inst *i)
+{
+    const struct store_key key = {.inst = hlo_listing_number(x->l, i)};
+    if (x->what->parameters)
+        return edit_parameter(e, x->c->insts[i->index]);
+    return edit_constant(e, x->c->insts[i->index], store_get(&x->values, &key)->l);
+}
+
+static hlo_module *finish(struct extract *x)
 {
     const hlo_module *from = hlo_listing_module(x->l);
     struct edit *e = edit_new(from->m);
@@ -163,7 +167,7 @@ static hlo_module *finish(const struct extract *x)
     const char *problem = edit_root(e, &root, 1);
     for (int k = 0; k < x->c->inst_count && !problem; k++)
         if (x->cut[k])
-            problem = x->what->parameters ? edit_parameter(e, x->c->insts[k]) : edit_constant(e, x->c->insts[k], x->values[k]->l);
+            problem = cut_off(x, e, x->c->insts[k]);
     struct module *made = NULL;
     edit_drop_parameters(e);
     if (problem)
@@ -189,13 +193,12 @@ hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, co
     x.c = x.target->parent;
     x.kept = ARENA_ARRAY(&x.arena, bool, x.c->inst_count);
     x.cut = ARENA_ARRAY(&x.arena, bool, x.c->inst_count);
-    x.values = ARENA_ARRAY(&x.arena, hlo_literal *, x.c->inst_count);
+    store_init(&x.values, l, UINT64_MAX);
     find_kept(&x);
     find_cut(&x);
     if (what->parameters || !has_cut(&x) || run(&x, options, args, count))
         out = finish(&x);
-    for (int k = 0; k < x.c->inst_count; k++)
-        hlo_literal_free(x.values[k]);
+    store_free(&x.values);
     arena_free(&x.arena);
     return out;
 }
