@@ -406,7 +406,7 @@ START_TEST(boxes_by_hand)
     ck_assert_str_eq(
         SOURCES("a = f32[2,3,4] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] reduce(a, z), dimensions={0,2}, to_apply=add",
                 1),
-        "folded a 0*2/1 1 0*4/1; init z");
+        "reduced a 0*2/1 1 0*4/1; init z");
     ck_assert_str_eq(
         SOURCES("a = f32[4,3] parameter(0) i = s32[2,1] constant({{9},{1}}) ROOT o = f32[2,3] gather(a, i), offset_dims={1}, "
                 "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
