@@ -4,7 +4,7 @@
 #ifndef HLO_API_H
 #define HLO_API_H
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "base/guard.h"
 #include "diag/diag.h"

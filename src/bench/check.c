@@ -5,7 +5,7 @@
  *
  * `// agrees: rel=R abs=A` in a case gives a tolerance; without it, results must be equal. Prints TAP.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "fuzz/room.h"
 #include "test/random_view.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdlib.h>
 

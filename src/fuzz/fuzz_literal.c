@@ -8,7 +8,7 @@
 #include "look/look.h"
 #include "text/text.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "base/dict.h"
 #include "fuzz/room.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdlib.h>
 

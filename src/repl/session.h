@@ -11,7 +11,7 @@
 #define HLO_REPL_SESSION_H
 
 #include "base/base.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 #include "repl/line.h"
 #include "repl/repl.h"
 #include "repl/scan.h"

@@ -1,8 +1,8 @@
 /*
- * Tests of the builder in hlo.h: modules are built, printed, verified and run; text with the same instructions gives the same
- * module; mistakes are messages with a place.
+ * Tests of the builder in hlo_advanced.h: modules are built, printed, verified and run; text with the same instructions gives the
+ * same module; mistakes are messages with a place.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * takes. Whatever a module says, a call gives values of the shape that is written, or an error; sanitizers find the rest.
  */
 #include "check_quiet.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "base/base.h"
 

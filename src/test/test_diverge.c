@@ -2,7 +2,7 @@
  * Tests of comparing two runs: which instructions are paired, and that the first value that differs is found with little room for
  * values, too.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 

@@ -5,7 +5,7 @@
  * `test_edit FILE...` also tests the modules of these files.
  */
 #include "fuzz/generate.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <stdio.h>

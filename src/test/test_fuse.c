@@ -3,7 +3,7 @@
  * threads. The graphs have elementwise operations, values that are read several times, broadcasts of scalars, rows and columns,
  * transposes, reductions of inner dimensions and uses of these, and several results.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include "kern/tile.h"

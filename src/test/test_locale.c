@@ -2,7 +2,7 @@
  * Tests in a locale whose numbers have a comma, and where `i` is not the small letter of `I`: nothing that the library reads or
  * writes may depend on it. The locale is made here, by localedef, so that every machine has it.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <ctype.h>

@@ -2,7 +2,7 @@
  * Property of arguments in the caller's memory: kernels give the same bits wherever the elements are, aligned for their type
  * and no better; nothing is written there, not even by operations that update arrays; and it is given back.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "base/base.h"
 #include "check_quiet.h"

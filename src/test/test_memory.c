@@ -2,7 +2,7 @@
  * Tests of predicted memory: it is what the run then needs, for every module of the golden tests that runs by itself; and for
  * small programs it is the number of bytes worked out by hand.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 

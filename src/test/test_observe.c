@@ -3,7 +3,7 @@
  * interrupted.
  */
 #include "check_quiet.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdio.h>
 #include <stdlib.h>

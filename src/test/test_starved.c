@@ -2,7 +2,7 @@
  * Tests of the library when memory runs out: each allocation of each call fails once, alone and with all after it. The call
  * must say so, leave nothing behind (sanitizers look for that), and succeed on the same objects when there is memory again.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include "shim_alloc.h"

@@ -3,7 +3,7 @@
  * calls are read.
  */
 #include "check_quiet.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 #include "world/ffi_abi.h"
 
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
  * `test_why N` tests N random modules, `test_why N FILE...` the modules of these files instead of the golden tests.
  */
 #include "fuzz/generate.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 

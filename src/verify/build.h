@@ -1,7 +1,7 @@
 /*
  * build: lowers the specification's builder forms to core HLO: operands that are broadcast, `padding=same`,
  * collapse, cross-replica-sum and the like. Outside --strict the parser calls it for every instruction that it has read, also
- * for those that embedders build (hlo.h, "building modules").
+ * for those that embedders build (hlo_advanced.h, "building modules").
  */
 #ifndef HLO_BUILD_H
 #define HLO_BUILD_H
