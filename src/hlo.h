@@ -58,6 +58,28 @@ enum hlo_status {
     HLO_LIMIT = 5     /* a limit was hit */
 };
 
+/* Option structs begin with their size, by which the library knows which fields the caller was compiled with: fields of later
+ * versions have their defaults, 0. Initialize a struct with its macro, and set fields then; in C also in one expression:
+ *
+ *     struct hlo_run_options options = HLO_RUN_OPTIONS_INIT;
+ *     options.threads = 1;
+ *     hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), m);
+ *
+ * A function fails when the size is not set, or when fields are set that only a later version of the library has. Where a
+ * pointer to an option struct is NULL, all options have their defaults. */
+#ifdef __cplusplus
+#define HLO_INIT(type)                                                                                                           \
+    {                                                                                                                            \
+        sizeof(struct type)                                                                                                      \
+    }
+#else
+#define HLO_INIT(type)                                                                                                           \
+    {                                                                                                                            \
+        .size = sizeof(struct type)                                                                                              \
+    }
+#define HLO_WITH(type, ...) ((struct type){.size = sizeof(struct type), __VA_ARGS__})
+#endif
+
 /* ---- messages ---- */
 
 /* Free with hlo_messages_free. */
@@ -173,11 +195,13 @@ const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);
 
 /* When elements agree: equal numbers do, NaN and NaN too, and floats within any of the bounds given. Integers must be equal. */
 struct hlo_tolerance {
+    size_t size;     /* sizeof(struct hlo_tolerance) */
     double abs, rel; /* |actual - expected| <= abs + rel * |expected| */
     int64_t ulp;     /* distance in representable values of the type; 0: not used */
     bool zeros;      /* 0 and -0 differ, where no bound is given */
     bool bits;       /* every bit must be equal, NaN payloads included */
 };
+#define HLO_TOLERANCE_INIT HLO_INIT(hlo_tolerance)
 /* Whether shapes and values agree. Else `why`, unless it is NULL, says where they first differ, both values there, and the worst
  * error. */
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why);
@@ -186,6 +210,7 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
 
 enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDED_RANDOM };
 struct hlo_run_options {
+    size_t size;                /* sizeof(struct hlo_run_options) */
     bool plain;                 /* plain kernels only: the formula of each op, the same bits on every machine */
     enum hlo_elided elided;     /* how constants written `{...}` are filled */
     uint64_t seed;              /* of HLO_ELIDED_RANDOM */
@@ -201,6 +226,7 @@ struct hlo_run_options {
     bool only_first;     /* plan for the first participant alone: a program to look at, not to run */
     bool observed;       /* every instruction can be observed: see hlo_observe */
 };
+#define HLO_RUN_OPTIONS_INIT HLO_INIT(hlo_run_options)
 /* Makes a verified module ready to run by all its participants. NULL with messages. Free it with hlo_program_free, before the
  * module. */
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m);
@@ -218,12 +244,14 @@ typedef struct hlo_feed_call hlo_feed_call;
  * need not add a message: the run says why. A call that waits should ask a few times a second. */
 bool hlo_feed_stopped(const hlo_feed_call *call);
 struct hlo_feeds {
+    size_t size; /* sizeof(struct hlo_feeds) */
     void *context;
     /* The next item for a participant, which the run takes over. NULL: there is none, or it is not sound, with messages. */
     hlo_literal *(*infeed)(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m);
     /* Takes an item from a participant; false ends the run. NULL: items are dropped. */
     bool (*outfeed)(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m);
 };
+#define HLO_FEEDS_INIT HLO_INIT(hlo_feeds)
 
 /* Runs the entry computation, with a thread for each participant when there are several. `args` has a literal for each of the
  * `count` parameters, all of one participant before those of the next. `results` has room for one literal per participant, to be

@@ -197,6 +197,7 @@ hlo_text hlo_literal_summary(const hlo_literal *l);
 hlo_text hlo_stats_json(const struct hlo_stats *s);
 /* How values are written. 0 in a field stands for what is in parentheses. */
 struct hlo_view {
+    size_t size;   /* sizeof(struct hlo_view) */
     size_t most;   /* arrays of more elements are abridged, the middle of their dimensions left out (1000); SIZE_MAX: never */
     size_t edge;   /* elements that are kept at both ends of an abridged dimension (3) */
     int precision; /* digits; 0: as many as are needed to read the same number back */
@@ -204,6 +205,7 @@ struct hlo_view {
     bool bits;     /* followed by the bits of each */
     size_t width;  /* of a line, in columns (80) */
 };
+#define HLO_VIEW_INIT HLO_INIT(hlo_view)
 /* The value with its shape. An array that is not abridged can be read back; an abridged one has statistics. `v` NULL: all
  * usual. */
 hlo_text hlo_literal_show(const hlo_literal *l, const struct hlo_view *v);
@@ -216,9 +218,11 @@ hlo_text hlo_literal_json(const hlo_literal *l, const struct hlo_view *v);
  * magenta, or by N and I. Complex numbers count by absolute value; of a tuple the first array is shown. `c` NULL: all usual. */
 enum hlo_plot { HLO_PLOT_AUTO, HLO_PLOT_HEAT, HLO_PLOT_HISTOGRAM, HLO_PLOT_CURVE };
 struct hlo_canvas {
+    size_t size;          /* sizeof(struct hlo_canvas) */
     size_t width, height; /* in characters; 0: 72 by 20 */
     bool color, utf8;
 };
+#define HLO_CANVAS_INIT HLO_INIT(hlo_canvas)
 hlo_text hlo_literal_plot(const hlo_literal *l, enum hlo_plot kind, const struct hlo_canvas *c);
 /* The heat map as a PNG file with at least one pixel per element (fewer above 8,192 a side); NaN is red. False with a message. */
 bool hlo_write_png(const char *path, const hlo_literal *l, hlo_messages *m);
@@ -287,12 +291,14 @@ bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_l
  * those of its results, out0, out1, ... With several participants each has its own, arg0@0. hlo_file_open reads the module of
  * such a file, hlo_arrays_param with "arg" an argument, hlo_read_result with "out" the result. */
 struct hlo_bundle {
+    size_t size; /* sizeof(struct hlo_bundle) */
     const char *text;
-    size_t size;
+    size_t text_size;
     size_t participants, count;        /* `count` arguments for each */
     const hlo_literal *const *args;    /* all of one participant, then of the next; NULL entries: no value */
     const hlo_literal *const *results; /* one for each participant, or NULL: there are none */
 };
+#define HLO_BUNDLE_INIT HLO_INIT(hlo_bundle)
 bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m);
 /* Writes bytes into a file, all or nothing. */
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
@@ -376,7 +382,8 @@ void hlo_targets_add_function(hlo_targets *t, const char *name, hlo_call_fn *fn,
  * in the same order: open the world, read the module, plan it and run it; during a run, nothing else.
  *
  *     hlo_world *w = hlo_world_open("mpi", messages);
- *     struct hlo_run_options options = {.world = w};
+ *     struct hlo_run_options options = HLO_RUN_OPTIONS_INIT;
+ *     options.world = w;
  *     ... hlo_plan, hlo_world_agree, hlo_run_all: results are on rank 0 ...
  *     hlo_world_close(w);
  */
@@ -482,15 +489,17 @@ bool hlo_sight_origin(const struct hlo_sight *s, unsigned what, struct hlo_origi
  * their elements at the same index, or their statistics. An error among the messages of the run makes the run fail. */
 void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool error, hlo_messages *m);
 struct hlo_observer {
+    size_t size; /* sizeof(struct hlo_observer) */
     void *context;
     /* Called before an instruction is done, and after; either may be NULL. False ends the run, without a message. Calls for
      * several participants come one at a time. */
     bool (*before)(void *context, const struct hlo_sight *s);
     bool (*after)(void *context, const struct hlo_sight *s);
 };
+#define HLO_OBSERVER_INIT HLO_INIT(hlo_observer)
 /* Sets the observer of all later runs, whose context must last as long as they; NULL: none. Without effect on programs that were
  * planned without `observed`. */
-void hlo_observe(hlo_program *p, const struct hlo_observer *o);
+bool hlo_observe(hlo_program *p, const struct hlo_observer *o);
 /* Plans a module with `options` and `observed`, runs it with an observer, and drops the results. False with messages. */
 bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
                       const hlo_literal *const *args, size_t count, hlo_messages *m);
@@ -527,10 +536,12 @@ struct hlo_source { /* elements start, start + step, ... in each dimension of a 
 };
 /* What the caller knows of a run. Either function may be NULL, or answer that it does not know: NULL, -1. */
 struct hlo_known {
+    size_t size; /* sizeof(struct hlo_known) */
     void *context;
     const hlo_literal *(*value)(void *context, size_t inst, const struct hlo_within *within, size_t depth);
     int64_t (*iterations)(void *context, size_t inst, const struct hlo_within *within, size_t depth); /* of a while */
 };
+#define HLO_KNOWN_INIT HLO_INIT(hlo_known)
 /* How many sources an element has; the first `most` of them are written to `out`. Arguments of the run, and what is made from
  * nothing (constants, iota), have none. -1 with a message when there is no such element. `known` may be NULL. */
 long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out,
@@ -538,11 +549,13 @@ long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo
 /* How the tree of an element, its sources, their sources, and so on, is written: as lines for people, or as a JSON object.
  * Instructions that only hand values on (tuples, parameters, calls) are no level of it. 0 stands for what is in parentheses. */
 struct hlo_why_view {
-    size_t levels;        /* steps back (1) */
-    size_t most;          /* elements shown of a box, those that count most first: NaN and infinities before others (4) */
-    struct hlo_view view; /* how values are written */
+    size_t size;                 /* sizeof(struct hlo_why_view) */
+    size_t levels;               /* steps back (1) */
+    size_t most;                 /* elements shown of a box, those that count most first: NaN and infinities before others (4) */
+    const struct hlo_view *view; /* how values are written; NULL: defaults */
     bool json;
 };
+#define HLO_WHY_VIEW_INIT HLO_INIT(hlo_why_view)
 /* The tree; `v` NULL: all usual. */
 hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known,
                        const struct hlo_why_view *v);
@@ -552,10 +565,11 @@ hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t l
                        const struct hlo_why_view *v);
 
 /* A run whose values, those of the first participant, can be asked for afterwards. Some are kept; for others the module runs
- * again. L, OPTIONS, HOW and ARGS (as hlo_run_all has them) must stay as long. NULL with messages when it can't run. When the
- * run fails midway there are messages, and values up to that point. Free with hlo_recorded_free. */
+ * again. L, ARGS (as hlo_run_all has them) and what options point to must stay as long. NULL with messages when it can't run.
+ * When the run fails midway there are messages, and values up to that point. Free with hlo_recorded_free. */
 typedef struct hlo_recorded hlo_recorded;
 struct hlo_recording {
+    size_t size;        /* sizeof(struct hlo_recording) */
     uint64_t most;      /* bytes of values to keep; 0: 1 GiB */
     bool first;         /* keep the first value of each instruction only, and do not run again for what does not fit */
     uint64_t most_each; /* with `first`: bytes of one value; 0: any number */
@@ -564,6 +578,7 @@ struct hlo_recording {
     void (*begin)(void *context, hlo_program *p);
     void (*end)(void *context);
 };
+#define HLO_RECORDING_INIT HLO_INIT(hlo_recording)
 /* HOW NULL: all usual. */
 hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args,
                          size_t count, const struct hlo_recording *how, hlo_messages *m);
@@ -608,13 +623,15 @@ bool hlo_pair_changed(const hlo_pairing *p, size_t i);
 /* Two programs, planned with `observed`, that run on the same arguments. Only as many values are kept at a time as `room` allows;
  * where that is too little for all those that differ in some bit, the programs run several times. */
 struct hlo_comparison {
+    size_t size; /* sizeof(struct hlo_comparison) */
     hlo_program *a, *b;
     const hlo_pairing *pairing;     /* of listings of their modules */
     const hlo_literal *const *args; /* as hlo_run_all has them */
     size_t count;
-    struct hlo_tolerance tolerance; /* the values of A are the expected ones */
-    uint64_t room;                  /* bytes; 0: 512 MiB */
+    const struct hlo_tolerance *tolerance; /* the values of A are the expected ones; NULL: equal ones agree */
+    uint64_t room;                         /* bytes; 0: 512 MiB */
 };
+#define HLO_COMPARISON_INIT HLO_INIT(hlo_comparison)
 struct hlo_divergence {
     uint64_t compared, unequal; /* values of paired instructions; and those that differ in some bit */
     bool found;                 /* a value is outside the tolerance. Down to `difference`: the first such, in the order of A */
@@ -635,11 +652,13 @@ void hlo_divergence_free(struct hlo_divergence *d);
 
 /* What is cut out: an instruction, with what it needs of its computation, as a module that runs alone. */
 struct hlo_extract {
+    size_t size;        /* sizeof(struct hlo_extract) */
     size_t inst;        /* in a listing of the module */
     size_t height;      /* how many levels of operands above it stay: 0: none; SIZE_MAX: all */
     uint64_t execution; /* for an instruction that runs several times: which time, from 0 */
     bool parameters;    /* what is cut off becomes parameters, and nothing is run */
 };
+#define HLO_EXTRACT_INIT HLO_INIT(hlo_extract)
 /* What is cut off, parameters included, becomes constants: the values that participant 0 had for it when the instruction was
  * about to run, in a run of the module on ARGS (as hlo_run_all has them), which ends there. NULL with messages. Free with
  * hlo_module_free. */
@@ -648,6 +667,7 @@ hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, co
 
 /* How the search for the smallest module that still fails goes. */
 struct hlo_shrink {
+    size_t size; /* sizeof(struct hlo_shrink) */
     void *context;
     bool (*bad)(void *context, const hlo_module *candidate); /* whether it still fails */
     /* The value of an instruction of the original module the first time that it ran, which must stay; NULL: unknown. The function
@@ -660,6 +680,7 @@ struct hlo_shrink {
     bool rejected;  /* try candidates that hlo_verify rejects, too */
     double seconds; /* for the search; 0: no limit */
 };
+#define HLO_SHRINK_INIT HLO_INIT(hlo_shrink)
 /* Candidates have other or fewer results; instructions replaced by values (known ones, parameters, zeros) or by their operands;
  * no metadata; calls and loops replaced by what they call. Halves are tried first. Instructions keep their names. NULL when the
  * module itself does not fail. Free with hlo_module_free. */

@@ -65,6 +65,10 @@ struct hlo_program {
 };
 
 hlo_text hlo_text_of(struct buf *b); /* takes the bytes over */
+/* Copies an option struct, whose first member is its size, into one of this version, of `size` bytes: what the caller's lacks is
+ * 0. FROM may be NULL. False when its size is not set, or when it sets options that this version lacks; with a message, unless
+ * M is NULL. */
+bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m);
 void hlo_messages_lost(void *m);     /* hlo_messages_free as an undo_fn: messages hold files, which a guard would not release */
 hlo_file *hlo_file_new(bool strict); /* one reference, no parts */
 void hlo_file_split(hlo_file *f, const char *name, struct str text); /* makes its parts; the text must last */

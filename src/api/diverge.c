@@ -29,7 +29,8 @@ struct candidate { /* values that differ in some bit */
     uint64_t execution, number; /* number: of all values of a, in order */
 };
 struct search {
-    const struct hlo_comparison *c;
+    struct hlo_comparison c;
+    struct hlo_tolerance tolerance;
     const hlo_listing *a, *b;
     struct arena arena;
     struct store store;      /* values of a, by execution */
@@ -53,12 +54,12 @@ static bool is_name(const struct inst *i)
 /* The instruction of a whose value is compared with that of instruction `inst` of b; -1: none. */
 static long compared_with(const struct search *s, size_t inst)
 {
-    return is_name(hlo_listing_inst(s->b, inst)) ? -1 : hlo_pair_of_b(s->c->pairing, inst).other;
+    return is_name(hlo_listing_inst(s->b, inst)) ? -1 : hlo_pair_of_b(s->c.pairing, inst).other;
 }
 
 static bool is_compared(const struct search *s, size_t inst)
 {
-    return !is_name(hlo_listing_inst(s->a, inst)) && hlo_pair_of_a(s->c->pairing, inst).other >= 0;
+    return !is_name(hlo_listing_inst(s->a, inst)) && hlo_pair_of_a(s->c.pairing, inst).other >= 0;
 }
 
 static size_t slot_of(const struct search *s, size_t participant, size_t inst) { return participant * s->insts + inst; }
@@ -85,7 +86,7 @@ static bool compare(struct search *s, const struct candidate *u, const hlo_liter
 {
     if (s->out->found && by_number(u, &s->found) > 0)
         return true;
-    struct hlo_difference d = hlo_literal_difference(b, a, &s->c->tolerance);
+    struct hlo_difference d = hlo_literal_difference(b, a, &s->tolerance);
     if (d.comparable && d.outside == 0)
         return true;
     free_values(s->out);
@@ -176,10 +177,10 @@ static bool compare_b(void *context, const struct hlo_sight *e)
 
 static bool run(struct search *s, hlo_program *p, bool (*after)(void *context, const struct hlo_sight *s), hlo_literal **results)
 {
-    struct hlo_observer o = {.context = s, .after = after};
+    struct hlo_observer o = {.size = sizeof o, .context = s, .after = after};
     memset(s->executions, 0, s->participants * s->insts * sizeof *s->executions);
     hlo_observe_within(p, &o);
-    bool ok = hlo_run_all(p, s->c->args, s->c->count, NULL, results, s->m);
+    bool ok = hlo_run_all(p, s->c.args, s->c.count, NULL, results, s->m);
     hlo_observe(p, NULL);
     return ok;
 }
@@ -216,13 +217,13 @@ static size_t want(struct search *s, size_t first)
 static bool do_round(struct search *s, size_t *first, hlo_literal **results)
 {
     const size_t end = want(s, *first);
-    bool ok = run(s, s->c->a, keep_a, results);
+    bool ok = run(s, s->c.a, keep_a, results);
     free_results(s, results);
     if (s->store.failed) {
         hlo_messages_add(s->m, "diff", "there is not enough memory to keep a value");
         ok = false;
     }
-    ok = ok && run(s, s->c->b, compare_b, results);
+    ok = ok && run(s, s->c.b, compare_b, results);
     free_results(s, results);
     *first = end;
     return ok;
@@ -233,7 +234,7 @@ static void compare_results(struct search *s, hlo_literal **a, hlo_literal **b)
 {
     s->out->results_agree = true;
     for (size_t i = 0; i < s->participants && s->out->results_agree; i++) {
-        s->out->results = hlo_literal_difference(b[i], a[i], &s->c->tolerance);
+        s->out->results = hlo_literal_difference(b[i], a[i], &s->tolerance);
         s->out->results_agree = s->out->results.comparable && s->out->results.outside == 0;
         if (!s->out->results_agree) {
             s->out->result_a = a[i];
@@ -245,7 +246,7 @@ static void compare_results(struct search *s, hlo_literal **a, hlo_literal **b)
 
 static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
 {
-    if (!run(s, s->c->a, digest_a, a) || !run(s, s->c->b, compare_b, b))
+    if (!run(s, s->c.a, digest_a, a) || !run(s, s->c.b, compare_b, b))
         return false;
     compare_results(s, a, b);
     free_results(s, a);
@@ -265,20 +266,26 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
     return true;
 }
 
-bool hlo_diverge(const struct hlo_comparison *c, struct hlo_divergence *out, hlo_messages *m)
+bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence *out, hlo_messages *m)
 {
     GUARDED((*out = (struct hlo_divergence){0}, hlo_messages_no_memory(m), false));
-    hlo_listing *a = hlo_list(c->a->module), *b = hlo_list(c->b->module);
-    size_t participants = hlo_participants(c->a);
-    struct search s = {.c = c, .a = a, .b = b, .insts = hlo_list_count(a), .participants = participants, .out = out, .m = m};
     *out = (struct hlo_divergence){0};
+    struct search s = {.out = out, .m = m};
+    if (!hlo_options_copy(&s.c, sizeof s.c, comparison, m) ||
+        !hlo_options_copy(&s.tolerance, sizeof s.tolerance, s.c.tolerance, m))
+        return false;
+    hlo_listing *a = hlo_list(s.c.a->module), *b = hlo_list(s.c.b->module);
+    const size_t participants = s.participants = hlo_participants(s.c.a);
+    s.a = a;
+    s.b = b;
+    s.insts = hlo_list_count(a);
     arena_init(&s.arena);
-    store_init(&s.store, a, c->room ? c->room : USUAL_BUDGET);
+    store_init(&s.store, a, s.c.room ? s.c.room : USUAL_BUDGET);
     s.digests = ARENA_ARRAY(&s.arena, struct digests, participants * s.insts);
     s.executions = ARENA_ARRAY(&s.arena, uint64_t, participants * s.insts);
     hlo_literal **results_a = ARENA_ARRAY(&s.arena, hlo_literal *, participants);
     hlo_literal **results_b = ARENA_ARRAY(&s.arena, hlo_literal *, participants);
-    bool ok = participants == hlo_participants(c->b);
+    bool ok = participants == hlo_participants(s.c.b);
     if (ok)
         ok = search(&s, results_a, results_b);
     else

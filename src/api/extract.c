@@ -135,7 +135,7 @@ static bool has_cut(const struct extract *x)
 
 static bool run(struct extract *x, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count)
 {
-    const struct hlo_observer observer = {x, before, after};
+    const struct hlo_observer observer = {sizeof observer, x, before, after};
     const size_t errors = hlo_messages_errors(x->m);
     hlo_run_observed_within(hlo_listing_module(x->l), options, &observer, args, count, x->m);
     if (x->failed)
@@ -187,7 +187,10 @@ hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, co
                         const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
-    struct extract x = {.l = l, .what = what, .m = m, .target = hlo_listing_inst(l, what->inst)};
+    struct hlo_extract given;
+    if (!hlo_options_copy(&given, sizeof given, what, m))
+        return NULL;
+    struct extract x = {.l = l, .what = &given, .m = m, .target = hlo_listing_inst(l, given.inst)};
     hlo_module *out = NULL;
     arena_init(&x.arena);
     x.c = x.target->parent;
@@ -196,7 +199,7 @@ hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, co
     store_init(&x.values, l, UINT64_MAX);
     find_kept(&x);
     find_cut(&x);
-    if (what->parameters || !has_cut(&x) || run(&x, options, args, count))
+    if (given.parameters || !has_cut(&x) || run(&x, options, args, count))
         out = finish(&x);
     store_free(&x.values);
     arena_free(&x.arena);

@@ -166,17 +166,19 @@ static bool after(void *context, struct sighting *s)
     return tell(o, s, o->user.after);
 }
 
-void hlo_observe(hlo_program *p, const struct hlo_observer *user)
+bool hlo_observe(hlo_program *p, const struct hlo_observer *user)
 {
     struct observing *o = p->observing;
-    if (!o)
-        return;
+    struct hlo_observer given;
+    if (!o || !hlo_options_copy(&given, sizeof given, user, NULL))
+        return false;
     o->ours = false;
-    o->user = user ? *user : (struct hlo_observer){0};
+    o->user = given;
     o->observer = (struct observer){o, user && user->before ? before : NULL, user && user->after ? after : NULL};
     for (size_t k = 0; k < p->count; k++)
         if (p->programs[k])
             p->programs[k]->observer = user ? &o->observer : NULL;
+    return true;
 }
 
 void hlo_observe_within(hlo_program *p, const struct hlo_observer *ours)

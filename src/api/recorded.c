@@ -21,7 +21,7 @@ struct execution { /* of an instruction: where it ran */
 };
 struct hlo_recorded {
     const hlo_listing *l;
-    const struct hlo_run_options *options;
+    struct hlo_run_options options;
     const hlo_literal *const *args;
     size_t count;
     struct hlo_recording how;
@@ -168,10 +168,8 @@ static void end(void *recorded)
 
 static bool run(struct hlo_recorded *r, hlo_messages *m)
 {
-    struct hlo_run_options options = *r->options;
-    const struct hlo_observer observer = {r, r->how.first ? NULL : before, after};
-    options.observed = true;
-    hlo_program *p = hlo_plan(hlo_listing_module(r->l), &options, m);
+    const struct hlo_observer observer = {sizeof observer, r, r->how.first ? NULL : before, after};
+    hlo_program *p = hlo_plan(hlo_listing_module(r->l), &r->options, m);
     if (!p)
         return false;
     const size_t participants = hlo_participants(p);
@@ -205,9 +203,12 @@ hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *opt
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_recorded *r = heap_zalloc(1, sizeof *r);
-    *r = (hlo_recorded){.l = l, .options = options, .args = args, .count = count, .sought = {.inst = -1}};
-    if (how)
-        r->how = *how;
+    *r = (hlo_recorded){.l = l, .args = args, .count = count, .sought = {.inst = -1}};
+    if (!hlo_options_copy(&r->options, sizeof r->options, options, m) || !hlo_options_copy(&r->how, sizeof r->how, how, m)) {
+        heap_free(r);
+        return NULL;
+    }
+    r->options.observed = true;
     arena_init(&r->arena);
     store_init(&r->store, l, r->how.most ? r->how.most : USUAL_BUDGET);
     r->last = ARENA_ARRAY(&r->arena, struct execution, hlo_list_count(l) + 1);
@@ -287,7 +288,7 @@ uint64_t hlo_recorded_events(const hlo_recorded *r) { return r->events; }
 hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});
-    const struct hlo_known known = {r, value, iterations};
+    const struct hlo_known known = {sizeof known, r, value, iterations};
     struct undo forgetting;
     hlo_text text;
     guard_undo(&forgetting, forget, r);

@@ -43,7 +43,7 @@ void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_pr
     g->listing = hlo_list(module);
     g->root = hlo_list_computation(g->listing, hlo_list_computations(g->listing) - 1).root;
     g->roots = heap_zalloc(g->count, sizeof *g->roots);
-    g->observer = (struct hlo_observer){.context = g, .after = look};
+    g->observer = HLO_WITH(hlo_observer, .context = g, .after = look);
     hlo_observe(p, &g->observer);
 }
 
@@ -58,7 +58,7 @@ static bool has_token(const hlo_literal *l)
 
 void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_literal *const *results)
 {
-    const struct hlo_tolerance bits = {.bits = true};
+    const struct hlo_tolerance bits = {.size = sizeof bits, .bits = true};
     for (size_t p = 0; p < g->count && g->listing; p++) {
         hlo_text why = {0};
         if (!g->roots[p])

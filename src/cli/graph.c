@@ -29,7 +29,7 @@ static bool note_value(void *context, const struct hlo_sight *s)
 
 static int run_observed(struct graph *g, struct arguments *a)
 {
-    const struct hlo_observer observer = {.context = g, .after = note_value};
+    const struct hlo_observer observer = {.size = sizeof observer, .context = g, .after = note_value};
     struct hlo_run_options options;
     if (!run_options(a->o, &options))
         return HLO_USAGE;

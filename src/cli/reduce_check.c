@@ -59,7 +59,7 @@ enum { KEPT_ALL = 1 << 30 /* bytes of all values together */, KEPT_NONE = 1 };
  * fails; the values up to there are kept. */
 static bool record(struct check *c, const hlo_module *module, uint64_t most, uint64_t most_each, hlo_messages *m)
 {
-    const struct hlo_recording how = {.most = most, .most_each = most_each, .first = true};
+    const struct hlo_recording how = {.size = sizeof how, .most = most, .most_each = most_each, .first = true};
     const size_t errors = hlo_messages_errors(m);
     c->listing = hlo_list(module);
     c->recorded = hlo_record(c->listing, &c->options, c->args->all, c->args->count, &how, m);
@@ -289,7 +289,7 @@ static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages
 {
     hlo_listing *l = hlo_list(candidate);
     struct nan_hunt h = {.c = c, .l = l};
-    const struct hlo_observer observer = {&h, NULL, look_for_nan};
+    const struct hlo_observer observer = {sizeof observer, &h, NULL, look_for_nan};
     struct hlo_run_options options = c->options;
     options.observed = true;
     hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
@@ -351,7 +351,7 @@ static bool look_for_mismatch(void *context, const struct hlo_sight *s)
 static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l, hlo_messages *m)
 {
     struct mismatch_hunt h = {.c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
-    const struct hlo_observer observer = {&h, NULL, look_for_mismatch};
+    const struct hlo_observer observer = {sizeof observer, &h, NULL, look_for_mismatch};
     struct hlo_run_options options = c->options;
     options.observed = true;
     hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);

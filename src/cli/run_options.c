@@ -36,7 +36,7 @@ static bool limit_options(const struct options *o, struct hlo_run_options *out)
 bool run_options(const struct options *o, struct hlo_run_options *out)
 {
     const char *how = o->value[OPT_ELIDED];
-    *out = (struct hlo_run_options){.plain = o->given[OPT_PLAIN], .seed = 1, .world = world_of(o)};
+    *out = HLO_WITH(hlo_run_options, .plain = o->given[OPT_PLAIN], .seed = 1, .world = world_of(o));
     if (!limit_options(o, out) || !option_threads(o, 0, &out->threads))
         return false;
     if (!how)

@@ -213,7 +213,7 @@ int trace_open(struct tracing *t, const struct arguments *a)
 
 void trace_observe(struct tracing *t, hlo_program *p)
 {
-    t->observer = (struct hlo_observer){.context = t, .after = look};
+    t->observer = HLO_WITH(hlo_observer, .context = t, .after = look);
     if (t->listing)
         hlo_observe(p, &t->observer);
 }

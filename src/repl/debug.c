@@ -274,7 +274,7 @@ void debug_observe(struct running *r, struct hlo_observer *out)
 {
     if (!r->s->running)
         watch_on(r);
-    *out = (struct hlo_observer){r, before, after};
+    *out = (struct hlo_observer){sizeof(struct hlo_observer), r, before, after};
 }
 
 void running_free(struct running *r)

@@ -67,14 +67,14 @@ static hlo_literal *literal(const char *text)
 static void expect_result(const char *const *args, size_t count, const char *wanted)
 {
     hlo_module *module = finish();
-    hlo_program *p = hlo_plan(module, &(struct hlo_run_options){0}, m);
+    hlo_program *p = hlo_plan(module, NULL, m);
     hlo_literal *values[6];
     for (size_t k = 0; k < count; k++)
         values[k] = literal(args[k]);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)values, count, m) : NULL, *expected = literal(wanted);
     expect_no_message();
     hlo_text why = {0};
-    bool same = hlo_literal_compare(result, expected, &(struct hlo_tolerance){.abs = 1e-6}, &why);
+    bool same = hlo_literal_compare(result, expected, &HLO_WITH(hlo_tolerance, .abs = 1e-6), &why);
     ck_assert_msg(same, "%s", why.data);
     for (size_t k = 0; k < count; k++)
         hlo_literal_free(values[k]);
@@ -288,13 +288,12 @@ START_TEST(loop_beyond_its_bound)
         c, "custom-call", &count, 1,
         "shape=s64[<=3], custom_call_target=\"onnx.Loop\", called_computations={body}, backend_config={\"inputs\": [\"M\"]}");
     hlo_module *module = finish();
-    hlo_program *p = hlo_plan(module, &(struct hlo_run_options){0}, m);
+    hlo_program *p = hlo_plan(module, NULL, m);
     hlo_literal *few = literal("s64[] 3"), *many = literal("s64[] 4"), *expected = literal("s64[3] {0, 1, 2}");
     hlo_literal *result = hlo_run(p, (const hlo_literal *const *)&few, 1, m);
     hlo_text why = {0};
-    ck_assert_msg(hlo_literal_compare(result, expected, &(struct hlo_tolerance){0}, &why), "%s", why.data);
-    ck_assert(hlo_literal_compare(result, expected, &(struct hlo_tolerance){0}, NULL) &&
-              !hlo_literal_compare(few, many, &(struct hlo_tolerance){0}, NULL));
+    ck_assert_msg(hlo_literal_compare(result, expected, NULL, &why), "%s", why.data);
+    ck_assert(hlo_literal_compare(result, expected, NULL, NULL) && !hlo_literal_compare(few, many, NULL, NULL));
     ck_assert_ptr_null(hlo_run(p, (const hlo_literal *const *)&many, 1, m));
     ck_assert_str_eq(hlo_messages_get(m, 0).id, "loop-bound");
     ck_assert(!hlo_messages_limit(m));

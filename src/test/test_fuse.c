@@ -192,7 +192,7 @@ static hlo_module *random_graph(struct graph *g)
 
 static hlo_literal *run(const struct graph *g, const hlo_module *module, bool plain, int threads)
 {
-    struct hlo_run_options o = {.plain = plain, .threads = threads};
+    struct hlo_run_options o = {.size = sizeof o, .plain = plain, .threads = threads};
     hlo_literal *args[MOST_VALUES];
     for (int k = 0; k < g->params; k++)
         args[k] = hlo_random_param(module, (size_t)k, 1, g->m);
@@ -209,7 +209,7 @@ static hlo_literal *run(const struct graph *g, const hlo_module *module, bool pl
 static void expect_same(int seed, const char *what, const hlo_literal *a, const hlo_literal *b)
 {
     hlo_text why = {0};
-    ck_assert_msg(hlo_literal_compare(a, b, &(struct hlo_tolerance){.bits = true}, &why), "graph %d, %s: %s", seed, what,
+    ck_assert_msg(hlo_literal_compare(a, b, &HLO_WITH(hlo_tolerance, .bits = true), &why), "graph %d, %s: %s", seed, what,
                   why.data);
     hlo_text_free(&why);
 }

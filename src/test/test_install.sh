@@ -46,6 +46,13 @@ for name in hlo.h hlo_advanced.h; do
     fi
 done
 
+for words in "${cc} -std=c11 -Wall -Wextra -pedantic-errors -x c" ${cxx:+"$cxx -std=c++17 -Wall -Werror -pedantic-errors -x c++"}; do
+    echo 'void plan(void); void plan(void) { struct hlo_run_options o = HLO_RUN_OPTIONS_INIT; o.threads = 1; (void)o; }' >"$scratch/init.c"
+    $words -include "${headers%%
+*}" -fsyntax-only "$scratch/init.c" >"$scratch/said" 2>&1 && [ ! -s "$scratch/said" ]
+    report "option structs are initialized by their macros: ${words##* }" $?
+done
+
 pc=$(find "$to" -name hlo.pc)
 export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$to"
 {

@@ -64,7 +64,7 @@ static void open_stage(struct stage *s, const char *text, const struct hlo_run_o
     s->listing = hlo_list(s->module);
     s->program = hlo_plan(s->module, options, s->m);
     ck_assert_ptr_nonnull(s->program);
-    s->observer = (struct hlo_observer){s, before, after};
+    s->observer = (struct hlo_observer){sizeof(struct hlo_observer), s, before, after};
     hlo_observe(s->program, &s->observer);
 }
 
@@ -95,7 +95,7 @@ static void check_result(const struct stage *s, const char *want)
     hlo_text_free(&got);
 }
 
-static const struct hlo_run_options observed = {.observed = true, .threads = 1};
+static const struct hlo_run_options observed = {.size = sizeof observed, .observed = true, .threads = 1};
 
 /* ---- what is seen ---- */
 
@@ -478,7 +478,7 @@ START_TEST(interruptions)
 {
     for (int k = 0; k < 2; k++) {
         struct stage s;
-        struct hlo_run_options options = {.observed = k == 0, .threads = 1};
+        struct hlo_run_options options = {.size = sizeof options, .observed = k == 0, .threads = 1};
         open_stage(&s, loop, &options);
         s.at = "y";
         s.act = interrupt;
@@ -500,7 +500,7 @@ START_TEST(trips)
 {
     for (int k = 0; k < 4; k++) {
         struct stage s;
-        struct hlo_run_options options = {.observed = k % 2, .threads = 1, .max_trip = k < 2 ? 1 : 2};
+        struct hlo_run_options options = {.size = sizeof options, .observed = k % 2, .threads = 1, .max_trip = k < 2 ? 1 : 2};
         open_stage(&s, loop, &options);
         run_stage(&s);
         if (k < 2)
@@ -509,6 +509,59 @@ START_TEST(trips)
             check_result(&s, "( 2, 4 )");
         close_stage(&s);
     }
+}
+END_TEST
+
+/* ---- option structs of callers compiled against other versions ---- */
+
+static const char small_module[] = "ENTRY main { ROOT r = s32[] constant(1) }";
+
+static bool plans_with(const struct hlo_run_options *options, const char *message)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_of_text("m", small_module, sizeof small_module - 1, false);
+    hlo_module *module = hlo_parse(f, 0, m);
+    hlo_program *p = hlo_plan(module, options, m);
+    const bool planned = p != NULL;
+    if (message)
+        ck_assert_msg(strstr(hlo_messages_get(m, 0).text, message) != NULL, "%s", hlo_messages_get(m, 0).text);
+    else
+        ck_assert_uint_eq(hlo_messages_errors(m), 0);
+    hlo_program_free(p);
+    hlo_module_free(module);
+    hlo_file_free(f);
+    hlo_messages_free(m);
+    return planned;
+}
+
+START_TEST(sizes_of_options)
+{
+    struct {
+        struct hlo_run_options known;
+        uint64_t later; /* a field of a later version */
+    } options = {HLO_RUN_OPTIONS_INIT, 0};
+    ck_assert(plans_with(NULL, NULL) && plans_with(&options.known, NULL));
+    options.known.size = sizeof options;
+    ck_assert(plans_with(&options.known, NULL));
+    options.later = 1;
+    ck_assert(!plans_with(&options.known, "an option is set that this version"));
+    options.known.size = 0;
+    ck_assert(!plans_with(&options.known, "size of the option struct is not set"));
+    /* of an earlier version: what lies behind its size is not read */
+    options.known.size = offsetof(struct hlo_run_options, elided);
+    options.known.threads = -1;
+    ck_assert(plans_with(&options.known, NULL));
+
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *l = hlo_literal_parse("f32[] 1", 7, m);
+    struct hlo_tolerance t = {0};
+    struct hlo_view v = {0};
+    hlo_text why = {0}, text = hlo_literal_show(l, &v);
+    ck_assert(!hlo_literal_compare(l, l, &t, &why) && strstr(why.data, "size") && text.data == NULL);
+    ck_assert(hlo_literal_compare(l, l, NULL, NULL) && !hlo_literal_difference(l, l, &t).comparable);
+    hlo_text_free(&why);
+    hlo_literal_free(l);
+    hlo_messages_free(m);
 }
 END_TEST
 
@@ -528,6 +581,7 @@ int main(void)
     tcase_add_test(c, how_far_a_run_is);
     tcase_add_test(c, interruptions);
     tcase_add_test(c, trips);
+    tcase_add_test(c, sizes_of_options);
     suite_add_tcase(s, c);
     return check_run(s);
 }

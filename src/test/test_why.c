@@ -78,8 +78,8 @@ struct hunt {
 static struct lone *lone_of(struct hunt *h, size_t inst)
 {
     struct lone *one = &h->lone[inst];
-    const struct hlo_extract what = {.inst = inst, .parameters = true};
-    const struct hlo_run_options plain = {.plain = true, .threads = 1};
+    const struct hlo_extract what = {.size = sizeof what, .inst = inst, .parameters = true};
+    const struct hlo_run_options plain = {.size = sizeof plain, .plain = true, .threads = 1};
     if (one->tried)
         return one;
     one->tried = true;
@@ -210,7 +210,7 @@ static bool look(void *context, const struct hlo_sight *s)
         return true;
     h->at = s;
     const hlo_literal *v = hlo_sight_value(s);
-    const struct hlo_known known = {.context = h, .value = value};
+    const struct hlo_known known = {.size = sizeof known, .context = h, .value = value};
     struct hlo_source *sources = malloc(MOST * sizeof *sources);
     hlo_messages *m = hlo_messages_new();
     for (size_t leaf = 0; leaf < hlo_literal_leaves(v) && leaf < 4; leaf++) {
@@ -236,8 +236,13 @@ static bool look(void *context, const struct hlo_sight *s)
 
 static void hunt_module(const hlo_module *module, const char *what, uint64_t seed, uint64_t *checked, uint64_t *larger)
 {
-    const struct hlo_run_options options = {
-        .observed = true, .plain = true, .threads = 1, .max_steps = 20000, .timeout = 2, .elided = HLO_ELIDED_IOTA};
+    const struct hlo_run_options options = {.size = sizeof options,
+                                            .observed = true,
+                                            .plain = true,
+                                            .threads = 1,
+                                            .max_steps = 20000,
+                                            .timeout = 2,
+                                            .elided = HLO_ELIDED_IOTA};
     hlo_messages *m = hlo_messages_new();
     hlo_listing *l = hlo_list(module);
     struct hunt h = {.l = l,
@@ -247,7 +252,7 @@ static void hunt_module(const hlo_module *module, const char *what, uint64_t see
                      .checked = checked,
                      .larger = larger,
                      .what = what};
-    const struct hlo_observer observer = {.context = &h, .after = look};
+    const struct hlo_observer observer = {.size = sizeof observer, .context = &h, .after = look};
     const size_t count = hlo_param_count(module);
     hlo_program *p = hlo_plan(module, &options, m);
     const size_t participants = p ? hlo_participants(p) : 0;
@@ -464,13 +469,13 @@ START_TEST(little_is_kept)
     hlo_module *module = hlo_parse(f, 0, m);
     ck_assert(module && hlo_verify(module, m));
     hlo_listing *l = hlo_list(module);
-    const struct hlo_run_options options = {0};
-    const struct hlo_why_view view = {.levels = 9};
+    const struct hlo_run_options options = HLO_RUN_OPTIONS_INIT;
+    const struct hlo_why_view view = {.size = sizeof view, .levels = 9};
     hlo_literal *arg = hlo_literal_parse("f32[2] {1, 3}", 13, m);
     hlo_text texts[2];
     for (int k = 0; k < 2; k++) {
         struct hlo_element e;
-        const struct hlo_recording little = {.most = 300};
+        const struct hlo_recording little = {.size = sizeof little, .most = 300};
         hlo_recorded *r = hlo_record(l, &options, (const hlo_literal *const *)&arg, 1, k ? &little : NULL, m);
         ck_assert(r && hlo_recorded_find(r, "o[1]", &e, m));
         texts[k] = hlo_recorded_why(r, &e, &view);
@@ -508,8 +513,8 @@ START_TEST(asked_while_it_runs)
     hlo_module *module = hlo_parse(f, 0, m);
     ck_assert(module && hlo_verify(module, m));
     hlo_listing *l = hlo_list(module);
-    const struct hlo_run_options options = {.observed = true};
-    const struct hlo_observer observer = {.context = l, .after = say_why};
+    const struct hlo_run_options options = {.size = sizeof options, .observed = true};
+    const struct hlo_observer observer = {.size = sizeof observer, .context = l, .after = say_why};
     hlo_literal *arg = hlo_literal_parse("f32[2] {1, 3}", 13, m);
     hlo_program *p = hlo_plan(module, &options, m);
     hlo_observe(p, &observer);
