@@ -224,7 +224,7 @@ struct hlo_run_options {
     int threads;         /* that share large kernels; 0: one per processor. Results are the same for any number */
     hlo_world *world;    /* the processes that share the participants; must outlive the program. NULL: this one alone */
     bool only_first;     /* plan for the first participant alone: a program to look at, not to run */
-    bool observed;       /* every instruction can be observed: see hlo_observe */
+    bool traced;         /* every instruction can be traced: hlo_trace */
 };
 #define HLO_RUN_OPTIONS_INIT HLO_INIT(hlo_run_options)
 /* Makes a verified module ready to run by all its participants. NULL with messages. Free it with hlo_program_free, before the

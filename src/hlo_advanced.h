@@ -447,11 +447,11 @@ bool hlo_profile_event(const hlo_profile *f, size_t i, struct hlo_profile_event 
 
 /* ---- tracing runs ---- */
 
-/* A program that was planned with `observed` runs all instructions of all computations on whole values one by one and shows
- * each to an observer. Nothing is fused, merged, left out or done in place, so it takes more time and memory. Values are those
+/* A program planned with `traced` runs all instructions of all computations one by one on whole values and calls back for each:
+ * a trace event. Nothing is fused, merged, eliminated or done in place, so it takes more time and memory. Values are those
  * of any other run, except that sums may differ by rounding. Computations applied to elements (reducers, comparators, ...) are
- * not observed. */
-struct hlo_sight {
+ * not traced. */
+struct hlo_event {
     size_t inst; /* its number in a listing of the module */
     size_t participant;
     uint64_t number; /* how many instructions of this participant were shown before it in this run */
@@ -464,13 +464,13 @@ struct hlo_sight {
     void *run;             /* for the functions below */
 };
 /* Operand `k`; and the value, once the instruction is done. They are dense, whole and of their actual sizes; a token is an
- * empty tuple. They are not copied and live until the observer's call returns, the value only until it is set; hlo_literal_copy
+ * empty tuple. They are not copied and live until the callback returns, the value only until it is set; hlo_literal_copy
  * keeps one. NULL: there is none, or no memory, which ends the run. */
-const hlo_literal *hlo_sight_operand(const struct hlo_sight *s, size_t k);
-const hlo_literal *hlo_sight_value(const struct hlo_sight *s);
+const hlo_literal *hlo_event_operand(const struct hlo_event *s, size_t k);
+const hlo_literal *hlo_event_value(const struct hlo_event *s);
 /* Replaces the value by a copy of `l`; before the instruction is done, in place of doing it. False with a message when the shape
  * does not fit. */
-bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages *m);
+bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages *m);
 /* What may be wrong with numbers. An infinity made of finite operands is an overflow, unless the operation has a pole, as log
  * has at 0. */
 enum hlo_oddity { HLO_ODD_NAN = 1, HLO_ODD_INF = 2, HLO_ODD_OVERFLOW = 4, HLO_ODD_DENORMAL = 8 };
@@ -482,27 +482,27 @@ struct hlo_origin {
 };
 /* Whether an instruction that is done has made one of the oddities `what` (several, ored) out of operands that are free of it. Of
  * an elementwise instruction the operands' elements at the same index count, of others all elements. A NaN in a constant is made
- * by the instruction that reads it. Instructions that only name values, or call computations that are observed themselves, make
+ * by the instruction that reads it. Instructions that only name values, or call computations that are traced themselves, make
  * none. The first kind found, in the order above. */
-bool hlo_sight_origin(const struct hlo_sight *s, unsigned what, struct hlo_origin *out);
+bool hlo_event_origin(const struct hlo_event *s, unsigned what, struct hlo_origin *out);
 /* Adds a message about it at the instruction, an error (`stopped-on`) or a warning (`warned-on`), with notes about the operands:
  * their elements at the same index, or their statistics. An error among the messages of the run makes the run fail. */
-void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool error, hlo_messages *m);
-struct hlo_observer {
-    size_t size; /* sizeof(struct hlo_observer) */
+void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, bool error, hlo_messages *m);
+struct hlo_trace_callbacks {
+    size_t size; /* sizeof(struct hlo_trace_callbacks) */
     void *context;
     /* Called before an instruction is done, and after; either may be NULL. False ends the run, without a message. Calls for
      * several participants come one at a time. */
-    bool (*before)(void *context, const struct hlo_sight *s);
-    bool (*after)(void *context, const struct hlo_sight *s);
+    bool (*before)(void *context, const struct hlo_event *s);
+    bool (*after)(void *context, const struct hlo_event *s);
 };
-#define HLO_OBSERVER_INIT HLO_INIT(hlo_observer)
-/* Sets the observer of all later runs, whose context must last as long as they; NULL: none. Without effect on programs that were
- * planned without `observed`. */
-bool hlo_observe(hlo_program *p, const struct hlo_observer *o);
-/* Plans a module with `options` and `observed`, runs it with an observer, and drops the results. False with messages. */
-bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
-                      const hlo_literal *const *args, size_t count, hlo_messages *m);
+#define HLO_TRACE_CALLBACKS_INIT HLO_INIT(hlo_trace_callbacks)
+/* Sets the callbacks of all later runs; their context must live as long. NULL: none. False when the program was not planned with
+ * `traced`, or the size of the struct is not set. */
+bool hlo_trace(hlo_program *p, const struct hlo_trace_callbacks *o);
+/* Plans a module with `options` and `traced`, runs it with callbacks, and drops the results. False with messages. */
+bool hlo_run_traced(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_trace_callbacks *callbacks,
+                    const hlo_literal *const *args, size_t count, hlo_messages *m);
 
 /* ---- sources of elements ----
  *
@@ -514,7 +514,7 @@ struct hlo_element {
     size_t inst;                 /* in a listing of the module */
     size_t leaf;                 /* of its value: tuples flattened in order, tokens counted */
     int64_t index[HLO_MAX_RANK]; /* a number for each dimension of the leaf */
-    /* Which time the instruction ran, outermost first, as in struct hlo_sight. NULL in the entry computation. */
+    /* Which time the instruction ran, outermost first, as in struct hlo_event. NULL in the entry computation. */
     const struct hlo_within *within;
     size_t depth;
 };
@@ -559,9 +559,9 @@ struct hlo_why_view {
 /* The tree; `v` NULL: all usual. */
 hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known,
                        const struct hlo_why_view *v);
-/* One level of the tree for an instruction that an observer is shown, before or after it is done, from its operands. L: a
+/* One level of the tree for the instruction of a trace event, before or after it is done, from its operands. L: a
  * listing of the module. */
-hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index,
+hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t leaf, const int64_t *index,
                        const struct hlo_why_view *v);
 
 /* A run whose values, those of the first participant, can be asked for afterwards. Some are kept; for others the module runs
@@ -620,7 +620,7 @@ struct hlo_pair hlo_pair_of_b(const hlo_pairing *p, size_t i);
  * partners. Values of constants of more than ten elements are not compared. */
 bool hlo_pair_changed(const hlo_pairing *p, size_t i);
 
-/* Two programs, planned with `observed`, that run on the same arguments. Only as many values are kept at a time as `room` allows;
+/* Two programs, planned with `traced`, that run on the same arguments. Only as many values are kept at a time as `room` allows;
  * where that is too little for all those that differ in some bit, the programs run several times. */
 struct hlo_comparison {
     size_t size; /* sizeof(struct hlo_comparison) */

@@ -106,13 +106,13 @@ static uint64_t bytes_of(const hlo_listing *l, size_t inst)
 
 /* ---- callbacks ---- */
 
-static bool digest_a(void *context, const struct hlo_sight *e)
+static bool digest_a(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
     struct hlo_within room;
     if (!is_compared(s, e->inst))
         return true;
-    const hlo_literal *l = hlo_sight_value(e);
+    const hlo_literal *l = hlo_event_value(e);
     if (!l)
         return false;
     struct digests *d = &s->digests[slot_of(s, e->participant, e->inst)];
@@ -125,7 +125,7 @@ static bool digest_a(void *context, const struct hlo_sight *e)
 }
 
 /* A later run keeps the candidates of this round. */
-static bool keep_a(void *context, const struct hlo_sight *e)
+static bool keep_a(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
     struct hlo_within room;
@@ -138,7 +138,7 @@ static bool keep_a(void *context, const struct hlo_sight *e)
 }
 
 /* In the first run, candidates are found; in later ones, those whose value of a is in the store are compared. */
-static bool compare_b(void *context, const struct hlo_sight *e)
+static bool compare_b(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
     const long a = compared_with(s, e->inst);
@@ -156,7 +156,7 @@ static bool compare_b(void *context, const struct hlo_sight *e)
     const hlo_literal *value_a = first ? NULL : store_get(&s->store, &key);
     if (!first && !value_a)
         return true;
-    const hlo_literal *l = hlo_sight_value(e);
+    const hlo_literal *l = hlo_event_value(e);
     if (!l)
         return false;
     look_digest(l->l, digest);
@@ -175,13 +175,13 @@ static bool compare_b(void *context, const struct hlo_sight *e)
 
 /* ---- rounds ---- */
 
-static bool run(struct search *s, hlo_program *p, bool (*after)(void *context, const struct hlo_sight *s), hlo_literal **results)
+static bool run(struct search *s, hlo_program *p, bool (*after)(void *context, const struct hlo_event *s), hlo_literal **results)
 {
-    struct hlo_observer o = {.size = sizeof o, .context = s, .after = after};
+    struct hlo_trace_callbacks o = {.size = sizeof o, .context = s, .after = after};
     memset(s->executions, 0, s->participants * s->insts * sizeof *s->executions);
-    hlo_observe_within(p, &o);
+    hlo_trace_within(p, &o);
     bool ok = hlo_run_all(p, s->c.args, s->c.count, NULL, results, s->m);
-    hlo_observe(p, NULL);
+    hlo_trace(p, NULL);
     return ok;
 }
 

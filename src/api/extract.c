@@ -1,7 +1,7 @@
 /*
  * The public interface to cutting out: an instruction and what it needs as a module that runs alone.
  *
- * First it is decided, level by level of operands, which instructions stay. Those cut off get their values from an observed run,
+ * First it is decided, level by level of operands, which instructions stay. Those cut off get their values from a traced run,
  * which ends when the instruction is about to run.
  */
 #include "api/store.h"
@@ -91,14 +91,14 @@ static void find_cut(struct extract *x)
 
 /* ---- the values of a run ---- */
 
-static const struct inst *inst_of(const struct extract *x, const struct hlo_sight *s)
+static const struct inst *inst_of(const struct extract *x, const struct hlo_event *s)
 {
     const struct inst *i = hlo_listing_inst(x->l, s->inst);
     return s->participant == 0 && i->parent == x->c ? i : NULL;
 }
 
 /* Before the wanted execution of the target, all that it needs has run: the values kept last are the right ones. */
-static bool before(void *context, const struct hlo_sight *s)
+static bool before(void *context, const struct hlo_event *s)
 {
     struct extract *x = context;
     if (inst_of(x, s) != x->target || x->executions != x->what->execution || x->cut[x->target->index])
@@ -107,7 +107,7 @@ static bool before(void *context, const struct hlo_sight *s)
     return false;
 }
 
-static bool after(void *context, const struct hlo_sight *s)
+static bool after(void *context, const struct hlo_event *s)
 {
     struct extract *x = context;
     const struct inst *i = inst_of(x, s);
@@ -135,9 +135,9 @@ static bool has_cut(const struct extract *x)
 
 static bool run(struct extract *x, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count)
 {
-    const struct hlo_observer observer = {sizeof observer, x, before, after};
+    const struct hlo_trace_callbacks callbacks = {sizeof callbacks, x, before, after};
     const size_t errors = hlo_messages_errors(x->m);
-    hlo_run_observed_within(hlo_listing_module(x->l), options, &observer, args, count, x->m);
+    hlo_run_traced_within(hlo_listing_module(x->l), options, &callbacks, args, count, x->m);
     if (x->failed)
         return say(x, STR("there is no memory for the values"));
     if (x->reached)

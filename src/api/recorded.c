@@ -60,15 +60,15 @@ static bool is_argument(const struct hlo_recorded *r, const struct inst *i)
     return i->opcode == OP_PARAMETER && i->parent == hlo_listing_module(r->l)->m->entry;
 }
 
-static uint64_t bytes_of(const struct hlo_sight *e)
+static uint64_t bytes_of(const struct hlo_event *e)
 {
     int64_t bytes = 0;
-    const hlo_literal *v = hlo_sight_value(e);
+    const hlo_literal *v = hlo_event_value(e);
     return v && shape_bytes(v->l->shape, &bytes) ? (uint64_t)bytes : 0;
 }
 
 /* The first execution of each instruction, tuples and arguments included. */
-static void keep_first(struct hlo_recorded *r, const struct hlo_sight *e)
+static void keep_first(struct hlo_recorded *r, const struct hlo_event *e)
 {
     const struct store_key k = {.inst = e->inst};
     if (r->last[e->inst].ran || (r->how.most_each > 0 && bytes_of(e) > r->how.most_each))
@@ -76,7 +76,7 @@ static void keep_first(struct hlo_recorded *r, const struct hlo_sight *e)
     store_put(&r->store, &k, e);
 }
 
-static void keep(struct hlo_recorded *r, const struct hlo_sight *e)
+static void keep(struct hlo_recorded *r, const struct hlo_event *e)
 {
     const struct inst *i = hlo_listing_inst(r->l, e->inst);
     const struct store_key k = store_key_of(e);
@@ -86,7 +86,7 @@ static void keep(struct hlo_recorded *r, const struct hlo_sight *e)
 
 /* ---- the run ---- */
 
-static void note_execution(struct hlo_recorded *r, struct execution *x, const struct hlo_sight *e)
+static void note_execution(struct hlo_recorded *r, struct execution *x, const struct hlo_event *e)
 {
     if (e->depth > x->capacity) {
         x->within = ARENA_ARRAY(&r->arena, struct hlo_within, e->depth);
@@ -99,7 +99,7 @@ static void note_execution(struct hlo_recorded *r, struct execution *x, const st
 }
 
 /* An iteration is complete when the root of the loop's body has run. */
-static void count_iteration(struct hlo_recorded *r, const struct hlo_sight *e)
+static void count_iteration(struct hlo_recorded *r, const struct hlo_event *e)
 {
     const struct inst *i = hlo_listing_inst(r->l, e->inst);
     const struct hlo_within *loop = e->depth > 0 ? &e->within[e->depth - 1] : NULL;
@@ -110,7 +110,7 @@ static void count_iteration(struct hlo_recorded *r, const struct hlo_sight *e)
 }
 
 /* Whether this execution is the one looked for. The iterations of the loops around it are listed innermost last. */
-static bool is_sought(const struct hlo_recorded *r, const struct hlo_sight *e)
+static bool is_sought(const struct hlo_recorded *r, const struct hlo_event *e)
 {
     size_t k = r->sought.count;
     if (r->sought.inst != (long)e->inst)
@@ -122,7 +122,7 @@ static bool is_sought(const struct hlo_recorded *r, const struct hlo_sight *e)
 }
 
 /* A loop has 0 iterations until one is counted. */
-static bool before(void *context, const struct hlo_sight *e)
+static bool before(void *context, const struct hlo_event *e)
 {
     struct hlo_recorded *r = context;
     const struct store_key k = store_key_of(e);
@@ -131,7 +131,7 @@ static bool before(void *context, const struct hlo_sight *e)
     return true;
 }
 
-static bool after(void *context, const struct hlo_sight *e)
+static bool after(void *context, const struct hlo_event *e)
 {
     struct hlo_recorded *r = context;
     r->events = e->number + 1 > r->events ? e->number + 1 : r->events;
@@ -168,13 +168,13 @@ static void end(void *recorded)
 
 static bool run(struct hlo_recorded *r, hlo_messages *m)
 {
-    const struct hlo_observer observer = {sizeof observer, r, r->how.first ? NULL : before, after};
+    const struct hlo_trace_callbacks callbacks = {sizeof callbacks, r, r->how.first ? NULL : before, after};
     hlo_program *p = hlo_plan(hlo_listing_module(r->l), &r->options, m);
     if (!p)
         return false;
     const size_t participants = hlo_participants(p);
     hlo_literal **results = heap_zalloc(1, participants * sizeof(hlo_literal *));
-    hlo_observe_within(p, &observer);
+    hlo_trace_within(p, &callbacks);
     struct undo ending;
     begin(r, p);
     guard_undo(&ending, end, r);
@@ -208,7 +208,7 @@ hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *opt
         heap_free(r);
         return NULL;
     }
-    r->options.observed = true;
+    r->options.traced = true;
     arena_init(&r->arena);
     store_init(&r->store, l, r->how.most ? r->how.most : USUAL_BUDGET);
     r->last = ARENA_ARRAY(&r->arena, struct execution, hlo_list_count(l) + 1);

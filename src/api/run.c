@@ -19,7 +19,7 @@ void hlo_program_free(hlo_program *p)
         program_free(p->programs[k]);
     if (p) {
         team_free(p->team);
-        hlo_observing_free(p->observing);
+        hlo_tracer_free(p->tracer);
     }
     heap_free(p);
 }
@@ -42,7 +42,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
     p->world = o->world;
     p->team = team_new(o->threads > 0 ? o->threads : team_processors());
     p->count = (size_t)count;
-    p->observing = o->observed ? hlo_observing_new(module) : NULL;
+    p->tracer = o->traced ? hlo_tracer_new(module) : NULL;
     for (size_t k = 0; k < p->count; k++) {
         struct plan_options plan = {.plain = o->plain,
                                     .elided = (enum elided_mode)o->elided,
@@ -51,7 +51,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
                                     .partition = (int64_t)k % partitions,
                                     .team = p->team,
                                     .foreign = hlo_targets_foreign(o->targets),
-                                    .observed = o->observed,
+                                    .observed = o->traced,
                                     .interrupt = &p->interrupted,
                                     .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
         if (!hlo_world_runs(p->world, k) || (o->only_first && k > 0))
@@ -208,39 +208,39 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     return ok;
 }
 
-static bool run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
-                         bool ours, const hlo_literal *const *args, size_t count, hlo_messages *m)
+static bool run_traced(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_trace_callbacks *user,
+                       bool ours, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     struct hlo_run_options traced;
-    struct hlo_observer callbacks;
-    if (!hlo_options_copy(&traced, sizeof traced, options, m) || !hlo_options_copy(&callbacks, sizeof callbacks, observer, m))
+    struct hlo_trace_callbacks callbacks;
+    if (!hlo_options_copy(&traced, sizeof traced, options, m) || !hlo_options_copy(&callbacks, sizeof callbacks, user, m))
         return false;
-    traced.observed = true;
+    traced.traced = true;
     hlo_program *p = hlo_plan(module, &traced, m);
     if (!p)
         return false;
     hlo_literal **results = heap_zalloc(1, p->count * sizeof *results);
     if (ours)
-        hlo_observe_within(p, &callbacks);
+        hlo_trace_within(p, &callbacks);
     else
-        hlo_observe(p, &callbacks);
+        hlo_trace(p, &callbacks);
     bool ok = hlo_run_all(p, args, count, NULL, results, m);
     hlo_literals_free(results, p->count);
     hlo_program_free(p);
     return ok;
 }
 
-bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
-                      const hlo_literal *const *args, size_t count, hlo_messages *m)
+bool hlo_run_traced(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_trace_callbacks *user,
+                    const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
-    return run_observed(module, options, observer, false, args, count, m);
+    return run_traced(module, options, user, false, args, count, m);
 }
 
-bool hlo_run_observed_within(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *ours,
-                             const hlo_literal *const *args, size_t count, hlo_messages *m)
+bool hlo_run_traced_within(const hlo_module *module, const struct hlo_run_options *options,
+                           const struct hlo_trace_callbacks *ours, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
-    return run_observed(module, options, ours, true, args, count, m);
+    return run_traced(module, options, ours, true, args, count, m);
 }
 
 void hlo_interrupt(hlo_program *p) { p->interrupted = true; }

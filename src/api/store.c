@@ -24,7 +24,7 @@ void store_init(struct store *s, const hlo_listing *l, uint64_t budget)
 
 /* ---- keys ---- */
 
-struct store_key store_key_of(const struct hlo_sight *e)
+struct store_key store_key_of(const struct hlo_event *e)
 {
     return (struct store_key){e->inst, e->participant, e->within, e->depth};
 }
@@ -136,14 +136,14 @@ static bool keep(struct store *s, struct entry *e, size_t inst, const struct lit
 
 /* ---- put, get ---- */
 
-bool store_put(struct store *s, const struct store_key *k, const struct hlo_sight *event)
+bool store_put(struct store *s, const struct store_key *k, const struct hlo_event *event)
 {
     struct entry *e = find_entry(s, k);
     if (e && e->value && is_constant(s, k->inst))
         return true;
     if (s->refilling && !(e && e->wanted))
         return false;
-    const hlo_literal *v = s->refilling || s->bytes < s->budget ? hlo_sight_value(event) : NULL;
+    const hlo_literal *v = s->refilling || s->bytes < s->budget ? hlo_event_value(event) : NULL;
     const uint64_t bytes = v ? bytes_of(v->l->shape) : 0;
     if (!v || (!s->refilling && bytes >= s->budget - s->bytes)) {
         s->dropped = true;

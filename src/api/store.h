@@ -40,13 +40,13 @@ void store_free(struct store *s);
 void store_drop_all(void *store);
 
 /* The key of an event; `within` belongs to the event. */
-struct store_key store_key_of(const struct hlo_sight *e);
+struct store_key store_key_of(const struct hlo_event *e);
 /* The key of an execution by number; `room` holds its nesting. */
 struct store_key store_execution(size_t inst, size_t participant, uint64_t execution, struct hlo_within *room);
 
 /* Keeps a copy of the value of an event under a key, in place of an earlier one. False when it is
  * not kept: it does not fit, is not wanted in a later run, or there is no memory. */
-bool store_put(struct store *s, const struct store_key *k, const struct hlo_sight *e);
+bool store_put(struct store *s, const struct store_key *k, const struct hlo_event *e);
 /* The value, which the store owns until the next call that changes it; NULL: it is not kept. */
 const hlo_literal *store_get(struct store *s, const struct store_key *k);
 /* How many iterations a `while` has done, counted up to now; -1: unknown. Put may drop it. */

@@ -665,10 +665,10 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const 
     return hlo_text_of(&out);
 }
 
-/* ---- what an observer looks at ---- */
+/* ---- a trace event ---- */
 
 struct seen {
-    const struct hlo_sight *s;
+    const struct hlo_event *s;
     const hlo_listing *l;
 };
 
@@ -682,14 +682,14 @@ static const hlo_literal *seen_value(void *context, size_t inst, const struct hl
         if (within[k].inst != q->s->within[k].inst || within[k].iteration != q->s->within[k].iteration)
             return NULL;
     if (inst == q->s->inst)
-        return hlo_sight_value(q->s);
+        return hlo_event_value(q->s);
     for (size_t k = 0; k < i.operand_count; k++)
         if (i.operands[k] == inst)
-            return hlo_sight_operand(q->s, k);
+            return hlo_event_operand(q->s, k);
     return NULL;
 }
 
-hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index,
+hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t leaf, const int64_t *index,
                        const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});

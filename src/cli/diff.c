@@ -65,7 +65,7 @@ static int plan_sides(struct diffing *d)
     if (!run_options(d->o, &options))
         return HLO_USAGE;
     options.targets = d->targets;
-    options.observed = true;
+    options.traced = true;
     d->a.program = hlo_plan(d->a.module, &options, d->m); /* alone: plain */
     options.plain = options.plain && !d->alone;
     d->b.program = d->a.program ? hlo_plan(d->b.module, &options, d->m) : NULL;

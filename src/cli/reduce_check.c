@@ -241,14 +241,14 @@ static void give_back(struct given *g)
 
 /* The results of all participants in an array; NULL with messages. */
 static hlo_literal **run(struct check *c, const hlo_module *candidate, const struct hlo_run_options *options,
-                         const struct hlo_observer *observer, hlo_messages *m)
+                         const struct hlo_trace_callbacks *observer, hlo_messages *m)
 {
     struct given g;
     hlo_literal **results = heap_zalloc(c->args->participants + 1, sizeof *results);
     hlo_program *p = hlo_plan(candidate, options, m);
     bool ok = results && p && give(c, candidate, &g, m);
     if (ok && observer)
-        hlo_observe(p, observer);
+        hlo_trace(p, observer);
     ok = ok && hlo_run_all(p, g.args, g.count, NULL, results, m);
     if (results && p)
         give_back(&g);
@@ -270,15 +270,15 @@ struct nan_hunt {
 };
 
 /* Ends the run at an instruction that has made a NaN of operands without any, constants of the original module aside. */
-static bool look_for_nan(void *context, const struct hlo_sight *s)
+static bool look_for_nan(void *context, const struct hlo_event *s)
 {
     struct nan_hunt *h = context;
     struct hlo_listed i = hlo_list_inst(h->l, s->inst);
-    if (i.operand_count == 0 || map_get(&h->c->constants, str_of(i.name)) || !has_nan(hlo_sight_value(s)))
+    if (i.operand_count == 0 || map_get(&h->c->constants, str_of(i.name)) || !has_nan(hlo_event_value(s)))
         return true;
     for (size_t k = 0; k < i.operand_count; k++) {
         const char *operand = hlo_list_inst(h->l, i.operands[k]).name;
-        if (!map_get(&h->c->constants, str_of(operand)) && has_nan(hlo_sight_operand(s, k)))
+        if (!map_get(&h->c->constants, str_of(operand)) && has_nan(hlo_event_operand(s, k)))
             return true;
     }
     h->found = true;
@@ -289,9 +289,9 @@ static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages
 {
     hlo_listing *l = hlo_list(candidate);
     struct nan_hunt h = {.c = c, .l = l};
-    const struct hlo_observer observer = {sizeof observer, &h, NULL, look_for_nan};
+    const struct hlo_trace_callbacks observer = {sizeof observer, &h, NULL, look_for_nan};
     struct hlo_run_options options = c->options;
-    options.observed = true;
+    options.traced = true;
     hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
     hlo_listing_free(l);
     return h.found;
@@ -336,14 +336,14 @@ struct mismatch_hunt {
 };
 
 /* Ends the run when the first value of an instruction differs from the reference. */
-static bool look_for_mismatch(void *context, const struct hlo_sight *s)
+static bool look_for_mismatch(void *context, const struct hlo_event *s)
 {
     struct mismatch_hunt *h = context;
     if (s->participant != 0 || h->seen[s->inst])
         return true;
     h->seen[s->inst] = true;
     const char *name = hlo_list_inst(h->l, s->inst).name;
-    h->found = check_value(h->c, name) && differs_from(h->c, name, hlo_sight_value(s));
+    h->found = check_value(h->c, name) && differs_from(h->c, name, hlo_event_value(s));
     return !h->found;
 }
 
@@ -351,9 +351,9 @@ static bool look_for_mismatch(void *context, const struct hlo_sight *s)
 static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l, hlo_messages *m)
 {
     struct mismatch_hunt h = {.c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
-    const struct hlo_observer observer = {sizeof observer, &h, NULL, look_for_mismatch};
+    const struct hlo_trace_callbacks observer = {sizeof observer, &h, NULL, look_for_mismatch};
     struct hlo_run_options options = c->options;
-    options.observed = true;
+    options.traced = true;
     hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
     heap_free(h.seen);
     return h.found;

@@ -124,7 +124,7 @@ static int run_module(struct run *r)
     hlo_targets *targets = targets_of(a->o, a->m);
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
-    options.observed = trace_wanted(a->o);
+    options.traced = trace_wanted(a->o);
     if (status == HLO_OK && world_first(a->o))
         status = feed_open(&feeds, a);
     if (status == HLO_OK)

@@ -22,7 +22,7 @@ static struct side side_of(const char *text, hlo_messages *m)
     s.module = hlo_parse(s.file, 0, m);
     ck_assert_msg(s.module && hlo_verify(s.module, m), "%s", hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
     s.listing = hlo_list(s.module);
-    s.program = hlo_plan(s.module, &HLO_WITH(hlo_run_options, .observed = true, .threads = 1), m);
+    s.program = hlo_plan(s.module, &HLO_WITH(hlo_run_options, .traced = true, .threads = 1), m);
     ck_assert(s.program != NULL);
     return s;
 }
@@ -146,7 +146,7 @@ START_TEST(a_run_that_fails_is_said)
     hlo_messages *m = hlo_messages_new();
     struct side a = side_of(LOOP("1.5"), m), b = side_of(LOOP("1.5"), m);
     hlo_program_free(b.program);
-    b.program = hlo_plan(b.module, &HLO_WITH(hlo_run_options, .observed = true, .max_trip = 3), m);
+    b.program = hlo_plan(b.module, &HLO_WITH(hlo_run_options, .traced = true, .max_trip = 3), m);
     hlo_literal *x = hlo_literal_parse("f32[3] {1, -2, 3}", 17, m);
     const hlo_literal *args[] = {x};
     hlo_pairing *p = hlo_pair(a.listing, b.listing);

@@ -69,7 +69,7 @@ static void open_stage(struct stage *s)
 {
     static const struct hlo_run_options usual = {.size = sizeof usual, .threads = 1},
                                         plain = {.size = sizeof plain, .plain = true},
-                                        observed = {.size = sizeof observed, .observed = true},
+                                        observed = {.size = sizeof observed, .traced = true},
                                         shared = {.size = sizeof shared, .threads = 3};
     *s = (struct stage){.m = hlo_messages_new()};
     s->module = module_of(&s->file, text, s->m);
@@ -276,10 +276,10 @@ struct watch {
     hlo_messages *m;
 };
 
-static bool watch(void *context, const struct hlo_sight *sight)
+static bool watch(void *context, const struct hlo_event *sight)
 {
     struct watch *w = context;
-    const hlo_literal *l = hlo_sight_value(sight);
+    const hlo_literal *l = hlo_event_value(sight);
     if (l && w->count < 64 && (w->kept[w->count] = hlo_literal_copy(l)) != NULL) {
         w->count++;
         return true;
@@ -291,10 +291,10 @@ static bool watch(void *context, const struct hlo_sight *sight)
 static bool run_observed(struct stage *s)
 {
     struct watch w = {.m = s->m};
-    const struct hlo_observer o = {sizeof o, &w, NULL, watch};
-    hlo_observe(s->observed, &o);
+    const struct hlo_trace_callbacks o = {sizeof o, &w, NULL, watch};
+    hlo_trace(s->observed, &o);
     bool ok = run_it(s, s->observed);
-    hlo_observe(s->observed, NULL);
+    hlo_trace(s->observed, NULL);
     for (size_t k = 0; k < w.count; k++)
         hlo_literal_free(w.kept[k]);
     return ok && w.count > 20;
@@ -383,8 +383,8 @@ static bool record(struct stage *s)
 
 static bool diverge(struct stage *s)
 {
-    const struct hlo_run_options options = {.size = sizeof options, .observed = true},
-                                 plain = {.size = sizeof plain, .observed = true, .plain = true};
+    const struct hlo_run_options options = {.size = sizeof options, .traced = true},
+                                 plain = {.size = sizeof plain, .traced = true, .plain = true};
     const hlo_literal *const args[] = {s->x};
     struct hlo_comparison c = {.size = sizeof c,
                                .pairing = s->pairing,
