@@ -31,13 +31,13 @@ extern "C" {
 
 /* ---- texts made of pieces ---- */
 
-/* A text put together from pieces of other texts, as one part. Messages then point into those texts: at what somebody typed, not
- * at what had to be written around it. Everything is copied. NULL when all together has 4 GiB or more. */
+/* A file of one part, concatenated from pieces of other texts. Messages refer to the original texts, not to what was generated
+ * around the pieces. Everything is copied. NULL: all pieces together have 4 GiB or more. */
 struct hlo_piece {
     const char *text;
     size_t size;
-    const char *name;  /* of the text that it is a piece of; NULL: of none */
-    const char *whole; /* that text, which `text` points into */
+    const char *name;  /* of the original text; NULL: the piece is generated */
+    const char *whole; /* the original text, into which `text` points */
     size_t whole_size;
     uint32_t first_line; /* number of the first line of `whole` */
 };
@@ -454,9 +454,9 @@ bool hlo_profile_event(const hlo_profile *f, size_t i, struct hlo_profile_event 
 struct hlo_event {
     size_t inst; /* its number in a listing of the module */
     size_t participant;
-    uint64_t number; /* how many instructions of this participant were shown before it in this run */
-    double seconds;  /* that it took; 0 before it is done, and for mere names of values (tuples, parameters) */
-    size_t depth;    /* how many instructions (while, call, ...) it runs within */
+    uint64_t number; /* of the event, counted by participant in this run, from 0 */
+    double seconds;  /* duration; 0 before the instruction, and for names of values (tuples, parameters) */
+    size_t depth;    /* number of instructions (while, call, ...) that it runs within */
     const struct hlo_within {
         size_t inst;
         int64_t iteration; /* of a while, from 0; -1 in its condition. 0 for other instructions */
@@ -468,11 +468,11 @@ struct hlo_event {
  * keeps one. NULL: there is none, or no memory, which ends the run. */
 const hlo_literal *hlo_event_operand(const struct hlo_event *s, size_t k);
 const hlo_literal *hlo_event_value(const struct hlo_event *s);
-/* Replaces the value by a copy of `l`; before the instruction is done, in place of doing it. False with a message when the shape
- * does not fit. */
+/* Replaces the value by a copy of `l`; before the instruction has run, instead of running it. False with a message when the shape
+ * is not compatible. */
 bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages *m);
-/* What may be wrong with numbers. An infinity made of finite operands is an overflow, unless the operation has a pole, as log
- * has at 0. */
+/* Exceptional numbers. An infinity computed from finite operands is an overflow, unless the operation has a pole, as log has
+ * at 0. */
 enum hlo_oddity { HLO_ODD_NAN = 1, HLO_ODD_INF = 2, HLO_ODD_OVERFLOW = 4, HLO_ODD_DENORMAL = 8 };
 struct hlo_origin {
     enum hlo_oddity what;
@@ -480,10 +480,10 @@ struct hlo_origin {
     int64_t index;  /* of the first such element, row-major in its leaf */
     uint64_t count; /* how many such elements its value has */
 };
-/* Whether an instruction that is done has made one of the oddities `what` (several, ored) out of operands that are free of it. Of
- * an elementwise instruction the operands' elements at the same index count, of others all elements. A NaN in a constant is made
- * by the instruction that reads it. Instructions that only name values, or call computations that are traced themselves, make
- * none. The first kind found, in the order above. */
+/* Whether the value of an instruction has one of the kinds `what` (ORed) that its operands lack: those of an elementwise
+ * instruction at the same index, all elements of others. A NaN in a constant originates in the instruction that reads it.
+ * Instructions that only name values, or call computations that are traced themselves, are no origins. `out` has the first kind
+ * found, in the order above. */
 bool hlo_event_origin(const struct hlo_event *s, unsigned what, struct hlo_origin *out);
 /* Adds a message about it at the instruction, an error (`stopped-on`) or a warning (`warned-on`), with notes about the operands:
  * their elements at the same index, or their statistics. An error among the messages of the run makes the run fail. */
@@ -491,8 +491,8 @@ void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, boo
 struct hlo_trace_callbacks {
     size_t size; /* sizeof(struct hlo_trace_callbacks) */
     void *context;
-    /* Called before an instruction is done, and after; either may be NULL. False ends the run, without a message. Calls for
-     * several participants come one at a time. */
+    /* Called before an instruction runs, and after; either may be NULL. False ends the run without a message. Calls for
+     * several participants are serialized. */
     bool (*before)(void *context, const struct hlo_event *s);
     bool (*after)(void *context, const struct hlo_event *s);
 };
@@ -506,15 +506,15 @@ bool hlo_run_traced(const hlo_module *module, const struct hlo_run_options *opti
 
 /* ---- sources of elements ----
  *
- * An element of a value was made of elements of the instruction's operands. These are given as boxes: elements outside of all
- * boxes can change without changing the element. Where values decide which they are (indices, predicates, the order of a sort),
- * these values are asked for; where they aren't known, the boxes are larger. */
+ * The sources of an element are the elements of operands that it was computed from. They are given as boxes: elements outside of
+ * all boxes can change without changing the element. Where values decide (indices, predicates, the order of a sort), known ones
+ * are used; for unknown ones the boxes are larger. */
 enum { HLO_MAX_RANK = 32 }; /* of arrays that can be run */
 struct hlo_element {
     size_t inst;                 /* in a listing of the module */
     size_t leaf;                 /* of its value: tuples flattened in order, tokens counted */
     int64_t index[HLO_MAX_RANK]; /* a number for each dimension of the leaf */
-    /* Which time the instruction ran, outermost first, as in struct hlo_event. NULL in the entry computation. */
+    /* The execution of the instruction, as in struct hlo_event. NULL in the entry computation. */
     const struct hlo_within *within;
     size_t depth;
 };
@@ -564,9 +564,9 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const 
 hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t leaf, const int64_t *index,
                        const struct hlo_why_view *v);
 
-/* A run whose values, those of the first participant, can be asked for afterwards. Some are kept; for others the module runs
- * again. L, ARGS (as hlo_run_all has them) and what options point to must stay as long. NULL with messages when it can't run.
- * When the run fails midway there are messages, and values up to that point. Free with hlo_recorded_free. */
+/* A run whose values, those of the first participant, can be queried afterwards. Values are kept within a budget; for others the
+ * module runs again. L, ARGS (as of hlo_run_all) and what options point to must outlive it. NULL with messages when the module
+ * cannot be planned. When the run fails there are messages, and the values up to there. Free with hlo_recorded_free. */
 typedef struct hlo_recorded hlo_recorded;
 struct hlo_recording {
     size_t size;        /* sizeof(struct hlo_recording) */

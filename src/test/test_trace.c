@@ -1,5 +1,5 @@
 /*
- * Tests of traced runs: what an observer is shown and in which order, values that it replaces, runs that it ends or that are
+ * Tests of traced runs: events and their order, values that callbacks replace, runs that they end or that are
  * interrupted.
  */
 #include "check_quiet.h"
@@ -567,7 +567,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("observe");
+    Suite *s = suite_create("trace");
     TCase *c = tcase_create("all");
     tcase_add_test(c, every_instruction);
     tcase_add_test(c, operands_are_still_there);
