@@ -195,7 +195,7 @@ struct hlo_stats hlo_literal_stats(const hlo_literal *l);
 hlo_text hlo_literal_summary(const hlo_literal *l);
 /* {"elements":2,"finite":1,"nan":1,...}: the fields by name; numbers that are not finite as strings. */
 hlo_text hlo_stats_json(const struct hlo_stats *s);
-/* How values are written. 0 in a field stands for what is in parentheses. */
+/* How values are written. 0 in a field is the default in parentheses. */
 struct hlo_view {
     size_t size;   /* sizeof(struct hlo_view) */
     size_t most;   /* arrays of more elements are abridged, the middle of their dimensions left out (1000); SIZE_MAX: never */
@@ -302,7 +302,7 @@ struct hlo_bundle {
 bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m);
 /* Writes bytes into a file, all or nothing. */
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
-/* The same bit by bit: nobody sees the file until it is closed, and never without `keep`. What is no regular file (/dev/stdout)
+/* The same in parts: the file appears when it is closed, and only with `keep`. What is not a regular file (/dev/stdout)
  * is written directly, as is any file on systems where files can't be without a name. hlo_output_open gives NULL with a
  * message. hlo_output_close frees the output even when it fails. */
 typedef struct hlo_output hlo_output;
@@ -359,7 +359,7 @@ void hlo_custom_call_status(void *status, const char *message, size_t size);
 /* A target given by a text. "NAME=identity": leaf k of the result is leaf k of the operands. "NAME=zeros". "NAME=COMMAND":
  * /bin/sh runs COMMAND for each call; it reads the leaves of the operands as literals, one per line, writes those of the
  * result, and exits with status 0. Its environment has HLO_TARGET, HLO_CONFIG, HLO_RESULT (the shape) and HLO_PARTICIPANT. A
- * NAME that ends in `*` stands for all names with that beginning; `*` alone for those that have no other meaning, not even in
+ * NAME that ends in `*` matches all names with that prefix; `*` alone those that have no other meaning, not even in
  * HLO. False with a message. */
 bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m);
 /* A call as a function sees it. Operands and results are leaves, tuples flattened in order; the data of tokens is NULL. */
@@ -391,7 +391,7 @@ void hlo_targets_add_function(hlo_targets *t, const char *name, hlo_call_fn *fn,
  * initializes and finalizes MPI itself. NULL with messages. */
 hlo_world *hlo_world_open(const char *kind, hlo_messages *m);
 void hlo_world_close(hlo_world *w); /* when all ranks are done */
-/* In these functions a world that is NULL stands for a single process. */
+/* In these functions a NULL world is a single process. */
 int hlo_world_rank(const hlo_world *w);
 int hlo_world_size(const hlo_world *w);
 bool hlo_world_runs(const hlo_world *w, size_t participant); /* whether it runs on this rank */
@@ -547,7 +547,7 @@ struct hlo_known {
 long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out,
              size_t most, hlo_messages *m);
 /* How the tree of an element, its sources, their sources, and so on, is written: as lines for people, or as a JSON object.
- * Instructions that only hand values on (tuples, parameters, calls) are no level of it. 0 stands for what is in parentheses. */
+ * Instructions that only pass values on (tuples, parameters, calls) are no level of it. 0 is the default in parentheses. */
 struct hlo_why_view {
     size_t size;                 /* sizeof(struct hlo_why_view) */
     size_t levels;               /* steps back (1) */
@@ -728,14 +728,14 @@ const hlo_literal *hlo_onnx_value_tensor(const hlo_onnx_value *v, size_t i);
  * that the model leaves open (their elements are not used); NULL: these sizes are at most `bound`. So is everything that
  * nothing else bounds: sizes, trip counts, lengths. NULL with messages. Free with hlo_module_free. */
 hlo_module *hlo_onnx_import(const hlo_onnx *model, hlo_onnx_value *const *inputs, int64_t bound, hlo_messages *m);
-/* A value as the argument that the module takes for it; and a component of the module's result as the output that it stands for.
+/* A value as the argument that the module takes for it; and a component of the module's result as the output that it represents.
  * NULL with messages. */
 hlo_literal *hlo_onnx_argument(const hlo_onnx_value *v, const hlo_module *module, size_t param, hlo_messages *m);
 hlo_onnx_value *hlo_onnx_result(const hlo_onnx *model, size_t output, const hlo_literal *component, hlo_messages *m);
 
 /* ---- operations, attributes and types ---- */
 
-/* All strings here, except texts, live for ever. */
+/* All strings here, except texts, are static. */
 size_t hlo_op_count(void);
 struct hlo_op {
     const char *name, *family;
