@@ -4,7 +4,7 @@
 #   @synopsis COMMAND   how a command is called: of its options those that the page describes
 #   @operations         the operations, from the program's own table
 #   @grammar            the productions of grammar/hlo.ebnf, by topic
-#   @functions          the types and functions of src/hlo.h with their comments, by topic
+#   @functions HEADER   the types and functions of a header with their comments, by topic
 #   @show FILE          a file as it is
 #
 #   page.sh HLO SOURCE_ROOT PAGE
@@ -61,7 +61,7 @@ while IFS= read -r line; do
     "@synopsis "*) synopsis "${line#@synopsis }" ;;
     @operations) "$hlo" ops --mdoc ;;
     @grammar) awk -f "$root/man/mdoc.awk" -f "$root/man/grammar.awk" "$root/grammar/hlo.ebnf" ;;
-    @functions) awk -f "$root/man/mdoc.awk" -f "$root/man/header.awk" "$root/src/hlo.h" ;;
+    "@functions "*) awk -f "$root/man/mdoc.awk" -f "$root/man/header.awk" "$root/${line#@functions }" ;;
     "@show "*)
         echo ".Bd -literal -offset indent"
         sed 's/\\/\\e/g; s/^[.'"'"']/\\\&&/' "$root/${line#@show }"

@@ -1,39 +1,21 @@
 /*
- * libhlo: read, check, print and run HLO modules.
+ * libhlo: parse, verify, print and run HLO modules. This header is the stable part of the library:
+ * functions stay, and structs keep their meaning, within a major version. hlo_advanced.h has the rest.
  *
- * The command line uses nothing but this interface. It is one file because a program that embeds the library includes one. The
- * following holds wherever a comment says nothing else.
+ * Handles are opaque. A function that makes one names the function that frees it; freeing NULL does
+ * nothing. Pointers inside a struct that a function returns belong to the handle it was asked for.
+ * No function keeps a pointer argument after it returns, unless its comment says so. Texts end in NUL
+ * unless a size is given. Indices must be in range unless a comment says what happens past the end.
  *
- * Handles are opaque. Whoever gets one frees it with the function that its comment names; freeing NULL does nothing. What a
- * function returns by a pointer inside of a struct belongs to the handle that it came from, and lives as long. No function
- * keeps a pointer that it was given beyond its return. Texts end in NUL unless a size is given. Indices must be in range,
- * unless a comment says what happens past the end.
- *
- * Nothing aborts. A function that fails returns NULL, false or an empty text, and has added a message to its `m`; where there
- * is no `m`, and no other reason is given, there was no memory. Functions may be called from several threads at once, on
- * different handles. `spec:` names a heading of XLA's page "Operation Semantics" (openxla.org/xla/operation_semantics).
- *
- * Read about handles and statuses first, then the sections you need; a section only needs those above it:
+ * No input aborts the process. A function that fails returns NULL, false or an empty text and adds a
+ * message to its `m`; without an `m` and another reason, memory ran out. Functions may be called from
+ * several threads on different handles. `spec:` names a heading of XLA's page "Operation Semantics"
+ * (openxla.org/xla/operation_semantics).
  *
  *   messages
  *   files and modules
- *   what stands in a module
- *   building modules
- *   modules made from modules
  *   values
- *   values, as people look at them
- *   reading and writing arrays
- *   arguments of a run
- *   code of your own behind custom calls
- *   several processes
  *   running
- *   what a run will do, and what it needs
- *   looking at runs
- *   where elements come from
- *   comparing runs
- *   cutting out and shrinking
- *   ONNX models
- *   what the language has
  */
 #ifndef HLO_H
 #define HLO_H
@@ -53,95 +35,105 @@ typedef struct hlo_file hlo_file;         /* the text of one file, split into mo
 typedef struct hlo_module hlo_module;     /* a parsed module */
 typedef struct hlo_program hlo_program;   /* a module made ready to run */
 typedef struct hlo_literal hlo_literal;   /* a value with its shape */
-typedef struct hlo_arrays hlo_arrays;     /* named arrays in a file or a folder */
-typedef struct hlo_world hlo_world;       /* the processes that share a run */
+typedef struct hlo_world hlo_world;       /* processes that share a run (hlo_advanced.h) */
+typedef struct hlo_targets hlo_targets;   /* targets of custom calls (hlo_advanced.h) */
 
-/* Bytes made by the library, with a NUL behind them that `size` does not count. Free it with hlo_text_free. When there was
- * no memory, `data` is NULL and `size` 0. */
+/* Text allocated by the library, followed by a NUL that `size` does not count; free it with
+ * hlo_text_free. Out of memory: `data` is NULL and `size` 0. */
 typedef struct hlo_text {
     char *data;
     size_t size;
 } hlo_text;
 void hlo_text_free(hlo_text *text);
-/* For people, one line each: the version, the processor's instruction set that is used, and OpenBLAS and FFTW as found here. */
+/* Lines with the version, the instruction set in use, and the versions of OpenBLAS and FFTW found. */
 hlo_text hlo_about(void);
 
 /* Also the exit status of the command line. */
 enum hlo_status {
     HLO_OK = 0,
     HLO_DIFFERS = 1,  /* a comparison or test failed */
-    HLO_USAGE = 2,    /* wrong arguments, or a file that cannot be read */
+    HLO_USAGE = 2,    /* invalid arguments, or an unreadable file */
     HLO_REJECTED = 3, /* by the parser or the verifier */
     HLO_FAILED = 4,   /* run-time error, unsupported, out of memory */
     HLO_LIMIT = 5     /* a limit was hit */
 };
+
+/* An option struct begins with its size, which tells the library which fields the caller was
+ * compiled with. Fields that later versions add are 0 then, their default. Initialize a struct by its
+ * macro and set fields, or in C use HLO_WITH:
+ *
+ *     struct hlo_run_options options = HLO_RUN_OPTIONS_INIT;
+ *     options.threads = 1;
+ *
+ *     hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), m);
+ *
+ * A function fails if the size is not set, or if fields are set that only a later version of the
+ * library has. A pointer to an option struct may be NULL: defaults. Structs that functions return by
+ * value do not grow within a major version. */
+/* clang-format off */
+#ifdef __cplusplus
+#define HLO_INIT(type) {sizeof(struct type)}
+#else
+#define HLO_INIT(type) {.size = sizeof(struct type)}
+#define HLO_WITH(type, ...) ((struct type){.size = sizeof(struct type), __VA_ARGS__})
+#endif
+/* clang-format on */
 
 /* ---- messages ---- */
 
 /* Free with hlo_messages_free. */
 hlo_messages *hlo_messages_new(void);
 void hlo_messages_free(hlo_messages *m);
-size_t hlo_messages_errors(const hlo_messages *m); /* how many errors there were */
-size_t hlo_messages_count(const hlo_messages *m);  /* errors and warnings that were kept: what hlo_messages_get has */
-bool hlo_messages_at_end(const hlo_messages *m);   /* whether the first error says that the text ended too early */
-/* Whether some error says that a limit was hit: the status of the failure is then HLO_LIMIT, not HLO_FAILED. */
+size_t hlo_messages_errors(const hlo_messages *m); /* number of errors */
+size_t hlo_messages_count(const hlo_messages *m);  /* errors and warnings that hlo_messages_get returns */
+bool hlo_messages_at_end(const hlo_messages *m);   /* whether the first error is an unexpected end of text */
+/* Whether an error is a limit that was hit; the status is then HLO_LIMIT, not HLO_FAILED. */
 bool hlo_messages_limit(const hlo_messages *m);
 struct hlo_message {
     const char *id; /* "unknown-opcode" */
     bool error;     /* else a warning */
     const char *file;
-    uint32_t line, column; /* from 1; 0: no place */
+    uint32_t line, column; /* from 1; 0: unknown */
     const char *text;
 };
 /* Message number `i`; empty strings past the end. */
 struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i);
-/* All messages as the command line draws them: with source lines, carets and notes. */
+/* All messages as the command line prints them: with source lines, carets and notes. */
 hlo_text hlo_messages_draw(const hlo_messages *m, bool color);
-/* The same in the caller's colors: "error=1;31:note=36" gives parameters of the terminal's SGR command for caret, error, help,
- * note, place and warning. What is not given has its usual color; entries of another form are ignored. NULL: no color. */
+/* The same with colors: "error=1;31:note=36" sets the SGR parameters of caret, error, help, note,
+ * place and warning; others keep their defaults. Malformed entries are ignored. NULL: no color. */
 hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors);
-bool hlo_colors_known(const char *colors);         /* whether all of it has that form */
+bool hlo_colors_known(const char *colors);         /* whether all entries are well-formed */
 hlo_text hlo_messages_json(const hlo_messages *m); /* an array */
-/* Adds an error without a line, for failures of the caller's own. */
+/* Adds an error of the caller, without a line. */
 void hlo_messages_add(hlo_messages *m, const char *file, const char *text);
-/* Adds "out of memory", as the functions of this file do when they find none. Needs no memory itself. */
+/* Adds "out of memory". Allocates nothing. */
 void hlo_messages_no_memory(hlo_messages *m);
 
 /* ---- files and modules ---- */
 
 /* Reads PATH ("-": standard input) and, unless `strict`, splits it at `// -----` lines. The file may be compressed by gzip or
- * be a bundle (hlo_write_bundle); PATH may also be a folder of XLA's dumps that holds one module. NULL with a message when it
- * can't be read, or when it is a program in another form (StableHLO, a protocol buffer): the message then says how to get HLO.
- * Free with hlo_file_free; its modules and messages may outlive it. */
+ * be a bundle (hlo_write_bundle). PATH may also be a directory of XLA dumps with one module. NULL with a message when it cannot
+ * be read or is a program in another format (StableHLO, a protocol buffer); the message then tells how to get HLO text.
+ * Free with hlo_file_free; modules and messages may outlive the file. */
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
-/* The same, but only the module that PICK names. In a file: its number, from 1. In a folder of dumps, where files are called
- * module_0023.NAME.PHASE.txt: the number or NAME, "23" or "NAME", for the module before optimizations; for another phase, a
- * word of it behind a colon, "23:after". PICK NULL: as hlo_file_open. */
+/* The same with one module selected by PICK. In a file: its number, from 1. In a directory of dumps, whose files are named
+ * module_0023.NAME.PHASE.txt: "23" or "NAME" for the module before optimizations, "23:after" for another phase, by a word of
+ * it. PICK NULL: as hlo_file_open. */
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m);
-/* A text in memory, which is copied. NAME is what messages call it. NULL for a text of 4 GiB or more, or without memory. */
+/* A copy of a text in memory; messages call it NAME. NULL: the text has 4 GiB or more, or out of memory. */
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict);
-/* A text put together from pieces of other texts, as one part. Messages then point into those texts: at what somebody typed, not
- * at what had to be written around it. Everything is copied. NULL when all together has 4 GiB or more. */
-struct hlo_piece {
-    const char *text;
-    size_t size;
-    const char *name;  /* of the text that it is a piece of; NULL: of none */
-    const char *whole; /* that text, which `text` points into */
-    size_t whole_size;
-    uint32_t first_line; /* number of the first line of `whole` */
-};
-hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, size_t count);
 void hlo_file_free(hlo_file *f);
-/* Whether hlo_parse is to accept only what XLA's parser accepts, from now on. The file is not split anew. */
+/* Sets whether hlo_parse accepts only what XLA's parser accepts. The file is not split again. */
 void hlo_file_strict(hlo_file *f, bool strict);
-size_t hlo_file_count(const hlo_file *f); /* parts; each should be one module */
+size_t hlo_file_count(const hlo_file *f); /* number of parts, each one module */
 /* The text of one part, not NUL-terminated, and the number of its first line. */
 const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line);
 
 /* Parses one part. NULL with messages when it is rejected. Free with hlo_module_free. */
 hlo_module *hlo_parse(const hlo_file *f, size_t part, hlo_messages *m);
 void hlo_module_free(hlo_module *module);
-/* Checks the module against the rules of the language; false with messages. */
+/* Verifies the module; false with messages. */
 bool hlo_verify(const hlo_module *module, hlo_messages *m);
 /* XLA's canonical text. FULL has every value. ABRIDGED writes constants of more than ten elements as `{...}`, as XLA's dumps do.
  * SHORT is XLA's short form, without metadata, percent signs and signatures. BARE is FULL without metadata and the tables of
@@ -150,272 +142,27 @@ enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT, HLO_
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style);
 int64_t hlo_replica_count(const hlo_module *module);
 int64_t hlo_num_partitions(const hlo_module *module);
-/* Replaces the numbers of replicas and partitions that the text gives. Call it before hlo_verify. */
+/* Overrides replica_count and num_partitions. Call it before hlo_verify. */
 void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitions);
 /* Parameters of the entry computation. */
 size_t hlo_param_count(const hlo_module *module);
 const char *hlo_param_name(const hlo_module *module, size_t i);
 hlo_text hlo_param_shape(const hlo_module *module, size_t i);
-/* The number of the parameter of that name, with or without %; -1: there is none. Where names occur twice in a text, a second x
- * becomes x.1 in the module; it is still found as x when no other parameter can be meant. */
+/* The number of the parameter of that name, with or without %; -1: none. Where names occur twice in a text, the second x becomes
+ * x.1 in the module; it is still found as x if that is unambiguous. */
 long hlo_param_find(const hlo_module *module, const char *name);
-/* The line of the instruction that makes component `element` of the result; of the root itself where that is no tuple
- * instruction with so many elements. */
+/* The line of the instruction that computes component `element` of the result; of the root if that is not a tuple instruction
+ * with so many elements. */
 uint32_t hlo_result_line(const hlo_module *module, size_t element);
-
-/* ---- what stands in a module ---- */
-
-/* The computations and instructions of a module by number, from 0. Computations are numbered in the order of printing: callees
- * before callers, the entry computation last. Instructions are numbered through the whole module, in the order of printing.
- * What a listing returns lives as long as the listing. Free it, with hlo_listing_free, before the module. */
-typedef struct hlo_listing hlo_listing;
-hlo_listing *hlo_list(const hlo_module *module);
-void hlo_listing_free(hlo_listing *l);
-size_t hlo_list_count(const hlo_listing *l); /* instructions */
-size_t hlo_list_computations(const hlo_listing *l);
-struct hlo_listed_computation {
-    const char *name;
-    bool entry;
-    size_t first, count; /* its instructions have the numbers first, ..., first + count - 1 */
-    size_t root;         /* an instruction */
-    size_t parameter_count, caller_count;
-    const size_t *parameters; /* instructions, in the order of their parameter numbers */
-    const size_t *callers;    /* instructions, each once */
-    uint32_t line;            /* in its file; 0: no place */
-};
-struct hlo_listed_computation hlo_list_computation(const hlo_listing *l, size_t i);
-struct hlo_listed {
-    const char *name, *op;
-    const char *shape; /* with layouts: "f32[2,3]{1,0}" */
-    size_t computation;
-    long parameter; /* its parameter number; -1: it is no parameter */
-    size_t operand_count, user_count, callee_count;
-    const size_t *operands, *users; /* instructions; each user once */
-    const size_t *callees;          /* computations, in XLA's order */
-    uint32_t line, column;          /* in its file; 0: no place */
-    const char *op_name;            /* from the metadata; "" */
-    const char *where;              /* "file.py:12", from the innermost known stack frame or the metadata; "" */
-    long lost_frame;                /* number of a stack frame that the tables of the file lack; 0: nothing is missing */
-};
-struct hlo_listed hlo_list_inst(const hlo_listing *l, size_t i);
-/* The instruction of a name, with or without %: either its name in the module or the one in the text, where a second x became
- * x.1. NAME is sought in the entry computation first, then in all others; COMPUTATION/NAME only in that computation. -1: none. */
-long hlo_list_find(const hlo_listing *l, const char *name);
-long hlo_list_find_computation(const hlo_listing *l, const char *name); /* -1: none */
-/* The instruction as it is printed: one line, without its newline and without ROOT. */
-hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style style);
-/* Call number `k` of those in the user's program that led to the instruction, innermost first; false past the last. */
-struct hlo_frame {
-    const char *file, *function; /* "" when unknown */
-    int line, column;            /* 0 when unknown */
-};
-bool hlo_list_frame(const hlo_listing *l, size_t i, size_t k, struct hlo_frame *out);
-/* What running the instruction once costs, computed from shapes: arithmetic operations, and bytes read and written. Both are 0
- * where that depends on values, and for instructions that call computations. */
-struct hlo_cost {
-    double operations, bytes;
-};
-struct hlo_cost hlo_list_cost(const hlo_listing *l, size_t i);
-
-/* ---- building modules ----
- *
- * A builder holds a module under construction: computations, and in them instructions, one call each. A call makes what the text
- * of the same instruction makes; like there, the builder forms of the specification become core HLO at once. A mistake
- * is a message that shows the instruction as source text, and the call returns NULL. Operands that are NULL give NULL without
- * another message, so that it is enough to look for errors at the end.
- *
- *     hlo_builder *b = hlo_builder_new("m", messages);
- *     hlo_computation *c = hlo_computation_new(b, "main");
- *     hlo_inst *x = hlo_parameter(c, 0, "f32[2,3]", "x"), *s = hlo_parameter(c, 1, "f32[]", "s");
- *     hlo_binary(c, "add", x, s, NULL, 0);
- *     hlo_computation_finish(c, NULL);
- *     hlo_module *module = hlo_builder_finish(b, c);
- *
- * Computations and instructions belong to the builder, later to its module, and are not freed by themselves. Shapes are texts
- * like "f32[2,3]". Each list is followed by its count; an empty list may be NULL. */
-typedef struct hlo_builder hlo_builder;
-typedef struct hlo_computation hlo_computation;
-typedef struct hlo_inst hlo_inst;
-
-/* Messages go to `m`, which must outlive the builder. End it with hlo_builder_finish or hlo_builder_free. */
-hlo_builder *hlo_builder_new(const char *name, hlo_messages *m);
-void hlo_builder_free(hlo_builder *b); /* of a builder that is not going to be finished */
-/* The module whose entry computation is `entry`; NULL when anything failed before. The builder is freed either way. Verify the
- * module like one that was read, and free it with hlo_module_free. */
-hlo_module *hlo_builder_finish(hlo_builder *b, hlo_computation *entry);
-
-/* Begins a computation; a second one of the same name becomes `name.1`. Several may be open at a time. */
-hlo_computation *hlo_computation_new(hlo_builder *b, const char *name);
-const char *hlo_computation_name(const hlo_computation *c); /* for attributes: "to_apply=add" */
-/* Ends a computation; only then may other instructions refer to it. `root` NULL: the last instruction. False with messages when
- * the computation is empty or its parameters are not numbered 0 ... n-1. */
-bool hlo_computation_finish(hlo_computation *c, hlo_inst *root);
-hlo_text hlo_inst_shape(const hlo_inst *i); /* "f32[2,3]"; "" for NULL */
-hlo_text hlo_inst_name(const hlo_inst *i);
-
-/* Any instruction. `what` is the text before the operands, "add", "f32[2] convert" or "sum = f32[2] add"; `attributes` the text
- * behind them, "dimensions={0}, to_apply=add", or NULL. The shape may be left out wherever a text may leave it
- * out (`hlo ops`, grammar/hlo.ebnf). */
-hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, const char *attributes);
-hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, const char *name); /* name NULL: any */
-hlo_inst *hlo_constant(hlo_computation *c, const hlo_literal *l);                                /* the value is copied */
-hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension);                    /* spec: Iota */
-
-/* spec: Element-wise binary arithmetic operations, Element-wise comparison operations. OPCODE is any name of the operation:
- * "add", "sub", "less-than". The operands have one rank, where size 1 is repeated; or one is a scalar; or one has lower rank,
- * and its dimension k is dimension broadcast_dimensions[k] of the other. */
-hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_inst *rhs, const int64_t *broadcast_dimensions,
-                     size_t count);
-hlo_inst *hlo_unary(hlo_computation *c, const char *opcode, hlo_inst *operand); /* spec: Element-wise unary functions */
-/* spec: Element-wise comparison operations. Operands as of hlo_binary; direction is "EQ", "NE", "LT", "LE", "GT" or "GE". */
-hlo_inst *hlo_compare(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const char *direction,
-                      const int64_t *broadcast_dimensions, size_t count);
-/* spec: Select. `pred` is a scalar or has the dimensions of the values. The values are arrays, a scalar being repeated, or
- * both are tuples. */
-hlo_inst *hlo_select(hlo_computation *c, hlo_inst *pred, hlo_inst *on_true, hlo_inst *on_false);
-hlo_inst *hlo_clamp(hlo_computation *c, hlo_inst *min, hlo_inst *operand, hlo_inst *max); /* spec: Clamp */
-hlo_inst *hlo_convert(hlo_computation *c, hlo_inst *operand, const char *dtype);          /* spec: ConvertElementType */
-hlo_inst *hlo_bitcast_convert(hlo_computation *c, hlo_inst *operand, const char *dtype);  /* spec: BitcastConvertType */
-
-/* spec: Broadcast. Adds dimensions of these sizes in front. */
-hlo_inst *hlo_broadcast(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t count);
-/* spec: BroadcastInDim. Dimension k becomes dimension dimensions[k] of the result; size 1 is repeated. */
-hlo_inst *hlo_broadcast_in_dim(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank,
-                               const int64_t *dimensions, size_t count);
-/* spec: Collapse. `dimensions` are consecutive and become one. */
-hlo_inst *hlo_collapse(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count);
-/* spec: Reshape. `sizes` are those of the result. */
-hlo_inst *hlo_reshape(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank);
-/* spec: Reshape. The dimensions of the operand are read in this order, the slowest first; `order` is a permutation. */
-hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count, const int64_t *sizes,
-                            size_t rank);
-/* spec: Transpose */
-hlo_inst *hlo_transpose(hlo_computation *c, hlo_inst *operand, const int64_t *permutation, size_t rank);
-hlo_inst *hlo_rev(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count); /* spec: Rev (reverse) */
-/* spec: Concatenate */
-hlo_inst *hlo_concat_in_dim(hlo_computation *c, hlo_inst *const *operands, size_t count, int64_t dimension);
-/* spec: Slice. The lists have `rank` numbers each; `strides` NULL: 1. */
-hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start, const int64_t *limit, const int64_t *strides,
-                    size_t rank);
-/* spec: DynamicSlice, DynamicUpdateSlice. Start indices are a scalar for each dimension, or one vector. */
-hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *const *start, size_t count, const int64_t *sizes,
-                            size_t rank);
-hlo_inst *hlo_dynamic_update_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *update, hlo_inst *const *start, size_t count);
-struct hlo_padding {
-    int64_t low, high, interior;
-};
-/* spec: Pad. A scalar `value`, and a padding for each dimension. */
-hlo_inst *hlo_pad(hlo_computation *c, hlo_inst *operand, hlo_inst *value, const struct hlo_padding *padding, size_t rank);
-
-/* spec: Dot. Vector with vector, matrix with vector, matrix with matrix. */
-hlo_inst *hlo_dot(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs);
-/* spec: DotGeneral. `contracting` and `batch` count pairs of dimensions. */
-struct hlo_dot_dimensions {
-    const int64_t *lhs_contracting, *rhs_contracting;
-    size_t contracting;
-    const int64_t *lhs_batch, *rhs_batch;
-    size_t batch;
-};
-hlo_inst *hlo_dot_general(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struct hlo_dot_dimensions *d);
-
-/* How windows slide. Lists have `rank` numbers; those that are NULL are all 1, `low` and `high` all 0. */
-enum hlo_padding_word { HLO_PADDING_LIST, HLO_PADDING_SAME, HLO_PADDING_VALID };
-struct hlo_window {
-    size_t rank;         /* number of dimensions; of a convolution: of its spatial ones */
-    const int64_t *size; /* unused by convolutions: their windows are as large as the kernel */
-    const int64_t *stride, *base_dilation, *window_dilation;
-    enum hlo_padding_word word; /* "same" or "valid", or the lists below */
-    const int64_t *low, *high;  /* of HLO_PADDING_LIST */
-};
-/* spec: Conv (convolution), ConvWithGeneralPadding (convolution). Dimensions stand in the order batch, feature, spatial and
- * output feature, input feature, spatial, unless `attributes` says dim_labels= (b01f_01io->b01f). It may say
- * feature_group_count= and batch_group_count= too, or be NULL. */
-hlo_inst *hlo_conv(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struct hlo_window *w, const char *attributes);
-/* spec: ReduceWindow. `n` operands and `n` initial values; with several, the result is a tuple. */
-hlo_inst *hlo_reduce_window(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
-                            const hlo_computation *computation, const struct hlo_window *w);
-/* spec: SelectAndScatter */
-hlo_inst *hlo_select_and_scatter(hlo_computation *c, hlo_inst *operand, hlo_inst *source, hlo_inst *init,
-                                 const hlo_computation *select, const hlo_computation *scatter, const struct hlo_window *w);
-/* spec: Reduce. `n` operands and `n` initial values; with several, the result is a tuple. */
-hlo_inst *hlo_reduce(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
-                     const hlo_computation *computation, const int64_t *dimensions, size_t count);
-/* spec: Map. Each call gets one element of each operand, followed by the static operands, which are scalars. */
-hlo_inst *hlo_map(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *computation,
-                  hlo_inst *const *static_operands, size_t statics);
-/* spec: Sort. `comparator` NULL: ascending by the first operand. `dimension` -1: the last. */
-hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *comparator, int64_t dimension,
-                   bool stable);
-
-/* spec: BatchNormTraining, BatchNormInference, BatchNormGrad */
-hlo_inst *hlo_batch_norm_training(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset, double epsilon,
-                                  int64_t feature_index);
-hlo_inst *hlo_batch_norm_inference(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset, hlo_inst *mean,
-                                   hlo_inst *variance, double epsilon, int64_t feature_index);
-hlo_inst *hlo_batch_norm_grad(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *mean, hlo_inst *variance,
-                              hlo_inst *grad_output, double epsilon, int64_t feature_index);
-
-hlo_inst *hlo_tuple(hlo_computation *c, hlo_inst *const *elements, size_t count);    /* spec: Tuple */
-hlo_inst *hlo_get_tuple_element(hlo_computation *c, hlo_inst *tuple, int64_t index); /* spec: GetTupleElement */
-hlo_inst *hlo_call(hlo_computation *c, const hlo_computation *computation, hlo_inst *const *args, size_t count); /* spec: Call */
-/* spec: While */
-hlo_inst *hlo_while(hlo_computation *c, const hlo_computation *condition, const hlo_computation *body, hlo_inst *init);
-/* spec: Conditional. A pred[] index chooses between two branches, true first, an s32[] among any number. One operand for each. */
-hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computation *const *branches, hlo_inst *const *operands,
-                          size_t count);
-
-/* spec: RngUniform, RngNormal, RngBernoulli (2017). Arrays of the given shape. */
-hlo_inst *hlo_rng_uniform(hlo_computation *c, hlo_inst *a, hlo_inst *b, const char *shape);
-hlo_inst *hlo_rng_normal(hlo_computation *c, hlo_inst *mu, hlo_inst *sigma, const char *shape);
-hlo_inst *hlo_rng_bernoulli(hlo_computation *c, hlo_inst *mean, const char *shape);
-/* spec: CrossReplicaSum. Of an array, or of a tuple of arrays. */
-hlo_inst *hlo_cross_replica_sum(hlo_computation *c, hlo_inst *operand);
-/* spec: Infeed, Outfeed. The feeds of a computation happen in the order in which they are built. */
-hlo_inst *hlo_infeed(hlo_computation *c, const char *shape);
-hlo_inst *hlo_outfeed(hlo_computation *c, hlo_inst *operand);
-
-/* ---- modules made from modules ---- */
-
-/* A module with some of its instructions replaced. What is needed no more is left out: instructions, computations that nothing
- * calls, operands of calls and fusions. An edit without changes is a copy. Instructions are given by their numbers in a listing
- * of the module, which must stay until the edit is finished. When several things are asked of one instruction, the last
- * counts. Messages point at the instruction. End an edit with hlo_edit_finish or hlo_edit_free. */
-typedef struct hlo_edit hlo_edit;
-hlo_edit *hlo_edit_new(const hlo_listing *l);
-void hlo_edit_free(hlo_edit *e); /* of an edit that is not going to be finished */
-/* The instruction becomes: a constant, whose value is copied (a tuple of constants for a tuple; dynamic sizes are those of the
- * value); zeros; a new last parameter (in the entry computation only); another instruction of its computation.
- * False with a message when types or places don't fit. A parameter that becomes something else is removed, and the others are
- * renumbered; but where its computation is called it stays, unread. */
-bool hlo_edit_constant(hlo_edit *e, size_t inst, const hlo_literal *value, hlo_messages *m);
-bool hlo_edit_zeros(hlo_edit *e, size_t inst, hlo_messages *m);
-bool hlo_edit_parameter(hlo_edit *e, size_t inst, hlo_messages *m);
-bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m);
-/* Puts the instructions of the computation that it calls in place of the instruction: a call or fusion; a while, whose body then
- * runs once; a conditional, of which only branch number `which` stays. */
-bool hlo_edit_inline(hlo_edit *e, size_t inst, size_t which, hlo_messages *m);
-/* These instructions become the result of the entry computation, as a tuple unless it is just one. They must be of one
- * computation; if that is another one, it becomes the entry computation. Its instructions with side effects are dropped where
- * the result does not need them. */
-bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages *m);
-/* Removes unread parameters of the entry computation too, and renumbers the others. */
-void hlo_edit_drop_parameters(hlo_edit *e);
-/* Leaves out, by bits of `what`: metadata, which says where instructions came from; how values are split over devices; hints
- * to compilers that change no value. */
-enum { HLO_STRIP_METADATA = 1, HLO_STRIP_SHARDING = 2, HLO_STRIP_HINTS = 4 };
-void hlo_edit_strip(hlo_edit *e, unsigned what);
-/* The new module; NULL with messages. The edit is freed either way. Verify the module; free it with hlo_module_free. The one that
- * it was made from may be freed before. */
-hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m);
 
 /* ---- values ---- */
 
 void hlo_literal_free(hlo_literal *l);
-/* Frees `count` literals, some of which may be NULL, and the array of them, which malloc made. */
+/* Frees `count` literals, NULLs among them, and the array, which is from malloc. */
 void hlo_literals_free(hlo_literal **literals, size_t count);
-/* A value with its shape, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A literal always has the sizes of its
- * values: `f32[<=10] {1, 2}` is an array of two elements. It fits a parameter f32[<=10], as does any array up to that
- * bound; results come out in the same way. */
+/* A value with its shape, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A literal has actual sizes:
+ * `f32[<=10] {1, 2}` is an array of two elements. It is valid for a parameter f32[<=10], as is any array up to that bound;
+ * results have actual sizes, too. */
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m);
 /* Whether the text of a value begins with its shape. */
 bool hlo_literal_has_shape(const char *text, size_t size);
@@ -428,311 +175,98 @@ struct hlo_array {
     size_t rank;
     const int64_t *dims;
     size_t element_size, elements; /* element_size in bytes; 1 for types below a byte */
-    void *data;                    /* dense, row-major. Not to be written when the literal is from a file or hlo_literal_map */
+    void *data;                    /* dense, row-major; read-only if the literal is from a file or hlo_literal_map */
 };
 struct hlo_array hlo_literal_leaf(const hlo_literal *l, size_t i);
 /* An array of zeros. NULL with messages. */
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m);
-/* An array in the caller's memory, which is read there and never written: laid out like the data of a struct hlo_array and
- * aligned for its element type; a pred is 0 or 1. The memory must stay unchanged until the literal is freed and nothing that
- * shares it is left: then `release` is called, unless it is NULL. NULL with messages; `release` is not called then. */
+/* An array in the caller's memory, which is not copied and never written. It has the layout of the data of struct hlo_array and
+ * the alignment of its element type; a pred is 0 or 1. It must not change until `release` is called, which happens when the
+ * literal and all that share its memory are freed; `release` may be NULL. NULL with messages, without calling `release`. */
 hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
                              void (*release)(void *context), void *context, hlo_messages *m);
-/* A tuple, which takes over the elements. NULL when there is no memory; the elements then stay the caller's. */
+/* A tuple, which takes ownership of the elements. NULL: out of memory, and the caller keeps them. */
 hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count);
-/* The components of a tuple, which live as long as the tuple; 0 for anything else. */
+hlo_literal *hlo_literal_copy(const hlo_literal *l);
+/* The components of a tuple, owned by it; 0 for other values. */
 size_t hlo_literal_count(const hlo_literal *l);
 const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);
 
-/* When elements agree: equal numbers do, NaN and NaN too, and floats within any of the bounds given. Integers must be equal. */
+/* Elements agree if they are equal, both NaN, or floats within any of the bounds. Integers must be equal. */
 struct hlo_tolerance {
+    size_t size;     /* sizeof(struct hlo_tolerance) */
     double abs, rel; /* |actual - expected| <= abs + rel * |expected| */
     int64_t ulp;     /* distance in representable values of the type; 0: not used */
     bool zeros;      /* 0 and -0 differ, where no bound is given */
     bool bits;       /* every bit must be equal, NaN payloads included */
 };
-/* Whether shapes and values agree. Else `why`, unless it is NULL, says where they first differ, both values there, and the worst
- * error. */
+#define HLO_TOLERANCE_INIT HLO_INIT(hlo_tolerance)
+/* Whether shapes and values agree. Otherwise `why`, unless it is NULL, has the first difference and the worst errors. */
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why);
-
-/* ---- values, as people look at them ---- */
-
-hlo_literal *hlo_literal_copy(const hlo_literal *l);
-/* A piece of an array, written like numpy's: `[0,:4]`, `[..., -1]`, `[::2, 3:]`; an index removes its dimension. For a tuple the
- * first bracket names the component: `[1][0,:4]`. NULL with a message that says what is wrong. */
-hlo_literal *hlo_literal_slice(const hlo_literal *l, const char *text, hlo_messages *m);
-/* Of all elements of all leaves; of complex numbers their absolute values. */
-struct hlo_stats {
-    uint64_t elements, finite, nan, positive_inf, negative_inf, zero, denormal;
-    double min, max, mean, deviation; /* of the finite elements; NaN when there are none */
-    int64_t first_nan, first_inf;     /* row-major position, counted through all leaves; -1: there is none */
-};
-struct hlo_stats hlo_literal_stats(const hlo_literal *l);
-/* "f32[4096] min -1.2 max 3.4 mean 0.01 nan 0 inf 0", one line without its newline; the value itself when it is one element. */
-hlo_text hlo_literal_summary(const hlo_literal *l);
-/* {"elements":2,"finite":1,"nan":1,...}: the fields by name; numbers that are not finite as strings. */
-hlo_text hlo_stats_json(const struct hlo_stats *s);
-/* How values are written. 0 in a field stands for what is in parentheses. */
-struct hlo_view {
-    size_t most;   /* arrays of more elements are abridged, the middle of their dimensions left out (1000); SIZE_MAX: never */
-    size_t edge;   /* elements that are kept at both ends of an abridged dimension (3) */
-    int precision; /* digits; 0: as many as are needed to read the same number back */
-    bool hex;      /* floats as 0x1.8p+1 */
-    bool bits;     /* followed by the bits of each */
-    size_t width;  /* of a line, in columns (80) */
-};
-/* The value with its shape. An array that is not abridged can be read back; an abridged one has statistics. `v` NULL: all
- * usual. */
-hlo_text hlo_literal_show(const hlo_literal *l, const struct hlo_view *v);
-/* JSON: {"shape":...,"values":nested lists}, with NaN and infinities as strings and complex numbers as pairs; for a tuple, an
- * object for each component in "elements". All values are written, unless `most` is given: larger arrays then have "stats"
- * instead of "values". */
-hlo_text hlo_literal_json(const hlo_literal *l, const struct hlo_view *v);
-/* A picture made of characters. Heat maps show the last two dimensions, at index 0 of the others; curves the last dimension;
- * histograms all elements. What is larger than the canvas is averaged by blocks. NaN and infinities are marked in red and
- * magenta, or by N and I. Complex numbers count by absolute value; of a tuple the first array is shown. `c` NULL: all usual. */
-enum hlo_plot { HLO_PLOT_AUTO, HLO_PLOT_HEAT, HLO_PLOT_HISTOGRAM, HLO_PLOT_CURVE };
-struct hlo_canvas {
-    size_t width, height; /* in characters; 0: 72 by 20 */
-    bool color, utf8;
-};
-hlo_text hlo_literal_plot(const hlo_literal *l, enum hlo_plot kind, const struct hlo_canvas *c);
-/* The heat map as a PNG file with at least one pixel per element (fewer above 8,192 a side); NaN is red. False with a message. */
-bool hlo_write_png(const char *path, const hlo_literal *l, hlo_messages *m);
-/* How two values of one shape differ: what hlo_literal_compare says, in numbers. The worst errors are taken over all elements
- * that are finite on both sides, within the tolerance or not; for integers the error is the distance. */
-struct hlo_difference {
-    bool comparable;            /* false: the shapes differ, and nothing below is filled in */
-    uint64_t elements, outside; /* outside the tolerance */
-    uint64_t not_finite;        /* of those: one side is infinite or NaN, and the other is something else */
-    double worst_abs, worst_rel;
-    uint64_t worst_ulp;
-    size_t worst_count; /* entries of `worst` */
-    struct hlo_differing {
-        size_t leaf;
-        int64_t index;           /* row-major in its leaf */
-        double actual, expected; /* of complex numbers the absolute value */
-        double abs, rel;         /* NaN where one side is not finite */
-        uint64_t ulp;            /* UINT64_MAX in that case */
-    } worst[10];                 /* elements outside: not finite ones first, then by absolute error, the worst first */
-    uint64_t decades[32];        /* elements by relative error: 0; up to 1e-29, 1e-28, ... 1; and above or not finite */
-};
-struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected,
-                                             const struct hlo_tolerance *t);
-/* The same for people, in lines: how many, the worst elements, a histogram of the errors. The literals are those that were
- * compared; `names` are the titles of their columns, NULL: "is" and "expected". */
-hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected,
-                              const char *const names[2]);
-hlo_text hlo_difference_json(const struct hlo_difference *d); /* its fields by name */
-
-/* ---- reading and writing arrays ---- */
-
-/* PATH is told by its name: NAME.npy, one array, called ""; NAME.bin and NAME.raw, the bytes of one array laid out as in struct
- * hlo_array, called "" too; NAME.safetensors; a folder, in which array x is the file x.npy or x.bin; NAME.npz and any other
- * name, an .npz archive. NULL with a message. Free with hlo_arrays_free; literals may outlive it. Arrays in files of 64 KiB and
- * more are mapped and used in place where they are stored as in memory. Others are copied, among them arrays of pred and of
- * types below a byte, and arrays not aligned for their type. So a file may be as large as the address space, but must not get
- * shorter while literals from it live: see hlo_guard_mapped_files. */
-hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m);
-void hlo_arrays_free(hlo_arrays *s);
-/* When another program has made a mapped file shorter, reading beyond its new end raises SIGBUS. After this call, that ends the
- * process with status 4 and a message on standard error that names the file; any other SIGBUS acts as usual. */
-void hlo_guard_mapped_files(void);
-/* Whether PATH has one of the endings above, or is a folder. */
-bool hlo_arrays_known(const char *path);
-/* Whether arrays in PATH have names, so that it can hold the values of all parameters. */
-bool hlo_arrays_many(const char *path);
-bool hlo_arrays_has(const hlo_arrays *s, const char *name);
-/* The array of that name. DTYPE is its element type, which says what raw bits mean; NULL: what the file says. NULL with
- * messages. Free with hlo_literal_free. */
-hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype, hlo_messages *m);
-/* Functions that write replace the file at PATH once it is whole. They return false with a message. */
-bool hlo_write_npy(const char *path, const hlo_literal *l, hlo_messages *m); /* one array */
-/* The leaves of a value, as arrays `prefix`0, `prefix`1, ... */
-bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, hlo_messages *m);
-/* The values of `count` participants: those of several are called `prefix`0@0, `prefix`0@1, ... */
-bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count, hlo_messages *m);
-/* The same for any kind of file, by the ending of its name: .npz; .safetensors; for a single array .npy, or .bin and .raw, which
- * get nothing but its elements. */
-bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *l, size_t count, hlo_messages *m);
-bool hlo_write_knows(const char *path); /* whether PATH has one of these endings */
-/* Arrays by names of the caller's. */
-bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *arrays, size_t count,
-                         hlo_messages *m);
-/* A run as one file, an .npz archive: the text of its module as bytes, `module`; the leaves of its arguments, arg0, arg1, ...;
- * those of its results, out0, out1, ... With several participants each has its own, arg0@0. hlo_file_open reads the module of
- * such a file, hlo_arrays_param with "arg" an argument, hlo_read_result with "out" the result. */
-struct hlo_bundle {
-    const char *text;
-    size_t size;
-    size_t participants, count;        /* `count` arguments for each */
-    const hlo_literal *const *args;    /* all of one participant, then of the next; NULL entries: no value */
-    const hlo_literal *const *results; /* one for each participant, or NULL: there are none */
-};
-bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m);
-/* Writes bytes into a file, all or nothing. */
-bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
-/* The same bit by bit: nobody sees the file until it is closed, and never without `keep`. What is no regular file (/dev/stdout)
- * is written directly, as is any file on systems where files can't be without a name. hlo_output_open gives NULL with a
- * message. hlo_output_close frees the output even when it fails. */
-typedef struct hlo_output hlo_output;
-hlo_output *hlo_output_open(const char *path, hlo_messages *m);
-bool hlo_output_put(hlo_output *o, const char *text, size_t size, hlo_messages *m);
-bool hlo_output_close(hlo_output *o, bool keep, hlo_messages *m);
-
-/* ---- arguments of a run ---- */
-
-/* The value of parameter `param` for a participant. Its leaves are found under `prefix`N, N counting the leaves of all parameters
- * in order, or else under the parameter's name, with .K for component K of a tuple. A name followed by @PARTICIPANT comes
- * before the one without. An array without a name (of a .npy file) is taken for any. Raw bits have the parameter's type.
- * NULL with messages. Free with hlo_literal_free. */
-hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param, size_t participant,
-                              hlo_messages *m);
-/* The same from the file PATH. */
-hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param, size_t participant,
-                            hlo_messages *m);
-/* The value of a parameter as people write it on a command line: a literal, whose shape may be left out, or `@FILE`. A file of
- * arrays (hlo_arrays_known) is read by hlo_read_param with prefix "arg"; any other holds the text of a literal. NULL with
- * messages, also when the shape is not the parameter's. */
-hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant, const char *text, hlo_messages *m);
-/* Where VALUE begins in a text NAME=VALUE; 0: the text has no name. */
-size_t hlo_argument_value(const char *text);
-/* The result of the entry computation, from the leaves `prefix`0, `prefix`1, ... in the file PATH. NULL with messages. */
-hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant, hlo_messages *m);
-/* Random values, the same on every machine: words of splitmix64 by seed, leaf and element; `// peers:` hints in the text are
- * followed. NULL with messages. */
-hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
-/* A made-up value for a parameter of a verified module that the program can work with. Its uses are followed through tuples,
- * calls and loops. Indices are within bounds, and sorted or distinct where that is promised; logarithms and roots get positive
- * numbers; divisors are not 0; matrices to be factored are well conditioned; loops take a few turns; initial values of
- * reductions are neutral. Floats are at most 1, less where many products are summed. IOTA counts 0, 1, 2, ... and starts again
- * where the type or the use ends. EDGE has NaN, infinities, -0, the smallest and largest numbers (the largest not where they
- * are summed, since the result would depend on the order), and indices out of bounds. The same seed gives the same numbers on
- * every machine. NULL with messages. */
-enum hlo_fake { HLO_FAKE_ZEROS, HLO_FAKE_ONES, HLO_FAKE_IOTA, HLO_FAKE_UNIFORM, HLO_FAKE_NORMAL, HLO_FAKE_EDGE };
-hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m);
-
-/* ---- code of your own behind custom calls ---- */
-
-/* Add all targets before planning a program with them. A target in this list takes precedence over the meaning that its name
- * has in HLO, and one added later over one added before. With several participants, calls come at the same time, each from its
- * participant's thread. */
-typedef struct hlo_targets hlo_targets;
-hlo_targets *hlo_targets_new(void);
-void hlo_targets_free(hlo_targets *t);
-/* Every function that the shared library at PATH defines becomes the target of its name. It is called in this process, as XLA:CPU
- * calls it for the api_version= of the instruction. If it calls XlaCustomCallStatusSetSuccess or XlaCustomCallStatusSetFailure,
- * your program must export functions of these names (-Wl,--export-dynamic-symbol=XlaCustomCall*). The static library has them;
- * with the shared one, write each as one line that calls hlo_custom_call_status. False with a message. */
-bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m);
-/* Sets the status of a custom call. MESSAGE: NULL when all is well; else what went wrong, up to a NUL or `size` bytes. */
-void hlo_custom_call_status(void *status, const char *message, size_t size);
-/* A target given by a text. "NAME=identity": leaf k of the result is leaf k of the operands. "NAME=zeros". "NAME=COMMAND":
- * /bin/sh runs COMMAND for each call; it reads the leaves of the operands as literals, one per line, writes those of the
- * result, and exits with status 0. Its environment has HLO_TARGET, HLO_CONFIG, HLO_RESULT (the shape) and HLO_PARTICIPANT. A
- * NAME that ends in `*` stands for all names with that beginning; `*` alone for those that have no other meaning, not even in
- * HLO. False with a message. */
-bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m);
-/* A call as a function sees it. Operands and results are leaves, tuples flattened in order; the data of tokens is NULL. */
-struct hlo_call {
-    const char *target;
-    const char *config; /* the text of backend_config= */
-    size_t config_size;
-    size_t participant, operand_count, result_count;
-    const struct hlo_array *operands; /* read only */
-    const struct hlo_array *results;  /* to be filled in; they hold zeros, or the operand that they alias */
-};
-/* False when it fails; it may then write what went wrong into `why`, a buffer of `room` bytes that is empty before. */
-typedef bool hlo_call_fn(void *context, const struct hlo_call *call, char *why, size_t room);
-void hlo_targets_add_function(hlo_targets *t, const char *name, hlo_call_fn *fn, void *context);
-
-/* ---- several processes ----
- *
- * Participants run as threads of one process, unless there is a world: processes of the same program, called ranks, that share
- * the participants. With n ranks, participant p runs on rank p modulo n; results have the same bits. All ranks do the same things
- * in the same order: open the world, read the module, plan it and run it; during a run, nothing else.
- *
- *     hlo_world *w = hlo_world_open("mpi", messages);
- *     struct hlo_run_options options = {.world = w};
- *     ... hlo_plan, hlo_world_agree, hlo_run_all: results are on rank 0 ...
- *     hlo_world_close(w);
- */
-/* KIND "mpi": the processes that mpirun started, or just this one. Only once in the life of a process, unless the process
- * initializes and finalizes MPI itself. NULL with messages. */
-hlo_world *hlo_world_open(const char *kind, hlo_messages *m);
-void hlo_world_close(hlo_world *w); /* when all ranks are done */
-/* In these functions a world that is NULL stands for a single process. */
-int hlo_world_rank(const hlo_world *w);
-int hlo_world_size(const hlo_world *w);
-bool hlo_world_runs(const hlo_world *w, size_t participant); /* whether it runs on this rank */
-/* To be called by all ranks. Gives the text of rank 0 to the others, to be freed with hlo_text_free. False on all ranks when
- * rank 0 has no text: its data is NULL. */
-bool hlo_world_share(hlo_world *w, hlo_text *text);
-/* To be called by all ranks before a run, since none may begin before each of them can. The greatest `status` of any rank; `who`,
- * unless it is NULL, becomes the first rank that has it. */
-int hlo_world_agree(hlo_world *w, int status, int *who);
 
 /* ---- running ---- */
 
 enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDED_RANDOM };
 struct hlo_run_options {
-    bool plain;                 /* plain kernels only: the formula of each op, the same bits on every machine */
-    enum hlo_elided elided;     /* how constants written `{...}` are filled */
-    uint64_t seed;              /* of HLO_ELIDED_RANDOM and of rng instructions */
-    const hlo_targets *targets; /* for custom calls; must outlive the program. NULL: only those of HLO */
-    /* Limits of one run; 0: none. A run that goes beyond one fails: see hlo_messages_limit. They are checked between
-     * instructions, so a single long instruction is always completed. */
+    size_t size;                /* sizeof(struct hlo_run_options) */
+    bool plain;                 /* plain kernels only: the formula of each op, bitwise the same on all machines */
+    enum hlo_elided elided;     /* value of constants written `{...}` */
+    uint64_t seed;              /* of HLO_ELIDED_RANDOM */
+    const hlo_targets *targets; /* of custom calls; must outlive the program. NULL: those of HLO only */
+    /* Limits of one run; 0: none. A run that exceeds one fails: see hlo_messages_limit. They are checked between
+     * instructions, so one long instruction is completed. */
     uint64_t max_steps;  /* instructions run plus iterations of loops */
     uint64_t max_trip;   /* iterations of any one loop */
-    uint64_t max_memory; /* bytes of values alive at once */
+    uint64_t max_memory; /* bytes of live values */
     double timeout;      /* seconds */
-    int threads;         /* that share large kernels; 0: one per processor. Results are the same for any number */
-    hlo_world *world;    /* the processes that share the participants; must outlive the program. NULL: this one alone */
-    bool only_first;     /* plan for the first participant alone: a program to look at, not to run */
-    bool observed;       /* every instruction can be observed: see hlo_observe */
+    int threads;         /* number of worker threads; 0: one per processor. Results do not depend on it */
+    hlo_world *world;    /* processes that share the participants; must outlive the program. NULL: this one only */
+    bool only_first;     /* plan for the first participant only: the program cannot be run */
+    bool traced;         /* every instruction can be traced: hlo_trace */
 };
-/* Makes a verified module ready to run by all its participants. NULL with messages. Free it with hlo_program_free, before the
+#define HLO_RUN_OPTIONS_INIT HLO_INIT(hlo_run_options)
+/* Plans a verified module for all its participants. NULL with messages. Free the program, with hlo_program_free, before the
  * module. */
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m);
 void hlo_program_free(hlo_program *p);
 /* Replicas times partitions. Participant = replica * partitions + partition. */
 enum { HLO_MAX_PARTICIPANTS = 4096 };
 size_t hlo_participants(const hlo_program *p);
-/* What infeed and outfeed, and sends and receives to and from the host, are connected to. The functions are called from the
- * threads of the run: one call of a participant at a time, but those of different participants at the same time. So what these
- * share needs a lock, which nobody should hold for long. Each call has messages `m` of its own; when the feeds of several
- * participants fail, the run reports those of the first. Items have their actual sizes: infeed into `f32[<=10]` takes up to ten
- * elements, outfeed from it gives as many as there are. */
+/* Callbacks for infeed, outfeed, and transfers from and to the host. They are called from the threads of the run: one call at a
+ * time for a participant, concurrently for different ones, so state that these share needs a lock. Each call has messages of
+ * its own; when the feeds of several participants fail, the run reports those of the first. Items have actual sizes: infeed into
+ * `f32[<=10]` takes up to ten elements. */
 typedef struct hlo_feed_call hlo_feed_call;
-/* Whether a call should stop waiting, because the run has failed elsewhere or its time is over. It then returns NULL or false and
- * need not add a message: the run says why. A call that waits should ask a few times a second. */
+/* Whether a callback should stop waiting, since the run has failed or its time is over; it then returns NULL or false without a
+ * message. A callback that waits should poll this a few times a second. */
 bool hlo_feed_stopped(const hlo_feed_call *call);
 struct hlo_feeds {
+    size_t size; /* sizeof(struct hlo_feeds) */
     void *context;
-    /* The next item for a participant, which the run takes over. NULL: there is none, or it is not sound, with messages. */
+    /* The next item for a participant, owned by the run then. NULL with messages: there is none, or it is malformed. */
     hlo_literal *(*infeed)(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m);
-    /* Takes an item from a participant; false ends the run. NULL: items are dropped. */
+    /* Gets an item from a participant; false ends the run. NULL: items are dropped. */
     bool (*outfeed)(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m);
 };
+#define HLO_FEEDS_INIT HLO_INIT(hlo_feeds)
 
 /* Runs the entry computation, with a thread for each participant when there are several. `args` has a literal for each of the
- * `count` parameters, all of one participant before those of the next. `results` has room for one literal per participant, to be
- * freed with hlo_literal_free. `feeds` may be NULL. False with messages and all results NULL when any participant fails or
- * waits for ever. Dynamic dimensions of a result have their actual size; fixed ones are complete, with zeros where nothing was
- * stored.
- * With a world, all ranks call it. Arguments of participants on other ranks are ignored. Rank 0 gets all results, the others
- * NULL; the feeds of rank 0 serve all. All ranks get the same return value and messages. */
+ * `count` parameters, all of one participant before those of the next. `results` gets one literal per participant, to be
+ * freed with hlo_literal_free. False with messages and all results NULL when a participant fails or the participants deadlock.
+ * Dynamic dimensions of a result have their actual size.
+ * With a world, all ranks call it. Arguments of participants on other ranks are ignored. Rank 0 gets all results, others get
+ * NULL; the feeds of rank 0 serve all participants. All ranks get the same return value and messages. */
 bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
                  hlo_literal **results, hlo_messages *m);
-/* The same with one literal for each parameter, which all participants get, and without feeds. The result of participant 0; NULL
- * with messages, or when another rank has the results. */
+/* The same without feeds and with the same arguments for all participants. Returns the result of participant 0; NULL with
+ * messages, or when another rank has the results. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
 
-/* Ends the current run, or else the next one, at its next instruction or iteration, with the message `run-interrupted`. May be
- * called from a signal handler and from any thread. */
+/* Ends the current run, or otherwise the next one, at the next instruction or iteration, with the message `run-interrupted`.
+ * Async-signal-safe and thread-safe. */
 void hlo_interrupt(hlo_program *p);
 
-/* How far the current run has come, by the first participant of this process. May be called like hlo_interrupt. */
+/* Progress of the current run, of the first participant of this process. May be called like hlo_interrupt. */
 struct hlo_progress {
     size_t done, count;  /* steps of the entry computation */
     const char *name;    /* of the current instruction, not NUL-terminated; lives as long as the module */
@@ -740,359 +274,6 @@ struct hlo_progress {
     long long iteration; /* of the current instruction if it is a loop, from 0; else, or where they aren't counted, -1 */
 };
 struct hlo_progress hlo_run_progress(const hlo_program *p);
-
-/* ---- what a run will do, and what it needs ---- */
-
-/* The memory of a run by one participant, in bytes. Predictions are made by going through the program without doing its work,
- * once. They are upper bounds: all branches of a conditional count, and dynamic sizes with their bounds. Kernels need some
- * working memory besides. */
-struct hlo_memory {
-    uint64_t arguments, results; /* of the entry computation */
-    uint64_t constants;
-    bool foreseen;     /* false: too much depends on values; `peak` is 0 */
-    bool exact;        /* the prediction is exact; else there are branches, loops that might not run, dynamic sizes or the like */
-    uint64_t peak;     /* of values that are alive at once: results count, arguments and constants don't */
-    uint64_t kernels;  /* the most that one kernel takes for itself, of those that tell: sorts */
-    uint64_t measured; /* actual peak of the last run, with values that the first run keeps for all; 0: there was no run */
-};
-struct hlo_memory hlo_program_memory(const hlo_program *p);
-/* The plan, for people or as JSON: the steps of each computation in order, which kernel does them, where their results live and
- * until which step; what the passes did; and the memory. */
-hlo_text hlo_plan_print(const hlo_program *p, bool json);
-
-/* What runs spend their time on. A profile times every step of the first participant of this process, from hlo_profile_new to
- * hlo_profile_free, which must come before the program is freed. A program has one profile at a time. Ask only while no
- * run goes on. */
-typedef struct hlo_profile hlo_profile;
-hlo_profile *hlo_profile_new(hlo_program *p);
-void hlo_profile_free(hlo_profile *f);
-/* A step and the time that all runs together spent on it; false past the end. Steps come in the order of the plan. */
-struct hlo_profile_step {
-    const char *name, *op, *computation;
-    const char *what; /* the op and how it is done: "sort: ascending by operand 0, a f32" */
-    size_t step;      /* its number in its computation */
-    uint64_t calls;
-    double seconds;           /* of all calls, without the steps within this one */
-    double median;            /* of one call, without them too */
-    double operations, bytes; /* of one call, computed from shapes; 0 where they depend on values */
-};
-bool hlo_profile_step(const hlo_profile *f, size_t i, struct hlo_profile_step *out);
-/* Each time that a step ran, in the order in which they ended, up to a million; false past the end. */
-struct hlo_profile_event {
-    size_t step;            /* an index for hlo_profile_step */
-    double start, duration; /* seconds, since the profile was made; the duration includes steps within this one */
-};
-bool hlo_profile_event(const hlo_profile *f, size_t i, struct hlo_profile_event *out);
-
-/* ---- looking at runs ---- */
-
-/* A program that was planned with `observed` runs all instructions of all computations on whole values one by one and shows
- * each to an observer. Nothing is fused, merged, left out or done in place, so it takes more time and memory. Values are those
- * of any other run, except that sums may differ by rounding. Computations applied to elements (reducers, comparators, ...) are
- * not observed. */
-struct hlo_sight {
-    size_t inst; /* its number in a listing of the module */
-    size_t participant;
-    uint64_t number; /* how many instructions of this participant were shown before it in this run */
-    double seconds;  /* that it took; 0 before it is done, and for mere names of values (tuples, parameters) */
-    size_t depth;    /* how many instructions (while, call, ...) it runs within */
-    const struct hlo_within {
-        size_t inst;
-        int64_t iteration; /* of a while, from 0; -1 in its condition. 0 for other instructions */
-    } * within;            /* `depth` of them, outermost first */
-    void *run;             /* for the functions below */
-};
-/* Operand `k`; and the value, once the instruction is done. They are dense, whole and of their actual sizes; a token is an
- * empty tuple. They are not copied and live until the observer's call returns, the value only until it is set; hlo_literal_copy
- * keeps one. NULL: there is none, or no memory, which ends the run. */
-const hlo_literal *hlo_sight_operand(const struct hlo_sight *s, size_t k);
-const hlo_literal *hlo_sight_value(const struct hlo_sight *s);
-/* Replaces the value by a copy of `l`; before the instruction is done, in place of doing it. False with a message when the shape
- * does not fit. */
-bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages *m);
-/* What may be wrong with numbers. An infinity made of finite operands is an overflow, unless the operation has a pole, as log
- * has at 0. */
-enum hlo_oddity { HLO_ODD_NAN = 1, HLO_ODD_INF = 2, HLO_ODD_OVERFLOW = 4, HLO_ODD_DENORMAL = 8 };
-struct hlo_origin {
-    enum hlo_oddity what;
-    size_t leaf;    /* of its value */
-    int64_t index;  /* of the first such element, row-major in its leaf */
-    uint64_t count; /* how many such elements its value has */
-};
-/* Whether an instruction that is done has made one of the oddities `what` (several, ored) out of operands that are free of it. Of
- * an elementwise instruction the operands' elements at the same index count, of others all elements. A NaN in a constant is made
- * by the instruction that reads it. Instructions that only name values, or call computations that are observed themselves, make
- * none. The first kind found, in the order above. */
-bool hlo_sight_origin(const struct hlo_sight *s, unsigned what, struct hlo_origin *out);
-/* Adds a message about it at the instruction, an error (`stopped-on`) or a warning (`warned-on`), with notes about the operands:
- * their elements at the same index, or their statistics. An error among the messages of the run makes the run fail. */
-void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool error, hlo_messages *m);
-struct hlo_observer {
-    void *context;
-    /* Called before an instruction is done, and after; either may be NULL. False ends the run, without a message. Calls for
-     * several participants come one at a time. */
-    bool (*before)(void *context, const struct hlo_sight *s);
-    bool (*after)(void *context, const struct hlo_sight *s);
-};
-/* Sets the observer of all later runs, whose context must last as long as they; NULL: none. Without effect on programs that were
- * planned without `observed`. */
-void hlo_observe(hlo_program *p, const struct hlo_observer *o);
-/* Plans a module with `options` and `observed`, runs it with an observer, and drops the results. False with messages. */
-bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
-                      const hlo_literal *const *args, size_t count, hlo_messages *m);
-
-/* ---- where elements come from ----
- *
- * An element of a value was made of elements of the instruction's operands. These are given as boxes: elements outside of all
- * boxes can change without changing the element. Where values decide which they are (indices, predicates, the order of a sort),
- * these values are asked for; where they aren't known, the boxes are larger. */
-enum { HLO_MAX_RANK = 32 }; /* of arrays that can be run */
-struct hlo_element {
-    size_t inst;                 /* in a listing of the module */
-    size_t leaf;                 /* of its value: tuples flattened in order, tokens counted */
-    int64_t index[HLO_MAX_RANK]; /* a number for each dimension of the leaf */
-    /* Which time the instruction ran, outermost first, as in struct hlo_sight. NULL in the entry computation. */
-    const struct hlo_within *within;
-    size_t depth;
-};
-enum hlo_source_place {
-    HLO_SOURCE_HERE,    /* an operand */
-    HLO_SOURCE_INSIDE,  /* the root of a computation that the instruction calls; for a while, in `iteration` */
-    HLO_SOURCE_OUTSIDE, /* the caller's operand for this parameter: `within` has one level less */
-    HLO_SOURCE_BESIDE   /* from another `iteration` of the loop around it: the one for the last level of `within` */
-};
-struct hlo_source { /* elements start, start + step, ... in each dimension of a leaf */
-    size_t inst, leaf, rank;
-    long operand; /* number of this operand, of the instruction or of its caller; -1: it is none */
-    enum hlo_source_place place;
-    int64_t iteration;
-    int64_t start[HLO_MAX_RANK], count[HLO_MAX_RANK], step[HLO_MAX_RANK]; /* a step may be negative */
-    size_t walk[HLO_MAX_RANK]; /* the order in which dimensions are walked to count elements, the slowest first */
-    bool product;              /* element n is multiplied by element n of the next source */
-    const char *role;          /* "lhs", "window", "index"; a static string */
-};
-/* What the caller knows of a run. Either function may be NULL, or answer that it does not know: NULL, -1. */
-struct hlo_known {
-    void *context;
-    const hlo_literal *(*value)(void *context, size_t inst, const struct hlo_within *within, size_t depth);
-    int64_t (*iterations)(void *context, size_t inst, const struct hlo_within *within, size_t depth); /* of a while */
-};
-/* How many sources an element has; the first `most` of them are written to `out`. Arguments of the run, and what is made from
- * nothing (constants, iota), have none. -1 with a message when there is no such element. `known` may be NULL. */
-long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out,
-             size_t most, hlo_messages *m);
-/* How the tree of an element, its sources, their sources, and so on, is written: as lines for people, or as a JSON object.
- * Instructions that only hand values on (tuples, parameters, calls) are no level of it. 0 stands for what is in parentheses. */
-struct hlo_why_view {
-    size_t levels;        /* steps back (1) */
-    size_t most;          /* elements shown of a box, those that count most first: NaN and infinities before others (4) */
-    struct hlo_view view; /* how values are written */
-    bool json;
-};
-/* The tree; `v` NULL: all usual. */
-hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known,
-                       const struct hlo_why_view *v);
-/* One level of the tree for an instruction that an observer is shown, before or after it is done, from its operands. L: a
- * listing of the module. */
-hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index,
-                       const struct hlo_why_view *v);
-
-/* A run whose values, those of the first participant, can be asked for afterwards. Some are kept; for others the module runs
- * again. L, OPTIONS, HOW and ARGS (as hlo_run_all has them) must stay as long. NULL with messages when it can't run. When the
- * run fails midway there are messages, and values up to that point. Free with hlo_recorded_free. */
-typedef struct hlo_recorded hlo_recorded;
-struct hlo_recording {
-    uint64_t most; /* bytes of values to keep; 0: 1 GiB */
-    /* Called around each run, for hlo_interrupt; either may be NULL. */
-    void *context;
-    void (*begin)(void *context, hlo_program *p);
-    void (*end)(void *context);
-};
-/* HOW NULL: all usual. */
-hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args,
-                         size_t count, const struct hlo_recording *how, hlo_messages *m);
-void hlo_recorded_free(hlo_recorded *r);
-/* The element that a text names: NAME or COMPUTATION/NAME; then @ITERATION of the loop around it, @OUTER.INNER of nested ones,
- * without it the last time; then [COMPONENT] of a tuple; then [I,J], where negative numbers count from the end. Without an index
- * it is the first NaN or infinity, or the only element of a scalar. False with messages, also when there is no such element. What
- * `e` points to lives as long as the recorded run. */
-bool hlo_recorded_find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m);
-/* The tree of an element, with values of the run; `v` NULL: all usual. */
-hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const struct hlo_why_view *v);
-
-/* ---- comparing runs ---- */
-
-/* Which instruction of one module corresponds to which of another; each has one partner at most. */
-typedef struct hlo_pairing hlo_pairing;
-enum hlo_paired {
-    HLO_UNPAIRED,
-    HLO_PAIRED_NAME,      /* same name, op and shape */
-    HLO_PAIRED_METADATA,  /* same op_name in the metadata, op and shape */
-    HLO_PAIRED_PLACE,     /* both the k-th of their op and shape; parameters: of the same number */
-    HLO_PAIRED_OTHERWISE, /* same name, but another op or shape; or both roots of their computations */
-};
-struct hlo_pair {
-    long other; /* -1: none */
-    enum hlo_paired how;
-};
-/* Pairs two modules by their listings, which must outlive the pairing. Free with hlo_pairing_free. */
-hlo_pairing *hlo_pair(const hlo_listing *a, const hlo_listing *b);
-void hlo_pairing_free(hlo_pairing *p);
-struct hlo_pair hlo_pair_of_a(const hlo_pairing *p, size_t i); /* partner of an instruction of A */
-struct hlo_pair hlo_pair_of_b(const hlo_pairing *p, size_t i);
-/* Whether instruction `i` of A does something else than its partner: another op, shape or attributes, or operands that are not
- * partners. Values of constants of more than ten elements are not compared. */
-bool hlo_pair_changed(const hlo_pairing *p, size_t i);
-
-/* Two programs, planned with `observed`, that run on the same arguments. Only as many values are kept at a time as `room` allows;
- * where that is too little for all those that differ in some bit, the programs run several times. */
-struct hlo_comparison {
-    hlo_program *a, *b;
-    const hlo_pairing *pairing;     /* of listings of their modules */
-    const hlo_literal *const *args; /* as hlo_run_all has them */
-    size_t count;
-    struct hlo_tolerance tolerance; /* the values of A are the expected ones */
-    uint64_t room;                  /* bytes; 0: 512 MiB */
-};
-struct hlo_divergence {
-    uint64_t compared, unequal; /* values of paired instructions; and those that differ in some bit */
-    bool found;                 /* a value is outside the tolerance. Down to `difference`: the first such, in the order of A */
-    size_t participant, a, b;   /* a, b: instructions */
-    uint64_t occurrence;        /* how often it had run before, in loops */
-    uint64_t number;            /* how many values of A came before; what runs within an instruction comes before its own value */
-    hlo_literal *value_a, *value_b;
-    struct hlo_difference difference;
-    bool results_agree; /* else `results` compares those of the first participant whose results don't */
-    struct hlo_difference results;
-    hlo_literal *result_a, *result_b;
-};
-/* False with messages when a run fails. Else free what `out` holds with hlo_divergence_free. */
-bool hlo_diverge(const struct hlo_comparison *c, struct hlo_divergence *out, hlo_messages *m);
-void hlo_divergence_free(struct hlo_divergence *d);
-
-/* ---- cutting out and shrinking ---- */
-
-/* What is cut out: an instruction, with what it needs of its computation, as a module that runs alone. */
-struct hlo_extract {
-    size_t inst;        /* in a listing of the module */
-    size_t height;      /* how many levels of operands above it stay: 0: none; SIZE_MAX: all */
-    uint64_t execution; /* for an instruction that runs several times: which time, from 0 */
-    bool parameters;    /* what is cut off becomes parameters, and nothing is run */
-};
-/* What is cut off, parameters included, becomes constants: the values that participant 0 had for it when the instruction was
- * about to run, in a run of the module on ARGS (as hlo_run_all has them), which ends there. NULL with messages. Free with
- * hlo_module_free. */
-hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, const struct hlo_run_options *options,
-                        const hlo_literal *const *args, size_t count, hlo_messages *m);
-
-/* How the search for the smallest module that still fails goes. */
-struct hlo_shrink {
-    void *context;
-    bool (*bad)(void *context, const hlo_module *candidate); /* whether it still fails */
-    /* The value of an instruction of the original module the first time that it ran, which must stay; NULL: unknown. The function
-     * may be NULL. */
-    const hlo_literal *(*value)(void *context, const char *name);
-    /* Called before each candidate, with the number of instructions of the smallest module so far and the number of candidates
-     * tried. False ends the search with what was found. May be NULL. */
-    bool (*progress)(void *context, size_t instructions, size_t asked);
-    bool faithful;  /* each instruction keeps its value: only what `value` knows becomes a constant */
-    bool rejected;  /* try candidates that hlo_verify rejects, too */
-    double seconds; /* for the search; 0: no limit */
-};
-/* Candidates have other or fewer results; instructions replaced by values (known ones, parameters, zeros) or by their operands;
- * no metadata; calls and loops replaced by what they call. Halves are tried first. Instructions keep their names. NULL when the
- * module itself does not fail. Free with hlo_module_free. */
-hlo_module *hlo_shrink(const hlo_module *module, const struct hlo_shrink *how);
-
-/* ---- ONNX models ----
- *
- * A model of ONNX is translated into a module, which is verified, printed and run like any other. Sequences and optionals, which
- * HLO lacks, are represented by arrays there; hlo_onnx_value is a value in the terms of ONNX. */
-typedef struct hlo_onnx hlo_onnx;
-typedef struct hlo_onnx_value hlo_onnx_value;
-
-/* Reads PATH ("-": standard input). Anything but HLO_OK comes with a message: HLO_USAGE when it can't be read, HLO_REJECTED
- * when it is no sound model or has something unsupported, HLO_FAILED when the library was built without ONNX. Free with
- * hlo_onnx_free. */
-enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m);
-void hlo_onnx_free(hlo_onnx *model);
-/* An input of the graph that has no value in the model, or an output; false past the last one. */
-struct hlo_onnx_port {
-    const char *name;
-    const char *type; /* `float[5,?]`, `seq(float[?])`, `optional(seq(int64))` */
-    bool sequence, optional;
-    const char *dtype; /* of its tensors, as HLO spells it; NULL: not given */
-    bool ranked;       /* `rank` and `dims` are given for its tensors */
-    size_t rank;
-    const int64_t *dims; /* -1 where a size is open */
-};
-bool hlo_onnx_input(const hlo_onnx *model, size_t i, struct hlo_onnx_port *out);
-bool hlo_onnx_output(const hlo_onnx *model, size_t i, struct hlo_onnx_port *out);
-
-/* A value for an input, which takes over the tensors. `present` false: an empty optional. NULL with messages when the input has
- * another type. Free with hlo_onnx_value_free. */
-hlo_onnx_value *hlo_onnx_value_new(const hlo_onnx *model, size_t input, bool present, hlo_literal **tensors, size_t count,
-                                   hlo_messages *m);
-/* A value for an input, or of an output, from a file of ONNX's test data. NULL with messages. */
-hlo_onnx_value *hlo_onnx_read_input(const hlo_onnx *model, size_t input, const char *path, hlo_messages *m);
-hlo_onnx_value *hlo_onnx_read_output(const hlo_onnx *model, size_t output, const char *path, hlo_messages *m);
-void hlo_onnx_value_free(hlo_onnx_value *v);
-bool hlo_onnx_value_present(const hlo_onnx_value *v);
-bool hlo_onnx_value_sequence(const hlo_onnx_value *v);
-size_t hlo_onnx_value_count(const hlo_onnx_value *v); /* of tensors: one, or those of a sequence */
-const hlo_literal *hlo_onnx_value_tensor(const hlo_onnx_value *v, size_t i);
-
-/* The module of a model: a parameter for each input, and the outputs as a tuple. `inputs`, one for each input, give the sizes
- * that the model leaves open (their elements are not used); NULL: these sizes are at most `bound`. So is everything that
- * nothing else bounds: sizes, trip counts, lengths. NULL with messages. Free with hlo_module_free. */
-hlo_module *hlo_onnx_import(const hlo_onnx *model, hlo_onnx_value *const *inputs, int64_t bound, hlo_messages *m);
-/* A value as the argument that the module takes for it; and a component of the module's result as the output that it stands for.
- * NULL with messages. */
-hlo_literal *hlo_onnx_argument(const hlo_onnx_value *v, const hlo_module *module, size_t param, hlo_messages *m);
-hlo_onnx_value *hlo_onnx_result(const hlo_onnx *model, size_t output, const hlo_literal *component, hlo_messages *m);
-
-/* ---- what the language has ---- */
-
-/* All strings here, except texts, live for ever. */
-size_t hlo_op_count(void);
-struct hlo_op {
-    const char *name, *family;
-    const char *spec;               /* the heading of the specification */
-    const char *help;               /* one line */
-    const char *form;               /* the names of its operands: "lhs, rhs" */
-    const char *rule;               /* what it computes, in lines of Markdown */
-    const char *differences;        /* where implementations differ, likewise; may be empty */
-    const char *script;             /* its examples: shell commands, each followed by its output in comments */
-    int min_operands, max_operands; /* -1: any number */
-};
-struct hlo_op hlo_op_get(size_t i);
-/* The attributes of an op in the order of printing; false past the end. Op hlo_op_count() has those that every op may carry. */
-struct hlo_op_attribute {
-    const char *name, *kind, *help;
-    bool required;
-};
-bool hlo_op_attribute(size_t op, size_t i, struct hlo_op_attribute *out);
-/* The words that an attribute takes as its value; NULL past the end. */
-const char *hlo_op_attribute_word(size_t op, size_t attribute, size_t i);
-/* The examples of an op; false past the end. */
-struct hlo_op_example {
-    const char *args;   /* literals, one per line and parameter */
-    const char *text;   /* the module */
-    const char *result; /* as `hlo run` prints it */
-    const char *dtype;  /* an element type that others may replace; NULL: there is none */
-    const char *other;  /* a second such type; NULL: there is none */
-};
-bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out);
-/* The module of an example. `dtype` and `other`, unless they are NULL, replace its own types. */
-hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char *other);
-/* Builder forms: words that the default language, unlike --strict, takes for an opcode. All NULL past the end. */
-struct hlo_form {
-    const char *name, *op, *spec, *help;
-};
-struct hlo_form hlo_form_get(size_t i);
-/* The element types; NULL past the end. */
-const char *hlo_dtype_name(size_t i);
-bool hlo_dtype_is_array(size_t i); /* false: tuples, tokens and the like */
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,29 @@ void hlo_text_free(hlo_text *text)
     *text = (hlo_text){0};
 }
 
+bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m)
+{
+    size_t given = size;
+    const char *problem = NULL;
+    memset(to, 0, size);
+    if (from)
+        memcpy(&given, from, sizeof given);
+    if (given < sizeof given)
+        problem = "the size of the option struct is not set: initialize it with its HLO_..._INIT macro";
+    for (size_t k = size; k < given && !problem; k++)
+        if (((const char *)from)[k] != 0)
+            problem = "an option is set that this version of the library does not have";
+    if (problem) {
+        if (m)
+            hlo_messages_add(m, "<options>", problem);
+        return false;
+    }
+    if (from)
+        memcpy(to, from, given < size ? given : size);
+    memcpy(to, &size, sizeof size);
+    return true;
+}
+
 hlo_text hlo_about(void)
 {
     GUARDED((hlo_text){0});

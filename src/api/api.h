@@ -4,7 +4,7 @@
 #ifndef HLO_API_H
 #define HLO_API_H
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "base/guard.h"
 #include "diag/diag.h"
@@ -56,15 +56,19 @@ struct hlo_world {
 struct program;
 struct hlo_program {
     const hlo_module *module;
-    hlo_world *world;            /* NULL: this process alone */
-    _Atomic bool interrupted;    /* the current run, or else the next one, is to end */
-    struct observing *observing; /* NULL: it was planned without `observed` */
-    struct team *team;           /* shared by all participants */
-    size_t count;                /* participants */
-    struct program *programs[];  /* one each, for its state while it runs; NULL: the participant runs elsewhere */
+    hlo_world *world;           /* NULL: this process alone */
+    _Atomic bool interrupted;   /* the current run, or else the next one, is to end */
+    struct tracer *tracer;      /* NULL: it was planned without `traced` */
+    struct team *team;          /* shared by all participants */
+    size_t count;               /* participants */
+    struct program *programs[]; /* one each, for its state while it runs; NULL: the participant runs elsewhere */
 };
 
 hlo_text hlo_text_of(struct buf *b); /* takes the bytes over */
+/* Copies an option struct, whose first member is its size, into one of this version, of `size` bytes: what the caller's lacks is
+ * 0. FROM may be NULL. False when its size is not set, or when it sets options that this version lacks; with a message, unless
+ * M is NULL. */
+bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m);
 void hlo_messages_lost(void *m);     /* hlo_messages_free as an undo_fn: messages hold files, which a guard would not release */
 hlo_file *hlo_file_new(bool strict); /* one reference, no parts */
 void hlo_file_split(hlo_file *f, const char *name, struct str text); /* makes its parts; the text must last */
@@ -94,21 +98,21 @@ struct hlo_array hlo_array_of(const struct shape *s, void *data);
 /* The targets in the form that plan takes; NULL: none. */
 struct foreign hlo_targets_foreign(const hlo_targets *t);
 
-/* ---- observe.c ---- */
+/* ---- trace.c ---- */
 
 struct sighting;
-struct looked;
-struct looking { /* what `run` of a struct hlo_sight points to */
+struct event_value;
+struct event_state { /* what `run` of a struct hlo_event points to */
     struct sighting *sighting;
     const hlo_module *module;
-    struct looked *given; /* literals that were handed out in this call */
+    struct event_value *given; /* literals that were handed out in this call */
 };
-struct observing *hlo_observing_new(const hlo_module *module);
-void hlo_observing_free(struct observing *o); /* may be NULL */
-/* hlo_observe and hlo_run_observed for observers of the library's own: memory that these take belongs to the run. */
-void hlo_observe_within(hlo_program *p, const struct hlo_observer *ours);
-bool hlo_run_observed_within(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *ours,
-                             const hlo_literal *const *args, size_t count, hlo_messages *m);
+struct tracer *hlo_tracer_new(const hlo_module *module);
+void hlo_tracer_free(struct tracer *o); /* may be NULL */
+/* hlo_trace and hlo_run_traced with callbacks of the library itself: memory that they take belongs to the run. */
+void hlo_trace_within(hlo_program *p, const struct hlo_trace_callbacks *ours);
+bool hlo_run_traced_within(const hlo_module *module, const struct hlo_run_options *options,
+                           const struct hlo_trace_callbacks *ours, const hlo_literal *const *args, size_t count, hlo_messages *m);
 
 /* What a step does and how, in words. The program must have been rehearsed (eval_foresee). */
 struct function;

@@ -288,12 +288,16 @@ bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_l
     return ok;
 }
 
-bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m)
+bool hlo_write_bundle(const char *path, const struct hlo_bundle *given, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
+    struct hlo_bundle copy;
+    const struct hlo_bundle *b = &copy;
+    if (!hlo_options_copy(&copy, sizeof copy, given, m))
+        return false;
     const struct literal **args = literals_of(b->args, b->participants * b->count);
     const struct literal **results = literals_of(b->results, b->participants);
-    const struct io_bundle bundle = {.text = {b->text, b->size},
+    const struct io_bundle bundle = {.text = {b->text, b->text_size},
                                      .participants = (int64_t)b->participants,
                                      .count = (int64_t)b->count,
                                      .args = args,

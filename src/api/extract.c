@@ -1,10 +1,10 @@
 /*
  * The public interface to cutting out: an instruction and what it needs as a module that runs alone.
  *
- * First it is decided, level by level of operands, which instructions stay. Those cut off get their values from an observed run,
+ * First it is decided, level by level of operands, which instructions stay. Those cut off get their values from a traced run,
  * which ends when the instruction is about to run.
  */
-#include "api/api.h"
+#include "api/store.h"
 
 #include "edit/edit.h"
 
@@ -15,11 +15,11 @@ struct extract {
     struct arena arena;
     const struct computation *c;
     const struct inst *target;
-    bool *kept, *cut;     /* by the index of an instruction in the computation; cut: replaced by its value or a parameter */
-    hlo_literal **values; /* by the same index; NULL: none yet */
-    uint64_t executions;  /* how often the target has run */
-    bool reached;         /* the run has come to the execution that is wanted */
-    bool failed;          /* no memory */
+    bool *kept, *cut;    /* by the index of an instruction in the computation; cut: replaced by its value or a parameter */
+    struct store values; /* of what is cut off: the last ones before the target runs */
+    uint64_t executions; /* how often the target has run */
+    bool reached;        /* the run has come to the execution that is wanted */
+    bool failed;         /* no memory */
 };
 
 /* ---- what stays ---- */
@@ -91,14 +91,14 @@ static void find_cut(struct extract *x)
 
 /* ---- the values of a run ---- */
 
-static const struct inst *inst_of(const struct extract *x, const struct hlo_sight *s)
+static const struct inst *inst_of(const struct extract *x, const struct hlo_event *s)
 {
     const struct inst *i = hlo_listing_inst(x->l, s->inst);
     return s->participant == 0 && i->parent == x->c ? i : NULL;
 }
 
 /* Before the wanted execution of the target, all that it needs has run: the values kept last are the right ones. */
-static bool before(void *context, const struct hlo_sight *s)
+static bool before(void *context, const struct hlo_event *s)
 {
     struct extract *x = context;
     if (inst_of(x, s) != x->target || x->executions != x->what->execution || x->cut[x->target->index])
@@ -107,18 +107,14 @@ static bool before(void *context, const struct hlo_sight *s)
     return false;
 }
 
-static bool after(void *context, const struct hlo_sight *s)
+static bool after(void *context, const struct hlo_event *s)
 {
     struct extract *x = context;
     const struct inst *i = inst_of(x, s);
     if (!i)
         return true;
-    if (x->cut[i->index]) {
-        const hlo_literal *value = hlo_sight_value(s);
-        hlo_literal_free(x->values[i->index]);
-        x->values[i->index] = value ? hlo_literal_copy(value) : NULL;
-        x->failed |= !x->values[i->index];
-    }
+    const struct store_key key = {.inst = s->inst};
+    x->failed |= x->cut[i->index] && !store_put(&x->values, &key, s);
     if (i == x->target)
         x->reached = x->executions++ == x->what->execution;
     return !x->reached && !x->failed;
@@ -139,9 +135,9 @@ static bool has_cut(const struct extract *x)
 
 static bool run(struct extract *x, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count)
 {
-    const struct hlo_observer observer = {x, before, after};
+    const struct hlo_trace_callbacks callbacks = {sizeof callbacks, x, before, after};
     const size_t errors = hlo_messages_errors(x->m);
-    hlo_run_observed_within(hlo_listing_module(x->l), options, &observer, args, count, x->m);
+    hlo_run_traced_within(hlo_listing_module(x->l), options, &callbacks, args, count, x->m);
     if (x->failed)
         return say(x, STR("there is no memory for the values"));
     if (x->reached)
@@ -155,7 +151,15 @@ static bool run(struct extract *x, const struct hlo_run_options *options, const 
 
 /* ---- the module ---- */
 
-static hlo_module *finish(const struct extract *x)
+static const char *cut_off(struct extract *x, struct edit *e, const struct inst *i)
+{
+    const struct store_key key = {.inst = hlo_listing_number(x->l, i)};
+    if (x->what->parameters)
+        return edit_parameter(e, x->c->insts[i->index]);
+    return edit_constant(e, x->c->insts[i->index], store_get(&x->values, &key)->l);
+}
+
+static hlo_module *finish(struct extract *x)
 {
     const hlo_module *from = hlo_listing_module(x->l);
     struct edit *e = edit_new(from->m);
@@ -163,7 +167,7 @@ static hlo_module *finish(const struct extract *x)
     const char *problem = edit_root(e, &root, 1);
     for (int k = 0; k < x->c->inst_count && !problem; k++)
         if (x->cut[k])
-            problem = x->what->parameters ? edit_parameter(e, x->c->insts[k]) : edit_constant(e, x->c->insts[k], x->values[k]->l);
+            problem = cut_off(x, e, x->c->insts[k]);
     struct module *made = NULL;
     edit_drop_parameters(e);
     if (problem)
@@ -183,19 +187,21 @@ hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, co
                         const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
-    struct extract x = {.l = l, .what = what, .m = m, .target = hlo_listing_inst(l, what->inst)};
+    struct hlo_extract given;
+    if (!hlo_options_copy(&given, sizeof given, what, m))
+        return NULL;
+    struct extract x = {.l = l, .what = &given, .m = m, .target = hlo_listing_inst(l, given.inst)};
     hlo_module *out = NULL;
     arena_init(&x.arena);
     x.c = x.target->parent;
     x.kept = ARENA_ARRAY(&x.arena, bool, x.c->inst_count);
     x.cut = ARENA_ARRAY(&x.arena, bool, x.c->inst_count);
-    x.values = ARENA_ARRAY(&x.arena, hlo_literal *, x.c->inst_count);
+    store_init(&x.values, l, UINT64_MAX);
     find_kept(&x);
     find_cut(&x);
-    if (what->parameters || !has_cut(&x) || run(&x, options, args, count))
+    if (given.parameters || !has_cut(&x) || run(&x, options, args, count))
         out = finish(&x);
-    for (int k = 0; k < x.c->inst_count; k++)
-        hlo_literal_free(x.values[k]);
+    store_free(&x.values);
     arena_free(&x.arena);
     return out;
 }

@@ -41,7 +41,10 @@ hlo_text hlo_literal_show(const hlo_literal *h, const struct hlo_view *v)
 {
     GUARDED((hlo_text){0});
     struct buf b = {0};
-    look_show(&b, h->l, v);
+    struct hlo_view view;
+    if (!hlo_options_copy(&view, sizeof view, v, NULL))
+        return (hlo_text){0};
+    look_show(&b, h->l, &view);
     return hlo_text_of(&b);
 }
 
@@ -49,7 +52,10 @@ hlo_text hlo_literal_json(const hlo_literal *h, const struct hlo_view *v)
 {
     GUARDED((hlo_text){0});
     struct buf b = {0};
-    look_json(&b, h->l, v);
+    struct hlo_view view;
+    if (!hlo_options_copy(&view, sizeof view, v, NULL))
+        return (hlo_text){0};
+    look_json(&b, h->l, &view);
     return hlo_text_of(&b);
 }
 
@@ -57,7 +63,10 @@ hlo_text hlo_literal_plot(const hlo_literal *h, enum hlo_plot kind, const struct
 {
     GUARDED((hlo_text){0});
     struct buf b = {0};
-    look_plot(&b, h->l, kind, c);
+    struct hlo_canvas canvas;
+    if (!hlo_options_copy(&canvas, sizeof canvas, c, NULL))
+        return (hlo_text){0};
+    look_plot(&b, h->l, kind, &canvas);
     return hlo_text_of(&b);
 }
 
@@ -71,7 +80,12 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
 {
     GUARDED(false);
     struct buf b = {0};
-    bool same = look_compare(actual->l, expected->l, t, &b);
+    struct hlo_tolerance tolerance;
+    bool same = hlo_options_copy(&tolerance, sizeof tolerance, t, NULL);
+    if (same)
+        same = look_compare(actual->l, expected->l, &tolerance, &b);
+    else
+        buf_puts(&b, "the size of the tolerance is not set");
     if (why)
         *why = hlo_text_of(&b);
     else
@@ -83,8 +97,10 @@ struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hl
                                              const struct hlo_tolerance *t)
 {
     GUARDED((struct hlo_difference){0});
-    struct hlo_difference d;
-    look_difference(actual->l, expected->l, t, &d);
+    struct hlo_difference d = {0};
+    struct hlo_tolerance tolerance;
+    if (hlo_options_copy(&tolerance, sizeof tolerance, t, NULL))
+        look_difference(actual->l, expected->l, &tolerance, &d);
     return d;
 }
 

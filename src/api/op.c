@@ -2,7 +2,7 @@
  * The public interface to what the language has: operations, attributes, examples and element types, from the tables of op/ and
  * type/.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "base/guard.h"
 #include "op/op.h"

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static const struct sighting *sighting_of(const struct hlo_sight *s) { return ((const struct looking *)s->run)->sighting; }
+static const struct sighting *sighting_of(const struct hlo_event *s) { return ((const struct event_state *)s->run)->sighting; }
 
 /* ---- one element ---- */
 
@@ -120,13 +120,13 @@ static bool same_dims(const struct shape *a, const struct shape *b)
     return true;
 }
 
-static const struct literal *operand_of(const struct hlo_sight *s, int k)
+static const struct literal *operand_of(const struct hlo_event *s, int k)
 {
-    const hlo_literal *l = hlo_sight_operand(s, (size_t)k);
+    const hlo_literal *l = hlo_event_operand(s, (size_t)k);
     return l ? l->l : NULL;
 }
 
-static bool is_elementwise(const struct hlo_sight *s, const struct inst *i, const struct literal *value, struct elements *out)
+static bool is_elementwise(const struct hlo_event *s, const struct inst *i, const struct literal *value, struct elements *out)
 {
     enum family family = op_table[i->opcode].family;
     if ((family != FAMILY_elementwise && family != FAMILY_compare && i->opcode != OP_CONVERT) || !shape_is_array(value->shape) ||
@@ -178,7 +178,7 @@ static bool find_element(const struct inst *i, const struct elements *x, const s
 
 /* ---- as a whole ---- */
 
-static bool is_clean(const struct hlo_sight *s, const struct inst *i, enum hlo_oddity what)
+static bool is_clean(const struct hlo_event *s, const struct inst *i, enum hlo_oddity what)
 {
     for (int k = 0; k < i->operand_count; k++) {
         if (takes_constant(sighting_of(s), i, k, what))
@@ -212,7 +212,7 @@ static bool find_first(const struct literal *l, enum hlo_oddity what, struct hlo
     return false;
 }
 
-static bool find(const struct hlo_sight *s, const struct inst *i, const struct literal *value, enum hlo_oddity what,
+static bool find(const struct hlo_event *s, const struct inst *i, const struct literal *value, enum hlo_oddity what,
                  struct hlo_origin *out)
 {
     struct elements x;
@@ -225,11 +225,11 @@ static bool find(const struct hlo_sight *s, const struct inst *i, const struct l
     return is_clean(s, i, what) && find_first(value, what, out);
 }
 
-bool hlo_sight_origin(const struct hlo_sight *s, unsigned what, struct hlo_origin *out)
+bool hlo_event_origin(const struct hlo_event *s, unsigned what, struct hlo_origin *out)
 {
     GUARDED(false);
     const struct step *step = sighting_of(s)->step;
-    const hlo_literal *value = hlo_sight_value(s);
+    const hlo_literal *value = hlo_event_value(s);
     if (!value || step->names || step->callee_count > 0)
         return false;
     const struct hlo_stats stats = look_stats(value->l);
@@ -269,7 +269,7 @@ static void put_element(struct buf *out, const struct literal *l, int64_t index)
     look_put_element(out, l->shape->dtype, element_at(l, index), &(struct hlo_view){0});
 }
 
-static void note_operand(struct diags *ds, struct diag *d, const struct hlo_sight *s, const struct inst *i, int k,
+static void note_operand(struct diags *ds, struct diag *d, const struct hlo_event *s, const struct inst *i, int k,
                          bool elementwise, int64_t index)
 {
     const struct literal *l = operand_of(s, k);
@@ -342,13 +342,13 @@ static void note_lost_frame(struct diags *ds, struct diag *d, const struct sight
                   inst_lost_frame(i), STR_ARG(i->name));
 }
 
-void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool error, hlo_messages *m)
+void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, bool error, hlo_messages *m)
 {
     GUARDED(hlo_messages_no_memory(m));
-    const struct looking *w = s->run;
+    const struct event_state *w = s->run;
     const struct inst *i = w->sighting->step->inst;
     struct diags *ds = hlo_sink_of_module(m, w->module);
-    const hlo_literal *value = hlo_sight_value(s);
+    const hlo_literal *value = hlo_event_value(s);
     size_t leaf = o->leaf;
     const struct literal *l = value ? leaf_of(value->l, &leaf) : NULL;
     struct elements x;

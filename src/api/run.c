@@ -19,14 +19,18 @@ void hlo_program_free(hlo_program *p)
         program_free(p->programs[k]);
     if (p) {
         team_free(p->team);
-        hlo_observing_free(p->observing);
+        hlo_tracer_free(p->tracer);
     }
     heap_free(p);
 }
 
-hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o, hlo_messages *m)
+hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
+    struct hlo_run_options given;
+    const struct hlo_run_options *o = &given;
+    if (!hlo_options_copy(&given, sizeof given, options, m))
+        return NULL;
     struct diags *ds = hlo_sink_of_module(m, module);
     int64_t replicas = module->m->replica_count, partitions = module->m->num_partitions, count;
     if (!mul_i64(replicas, partitions, &count) || count < 1 || count > WORLD_MAX_PARTICIPANTS) {
@@ -38,21 +42,21 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
     p->world = o->world;
     p->team = team_new(o->threads > 0 ? o->threads : team_processors());
     p->count = (size_t)count;
-    p->observing = o->observed ? hlo_observing_new(module) : NULL;
+    p->tracer = o->traced ? hlo_tracer_new(module) : NULL;
     for (size_t k = 0; k < p->count; k++) {
-        struct plan_options options = {.plain = o->plain,
-                                       .elided = (enum elided_mode)o->elided,
-                                       .seed = o->seed,
-                                       .replica = (int64_t)k / partitions,
-                                       .partition = (int64_t)k % partitions,
-                                       .team = p->team,
-                                       .foreign = hlo_targets_foreign(o->targets),
-                                       .observed = o->observed,
-                                       .interrupt = &p->interrupted,
-                                       .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
+        struct plan_options plan = {.plain = o->plain,
+                                    .elided = (enum elided_mode)o->elided,
+                                    .seed = o->seed,
+                                    .replica = (int64_t)k / partitions,
+                                    .partition = (int64_t)k % partitions,
+                                    .team = p->team,
+                                    .foreign = hlo_targets_foreign(o->targets),
+                                    .observed = o->traced,
+                                    .interrupt = &p->interrupted,
+                                    .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
         if (!hlo_world_runs(p->world, k) || (o->only_first && k > 0))
             continue;
-        p->programs[k] = plan_module(ds, module->m, &options);
+        p->programs[k] = plan_module(ds, module->m, &plan);
         if (!p->programs[k]) {
             hlo_program_free(p);
             return NULL;
@@ -159,23 +163,30 @@ static bool feed_out(void *context, int64_t participant, struct budget *b, const
 
 /* ---- the run ---- */
 
-/* Ends a run for whose results there was no memory. */
-static bool no_results(hlo_program *p, hlo_literal **results, hlo_messages *m)
+static bool clear_results(hlo_program *p, hlo_literal **results)
 {
     for (size_t k = 0; k < p->count; k++)
         results[k] = NULL;
     p->interrupted = false;
-    hlo_messages_no_memory(m);
     return false;
+}
+
+static bool no_memory(hlo_program *p, hlo_literal **results, hlo_messages *m)
+{
+    hlo_messages_no_memory(m);
+    return clear_results(p, results);
 }
 
 bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
                  hlo_literal **results, hlo_messages *m)
 {
-    GUARDED(no_results(p, results, m));
+    GUARDED(no_memory(p, results, m));
     struct arena a;
+    struct hlo_feeds given;
+    if (!hlo_options_copy(&given, sizeof given, feeds, m))
+        return clear_results(p, results);
     arena_init(&a);
-    struct feeding *feeding = feeds ? feeding_new(&a, feeds, p->count) : NULL;
+    struct feeding *feeding = feeds ? feeding_new(&a, &given, p->count) : NULL;
     struct world_participant *tasks = ARENA_ARRAY(&a, struct world_participant, p->count);
     for (size_t k = 0; k < p->count; k++) {
         const struct literal **values = ARENA_ARRAY(&a, const struct literal *, count);
@@ -197,34 +208,39 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     return ok;
 }
 
-static bool run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
-                         void (*observe)(hlo_program *p, const struct hlo_observer *o), const hlo_literal *const *args,
-                         size_t count, hlo_messages *m)
+static bool run_traced(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_trace_callbacks *user,
+                       bool ours, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
-    struct hlo_run_options observed = *options;
-    observed.observed = true;
-    hlo_program *p = hlo_plan(module, &observed, m);
+    struct hlo_run_options traced;
+    struct hlo_trace_callbacks callbacks;
+    if (!hlo_options_copy(&traced, sizeof traced, options, m) || !hlo_options_copy(&callbacks, sizeof callbacks, user, m))
+        return false;
+    traced.traced = true;
+    hlo_program *p = hlo_plan(module, &traced, m);
     if (!p)
         return false;
     hlo_literal **results = heap_zalloc(1, p->count * sizeof *results);
-    observe(p, observer);
+    if (ours)
+        hlo_trace_within(p, &callbacks);
+    else
+        hlo_trace(p, &callbacks);
     bool ok = hlo_run_all(p, args, count, NULL, results, m);
     hlo_literals_free(results, p->count);
     hlo_program_free(p);
     return ok;
 }
 
-bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
-                      const hlo_literal *const *args, size_t count, hlo_messages *m)
+bool hlo_run_traced(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_trace_callbacks *user,
+                    const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
-    return run_observed(module, options, observer, hlo_observe, args, count, m);
+    return run_traced(module, options, user, false, args, count, m);
 }
 
-bool hlo_run_observed_within(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *ours,
-                             const hlo_literal *const *args, size_t count, hlo_messages *m)
+bool hlo_run_traced_within(const hlo_module *module, const struct hlo_run_options *options,
+                           const struct hlo_trace_callbacks *ours, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
-    return run_observed(module, options, ours, hlo_observe_within, args, count, m);
+    return run_traced(module, options, ours, true, args, count, m);
 }
 
 void hlo_interrupt(hlo_program *p) { p->interrupted = true; }

@@ -64,8 +64,11 @@ static bool progress(void *context, size_t instructions, size_t asked)
 hlo_module *hlo_shrink(const hlo_module *module, const struct hlo_shrink *how)
 {
     GUARDED(NULL);
-    struct asking a = {.how = how, .module = module};
-    const struct reduction r = {&a, bad, value, verifies, progress, how->faithful, how->seconds};
+    struct hlo_shrink given;
+    if (!hlo_options_copy(&given, sizeof given, how, NULL))
+        return NULL;
+    struct asking a = {.how = &given, .module = module};
+    const struct reduction r = {&a, bad, value, verifies, progress, given.faithful, given.seconds};
     arena_init(&a.names);
     hlo_module *out = heap_zalloc(1, sizeof *out);
     struct module *found = reduce_module(module->m, &r);

@@ -82,11 +82,12 @@ long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo
              size_t most, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), -1));
-    if (!exists(l, e, m))
+    struct hlo_known given;
+    if (!exists(l, e, m) || !hlo_options_copy(&given, sizeof given, known, m))
         return -1;
     struct arena arena;
-    struct asking q = {l, e, known};
-    const struct why_known asked = {&q, known && known->value ? value : NULL, known && known->iterations ? iterations : NULL};
+    struct asking q = {l, e, &given};
+    const struct why_known asked = {&q, given.value ? value : NULL, given.iterations ? iterations : NULL};
     struct why w = {.arena = &arena, .known = &asked};
     if (e->depth > 0) {
         w.caller = hlo_listing_inst(l, e->within[e->depth - 1].inst);

@@ -34,8 +34,9 @@ struct group { /* sources that belong together: a box, or two whose elements are
 
 struct tree {
     const hlo_listing *l;
-    const struct hlo_known *known;
+    struct hlo_known known;
     struct hlo_why_view view;
+    struct hlo_view values; /* how they are written */
     struct arena arena;
     size_t nodes;
     struct map grown; /* elements whose sources are in the tree already */
@@ -53,7 +54,7 @@ static const struct literal *leaf_value(const struct tree *t, const struct hlo_e
     if (i->opcode == OP_CONSTANT && !i->literal->elided)
         return why_leaf(i->shape, i->literal, (int64_t)e->leaf);
     bool before = guard_call_out();
-    const hlo_literal *v = t->known && t->known->value ? t->known->value(t->known->context, e->inst, e->within, e->depth) : NULL;
+    const hlo_literal *v = t->known.value ? t->known.value(t->known.context, e->inst, e->within, e->depth) : NULL;
     guard_call_in(before);
     return v ? why_leaf(i->shape, v->l, (int64_t)e->leaf) : NULL;
 }
@@ -123,7 +124,7 @@ static struct hlo_element look_through(struct tree *t, struct hlo_element e)
 {
     struct hlo_source s;
     for (int64_t steps = 0; steps < INT32_MAX && hands_on(t, &e); steps++) {
-        if (hlo_why(t->l, &e, t->known, &s, 1, t->m) != 1 || !is_point(&s))
+        if (hlo_why(t->l, &e, &t->known, &s, 1, t->m) != 1 || !is_point(&s))
             break;
         e = first_of(t, &e, &s);
     }
@@ -246,11 +247,11 @@ static void grow_group(struct tree *t, const struct node *from, struct group *g,
 
 static void grow_sources(struct tree *t, struct node *node, size_t levels)
 {
-    const long count = hlo_why(t->l, &node->e, t->known, NULL, 0, t->m);
+    const long count = hlo_why(t->l, &node->e, &t->known, NULL, 0, t->m);
     if (count <= 0)
         return;
     struct hlo_source *all = ARENA_ARRAY(&t->arena, struct hlo_source, count);
-    hlo_why(t->l, &node->e, t->known, all, (size_t)count, t->m);
+    hlo_why(t->l, &node->e, &t->known, all, (size_t)count, t->m);
     node->groups = ARENA_ARRAY(&t->arena, struct group, count);
     for (long k = 0; k < count; k++) {
         struct group *g = &node->groups[node->count++];
@@ -294,7 +295,7 @@ static struct node *grow(struct tree *t, struct hlo_element e, size_t levels)
     if (levels > 0 && is_new(t, node))
         grow_sources(t, node, levels - 1);
     else
-        node->above = levels > 0 && hlo_why(t->l, &e, t->known, NULL, 0, t->m) > 0;
+        node->above = levels > 0 && hlo_why(t->l, &e, &t->known, NULL, 0, t->m) > 0;
     return node;
 }
 
@@ -399,7 +400,7 @@ static void put_node(struct buf *out, struct tree *t, const struct node *node, c
     put_index(out, (size_t)node->shape->rank, node->e.index);
     buf_puts(out, " = ");
     if (node->value)
-        look_put_element(out, node->dtype, node->value, &t->view.view);
+        look_put_element(out, node->dtype, node->value, &t->values);
     else
         buf_putc(out, '?');
     put_op(out, t, node);
@@ -492,7 +493,7 @@ static void put_odd_json(struct buf *out, double v)
 /* A number; NaN and infinities as strings, a complex number as a pair. */
 static void put_value_json(struct buf *out, const struct tree *t, const struct node *node)
 {
-    struct hlo_view view = t->view.view;
+    struct hlo_view view = t->values;
     const enum dtype part = dtype_component(node->dtype);
     const char *p = node->value;
     view.bits = view.hex = false;
@@ -616,7 +617,7 @@ static struct node *grow_root(struct tree *t, const struct hlo_element *e)
 {
     struct node *root = grow(t, *e, hands_on(t, e) ? 0 : t->view.levels);
     struct hlo_source s;
-    if (!hands_on(t, e) || hlo_why(t->l, e, t->known, &s, 1, t->m) != 1)
+    if (!hands_on(t, e) || hlo_why(t->l, e, &t->known, &s, 1, t->m) != 1)
         return root;
     struct hlo_source *box = ARENA_NEW(&t->arena, struct hlo_source);
     *box = s;
@@ -633,20 +634,21 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const 
                        const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});
-    static const struct hlo_known nothing = {0};
-    struct tree t = {.l = l, .known = known ? known : &nothing, .m = hlo_messages_new()};
+    struct tree t = {.l = l};
     struct buf out = {0};
     struct undo freeing;
+    if (!hlo_options_copy(&t.known, sizeof t.known, known, NULL) || !hlo_options_copy(&t.view, sizeof t.view, v, NULL) ||
+        !hlo_options_copy(&t.values, sizeof t.values, t.view.view, NULL))
+        return (hlo_text){0};
+    t.m = hlo_messages_new();
     guard_undo(&freeing, hlo_messages_lost, t.m);
-    if (v)
-        t.view = *v;
     if (t.view.levels == 0)
         t.view.levels = 1;
     if (t.view.most == 0)
         t.view.most = MOST_SHOWN;
     arena_init(&t.arena);
     map_init(&t.grown, &t.arena);
-    if (hlo_why(l, e, t.known, NULL, 0, t.m) >= 0) {
+    if (hlo_why(l, e, &t.known, NULL, 0, t.m) >= 0) {
         struct node *root = grow_root(&t, e);
         if (t.view.json) {
             buf_puts(&out, "{\"schema\":1,\"element\":");
@@ -663,10 +665,10 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const 
     return hlo_text_of(&out);
 }
 
-/* ---- what an observer looks at ---- */
+/* ---- a trace event ---- */
 
 struct seen {
-    const struct hlo_sight *s;
+    const struct hlo_event *s;
     const hlo_listing *l;
 };
 
@@ -680,24 +682,26 @@ static const hlo_literal *seen_value(void *context, size_t inst, const struct hl
         if (within[k].inst != q->s->within[k].inst || within[k].iteration != q->s->within[k].iteration)
             return NULL;
     if (inst == q->s->inst)
-        return hlo_sight_value(q->s);
+        return hlo_event_value(q->s);
     for (size_t k = 0; k < i.operand_count; k++)
         if (i.operands[k] == inst)
-            return hlo_sight_operand(q->s, k);
+            return hlo_event_operand(q->s, k);
     return NULL;
 }
 
-hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index,
+hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t leaf, const int64_t *index,
                        const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});
     struct seen q = {s, l};
-    const struct hlo_known known = {.context = &q, .value = seen_value};
+    const struct hlo_known known = {.size = sizeof known, .context = &q, .value = seen_value};
     struct hlo_element e = {.inst = s->inst, .leaf = leaf, .within = s->within, .depth = s->depth};
     const struct shape *shape = why_leaf_shape(hlo_listing_inst(l, s->inst)->shape, (int64_t)leaf);
     for (int d = 0; d < shape->rank && d < HLO_MAX_RANK; d++)
         e.index[d] = index[d];
-    struct hlo_why_view view = v ? *v : (struct hlo_why_view){0};
+    struct hlo_why_view view;
+    if (!hlo_options_copy(&view, sizeof view, v, NULL))
+        return (hlo_text){0};
     view.levels = 1;
     return hlo_why_print(l, &e, &known, &view);
 }

@@ -5,7 +5,7 @@
  *
  * `// agrees: rel=R abs=A` in a case gives a tolerance; without it, results must be equal. Prints TAP.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void read_tolerance(struct check *c, const hlo_file *f)
 
 static hlo_literal *run(struct check *c, bool plain, int threads)
 {
-    struct hlo_run_options options = {.plain = plain, .threads = threads, .seed = SEED};
+    struct hlo_run_options options = {.size = sizeof options, .plain = plain, .threads = threads, .seed = SEED};
     hlo_program *p = hlo_plan(c->module, &options, c->m);
     hlo_literal *l = p ? hlo_run(p, (const hlo_literal *const *)c->args, c->count, c->m) : NULL;
     hlo_program_free(p);
@@ -79,7 +79,7 @@ static bool check_module(struct check *c)
 
 static bool check_file(const char *path)
 {
-    struct check c = {.path = path, .m = hlo_messages_new()};
+    struct check c = {.path = path, .m = hlo_messages_new(), .agrees = HLO_TOLERANCE_INIT};
     hlo_file *f = hlo_file_open(path, false, c.m);
     if (f)
         read_tolerance(&c, f);

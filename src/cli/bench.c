@@ -30,7 +30,8 @@ struct bench {
 
 static int prepare(struct bench *b, const hlo_file *f)
 {
-    struct hlo_run_options options = {.plain = b->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
+    struct hlo_run_options options = {
+        .size = sizeof options, .plain = b->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
     options.targets = b->targets = targets_of(b->o, b->m);
     if (!b->targets || !option_threads(b->o, 0, &options.threads))
         return HLO_USAGE;

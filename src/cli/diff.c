@@ -20,6 +20,7 @@ struct diffing {
     hlo_targets *targets;
     hlo_pairing *pairing;
     struct hlo_comparison c;
+    struct hlo_tolerance tolerance;
 };
 
 enum { MOST_LISTED = 20, SHORT_LINE = 160 };
@@ -64,7 +65,7 @@ static int plan_sides(struct diffing *d)
     if (!run_options(d->o, &options))
         return HLO_USAGE;
     options.targets = d->targets;
-    options.observed = true;
+    options.traced = true;
     d->a.program = hlo_plan(d->a.module, &options, d->m); /* alone: plain */
     options.plain = options.plain && !d->alone;
     d->b.program = d->a.program ? hlo_plan(d->b.module, &options, d->m) : NULL;
@@ -74,7 +75,7 @@ static int plan_sides(struct diffing *d)
 static int get_ready(struct diffing *d)
 {
     const struct options *o = d->o;
-    if (!tolerance_options(o, &d->c.tolerance) || !(d->targets = targets_of(o, d->m)))
+    if (!tolerance_options(o, &d->tolerance) || !(d->targets = targets_of(o, d->m)))
         return HLO_USAGE;
     int status = read_side(d, &d->a);
     if (status == HLO_OK && d->alone)
@@ -97,6 +98,7 @@ static int get_ready(struct diffing *d)
         return HLO_USAGE;
     status = arguments_collect(&d->arguments);
     d->pairing = hlo_pair(d->a.listing, d->b.listing);
+    d->c = HLO_WITH(hlo_comparison, .tolerance = &d->tolerance);
     d->c.a = d->a.program;
     d->c.b = d->b.program;
     d->c.pairing = d->pairing;

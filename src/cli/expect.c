@@ -13,7 +13,7 @@ static bool bound_option(const struct options *o, enum option_id id, double *out
 
 bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
 {
-    *out = (struct hlo_tolerance){0};
+    *out = (struct hlo_tolerance)HLO_TOLERANCE_INIT;
     return bound_option(o, OPT_ABS, &out->abs) && bound_option(o, OPT_REL, &out->rel) &&
            option_int(o, OPT_ULP, 0, INT64_MAX, 0, &out->ulp);
 }

@@ -47,7 +47,7 @@ static int extract(struct arguments *a, const hlo_listing *l, struct hlo_extract
 
 static int extract_named(struct arguments *a, const hlo_listing *l, const char *path, const char *name)
 {
-    struct hlo_extract x = {0};
+    struct hlo_extract x = HLO_EXTRACT_INIT;
     return find(a->o, path, l, name, &x) ? extract(a, l, &x) : HLO_USAGE;
 }
 

@@ -123,7 +123,7 @@ int feed_open(struct feed_files *f, const struct arguments *a)
 {
     size_t most = a->o->each_count + 1;
     *f = (struct feed_files){
-        .o = a->o, .ahead = a->ahead, .m = a->m, .participants = a->participants, .feeds = {f, infeed, outfeed}};
+        .o = a->o, .ahead = a->ahead, .m = a->m, .participants = a->participants, .feeds = {sizeof f->feeds, f, infeed, outfeed}};
     f->in = heap_zalloc(most, sizeof *f->in);
     f->out = heap_zalloc(most, sizeof *f->out);
     f->readers = heap_zalloc(f->participants, sizeof *f->readers);

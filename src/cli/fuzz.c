@@ -70,7 +70,7 @@ static bool ask_oracle(struct fuzz *f, struct trial *t)
     temporary_path(TEMPORARY_MODULE, &module);
     temporary_path(TEMPORARY_INPUTS, &in);
     temporary_path(TEMPORARY_OUTPUTS, &out);
-    const struct hlo_bundle b = {.participants = t->a.participants, .count = t->a.count, .args = t->a.all};
+    const struct hlo_bundle b = {.size = sizeof b, .participants = t->a.participants, .count = t->a.count, .args = t->a.all};
     unlink(out.data);
     bool ok = hlo_write_bundle(in.data, &b, t->a.m);
     int status = ok ? call_oracle(f, module.data, in.data, out.data) : 0;
@@ -167,8 +167,9 @@ static const char *kind_name(enum hlo_fake kind)
 static bool save(const struct fuzz *f, const struct trial *t, const char *path)
 {
     hlo_text printed = hlo_print(f->module, HLO_PRINT_EXACT);
-    const struct hlo_bundle b = {.text = printed.data,
-                                 .size = printed.size,
+    const struct hlo_bundle b = {.size = sizeof b,
+                                 .text = printed.data,
+                                 .text_size = printed.size,
                                  .participants = t->a.participants,
                                  .count = t->a.count,
                                  .args = t->a.all,

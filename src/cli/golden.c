@@ -56,7 +56,7 @@ static bool tolerance_word(struct str word, struct hlo_tolerance *t)
 
 bool golden_tolerance(struct str text, struct hlo_tolerance *t)
 {
-    *t = (struct hlo_tolerance){0};
+    *t = (struct hlo_tolerance)HLO_TOLERANCE_INIT;
     if (str_trim(text).len == 0)
         return false;
     while (str_trim(text).len > 0)
@@ -249,7 +249,7 @@ const struct directive *directive_of(const struct directives *list, int64_t part
 
 void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line)
 {
-    *g = (struct golden){.arena = a, .tolerance = {.zeros = true}};
+    *g = (struct golden){.arena = a, .tolerance = {.size = sizeof g->tolerance, .zeros = true}};
     struct reader r = {.g = g};
     for (uint32_t line = first_line; text.len > 0; line++) {
         const char *end = memchr(text.ptr, '\n', text.len);

@@ -86,7 +86,7 @@ void golden_feed_end(struct golden_feed *f);
 /* ---- golden_observe.c ---- */
 
 struct golden_sight {
-    struct hlo_observer observer;
+    struct hlo_trace_callbacks observer;
     hlo_listing *listing; /* NULL: the test is not observed */
     size_t count, root;   /* number of participants; the root of the entry computation */
     hlo_literal **roots;  /* by participant: the value of the root, as it was observed */

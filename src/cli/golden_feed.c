@@ -27,7 +27,7 @@ static bool take_out(void *context, size_t participant, const hlo_literal *item,
 
 void golden_feed_begin(struct golden_feed *f, struct golden_run *r, size_t participants)
 {
-    *f = (struct golden_feed){.r = r, .count = participants, .feeds = {f, take_in, take_out}};
+    *f = (struct golden_feed){.r = r, .count = participants, .feeds = {sizeof f->feeds, f, take_in, take_out}};
     f->read = ARENA_ARRAY(r->arena, size_t, participants);
     f->written = ARENA_ARRAY(r->arena, struct buf, participants);
 }

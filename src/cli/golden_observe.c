@@ -16,16 +16,16 @@ static uint64_t touch(const hlo_literal *l)
     return sum;
 }
 
-static bool look(void *context, const struct hlo_sight *s)
+static bool look(void *context, const struct hlo_event *s)
 {
     struct golden_sight *g = context;
     struct hlo_listed i = hlo_list_inst(g->listing, s->inst);
-    const hlo_literal *value = hlo_sight_value(s);
+    const hlo_literal *value = hlo_event_value(s);
     if (!value)
         return false;
     g->sum += touch(value);
     for (size_t k = 0; k < i.operand_count; k++) {
-        const hlo_literal *operand = hlo_sight_operand(s, k);
+        const hlo_literal *operand = hlo_event_operand(s, k);
         if (!operand)
             return false;
         g->sum += touch(operand);
@@ -43,8 +43,8 @@ void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_pr
     g->listing = hlo_list(module);
     g->root = hlo_list_computation(g->listing, hlo_list_computations(g->listing) - 1).root;
     g->roots = heap_zalloc(g->count, sizeof *g->roots);
-    g->observer = (struct hlo_observer){.context = g, .after = look};
-    hlo_observe(p, &g->observer);
+    g->observer = HLO_WITH(hlo_trace_callbacks, .context = g, .after = look);
+    hlo_trace(p, &g->observer);
 }
 
 /* Tokens are seen as empty tuples. */
@@ -58,7 +58,7 @@ static bool has_token(const hlo_literal *l)
 
 void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_literal *const *results)
 {
-    const struct hlo_tolerance bits = {.bits = true};
+    const struct hlo_tolerance bits = {.size = sizeof bits, .bits = true};
     for (size_t p = 0; p < g->count && g->listing; p++) {
         hlo_text why = {0};
         if (!g->roots[p])

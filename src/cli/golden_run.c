@@ -496,7 +496,7 @@ static void evaluate(struct work *w)
     run_options(r->o, &options);
     option_threads(r->o, 1, &options.threads); /* can't fail: test.c has checked it */
     options.targets = w->targets;
-    options.observed = r->o->given[OPT_OBSERVED];
+    options.traced = r->o->given[OPT_OBSERVED];
     w->program = hlo_plan(w->module, &options, w->m);
     w->participants = w->program ? hlo_participants(w->program) : 0;
     w->results = heap_zalloc(w->participants + 1, sizeof(hlo_literal *));
@@ -508,7 +508,7 @@ static void evaluate(struct work *w)
     if (ready && !all_ready)
         golden_fail(r, test_line(r), "cannot run on another rank");
     golden_feed_begin(&feed, r, w->participants);
-    if (all_ready && options.observed)
+    if (all_ready && options.traced)
         golden_sight_begin(&sight, w->module, w->program);
     const hlo_literal *const *values = (const hlo_literal *const *)w->values;
     if (all_ready && hlo_run_all(w->program, values, w->count, &feed.feeds, w->results, w->m)) {

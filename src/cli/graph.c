@@ -18,10 +18,10 @@ struct graph {
 
 /* ---- --values: what a run makes ---- */
 
-static bool note_value(void *context, const struct hlo_sight *s)
+static bool note_value(void *context, const struct hlo_event *s)
 {
     struct graph *g = context;
-    const hlo_literal *value = s->participant == 0 ? hlo_sight_value(s) : NULL;
+    const hlo_literal *value = s->participant == 0 ? hlo_event_value(s) : NULL;
     if (value)
         g->stats[s->inst] = hlo_literal_stats(value);
     return value || s->participant > 0;
@@ -29,7 +29,7 @@ static bool note_value(void *context, const struct hlo_sight *s)
 
 static int run_observed(struct graph *g, struct arguments *a)
 {
-    const struct hlo_observer observer = {.context = g, .after = note_value};
+    const struct hlo_trace_callbacks observer = {.size = sizeof observer, .context = g, .after = note_value};
     struct hlo_run_options options;
     if (!run_options(a->o, &options))
         return HLO_USAGE;
@@ -37,7 +37,7 @@ static int run_observed(struct graph *g, struct arguments *a)
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
     const hlo_literal *const *args = (const hlo_literal *const *)a->all;
-    if (status == HLO_OK && !hlo_run_observed(a->module, &options, &observer, args, a->count, a->m))
+    if (status == HLO_OK && !hlo_run_traced(a->module, &options, &observer, args, a->count, a->m))
         status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
     hlo_targets_free(targets);
     return status;

@@ -31,7 +31,7 @@ static void complain(struct buf *why, const char *path, const hlo_messages *m)
 /* The tolerance of ONNX's own tests. */
 static bool tensors_agree(const hlo_literal *actual, const hlo_literal *expected, hlo_text *why)
 {
-    static const struct hlo_tolerance tolerance = {.rel = 1e-3, .abs = 1e-7};
+    static const struct hlo_tolerance tolerance = {.size = sizeof tolerance, .rel = 1e-3, .abs = 1e-7};
     return hlo_literal_compare(actual, expected, &tolerance, why);
 }
 
@@ -74,7 +74,7 @@ static void check_outputs(struct model_inputs *in, const char *folder, hlo_onnx_
 
 static void run_set(struct model_inputs *in, const char *folder, struct buf *why)
 {
-    struct hlo_run_options options = {.plain = in->o->given[OPT_PLAIN], .threads = 1};
+    struct hlo_run_options options = {.size = sizeof options, .plain = in->o->given[OPT_PLAIN], .threads = 1};
     hlo_messages *said = NULL;
     int status;
     if (!model_inputs_read(in, folder)) {

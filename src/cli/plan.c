@@ -24,7 +24,8 @@ static int plan_part(const struct options *o, const hlo_file *f, size_t part, co
 
 static int plan_file(const struct options *o, const hlo_file *f, hlo_messages *m)
 {
-    struct hlo_run_options options = {.plain = o->given[OPT_PLAIN], .elided = HLO_ELIDED_ZERO, .seed = 1, .only_first = true};
+    struct hlo_run_options options = {
+        .size = sizeof options, .plain = o->given[OPT_PLAIN], .elided = HLO_ELIDED_ZERO, .seed = 1, .only_first = true};
     if (!option_threads(o, 0, &options.threads))
         return HLO_USAGE;
     hlo_targets *targets = targets_of(o, m);

@@ -33,7 +33,8 @@ struct prof {
 
 static int prepare(struct prof *p, const hlo_file *f)
 {
-    struct hlo_run_options options = {.plain = p->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
+    struct hlo_run_options options = {
+        .size = sizeof options, .plain = p->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
     options.targets = p->targets = targets_of(p->o, p->m);
     if (!p->targets || !option_threads(p->o, 0, &options.threads))
         return HLO_USAGE;

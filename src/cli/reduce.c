@@ -60,15 +60,14 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
 {
     const struct options *o = c->o;
     struct searching s = {.check = c, .shown = isatty(STDERR_FILENO) && !o->given[OPT_QUIET]};
-    const struct hlo_shrink how = {
-        .context = &s,
-        .bad = bad,
-        .value = value,
-        .progress = progress,
-        .faithful = c->kind == CHECK_MISMATCH || c->kind == CHECK_NAN,
-        .rejected = c->kind == CHECK_ERROR,
-        .seconds = (double)c->seconds,
-    };
+    const struct hlo_shrink how = {.size = sizeof how,
+                                   .context = &s,
+                                   .bad = bad,
+                                   .value = value,
+                                   .progress = progress,
+                                   .faithful = c->kind == CHECK_MISMATCH || c->kind == CHECK_NAN,
+                                   .rejected = c->kind == CHECK_ERROR,
+                                   .seconds = (double)c->seconds};
     interrupt_begin(NULL);
     hlo_module *small = hlo_shrink(module, &how);
     bool interrupted = interrupt_end();

@@ -6,22 +6,6 @@
 
 #include "cli/arguments.h"
 
-/* ---- reduce_values.c: values of instructions in a run, by name ---- */
-
-struct values {
-    struct arena arena;
-    struct map named;      /* name -> struct value_of */
-    uint64_t bytes, steps; /* of the run */
-};
-void values_init(struct values *v);
-void values_free(struct values *v);
-const hlo_literal *values_get(const struct values *v, const char *name);
-void values_put(struct values *v, const char *name, hlo_literal *l); /* takes it over; the first of a name is kept */
-/* Runs a module and keeps the first value of each instruction, if it has at most `most` bytes and all together a gigabyte.
- * False with messages when the run failed; the values up to there are kept. */
-bool values_of_run(struct values *v, const hlo_module *module, const struct hlo_run_options *options,
-                   const hlo_literal *const *args, uint64_t most, hlo_messages *m);
-
 /* ---- reduce_command.c: a command of the shell ---- */
 
 struct shell_check {
@@ -50,9 +34,14 @@ struct check {
     int64_t repeat, seconds; /* how often a candidate is asked at most, until it fails; time for the search */
     struct shell_check shell;
     struct arguments *args; /* of the original module */
-    struct values known;    /* of a run of that, or from the reference */
-    struct map constants;   /* for CHECK_NAN: names of its constants */
-    hlo_arrays *reference;  /* for CHECK_MISMATCH with a file of arrays */
+    struct arena arena;
+    struct map constants; /* for CHECK_NAN: names of its constants */
+    /* What instructions gave: the module's own run, or the reference of CHECK_MISMATCH, which is a
+     * module or a file of arrays. */
+    hlo_module *reference;
+    hlo_listing *listing;   /* of the module that was run */
+    hlo_recorded *recorded; /* its run; NULL: it could not be run */
+    hlo_literal **given;    /* from a file, by the instructions of the listing; NULL: there is no file */
 };
 /* Reads --check and related options; false with a message. */
 bool check_options(struct check *c, const struct options *o);

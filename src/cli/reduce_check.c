@@ -35,7 +35,7 @@ bool check_options(struct check *c, const struct options *o)
 {
     const char *what = o->value[OPT_CHECK], *how = o->value[OPT_BAD_IF];
     *c = (struct check){.o = o};
-    values_init(&c->known);
+    arena_init(&c->arena);
     if (!what || !*what)
         return usage_error(o, "missing --check=CMD, nan, plain, mismatch:FILE or error:TEXT"), false;
     if (how && strcmp(how, "zero") != 0 && strcmp(how, "nonzero") != 0)
@@ -51,6 +51,29 @@ bool check_options(struct check *c, const struct options *o)
     return option_int(o, OPT_REPEAT, 1, 1000000, 1, &c->repeat) && option_int(o, OPT_TIME_LIMIT, 1, INT32_MAX, 600, &c->seconds);
 }
 
+/* ---- known values ---- */
+
+enum { KEPT_ALL = 1 << 30 /* bytes of all values together */, KEPT_NONE = 1 };
+
+/* Runs a module and keeps the first value of each instruction. False with messages when the run
+ * fails; the values up to there are kept. */
+static bool record(struct check *c, const hlo_module *module, uint64_t most, uint64_t most_each, hlo_messages *m)
+{
+    const struct hlo_recording how = {.size = sizeof how, .most = most, .most_each = most_each, .first = true};
+    const size_t errors = hlo_messages_errors(m);
+    c->listing = hlo_list(module);
+    c->recorded = hlo_record(c->listing, &c->options, c->args->all, c->args->count, &how, m);
+    return c->recorded && hlo_messages_errors(m) == errors;
+}
+
+const hlo_literal *check_value(struct check *c, const char *name)
+{
+    const long inst = c->listing ? hlo_list_find(c->listing, name) : -1;
+    if (inst < 0 || c->given)
+        return inst < 0 ? NULL : c->given[inst];
+    return c->recorded ? hlo_recorded_value(c->recorded, &(struct hlo_element){.inst = (size_t)inst}) : NULL;
+}
+
 /* ---- the reference of a mismatch ---- */
 
 static bool is_text(const char *path) { return ends_with(path, ".hlo") || ends_with(path, ".txt") || strcmp(path, "-") == 0; }
@@ -58,65 +81,72 @@ static bool is_text(const char *path) { return ends_with(path, ".hlo") || ends_w
 static int reference_of_module(struct check *c, hlo_messages *m)
 {
     hlo_file *f = hlo_file_open(c->text, false, m);
-    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
+    hlo_module *module = c->reference = f ? hlo_parse(f, 0, m) : NULL;
     int status = !f ? HLO_USAGE : !module || !hlo_verify(module, m) ? HLO_REJECTED : HLO_OK;
     if (status == HLO_OK && hlo_param_count(module) != c->args->count)
-        status = usage_error(c->o, "%s has %zu parameters, the module has %zu", c->text, hlo_param_count(module), c->args->count);
-    if (status == HLO_OK && !values_of_run(&c->known, module, &c->options, c->args->all, UINT64_MAX, m))
+        status = usage_error(c->o, "%s takes %zu arguments, the module %zu", c->text, hlo_param_count(module), c->args->count);
+    if (status == HLO_OK && !record(c, module, KEPT_ALL, 0, m))
         status = HLO_FAILED;
-    hlo_module_free(module);
     hlo_file_free(f);
     return status;
 }
 
-static void known_from_file(struct check *c, const char *name, const char *in_file)
+/* NULL: there is none that can be read. */
+static hlo_literal *array_of(const hlo_arrays *arrays, const char *name)
 {
-    hlo_messages *m = hlo_messages_new();
-    hlo_literal *l = hlo_arrays_has(c->reference, in_file) ? hlo_arrays_get(c->reference, in_file, NULL, m) : NULL;
-    if (l)
-        values_put(&c->known, name, l);
-    hlo_messages_free(m);
+    hlo_messages *ignored = hlo_messages_new();
+    hlo_literal *l = hlo_arrays_has(arrays, name) ? hlo_arrays_get(arrays, name, NULL, ignored) : NULL;
+    hlo_messages_free(ignored);
+    return l;
 }
 
-/* Arrays of the reference have names of instructions, or are results, out0, out1, ...: values of the root, or of a root tuple's
- * operands. */
-static int reference_of_file(struct check *c, hlo_messages *m)
+/* That the run fails may be what is searched for, unless values are. */
+static int record_module(struct check *c, uint64_t most, uint64_t most_each, hlo_messages *m)
 {
-    c->reference = hlo_arrays_open(c->text, m);
-    if (!c->reference)
-        return HLO_USAGE;
-    hlo_listing *l = hlo_list(c->args->module);
-    for (size_t k = 0; k < hlo_list_count(l); k++)
-        known_from_file(c, hlo_list_inst(l, k).name, hlo_list_inst(l, k).name);
-    struct hlo_listed root = hlo_list_inst(l, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
-    bool tuple = strcmp(root.op, "tuple") == 0;
-    for (size_t k = 0; k < (tuple ? root.operand_count : 1); k++) {
+    const bool matters = c->kind != CHECK_COMMAND && c->kind != CHECK_ERROR;
+    hlo_messages *ignored = matters ? NULL : hlo_messages_new();
+    const bool ran = c->args->all && record(c, c->args->module, most, most_each, matters ? m : ignored);
+    hlo_messages_free(ignored);
+    return ran || !matters ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
+}
+
+/* Arrays of the reference have names of instructions, or are results, out0, out1, ...: values of the
+ * root, or of a root tuple's operands. Returns how many there are. */
+static size_t give_values(struct check *c, const hlo_arrays *arrays)
+{
+    const size_t count = hlo_list_count(c->listing);
+    const struct hlo_listed root =
+        hlo_list_inst(c->listing, hlo_list_computation(c->listing, hlo_list_computations(c->listing) - 1).root);
+    const bool tuple = strcmp(root.op, "tuple") == 0;
+    size_t found = 0;
+    c->given = heap_zalloc(count + 1, sizeof *c->given);
+    for (size_t k = 0; c->given && k < count; k++)
+        found += (c->given[k] = array_of(arrays, hlo_list_inst(c->listing, k).name)) != NULL;
+    for (size_t k = 0; c->given && k < (tuple ? root.operand_count : 1); k++) {
         char name[32];
         snprintf(name, sizeof name, "out%zu", k);
-        known_from_file(c, tuple ? hlo_list_inst(l, root.operands[k]).name : root.name, name);
+        const long inst = tuple ? (long)root.operands[k] : hlo_list_find(c->listing, root.name);
+        if (!c->given[inst])
+            found += (c->given[inst] = array_of(arrays, name)) != NULL;
     }
-    hlo_listing_free(l);
-    if (c->known.named.count == 0)
-        return usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...", c->text);
-    return HLO_OK;
+    return found;
 }
 
-/* That the run fails may be the very matter, unless values are. */
-static int known_of_module(struct check *c, uint64_t most, hlo_messages *m)
+static int reference_of_file(struct check *c, hlo_messages *m)
 {
-    bool matters = c->kind != CHECK_COMMAND && c->kind != CHECK_ERROR;
-    hlo_messages *said = matters ? m : hlo_messages_new();
-    bool ran = c->args->all && values_of_run(&c->known, c->args->module, &c->options, c->args->all, most, said);
-    if (!matters)
-        hlo_messages_free(said);
-    return ran || !matters ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
+    hlo_arrays *arrays = hlo_arrays_open(c->text, m);
+    int status = arrays ? record_module(c, KEPT_NONE, 0, m) : HLO_USAGE; /* only to count its steps */
+    if (status == HLO_OK && give_values(c, arrays) == 0)
+        status = usage_error(c->o, "%s has no arrays that are called as instructions are, or out0, out1, ...", c->text);
+    hlo_arrays_free(arrays);
+    return status;
 }
 
 /* Notes the names of constants and of constants that are only broadcast. */
 static void note_constants(struct check *c)
 {
     hlo_listing *l = hlo_list(c->args->module);
-    struct arena *a = &c->known.arena;
+    struct arena *a = &c->arena;
     map_init(&c->constants, a);
     for (size_t k = 0; k < hlo_list_count(l); k++) {
         struct hlo_listed i = hlo_list_inst(l, k);
@@ -133,7 +163,7 @@ static void limit_runs(struct check *c)
 {
     enum { TIMES = 10, LEAST = 10000 };
     if (c->options.max_steps == 0)
-        c->options.max_steps = c->known.steps * TIMES + LEAST;
+        c->options.max_steps = (c->recorded ? hlo_recorded_events(c->recorded) : 0) * TIMES + LEAST;
 }
 
 int check_open(struct check *c, struct arguments *args, hlo_messages *m)
@@ -147,11 +177,11 @@ int check_open(struct check *c, struct arguments *args, hlo_messages *m)
     if (c->kind == CHECK_NAN)
         note_constants(c);
     if (c->kind != CHECK_MISMATCH)
-        status = known_of_module(c, c->kind == CHECK_NAN ? UINT64_MAX : KEPT_BYTES, m);
+        status = record_module(c, KEPT_ALL, c->kind == CHECK_NAN ? 0 : KEPT_BYTES, m);
     else if (is_text(c->text))
         status = reference_of_module(c, m);
-    else if ((status = reference_of_file(c, m)) == HLO_OK)
-        status = known_of_module(c, 0, m); /* only to count its steps */
+    else
+        status = reference_of_file(c, m);
     limit_runs(c);
     return status;
 }
@@ -159,11 +189,14 @@ int check_open(struct check *c, struct arguments *args, hlo_messages *m)
 void check_close(struct check *c)
 {
     shell_check_close(&c->shell);
-    hlo_arrays_free(c->reference);
-    values_free(&c->known);
+    for (size_t k = 0; c->given && k < hlo_list_count(c->listing); k++)
+        hlo_literal_free(c->given[k]);
+    heap_free(c->given);
+    hlo_recorded_free(c->recorded);
+    hlo_listing_free(c->listing);
+    hlo_module_free(c->reference);
+    arena_free(&c->arena);
 }
-
-const hlo_literal *check_value(struct check *c, const char *name) { return values_get(&c->known, name); }
 
 /* ---- runs ---- */
 
@@ -208,14 +241,14 @@ static void give_back(struct given *g)
 
 /* The results of all participants in an array; NULL with messages. */
 static hlo_literal **run(struct check *c, const hlo_module *candidate, const struct hlo_run_options *options,
-                         const struct hlo_observer *observer, hlo_messages *m)
+                         const struct hlo_trace_callbacks *observer, hlo_messages *m)
 {
     struct given g;
     hlo_literal **results = heap_zalloc(c->args->participants + 1, sizeof *results);
     hlo_program *p = hlo_plan(candidate, options, m);
     bool ok = results && p && give(c, candidate, &g, m);
     if (ok && observer)
-        hlo_observe(p, observer);
+        hlo_trace(p, observer);
     ok = ok && hlo_run_all(p, g.args, g.count, NULL, results, m);
     if (results && p)
         give_back(&g);
@@ -237,15 +270,15 @@ struct nan_hunt {
 };
 
 /* Ends the run at an instruction that has made a NaN of operands without any, constants of the original module aside. */
-static bool look_for_nan(void *context, const struct hlo_sight *s)
+static bool look_for_nan(void *context, const struct hlo_event *s)
 {
     struct nan_hunt *h = context;
     struct hlo_listed i = hlo_list_inst(h->l, s->inst);
-    if (i.operand_count == 0 || map_get(&h->c->constants, str_of(i.name)) || !has_nan(hlo_sight_value(s)))
+    if (i.operand_count == 0 || map_get(&h->c->constants, str_of(i.name)) || !has_nan(hlo_event_value(s)))
         return true;
     for (size_t k = 0; k < i.operand_count; k++) {
         const char *operand = hlo_list_inst(h->l, i.operands[k]).name;
-        if (!map_get(&h->c->constants, str_of(operand)) && has_nan(hlo_sight_operand(s, k)))
+        if (!map_get(&h->c->constants, str_of(operand)) && has_nan(hlo_event_operand(s, k)))
             return true;
     }
     h->found = true;
@@ -256,9 +289,9 @@ static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages
 {
     hlo_listing *l = hlo_list(candidate);
     struct nan_hunt h = {.c = c, .l = l};
-    const struct hlo_observer observer = {&h, NULL, look_for_nan};
+    const struct hlo_trace_callbacks observer = {sizeof observer, &h, NULL, look_for_nan};
     struct hlo_run_options options = c->options;
-    options.observed = true;
+    options.traced = true;
     hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
     hlo_listing_free(l);
     return h.found;
@@ -303,14 +336,14 @@ struct mismatch_hunt {
 };
 
 /* Ends the run when the first value of an instruction differs from the reference. */
-static bool look_for_mismatch(void *context, const struct hlo_sight *s)
+static bool look_for_mismatch(void *context, const struct hlo_event *s)
 {
     struct mismatch_hunt *h = context;
     if (s->participant != 0 || h->seen[s->inst])
         return true;
     h->seen[s->inst] = true;
     const char *name = hlo_list_inst(h->l, s->inst).name;
-    h->found = check_value(h->c, name) && differs_from(h->c, name, hlo_sight_value(s));
+    h->found = check_value(h->c, name) && differs_from(h->c, name, hlo_event_value(s));
     return !h->found;
 }
 
@@ -318,9 +351,9 @@ static bool look_for_mismatch(void *context, const struct hlo_sight *s)
 static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l, hlo_messages *m)
 {
     struct mismatch_hunt h = {.c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
-    const struct hlo_observer observer = {&h, NULL, look_for_mismatch};
+    const struct hlo_trace_callbacks observer = {sizeof observer, &h, NULL, look_for_mismatch};
     struct hlo_run_options options = c->options;
-    options.observed = true;
+    options.traced = true;
     hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
     heap_free(h.seen);
     return h.found;

@@ -10,7 +10,7 @@ struct hlo_view result_view(const struct options *o)
 {
     const char *path = o->value[OPT_OUTPUT];
     bool terminal = (!path || strcmp(path, "-") == 0) && people_read(o);
-    struct hlo_view v = {.most = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
+    struct hlo_view v = {.size = sizeof v, .most = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
     if (terminal && !o->given[OPT_FULL] && !o->given[OPT_JSON]) {
         v.most = TERMINAL_MOST;
         v.width = 0;

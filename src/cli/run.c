@@ -22,13 +22,16 @@ static bool save_bundle(const struct run *r, hlo_literal *const *results)
     const struct options *o = r->a.o;
     hlo_text printed = {0};
     uint32_t first_line;
-    struct hlo_bundle b = {
-        .participants = r->a.participants, .count = r->a.count, .args = r->a.all, .results = (const hlo_literal *const *)results};
-    b.text = hlo_file_text(r->file, r->part, &b.size, &first_line);
+    struct hlo_bundle b = {.size = sizeof b,
+                           .participants = r->a.participants,
+                           .count = r->a.count,
+                           .args = r->a.all,
+                           .results = (const hlo_literal *const *)results};
+    b.text = hlo_file_text(r->file, r->part, &b.text_size, &first_line);
     if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* they aren't in the text, so it is printed with them */
         printed = hlo_print(r->a.module, HLO_PRINT_EXACT);
         b.text = printed.data;
-        b.size = printed.size;
+        b.text_size = printed.size;
     }
     bool ok = hlo_write_bundle(o->value[OPT_SAVE_BUNDLE], &b, r->a.m);
     hlo_text_free(&printed);
@@ -113,7 +116,7 @@ static int run_module(struct run *r)
 {
     struct arguments *a = &r->a;
     struct hlo_run_options options;
-    struct feed_files feeds = {0};
+    struct feed_files feeds = {.feeds = HLO_FEEDS_INIT};
     struct tracing tracing = {0};
     hlo_program *p = NULL;
     if (!run_options(a->o, &options))
@@ -121,7 +124,7 @@ static int run_module(struct run *r)
     hlo_targets *targets = targets_of(a->o, a->m);
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
-    options.observed = trace_wanted(a->o);
+    options.traced = trace_wanted(a->o);
     if (status == HLO_OK && world_first(a->o))
         status = feed_open(&feeds, a);
     if (status == HLO_OK)

@@ -100,14 +100,14 @@ static void flush(struct tracing *t, struct watched *w)
     w->trace.size = w->warnings.size = 0;
 }
 
-static void warn(struct tracing *t, struct watched *w, const struct hlo_sight *s)
+static void warn(struct tracing *t, struct watched *w, const struct hlo_event *s)
 {
     struct hlo_origin origin;
-    if (t->warn == 0 || t->o->given[OPT_QUIET] || t->warned[s->inst] || !hlo_sight_origin(s, t->warn, &origin))
+    if (t->warn == 0 || t->o->given[OPT_QUIET] || t->warned[s->inst] || !hlo_event_origin(s, t->warn, &origin))
         return;
     hlo_messages *m = hlo_messages_new();
     t->warned[s->inst] = true;
-    hlo_sight_say(s, &origin, false, m);
+    hlo_event_report(s, &origin, false, m);
     hlo_text text = hlo_messages_draw_in(m, t->o->colors);
     buf_bytes(&w->warnings, text.data, text.size);
     hlo_text_free(&text);
@@ -115,21 +115,21 @@ static void warn(struct tracing *t, struct watched *w, const struct hlo_sight *s
 }
 
 /* Whether the run goes on. */
-static bool may_go_on(struct tracing *t, struct watched *w, const struct hlo_sight *s)
+static bool may_go_on(struct tracing *t, struct watched *w, const struct hlo_event *s)
 {
     struct hlo_origin origin;
-    if (t->stop == 0 || !hlo_sight_origin(s, t->stop, &origin))
+    if (t->stop == 0 || !hlo_event_origin(s, t->stop, &origin))
         return true;
     w->m = hlo_messages_new();
-    hlo_sight_say(s, &origin, true, w->m);
+    hlo_event_report(s, &origin, true, w->m);
     return false;
 }
 
-static bool look(void *context, const struct hlo_sight *s)
+static bool look(void *context, const struct hlo_event *s)
 {
     struct tracing *t = context;
     struct watched *w = &t->each[s->participant];
-    struct traced i = {.sight = s, .inst = hlo_list_inst(t->listing, s->inst), .value = hlo_sight_value(s)};
+    struct traced i = {.sight = s, .inst = hlo_list_inst(t->listing, s->inst), .value = hlo_event_value(s)};
     if (!i.value)
         return false;
     if ((t->lines || t->dump) && is_wanted(t, &i.inst)) {
@@ -213,9 +213,9 @@ int trace_open(struct tracing *t, const struct arguments *a)
 
 void trace_observe(struct tracing *t, hlo_program *p)
 {
-    t->observer = (struct hlo_observer){.context = t, .after = look};
+    t->observer = HLO_WITH(hlo_trace_callbacks, .context = t, .after = look);
     if (t->listing)
-        hlo_observe(p, &t->observer);
+        hlo_trace(p, &t->observer);
 }
 
 int trace_finish(struct tracing *t, int status)

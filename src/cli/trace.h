@@ -11,7 +11,7 @@
 
 /* An instruction that has been done. */
 struct traced {
-    const struct hlo_sight *sight;
+    const struct hlo_event *sight;
     struct hlo_listed inst;
     const char *computation;
     const hlo_literal *value;
@@ -24,7 +24,7 @@ struct tracing {
     hlo_messages *m;
     const hlo_module *module;
     hlo_listing *listing;
-    struct hlo_observer observer;
+    struct hlo_trace_callbacks observer;
     bool lines, json; /* write a line for each instruction; as JSON */
     bool filtered;
     regex_t filter;      /* for names and operations */
@@ -59,7 +59,7 @@ struct columns *columns_new(const hlo_listing *l);
 void put_trace_head(struct buf *out, const struct tracing *t);
 void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i);
 /* Writes the iterations of the loops around the instruction, outermost first: "3.0"; "test" in a condition. */
-void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_sight *s);
+void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_event *s);
 
 /* ---- trace_dump.c ---- */
 

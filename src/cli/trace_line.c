@@ -56,7 +56,7 @@ struct columns *columns_new(const hlo_listing *l)
 
 /* ---- for people ---- */
 
-void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_sight *s)
+void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_event *s)
 {
     const size_t before = out->size;
     for (size_t k = 0; k < s->depth; k++) {
@@ -150,7 +150,7 @@ static void put_string(struct buf *out, const char *key, const char *text)
 
 static void put_json_line(struct buf *out, const struct tracing *t, const struct traced *i)
 {
-    const struct hlo_sight *s = i->sight;
+    const struct hlo_event *s = i->sight;
     hlo_text shape = hlo_literal_shape(i->value), stats = hlo_stats_json(&i->stats);
     buf_printf(out, "{\"number\":%" PRIu64, s->number);
     if (t->participants > 1)

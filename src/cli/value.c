@@ -5,7 +5,7 @@
 
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v)
 {
-    const struct hlo_view all = {.most = SIZE_MAX, .width = SIZE_MAX};
+    const struct hlo_view all = {.size = sizeof all, .most = SIZE_MAX, .width = SIZE_MAX};
     hlo_text text = hlo_literal_show(l, v ? v : &all);
     buf_bytes(out, text.data, text.size);
     hlo_text_free(&text);

@@ -3,12 +3,14 @@
  */
 #include "cli/arguments.h"
 
-static bool read_view(const struct options *o, struct hlo_why_view *v)
+/* VALUES is where the view of values is put. */
+static bool read_view(const struct options *o, struct hlo_why_view *v, struct hlo_view *values)
 {
     int64_t levels;
     if (!option_int(o, OPT_LEVELS, 1, 1000, 1, &levels))
         return false;
-    *v = (struct hlo_why_view){.levels = (size_t)levels, .view = result_view(o), .json = o->given[OPT_JSON]};
+    *values = result_view(o);
+    *v = HLO_WITH(hlo_why_view, .levels = (size_t)levels, .view = values, .json = o->given[OPT_JSON]);
     v->most = o->given[OPT_FULL] ? SIZE_MAX : 0;
     return true;
 }
@@ -44,14 +46,15 @@ static int why(struct arguments *a, const hlo_listing *l, const char *path, cons
     (void)path;
     struct hlo_run_options options;
     struct hlo_why_view view;
-    if (!run_options(a->o, &options) || !read_view(a->o, &view))
+    struct hlo_view values;
+    if (!run_options(a->o, &options) || !read_view(a->o, &view, &values))
         return HLO_USAGE;
     hlo_targets *targets = targets_of(a->o, a->m);
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
     if (status == HLO_OK) {
         bool interrupted = false;
-        const struct hlo_recording how = {.context = &interrupted, .begin = begin, .end = end};
+        const struct hlo_recording how = {.size = sizeof how, .context = &interrupted, .begin = begin, .end = end};
         hlo_recorded *r = hlo_record(l, &options, a->all, a->count, &how, a->m);
         status = r && !interrupted ? ask(a, r, element, &view) : HLO_FAILED;
         if (interrupted)

@@ -4,7 +4,7 @@
  */
 #include "fuzz/room.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdlib.h>
 

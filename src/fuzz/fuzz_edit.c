@@ -7,7 +7,7 @@
 #include "fuzz/room.h"
 #include "test/random_view.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdlib.h>
 
@@ -65,11 +65,12 @@ static void edit(const hlo_listing *l, struct random *r)
 
 static void extract(const hlo_listing *l, struct random *r)
 {
-    const struct hlo_extract what = {.inst = (size_t)random_in(r, 0, (int64_t)hlo_list_count(l) - 1),
+    const struct hlo_extract what = {.size = sizeof what,
+                                     .inst = (size_t)random_in(r, 0, (int64_t)hlo_list_count(l) - 1),
                                      .height = (size_t)random_in(r, 0, 3),
                                      .parameters = true};
     hlo_messages *m = hlo_messages_new();
-    hlo_module *made = hlo_extract(l, &what, &(struct hlo_run_options){.threads = 1}, NULL, 0, m);
+    hlo_module *made = hlo_extract(l, &what, &HLO_WITH(hlo_run_options, .threads = 1), NULL, 0, m);
     if (made)
         expect_sound(made, "cutting out");
     hlo_messages_free(m);
@@ -98,7 +99,7 @@ static bool go_on(void *context, size_t instructions, size_t asked)
 static void shrink(const hlo_module *module, struct random *r)
 {
     struct search s = {random_bits(r), 60};
-    hlo_module *made = hlo_shrink(module, &(struct hlo_shrink){.context = &s, .bad = bad, .progress = go_on});
+    hlo_module *made = hlo_shrink(module, &HLO_WITH(hlo_shrink, .context = &s, .bad = bad, .progress = go_on));
     if (made)
         expect_sound(made, "reducing");
 }

@@ -4,7 +4,7 @@
  */
 #include "fuzz/room.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include "look/look.h"
 #include "text/text.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static struct literal *read_text(struct arena *a, struct str text)
 static void expect_same(const struct literal *l, const struct literal *other)
 {
     struct buf why = {0};
-    if (!other || !look_compare(other, l, &(struct hlo_tolerance){.zeros = true}, &why))
+    if (!other || !look_compare(other, l, &HLO_WITH(hlo_tolerance, .zeros = true), &why))
         __builtin_trap();
     buf_free(&why);
 }
@@ -85,7 +85,10 @@ static void drop(hlo_text text) { hlo_text_free(&text); }
 static void show(const hlo_literal *l)
 {
     static const struct hlo_view views[] = {
-        {0}, {.most = 5, .edge = 1, .precision = 3, .width = 20}, {.hex = true, .bits = true, .most = 50}};
+        HLO_VIEW_INIT,
+        {.size = sizeof *views, .most = 5, .edge = 1, .precision = 3, .width = 20},
+        {.size = sizeof *views, .hex = true, .bits = true, .most = 50},
+    };
     struct hlo_stats s = hlo_literal_stats(l);
     expect_json(hlo_stats_json(&s));
     for (size_t k = 0; k < COUNT_OF(views); k++) {

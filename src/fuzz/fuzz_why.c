@@ -6,22 +6,22 @@
 #include "base/dict.h"
 #include "fuzz/room.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct hlo_run_options options = {
-    .threads = 1, .max_steps = 2000, .max_memory = 16 << 20, .timeout = 1, .elided = HLO_ELIDED_IOTA};
+    .size = sizeof options, .threads = 1, .max_steps = 2000, .max_memory = 16 << 20, .timeout = 1, .elided = HLO_ELIDED_IOTA};
 
 static void print(hlo_recorded *r, const struct hlo_element *e)
 {
     struct arena a;
     struct dict_value d;
     struct dict_error error;
-    hlo_text lines = hlo_recorded_why(r, e, &(struct hlo_why_view){.levels = 3});
-    hlo_text json = hlo_recorded_why(r, e, &(struct hlo_why_view){.levels = 2, .most = 2, .json = true});
+    hlo_text lines = hlo_recorded_why(r, e, &HLO_WITH(hlo_why_view, .levels = 3));
+    hlo_text json = hlo_recorded_why(r, e, &HLO_WITH(hlo_why_view, .levels = 2, .most = 2, .json = true));
     arena_init(&a);
     if (!dict_read(&a, (struct str){json.data, json.size}, DICT_LOOSE, &d, &error))
         __builtin_trap();

@@ -198,7 +198,7 @@ static bool leaf_agrees(const struct literal *a, const struct literal *b, enum l
 {
     if (how == WILD)
         return true;
-    struct hlo_tolerance t = {.ulp = how == CLOSE ? 4 : 0};
+    struct hlo_tolerance t = {.size = sizeof t, .ulp = how == CLOSE ? 4 : 0};
     if (how == NEAR) {
         t.rel = dtype_bits(dtype_component(a->shape->dtype)) >= 32 ? 1e-3 : 0.3;
         t.abs = t.rel * greatest(b);
@@ -389,7 +389,7 @@ static enum twice run_teams(struct pair *p, struct buf *why)
         if (!shared || !same_bits(alone, shared)) {
             buf_printf(why, "%s by %d threads\n", shared ? "differs" : "fails", sizes[k]);
             if (shared)
-                look_compare(alone, shared, &(struct hlo_tolerance){.bits = true}, why);
+                look_compare(alone, shared, &HLO_WITH(hlo_tolerance, .bits = true), why);
             outcome = TWICE_DIFFERS;
         }
         if (shared)

@@ -1,15 +1,15 @@
 /*
  * look: values as people look at them: statistics, slices, abridged text, JSON, pictures, and how two values differ.
  *
- * It is the one room below the public interface that includes hlo.h, for the structs that say how values are shown. Literals are
- * those of ir; nothing here keeps or changes one.
+ * It is the one room below the public interface that includes hlo_advanced.h, for the structs that say how values are shown.
+ * Literals are those of ir; nothing here keeps or changes one.
  */
 #ifndef HLO_LOOK_H
 #define HLO_LOOK_H
 
 #include "base/base.h"
 #include "diag/diag.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 #include "ir/ir.h"
 #include "type/type.h"
 

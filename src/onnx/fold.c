@@ -48,7 +48,7 @@ static hlo_module *build(struct scope *s, const struct onnx_node *node, const st
 
 static hlo_literal *run(const hlo_module *module, hlo_messages *m)
 {
-    const struct hlo_run_options o = {.threads = 1, .max_steps = 100000, .max_memory = 1 << 22};
+    const struct hlo_run_options o = {.size = sizeof o, .threads = 1, .max_steps = 100000, .max_memory = 1 << 22};
     hlo_program *p = module && hlo_verify(module, m) ? hlo_plan(module, &o, m) : NULL;
     hlo_literal *result = p ? hlo_run(p, NULL, 0, m) : NULL;
     hlo_program_free(p);

@@ -2,8 +2,8 @@
  * onnx: translates models of ONNX into HLO modules, and their values into HLO values and back.
  *
  * A model is read from protobuf into the plain structs below (by read.c, data.c, tensor.c and wire.c, the only files that know
- * protobuf-c), then translated with the builder of hlo.h (by import.c and a file for each family of operators). What ONNX has and
- * HLO lacks is represented by arrays:
+ * protobuf-c), then translated with the builder of hlo_advanced.h (by import.c and a file for each family of operators). What
+ * ONNX has and HLO lacks is represented by arrays:
  *
  *   a dimension known only at run time   a bounded one, `<=8`
  *   a sequence   (T[<=n, d...], s64[<=n, r]): its elements, each padded to the largest; and the sizes of each, followed by -1
@@ -16,7 +16,7 @@
 #define HLO_ONNX_H
 
 #include "base/base.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 enum onnx_kind { ONNX_UNKNOWN, ONNX_TENSOR, ONNX_SEQUENCE, ONNX_OPTIONAL, ONNX_OPTIONAL_SEQUENCE };
 /* Element types are given by their number in TensorProto.DataType; onnx/dtype.def has their names in ONNX and HLO. */

@@ -6,7 +6,7 @@
  */
 #include "repl/complete.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 #include "repl/complete_priv.h"
 
 #include <stdlib.h>

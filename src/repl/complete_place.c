@@ -3,7 +3,7 @@
  */
 #include "repl/complete_priv.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 enum { DEEPEST = 64 };
 

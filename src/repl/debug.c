@@ -30,7 +30,7 @@ static const struct breakpoint *point_at(const struct running *r, size_t inst)
     return NULL;
 }
 
-static bool wants(const struct debugger *d, const struct hlo_sight *at)
+static bool wants(const struct debugger *d, const struct hlo_event *at)
 {
     switch (d->stepping) {
     case STEP: return true;
@@ -45,7 +45,7 @@ static bool wants(const struct debugger *d, const struct hlo_sight *at)
 /* ---- values within a run ---- */
 
 /* Which times round its loops the run is in, for the first `depth` of them. */
-static uint64_t path_mark(const struct hlo_sight *at, size_t depth)
+static uint64_t path_mark(const struct hlo_event *at, size_t depth)
 {
     uint64_t mark = depth;
     for (size_t i = 0; i < depth; i++)
@@ -53,9 +53,9 @@ static uint64_t path_mark(const struct hlo_sight *at, size_t depth)
     return mark;
 }
 
-static void keep_value(struct running *r, const struct hlo_sight *at)
+static void keep_value(struct running *r, const struct hlo_event *at)
 {
-    const hlo_literal *l = r->marks[at->inst] || r->watched ? hlo_sight_value(at) : NULL;
+    const hlo_literal *l = r->marks[at->inst] || r->watched ? hlo_event_value(at) : NULL;
     if (!l)
         return;
     struct held *h = held_new(hlo_literal_copy(l));
@@ -111,13 +111,13 @@ struct held *debug_value(struct session *s, struct str name)
     if (found < 0)
         return session_value(s, name);
     if (r->done && inst == r->at->inst) {
-        const hlo_literal *l = hlo_sight_value(r->at);
+        const hlo_literal *l = hlo_event_value(r->at);
         return l ? held_new(hlo_literal_copy(l)) : NULL;
     }
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
     for (size_t k = 0; k < at.operand_count; k++)
         if (at.operands[k] == inst) {
-            const hlo_literal *l = hlo_sight_operand(r->at, k);
+            const hlo_literal *l = hlo_event_operand(r->at, k);
             return l ? held_new(hlo_literal_copy(l)) : NULL;
         }
     if (is_local(r, inst))
@@ -142,7 +142,7 @@ int debug_set(struct session *s, struct str name, const char *value)
         return say_error(s, HLO_USAGE, "only the value of `%s` can be set here, where the run has stopped", at.name);
     hlo_messages *m = hlo_messages_new();
     hlo_literal *l = value_read(at.name, at.shape, value, m);
-    bool ok = l && hlo_sight_set(r->at, l, m);
+    bool ok = l && hlo_event_set(r->at, l, m);
     hlo_literal_free(l);
     say_messages(s, m);
     return ok ? HLO_OK : HLO_USAGE;
@@ -183,7 +183,7 @@ static void watch_on(struct running *r)
 }
 
 /* False: the run ends here. */
-static bool stop(struct running *r, const struct hlo_sight *at, bool done)
+static bool stop(struct running *r, const struct hlo_event *at, bool done)
 {
     struct session *s = r->s;
     r->at = at;
@@ -204,7 +204,7 @@ static bool stop(struct running *r, const struct hlo_sight *at, bool done)
     return !r->ended;
 }
 
-static bool before(void *context, const struct hlo_sight *at)
+static bool before(void *context, const struct hlo_event *at)
 {
     struct running *r = context;
     struct debugger *d = &r->s->debugger;
@@ -224,7 +224,7 @@ static bool before(void *context, const struct hlo_sight *at)
 }
 
 /* The watch that a value sets off; NULL. */
-static const struct breakpoint *watch_of(const struct running *r, const struct hlo_sight *at)
+static const struct breakpoint *watch_of(const struct running *r, const struct hlo_event *at)
 {
     const struct debugger *d = &r->s->debugger;
     struct hlo_stats stats = {0};
@@ -235,7 +235,7 @@ static const struct breakpoint *watch_of(const struct running *r, const struct h
             continue;
         bool nan = strcmp(p->text, "nan") == 0, inf = strcmp(p->text, "inf") == 0;
         if ((nan || inf) && !looked) {
-            const hlo_literal *l = hlo_sight_value(at);
+            const hlo_literal *l = hlo_event_value(at);
             stats = l ? hlo_literal_stats(l) : stats;
             looked = true;
         }
@@ -245,16 +245,16 @@ static const struct breakpoint *watch_of(const struct running *r, const struct h
     return NULL;
 }
 
-static void put_trace(struct running *r, const struct hlo_sight *at)
+static void put_trace(struct running *r, const struct hlo_event *at)
 {
-    const hlo_literal *l = hlo_sight_value(at);
+    const hlo_literal *l = hlo_event_value(at);
     hlo_text line = l ? hlo_literal_summary(l) : (hlo_text){0};
     fprintf(r->s->out, "%*s%s: %s\n", (int)(2 * at->depth), "", hlo_list_inst(r->listing, at->inst).name,
             line.data ? line.data : "");
     hlo_text_free(&line);
 }
 
-static bool after(void *context, const struct hlo_sight *at)
+static bool after(void *context, const struct hlo_event *at)
 {
     struct running *r = context;
     if (at->participant > 0)
@@ -270,11 +270,11 @@ static bool after(void *context, const struct hlo_sight *at)
 }
 
 /* A run that is asked for while another one has stopped goes through. */
-void debug_observe(struct running *r, struct hlo_observer *out)
+void debug_observe(struct running *r, struct hlo_trace_callbacks *out)
 {
     if (!r->s->running)
         watch_on(r);
-    *out = (struct hlo_observer){r, before, after};
+    *out = (struct hlo_trace_callbacks){sizeof(struct hlo_trace_callbacks), r, before, after};
 }
 
 void running_free(struct running *r)

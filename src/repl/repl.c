@@ -53,7 +53,7 @@ static void session_begin(struct session *s, const struct repl_options *o)
     *s = (struct session){.o = o, .out = stdout, .prompt = repl_copy(STR("hlo> ")), .kept = {.most = VALUES_KEPT}};
     s->states = repl_alloc(STATES_KEPT * sizeof *s->states);
     s->states[s->state_count++] = state_new();
-    s->view = (struct hlo_view){.most = SHOWN};
+    s->view = HLO_WITH(hlo_view, .most = SHOWN);
     s->debugger.stepping = GO;
 }
 

@@ -1,13 +1,13 @@
 /*
  * repl: the prompt. What is typed there is HLO text, which makes a module grow, or a command, which looks into it.
  *
- * The room stands before cli and builds on hlo.h alone: it is a program that embeds the library. line.h reads entries from a
- * terminal, session.h says what they mean.
+ * The room stands before cli and builds on hlo_advanced.h alone: it is a program that embeds the library. line.h reads entries
+ * from a terminal, session.h says what they mean.
  */
 #ifndef HLO_REPL_H
 #define HLO_REPL_H
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 struct repl_options {
     const char *file;            /* a module to begin with; NULL: none */

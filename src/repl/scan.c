@@ -3,7 +3,7 @@
  */
 #include "repl/scan.h"
 
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 static char at_or_nul(struct str s, size_t at) { return at < s.len ? s.ptr[at] : '\0'; }
 

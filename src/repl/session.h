@@ -11,7 +11,7 @@
 #define HLO_REPL_SESSION_H
 
 #include "base/base.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 #include "repl/line.h"
 #include "repl/repl.h"
 #include "repl/scan.h"
@@ -332,11 +332,11 @@ struct running {
     struct held **local; /* where there are stops: the last value of each */
     uint64_t *local_at;  /* and in which iteration it was made */
     bool watched;
-    const struct hlo_sight *at; /* where it has stopped; NULL */
+    const struct hlo_event *at; /* where it has stopped; NULL */
     bool done;                  /* behind that instruction, not before it */
     bool ended;                 /* by .stop or .quit */
 };
-void debug_observe(struct running *r, struct hlo_observer *out);
+void debug_observe(struct running *r, struct hlo_trace_callbacks *out);
 int debug_where(struct session *s);
 struct held *debug_value(struct session *s, struct str name); /* NULL: there is none yet */
 int debug_missing(struct session *s, struct str name);        /* says why */

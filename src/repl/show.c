@@ -203,7 +203,7 @@ int plot_value(struct session *s, struct str index, const struct held *h, enum h
         bool terminal = s->out == stdout && isatty(STDOUT_FILENO);
         line_window(&columns, &rows);
         columns = s->view.width ? s->view.width : columns;
-        struct hlo_canvas c = {.color = terminal && s->o->colors, .utf8 = terminal && line_utf8()};
+        struct hlo_canvas c = {.size = sizeof c, .color = terminal && s->o->colors, .utf8 = terminal && line_utf8()};
         if (terminal && columns > LEAST && rows > 2 * AROUND) {
             c.width = columns - BESIDE;
             c.height = rows - AROUND;

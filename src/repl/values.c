@@ -199,14 +199,14 @@ static hlo_literal *run(struct making *k, hlo_module *module)
 {
     struct session *s = k->s;
     struct hlo_run_options options = s->o->run;
-    struct hlo_observer observer;
+    struct hlo_trace_callbacks observer;
     struct running r = {.s = s, .module = module, .listing = hlo_list(module)}, *outer = s->running;
-    options.observed = true;
+    options.traced = true;
     note_marks(k, &r);
     hlo_literal *result = NULL;
     if ((r.program = hlo_plan(module, &options, k->m))) {
         debug_observe(&r, &observer);
-        hlo_observe(r.program, &observer);
+        hlo_trace(r.program, &observer);
         double began = now_seconds();
         s->running = &r;
         s->o->interrupt_begin(r.program);

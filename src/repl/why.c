@@ -106,8 +106,9 @@ static void end(void *context)
 
 static int print(struct asking *q, const hlo_module *module, const char *element, size_t levels)
 {
-    const struct hlo_why_view view = {.levels = levels, .view = q->s->view, .json = q->s->mode == SHOW_JSON};
-    const struct hlo_recording how = {.context = q, .begin = begin, .end = end};
+    const struct hlo_why_view view = {
+        .size = sizeof view, .levels = levels, .view = &q->s->view, .json = q->s->mode == SHOW_JSON};
+    const struct hlo_recording how = {.size = sizeof how, .context = q, .begin = begin, .end = end};
     struct hlo_element e;
     int status = HLO_FAILED;
     hlo_listing *l = hlo_list(module);

@@ -22,9 +22,10 @@ static int finish(hlo_messages *m, hlo_literal *result)
 
 int main(void)
 {
-    const struct hlo_run_options options = {.threads = 1};
+    struct hlo_run_options options = HLO_RUN_OPTIONS_INIT;
     const char argument[] = "f32[3] {1, 2, 3}";
     hlo_messages *m = hlo_messages_new();
+    options.threads = 1;
     hlo_file *file = hlo_file_of_text("square", text, strlen(text), false);
     hlo_module *module = hlo_parse(file, 0, m);
     hlo_program *program = module && hlo_verify(module, m) ? hlo_plan(module, &options, m) : NULL;

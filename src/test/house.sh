@@ -52,7 +52,7 @@ problems=$(for room in base diag type op kern ir verify text edit plan why eval 
         while IFS= read -r line; do
             target=$(printf '%s' "$line" | sed 's/.*#include "\([^"]*\)".*/\1/')
             case $target in
-            hlo.h) case $room in look | api | cli | repl | onnx) continue ;; esac ;;
+            hlo.h | hlo_advanced.h) case $room in look | api | cli | repl | onnx) continue ;; esac ;;
             esac
             into=${target%%/*}
             case $ok in
@@ -124,10 +124,12 @@ problems=$(sed -n 's/^OP("\([^"]*\)", \([0-9]*\),.*/\1 \2/p' src/onnx/op.def | L
 report "src/onnx/op.def is sorted" "$problems"
 problems=$(grep -oE '`[a-z]+/[a-z_/]+\.(c|h|def|sh)`' src/README.md | tr -d '`' | while read -r f; do [ -e "src/$f" ] || echo "src/README.md names src/$f"; done)
 report "the files that src/README.md names are there" "$problems"
-problems=$(awk '/^ \*\/$/ { exit } /^ \*   / { print substr($0, 6) }' src/hlo.h >"${TMPDIR:-/tmp}/sections.$$"
-    sed -n 's/^\/\* ---- \(.*\) ----.*/\1/p' src/hlo.h | diff "${TMPDIR:-/tmp}/sections.$$" - 2>&1
-    rm -f "${TMPDIR:-/tmp}/sections.$$")
-report "hlo.h opens with the list of its sections" "$problems"
+for header in hlo.h hlo_advanced.h; do
+    problems=$(awk '/^ \*\/$/ { exit } /^ \*   / { print substr($0, 6) }' src/$header >"${TMPDIR:-/tmp}/sections.$$"
+        sed -n 's/^\/\* ---- \(.*\) ----.*/\1/p' src/$header | diff "${TMPDIR:-/tmp}/sections.$$" - 2>&1
+        rm -f "${TMPDIR:-/tmp}/sections.$$")
+    report "$header opens with the list of its sections" "$problems"
+done
 problems=$(find src grammar man -type f | sed 's,.*/,,' | LC_ALL=C sort -u >"${TMPDIR:-/tmp}/names.$$"
     grep -rhE '^ \*|/\*' src --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
         grep -oE '(^|[^<A-Za-z0-9_.*-])[a-z_0-9]{3,}\.(c|h|inc|def)([^A-Za-z0-9_(]|$)' | sed -E 's/^[^a-z0-9_]//; s/[^a-z]$//' |

@@ -1,15 +1,14 @@
 /*
- * Tests of the builder in hlo.h: modules are built, printed, verified and run; text with the same instructions gives the same
- * module; mistakes are messages with a place.
+ * Tests of the builder in hlo_advanced.h: modules are built, printed, verified and run; text with the same instructions gives the
+ * same module; mistakes are messages with a place.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define N(array) (sizeof(array) / sizeof *(array))
-#define INTS(...) ((const int64_t[]){__VA_ARGS__}), N(((const int64_t[]){__VA_ARGS__}))
 
 static hlo_messages *m;
 static hlo_builder *b;
@@ -68,14 +67,14 @@ static hlo_literal *literal(const char *text)
 static void expect_result(const char *const *args, size_t count, const char *wanted)
 {
     hlo_module *module = finish();
-    hlo_program *p = hlo_plan(module, &(struct hlo_run_options){0}, m);
+    hlo_program *p = hlo_plan(module, NULL, m);
     hlo_literal *values[6];
     for (size_t k = 0; k < count; k++)
         values[k] = literal(args[k]);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)values, count, m) : NULL, *expected = literal(wanted);
     expect_no_message();
     hlo_text why = {0};
-    bool same = hlo_literal_compare(result, expected, &(struct hlo_tolerance){.abs = 1e-6}, &why);
+    bool same = hlo_literal_compare(result, expected, &HLO_WITH(hlo_tolerance, .abs = 1e-6), &why);
     ck_assert_msg(same, "%s", why.data);
     for (size_t k = 0; k < count; k++)
         hlo_literal_free(values[k]);
@@ -104,14 +103,24 @@ static void expect_like(const char *text)
     hlo_file_free(f);
 }
 
+/* `what`(operands...), attributes */
+#define OP(what, attributes, ...) hlo_build(c, what, (hlo_inst *[]){__VA_ARGS__}, N(((hlo_inst *[]){__VA_ARGS__})), attributes)
+
+static hlo_inst *constant(hlo_computation *in, const char *text)
+{
+    hlo_literal *l = literal(text);
+    hlo_inst *i = hlo_constant(in, l);
+    hlo_literal_free(l);
+    return i;
+}
+
 /* ---- values ---- */
 
 START_TEST(broadcasting)
 {
     hlo_inst *x = param(0, "f32[2,3]"), *row = param(1, "f32[3]"), *s = param(2, "f32[]"), *thin = param(3, "f32[2,1]");
-    hlo_inst *parts[] = {hlo_binary(c, "add", x, s, NULL, 0), hlo_binary(c, "sub", x, row, INTS(1)),
-                         hlo_binary(c, "mul", thin, x, NULL, 0), hlo_compare(c, x, s, "GT", NULL, 0),
-                         hlo_select(c, hlo_binary(c, "less-than", x, s, NULL, 0), x, s)};
+    hlo_inst *parts[] = {OP("add", NULL, x, s), OP("sub", "broadcast_dimensions={1}", x, row), OP("mul", NULL, thin, x),
+                         OP("compare", "direction=GT", x, s), OP("select", NULL, OP("less-than", NULL, x, s), x, s)};
     hlo_tuple(c, parts, N(parts));
     EXPECT_RESULT(
         "(f32[2,3] {{4, 5, 6}, {7, 8, 9}}, f32[2,3] {{-9, -18, -27}, {-6, -15, -24}}, f32[2,3] {{2, 4, 6}, {20, 25, 30}},"
@@ -124,17 +133,17 @@ END_TEST
 START_TEST(dimensions)
 {
     hlo_inst *v = param(0, "s32[2,3]"), *a = param(1, "s32[5]"), *at = param(2, "s32[1]"), *two = param(3, "s32[]");
-    hlo_inst *parts[] = {hlo_collapse(c, v, INTS(0, 1)),
-                         hlo_reshape_order(c, v, INTS(1, 0), INTS(2, 3)),
-                         hlo_broadcast(c, two, INTS(2, 3)),
-                         hlo_broadcast_in_dim(c, at, INTS(2, 1), INTS(1)),
-                         hlo_slice(c, a, (const int64_t[]){1}, (const int64_t[]){4}, (const int64_t[]){2}, 1),
-                         hlo_dynamic_slice(c, a, &at, 1, INTS(2)),
-                         hlo_dynamic_update_slice(c, a, hlo_broadcast(c, two, INTS(2)), &two, 1),
-                         hlo_pad(c, v, two, (const struct hlo_padding[]){{0, 0, 1}, {1, -1, 0}}, 2),
-                         hlo_concat_in_dim(c, (hlo_inst *[]){a, at}, 2, 0),
-                         hlo_rev(c, v, INTS(0)),
-                         hlo_transpose(c, v, INTS(1, 0))};
+    hlo_inst *parts[] = {OP("collapse", "dimensions={0,1}", v),
+                         OP("reshape", "dimensions={1,0}, sizes={2,3}", v),
+                         OP("broadcast", "sizes={2,3}", two),
+                         OP("broadcast-in-dim", "sizes={2,1}, broadcast_dimensions={1}", at),
+                         OP("slice", "slice={[1:4:2]}", a),
+                         OP("dynamic-slice", "dynamic_slice_sizes={2}", a, at),
+                         OP("dynamic-update-slice", NULL, a, OP("broadcast", "sizes={2}", two), two),
+                         OP("pad", "padding=0_0_1x1_-1", v, two),
+                         OP("concatenate", "dimensions={0}", a, at),
+                         OP("reverse", "dimensions={0}", v),
+                         OP("transpose", "dimensions={1,0}", v)};
     hlo_tuple(c, parts, N(parts));
     EXPECT_RESULT(
         "(s32[6] {1, 2, 3, 4, 5, 6}, s32[2,3] {{1, 4, 2}, {5, 3, 6}}, s32[2,3] {{2, 2, 2}, {2, 2, 2}}, s32[2,1] {{2}, {2}},"
@@ -146,34 +155,26 @@ END_TEST
 
 START_TEST(windows_and_products)
 {
-    hlo_computation *min = scalar("smaller", "minimum", NULL), *add = scalar("add", "add", NULL),
-                    *ge = scalar("ge", "compare", "direction=GE");
+    scalar("smaller", "minimum", NULL);
+    scalar("add", "add", NULL);
+    scalar("ge", "compare", "direction=GE");
     hlo_inst *x = param(0, "f32[5]"), *most = param(1, "f32[]"), *m2 = param(2, "f32[2,2]"), *k = param(3, "f32[1,1,3]");
-    struct hlo_window valid = {
-        .rank = 1, .size = (const int64_t[]){3}, .stride = (const int64_t[]){2}, .word = HLO_PADDING_VALID};
-    struct hlo_window same = valid, list = valid;
-    same.word = HLO_PADDING_SAME;
-    list.word = HLO_PADDING_LIST;
-    list.high = (const int64_t[]){2};
-    hlo_inst *v = hlo_reshape(c, hlo_slice(c, m2, (const int64_t[]){0, 0}, (const int64_t[]){1, 2}, NULL, 2), INTS(2));
-    hlo_inst *image = hlo_reshape(c, x, INTS(1, 1, 5));
-    hlo_literal *nought = literal("f32[] 0");
-    hlo_inst *zero = hlo_constant(c, nought);
-    hlo_literal_free(nought);
+    hlo_inst *v = OP("reshape", "sizes={2}", OP("slice", "slice={[0:1], [0:2]}", m2));
+    hlo_inst *image = OP("reshape", "sizes={1,1,5}", x), *zero = constant(c, "f32[] 0");
+    const char *valid = "window_dimensions={3}, window_strides={2}, padding=valid, to_apply=smaller";
+    hlo_inst *least = OP("reduce-window", valid, x, most);
     hlo_inst *parts[] = {
-        hlo_reduce_window(c, &x, &most, 1, min, &valid),
-        hlo_reduce_window(c, &x, &most, 1, min, &same),
-        hlo_reduce_window(c, &x, &most, 1, min, &list),
-        hlo_select_and_scatter(c, x, hlo_reduce_window(c, &x, &most, 1, min, &valid), zero, ge, add, &valid),
-        hlo_dot(c, v, v),
-        hlo_dot(c, m2, v),
-        hlo_dot(c, m2, m2),
-        hlo_dot_general(c, m2, m2,
-                        &(struct hlo_dot_dimensions){
-                            .lhs_contracting = (const int64_t[]){0}, .rhs_contracting = (const int64_t[]){0}, .contracting = 1}),
-        hlo_conv(c, image, k, &(struct hlo_window){.rank = 1, .word = HLO_PADDING_SAME}, NULL),
-        hlo_conv(c, image, k, &(struct hlo_window){.rank = 1, .stride = (const int64_t[]){2}}, "dim_labels=bf0_oi0->bf0"),
-        hlo_reduce(c, &x, &zero, 1, add, INTS(0))};
+        least,
+        OP("reduce-window", "window_dimensions={3}, window_strides={2}, padding=same, to_apply=smaller", x, most),
+        OP("reduce-window", "window={size=3 stride=2 pad=0_2}, to_apply=smaller", x, most),
+        OP("select-and-scatter", "window={size=3 stride=2}, select=ge, scatter=add", x, least, zero),
+        OP("f32[] dot", NULL, v, v),
+        OP("f32[2] dot", NULL, m2, v),
+        OP("f32[2,2] dot", NULL, m2, m2),
+        OP("dot", "lhs_contracting_dims={0}, rhs_contracting_dims={0}", m2, m2),
+        OP("conv", "padding=same", image, k),
+        OP("conv", "window={size=3 stride=2}, dim_labels=bf0_oi0->bf0", image, k),
+        OP("reduce", "dimensions={0}, to_apply=add", x, zero)};
     hlo_tuple(c, parts, N(parts));
     EXPECT_RESULT("(f32[2] {100, 1}, f32[3] {1000, 10, 1}, f32[3] {100, 1, 1}, f32[5] {100, 0, 1, 0, 0}, f32[] 5, f32[2] {5, 11},"
                   " f32[2,2] {{7, 10}, {15, 22}}, f32[2,2] {{10, 14}, {14, 20}}, f32[1,1,5] {{{11000, 11100, 1110, 111, 11}}},"
@@ -185,28 +186,25 @@ END_TEST
 START_TEST(applied_computations)
 {
     hlo_computation *below = hlo_computation_new(b, "below"), *next = hlo_computation_new(b, "next");
-    hlo_computation *scale = scalar("scale", "multiply", NULL), *add = scalar("add", "add", NULL);
     hlo_inst *i = hlo_parameter(below, 0, "s32[]", "i"), *j = hlo_parameter(next, 0, "s32[]", "j");
-    hlo_literal *ten = literal("s32[] 10"), *one = literal("s32[] 1");
-    hlo_binary(below, "lt", i, hlo_constant(below, ten), NULL, 0);
-    hlo_binary(next, "add", j, hlo_constant(next, one), NULL, 0);
-    hlo_literal_free(ten);
-    hlo_literal_free(one);
+    hlo_build(below, "lt", (hlo_inst *[]){i, constant(below, "s32[] 10")}, 2, NULL);
+    hlo_build(next, "add", (hlo_inst *[]){j, constant(next, "s32[] 1")}, 2, NULL);
     ck_assert(hlo_computation_finish(below, NULL) && hlo_computation_finish(next, NULL));
+    scalar("scale", "multiply", NULL);
+    scalar("add", "add", NULL);
     hlo_inst *x = param(0, "f32[3]"), *s = param(1, "f32[]"), *n = param(2, "s32[]"), *p = param(3, "pred[]");
-    hlo_inst *pair[] = {x, s}, *tuple = hlo_tuple(c, pair, 2),
-             *other = hlo_tuple(c, (hlo_inst *[]){hlo_unary(c, "neg", x), s}, 2);
-    hlo_inst *parts[] = {hlo_while(c, below, next, n),
-                         hlo_map(c, &x, 1, scale, &s, 1),
-                         hlo_sort(c, &x, 1, NULL, -1, true),
-                         hlo_call(c, add, (hlo_inst *[]){s, s}, 2),
-                         hlo_get_tuple_element(c, hlo_select(c, p, tuple, other), 0),
-                         hlo_clamp(c, s, x, s),
-                         hlo_cross_replica_sum(c, x),
-                         hlo_convert(c, x, "s32"),
-                         hlo_bitcast_convert(c, s, "u32"),
-                         hlo_iota(c, "s32[3]", 0),
-                         hlo_rng_bernoulli(c, hlo_binary(c, "sub", s, s, NULL, 0), "u32[2]")};
+    hlo_inst *first = OP("tuple", NULL, x, s), *second = OP("tuple", NULL, OP("neg", NULL, x), s);
+    hlo_inst *parts[] = {OP("while", "condition=below, body=next", n),
+                         OP("map", "to_apply=scale, static_operands={y}", x),
+                         OP("sort", "is_stable=true", x),
+                         OP("call", "to_apply=add", s, s),
+                         hlo_get_tuple_element(c, OP("select", NULL, p, first, second), 0),
+                         OP("clamp", NULL, s, x, s),
+                         OP("cross-replica-sum", NULL, x),
+                         OP("convert", "new_element_type=s32", x),
+                         OP("u32[] bitcast-convert", NULL, s),
+                         hlo_build(c, "s32[3] iota", NULL, 0, "iota_dimension=0"),
+                         OP("rng-bernoulli", "shape=u32[2]", OP("sub", NULL, s, s))};
     hlo_tuple(c, parts, N(parts));
     EXPECT_RESULT(
         "(s32[] 10, f32[3] {6, 2, 4}, f32[3] {1, 2, 3}, f32[] 4, f32[3] {-3, -1, -2}, f32[3] {2, 2, 2}, f32[3] {3, 1, 2},"
@@ -218,9 +216,9 @@ END_TEST
 START_TEST(batch_norm)
 {
     hlo_inst *x = param(0, "f32[2,2]"), *one = param(1, "f32[2]"), *zero = param(2, "f32[2]");
-    hlo_inst *parts[] = {hlo_batch_norm_training(c, x, one, zero, 0.0, 1),
-                         hlo_batch_norm_inference(c, x, one, zero, one, one, 0.0, 0),
-                         hlo_batch_norm_grad(c, x, one, zero, one, x, 0.0, 1)};
+    hlo_inst *parts[] = {OP("batch-norm-training", "epsilon=0, feature_index=1", x, one, zero),
+                         OP("batch-norm-inference", "epsilon=0, feature_index=0", x, one, zero, one, one),
+                         OP("batch-norm-grad", "epsilon=0, feature_index=1", x, one, zero, one, x)};
     hlo_tuple(c, parts, N(parts));
     EXPECT_RESULT("((f32[2,2] {{-1, -1}, {1, 1}}, f32[2] {2, 4}, f32[2] {1, 4}), f32[2,2] {{0, 1}, {2, 5}},"
                   " (f32[2,2] {{-6, -42}, {-14, -118}}, f32[2] {10, 40}, f32[2] {4, 8}))",
@@ -253,17 +251,17 @@ END_TEST
 
 START_TEST(feeds_and_random)
 {
-    hlo_inst *in = hlo_infeed(c, "f32[2]"), *s = param(0, "f32[]"), *index = param(1, "s32[]"), *p = param(2, "pred[]");
-    hlo_outfeed(c, in);
+    hlo_inst *s = param(0, "f32[]"), *index = param(1, "s32[]"), *p = param(2, "pred[]");
+    hlo_inst *in = hlo_build(c, "infeed", NULL, 0, "shape=f32[2]");
+    OP("outfeed", NULL, in);
     hlo_computation *f = hlo_computation_new(b, "f"), *g = hlo_computation_new(b, "f");
     ck_assert_str_eq(hlo_computation_name(g), "f.1");
     hlo_parameter(f, 0, "f32[]", "a");
-    hlo_unary(g, "negate", hlo_parameter(g, 0, "f32[]", "a"));
+    hlo_build(g, "negate", (hlo_inst *[]){hlo_parameter(g, 0, "f32[]", "a")}, 1, NULL);
     ck_assert(hlo_computation_finish(f, NULL) && hlo_computation_finish(g, NULL));
-    const hlo_computation *branches[] = {f, g};
-    hlo_inst *operands[] = {s, s};
-    hlo_inst *parts[] = {hlo_rng_uniform(c, s, s, "f32[2]"), hlo_rng_normal(c, s, s, "f32[2]"), in,
-                         hlo_conditional(c, p, branches, operands, 2), hlo_conditional(c, index, branches, operands, 2)};
+    hlo_inst *parts[] = {OP("rng-uniform", "shape=f32[2]", s, s), OP("rng-normal", "shape=f32[2]", s, s), in,
+                         OP("conditional", "true_computation=f, false_computation=f.1", p, s, s),
+                         OP("conditional", "branch_computations={f, f.1}", index, s, s)};
     hlo_tuple(c, parts, N(parts));
     hlo_module *module = finish();
     hlo_text text = hlo_print(module, HLO_PRINT_SHORT);
@@ -290,13 +288,12 @@ START_TEST(loop_beyond_its_bound)
         c, "custom-call", &count, 1,
         "shape=s64[<=3], custom_call_target=\"onnx.Loop\", called_computations={body}, backend_config={\"inputs\": [\"M\"]}");
     hlo_module *module = finish();
-    hlo_program *p = hlo_plan(module, &(struct hlo_run_options){0}, m);
+    hlo_program *p = hlo_plan(module, NULL, m);
     hlo_literal *few = literal("s64[] 3"), *many = literal("s64[] 4"), *expected = literal("s64[3] {0, 1, 2}");
     hlo_literal *result = hlo_run(p, (const hlo_literal *const *)&few, 1, m);
     hlo_text why = {0};
-    ck_assert_msg(hlo_literal_compare(result, expected, &(struct hlo_tolerance){0}, &why), "%s", why.data);
-    ck_assert(hlo_literal_compare(result, expected, &(struct hlo_tolerance){0}, NULL) &&
-              !hlo_literal_compare(few, many, &(struct hlo_tolerance){0}, NULL));
+    ck_assert_msg(hlo_literal_compare(result, expected, NULL, &why), "%s", why.data);
+    ck_assert(hlo_literal_compare(result, expected, NULL, NULL) && !hlo_literal_compare(few, many, NULL, NULL));
     ck_assert_ptr_null(hlo_run(p, (const hlo_literal *const *)&many, 1, m));
     ck_assert_str_eq(hlo_messages_get(m, 0).id, "loop-bound");
     ck_assert(!hlo_messages_limit(m));
@@ -315,21 +312,23 @@ END_TEST
 START_TEST(mistakes)
 {
     hlo_inst *x = param(0, "f32[2,3]"), *y = param(1, "f32[2]");
-    hlo_inst *bad = hlo_binary(c, "add", x, y, NULL, 0);
+    hlo_inst *bad = OP("add", NULL, x, y);
     ck_assert_ptr_null(bad);
     ck_assert_uint_eq(hlo_messages_errors(m), 1);
-    struct hlo_message said = hlo_messages_get(m, 0);
-    ck_assert_str_eq(said.file, "built");
-    ck_assert_uint_eq(said.line, 4); /* after the header and two parameters */
-    ck_assert_ptr_nonnull(strstr(said.text, "broadcast_dimensions"));
-    ck_assert_ptr_null(hlo_unary(c, "negate", bad)); /* one mistake, one message */
+    struct hlo_message first = hlo_messages_get(m, 0);
+    ck_assert_str_eq(first.file, "built");
+    ck_assert_uint_eq(first.line, 4); /* after the header and two parameters */
+    ck_assert_ptr_nonnull(strstr(first.text, "broadcast_dimensions"));
+    ck_assert_ptr_null(OP("negate", NULL, bad)); /* no second message for one mistake */
     ck_assert_uint_eq(hlo_messages_errors(m), 1);
-    ck_assert_ptr_null(hlo_dot(c, x, x));
-    ck_assert_ptr_null(hlo_build(c, "add", &x, 1, NULL));
-    ck_assert_ptr_null(hlo_build(c, "negate", &x, 1, "sharding={replicated}}"));
-    ck_assert_ptr_null(hlo_collapse(c, x, INTS(1, 0)));
+    ck_assert_ptr_null(OP("ad", NULL, x, x)); /* no such opcode */
+    ck_assert_str_eq(hlo_messages_get(m, 1).id, "unknown-opcode");
+    ck_assert_ptr_null(OP("add", NULL, x));
+    ck_assert_ptr_null(OP("negate", "sharding={replicated}}", x));
+    ck_assert_ptr_null(OP("collapse", "dimensions={1,0}", x));
     ck_assert_ptr_null(hlo_parameter(c, 2, "f32[", NULL));
-    ck_assert_ptr_null(hlo_sort(c, &x, 1, hlo_computation_new(b, "open"), -1, false)); /* not finished */
+    hlo_computation_new(b, "open");
+    ck_assert_ptr_null(OP("sort", "to_apply=open", x)); /* not finished */
     ck_assert_ptr_null(hlo_constant(c, NULL));
     hlo_text drawn = hlo_messages_draw(m, false);
     ck_assert_uint_eq(hlo_messages_errors(m), 7);
@@ -342,8 +341,9 @@ END_TEST
 START_TEST(wrong_places)
 {
     hlo_computation *other = hlo_computation_new(b, "other");
-    hlo_inst *there = hlo_parameter(other, 0, "f32[]", NULL);
-    ck_assert_ptr_null(hlo_unary(c, "negate", there));
+    hlo_inst *there = hlo_parameter(other, 0, "f32[]", "there");
+    ck_assert_ptr_null(OP("negate", NULL, there));
+    ck_assert_str_eq(hlo_messages_get(m, 0).text, "operand 'there' belongs to computation 'other', not 'main'");
     ck_assert(!hlo_computation_finish(other, NULL)); /* the builder has failed */
     ck_assert_uint_eq(hlo_messages_errors(m), 1);
     hlo_builder_free(b);

@@ -3,7 +3,7 @@
  * takes. Whatever a module says, a call gives values of the shape that is written, or an error; sanitizers find the rest.
  */
 #include "check_quiet.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "base/base.h"
 
@@ -466,7 +466,8 @@ static void draw_other(struct call *c, const char *target)
 
 static hlo_literal *run(hlo_module *module, hlo_messages *m)
 {
-    static const struct hlo_run_options options = {.threads = 1, .max_steps = 10000, .max_memory = 16 << 20, .max_trip = 100};
+    static const struct hlo_run_options options = {
+        .size = sizeof options, .threads = 1, .max_steps = 10000, .max_memory = 16 << 20, .max_trip = 100};
     hlo_literal *args[MOST_ARRAYS] = {0}, *result = NULL;
     size_t count = hlo_param_count(module);
     hlo_program *p = hlo_plan(module, &options, m);

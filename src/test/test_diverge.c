@@ -2,7 +2,7 @@
  * Tests of comparing two runs: which instructions are paired, and that the first value that differs is found with little room for
  * values, too.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 
@@ -22,7 +22,7 @@ static struct side side_of(const char *text, hlo_messages *m)
     s.module = hlo_parse(s.file, 0, m);
     ck_assert_msg(s.module && hlo_verify(s.module, m), "%s", hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
     s.listing = hlo_list(s.module);
-    s.program = hlo_plan(s.module, &(struct hlo_run_options){.observed = true, .threads = 1}, m);
+    s.program = hlo_plan(s.module, &HLO_WITH(hlo_run_options, .traced = true, .threads = 1), m);
     ck_assert(s.program != NULL);
     return s;
 }
@@ -65,19 +65,21 @@ START_TEST(the_first_value_is_found)
     const hlo_literal *args[] = {x};
     hlo_pairing *p = hlo_pair(a.listing, b.listing);
     struct hlo_divergence d;
-    struct hlo_comparison c = {.a = a.program,
+    const struct hlo_tolerance tolerance = {.size = sizeof tolerance, .rel = cases[_i].rel};
+    struct hlo_comparison c = {.size = sizeof c,
+                               .a = a.program,
                                .b = b.program,
                                .pairing = p,
                                .args = args,
                                .count = 1,
-                               .tolerance = {.rel = cases[_i].rel},
+                               .tolerance = &tolerance,
                                .room = cases[_i].room};
     ck_assert(hlo_diverge(&c, &d, m));
     ck_assert(d.found == (cases[_i].name != NULL));
     if (d.found) {
         ck_assert_str_eq(hlo_list_inst(a.listing, d.a).name, cases[_i].name);
         ck_assert_msg(d.occurrence == cases[_i].occurrence, "%lu", (unsigned long)d.occurrence);
-        struct hlo_difference again = hlo_literal_difference(d.value_b, d.value_a, &c.tolerance);
+        struct hlo_difference again = hlo_literal_difference(d.value_b, d.value_a, &tolerance);
         ck_assert(again.outside == d.difference.outside && again.outside > 0);
     }
     ck_assert(d.results_agree == !(cases[_i].rel < 0.01));
@@ -144,12 +146,12 @@ START_TEST(a_run_that_fails_is_said)
     hlo_messages *m = hlo_messages_new();
     struct side a = side_of(LOOP("1.5"), m), b = side_of(LOOP("1.5"), m);
     hlo_program_free(b.program);
-    b.program = hlo_plan(b.module, &(struct hlo_run_options){.observed = true, .max_trip = 3}, m);
+    b.program = hlo_plan(b.module, &HLO_WITH(hlo_run_options, .traced = true, .max_trip = 3), m);
     hlo_literal *x = hlo_literal_parse("f32[3] {1, -2, 3}", 17, m);
     const hlo_literal *args[] = {x};
     hlo_pairing *p = hlo_pair(a.listing, b.listing);
     struct hlo_divergence d;
-    struct hlo_comparison c = {.a = a.program, .b = b.program, .pairing = p, .args = args, .count = 1};
+    struct hlo_comparison c = {.size = sizeof c, .a = a.program, .b = b.program, .pairing = p, .args = args, .count = 1};
     ck_assert(!hlo_diverge(&c, &d, m) && hlo_messages_limit(m) && !d.value_a && !d.value_b);
     hlo_pairing_free(p);
     hlo_literal_free(x);

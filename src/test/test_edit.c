@@ -5,7 +5,7 @@
  * `test_edit FILE...` also tests the modules of these files.
  */
 #include "fuzz/generate.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <stdio.h>
@@ -413,8 +413,9 @@ END_TEST
 
 static hlo_module *extract(const char *name, size_t height, uint64_t execution, bool parameters, const char *arg)
 {
-    const struct hlo_extract what = {.inst = at(name), .height = height, .execution = execution, .parameters = parameters};
-    const struct hlo_run_options options = {.threads = 1};
+    const struct hlo_extract what = {
+        .size = sizeof what, .inst = at(name), .height = height, .execution = execution, .parameters = parameters};
+    const struct hlo_run_options options = {.size = sizeof options, .threads = 1};
     hlo_literal *x = literal(arg);
     const hlo_literal *args[] = {x};
     hlo_module *made = hlo_extract(l, &what, &options, args, 1, m);
@@ -424,7 +425,7 @@ static hlo_module *extract(const char *name, size_t height, uint64_t execution, 
 
 static void expect_result(hlo_module *made, const char *text)
 {
-    const struct hlo_run_options options = {.threads = 1};
+    const struct hlo_run_options options = {.size = sizeof options, .threads = 1};
     ck_assert(made && hlo_verify(made, m));
     ck_assert_uint_eq(hlo_param_count(made), 0);
     hlo_program *p = hlo_plan(made, &options, m);
@@ -490,7 +491,7 @@ static bool not_too_often(void *context, size_t instructions, size_t asked)
 static hlo_module *shrink(struct shrinking *s, bool faithful)
 {
     const struct hlo_shrink how = {
-        .context = s, .bad = has_text, .value = known_value, .progress = not_too_often, .faithful = faithful};
+        .size = sizeof how, .context = s, .bad = has_text, .value = known_value, .progress = not_too_often, .faithful = faithful};
     s->asked = 0;
     return hlo_shrink(module, &how);
 }

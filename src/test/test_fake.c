@@ -1,7 +1,7 @@
 /*
  * Tests of made-up arguments: their values fit each use of the parameter, wherever in the module that is.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <math.h>

@@ -3,7 +3,7 @@
  * threads. The graphs have elementwise operations, values that are read several times, broadcasts of scalars, rows and columns,
  * transposes, reductions of inner dimensions and uses of these, and several results.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include "kern/tile.h"
@@ -91,7 +91,9 @@ static hlo_inst *any(struct graph *g, enum dtype t)
         if (g->types[k] == t)
             return g->values[k];
     }
-    hlo_inst *x = hlo_convert(g->c, g->values[random_in(&g->random, 0, g->count - 1)], dtype_spelling(t));
+    char attribute[32];
+    snprintf(attribute, sizeof attribute, "new_element_type=%s", dtype_spelling(t));
+    hlo_inst *x = hlo_build(g->c, "convert", &g->values[random_in(&g->random, 0, g->count - 1)], 1, attribute);
     keep(g, x, t);
     return x;
 }
@@ -190,7 +192,7 @@ static hlo_module *random_graph(struct graph *g)
 
 static hlo_literal *run(const struct graph *g, const hlo_module *module, bool plain, int threads)
 {
-    struct hlo_run_options o = {.plain = plain, .threads = threads};
+    struct hlo_run_options o = {.size = sizeof o, .plain = plain, .threads = threads};
     hlo_literal *args[MOST_VALUES];
     for (int k = 0; k < g->params; k++)
         args[k] = hlo_random_param(module, (size_t)k, 1, g->m);
@@ -207,7 +209,7 @@ static hlo_literal *run(const struct graph *g, const hlo_module *module, bool pl
 static void expect_same(int seed, const char *what, const hlo_literal *a, const hlo_literal *b)
 {
     hlo_text why = {0};
-    ck_assert_msg(hlo_literal_compare(a, b, &(struct hlo_tolerance){.bits = true}, &why), "graph %d, %s: %s", seed, what,
+    ck_assert_msg(hlo_literal_compare(a, b, &HLO_WITH(hlo_tolerance, .bits = true), &why), "graph %d, %s: %s", seed, what,
                   why.data);
     hlo_text_free(&why);
 }

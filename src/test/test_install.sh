@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs into an empty folder, as packagers do, and checks what is there: the header compiles alone, as C11 and as C++17; a program
+# Installs into an empty folder, as packagers do, and checks what is there: each header compiles alone, as C11 and as C++17; a program
 # can be built with pkg-config and runs; the shared library exports its public functions and nothing else. Prints TAP.
 #
 #   test_install.sh BUILD_FOLDER SOURCE_ROOT CC
@@ -31,18 +31,27 @@ flags=
 DESTDIR=$to meson install --no-rebuild -C "$build" >"$scratch/said" 2>&1
 report "install into a folder of its own" $?
 
-header=$(find "$to" -name hlo.h)
-"$cc" -std=c11 -Wall -Wextra -pedantic-errors -fsyntax-only -x c "$header" >"$scratch/said" 2>&1
-report "the header compiles alone as C11" $?
-
+headers=$(find "$to" -name 'hlo*.h')
 cxx=
 for word in c++ g++ clang++; do
     [ -n "$cxx" ] || ! command -v $word >/dev/null || cxx=$word
 done
-if [ -n "$cxx" ]; then
-    "$cxx" -std=c++17 -Wall -Wextra -pedantic-errors -fsyntax-only -x c++ "$header" >"$scratch/said" 2>&1
-    report "the header compiles alone as C++17" $?
-fi
+for name in hlo.h hlo_advanced.h; do
+    header=$(find "$to" -name $name)
+    "$cc" -std=c11 -Wall -Wextra -pedantic-errors -fsyntax-only -x c "$header" >"$scratch/said" 2>&1
+    report "$name compiles alone as C11" $?
+    if [ -n "$cxx" ]; then
+        "$cxx" -std=c++17 -Wall -Wextra -pedantic-errors -fsyntax-only -x c++ "$header" >"$scratch/said" 2>&1
+        report "$name compiles alone as C++17" $?
+    fi
+done
+
+for words in "${cc} -std=c11 -Wall -Wextra -pedantic-errors -x c" ${cxx:+"$cxx -std=c++17 -Wall -Werror -pedantic-errors -x c++"}; do
+    echo 'void plan(void); void plan(void) { struct hlo_run_options o = HLO_RUN_OPTIONS_INIT; o.threads = 1; (void)o; }' >"$scratch/init.c"
+    $words -include "${headers%%
+*}" -fsyntax-only "$scratch/init.c" >"$scratch/said" 2>&1 && [ ! -s "$scratch/said" ]
+    report "option structs are initialized by their macros: ${words##* }" $?
+done
 
 pc=$(find "$to" -name hlo.pc)
 export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$to"
@@ -60,12 +69,12 @@ nm -D --defined-only "$lib" | awk '{ print $3 }' | grep -v '^hlo_' | grep -vE '^
 [ ! -s "$scratch/said" ]
 report "the shared library gives its public functions and nothing else" $?
 
-# What the header promises is there, by the names of its functions.
+# What the headers declare is there, by the names of functions.
 nm -D --defined-only "$lib" | awk '{ print $3 }' | LC_ALL=C sort >"$scratch/have"
-tr '\n' ' ' <"$header" | sed 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/,,g' | grep -oE '\bhlo_[a-z0-9_]+\(' | tr -d '(' | grep -v '_fn$' | LC_ALL=C sort -u >"$scratch/want"
+cat $headers | tr '\n' ' ' | sed 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/,,g' | grep -oE '\bhlo_[a-z0-9_]+\(' | tr -d '(' | grep -v '_fn$' | LC_ALL=C sort -u >"$scratch/want"
 LC_ALL=C comm -13 "$scratch/have" "$scratch/want" >"$scratch/said"
 [ ! -s "$scratch/said" ]
-report "every function of the header is in the library" $?
+report "every function of the headers is in the library" $?
 
 [ -x "$to$prefix/bin/hlo" ] && "$to$prefix/bin/hlo" --version >"$scratch/said" 2>&1
 report "the program is installed and starts" $?

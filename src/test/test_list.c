@@ -1,7 +1,7 @@
 /*
  * Tests of listings: numbers, operands and users, callers, places, stack frames, costs.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <stdlib.h>

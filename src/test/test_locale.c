@@ -2,7 +2,7 @@
  * Tests in a locale whose numbers have a comma, and where `i` is not the small letter of `I`: nothing that the library reads or
  * writes may depend on it. The locale is made here, by localedef, so that every machine has it.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <ctype.h>
@@ -78,7 +78,7 @@ static void keep(struct said *s, hlo_text t)
 
 static void keep_value(struct said *s, const hlo_literal *l, const hlo_literal *other)
 {
-    const struct hlo_tolerance exact = {0};
+    const struct hlo_tolerance exact = HLO_TOLERANCE_INIT;
     const struct hlo_stats stats = hlo_literal_stats(l);
     const struct hlo_difference d = hlo_literal_difference(other, l, &exact);
     keep(s, hlo_literal_print(l, true));
@@ -115,7 +115,8 @@ static void keep_values(struct said *s, hlo_messages *m)
 
 static void keep_module(struct said *s, hlo_messages *m)
 {
-    const struct hlo_run_options options = {.threads = 1}, hasty = {.threads = 1, .timeout = 1.5e-9};
+    const struct hlo_run_options options = {.size = sizeof options, .threads = 1},
+                                 hasty = {.size = sizeof hasty, .threads = 1, .timeout = 1.5e-9};
     hlo_file *f = hlo_file_of_text("numbers.hlo", text, strlen(text), false);
     hlo_module *module = hlo_parse(f, 0, m);
     ck_assert(module && hlo_verify(module, m));

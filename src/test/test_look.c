@@ -216,7 +216,7 @@ START_TEST(slices_are_numpy_s)
     hlo_text text = {0};
     if (piece) {
         hlo_literal *wanted = parsed(c->piece);
-        ck_assert_msg(hlo_literal_compare(piece, wanted, &(struct hlo_tolerance){.bits = true}, &text), "%s: %s", c->slice,
+        ck_assert_msg(hlo_literal_compare(piece, wanted, &HLO_WITH(hlo_tolerance, .bits = true), &text), "%s: %s", c->slice,
                       text.data);
         hlo_literal_free(wanted);
     } else {
@@ -267,11 +267,13 @@ START_TEST(values_are_shown)
 {
     const struct show_case *c = &show_cases[_i];
     hlo_literal *l = parsed(c->of);
-    hlo_text text = hlo_literal_show(l, &c->v);
+    struct hlo_view view = c->v;
+    view.size = sizeof view;
+    hlo_text text = hlo_literal_show(l, &view);
     ck_assert_str_eq(text.data, c->text);
     if (!strstr(text.data, "...") && c->v.precision == 0) { /* it can be read again */
         hlo_literal *back = parsed(text.data);
-        ck_assert(hlo_literal_compare(back, l, &(struct hlo_tolerance){.bits = true}, NULL));
+        ck_assert(hlo_literal_compare(back, l, &HLO_WITH(hlo_tolerance, .bits = true), NULL));
         hlo_literal_free(back);
     }
     hlo_text_free(&text);
@@ -292,7 +294,7 @@ START_TEST(values_in_full_are_printed)
                                          "u64[1,1] {{18446744073709551615}}"};
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         hlo_literal *l = parsed(values[i]);
-        hlo_text shown = hlo_literal_show(l, &(struct hlo_view){.most = SIZE_MAX, .width = SIZE_MAX}),
+        hlo_text shown = hlo_literal_show(l, &HLO_WITH(hlo_view, .most = SIZE_MAX, .width = SIZE_MAX)),
                  text = hlo_literal_print(l, false);
         hlo_text shape = hlo_literal_shape(l);
         ck_assert(strncmp(shown.data, shape.data, shape.size) == 0 && shown.data[shape.size] == ' ');
@@ -327,7 +329,9 @@ START_TEST(values_as_json)
 {
     const struct show_case *c = &json_cases[_i];
     hlo_literal *l = parsed(c->of);
-    hlo_text text = hlo_literal_json(l, &c->v);
+    struct hlo_view view = c->v;
+    view.size = sizeof view;
+    hlo_text text = hlo_literal_json(l, &view);
     ck_assert_str_eq(text.data, c->text);
     hlo_text_free(&text);
     hlo_literal_free(l);
@@ -445,7 +449,9 @@ START_TEST(pictures_are_drawn)
 {
     const struct plot_case *c = &plot_cases[_i];
     hlo_literal *l = parsed(c->of);
-    hlo_text text = hlo_literal_plot(l, c->kind, &c->c);
+    struct hlo_canvas canvas = c->c;
+    canvas.size = sizeof canvas;
+    hlo_text text = hlo_literal_plot(l, c->kind, &canvas);
     ck_assert_str_eq(text.data, c->text);
     hlo_text_free(&text);
     hlo_literal_free(l);
@@ -500,7 +506,7 @@ END_TEST
 START_TEST(differences_are_counted)
 {
     hlo_literal *a = parsed("(f32[4] {1, 2.5, nan, 0}, s32[2] {7, -2})"), *b = parsed("(f32[4] {1, 2, 3, 0}, s32[2] {7, 2})");
-    struct hlo_difference d = hlo_literal_difference(a, b, &(struct hlo_tolerance){.rel = 0.01});
+    struct hlo_difference d = hlo_literal_difference(a, b, &HLO_WITH(hlo_tolerance, .rel = 0.01));
     ck_assert(d.comparable && d.elements == 6 && d.outside == 3 && d.not_finite == 1 && d.worst_count == 3);
     ck_assert(d.worst_abs == 4 && d.worst_rel == 2 && d.decades[0] == 3 && d.decades[30] == 1 && d.decades[31] == 2);
     ck_assert(d.worst[0].leaf == 0 && d.worst[0].index == 2 && isnan(d.worst[0].actual) && d.worst[0].ulp == UINT64_MAX);
@@ -518,7 +524,7 @@ START_TEST(differences_are_counted)
                      "  up to 1e0                1  #############\n"
                      "  more                     2  ###########################\n");
     hlo_text_free(&text);
-    d = hlo_literal_difference(b, b, &(struct hlo_tolerance){.bits = true});
+    d = hlo_literal_difference(b, b, &HLO_WITH(hlo_tolerance, .bits = true));
     ck_assert(d.comparable && d.outside == 0 && d.decades[0] == 6 && d.worst_count == 0);
     text = hlo_difference_print(&d, b, b, NULL);
     ck_assert_str_eq(text.data, "0 of 6 elements differ\n");
@@ -528,7 +534,7 @@ START_TEST(differences_are_counted)
                      "{\"comparable\":true,\"elements\":6,\"outside\":0,\"not_finite\":0,\"worst_abs\":0,\"worst_rel\":0,"
                      "\"worst_ulp\":0,\"worst\":[],\"decades\":[6,0,"));
     hlo_text_free(&text);
-    d = hlo_literal_difference(a, hlo_literal_element(b, 0), &(struct hlo_tolerance){0});
+    d = hlo_literal_difference(a, hlo_literal_element(b, 0), NULL);
     text = hlo_difference_print(&d, a, hlo_literal_element(b, 0), NULL);
     ck_assert(!d.comparable);
     ck_assert_str_eq(text.data, "shape is (f32[4], s32[2]), expected f32[4]\n");
@@ -549,7 +555,7 @@ START_TEST(the_worst_come_first)
         y[i] = 1;
         x[i] = 1 + (double)((i * 37) % 500) * 1e-6;
     }
-    struct hlo_difference d = hlo_literal_difference(a, b, &(struct hlo_tolerance){.abs = 1.05e-5});
+    struct hlo_difference d = hlo_literal_difference(a, b, &HLO_WITH(hlo_tolerance, .abs = 1.05e-5));
     ck_assert(d.outside == 978 && d.worst_count == 10 && d.decades[0] == 2);
     for (size_t i = 0; i < 10; i++) {
         ck_assert((d.worst[i].index * 37) % 500 == (int64_t)(499 - i / 2));
@@ -625,9 +631,9 @@ START_TEST(integers_are_exact_and_shapes_must_agree)
     struct literal *c = literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){3}, NULL, NULL));
     struct buf why = {0};
     ((int32_t *)b->data)[1] = 1;
-    ck_assert(!look_compare(a, b, &(struct hlo_tolerance){.abs = 5, .rel = 5, .ulp = 5}, &why));
-    ck_assert(look_compare(a, a, &(struct hlo_tolerance){0}, &why));
-    ck_assert(!look_compare(a, c, &(struct hlo_tolerance){0}, &why));
+    ck_assert(!look_compare(a, b, &HLO_WITH(hlo_tolerance, .abs = 5, .rel = 5, .ulp = 5), &why));
+    ck_assert(look_compare(a, a, &HLO_WITH(hlo_tolerance, .abs = 0), &why));
+    ck_assert(!look_compare(a, c, &HLO_WITH(hlo_tolerance, .abs = 0), &why));
     ck_assert(strstr(why.data, "shape is s32[2], expected s32[3]"));
     buf_free(&why);
     literal_free_data(a);

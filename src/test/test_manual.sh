@@ -94,7 +94,7 @@ tr '\n' ' ' <"$root/src/cli/golden.c" | grep -oE '\{"[[:lower:]-]+", offsetof' |
 sed -n 's/^\.It Cm \([[:lower:]-]*\).*:.*/\1/p' "$pages/hlo-test.5" | sorted >"$scratch/have"
 same "directives are those of hlo-test.5" "$scratch/want" "$scratch/have"
 
-tr '\n' ' ' <"$root/src/hlo.h" | grep -oE '\bhlo_[[:lower:]0-9_]+\(' | tr -d '(' | sorted >"$scratch/want"
+cat "$root/src/hlo.h" "$root/src/hlo_advanced.h" | tr '\n' ' ' | grep -oE '\bhlo_[[:lower:]0-9_]+\(' | tr -d '(' | sorted >"$scratch/want"
 grep -oE '\bhlo_[[:lower:]0-9_]+\(' "$pages/libhlo.3" | tr -d '(' | sorted >"$scratch/have"
 same "functions are those of libhlo.3" "$scratch/want" "$scratch/have"
 

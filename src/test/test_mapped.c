@@ -2,7 +2,7 @@
  * Property of arguments in the caller's memory: kernels give the same bits wherever the elements are, aligned for their type
  * and no better; nothing is written there, not even by operations that update arrays; and it is given back.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "base/base.h"
 #include "check_quiet.h"
@@ -86,7 +86,7 @@ START_TEST(any_alignment)
     buf_printf(&text, "HloModule m\n%s\n", bodies[_i]);
     hlo_file *f = hlo_file_of_text("m", text.data, text.size, false);
     hlo_module *module = hlo_parse(f, 0, m);
-    struct hlo_run_options options = {.seed = 1, .threads = 1};
+    struct hlo_run_options options = {.size = sizeof options, .seed = 1, .threads = 1};
     hlo_program *p = module && hlo_verify(module, m) ? hlo_plan(module, &options, m) : NULL;
     hlo_text said = hlo_messages_draw(m, false);
     ck_assert_msg(p != NULL, "%s", said.data);
@@ -97,9 +97,9 @@ START_TEST(any_alignment)
     for (size_t k = 0; k < 9; k++) {
         hlo_literal *lent[2] = {moved(args[0], k / 3, m), moved(args[1], k % 3, m)};
         hlo_literal *result = hlo_run(p, (const hlo_literal *const *)lent, 2, m);
-        ck_assert(result && hlo_literal_compare(result, expected, &(struct hlo_tolerance){.bits = true}, NULL));
+        ck_assert(result && hlo_literal_compare(result, expected, &HLO_WITH(hlo_tolerance, .bits = true), NULL));
         for (size_t i = 0; i < 2; i++) {
-            ck_assert(hlo_literal_compare(lent[i], args[i], &(struct hlo_tolerance){.bits = true}, NULL));
+            ck_assert(hlo_literal_compare(lent[i], args[i], &HLO_WITH(hlo_tolerance, .bits = true), NULL));
             released = 0;
             hlo_literal_free(lent[i]);
             ck_assert_uint_eq(released, 1);

@@ -2,7 +2,7 @@
  * Tests of predicted memory: it is what the run then needs, for every module of the golden tests that runs by itself; and for
  * small programs it is the number of bytes worked out by hand.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 
@@ -54,7 +54,7 @@ static void check_program(hlo_program *p, const hlo_module *module, hlo_messages
 
 static void check_part(const hlo_file *f, size_t part, const char *name, struct tally *t)
 {
-    struct hlo_run_options o = {.max_steps = 100000, .timeout = 10, .elided = HLO_ELIDED_ZERO};
+    struct hlo_run_options o = {.size = sizeof o, .max_steps = 100000, .timeout = 10, .elided = HLO_ELIDED_ZERO};
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = hlo_parse(f, part, m);
     hlo_program *p = module && hlo_verify(module, m) ? hlo_plan(module, &o, m) : NULL;
@@ -109,7 +109,7 @@ static void check_text(const char *text, uint64_t peak)
     struct tally t = {0};
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("test", text, strlen(text), false);
-    struct hlo_run_options o = {0};
+    struct hlo_run_options o = HLO_RUN_OPTIONS_INIT;
     hlo_module *module = hlo_parse(f, 0, m);
     ck_assert_msg(module && hlo_verify(module, m), "%s", hlo_messages_draw(m, false).data);
     hlo_program *p = hlo_plan(module, &o, m);

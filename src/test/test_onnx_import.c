@@ -294,7 +294,7 @@ static const char *run(const hlo_module *module, const struct onnx_value *values
     for (size_t k = 0; k < count; k++)
         if (!(args[k] = onnx_to_literal(&values[k], module, k, m)))
             return complaint();
-    hlo_program *p = hlo_plan(module, &(struct hlo_run_options){.max_steps = 100000}, m);
+    hlo_program *p = hlo_plan(module, &HLO_WITH(hlo_run_options, .max_steps = 100000), m);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)args, count, m) : NULL;
     const char *out = result ? outputs_of(result) : complaint();
     for (size_t k = 0; k < count; k++)

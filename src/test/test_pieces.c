@@ -1,7 +1,7 @@
 /*
  * Tests of texts put together from pieces, into which messages point, and of arguments as people write them.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * Tests of the library when memory runs out: each allocation of each call fails once, alone and with all after it. The call
  * must say so, leave nothing behind (sanitizers look for that), and succeed on the same objects when there is memory again.
  */
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 #include "shim_alloc.h"
@@ -67,8 +67,10 @@ static hlo_module *module_of(hlo_file **file, const char *of, hlo_messages *m)
 
 static void open_stage(struct stage *s)
 {
-    static const struct hlo_run_options usual = {.threads = 1}, plain = {.plain = true}, observed = {.observed = true},
-                                        shared = {.threads = 3};
+    static const struct hlo_run_options usual = {.size = sizeof usual, .threads = 1},
+                                        plain = {.size = sizeof plain, .plain = true},
+                                        observed = {.size = sizeof observed, .traced = true},
+                                        shared = {.size = sizeof shared, .threads = 3};
     *s = (struct stage){.m = hlo_messages_new()};
     s->module = module_of(&s->file, text, s->m);
     s->all = module_of(&s->all_file, all, s->m);
@@ -86,7 +88,7 @@ static void open_stage(struct stage *s)
     s->zero = hlo_literal_parse("f32[] 0", 7, s->m);
     s->pairing = hlo_pair(s->listing, s->listing);
     s->recorded =
-        hlo_record(s->listing, &usual, (const hlo_literal *const *)&s->x, 1, &(struct hlo_recording){.most = 300}, s->m);
+        hlo_record(s->listing, &usual, (const hlo_literal *const *)&s->x, 1, &HLO_WITH(hlo_recording, .most = 300), s->m);
     s->targets = hlo_targets_new();
     strcpy(s->path, "/tmp/hlo-starved-XXXXXX");
     close(mkstemp(s->path));
@@ -205,7 +207,7 @@ static bool list(struct stage *s)
 
 static bool plan(struct stage *s)
 {
-    hlo_program *p = hlo_plan(s->module, &(struct hlo_run_options){.threads = 2}, s->m);
+    hlo_program *p = hlo_plan(s->module, &HLO_WITH(hlo_run_options, .threads = 2), s->m);
     bool ok = p && there(s, hlo_program_memory(p).peak > 0 ? p : NULL);
     hlo_program_free(p);
     return ok;
@@ -226,7 +228,7 @@ static bool run_together(struct stage *s) { return run_it(s, s->together); }
 
 static bool run_first(struct stage *s)
 {
-    hlo_program *p = hlo_plan(s->module, &(struct hlo_run_options){.threads = 1}, s->m);
+    hlo_program *p = hlo_plan(s->module, &HLO_WITH(hlo_run_options, .threads = 1), s->m);
     bool ok = p && run_it(s, p);
     hlo_program_free(p);
     return ok;
@@ -257,7 +259,7 @@ static bool outfeed(void *context, size_t participant, const hlo_literal *item, 
 static bool run_feeds(struct stage *s)
 {
     struct feed f = {0};
-    const struct hlo_feeds feeds = {&f, infeed, outfeed};
+    const struct hlo_feeds feeds = {sizeof feeds, &f, infeed, outfeed};
     hlo_literal *result = NULL;
     bool ok = hlo_run_all(s->feeding, NULL, 0, &feeds, &result, s->m);
     ck_assert(ok == (result != NULL));
@@ -274,10 +276,10 @@ struct watch {
     hlo_messages *m;
 };
 
-static bool watch(void *context, const struct hlo_sight *sight)
+static bool watch(void *context, const struct hlo_event *sight)
 {
     struct watch *w = context;
-    const hlo_literal *l = hlo_sight_value(sight);
+    const hlo_literal *l = hlo_event_value(sight);
     if (l && w->count < 64 && (w->kept[w->count] = hlo_literal_copy(l)) != NULL) {
         w->count++;
         return true;
@@ -289,10 +291,10 @@ static bool watch(void *context, const struct hlo_sight *sight)
 static bool run_observed(struct stage *s)
 {
     struct watch w = {.m = s->m};
-    const struct hlo_observer o = {&w, NULL, watch};
-    hlo_observe(s->observed, &o);
+    const struct hlo_trace_callbacks o = {sizeof o, &w, NULL, watch};
+    hlo_trace(s->observed, &o);
     bool ok = run_it(s, s->observed);
-    hlo_observe(s->observed, NULL);
+    hlo_trace(s->observed, NULL);
     for (size_t k = 0; k < w.count; k++)
         hlo_literal_free(w.kept[k]);
     return ok && w.count > 20;
@@ -326,7 +328,7 @@ static bool tuple(struct stage *s)
 
 static bool compare(struct stage *s)
 {
-    const struct hlo_tolerance exactly = {0};
+    const struct hlo_tolerance exactly = HLO_TOLERANCE_INIT;
     struct hlo_difference d = hlo_literal_difference(s->x, s->y, &exactly);
     return give(s, hlo_difference_print(&d, s->x, s->y, NULL));
 }
@@ -366,14 +368,14 @@ static bool argument(struct stage *s) { return give_literal(s, hlo_read_argument
 static bool why(struct stage *s)
 {
     struct hlo_element e;
-    const struct hlo_why_view view = {.levels = 3};
+    const struct hlo_why_view view = {.size = sizeof view, .levels = 3};
     return hlo_recorded_find(s->recorded, "sums[1]", &e, s->m) && give(s, hlo_recorded_why(s->recorded, &e, &view));
 }
 
 static bool record(struct stage *s)
 {
     struct hlo_element e;
-    hlo_recorded *r = hlo_record(s->listing, &(struct hlo_run_options){0}, (const hlo_literal *const *)&s->x, 1, NULL, s->m);
+    hlo_recorded *r = hlo_record(s->listing, NULL, (const hlo_literal *const *)&s->x, 1, NULL, s->m);
     bool ok = r && hlo_recorded_find(r, "body/t@1[2,3]", &e, s->m) && give(s, hlo_recorded_why(r, &e, NULL));
     hlo_recorded_free(r);
     return ok;
@@ -381,9 +383,15 @@ static bool record(struct stage *s)
 
 static bool diverge(struct stage *s)
 {
-    const struct hlo_run_options options = {.observed = true}, plain = {.observed = true, .plain = true};
+    const struct hlo_run_options options = {.size = sizeof options, .traced = true},
+                                 plain = {.size = sizeof plain, .traced = true, .plain = true};
     const hlo_literal *const args[] = {s->x};
-    struct hlo_comparison c = {.pairing = s->pairing, .args = args, .count = 1, .tolerance = {.abs = 1, .rel = 1}, .room = 500};
+    struct hlo_comparison c = {.size = sizeof c,
+                               .pairing = s->pairing,
+                               .args = args,
+                               .count = 1,
+                               .tolerance = &HLO_WITH(hlo_tolerance, .abs = 1, .rel = 1),
+                               .room = 500};
     struct hlo_divergence d;
     c.a = hlo_plan(s->module, &options, s->m);
     c.b = hlo_plan(s->module, &plain, s->m);
@@ -399,9 +407,9 @@ static bool diverge(struct stage *s)
 
 static bool extract(struct stage *s)
 {
-    const struct hlo_extract what = {.inst = (size_t)hlo_list_find(s->listing, "sums"), .height = 1};
+    const struct hlo_extract what = {.size = sizeof what, .inst = (size_t)hlo_list_find(s->listing, "sums"), .height = 1};
     const hlo_literal *const args[] = {s->x};
-    return give_module(s, hlo_extract(s->listing, &what, &(struct hlo_run_options){0}, args, 1, s->m));
+    return give_module(s, hlo_extract(s->listing, &what, NULL, args, 1, s->m));
 }
 
 static bool edit(struct stage *s)
@@ -427,7 +435,7 @@ static bool is_bad(void *context, const hlo_module *candidate)
 static bool shrink(struct stage *s)
 {
     bool starved = false;
-    const struct hlo_shrink how = {.context = &starved, .bad = is_bad};
+    const struct hlo_shrink how = {.size = sizeof how, .context = &starved, .bad = is_bad};
     hlo_module *small = hlo_shrink(s->module, &how);
     s->silent |= starved;
     return there(s, small) && give_module(s, small) && !starved;
@@ -444,13 +452,15 @@ static bool build(struct stage *s)
         return false;
     }
     hlo_inst *p = hlo_parameter(sum, 0, "f32[]", "p"), *q = hlo_parameter(sum, 1, "f32[]", NULL);
-    hlo_binary(sum, "add", p, q, NULL, 0);
+    hlo_build(sum, "add", (hlo_inst *[]){p, q}, 2, NULL);
     hlo_computation_finish(sum, NULL);
     hlo_inst *x = hlo_parameter(c, 0, "f32[8,8]", "x"), *k = hlo_constant(c, s->y), *zero = hlo_constant(c, s->zero);
     hlo_inst *v = hlo_parameter(c, 1, "f32[8]", NULL);
-    hlo_inst *wide = hlo_broadcast(c, hlo_binary(c, "multiply", x, k, NULL, 0), (int64_t[]){2}, 1);
-    hlo_inst *folded = hlo_reduce(c, &wide, &zero, 1, sum, (int64_t[]){0, 1, 2}, 3);
-    hlo_tuple(c, (hlo_inst *[]){folded, hlo_batch_norm_inference(c, x, v, v, v, v, 0.001, 1)}, 2);
+    hlo_inst *wide = hlo_build(c, "multiply", (hlo_inst *[]){x, k}, 2, NULL);
+    wide = hlo_build(c, "broadcast", &wide, 1, "sizes={2}");
+    hlo_inst *reduced = hlo_build(c, "reduce", (hlo_inst *[]){wide, zero}, 2, "dimensions={0,1,2}, to_apply=sum");
+    hlo_inst *normal = hlo_build(c, "batch-norm-inference", (hlo_inst *[]){x, v, v, v, v}, 5, "epsilon=0.001, feature_index=1");
+    hlo_tuple(c, (hlo_inst *[]){reduced, normal}, 2);
     if (!hlo_computation_finish(c, NULL)) {
         hlo_builder_free(b);
         return false;

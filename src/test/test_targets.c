@@ -3,7 +3,7 @@
  * calls are read.
  */
 #include "check_quiet.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 #include "world/ffi_abi.h"
 
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ struct outcome {
 static struct outcome run(const char *text, const hlo_targets *targets)
 {
     struct outcome o = {.m = hlo_messages_new()};
-    struct hlo_run_options options = {.targets = targets};
+    struct hlo_run_options options = {.size = sizeof options, .targets = targets};
     hlo_file *f = hlo_file_of_text("m", text, strlen(text), false);
     hlo_module *module = hlo_parse(f, 0, o.m);
     ck_assert(module && hlo_verify(module, o.m));

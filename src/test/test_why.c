@@ -6,7 +6,7 @@
  * `test_why N` tests N random modules, `test_why N FILE...` the modules of these files instead of the golden tests.
  */
 #include "fuzz/generate.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include "check_quiet.h"
 
@@ -71,15 +71,15 @@ struct hunt {
     uint64_t random;
     size_t asked, most;
     uint64_t *checked, *larger; /* elements: all; of which some operand had others */
-    const struct hlo_sight *at;
+    const struct hlo_event *at;
     const char *what;
 };
 
 static struct lone *lone_of(struct hunt *h, size_t inst)
 {
     struct lone *one = &h->lone[inst];
-    const struct hlo_extract what = {.inst = inst, .parameters = true};
-    const struct hlo_run_options plain = {.plain = true, .threads = 1};
+    const struct hlo_extract what = {.size = sizeof what, .inst = inst, .parameters = true};
+    const struct hlo_run_options plain = {.size = sizeof plain, .plain = true, .threads = 1};
     if (one->tried)
         return one;
     one->tried = true;
@@ -99,8 +99,8 @@ static const hlo_literal *value(void *context, size_t inst, const struct hlo_wit
     (void)depth;
     for (size_t k = 0; k < i.operand_count; k++)
         if (i.operands[k] == inst)
-            return hlo_sight_operand(h->at, k);
-    return inst == h->at->inst ? hlo_sight_value(h->at) : NULL;
+            return hlo_event_operand(h->at, k);
+    return inst == h->at->inst ? hlo_event_value(h->at) : NULL;
 }
 
 /* Which operand a parameter of the lone module stands for; -1. */
@@ -161,7 +161,7 @@ static void check_element(struct hunt *h, const struct lone *one, size_t leaf, s
     bool ok = true;
     for (size_t k = 0; k < params && ok; k++) {
         const long operand = operand_named(h, hlo_param_name(one->module, k));
-        ok = operand >= 0 && (args[k] = hlo_literal_copy(hlo_sight_operand(h->at, (size_t)operand)));
+        ok = operand >= 0 && (args[k] = hlo_literal_copy(hlo_event_operand(h->at, (size_t)operand)));
     }
     if (ok)
         before = run_lone(one, args, params);
@@ -191,7 +191,7 @@ static bool all_here(const struct hlo_source *sources, long count)
 }
 
 /* What can be run by itself, the same each time. */
-static bool is_fit(const struct hunt *h, const struct hlo_sight *s)
+static bool is_fit(const struct hunt *h, const struct hlo_event *s)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, s->inst);
     if (i.operand_count == 0 || strstr(i.shape, "token") || strcmp(i.op, "rng") == 0)
@@ -202,15 +202,15 @@ static bool is_fit(const struct hunt *h, const struct hlo_sight *s)
     return true;
 }
 
-static bool look(void *context, const struct hlo_sight *s)
+static bool look(void *context, const struct hlo_event *s)
 {
     struct hunt *h = context;
     enum { MOST = 4096 };
     if (s->participant != 0 || h->asked >= h->most || !is_fit(h, s))
         return true;
     h->at = s;
-    const hlo_literal *v = hlo_sight_value(s);
-    const struct hlo_known known = {.context = h, .value = value};
+    const hlo_literal *v = hlo_event_value(s);
+    const struct hlo_known known = {.size = sizeof known, .context = h, .value = value};
     struct hlo_source *sources = malloc(MOST * sizeof *sources);
     hlo_messages *m = hlo_messages_new();
     for (size_t leaf = 0; leaf < hlo_literal_leaves(v) && leaf < 4; leaf++) {
@@ -236,8 +236,13 @@ static bool look(void *context, const struct hlo_sight *s)
 
 static void hunt_module(const hlo_module *module, const char *what, uint64_t seed, uint64_t *checked, uint64_t *larger)
 {
-    const struct hlo_run_options options = {
-        .observed = true, .plain = true, .threads = 1, .max_steps = 20000, .timeout = 2, .elided = HLO_ELIDED_IOTA};
+    const struct hlo_run_options options = {.size = sizeof options,
+                                            .traced = true,
+                                            .plain = true,
+                                            .threads = 1,
+                                            .max_steps = 20000,
+                                            .timeout = 2,
+                                            .elided = HLO_ELIDED_IOTA};
     hlo_messages *m = hlo_messages_new();
     hlo_listing *l = hlo_list(module);
     struct hunt h = {.l = l,
@@ -247,7 +252,7 @@ static void hunt_module(const hlo_module *module, const char *what, uint64_t see
                      .checked = checked,
                      .larger = larger,
                      .what = what};
-    const struct hlo_observer observer = {.context = &h, .after = look};
+    const struct hlo_trace_callbacks observer = {.size = sizeof observer, .context = &h, .after = look};
     const size_t count = hlo_param_count(module);
     hlo_program *p = hlo_plan(module, &options, m);
     const size_t participants = p ? hlo_participants(p) : 0;
@@ -256,7 +261,7 @@ static void hunt_module(const hlo_module *module, const char *what, uint64_t see
     for (size_t k = 0; k < count * participants && ok; k++)
         ok = (args[k] = hlo_fake_param(module, k % count, HLO_FAKE_UNIFORM, seed, m)) != NULL;
     if (ok) {
-        hlo_observe(p, &observer);
+        hlo_trace(p, &observer);
         hlo_run_all(p, (const hlo_literal *const *)args, count, NULL, results, m);
     }
     for (size_t k = 0; k < count * participants; k++)
@@ -406,7 +411,7 @@ START_TEST(boxes_by_hand)
     ck_assert_str_eq(
         SOURCES("a = f32[2,3,4] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] reduce(a, z), dimensions={0,2}, to_apply=add",
                 1),
-        "folded a 0*2/1 1 0*4/1; init z");
+        "reduced a 0*2/1 1 0*4/1; init z");
     ck_assert_str_eq(
         SOURCES("a = f32[4,3] parameter(0) i = s32[2,1] constant({{9},{1}}) ROOT o = f32[2,3] gather(a, i), offset_dims={1}, "
                 "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
@@ -464,13 +469,13 @@ START_TEST(little_is_kept)
     hlo_module *module = hlo_parse(f, 0, m);
     ck_assert(module && hlo_verify(module, m));
     hlo_listing *l = hlo_list(module);
-    const struct hlo_run_options options = {0};
-    const struct hlo_why_view view = {.levels = 9};
+    const struct hlo_run_options options = HLO_RUN_OPTIONS_INIT;
+    const struct hlo_why_view view = {.size = sizeof view, .levels = 9};
     hlo_literal *arg = hlo_literal_parse("f32[2] {1, 3}", 13, m);
     hlo_text texts[2];
     for (int k = 0; k < 2; k++) {
         struct hlo_element e;
-        const struct hlo_recording little = {.most = 300};
+        const struct hlo_recording little = {.size = sizeof little, .most = 300};
         hlo_recorded *r = hlo_record(l, &options, (const hlo_literal *const *)&arg, 1, k ? &little : NULL, m);
         ck_assert(r && hlo_recorded_find(r, "o[1]", &e, m));
         texts[k] = hlo_recorded_why(r, &e, &view);
@@ -489,12 +494,12 @@ START_TEST(little_is_kept)
 END_TEST
 
 /* An observer asks of what it looks at; and there are elements that there are not. */
-static bool say_why(void *context, const struct hlo_sight *s)
+static bool say_why(void *context, const struct hlo_event *s)
 {
     const hlo_listing *l = context;
     const int64_t index[] = {1};
     if (strcmp(hlo_list_inst(l, s->inst).name, "y") == 0 && s->within[0].iteration == 2) {
-        hlo_text text = hlo_sight_why(s, l, 0, index, NULL);
+        hlo_text text = hlo_event_why(s, l, 0, index, NULL);
         snprintf(answer, sizeof answer, "%s", text.data);
         hlo_text_free(&text);
     }
@@ -508,11 +513,11 @@ START_TEST(asked_while_it_runs)
     hlo_module *module = hlo_parse(f, 0, m);
     ck_assert(module && hlo_verify(module, m));
     hlo_listing *l = hlo_list(module);
-    const struct hlo_run_options options = {.observed = true};
-    const struct hlo_observer observer = {.context = l, .after = say_why};
+    const struct hlo_run_options options = {.size = sizeof options, .traced = true};
+    const struct hlo_trace_callbacks observer = {.size = sizeof observer, .context = l, .after = say_why};
     hlo_literal *arg = hlo_literal_parse("f32[2] {1, 3}", 13, m);
     hlo_program *p = hlo_plan(module, &options, m);
-    hlo_observe(p, &observer);
+    hlo_trace(p, &observer);
     hlo_literal_free(hlo_run(p, (const hlo_literal *const *)&arg, 1, m));
     ck_assert_str_eq(answer, "y@2[1] = 24  add f32[2]\n  lhs: y@1[1] = 12  add f32[2]\n  rhs: y@1[1] = 12  add f32[2]\n");
     const struct hlo_element none[] = {

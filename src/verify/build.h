@@ -1,7 +1,7 @@
 /*
  * build: lowers the specification's builder forms to core HLO: operands that are broadcast, `padding=same`,
  * collapse, cross-replica-sum and the like. Outside --strict the parser calls it for every instruction that it has read, also
- * for those that embedders build (hlo.h, "building modules").
+ * for those that embedders build (hlo_advanced.h, "building modules").
  */
 #ifndef HLO_BUILD_H
 #define HLO_BUILD_H
@@ -15,8 +15,5 @@ bool build_lower(struct diags *ds, struct computation *c, struct inst *i, enum f
 
 /* The attribute that may give the shape of an opcode whose operands don't; A_NONE when there is none. */
 enum attr_id build_may_shape(enum opcode op);
-
-/* The contracting dimensions of the specification's Dot, which follow from the ranks; false when it isn't defined for them. */
-bool build_dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t *left, int64_t *right);
 
 #endif

@@ -6,8 +6,9 @@
 
 /* ---- dot ---- */
 
-/* spec: Dot: vector with vector, matrix with vector, matrix with matrix */
-bool build_dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t *left, int64_t *right)
+/* The contracting dimensions of the specification's Dot, which follow from the ranks; false when it isn't defined for them.
+ * spec: Dot: vector with vector, matrix with vector, matrix with matrix */
+static bool dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t *left, int64_t *right)
 {
     if (!shape_is_array(lhs) || !shape_is_array(rhs) || lhs->rank < rhs->rank || rhs->rank < 1 || lhs->rank > 2)
         return false;
@@ -27,7 +28,7 @@ bool build_lower_dot(struct build *b)
             return true;
     int64_t left, right;
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
-    if (!build_dot_numbers(l, r, &left, &right))
+    if (!dot_numbers(l, r, &left, &right))
         return true;
     if (!i->shape) {
         DIAG(b->v.ds, i->opcode_span, DOT_OUTER, left, right);

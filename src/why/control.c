@@ -1,17 +1,25 @@
 /*
- * control.c: instructions that run other computations: their sources are in the computation's root. From there, parameters
- * lead back to the operands.
+ * why/control: calls, loops, branches, tuples and parameters, feeds and collectives. Sources of a
+ * call are in the root of its computation; from there, parameters lead to the operands of the call.
  */
 #include "why/why_priv.h"
+
+/* ---- calls ---- */
+
+static struct why_source *point(struct why *w, const struct inst *from, int64_t leaf, const int64_t *index, const char *role)
+{
+    struct why_source *s = why_of(w, from, leaf, role);
+    for (int d = 0; d < s->rank; d++)
+        why_fix(s, d, index[d]);
+    return s;
+}
 
 static void root_of(struct why *w, const struct computation *c, int64_t leaf, const int64_t *index, int64_t iteration,
                     const char *role)
 {
-    struct why_source *s = why_of(w, c->root, leaf, role);
+    struct why_source *s = point(w, c->root, leaf, index, role);
     s->where = WHY_INSIDE;
     s->iteration = iteration;
-    for (int d = 0; d < s->rank; d++)
-        why_fix(s, d, index[d]);
 }
 
 static void loop(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
@@ -25,7 +33,7 @@ static void loop(struct why *w, const struct inst *i, int64_t leaf, const int64_
         why_every_leaf(w, i, 0, "init");
 }
 
-/* Which branch was taken; -1: it isn't known. */
+/* The branch taken; -1: unknown. */
 static int branch_of(struct why *w, const struct inst *i, int count)
 {
     const bool pred = i->operands[0]->shape->dtype == DT_PRED;
@@ -49,7 +57,7 @@ static void conditional(struct why *w, const struct inst *i, int64_t leaf, const
         why_every_leaf(w, i, k, "argument");
 }
 
-/* ((operands), results, context...): the operands as they are, then what the computation gives. */
+/* ((operands), results, context...): the operands themselves, then the results of the computation. */
 static void async_start(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
     const struct computation *c = inst_computation(i, A_CALLS);
@@ -82,10 +90,139 @@ void why_control(struct why *w, const struct inst *i, int64_t leaf, const int64_
     case OP_ASYNC_DONE: async_done(w, i, leaf, index); break;
     case OP_MAP:
         for (int k = 0; k < i->operand_count; k++)
-            why_same(w, i, k, 0, index, "operand");
+            why_point(w, i, k, 0, index, "operand");
         break;
-    default: /* foreign code may look at all that it is given */
+    default: /* a custom call may read all its operands */
         for (int k = 0; k < i->operand_count; k++)
             why_every_leaf(w, i, k, "operand");
+    }
+}
+
+/* ---- tuples and parameters ---- */
+
+static void pass_on(struct why *w, const struct inst *i, int k, int64_t leaf, const int64_t *index, const char *role)
+{
+    if (shape_is_array(why_leaf_shape(i->operands[k]->shape, leaf)))
+        why_point(w, i, k, leaf, index, role);
+}
+
+static void tuple(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
+{
+    for (int k = 0; k < i->operand_count; k++) {
+        const int64_t leaves = shape_leaf_count(i->operands[k]->shape);
+        if (leaf < leaves) {
+            pass_on(w, i, k, leaf, index, "element");
+            return;
+        }
+        leaf -= leaves;
+    }
+}
+
+static void get_tuple_element(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
+{
+    const struct shape *s = i->operands[0]->shape;
+    for (int64_t k = 0; k < inst_int(i, A_INDEX, 0); k++)
+        leaf += shape_leaf_count(s->elements[k]);
+    pass_on(w, i, 0, leaf, index, "element");
+}
+
+/* In a loop, the result of the previous iteration; in the first iteration, the operand of the loop. */
+static void state(struct why *w, int64_t leaf, const int64_t *index)
+{
+    int64_t before = w->iteration - 1;
+    if (w->iteration < 0) { /* the last evaluation of the condition */
+        const int64_t all = w->known->iterations ? w->known->iterations(w->known->context, w->caller) : -1;
+        before = all - 1;
+    }
+    struct why_source *s;
+    if (before >= 0) {
+        s = point(w, inst_computation(w->caller, A_BODY)->root, leaf, index, "iteration before");
+        s->where = WHY_BESIDE;
+        s->iteration = before;
+    } else {
+        s = point(w, w->caller->operands[0], leaf, index, "init");
+        s->where = WHY_OUTSIDE;
+        s->operand = 0;
+    }
+}
+
+/* The operand of the caller that a parameter is bound to; -1: none. */
+static int argument_of(const struct inst *caller, const struct inst *i)
+{
+    struct computation *callees[64];
+    if (caller->opcode != OP_CONDITIONAL)
+        return i->number < caller->operand_count ? (int)i->number : -1;
+    const int count = inst_callees(caller, NULL);
+    if (count > 64)
+        return -1;
+    inst_callees(caller, callees);
+    for (int k = 0; k < count && k + 1 < caller->operand_count; k++)
+        if (callees[k] == i->parent)
+            return k + 1; /* a computation given for several branches may have been called with either operand */
+    return -1;
+}
+
+static void parameter(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
+{
+    if (!w->caller)
+        return;
+    if (w->caller->opcode == OP_WHILE) {
+        state(w, leaf, index);
+        return;
+    }
+    const int k = argument_of(w->caller, i);
+    if (k < 0)
+        return;
+    struct why_source *s = point(w, w->caller->operands[k], leaf, index, "argument");
+    s->where = WHY_OUTSIDE;
+    s->operand = k;
+}
+
+void why_tuple(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
+{
+    switch (i->opcode) {
+    case OP_AFTER_ALL:
+    case OP_CONSTANT: break;
+    case OP_PARAMETER: parameter(w, i, leaf, index); break;
+    case OP_TUPLE: tuple(w, i, leaf, index); break;
+    case OP_GET_TUPLE_ELEMENT: get_tuple_element(w, i, leaf, index); break;
+    default: pass_on(w, i, 0, leaf, index, "operand");
+    }
+}
+
+/* ---- feeds and channels ---- */
+
+void why_io(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
+{
+    const bool passes_on = i->opcode == OP_SEND || i->opcode == OP_RECV_DONE;
+    if (passes_on && leaf < shape_leaf_count(i->operands[0]->shape))
+        why_every_leaf(w, i, 0, i->opcode == OP_SEND ? "operand" : "received");
+}
+
+/* ---- collectives ---- */
+
+static void all_leaves(struct why *w, const struct inst *i)
+{
+    for (int k = 0; k < i->operand_count; k++)
+        why_every_leaf(w, i, k, "of all participants");
+}
+
+/* Results correspond to operands by index where they have the same dimensions. */
+static void by_index(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index, const char *role)
+{
+    if (leaf < i->operand_count && shape_leaf_count(i->shape) == i->operand_count &&
+        shape_same_dims(why_leaf_shape(i->shape, leaf), i->operands[leaf]->shape))
+        why_point(w, i, (int)leaf, 0, index, role);
+    else
+        all_leaves(w, i);
+}
+
+void why_collective(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
+{
+    switch (i->opcode) {
+    case OP_ALL_REDUCE: by_index(w, i, leaf, index, "of all participants"); break;
+    case OP_COLLECTIVE_BROADCAST:
+    case OP_COLLECTIVE_PERMUTE: by_index(w, i, leaf, index, "of another participant"); break;
+    default: all_leaves(w, i); /* -done forms too; partition-id and replica-id have no operands */
     }
 }

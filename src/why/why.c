@@ -1,5 +1,5 @@
 /*
- * Boxes of elements, what is known of values, and who answers for an instruction.
+ * why/why: boxes of elements, known values, and the dispatch by family of operations.
  */
 #include "why/why_priv.h"
 
@@ -165,25 +165,20 @@ struct why_source *why_point(struct why *w, const struct inst *i, int k, int64_t
     return s;
 }
 
-struct why_source *why_same(struct why *w, const struct inst *i, int k, int64_t leaf, const int64_t *index, const char *role)
-{
-    return why_point(w, i, k, leaf, index, role); /* of a scalar no number of the index is looked at */
-}
-
 /* ---- windows ---- */
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
-        const int64_t rest = a % b;
+        const int64_t remainder = a % b;
         a = b;
-        b = rest;
+        b = remainder;
     }
     return a;
 }
 
-/* Window position p stands at low + p * window_dilation of the array with its holes; the positions that meet an element are
- * as far apart as it takes to come from one to the next without falling into a hole. */
+/* Window position p is at low + p * window_dilation of the dilated array. Positions that meet an element recur with the period
+ * lcm(base_dilation, window_dilation). */
 struct why_window why_window_at(const struct window_dim *d, int64_t size, int64_t at)
 {
     const int64_t low = at * d->stride - d->pad_low, base = d->base_dilation, dilation = d->window_dilation;

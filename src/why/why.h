@@ -1,12 +1,15 @@
 /*
  * why: which elements of its operands made an element of an instruction's result.
  *
- * Each family of operations has a function here that answers with boxes of elements: what lies outside of them can be
- * changed without changing the element. Where values decide (indices, predicates, permutations), they are asked for; where
- * they are not known, the boxes are larger. Nothing here computes a value.
+ * Each family of operations has a function that gives boxes of elements: elements outside of all
+ * boxes can change without changing the element. Where values decide (indices, predicates,
+ * permutations), known ones are used; for unknown ones the boxes are larger. No value is computed.
  *
- *   why.c     boxes, and what is known of values
- *   and one file for each family of operations, by the names of verify/ and eval/
+ *   why.c      boxes, known values, dispatch by family
+ *   element.c  elementwise operations, conversions, random numbers
+ *   move.c     operations that move elements: shapes, slices, gather, scatter, sort
+ *   sum.c      operations that combine elements: reductions, windows, products, transforms
+ *   control.c  calls, loops, tuples, parameters, feeds, collectives
  */
 #ifndef HLO_WHY_H
 #define HLO_WHY_H
@@ -15,11 +18,11 @@
 #include "ir/ir.h"
 #include "type/type.h"
 
-/* Where a source is, as seen from the instruction that is asked about. */
+/* Where a source is, relative to the instruction. */
 enum why_where {
     WHY_HERE,    /* in the same computation: an operand */
     WHY_INSIDE,  /* in a computation that the instruction calls: its root */
-    WHY_OUTSIDE, /* where its computation was called: what the caller gave to this parameter */
+    WHY_OUTSIDE, /* where its computation was called: the operand of the caller for this parameter */
     WHY_BESIDE   /* in another iteration of the loop that it is in */
 };
 
@@ -37,7 +40,7 @@ struct why_source {
     const char *role;        /* a word or two: "lhs", "window", "index" */
 };
 
-/* What is known of the run. Either function may answer that something isn't known: NULL, -1. */
+/* Known values of the run. Either function may return NULL, or -1: unknown. */
 struct why_known {
     void *context;
     const struct literal *(*value)(void *context, const struct inst *i); /* of an instruction of this computation */

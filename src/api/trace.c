@@ -1,5 +1,5 @@
 /*
- * The public interface to observed runs: what an observer is shown of each instruction.
+ * The public interface to traced runs: the events of instructions and the callbacks that get them.
  */
 #include "api/api.h"
 
@@ -7,22 +7,22 @@
 
 #include <pthread.h>
 
-/* The observer of a program, for all its participants. */
-struct observing {
+/* The callbacks of a program, for all its participants. */
+struct tracer {
     const hlo_module *module;
     hlo_listing *listing;
-    struct hlo_observer user;
-    bool ours; /* an observer of the library's own: it runs under the run's guard, which owns the memory that it takes */
-    struct observer observer; /* as eval has it */
+    struct hlo_trace_callbacks user;
+    bool ours; /* they are the library's own, and run under the guard of the run, which owns the memory that they take */
+    struct observer observer; /* in the form that eval takes */
     pthread_mutex_t lock;     /* held while the user's functions run */
     struct arena arena;
     struct hlo_within *within;
     size_t count, capacity;
 };
 
-struct observing *hlo_observing_new(const hlo_module *module)
+struct tracer *hlo_tracer_new(const hlo_module *module)
 {
-    struct observing *o = heap_zalloc(1, sizeof *o);
+    struct tracer *o = heap_zalloc(1, sizeof *o);
     o->module = module;
     o->listing = hlo_list(module);
     pthread_mutex_init(&o->lock, NULL);
@@ -30,7 +30,7 @@ struct observing *hlo_observing_new(const hlo_module *module)
     return o;
 }
 
-void hlo_observing_free(struct observing *o)
+void hlo_tracer_free(struct tracer *o)
 {
     if (!o)
         return;
@@ -42,44 +42,44 @@ void hlo_observing_free(struct observing *o)
 
 /* ---- one call ---- */
 
-struct looked {
+struct event_value {
     hlo_literal *value;
-    struct looked *next;
+    struct event_value *next;
     int operand;
 };
 
-/* Frees the handle, not the value, which is the run's. */
+/* Frees the handle, not the value, which belongs to the run. */
 static void free_handle(hlo_literal *h)
 {
     arena_free(&h->arena);
     heap_free(h);
 }
 
-static const hlo_literal *look(struct looking *w, int operand)
+static const hlo_literal *look(struct event_state *w, int operand)
 {
-    for (struct looked *g = w->given; g; g = g->next)
+    for (struct event_value *g = w->given; g; g = g->next)
         if (g->operand == operand)
             return g->value;
     struct literal *l = eval_sight(w->sighting, operand);
     if (!l)
         return NULL;
-    struct looked *g = heap_zalloc(1, sizeof *g);
-    *g = (struct looked){hlo_literal_end(hlo_literal_begin(), l), w->given, operand};
+    struct event_value *g = heap_zalloc(1, sizeof *g);
+    *g = (struct event_value){hlo_literal_end(hlo_literal_begin(), l), w->given, operand};
     w->given = g;
     return g->value;
 }
 
-const hlo_literal *hlo_sight_operand(const struct hlo_sight *s, size_t k)
+const hlo_literal *hlo_event_operand(const struct hlo_event *s, size_t k)
 {
     GUARDED(NULL);
-    struct looking *w = s->run;
+    struct event_state *w = s->run;
     return k < (size_t)w->sighting->step->inst->operand_count ? look(w, (int)k) : NULL;
 }
 
-const hlo_literal *hlo_sight_value(const struct hlo_sight *s)
+const hlo_literal *hlo_event_value(const struct hlo_event *s)
 {
     GUARDED(NULL);
-    struct looking *w = s->run;
+    struct event_state *w = s->run;
     return w->sighting->done ? look(w, SIGHT_VALUE) : NULL;
 }
 
@@ -94,10 +94,10 @@ static bool fits(const struct shape *wanted, const struct shape *given)
     return ok;
 }
 
-bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages *m)
+bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
-    struct looking *w = s->run;
+    struct event_state *w = s->run;
     const struct inst *i = w->sighting->step->inst;
     struct diags *ds = hlo_sink_of_name(m, "<value>", STR(""));
     if (!fits(i->shape, l->l->shape)) {
@@ -105,15 +105,15 @@ bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages
                                       STR_ARG(shape_text(&ds->arena, i->shape)), STR_ARG(shape_text(&ds->arena, l->l->shape)));
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why.ptr);
     }
-    for (struct looked *g = w->given; g; g = g->next)
+    for (struct event_value *g = w->given; g; g = g->next)
         if (g->operand == SIGHT_VALUE)
-            g->operand = INT_MIN; /* outdated: the next one who asks gets the new value */
-    return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the value");
+            g->operand = INT_MIN; /* outdated: the new value is read when it is next asked for */
+    return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "no memory for the value");
 }
 
-/* ---- observers ---- */
+/* ---- callbacks ---- */
 
-static const struct hlo_within *within_of(struct observing *o, const struct sighting *s)
+static const struct hlo_within *within_of(struct tracer *o, const struct sighting *s)
 {
     o->count = 0;
     for (int k = 0; k < s->depth; k++)
@@ -124,15 +124,15 @@ static const struct hlo_within *within_of(struct observing *o, const struct sigh
 
 static void unlock(void *lock) { pthread_mutex_unlock(lock); }
 
-static bool tell(struct observing *o, struct sighting *s, bool (*user)(void *context, const struct hlo_sight *s))
+static bool call_back(struct tracer *o, struct sighting *s, bool (*user)(void *context, const struct hlo_event *s))
 {
-    struct looking w = {s, o->module, NULL};
+    struct event_state w = {s, o->module, NULL};
     if (!user)
         return true;
     struct undo unlocking;
     pthread_mutex_lock(&o->lock);
     guard_undo(&unlocking, unlock, &o->lock);
-    struct hlo_sight sight = {
+    struct hlo_event event = {
         .inst = hlo_listing_number(o->listing, s->step->inst),
         .participant = (size_t)s->participant,
         .number = s->number,
@@ -141,12 +141,12 @@ static bool tell(struct observing *o, struct sighting *s, bool (*user)(void *con
         .within = within_of(o, s),
         .run = &w,
     };
-    bool before = !o->ours && guard_call_out(), go = user(o->user.context, &sight);
+    bool before = !o->ours && guard_call_out(), go = user(o->user.context, &event);
     if (!o->ours)
         guard_call_in(before);
     guard_done(&unlocking);
     pthread_mutex_unlock(&o->lock);
-    for (struct looked *g = w.given, *next; g; g = next) {
+    for (struct event_value *g = w.given, *next; g; g = next) {
         next = g->next;
         free_handle(g->value);
         heap_free(g);
@@ -156,31 +156,33 @@ static bool tell(struct observing *o, struct sighting *s, bool (*user)(void *con
 
 static bool before(void *context, struct sighting *s)
 {
-    struct observing *o = context;
-    return tell(o, s, o->user.before);
+    struct tracer *o = context;
+    return call_back(o, s, o->user.before);
 }
 
 static bool after(void *context, struct sighting *s)
 {
-    struct observing *o = context;
-    return tell(o, s, o->user.after);
+    struct tracer *o = context;
+    return call_back(o, s, o->user.after);
 }
 
-void hlo_observe(hlo_program *p, const struct hlo_observer *user)
+bool hlo_trace(hlo_program *p, const struct hlo_trace_callbacks *user)
 {
-    struct observing *o = p->observing;
-    if (!o)
-        return;
+    struct tracer *o = p->tracer;
+    struct hlo_trace_callbacks given;
+    if (!o || !hlo_options_copy(&given, sizeof given, user, NULL))
+        return false;
     o->ours = false;
-    o->user = user ? *user : (struct hlo_observer){0};
+    o->user = given;
     o->observer = (struct observer){o, user && user->before ? before : NULL, user && user->after ? after : NULL};
     for (size_t k = 0; k < p->count; k++)
         if (p->programs[k])
             p->programs[k]->observer = user ? &o->observer : NULL;
+    return true;
 }
 
-void hlo_observe_within(hlo_program *p, const struct hlo_observer *ours)
+void hlo_trace_within(hlo_program *p, const struct hlo_trace_callbacks *ours)
 {
-    hlo_observe(p, ours);
-    p->observing->ours = true;
+    hlo_trace(p, ours);
+    p->tracer->ours = true;
 }

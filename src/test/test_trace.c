@@ -1,9 +1,9 @@
 /*
- * Tests of observed runs: what an observer is shown and in which order, values that it replaces, runs that it ends or that are
+ * Tests of traced runs: events and their order, values that callbacks replace, runs that they end or that are
  * interrupted.
  */
 #include "check_quiet.h"
-#include "hlo.h"
+#include "hlo_advanced.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,19 +17,19 @@ struct stage {
     hlo_module *module;
     hlo_listing *listing;
     hlo_program *program;
-    struct hlo_observer observer;
+    struct hlo_trace_callbacks observer;
     char seen[4096]; /* a line for each instruction that was done */
     const char *at;  /* where `act` is to be called; NULL: everywhere */
-    bool (*act)(struct stage *s, const struct hlo_sight *sight);
+    bool (*act)(struct stage *s, const struct hlo_event *sight);
     size_t befores;
     hlo_literal *result;
     hlo_messages *said; /* not by the run */
 };
 
-static void add_line(struct stage *s, const char *name, const struct hlo_sight *sight)
+static void add_line(struct stage *s, const char *name, const struct hlo_event *sight)
 {
     size_t n = strlen(s->seen);
-    hlo_text value = hlo_literal_print(hlo_sight_value(sight), false);
+    hlo_text value = hlo_literal_print(hlo_event_value(sight), false);
     for (size_t k = 0; k < sight->depth; k++)
         n += (size_t)snprintf(s->seen + n, sizeof s->seen - n, "%s#%d/", hlo_list_inst(s->listing, sight->within[k].inst).name,
                               (int)sight->within[k].iteration);
@@ -37,18 +37,18 @@ static void add_line(struct stage *s, const char *name, const struct hlo_sight *
     hlo_text_free(&value);
 }
 
-static bool before(void *context, const struct hlo_sight *sight)
+static bool before(void *context, const struct hlo_event *sight)
 {
     struct stage *s = context;
     const char *name = hlo_list_inst(s->listing, sight->inst).name;
     ck_assert_uint_eq(sight->number, s->befores);
     s->befores++;
-    ck_assert(hlo_sight_value(sight) == NULL);
+    ck_assert(hlo_event_value(sight) == NULL);
     ck_assert(sight->seconds == 0);
     return !s->act || !s->at || strcmp(s->at, name) != 0 || s->act(s, sight);
 }
 
-static bool after(void *context, const struct hlo_sight *sight)
+static bool after(void *context, const struct hlo_event *sight)
 {
     struct stage *s = context;
     add_line(s, hlo_list_inst(s->listing, sight->inst).name, sight);
@@ -64,8 +64,8 @@ static void open_stage(struct stage *s, const char *text, const struct hlo_run_o
     s->listing = hlo_list(s->module);
     s->program = hlo_plan(s->module, options, s->m);
     ck_assert_ptr_nonnull(s->program);
-    s->observer = (struct hlo_observer){s, before, after};
-    hlo_observe(s->program, &s->observer);
+    s->observer = (struct hlo_trace_callbacks){sizeof(struct hlo_trace_callbacks), s, before, after};
+    hlo_trace(s->program, &s->observer);
 }
 
 static void close_stage(struct stage *s)
@@ -95,7 +95,7 @@ static void check_result(const struct stage *s, const char *want)
     hlo_text_free(&got);
 }
 
-static const struct hlo_run_options observed = {.observed = true, .threads = 1};
+static const struct hlo_run_options observed = {.size = sizeof observed, .traced = true, .threads = 1};
 
 /* ---- what is seen ---- */
 
@@ -118,7 +118,7 @@ START_TEST(every_instruction)
         check_result(&s, "{4, 16}");
         ck_assert_str_eq(s.seen, "x {1, 2}\ndead {-1, -2}\ny {2, 4}\nt ( {1, 2}, {2, 4} )\nz {2, 4}\nr {4, 16}\n");
     }
-    hlo_observe(s.program, NULL);
+    hlo_trace(s.program, NULL);
     run_stage(&s);
     check_result(&s, "{4, 16}");
     ck_assert_str_eq(s.seen, "");
@@ -126,15 +126,15 @@ START_TEST(every_instruction)
 }
 END_TEST
 
-static bool check_operands(struct stage *s, const struct hlo_sight *sight)
+static bool check_operands(struct stage *s, const struct hlo_event *sight)
 {
     struct hlo_listed i = hlo_list_inst(s->listing, sight->inst);
-    ck_assert_ptr_null(hlo_sight_operand(sight, i.operand_count));
+    ck_assert_ptr_null(hlo_event_operand(sight, i.operand_count));
     for (size_t k = 0; k < i.operand_count; k++) {
-        const hlo_literal *l = hlo_sight_operand(sight, k);
+        const hlo_literal *l = hlo_event_operand(sight, k);
         hlo_text shape = hlo_literal_shape(l);
         ck_assert_ptr_nonnull(l);
-        ck_assert_ptr_eq(l, hlo_sight_operand(sight, k));
+        ck_assert_ptr_eq(l, hlo_event_operand(sight, k));
         ck_assert_msg(strncmp(shape.data, i.operands[k] == 3 ? "(f32[2], f32[2])" : "f32[2]", shape.size) == 0, "%s", shape.data);
         hlo_text_free(&shape);
     }
@@ -195,31 +195,31 @@ END_TEST
 
 /* ---- what an observer does ---- */
 
-static bool set_to(struct stage *s, const struct hlo_sight *sight, const char *text, bool fits)
+static bool set_to(struct stage *s, const struct hlo_event *sight, const char *text, bool fits)
 {
     hlo_literal *l = hlo_literal_parse(text, strlen(text), s->m);
     ck_assert_ptr_nonnull(l);
-    ck_assert_int_eq(hlo_sight_set(sight, l, s->m), fits);
+    ck_assert_int_eq(hlo_event_set(sight, l, s->m), fits);
     hlo_literal_free(l);
     return true;
 }
 
-static bool set_y(struct stage *s, const struct hlo_sight *sight) { return set_to(s, sight, "f32[2] {5, 6}", true); }
+static bool set_y(struct stage *s, const struct hlo_event *sight) { return set_to(s, sight, "f32[2] {5, 6}", true); }
 
-static bool set_pair(struct stage *s, const struct hlo_sight *sight)
+static bool set_pair(struct stage *s, const struct hlo_event *sight)
 {
     return set_to(s, sight, "(f32[2] {0, 0}, f32[2] {7, 8})", true);
 }
 
-static bool set_wrong(struct stage *s, const struct hlo_sight *sight) { return set_to(s, sight, "f32[3] {5, 6, 7}", false); }
+static bool set_wrong(struct stage *s, const struct hlo_event *sight) { return set_to(s, sight, "f32[3] {5, 6, 7}", false); }
 
-static bool set_after(struct stage *s, const struct hlo_sight *sight)
+static bool set_after(struct stage *s, const struct hlo_event *sight)
 {
     if (strcmp(hlo_list_inst(s->listing, sight->inst).name, "y") != 0)
         return true;
-    const hlo_literal *old = hlo_sight_value(sight);
+    const hlo_literal *old = hlo_event_value(sight);
     set_to(s, sight, "f32[2] {9, 1}", true);
-    ck_assert_ptr_ne(old, hlo_sight_value(sight));
+    ck_assert_ptr_ne(old, hlo_event_value(sight));
     add_line(s, "now", sight);
     return true;
 }
@@ -228,7 +228,7 @@ START_TEST(values_are_replaced)
 {
     static const struct {
         const char *at;
-        bool (*act)(struct stage *s, const struct hlo_sight *sight);
+        bool (*act)(struct stage *s, const struct hlo_event *sight);
         const char *result, *seen;
         size_t errors;
     } cases[] = {
@@ -275,12 +275,12 @@ static const char *const taken_apart = "HloModule m\n"
 
 /* Whoever takes an element is shown the whole tuple, the last one, too; and an element that is replaced is not replaced in
  * the tuple. */
-static bool set_element(struct stage *s, const struct hlo_sight *sight)
+static bool set_element(struct stage *s, const struct hlo_event *sight)
 {
     struct hlo_listed i = hlo_list_inst(s->listing, sight->inst);
     if (strcmp(i.op, "get-tuple-element") != 0)
         return true;
-    hlo_text tuple = hlo_literal_print(hlo_sight_operand(sight, 0), false);
+    hlo_text tuple = hlo_literal_print(hlo_event_operand(sight, 0), false);
     ck_assert_str_eq(tuple.data, strcmp(i.name, "c") == 0 ? "( {-2, -4}, (  ) )" : "( {2, 4}, ( {-2, -4}, (  ) ), {1, 2} )");
     hlo_text_free(&tuple);
     return strcmp(i.name, "a") != 0 || set_y(s, sight);
@@ -300,7 +300,7 @@ START_TEST(tuples_stay_whole)
 }
 END_TEST
 
-static bool refuse(struct stage *s, const struct hlo_sight *sight) { return false; }
+static bool refuse(struct stage *s, const struct hlo_event *sight) { return false; }
 
 START_TEST(an_observer_ends_the_run)
 {
@@ -322,10 +322,10 @@ END_TEST
 
 static hlo_literal *kept;
 
-static bool keep(struct stage *s, const struct hlo_sight *sight)
+static bool keep(struct stage *s, const struct hlo_event *sight)
 {
     if (strcmp(hlo_list_inst(s->listing, sight->inst).name, "t") == 0)
-        kept = hlo_literal_copy(hlo_sight_value(sight));
+        kept = hlo_literal_copy(hlo_event_value(sight));
     return true;
 }
 
@@ -345,15 +345,15 @@ END_TEST
 
 /* ---- where nan and its like come from ---- */
 
-static bool note_origins(struct stage *s, const struct hlo_sight *sight)
+static bool note_origins(struct stage *s, const struct hlo_event *sight)
 {
     struct hlo_origin o;
     for (unsigned what = HLO_ODD_NAN; what <= HLO_ODD_DENORMAL; what <<= 1)
-        if (hlo_sight_origin(sight, what, &o)) {
+        if (hlo_event_origin(sight, what, &o)) {
             ck_assert_uint_eq(o.what, what);
             snprintf(s->seen + strlen(s->seen), sizeof s->seen - strlen(s->seen), "!%u %d of leaf %d, %d\n", what, (int)o.index,
                      (int)o.leaf, (int)o.count);
-            hlo_sight_say(sight, &o, what == HLO_ODD_NAN, s->said);
+            hlo_event_report(sight, &o, what == HLO_ODD_NAN, s->said);
         }
     return true;
 }
@@ -402,13 +402,13 @@ END_TEST
 
 /* ---- several participants ---- */
 
-static bool count_participants(struct stage *s, const struct hlo_sight *sight)
+static bool count_participants(struct stage *s, const struct hlo_event *sight)
 {
     s->befores++; /* told one at a time, or this goes wrong now and then */
     return true;
 }
 
-static bool nothing_before(void *context, const struct hlo_sight *sight) { return true; }
+static bool nothing_before(void *context, const struct hlo_event *sight) { return true; }
 
 START_TEST(participants)
 {
@@ -422,7 +422,7 @@ START_TEST(participants)
                &observed);
     s.observer.before = nothing_before;
     s.act = count_participants;
-    hlo_observe(s.program, &s.observer);
+    hlo_trace(s.program, &s.observer);
     ck_assert(hlo_run_all(s.program, NULL, 0, NULL, results, s.m));
     ck_assert_uint_eq(s.befores, 16);
     for (int k = 0; k < 4; k++) {
@@ -445,14 +445,14 @@ static void check_failure(const struct stage *s, const char *id, bool limit)
     ck_assert_int_eq(hlo_messages_limit(s->m), limit);
 }
 
-static bool interrupt(struct stage *s, const struct hlo_sight *sight)
+static bool interrupt(struct stage *s, const struct hlo_event *sight)
 {
     hlo_interrupt(s->program);
     return true;
 }
 
 /* In the loop, whose own instructions are no steps of the entry computation. */
-static bool ask_how_far(struct stage *s, const struct hlo_sight *sight)
+static bool ask_how_far(struct stage *s, const struct hlo_event *sight)
 {
     const struct hlo_progress p = hlo_run_progress(s->program);
     ck_assert(p.name_size == 1 && p.name[0] == 'w');
@@ -478,7 +478,7 @@ START_TEST(interruptions)
 {
     for (int k = 0; k < 2; k++) {
         struct stage s;
-        struct hlo_run_options options = {.observed = k == 0, .threads = 1};
+        struct hlo_run_options options = {.size = sizeof options, .traced = k == 0, .threads = 1};
         open_stage(&s, loop, &options);
         s.at = "y";
         s.act = interrupt;
@@ -500,7 +500,7 @@ START_TEST(trips)
 {
     for (int k = 0; k < 4; k++) {
         struct stage s;
-        struct hlo_run_options options = {.observed = k % 2, .threads = 1, .max_trip = k < 2 ? 1 : 2};
+        struct hlo_run_options options = {.size = sizeof options, .traced = k % 2, .threads = 1, .max_trip = k < 2 ? 1 : 2};
         open_stage(&s, loop, &options);
         run_stage(&s);
         if (k < 2)
@@ -512,9 +512,62 @@ START_TEST(trips)
 }
 END_TEST
 
+/* ---- option structs of callers compiled against other versions ---- */
+
+static const char small_module[] = "ENTRY main { ROOT r = s32[] constant(1) }";
+
+static bool plans_with(const struct hlo_run_options *options, const char *message)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_of_text("m", small_module, sizeof small_module - 1, false);
+    hlo_module *module = hlo_parse(f, 0, m);
+    hlo_program *p = hlo_plan(module, options, m);
+    const bool planned = p != NULL;
+    if (message)
+        ck_assert_msg(strstr(hlo_messages_get(m, 0).text, message) != NULL, "%s", hlo_messages_get(m, 0).text);
+    else
+        ck_assert_uint_eq(hlo_messages_errors(m), 0);
+    hlo_program_free(p);
+    hlo_module_free(module);
+    hlo_file_free(f);
+    hlo_messages_free(m);
+    return planned;
+}
+
+START_TEST(sizes_of_options)
+{
+    struct {
+        struct hlo_run_options known;
+        uint64_t later; /* a field of a later version */
+    } options = {HLO_RUN_OPTIONS_INIT, 0};
+    ck_assert(plans_with(NULL, NULL) && plans_with(&options.known, NULL));
+    options.known.size = sizeof options;
+    ck_assert(plans_with(&options.known, NULL));
+    options.later = 1;
+    ck_assert(!plans_with(&options.known, "an option is set that this version"));
+    options.known.size = 0;
+    ck_assert(!plans_with(&options.known, "size of the option struct is not set"));
+    /* of an earlier version: what lies behind its size is not read */
+    options.known.size = offsetof(struct hlo_run_options, elided);
+    options.known.threads = -1;
+    ck_assert(plans_with(&options.known, NULL));
+
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *l = hlo_literal_parse("f32[] 1", 7, m);
+    struct hlo_tolerance t = {0};
+    struct hlo_view v = {0};
+    hlo_text why = {0}, text = hlo_literal_show(l, &v);
+    ck_assert(!hlo_literal_compare(l, l, &t, &why) && strstr(why.data, "size") && text.data == NULL);
+    ck_assert(hlo_literal_compare(l, l, NULL, NULL) && !hlo_literal_difference(l, l, &t).comparable);
+    hlo_text_free(&why);
+    hlo_literal_free(l);
+    hlo_messages_free(m);
+}
+END_TEST
+
 int main(void)
 {
-    Suite *s = suite_create("observe");
+    Suite *s = suite_create("trace");
     TCase *c = tcase_create("all");
     tcase_add_test(c, every_instruction);
     tcase_add_test(c, operands_are_still_there);
@@ -528,6 +581,7 @@ int main(void)
     tcase_add_test(c, how_far_a_run_is);
     tcase_add_test(c, interruptions);
     tcase_add_test(c, trips);
+    tcase_add_test(c, sizes_of_options);
     suite_add_tcase(s, c);
     return check_run(s);
 }
