@@ -211,7 +211,7 @@ struct hlo_run_options {
     size_t size;                /* sizeof(struct hlo_run_options) */
     bool plain;                 /* plain kernels only: the formula of each op, bitwise the same on all machines */
     enum hlo_elided elided;     /* value of constants written `{...}` */
-    uint64_t seed;              /* of HLO_ELIDED_RANDOM */
+    uint64_t seed;              /* of HLO_ELIDED_RANDOM and of rng instructions */
     const hlo_targets *targets; /* of custom calls; must outlive the program. NULL: those of HLO only */
     /* Limits of one run; 0: none. A run that exceeds one fails: see hlo_messages_limit. They are checked between
      * instructions, so one long instruction is completed. */

@@ -329,8 +329,8 @@ hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t pa
 size_t hlo_argument_value(const char *text);
 /* The result of the entry computation, from the leaves `prefix`0, `prefix`1, ... in the file PATH. NULL with messages. */
 hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant, hlo_messages *m);
-/* Random values by the recipe of peers.py, the same on every machine; `// peers:` hints in the text are followed. NULL with
- * messages. */
+/* Random values, the same on every machine: words of splitmix64 by seed, leaf and element; `// peers:` hints in the text are
+ * followed. NULL with messages. */
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
 /* A made-up value for a parameter of a verified module that the program can work with. Its uses are followed through tuples,
  * calls and loops. Indices are within bounds, and sorted or distinct where that is promised; logarithms and roots get positive
@@ -742,7 +742,9 @@ struct hlo_op {
     const char *spec;               /* the heading of the specification */
     const char *help;               /* one line */
     const char *form;               /* the names of its operands: "lhs, rhs" */
-    const char *rule;               /* what it computes, in lines */
+    const char *rule;               /* what it computes, in lines of Markdown */
+    const char *differences;        /* where implementations differ, likewise; may be empty */
+    const char *script;             /* its examples: shell commands, each followed by its output in comments */
     int min_operands, max_operands; /* -1: any number */
 };
 struct hlo_op hlo_op_get(size_t i);
@@ -754,19 +756,17 @@ struct hlo_op_attribute {
 bool hlo_op_attribute(size_t op, size_t i, struct hlo_op_attribute *out);
 /* The words that an attribute takes as its value; NULL past the end. */
 const char *hlo_op_attribute_word(size_t op, size_t attribute, size_t i);
-/* The worked examples of an op; false past the end. */
+/* The examples of an op; false past the end. */
 struct hlo_op_example {
     const char *args;   /* literals, one per line and parameter */
-    const char *result; /* as hlo_literal_print writes it, one line */
-    const char *dtype;  /* the element type it is shown for; NULL: it is not written for several */
-    const char *other;  /* a second type, of a conversion or an index; NULL: there is none */
-    bool feeds;         /* it reads an item from the host: hlo_op_example_feed */
+    const char *text;   /* the module */
+    const char *result; /* as `hlo run` prints it */
+    const char *dtype;  /* an element type that others may replace; NULL: there is none */
+    const char *other;  /* a second such type; NULL: there is none */
 };
 bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out);
 /* The module of an example. `dtype` and `other`, unless they are NULL, replace its own types. */
 hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char *other);
-/* The item that the host gives to an example that reads one. */
-hlo_text hlo_op_example_feed(size_t op, size_t i, const char *dtype);
 /* Builder forms: words that the default language, unlike --strict, takes for an opcode. All NULL past the end. */
 struct hlo_form {
     const char *name, *op, *spec, *help;

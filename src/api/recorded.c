@@ -357,9 +357,9 @@ static bool find_inst(struct finding *f, struct str name)
             names[k] = hlo_list_inst(f->r->l, k).name;
         const struct str near = diag_nearest(name, names, count);
         if (near.len > 0)
-            fail(f, "there is no instruction `" STR_FMT "`; is it `" STR_FMT "`?", STR_ARG(name), STR_ARG(near));
+            fail(f, "there is no instruction '" STR_FMT "'; is it '" STR_FMT "'?", STR_ARG(name), STR_ARG(near));
         else
-            fail(f, "there is no instruction `" STR_FMT "`", STR_ARG(name));
+            fail(f, "there is no instruction '" STR_FMT "'", STR_ARG(name));
     } else {
         f->inst = hlo_listing_inst(f->r->l, (size_t)found);
         f->shape = f->inst->shape;
@@ -419,7 +419,7 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
         int64_t at;
         const struct str number = str_trim(take_until(&inside, ","));
         if (!num_parse_i64(number, &at))
-            return fail(f, "`" STR_FMT "` is no index", STR_ARG(number));
+            return fail(f, "'" STR_FMT "' is no index", STR_ARG(number));
         if (rank < f->shape->rank) {
             if (at < -dims[rank] || at >= dims[rank])
                 return fail(f, "index %" PRId64 " is out of bounds: dimension %d has %" PRId64 " elements", at, rank, dims[rank]);

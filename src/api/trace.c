@@ -108,7 +108,7 @@ bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages
     for (struct event_value *g = w->given; g; g = g->next)
         if (g->operand == SIGHT_VALUE)
             g->operand = INT_MIN; /* outdated: the new value is read when it is next asked for */
-    return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "no memory for the value");
+    return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the value");
 }
 
 /* ---- callbacks ---- */

@@ -64,7 +64,7 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
     hlo_program *p = args && made == count ? hlo_plan(module, &HLO_WITH(hlo_run_options, .plain = plain, .threads = 1), m) : NULL;
     if (p)
         hlo_run_all(p, (const hlo_literal *const *)args, count,
-                    &(struct hlo_feeds){sizeof(struct hlo_feeds), &item, give_item, NULL}, &result, m);
+                    &(struct hlo_feeds){sizeof(struct hlo_feeds), module, give_item, NULL}, &result, m);
     bool ok = result != NULL;
     hlo_literal_free(result);
     hlo_program_free(p);

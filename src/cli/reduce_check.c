@@ -84,7 +84,7 @@ static int reference_of_module(struct check *c, hlo_messages *m)
     hlo_module *module = c->reference = f ? hlo_parse(f, 0, m) : NULL;
     int status = !f ? HLO_USAGE : !module || !hlo_verify(module, m) ? HLO_REJECTED : HLO_OK;
     if (status == HLO_OK && hlo_param_count(module) != c->args->count)
-        status = usage_error(c->o, "%s takes %zu arguments, the module %zu", c->text, hlo_param_count(module), c->args->count);
+        status = usage_error(c->o, "%s has %zu parameters, the module has %zu", c->text, hlo_param_count(module), c->args->count);
     if (status == HLO_OK && !record(c, module, KEPT_ALL, 0, m))
         status = HLO_FAILED;
     hlo_file_free(f);
@@ -137,7 +137,7 @@ static int reference_of_file(struct check *c, hlo_messages *m)
     hlo_arrays *arrays = hlo_arrays_open(c->text, m);
     int status = arrays ? record_module(c, KEPT_NONE, 0, m) : HLO_USAGE; /* only to count its steps */
     if (status == HLO_OK && give_values(c, arrays) == 0)
-        status = usage_error(c->o, "%s has no arrays that are called as instructions are, or out0, out1, ...", c->text);
+        status = usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...", c->text);
     hlo_arrays_free(arrays);
     return status;
 }

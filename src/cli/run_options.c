@@ -36,8 +36,9 @@ static bool limit_options(const struct options *o, struct hlo_run_options *out)
 bool run_options(const struct options *o, struct hlo_run_options *out)
 {
     const char *how = o->value[OPT_ELIDED];
-    *out = HLO_WITH(hlo_run_options, .plain = o->given[OPT_PLAIN], .seed = 1, .world = world_of(o));
-    if (!limit_options(o, out) || !option_threads(o, 0, &out->threads))
+    *out = HLO_WITH(hlo_run_options, .plain = o->given[OPT_PLAIN], .world = world_of(o));
+    int64_t seed;
+    if (!limit_options(o, out) || !option_threads(o, 0, &out->threads) || !option_int(o, OPT_SEED, 0, INT64_MAX, 1, &seed))
         return false;
     out->seed = (uint64_t)seed;
     if (!how)
