@@ -610,7 +610,26 @@ vi() {
     keys 'k'
     last 'hlo> z = f32[2] {1, 2}' || return 1
     key C-c
-    prompt && ends
+    prompt || return 1
+    keys 'y = '
+    last 'hlo> y =' || return 1
+    paste 'f32[2] {3,
+4'
+    last '4' || return 1
+    enter '}'
+    see '{3, 4}$' && prompt || return 1
+    paste "g {
+  v0 = f32[] parameter(0)
+$(i=0; while [ $i -lt 25 ]; do echo "  v$((i + 1)) = f32[] add(v$i, v0)"; i=$((i + 1)); done)
+"
+    last '  v25 = f32[] add(v24, v0)' || return 1
+    enter ''
+    enter '}'
+    prompt || return 1
+    enter 'v = f32[] 1'
+    see ' 1$' && prompt || return 1
+    enter 'g(v)'
+    see ' 26$' && prompt && ends
 }
 check vi "~/.editrc is read: vi's keys"
 
