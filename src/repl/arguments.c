@@ -44,7 +44,7 @@ static bool next_argument(struct str s, size_t *at, struct buf *out)
             i = end;
             continue;
         }
-        if (strchr("([{\"", c) && (end = scan_group(s, i)) == NOWHERE)
+        if (strchr("([{\"", c) && (end = text_group_end(s, i)) == NOWHERE)
             end = s.len;
         buf_bytes(out, s.ptr + i, end - i);
         if (c == '=' && value == 0)

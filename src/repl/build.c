@@ -68,27 +68,17 @@ static bool is_of_interface(struct str word)
 /* The header without those. */
 static void put_open_header(struct module_text *t, const struct entry *e)
 {
-    struct str s = e->text;
-    size_t at = scan_blanks(s, 0), kept = 0;
-    at = scan_word(s, scan_blanks(s, scan_word(s, at))); /* HloModule NAME */
+    struct str s = e->text, name;
+    size_t at = text_token_at(s, text_token_at(s, 0).end).end, kept = 0; /* HloModule NAME */
     struct hlo_piece p = {
         .name = e->from->name, .whole = e->from->text, .whole_size = e->from->size, .first_line = e->from->first_line};
-    for (;;) {
-        size_t comma = scan_blanks(s, at), name = scan_blanks(s, comma + 1), word = scan_word(s, name),
-               value = scan_blanks(s, word) + 1;
-        if (comma >= s.len || s.ptr[comma] != ',' || value >= s.len)
-            break;
-        size_t end = strchr("{(\"", s.ptr[value]) ? scan_group(s, value) : scan_word(s, value);
-        if (end == NOWHERE || end == value)
-            break;
-        if (is_of_interface((struct str){s.ptr + name, word - name})) {
+    for (size_t end; syntax_attribute(s, at, &name, &end); at = end)
+        if (is_of_interface(name)) {
             p.text = s.ptr + kept;
-            p.size = comma - kept;
+            p.size = at - kept;
             put_piece(t, p);
             kept = end;
         }
-        at = end;
-    }
     p.text = s.ptr + kept;
     p.size = s.len - kept;
     put_piece(t, p);
@@ -146,7 +136,7 @@ static uint64_t mark_of_made(const hlo_listing *l, size_t i)
     buf_printf(&op, " %s(", at.op);
     const char *equal = strstr(t.data, " = "), *open = equal ? strstr(equal, op.data) : NULL;
     const size_t begin = open ? (size_t)(open - t.data) + op.size - 1 : 0;
-    const size_t end = open && at.operand_count > 0 ? scan_group((struct str){t.data, t.size}, begin) : begin;
+    const size_t end = open && at.operand_count > 0 ? text_group_end((struct str){t.data, t.size}, begin) : begin;
     uint64_t mark = 0;
     if (open && end != NOWHERE)
         mark = mix(hash_bytes(equal, begin - (size_t)(equal - t.data)), hash_bytes(t.data + end, t.size - end));

@@ -200,7 +200,7 @@ static struct entry *tuple_entry(const struct typing *t, hlo_messages *m)
 /* NAME = f32[2] {1, 2} */
 static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_messages *m)
 {
-    size_t shape = scan_literal_shape(t->right);
+    size_t shape = syntax_literal_values(t->right);
     if (t->right.len && t->right.ptr[0] == '(')
         return tuple_entry(t, m);
     if (shape == 0) {
@@ -313,7 +313,7 @@ static int do_instruction(struct session *s, struct typed *from, const struct re
 int entry_type(struct session *s, struct str text)
 {
     struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
-    struct reading r = scan_read((struct str){from->text, from->size});
+    struct reading r = syntax_read((struct str){from->text, from->size});
     struct arena a;
     struct held *value = NULL;
     hlo_messages *m = hlo_messages_new();
@@ -337,9 +337,9 @@ int entry_type(struct session *s, struct str text)
 static int do_computations(struct session *s, struct typed *from, const struct reading *r)
 {
     struct arena a;
-    struct scan_module module;
+    struct syntax_module module;
     arena_init(&a);
-    if (!scan_module(&a, r->text, &module)) {
+    if (!syntax_module(&a, r->text, &module)) {
         arena_free(&a);
         return say_error(s, HLO_REJECTED, "this is neither an instruction nor a computation");
     }
@@ -402,7 +402,7 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
 static int entry_do(struct session *s, struct str text)
 {
     struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
-    struct reading r = scan_read((struct str){from->text, from->size});
+    struct reading r = syntax_read((struct str){from->text, from->size});
     if (s->echo && r.kind != READ_BLANK) {
         fprintf(s->out, "%s" STR_FMT "\n", s->prompt, STR_ARG(str_trim(text)));
     }

@@ -190,7 +190,7 @@ int look_info(struct session *s, struct str args)
 
 int look_type(struct session *s, struct str args)
 {
-    struct reading r = scan_read(args);
+    struct reading r = syntax_read(args);
     int status;
     if (r.kind == READ_EXPRESSION || r.kind == READ_INSTRUCTION || r.kind == READ_LITERAL)
         return entry_type(s, args);

@@ -24,10 +24,9 @@ static bool is_new(struct naming *n, struct entry *e)
     return !map_put(&n->seen, key, e);
 }
 
-static void note_word(struct naming *n, struct str word, bool insts)
+static void note_word(struct naming *n, struct str name, bool insts)
 {
     const struct state *s = n->state;
-    const struct str name = word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word;
     const long c = state_find_computation(s, name), i = insts ? state_find(s, name) : -1;
     if (c >= 0 && is_new(n, state_computation(s, (size_t)c)))
         VEC_PUSH(&n->arena, n->computations, n->computation_count, n->computation_capacity) = (size_t)c;
@@ -37,12 +36,9 @@ static void note_word(struct naming *n, struct str word, bool insts)
 
 static void note_words(struct naming *n, struct str text, bool insts)
 {
-    for (size_t at = 0; at < text.len;) {
-        const size_t end = scan_word(text, at);
-        if (end > at)
-            note_word(n, (struct str){text.ptr + at, end - at}, insts);
-        at = end > at ? end : at + 1;
-    }
+    for (struct text_token t = text_token_at(text, 0); t.kind != TOK_EOF; t = text_token_at(text, t.end))
+        if (syntax_is_word(t))
+            note_word(n, t.s, insts);
 }
 
 static void note_entry(struct naming *n, const struct entry *e, bool insts)
@@ -64,7 +60,7 @@ static void sort_places(size_t *places, size_t count)
         qsort(places, count, sizeof *places, by_place);
 }
 
-/* A word in a comment, or one that is an attribute as well, is taken for a name: too much does no harm. */
+/* An attribute of the same name is taken for it: too much does no harm. */
 void naming_add(struct naming *n, const struct entry *e, bool insts)
 {
     size_t at = n->computation_count;

@@ -45,7 +45,7 @@ static void complete(void *context, struct str entry, size_t cursor, struct comp
     complete_entry(&source, entry, cursor, out);
 }
 
-static bool whole(void *context, struct str entry) { return scan_whole(entry); }
+static bool whole(void *context, struct str entry) { return syntax_complete(entry); }
 
 /* ---- the session ---- */
 

@@ -14,7 +14,7 @@
 #include "hlo.h"
 #include "repl/line.h"
 #include "repl/repl.h"
-#include "repl/scan.h"
+#include "repl/syntax.h"
 
 #include <stdio.h>
 
