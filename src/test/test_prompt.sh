@@ -637,9 +637,18 @@ how_far() {
     start "\$HLO run endless.hlo" && see '^[0-9.]* s: step [0-9]* of [0-9]*, end' || return 1
     key C-c
     see '^endless.hlo:.*interrupted' && see '^status 130$' && unseen ' s: step ' || return 1
-    start "\$HLO run -q endless.hlo --timeout=1" && see '^status 5$' && unseen ' s: step '
+    start "\$HLO run -q endless.hlo --timeout=1" && see '^status 5$' && unseen ' s: step ' || return 1
+    printf '#!/bin/sh\nsleep 0.2\ngrep -q negate "$1"\n' >slow
+    chmod +x slow
+    {
+        echo 'ENTRY main { v0 = f32[2] parameter(0)'
+        for i in 0 1 2 3 4 5 6 7; do echo "  v$((i + 1)) = f32[2] add(v$i, v0)"; done
+        echo '  ROOT r = f32[2] negate(v8) }'
+    } >chain.hlo
+    start '$HLO reduce --check="./slow \$1" chain.hlo' && see '^[0-9.]* s: [0-9]* instructions, [0-9]* candidates' || return 1
+    see '^status 0$' && unseen ' s: '
 }
-check how_far "a long run says how far it is, and clears that away"
+check how_far "a long run or search says how far it is, and clears that away"
 
 # ---- the pager ----
 
