@@ -39,16 +39,23 @@ static bool is_command_at(struct str s, size_t at)
     return c == '!' || (c == '.' && !(after >= '0' && after <= '9'));
 }
 
+/* A comment that is not closed is skipped over once, when it is. */
+static void find_first(struct syntax_progress *p, struct str text)
+{
+    if (p->begun || p->nesting.within == '*')
+        return;
+    p->first = syntax_skip(text, p->first);
+    p->begun = p->first < text.len && !(char_at(text, p->first) == '/' && char_at(text, p->first + 1) == '*');
+    p->command = p->begun && is_command_at(text, p->first);
+}
+
 bool syntax_complete_so_far(struct syntax_progress *p, struct str text)
 {
     struct text_nesting *n = &p->nesting;
+    find_first(p, text);
     if (!p->command)
         text_nest(text, n);
-    if (!p->begun && n->within != '*') {
-        p->first = syntax_skip(text, p->first);
-        p->begun = p->first < text.len;
-        p->command = is_command_at(text, p->first);
-    }
+    find_first(p, text);
     return p->command || n->depth < 0 || (n->depth == 0 && (!n->within || n->within == '/'));
 }
 

@@ -70,7 +70,8 @@ END_TEST
 
 START_TEST(where_entries_end)
 {
-    static const char *const whole[] = {"x = add(a, b)", "x = add(a))", ".help (", "a \"(\" b", "/* ( */", "x // (", ""};
+    static const char *const whole[] = {"x = add(a, b)", "x = add(a))",       ".help (", "a \"(\" b", "/* ( */", "x // (", "",
+                                        "!ls /*",        "/* a\n */ .load (", "it's (a)"};
     static const char *const open[] = {"x = add(a,", "f {", "a \"b", "/* (", "x = f32[2] {1,\n2"};
     for (size_t i = 0; i < COUNT_OF(whole); i++)
         ck_assert_msg(syntax_complete(str_of(whole[i])), "`%s`", whole[i]);
