@@ -137,20 +137,13 @@ void temporary_leave(int signal); /* a signal handler: removes the folder and en
 /* value.c: a result as people read it. With view NULL it is written in full, and `hlo run` can read it again. */
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);
 
-/* progress.c: a line `12 of 100 runs` on a terminal, while something takes long. */
-struct progress {
-    const char *what;
-    double next; /* when a line is due; negative: never */
-    bool shown;
-};
-struct progress progress_begin(const struct options *o, const char *what);
-void progress_step(struct progress *p, size_t done, size_t all);
-void progress_end(struct progress *p); /* removes it; to be called before anything else is written */
-
-/* status.c: a line about how far a run is, on a terminal, and for SIGUSR1 at any time after status_begin. */
-void status_begin(const struct options *o);
-void status_run(const struct options *o, const hlo_program *p); /* the run begins; `p` must last until status_end */
-void status_end(const struct options *o);                       /* to be called before anything else is written */
+/* progress.c: a line on a terminal about how far a command is, while it takes long. */
+void progress_begin(const struct options *o);                     /* of `hlo run`: SIGUSR1 is answered from now on */
+void progress_run(const struct options *o, const hlo_program *p); /* the run begins; `p` must last until progress_end */
+/* Work of several parts begins, `12 of 100 tests`: what stands between the numbers, and their unit. */
+void progress_parts(const struct options *o, const char *between, const char *unit);
+void progress_step(size_t done, size_t all);
+void progress_end(const struct options *o); /* removes the line; to be called before anything else is written */
 
 /* open.c: the first argument, or else the bundle of --bundle; NULL: neither. */
 const char *file_argument(const struct options *o);

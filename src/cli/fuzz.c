@@ -241,7 +241,7 @@ static struct made_up made_for(const struct fuzz *f, int64_t run)
 static int fuzz_runs(struct fuzz *f)
 {
     int status = HLO_OK;
-    struct progress progress = progress_begin(f->o, "runs");
+    progress_parts(f->o, "of", "runs");
     for (int64_t run = 0; run < f->runs && status == HLO_OK; run++) {
         struct trial t = {.number = run, .made = made_for(f, run), .actual_said = hlo_messages_new()};
         t.a = (struct arguments){.o = f->o,
@@ -251,9 +251,9 @@ static int fuzz_runs(struct fuzz *f)
                                  .given_count = f->o->arg_count - 1,
                                  .participants = hlo_participants(f->program)};
         status = try_once(f, &t);
-        progress_step(&progress, (size_t)run + 1, (size_t)f->runs);
+        progress_step((size_t)run + 1, (size_t)f->runs);
         if (status != HLO_OK || t.why.size > 0)
-            progress_end(&progress);
+            progress_end(f->o);
         if (status == HLO_OK && t.why.size > 0)
             status = say_difference(f, &t);
         if (status > HLO_DIFFERS)
@@ -265,7 +265,7 @@ static int fuzz_runs(struct fuzz *f)
         hlo_messages_free(t.actual_said);
         buf_free(&t.why);
     }
-    progress_end(&progress);
+    progress_end(f->o);
     return status == HLO_OK ? say_agreement(f) : status;
 }
 

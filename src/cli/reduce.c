@@ -4,11 +4,9 @@
 #include "cli/reduce.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 struct searching {
     struct check *check;
-    bool shown; /* a line of progress is on the terminal */
     size_t asked;
 };
 
@@ -28,8 +26,7 @@ static bool progress(void *context, size_t instructions, size_t asked)
 {
     struct searching *s = context;
     s->asked = asked + 1;
-    if (s->shown)
-        fprintf(stderr, "\r\033[Khlo: %zu instructions; %zu candidates", instructions, asked);
+    progress_step(instructions, asked);
     return !interrupt_came() && s->check->shell.error == 0;
 }
 
@@ -59,7 +56,7 @@ static int cannot_ask(const struct check *c, hlo_module *small, hlo_messages *m)
 static int search(struct check *c, const hlo_module *module, hlo_messages *m)
 {
     const struct options *o = c->o;
-    struct searching s = {.check = c, .shown = isatty(STDERR_FILENO) && !o->given[OPT_QUIET]};
+    struct searching s = {.check = c};
     const struct hlo_shrink how = {.size = sizeof how,
                                    .context = &s,
                                    .bad = bad,
@@ -69,10 +66,10 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
                                    .rejected = c->kind == CHECK_ERROR,
                                    .seconds = (double)c->seconds};
     interrupt_begin(NULL);
+    progress_parts(o, "instructions,", "candidates");
     hlo_module *small = hlo_shrink(module, &how);
     bool interrupted = interrupt_end();
-    if (s.shown)
-        fputs("\r\033[K", stderr);
+    progress_end(o);
     if (c->shell.error)
         return cannot_ask(c, small, m);
     if (!small)

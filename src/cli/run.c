@@ -89,10 +89,10 @@ static int run_program(const struct run *r, struct feed_files *feeds, struct tra
     int status = HLO_OK;
     trace_observe(t, p);
     interrupt_begin(p);
-    status_run(a->o, p);
+    progress_run(a->o, p);
     double start = now_seconds();
     bool ok = hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds->feeds, results, a->m);
-    status_end(a->o);
+    progress_end(a->o);
     bool interrupted = interrupt_end();
     double seconds = now_seconds() - start;
     bool written = feed_finish(feeds, ok, a->m);
@@ -185,7 +185,7 @@ int run_command(const struct options *o)
         return run_options(o, &options) ? model_command(o, &options) : HLO_USAGE;
     if (o->given[OPT_BOUND])
         return usage_error(o, "'--bound' requires an ONNX model");
-    status_begin(o);
+    progress_begin(o);
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = open_file(o, path, m);
     report(o, m);

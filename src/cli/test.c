@@ -30,7 +30,6 @@ struct suite {
     bool aside; /* --update when CI is set: files are not rewritten */
     size_t put_aside;
     size_t done;
-    struct progress progress;
     int usage; /* HLO_OK, or the status that ended the search for tests */
 };
 
@@ -88,7 +87,7 @@ static void collect_tests(struct suite *s)
 static void test_done(struct suite *s, struct test_result *t)
 {
     t->done = true;
-    progress_step(&s->progress, ++s->done, s->count);
+    progress_step(++s->done, s->count);
     s->stop |= t->status == TEST_FAILED && s->o->given[OPT_FAIL_FAST];
 }
 
@@ -526,14 +525,14 @@ static int run_suite(struct suite *s)
         return put_list(s);
     if (s->o->given[OPT_SHUFFLE] && !s->o->given[OPT_UPDATE] && !shuffle(s))
         return HLO_USAGE;
-    s->progress = progress_begin(s->o, "tests");
+    progress_parts(s->o, "of", "tests");
     if (s->o->given[OPT_UPDATE])
         run_with_update(s);
     else if (world_of(s->o))
         run_tests(s, 0, s->count, -1); /* in this process, so that all ranks run the same test */
     else
         run_in_workers(s);
-    progress_end(&s->progress);
+    progress_end(s->o);
     drop_undone(s);
     return world_first(s->o) ? put_reports(s) : HLO_OK;
 }

@@ -44,7 +44,7 @@ static bool next_argument(struct str s, size_t *at, struct buf *out)
             i = end;
             continue;
         }
-        if (strchr("([{\"", c) && (end = scan_group(s, i)) == NOWHERE)
+        if (strchr("([{\"", c) && (end = text_group_end(s, i)) == NOWHERE)
             end = s.len;
         buf_bytes(out, s.ptr + i, end - i);
         if (c == '=' && value == 0)
@@ -118,7 +118,7 @@ static int give_named(struct giving *g, const char *text, size_t value)
     const char *name = arena_str(&a, (struct str){text, value - 1}).ptr;
     long param = hlo_param_find(g->s->built.module, name);
     int status =
-        param < 0 ? say_error(g->s, HLO_USAGE, "no parameter is called `%s`", name) : give_value(g, (size_t)param, text + value);
+        param < 0 ? say_error(g->s, HLO_USAGE, "no parameter is called '%s'", name) : give_value(g, (size_t)param, text + value);
     arena_free(&a);
     return status;
 }
@@ -142,7 +142,7 @@ static int read_option(struct giving *g, const char *text)
         }
     return g->fake && known ? HLO_OK
                             : say_error(g->s, HLO_USAGE,
-                                        "`%s`: --random[=SEED] or --fake[=KIND] is wanted, KIND zeros, ones, iota, "
+                                        "'%s': --random[=SEED] or --fake[=KIND] is wanted, KIND zeros, ones, iota, "
                                         "uniform, normal or edge",
                                         text);
 }
@@ -159,7 +159,7 @@ static int read_argument(struct giving *g, const char *text)
     while (g->at < g->count && g->given[g->at])
         g->at++;
     if (g->at == g->count)
-        return say_error(g->s, HLO_USAGE, "argument `%s` is one too many; parameters: %zu", text, g->count);
+        return say_error(g->s, HLO_USAGE, "argument '%s' is one too many; parameters: %zu", text, g->count);
     return give_value(g, g->at, text);
 }
 

@@ -1,130 +1,13 @@
 /*
- * repl/build: the text of a module around what was typed, and the module that it is. Which value depends on what?
+ * repl/build: modules of a state, and what is known of its instructions: their operands, shapes, and
+ * marks, which say what a value depends on.
+ *
+ * What a state has beyond what is built is read as a module, in which parameters stand for the
+ * instructions that it names. Of an empty struct built that is the whole session. Otherwise it is
+ * a line, which costs the same after three others and after thirty thousand; what could break a
+ * rule that concerns the whole module is refused, and the caller builds from the beginning.
  */
 #include "repl/session.h"
-
-/* ---- text ---- */
-
-static void put_piece(struct module_text *t, struct hlo_piece p)
-{
-    if (p.size)
-        VEC_PUSH(&t->arena, t->pieces, t->count, t->capacity) = p;
-}
-
-static void put_made(struct module_text *t, struct str s) { put_piece(t, (struct hlo_piece){.text = s.ptr, .size = s.len}); }
-
-void module_text_made(struct module_text *t, const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    put_made(t, arena_vprintf(&t->arena, format, ap));
-    va_end(ap);
-}
-
-static void put_typed(struct module_text *t, const struct typed *from, struct str s)
-{
-    if (from)
-        put_piece(t, (struct hlo_piece){s.ptr, s.len, from->name, from->text, from->size, from->first_line});
-}
-
-static void put_entry(struct module_text *t, const struct entry *e)
-{
-    put_made(t, str_of(e->before));
-    put_typed(t, e->from, e->text);
-    put_made(t, str_of(e->between));
-    put_typed(t, e->from, e->more);
-    put_made(t, str_of(e->after));
-}
-
-void module_text_entry(struct module_text *t, const struct entry *e, bool root)
-{
-    put_made(t, root ? STR("  ROOT ") : STR("  "));
-    put_entry(t, e);
-    put_made(t, STR("\n"));
-}
-
-void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at, size_t size)
-{
-    const size_t behind = at + size;
-    put_made(t, STR("  ROOT "));
-    put_made(t, str_of(e->before));
-    put_typed(t, e->from, (struct str){e->text.ptr, at});
-    put_made(t, STR("0"));
-    put_typed(t, e->from, (struct str){e->text.ptr + behind, e->text.len - behind});
-    put_made(t, STR("\n"));
-}
-
-/* What the header says of the interface of the entry computation: it does not hold for another one. */
-static bool is_of_interface(struct str word)
-{
-    static const char *const words[] = {"alias_passthrough_params", "buffer_donor", "entry_computation_layout",
-                                        "input_output_alias", "is_scheduled"};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (str_is(word, words[i]))
-            return true;
-    return false;
-}
-
-/* The header without those. */
-static void put_open_header(struct module_text *t, const struct entry *e)
-{
-    struct str s = e->text;
-    size_t at = scan_blanks(s, 0), kept = 0;
-    at = scan_word(s, scan_blanks(s, scan_word(s, at))); /* HloModule NAME */
-    struct hlo_piece p = {
-        .name = e->from->name, .whole = e->from->text, .whole_size = e->from->size, .first_line = e->from->first_line};
-    for (;;) {
-        size_t comma = scan_blanks(s, at), name = scan_blanks(s, comma + 1), word = scan_word(s, name),
-               value = scan_blanks(s, word) + 1;
-        if (comma >= s.len || s.ptr[comma] != ',' || value >= s.len)
-            break;
-        size_t end = strchr("{(\"", s.ptr[value]) ? scan_group(s, value) : scan_word(s, value);
-        if (end == NOWHERE || end == value)
-            break;
-        if (is_of_interface((struct str){s.ptr + name, word - name})) {
-            p.text = s.ptr + kept;
-            p.size = comma - kept;
-            put_piece(t, p);
-            kept = end;
-        }
-        at = end;
-    }
-    p.text = s.ptr + kept;
-    p.size = s.len - kept;
-    put_piece(t, p);
-}
-
-/* Parameters and result may be others than the header speaks of. */
-void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named)
-{
-    *t = (struct module_text){0};
-    arena_init(&t->arena);
-    if (!s->header)
-        put_made(t, STR("HloModule session"));
-    else
-        put_open_header(t, s->header);
-    put_made(t, STR("\n\n"));
-    const size_t count = named ? named->computation_count : s->computations.count;
-    for (size_t i = 0; i < count; i++) {
-        put_entry(t, state_computation(s, named ? named->computations[i] : i));
-        put_made(t, STR("\n\n"));
-    }
-    module_text_made(t, "ENTRY %%%s {\n", s->entry_name);
-}
-
-void module_text_end(struct module_text *t, const struct state *s) { module_text_made(t, "}%s\n", s->entry_tail); }
-
-hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
-{
-    hlo_file *f = hlo_file_of_pieces("session", t->pieces, t->count);
-    if (!f)
-        hlo_messages_add(m, "session", "its text would have more than 4 GiB");
-    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
-    hlo_file_free(f);
-    return module;
-}
-
-void module_text_free(struct module_text *t) { arena_free(&t->arena); }
 
 /* ---- marks ---- */
 
@@ -146,7 +29,7 @@ static uint64_t mark_of_made(const hlo_listing *l, size_t i)
     buf_printf(&op, " %s(", at.op);
     const char *equal = strstr(t.data, " = "), *open = equal ? strstr(equal, op.data) : NULL;
     const size_t begin = open ? (size_t)(open - t.data) + op.size - 1 : 0;
-    const size_t end = open && at.operand_count > 0 ? scan_group((struct str){t.data, t.size}, begin) : begin;
+    const size_t end = open && at.operand_count > 0 ? text_group_end((struct str){t.data, t.size}, begin) : begin;
     uint64_t mark = 0;
     if (open && end != NOWHERE)
         mark = mix(hash_bytes(equal, begin - (size_t)(equal - t.data)), hash_bytes(t.data + end, t.size - end));
@@ -202,109 +85,150 @@ static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i,
     return set ? mark_set(set) : mark ? mark : 1;
 }
 
-static void mark_all(const struct state *s, struct built *b)
+/* ---- what can be added to a module without reading it again ---- */
+
+/* Operations whose rules look at one instruction, and whose values come of its operands alone. Others may share channels,
+ * need partners, or ask who else calls a computation. */
+static bool is_alone(const char *op)
 {
-    uint64_t *computations = mark_computations(s, b->listing), *operands = NULL;
-    for (size_t i = 0; i < b->count; i++) {
-        struct hlo_listed at = hlo_list_inst(b->listing, b->first + i);
-        operands = heap_grow(operands, (at.operand_count + 1) * sizeof *operands);
-        for (size_t k = 0; k < at.operand_count; k++)
-            operands[k] = b->marks[at.operands[k] - b->first];
-        b->used[i] = at.user_count > 0;
-        b->marks[i] = mark_inst(s, b->listing, b->first + i, b->entries[i], computations, operands);
-    }
-    heap_free(operands);
-    heap_free(computations);
+    static const char *const families[] = {"batchnorm", "compare", "conv",   "convert", "dot",  "dynslice", "elementwise", "fft",
+                                           "gather",    "linalg",  "reduce", "shape",   "sort", "tuple",    "window"};
+    static const char *const control[] = {"call", "conditional", "while"};
+    struct hlo_op found = {0};
+    for (size_t i = 0; i < hlo_op_count() && !found.name; i++)
+        if (strcmp(hlo_op_get(i).name, op) == 0)
+            found = hlo_op_get(i);
+    bool alone = false;
+    for (size_t i = 0; i < COUNT_OF(families); i++)
+        alone |= found.name && strcmp(families[i], found.family) == 0;
+    for (size_t i = 0; i < COUNT_OF(control); i++)
+        alone |= strcmp(control[i], op) == 0;
+    const size_t n = strlen(op);
+    const bool in_parts = (n > 6 && strcmp(op + n - 6, "-start") == 0) || (n > 5 && strcmp(op + n - 5, "-done") == 0);
+    return alone && !in_parts;
 }
 
-/* ---- the module ---- */
-
-static void find_entries(const struct state *s, struct built *b)
+static bool are_alone(const hlo_listing *l, size_t first, size_t count, size_t parameters)
 {
-    struct hlo_listed_computation main = hlo_list_computation(b->listing, hlo_list_computations(b->listing) - 1);
-    b->first = main.first;
-    b->count = b->listed = b->capacity = main.count;
-    b->number_capacity = s->insts.count;
-    b->marks = repl_alloc(b->count * sizeof *b->marks);
-    b->entries = repl_alloc(b->count * sizeof *b->entries);
-    b->used = repl_alloc(b->count * sizeof *b->used);
-    b->parameters = main.parameter_count;
-    b->numbers = repl_alloc(s->insts.count * sizeof *b->numbers);
-    for (size_t i = 0; i < s->insts.count; i++) {
-        long n = hlo_list_find(b->listing, state_inst(s, i)->name);
-        b->numbers[i] = (size_t)n;
-        if (n >= (long)b->first)
-            b->entries[(size_t)n - b->first] = state_inst(s, i);
+    for (size_t i = first; i < first + count; i++) {
+        const struct hlo_listed at = hlo_list_inst(l, i);
+        if (at.parameter >= (long)parameters || !is_alone(at.op) || strncmp(at.shape, "b(", 2) == 0)
+            return false;
     }
+    return true;
 }
 
-bool build(const struct state *s, struct built *out, hlo_messages *m)
+static bool all_alone(const hlo_listing *l, size_t parameters)
+{
+    const size_t last = hlo_list_computations(l) - 1;
+    for (size_t c = 0; c <= last; c++) {
+        const struct hlo_listed_computation of = hlo_list_computation(l, c);
+        if (!are_alone(l, of.first, of.count, c == last ? parameters : SIZE_MAX >> 1))
+            return false;
+    }
+    return true;
+}
+
+/* Orders that are no operands bind others, too. */
+static bool binds_others(const struct entry *e)
+{
+    static const char words[] = "control-predecessors";
+    return memmem(e->text.ptr, e->text.len, words, sizeof words - 1) != NULL;
+}
+
+/* The number in `x = f32[2] parameter(7)`; empty where that is none. */
+static struct str parameter_number(const struct entry *e)
+{
+    static const char word[] = " parameter(";
+    const char *at = memmem(e->text.ptr, e->text.len, word, sizeof word - 1);
+    if (!at)
+        return STR("");
+    at += sizeof word - 1;
+    const char *end = at;
+    while (end < e->text.ptr + e->text.len && *end >= '0' && *end <= '9')
+        end++;
+    return (struct str){at, (size_t)(end - at)};
+}
+
+/* Whether what S has beyond B concerns nothing else, by its text alone. */
+static bool may_add(const struct built *b, const struct state *s, const struct naming *named)
+{
+    for (size_t i = b->placed; i < s->insts.count; i++) {
+        const struct entry *e = state_inst(s, i);
+        const struct str number = parameter_number(e);
+        int64_t n;
+        if (binds_others(e))
+            return false;
+        if (number.len > 0 && (named->inst_count > 0 || !num_parse_i64(number, &n) || n != (int64_t)b->parameters))
+            return false;
+    }
+    for (size_t i = 0; i < named->inst_count; i++)
+        if (b->numbers[named->insts[i]] - b->first >= b->count)
+            return false;
+    return true;
+}
+
+/* ---- reading ---- */
+
+static void name_all(struct naming *named, const struct built *b, const struct state *s)
+{
+    naming_begin(named, s);
+    if (!b->module)
+        return;
+    for (size_t i = b->computations; i < s->computations.count; i++)
+        naming_add(named, state_computation(s, i), false);
+    for (size_t i = b->placed; i < s->insts.count; i++)
+        naming_add(named, state_inst(s, i), true);
+    naming_sort(named);
+    while (named->inst_count > 0 && named->insts[named->inst_count - 1] >= b->placed)
+        named->inst_count--; /* what is added itself: the name before `=` */
+}
+
+/* The root is that of the state, or the last of those that are added. */
+static void put_new(struct module_text *t, const struct built *b, const struct state *s)
+{
+    const struct entry *root = s->root == LAST || (size_t)s->root >= b->placed ? state_root(s) : NULL;
+    for (size_t i = b->placed; i < s->insts.count; i++) {
+        const struct entry *e = state_inst(s, i);
+        const struct str number = b->module ? parameter_number(e) : STR("");
+        if (number.len > 0)
+            module_text_zeroed(t, e, (size_t)(number.ptr - e->text.ptr), number.len);
+        else
+            module_text_entry(t, e, root ? e == root : i + 1 == s->insts.count);
+    }
+    if (b->placed == s->insts.count)
+        module_text_made(t, "  ROOT nothing = () tuple()\n");
+}
+
+static hlo_module *read_new(const struct built *b, const struct state *s, const struct naming *named, hlo_messages *m)
 {
     struct module_text t;
-    const struct entry *root = state_root(s);
-    *out = (struct built){0};
-    arena_init(&out->arena);
-    if (s->computations.count == 0 && s->insts.count == 0)
-        return true;
-    module_text_begin(&t, s, NULL);
-    for (size_t i = 0; i < s->insts.count; i++)
-        module_text_entry(&t, state_inst(s, i), state_inst(s, i) == root);
-    if (!root)
-        module_text_made(&t, "  ROOT nothing = () tuple()\n");
+    module_text_begin(&t, s, b->module ? named : NULL);
+    for (size_t i = 0; i < named->inst_count; i++)
+        module_text_made(&t, "  %s = %s parameter(%zu)\n", state_inst(s, named->insts[i])->name,
+                         built_at(b, b->numbers[named->insts[i]]).shape, i);
+    put_new(&t, b, s);
     module_text_end(&t, s);
-    out->module = module_text_parse(&t, m);
+    hlo_module *module = module_text_parse(&t, m);
     module_text_free(&t);
-    if (!out->module || !hlo_verify(out->module, m)) {
-        built_free(out);
-        return false;
-    }
-    out->listing = hlo_list(out->module);
-    find_entries(s, out);
-    mark_all(s, out);
-    return true;
+    if (module && hlo_verify(module, m))
+        return module;
+    hlo_module_free(module);
+    return NULL;
 }
 
-void built_free(struct built *b)
-{
-    heap_free(b->marks);
-    heap_free(b->used);
-    heap_free(b->entries);
-    heap_free(b->numbers);
-    heap_free(b->later);
-    arena_free(&b->arena);
-    hlo_listing_free(b->listing);
-    hlo_module_free(b->module);
-    *b = (struct built){0};
-}
-
-/* ---- what came after it ---- */
-
-bool built_set(struct built *b, const struct state *s, size_t number)
-{
-    const size_t i = number - b->first;
-    const struct entry *set = b->entries[i] ? state_setting(s, b->entries[i]->name) : NULL;
-    if (!set || b->used[i])
-        return false;
-    b->marks[i] = mark_set(set);
-    return true;
-}
-
-struct hlo_listed built_at(const struct built *b, size_t number)
-{
-    const size_t i = number - b->first;
-    return number < b->first || i < b->listed ? hlo_list_inst(b->listing, number) : b->later[i - b->listed];
-}
+/* ---- adding ---- */
 
 static size_t grown(size_t capacity, size_t count) { return capacity > count ? capacity : count < 8 ? 16 : 2 * count; }
 
 static void make_room(struct built *b, size_t insts, size_t numbers)
 {
-    if (b->count + insts > b->capacity || !b->later) {
+    if (b->count + insts > b->capacity) {
         b->capacity = grown(b->capacity, b->count + insts);
         b->marks = heap_grow(b->marks, b->capacity * sizeof *b->marks);
         b->used = heap_grow(b->used, b->capacity * sizeof *b->used);
         b->entries = heap_grow(b->entries, b->capacity * sizeof *b->entries);
-        b->later = heap_grow(b->later, (b->capacity - b->listed) * sizeof *b->later);
+        b->insts = heap_grow(b->insts, b->capacity * sizeof *b->insts);
     }
     if (numbers > b->number_capacity) {
         b->number_capacity = grown(b->number_capacity, numbers);
@@ -312,7 +236,7 @@ static void make_room(struct built *b, size_t insts, size_t numbers)
     }
 }
 
-/* Number I of L as it is in B, where NUMBERS has those of L. What it has of L would go with that. */
+/* Number I of L for B, in which those of L have these numbers. It no longer refers to L. */
 static struct hlo_listed moved(struct built *b, const hlo_listing *l, size_t i, size_t first, const size_t *numbers)
 {
     struct hlo_listed at = hlo_list_inst(l, i);
@@ -330,40 +254,140 @@ static struct hlo_listed moved(struct built *b, const hlo_listing *l, size_t i, 
                                .where = ""};
 }
 
-bool built_add(struct built *b, const struct state *s, const hlo_listing *l, const size_t *places, size_t count)
+struct adding { /* of a listing */
+    struct built *b;
+    const struct state *s;
+    const hlo_listing *l;
+    struct hlo_listed_computation main; /* its entry computation */
+    size_t *places;                     /* of its instructions in the state, from 1 on; 0: none */
+    size_t *numbers;                    /* that they have in `b` */
+    uint64_t *computations;             /* marks */
+    uint64_t *operands;                 /* marks; scratch */
+};
+
+static void add_inst(struct adding *d, size_t i)
 {
-    const struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
-    const size_t place = s->insts.count - 1;
-    const long n = hlo_list_find(l, state_inst(s, place)->name);
-    if (n < (long)main.first)
-        return false;
-    uint64_t *computations = mark_computations(s, l), *operands = NULL;
-    size_t *numbers = repl_alloc(main.count * sizeof *numbers);
-    make_room(b, main.count, place + 1);
-    for (size_t i = main.first; i < main.first + main.count; i++) {
-        const struct hlo_listed at = hlo_list_inst(l, i);
-        size_t *number = &numbers[i - main.first];
-        if (at.parameter >= 0 && (size_t)at.parameter < count) {
-            *number = b->numbers[places[at.parameter]];
-            continue;
-        }
-        struct entry *e = (long)i == n ? state_inst(s, place) : NULL;
-        *number = b->first + b->count;
-        operands = heap_grow(operands, (at.operand_count + 1) * sizeof *operands);
-        for (size_t k = 0; k < at.operand_count; k++) {
-            const size_t operand = numbers[at.operands[k] - main.first] - b->first;
-            operands[k] = b->marks[operand];
-            b->used[operand] = true;
-        }
-        b->used[b->count] = false;
-        b->marks[b->count] = mark_inst(s, l, i, e, computations, operands);
-        b->entries[b->count] = e;
-        b->later[b->count++ - b->listed] = moved(b, l, i, main.first, numbers);
+    struct built *b = d->b;
+    const struct hlo_listed at = hlo_list_inst(d->l, d->main.first + i);
+    struct entry *e = d->places[i] > 0 ? state_inst(d->s, d->places[i] - 1) : NULL;
+    d->operands = heap_grow(d->operands, (at.operand_count + 1) * sizeof *d->operands);
+    for (size_t k = 0; k < at.operand_count; k++) {
+        const size_t operand = d->numbers[at.operands[k] - d->main.first] - b->first;
+        d->operands[k] = b->marks[operand];
+        b->used[operand] = true;
     }
-    b->numbers[place] = numbers[(size_t)n - main.first];
-    b->behind = true;
-    heap_free(operands);
-    heap_free(computations);
-    heap_free(numbers);
+    d->numbers[i] = b->first + b->count;
+    if (e)
+        b->numbers[d->places[i] - 1] = d->numbers[i];
+    b->used[b->count] = false;
+    b->entries[b->count] = e;
+    b->marks[b->count] = mark_inst(d->s, d->l, d->main.first + i, e, d->computations, d->operands);
+    b->insts[b->count++] = d->l == b->listing ? at : moved(b, d->l, d->main.first + i, d->main.first, d->numbers);
+}
+
+/* False: a name of the state is not in the listing. */
+static bool find_places(struct adding *d)
+{
+    bool all = true;
+    for (size_t i = d->b->placed; i < d->s->insts.count; i++) {
+        const long n = hlo_list_find(d->l, state_inst(d->s, i)->name);
+        if (n >= (long)d->main.first)
+            d->places[(size_t)n - d->main.first] = i + 1;
+        else
+            all = false;
+    }
+    return all;
+}
+
+static void add_insts(struct adding *d, const struct naming *named)
+{
+    struct built *b = d->b;
+    make_room(b, d->main.count, d->s->insts.count);
+    for (; b->placed < d->s->insts.count; b->placed++)
+        b->numbers[b->placed] = SIZE_MAX;
+    d->computations = mark_computations(d->s, d->l);
+    for (size_t i = 0; i < d->main.count; i++) {
+        const long parameter = hlo_list_inst(d->l, d->main.first + i).parameter;
+        if (parameter >= 0 && (size_t)parameter < named->inst_count)
+            d->numbers[i] = b->numbers[named->insts[parameter]];
+        else
+            add_inst(d, i);
+    }
+}
+
+/* What L has, but for the first parameters, which stand for the instructions that are named. */
+static bool add_all(struct built *b, const struct state *s, const hlo_listing *l, const struct naming *named)
+{
+    struct adding d = {.b = b, .s = s, .l = l, .main = hlo_list_computation(l, hlo_list_computations(l) - 1)};
+    const bool whole = l == b->listing, insts = whole || b->placed < s->insts.count;
+    d.places = repl_alloc((d.main.count + 1) * sizeof *d.places);
+    d.numbers = repl_alloc((d.main.count + 1) * sizeof *d.numbers);
+    const bool ok = find_places(&d) || whole;
+    if (ok) {
+        b->first = whole ? d.main.first : b->first;
+        b->behind = !whole;
+        b->computations = s->computations.count;
+        if (insts)
+            add_insts(&d, named);
+        b->parameters = whole ? d.main.parameter_count : b->parameters;
+    }
+    heap_free(d.operands);
+    heap_free(d.computations);
+    heap_free(d.numbers);
+    heap_free(d.places);
+    return ok;
+}
+
+bool build(struct built *b, const struct state *s, hlo_messages *m)
+{
+    struct naming named;
+    const bool whole = !b->module;
+    if (s->computations.count == 0 && s->insts.count == 0)
+        return true;
+    name_all(&named, b, s);
+    hlo_module *module = whole || may_add(b, s, &named) ? read_new(b, s, &named, m) : NULL;
+    hlo_listing *l = module ? hlo_list(module) : NULL;
+    if (whole) {
+        b->module = module;
+        b->listing = l;
+    }
+    const bool parameter = b->placed < s->insts.count && parameter_number(state_inst(s, b->placed)).len > 0;
+    bool ok = l && (whole || (hlo_messages_count(m) == 0 && all_alone(l, named.inst_count + parameter)));
+    ok = ok && add_all(b, s, l, &named);
+    if (!whole) {
+        hlo_listing_free(l);
+        hlo_module_free(module);
+    }
+    naming_end(&named);
+    return ok;
+}
+
+void built_free(struct built *b)
+{
+    heap_free(b->marks);
+    heap_free(b->used);
+    heap_free(b->entries);
+    heap_free(b->numbers);
+    heap_free(b->insts);
+    arena_free(&b->arena);
+    hlo_listing_free(b->listing);
+    hlo_module_free(b->module);
+    *b = (struct built){0};
+}
+
+/* ---- what is built ---- */
+
+bool built_set(struct built *b, const struct state *s, size_t number)
+{
+    const size_t i = number - b->first;
+    const struct entry *set = b->entries[i] ? state_setting(s, b->entries[i]->name) : NULL;
+    if (!set || b->used[i])
+        return false;
+    b->marks[i] = mark_set(set);
     return true;
+}
+
+struct hlo_listed built_at(const struct built *b, size_t number)
+{
+    return number < b->first ? hlo_list_inst(b->listing, number) : b->insts[number - b->first];
 }

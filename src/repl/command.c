@@ -22,7 +22,7 @@ struct str next_word(struct str *args)
         return word;
     }
     while (end < args->len && !char_is_blank(args->ptr[end])) {
-        size_t group = args->ptr[end] == '[' ? scan_group(*args, end) : end + 1;
+        size_t group = args->ptr[end] == '[' ? text_group_end(*args, end) : end + 1;
         end = group == NOWHERE ? args->len : group;
     }
     struct str word = {args->ptr, end};
@@ -252,7 +252,7 @@ static int cmd_print(struct session *s, struct str args)
     if (str_trim(args).len == 0 && !s->running)
         return show_result(s, false);
     do {
-        struct reading r = scan_read(next_word(&args));
+        struct reading r = syntax_read(next_word(&args));
         if (r.kind != READ_NAME)
             return bad(s, "print");
         struct held *h = value_named(s, r.name, &status);
@@ -266,7 +266,7 @@ static int cmd_print(struct session *s, struct str args)
 static int cmd_plot(struct session *s, struct str args)
 {
     static const char *const kinds[] = {"heat", "hist", "curve"};
-    struct reading r = scan_read(next_word(&args));
+    struct reading r = syntax_read(next_word(&args));
     enum hlo_plot kind = HLO_PLOT_AUTO;
     char *png = NULL;
     int status = r.kind == READ_NAME ? HLO_OK : bad(s, "plot");
@@ -355,7 +355,7 @@ static int set_value(struct session *s, struct str name, const char *text)
         return say_unknown(s, name);
     const struct entry *e = s->built.entries[(size_t)n - s->built.first];
     if (!e)
-        return say_error(s, HLO_USAGE, "`" STR_FMT "` is part of what another instruction stands for", STR_ARG(name));
+        return say_error(s, HLO_USAGE, "'" STR_FMT "' is part of what another instruction stands for", STR_ARG(name));
     hlo_messages *m = hlo_messages_new();
     hlo_literal *l = text ? value_read(e->name, built_at(&s->built, (size_t)n).shape, text, m) : NULL;
     bool ok = l || !text;
@@ -371,8 +371,9 @@ static int set_value(struct session *s, struct str name, const char *text)
 static int cmd_set(struct session *s, struct str args)
 {
     args = str_trim(args);
-    size_t end = scan_word(args, 0), equal = scan_blanks(args, end);
-    struct str name = {args.ptr + (end > 0 && args.ptr[0] == '%'), end - (end > 0 && args.ptr[0] == '%')};
+    struct text_token word = text_token_at(args, 0);
+    struct str name = syntax_is_word(word) ? word.s : STR("");
+    size_t equal = word.kind == TOK_ATTR_NAME ? word.end - 1 : syntax_skip(args, word.end);
     if (args.len == 0)
         return list_settings(s);
     if (equal < args.len && args.ptr[equal] != '=')
@@ -537,7 +538,7 @@ static int cmd_help(struct session *s, struct str args)
               "  y = add(x, x)                 an instruction; its shape may be left out, and so may the name\n"
               "  f { p = f32[] parameter(0) ROOT r = f32[] negate(p) }    a computation: y = map(x), to_apply=f; f(a) calls it\n"
               "  y    y[0]    y[-1, :4]        the value of a name, or a piece of it\n"
-              "A `;` behind it: show nothing. A module, HloModule ..., begins the session anew.\n\n",
+              "A ';' behind it: show nothing. A module, HloModule ..., begins the session anew.\n\n",
               s->out);
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (only ? only == &commands[i] : has_word(&commands[i], word)) {
@@ -546,7 +547,7 @@ static int cmd_help(struct session *s, struct str args)
                 put_example(s, only->example);
             shown++;
         }
-    int status = shown ? HLO_OK : say_error(s, HLO_USAGE, "no command has to do with `%s`", word);
+    int status = shown ? HLO_OK : say_error(s, HLO_USAGE, "no command has to do with '%s'", word);
     heap_free(word);
     return status;
 }
@@ -571,13 +572,13 @@ static int unknown(struct session *s, struct str word, size_t alike)
 {
     struct buf names = {0};
     if (alike == 0 && *nearest(word))
-        return say_error(s, HLO_USAGE, "no command `." STR_FMT "`; did you mean `.%s`?", STR_ARG(word), nearest(word));
+        return say_error(s, HLO_USAGE, "no command '." STR_FMT "'; did you mean '.%s'?", STR_ARG(word), nearest(word));
     if (alike == 0)
-        return say_error(s, HLO_USAGE, "no command `." STR_FMT "`; .help lists them", STR_ARG(word));
+        return say_error(s, HLO_USAGE, "no command '." STR_FMT "'; .help lists them", STR_ARG(word));
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (str_starts(str_of(commands[i].name), word))
             buf_printf(&names, names.size ? ", .%s" : ".%s", commands[i].name);
-    int status = say_error(s, HLO_USAGE, "`." STR_FMT "` may be %s", STR_ARG(word), names.data);
+    int status = say_error(s, HLO_USAGE, "'." STR_FMT "' may be %s", STR_ARG(word), names.data);
     buf_free(&names);
     return status;
 }
@@ -587,7 +588,9 @@ int command_do(struct session *s, struct str text)
     struct str rest = {text.ptr + 1, text.len - 1};
     if (text.ptr[0] == '!')
         return cmd_shell(s, rest);
-    size_t end = rest.len && rest.ptr[0] == '?' ? 1 : scan_word(rest, 0), alike;
+    size_t end = 0, alike;
+    while (end < rest.len && !char_is_blank(rest.ptr[end]) && !(end == 1 && rest.ptr[0] == '?'))
+        end++;
     struct str word = {rest.ptr, end};
     const struct command *c = find(word, &alike);
     return c ? c->function(s, str_trim((struct str){rest.ptr + end, rest.len - end})) : unknown(s, word, alike);
@@ -600,7 +603,7 @@ const char *command_meant(struct str text)
 #include "repl/command.def"
 #undef COMMAND
     };
-    struct str word = scan_first_word(text);
+    struct str word = syntax_first_word(text);
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (str_is(word, commands[i].name))
             return dotted[i];

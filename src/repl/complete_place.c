@@ -4,6 +4,7 @@
 #include "repl/complete_priv.h"
 
 #include "hlo_advanced.h"
+#include "repl/syntax.h"
 
 enum { DEEPEST = 64 };
 
@@ -18,8 +19,8 @@ struct level {    /* between two brackets, or all of the text */
 struct walk {
     struct level levels[DEEPEST];
     size_t depth;
-    struct str word; /* that was read last, if nothing else but blanks followed; else empty */
-    bool comma;      /* the last that was read */
+    struct str word; /* the last token, if it is one; else empty */
+    bool comma;      /* the last token is one */
     struct arena *arena;
     struct complete_place *out;
 };
@@ -105,87 +106,65 @@ static void close_bracket(struct walk *w, const char *after)
         l->kind = PLACE_OP; /* the type has ended */
 }
 
-static void take_mark(struct walk *w, char c, const char *after)
+/* `name=` */
+static void take_name(struct walk *w, struct str name)
 {
     struct level *l = top(w);
-    if (c == '=' && l->given) {
+    struct complete_place *p = w->out;
+    if (l->given) {
         l->kind = PLACE_VALUE;
-        l->attribute = w->word;
-    } else if (c == '=' && l->kind == PLACE_START) {
-        struct complete_place *p = w->out;
-        VEC_PUSH(w->arena, p->locals, p->local_count, p->local_capacity) = w->word;
+        l->attribute = name;
+    } else if (l->kind == PLACE_START) {
+        VEC_PUSH(w->arena, p->locals, p->local_count, p->local_capacity) = name;
         l->kind = PLACE_RIGHT;
-    } else if (c == ',' && l->given)
+    }
+}
+
+static void take_token(struct walk *w, struct str text, struct text_token t)
+{
+    struct level *l = top(w);
+    if (t.kind == TOK_LPAREN || t.kind == TOK_LBRACE || t.kind == TOK_LSQUARE)
+        open_bracket(w, *t.s.ptr);
+    else if (t.kind == TOK_RPAREN || t.kind == TOK_RBRACE || t.kind == TOK_RSQUARE)
+        close_bracket(w, text.ptr + t.end);
+    else if (t.kind == TOK_ATTR_NAME || t.kind == TOK_EQUAL)
+        take_name(w, t.kind == TOK_EQUAL ? w->word : t.s);
+    else if (t.kind == TOK_COMMA && l->given)
         l->kind = PLACE_ATTRIBUTE;
-    else if (c == '\n' && holds_instructions(l) && !w->comma)
+    else if (t.kind == TOK_ERROR && *t.s.ptr == ';' && holds_instructions(l))
         start_instruction(l);
-    else if (c == ';' && holds_instructions(l))
-        start_instruction(l);
-}
-
-/* Past a comment or a string; the end of the text where it isn't closed. NULL: it is neither. */
-static const char *skip_text(const char *p, const char *end)
-{
-    if (*p == '"') {
-        for (p++; p < end && *p != '"'; p++)
-            if (*p == '\\')
-                p++;
-        return p < end ? p + 1 : end + 1;
-    }
-    if (*p != '/' || p + 1 == end || (p[1] != '/' && p[1] != '*'))
-        return NULL;
-    bool line = p[1] == '/';
-    for (p += 2; p < end; p++)
-        if (line ? *p == '\n' : p + 1 < end && *p == '*' && p[1] == '/')
-            return line ? p : p + 2;
-    return end + 1;
-}
-
-static const char *take_one(struct walk *w, const char *p, const char *end)
-{
-    char c = *p;
-    if (complete_name_char(c)) {
-        const char *from = p;
-        while (p < end && complete_name_char(*p))
-            p++;
-        w->word = (struct str){from, (size_t)(p - from)};
-        w->comma = false;
-        if (top(w)->kind == PLACE_RIGHT && p < end && char_is_blank(*p))
-            top(w)->kind = PLACE_OP; /* a type without sizes: token[] is one with them */
-        return p;
-    }
-    p++;
-    if (c == '(' || c == '{' || c == '[')
-        open_bracket(w, c);
-    else if (c == ')' || c == '}' || c == ']')
-        close_bracket(w, p);
-    else
-        take_mark(w, c, p);
-    if (c != ' ' && c != '\t' && c != '%') {
-        w->word = (struct str){0};
-        w->comma = c == ',' || (w->comma && char_is_blank(c));
-    }
-    return p;
+    else if (syntax_is_word(t) && l->kind == PLACE_RIGHT && t.end < text.len && char_is_blank(text.ptr[t.end]))
+        l->kind = PLACE_OP; /* a type without sizes: token[] is one with them */
+    w->word = syntax_is_word(t) && t.kind != TOK_ATTR_NAME ? t.s : STR("");
+    w->comma = t.kind == TOK_COMMA;
 }
 
 struct complete_place complete_place(struct str text, struct arena *a)
 {
     struct complete_place out = {.kind = PLACE_NOWHERE, .op = hlo_op_count()};
     struct walk w = {.arena = a, .out = &out};
-    const char *p = text.ptr, *end = text.ptr + text.len;
+    struct text_nesting n = {0};
+    while (n.at < text.len) {
+        n.depth = 0; /* a bracket too many is no reason to stop */
+        text_nest(text, &n);
+    }
+    if (n.within)
+        return out;
     start_instruction(top(&w));
-    while (p < end) {
-        const char *behind = skip_text(p, end);
-        p = behind ? behind : take_one(&w, p, end);
+    for (size_t at = 0; at < text.len;) {
+        struct text_token t = text_token_at(text, at);
+        if (memchr(text.ptr + at, '\n', t.begin - at) && holds_instructions(top(&w)) && !w.comma)
+            start_instruction(top(&w));
+        if (t.kind != TOK_EOF)
+            take_token(&w, text, t);
+        at = t.end;
     }
     const struct level *l = top(&w);
-    if (p > end) /* within a comment or a string */
-        return out;
     out.kind = l->kind;
     out.op = l->op;
     out.attribute = l->attribute;
     if (l->given)
-        out.given = (struct str){l->given, (size_t)(end - l->given)};
+        out.given = (struct str){l->given, (size_t)(text.ptr + text.len - l->given)};
     for (size_t i = 0; i <= w.depth; i++)
         out.inside |= w.levels[i].bracket == 'B';
     return out;

@@ -130,7 +130,7 @@ int debug_missing(struct session *s, struct str name)
 {
     if (find_inst(s->running, name) < 0)
         return say_unknown(s, name);
-    return say_error(s, HLO_USAGE, "`" STR_FMT "` has no value yet: the run has stopped at `%s`", STR_ARG(name),
+    return say_error(s, HLO_USAGE, "'" STR_FMT "' has no value yet: the run has stopped at '%s'", STR_ARG(name),
                      hlo_list_inst(s->running->listing, s->running->at->inst).name);
 }
 
@@ -139,7 +139,7 @@ int debug_set(struct session *s, struct str name, const char *value)
     struct running *r = s->running;
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
     if (!str_is(name, at.name))
-        return say_error(s, HLO_USAGE, "only the value of `%s` can be set here, where the run has stopped", at.name);
+        return say_error(s, HLO_USAGE, "only the value of '%s' can be set here, where the run has stopped", at.name);
     hlo_messages *m = hlo_messages_new();
     hlo_literal *l = value_read(at.name, at.shape, value, m);
     bool ok = l && hlo_event_set(r->at, l, m);

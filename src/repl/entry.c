@@ -46,24 +46,52 @@ static void push_state(struct session *s, struct state *next)
     s->state_at = s->state_count++;
 }
 
-bool session_take(struct session *s, struct state *next, hlo_messages *m)
+/* Whether entries were only added to the lists of a state. */
+static bool only_adds(const struct state *from, const struct state *to)
 {
-    struct built b;
-    if (!build(next, &b, m)) {
-        state_free(next);
-        return false;
-    }
-    push_state(s, next);
-    take_built(s, &b);
-    return true;
+    return from->insts.list && to->insts.list == from->insts.list && to->header == from->header && to->root == from->root &&
+           (to->computations.list == from->computations.list || from->computations.count == 0) &&
+           (to->settings.list == from->settings.list || from->settings.count == 0) &&
+           to->insts.count + to->computations.count > from->insts.count + from->computations.count;
 }
 
 /* A run that goes on needs what is built as it was when it began. */
-static bool may_add(const struct session *s) { return !s->running && s->built.module && session_state(s)->insts.count > 0; }
+static bool may_grow(const struct session *s) { return !s->running && s->built.module; }
+
+static bool grow(struct session *s, const struct state *next)
+{
+    if (!may_grow(s) || !only_adds(session_state(s), next))
+        return false;
+    hlo_messages *m = hlo_messages_new();
+    bool ok = build(&s->built, next, m);
+    hlo_messages_free(m);
+    return ok;
+}
+
+static bool build_again(struct session *s, const struct state *next, hlo_messages *m)
+{
+    struct built b = {0};
+    if (build(&b, next, m)) {
+        take_built(s, &b);
+        return true;
+    }
+    built_free(&b);
+    return false;
+}
+
+bool session_take(struct session *s, struct state *next, hlo_messages *m)
+{
+    bool ok = grow(s, next) || build_again(s, next, m);
+    if (ok)
+        push_state(s, next);
+    else
+        state_free(next);
+    return ok;
+}
 
 bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m)
 {
-    if (!may_add(s) || !built_set(&s->built, next, number))
+    if (!may_grow(s) || !built_set(&s->built, next, number))
         return session_take(s, next, m);
     push_state(s, next);
     return true;
@@ -71,10 +99,9 @@ bool session_take_set(struct session *s, struct state *next, size_t number, hlo_
 
 static void catch_up(struct session *s)
 {
-    struct built b;
     hlo_messages *m = hlo_messages_new();
-    if (s->built.behind && build(session_state(s), &b, m))
-        take_built(s, &b);
+    if (s->built.behind)
+        build_again(s, session_state(s), m);
     say_messages(s, m);
 }
 
@@ -109,13 +136,11 @@ int session_undo(struct session *s, long steps)
     long to = (long)s->state_at - steps;
     if (to < 0 || to >= (long)s->state_count)
         return say_error(s, HLO_USAGE, steps > 0 ? "there is nothing more to undo" : "there is nothing to do again");
-    struct built b;
     hlo_messages *m = hlo_messages_new();
-    bool ok = build(s->states[to], &b, m);
+    bool ok = build_again(s, s->states[to], m);
     say_messages(s, m);
     if (!ok)
         return HLO_REJECTED;
-    take_built(s, &b);
     s->state_at = (size_t)to;
     return HLO_OK;
 }
@@ -200,7 +225,7 @@ static struct entry *tuple_entry(const struct typing *t, hlo_messages *m)
 /* NAME = f32[2] {1, 2} */
 static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_messages *m)
 {
-    size_t shape = scan_literal_shape(t->right);
+    size_t shape = syntax_literal_values(t->right);
     if (t->right.len && t->right.ptr[0] == '(')
         return tuple_entry(t, m);
     if (shape == 0) {
@@ -237,10 +262,6 @@ static bool put_entry(struct session *s, struct entry *e, bool root, struct held
     long at = state_find(next, str_of(e->name));
     state_put(next, entry_hold(e), root);
     state_set(next, str_of(e->name), value, value ? ++s->ids : 0);
-    if (at < 0 && !root && may_add(s) && build_more(next, &s->built)) {
-        push_state(s, next);
-        return true;
-    }
     struct state *moved = at >= 0 ? state_copy(next) : NULL;
     bool ok = session_take(s, next, m);
     if (!ok && moved) {
@@ -313,7 +334,7 @@ static int do_instruction(struct session *s, struct typed *from, const struct re
 int entry_type(struct session *s, struct str text)
 {
     struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
-    struct reading r = scan_read((struct str){from->text, from->size});
+    struct reading r = syntax_read((struct str){from->text, from->size});
     struct arena a;
     struct held *value = NULL;
     hlo_messages *m = hlo_messages_new();
@@ -337,23 +358,17 @@ int entry_type(struct session *s, struct str text)
 static int do_computations(struct session *s, struct typed *from, const struct reading *r)
 {
     struct arena a;
-    struct scan_module module;
+    struct syntax_module module;
     arena_init(&a);
-    if (!scan_module(&a, r->text, &module)) {
+    if (!syntax_module(&a, r->text, &module)) {
         arena_free(&a);
         return say_error(s, HLO_REJECTED, "this is neither an instruction nor a computation");
     }
     struct state *next = state_copy(session_state(s));
     hlo_messages *m = hlo_messages_new();
-    const size_t before = next->computations.count;
     for (size_t i = 0; i < module.count; i++)
         state_put_computation(next, entry_new(module.computations[i].name, from, module.computations[i].whole, "", ""));
-    bool ok =
-        next->computations.count == before + module.count && may_add(s) && build_more_computations(next, module.count, &s->built);
-    if (ok)
-        push_state(s, next);
-    else
-        ok = session_take(s, next, m);
+    bool ok = session_take(s, next, m);
     say_messages(s, m);
     arena_free(&a);
     return ok ? HLO_OK : HLO_REJECTED;
@@ -376,7 +391,7 @@ static int do_other(struct session *s, const struct reading *r)
 {
     const char *command = command_meant(r->text);
     if (*command)
-        return say_error(s, HLO_USAGE, "commands begin with a dot: `%s`", command);
+        return say_error(s, HLO_USAGE, "commands begin with a dot: '%s'", command);
     return say_error(s, HLO_REJECTED, "this is neither HLO nor a command; .help says what there is");
 }
 
@@ -402,7 +417,7 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
 static int entry_do(struct session *s, struct str text)
 {
     struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
-    struct reading r = scan_read((struct str){from->text, from->size});
+    struct reading r = syntax_read((struct str){from->text, from->size});
     if (s->echo && r.kind != READ_BLANK) {
         fprintf(s->out, "%s" STR_FMT "\n", s->prompt, STR_ARG(str_trim(text)));
     }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -195,6 +196,18 @@ static bool append(const struct history *h, struct str entry)
 }
 
 /* ---- both ---- */
+
+void history_path(struct buf *out)
+{
+    const char *own = getenv("HLO_HISTORY"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    out->size = 0;
+    if (own)
+        buf_puts(out, own);
+    else if (state && *state == '/')
+        buf_printf(out, "%s/hlo/history", state);
+    else if (home && *home)
+        buf_printf(out, "%s/.local/state/hlo/history", home);
+}
 
 void history_open(struct history *h, const char *path)
 {

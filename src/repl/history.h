@@ -18,6 +18,8 @@ struct history {
     char *path; /* NULL: nothing is kept */
 };
 
+/* The file: $HLO_HISTORY, else hlo/history in $XDG_STATE_HOME or ~/.local/state. Empty: none. */
+void history_path(struct buf *out);
 /* `path` may be NULL or empty. A file that can't be read holds nothing. */
 void history_open(struct history *h, const char *path);
 void history_close(struct history *h);

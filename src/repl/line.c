@@ -1,13 +1,14 @@
 /*
- * repl/line: reads entries from the terminal, line by line until they are whole.
+ * repl/line: reads entries from the terminal.
  */
 #include "repl/line_priv.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* ---- the history, as libedit searches it ---- */
+/* ---- open and close ---- */
 
+/* The history as libedit's search asks for it. */
 static int history_event(void *context, HistEvent *event, int what, ...)
 {
     struct line_editor *e = context;
@@ -27,24 +28,12 @@ static int history_event(void *context, HistEvent *event, int what, ...)
     return 0;
 }
 
-static void keep(struct line_editor *e, struct str entry)
-{
-    if (history_add(&e->history, entry))
-        return;
-    fprintf(stderr, "hlo: warning: cannot keep the history in %s: %s\n", e->history.path, strerror(errno));
-    heap_free(e->history.path);
-    e->history.path = NULL;
-}
-
-/* ---- open and close ---- */
-
 struct line_editor *line_open(const struct line_hooks *hooks, const char *history_path, bool color)
 {
     struct line_editor *e = heap_zalloc(1, sizeof *e);
     e->hooks = hooks;
     e->out = isatty(STDOUT_FILENO) ? stdout : stderr;
     e->color = color;
-    e->signals = -1;
     history_open(&e->history, history_path);
     e->el = term_open(e);
     if (e->el)
@@ -62,144 +51,217 @@ void line_close(struct line_editor *e)
         freelocale(e->locale);
     history_close(&e->history);
     completions_free(&e->found);
-    buf_free(&e->before);
-    buf_free(&e->text);
-    buf_free(&e->after);
     buf_free(&e->draft);
-    heap_free(e->prompt);
+    buf_free(&e->prompt);
     heap_free(e);
 }
 
-/* ---- without libedit ---- */
+/* ---- the lines in the buffer ---- */
 
-/* Appends a line as the terminal sends it, without its end. */
-static enum line_result read_plain(struct line_editor *e, const char *prompt, struct buf *entry)
+/* Replaces what the entry has of the buffer by what the buffer has now. */
+static void take_text(struct line_editor *e, struct str text, size_t cursor)
 {
-    size_t before = entry->size;
-    char c;
-    fputs(prompt, e->out);
-    fflush(e->out);
-    while (input_byte(e, &c)) {
-        if (e->inject) { /* Ctrl-C */
-            e->inject = NULL;
-            fputc('\n', e->out);
-            return LINE_CANCELLED;
-        }
-        if (c == '\n')
-            return LINE_ENTRY;
-        buf_putc(entry, c);
-    }
-    fputc('\n', e->out);
-    return entry->size > before ? LINE_ENTRY : LINE_END;
+    struct str all = buf_view(e->entry);
+    struct buf entry = {0};
+    buf_bytes(&entry, all.ptr, e->from);
+    buf_str(&entry, text);
+    buf_bytes(&entry, all.ptr + e->to, all.len - e->to);
+    e->cursor = e->from + cursor;
+    e->to = e->from + text.len;
+    buf_free(e->entry);
+    *e->entry = entry;
 }
 
-static bool is_whole(const struct line_editor *e, struct str entry) { return e->hooks->whole(e->hooks->context, entry); }
-
-static enum line_result read_plain_entry(struct line_editor *e, const char *prompt, const char *more_prompt, struct buf *entry)
+void line_take(struct line_editor *e)
 {
-    enum line_result result = read_plain(e, prompt, entry);
-    while (result == LINE_ENTRY && !is_whole(e, buf_view(entry))) {
-        buf_putc(entry, '\n');
-        result = read_plain(e, more_prompt, entry);
+    const LineInfo *l = EDIT(line)(e->el);
+    struct str text = {l->buffer, (size_t)(l->lastchar - l->buffer)};
+    take_text(e, text, (size_t)(l->cursor - l->buffer));
+}
+
+/* A row is left for the remark above the lines, another for the cursor behind them. */
+bool line_fits(const struct line_editor *e, struct str text)
+{
+    size_t columns, rows;
+    line_window(&columns, &rows);
+    return term_place(text, e->prompt_width).row < (rows > 4 ? rows - 2 : 2);
+}
+
+static struct str part(const struct line_editor *e, size_t from, size_t to)
+{
+    return (struct str){buf_view(e->entry).ptr + from, to - from};
+}
+
+static size_t count_lines(struct str s)
+{
+    size_t lines = 1;
+    for (size_t i = 0; i < s.len; i++)
+        lines += s.ptr[i] == '\n';
+    return lines;
+}
+
+/* Chooses the lines around the cursor that fit, alternately above and below it. */
+static void choose_lines(struct line_editor *e)
+{
+    struct str all = buf_view(e->entry);
+    e->from = line_start(all, e->cursor);
+    e->to = line_end(all, e->cursor);
+    for (bool grown = true; grown;) {
+        size_t above = e->from > 0 ? line_start(all, e->from - 1) : 0;
+        grown = e->from > 0 && line_fits(e, part(e, above, e->to));
+        if (grown)
+            e->from = above;
+        size_t below = e->to < all.len ? line_end(all, e->to + 1) : all.len;
+        bool more = e->to < all.len && line_fits(e, part(e, e->from, below));
+        if (more)
+            e->to = below;
+        grown |= more;
+    }
+}
+
+/* Erases the rows of the entry and shows the lines around the cursor in their place. The cursor of
+ * the terminal is `down` rows below the first row of the buffer. */
+static void reopen(struct line_editor *e, size_t down)
+{
+    struct str all = buf_view(e->entry);
+    down += e->rows_above;
+    if (down > 0)
+        fprintf(e->out, "\033[%zuA", down);
+    fputs("\r\033[J", e->out);
+    choose_lines(e);
+    e->rows_above = e->to - e->from < all.len;
+    if (e->rows_above) {
+        size_t first = count_lines(part(e, 0, e->from));
+        size_t shown = count_lines(part(e, e->from, e->to));
+        fprintf(e->out, "(lines %zu to %zu of %zu)\n", first, first + shown - 1, count_lines(all));
+    }
+}
+
+/* ---- entries ---- */
+
+static bool is_whole(const struct line_editor *e) { return e->hooks->whole(e->hooks->context, buf_view(e->entry)); }
+
+/* Bold but for the blanks at its end. */
+static void set_prompt(struct line_editor *e, const char *prompt)
+{
+    struct str all = str_of(prompt), word = all;
+    while (word.len > 0 && word.ptr[word.len - 1] == ' ')
+        word.len--;
+    e->prompt.size = 0;
+    if (e->color && word.len < all.len)
+        buf_printf(&e->prompt, "\1\033[1m\1" STR_FMT "\1\033[0m\1%s", STR_ARG(word), prompt + word.len);
+    else
+        buf_str(&e->prompt, all);
+    e->prompt_width = term_width(all);
+}
+
+/* Edits the chosen lines. */
+static void read_buffer(struct line_editor *e)
+{
+    int size = 0;
+    e->leave = LEAVE_NOT;
+    if (e->to > e->from)
+        EDIT(push)(e->el, KEY_RESUME);
+    const char *line = EDIT(gets)(e->el, &size);
+    if (e->leave != LEAVE_NOT)
+        return;
+    e->leave = line && size > 0 ? LEAVE_ENTER : LEAVE_END;
+    if (e->leave == LEAVE_ENTER) { /* by a key that the user has bound to libedit's own function */
+        size_t length = (size_t)size - (line[size - 1] == '\n');
+        take_text(e, (struct str){line, length}, length);
+        fputs("\033[A", e->out); /* leave_rows expects the cursor in the buffer */
+    }
+}
+
+/* Moves the cursor of the terminal from that of the buffer to the line behind the buffer. */
+static void leave_rows(struct line_editor *e, size_t row, struct place last)
+{
+    if (last.row > row)
+        fprintf(e->out, "\033[%zuB", last.row - row);
+    fputc('\r', e->out);
+    if (e->leave == LEAVE_CANCEL && last.column > 0)
+        fprintf(e->out, "\033[%zuC", last.column);
+    fputs(e->leave == LEAVE_CANCEL ? "^C\n" : "\n", e->out);
+    fflush(e->out);
+    e->rows_above += last.row + 1;
+}
+
+static enum line_result read_edited(struct line_editor *e, const char *prompt, const char *more_prompt)
+{
+    e->from = e->to = e->cursor = e->rows_above = e->older = e->search_at = e->tabs = 0;
+    for (;;) {
+        set_prompt(e, e->from > 0 ? more_prompt : prompt);
+        read_buffer(e);
+        size_t row = term_place(part(e, e->from, e->cursor), e->prompt_width).row;
+        if (e->leave == LEAVE_REOPEN) {
+            reopen(e, row);
+            continue;
+        }
+        leave_rows(e, row, term_place(part(e, e->from, e->to), e->prompt_width));
+        if (e->leave == LEAVE_LIST) {
+            line_list(e->out, &e->found, e->list_all);
+            e->rows_above = 0;
+        } else if (e->leave == LEAVE_ENTER && !is_whole(e)) {
+            buf_putc(e->entry, '\n');
+            e->from = e->to = e->cursor = e->entry->size;
+        } else {
+            return e->leave == LEAVE_ENTER ? LINE_ENTRY : e->leave == LEAVE_END ? LINE_END : LINE_CANCELLED;
+        }
+    }
+}
+
+/* Without libedit: appends a line. */
+static enum line_result read_plain_line(struct line_editor *e, const char *prompt)
+{
+    size_t before = e->entry->size;
+    char c;
+    enum input got;
+    fputs(prompt, e->out);
+    fflush(e->out);
+    while ((got = term_read(e, &c)) == INPUT_BYTE && c != '\n')
+        buf_putc(e->entry, c);
+    if (got == INPUT_BYTE)
+        return LINE_ENTRY;
+    fputc('\n', e->out);
+    return got == INPUT_INTERRUPT ? LINE_CANCELLED : e->entry->size > before ? LINE_ENTRY : LINE_END;
+}
+
+static enum line_result read_plain(struct line_editor *e, const char *prompt, const char *more_prompt)
+{
+    enum line_result result = read_plain_line(e, prompt);
+    while (result == LINE_ENTRY && !is_whole(e)) {
+        buf_putc(e->entry, '\n');
+        result = read_plain_line(e, more_prompt);
         if (result == LINE_END)
             result = LINE_CANCELLED;
     }
     return result;
 }
 
-/* ---- with libedit ---- */
-
-/* Bold, up to its last blanks. */
-static void set_prompt(struct line_editor *e, const char *prompt)
+static void keep(struct line_editor *e)
 {
-    struct buf b = {0};
-    struct str all = str_of(prompt), word = all;
-    while (word.len > 0 && word.ptr[word.len - 1] == ' ')
-        word.len--;
-    if (e->color && word.len < all.len)
-        buf_printf(&b, "\1\033[1m\1" STR_FMT "\1\033[0m\1%s", STR_ARG(word), prompt + word.len);
-    else
-        buf_str(&b, all);
-    heap_free(e->prompt);
-    e->prompt = wide_of(buf_view(&b));
-    e->prompt_width = term_width(all);
-    buf_free(&b);
-}
-
-/* One buffer: it begins with `text`, and what is in it at the end is there then. */
-static enum leave read_buffer(struct line_editor *e)
-{
-    int size = 0;
-    e->leave = LEAVE_NOT;
-    e->inject = e->text.size > 0 ? KEY_RESUME : NULL;
-    e->keys = e->last_tab = 0; /* a Tab after a list is one in a row */
-    e->last_move = e->moved ? 0 : UINT64_MAX;
-    e->moved = false;
-    const wchar_t *line = EDIT(wgets)(e->el, &size);
-    if (!line || size <= 0)
-        return LEAVE_END;
-    if (e->leave != LEAVE_NOT)
-        return e->leave;
-    e->text.size = 0;
-    buf_wide(&e->text, line, (size_t)(line[size - 1] == L'\n' ? size - 1 : size));
-    e->rows_shown = window_rows(e, buf_view(&e->text));
-    return LEAVE_ENTER;
-}
-
-/* The line has ended: whether the entry has. If not, the next one begins. */
-static bool end_line(struct line_editor *e)
-{
-    buf_str(&e->before, buf_view(&e->text));
-    buf_str(&e->before, buf_view(&e->after));
-    e->text.size = e->after.size = 0;
-    if (is_whole(e, buf_view(&e->before)))
-        return true;
-    buf_putc(&e->before, '\n');
-    e->rows_above += e->rows_shown;
-    return false;
-}
-
-static enum line_result read_edited_entry(struct line_editor *e, const char *prompt, const char *more_prompt, struct buf *entry)
-{
-    e->before.size = e->text.size = e->after.size = 0;
-    e->rows_above = e->older = e->search_at = e->tabs = 0;
-    for (;;) {
-        set_prompt(e, e->before.size > 0 ? more_prompt : prompt);
-        switch (read_buffer(e)) {
-        case LEAVE_NOT:
-        case LEAVE_ENTER:
-            if (end_line(e)) {
-                buf_str(entry, buf_view(&e->before));
-                return LINE_ENTRY;
-            }
-            break;
-        case LEAVE_END: return LINE_END;
-        case LEAVE_CANCEL: return LINE_CANCELLED;
-        case LEAVE_LIST:
-            list_completions(e->out, &e->found, e->list_all);
-            e->rows_above = 0;
-            break;
-        case LEAVE_REOPEN:
-            window_close(e);
-            window_open(e, e->goal);
-            break;
-        }
-    }
+    if (history_add(&e->history, buf_view(e->entry)))
+        return;
+    fprintf(stderr, "hlo: warning: cannot write the history file %s: %s\n", e->history.path, strerror(errno));
+    heap_free(e->history.path);
+    e->history.path = NULL;
 }
 
 enum line_result line_read(struct line_editor *e, const char *prompt, const char *more_prompt, struct buf *entry)
 {
-    entry->size = 0;
     enum line_result result;
-    input_begin(e);
+    entry->size = 0;
+    e->entry = entry;
+    term_begin(e);
     if (e->el) {
         locale_t before = uselocale(e->locale);
-        result = read_edited_entry(e, prompt, more_prompt, entry);
+        result = read_edited(e, prompt, more_prompt);
         uselocale(before);
-    } else
-        result = read_plain_entry(e, prompt, more_prompt, entry);
-    input_end(e);
+    } else {
+        result = read_plain(e, prompt, more_prompt);
+    }
+    term_end(e);
     if (result == LINE_ENTRY)
-        keep(e, buf_view(entry));
+        keep(e);
     return result;
 }

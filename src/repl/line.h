@@ -59,9 +59,6 @@ struct line_editor *line_open(const struct line_hooks *hooks, const char *histor
 enum line_result line_read(struct line_editor *e, const char *prompt, const char *more_prompt, struct buf *entry);
 void line_close(struct line_editor *e);
 
-/* Where the history is kept: $HLO_HISTORY, else hlo/history in $XDG_STATE_HOME or ~/.local/state. Empty: nowhere. */
-void line_history_path(struct buf *out);
-
 /* Whether one can prompt at all: standard input is a terminal, and one of the other two. */
 bool line_possible(void);
 /* Columns and rows of the terminal; 80 by 24 where it doesn't say. */

@@ -1,10 +1,14 @@
 /*
- * repl/line_priv: what the files of the line editor share.
+ * repl/line_priv: shared by the files of the line editor.
  *
- * libedit reads one buffer at a time, and draws it whole, with the ends of lines that are in it. An entry that is typed line by
- * line is read as one such buffer after the other, each behind its prompt; one that is recalled or pasted is one buffer. Keys of
- * ours that need more than libedit's functions can do (list what may follow, take up earlier lines again, give up) leave
- * the buffer with a reason, and it is opened again with the same text where that is wanted.
+ *   line.c   reads entries: one libedit buffer after the other until the entry is complete
+ *   keys.c   functions bound to keys, for what libedit does not do
+ *   term.c   libedit, the terminal, its signals and characters
+ *
+ * libedit edits one buffer and draws it with the newlines in it. While an entry is typed, the
+ * buffer is its last line. An entry that is recalled, pasted or taken up again is in the buffer as
+ * a whole, or, where the screen is too small, the lines around the cursor. A key function that
+ * needs another buffer ends the current one with CC_EOF and a reason.
  */
 #ifndef HLO_REPL_LINE_PRIV_H
 #define HLO_REPL_LINE_PRIV_H
@@ -14,95 +18,85 @@
 
 #include <histedit.h>
 #include <locale.h>
-#include <stdio.h>
 #include <signal.h>
-#include <wchar.h>
 
 enum leave {
-    LEAVE_NOT,    /* by a key of ours: the user has bound one to libedit's own function, or switched editing off */
-    LEAVE_ENTER,  /* the line has ended */
-    LEAVE_END,    /* Ctrl-D on nothing */
+    LEAVE_NOT,    /* libedit ended the buffer by a function of its own */
+    LEAVE_ENTER,  /* end of the line */
+    LEAVE_END,    /* Ctrl-D on an empty line */
     LEAVE_CANCEL, /* Ctrl-C */
-    LEAVE_LIST,   /* show what may stand at the cursor */
-    LEAVE_REOPEN  /* show another part of the entry, or another entry */
+    LEAVE_LIST,   /* list the completions */
+    LEAVE_REOPEN  /* other lines, or another entry */
 };
 
 struct line_editor {
     const struct line_hooks *hooks;
     struct history history;
-    size_t older;     /* where one is in it: 1 for the newest entry, 0 for what is being typed, ... */
-    struct buf draft; /* ... which is kept here meanwhile */
-    size_t search_at; /* where libedit's search is in it: 1 for the oldest entry */
-    FILE *out;        /* for prompts: standard output, or standard error where that is no terminal */
+    size_t older;     /* history entry that is shown: 1 is the newest, 0 the draft */
+    struct buf draft; /* the entry as it was before the history was shown */
+    size_t search_at; /* position of libedit's search: 1 is the oldest entry */
+    FILE *out;        /* standard output, or standard error where that is no terminal */
     bool color;
-    locale_t locale; /* for characters only; while editing */
-    EditLine *el;    /* NULL: lines are read as the terminal sends them */
+    locale_t locale; /* characters of the terminal; current while editing */
+    EditLine *el;    /* NULL: lines are read as the terminal driver edits them */
     int signals;     /* a signalfd; -1 */
-    sigset_t mask;   /* as it was before editing */
+    sigset_t mask;   /* signal mask before editing */
 
-    wchar_t *prompt; /* with escapes between \1 where it is colored */
+    struct buf prompt; /* with escapes between \1 */
     size_t prompt_width;
-    struct buf before; /* lines of the entry before those in the buffer, each with its end */
-    struct buf text;   /* in the buffer: when it was left, and when it will be opened */
-    struct buf after;  /* begins with the end of the buffer's last line, where it isn't empty */
-    size_t cursor;     /* in `text` */
+    struct buf *entry; /* the caller's, with all its lines */
+    size_t from, to;   /* bytes of the entry that are in the buffer */
+    size_t cursor;     /* byte offset in the entry */
     enum leave leave;
-    size_t goal;                   /* of LEAVE_REOPEN: where the cursor is to be, in all of the entry */
-    size_t rows_above, rows_shown; /* of the entry on the screen, above the buffer and by it */
-    struct completions found;      /* to be listed */
+    size_t rows_above; /* rows of the entry above the buffer that can be erased */
+    struct completions found;
     bool list_all;
 
-    const wchar_t *inject;        /* keys that come before those of the terminal; NULL */
-    uint64_t keys;                /* characters that the terminal has sent */
-    uint64_t last_tab, last_move; /* `keys` when they were last pressed */
-    bool moved;                   /* the last key before the buffer was opened went through the history */
+    uint64_t keys;                /* number of characters read from the terminal */
+    uint64_t last_tab, last_move; /* `keys` at the last Tab, and at the last move in the history */
     unsigned tabs;                /* in a row */
     mbstate_t decoding;
 };
 
-/* A function of libedit. The loader knows where it is: nothing is kept here. */
-void *edit_function(const char *name);
-#define EDIT(name) ((__typeof__(&el_##name))edit_function("el_" #name))
-struct line_editor *editor_of(EditLine *el);
-
 /* keys.c */
 void keys_bind(EditLine *el);
-/* How many rows the buffer takes up to the cursor, its own among them. */
-size_t keys_rows_to_cursor(struct line_editor *e);
-/* For `inject`, Ctrl-\ and a letter, which nobody types: functions of libedit's and of ours, wherever the user has put them. */
-#define KEY_NEWLINE L"\034n"
-#define KEY_RESUME L"\034r"
-#define KEY_DELETE L"\034d"
+/* For el_push: these are bound, in all modes, to a function that fills a new buffer, and to
+ * libedit's that deletes a character. */
+#define KEY_RESUME "\034r"
+#define KEY_DELETE "\034d"
 
-/* input.c */
-void input_begin(struct line_editor *e); /* signals come as input */
-void input_end(struct line_editor *e);
-/* Waits for the terminal, or for a signal that stands for a key, which is in `inject` then. False: there will be no more. */
-bool input_byte(struct line_editor *e, char *out);
-int input_key(EditLine *el, wchar_t *out);
-void input_suspend(struct line_editor *e); /* Ctrl-Z; returns when it goes on */
+/* line.c */
+void line_take(struct line_editor *e);                        /* copies the buffer and its cursor into the entry */
+bool line_fits(const struct line_editor *e, struct str text); /* on the screen, as one buffer */
+static inline size_t line_start(struct str s, size_t at)
+{
+    while (at > 0 && s.ptr[at - 1] != '\n')
+        at--;
+    return at;
+}
+static inline size_t line_end(struct str s, size_t at)
+{
+    const char *end = memchr(s.ptr + at, '\n', s.len - at);
+    return end ? (size_t)(end - s.ptr) : s.len;
+}
+
+/* list.c: completions in columns, or one a line with their notes */
+void line_list(FILE *f, const struct completions *c, bool all);
 
 /* term.c */
-EditLine *term_open(struct line_editor *e);
-/* Rows that a line takes, behind a prompt of so many columns. */
-size_t term_rows(struct str line, size_t prompt, size_t columns);
+void *edit_function(const char *name); /* of libedit */
+#define EDIT(name) ((__typeof__(&el_##name))edit_function("el_" #name))
+struct line_editor *editor_of(EditLine *el);
+EditLine *term_open(struct line_editor *e); /* NULL: this terminal cannot edit */
+void term_begin(struct line_editor *e);     /* signals become input */
+void term_end(struct line_editor *e);
+enum input { INPUT_END, INPUT_BYTE, INPUT_INTERRUPT };
+enum input term_read(struct line_editor *e, char *out); /* one byte */
+struct place {
+    size_t row, column; /* from 0 */
+};
+/* Position behind a text that follows a prompt of this width. */
+struct place term_place(struct str text, size_t prompt_width);
 size_t term_width(struct str s); /* columns */
-
-/* window.c */
-size_t window_rows(const struct line_editor *e, struct str text); /* of the screen, behind the prompt */
-bool window_fits(const struct line_editor *e, struct str text);
-/* Of the entry in before, text and after, what fits around the cursor becomes the text. */
-void window_open(struct line_editor *e, size_t cursor);
-/* Goes back to the row in which the entry begins, and wipes out what is below; if that is still on the screen. */
-void window_close(struct line_editor *e);
-/* The place in a line nearest to a column in bytes. */
-size_t window_column(struct str line, size_t column);
-
-/* list.c: completions in columns, or one a line with their notes. */
-void list_completions(FILE *f, const struct completions *c, bool all);
-
-/* Text as libedit has it, and back. NULL when it isn't text. Free with free(). */
-wchar_t *wide_of(struct str s);
-void buf_wide(struct buf *out, const wchar_t *s, size_t count);
 
 #endif

@@ -62,7 +62,7 @@ static bool cut_insts(struct state *state, struct typed *from, struct str body, 
         ok = starts[i] >= begin && stop <= end && starts[i] < stop;
         if (!ok)
             break;
-        struct reading r = scan_read((struct str){from->text + starts[i], stop - starts[i]});
+        struct reading r = syntax_read((struct str){from->text + starts[i], stop - starts[i]});
         ok = r.kind == READ_INSTRUCTION && !map_put(&names, r.name, state);
         if (ok)
             state_add(state, entry_new(r.name, from, r.text, "", ""), r.root);
@@ -73,24 +73,24 @@ static bool cut_insts(struct state *state, struct typed *from, struct str body, 
 }
 
 /* The entry computation is the one that the listing has; without the mark there is but one. */
-static bool is_main(const struct scan_module *m, const struct scan_computation *c) { return c->entry || m->count == 1; }
+static bool is_main(const struct syntax_module *m, const struct syntax_computation *c) { return c->entry || m->count == 1; }
 
 /* NULL where it can't be cut. */
 static struct state *cut_module(struct typed *from, const hlo_listing *l)
 {
     struct arena a;
-    struct scan_module m;
+    struct syntax_module m;
     struct state *state = state_new();
     arena_init(&a);
-    bool ok = scan_module(&a, (struct str){from->text, from->size}, &m);
-    if (ok && str_is(scan_first_word(m.header), "HloModule")) {
-        size_t skip = scan_blanks(m.header, 0);
+    bool ok = syntax_module(&a, (struct str){from->text, from->size}, &m);
+    if (ok && str_is(syntax_first_word(m.header), "HloModule")) {
+        size_t skip = syntax_skip(m.header, 0);
         struct str header = str_trim((struct str){m.header.ptr + skip, m.header.len - skip});
         state->header = entry_new(STR(""), from, header, "", "");
     }
     bool found = false;
     for (size_t i = 0; i < m.count && ok; i++) {
-        const struct scan_computation *c = &m.computations[i];
+        const struct syntax_computation *c = &m.computations[i];
         if (!is_main(&m, c)) {
             state_put_computation(state, entry_new(c->name, from, c->whole, "", ""));
             continue;

@@ -102,7 +102,7 @@ int look_list(struct session *s, struct str args)
     if (num_parse_i64(first, &from)) {
         to = from;
         if (from < 1 || (comma && !num_parse_i64((struct str){comma + 1, word.len - first.len - 1}, &to)) || to < from)
-            return say_error(s, HLO_USAGE, "`" STR_FMT "`: two numbers N,M are wanted", STR_ARG(word));
+            return say_error(s, HLO_USAGE, "'" STR_FMT "': two numbers N,M are wanted", STR_ARG(word));
         put_range(s, l, hlo_list_computations(l) - 1, (size_t)from - 1, (size_t)to);
         return HLO_OK;
     }
@@ -110,7 +110,7 @@ int look_list(struct session *s, struct str args)
     long c = hlo_list_find_computation(l, name);
     heap_free(name);
     if (c < 0)
-        return say_error(s, HLO_USAGE, "no computation is called `" STR_FMT "`", STR_ARG(word));
+        return say_error(s, HLO_USAGE, "no computation is called '" STR_FMT "'", STR_ARG(word));
     put_range(s, l, (size_t)c, 0, SIZE_MAX);
     return HLO_OK;
 }
@@ -190,7 +190,7 @@ int look_info(struct session *s, struct str args)
 
 int look_type(struct session *s, struct str args)
 {
-    struct reading r = scan_read(args);
+    struct reading r = syntax_read(args);
     int status;
     if (r.kind == READ_EXPRESSION || r.kind == READ_INSTRUCTION || r.kind == READ_LITERAL)
         return entry_type(s, args);

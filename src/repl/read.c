@@ -17,8 +17,8 @@ static enum line_result read_file(struct input *in)
     enum file_line got = read_line(in);
     if (got == FILE_END)
         return LINE_END;
-    struct scan_progress progress = {0};
-    while (got == FILE_LINE && !scan_whole_on(&progress, buf_view(&in->entry)))
+    struct syntax_progress progress = {0};
+    while (got == FILE_LINE && !syntax_complete_so_far(&progress, buf_view(&in->entry)))
         got = read_line(in);
     return got == FILE_ENDLESS ? LINE_ENDLESS : LINE_ENTRY;
 }

@@ -4,6 +4,7 @@
 #include "repl/session.h"
 
 #include "repl/complete.h"
+#include "repl/history.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ static void complete(void *context, struct str entry, size_t cursor, struct comp
     complete_entry(&source, entry, cursor, out);
 }
 
-static bool whole(void *context, struct str entry) { return scan_whole(entry); }
+static bool whole(void *context, struct str entry) { return syntax_complete(entry); }
 
 /* ---- the session ---- */
 
@@ -102,7 +103,7 @@ static int read_terminal(struct session *s)
     s->o->interrupt_stay();
     struct line_hooks hooks = {s, whole, complete};
     struct buf history = {0};
-    line_history_path(&history);
+    history_path(&history);
     struct input in = {.name = "<input>", .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->colors != NULL)};
     say_note(s, "hlo " HLO_VERSION ", .help says what there is");
     int status = input_all(s, &in);

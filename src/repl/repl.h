@@ -1,8 +1,8 @@
 /*
  * repl: the prompt. What is typed there is HLO text, which makes a module grow, or a command, which looks into it.
  *
- * The room stands before cli and builds on hlo_advanced.h alone: it is a program that embeds the library. line.h reads entries
- * from a terminal, session.h says what they mean.
+ * It is a program that embeds the library: it uses hlo_advanced.h, and text/token.h to see where entries end and of what kind
+ * they are. line.h reads entries from a terminal, session.h says what they mean.
  */
 #ifndef HLO_REPL_H
 #define HLO_REPL_H

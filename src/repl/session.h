@@ -3,7 +3,7 @@
  *
  * The truth of a session is text: computations, and the instructions of the entry computation, each as it was typed or
  * loaded. A change makes a new state, which is built, parsed and verified, and taken up only when it is sound; older states
- * stay for .undo. Of a line that only adds, what it adds is all that is read (more.c); the module follows when it is asked
+ * stay for .undo. Of a line that only adds, what it adds is all that is read (build.c); the module follows when it is asked
  * for. Values are kept by marks, which say all that a value depends on, so what is there already need not be done again, and
  * what is stale isn't found.
  */
@@ -14,7 +14,7 @@
 #include "hlo_advanced.h"
 #include "repl/line.h"
 #include "repl/repl.h"
-#include "repl/scan.h"
+#include "repl/syntax.h"
 
 #include <stdio.h>
 
@@ -100,7 +100,35 @@ void state_set(struct state *s, struct str name, struct held *value, uint64_t id
 const struct entry *state_setting(const struct state *s, const char *name);        /* NULL: none */
 struct entry *state_root(const struct state *s);                                   /* NULL: there are no instructions */
 
-/* ---- more.c: what a text names, and what can be added without making the module anew ---- */
+/* ---- build.c: the module of a state ---- */
+
+/* Instructions of the entry computation have numbers from `first` on, as in the listing, to which what was added later is
+ * appended. {0}: nothing is built. */
+struct built {
+    hlo_module *module; /* NULL: nothing has been typed yet */
+    hlo_listing *listing;
+    bool behind;                 /* module and listing lack what was added since */
+    size_t placed, computations; /* so many of those of the state are built */
+    size_t parameters;
+    size_t first, count;      /* instructions of the entry computation */
+    struct hlo_listed *insts; /* by number - first; users and callees of what was added are not known */
+    uint64_t *marks;          /* likewise */
+    bool *used;               /* by others of them */
+    struct entry **entries;   /* theirs; NULL: it was made of the text of another */
+    size_t *numbers;          /* of the instructions of the state */
+    size_t capacity, number_capacity;
+    struct arena arena; /* of what was added later */
+};
+/* Adds what the state has beyond what is built of it. False with messages where the text is rejected; false, unless B is
+ * empty, where that concerns more than what is new, or there would be warnings: the state is to be built from {0}, and B is
+ * unchanged. */
+bool build(struct built *b, const struct state *s, hlo_messages *m);
+/* What is set in S counts for an instruction; false: others depend on it, so that S has to be built. */
+bool built_set(struct built *b, const struct state *s, size_t number);
+struct hlo_listed built_at(const struct built *b, size_t number);
+void built_free(struct built *b);
+
+/* ---- module_text.c: the text of a module made of some entries, and what entries name ---- */
 
 struct naming { /* places in a state */
     const struct state *state;
@@ -114,40 +142,6 @@ void naming_add(struct naming *n, const struct entry *e, bool insts); /* and the
 void naming_sort(struct naming *n);                                   /* as they stand in the state */
 void naming_end(struct naming *n);
 
-/* The last instruction of the state, and its last COUNT computations, are added to what is built of the state without
- * them; false, without a message: the state has to be built as a whole. */
-struct built;
-bool build_more(const struct state *s, struct built *b);
-bool build_more_computations(const struct state *s, size_t count, struct built *b);
-
-/* ---- build.c: the module of a state ---- */
-
-struct built {
-    hlo_module *module; /* NULL: nothing has been typed yet */
-    hlo_listing *listing;
-    bool behind; /* module and listing lack what was added since */
-    size_t parameters;
-    size_t first, count;      /* instructions of the entry computation, what was added among them */
-    size_t listed;            /* so many of those are in the listing */
-    struct hlo_listed *later; /* and these are not; their users and callees aren't known */
-    uint64_t *marks;          /* theirs, by number - first */
-    bool *used;               /* by others of them */
-    struct entry **entries;   /* theirs; NULL: it was made of the text of another */
-    size_t *numbers;          /* of the instructions of the state */
-    size_t capacity, number_capacity;
-    struct arena arena; /* of what came later */
-};
-/* False with messages when the text is not sound. */
-bool build(const struct state *s, struct built *out, hlo_messages *m);
-/* The last instruction of S, as a module has it whose parameters stand for the COUNT instructions at these places of S; where
- * it is a parameter itself, that module has no other. */
-bool built_add(struct built *b, const struct state *s, const hlo_listing *l, const size_t *places, size_t count);
-/* What is set in S counts for an instruction; false: others depend on it, so that S has to be built. */
-bool built_set(struct built *b, const struct state *s, size_t number);
-struct hlo_listed built_at(const struct built *b, size_t number);
-void built_free(struct built *b);
-
-/* The text of a module made of some instructions. */
 struct module_text {
     struct hlo_piece *pieces;
     size_t count, capacity;

@@ -1,14 +1,24 @@
 /*
- * repl/term: what is asked of the terminal, the environment and the loader.
+ * repl/term: libedit and the terminal: what it is, its characters, its input and the signals that
+ * come meanwhile.
+ *
+ * While editing, the terminal sends no signals for keys: Ctrl-C and Ctrl-Z are keys. Signals from
+ * elsewhere are blocked and read through a signalfd beside the input, so that each arrives while
+ * terminal and libedit are in a known state.
  */
 #include "repl/line_priv.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <langinfo.h>
 #include <link.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 bool line_possible(void) { return isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)); }
 
@@ -25,50 +35,7 @@ void line_window(size_t *columns, size_t *rows)
         }
 }
 
-void line_history_path(struct buf *out)
-{
-    const char *own = getenv("HLO_HISTORY"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    out->size = 0;
-    if (own)
-        buf_puts(out, own); /* which may be empty */
-    else if (state && *state == '/')
-        buf_printf(out, "%s/hlo/history", state);
-    else if (home && *home)
-        buf_printf(out, "%s/.local/state/hlo/history", home);
-}
-
 /* ---- characters ---- */
-
-wchar_t *wide_of(struct str s)
-{
-    wchar_t *w = heap_alloc((s.len + 1) * sizeof *w);
-    size_t count = 0;
-    mbstate_t state = {0};
-    for (size_t i = 0; w && i < s.len;) {
-        size_t n = mbrtowc(&w[count], s.ptr + i, s.len - i, &state);
-        if (n == 0 || n > s.len) { /* no text: let it be seen as it is */
-            w[count] = L'?';
-            memset(&state, 0, sizeof state);
-            n = 1;
-        }
-        i += n;
-        count++;
-    }
-    if (w)
-        w[count] = L'\0';
-    return w;
-}
-
-void buf_wide(struct buf *out, const wchar_t *s, size_t count)
-{
-    char bytes[MB_LEN_MAX];
-    mbstate_t state = {0};
-    for (size_t i = 0; i < count; i++) {
-        size_t n = wcrtomb(bytes, s[i], &state);
-        if (n != (size_t)-1)
-            buf_bytes(out, bytes, n);
-    }
-}
 
 static size_t next_width(const char **p, const char *end, mbstate_t *state, size_t column)
 {
@@ -86,58 +53,29 @@ static size_t next_width(const char **p, const char *end, mbstate_t *state, size
     return width < 0 ? 2 : (size_t)width;
 }
 
-size_t term_width(struct str s)
+static struct place place_of(struct str text, size_t column, size_t columns)
 {
-    size_t width = 0;
+    struct place at = {0, column};
     mbstate_t state = {0};
-    for (const char *p = s.ptr, *end = s.len > 0 ? p + s.len : p; p < end;)
-        width += next_width(&p, end, &state, width);
-    return width;
-}
-
-size_t term_rows(struct str text, size_t prompt, size_t columns)
-{
-    size_t rows = 1, column = prompt;
-    mbstate_t state = {0};
-    for (const char *p = text.ptr, *end = text.len > 0 ? p + text.len : p; p < end;) {
-        bool ends = *p == '\n';
-        size_t width = next_width(&p, end, &state, column);
-        if (ends || column + width > columns) {
-            rows++;
-            column = ends ? 0 : width;
-        } else
-            column += width;
+    for (const char *p = text.ptr, *end = p + text.len; p < end;) {
+        bool newline = *p == '\n';
+        size_t width = next_width(&p, end, &state, at.column);
+        bool wraps = newline || at.column + width > columns;
+        at = wraps ? (struct place){at.row + 1, newline ? 0 : width} : (struct place){at.row, at.column + width};
     }
-    return column >= columns ? rows + 1 : rows;
+    return at.column < columns ? at : (struct place){at.row + 1, 0};
 }
 
-/* ---- libedit ---- */
-
-static void *library(void) { return dlopen("libedit.so.2", RTLD_LAZY); }
-
-void line_about(FILE *f)
+struct place term_place(struct str text, size_t prompt_width)
 {
-    void *loaded = library();
-    struct link_map *map = NULL;
-    char *path = loaded && dlinfo(loaded, RTLD_DI_LINKMAP, &map) == 0 ? realpath(map->l_name, NULL) : NULL;
-    const char *name = path ? strrchr(path, '/') : NULL; /* its version is in the name that the others are links to */
-    if (loaded)
-        fprintf(f, "line editing: %s\n", name ? name + 1 : "libedit");
-    else
-        fputs("line editing: none, libedit is not there; the prompt reads lines as they come\n", f);
-    free(path);
+    size_t columns, rows;
+    line_window(&columns, &rows);
+    return place_of(text, prompt_width, columns);
 }
 
-void *edit_function(const char *name) { return dlsym(library(), name); }
+size_t term_width(struct str s) { return place_of(s, 0, SIZE_MAX).column; }
 
-struct line_editor *editor_of(EditLine *el)
-{
-    struct line_editor *e = NULL;
-    EDIT(get)(el, EL_CLIENTDATA, &e);
-    return e;
-}
-
-/* libedit and the terminal speak the characters of the user's locale; who has none set has a terminal that speaks UTF-8. */
+/* The locale of the user; without one, the terminal is taken to use UTF-8. */
 static locale_t character_locale(void)
 {
     locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -160,55 +98,187 @@ bool line_utf8(void)
     return utf8;
 }
 
-/* What libedit doesn't find in the data base of terminals is ANSI's nearly everywhere. */
-static void assume_ansi(EditLine *el)
+/* ---- signals ---- */
+
+static sigset_t watched_set(const struct line_editor *e)
 {
-    static const char *const strings[][2] = {
-        {"ce", "\033[K"}, {"cd", "\033[J"},   {"cl", "\033[H\033[2J"}, {"up", "\033[A"},   {"nd", "\033[C"},   {"le", "\b"},
-        {"do", "\n"},     {"DC", "\033[%dP"}, {"dc", "\033[P"},        {"UP", "\033[%dA"}, {"RI", "\033[%dC"},
-    };
-    for (size_t i = 0; i < COUNT_OF(strings); i++)
-        EDIT(set)(el, EL_SETTC, strings[i][0], strings[i][1], NULL);
-    EDIT(set)(el, EL_SETTC, "am", "yes", NULL);
-    EDIT(set)(el, EL_SETTC, "xn", "yes", NULL);
+    static const int watched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < (e->el ? COUNT_OF(watched) : 1); i++) /* without libedit the first */
+        sigaddset(&set, watched[i]);
+    return set;
 }
 
-static wchar_t *prompt_of(EditLine *el) { return editor_of(el)->prompt; }
-
-/* The terminal must be able to move its cursor. */
-static bool can_edit(void)
+/* Bracketed paste: the terminal encloses what is pasted in marks. */
+static void set_paste_marks(struct line_editor *e, bool on)
 {
-    const char *term = getenv("TERM");
-    return term && *term && strcmp(term, "dumb") != 0 && library();
+    if (e->el)
+        fputs(on ? "\033[?2004h" : "\033[?2004l", e->out);
+    fflush(e->out);
+}
+
+void term_begin(struct line_editor *e)
+{
+    sigset_t set = watched_set(e);
+    pthread_sigmask(SIG_BLOCK, &set, &e->mask);
+    e->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    memset(&e->decoding, 0, sizeof e->decoding);
+    set_paste_marks(e, true);
+}
+
+void term_end(struct line_editor *e)
+{
+    set_paste_marks(e, false);
+    if (e->signals >= 0)
+        close(e->signals);
+    pthread_sigmask(SIG_SETMASK, &e->mask, NULL);
+}
+
+/* Delivers a signal with the terminal as it was before editing. Returns unless that ends the
+ * process; when it has stopped the process, once it continues. */
+static void deliver(struct line_editor *e, int number)
+{
+    sigset_t one, continued;
+    struct timespec now = {0};
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    sigemptyset(&continued);
+    sigaddset(&continued, SIGCONT);
+    EDIT(set)(e->el, EL_PREP_TERM, 0);
+    set_paste_marks(e, false);
+    raise(number);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    sigtimedwait(&continued, NULL, &now);
+    EDIT(set)(e->el, EL_PREP_TERM, 1);
+    set_paste_marks(e, true);
+}
+
+/* The buffer is erased: it is drawn again for the new width. */
+static void erase_buffer(struct line_editor *e)
+{
+    const LineInfo *l = EDIT(line)(e->el);
+    size_t columns, rows;
+    line_window(&columns, &rows);
+    size_t up = term_place((struct str){l->buffer, (size_t)(l->cursor - l->buffer)}, e->prompt_width).row;
+    if (up > 0 && up < rows)
+        fprintf(e->out, "\033[%zuA", up);
+    fputs("\r\033[J", e->out);
+}
+
+/* Whether it was SIGINT, which is the caller's. */
+static bool take_signal(struct line_editor *e)
+{
+    struct signalfd_siginfo info;
+    if (read(e->signals, &info, sizeof info) != (ssize_t)sizeof info)
+        return false;
+    if (info.ssi_signo == SIGINT)
+        return true;
+    if (info.ssi_signo == SIGWINCH)
+        erase_buffer(e);
+    else
+        deliver(e, (int)info.ssi_signo);
+    EDIT(resize)(e->el);
+    EDIT(set)(e->el, EL_REFRESH);
+    return false;
+}
+
+/* ---- input ---- */
+
+enum input term_read(struct line_editor *e, char *out)
+{
+    for (;;) {
+        struct pollfd wait[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = e->signals, .events = POLLIN}};
+        if (poll(wait, 2, -1) < 0 && errno != EINTR)
+            return INPUT_END;
+        if (wait[0].revents) { /* first: a key may be several bytes */
+            ssize_t n = read(STDIN_FILENO, out, 1);
+            if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+                return n == 1 ? INPUT_BYTE : INPUT_END;
+        } else if (wait[1].revents & POLLIN && take_signal(e)) {
+            return INPUT_INTERRUPT;
+        }
+    }
+}
+
+/* One character for libedit: 1; 0 at the end. */
+static int read_key(EditLine *el, wchar_t *out)
+{
+    struct line_editor *e = editor_of(el);
+    char c;
+    for (enum input got; (got = term_read(e, &c)) != INPUT_END;) {
+        size_t n = got == INPUT_INTERRUPT ? 1 : mbrtowc(out, &c, 1, &e->decoding);
+        if (got == INPUT_INTERRUPT)
+            *out = L'\003';
+        if (n == (size_t)-1) /* invalid: dropped */
+            memset(&e->decoding, 0, sizeof e->decoding);
+        if (n <= 1) {
+            e->keys++;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- libedit ---- */
+
+static void *library(void) { return dlopen("libedit.so.2", RTLD_LAZY); }
+
+void line_about(FILE *f)
+{
+    void *loaded = library();
+    struct link_map *map = NULL;
+    char *path = loaded && dlinfo(loaded, RTLD_DI_LINKMAP, &map) == 0 ? realpath(map->l_name, NULL) : NULL;
+    const char *name = path ? strrchr(path, '/') : NULL; /* symbolic links lead to a name with the version */
+    if (loaded)
+        fprintf(f, "line editing: %s\n", name ? name + 1 : "libedit");
+    else
+        fputs("line editing: none, libedit is not installed; the terminal driver edits lines\n", f);
+    free(path);
+}
+
+void *edit_function(const char *name) { return dlsym(library(), name); }
+
+struct line_editor *editor_of(EditLine *el)
+{
+    struct line_editor *e = NULL;
+    EDIT(get)(el, EL_CLIENTDATA, &e);
+    return e;
+}
+
+static char *prompt_of(EditLine *el) { return editor_of(el)->prompt.data; }
+
+/* The terminal must be able to move its cursor. One that is not in the data base is taken for an
+ * ANSI terminal. */
+static void set_up(struct line_editor *e, EditLine *el)
+{
+    EDIT(set)(el, EL_CLIENTDATA, e);
+    if (EDIT(set)(el, EL_TERMINAL, NULL) < 0)
+        EDIT(set)(el, EL_TERMINAL, "ansi");
+    EDIT(set)(el, EL_SETFP, 2, stderr);
+    EDIT(set)(el, EL_SIGNAL, 0);
+    EDIT(set)(el, EL_EDITOR, "emacs");
+    EDIT(set)(el, EL_SETTY, "-d", "-isig", NULL);
+    EDIT(set)(el, EL_PROMPT_ESC, prompt_of, '\1');
+    EDIT(set)(el, EL_GETCFN, read_key);
+    EDIT(source)(el, NULL); /* ~/.editrc */
+    keys_bind(el);
 }
 
 EditLine *term_open(struct line_editor *e)
 {
-    if (!can_edit() || !(e->locale = character_locale()))
+    const char *term = getenv("TERM");
+    e->signals = -1;
+    if (!term || !*term || strcmp(term, "dumb") == 0 || !library() || !(e->locale = character_locale()))
         return NULL;
     locale_t before = uselocale(e->locale);
-    char *said = NULL;
-    size_t size = 0;
-    FILE *complaints = open_memstream(&said, &size);
-    EditLine *el =
-        complaints ? EDIT(init_fd)("hlo", stdin, e->out, complaints, STDIN_FILENO, fileno(e->out), STDERR_FILENO) : NULL;
-    if (el) {
-        EDIT(set)(el, EL_CLIENTDATA, e);
-        EDIT(set)(el, EL_SETFP, 2, stderr);
-        fflush(complaints);
-        if (size > 0)
-            assume_ansi(el);
-        EDIT(set)(el, EL_SIGNAL, 0);
-        EDIT(set)(el, EL_EDITOR, "emacs");
-        EDIT(set)(el, EL_SETTY, "-d", "-isig", NULL);
-        EDIT(wset)(el, EL_PROMPT_ESC, prompt_of, L'\1');
-        EDIT(wset)(el, EL_GETCFN, input_key);
-        EDIT(source)(el, NULL); /* ~/.editrc */
-        keys_bind(el);
-    }
-    if (complaints)
-        fclose(complaints);
-    free(said);
+    FILE *nowhere = fopen("/dev/null", "w"); /* for the message about an unknown terminal */
+    EditLine *el = EDIT(init_fd)("hlo", stdin, e->out, nowhere ? nowhere : stderr, STDIN_FILENO, fileno(e->out), STDERR_FILENO);
+    if (el)
+        set_up(e, el);
+    if (nowhere)
+        fclose(nowhere);
     uselocale(before);
     return el;
 }

@@ -49,7 +49,7 @@ static struct held *source_of(const struct making *k, size_t i)
 static enum made no_value(const struct making *k, const struct hlo_listed *p)
 {
     add_error(k->s, k->m,
-              "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE, .run %s=VALUE or .run --random give it one",
+              "parameter %ld, '%s', of shape %s, has no value: .set %s = VALUE, .run %s=VALUE or .run --random give it one",
               p->parameter, p->name, p->shape, p->name, p->name);
     return UNMADE;
 }

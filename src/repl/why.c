@@ -47,7 +47,7 @@ static bool find_needs(struct asking *q, size_t target)
         if (!q->need[i] || (e && state_setting(session_state(q->s), e->name)))
             continue;
         if (at.parameter >= 0) {
-            add_error(q->s, q->m, "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE gives it one", at.parameter,
+            add_error(q->s, q->m, "parameter %ld, '%s', of shape %s, has no value: .set %s = VALUE gives it one", at.parameter,
                       at.name, at.shape, at.name);
             return false;
         }

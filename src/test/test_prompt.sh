@@ -610,7 +610,26 @@ vi() {
     keys 'k'
     last 'hlo> z = f32[2] {1, 2}' || return 1
     key C-c
-    prompt && ends
+    prompt || return 1
+    keys 'y = '
+    last 'hlo> y =' || return 1
+    paste 'f32[2] {3,
+4'
+    last '4' || return 1
+    enter '}'
+    see '{3, 4}$' && prompt || return 1
+    paste "g {
+  v0 = f32[] parameter(0)
+$(i=0; while [ $i -lt 25 ]; do echo "  v$((i + 1)) = f32[] add(v$i, v0)"; i=$((i + 1)); done)
+"
+    last '  v25 = f32[] add(v24, v0)' || return 1
+    enter ''
+    enter '}'
+    prompt || return 1
+    enter 'v = f32[] 1'
+    see ' 1$' && prompt || return 1
+    enter 'g(v)'
+    see ' 26$' && prompt && ends
 }
 check vi "~/.editrc is read: vi's keys"
 
@@ -618,9 +637,18 @@ how_far() {
     start "\$HLO run endless.hlo" && see '^[0-9.]* s: step [0-9]* of [0-9]*, end' || return 1
     key C-c
     see '^endless.hlo:.*interrupted' && see '^status 130$' && unseen ' s: step ' || return 1
-    start "\$HLO run -q endless.hlo --timeout=1" && see '^status 5$' && unseen ' s: step '
+    start "\$HLO run -q endless.hlo --timeout=1" && see '^status 5$' && unseen ' s: step ' || return 1
+    printf '#!/bin/sh\nsleep 0.2\ngrep -q negate "$1"\n' >slow
+    chmod +x slow
+    {
+        echo 'ENTRY main { v0 = f32[2] parameter(0)'
+        for i in 0 1 2 3 4 5 6 7; do echo "  v$((i + 1)) = f32[2] add(v$i, v0)"; done
+        echo '  ROOT r = f32[2] negate(v8) }'
+    } >chain.hlo
+    start '$HLO reduce --check="./slow \$1" chain.hlo' && see '^[0-9.]* s: [0-9]* instructions, [0-9]* candidates' || return 1
+    see '^status 0$' && unseen ' s: '
 }
-check how_far "a long run says how far it is, and clears that away"
+check how_far "a long run or search says how far it is, and clears that away"
 
 # ---- the pager ----
 

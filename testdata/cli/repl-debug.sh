@@ -1,6 +1,6 @@
 # A run stops at breakpoints and watches, goes on by steps, and shows what is there
-# stderr: <stdin>:5: error: `g` has no value yet: the run has stopped at `w`
-# stderr: <stdin>:17: error: only the value of `y` can be set here, where the run has stopped
+# stderr: <stdin>:5: error: 'g' has no value yet: the run has stopped at 'w'
+# stderr: <stdin>:17: error: only the value of 'y' can be set here, where the run has stopped
 # stderr: no run has stopped: .break NAME and .run, or .step
 # stderr: a run is going on: .continue or .stop it first
 # stderr: there is no breakpoint 9

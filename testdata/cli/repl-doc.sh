@@ -5,7 +5,7 @@
 # stdout: convolution(input, kernel): Slides a kernel over an array.
 # stdout:   .precision N                  so many digits; 0: as many as are needed to read the number back
 # stdout:       .precision 4
-# stderr: <stdin>:1: error: no operation is called `galher`; did you mean `gather`?
+# stderr: <stdin>:1: error: no operation is called 'galher'; did you mean 'gather'?
 $HLO repl -c '.doc compare' >compare
 head -1 compare
 grep direction=word compare

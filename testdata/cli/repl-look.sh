@@ -1,6 +1,6 @@
 # What is known of an instruction: .list, .info, .users, .type, .graph, .doc
 # status: 2
-# stderr: <stdin>:13: error: no operation is called `negat`; did you mean `negate`?
+# stderr: <stdin>:13: error: no operation is called 'negat'; did you mean 'negate'?
 # stdout: half: 4 instructions
 # stdout:       1  x = f32[2]{0} parameter(0)
 # stdout:       2  y = f32[2]{0} call(x), to_apply=half

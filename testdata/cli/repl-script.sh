@@ -1,7 +1,7 @@
 # Scripts: files, -c, the rc file; the first error ends them with its status
 # status: 2
 # stderr: time: 0.
-# stderr: -c:1: error: no command `.bogus`; .help lists them
+# stderr: -c:1: error: no command '.bogus'; .help lists them
 # stderr: <stdin>:2: error: the entry ends before its brackets
 # stderr: nowhere.hlr: No such file
 # stderr: files that read files are 20 deep

@@ -1,7 +1,7 @@
 /*
  * Tests of how the prompt distinguishes kinds of entries, finds their ends, and finds the parts of a module's text.
  */
-#include "repl/scan.h"
+#include "repl/syntax.h"
 
 #include "check_quiet.h"
 #include <stdlib.h>
@@ -36,6 +36,11 @@ static const struct row {
     {"%f (p: f32[2]{0}) -> f32[2]{0} { p = f32[2] parameter(0) }", READ_COMPUTATION, "f", ""},
     {"f { a = f32[] constant(1) } ENTRY e { b = f32[] constant(1) }", READ_MODULE, "", NULL},
     {"HloModule m\nENTRY e { b = f32[] constant(1) }", READ_MODULE, "", NULL},
+    {"x=add(a, b)", READ_INSTRUCTION, "x", "add"},
+    {"größe = add(a, b)", READ_INSTRUCTION, "größe", "add"},
+    {"y[1] = add(a, b)", READ_OTHER, "", ""},
+    {"it's none", READ_OTHER, "", ""},
+    {"x = custom-call(a), custom_call_target='f(', metadata={op_name='}'}", READ_INSTRUCTION, "x", "custom-call"},
     {"x = add(a", READ_UNCLOSED, "", ""},
     {"x = add(a))", READ_UNOPENED, "", ""},
     {"load a b", READ_OTHER, "", ""},
@@ -44,7 +49,7 @@ static const struct row {
 START_TEST(kinds)
 {
     const struct row *row = &rows[_i];
-    struct reading r = scan_read(str_of(row->text));
+    struct reading r = syntax_read(str_of(row->text));
     ck_assert_msg(r.kind == row->kind, "'%s' is of kind %d", row->text, (int)r.kind);
     if (!row->op)
         return;
@@ -56,21 +61,22 @@ END_TEST
 
 START_TEST(marks_around_an_entry)
 {
-    struct reading r = scan_read(STR("ROOT r = add(a, b) ;\n"));
+    struct reading r = syntax_read(STR("ROOT r = add(a, b) ;\n"));
     ck_assert(r.root && r.quiet && str_is(r.text, "r = add(a, b)") && str_is(r.right, "add(a, b)"));
-    r = scan_read(STR("x[0, :4]"));
+    r = syntax_read(STR("x[0, :4]"));
     ck_assert(!r.quiet && str_is(r.index, "[0, :4]"));
 }
 END_TEST
 
 START_TEST(where_entries_end)
 {
-    static const char *const whole[] = {"x = add(a, b)", "x = add(a))", ".help (", "a \"(\" b", "/* ( */", "x // (", ""};
+    static const char *const whole[] = {"x = add(a, b)", "x = add(a))",       ".help (", "a \"(\" b", "/* ( */", "x // (", "",
+                                        "!ls /*",        "/* a\n */ .load (", "it's (a)"};
     static const char *const open[] = {"x = add(a,", "f {", "a \"b", "/* (", "x = f32[2] {1,\n2"};
     for (size_t i = 0; i < COUNT_OF(whole); i++)
-        ck_assert_msg(scan_whole(str_of(whole[i])), "'%s'", whole[i]);
+        ck_assert_msg(syntax_complete(str_of(whole[i])), "'%s'", whole[i]);
     for (size_t i = 0; i < COUNT_OF(open); i++)
-        ck_assert_msg(!scan_whole(str_of(open[i])), "'%s'", open[i]);
+        ck_assert_msg(!syntax_complete(str_of(open[i])), "'%s'", open[i]);
 }
 END_TEST
 
@@ -79,15 +85,15 @@ START_TEST(entries_grow_by_lines)
     static const char *const texts[] = {"f {\n  a = \"}\\\"\n}\"\n  // }\n  /* } *\n / */\n}\n", " /* {\n*/\n// {\n.list (\n",
                                         "x = (\n]\n"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        struct scan_progress p = {0};
+        struct syntax_progress p = {0};
         const char *at = texts[i];
         while (*at) {
             at = strchr(at, '\n') + 1;
-            const size_t looked_at = p.at;
-            const bool whole = scan_whole_on(&p, (struct str){texts[i], (size_t)(at - texts[i])});
-            ck_assert_msg(whole == scan_whole((struct str){texts[i], (size_t)(at - texts[i])}), "'%.*s'", (int)(at - texts[i]),
-                          texts[i]);
-            ck_assert_msg(p.at > looked_at || p.depth < 0 || p.command, "text %zu, at %zu", i, p.at);
+            const size_t looked_at = p.nesting.at;
+            const bool whole = syntax_complete_so_far(&p, (struct str){texts[i], (size_t)(at - texts[i])});
+            ck_assert_msg(whole == syntax_complete((struct str){texts[i], (size_t)(at - texts[i])}), "'%.*s'",
+                          (int)(at - texts[i]), texts[i]);
+            ck_assert_msg(p.nesting.at > looked_at || p.nesting.depth < 0 || p.command, "text %zu, at %zu", i, p.nesting.at);
             ck_assert(whole == !*at || i == 1);
         }
     }
@@ -96,20 +102,20 @@ END_TEST
 
 START_TEST(where_values_begin)
 {
-    ck_assert_uint_eq(scan_literal_shape(STR("f32[2] {1, 2}")), 7);
-    ck_assert_uint_eq(scan_literal_shape(STR("f32[2]{0} {1, 2}")), 10);
-    ck_assert_uint_eq(scan_literal_shape(STR("f32[2]{1, 2}")), 6);
-    ck_assert_uint_eq(scan_literal_shape(STR("f32[] 5")), 6);
-    ck_assert_uint_eq(scan_literal_shape(STR("{1, 2}")), 0);
+    ck_assert_uint_eq(syntax_literal_values(STR("f32[2] {1, 2}")), 7);
+    ck_assert_uint_eq(syntax_literal_values(STR("f32[2]{0} {1, 2}")), 10);
+    ck_assert_uint_eq(syntax_literal_values(STR("f32[2]{1, 2}")), 6);
+    ck_assert_uint_eq(syntax_literal_values(STR("f32[] 5")), 6);
+    ck_assert_uint_eq(syntax_literal_values(STR("{1, 2}")), 0);
 }
 END_TEST
 
 START_TEST(parts_of_a_module)
 {
     struct arena a;
-    struct scan_module m;
+    struct syntax_module m;
     arena_init(&a);
-    ck_assert(scan_module(
+    ck_assert(syntax_module(
         &a,
         STR("// head\nHloModule m, entry_computation_layout={(f32[2]{0})->f32[]}\n\nFileNames\n1 \"a.py\"\n\nFileLocations\n"
             "1 {file_name_id=1 line=2}\n\n%add (x: f32[2]{0}, y: f32[]) -> f32[2]{0} { ROOT r = f32[] add(x, y) }, "
@@ -122,16 +128,16 @@ START_TEST(parts_of_a_module)
     ck_assert(str_is(m.computations[1].name, "e") && m.computations[1].entry);
     ck_assert(str_is(str_trim(m.computations[1].body), "a = f32[] constant(1) // }"));
     ck_assert(str_starts(m.header, STR("// head\nHloModule m")));
-    ck_assert(!scan_module(&a, STR("HloModule m\n\nENTRY e { a = f32[] constant(1)"), &m));
-    ck_assert(!scan_module(&a, STR("1 2 3"), &m));
+    ck_assert(!syntax_module(&a, STR("HloModule m\n\nENTRY e { a = f32[] constant(1)"), &m));
+    ck_assert(!syntax_module(&a, STR("1 2 3"), &m));
     arena_free(&a);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("scan");
-    TCase *t = tcase_create("scan");
+    Suite *s = suite_create("syntax");
+    TCase *t = tcase_create("syntax");
     tcase_add_loop_test(t, kinds, 0, (int)COUNT_OF(rows));
     tcase_add_test(t, marks_around_an_entry);
     tcase_add_test(t, where_entries_end);

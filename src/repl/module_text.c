@@ -1,0 +1,187 @@
+/*
+ * repl/module_text: the text of a module made of some entries of a state, and what entries name.
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* ---- what a text names ---- */
+
+void naming_begin(struct naming *n, const struct state *s)
+{
+    *n = (struct naming){.state = s};
+    arena_init(&n->arena);
+    map_init(&n->seen, &n->arena);
+}
+
+void naming_end(struct naming *n) { arena_free(&n->arena); }
+
+static bool is_new(struct naming *n, struct entry *e)
+{
+    const struct str key = arena_str(&n->arena, (struct str){(const char *)&e, sizeof e});
+    return !map_put(&n->seen, key, e);
+}
+
+static void note_word(struct naming *n, struct str name, bool insts)
+{
+    const struct state *s = n->state;
+    const long c = state_find_computation(s, name), i = insts ? state_find(s, name) : -1;
+    if (c >= 0 && is_new(n, state_computation(s, (size_t)c)))
+        VEC_PUSH(&n->arena, n->computations, n->computation_count, n->computation_capacity) = (size_t)c;
+    if (i >= 0 && is_new(n, state_inst(s, (size_t)i)))
+        VEC_PUSH(&n->arena, n->insts, n->inst_count, n->inst_capacity) = (size_t)i;
+}
+
+static void note_words(struct naming *n, struct str text, bool insts)
+{
+    for (struct text_token t = text_token_at(text, 0); t.kind != TOK_EOF; t = text_token_at(text, t.end))
+        if (syntax_is_word(t))
+            note_word(n, t.s, insts);
+}
+
+static void note_entry(struct naming *n, const struct entry *e, bool insts)
+{
+    const struct str parts[] = {str_of(e->before), e->text, str_of(e->between), e->more, str_of(e->after)};
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        note_words(n, parts[i], insts);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_places(size_t *places, size_t count)
+{
+    if (count > 1)
+        qsort(places, count, sizeof *places, by_place);
+}
+
+/* An attribute of the same name is taken for it: too much does no harm. */
+void naming_add(struct naming *n, const struct entry *e, bool insts)
+{
+    size_t at = n->computation_count;
+    note_entry(n, e, insts);
+    for (; at < n->computation_count; at++)
+        note_entry(n, state_computation(n->state, n->computations[at]), false);
+}
+
+void naming_sort(struct naming *n)
+{
+    sort_places(n->insts, n->inst_count);
+    sort_places(n->computations, n->computation_count);
+}
+
+/* ---- text ---- */
+
+static void put_piece(struct module_text *t, struct hlo_piece p)
+{
+    if (p.size)
+        VEC_PUSH(&t->arena, t->pieces, t->count, t->capacity) = p;
+}
+
+static void put_made(struct module_text *t, struct str s) { put_piece(t, (struct hlo_piece){.text = s.ptr, .size = s.len}); }
+
+void module_text_made(struct module_text *t, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    put_made(t, arena_vprintf(&t->arena, format, ap));
+    va_end(ap);
+}
+
+static void put_typed(struct module_text *t, const struct typed *from, struct str s)
+{
+    if (from)
+        put_piece(t, (struct hlo_piece){s.ptr, s.len, from->name, from->text, from->size, from->first_line});
+}
+
+static void put_entry(struct module_text *t, const struct entry *e)
+{
+    put_made(t, str_of(e->before));
+    put_typed(t, e->from, e->text);
+    put_made(t, str_of(e->between));
+    put_typed(t, e->from, e->more);
+    put_made(t, str_of(e->after));
+}
+
+void module_text_entry(struct module_text *t, const struct entry *e, bool root)
+{
+    put_made(t, root ? STR("  ROOT ") : STR("  "));
+    put_entry(t, e);
+    put_made(t, STR("\n"));
+}
+
+void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at, size_t size)
+{
+    const size_t behind = at + size;
+    put_made(t, STR("  ROOT "));
+    put_made(t, str_of(e->before));
+    put_typed(t, e->from, (struct str){e->text.ptr, at});
+    put_made(t, STR("0"));
+    put_typed(t, e->from, (struct str){e->text.ptr + behind, e->text.len - behind});
+    put_made(t, STR("\n"));
+}
+
+/* What the header says of the interface of the entry computation: it does not hold for another one. */
+static bool is_of_interface(struct str word)
+{
+    static const char *const words[] = {"alias_passthrough_params", "buffer_donor", "entry_computation_layout",
+                                        "input_output_alias", "is_scheduled"};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (str_is(word, words[i]))
+            return true;
+    return false;
+}
+
+/* The header without those. */
+static void put_open_header(struct module_text *t, const struct entry *e)
+{
+    struct str s = e->text, name;
+    size_t at = text_token_at(s, text_token_at(s, 0).end).end, kept = 0; /* HloModule NAME */
+    struct hlo_piece p = {
+        .name = e->from->name, .whole = e->from->text, .whole_size = e->from->size, .first_line = e->from->first_line};
+    for (size_t end; syntax_attribute(s, at, &name, &end); at = end)
+        if (is_of_interface(name)) {
+            p.text = s.ptr + kept;
+            p.size = at - kept;
+            put_piece(t, p);
+            kept = end;
+        }
+    p.text = s.ptr + kept;
+    p.size = s.len - kept;
+    put_piece(t, p);
+}
+
+/* Parameters and result may be others than the header speaks of. */
+void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named)
+{
+    *t = (struct module_text){0};
+    arena_init(&t->arena);
+    if (!s->header)
+        put_made(t, STR("HloModule session"));
+    else
+        put_open_header(t, s->header);
+    put_made(t, STR("\n\n"));
+    const size_t count = named ? named->computation_count : s->computations.count;
+    for (size_t i = 0; i < count; i++) {
+        put_entry(t, state_computation(s, named ? named->computations[i] : i));
+        put_made(t, STR("\n\n"));
+    }
+    module_text_made(t, "ENTRY %%%s {\n", s->entry_name);
+}
+
+void module_text_end(struct module_text *t, const struct state *s) { module_text_made(t, "}%s\n", s->entry_tail); }
+
+hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
+{
+    hlo_file *f = hlo_file_of_pieces("session", t->pieces, t->count);
+    if (!f)
+        hlo_messages_add(m, "session", "its text would have more than 4 GiB");
+    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
+    hlo_file_free(f);
+    return module;
+}
+
+void module_text_free(struct module_text *t) { arena_free(&t->arena); }
