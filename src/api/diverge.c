@@ -220,7 +220,7 @@ static bool do_round(struct search *s, size_t *first, hlo_literal **results)
     bool ok = run(s, s->c.a, keep_a, results);
     free_results(s, results);
     if (s->store.failed) {
-        hlo_messages_add(s->m, "diff", "there is not enough memory to keep a value");
+        hlo_messages_add(s->m, "diff", "out of memory for a recorded value");
         ok = false;
     }
     ok = ok && run(s, s->c.b, compare_b, results);
@@ -289,7 +289,7 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
     if (ok)
         ok = search(&s, results_a, results_b);
     else
-        hlo_messages_add(m, "diff", "the modules have different numbers of participants");
+        hlo_messages_add(m, "diff", "modules differ in the number of participants");
     free_results(&s, results_a);
     free_results(&s, results_b);
     if (!ok)

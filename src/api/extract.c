@@ -139,13 +139,13 @@ static bool run(struct extract *x, const struct hlo_run_options *options, const 
     const size_t errors = hlo_messages_errors(x->m);
     hlo_run_traced_within(hlo_listing_module(x->l), options, &callbacks, args, count, x->m);
     if (x->failed)
-        return say(x, STR("there is no memory for the values"));
+        return say(x, STR("out of memory for the values"));
     if (x->reached)
         return true;
     if (hlo_messages_errors(x->m) > errors)
         return false; /* the run ended before */
     return say(x, arena_printf(&x->m->arena,
-                               "'" STR_FMT "' was done %" PRIu64 " times on whole values, so what it was made of is not known",
+                               "'" STR_FMT "' was executed %" PRIu64 " times on whole values; its operands were not recorded",
                                STR_ARG(x->target->name), x->executions));
 }
 
@@ -175,7 +175,7 @@ static hlo_module *finish(struct extract *x)
     else
         made = edit_finish(e, &problem);
     if (!made) {
-        say(x, arena_printf(&x->m->arena, "'" STR_FMT "' can't be cut out: %s", STR_ARG(x->target->name), problem));
+        say(x, arena_printf(&x->m->arena, "'" STR_FMT "' cannot be extracted: %s", STR_ARG(x->target->name), problem));
         return NULL;
     }
     hlo_module *out = heap_zalloc(1, sizeof *out);

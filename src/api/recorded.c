@@ -357,9 +357,9 @@ static bool find_inst(struct finding *f, struct str name)
             names[k] = hlo_list_inst(f->r->l, k).name;
         const struct str near = diag_nearest(name, names, count);
         if (near.len > 0)
-            fail(f, "there is no instruction '" STR_FMT "'; is it '" STR_FMT "'?", STR_ARG(name), STR_ARG(near));
+            fail(f, "unknown instruction '" STR_FMT "'; did you mean '" STR_FMT "'?", STR_ARG(name), STR_ARG(near));
         else
-            fail(f, "there is no instruction '" STR_FMT "'", STR_ARG(name));
+            fail(f, "unknown instruction '" STR_FMT "'", STR_ARG(name));
     } else {
         f->inst = hlo_listing_inst(f->r->l, (size_t)found);
         f->shape = f->inst->shape;
@@ -374,7 +374,7 @@ static bool read_iterations(struct finding *f, struct str word)
     for (bool more = true; more; f->count++) {
         const struct str number = take_until(&word, ".");
         if (f->count == HLO_MAX_RANK || !num_parse_i64(number, &f->iterations[f->count]) || f->iterations[f->count] < 0)
-            return fail(f, "behind @ stands an iteration from 0, or @OUTER.INNER of loops within loops");
+            return fail(f, "expected an iteration (from 0) after '@', or @OUTER.INNER for nested loops");
         more = word.len > 0;
         if (more)
             word = (struct str){word.ptr + 1, word.len - 1};
@@ -400,8 +400,7 @@ static bool find_execution(struct finding *f, struct hlo_element *e)
     e->depth = x->depth;
     if (x->ran)
         return true;
-    return f->count > 0 ? fail(f, "it was not done in that iteration of a loop")
-                        : fail(f, "it was not done on whole values in this run, so there is nothing to see");
+    return f->count > 0 ? fail(f, "not executed in that iteration") : fail(f, "not executed on whole values in this run");
 }
 
 /* The value of the leaf; NULL: unknown. */
@@ -419,7 +418,7 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
         int64_t at;
         const struct str number = str_trim(take_until(&inside, ","));
         if (!num_parse_i64(number, &at))
-            return fail(f, "'" STR_FMT "' is no index", STR_ARG(number));
+            return fail(f, "'" STR_FMT "' is not an index", STR_ARG(number));
         if (rank < f->shape->rank) {
             if (at < -dims[rank] || at >= dims[rank])
                 return fail(f, "index %" PRId64 " is out of bounds: dimension %d has %" PRId64 " elements", at, rank, dims[rank]);
@@ -440,7 +439,7 @@ static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
 {
     int64_t k;
     if (!num_parse_i64(str_trim(inside), &k) || k < -f->shape->count || k >= f->shape->count)
-        return fail(f, "it gives a tuple of %d, of which [0] is the first", f->shape->count);
+        return fail(f, "result is a tuple of %d elements; select one with [0]", f->shape->count);
     k += k < 0 ? f->shape->count : 0;
     for (int64_t j = 0; j < k; j++)
         e->leaf += (size_t)shape_leaf_count(f->shape->elements[j]);
@@ -454,14 +453,14 @@ static bool find_odd(struct finding *f, struct hlo_element *e)
     const struct literal *l = leaf_of(f->r, e);
     int64_t n;
     if (!l || !shape_elements(l->shape, &n))
-        return fail(f, "which element? [I,J,...] of " STR_FMT " is wanted", STR_ARG(shape_text(&f->r->arena, f->shape)));
+        return fail(f, "missing index [I,J,...] into " STR_FMT, STR_ARG(shape_text(&f->r->arena, f->shape)));
     for (int64_t k = 0; k < n; k++)
         if (!isfinite(look_number(l->shape->dtype, (const char *)l->data + (size_t)k * dtype_bytes(l->shape->dtype)))) {
             for (int d = l->shape->rank - 1; d >= 0; k /= l->shape->dims[d--])
                 e->index[d] = k % l->shape->dims[d];
             return true;
         }
-    return fail(f, "which element? There is no NaN and no infinity in it; [I,J,...] of " STR_FMT " is wanted",
+    return fail(f, "no NaN or infinity found; missing index [I,J,...] into " STR_FMT,
                 STR_ARG(shape_text(&f->r->arena, f->shape)));
 }
 
@@ -474,16 +473,16 @@ static bool find_index(struct finding *f, struct hlo_element *e)
         f->rest = (struct str){f->rest.ptr + (f->rest.len > 0), f->rest.len - (f->rest.len > 0)};
     }
     if (shape_is_tuple(f->shape))
-        return fail(f, "it gives a tuple of %d: NAME[COMPONENT][I,J]", f->shape->count);
+        return fail(f, "result is a tuple of %d elements; expected NAME[ELEMENT][I,J]", f->shape->count);
     if (!shape_is_array(f->shape) || f->shape->rank > VIEW_MAX_RANK)
-        return fail(f, "it has no elements");
+        return fail(f, "array is empty");
     if (f->rest.len == 0)
         return f->shape->rank == 0 || find_odd(f, e);
     const struct str text = f->rest;
     f->rest = (struct str){text.ptr + 1, text.len - 1};
     const struct str inside = take_until(&f->rest, "]");
     if (text.ptr[0] != '[' || f->rest.len != 1)
-        return fail(f, "NAME[I,J], NAME@ITERATION[I,J] and, of a tuple, NAME[COMPONENT][I,J] are read");
+        return fail(f, "expected NAME[I,J], NAME@ITERATION[I,J] or NAME[ELEMENT][I,J]");
     const struct literal *l = leaf_of(f->r, e);
     return read_index(f, inside, l && l->shape->rank == f->shape->rank ? l->shape->dims : f->shape->dims, e);
 }

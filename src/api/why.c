@@ -45,13 +45,13 @@ static bool exists(const hlo_listing *l, const struct hlo_element *e, hlo_messag
 {
     const struct inst *i = e->inst < hlo_list_count(l) ? hlo_listing_inst(l, e->inst) : NULL;
     if (!i || (int64_t)e->leaf >= shape_leaf_count(i->shape) || !shape_is_array(why_leaf_shape(i->shape, (int64_t)e->leaf)))
-        return say(m, "there is no such instruction, or no such component of what it gives");
+        return say(m, "unknown instruction or tuple element");
     if (!why_fits(i))
         return say(m, "it has more dimensions than what is run");
     const struct shape *s = why_leaf_shape(i->shape, (int64_t)e->leaf);
     for (int d = 0; d < s->rank; d++)
         if (e->index[d] < 0 || e->index[d] >= s->dims[d])
-            return say(m, "the index is out of bounds");
+            return say(m, "index out of bounds");
     return true;
 }
 

@@ -118,7 +118,7 @@ static int give_named(struct giving *g, const char *text, size_t value)
     const char *name = arena_str(&a, (struct str){text, value - 1}).ptr;
     long param = hlo_param_find(g->s->built.module, name);
     int status =
-        param < 0 ? say_error(g->s, HLO_USAGE, "no parameter is called '%s'", name) : give_value(g, (size_t)param, text + value);
+        param < 0 ? say_error(g->s, HLO_USAGE, "unknown parameter '%s'", name) : give_value(g, (size_t)param, text + value);
     arena_free(&a);
     return status;
 }
@@ -140,11 +140,12 @@ static int read_option(struct giving *g, const char *text)
             g->kind = (enum hlo_fake)i;
             known = true;
         }
-    return g->fake && known ? HLO_OK
-                            : say_error(g->s, HLO_USAGE,
-                                        "'%s': --random[=SEED] or --fake[=KIND] is wanted, KIND zeros, ones, iota, "
-                                        "uniform, normal or edge",
-                                        text);
+    return g->fake && known
+               ? HLO_OK
+               : say_error(g->s, HLO_USAGE,
+                           "unknown option '%s': expected --random[=SEED] or --fake[=KIND] with KIND zeros, ones, iota, "
+                           "uniform, normal or edge",
+                           text);
 }
 
 static int read_argument(struct giving *g, const char *text)
@@ -159,7 +160,7 @@ static int read_argument(struct giving *g, const char *text)
     while (g->at < g->count && g->given[g->at])
         g->at++;
     if (g->at == g->count)
-        return say_error(g->s, HLO_USAGE, "argument '%s' is one too many; parameters: %zu", text, g->count);
+        return say_error(g->s, HLO_USAGE, "too many arguments: '%s'; the module has %zu parameters", text, g->count);
     return give_value(g, g->at, text);
 }
 

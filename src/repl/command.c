@@ -136,7 +136,7 @@ static int cmd_once(struct session *s, struct str args)
 
 /* ---- the session ---- */
 
-static int in_a_run(struct session *s) { return say_error(s, HLO_USAGE, "a run is going on: .continue or .stop it first"); }
+static int in_a_run(struct session *s) { return say_error(s, HLO_USAGE, "a run is stopped; .continue or .stop it first"); }
 
 static int cmd_load(struct session *s, struct str args)
 {
@@ -203,13 +203,13 @@ static int cmd_quit(struct session *s, struct str args)
 static int cmd_shell(struct session *s, struct str args)
 {
     if (s->o->confined)
-        return say_error(s, HLO_USAGE, "this session may not start other programs");
+        return say_error(s, HLO_USAGE, "running other programs is disabled in this session");
     char *command = repl_copy(args);
     say_flush(s);
     int got = system(command);
     heap_free(command);
     if (got == -1 || !WIFEXITED(got) || WEXITSTATUS(got) != 0)
-        return say_error(s, HLO_FAILED, "the shell ended with status %d", got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
+        return say_error(s, HLO_FAILED, "shell exited with status %d", got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
     return HLO_OK;
 }
 
@@ -219,7 +219,7 @@ static int show_result(struct session *s, bool anew)
 {
     struct entry *root = entry_hold(state_root(session_state(s)));
     if (!root)
-        return say_error(s, HLO_USAGE, "there are no instructions yet");
+        return say_error(s, HLO_USAGE, "session is empty");
     size_t inst = (size_t)session_find(s, str_of(root->name));
     struct held *h = NULL;
     hlo_messages *m = hlo_messages_new();
@@ -241,7 +241,7 @@ static int cmd_run(struct session *s, struct str args)
     if (s->running)
         return in_a_run(s);
     if (!s->built.module)
-        return say_error(s, HLO_USAGE, "there are no instructions yet");
+        return say_error(s, HLO_USAGE, "session is empty");
     int status = run_arguments(s, args);
     return status == HLO_OK ? show_result(s, true) : status;
 }
@@ -355,7 +355,7 @@ static int set_value(struct session *s, struct str name, const char *text)
         return say_unknown(s, name);
     const struct entry *e = s->built.entries[(size_t)n - s->built.first];
     if (!e)
-        return say_error(s, HLO_USAGE, "'" STR_FMT "' is part of what another instruction stands for", STR_ARG(name));
+        return say_error(s, HLO_USAGE, "'" STR_FMT "' was generated for another instruction", STR_ARG(name));
     hlo_messages *m = hlo_messages_new();
     hlo_literal *l = text ? value_read(e->name, built_at(&s->built, (size_t)n).shape, text, m) : NULL;
     bool ok = l || !text;
@@ -411,7 +411,7 @@ static int cmd_delete(struct session *s, struct str args)
     return status == HLO_OK ? debug_delete(s, n) : status;
 }
 
-static int no_run(struct session *s) { return say_error(s, HLO_USAGE, "no run has stopped: .break NAME and .run, or .step"); }
+static int no_run(struct session *s) { return say_error(s, HLO_USAGE, "no stopped run; use .break NAME and .run, or .step"); }
 
 static int go(struct session *s, enum stepping how)
 {
@@ -533,12 +533,12 @@ static int cmd_help(struct session *s, struct str args)
     size_t shown = 0, alike;
     const struct command *only = *word ? find(str_of(word), &alike) : NULL;
     if (!*word)
-        fputs("What begins with a dot is a command, anything else HLO:\n"
+        fputs("Entries that begin with a dot are commands, all others are HLO:\n"
               "  x = f32[3] {1, 2, 3}          a value\n"
-              "  y = add(x, x)                 an instruction; its shape may be left out, and so may the name\n"
-              "  f { p = f32[] parameter(0) ROOT r = f32[] negate(p) }    a computation: y = map(x), to_apply=f; f(a) calls it\n"
-              "  y    y[0]    y[-1, :4]        the value of a name, or a piece of it\n"
-              "A ';' behind it: show nothing. A module, HloModule ..., begins the session anew.\n\n",
+              "  y = add(x, x)                 an instruction; shape and name are optional\n"
+              "  f { p = f32[] parameter(0) ROOT r = f32[] negate(p) }    a computation; call it with f(a) or use to_apply=f\n"
+              "  y    y[0]    y[-1, :4]        the value of an instruction, or a slice of it\n"
+              "A trailing ';' suppresses output. A module, HloModule ..., starts a new session.\n\n",
               s->out);
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (only ? only == &commands[i] : has_word(&commands[i], word)) {
@@ -547,7 +547,7 @@ static int cmd_help(struct session *s, struct str args)
                 put_example(s, only->example);
             shown++;
         }
-    int status = shown ? HLO_OK : say_error(s, HLO_USAGE, "no command has to do with '%s'", word);
+    int status = shown ? HLO_OK : say_error(s, HLO_USAGE, "no command matches '%s'", word);
     heap_free(word);
     return status;
 }
@@ -572,13 +572,13 @@ static int unknown(struct session *s, struct str word, size_t alike)
 {
     struct buf names = {0};
     if (alike == 0 && *nearest(word))
-        return say_error(s, HLO_USAGE, "no command '." STR_FMT "'; did you mean '.%s'?", STR_ARG(word), nearest(word));
+        return say_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; did you mean '.%s'?", STR_ARG(word), nearest(word));
     if (alike == 0)
-        return say_error(s, HLO_USAGE, "no command '." STR_FMT "'; .help lists them", STR_ARG(word));
+        return say_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; see .help", STR_ARG(word));
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (str_starts(str_of(commands[i].name), word))
             buf_printf(&names, names.size ? ", .%s" : ".%s", commands[i].name);
-    int status = say_error(s, HLO_USAGE, "'." STR_FMT "' may be %s", STR_ARG(word), names.data);
+    int status = say_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word), names.data);
     buf_free(&names);
     return status;
 }

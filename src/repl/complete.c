@@ -135,7 +135,7 @@ static void complete_text(const struct complete_source *s, struct str text, stru
     switch (p.kind) {
     case PLACE_NOWHERE: return;
     case PLACE_START:
-        add_words(out, root, "the result of its computation", " ");
+        add_words(out, root, "root of its computation", " ");
         if (p.inside)
             return;
         add_words(out, beginnings, "begins a module", " ");

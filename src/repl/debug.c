@@ -130,7 +130,7 @@ int debug_missing(struct session *s, struct str name)
 {
     if (find_inst(s->running, name) < 0)
         return say_unknown(s, name);
-    return say_error(s, HLO_USAGE, "'" STR_FMT "' has no value yet: the run has stopped at '%s'", STR_ARG(name),
+    return say_error(s, HLO_USAGE, "'" STR_FMT "' has no value yet: stopped at '%s'", STR_ARG(name),
                      hlo_list_inst(s->running->listing, s->running->at->inst).name);
 }
 
@@ -139,7 +139,7 @@ int debug_set(struct session *s, struct str name, const char *value)
     struct running *r = s->running;
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
     if (!str_is(name, at.name))
-        return say_error(s, HLO_USAGE, "only the value of '%s' can be set here, where the run has stopped", at.name);
+        return say_error(s, HLO_USAGE, "only '%s' can be set where the run is stopped", at.name);
     hlo_messages *m = hlo_messages_new();
     hlo_literal *l = value_read(at.name, at.shape, value, m);
     bool ok = l && hlo_event_set(r->at, l, m);
@@ -162,11 +162,11 @@ int debug_where(struct session *s)
         const struct hlo_within *w = &r->at->within[i];
         struct hlo_listed outer = hlo_list_inst(r->listing, w->inst);
         if (strcmp(outer.op, "while") != 0)
-            fprintf(s->out, "  within %s\n", outer.name);
+            fprintf(s->out, "  in %s\n", outer.name);
         else if (w->iteration < 0)
-            fprintf(s->out, "  within %s, its condition\n", outer.name);
+            fprintf(s->out, "  in the condition of %s\n", outer.name);
         else
-            fprintf(s->out, "  within %s, iteration %" PRId64 "\n", outer.name, w->iteration);
+            fprintf(s->out, "  in %s, iteration %" PRId64 "\n", outer.name, w->iteration);
     }
     return HLO_OK;
 }
@@ -265,7 +265,7 @@ static bool after(void *context, const struct hlo_event *at)
     const struct breakpoint *watch = r->watched ? watch_of(r, at) : NULL;
     if (!watch)
         return true;
-    fprintf(r->s->out, "watch %d: %s\n", watch->number, watch->text);
+    fprintf(r->s->out, "watchpoint %d: %s\n", watch->number, watch->text);
     return stop(r, at, true);
 }
 
@@ -307,7 +307,7 @@ int debug_add(struct session *s, struct str text, bool watch)
     d->points = more;
     more[d->count] = (struct breakpoint){repl_copy(text), ++d->numbered, watch};
     const struct breakpoint *p = &more[d->count++];
-    say_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number, reaches(s, p) ? "" : ", which nothing here is called");
+    say_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number, reaches(s, p) ? "" : ", which is not defined");
     return HLO_OK;
 }
 
@@ -332,7 +332,7 @@ int debug_delete(struct session *s, int64_t number)
     }
     d->count = kept;
     if (number > 0 && kept == before_it)
-        return say_error(s, HLO_USAGE, "there is no breakpoint %" PRId64, number);
+        return say_error(s, HLO_USAGE, "no breakpoint %" PRId64, number);
     return HLO_OK;
 }
 

@@ -94,6 +94,6 @@ int cmd_doc(struct session *s, struct str args)
         return HLO_OK;
     }
     if (*near)
-        return say_error(s, HLO_USAGE, "no operation is called '" STR_FMT "'; did you mean '%s'?", STR_ARG(word), near);
-    return say_error(s, HLO_USAGE, "no operation is called '" STR_FMT "'", STR_ARG(word));
+        return say_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'; did you mean '%s'?", STR_ARG(word), near);
+    return say_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'", STR_ARG(word));
 }

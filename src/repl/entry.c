@@ -135,7 +135,7 @@ int session_undo(struct session *s, long steps)
 {
     long to = (long)s->state_at - steps;
     if (to < 0 || to >= (long)s->state_count)
-        return say_error(s, HLO_USAGE, steps > 0 ? "there is nothing more to undo" : "there is nothing to do again");
+        return say_error(s, HLO_USAGE, steps > 0 ? "nothing to undo" : "nothing to redo");
     hlo_messages *m = hlo_messages_new();
     bool ok = build_again(s, s->states[to], m);
     say_messages(s, m);
@@ -229,7 +229,7 @@ static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_
     if (t->right.len && t->right.ptr[0] == '(')
         return tuple_entry(t, m);
     if (shape == 0) {
-        add_error(t->s, m, "a literal needs its shape here: f32[] 5, f32[3] {1, 2, 3}");
+        add_error(t->s, m, "a literal requires a shape: f32[] 5, f32[3] {1, 2, 3}");
         return NULL;
     }
     const char *begin = t->named ? t->whole.ptr : t->right.ptr, *values = t->right.ptr + shape;
@@ -362,7 +362,7 @@ static int do_computations(struct session *s, struct typed *from, const struct r
     arena_init(&a);
     if (!syntax_module(&a, r->text, &module)) {
         arena_free(&a);
-        return say_error(s, HLO_REJECTED, "this is neither an instruction nor a computation");
+        return say_error(s, HLO_REJECTED, "expected an instruction or a computation");
     }
     struct state *next = state_copy(session_state(s));
     hlo_messages *m = hlo_messages_new();
@@ -391,8 +391,8 @@ static int do_other(struct session *s, const struct reading *r)
 {
     const char *command = command_meant(r->text);
     if (*command)
-        return say_error(s, HLO_USAGE, "commands begin with a dot: '%s'", command);
-    return say_error(s, HLO_REJECTED, "this is neither HLO nor a command; .help says what there is");
+        return say_error(s, HLO_USAGE, "unknown name; did you mean the command '%s'?", command);
+    return say_error(s, HLO_REJECTED, "expected HLO or a command; see .help");
 }
 
 static int do_reading(struct session *s, struct typed *from, const struct reading *r)
@@ -406,8 +406,8 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
     case READ_EXPRESSION:
     case READ_LITERAL: return do_instruction(s, from, r);
     case READ_NAME: return do_name(s, r);
-    case READ_UNCLOSED: return say_error(s, HLO_REJECTED, "the entry ends before its brackets, quotes and comments are closed");
-    case READ_UNOPENED: return say_error(s, HLO_REJECTED, "a bracket is closed that was not opened");
+    case READ_UNCLOSED: return say_error(s, HLO_REJECTED, "unterminated bracket, string or comment at end of input");
+    case READ_UNOPENED: return say_error(s, HLO_REJECTED, "unmatched closing bracket");
     case READ_OTHER: break;
     }
     return do_other(s, r);
@@ -443,7 +443,7 @@ int session_read(struct session *s)
         if (got == LINE_END)
             break;
         if (got == LINE_ENDLESS) {
-            status = say_error(s, HLO_LIMIT, "the entry goes on and on: %s", file_problem(EFBIG));
+            status = say_error(s, HLO_LIMIT, "entry too long: %s", file_problem(EFBIG));
             break;
         }
         struct buf entry = s->input->entry; /* its own: within a run others are read meanwhile */
@@ -478,7 +478,7 @@ int source_file(struct session *s, const char *path, bool must_exist)
         return input_all(s, &in);
     if (in.file) {
         fclose(in.file);
-        return say_error(s, HLO_LIMIT, "%s: files that read files are %d deep", path, SOURCE_DEPTH);
+        return say_error(s, HLO_LIMIT, "%s: .source nested more than %d deep", path, SOURCE_DEPTH);
     }
     return must_exist ? say_error(s, HLO_USAGE, "%s: %s", path, strerror(errno)) : HLO_OK;
 }

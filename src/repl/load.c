@@ -209,11 +209,11 @@ int load_file(struct session *s, const char *path, size_t part)
         return HLO_USAGE;
     int status;
     if (part > hlo_file_count(f))
-        status = say_error(s, HLO_USAGE, "%s holds %zu modules", path, hlo_file_count(f));
+        status = say_error(s, HLO_USAGE, "%s has %zu modules", path, hlo_file_count(f));
     else
         status = load_part(s, f, part > 0 ? part - 1 : 0, path);
     if (part == 0 && hlo_file_count(f) > 1)
-        say_note(s, "the first of %zu modules: .load %s module N takes another", hlo_file_count(f), path);
+        say_note(s, "loaded the first of %zu modules; use .load %s module N for another", hlo_file_count(f), path);
     hlo_file_free(f);
     return status;
 }
@@ -262,7 +262,7 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
 int save_file(struct session *s, const char *path)
 {
     if (!s->built.module || !state_root(session_state(s)))
-        return say_error(s, HLO_USAGE, "there are no instructions yet");
+        return say_error(s, HLO_USAGE, "session is empty");
     if (!may_write(s, path))
         return HLO_USAGE;
     hlo_messages *m = hlo_messages_new();

@@ -29,7 +29,7 @@ static long named(struct session *s, struct str word, int *status)
     long stop = stop_place(s);
     *status = HLO_USAGE;
     if (!l) {
-        *status = say_error(s, HLO_USAGE, "there are no instructions yet");
+        *status = say_error(s, HLO_USAGE, "session is empty");
         return -1;
     }
     char *name = repl_copy(word);
@@ -102,7 +102,7 @@ int look_list(struct session *s, struct str args)
     if (num_parse_i64(first, &from)) {
         to = from;
         if (from < 1 || (comma && !num_parse_i64((struct str){comma + 1, word.len - first.len - 1}, &to)) || to < from)
-            return say_error(s, HLO_USAGE, "'" STR_FMT "': two numbers N,M are wanted", STR_ARG(word));
+            return say_error(s, HLO_USAGE, "'" STR_FMT "': expected two numbers N,M", STR_ARG(word));
         put_range(s, l, hlo_list_computations(l) - 1, (size_t)from - 1, (size_t)to);
         return HLO_OK;
     }
@@ -110,7 +110,7 @@ int look_list(struct session *s, struct str args)
     long c = hlo_list_find_computation(l, name);
     heap_free(name);
     if (c < 0)
-        return say_error(s, HLO_USAGE, "no computation is called '" STR_FMT "'", STR_ARG(word));
+        return say_error(s, HLO_USAGE, "unknown computation '" STR_FMT "'", STR_ARG(word));
     put_range(s, l, (size_t)c, 0, SIZE_MAX);
     return HLO_OK;
 }
@@ -154,7 +154,7 @@ static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
     if (h)
         fprintf(s->out, "value     %s%s\n", line.data, set ? " (set)" : "");
     else
-        fputs("value     none yet\n", s->out);
+        fputs("value     not computed\n", s->out);
     hlo_text_free(&line);
     held_drop(h);
 }

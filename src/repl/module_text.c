@@ -178,7 +178,7 @@ hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
 {
     hlo_file *f = hlo_file_of_pieces("session", t->pieces, t->count);
     if (!f)
-        hlo_messages_add(m, "session", "its text would have more than 4 GiB");
+        hlo_messages_add(m, "session", "text exceeds 4 GiB");
     hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
     hlo_file_free(f);
     return module;

@@ -105,7 +105,7 @@ static int read_terminal(struct session *s)
     struct buf history = {0};
     history_path(&history);
     struct input in = {.name = "<input>", .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->colors != NULL)};
-    say_note(s, "hlo " HLO_VERSION ", .help says what there is");
+    say_note(s, "hlo " HLO_VERSION "; type .help for help");
     int status = input_all(s, &in);
     buf_free(&history);
     return status;

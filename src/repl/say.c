@@ -91,15 +91,15 @@ int say_unknown(struct session *s, struct str name)
     for (size_t i = 0; l && i < hlo_list_count(l); i++) {
         struct hlo_listed at = hlo_list_inst(l, i);
         if (str_is(name, at.name))
-            return say_error(s, HLO_REJECTED, "'%s' has a value only while a run is within '%s': .break %s and .run stop there",
-                             at.name, hlo_list_computation(l, at.computation).name, at.name);
+            return say_error(s, HLO_REJECTED, "'%s' has a value only while '%s' runs; use .break %s and .run", at.name,
+                             hlo_list_computation(l, at.computation).name, at.name);
         keep_nearest(name, at.name, &best, &nearest);
     }
     if (*nearest)
-        return say_error(s, HLO_REJECTED, "nothing is called '" STR_FMT "'; did you mean '%s'?", STR_ARG(name), nearest);
+        return say_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'; did you mean '%s'?", STR_ARG(name), nearest);
     if (*command)
-        return say_error(s, HLO_REJECTED, "nothing is called '" STR_FMT "'; the command is '%s'", STR_ARG(name), command);
-    return say_error(s, HLO_REJECTED, "nothing is called '" STR_FMT "'", STR_ARG(name));
+        return say_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'; did you mean the command '%s'?", STR_ARG(name), command);
+    return say_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'", STR_ARG(name));
 }
 
 void put_text(struct session *s, hlo_text text)

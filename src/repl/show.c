@@ -11,7 +11,7 @@
 bool may_write(struct session *s, const char *path)
 {
     return !s->o->confined || !strchr(path, '/') ||
-           say_error(s, HLO_USAGE, "%s: this session may write files in the current folder only", path) == HLO_OK;
+           say_error(s, HLO_USAGE, "%s: this session can only write files in the current directory", path) == HLO_OK;
 }
 
 /* What was written so far is all there, or that is said. */
@@ -147,7 +147,7 @@ static int put_npy(struct session *s, const hlo_literal *l, hlo_messages *m)
 {
     if (s->out_path)
         return hlo_write_npy(s->out_path, l, m) ? HLO_OK : HLO_USAGE;
-    add_error(s, m, ".mode npy writes files: .once FILE.npy or .output FILE.npy says which");
+    add_error(s, m, ".mode npy requires a file: use .once FILE.npy or .output FILE.npy");
     return HLO_USAGE;
 }
 

@@ -234,7 +234,7 @@ void line_about(FILE *f)
     if (loaded)
         fprintf(f, "line editing: %s\n", name ? name + 1 : "libedit");
     else
-        fputs("line editing: none, libedit is not installed; the terminal driver edits lines\n", f);
+        fputs("line editing: disabled (libedit is not installed)\n", f);
     free(path);
 }
 

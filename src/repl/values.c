@@ -48,8 +48,7 @@ static struct held *source_of(const struct making *k, size_t i)
 
 static enum made no_value(const struct making *k, const struct hlo_listed *p)
 {
-    add_error(k->s, k->m,
-              "parameter %ld, '%s', of shape %s, has no value: .set %s = VALUE, .run %s=VALUE or .run --random give it one",
+    add_error(k->s, k->m, "parameter %ld, '%s', of shape %s, has no value; use .set %s = VALUE, .run %s=VALUE or .run --random",
               p->parameter, p->name, p->shape, p->name, p->name);
     return UNMADE;
 }
@@ -289,7 +288,7 @@ enum made values_make(struct session *s, const size_t *insts, size_t count, bool
     struct making k = {.s = s, .b = &b, .targets = insts, .count = count, .anew = anew, .m = m};
     for (size_t t = 0; t < count; t++)
         if (!k.b->entries[insts[t] - k.b->first]) {
-            add_error(s, m, "it is part of what another instruction stands for, and has no value of its own");
+            add_error(s, m, "generated for another instruction; it has no value of its own");
             return FAILED;
         }
     enum made made = make(&k, out);

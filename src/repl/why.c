@@ -47,8 +47,8 @@ static bool find_needs(struct asking *q, size_t target)
         if (!q->need[i] || (e && state_setting(session_state(q->s), e->name)))
             continue;
         if (at.parameter >= 0) {
-            add_error(q->s, q->m, "parameter %ld, '%s', of shape %s, has no value: .set %s = VALUE gives it one", at.parameter,
-                      at.name, at.shape, at.name);
+            add_error(q->s, q->m, "parameter %ld, '%s', of shape %s, has no value; use .set %s = VALUE", at.parameter, at.name,
+                      at.shape, at.name);
             return false;
         }
         for (size_t o = 0; o < at.operand_count; o++)
@@ -163,7 +163,7 @@ static int answer(struct session *s, const char *element, size_t levels)
 int why_print(struct session *s, struct str what, int64_t levels)
 {
     if (!session_listing(s))
-        return say_error(s, HLO_USAGE, "there are no instructions yet");
+        return say_error(s, HLO_USAGE, "session is empty");
     char *element = repl_copy(what);
     const int status = answer(s, element, (size_t)levels);
     heap_free(element);

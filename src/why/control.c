@@ -136,7 +136,7 @@ static void state(struct why *w, int64_t leaf, const int64_t *index)
     }
     struct why_source *s;
     if (before >= 0) {
-        s = point(w, inst_computation(w->caller, A_BODY)->root, leaf, index, "iteration before");
+        s = point(w, inst_computation(w->caller, A_BODY)->root, leaf, index, "previous iteration");
         s->where = WHY_BESIDE;
         s->iteration = before;
     } else {

@@ -5,7 +5,7 @@
 # stdout: f32[2] {128, 0.5}
 # stdout:   v = f32[2]{0} constant({2, 0.5})
 # stdout: s32[] 3
-# stderr: m.hlo:9:3: error: 'u' was done 3 times on whole values, so what it was made of is not known
+# stderr: m.hlo:9:3: error: 'u' was executed 3 times on whole values; its operands were not recorded
 # stderr: hlo: error: m.hlo has no instruction 'nobody'
 # stderr: hlo: error: invalid instruction 'u@x': expected an execution number after '@'
 cat >m.hlo <<'END'

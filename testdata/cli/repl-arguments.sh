@@ -1,8 +1,8 @@
 # Parameters: in order, by name, from files, made up; a missing one is named
 # status: 2
-# stderr: <stdin>:3: error: no parameter is called 'c'
-# stderr: <stdin>:4: error: argument '3' is one too many; parameters: 2
-# stderr: <stdin>:2: error: parameter 1, 'b', of shape f32[2]{0}, has no value: .set b = VALUE, .run b=VALUE or .run --random give it one
+# stderr: <stdin>:3: error: unknown parameter 'c'
+# stderr: <stdin>:4: error: too many arguments: '3'; the module has 2 parameters
+# stderr: <stdin>:2: error: parameter 1, 'b', of shape f32[2]{0}, has no value; use .set b = VALUE, .run b=VALUE or .run --random
 # stderr: m.hlo:2:3: error: parameter 'a' is f32[], but the argument is f32[2]
 # stdout: r = f32[2] {5, 6}
 # stdout: r = f32[2] {7, 8}

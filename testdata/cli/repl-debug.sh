@@ -1,21 +1,21 @@
 # A run stops at breakpoints and watches, goes on by steps, and shows what is there
-# stderr: <stdin>:5: error: 'g' has no value yet: the run has stopped at 'w'
-# stderr: <stdin>:17: error: only the value of 'y' can be set here, where the run has stopped
-# stderr: no run has stopped: .break NAME and .run, or .step
-# stderr: a run is going on: .continue or .stop it first
-# stderr: there is no breakpoint 9
+# stderr: <stdin>:5: error: 'g' has no value yet: stopped at 'w'
+# stderr: <stdin>:17: error: only 'y' can be set where the run is stopped
+# stderr: <stdin>:30: error: no stopped run; use .break NAME and .run, or .step
+# stderr: <stdin>:8: error: a run is stopped; .continue or .stop it first
+# stderr: <stdin>:23: error: no breakpoint 9
 # stdout: breakpoint 1: model.py:42
 # stdout: before w = (s32[], f32[]) while(st), condition=cond, body=body  # /x/model.py:42
 # stdout: st[1] = f32[] 0.5
 # stdout: before p = (s32[], f32[]) parameter(0)
-# stdout:   within w, its condition
+# stdout:   in the condition of w
 # stdout: before p = (s32[], f32[]) parameter(0)
-# stdout:   within w, its condition
+# stdout:   in the condition of w
 # stdout: before i = s32[] get-tuple-element(p), index=0
-# stdout:   within w, its condition
+# stdout:   in the condition of w
 # stdout: breakpoint 2: body/y
 # stdout: before y = f32[] add(x, x)
-# stdout:   within w, iteration 0
+# stdout:   in w, iteration 0
 # stdout: x = f32[] 0.5
 # stdout: k = s32[] 1
 # stdout: x = f32[] get-tuple-element(q), index=1
@@ -34,24 +34,24 @@
 # stdout:       7  ROOT r = (s32[], f32[]) tuple(k, y)
 # stdout: breakpoint 2: body/y
 # stdout: before y = f32[] add(x, x)
-# stdout:   within w, iteration 1
+# stdout:   in w, iteration 1
 # stdout: before y = f32[] add(x, x)
-# stdout:   within w, iteration 1
+# stdout:   in w, iteration 1
 # stdout: x = f32[] 100
 # stdout: breakpoint 2: body/y
 # stdout: before y = f32[] add(x, x)
-# stdout:   within w, iteration 2
+# stdout:   in w, iteration 2
 # stdout: 3 break divide
 # stdout: breakpoint 3: divide
 # stdout: before o = f32[] divide(g, g)
 # stdout: g = f32[] 400
 # stdout: o = f32[] 1
 # stdout: o = f32[] 1
-# stdout: watch 4: nan
+# stdout: watchpoint 4: nan
 # stdout: after  o = f32[] divide(g, g)
-# stdout: watch 6: x
+# stdout: watchpoint 6: x
 # stdout: after  x = f32[] get-tuple-element(q), index=1
-# stdout:   within w, iteration 0
+# stdout:   in w, iteration 0
 # stdout: before st = (s32[], f32[]) tuple(zero, s)
 # stdout: before w = (s32[], f32[]) while(st), condition=cond, body=body  # /x/model.py:42
 # stdout: zero: s32[] 0

@@ -3,9 +3,9 @@
 # stdout: compare(lhs, rhs): Compares elements: EQ, NE, LT, LE, GT or GE.
 # stdout:   direction=word  Comparison to make. (required) One of: EQ, NE, GE, GT, LE, LT
 # stdout: convolution(input, kernel): Slides a kernel over an array.
-# stdout:   .precision N                  so many digits; 0: as many as are needed to read the number back
+# stdout:   .precision N                  number of digits; 0: shortest representation that reads back exactly
 # stdout:       .precision 4
-# stderr: <stdin>:1: error: no operation is called 'galher'; did you mean 'gather'?
+# stderr: <stdin>:1: error: unknown operation 'galher'; did you mean 'gather'?
 $HLO repl -c '.doc compare' >compare
 head -1 compare
 grep direction=word compare

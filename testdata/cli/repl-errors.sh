@@ -1,18 +1,18 @@
 # Without .bail mistakes don't end a session: what each of them says
 # stderr: <stdin>:2:9: error:
 # stderr: <stdin>:3:16: error:
-# stderr: <stdin>:4: error: nothing is called 'nobody'
-# stderr: <stdin>:5: error: commands begin with a dot: '.load'
-# stderr: <stdin>:6: error: no command '.lod'; did you mean '.load'?
-# stderr: <stdin>:7: error: '.re' may be .redo, .rerun, .reset
-# stderr: <stdin>:8: error: this is neither HLO nor a command
-# stderr: <stdin>:9: error: a bracket is closed that was not opened
-# stderr: a literal needs its shape here: f32[] 5
-# stderr: has no value: .set p = VALUE
+# stderr: <stdin>:4: error: unknown name 'nobody'
+# stderr: <stdin>:5: error: unknown name; did you mean the command '.load'?
+# stderr: <stdin>:6: error: unknown command '.lod'; did you mean '.load'?
+# stderr: <stdin>:7: error: ambiguous command '.re': .redo, .rerun, .reset
+# stderr: <stdin>:8: error: expected HLO or a command; see .help
+# stderr: <stdin>:9: error: unmatched closing bracket
+# stderr: <stdin>:10: error: a literal requires a shape: f32[] 5, f32[3] {1, 2, 3}
+# stderr: has no value; use .set p = VALUE
 # stderr: <stdin>:13: error: usage: .set [NAME [= VALUE]]
 # stderr: <stdin>:14: error: usage: .mode hlo|table|json|npy|summary
-# stderr: <stdin>:15: error: nothing is called '.lod'
-# stderr: <stdin>:16: error: the entry ends before its brackets
+# stderr: <stdin>:15: error: unknown name '.lod'
+# stderr: <stdin>:16: error: unterminated bracket, string or comment at end of input
 # stdout: p: f32[2]{0}
 $HLO repl <<'EOF'
 .bail off

@@ -1,6 +1,6 @@
 # What is known of an instruction: .list, .info, .users, .type, .graph, .doc
 # status: 2
-# stderr: <stdin>:13: error: no operation is called 'negat'; did you mean 'negate'?
+# stderr: <stdin>:13: error: unknown operation 'negat'; did you mean 'negate'?
 # stdout: half: 4 instructions
 # stdout:       1  x = f32[2]{0} parameter(0)
 # stdout:       2  y = f32[2]{0} call(x), to_apply=half
@@ -21,7 +21,7 @@
 # stdout: op_name   jit(f)/half
 # stdout: from      model.py:7
 # stdout: cost      0 operations, 16 bytes
-# stdout: value     none yet
+# stdout: value     not computed
 # stdout: r = f32[2] {0.75, 3}
 # stdout: r.1 = f32[2]{0} multiply(z, y)
 # stdout: shape     f32[2]{0}
@@ -45,7 +45,7 @@
 # stdout:       <- x: f32[2]{0} parameter
 # stdout:   <- y: f32[2]{0} call
 # stdout:     <- x: f32[2]{0} parameter
-# stdout:   .break [NAME|OP|FILE:LINE]    stop runs before an instruction; alone: list breakpoints and watches (.b)
+# stdout:   .break [NAME|OP|FILE:LINE]    set a breakpoint before an instruction; without argument, list breakpoints and watchpoints (.b)
 # stdout:       .break share
 cat >m.hlo <<'EOF'
 HloModule m

@@ -25,9 +25,9 @@
 # stdout:         lhs: p[0,1] = 2  parameter f32[2,2]
 # stdout:         rhs: p[1,1] = nan  parameter f32[2,2]
 # stdout:   rhs: y[0,1] = nan  dot f32[2,2]  (see above)
-# stderr: <stdin>:2: error: parameter 0, 'a', of shape f32[2]{0}, has no value: .set a = VALUE gives it one
+# stderr: <stdin>:2: error: parameter 0, 'a', of shape f32[2]{0}, has no value; use .set a = VALUE
 # stderr: <element>: error: 'o[2]': index 2 is out of bounds: dimension 0 has 2 elements
-# stderr: <stdin>:7: error: nothing is called 'oo'; did you mean 'o'?
+# stderr: <stdin>:7: error: unknown name 'oo'; did you mean 'o'?
 # stderr: <stdin>:8: error: usage: .why NAME[INDEX] [N]
 cat >m.hlo <<'END'
 body { p = (s32[], f32[2]) parameter(0) n = s32[] get-tuple-element(p), index=0 x = f32[2] get-tuple-element(p), index=1

@@ -5,7 +5,7 @@
 # stdout:   rhs: y@3[0] = 16  add f32[2]
 # stdout: 5
 # stderr: m.hlo:8:3: error: loop exceeded 5 iterations (--max-trip)
-# stderr: <element>: error: 'o[0]': it was not done on whole values in this run, so there is nothing to see
+# stderr: <element>: error: 'o[0]': not executed on whole values in this run
 # stderr: m.hlo:8:3: error: loop exceeded 5 iterations (--max-trip)
 cat >m.hlo <<'END'
 body { p = (s32[], f32[2]) parameter(0) n = s32[] get-tuple-element(p), index=0 x = f32[2] get-tuple-element(p), index=1

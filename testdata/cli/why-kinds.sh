@@ -21,7 +21,7 @@
 # stdout: branch[2] = 2  conditional f32[4]
 # stdout:   condition: k = 7  parameter s32[]
 # stdout:   branch: same[2] = 2  copy f32[4]
-# stderr: <element>: error: 'same[2]': it was not done on whole values in this run, so there is nothing to see
+# stderr: <element>: error: 'same[2]': not executed on whole values in this run
 cat >m.hlo <<'END'
 HloModule m, replica_count=2
 lt { l = f32[] parameter(0) r = f32[] parameter(1) ROOT c = pred[] compare(l, r), direction=LT }

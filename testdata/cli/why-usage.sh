@@ -11,16 +11,16 @@
 # stdout: 2
 # stdout: 2
 # stdout: 2
-# stderr: <element>: error: 'totl[0,0]': there is no instruction 'totl'; is it 'total'?
+# stderr: <element>: error: 'totl[0,0]': unknown instruction 'totl'; did you mean 'total'?
 # stderr: <element>: error: 'total[2,0]': index 2 is out of bounds: dimension 0 has 2 elements
 # stderr: <element>: error: 'total[0]': 1 index, f32[2,3] has 2 dimensions
-# stderr: <element>: error: 'total[0,x]': 'x' is no index
-# stderr: <element>: error: 'total[0,0': NAME[I,J], NAME@ITERATION[I,J] and, of a tuple, NAME[COMPONENT][I,J] are read
-# stderr: <element>: error: 'total@1[0,0]': it was not done in that iteration of a loop
-# stderr: <element>: error: 'total@[0,0]': behind @ stands an iteration from 0, or @OUTER.INNER of loops within loops
-# stderr: <element>: error: 'total': which element? There is no NaN and no infinity in it; [I,J,...] of f32[2,3] is wanted
-# stderr: <element>: error: 't': it gives a tuple of 2: NAME[COMPONENT][I,J]
-# stderr: <element>: error: 't[2][0,0]': it gives a tuple of 2, of which [0] is the first
+# stderr: <element>: error: 'total[0,x]': 'x' is not an index
+# stderr: <element>: error: 'total[0,0': expected NAME[I,J], NAME@ITERATION[I,J] or NAME[ELEMENT][I,J]
+# stderr: <element>: error: 'total@1[0,0]': not executed in that iteration
+# stderr: <element>: error: 'total@[0,0]': expected an iteration (from 0) after '@', or @OUTER.INNER for nested loops
+# stderr: <element>: error: 'total': no NaN or infinity found; missing index [I,J,...] into f32[2,3]
+# stderr: <element>: error: 't': result is a tuple of 2 elements; expected NAME[ELEMENT][I,J]
+# stderr: <element>: error: 't[2][0,0]': result is a tuple of 2 elements; select one with [0]
 # stderr: <element>: error: 'none[0]': index 0 is out of bounds: dimension 0 has 0 elements
 # stderr: hlo: error: no element given: NAME[I,J]
 # stderr: hlo: error: no file given
