@@ -35,7 +35,7 @@ static bool judge(const hlo_edit *e, const struct inst *i, const char *what, con
 {
     if (!problem)
         return true;
-    struct str text = arena_printf(&m->arena, "'" STR_FMT "' can't %s: %s", STR_ARG(i->name), what, problem);
+    struct str text = arena_printf(&m->arena, "'" STR_FMT "' cannot %s: %s", STR_ARG(i->name), what, problem);
     return DIAG_ERROR(hlo_sink_of_module(m, hlo_listing_module(e->l)), i->name_span, FAILURE, text.ptr);
 }
 
@@ -73,7 +73,7 @@ bool hlo_edit_inline(hlo_edit *e, size_t inst, size_t which, hlo_messages *m)
     GUARDED((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     int branch = which < INT_MAX ? (int)which : -1;
-    return judge(e, i, "be taken apart", edit_inline(e->e, i, branch), m);
+    return judge(e, i, "be inlined", edit_inline(e->e, i, branch), m);
 }
 
 bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages *m)
@@ -83,7 +83,7 @@ bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages 
     for (size_t k = 0; k < count; k++)
         roots[k] = hlo_listing_inst(e->l, insts[k]);
     const struct inst *named = count > 0 ? roots[0] : hlo_listing_module(e->l)->m->entry->root;
-    return judge(e, named, "be the result", edit_root(e->e, roots, (int)count), m);
+    return judge(e, named, "be the root", edit_root(e->e, roots, (int)count), m);
 }
 
 void hlo_edit_drop_parameters(hlo_edit *e) { edit_drop_parameters(e->e); }

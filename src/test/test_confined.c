@@ -20,7 +20,7 @@ static int session(bool confined, const char *line)
                                    .command_count = 2,
                                    .norc = true,
                                    .confined = confined,
-                                   .run = {.threads = 1},
+                                   .run = HLO_WITH(hlo_run_options, .threads = 1),
                                    .interrupt_begin = begin,
                                    .interrupt_end = end,
                                    .interrupt_stay = stay};

@@ -379,8 +379,8 @@ START_TEST(refused)
 {
     OPEN(chain);
     hlo_literal *wrong = literal("f32[3] {1, 2, 3}");
-    expect_refused(hlo_edit_constant(e, at("a"), wrong, m), "'a' can't become a constant: value has a different shape");
-    expect_refused(hlo_edit_replace(e, at("a"), at("r"), m), "'a' can't become 'r': shapes differ");
+    expect_refused(hlo_edit_constant(e, at("a"), wrong, m), "'a' cannot become a constant: value has a different shape");
+    expect_refused(hlo_edit_replace(e, at("a"), at("r"), m), "'a' cannot become 'r': shapes differ");
     expect_refused(hlo_edit_replace(e, at("a"), at("a"), m), "replacement depends on the instruction it replaces");
     expect_refused(hlo_edit_inline(e, at("a"), 0, m), "it calls nothing");
     ck_assert(hlo_edit_replace(e, at("a"), at("b"), m)); /* which is made of it */
@@ -452,7 +452,7 @@ START_TEST(extracts_give_the_same_value)
     ck_assert_uint_eq(hlo_param_count(made), 1);
     ck_assert_str_eq(hlo_param_name(made, 0), "v");
     hlo_module_free(made);
-    expect_refused(extract("w", 0, 3, false, "f32[2] {1, 0.5}") != NULL, "'w' was done 3 times");
+    expect_refused(extract("w", 0, 3, false, "f32[2] {1, 0.5}") != NULL, "'w' was executed 3 times");
     close_all();
 }
 END_TEST
