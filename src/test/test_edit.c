@@ -305,7 +305,7 @@ START_TEST(a_branch_is_chosen)
          "negate(q)\n}\n"
          "ENTRY main {\n  x = f32[] parameter(0)\n  k = pred[] parameter(1)\n"
          "  ROOT c = f32[] conditional(k, x, x), true_computation=f, false_computation=g\n}\n");
-    expect_refused(hlo_edit_inline(e, at("c"), 2, m), "calls nothing that could stand in its place");
+    expect_refused(hlo_edit_inline(e, at("c"), 2, m), "no called computation to inline");
     ck_assert(hlo_edit_inline(e, at("c"), 1, m));
     hlo_edit_drop_parameters(e);
     expect("ENTRY main {\n  x = f32[] parameter(0)\n  ROOT n = f32[] negate(x)\n}\n\n");
@@ -382,7 +382,7 @@ START_TEST(refused)
     expect_refused(hlo_edit_constant(e, at("a"), wrong, m), "'a' cannot become a constant: value has a different shape");
     expect_refused(hlo_edit_replace(e, at("a"), at("r"), m), "'a' cannot become 'r': shapes differ");
     expect_refused(hlo_edit_replace(e, at("a"), at("a"), m), "replacement depends on the instruction it replaces");
-    expect_refused(hlo_edit_inline(e, at("a"), 0, m), "it calls nothing");
+    expect_refused(hlo_edit_inline(e, at("a"), 0, m), "no called computation to inline");
     ck_assert(hlo_edit_replace(e, at("a"), at("b"), m)); /* which is made of it */
     expect_refused(hlo_edit_finish(e, m) != NULL, "instruction would depend on itself");
     hlo_literal_free(wrong);
