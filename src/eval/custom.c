@@ -47,6 +47,8 @@ static const struct target {
     {"GetRngSeed", rng_seed},
     {"PadToStatic", eval_pad_to_static},
     {"PartialReduce", eval_partial_reduce, true},
+    {"ProductOfElementaryHouseholderReflectors", eval_lapack},
+    {"Qr", eval_lapack},
     {"SliceToDynamic", eval_slice_to_dynamic},
     {"TopK", top_k, true},
     {"blas_*", eval_lapack},

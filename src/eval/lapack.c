@@ -1,6 +1,6 @@
 /*
- * lapack.c: custom calls of LAPACK routines, in every form in which JAX has written them (lapack.def). All sizes come from
- * the shapes; what else the call says about them must agree.
+ * lapack.c: custom calls of LAPACK routines, in every form in which JAX has written them, and those that XLA:CPU expands
+ * itself (lapack.def). All sizes come from the shapes; what else the call says about them must agree.
  */
 #include "base/dict.h"
 #include "eval/eval_priv.h"
@@ -43,7 +43,8 @@ struct call {
     struct eval *ev;
     const struct step *s;
     struct str target;
-    char letter; /* of its element type */
+    char letter;       /* of its element type */
+    enum dtype narrow; /* that type, where the letter is h */
     const struct call_form *form;
     int role_count, option_count;
     struct role roles[KERN_LAPACK_ARRAYS];
@@ -112,20 +113,25 @@ static void read_routine(struct call *c, const struct routine *r)
 
 /* ---- which form it is ---- */
 
-/* For a target that has no type letter in its name. */
-static char letter_of_operand(const struct call *c)
+/* For a target that has no type letter in its name; `types` are the letters that it may have. */
+static char letter_of_operand(struct call *c, const char *types)
 {
+    char letter = 's';
     if (c->s->operand_count == 0 || c->s->operands[0] == NO_VALUE)
-        return 's';
-    switch (eval_view(c->ev, c->s, 0)->dtype) {
-    case DT_F64: return 'd';
-    case DT_C64: return 'c';
-    case DT_C128: return 'z';
-    default: return 's';
+        return letter;
+    enum dtype t = eval_view(c->ev, c->s, 0)->dtype;
+    switch (t) {
+    case DT_F32: break;
+    case DT_F64: letter = 'd'; break;
+    case DT_C64: letter = 'c'; break;
+    case DT_C128: letter = 'z'; break;
+    default: letter = dtype_is_float(t) ? 'h' : 's'; break;
     }
+    c->narrow = t;
+    return strchr(types, letter) ? letter : 's';
 }
 
-static bool is_target(const struct call *c, const struct call_form *f, char *letter)
+static bool is_target(struct call *c, const struct call_form *f, char *letter)
 {
     *letter = '\0';
     if (strlen(f->target) != c->target.len)
@@ -136,7 +142,7 @@ static bool is_target(const struct call *c, const struct call_form *f, char *let
         else if (f->target[k] != c->target.ptr[k])
             return false;
     if (!*letter)
-        *letter = letter_of_operand(c);
+        *letter = letter_of_operand(c, f->types);
     return strchr(f->types, *letter) != NULL;
 }
 
@@ -210,6 +216,8 @@ static enum dtype type_of(const struct call *c, char type)
         return DT_S32;
     if (type == 'C' || (type == 'T' && complex))
         return wide ? DT_C128 : DT_C64;
+    if (c->letter == 'h')
+        return c->narrow;
     return wide ? DT_F64 : DT_F32;
 }
 
@@ -305,8 +313,9 @@ static bool within_limits(struct call *c, const struct routine *r)
         if (c->sizes[(unsigned char)*letter] > INT32_MAX)
             return EVAL_FAIL(c->ev, c->s, UNSUPPORTED, arena_str(&c->ev->scratch, c->target).ptr,
                              "matrices of 2^31 rows or columns");
+    const bool is_empty = c->sizes['m'] == 0 || c->sizes['n'] == 0;
     struct str rest = str_of(r->limits), word;
-    while (next_word(&rest, &word)) { /* one letter, `<=`, one letter */
+    while (!is_empty && next_word(&rest, &word)) { /* one letter, `<=`, one letter */
         int64_t low = size_named(c, word.ptr[0]), high = size_named(c, word.ptr[3]);
         if (low > high)
             return EVAL_FAIL(c->ev, c->s, CALL_LIMIT, STR_ARG(c->target), 1, word.ptr, low, 1, word.ptr + 3, high);
@@ -447,6 +456,7 @@ static bool run(struct call *c, const struct routine *r)
     const struct step *s = c->s;
     struct kern_lapack k = {.routine = r->name,
                             .type = type_of(c, 'T'),
+                            .plain = ev->p->options.plain,
                             .count = c->role_count,
                             .info = -1,
                             .batch_rank = c->batch_rank,

@@ -360,6 +360,7 @@ enum { KERN_LAPACK_ARRAYS = 8, KERN_LAPACK_OPTIONS = 4 };
 struct kern_lapack {
     const char *routine; /* without its type letter: "potrf" */
     enum dtype type;
+    bool plain; /* the library is used only where there is nothing else */
     int count;
     struct kern_lapack_array arrays[KERN_LAPACK_ARRAYS]; /* with dimensions that match each other */
     int info;                                            /* number of the array that receives LAPACK's info; -1: none */
@@ -368,7 +369,7 @@ struct kern_lapack {
     const int64_t *batch;
 };
 enum kern_lapack_outcome { KERN_LAPACK_DONE, KERN_LAPACK_NO_MEMORY, KERN_LAPACK_NO_LIBRARY };
-/* spec: CustomCall. lapack_factor.c and lapack_spectral.c say which arrays and options a routine has. */
+/* spec: CustomCall. lapack_factor.c, lapack_spectral.c and householder.c say which arrays and options a routine has. */
 enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
 
 /* ---- fft.c ---- */

@@ -3,29 +3,49 @@
  *
  * LAPACK for the custom calls of JAX: a whole batch by one routine. Arrays are copied into
  * column-major order and back, whatever their order in memory. LAPACK is part of OpenBLAS; its results aren't the same
- * to the last bit on every machine. --plain runs it, too.
+ * to the last bit on every machine. --plain runs it, too. Routines that LAPACK lacks do without OpenBLAS.
  */
 #include "kern/lapack.h"
 
 #include "kern/blas.h"
+#include "kern/nest.h"
 
 #include <math.h>
 
 static const struct kern_lapack_routine {
     const char *name;
     lapack_fn *run;
+    bool own; /* it works without OpenBLAS */
 } routines[] = {
-    {"gees", lapack_gees},   {"geev", lapack_geev},   {"gehrd", lapack_gehrd}, {"geqp3", lapack_geqp3}, {"geqrf", lapack_geqrf},
-    {"gesdd", lapack_gesdd}, {"gesvd", lapack_gesvd}, {"getrf", lapack_getrf}, {"gtsp", lapack_gtsp},   {"gtsv", lapack_gtsv},
-    {"heevd", lapack_heevd}, {"hetrd", lapack_sytrd}, {"orgqr", lapack_orgqr}, {"ormqr", lapack_ormqr}, {"potrf", lapack_potrf},
-    {"syevd", lapack_heevd}, {"sytrd", lapack_sytrd}, {"trsm", lapack_trsm},   {"ungqr", lapack_orgqr}, {"unmqr", lapack_ormqr},
+    {"gees", lapack_gees, false},
+    {"geev", lapack_geev, false},
+    {"gehrd", lapack_gehrd, false},
+    {"geqp3", lapack_geqp3, false},
+    {"geqrf", lapack_geqrf, false},
+    {"gesdd", lapack_gesdd, false},
+    {"gesvd", lapack_gesvd, false},
+    {"getrf", lapack_getrf, false},
+    {"gtsp", lapack_gtsp, true},
+    {"gtsv", lapack_gtsv, false},
+    {"heevd", lapack_heevd, false},
+    {"hetrd", lapack_sytrd, false},
+    {"householder_product", lapack_householder_product, true},
+    {"householder_qr", lapack_householder_qr, true},
+    {"orgqr", lapack_orgqr, false},
+    {"ormqr", lapack_ormqr, false},
+    {"potrf", lapack_potrf, false},
+    {"syevd", lapack_heevd, false},
+    {"sytrd", lapack_sytrd, false},
+    {"trsm", lapack_trsm, false},
+    {"ungqr", lapack_orgqr, false},
+    {"unmqr", lapack_ormqr, false},
 };
 
-static lapack_fn *find(const char *name)
+static const struct kern_lapack_routine *find(const char *name)
 {
     for (size_t k = 0; k < COUNT_OF(routines); k++)
         if (strcmp(routines[k].name, name) == 0)
-            return routines[k].run;
+            return &routines[k];
     return NULL;
 }
 
@@ -36,6 +56,28 @@ void (*lapack_function(enum dtype t, const char *name))(void)
     memcpy(symbol + 1, name, n);
     symbol[n + 1] = '_';
     return (void (*)(void))blas_function(symbol);
+}
+
+/* ---- numbers ---- */
+
+struct c128 lapack_load(enum dtype t, const char *at)
+{
+    struct c128 v = {0, 0};
+    struct c64 narrow = {0, 0};
+    if (t == DT_C128)
+        memcpy(&v, at, sizeof v);
+    else if (t == DT_F64)
+        memcpy(&v.re, at, sizeof v.re);
+    else
+        memcpy(&narrow, at, dtype_bytes(t));
+    return t == DT_C128 || t == DT_F64 ? v : (struct c128){(double)narrow.re, (double)narrow.im};
+}
+
+void lapack_store(enum dtype t, char *at, struct c128 v)
+{
+    struct c64 narrow = {(float)v.re, (float)v.im};
+    bool wide = t == DT_C128 || t == DT_F64;
+    memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
 }
 
 /* ---- work space ---- */
@@ -76,11 +118,15 @@ struct packed { /* an array with all items of the batch, one after the other */
     struct view view;
 };
 
+/* The type in which a routine works on elements of type t. */
+static enum dtype work_type(enum dtype t) { return dtype_is_float(t) && t != DT_F64 ? DT_F32 : t; }
+
 static bool pack(const struct kern_lapack_array *a, struct packed *p, fint *rows, fint *columns)
 {
     const struct view *v = a->in ? a->in : a->out;
-    int64_t stride = (int64_t)dtype_bytes(v->dtype), batch = v->rank - a->rank;
-    view_dense(&p->view, v->dtype, v->rank, v->dims, NULL);
+    const enum dtype type = work_type(v->dtype);
+    int64_t stride = (int64_t)dtype_bytes(type), batch = v->rank - a->rank;
+    view_dense(&p->view, type, v->rank, v->dims, NULL);
     *rows = a->rank >= 1 ? (fint)v->dims[batch] : 1;
     *columns = a->rank == 2 ? (fint)v->dims[batch + 1] : 1;
     if (a->rank == 2) {
@@ -90,7 +136,7 @@ static bool pack(const struct kern_lapack_array *a, struct packed *p, fint *rows
     p->step = a->shared ? 0 : (size_t)(stride * *rows * *columns);
     p->view.data = p->data = mem_zalloc((size_t)(view_elements(v) * stride) + SMALL);
     if (p->data && a->in)
-        kern_copy(NULL, &p->view, a->in);
+        kern_convert_view(NULL, &p->view, a->in);
     return p->data != NULL;
 }
 
@@ -127,11 +173,12 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run, struct lap
 enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
 {
     struct packed packed[KERN_LAPACK_ARRAYS] = {0};
-    struct lapack_item it = {.type = call->type, .count = call->count, .options = call->options, .work_size = -1};
-    lapack_fn *run = find(call->routine);
+    struct lapack_item it = {
+        .type = work_type(call->type), .count = call->count, .options = call->options, .plain = call->plain, .work_size = -1};
+    const struct kern_lapack_routine *r = find(call->routine);
     if (!any_result(call))
         return KERN_LAPACK_DONE;
-    if (!blas_is_there() || !run)
+    if (!r || (!r->own && !blas_is_there()))
         return KERN_LAPACK_NO_LIBRARY;
     it.work = mem_zalloc(SMALL);
     bool ok = it.work != NULL;
@@ -140,10 +187,10 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
         it.given[k] = a->in;
         ok = (!a->in && !a->out) || pack(a, &packed[k], &it.rows[k], &it.columns[k]);
     }
-    ok = ok && run_items(call, run, &it, packed);
+    ok = ok && run_items(call, r->run, &it, packed);
     for (int k = 0; k < call->count && ok; k++)
         if (call->arrays[k].out)
-            kern_copy(NULL, call->arrays[k].out, &packed[k].view);
+            kern_convert_view(NULL, call->arrays[k].out, &packed[k].view);
     for (int k = 0; k < call->count; k++)
         mem_free(packed[k].data);
     mem_free(it.work);

@@ -5,6 +5,7 @@
  * lapack_factor.c    factorisations and systems of equations
  * lapack_spectral.c  eigenvalues and singular values
  * tridiagonal.c      a solver that jaxlib has, but LAPACK doesn't
+ * householder.c      QR factors as XLA defines them
  */
 #ifndef HLO_KERN_LAPACK_H
 #define HLO_KERN_LAPACK_H
@@ -21,6 +22,7 @@ struct lapack_item {
     bool given[KERN_LAPACK_ARRAYS];                             /* whether the array holds an operand; else zeros */
     fint rows[KERN_LAPACK_ARRAYS], columns[KERN_LAPACK_ARRAYS]; /* 1 where the array has lower rank */
     const int64_t *options;
+    bool plain; /* the library is to be left out where there is something else */
     fint info;
     /* Work space, kept from one item of the batch to the next. `work` is of the routine's type and as long
      * as the routine asks for; `extra` is for what else it needs. */
@@ -47,8 +49,13 @@ static inline fint smaller(fint a, fint b) { return a < b ? a : b; }
 static inline bool lapack_complex(const struct lapack_item *it) { return dtype_is_complex(it->type); }
 static inline size_t lapack_real(const struct lapack_item *it) { return dtype_bytes(dtype_component(it->type)); }
 
+/* Reads a number of type t; real ones have imaginary part 0. lapack_store rounds to that type. */
+struct c128 lapack_load(enum dtype t, const char *at);
+void lapack_store(enum dtype t, char *at, struct c128 v);
+
 typedef void lapack_fn(struct lapack_item *it);
 lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, lapack_gesdd, lapack_gesvd, lapack_getrf,
-    lapack_gtsp, lapack_gtsv, lapack_heevd, lapack_orgqr, lapack_ormqr, lapack_potrf, lapack_sytrd, lapack_trsm;
+    lapack_gtsp, lapack_gtsv, lapack_heevd, lapack_householder_product, lapack_householder_qr, lapack_orgqr, lapack_ormqr,
+    lapack_potrf, lapack_sytrd, lapack_trsm;
 
 #endif

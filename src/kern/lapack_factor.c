@@ -80,6 +80,8 @@ void lapack_geqp3(struct lapack_item *it)
 void lapack_orgqr(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], k = it->rows[1], ld = at_least_one(m);
+    if (m == 0) /* LAPACK would complain on standard output that n is larger */
+        return;
     do
         LAPACK(it, lapack_complex(it) ? "ungqr" : "orgqr", P, P, P, P, P, P, P, P, P)
     (&m, &n, &k, it->x[0], &ld, it->x[1], it->work, &it->work_size, &it->info);

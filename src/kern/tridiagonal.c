@@ -105,26 +105,6 @@ static void substitute_back(struct system *s)
     }
 }
 
-static struct c128 load(enum dtype t, const char *at)
-{
-    struct c128 v = {0, 0};
-    struct c64 narrow = {0, 0};
-    if (t == DT_C128)
-        memcpy(&v, at, sizeof v);
-    else if (t == DT_F64)
-        memcpy(&v.re, at, sizeof v.re);
-    else
-        memcpy(&narrow, at, dtype_bytes(t));
-    return t == DT_C128 || t == DT_F64 ? v : (struct c128){(double)narrow.re, (double)narrow.im};
-}
-
-static void store(enum dtype t, char *at, struct c128 v)
-{
-    struct c64 narrow = {(float)v.re, (float)v.im};
-    bool wide = t == DT_C128 || t == DT_F64;
-    memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
-}
-
 /* dl, d, du: n each, the diagonals (dl[0] and the last of du are outside of the matrix); x: n x m, right-hand
  * sides -> solutions. */
 void lapack_gtsp(struct lapack_item *it)
@@ -143,15 +123,15 @@ void lapack_gtsp(struct lapack_item *it)
     for (int64_t column = 0; column < it->columns[3]; column++) {
         char *x = (char *)it->x[3] + column * n * step;
         for (int64_t i = 0; i < n; i++) {
-            s.dl[i] = load(it->type, (char *)it->x[0] + i * step);
-            s.d[i] = load(it->type, (char *)it->x[1] + i * step);
-            s.du[i] = load(it->type, (char *)it->x[2] + i * step);
+            s.dl[i] = lapack_load(it->type, (char *)it->x[0] + i * step);
+            s.d[i] = lapack_load(it->type, (char *)it->x[1] + i * step);
+            s.du[i] = lapack_load(it->type, (char *)it->x[2] + i * step);
             s.du2[i] = (struct c128){0, 0};
-            s.x[i] = load(it->type, x + i * step);
+            s.x[i] = lapack_load(it->type, x + i * step);
         }
         eliminate(&s);
         substitute_back(&s);
         for (int64_t i = 0; i < n; i++)
-            store(it->type, x + i * step, s.x[i]);
+            lapack_store(it->type, x + i * step, s.x[i]);
     }
 }

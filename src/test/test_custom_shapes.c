@@ -213,7 +213,10 @@ static const char *type_of(char kind, char letter)
 {
     bool wide = letter == 'd' || letter == 'z', complex = letter == 'c' || letter == 'z';
     switch (kind) {
-    case 'T': return complex ? wide ? "c128" : "c64" : wide ? "f64" : "f32";
+    case 'T':
+        if (letter == 'h')
+            return "bf16";
+        return complex ? wide ? "c128" : "c64" : wide ? "f64" : "f32";
     case 'R': return wide ? "f64" : "f32";
     case 'C': return wide ? "c128" : "c64";
     default: return "s32";

@@ -215,7 +215,7 @@ report "no files without names: $(grep -c . ../write) commands"
 
 # ---- libraries ----
 
-for file in linalg/cholesky.hlo fft/lengths.hlo; do
+for file in linalg/cholesky.hlo linalg/custom-householder.hlo linalg/custom-tridiagonal-perturbed.hlo fft/lengths.hlo; do
     [ -f "$data/$file" ] || file=${file%/*}
     preloaded library "test $data/$file" >../out 2>../err || wrong "$file: $(tail -1 ../out) $(cat ../err)"
 done

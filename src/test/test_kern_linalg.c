@@ -1,7 +1,7 @@
 /*
- * Tests of Cholesky factors and triangular systems: fast kernels against plain ones on random sizes, strides, types and
- * batches. Elements that must not be read are NaN, and some diagonals are of kinds that LAPACK treats in its own way. Small
- * cases with known answers are in test_kern_known.
+ * Tests of Cholesky factors, triangular systems and QR factors: fast kernels against plain ones on random sizes, strides,
+ * types and batches. Elements that must not be read are NaN, and some diagonals are of kinds that LAPACK treats in its own way.
+ * Small cases with known answers are in test_kern_known.
  */
 #include "check_quiet.h"
 
@@ -104,6 +104,53 @@ START_TEST(triangular_solve_agrees_with_plain)
 }
 END_TEST
 
+static void run_householder(const char *routine, bool plain, const struct view *a, const struct view *tau,
+                            const struct view *a_out, const struct view *tau_out)
+{
+    struct kern_lapack k = {.routine = routine,
+                            .type = a->dtype,
+                            .plain = plain,
+                            .count = 2,
+                            .arrays = {{a, a_out, 2, false}, {tau, tau_out, 1, false}},
+                            .info = -1,
+                            .batch_rank = a->rank - 2,
+                            .batch = a->dims};
+    ck_assert_int_eq(kern_lapack(&k), KERN_LAPACK_DONE);
+}
+
+/* Pivots are large, so that their signs are no matter of rounding. */
+START_TEST(householder_agrees_with_plain)
+{
+    const enum dtype t = types[_i];
+    for (int seed = 0; seed < 60; seed++) {
+        struct random r = {(uint64_t)seed};
+        const int rank = (int)random_in(&r, 2, 3);
+        const int64_t n = random_in(&r, 1, 70), m = seed % 2 ? random_in(&r, 1, 70) : random_in(&r, n, 90);
+        const int64_t few = m < n ? m : n, items = random_in(&r, 0, 3);
+        const int64_t dims[3] = {items, m, n}, vector[2] = {items, few};
+        struct random_view a = random_array(&r, t, rank, dims + 3 - rank), packed[2], taus[2], q[2];
+        int64_t index[VIEW_MAX_RANK] = {0};
+        do
+            for (int64_t i = 0; i < few && view_elements(&a.view) > 0; i++)
+                put(t, (char *)(uintptr_t)element(&a.view, index, i, i), (double)(m + i % 7), (double)(i % 5));
+        while (index_next(rank - 2, a.view.dims, index));
+        for (int k = 0; k < 2; k++) {
+            packed[k] = random_layout(&r, t, rank, a.view.dims);
+            taus[k] = random_layout(&r, t, rank - 1, vector + 3 - rank);
+            q[k] = random_layout(&r, t, rank, a.view.dims);
+            run_householder("householder_qr", k, &a.view, NULL, &packed[k].view, &taus[k].view);
+            if (m >= n)
+                run_householder("householder_product", k, &packed[k].view, &taus[k].view, &q[k].view, NULL);
+        }
+        ck_assert_msg(views_agree(&packed[0].view, &packed[1].view, rounding(t), (double)m), "R of %s, seed %d",
+                      dtype_spelling(t), seed);
+        ck_assert_msg(views_agree(&taus[0].view, &taus[1].view, rounding(t), 1), "tau of %s, seed %d", dtype_spelling(t), seed);
+        ck_assert_msg(m < n || views_agree(&q[0].view, &q[1].view, rounding(t), 1), "Q of %s, seed %d", dtype_spelling(t), seed);
+        FREE_VIEWS(&a, &packed[0], &packed[1], &taus[0], &taus[1], &q[0], &q[1]);
+    }
+}
+END_TEST
+
 /* A batch of systems whose right-hand sides are cut into blocks, and one of factors, have the same bits whatever team
  * shares them. */
 START_TEST(threads_make_no_difference)
@@ -155,6 +202,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, cholesky_agrees_with_plain, 0, COUNT_OF(types));
     tcase_add_loop_test(tcase, triangular_solve_agrees_with_plain, 0, COUNT_OF(types));
+    tcase_add_loop_test(tcase, householder_agrees_with_plain, 0, COUNT_OF(types));
     tcase_add_test(tcase, threads_make_no_difference);
     suite_add_tcase(suite, tcase);
     return check_run(suite);

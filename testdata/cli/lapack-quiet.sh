@@ -6,6 +6,7 @@
 # stdout:   s32[] -4
 # stdout: )
 # stdout: f32[3,0] { {}, {}, {} }
+# stdout: f32[0,3] {  }
 module() { # LINES SHAPE OPERANDS TARGET CONFIG LINES
     printf 'ENTRY e {\n%s  t = %s custom-call(%s), custom_call_target="%s", api_version=API_VERSION_TYPED_FFI, backend_config={%s}\n%s}\n' \
         "$1" "$2" "$3" "$4" "$5" "$6"
@@ -26,4 +27,8 @@ module '  a = f32[3,3] parameter(0)
   tau = f32[2] parameter(1)
   c = f32[3,0] parameter(2)
 ' 'f32[3,0]' 'a, tau, c' lapack_sormqr_ffi 'left = true, transpose = false' '  ROOT r = f32[3,0] copy(t)
+' >m.hlo && $HLO m.hlo --fake
+module '  a = f32[0,3] parameter(0)
+  tau = f32[0] parameter(1)
+' 'f32[0,3]' 'a, tau' lapack_sorgqr_ffi '' '  ROOT r = f32[0,3] copy(t)
 ' >m.hlo && $HLO m.hlo --fake

@@ -1,0 +1,284 @@
+/*
+ * spec: CustomCall
+ *
+ * QR factors as products of Householder reflectors H = I - tau v v^H, as XLA's custom calls `Qr`
+ * and `ProductOfElementaryHouseholderReflectors` define them: v is 1 at its pivot and 0 above it.
+ * Large matrices of ordinary numbers are left to LAPACK; all others, and all matrices of a plain
+ * run or without OpenBLAS, are computed here in double and rounded once at the end.
+ *
+ * A matrix is one or two column-major arrays of double, the real and the imaginary parts of its
+ * elements; real matrices lack the second one.
+ */
+#include "kern/lapack.h"
+
+#include "kern/blas.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct matrix {
+    int64_t rows, columns;
+    double *re, *im;
+};
+
+/* The number of doubles that a rows x columns matrix of this type takes. */
+static int64_t doubles_of(enum dtype t, int64_t rows, int64_t columns) { return rows * columns * (dtype_is_complex(t) ? 2 : 1); }
+
+static struct matrix matrix_at(double *room, enum dtype t, int64_t rows, int64_t columns)
+{
+    double *im = dtype_is_complex(t) ? room + rows * columns : NULL;
+    return (struct matrix){rows, columns, room, im};
+}
+
+static struct matrix part_of(const struct matrix *m, int64_t row, int64_t column)
+{
+    int64_t at = column * m->rows + row;
+    return (struct matrix){m->rows - row, 1, m->re + at, m->im ? m->im + at : NULL};
+}
+
+static void load_matrix(const struct matrix *m, enum dtype t, const char *from)
+{
+    for (int64_t i = 0, n = m->rows * m->columns; i < n; i++) {
+        struct c128 v = lapack_load(t, from + i * (int64_t)dtype_bytes(t));
+        m->re[i] = v.re;
+        if (m->im)
+            m->im[i] = v.im;
+    }
+}
+
+static void store_matrix(const struct matrix *m, enum dtype t, char *to)
+{
+    for (int64_t i = 0, n = m->rows * m->columns; i < n; i++) {
+        struct c128 v = {m->re[i], m->im ? m->im[i] : 0};
+        lapack_store(t, to + i * (int64_t)dtype_bytes(t), v);
+    }
+}
+
+/* ---- one reflector ---- */
+
+/* Whether the vector is a real multiple of the first unit vector. */
+static bool is_reduced(const struct matrix *x)
+{
+    for (int64_t i = 1; i < x->rows; i++)
+        if (x->re[i] != 0 || (x->im && x->im[i] != 0))
+            return false;
+    return !x->im || x->im[0] == 0;
+}
+
+/* The largest absolute value of a component; not finite if one is not. */
+static double largest(const struct matrix *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < x->rows; i++) {
+        double re = fabs(x->re[i]), im = x->im ? fabs(x->im[i]) : 0;
+        if (!isfinite(re) || !isfinite(im))
+            return INFINITY;
+        most = fmax(most, fmax(re, im));
+    }
+    return most;
+}
+
+static void fill(const struct matrix *x, double value)
+{
+    for (int64_t i = 0; i < x->rows; i++) {
+        x->re[i] = value;
+        if (x->im)
+            x->im[i] = value;
+    }
+}
+
+static void shift(const struct matrix *x, int exponent)
+{
+    for (int64_t i = 0; i < x->rows; i++) {
+        x->re[i] = ldexp(x->re[i], exponent);
+        if (x->im)
+            x->im[i] = ldexp(x->im[i], exponent);
+    }
+}
+
+static double norm_of(const struct matrix *x)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < x->rows; i++)
+        sum += x->re[i] * x->re[i] + (x->im ? x->im[i] * x->im[i] : 0);
+    return sqrt(sum);
+}
+
+/* Divides all but the first element by re + i im. */
+static void divide(const struct matrix *x, double re, double im)
+{
+    const double square = re * re + im * im;
+    for (int64_t i = 1; i < x->rows; i++) {
+        double r = x->re[i];
+        if (!x->im) {
+            x->re[i] = r / re;
+            continue;
+        }
+        x->re[i] = (r * re + x->im[i] * im) / square;
+        x->im[i] = (x->im[i] * re - r * im) / square;
+    }
+}
+
+/* Makes the vector x beta times the first unit vector: its first element becomes beta, which is
+ * real, the others become those of v; returns tau. beta has the sign that is not that of the real
+ * part of x[0] (-0 counts as positive). A vector that is reduced already is left alone, with a tau
+ * of 0. One with an element that is not finite becomes NaN. */
+static struct c128 make_reflector(const struct matrix *x)
+{
+    enum { SAFE = 400 }; /* squares of numbers between 2^-400 and 2^400 add up without overflow */
+    int exponent = 0;
+    if (is_reduced(x))
+        return (struct c128){0, 0};
+    const double most = largest(x);
+    if (!isfinite(most)) {
+        fill(x, NAN);
+        return (struct c128){NAN, NAN};
+    }
+    frexp(most, &exponent);
+    exponent = abs(exponent) > SAFE ? exponent : 0;
+    if (exponent != 0)
+        shift(x, -exponent);
+    const double re = x->re[0], im = x->im ? x->im[0] : 0, norm = norm_of(x);
+    const double beta = re < 0 ? norm : -norm;
+    divide(x, re - beta, im);
+    x->re[0] = ldexp(beta, exponent);
+    if (x->im)
+        x->im[0] = 0;
+    return (struct c128){(beta - re) / beta, -im / beta};
+}
+
+/* Sums are taken in parts, which go to different lanes. */
+enum { LANES = 8 };
+
+static double sum_of(const double *parts)
+{
+    double sum = 0;
+    for (int k = 0; k < LANES; k++)
+        sum += parts[k];
+    return sum;
+}
+
+static double dot(const double *x, const double *y, int64_t n)
+{
+    double parts[LANES] = {0}, rest = 0;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            parts[k] += x[i + k] * y[i + k];
+    for (; i < n; i++)
+        rest += x[i] * y[i];
+    return sum_of(parts) + rest;
+}
+
+static void add_multiple(double *out, double factor, const double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] += factor * x[i];
+}
+
+/* x = (I - tau v v^H) x for one vector; v[0] is taken as 1. */
+static void reflect(const struct matrix *v, struct c128 tau, const struct matrix *x)
+{
+    const int64_t n = v->rows - 1;
+    double re = x->re[0] + dot(v->re + 1, x->re + 1, n);
+    if (!v->im) {
+        re *= tau.re;
+        x->re[0] -= re;
+        add_multiple(x->re + 1, -re, v->re + 1, n);
+        return;
+    }
+    re += dot(v->im + 1, x->im + 1, n);
+    double im = x->im[0] + dot(v->re + 1, x->im + 1, n) - dot(v->im + 1, x->re + 1, n);
+    struct c128 f = {tau.re * re - tau.im * im, tau.re * im + tau.im * re};
+    x->re[0] -= f.re;
+    x->im[0] -= f.im;
+    add_multiple(x->re + 1, -f.re, v->re + 1, n);
+    add_multiple(x->re + 1, f.im, v->im + 1, n);
+    add_multiple(x->im + 1, -f.re, v->im + 1, n);
+    add_multiple(x->im + 1, -f.im, v->re + 1, n);
+}
+
+/* ---- what LAPACK does ---- */
+
+/* Multiplications below which the library is not worth loading. */
+enum { WORTH_LAPACK = 1 << 16 };
+
+/* Whether all are so far from overflow that LAPACK gives finite results. Zeros lose their signs:
+ * for LAPACK the sign of beta depends on them. */
+static bool prepare_for_lapack(enum dtype t, char *x, int64_t count)
+{
+    const double most = dtype_component(t) == DT_F64 ? 0x1p500 : 0x1p60;
+    for (int64_t i = 0; i < count; i++) {
+        struct c128 v = lapack_load(t, x + i * (int64_t)dtype_bytes(t));
+        if (!(fabs(v.re) <= most && fabs(v.im) <= most))
+            return false;
+        v.re += 0.0;
+        v.im += 0.0;
+        lapack_store(t, x + i * (int64_t)dtype_bytes(t), v);
+    }
+    return true;
+}
+
+static bool left_to_lapack(const struct lapack_item *it)
+{
+    const int64_t m = it->rows[0], n = it->columns[0], count = it->rows[1];
+    return !it->plain && m * n >= WORTH_LAPACK / at_least_one((fint)count) && blas_is_there() &&
+           prepare_for_lapack(it->type, it->x[0], m * n) && prepare_for_lapack(it->type, it->x[1], count);
+}
+
+/* ---- the two routines ---- */
+
+/* a: m x n -> R on and above the diagonal, the reflectors' v below it; tau: min(m,n). The
+ * reflectors' product, in order, times R is a. */
+void lapack_householder_qr(struct lapack_item *it)
+{
+    const int64_t m = it->rows[0], n = it->columns[0], step = (int64_t)dtype_bytes(it->type);
+    if (left_to_lapack(it)) {
+        lapack_geqrf(it);
+        return;
+    }
+    double *room = lapack_extra(it, doubles_of(it->type, m, n), sizeof *room);
+    if (!room)
+        return;
+    struct matrix a = matrix_at(room, it->type, m, n);
+    load_matrix(&a, it->type, it->x[0]);
+    for (int64_t k = 0; k < it->rows[1]; k++) {
+        struct matrix v = part_of(&a, k, k);
+        struct c128 tau = make_reflector(&v), adjoint = {tau.re, -tau.im};
+        for (int64_t j = k + 1; j < n; j++) {
+            struct matrix x = part_of(&a, k, j);
+            reflect(&v, adjoint, &x);
+        }
+        lapack_store(it->type, (char *)it->x[1] + k * step, tau);
+    }
+    store_matrix(&a, it->type, it->x[0]);
+}
+
+/* a: m x n, n <= m, below its diagonal the reflectors' v; tau: one for each -> the first n columns
+ * of the reflectors' product, in order. */
+void lapack_householder_product(struct lapack_item *it)
+{
+    const int64_t m = it->rows[0], n = it->columns[0], step = (int64_t)dtype_bytes(it->type);
+    if (left_to_lapack(it)) {
+        lapack_orgqr(it);
+        return;
+    }
+    const int64_t size = doubles_of(it->type, m, n);
+    double *room = lapack_extra(it, 2 * size, sizeof *room);
+    if (!room)
+        return;
+    struct matrix a = matrix_at(room, it->type, m, n), q = matrix_at(room + size, it->type, m, n);
+    load_matrix(&a, it->type, it->x[0]);
+    memset(q.re, 0, (size_t)size * sizeof *room);
+    for (int64_t k = 0; k < n; k++)
+        q.re[k * m + k] = 1;
+    for (int64_t k = it->rows[1] - 1; k >= 0; k--) {
+        struct c128 tau = lapack_load(it->type, (char *)it->x[1] + k * step);
+        struct matrix v = part_of(&a, k, k);
+        for (int64_t j = k; j < n; j++) {
+            struct matrix x = part_of(&q, k, j);
+            reflect(&v, tau, &x);
+        }
+    }
+    store_matrix(&q, it->type, it->x[0]);
+}
