@@ -185,7 +185,8 @@ static void print_tail_attrs(struct printer *w, const struct inst *i, int count,
     }
 }
 
-/* OP-start shows the attributes of the OP that it wraps; OP-update and OP-done don't. */
+/* OP-start shows the attributes of the OP that it wraps; OP-update and OP-done don't. What both the
+ * start and the OP have, aliasing or statistics, is written twice, as XLA does. */
 static void print_wrapped_attrs(struct printer *w, const struct inst *start, const struct inst *root)
 {
     if (start->opcode != OP_ASYNC_START)
@@ -194,8 +195,7 @@ static void print_wrapped_attrs(struct printer *w, const struct inst *start, con
     print_attr_if_worth(w, start, A_ASYNC_EXECUTION_THREAD);
     print_own_attrs(w, root);
     print_tail_attrs(w, root, TAIL_WRAPPED, !frontend || !frontend->v.frontend.count);
-    if (root->opcode != OP_CUSTOM_CALL && root->opcode != OP_FUSION)
-        print_attr_if_worth(w, start, A_OUTPUT_TO_OPERAND_ALIASING);
+    print_attr_if_worth(w, start, A_OUTPUT_TO_OPERAND_ALIASING);
 }
 
 static void print_inst(struct printer *w, const struct inst *i)
