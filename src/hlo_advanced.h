@@ -450,7 +450,8 @@ bool hlo_profile_event(const hlo_profile *f, size_t i, struct hlo_profile_event 
 /* A program planned with `traced` runs all instructions of all computations one by one on whole values and calls back for each:
  * a trace event. Nothing is fused, merged, eliminated or done in place, so it takes more time and memory. Values are those
  * of any other run, except that sums may differ by rounding. Computations applied to elements (reducers, comparators, ...) are
- * not traced. */
+ * not traced. An instruction that neither the result nor a side effect depends on runs as well, but
+ * has no value if it fails, if an operand has none, or if it would call the user's code. */
 struct hlo_event {
     size_t inst; /* its number in a listing of the module */
     size_t participant;
@@ -463,9 +464,10 @@ struct hlo_event {
     } * within;            /* `depth` of them, outermost first */
     void *run;             /* for the functions below */
 };
-/* Operand `k`; and the value, once the instruction is done. They are dense, whole and of their actual sizes; a token is an
- * empty tuple. They are not copied and live until the callback returns, the value only until it is set; hlo_literal_copy
- * keeps one. NULL: there is none, or no memory, which ends the run. */
+/* Operand `k`; and the value, once the instruction is done. They are dense, whole and of their actual
+ * sizes; a token is an empty tuple, and so is an array without a value. They are not copied and live
+ * until the callback returns, the value only until it is set; hlo_literal_copy keeps one. NULL: there
+ * is none, or no memory, which ends the run. */
 const hlo_literal *hlo_event_operand(const struct hlo_event *s, size_t k);
 const hlo_literal *hlo_event_value(const struct hlo_event *s);
 /* Replaces the value by a copy of `l`; before the instruction has run, instead of running it. False with a message when the shape
@@ -495,6 +497,8 @@ struct hlo_trace_callbacks {
      * several participants are serialized. */
     bool (*before)(void *context, const struct hlo_event *s);
     bool (*after)(void *context, const struct hlo_event *s);
+    /* Called instead of `after` for an instruction without a value; may be NULL. */
+    bool (*skipped)(void *context, const struct hlo_event *s);
 };
 #define HLO_TRACE_CALLBACKS_INIT HLO_INIT(hlo_trace_callbacks)
 /* Sets the callbacks of all later runs; their context must live as long. NULL: none. False when the program was not planned with

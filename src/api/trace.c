@@ -166,6 +166,12 @@ static bool after(void *context, struct sighting *s)
     return call_back(o, s, o->user.after);
 }
 
+static bool skipped(void *context, struct sighting *s)
+{
+    struct tracer *o = context;
+    return call_back(o, s, o->user.skipped);
+}
+
 bool hlo_trace(hlo_program *p, const struct hlo_trace_callbacks *user)
 {
     struct tracer *o = p->tracer;
@@ -174,7 +180,8 @@ bool hlo_trace(hlo_program *p, const struct hlo_trace_callbacks *user)
         return false;
     o->ours = false;
     o->user = given;
-    o->observer = (struct observer){o, user && user->before ? before : NULL, user && user->after ? after : NULL};
+    o->observer = (struct observer){o, user && user->before ? before : NULL, user && user->after ? after : NULL,
+                                    given.skipped ? skipped : NULL};
     for (size_t k = 0; k < p->count; k++)
         if (p->programs[k])
             p->programs[k]->observer = user ? &o->observer : NULL;

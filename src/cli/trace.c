@@ -147,6 +147,21 @@ static bool look(void *context, const struct hlo_event *s)
     return go;
 }
 
+/* An instruction that was not executed, since nothing depends on it. */
+static bool look_at_skipped(void *context, const struct hlo_event *s)
+{
+    struct tracing *t = context;
+    struct watched *w = &t->each[s->participant];
+    struct traced i = {.sight = s, .inst = hlo_list_inst(t->listing, s->inst)};
+    if (!t->lines || !is_wanted(t, &i.inst))
+        return true;
+    i.computation = hlo_list_computation(t->listing, i.inst.computation).name;
+    put_trace_line(&w->trace, t, &i);
+    if (t->participants == 1)
+        flush(t, w);
+    return true;
+}
+
 /* ---- the whole ---- */
 
 static uint64_t count_odd(const struct hlo_stats *s, unsigned what)
@@ -213,7 +228,7 @@ int trace_open(struct tracing *t, const struct arguments *a)
 
 void trace_observe(struct tracing *t, hlo_program *p)
 {
-    t->observer = HLO_WITH(hlo_trace_callbacks, .context = t, .after = look);
+    t->observer = HLO_WITH(hlo_trace_callbacks, .context = t, .after = look, .skipped = look_at_skipped);
     if (t->listing)
         hlo_trace(p, &t->observer);
 }

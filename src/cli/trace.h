@@ -14,9 +14,9 @@ struct traced {
     const struct hlo_event *sight;
     struct hlo_listed inst;
     const char *computation;
-    const hlo_literal *value;
-    struct hlo_stats stats; /* of its value */
-    bool array;             /* else the value is a tuple, of which people are shown no statistics */
+    const hlo_literal *value; /* NULL: it was not executed */
+    struct hlo_stats stats;   /* of its value */
+    bool array;               /* else the value is a tuple, of which people are shown no statistics */
 };
 
 struct tracing {

@@ -106,10 +106,10 @@ static void put_count(struct buf *out, uint64_t n, bool there)
     buf_free(&b);
 }
 
-static void put_text_line(struct buf *out, const struct tracing *t, const struct traced *i)
+/* The columns that say which instruction it is. */
+static void put_inst(struct buf *out, const struct tracing *t, const struct traced *i, const char *shape)
 {
     const struct columns *c = t->columns;
-    const struct hlo_stats *s = &i->stats;
     struct buf b = {0};
     if (t->participants > 1)
         buf_printf(out, "%4zu  ", i->sight->participant);
@@ -121,10 +121,22 @@ static void put_text_line(struct buf *out, const struct tracing *t, const struct
     buf_puts(&b, i->inst.name);
     put_cell(out, &b, c->name, false);
     buf_puts(out, "  ");
-    hlo_text shape = hlo_literal_shape(i->value);
-    put_shape(&b, shape.data, WIDEST_SHAPE);
-    hlo_text_free(&shape);
+    put_shape(&b, shape, WIDEST_SHAPE);
     put_cell(out, &b, c->shape, false);
+    buf_free(&b);
+}
+
+static void put_text_line(struct buf *out, const struct tracing *t, const struct traced *i)
+{
+    const struct hlo_stats *s = &i->stats;
+    if (!i->value) {
+        put_inst(out, t, i, i->inst.shape);
+        buf_puts(out, "  not executed: its result is unused\n");
+        return;
+    }
+    hlo_text shape = hlo_literal_shape(i->value);
+    put_inst(out, t, i, shape.data);
+    hlo_text_free(&shape);
     if (i->sight->seconds > 0)
         put_seconds(out, i->sight->seconds);
     else
@@ -137,7 +149,6 @@ static void put_text_line(struct buf *out, const struct tracing *t, const struct
     put_count(out, s->positive_inf + s->negative_inf, i->array);
     put_count(out, s->zero, i->array);
     buf_putc(out, '\n');
-    buf_free(&b);
 }
 
 /* ---- JSON ---- */
@@ -148,17 +159,17 @@ static void put_string(struct buf *out, const char *key, const char *text)
     buf_json_str(out, str_of(text));
 }
 
-static void put_json_line(struct buf *out, const struct tracing *t, const struct traced *i)
+/* The keys that say which instruction it is. */
+static void put_json_inst(struct buf *out, const struct tracing *t, const struct traced *i, const char *shape)
 {
     const struct hlo_event *s = i->sight;
-    hlo_text shape = hlo_literal_shape(i->value), stats = hlo_stats_json(&i->stats);
     buf_printf(out, "{\"number\":%" PRIu64, s->number);
     if (t->participants > 1)
         buf_printf(out, ",\"participant\":%zu", s->participant);
     put_string(out, "name", i->inst.name);
     put_string(out, "op", i->inst.op);
     put_string(out, "computation", i->computation);
-    put_string(out, "shape", shape.data);
+    put_string(out, "shape", shape);
     if (i->inst.line > 0)
         buf_printf(out, ",\"line\":%" PRIu32, i->inst.line);
     if (*i->inst.where)
@@ -169,7 +180,20 @@ static void put_json_line(struct buf *out, const struct tracing *t, const struct
         put_string(out, "name", hlo_list_inst(t->listing, s->within[k].inst).name);
         buf_printf(out, ",\"iteration\":%" PRId64 "}", s->within[k].iteration);
     }
-    buf_puts(out, "],\"seconds\":");
+    buf_putc(out, ']');
+}
+
+static void put_json_line(struct buf *out, const struct tracing *t, const struct traced *i)
+{
+    const struct hlo_event *s = i->sight;
+    if (!i->value) {
+        put_json_inst(out, t, i, i->inst.shape);
+        buf_puts(out, ",\"executed\":false}\n");
+        return;
+    }
+    hlo_text shape = hlo_literal_shape(i->value), stats = hlo_stats_json(&i->stats);
+    put_json_inst(out, t, i, shape.data);
+    buf_puts(out, ",\"seconds\":");
     buf_json_number(out, s->seconds, 6);
     buf_printf(out, ",\"stats\":%s}\n", stats.data);
     hlo_text_free(&shape);

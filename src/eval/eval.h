@@ -42,10 +42,11 @@ struct observer {
     void *context;
     bool (*before)(void *context, struct sighting *s);
     bool (*after)(void *context, struct sighting *s);
+    bool (*skipped)(void *context, struct sighting *s); /* in place of `after`, where the instruction has no value */
 };
 enum { SIGHT_VALUE = -1 };
 /* Operand k of the instruction, or its value: dense and complete; valid until the observer returns. A token is an empty
- * tuple. NULL: no memory, which ends the run. */
+ * tuple, and so is an array that was not computed. NULL: no memory, which ends the run. */
 struct literal *eval_sight(struct sighting *s, int operand);
 /* Replaces the value by another one of a fitting shape. False as above. */
 bool eval_sight_set(struct sighting *s, const struct literal *l);

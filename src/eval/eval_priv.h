@@ -10,6 +10,7 @@
  * size_rules.c  what each family makes of them
  * rehearse.c, rehearse_kernels.c   a run without its kernels: what memory it takes
  * observe.c     a run whose every instruction is shown
+ * unused.c      steps that nothing depends on
  *
  * and one file for each family of operations. To collective belong permute.c (between pairs), sized.c (of arrays smaller than
  * their bounds), group.c (who takes part) and fold.c (blocks, folded); to control, for its custom calls, custom.c, lapack.c,
@@ -59,6 +60,7 @@ struct value {
     const int64_t *bounds; /* of an array with a dimension smaller than its shape says: those of the
                             * shape; NULL when all are as large as they can be */
     bool roomy;            /* with bounds: the storage extends to them, in the strides of the view */
+    bool absent;           /* zeros in place of what was not computed: nothing depends on them */
     struct view view;
 };
 
@@ -159,6 +161,13 @@ void value_move(struct value *to, struct value *from);
 void value_share(struct value *to, const struct value *from);
 /* A dense value; false (without a message) when there is no memory. */
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
+
+/* ---- unused.c ---- */
+
+/* Runs a step that nothing depends on. If it fails, its results are absent and the run goes on,
+ * except at a limit of the run, without memory, or when another participant has ended it. They are
+ * absent, too, where an operand is, and instead of a call of the user's code. */
+bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run);
 
 /* ---- control.c ---- */
 

@@ -27,6 +27,7 @@ void value_move(struct value *to, struct value *from)
         return;
     to->bounds = from->bounds;
     to->roomy = from->roomy;
+    to->absent = from->absent;
     view_copy(&to->view, &from->view);
 }
 
@@ -38,6 +39,7 @@ void value_share(struct value *to, const struct value *from)
     to->buffer->refs++;
     to->bounds = from->bounds;
     to->roomy = from->roomy;
+    to->absent = from->absent;
     view_copy(&to->view, &from->view);
 }
 
@@ -52,6 +54,7 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
         return false;
     v->bounds = NULL;
     v->roomy = false;
+    v->absent = false;
     view_dense(&v->view, t, rank, dims, v->buffer->data);
     return true;
 }
@@ -66,12 +69,17 @@ static struct value *frame_of(struct eval *ev, const struct function *f)
     return *frame;
 }
 
+static bool run_step(struct eval *ev, const struct step *s)
+{
+    eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
+    return ev->p->dynamic && !eval_rehearsed(ev) ? eval_sized(ev, s, run) : run(ev, s);
+}
+
 bool eval_step(struct eval *ev, const struct step *s)
 {
     if (s->names)
         return eval_names(ev, s);
-    eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
-    return ev->p->dynamic && !eval_rehearsed(ev) ? eval_sized(ev, s, run) : run(ev, s);
+    return s->unused && !eval_rehearsed(ev) ? eval_unused(ev, s, run_step) : run_step(ev, s);
 }
 
 static bool watched_step(struct eval *ev, const struct function *f, const struct step *s)

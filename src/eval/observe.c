@@ -57,7 +57,7 @@ static struct literal *show(struct showing *w, const struct shape *s)
     struct literal *l = ARENA_NEW(a, struct literal);
     const int at = *w->at++;
     struct value *copy = w->copies++;
-    if (at == NO_VALUE || !w->ok) {
+    if (at == NO_VALUE || !w->ok || value_of(ev, at)->absent) {
         l->shape = no_shape(ev);
         return l;
     }
@@ -190,6 +190,18 @@ static bool run(struct sighting *s, const struct function *f, const struct step 
     return true;
 }
 
+/* Whether the instruction has results, and none of them exists. */
+static bool is_absent(struct eval *ev, const struct step *s)
+{
+    bool any = false;
+    for (int r = 0; r < s->result_count; r++) {
+        if (s->results[r] != NO_VALUE && !value_of(ev, s->results[r])->absent)
+            return false;
+        any |= s->results[r] != NO_VALUE;
+    }
+    return any;
+}
+
 static bool show_inst(struct eval *ev, const struct function *f, const struct step *first, const struct step *last)
 {
     struct sights *all = ev->sights;
@@ -211,7 +223,7 @@ static bool show_inst(struct eval *ev, const struct function *f, const struct st
     s.given = NULL;
     s.done = true;
     s.within = all->within;
-    ok = ok && tell(&s, o->after);
+    ok = ok && tell(&s, is_absent(ev, last) ? o->skipped : o->after);
     for (const struct step *at = first; at <= last && ok; at++)
         for (int j = 0; j < at->release_count; j++)
             value_drop(ev, &ev->frame[at->release[j]]);

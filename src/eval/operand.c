@@ -104,6 +104,7 @@ struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, boo
     out->buffer = x->buffer; /* the operand keeps its view, for the kernel to read, but gives up the storage */
     x->buffer = NULL;
     out->bounds = NULL;
+    out->absent = false;
     view_dense(&out->view, shape->dtype, shape->rank, dims, x->view.data);
     return &out->view;
 }
@@ -129,6 +130,7 @@ bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struc
     out->buffer = x->buffer;
     out->buffer->refs++;
     out->bounds = NULL;
+    out->absent = false;
     view_copy(&out->view, &copy);
     return true;
 }

@@ -151,10 +151,29 @@ static void conditional(struct gen *g)
     buf_free(&rest);
 }
 
+/* A call of a target that does not exist, as dead code: its result is unused, or an unused component
+ * of a tuple. */
+static void dead_call(struct gen *g, struct val x)
+{
+    const struct type types[2] = {x.type, x.type};
+    struct buf one = {0}, two = {0};
+    put_plain_type(&one, &x.type);
+    put_tuple_type(&two, 2, types);
+    struct val both[2] = {x, gen_emit_raw(g, one.data, "custom-call", 1, &x, ", custom_call_target=\"unknown\"")};
+    if (gen_chance(g, 50))
+        gen_element(g, gen_emit_raw(g, two.data, "tuple", 2, both, NULL), 0, x.type);
+    buf_free(&one);
+    buf_free(&two);
+}
+
 /* Custom calls that are part of the language by now. */
 static void custom_call(struct gen *g)
 {
     struct val x = gen_pick(g, TY_ANY, 0);
+    if (gen_chance(g, 30)) {
+        dead_call(g, x);
+        return;
+    }
     gen_emit(g, OP_CUSTOM_CALL, x.type, 1, &x, ", custom_call_target=\"Sharding\", sharding={replicated}");
 }
 

@@ -4,6 +4,12 @@
  */
 #include "plan/plan_priv.h"
 
+/* A custom call may fail, so whether it is executed must not depend on passes. */
+static bool must_run(struct planner *pl, const struct step *s)
+{
+    return (s->inst->opcode == OP_CUSTOM_CALL && !s->unused) || plan_has_effect(pl, s->inst);
+}
+
 static bool is_read(const struct step *s, const bool *read)
 {
     for (int r = 0; r < s->result_count; r++)
@@ -21,7 +27,7 @@ void plan_drop_dead(struct planner *pl, struct function *f, int value_count, str
             read[results.at[j]] = true;
     for (int k = f->step_count - 1; k >= 0; k--) {
         const struct step *s = &f->steps[k];
-        if (!is_read(s, read) && !plan_has_effect(pl, s->inst)) {
+        if (!is_read(s, read) && !must_run(pl, s)) {
             pl->p->stats.dropped++;
             continue;
         }

@@ -251,13 +251,24 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
 
 /* ---- one instruction ---- */
 
+/* Notes that an instruction takes the results of earlier steps for its value. */
+static bool take_over(struct build *b, const struct inst *i, struct leaves made)
+{
+    for (int k = 0; k < made.count && plan_is_used(b->pl, i); k++) {
+        int at = made.at[k] >= 0 ? b->maker[made.at[k]] : -1;
+        if (at >= 0)
+            b->f->steps[at].unused = false;
+    }
+    return true;
+}
+
 static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
     struct leaves operands = plan_operands(b, i, &starts);
     i = simple_inst(b, i, &operands);
     if (simple_find(b, i, operands, out) || same_find(b, i, operands, out))
-        return true;
+        return take_over(b, i, *out);
     struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
     if (!s || !plan_prepare(b, s))
         return false;
@@ -317,6 +328,12 @@ static bool plan_params(struct build *b, const struct computation *c)
     return true;
 }
 
+static void mark_unused(struct build *b, int first)
+{
+    for (int k = first; k < b->f->step_count; k++)
+        b->f->steps[k].unused = true;
+}
+
 bool plan_steps(struct build *b, const struct computation *c)
 {
     const bool shown = plan_observes(b->pl);
@@ -324,10 +341,13 @@ bool plan_steps(struct build *b, const struct computation *c)
     struct inst **order = shown ? plan_order(b->pl, c) : plan_live(b->pl, c, &count);
     for (int k = 0; k < count; k++) {
         const struct inst *i = order[k];
+        const int first = b->f->step_count;
         if (i->opcode == OP_PARAMETER && !shown)
             continue;
         if (!(shown ? plan_observed_inst : plan_inst)(b, i, &b->env[i->index]))
             return false;
+        if (!plan_is_used(b->pl, i))
+            mark_unused(b, first);
         b->total_leaves += b->env[i->index].count;
         if (b->total_leaves > MAX_TOTAL_LEAVES)
             return PLAN_FAIL(b->pl, i, TOO_MANY_LEAVES, MAX_TOTAL_LEAVES);

@@ -479,6 +479,7 @@ static void set_values(struct making *m, const struct step *const *outs, struct 
     to->results = values;
     to->shapes = shapes;
     to->makers = makers;
+    to->unused = false; /* some of its results may be used */
     to->result_count = n;
     to->operands = ARENA_DUP(keep, m->g->leaves, m->g->leaf_count);
     to->operand_count = m->g->leaf_count;

@@ -4,7 +4,7 @@
  * Instructions that only rename existing values (tuples, parameters, constants) become steps here too, with results of
  * their own: the same values, in slots that nobody else has, so that an observer may replace them without changing what
  * they were named after. All operands of an instruction are operands of its step, read or not, so that they still exist
- * when the step is done.
+ * when the step is done. Dead code is planned as well, except what cannot be planned.
  */
 #include "plan/plan_priv.h"
 
@@ -67,7 +67,40 @@ static bool name_element(struct build *b, const struct inst *i, struct leaves gi
     return emit_names(b, i, tuple, starts, names, out);
 }
 
-bool plan_observed_inst(struct build *b, const struct inst *i, struct leaves *out)
+/* ---- dead code that cannot be planned ---- */
+
+/* Whether other runs leave the instruction out. */
+static bool is_dead(struct build *b, const struct inst *i)
+{
+    int count;
+    if (plan_is_used(b->pl, i))
+        return false;
+    struct inst **live = plan_live(b->pl, i->parent, &count);
+    for (int k = 0; k < count; k++)
+        if (live[k] == i)
+            return false;
+    return true;
+}
+
+static bool reads_left_out(const struct build *b, const struct inst *i)
+{
+    for (int k = 0; k < i->operand_count && b->left_out; k++)
+        if (b->left_out[i->operands[k]->index])
+            return true;
+    return false;
+}
+
+static void leave_out(struct build *b, const struct inst *i, int steps_before)
+{
+    if (!b->left_out)
+        b->left_out = ARENA_ARRAY(&b->pl->scratch, bool, i->parent->inst_count);
+    b->left_out[i->index] = true;
+    b->f->step_count = steps_before;
+}
+
+/* ---- the whole ---- */
+
+static bool plan_shown(struct build *b, const struct inst *i, struct leaves *out)
 {
     const int before = b->f->step_count;
     if (i->opcode != OP_PARAMETER && !plan_inst(b, i, out)) /* the leaves of a parameter exist already */
@@ -77,4 +110,26 @@ bool plan_observed_inst(struct build *b, const struct inst *i, struct leaves *ou
     for (int k = before; k < b->f->step_count; k++)
         b->f->steps[k].goes_on = true;
     return (i->opcode == OP_GET_TUPLE_ELEMENT ? name_element : name_again)(b, i, *out, out);
+}
+
+bool plan_observed_inst(struct build *b, const struct inst *i, struct leaves *out)
+{
+    const int before = b->f->step_count;
+    struct diags said, *ds = b->pl->ds;
+    if (plan_is_used(b->pl, i))
+        return plan_shown(b, i, out);
+    if (reads_left_out(b, i)) {
+        leave_out(b, i, before);
+        return true;
+    }
+    diags_init(&said, ds->source);
+    b->pl->ds = &said;
+    bool ok = plan_shown(b, i, out), dead = !ok && is_dead(b, i);
+    b->pl->ds = ds;
+    for (const struct diag *d = said.first; d && !dead; d = d->next)
+        diag_copy(ds, d);
+    diags_free(&said);
+    if (dead)
+        leave_out(b, i, before);
+    return ok || dead;
 }

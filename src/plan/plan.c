@@ -176,6 +176,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     elided_collect(&pl);
     note_opcodes(&pl);
     inline_prepare(&pl);
+    plan_find_used(&pl);
     p->entry = plan_function(&pl, NULL, m->entry);
     arena_free(&pl.scratch);
     if (!p->entry) {

@@ -50,6 +50,7 @@ struct step {
     const struct inst *inst;
     uint8_t once;      /* enum once; unless ONCE_NOT, results that others read stay in their slots */
     bool goes_on;      /* of an observed function: the next step belongs to the same instruction */
+    bool unused;       /* nothing depends on its results: its failure does not end a run */
     int operand_count; /* leaves of all operands, one operand after the other */
     const int *operands;
     const uint8_t *uses;               /* enum use, for each of them */

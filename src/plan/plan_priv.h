@@ -19,6 +19,7 @@
  *   simple.c        instructions that are less than they seem
  *   same.c          steps that make the same
  *   dead.c          steps that nobody reads
+ *   used.c          instructions that nothing depends on
  *   once.c          what constants alone decide
  *   split.c         reductions in two parts, one of them made once
  *   fuse.c, fuse_ops.c   elementwise steps made one
@@ -46,6 +47,7 @@ struct planner {
     struct traffic_list **traffic;    /* by index: channels that it sends on or waits for */
     bool has[OP_COUNT];               /* opcodes that occur anywhere in the module */
     uint8_t *effects;                 /* enum known, by index: it has effects beside its value */
+    bool **used;                      /* by index, by instruction: see used.c */
     uint8_t *computes;                /* enum known, by index: it has none */
     uint8_t *not_scalar;              /* true: it can't be made a scalar program */
     struct map constants;             /* small ones: type, shape and bytes -> number */
@@ -120,6 +122,7 @@ struct build {
     struct planner *pl;
     struct function *f;
     struct leaves *env; /* by instruction of the computation that is being planned or inlined */
+    bool *left_out;     /* of an observed function, by instruction: dead code that has no steps; NULL: there is none */
     struct map same;    /* from what a step is to its results */
     int value_count;
     int *maker; /* by value: the step that makes it; -1: a parameter, or not known */
@@ -177,6 +180,12 @@ bool inline_call(struct build *b, const struct inst *i, const struct computation
 /* Turns a map of elementwise operations into these operations on whole arrays; `done` is set when it could. False with a
  * message. */
 bool inline_map(struct build *b, const struct inst *i, struct leaves *out, bool *done);
+
+/* ---- used.c ---- */
+
+/* Finds the instructions that the module's result, or an effect, depends on. */
+void plan_find_used(struct planner *pl);
+static inline bool plan_is_used(const struct planner *pl, const struct inst *i) { return pl->used[i->parent->index][i->index]; }
 
 /* ---- dead.c ---- */
 

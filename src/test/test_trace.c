@@ -55,6 +55,16 @@ static bool after(void *context, const struct hlo_event *sight)
     return s->act == NULL || s->at != NULL || s->act(s, sight);
 }
 
+static bool skipped(void *context, const struct hlo_event *sight)
+{
+    struct stage *s = context;
+    const size_t n = strlen(s->seen);
+    const hlo_literal *value = hlo_event_value(sight);
+    ck_assert(hlo_literal_leaves(value) == 0 || hlo_literal_count(value) > 0);
+    snprintf(s->seen + n, sizeof s->seen - n, "%s -\n", hlo_list_inst(s->listing, sight->inst).name);
+    return true;
+}
+
 static void open_stage(struct stage *s, const char *text, const struct hlo_run_options *options)
 {
     *s = (struct stage){.m = hlo_messages_new(), .said = hlo_messages_new()};
@@ -64,7 +74,7 @@ static void open_stage(struct stage *s, const char *text, const struct hlo_run_o
     s->listing = hlo_list(s->module);
     s->program = hlo_plan(s->module, options, s->m);
     ck_assert_ptr_nonnull(s->program);
-    s->observer = (struct hlo_trace_callbacks){sizeof(struct hlo_trace_callbacks), s, before, after};
+    s->observer = (struct hlo_trace_callbacks){sizeof(struct hlo_trace_callbacks), s, before, after, skipped};
     hlo_trace(s->program, &s->observer);
 }
 
@@ -250,6 +260,39 @@ START_TEST(values_are_replaced)
         s.act = NULL; /* the program is as it was */
         run_stage(&s);
         check_result(&s, "{4, 16}");
+        close_stage(&s);
+    }
+}
+END_TEST
+
+/* u and w cannot be executed, s cannot even be planned; nothing depends on them, or on what reads
+ * them. */
+static const char *const unused = "HloModule m\n"
+                                  "ENTRY e {\n"
+                                  "  x = f32[2] constant({1, 2})\n"
+                                  "  u = f32[2] custom-call(x), custom_call_target=\"unknown\"\n"
+                                  "  d = f32[2] add(u, x)\n"
+                                  "  w = f32[2,3] custom-call(x), custom_call_target=\"Qr\"\n"
+                                  "  s = f32[2] shift-left(x, x)\n"
+                                  "  n = f32[2] negate(s)\n"
+                                  "  t = (f32[2], f32[2]) tuple(x, d)\n"
+                                  "  g = f32[2] get-tuple-element(t), index=1\n"
+                                  "  ROOT r = f32[2] get-tuple-element(t), index=0\n"
+                                  "}\n";
+
+START_TEST(unused_instructions)
+{
+    struct stage s;
+    for (int set = 0; set < 2; set++) {
+        open_stage(&s, unused, &observed);
+        s.at = set ? "u" : "";
+        s.act = set_y;
+        run_stage(&s);
+        check_result(&s, "{1, 2}");
+        ck_assert_str_eq(s.seen, set ? "x {1, 2}\nw -\nu {5, 6}\nd {6, 8}\nt ( {1, 2}, {6, 8} )\n"
+                                       "g {6, 8}\nr {1, 2}\n"
+                                     : "x {1, 2}\nw -\nu -\nd -\nt ( {1, 2}, (  ) )\ng -\nr {1, 2}\n");
+        ck_assert_uint_eq(hlo_messages_count(s.m), 0);
         close_stage(&s);
     }
 }
@@ -573,6 +616,7 @@ int main(void)
     tcase_add_test(c, operands_are_still_there);
     tcase_add_test(c, iterations);
     tcase_add_test(c, values_are_replaced);
+    tcase_add_test(c, unused_instructions);
     tcase_add_test(c, tuples_stay_whole);
     tcase_add_test(c, an_observer_ends_the_run);
     tcase_add_test(c, copies_stay);

@@ -1,0 +1,257 @@
+/*
+ * used.c: which instructions does the result of the module, or an effect, depend on? The others are
+ * dead code, wherever they are: XLA removes them, and a run of any kind succeeds even if one of
+ * them cannot be executed.
+ *
+ * The analysis follows leaves through tuples, calls, loops and branches: a loop may carry a value
+ * that nothing reads. It does not tell callers of one computation apart. Each leaf is visited once.
+ */
+#include "plan/plan_priv.h"
+
+/* Beyond this number of leaves of all values every instruction counts as used. */
+enum { MOST_LEAVES = 1 << 24, WHOLE = -1 };
+
+enum { BY_NUMBER = -1 };
+
+struct site { /* an instruction that hands its operands to a computation leaf by leaf */
+    const struct inst *inst;
+    int operand; /* of a branch: the one that it gets; else BY_NUMBER of the parameter */
+    const struct site *next;
+};
+
+struct visit {
+    const struct inst *inst;
+    int64_t leaf; /* WHOLE: the instruction has just become used */
+};
+
+struct marking {
+    struct planner *pl;
+    int64_t **first;              /* by computation, by instruction: the number of its first leaf */
+    bool *needed;                 /* by that number */
+    bool *reached;                /* by computation */
+    const struct site **sites;    /* by computation */
+    struct computation **callees; /* of the instruction that is visited */
+    int callee_room;
+    struct visit *stack;
+    size_t count, capacity;
+};
+
+static void push(struct marking *w, const struct inst *i, int64_t leaf)
+{
+    VEC_PUSH(&w->pl->scratch, w->stack, w->count, w->capacity) = (struct visit){i, leaf};
+}
+
+static void use(struct marking *w, const struct inst *i)
+{
+    bool *used = &w->pl->used[i->parent->index][i->index];
+    if (!*used)
+        push(w, i, WHOLE);
+    *used = true;
+}
+
+static void need(struct marking *w, const struct inst *i, int64_t leaf)
+{
+    use(w, i);
+    if (leaf >= shape_leaf_count(i->shape))
+        return;
+    bool *needed = &w->needed[w->first[i->parent->index][i->index] + leaf];
+    if (!*needed)
+        push(w, i, leaf);
+    *needed = true;
+}
+
+static void need_all(struct marking *w, const struct inst *i)
+{
+    use(w, i); /* it may have no leaves */
+    for (int64_t n = shape_leaf_count(i->shape), k = 0; k < n; k++)
+        need(w, i, k);
+}
+
+static void reach(struct marking *w, const struct computation *c)
+{
+    if (w->reached[c->index])
+        return;
+    w->reached[c->index] = true;
+    for (int k = 0; k < c->inst_count; k++)
+        if (plan_has_effect(w->pl, c->insts[k]))
+            use(w, c->insts[k]);
+}
+
+/* Valid until the next call. */
+static struct computation **callees_of(struct marking *w, const struct inst *i, int *count)
+{
+    *count = inst_callees(i, NULL);
+    if (*count > w->callee_room) {
+        w->callee_room = 2 * *count;
+        w->callees = ARENA_ARRAY(&w->pl->scratch, struct computation *, w->callee_room);
+    }
+    inst_callees(i, w->callees);
+    return w->callees;
+}
+
+/* ---- the rules ---- */
+
+/* Whether the instruction hands on leaves; any other one reads all of its operands. */
+static bool follows_leaves(const struct inst *i)
+{
+    switch (i->opcode) {
+    case OP_ADD_DEPENDENCY:
+    case OP_CALL:
+    case OP_CONDITIONAL:
+    case OP_COPY:
+    case OP_DOMAIN:
+    case OP_FUSION:
+    case OP_GET_TUPLE_ELEMENT:
+    case OP_OPT_BARRIER:
+    case OP_TUPLE:
+    case OP_WHILE: return true;
+    default: return false;
+    }
+}
+
+/* What the instruction reads whichever of its leaves are needed. */
+static void visit_whole(struct marking *w, const struct inst *i)
+{
+    int count;
+    struct computation **callees = callees_of(w, i, &count);
+    const bool all = !follows_leaves(i);
+    for (int k = 0; k < count; k++) {
+        reach(w, callees[k]);
+        if (all)
+            need_all(w, callees[k]->root);
+    }
+    if (i->opcode == OP_WHILE)
+        need_all(w, inst_computation(i, A_CONDITION)->root);
+    for (int k = 0; k < i->operand_count; k++)
+        if (all || (i->opcode == OP_CONDITIONAL && k == 0) || (i->opcode == OP_ADD_DEPENDENCY && k == 1))
+            need_all(w, i->operands[k]);
+}
+
+/* The element of a tuple that a leaf of it belongs to. */
+static int element_at(const struct shape *s, int64_t leaf)
+{
+    int low = 0, high = s->count - 1;
+    while (low < high) {
+        int middle = low + (high - low + 1) / 2;
+        if (shape_first_leaf(s, middle) <= leaf)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static void visit_parameter(struct marking *w, const struct inst *i, int64_t leaf)
+{
+    for (const struct site *s = w->sites[i->parent->index]; s; s = s->next)
+        if (s->inst->opcode == OP_WHILE)
+            need(w, s->inst, leaf);
+        else
+            need(w, s->inst->operands[s->operand == BY_NUMBER ? i->number : s->operand], leaf);
+}
+
+static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
+{
+    int count = 0, element;
+    struct computation **callees;
+    switch (i->opcode) {
+    case OP_PARAMETER: visit_parameter(w, i, leaf); break;
+    case OP_TUPLE:
+        element = element_at(i->shape, leaf);
+        need(w, i->operands[element], leaf - shape_first_leaf(i->shape, element));
+        break;
+    case OP_GET_TUPLE_ELEMENT:
+        need(w, i->operands[0], shape_first_leaf(i->operands[0]->shape, inst_int(i, A_INDEX, 0)) + leaf);
+        break;
+    case OP_ADD_DEPENDENCY:
+    case OP_COPY:
+    case OP_DOMAIN:
+    case OP_OPT_BARRIER: need(w, i->operands[0], leaf); break;
+    case OP_WHILE:
+        need(w, i->operands[0], leaf);
+        need(w, inst_computation(i, A_BODY)->root, leaf);
+        break;
+    case OP_CALL:
+    case OP_CONDITIONAL:
+    case OP_FUSION:
+        callees = callees_of(w, i, &count);
+        for (int k = 0; k < count; k++)
+            need(w, callees[k]->root, leaf);
+        break;
+    default: break;
+    }
+}
+
+/* ---- the whole ---- */
+
+/* Numbers the leaves; false: there are too many. */
+static bool number_leaves(struct marking *w, int64_t *total)
+{
+    const struct module *m = w->pl->p->module;
+    *total = 0;
+    w->first = ARENA_ARRAY(&w->pl->scratch, int64_t *, m->computation_count);
+    for (int c = 0; c < m->computation_count; c++) {
+        const struct computation *at = m->computations[c];
+        w->first[c] = ARENA_ARRAY(&w->pl->scratch, int64_t, at->inst_count);
+        for (int k = 0; k < at->inst_count; k++) {
+            w->first[c][k] = *total;
+            if (!add_i64(*total, shape_leaf_count(at->insts[k]->shape), total) || *total > MOST_LEAVES)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void add_sites(struct marking *w, const struct inst *i)
+{
+    int count;
+    struct computation **callees = callees_of(w, i, &count);
+    for (int k = 0; k < count; k++) {
+        const struct site **list = &w->sites[callees[k]->index];
+        struct site *s = ARENA_NEW(&w->pl->scratch, struct site);
+        *s = (struct site){i, i->opcode == OP_CONDITIONAL ? k + 1 : BY_NUMBER, *list};
+        *list = s;
+    }
+}
+
+static void find_sites(struct marking *w)
+{
+    const struct module *m = w->pl->p->module;
+    w->sites = ARENA_ARRAY(&w->pl->scratch, const struct site *, m->computation_count);
+    for (int c = 0; c < m->computation_count; c++)
+        for (int k = 0; k < m->computations[c]->inst_count; k++)
+            switch (m->computations[c]->insts[k]->opcode) {
+            case OP_CALL:
+            case OP_CONDITIONAL:
+            case OP_FUSION:
+            case OP_WHILE: add_sites(w, m->computations[c]->insts[k]); break;
+            default: break;
+            }
+}
+
+void plan_find_used(struct planner *pl)
+{
+    const struct module *m = pl->p->module;
+    struct marking w = {.pl = pl};
+    int64_t total;
+    const bool known = number_leaves(&w, &total);
+    pl->used = ARENA_ARRAY(&pl->scratch, bool *, m->computation_count);
+    for (int c = 0; c < m->computation_count; c++) {
+        pl->used[c] = ARENA_ARRAY(&pl->scratch, bool, m->computations[c]->inst_count);
+        memset(pl->used[c], !known, (size_t)m->computations[c]->inst_count);
+    }
+    if (!known)
+        return;
+    w.needed = ARENA_ARRAY(&pl->scratch, bool, total);
+    w.reached = ARENA_ARRAY(&pl->scratch, bool, m->computation_count);
+    find_sites(&w);
+    reach(&w, m->entry);
+    need_all(&w, m->entry->root);
+    while (w.count > 0) {
+        const struct visit v = w.stack[--w.count];
+        if (v.leaf == WHOLE)
+            visit_whole(&w, v.inst);
+        else
+            visit_leaf(&w, v.inst, v.leaf);
+    }
+}
