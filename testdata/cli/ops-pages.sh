@@ -8,7 +8,7 @@ for op in $($HLO ops | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p'); do
             grep -q "[\`=]$name\b" "$pages/$op.md" || echo "$op.md says nothing of $name"
         done
     grep -q '^## Implementations differ' "$pages/$op.md" || continue
-    test=$(grep -o 'testdata/[a-z/-]*\.hlo' "$pages/$op.md" | head -1)
+    test=$(grep -o 'testdata/[^ )`]*\.hlo' "$pages/$op.md" | head -1)
     grep -q "[ =]$op(" "$HERE/../../$test" || echo "$op.md cites no golden test of it"
 done >wrong
 cat wrong
