@@ -471,7 +471,7 @@ struct hlo_event {
 const hlo_literal *hlo_event_operand(const struct hlo_event *s, size_t k);
 const hlo_literal *hlo_event_value(const struct hlo_event *s);
 /* Replaces the value by a copy of `l`; before the instruction has run, instead of running it. False with a message when the shape
- * is not compatible. */
+ * is not compatible. From then on infinite loops are not detected in this run. */
 bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages *m);
 /* Exceptional numbers. An infinity computed from finite operands is an overflow, unless the operation has a pole, as log has
  * at 0. */

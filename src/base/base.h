@@ -249,6 +249,8 @@ uint64_t budget_left(const struct budget *b);
 /* Pays for `steps` steps, of those that are left, without a look at the clock. */
 void budget_pay(struct budget *b, uint64_t steps);
 bool budget_look(struct budget *b); /* looks at the clock and at `stop` and `interrupt`; costs no step */
+/* Ends the slice, so that the next step calls budget_refill; costs no step. */
+void budget_end_slice(struct budget *b);
 /* Pays for one step; false, with `hit` set, once a limit is reached. */
 static inline bool budget_step(struct budget *b) { return --b->slice >= 0 || budget_refill(b); }
 /* The same before an instruction, which may take long: whoever waits for the run to end, or has set a time limit, should

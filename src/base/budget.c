@@ -50,6 +50,13 @@ bool budget_look(struct budget *b)
     return b->hit == LIMIT_NONE;
 }
 
+void budget_end_slice(struct budget *b)
+{
+    if (b->slice > 0)
+        b->steps += (uint64_t)b->slice;
+    b->slice = 0;
+}
+
 bool budget_refill(struct budget *b)
 {
     if (budget_look(b) && b->steps == 0)

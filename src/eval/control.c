@@ -133,7 +133,71 @@ struct loop {
     struct value *state, *shared; /* `shared`: what is passed to the condition */
     struct value **at;            /* where each part of the state is kept */
     const void **addresses;       /* the same as addresses, for a condition that is a scalar program */
+    struct cycle cycle;           /* its termination is NULL where there is nothing to look for */
+    struct cycle_clock clock;
 };
+
+/* ---- loops that cannot end ---- */
+
+static bool infinite(struct eval *ev, const struct inst *i, const struct termination *t)
+{
+    const struct step at = {.inst = i};
+    return t->known == ENDS_NEVER ? EVAL_FAIL(ev, &at, INFINITE_CONDITION, STR_ARG(i->name))
+                                  : EVAL_FAIL(ev, &at, INFINITE_CYCLE, STR_ARG(i->name));
+}
+
+/* Loops with the same body and condition share one scalar program, which knows one of them. */
+void eval_report_infinite(void *run, const struct termination *t)
+{
+    struct eval *ev = run;
+    const bool here = ev->rest && ev->rest->callees[0]->rest->termination == t;
+    infinite(ev, here ? ev->rest->inst : t->loop, t);
+}
+
+/* An observer that replaces values may end any loop. */
+static const struct termination *termination_of(const struct eval *ev, const struct step *s)
+{
+    return eval_rehearsed(ev) || (ev->sights && ev->sights->replaced) ? NULL : s->termination;
+}
+
+/* Called when a loop goes on; false with a message when it has no end. */
+static bool may_end(struct eval *ev, const struct step *s)
+{
+    const struct termination *t = termination_of(ev, s);
+    return !t || t->known != ENDS_NEVER || infinite(ev, s->inst, t);
+}
+
+static void begin_cycle(struct eval *ev, const struct step *s, struct loop *l)
+{
+    const struct termination *t = termination_of(ev, s);
+    if (!t || t->known != ENDS_UNLESS_CYCLE)
+        return;
+    l->cycle.termination = t;
+    l->cycle.parts = ARENA_ARRAY(&ev->scratch, struct cycle_part, t->count);
+}
+
+/* Called after an iteration; false with a message when the state has been the same before. */
+static bool look_for_cycle(struct eval *ev, const struct step *s, struct loop *l)
+{
+    struct cycle *c = &l->cycle;
+    const struct termination *t = c->termination;
+    if (!t || !cycle_is_due(&l->clock, c) || !termination_of(ev, s))
+        return true;
+    c->part_count = 0;
+    for (int k = 0; k < t->count; k++) {
+        const struct value *v = l->at[t->leaves[k]];
+        if (!v->buffer)
+            continue;
+        if (v->roomy) { /* a larger size may bring back elements that are not seen now */
+            c->termination = NULL;
+            return true;
+        }
+        view_copy(&c->parts[c->part_count++].view, &v->view);
+    }
+    return !cycle_visit(c) || infinite(ev, s->inst, t);
+}
+
+/* ---- running them ---- */
 
 /* A scalar program needs contiguous arguments. */
 static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
@@ -239,7 +303,11 @@ static bool run_rest(struct eval *ev, const struct step *s, const struct loop *l
     unsigned errors = ev->ds->errors;
     if (!bind_rest(ev, &r))
         return eval_kernel_failed(ev, s, errors);
-    if (!eval_rehearsed(ev) && !scalar_call((void *)(uintptr_t)r.plan->code, r.addresses, r.results))
+    void *code = (void *)(uintptr_t)r.plan->code;
+    ev->rest = s;
+    const bool done = eval_rehearsed(ev) || scalar_call(code, r.addresses, r.results);
+    ev->rest = NULL;
+    if (!done)
         return eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < state; k++)
         if (r.results[k]) {
@@ -254,6 +322,7 @@ static bool run_loop(struct eval *ev, const struct step *s)
     int n = s->operand_count;
     struct loop l = {.condition = s->callees[1], .body = s->callees[0]};
     struct rehearsed_loop rehearsed = {0};
+    begin_cycle(ev, s, &l);
     l.state = ARENA_ARRAY(&ev->scratch, struct value, n);
     l.shared = ARENA_ARRAY(&ev->scratch, struct value, n + 1);
     l.at = ARENA_ARRAY(&ev->scratch, struct value *, n);
@@ -271,6 +340,8 @@ static bool run_loop(struct eval *ev, const struct step *s)
             go = rehearse_again(ev, &rehearsed, l.state, n);
         if (!go)
             break;
+        if (!may_end(ev, s))
+            return false;
         eval_in_iteration(ev, s, trip);
         if (!eval_trip(ev, trip))
             return eval_limit(ev, s);
@@ -282,6 +353,8 @@ static bool run_loop(struct eval *ev, const struct step *s)
                 return false;
             break;
         }
+        if (!look_for_cycle(ev, s, &l))
+            return false;
     }
     eval_leave_loop(ev, l.body, l.state);
     keep_results(ev, s, l.state);

@@ -354,6 +354,7 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     ev.pool.reserve = p->reserve;
     p->run = &ev;
     p->run_step = eval_small_step;
+    p->report_infinite = eval_report_infinite;
     eval_observe_begin(&ev, &sights);
     struct literal *result = run_entry(&ev, args, a);
     eval_observe_end(&ev);

@@ -105,6 +105,7 @@ struct eval {
     bool watched;                /* somebody wants to be told of each step */
     struct undo abandoning;      /* from beginning to end */
     struct sights *sights;       /* and of each instruction and its value; NULL: nobody */
+    const struct step *rest;     /* the loop whose struct scalar_rest runs; NULL: none does */
 };
 
 /* In a rehearsal there are no elements in storage, so code that reads or writes them other than by a kernel of the table
@@ -174,6 +175,8 @@ bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run);
 /* A call of f within a step: operand leaves from `first` on are the arguments. */
 bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);
 bool eval_small_step(void *run, const struct scalar_step *t); /* a step within a scalar program */
+/* Reports that a loop within a scalar program has no end. */
+void eval_report_infinite(void *run, const struct termination *t);
 
 /* ---- rehearse.c ---- */
 
@@ -203,6 +206,7 @@ struct sights {
     size_t depth, capacity;
     uint64_t shown;
     int64_t spent; /* nanoseconds of the observer */
+    bool replaced; /* the observer has replaced a value in this run */
 };
 void eval_observe_begin(struct eval *ev, struct sights *s);
 void eval_observe_end(struct eval *ev);

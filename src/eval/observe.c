@@ -140,6 +140,7 @@ bool eval_sight_set(struct sighting *s, const struct literal *l)
 {
     struct value *given = ARENA_ARRAY(&s->eval->sights->arena, struct value, s->step->result_count), *next = given;
     drop_given(s);
+    s->eval->sights->replaced = true;
     s->given = given;
     s->failed |= !set_leaves(s, l, s->step->inst->shape, &next);
     if (s->failed)

@@ -253,7 +253,7 @@ __attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct b
         case QUICK_WRITE: move_bytes(window_at(op->window), op->args[0], op->n); break;
         case QUICK_FILL: fill(op); break;
         case QUICK_JUMP:
-            if (!budget_step(budget))
+            if (--budget->slice < 0 && !other(context, op))
                 return false;
             next = ops + op->n;
             break;

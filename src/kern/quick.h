@@ -19,7 +19,7 @@ enum quick_code {
     QUICK_READ,        /* n bytes of the window `window` to out */
     QUICK_WRITE,       /* n bytes from args[0] to the window */
     QUICK_OTHER,       /* calls `other` */
-    QUICK_JUMP,        /* to operation n; costs a step */
+    QUICK_JUMP,        /* to operation n; costs a step, and calls `other` at the end of a slice */
     QUICK_JUMP_UNLESS, /* to operation n when the pred args[0] is false */
     QUICK_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; n of them */
     QUICK_FIRST        /* the first of those that the functions below find */
@@ -50,9 +50,9 @@ struct quick_op {
     const void *args[KERN_MAX_ARGS];
 };
 
-/* Runs a QUICK_OTHER operation; false ends the list. */
+/* Runs a QUICK_OTHER operation, or refills the budget at a QUICK_JUMP; false ends the list. */
 typedef bool quick_other_fn(const void *context, const struct quick_op *op);
-/* Runs a list. False: the budget is spent, or `other` returned false. */
+/* Runs a list. False: `other` returned false. */
 bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context);
 
 /* Codes of operations on one element; QUICK_NONE: there is none. */

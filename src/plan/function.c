@@ -75,6 +75,7 @@ static bool add_callees(struct build *b, struct step *s)
     struct computation *c = inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
     if (i->opcode != OP_CONDITIONAL) {
         s->callees = ARENA_ARRAY(build_arena(b), struct function *, 2);
+        s->termination = i->opcode == OP_WHILE ? plan_termination(b->pl, i) : NULL;
         if (i->opcode == OP_WHILE)
             return add_callee(b, s, inst_computation(i, A_BODY)) && add_condition(b, s);
         return add_callee(b, s, c);

@@ -38,7 +38,7 @@ bool plan_is_pure(struct planner *pl, const struct inst *i)
 /* The same for loops, branches and calls: their computations, and whatever those call, do nothing but compute. */
 static bool computes_only(struct planner *pl, const struct computation *c);
 
-static bool runs_pure(struct planner *pl, const struct inst *i)
+bool plan_runs_pure(struct planner *pl, const struct inst *i)
 {
     struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, inst_callees(i, NULL));
     int n = inst_callees(i, callees);
@@ -60,16 +60,26 @@ static bool computes_only(struct planner *pl, const struct computation *c)
     for (int k = 0; k < c->inst_count && pure; k++) {
         const struct inst *i = c->insts[k];
         switch (i->opcode) {
+        case OP_ADD_DEPENDENCY:
+        case OP_AFTER_ALL:
         case OP_BITCAST:
         case OP_CONSTANT:
         case OP_COPY:
+        case OP_DOMAIN:
+        case OP_DYNAMIC_RESHAPE:
+        case OP_GET_DIMENSION_SIZE:
         case OP_GET_TUPLE_ELEMENT:
+        case OP_OPT_BARRIER:
         case OP_PARAMETER:
+        case OP_PARTITION_ID:
+        case OP_REPLICA_ID:
+        case OP_RNG_BIT_GENERATOR:
+        case OP_SET_DIMENSION_SIZE:
         case OP_TUPLE: break;
         case OP_CALL:
         case OP_CONDITIONAL:
         case OP_FUSION:
-        case OP_WHILE: pure = runs_pure(pl, i); break;
+        case OP_WHILE: pure = plan_runs_pure(pl, i); break;
         default: pure = plan_is_pure(pl, i); break;
         }
     }
@@ -85,7 +95,7 @@ static bool is_pure(struct planner *pl, const struct step *s)
         switch (s->inst->opcode) {
         case OP_CALL:
         case OP_CONDITIONAL:
-        case OP_WHILE: return runs_pure(pl, s->inst);
+        case OP_WHILE: return plan_runs_pure(pl, s->inst);
         default: return false;
         }
     for (int k = 0; s->bodies && k < 2; k++)

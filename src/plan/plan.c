@@ -173,6 +173,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     pl.not_scalar = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     map_init(&pl.constants, &pl.scratch);
     map_init(&pl.elided, &pl.scratch);
+    map_init(&pl.terminations, &pl.scratch);
     elided_collect(&pl);
     note_opcodes(&pl);
     inline_prepare(&pl);

@@ -46,6 +46,8 @@ enum once {
     ONCE_RUN   /* the first time in a run of the program; for the entry computation: in its first run */
 };
 
+struct termination;
+
 struct step {
     const struct inst *inst;
     uint8_t once;      /* enum once; unless ONCE_NOT, results that others read stay in their slots */
@@ -66,6 +68,7 @@ struct step {
     struct function **callees;                /* computations that run on whole values; of while: body, condition */
     const struct body *bodies;                /* computations applied to elements: to_apply; or select, scatter */
     const struct scalar_code *scalar;         /* the whole step as a scalar program, or NULL; arrays in and out are dense */
+    const struct termination *termination;    /* of a while; NULL: nothing is known about its end */
     const struct onnx_loop *loop;             /* of a custom call to onnx.Loop, whose only callee is the body */
     struct foreign_target foreign, left_over; /* of a custom call: code that comes before our own targets, and after them */
     uint64_t *rng_state;                      /* persists from run to run; rng: draws so far, key; else XLA's 128 bits */
@@ -169,6 +172,7 @@ struct program {
     struct budget budget;    /* of the run that is going on */
     void *run;               /* the current run, and how it runs a step within a scalar program */
     bool (*run_step)(void *run, const struct scalar_step *s);
+    void (*report_infinite)(void *run, const struct termination *t); /* of a loop within one */
     struct arena scratch;    /* for its runs, empty between them: getting it anew would take longer than a short run */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
     struct pool *pool;       /* small storage, likewise; belongs to eval, which frees it; NULL before the first run */
@@ -228,6 +232,72 @@ struct body {
     const enum dtype *results; /* and gives */
 };
 
+/* ---- termination.c: loops that cannot end ---- */
+
+/* What is known about the end of a while that does nothing but compute. Those leaves of its state
+ * that decide whether it ends are all that its condition depends on. */
+struct termination {
+    const struct inst *loop;
+    enum {
+        ENDS_UNKNOWN,
+        ENDS_NEVER,       /* once it is entered: the body passes on unchanged all that decides */
+        ENDS_UNLESS_CYCLE /* it does not end if all that decides takes values that it had before */
+    } known;
+    int count; /* leaves that decide, apart from those that the body passes on */
+    int *leaves;
+};
+
+/* ---- cycle.c: loops whose state repeats ---- */
+
+/* A part of the state of a loop, where it is as an iteration ends. */
+struct cycle_part {
+    struct view view;
+    char *const *cell; /* the address of its data is found here; NULL: in the view */
+};
+struct cycle_digest {
+    uint64_t sum, product;
+};
+/* Looks for a repetition in one run of a loop. */
+struct cycle {
+    const struct termination *termination; /* NULL, in a scalar program: nothing to look for */
+    int part_count;
+    struct cycle_part *parts; /* all leaves that decide whether it ends */
+    int first_inner;          /* number of the first loop within it, in a scalar program */
+    enum { CYCLE_FORGOTTEN, CYCLE_NOTED, CYCLE_SUSPECTED } mode;
+    int64_t passed; /* visits since the state was noted */
+    int64_t left;   /* of a suspected cycle: visits until the state is probably the same again */
+    struct cycle_digest noted;
+};
+/* Called before the loop is run anew, and after an iteration without a visit. */
+void cycle_forget(struct cycle *c);
+/* Called after an iteration, with the state as the next one will find it. True: it has been the
+ * same before, so the loop cannot end. */
+bool cycle_visit(struct cycle *c);
+
+/* Decides which iterations of a loop are visited; zeros before the first. */
+struct cycle_clock {
+    int64_t iterations; /* so far */
+    int64_t next;       /* the one after which visits begin again; 0: not set yet */
+    int64_t visits;     /* still to come before that */
+};
+bool cycle_is_due(struct cycle_clock *k, struct cycle *c); /* called after each iteration */
+
+/* Visits the loops of a scalar program. Their iterations are not counted; jumps only call
+ * cycle_poll when a slice of the budget is used up. Visits begin at such a time; until they end,
+ * every step of the budget is a slice of its own, so that no iteration is missed. */
+struct cycle_monitor {
+    int count;
+    struct cycle **cycles; /* of all loops; inner ones before those around them */
+    uint64_t slices;       /* used up since the program was called */
+    uint64_t next;         /* the slice after which visits begin again */
+    uint64_t visits;       /* still to come before that */
+    uint64_t left;         /* of the budget, at the last visit */
+};
+void cycle_monitor_begin(struct cycle_monitor *m); /* called when the program is */
+/* Called after the budget was refilled at a jump; `loop` is the loop that it closes, or NULL.
+ * True: that loop cannot end. */
+bool cycle_poll(struct cycle_monitor *m, struct budget *b, struct cycle *loop);
+
 /* ---- scalar.c: computations whose values are scalars and small arrays, as a flat list with addresses ----
  */
 
@@ -242,10 +312,11 @@ enum scalar_kind {
     SCALAR_GATHER,
     SCALAR_SCATTER,     /* of one array */
     SCALAR_STEP,        /* anything else that is computed from small arrays: run as a step of its own */
-    SCALAR_JUMP,        /* to operation `count` */
+    SCALAR_JUMP,        /* to operation `count`; `cycle`: of the loop that it closes, or NULL */
     SCALAR_JUMP_UNLESS, /* the same when the pred args[0] is false */
     SCALAR_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; `count` of them */
     SCALAR_TRIP,        /* counts iterations, where they are limited: begins at `count`; -1: one more */
+    SCALAR_INFINITE,    /* reports a loop that cannot end */
     SCALAR_STOP
 };
 struct scalar_copy {
@@ -321,6 +392,8 @@ struct scalar_op {
         const struct scalar_gather *gather;
         const struct scalar_step *step;
         uint64_t *trips;
+        struct cycle *cycle;
+        const struct termination *termination;
     };
     void *out;
     const void *args[KERN_MAX_ARGS];
@@ -338,14 +411,16 @@ struct scalar_code {
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
-    const struct quick_op *quick; /* the same in the form in which it runs; NULL: as it stands */
-    struct budget *budget;        /* the program's; loops pay for every iteration */
+    const struct quick_op *quick;  /* the same in the form in which it runs; NULL: as it stands */
+    struct budget *budget;         /* the program's; loops pay for every iteration */
+    struct cycle_monitor *monitor; /* NULL: no loop in it has to be looked at */
 };
 /* What is left of a loop after its first iteration, as a scalar program: its arguments are the state and what that
  * iteration has kept, its results the state, but for what is handed on as it is. */
 struct scalar_rest {
     const struct scalar_code *code;
-    const struct computation *condition; /* of the loop that it is the rest of */
+    const struct computation *condition;   /* of the loop that it is the rest of */
+    const struct termination *termination; /* of that loop, or NULL */
     int kept_count;
     int *kept; /* values, in the end slots of the body's frame */
 };

@@ -14,6 +14,8 @@
  *   key.c           keys of comparators
  *   pick.c          argmax and its like
  *   observed.c      functions whose every instruction is a step
+ *   termination.c   loops that cannot end
+ *   cycle.c         loops whose state repeats
  * Passes
  *   inline.c        calls and maps as steps of their callers
  *   simple.c        instructions that are less than they seem
@@ -52,6 +54,7 @@ struct planner {
     uint8_t *not_scalar;              /* true: it can't be made a scalar program */
     struct map constants;             /* small ones: type, shape and bytes -> number */
     struct map elided;                /* address of the literal -> struct elided */
+    struct map terminations;          /* address of a while -> struct termination */
     int constant_capacity, filled_capacity;
     int depth;
     struct known_call *calls; /* by index */
@@ -211,6 +214,8 @@ void simple_note(struct build *b, struct leaves made); /* notes what the last st
 
 bool plan_is_pure(struct planner *pl,
                   const struct inst *i); /* the same operands always give the same result, and nothing else happens */
+/* The same for a loop, branch or call, and all that it calls. */
+bool plan_runs_pure(struct planner *pl, const struct inst *i);
 /* How often each value is made, by number: enum once. */
 const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count, struct leaves results);
 /* Marks the steps of a function that need not be done every time, and puts them first; `results` are what it returns. */
@@ -253,6 +258,11 @@ const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
 bool plan_bodies(struct planner *pl, struct step *s);
 /* The combiner of each value of a reducer that treats its values independently of each other; false when it doesn't. */
 bool plan_find_combines(struct planner *pl, const struct body *b, enum kern_combine *combines);
+
+/* ---- termination.c ---- */
+
+/* What is known about the end of a while; NULL: nothing. */
+const struct termination *plan_termination(struct planner *pl, const struct inst *loop);
 
 /* ---- elided.c ---- */
 

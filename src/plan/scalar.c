@@ -451,6 +451,7 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
         scalar_tidy(m, code);
     code->op_count = m->op_count;
     code->budget = &m->pl->p->budget;
+    code->monitor = scalar_monitor(m);
     code->ops = ARENA_DUP(&m->pl->p->arena, m->ops, m->op_count);
     if (!m->pl->p->options.plain)
         scalar_set_quick(m->pl, code);

@@ -66,6 +66,9 @@ struct maker {
     struct cell **cells;
     int cell_count, version; /* version: the newest of any */
     size_t cell_capacity;
+    struct cycle **cycles; /* of the loops made so far */
+    int cycle_count;
+    size_t cycle_capacity;
 };
 
 /* ---- scalar.c ---- */
@@ -100,6 +103,9 @@ bool scalar_conditional(struct maker *m, const struct inst *i, const struct leav
 typedef bool scalar_body_fn(struct maker *m, const void *context, struct leaves state, struct leaves *next);
 bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state,
                  scalar_body_fn *body, const void *context);
+
+/* What finds out that a loop of the program cannot end; NULL where there is nothing to find out. */
+struct cycle_monitor *scalar_monitor(struct maker *m);
 
 /* ---- scalar_array.c: operations on small arrays ---- */
 

@@ -115,17 +115,69 @@ static void push_trip(struct maker *m, uint64_t *trips, int count)
     op->count = count;
 }
 
+/* ---- loops that cannot end ---- */
+
+static void set_parts(struct maker *m, struct cycle *c, struct leaves state)
+{
+    const struct termination *t = c->termination;
+    c->parts = ARENA_ARRAY(&m->pl->p->arena, struct cycle_part, t->count);
+    for (int k = 0; k < t->count; k++) {
+        const int reg = state.at[t->leaves[k]];
+        const struct reg *r = reg == NO_VALUE ? NULL : &m->regs[reg];
+        struct cycle_part *p = &c->parts[c->part_count];
+        if (!r) /* the program does not read it */
+            continue;
+        view_dense(&p->view, r->type, 1, &r->n, r->at);
+        p->cell = r->cell ? &r->cell->at : NULL;
+        c->part_count++;
+    }
+}
+
+/* Looks for a repetition of the state in these registers. */
+static struct cycle *new_cycle(struct maker *m, const struct termination *t, struct leaves state)
+{
+    struct cycle *c = ARENA_NEW(&m->pl->p->arena, struct cycle);
+    if (t && t->known == ENDS_UNLESS_CYCLE) {
+        c->termination = t;
+        set_parts(m, c, state);
+    }
+    VEC_PUSH(&m->pl->scratch, m->cycles, m->cycle_count, m->cycle_capacity) = c;
+    return c;
+}
+
+struct cycle_monitor *scalar_monitor(struct maker *m)
+{
+    bool wanted = false;
+    for (int k = 0; k < m->cycle_count; k++)
+        wanted |= m->cycles[k]->termination != NULL;
+    if (!wanted)
+        return NULL;
+    struct cycle_monitor *made = ARENA_NEW(&m->pl->p->arena, struct cycle_monitor);
+    made->count = m->cycle_count;
+    made->cycles = ARENA_DUP(&m->pl->p->arena, m->cycles, m->cycle_count);
+    return made;
+}
+
+/* Ends the run in the first iteration of a loop that has no last one. */
+static void push_infinite(struct maker *m, const struct termination *t)
+{
+    if (t && t->known == ENDS_NEVER)
+        scalar_push_jump(m, SCALAR_INFINITE)->termination = t;
+}
+
 bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state,
                  scalar_body_fn *body, const void *context)
 {
     struct leaves go, next;
+    const struct termination *t = plan_termination(m->pl, loop);
     uint64_t *trips = m->pl->p->options.limits.trip ? ARENA_NEW(&m->pl->p->arena, uint64_t) : NULL;
     push_trip(m, trips, done);
-    int top = m->op_count;
+    int top = m->op_count, inner = m->cycle_count;
     if (!scalar_computation(m, inst_computation(loop, A_CONDITION), state, &go))
         return false;
     int test = m->op_count;
     scalar_push_jump(m, SCALAR_JUMP_UNLESS)->args[0] = m->regs[go.at[0]].at;
+    push_infinite(m, t);
     push_trip(m, trips, -1);
     scalar_know_counter(m, loop, init, state);
     const bool made = body(m, context, state, &next);
@@ -133,7 +185,10 @@ bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leav
     if (!made || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) || !move_state(m, state, next))
         return false;
     scalar_refresh(m, state);
-    scalar_push_jump(m, SCALAR_JUMP)->count = top;
+    struct scalar_op *back = scalar_push_jump(m, SCALAR_JUMP);
+    back->count = top;
+    back->cycle = new_cycle(m, t, state);
+    back->cycle->first_inner = inner;
     m->ops[test].count = m->op_count;
     return true;
 }

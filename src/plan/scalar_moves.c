@@ -69,6 +69,12 @@ static void visit_step(struct scalar_step *s, place_fn *fn, void *context)
         visit_view(&s->results[k], fn, context, true);
 }
 
+static void visit_cycle(struct cycle *c, place_fn *fn, void *context)
+{
+    for (int k = 0; k < c->part_count; k++)
+        visit_view(&c->parts[k].view, fn, context, false);
+}
+
 static void visit(struct scalar_op *op, place_fn *fn, void *context)
 {
     const void *out = op->out;
@@ -91,6 +97,10 @@ static void visit(struct scalar_op *op, place_fn *fn, void *context)
         visit_view(&op->gather->whole, fn, context, op->kind == SCALAR_SCATTER);
         visit_view(&op->gather->small, fn, context, op->kind == SCALAR_GATHER);
         visit_view(&op->gather->indices, fn, context, false);
+        break;
+    case SCALAR_JUMP:
+        if (op->cycle)
+            visit_cycle(op->cycle, fn, context);
         break;
     case SCALAR_STEP: visit_step((struct scalar_step *)(uintptr_t)op->step, fn, context); break;
     case SCALAR_DOT:

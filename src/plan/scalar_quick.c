@@ -118,7 +118,10 @@ static void set_op(struct planner *pl, struct quick_op *q, const struct scalar_o
     switch (op->kind) {
     case SCALAR_APPLY:
     case SCALAR_MOVE: set_apply(q, op); break;
-    case SCALAR_JUMP: q->code = QUICK_JUMP; break;
+    case SCALAR_JUMP:
+        q->code = QUICK_JUMP;
+        q->with = op->cycle;
+        break;
     case SCALAR_JUMP_UNLESS: q->code = QUICK_JUMP_UNLESS; break;
     case SCALAR_SWITCH:
         q->code = QUICK_SWITCH;

@@ -189,6 +189,7 @@ struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *c
     r.made = ARENA_NEW(&pl->p->arena, struct scalar_rest);
     r.made->kept = ARENA_ARRAY(&pl->p->arena, int, value_count);
     r.made->condition = inst_computation(caller, A_CONDITION);
+    r.made->termination = plan_termination(pl, caller);
     r.made->code = make_program(&r, &m, value_count);
     pl->p->stats.rests += r.made->code != NULL;
     return r.made->code ? r.made : NULL;

@@ -79,6 +79,22 @@ static bool count_trip(const struct scalar_code *c, const struct scalar_op *op)
     return c->budget->hit != LIMIT_TRIP;
 }
 
+static bool report_infinite(const struct scalar_code *c, const struct termination *t)
+{
+    c->program->report_infinite(c->program->run, t);
+    return false;
+}
+
+/* Called when a slice of the budget is used up at a jump. */
+static bool look(const struct scalar_code *c, struct cycle *loop)
+{
+    if (!budget_refill(c->budget))
+        return false;
+    if (!c->monitor || !cycle_poll(c->monitor, c->budget, loop))
+        return true;
+    return report_infinite(c, loop->termination);
+}
+
 static bool run(const struct scalar_code *c)
 {
     const struct scalar_op *ops = c->ops;
@@ -88,7 +104,7 @@ static bool run(const struct scalar_code *c)
         case SCALAR_APPLY: op->fn(op->out, op->args, op->count); break;
         case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); break;
         case SCALAR_JUMP:
-            if (!budget_step(c->budget))
+            if (--c->budget->slice < 0 && !look(c, op->cycle))
                 return false;
             at = op->count;
             break;
@@ -102,6 +118,7 @@ static bool run(const struct scalar_code *c)
             if (!count_trip(c, op))
                 return false;
             break;
+        case SCALAR_INFINITE: return report_infinite(c, op->termination);
         case SCALAR_STEP:
             if (!run_step(c->program, op->step))
                 return false;
@@ -149,11 +166,15 @@ static void move_window(const struct quick_op *op, const struct scalar_window *w
 static bool run_other(const void *context, const struct quick_op *op)
 {
     const struct scalar_code *c = context;
+    const struct scalar_op *made = op->with;
+    if (op->code == QUICK_JUMP)
+        return look(c, (struct cycle *)(uintptr_t)op->with);
     switch (op->n) {
     case SCALAR_COPY: move_pieces(op->out, op->args[0], op->with); return true;
     case SCALAR_SLICE: move_window(op, op->with); return true;
     case SCALAR_TRIP: return count_trip(c, op->with);
-    case SCALAR_STEP: return run_step(c->program, ((const struct scalar_op *)op->with)->step);
+    case SCALAR_INFINITE: return report_infinite(c, made->termination);
+    case SCALAR_STEP: return run_step(c->program, made->step);
     default: return scalar_run_one(c->kern, op->with);
     }
 }
@@ -166,6 +187,8 @@ bool scalar_call(void *code, const void *const *args, void *const *results)
             *(const char **)c->args[k].at = args[k];
         else if (c->args[k].at)
             move(c->args[k].at, args[k], c->args[k].size);
+    if (c->monitor)
+        cycle_monitor_begin(c->monitor);
     if (!(c->quick ? quick_run(c->quick, c->budget, run_other, c) : run(c)))
         return false;
     for (int k = 0; k < c->result_count; k++)

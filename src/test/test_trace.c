@@ -298,6 +298,37 @@ START_TEST(unused_instructions)
 }
 END_TEST
 
+/* In a loop that would not end, the value that ends it after 12 iterations. */
+static bool set_end(struct stage *s, const struct hlo_event *event)
+{
+    const bool end = event->within[event->depth - 1].iteration == 12;
+    return set_to(s, event, end ? "s32[] 5" : "s32[] 1", true);
+}
+
+START_TEST(replaced_values_end_a_loop)
+{
+    static const char text[] = "HloModule m\n"
+                               "c { p = s32[] parameter(0)\n"
+                               "  five = s32[] constant(5)\n"
+                               "  ROOT go = pred[] compare(p, five), direction=NE }\n"
+                               "b { p = s32[] parameter(0)\n"
+                               "  one = s32[] constant(1)\n"
+                               "  ROOT y = s32[] multiply(p, one) }\n"
+                               "ENTRY e { i = s32[] constant(1)\n"
+                               "  ROOT w = s32[] while(i), condition=c, body=b }\n";
+    struct stage s;
+    open_stage(&s, text, &observed);
+    s.at = "y";
+    s.act = set_end;
+    run_stage(&s);
+    check_result(&s, "5");
+    s.act = NULL;
+    run_stage(&s);
+    ck_assert_ptr_null(s.result);
+    close_stage(&s);
+}
+END_TEST
+
 static const char *const taken_apart = "HloModule m\n"
                                        "ENTRY e {\n"
                                        "  x = f32[2] constant({1, 2})\n"
@@ -617,6 +648,7 @@ int main(void)
     tcase_add_test(c, iterations);
     tcase_add_test(c, values_are_replaced);
     tcase_add_test(c, unused_instructions);
+    tcase_add_test(c, replaced_values_end_a_loop);
     tcase_add_test(c, tuples_stay_whole);
     tcase_add_test(c, an_observer_ends_the_run);
     tcase_add_test(c, copies_stay);

@@ -194,13 +194,10 @@ static void check_often(const char *text, const char *expected)
     "false_computation=other }\n"
 #define PAIRS(list) "frontend_attributes={_xla_send_recv_source_target_pairs=" list "}"
 #define FOR_EVER                                                                                                                 \
-    "turn { p = (s32[], s32[]) parameter(0)\n a = s32[] get-tuple-element(p), index=0\n"                                         \
-    " b = s32[] get-tuple-element(p), index=1\n c = s32[] add(a, b)\n"                                                           \
-    " ROOT t = (s32[], s32[]) tuple(c, a) }\n"                                                                                   \
-    "always { p = (s32[], s32[]) parameter(0)\n ROOT t = pred[] constant(true) }\n"                                              \
-    "loop { p = s32[] parameter(0)\n i = (s32[], s32[]) tuple(p, p)\n"                                                           \
-    " w = (s32[], s32[]) while(i), condition=always, body=turn\n"                                                                \
-    " ROOT y = s32[] get-tuple-element(w), index=0 }\n"
+    "turn { a = s32[] parameter(0)\n two = s32[] constant(2)\n ROOT c = s32[] add(a, two) }\n"                                   \
+    "odd { a = s32[] parameter(0)\n zero = s32[] constant(0)\n"                                                                  \
+    " ROOT t = pred[] compare(a, zero), direction=NE }\n"                                                                        \
+    "loop { p = s32[] parameter(0)\n ROOT w = s32[] while(p), condition=odd, body=turn }\n"
 
 START_TEST(uneven_all_reduce)
 {

@@ -1,15 +1,19 @@
-# A loop without end ends at the limit of steps, be it a scalar program or one over arrays.
+# A loop without a foreseeable end ends at the limit of steps, be it a scalar program or one over arrays.
 # stdout: 5 5 0
 # stderr: step limit exceeded: more than 1000 steps
 cat >a.hlo <<'END'
 HloModule a
 c { p = (f32[2000], s32[]) parameter(0)
- ROOT t = pred[] constant(true) }
+ i = s32[] get-tuple-element(p), index=1
+ z = s32[] constant(0)
+ ROOT t = pred[] compare(i, z), direction=NE }
 b { p = (f32[2000], s32[]) parameter(0)
  x = f32[2000] get-tuple-element(p), index=0
  i = s32[] get-tuple-element(p), index=1
+ two = s32[] constant(2)
+ j = s32[] add(i, two)
  y = f32[2000] add(x, x)
- ROOT r = (f32[2000], s32[]) tuple(y, i) }
+ ROOT r = (f32[2000], s32[]) tuple(y, j) }
 ENTRY e { x = f32[2000] parameter(0)
  i = s32[] constant(1)
  t = (f32[2000], s32[]) tuple(x, i)

@@ -1,12 +1,14 @@
-# A loop without end ends when the time is over.
+# A loop without a foreseeable end ends when the time is over.
 # stdout: 5
-# stderr: a.hlo:7:2: error: time limit exceeded: 0.05 seconds (--timeout)
+# stderr: a.hlo:9:2: error: time limit exceeded: 0.05 seconds (--timeout)
 cat >a.hlo <<'END'
 HloModule a
 c { p = s32[] parameter(0)
- ROOT t = pred[] constant(true) }
+ n = s32[] constant(-1)
+ ROOT t = pred[] compare(p, n), direction=NE }
 b { p = s32[] parameter(0)
- ROOT r = s32[] add(p, p) }
+ two = s32[] constant(2)
+ ROOT r = s32[] add(p, two) }
 ENTRY e { i = s32[] parameter(0)
  ROOT w = s32[] while(i), condition=c, body=b }
 END

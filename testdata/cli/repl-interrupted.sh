@@ -11,8 +11,8 @@
 # stdout: status 0
 # stdout: status 130
 cat >loop.hlo <<'EOF'
-c { p = s32[] parameter(0) ROOT t = pred[] constant(true) }
-b { q = s32[] parameter(0) o = s32[] constant(1) ROOT r = s32[] add(q, o) }
+c { p = s32[] parameter(0) n = s32[] constant(-1) ROOT t = pred[] compare(p, n), direction=NE }
+b { q = s32[] parameter(0) o = s32[] constant(2) ROOT r = s32[] add(q, o) }
 ENTRY e { z = s32[] constant(0) y = s32[] negate(z) x = s32[] custom-call(y), custom_call_target="begun" ROOT w = s32[] while(x), condition=c, body=b }
 EOF
 interrupted() { # COMMAND...: as soon as the run has come to x

@@ -71,8 +71,8 @@ echo "status $?"
 $HLO repl --norc -c '.shell exit 3'
 echo "status $?"
 cat >loop.hlo <<'EOF'
-c { p = s32[] parameter(0) ROOT t = pred[] constant(true) }
-b { q = s32[] parameter(0) o = s32[] constant(1) ROOT r = s32[] add(q, o) }
+c { p = s32[] parameter(0) n = s32[] constant(-1) ROOT t = pred[] compare(p, n), direction=NE }
+b { q = s32[] parameter(0) o = s32[] constant(2) ROOT r = s32[] add(q, o) }
 ENTRY e { z = s32[] constant(0) ROOT w = s32[] while(z), condition=c, body=b }
 EOF
 $HLO repl --norc --max-steps=100 loop.hlo -c .run

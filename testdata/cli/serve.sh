@@ -18,7 +18,7 @@
 # stderr: missing '--stdio'
 # status: 2
 m='HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] add(x, x) }\n'
-loop='c { p = s32[] parameter(0)  ROOT t = pred[] constant(true) }\nb { p = s32[] parameter(0)  ROOT q = s32[] add(p, p) }\nENTRY e { z = s32[] constant(1)  ROOT w = s32[] while(z), condition=c, body=b }'
+loop='c { p = s32[] parameter(0)  n = s32[] constant(0)  ROOT t = pred[] compare(p, n), direction=NE }\nb { p = s32[] parameter(0)  k = s32[] constant(2)  ROOT q = s32[] add(p, k) }\nENTRY e { z = s32[] constant(1)  ROOT w = s32[] while(z), condition=c, body=b }'
 cat >in.txt <<E
 {"id": 1, "op": "run", "module": "$m", "args": ["{1, 2}"]}
 {"id": "a", "op": "load", "module": "$m"}
