@@ -1,16 +1,18 @@
 /*
  * libhlo: parse, verify, print and run HLO modules. This header is the stable part of the library:
- * functions stay, and structs keep their meaning, within a major version. hlo_advanced.h has the rest.
+ * functions stay, and structs keep their meaning, within a major version. hlo_advanced.h has the
+ * rest.
  *
  * Handles are opaque. A function that makes one names the function that frees it; freeing NULL does
  * nothing. Pointers inside a struct that a function returns belong to the handle it was asked for.
- * No function keeps a pointer argument after it returns, unless its comment says so. Texts end in NUL
- * unless a size is given. Indices must be in range unless a comment says what happens past the end.
+ * No function keeps a pointer argument after it returns, unless its comment says so. Texts end in
+ * NUL unless a size is given. Indices must be in range unless a comment says what happens past the
+ * end.
  *
- * No input aborts the process. A function that fails returns NULL, false or an empty text and adds a
- * message to its `m`; without an `m` and another reason, memory ran out. Functions may be called from
- * several threads on different handles. `spec:` names a heading of XLA's page "Operation Semantics"
- * (openxla.org/xla/operation_semantics).
+ * No input aborts the process. A function that fails returns NULL, false or an empty text and adds
+ * a message to its `m`; without an `m` and another reason, memory ran out. Functions may be called
+ * from several threads on different handles. `spec:` names a heading of XLA's page "Operation
+ * Semantics" (openxla.org/xla/operation_semantics).
  *
  *   messages
  *   files and modules
@@ -45,7 +47,8 @@ typedef struct hlo_text {
     size_t size;
 } hlo_text;
 void hlo_text_free(hlo_text *text);
-/* Lines with the version, the instruction set in use, and the versions of OpenBLAS and FFTW found. */
+/* Lines with the version, the instruction set in use, and the versions of OpenBLAS and FFTW found.
+ */
 hlo_text hlo_about(void);
 
 /* Also the exit status of the command line. */
@@ -59,8 +62,8 @@ enum hlo_status {
 };
 
 /* An option struct begins with its size, which tells the library which fields the caller was
- * compiled with. Fields that later versions add are 0 then, their default. Initialize a struct by its
- * macro and set fields, or in C use HLO_WITH:
+ * compiled with. Fields that later versions add are 0 then, their default. Initialize a struct by
+ * its macro and set fields, or in C use HLO_WITH:
  *
  *     struct hlo_run_options options = HLO_RUN_OPTIONS_INIT;
  *     options.threads = 1;
@@ -68,8 +71,8 @@ enum hlo_status {
  *     hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), m);
  *
  * A function fails if the size is not set, or if fields are set that only a later version of the
- * library has. A pointer to an option struct may be NULL: defaults. Structs that functions return by
- * value do not grow within a major version. */
+ * library has. A pointer to an option struct may be NULL: defaults. Structs that functions return
+ * by value do not grow within a major version. */
 /* clang-format off */
 #ifdef __cplusplus
 #define HLO_INIT(type) {sizeof(struct type)}
@@ -85,8 +88,10 @@ enum hlo_status {
 hlo_messages *hlo_messages_new(void);
 void hlo_messages_free(hlo_messages *m);
 size_t hlo_messages_errors(const hlo_messages *m); /* number of errors */
-size_t hlo_messages_count(const hlo_messages *m);  /* errors and warnings that hlo_messages_get returns */
-bool hlo_messages_at_end(const hlo_messages *m);   /* whether the first error is an unexpected end of text */
+size_t
+hlo_messages_count(const hlo_messages *m); /* errors and warnings that hlo_messages_get returns */
+bool hlo_messages_at_end(
+    const hlo_messages *m); /* whether the first error is an unexpected end of text */
 /* Whether an error is a limit that was hit; the status is then HLO_LIMIT, not HLO_FAILED. */
 bool hlo_messages_limit(const hlo_messages *m);
 struct hlo_message {
@@ -112,16 +117,18 @@ void hlo_messages_no_memory(hlo_messages *m);
 
 /* ---- files and modules ---- */
 
-/* Reads PATH ("-": standard input) and, unless `strict`, splits it at `// -----` lines. The file may be compressed by gzip or
- * be a bundle (hlo_write_bundle). PATH may also be a directory of XLA dumps with one module. NULL with a message when it cannot
- * be read or is a program in another format (StableHLO, a protocol buffer); the message then tells how to get HLO text.
- * Free with hlo_file_free; modules and messages may outlive the file. */
+/* Reads PATH ("-": standard input) and, unless `strict`, splits it at `// -----` lines. The file
+ * may be compressed by gzip or be a bundle (hlo_write_bundle). PATH may also be a directory of XLA
+ * dumps with one module. NULL with a message when it cannot be read or is a program in another
+ * format (StableHLO, a protocol buffer); the message then tells how to get HLO text. Free with
+ * hlo_file_free; modules and messages may outlive the file. */
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
-/* The same with one module selected by PICK. In a file: its number, from 1. In a directory of dumps, whose files are named
- * module_0023.NAME.PHASE.txt: "23" or "NAME" for the module before optimizations, "23:after" for another phase, by a word of
- * it. PICK NULL: as hlo_file_open. */
+/* The same with one module selected by PICK. In a file: its number, from 1. In a directory of
+ * dumps, whose files are named module_0023.NAME.PHASE.txt: "23" or "NAME" for the module before
+ * optimizations, "23:after" for another phase, by a word of it. PICK NULL: as hlo_file_open. */
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m);
-/* A copy of a text in memory; messages call it NAME. NULL: the text has 4 GiB or more, or out of memory. */
+/* A copy of a text in memory; messages call it NAME. NULL: the text has 4 GiB or more, or out of
+ * memory. */
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict);
 void hlo_file_free(hlo_file *f);
 /* Sets whether hlo_parse accepts only what XLA's parser accepts. The file is not split again. */
@@ -135,10 +142,17 @@ hlo_module *hlo_parse(const hlo_file *f, size_t part, hlo_messages *m);
 void hlo_module_free(hlo_module *module);
 /* Verifies the module; false with messages. */
 bool hlo_verify(const hlo_module *module, hlo_messages *m);
-/* XLA's canonical text. FULL has every value. ABRIDGED writes constants of more than ten elements as `{...}`, as XLA's dumps do.
- * SHORT is XLA's short form, without metadata, percent signs and signatures. BARE is FULL without metadata and the tables of
- * stack frames. EXACT is FULL with -0 in constants as `-0.0`: XLA writes `-0`, which it reads back as 0. */
-enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT, HLO_PRINT_BARE, HLO_PRINT_EXACT };
+/* XLA's canonical text. FULL has every value. ABRIDGED writes constants of more than ten elements
+ * as `{...}`, as XLA's dumps do. SHORT is XLA's short form, without metadata, percent signs and
+ * signatures. BARE is FULL without metadata and the tables of stack frames. EXACT is FULL with -0
+ * in constants as `-0.0`: XLA writes `-0`, which it reads back as 0. */
+enum hlo_print_style {
+    HLO_PRINT_FULL,
+    HLO_PRINT_ABRIDGED,
+    HLO_PRINT_SHORT,
+    HLO_PRINT_BARE,
+    HLO_PRINT_EXACT
+};
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style);
 int64_t hlo_replica_count(const hlo_module *module);
 int64_t hlo_num_partitions(const hlo_module *module);
@@ -148,11 +162,11 @@ void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitio
 size_t hlo_param_count(const hlo_module *module);
 const char *hlo_param_name(const hlo_module *module, size_t i);
 hlo_text hlo_param_shape(const hlo_module *module, size_t i);
-/* The number of the parameter of that name, with or without %; -1: none. Where names occur twice in a text, the second x becomes
- * x.1 in the module; it is still found as x if that is unambiguous. */
+/* The number of the parameter of that name, with or without %; -1: none. Where names occur twice in
+ * a text, the second x becomes x.1 in the module; it is still found as x if that is unambiguous. */
 long hlo_param_find(const hlo_module *module, const char *name);
-/* The line of the instruction that computes component `element` of the result; of the root if that is not a tuple instruction
- * with so many elements. */
+/* The line of the instruction that computes component `element` of the result; of the root if that
+ * is not a tuple instruction with so many elements. */
 uint32_t hlo_result_line(const hlo_module *module, size_t element);
 
 /* ---- values ---- */
@@ -160,39 +174,44 @@ uint32_t hlo_result_line(const hlo_module *module, size_t element);
 void hlo_literal_free(hlo_literal *l);
 /* Frees `count` literals, NULLs among them, and the array, which is from malloc. */
 void hlo_literals_free(hlo_literal **literals, size_t count);
-/* A value with its shape, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A literal has actual sizes:
- * `f32[<=10] {1, 2}` is an array of two elements. It is valid for a parameter f32[<=10], as is any array up to that bound;
- * results have actual sizes, too. */
+/* A value with its shape, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A
+ * literal has actual sizes: `f32[<=10] {1, 2}` is an array of two elements. It is valid for a
+ * parameter f32[<=10], as is any array up to that bound; results have actual sizes, too. */
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m);
 /* Whether the text of a value begins with its shape. */
 bool hlo_literal_has_shape(const char *text, size_t size);
-hlo_text hlo_literal_print(const hlo_literal *l, bool with_shape); /* in full, as hlo_literal_parse reads it */
-hlo_text hlo_literal_shape(const hlo_literal *l);                  /* "f32[2]" */
-/* The leaves of a value are its arrays: an array is its only leaf, a tuple has those of its components, in order. */
+hlo_text hlo_literal_print(const hlo_literal *l,
+                           bool with_shape);      /* in full, as hlo_literal_parse reads it */
+hlo_text hlo_literal_shape(const hlo_literal *l); /* "f32[2]" */
+/* The leaves of a value are its arrays: an array is its only leaf, a tuple has those of its
+ * components, in order. */
 size_t hlo_literal_leaves(const hlo_literal *l);
 struct hlo_array {
     const char *dtype; /* as HLO spells it: "f32" */
     size_t rank;
     const int64_t *dims;
     size_t element_size, elements; /* element_size in bytes; 1 for types below a byte */
-    void *data;                    /* dense, row-major; read-only if the literal is from a file or hlo_literal_map */
+    void *data; /* dense, row-major; read-only if the literal is from a file or hlo_literal_map */
 };
 struct hlo_array hlo_literal_leaf(const hlo_literal *l, size_t i);
 /* An array of zeros. NULL with messages. */
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m);
-/* An array in the caller's memory, which is not copied and never written. It has the layout of the data of struct hlo_array and
- * the alignment of its element type; a pred is 0 or 1. It must not change until `release` is called, which happens when the
- * literal and all that share its memory are freed; `release` may be NULL. NULL with messages, without calling `release`. */
+/* An array in the caller's memory, which is not copied and never written. It has the layout of the
+ * data of struct hlo_array and the alignment of its element type; a pred is 0 or 1. It must not
+ * change until `release` is called, which happens when the literal and all that share its memory
+ * are freed; `release` may be NULL. NULL with messages, without calling `release`. */
 hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
                              void (*release)(void *context), void *context, hlo_messages *m);
-/* A tuple, which takes ownership of the elements. NULL: out of memory, and the caller keeps them. */
+/* A tuple, which takes ownership of the elements. NULL: out of memory, and the caller keeps them.
+ */
 hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count);
 hlo_literal *hlo_literal_copy(const hlo_literal *l);
 /* The components of a tuple, owned by it; 0 for other values. */
 size_t hlo_literal_count(const hlo_literal *l);
 const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);
 
-/* Elements agree if they are equal, both NaN, or floats within any of the bounds. Integers must be equal. */
+/* Elements agree if they are equal, both NaN, or floats within any of the bounds. Integers must be
+ * equal. */
 struct hlo_tolerance {
     size_t size;     /* sizeof(struct hlo_tolerance) */
     double abs, rel; /* |actual - expected| <= abs + rel * |expected| */
@@ -201,77 +220,91 @@ struct hlo_tolerance {
     bool bits;       /* every bit must be equal, NaN payloads included */
 };
 #define HLO_TOLERANCE_INIT HLO_INIT(hlo_tolerance)
-/* Whether shapes and values agree. Otherwise `why`, unless it is NULL, has the first difference and the worst errors. */
-bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why);
+/* Whether shapes and values agree. Otherwise `why`, unless it is NULL, has the first difference and
+ * the worst errors. */
+bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
+                         const struct hlo_tolerance *t, hlo_text *why);
 
 /* ---- running ---- */
 
 enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDED_RANDOM };
 struct hlo_run_options {
-    size_t size;                /* sizeof(struct hlo_run_options) */
-    bool plain;                 /* plain kernels only: the formula of each op, bitwise the same on all machines */
-    enum hlo_elided elided;     /* value of constants written `{...}` */
-    uint64_t seed;              /* of HLO_ELIDED_RANDOM and of rng instructions */
-    const hlo_targets *targets; /* of custom calls; must outlive the program. NULL: those of HLO only */
-    /* Limits of one run; 0: none. A run that exceeds one fails: see hlo_messages_limit. They are checked between
-     * instructions, so one long instruction is completed. */
+    size_t size; /* sizeof(struct hlo_run_options) */
+    bool plain;  /* plain kernels only: the formula of each op, bitwise the same on all machines */
+    enum hlo_elided elided; /* value of constants written `{...}` */
+    uint64_t seed;          /* of HLO_ELIDED_RANDOM and of rng instructions */
+    const hlo_targets
+        *targets; /* of custom calls; must outlive the program. NULL: those of HLO only */
+    /* Limits of one run; 0: none. A run that exceeds one fails: see hlo_messages_limit. They are
+     * checked between instructions, so one long instruction is completed. */
     uint64_t max_steps;  /* instructions run plus iterations of loops */
     uint64_t max_trip;   /* iterations of any one loop */
     uint64_t max_memory; /* bytes of live values */
     double timeout;      /* seconds */
-    int threads;         /* number of worker threads; 0: one per processor. Results do not depend on it */
-    hlo_world *world;    /* processes that share the participants; must outlive the program. NULL: this one only */
-    bool only_first;     /* plan for the first participant only: the program cannot be run */
-    bool traced;         /* every instruction can be traced: hlo_trace */
+    int threads; /* number of worker threads; 0: one per processor. Results do not depend on it */
+    hlo_world *world; /* processes that share the participants; must outlive the program. NULL: this
+                         one only */
+    bool only_first;  /* plan for the first participant only: the program cannot be run */
+    bool traced;      /* every instruction can be traced: hlo_trace */
 };
 #define HLO_RUN_OPTIONS_INIT HLO_INIT(hlo_run_options)
-/* Plans a verified module for all its participants. NULL with messages. Free the program, with hlo_program_free, before the
- * module. */
-hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m);
+/* Plans a verified module for all its participants. NULL with messages. Free the program, with
+ * hlo_program_free, before the module. */
+hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options,
+                      hlo_messages *m);
 void hlo_program_free(hlo_program *p);
 /* Replicas times partitions. Participant = replica * partitions + partition. */
 enum { HLO_MAX_PARTICIPANTS = 4096 };
 size_t hlo_participants(const hlo_program *p);
-/* Callbacks for infeed, outfeed, and transfers from and to the host. They are called from the threads of the run: one call at a
- * time for a participant, concurrently for different ones, so state that these share needs a lock. Each call has messages of
- * its own; when the feeds of several participants fail, the run reports those of the first. Items have actual sizes: infeed into
+/* Callbacks for infeed, outfeed, and transfers from and to the host. They are called from the
+ * threads of the run: one call at a time for a participant, concurrently for different ones, so
+ * state that these share needs a lock. Each call has messages of its own; when the feeds of several
+ * participants fail, the run reports those of the first. Items have actual sizes: infeed into
  * `f32[<=10]` takes up to ten elements. */
 typedef struct hlo_feed_call hlo_feed_call;
-/* Whether a callback should stop waiting, since the run has failed or its time is over; it then returns NULL or false without a
- * message. A callback that waits should poll this a few times a second. */
+/* Whether a callback should stop waiting, since the run has failed or its time is over; it then
+ * returns NULL or false without a message. A callback that waits should poll this a few times a
+ * second. */
 bool hlo_feed_stopped(const hlo_feed_call *call);
 struct hlo_feeds {
     size_t size; /* sizeof(struct hlo_feeds) */
     void *context;
-    /* The next item for a participant, owned by the run then. NULL with messages: there is none, or it is malformed. */
-    hlo_literal *(*infeed)(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m);
+    /* The next item for a participant, owned by the run then. NULL with messages: there is none, or
+     * it is malformed. */
+    hlo_literal *(*infeed)(void *context, size_t participant, const hlo_feed_call *call,
+                           hlo_messages *m);
     /* Gets an item from a participant; false ends the run. NULL: items are dropped. */
-    bool (*outfeed)(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m);
+    bool (*outfeed)(void *context, size_t participant, const hlo_literal *item,
+                    const hlo_feed_call *call, hlo_messages *m);
 };
 #define HLO_FEEDS_INIT HLO_INIT(hlo_feeds)
 
-/* Runs the entry computation, with a thread for each participant when there are several. `args` has a literal for each of the
- * `count` parameters, all of one participant before those of the next. `results` gets one literal per participant, to be
- * freed with hlo_literal_free. False with messages and all results NULL when a participant fails or the participants deadlock.
- * Dynamic dimensions of a result have their actual size.
- * With a world, all ranks call it. Arguments of participants on other ranks are ignored. Rank 0 gets all results, others get
- * NULL; the feeds of rank 0 serve all participants. All ranks get the same return value and messages. */
-bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
-                 hlo_literal **results, hlo_messages *m);
-/* The same without feeds and with the same arguments for all participants. Returns the result of participant 0; NULL with
- * messages, or when another rank has the results. */
+/* Runs the entry computation, with a thread for each participant when there are several. `args` has
+ * a literal for each of the `count` parameters, all of one participant before those of the next.
+ * `results` gets one literal per participant, to be freed with hlo_literal_free. False with
+ * messages and all results NULL when a participant fails or the participants deadlock. Dynamic
+ * dimensions of a result have their actual size. With a world, all ranks call it. Arguments of
+ * participants on other ranks are ignored. Rank 0 gets all results, others get NULL; the feeds of
+ * rank 0 serve all participants. All ranks get the same return value and messages. */
+bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count,
+                 const struct hlo_feeds *feeds, hlo_literal **results, hlo_messages *m);
+/* The same without feeds and with the same arguments for all participants. Returns the result of
+ * participant 0; NULL with messages, or when another rank has the results. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
 
-/* Ends the current run, or otherwise the next one, at the next instruction or iteration, with the message `run-interrupted`.
- * Async-signal-safe and thread-safe. */
+/* Ends the current run, or otherwise the next one, at the next instruction or iteration, with the
+ * message `run-interrupted`. Async-signal-safe and thread-safe. */
 void hlo_interrupt(hlo_program *p);
 
-/* Progress of the current run, of the first participant of this process. May be called like hlo_interrupt. */
+/* Progress of the current run, of the first participant of this process. May be called like
+ * hlo_interrupt. */
 struct hlo_progress {
-    size_t done, count;  /* steps of the entry computation */
-    const char *name;    /* of the current instruction, not NUL-terminated; lives as long as the module */
+    size_t done, count; /* steps of the entry computation */
+    const char
+        *name; /* of the current instruction, not NUL-terminated; lives as long as the module */
     size_t name_size;    /* 0: the first step has not begun */
-    long long iteration; /* of the current instruction if it is a loop, from 0; else, or where they aren't counted, -1 */
+    long long iteration; /* of the current instruction if it is a loop, from 0; else, or where they
+                            aren't counted, -1 */
 };
 struct hlo_progress hlo_run_progress(const hlo_program *p);
 

@@ -26,7 +26,8 @@ bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m)
     if (from)
         memcpy(&given, from, sizeof given);
     if (given < sizeof given)
-        problem = "the size of the option struct is not set: initialize it with its HLO_..._INIT macro";
+        problem =
+            "the size of the option struct is not set: initialize it with its HLO_..._INIT macro";
     for (size_t k = size; k < given && !problem; k++)
         if (((const char *)from)[k] != 0)
             problem = "an option is set that this version of the library does not have";

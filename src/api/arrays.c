@@ -49,14 +49,17 @@ bool hlo_arrays_has(const hlo_arrays *s, const char *name)
     return has;
 }
 
-hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype, hlo_messages *m)
+hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype,
+                            hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
-    struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID, .rank = -1}; /* of any size */
+    struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID,
+                         .rank = -1}; /* of any size */
     hlo_literal *h = hlo_literal_begin();
     struct str who = *name ? arena_printf(&h->arena, "'%s'", name) : STR("it");
-    return hlo_literal_end(h, io_arrays_get(ds, &h->arena, &s->in, str_of(name), dtype ? &want : NULL, who));
+    return hlo_literal_end(
+        h, io_arrays_get(ds, &h->arena, &s->in, str_of(name), dtype ? &want : NULL, who));
 }
 
 static struct str param_title(struct arena *a, const hlo_module *module, size_t param)
@@ -65,10 +68,13 @@ static struct str param_title(struct arena *a, const hlo_module *module, size_t 
     return arena_printf(a, "parameter '" STR_FMT "'", STR_ARG(name));
 }
 
-static int64_t leaves_before(const hlo_module *module, size_t param) { return module->m->entry->leaves_before[param]; }
+static int64_t leaves_before(const hlo_module *module, size_t param)
+{
+    return module->m->entry->leaves_before[param];
+}
 
-hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param, size_t participant,
-                              hlo_messages *m)
+hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module,
+                              size_t param, size_t participant, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
@@ -82,8 +88,8 @@ hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo
     return hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, p->shape));
 }
 
-hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param, size_t participant,
-                            hlo_messages *m)
+hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module,
+                            size_t param, size_t participant, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
@@ -105,7 +111,8 @@ bool hlo_literal_has_shape(const char *text, size_t size)
 }
 
 /* NAME: of the file that TEXT stands in, or NULL. */
-static hlo_literal *literal_argument(const hlo_module *module, size_t param, const char *name, struct str text, hlo_messages *m)
+static hlo_literal *literal_argument(const hlo_module *module, size_t param, const char *name,
+                                     struct str text, hlo_messages *m)
 {
     struct buf b = {0}, called = {0};
     text = str_trim(text);
@@ -124,7 +131,8 @@ static hlo_literal *literal_argument(const hlo_module *module, size_t param, con
     return l;
 }
 
-static hlo_literal *literal_file(const hlo_module *module, size_t param, const char *path, hlo_messages *m)
+static hlo_literal *literal_file(const hlo_module *module, size_t param, const char *path,
+                                 hlo_messages *m)
 {
     struct file_bytes bytes;
     if (!file_read(path, &bytes)) {
@@ -136,15 +144,19 @@ static hlo_literal *literal_file(const hlo_module *module, size_t param, const c
     return l;
 }
 
-/* A literal that names its shape must name the parameter's; sizes of a dynamic one are checked by the run. */
-static bool argument_fits(const hlo_module *module, size_t param, const hlo_literal *l, hlo_messages *m)
+/* A literal that names its shape must name the parameter's; sizes of a dynamic one are checked by
+ * the run. */
+static bool argument_fits(const hlo_module *module, size_t param, const hlo_literal *l,
+                          hlo_messages *m)
 {
     const struct inst *p = hlo_param_of(module, param);
     hlo_text got = hlo_literal_shape(l), want = hlo_param_shape(module, param);
-    bool fits = strcmp(got.data, want.data) == 0 || strstr(want.data, "<=") || strchr(want.data, '?');
+    bool fits =
+        strcmp(got.data, want.data) == 0 || strstr(want.data, "<=") || strchr(want.data, '?');
     if (!fits) {
         struct buf why = {0};
-        buf_printf(&why, "parameter '" STR_FMT "' is %s, but the argument is %s", STR_ARG(p->name), want.data, got.data);
+        buf_printf(&why, "parameter '" STR_FMT "' is %s, but the argument is %s", STR_ARG(p->name),
+                   want.data, got.data);
         DIAG(hlo_sink_of_module(m, module), p->span, FAILURE, why.data);
         buf_free(&why);
     }
@@ -153,8 +165,8 @@ static bool argument_fits(const hlo_module *module, size_t param, const hlo_lite
     return fits;
 }
 
-/* People who know other tools first write a file's name, or brackets. Whether it is that; a message then says how it is written
- * here. */
+/* People who know other tools first write a file's name, or brackets. Whether it is that; a message
+ * then says how it is written here. */
 static bool hint(const hlo_module *module, size_t param, const char *text, hlo_messages *m)
 {
     struct buf called = {0}, why = {0};
@@ -176,7 +188,8 @@ static bool hint(const hlo_module *module, size_t param, const char *text, hlo_m
     return said;
 }
 
-hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant, const char *text, hlo_messages *m)
+hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant,
+                               const char *text, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_literal *l;
@@ -204,16 +217,19 @@ size_t hlo_argument_value(const char *text)
     return *p == '=' ? (size_t)(p + 1 - text) : 0;
 }
 
-hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant, hlo_messages *m)
+hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module,
+                             size_t participant, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
     if (!s)
         return NULL;
     hlo_literal *h = hlo_literal_begin();
-    struct io_wanted w = {.prefix = prefix, .participant = (int64_t)participant, .who = STR("result")};
+    struct io_wanted w = {
+        .prefix = prefix, .participant = (int64_t)participant, .who = STR("result")};
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    h = hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
+    h = hlo_literal_end_own(
+        h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
     hlo_arrays_free(s);
     return h;
 }
@@ -225,7 +241,8 @@ bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
     GUARDED((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     if (!shape_is_array(h->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a .npy file holds a single array; write an .npz file");
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE,
+                          "a .npy file holds a single array; write an .npz file");
     return io_write_npy(ds, path, h->l);
 }
 
@@ -244,7 +261,8 @@ static const struct literal **literals_of(const hlo_literal *const *h, size_t co
     return l;
 }
 
-bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h, size_t count, hlo_messages *m)
+bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h,
+                       size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
@@ -255,7 +273,8 @@ bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *
 
 bool hlo_write_knows(const char *path) { return io_arrays_named(path); }
 
-bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *h, size_t count, hlo_messages *m)
+bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *h,
+                      size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
@@ -269,17 +288,22 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
     }
     if (count != 1) {
         char why[96];
-        snprintf(why, sizeof why, "a file of this type cannot hold the results of %zu participants; write an .npz file", count);
+        snprintf(
+            why, sizeof why,
+            "a file of this type cannot hold the results of %zu participants; write an .npz file",
+            count);
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why);
     }
     if (str_ends(str_of(path), STR(".npy")))
         return hlo_write_npy(path, h[0], m);
     if (!shape_is_array(h[0]->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a raw file holds a single array; write an .npz file");
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE,
+                          "a raw file holds a single array; write an .npz file");
     return io_write_raw(ds, path, h[0]->l);
 }
 
-bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count, hlo_messages *m)
+bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h,
+                         size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
@@ -316,19 +340,23 @@ bool hlo_write_text(const char *path, const char *text, size_t size, hlo_message
 
 /* ---- made up ---- */
 
-hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m)
+hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed,
+                              hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_literal *h = hlo_literal_begin();
     const struct source *source = &module->file->parts[module->part];
     return hlo_literal_end_own(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
-                                            hlo_param_of(module, param)->shape, leaves_before(module, param), seed));
+                                            hlo_param_of(module, param)->shape,
+                                            leaves_before(module, param), seed));
 }
 
-hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m)
+hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind,
+                            uint64_t seed, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_literal *h = hlo_literal_begin();
-    return hlo_literal_end_own(h, io_fake(hlo_sink_of_module(m, module), &h->arena, module->m, (int)param, (enum io_fake)kind,
+    return hlo_literal_end_own(h, io_fake(hlo_sink_of_module(m, module), &h->arena, module->m,
+                                          (int)param, (enum io_fake)kind,
                                           leaves_before(module, param), seed));
 }

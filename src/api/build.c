@@ -64,7 +64,8 @@ static bool fail(hlo_builder *b, const char *format, ...)
 
 static bool is_open(hlo_computation *c)
 {
-    return text_computation_open(c->c) || fail(c->b, "computation '%s' is already finished", hlo_computation_name(c));
+    return text_computation_open(c->c) ||
+           fail(c->b, "computation '%s' is already finished", hlo_computation_name(c));
 }
 
 /* Operands must be of the computation. Without a message where one is NULL: its failure had one. */
@@ -76,8 +77,10 @@ static bool check_operands(hlo_computation *c, hlo_inst *const *operands, size_t
             return false;
         const struct inst *i = inst_of(operands[k]);
         if (!str_eq(i->parent->name, name))
-            return fail(c->b, "operand '" STR_FMT "' belongs to computation '" STR_FMT "', not '" STR_FMT "'", STR_ARG(i->name),
-                        STR_ARG(i->parent->name), STR_ARG(name));
+            return fail(c->b,
+                        "operand '" STR_FMT "' belongs to computation '" STR_FMT "', not '" STR_FMT
+                        "'",
+                        STR_ARG(i->name), STR_ARG(i->parent->name), STR_ARG(name));
     }
     return true;
 }
@@ -115,7 +118,10 @@ hlo_computation *hlo_computation_new(hlo_builder *b, const char *name)
     return c;
 }
 
-const char *hlo_computation_name(const hlo_computation *c) { return text_computation_name(c->c).ptr; }
+const char *hlo_computation_name(const hlo_computation *c)
+{
+    return text_computation_name(c->c).ptr;
+}
 
 bool hlo_computation_finish(hlo_computation *c, hlo_inst *root)
 {
@@ -123,7 +129,8 @@ bool hlo_computation_finish(hlo_computation *c, hlo_inst *root)
     hlo_builder *b = c->b;
     if (!is_open(c))
         return false;
-    bool ok = !b->failed && (!root || check_operands(c, &root, 1)) && text_computation_finish(c->c, diags_of(b), inst_of(root));
+    bool ok = !b->failed && (!root || check_operands(c, &root, 1)) &&
+              text_computation_finish(c->c, diags_of(b), inst_of(root));
     b->failed |= !ok;
     flush_messages(b, text_builder_text(b->b), 1);
     return ok;
@@ -135,7 +142,8 @@ static hlo_file *file_of_builder(const hlo_builder *b)
     hlo_file *f = hlo_file_new(false);
     f->parts = ARENA_NEW(&f->arena, struct source);
     f->count = 1;
-    source_init(f->parts, arena_str(&f->arena, str_of(b->name)), arena_str(&f->arena, text_builder_text(b->b)));
+    source_init(f->parts, arena_str(&f->arena, str_of(b->name)),
+                arena_str(&f->arena, text_builder_text(b->b)));
     return f;
 }
 
@@ -230,7 +238,8 @@ static void put_name(hlo_computation *c, struct buf *line, struct str name)
     buf_printf(line, "%%" STR_FMT " = ", STR_ARG(name));
 }
 
-hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, const char *attributes)
+hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count,
+                    const char *attributes)
 {
     GUARDED(fail_no_memory(c->b));
     struct buf line = {0};

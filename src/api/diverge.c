@@ -48,7 +48,8 @@ struct search {
 /* Instructions that only name values, which are compared where they are made. */
 static bool is_name(const struct inst *i)
 {
-    return i->opcode == OP_PARAMETER || i->opcode == OP_TUPLE || i->opcode == OP_GET_TUPLE_ELEMENT || i->opcode == OP_OPT_BARRIER;
+    return i->opcode == OP_PARAMETER || i->opcode == OP_TUPLE ||
+           i->opcode == OP_GET_TUPLE_ELEMENT || i->opcode == OP_OPT_BARRIER;
 }
 
 /* The instruction of a whose value is compared with that of instruction `inst` of b; -1: none. */
@@ -62,7 +63,10 @@ static bool is_compared(const struct search *s, size_t inst)
     return !is_name(hlo_listing_inst(s->a, inst)) && hlo_pair_of_a(s->c.pairing, inst).other >= 0;
 }
 
-static size_t slot_of(const struct search *s, size_t participant, size_t inst) { return participant * s->insts + inst; }
+static size_t slot_of(const struct search *s, size_t participant, size_t inst)
+{
+    return participant * s->insts + inst;
+}
 
 /* ---- values ---- */
 
@@ -82,7 +86,8 @@ static void free_values(struct hlo_divergence *d)
 }
 
 /* Compares the values of a candidate in a and b. False: no memory. */
-static bool compare(struct search *s, const struct candidate *u, const hlo_literal *a, const hlo_literal *b)
+static bool compare(struct search *s, const struct candidate *u, const hlo_literal *a,
+                    const hlo_literal *b)
 {
     if (s->out->found && by_number(u, &s->found) > 0)
         return true;
@@ -137,7 +142,8 @@ static bool keep_a(void *context, const struct hlo_event *e)
     return true;
 }
 
-/* In the first run, candidates are found; in later ones, those whose value of a is in the store are compared. */
+/* In the first run, candidates are found; in later ones, those whose value of a is in the store are
+ * compared. */
 static bool compare_b(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
@@ -151,7 +157,8 @@ static bool compare_b(void *context, const struct hlo_event *e)
     const uint64_t n = s->executions[slot]++;
     const struct store_key key = store_execution((size_t)a, e->participant, n, &room);
     if (n >= s->digests[slot].count)
-        return true; /* a's loop has ended: the value that decided on that differs, and is compared before */
+        return true; /* a's loop has ended: the value that decided on that differs, and is compared
+                        before */
     const struct digest *of_a = &s->digests[slot].at[n];
     const hlo_literal *value_a = first ? NULL : store_get(&s->store, &key);
     if (!first && !value_a)
@@ -175,7 +182,8 @@ static bool compare_b(void *context, const struct hlo_event *e)
 
 /* ---- rounds ---- */
 
-static bool run(struct search *s, hlo_program *p, bool (*after)(void *context, const struct hlo_event *s), hlo_literal **results)
+static bool run(struct search *s, hlo_program *p,
+                bool (*after)(void *context, const struct hlo_event *s), hlo_literal **results)
 {
     struct hlo_trace_callbacks o = {.size = sizeof o, .context = s, .after = after};
     memset(s->executions, 0, s->participants * s->insts * sizeof *s->executions);
@@ -202,7 +210,8 @@ static size_t want(struct search *s, size_t first)
     for (; end < s->count; end++) {
         struct hlo_within room;
         const struct store_key key =
-            store_execution(s->candidates[end].a, s->candidates[end].participant, s->candidates[end].execution, &room);
+            store_execution(s->candidates[end].a, s->candidates[end].participant,
+                            s->candidates[end].execution, &room);
         const uint64_t size = bytes_of(s->a, s->candidates[end].a);
         if (end > first && (size > s->store.budget || bytes > s->store.budget - size))
             break;
@@ -253,7 +262,8 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
     free_results(s, b);
     if (s->count > 0)
         qsort(s->candidates, s->count, sizeof *s->candidates, by_number);
-    for (size_t next = 0; next < s->count && !(s->out->found && by_number(&s->candidates[next], &s->found) > 0);)
+    for (size_t next = 0;
+         next < s->count && !(s->out->found && by_number(&s->candidates[next], &s->found) > 0);)
         if (!do_round(s, &next, a))
             return false;
     if (s->out->found) {
@@ -266,7 +276,8 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
     return true;
 }
 
-bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence *out, hlo_messages *m)
+bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence *out,
+                 hlo_messages *m)
 {
     GUARDED((*out = (struct hlo_divergence){0}, hlo_messages_no_memory(m), false));
     *out = (struct hlo_divergence){0};

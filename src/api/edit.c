@@ -1,5 +1,6 @@
 /*
- * The public interface to modules made from modules: edit/, with instructions given by number and problems as messages.
+ * The public interface to modules made from modules: edit/, with instructions given by number and
+ * problems as messages.
  */
 #include "api/api.h"
 
@@ -10,7 +11,8 @@ struct hlo_edit {
     struct edit *e;
 };
 
-_Static_assert((int)HLO_STRIP_METADATA == (int)EDIT_STRIP_METADATA && (int)HLO_STRIP_SHARDING == (int)EDIT_STRIP_SHARDING &&
+_Static_assert((int)HLO_STRIP_METADATA == (int)EDIT_STRIP_METADATA &&
+                   (int)HLO_STRIP_SHARDING == (int)EDIT_STRIP_SHARDING &&
                    (int)HLO_STRIP_HINTS == (int)EDIT_STRIP_HINTS,
                "the same bits here and there");
 
@@ -31,12 +33,15 @@ void hlo_edit_free(hlo_edit *e)
 }
 
 /* Whether there is no problem; else a message at the instruction. */
-static bool judge(const hlo_edit *e, const struct inst *i, const char *what, const char *problem, hlo_messages *m)
+static bool judge(const hlo_edit *e, const struct inst *i, const char *what, const char *problem,
+                  hlo_messages *m)
 {
     if (!problem)
         return true;
-    struct str text = arena_printf(&m->arena, "'" STR_FMT "' cannot %s: %s", STR_ARG(i->name), what, problem);
-    return DIAG_ERROR(hlo_sink_of_module(m, hlo_listing_module(e->l)), i->name_span, FAILURE, text.ptr);
+    struct str text =
+        arena_printf(&m->arena, "'" STR_FMT "' cannot %s: %s", STR_ARG(i->name), what, problem);
+    return DIAG_ERROR(hlo_sink_of_module(m, hlo_listing_module(e->l)), i->name_span, FAILURE,
+                      text.ptr);
 }
 
 bool hlo_edit_constant(hlo_edit *e, size_t inst, const hlo_literal *value, hlo_messages *m)

@@ -1,8 +1,9 @@
 /*
- * The public interface to cutting out: an instruction and what it needs as a module that runs alone.
+ * The public interface to cutting out: an instruction and what it needs as a module that runs
+ * alone.
  *
- * First it is decided, level by level of operands, which instructions stay. Those cut off get their values from a traced run,
- * which ends when the instruction is about to run.
+ * First it is decided, level by level of operands, which instructions stay. Those cut off get their
+ * values from a traced run, which ends when the instruction is about to run.
  */
 #include "api/store.h"
 
@@ -15,7 +16,8 @@ struct extract {
     struct arena arena;
     const struct computation *c;
     const struct inst *target;
-    bool *kept, *cut;    /* by the index of an instruction in the computation; cut: replaced by its value or a parameter */
+    bool *kept, *cut;    /* by the index of an instruction in the computation; cut: replaced by its
+                            value or a parameter */
     struct store values; /* of what is cut off: the last ones before the target runs */
     uint64_t executions; /* how often the target has run */
     bool reached;        /* the run has come to the execution that is wanted */
@@ -27,10 +29,12 @@ struct extract {
 /* Instructions that need nothing: there is no point in cutting them off. */
 static bool is_source(const struct extract *x, const struct inst *i)
 {
-    return i->opcode == OP_CONSTANT || i->opcode == OP_IOTA || (i->opcode == OP_PARAMETER && x->what->parameters);
+    return i->opcode == OP_CONSTANT || i->opcode == OP_IOTA ||
+           (i->opcode == OP_PARAMETER && x->what->parameters);
 }
 
-/* Whether it stays at this height. Instructions that nothing can replace (a -start, which its -done needs) always do. */
+/* Whether it stays at this height. Instructions that nothing can replace (a -start, which its -done
+ * needs) always do. */
 static bool stays(const struct extract *x, const struct inst *i, size_t height)
 {
     if (is_source(x, i) || edit_may_change(i))
@@ -67,10 +71,12 @@ static void find_kept(struct extract *x)
     }
 }
 
-/* Instead of a whole tuple, only the components that are taken out of it are cut off: that is less. */
+/* Instead of a whole tuple, only the components that are taken out of it are cut off: that is less.
+ */
 static bool is_component(const struct extract *x, const struct inst *i)
 {
-    return i != x->target && i->opcode == OP_GET_TUPLE_ELEMENT && !x->kept[i->operands[0]->index] && !edit_may_change(i);
+    return i != x->target && i->opcode == OP_GET_TUPLE_ELEMENT && !x->kept[i->operands[0]->index] &&
+           !edit_may_change(i);
 }
 
 static void find_cut(struct extract *x)
@@ -86,7 +92,8 @@ static void find_cut(struct extract *x)
     }
     for (int k = 0; k < x->c->inst_count; k++)
         for (int o = 0; x->kept[k] && o < x->c->insts[k]->operand_count; o++)
-            x->cut[x->c->insts[k]->operands[o]->index] |= !x->kept[x->c->insts[k]->operands[o]->index];
+            x->cut[x->c->insts[k]->operands[o]->index] |=
+                !x->kept[x->c->insts[k]->operands[o]->index];
 }
 
 /* ---- the values of a run ---- */
@@ -97,11 +104,13 @@ static const struct inst *inst_of(const struct extract *x, const struct hlo_even
     return s->participant == 0 && i->parent == x->c ? i : NULL;
 }
 
-/* Before the wanted execution of the target, all that it needs has run: the values kept last are the right ones. */
+/* Before the wanted execution of the target, all that it needs has run: the values kept last are
+ * the right ones. */
 static bool before(void *context, const struct hlo_event *s)
 {
     struct extract *x = context;
-    if (inst_of(x, s) != x->target || x->executions != x->what->execution || x->cut[x->target->index])
+    if (inst_of(x, s) != x->target || x->executions != x->what->execution ||
+        x->cut[x->target->index])
         return true;
     x->reached = true;
     return false;
@@ -122,7 +131,8 @@ static bool after(void *context, const struct hlo_event *s)
 
 static bool say(const struct extract *x, const struct str text)
 {
-    return DIAG_ERROR(hlo_sink_of_module(x->m, hlo_listing_module(x->l)), x->target->name_span, FAILURE, text.ptr);
+    return DIAG_ERROR(hlo_sink_of_module(x->m, hlo_listing_module(x->l)), x->target->name_span,
+                      FAILURE, text.ptr);
 }
 
 static bool has_cut(const struct extract *x)
@@ -133,7 +143,8 @@ static bool has_cut(const struct extract *x)
     return false;
 }
 
-static bool run(struct extract *x, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count)
+static bool run(struct extract *x, const struct hlo_run_options *options,
+                const hlo_literal *const *args, size_t count)
 {
     const struct hlo_trace_callbacks callbacks = {sizeof callbacks, x, before, after};
     const size_t errors = hlo_messages_errors(x->m);
@@ -145,7 +156,8 @@ static bool run(struct extract *x, const struct hlo_run_options *options, const 
     if (hlo_messages_errors(x->m) > errors)
         return false; /* the run ended before */
     return say(x, arena_printf(&x->m->arena,
-                               "'" STR_FMT "' was executed %" PRIu64 " times on whole values; its operands were not recorded",
+                               "'" STR_FMT "' was executed %" PRIu64
+                               " times on whole values; its operands were not recorded",
                                STR_ARG(x->target->name), x->executions));
 }
 
@@ -175,7 +187,8 @@ static hlo_module *finish(struct extract *x)
     else
         made = edit_finish(e, &problem);
     if (!made) {
-        say(x, arena_printf(&x->m->arena, "'" STR_FMT "' cannot be extracted: %s", STR_ARG(x->target->name), problem));
+        say(x, arena_printf(&x->m->arena, "'" STR_FMT "' cannot be extracted: %s",
+                            STR_ARG(x->target->name), problem));
         return NULL;
     }
     hlo_module *out = heap_zalloc(1, sizeof *out);
@@ -183,8 +196,9 @@ static hlo_module *finish(struct extract *x)
     return out;
 }
 
-hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, const struct hlo_run_options *options,
-                        const hlo_literal *const *args, size_t count, hlo_messages *m)
+hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what,
+                        const struct hlo_run_options *options, const hlo_literal *const *args,
+                        size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     struct hlo_extract given;

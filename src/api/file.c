@@ -1,8 +1,9 @@
 /*
- * The public interface to text in memory: a file and its parts, or one text put together from pieces of several.
+ * The public interface to text in memory: a file and its parts, or one text put together from
+ * pieces of several.
  *
- * Modules and messages point into the text that they are about. So files count references, and the text stays as long as
- * anything needs it.
+ * Modules and messages point into the text that they are about. So files count references, and the
+ * text stays as long as anything needs it.
  */
 #include "api/api.h"
 
@@ -58,9 +59,11 @@ hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool
 }
 
 /* The origin of a piece. It is copied once, however many pieces come from it. */
-static struct source *origin_of(hlo_file *f, struct source *s, const struct hlo_piece *piece, const char **copied)
+static struct source *origin_of(hlo_file *f, struct source *s, const struct hlo_piece *piece,
+                                const char **copied)
 {
-    for (size_t i = s->origin_count; i-- > 0;) /* backwards: neighbours mostly have the same origin */
+    for (size_t i = s->origin_count;
+         i-- > 0;) /* backwards: neighbours mostly have the same origin */
         if (copied[i] == piece->whole)
             return &s->origins[i];
     copied[s->origin_count] = piece->whole;

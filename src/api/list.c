@@ -25,8 +25,8 @@ struct hlo_listing {
     size_t count, computation_count;
     struct listed_inst *insts;
     struct listed_computation *computations;
-    size_t *by_index;                    /* numbers of computations, by their index in the module */
-    size_t **numbers;                    /* numbers of instructions, by the index of their computation and their own */
+    size_t *by_index; /* numbers of computations, by their index in the module */
+    size_t **numbers; /* numbers of instructions, by the index of their computation and their own */
     struct map names, computation_names; /* -> struct listed_inst; -> struct listed_computation */
     struct map spelled;                  /* names of files and functions -> the same with a NUL */
 };
@@ -39,14 +39,16 @@ static void number_all(struct hlo_listing *l, struct computation *const *order)
     l->by_index = ARENA_ARRAY(&l->arena, size_t, m->computation_count);
     l->numbers = ARENA_ARRAY(&l->arena, size_t *, m->computation_count);
     for (size_t c = 0; c < l->computation_count; c++) {
-        l->computations[c] = (struct listed_computation){.computation = order[c], .first = l->count};
+        l->computations[c] =
+            (struct listed_computation){.computation = order[c], .first = l->count};
         l->by_index[order[c]->index] = c;
         l->count += (size_t)order[c]->inst_count;
     }
     l->insts = ARENA_ARRAY(&l->arena, struct listed_inst, l->count);
     for (size_t c = 0; c < l->computation_count; c++) {
         struct inst **insts = computation_order(&l->arena, order[c]);
-        size_t *numbers = l->numbers[order[c]->index] = ARENA_ARRAY(&l->arena, size_t, order[c]->inst_count);
+        size_t *numbers = l->numbers[order[c]->index] =
+            ARENA_ARRAY(&l->arena, size_t, order[c]->inst_count);
         for (int k = 0; k < order[c]->inst_count; k++) {
             size_t n = l->computations[c].first + (size_t)k;
             l->insts[n] = (struct listed_inst){.inst = insts[k], .computation = c};
@@ -55,15 +57,22 @@ static void number_all(struct hlo_listing *l, struct computation *const *order)
     }
 }
 
-size_t hlo_listing_number(const hlo_listing *l, const struct inst *i) { return l->numbers[i->parent->index][i->index]; }
+size_t hlo_listing_number(const hlo_listing *l, const struct inst *i)
+{
+    return l->numbers[i->parent->index][i->index];
+}
 
 struct inst *hlo_listing_inst(const hlo_listing *l, size_t i) { return l->insts[i].inst; }
 
 const hlo_module *hlo_listing_module(const hlo_listing *l) { return l->module; }
 
-static bool last_is(const size_t *list, size_t count, size_t value) { return count > 0 && list[count - 1] == value; }
+static bool last_is(const size_t *list, size_t count, size_t value)
+{
+    return count > 0 && list[count - 1] == value;
+}
 
-/* Users are noted in the order of their numbers, so a second use by the same one directly follows the first. */
+/* Users are noted in the order of their numbers, so a second use by the same one directly follows
+ * the first. */
 static void note_users(struct hlo_listing *l)
 {
     for (size_t n = 0; n < l->count; n++)
@@ -133,7 +142,8 @@ static void note_name(struct hlo_listing *l, struct str name, size_t n)
         map_put(&l->names, name, &l->insts[n]);
 }
 
-/* Of several instructions of one name, the first to be noted keeps it. So the entry computation, the last one, comes first. */
+/* Of several instructions of one name, the first to be noted keeps it. So the entry computation,
+ * the last one, comes first. */
 static void note_names(struct hlo_listing *l)
 {
     const size_t entry = l->computations[l->computation_count - 1].first;
@@ -251,7 +261,10 @@ struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
     };
 }
 
-static struct str without_percent(const char *name) { return str_of(name[0] == '%' ? name + 1 : name); }
+static struct str without_percent(const char *name)
+{
+    return str_of(name[0] == '%' ? name + 1 : name);
+}
 
 long hlo_list_find_computation(const hlo_listing *l, const char *name)
 {
@@ -280,7 +293,8 @@ long hlo_list_find(const hlo_listing *l, const char *name)
         return (long)(at - l->insts);
     const char *slash = memchr(wanted.ptr, '/', wanted.len);
     for (size_t c = 0; slash && c < l->computation_count; c++)
-        if (str_eq(l->computations[c].computation->name, (struct str){wanted.ptr, (size_t)(slash - wanted.ptr)}))
+        if (str_eq(l->computations[c].computation->name,
+                   (struct str){wanted.ptr, (size_t)(slash - wanted.ptr)}))
             return find_within(l, c, without_percent(slash + 1));
     return -1;
 }
@@ -323,7 +337,8 @@ bool hlo_list_frame(const hlo_listing *l, size_t i, size_t k, struct hlo_frame *
     if (!meta)
         return false;
     if (frame < 1 || frame > t->frame_count) {
-        *out = (struct hlo_frame){kept(l, meta->source_file), "", meta->source_line, meta->source_column};
+        *out = (struct hlo_frame){kept(l, meta->source_file), "", meta->source_line,
+                                  meta->source_column};
         return k == 0 && meta->source_file.len > 0;
     }
     for (size_t n = 0; n < k; n++) { /* ends even if parents form a cycle */
@@ -336,7 +351,8 @@ bool hlo_list_frame(const hlo_listing *l, size_t i, size_t k, struct hlo_frame *
         return false;
     const struct file_location *at = &t->locations[location - 1];
     *out = (struct hlo_frame){kept(l, nth(t->files, t->file_count, at->file)),
-                              kept(l, nth(t->functions, t->function_count, at->function)), at->line, at->column};
+                              kept(l, nth(t->functions, t->function_count, at->function)), at->line,
+                              at->column};
     return true;
 }
 

@@ -9,7 +9,8 @@
 /* ---- values ---- */
 
 /* Leaves are looked up by number, one after the other: LEAVES has room for those of L. */
-static void literal_wrap(struct arena *a, struct literal *l, const struct literal **leaves, hlo_literal *h)
+static void literal_wrap(struct arena *a, struct literal *l, const struct literal **leaves,
+                         hlo_literal *h)
 {
     h->l = l;
     h->leaves = leaves;
@@ -39,7 +40,8 @@ hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l)
         heap_free(h);
         return NULL;
     }
-    literal_wrap(&h->arena, l, ARENA_ARRAY(&h->arena, const struct literal *, shape_leaf_count(l->shape) + 1), h);
+    literal_wrap(&h->arena, l,
+                 ARENA_ARRAY(&h->arena, const struct literal *, shape_leaf_count(l->shape) + 1), h);
     return h;
 }
 
@@ -64,12 +66,16 @@ static void own_shape(struct arena *a, struct literal *l, const struct shape *ow
 {
     for (int i = 0; shape_is_tuple(own) && i < own->count; i++) {
         struct literal *e = l->elements[i];
-        own_shape(a, e, e->shape == l->shape->elements[i] ? own->elements[i] : shape_copy(a, e->shape));
+        own_shape(a, e,
+                  e->shape == l->shape->elements[i] ? own->elements[i] : shape_copy(a, e->shape));
     }
     l->shape = own;
 }
 
-static void own_shapes(struct arena *a, struct literal *l) { own_shape(a, l, shape_copy(a, l->shape)); }
+static void own_shapes(struct arena *a, struct literal *l)
+{
+    own_shape(a, l, shape_copy(a, l->shape));
+}
 
 hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l)
 {
@@ -111,7 +117,10 @@ hlo_text hlo_literal_shape(const hlo_literal *h)
 }
 
 size_t hlo_literal_leaves(const hlo_literal *h) { return h->leaf_count; }
-size_t hlo_literal_count(const hlo_literal *h) { return h->elements ? (size_t)h->l->shape->count : 0; }
+size_t hlo_literal_count(const hlo_literal *h)
+{
+    return h->elements ? (size_t)h->l->shape->count : 0;
+}
 const hlo_literal *hlo_literal_element(const hlo_literal *h, size_t i) { return h->elements[i]; }
 
 struct hlo_array hlo_array_of(const struct shape *s, void *data)
@@ -142,7 +151,8 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
     if (dtype_is_array(t) && rank <= INT16_MAX) {
         const struct shape *shape = shape_array(&h->arena, t, (int)rank, dims, NULL, NULL);
         l = literal_new(&h->arena, shape);
-        if (!l) /* only now a sink is made: it stays among the messages, and there may be many calls that go well */
+        if (!l) /* only now a sink is made: it stays among the messages, and there may be many calls
+                   that go well */
             io_literal_too_large(hlo_sink_of_name(m, dtype, STR("")), &h->arena, shape);
     } else {
         hlo_messages_add(m, dtype, "not an array element type");
@@ -186,7 +196,8 @@ hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims
         *owner = (struct lent){.release = release, .context = context};
         owner_init(&owner->owner, give_back);
         l = ARENA_NEW(&h->arena, struct literal);
-        *l = (struct literal){.shape = shape, .data = (void *)(uintptr_t)data, .owner = &owner->owner};
+        *l = (struct literal){
+            .shape = shape, .data = (void *)(uintptr_t)data, .owner = &owner->owner};
     }
     return hlo_literal_end(h, l);
 }
@@ -230,7 +241,8 @@ hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
     for (size_t i = 0; i < count; i++)
         parts[i] = hlo_literal_take(&h->arena, elements[i]->l);
     hlo_literal *tuple = hlo_literal_end(h, literal_tuple(&h->arena, parts, (int)count));
-    for (size_t i = 0; i < count; i++) { /* only now: had there been no memory, they would stay the caller's */
+    for (size_t i = 0; i < count;
+         i++) { /* only now: had there been no memory, they would stay the caller's */
         arena_free(&elements[i]->arena);
         heap_free(elements[i]);
     }

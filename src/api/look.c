@@ -76,7 +76,8 @@ bool hlo_write_png(const char *path, const hlo_literal *h, hlo_messages *m)
     return look_png(hlo_sink_of_name(m, path, STR("")), path, h->l);
 }
 
-bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why)
+bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
+                         const struct hlo_tolerance *t, hlo_text *why)
 {
     GUARDED(false);
     struct buf b = {0};
@@ -104,8 +105,8 @@ struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hl
     return d;
 }
 
-hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected,
-                              const char *const names[2])
+hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual,
+                              const hlo_literal *expected, const char *const names[2])
 {
     GUARDED((hlo_text){0});
     struct buf b = {0};

@@ -1,9 +1,10 @@
 /*
- * The public interface to mapped files that get shorter while they are used. Reading beyond their new end raises SIGBUS; after
- * hlo_guard_mapped_files, this ends the process like any other failure of a run: with a message that names the file.
+ * The public interface to mapped files that get shorter while they are used. Reading beyond their
+ * new end raises SIGBUS; after hlo_guard_mapped_files, this ends the process like any other failure
+ * of a run: with a message that names the file.
  *
- * The handler asks the kernel which file it is. So no list of mapped files must be kept, and the handler only does what a signal
- * handler may do.
+ * The handler asks the kernel which file it is. So no list of mapped files must be kept, and the
+ * handler only does what a signal handler may do.
  */
 #include "api/api.h"
 
@@ -57,7 +58,8 @@ static uintptr_t take_address(const char **at)
     }
 }
 
-/* The path in a line whose range holds the address; NULL: it does not, or the range is no file's. */
+/* The path in a line whose range holds the address; NULL: it does not, or the range is no file's.
+ */
 static const char *path_if_it_holds(const char *line, uintptr_t address)
 {
     uintptr_t from = take_address(&line);

@@ -23,7 +23,8 @@ void hlo_messages_free(hlo_messages *m)
         source_free(&s->own);
         hlo_file_free(s->file);
     }
-    for (hlo_messages *t = m->taken, *next; t; t = next) { /* their sinks were freed above, the memory that holds these was not */
+    for (hlo_messages *t = m->taken, *next; t;
+         t = next) { /* their sinks were freed above, the memory that holds these was not */
         next = t->taken;
         arena_free(&t->arena);
         heap_free(t);
@@ -33,7 +34,10 @@ void hlo_messages_free(hlo_messages *m)
 }
 
 /* The key of a sink in `by_source`: the address of its source. */
-static struct str source_key(const struct sink *s) { return (struct str){(const char *)&s->ds.source, sizeof s->ds.source}; }
+static struct str source_key(const struct sink *s)
+{
+    return (struct str){(const char *)&s->ds.source, sizeof s->ds.source};
+}
 
 void hlo_messages_take(hlo_messages *m, hlo_messages *from)
 {
@@ -146,8 +150,8 @@ bool hlo_messages_limit(const hlo_messages *m)
 {
     for (struct sink *s = m->first; s; s = s->next)
         for (struct diag *d = s->ds.first; d; d = d->next)
-            if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_PLAN_MEMORY || d->msg == MSG_LIMIT_STEPS ||
-                d->msg == MSG_LIMIT_TIME || d->msg == MSG_LIMIT_TRIP)
+            if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_PLAN_MEMORY ||
+                d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME || d->msg == MSG_LIMIT_TRIP)
                 return true;
     return false;
 }
@@ -165,8 +169,10 @@ static struct hlo_message message_of(struct sink *s, const struct diag *d)
 {
     struct span span = d->span;
     struct source *source = source_origin(s->ds.source, &span);
-    struct hlo_message m = {
-        .id = msg_name(d->msg), .error = d->severity == SEV_ERROR, .file = source->name.ptr, .text = d->text.ptr};
+    struct hlo_message m = {.id = msg_name(d->msg),
+                            .error = d->severity == SEV_ERROR,
+                            .file = source->name.ptr,
+                            .text = d->text.ptr};
     if (span.begin || span.end) {
         struct place p = source_place(source, span.begin);
         m.line = p.line;
@@ -177,7 +183,8 @@ static struct hlo_message message_of(struct sink *s, const struct diag *d)
 
 struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i)
 {
-    GUARDED(((struct hlo_message){.id = msg_name(MSG_OUT_OF_MEMORY), .error = true, .file = "hlo", .text = "out of memory"}));
+    GUARDED(((struct hlo_message){
+        .id = msg_name(MSG_OUT_OF_MEMORY), .error = true, .file = "hlo", .text = "out of memory"}));
     size_t before = i;
     for (struct sink *s = m->first; s; s = s->next)
         for (struct diag *d = s->ds.first; d; d = d->next)
@@ -197,7 +204,10 @@ hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors)
     return hlo_text_of(&b);
 }
 
-hlo_text hlo_messages_draw(const hlo_messages *m, bool color) { return hlo_messages_draw_in(m, color ? "" : NULL); }
+hlo_text hlo_messages_draw(const hlo_messages *m, bool color)
+{
+    return hlo_messages_draw_in(m, color ? "" : NULL);
+}
 
 bool hlo_colors_known(const char *colors)
 {

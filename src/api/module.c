@@ -1,5 +1,6 @@
 /*
- * The public interface to modules: parsing, verifying and printing them; their parameters and results.
+ * The public interface to modules: parsing, verifying and printing them; their parameters and
+ * results.
  */
 #include "api/api.h"
 
@@ -10,7 +11,8 @@
 hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
-    hlo_file *f = (hlo_file *)(uintptr_t)file; /* its line maps and reference count change, its text does not */
+    hlo_file *f = (hlo_file *)(uintptr_t)
+        file; /* its line maps and reference count change, its text does not */
     struct parse_options options = {.strict = f->strict};
     struct diags *ds = hlo_sink_of_part(m, f, part);
     struct module *module = text_parse_module(ds, &f->parts[part], &options);

@@ -1,6 +1,6 @@
 /*
- * The public interface to what the language has: operations, attributes, examples and element types, from the tables of op/ and
- * type/.
+ * The public interface to what the language has: operations, attributes, examples and element
+ * types, from the tables of op/ and type/.
  */
 #include "hlo_advanced.h"
 
@@ -58,14 +58,16 @@ struct hlo_op hlo_op_get(size_t i)
                            .spec = op->spec,
                            .help = op->help,
                            .min_operands = op->min_operands,
-                           .max_operands = op->max_operands == OPERANDS_MANY ? -1 : op->max_operands};
+                           .max_operands =
+                               op->max_operands == OPERANDS_MANY ? -1 : op->max_operands};
 }
 
 /* A_NONE past the end. */
 static struct op_attr op_attr_at(size_t op, size_t i)
 {
     for (size_t k = 0;; k++) {
-        struct op_attr a = op < OP_COUNT ? op_table[op].attrs[k] : (struct op_attr){attr_common[k], 0};
+        struct op_attr a =
+            op < OP_COUNT ? op_table[op].attrs[k] : (struct op_attr){attr_common[k], 0};
         if (k == i || a.id == A_NONE)
             return a;
     }
@@ -86,8 +88,11 @@ bool hlo_op_attribute(size_t op, size_t i, struct hlo_op_attribute *out)
 const char *hlo_op_attribute_word(size_t op, size_t attribute, size_t i)
 {
     struct op_attr a = op_attr_at(op, attribute);
-    bool has_words = a.id != A_NONE && (attr_table[a.id].kind == KIND_ENUM || attr_table[a.id].kind == KIND_ENUM_LIST);
-    return has_words && i < (size_t)enum_count((enum attr_id)a.id) ? enum_word((enum attr_id)a.id, (int)i) : NULL;
+    bool has_words = a.id != A_NONE && (attr_table[a.id].kind == KIND_ENUM ||
+                                        attr_table[a.id].kind == KIND_ENUM_LIST);
+    return has_words && i < (size_t)enum_count((enum attr_id)a.id)
+               ? enum_word((enum attr_id)a.id, (int)i)
+               : NULL;
 }
 
 /* ---- examples ---- */
@@ -99,7 +104,11 @@ bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out)
         i--, e++;
     if (!e->text)
         return false;
-    *out = (struct hlo_op_example){.args = e->args, .text = e->text, .result = e->result, .dtype = e->dtype, .other = e->other};
+    *out = (struct hlo_op_example){.args = e->args,
+                                   .text = e->text,
+                                   .result = e->result,
+                                   .dtype = e->dtype,
+                                   .other = e->other};
     return true;
 }
 
@@ -119,10 +128,13 @@ static enum dtype unsigned_of(enum dtype t)
     return DT_U64;
 }
 
-static enum dtype complex_of(enum dtype t) { return t == DT_F32 ? DT_C64 : t == DT_F64 ? DT_C128 : t; }
+static enum dtype complex_of(enum dtype t)
+{
+    return t == DT_F32 ? DT_C64 : t == DT_F64 ? DT_C128 : t;
+}
 
-/* What an element type of the example becomes: one that it names, or the complex type or the parts of its
- * first; DT_COUNT: any other word. */
+/* What an element type of the example becomes: one that it names, or the complex type or the parts
+ * of its first; DT_COUNT: any other word. */
 static enum dtype rewritten(const struct rewriting *r, struct str word)
 {
     const struct op_example *e = r->example;
@@ -140,8 +152,8 @@ static enum dtype rewritten(const struct rewriting *r, struct str word)
     return t == dtype_component(own) ? dtype_component(r->first) : t;
 }
 
-/* The dimensions at `p`, of an array of type `t`; where bits are read as another, wider type, one more follows them. Returns
- * what is behind them. */
+/* The dimensions at `p`, of an array of type `t`; where bits are read as another, wider type, one
+ * more follows them. Returns what is behind them. */
 static const char *put_dims(struct buf *out, const struct rewriting *r, enum dtype t, const char *p)
 {
     const unsigned wide = dtype_bits(t == r->first ? r->second : r->first), narrow = dtype_bits(t);
@@ -180,7 +192,8 @@ hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char 
     const struct op_example *e = &op_docs[op].examples[i];
     struct buf b = {0};
     if (e->dtype)
-        put_rewritten(&b, &(struct rewriting){(enum opcode)op, e, dtype_or(dtype, e->dtype), dtype_or(other, e->other)});
+        put_rewritten(&b, &(struct rewriting){(enum opcode)op, e, dtype_or(dtype, e->dtype),
+                                              dtype_or(other, e->other)});
     else
         buf_puts(&b, e->text);
     buf_putc(&b, '\0');
@@ -194,7 +207,8 @@ struct hlo_form hlo_form_get(size_t i)
     if (i >= FORM_COUNT)
         return (struct hlo_form){0};
     const struct form_info *form = &form_table[i];
-    return (struct hlo_form){form->spelling, op_spelling((enum opcode)form->opcode), form->spec, form->help};
+    return (struct hlo_form){form->spelling, op_spelling((enum opcode)form->opcode), form->spec,
+                             form->help};
 }
 
 const char *hlo_dtype_name(size_t i) { return i < DT_COUNT ? dtype_spelling((enum dtype)i) : NULL; }

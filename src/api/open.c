@@ -1,5 +1,6 @@
 /*
- * The public interface to opening files of modules: text, compressed or not, folders of dumps, bundles; and what else files are.
+ * The public interface to opening files of modules: text, compressed or not, folders of dumps,
+ * bundles; and what else files are.
  */
 #include "api/api.h"
 
@@ -31,7 +32,8 @@ static bool unpack(hlo_file *f, struct diags *ds)
 
 static bool is_text(const hlo_file *f, struct diags *ds, const char *path)
 {
-    const char *advice, *what = io_not_hlo(path, (struct str){f->bytes.data, f->bytes.size}, &advice);
+    const char *advice,
+        *what = io_not_hlo(path, (struct str){f->bytes.data, f->bytes.size}, &advice);
     if (what)
         DIAG(ds, NO_SPAN, FILE_NOT_HLO, what, advice);
     return !what;
@@ -71,7 +73,8 @@ static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
     return NULL;
 }
 
-/* Drops all parts but the one that PICK names. NULL with a message, and the file is freed, when there is no such part. */
+/* Drops all parts but the one that PICK names. NULL with a message, and the file is freed, when
+ * there is no such part. */
 static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_messages *m)
 {
     int64_t n;
@@ -83,10 +86,12 @@ static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_
         f->count = 1;
         return f;
     }
-    struct str there =
-        arena_printf(&f->arena, f->count == 1 ? "no module '%s'; file has %zu module" : "no module '%s'; file has %zu modules",
-                     pick, f->count);
-    DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, DUMP_MISSING, STR_ARG(there), STR_ARG(STR("")));
+    struct str there = arena_printf(&f->arena,
+                                    f->count == 1 ? "no module '%s'; file has %zu module"
+                                                  : "no module '%s'; file has %zu modules",
+                                    pick, f->count);
+    DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, DUMP_MISSING, STR_ARG(there),
+         STR_ARG(STR("")));
     hlo_file_free(f);
     return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * The public interface to where NaN, infinities and denormal numbers come from: instructions that make one of operands without
- * any.
+ * The public interface to where NaN, infinities and denormal numbers come from: instructions that
+ * make one of operands without any.
  */
 #include "api/api.h"
 
@@ -9,7 +9,10 @@
 
 #include <math.h>
 
-static const struct sighting *sighting_of(const struct hlo_event *s) { return ((const struct event_state *)s->run)->sighting; }
+static const struct sighting *sighting_of(const struct hlo_event *s)
+{
+    return ((const struct event_state *)s->run)->sighting;
+}
 
 /* ---- one element ---- */
 
@@ -30,7 +33,8 @@ static bool is_odd(enum dtype t, double v, enum hlo_oddity what)
     }
 }
 
-/* Whether an operand explains the oddity: it has the same, or is NaN where infinity is looked for. */
+/* Whether an operand explains the oddity: it has the same, or is NaN where infinity is looked for.
+ */
 static bool is_tainted(enum dtype t, double v, enum hlo_oddity what)
 {
     return is_odd(t, v, what) || (what == HLO_ODD_OVERFLOW && isnan(v));
@@ -75,9 +79,10 @@ static bool rearranges(const struct inst *i)
     }
 }
 
-/* Whether an operand is a NaN that is written in the program. It means that something is missing, say an element beyond the end
- * of an array. The instruction that reads it brings it into the results and counts as its origin. Infinities in programs don't
- * count: they are limits and masks. */
+/* Whether an operand is a NaN that is written in the program. It means that something is missing,
+ * say an element beyond the end of an array. The instruction that reads it brings it into the
+ * results and counts as its origin. Infinities in programs don't count: they are limits and masks.
+ */
 static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo_oddity what)
 {
     for (int level = s->depth; what == HLO_ODD_NAN;) {
@@ -85,7 +90,8 @@ static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo
             i = i->operands[0];
             continue;
         }
-        const struct inst *caller = i->opcode == OP_PARAMETER && level > 0 ? s->within[--level].inst : NULL;
+        const struct inst *caller =
+            i->opcode == OP_PARAMETER && level > 0 ? s->within[--level].inst : NULL;
         if (!caller || (caller->opcode != OP_CALL && caller->opcode != OP_FUSION))
             break;
         i = caller->operands[i->number];
@@ -93,8 +99,10 @@ static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo
     return what == HLO_ODD_NAN && i->opcode == OP_CONSTANT;
 }
 
-/* Whether an operand is such a constant, and the instruction does more than give it another shape or type. */
-static bool takes_constant(const struct sighting *s, const struct inst *i, int operand, enum hlo_oddity what)
+/* Whether an operand is such a constant, and the instruction does more than give it another shape
+ * or type. */
+static bool takes_constant(const struct sighting *s, const struct inst *i, int operand,
+                           enum hlo_oddity what)
 {
     return is_constant(s, i->operands[operand], what) && !rearranges(i);
 }
@@ -126,11 +134,12 @@ static const struct literal *operand_of(const struct hlo_event *s, int k)
     return l ? l->l : NULL;
 }
 
-static bool is_elementwise(const struct hlo_event *s, const struct inst *i, const struct literal *value, struct elements *out)
+static bool is_elementwise(const struct hlo_event *s, const struct inst *i,
+                           const struct literal *value, struct elements *out)
 {
     enum family family = op_table[i->opcode].family;
-    if ((family != FAMILY_elementwise && family != FAMILY_compare && i->opcode != OP_CONVERT) || !shape_is_array(value->shape) ||
-        i->operand_count > MOST_OPERANDS)
+    if ((family != FAMILY_elementwise && family != FAMILY_compare && i->opcode != OP_CONVERT) ||
+        !shape_is_array(value->shape) || i->operand_count > MOST_OPERANDS)
         return false;
     *out = (struct elements){.count = i->operand_count};
     for (int k = 0; k < i->operand_count; k++) {
@@ -148,11 +157,12 @@ static const void *element_at(const struct literal *l, int64_t index)
     return (const char *)l->data + at * (int64_t)dtype_bytes(l->shape->dtype);
 }
 
-static bool is_origin(const struct inst *i, const struct elements *x, const struct literal *value, int64_t index,
-                      enum hlo_oddity what)
+static bool is_origin(const struct inst *i, const struct elements *x, const struct literal *value,
+                      int64_t index, enum hlo_oddity what)
 {
     double at[MOST_OPERANDS];
-    if (!is_odd(value->shape->dtype, look_number(value->shape->dtype, element_at(value, index)), what))
+    if (!is_odd(value->shape->dtype, look_number(value->shape->dtype, element_at(value, index)),
+                what))
         return false;
     for (int k = 0; k < x->count; k++) {
         enum dtype t = x->at[k]->shape->dtype;
@@ -163,8 +173,8 @@ static bool is_origin(const struct inst *i, const struct elements *x, const stru
     return what != HLO_ODD_OVERFLOW || !is_pole(i, at);
 }
 
-static bool find_element(const struct inst *i, const struct elements *x, const struct literal *value, enum hlo_oddity what,
-                         struct hlo_origin *out)
+static bool find_element(const struct inst *i, const struct elements *x,
+                         const struct literal *value, enum hlo_oddity what, struct hlo_origin *out)
 {
     int64_t n = 0;
     shape_elements(value->shape, &n);
@@ -212,8 +222,8 @@ static bool find_first(const struct literal *l, enum hlo_oddity what, struct hlo
     return false;
 }
 
-static bool find(const struct hlo_event *s, const struct inst *i, const struct literal *value, enum hlo_oddity what,
-                 struct hlo_origin *out)
+static bool find(const struct hlo_event *s, const struct inst *i, const struct literal *value,
+                 enum hlo_oddity what, struct hlo_origin *out)
 {
     struct elements x;
     if (is_elementwise(s, i, value, &x)) {
@@ -247,7 +257,8 @@ bool hlo_event_origin(const struct hlo_event *s, unsigned what, struct hlo_origi
 static const char *words_of(enum hlo_oddity what, bool constant)
 {
     switch (what) {
-    case HLO_ODD_NAN: return constant ? "reads nan from a constant" : "produces nan from operands without any";
+    case HLO_ODD_NAN:
+        return constant ? "reads nan from a constant" : "produces nan from operands without any";
     case HLO_ODD_INF: return "produces inf from operands without any";
     case HLO_ODD_OVERFLOW: return "produces inf from finite operands";
     default: return "produces a denormal from operands without any";
@@ -269,8 +280,8 @@ static void put_element(struct buf *out, const struct literal *l, int64_t index)
     look_put_element(out, l->shape->dtype, element_at(l, index), &(struct hlo_view){0});
 }
 
-static void note_operand(struct diags *ds, struct diag *d, const struct hlo_event *s, const struct inst *i, int k,
-                         bool elementwise, int64_t index)
+static void note_operand(struct diags *ds, struct diag *d, const struct hlo_event *s,
+                         const struct inst *i, int k, bool elementwise, int64_t index)
 {
     const struct literal *l = operand_of(s, k);
     struct buf b = {0};
@@ -287,8 +298,8 @@ static void note_operand(struct diags *ds, struct diag *d, const struct hlo_even
         put_element(&b, l, index);
     else
         look_put_summary(&b, l);
-    diag_note(ds, d, i->operands[k]->span, "operand %d is '" STR_FMT "': " STR_FMT, k, STR_ARG(i->operands[k]->name),
-              STR_ARG(buf_view(&b)));
+    diag_note(ds, d, i->operands[k]->span, "operand %d is '" STR_FMT "': " STR_FMT, k,
+              STR_ARG(i->operands[k]->name), STR_ARG(buf_view(&b)));
     buf_free(&b);
 }
 
@@ -297,7 +308,8 @@ static void note_within(struct diags *ds, struct diag *d, const struct sighting 
     for (int k = s->depth - 1; k >= 0; k--) {
         const struct inst *i = s->within[k].inst;
         if (i->opcode == OP_WHILE && s->within[k].iteration >= 0)
-            diag_note(ds, d, i->span, "in iteration %" PRId64 " of '" STR_FMT "'", s->within[k].iteration, STR_ARG(i->name));
+            diag_note(ds, d, i->span, "in iteration %" PRId64 " of '" STR_FMT "'",
+                      s->within[k].iteration, STR_ARG(i->name));
         else
             diag_note(ds, d, i->span, "in '" STR_FMT "'", STR_ARG(i->name));
     }
@@ -309,7 +321,8 @@ static struct str op_name_of(const struct inst *i)
     return m ? m->op_name : STR("");
 }
 
-/* The instruction's line in the user's program; where it is not known, that of the nearest caller. */
+/* The instruction's line in the user's program; where it is not known, that of the nearest caller.
+ */
 static struct str line_of(struct arena *a, const struct sighting *s)
 {
     struct str place = inst_where(a, s->step->inst);
@@ -318,7 +331,8 @@ static struct str line_of(struct arena *a, const struct sighting *s)
     return place;
 }
 
-/* The op_names of the callers and the instruction, joined, callers first; those with which the next one begins are left out. */
+/* The op_names of the callers and the instruction, joined, callers first; those with which the next
+ * one begins are left out. */
 static struct str names_of(struct arena *a, const struct sighting *s)
 {
     struct str place = op_name_of(s->step->inst);
@@ -326,23 +340,28 @@ static struct str names_of(struct arena *a, const struct sighting *s)
         struct str outer = op_name_of(s->within[k].inst);
         if (outer.len == 0 || str_starts(place, outer))
             continue;
-        place = place.len == 0 ? outer : arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(outer), STR_ARG(place));
+        place = place.len == 0
+                    ? outer
+                    : arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(outer), STR_ARG(place));
     }
     return place;
 }
 
-/* Says why no line is known: dumps often have the numbers of stack frames, but lack their tables. */
+/* Says why no line is known: dumps often have the numbers of stack frames, but lack their tables.
+ */
 static void note_lost_frame(struct diags *ds, struct diag *d, const struct sighting *s)
 {
     const struct inst *i = s->step->inst;
     for (int k = s->depth - 1; k >= 0 && inst_lost_frame(i) == 0; k--)
         i = s->within[k].inst;
     if (inst_lost_frame(i) > 0)
-        diag_note(ds, d, NO_SPAN, "source line unknown: no stack frame table entry %" PRId32 " of '" STR_FMT "'",
+        diag_note(ds, d, NO_SPAN,
+                  "source line unknown: no stack frame table entry %" PRId32 " of '" STR_FMT "'",
                   inst_lost_frame(i), STR_ARG(i->name));
 }
 
-void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, bool error, hlo_messages *m)
+void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, bool error,
+                      hlo_messages *m)
 {
     GUARDED(hlo_messages_no_memory(m));
     const struct event_state *w = s->run;
@@ -365,13 +384,15 @@ void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, boo
     bool constant = false;
     for (int k = 0; k < i->operand_count; k++) {
         const struct literal *operand = operand_of(s, k);
-        constant |= operand && takes_constant(w->sighting, i, k, o->what) && look_stats(operand).nan > 0;
+        constant |=
+            operand && takes_constant(w->sighting, i, k, o->what) && look_stats(operand).nan > 0;
     }
     const struct str value_text = buf_view(&is), index = buf_view(&at);
-    struct diag *d = error ? DIAG(ds, i->span, STOPPED_ON, STR_ARG(i->name), words_of(o->what, constant), STR_ARG(value_text),
-                                  STR_ARG(index), o->count, (uint64_t)n)
-                           : DIAG(ds, i->span, WARNED_ON, STR_ARG(i->name), words_of(o->what, constant), STR_ARG(value_text),
-                                  STR_ARG(index), o->count, (uint64_t)n);
+    struct diag *d =
+        error ? DIAG(ds, i->span, STOPPED_ON, STR_ARG(i->name), words_of(o->what, constant),
+                     STR_ARG(value_text), STR_ARG(index), o->count, (uint64_t)n)
+              : DIAG(ds, i->span, WARNED_ON, STR_ARG(i->name), words_of(o->what, constant),
+                     STR_ARG(value_text), STR_ARG(index), o->count, (uint64_t)n);
     d->where = line_of(&ds->arena, w->sighting);
     for (int k = 0; k < i->operand_count; k++)
         note_operand(ds, d, s, i, k, elementwise, o->index);

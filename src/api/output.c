@@ -10,7 +10,10 @@ struct hlo_output {
     char *path;
 };
 
-static struct diags *sink(hlo_messages *m, const char *path) { return hlo_sink_of_name(m, path, STR("")); }
+static struct diags *sink(hlo_messages *m, const char *path)
+{
+    return hlo_sink_of_name(m, path, STR(""));
+}
 
 hlo_output *hlo_output_open(const char *path, hlo_messages *m)
 {

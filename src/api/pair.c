@@ -1,9 +1,11 @@
 /*
- * The public interface to pairings: which instruction of one module corresponds to which of another.
+ * The public interface to pairings: which instruction of one module corresponds to which of
+ * another.
  *
- * Computations are paired first, from the entry computation down to callees. In a pair of computations, instructions are paired
- * by name, by the op_name of their metadata, and by their place among those of the same op and shape. What is left over is
- * sought by name and op_name in the whole module, since compiler passes move instructions from one computation to another.
+ * Computations are paired first, from the entry computation down to callees. In a pair of
+ * computations, instructions are paired by name, by the op_name of their metadata, and by their
+ * place among those of the same op and shape. What is left over is sought by name and op_name in
+ * the whole module, since compiler passes move instructions from one computation to another.
  */
 #include "api/api.h"
 
@@ -17,11 +19,13 @@ struct hlo_pairing {
 
 /* ---- one way to pair ---- */
 
-struct waiting { /* unpaired instructions of b with the same key, in order; `next` is the first of them */
+struct waiting { /* unpaired instructions of b with the same key, in order; `next` is the first of
+                    them */
     size_t *at, count, capacity, next;
 };
 
-/* What two instructions must have in common; empty: this instruction can't be paired in this way. */
+/* What two instructions must have in common; empty: this instruction can't be paired in this way.
+ */
 static struct str key_of(struct arena *a, const struct hlo_listed *i, enum hlo_paired how)
 {
     if (how == HLO_PAIRED_METADATA && i->op_name[0] == '\0')
@@ -74,10 +78,12 @@ static void pair_range(struct hlo_pairing *p, struct range a, struct range b, en
 
 /* ---- computations ---- */
 
-static void pair_parameters(struct hlo_pairing *p, const struct hlo_listed_computation *a, const struct hlo_listed_computation *b)
+static void pair_parameters(struct hlo_pairing *p, const struct hlo_listed_computation *a,
+                            const struct hlo_listed_computation *b)
 {
     for (size_t k = 0; k < a->parameter_count && k < b->parameter_count; k++)
-        if (strcmp(hlo_list_inst(p->a, a->parameters[k]).shape, hlo_list_inst(p->b, b->parameters[k]).shape) == 0)
+        if (strcmp(hlo_list_inst(p->a, a->parameters[k]).shape,
+                   hlo_list_inst(p->b, b->parameters[k]).shape) == 0)
             pair(p, a->parameters[k], b->parameters[k], HLO_PAIRED_PLACE);
 }
 
@@ -93,7 +99,8 @@ static void pair_callees(struct hlo_pairing *p, size_t a)
 
 static void pair_computation(struct hlo_pairing *p, size_t c)
 {
-    struct hlo_listed_computation a = hlo_list_computation(p->a, c), b = hlo_list_computation(p->b, (size_t)p->computations[c]);
+    struct hlo_listed_computation a = hlo_list_computation(p->a, c),
+                                  b = hlo_list_computation(p->b, (size_t)p->computations[c]);
     struct range from = {a.first, a.count}, to = {b.first, b.count};
     pair_parameters(p, &a, &b);
     for (int how = HLO_PAIRED_NAME; how <= HLO_PAIRED_OTHERWISE; how++)
@@ -122,10 +129,13 @@ hlo_pairing *hlo_pair(const hlo_listing *a, const hlo_listing *b)
         p->of_b[i].other = -1;
     for (size_t c = 0; c < count; c++)
         p->computations[c] = -1;
-    p->computations[count - 1] = (long)others - 1; /* the entry computations come last, and callers behind callees */
+    p->computations[count - 1] =
+        (long)others - 1; /* the entry computations come last, and callers behind callees */
     p->taken[others - 1] = true;
     for (size_t c = count; c-- > 0;) {
-        long same = p->computations[c] < 0 ? hlo_list_find_computation(b, hlo_list_computation(a, c).name) : -1;
+        long same = p->computations[c] < 0
+                        ? hlo_list_find_computation(b, hlo_list_computation(a, c).name)
+                        : -1;
         if (same >= 0 && !p->taken[same]) {
             p->computations[c] = same;
             p->taken[same] = true;
@@ -158,7 +168,8 @@ static bool is_long_constant(const hlo_listing *l, size_t i)
 {
     const struct inst *inst = hlo_listing_inst(l, i);
     int64_t elements = 0;
-    return inst->opcode == OP_CONSTANT && (!shape_elements(inst->shape, &elements) || elements > SHORT_CONSTANT);
+    return inst->opcode == OP_CONSTANT &&
+           (!shape_elements(inst->shape, &elements) || elements > SHORT_CONSTANT);
 }
 
 /* How often an instruction calls each computation, by name. */
@@ -173,18 +184,23 @@ static void count_calls(struct map *calls, const hlo_listing *l, const struct hl
     }
 }
 
-/* The text, with `#` in place of names of callees that are values of attributes or in lists of such, each at most as often as
- * it is called. A single pass over the text, since there may be as many callees as words. */
-static struct str without_callees(struct arena *a, const hlo_listing *l, const struct hlo_listed *inst, struct str text)
+/* The text, with `#` in place of names of callees that are values of attributes or in lists of
+ * such, each at most as often as it is called. A single pass over the text, since there may be as
+ * many callees as words. */
+static struct str without_callees(struct arena *a, const hlo_listing *l,
+                                  const struct hlo_listed *inst, struct str text)
 {
     struct map calls;
     char *out = ARENA_ARRAY(a, char, text.len + 1);
-    size_t size = 0, word = 0; /* word: where in `out` a word begins that may be a name; 0: there is none */
+    size_t size = 0,
+           word = 0; /* word: where in `out` a word begins that may be a name; 0: there is none */
     map_init(&calls, a);
     count_calls(&calls, l, inst);
     for (size_t k = 0; k <= text.len; k++) {
         const char c = k < text.len ? text.ptr[k] : '\0';
-        size_t *left = word > 0 && strchr(",} ", c) ? map_get(&calls, (struct str){out + word, size - word}) : NULL;
+        size_t *left = word > 0 && strchr(",} ", c)
+                           ? map_get(&calls, (struct str){out + word, size - word})
+                           : NULL;
         if (left && *left > 0) {
             --*left;
             size = word;
@@ -229,14 +245,16 @@ bool hlo_pair_changed(const hlo_pairing *p, size_t i)
     if (other < 0)
         return false;
     struct hlo_listed x = hlo_list_inst(p->a, i), y = hlo_list_inst(p->b, (size_t)other);
-    bool changed = strcmp(x.op, y.op) != 0 || x.operand_count != y.operand_count || strcmp(x.shape, y.shape) != 0;
+    bool changed = strcmp(x.op, y.op) != 0 || x.operand_count != y.operand_count ||
+                   strcmp(x.shape, y.shape) != 0;
     for (size_t k = 0; k < x.operand_count && !changed; k++)
         changed = p->of_a[x.operands[k]].other != (long)y.operands[k];
     if (changed || is_long_constant(p->a, i))
         return changed;
     struct arena scratch;
     arena_init(&scratch);
-    changed = !str_eq(attributes_of(&scratch, p->a, i), attributes_of(&scratch, p->b, (size_t)other));
+    changed =
+        !str_eq(attributes_of(&scratch, p->a, i), attributes_of(&scratch, p->b, (size_t)other));
     arena_free(&scratch);
     return changed;
 }

@@ -20,7 +20,8 @@ static uint64_t bytes_of(const struct shape *const *shapes, int count)
 {
     int64_t sum = 0, bytes;
     for (int k = 0; k < count; k++)
-        if (shape_is_array(shapes[k]) && (!shape_bytes(shapes[k], &bytes) || !add_i64(sum, bytes, &sum)))
+        if (shape_is_array(shapes[k]) &&
+            (!shape_bytes(shapes[k], &bytes) || !add_i64(sum, bytes, &sum)))
             return UINT64_MAX;
     return (uint64_t)sum;
 }
@@ -62,18 +63,21 @@ static struct str size_text(struct arena *a, uint64_t bytes)
         scaled /= 1024;
     const uint64_t tenths = (uint64_t)(scaled * 10 + 0.5);
     return unit < 0 ? arena_printf(a, "%" PRIu64, bytes)
-                    : arena_printf(a, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[unit]);
+                    : arena_printf(a, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10,
+                                   units[unit]);
 }
 
 /* ---- a step ---- */
 
-static const struct foreseen_step *foreseen(const struct program *p, const struct function *f, int step)
+static const struct foreseen_step *foreseen(const struct program *p, const struct function *f,
+                                            int step)
 {
     const struct foreseen_step *steps = p->foresight->steps[f->index];
     return steps && steps[step].visits > 0 ? &steps[step] : NULL;
 }
 
-struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f, int number)
+struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f,
+                         int number)
 {
     struct buf b = {0};
     const struct foreseen_step *n = foreseen(p, f, number);
@@ -107,7 +111,8 @@ struct following {
 
 static struct str leaf_name(struct arena *a, const struct inst *i, int leaf, int leaves)
 {
-    return leaves > 1 ? arena_printf(a, "%%%.*s.%d", STR_ARG(i->name), leaf) : arena_printf(a, "%%%.*s", STR_ARG(i->name));
+    return leaves > 1 ? arena_printf(a, "%%%.*s.%d", STR_ARG(i->name), leaf)
+                      : arena_printf(a, "%%%.*s", STR_ARG(i->name));
 }
 
 static struct str result_name(struct arena *a, const struct step *s, int r)
@@ -129,7 +134,8 @@ static void name_params(struct following *w)
 static void find_ends(struct following *w)
 {
     const struct function *f = w->f;
-    int **holder = ARENA_ARRAY(w->a, int *, f->slot_count); /* by slot: where the end of what is in it goes */
+    int **holder =
+        ARENA_ARRAY(w->a, int *, f->slot_count); /* by slot: where the end of what is in it goes */
     w->until = ARENA_ARRAY(w->a, int *, f->step_count);
     for (int k = 0; k < f->step_count; k++) {
         const struct step *s = &f->steps[k];
@@ -147,7 +153,8 @@ static void find_ends(struct following *w)
 
 static struct following follow(struct arena *a, const struct program *p, const struct function *f)
 {
-    struct following w = {.p = p, .f = f, .a = a, .names = ARENA_ARRAY(a, struct str, f->slot_count)};
+    struct following w = {
+        .p = p, .f = f, .a = a, .names = ARENA_ARRAY(a, struct str, f->slot_count)};
     name_params(&w);
     find_ends(&w);
     return w;
@@ -163,7 +170,9 @@ static void name_results(struct following *w, const struct step *s)
 static struct str operand_name(const struct following *w, const struct step *s, int k)
 {
     int at = s->operands[k];
-    return at == NO_VALUE ? STR("nothing") : at < 0 ? arena_printf(w->a, "constant %d", ~at) : w->names[at];
+    return at == NO_VALUE ? STR("nothing")
+           : at < 0       ? arena_printf(w->a, "constant %d", ~at)
+                          : w->names[at];
 }
 
 /* ---- as text ---- */
@@ -173,8 +182,9 @@ static const struct {
     const char *head;
     bool right; /* numbers */
 } columns[COLUMNS] = {
-    [STEP] = {"step", true},    [RESULT] = {"result", false}, [SHAPE] = {"shape", false}, [BYTES] = {"bytes", true},
-    [WHERE] = {"where", false}, [UNTIL] = {"until", true},    [ALIVE] = {"alive", true},  [WHAT] = {"what", false},
+    [STEP] = {"step", true},   [RESULT] = {"result", false}, [SHAPE] = {"shape", false},
+    [BYTES] = {"bytes", true}, [WHERE] = {"where", false},   [UNTIL] = {"until", true},
+    [ALIVE] = {"alive", true}, [WHAT] = {"what", false},
 };
 struct row {
     struct str cells[COLUMNS];
@@ -213,16 +223,23 @@ static void put_table(struct buf *out, const struct table *t)
     }
 }
 
-static const char *const makings[] = {
-    [MADE_NOTHING] = "token", [MADE_NEW] = "new", [MADE_IN_PLACE] = "in place", [MADE_VIEW] = "view", [MADE_WITHIN] = "within"};
+static const char *const makings[] = {[MADE_NOTHING] = "token",
+                                      [MADE_NEW] = "new",
+                                      [MADE_IN_PLACE] = "in place",
+                                      [MADE_VIEW] = "view",
+                                      [MADE_WITHIN] = "within"};
 
-static struct str where_text(const struct following *w, const struct step *s, const struct foreseen_result *r)
+static struct str where_text(const struct following *w, const struct step *s,
+                             const struct foreseen_result *r)
 {
-    struct str name = r->making == MADE_VIEW || r->making == MADE_IN_PLACE ? operand_name(w, s, r->operand) : STR("");
+    struct str name = r->making == MADE_VIEW || r->making == MADE_IN_PLACE
+                          ? operand_name(w, s, r->operand)
+                          : STR("");
     switch (r->making) {
     case MADE_NOTHING: return STR("");
     case MADE_VIEW: return arena_printf(w->a, "view of %.*s", STR_ARG(name));
-    case MADE_IN_PLACE: return arena_printf(w->a, "b%d, in place of %.*s", r->buffer, STR_ARG(name));
+    case MADE_IN_PLACE:
+        return arena_printf(w->a, "b%d, in place of %.*s", r->buffer, STR_ARG(name));
     case MADE_WITHIN: return arena_printf(w->a, "b%d, from the callee", r->buffer);
     default: return arena_printf(w->a, "b%d", r->buffer);
     }
@@ -267,8 +284,9 @@ static void put_function(struct buf *out, const struct program *p, const struct 
         head->cells[c] = str_of(columns[c].head);
     for (int k = 0; k < f->step_count; k++)
         add_step(&w, &t, k);
-    buf_printf(out, "%s %%%.*s: %d parameter%s, %d step%s\n", f == p->entry ? "entry" : "computation",
-               STR_ARG(f->computation->name), f->param_count, f->param_count == 1 ? "" : "s", f->step_count,
+    buf_printf(out, "%s %%%.*s: %d parameter%s, %d step%s\n",
+               f == p->entry ? "entry" : "computation", STR_ARG(f->computation->name),
+               f->param_count, f->param_count == 1 ? "" : "s", f->step_count,
                f->step_count == 1 ? "" : "s");
     if (f->step_count > 0)
         put_table(out, &t);
@@ -329,12 +347,15 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
     if (!m.foreseen)
         buf_puts(out, "  values      unknown (data-dependent)\n");
     else if (f->at)
-        buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values", STR_ARG(size_text(&a, m.peak)), about,
-                   (int)(f->at - f->in->steps), STR_ARG(f->in->computation->name), STR_ARG(f->at->inst->name));
+        buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values",
+                   STR_ARG(size_text(&a, m.peak)), about, (int)(f->at - f->in->steps),
+                   STR_ARG(f->in->computation->name), STR_ARG(f->at->inst->name));
     else
-        buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)), about);
+        buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)),
+                   about);
     if (m.kernels > 0)
-        buf_printf(out, "  %-11s %10.*s largest kernel workspace\n", "kernels", STR_ARG(size_text(&a, m.kernels)));
+        buf_printf(out, "  %-11s %10.*s largest kernel workspace\n", "kernels",
+                   STR_ARG(size_text(&a, m.kernels)));
     arena_free(&a);
 }
 
@@ -342,7 +363,8 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
 
 static void json_key(struct buf *out, const char *key)
 {
-    buf_printf(out, "%s\"%s\":", out->size > 0 && strchr("{[", out->data[out->size - 1]) ? "" : ",", key);
+    buf_printf(out, "%s\"%s\":", out->size > 0 && strchr("{[", out->data[out->size - 1]) ? "" : ",",
+               key);
 }
 
 static void json_str(struct buf *out, const char *key, struct str s)

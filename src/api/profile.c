@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 enum {
-    MOST_SAMPLES = 256, /* of a step, for its median. When there are as many, every second one is dropped */
+    MOST_SAMPLES =
+        256, /* of a step, for its median. When there are as many, every second one is dropped */
     MOST_EVENTS = 1000000
 };
 
@@ -66,7 +67,8 @@ static void add_sample(struct hlo_profile *p, struct timed_step *t, int64_t ns)
 static void begin(void *context, const struct function *f, const struct step *s)
 {
     struct hlo_profile *p = context;
-    VEC_PUSH(&p->arena, p->open, p->open_count, p->open_capacity) = (struct open_step){.start = now_ns()};
+    VEC_PUSH(&p->arena, p->open, p->open_count, p->open_capacity) =
+        (struct open_step){.start = now_ns()};
 }
 
 static void end(void *context, const struct function *f, const struct step *s)
@@ -93,7 +95,8 @@ static struct cost cost_of(const struct foresight *foresight, const struct funct
     const struct step *s = &f->steps[number];
     const struct foreseen_step *steps = foresight->steps[f->index];
     struct cost c = plan_cost(s);
-    if (steps && s->result_count == 1 && steps[number].visits > 0 && steps[number].results[0].making == MADE_VIEW)
+    if (steps && s->result_count == 1 && steps[number].visits > 0 &&
+        steps[number].results[0].making == MADE_VIEW)
         c.bytes = 0;
     return c;
 }

@@ -2,8 +2,8 @@
  * The public interface to runs whose values can be asked for afterwards.
  *
  * The first run fills a store. A question for a value that was dropped is first answered "unknown"
- * and noted; then the module runs again for all that was asked for. When an instruction runs several
- * times under the same key (in the condition of a loop), the last time counts.
+ * and noted; then the module runs again for all that was asked for. When an instruction runs
+ * several times under the same key (in the condition of a loop), the last time counts.
  */
 #include "api/store.h"
 
@@ -29,7 +29,7 @@ struct hlo_recorded {
     struct arena arena;
     uint64_t events;
     struct execution *last; /* by instruction: its last execution */
-    struct {                /* an execution looked for in a later run, by iterations; inst -1: none */
+    struct { /* an execution looked for in a later run, by iterations; inst -1: none */
         long inst;
         const int64_t *iterations;
         size_t count;
@@ -39,7 +39,8 @@ struct hlo_recorded {
 
 /* ---- which values are kept ---- */
 
-/* Tuples that only pass values on are not kept: a question for one is led on to what made the component. */
+/* Tuples that only pass values on are not kept: a question for one is led on to what made the
+ * component. */
 static bool passes_on(const struct inst *i)
 {
     switch (i->opcode) {
@@ -103,20 +104,23 @@ static void count_iteration(struct hlo_recorded *r, const struct hlo_event *e)
 {
     const struct inst *i = hlo_listing_inst(r->l, e->inst);
     const struct hlo_within *loop = e->depth > 0 ? &e->within[e->depth - 1] : NULL;
-    if (!loop || i->parent->root != i || loop->iteration < 0 || hlo_listing_inst(r->l, loop->inst)->opcode != OP_WHILE)
+    if (!loop || i->parent->root != i || loop->iteration < 0 ||
+        hlo_listing_inst(r->l, loop->inst)->opcode != OP_WHILE)
         return;
     const struct store_key k = {loop->inst, 0, e->within, e->depth - 1};
     store_put_iterations(&r->store, &k, loop->iteration + 1);
 }
 
-/* Whether this execution is the one looked for. The iterations of the loops around it are listed innermost last. */
+/* Whether this execution is the one looked for. The iterations of the loops around it are listed
+ * innermost last. */
 static bool is_sought(const struct hlo_recorded *r, const struct hlo_event *e)
 {
     size_t k = r->sought.count;
     if (r->sought.inst != (long)e->inst)
         return false;
     for (size_t d = e->depth; d-- > 0 && k > 0;)
-        if (hlo_listing_inst(r->l, e->within[d].inst)->opcode == OP_WHILE && e->within[d].iteration != r->sought.iterations[--k])
+        if (hlo_listing_inst(r->l, e->within[d].inst)->opcode == OP_WHILE &&
+            e->within[d].iteration != r->sought.iterations[--k])
             return false;
     return k == 0;
 }
@@ -168,7 +172,8 @@ static void end(void *recorded)
 
 static bool run(struct hlo_recorded *r, hlo_messages *m)
 {
-    const struct hlo_trace_callbacks callbacks = {sizeof callbacks, r, r->how.first ? NULL : before, after};
+    const struct hlo_trace_callbacks callbacks = {sizeof callbacks, r, r->how.first ? NULL : before,
+                                                  after};
     hlo_program *p = hlo_plan(hlo_listing_module(r->l), &r->options, m);
     if (!p)
         return false;
@@ -198,13 +203,15 @@ static void run_again(struct hlo_recorded *r)
     hlo_messages_free(m);
 }
 
-hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args,
-                         size_t count, const struct hlo_recording *how, hlo_messages *m)
+hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options,
+                         const hlo_literal *const *args, size_t count,
+                         const struct hlo_recording *how, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_recorded *r = heap_zalloc(1, sizeof *r);
     *r = (hlo_recorded){.l = l, .args = args, .count = count, .sought = {.inst = -1}};
-    if (!hlo_options_copy(&r->options, sizeof r->options, options, m) || !hlo_options_copy(&r->how, sizeof r->how, how, m)) {
+    if (!hlo_options_copy(&r->options, sizeof r->options, options, m) ||
+        !hlo_options_copy(&r->how, sizeof r->how, how, m)) {
         heap_free(r);
         return NULL;
     }
@@ -237,7 +244,8 @@ static void forget(void *recorded)
     r->sought.inst = -1;
 }
 
-static const hlo_literal *value(void *context, size_t inst, const struct hlo_within *within, size_t depth)
+static const hlo_literal *value(void *context, size_t inst, const struct hlo_within *within,
+                                size_t depth)
 {
     struct hlo_recorded *r = context;
     const struct inst *i = hlo_listing_inst(r->l, inst);
@@ -285,14 +293,16 @@ const hlo_literal *hlo_recorded_value(hlo_recorded *r, const struct hlo_element 
 
 uint64_t hlo_recorded_events(const hlo_recorded *r) { return r->events; }
 
-hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const struct hlo_why_view *v)
+hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e,
+                          const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});
     const struct hlo_known known = {sizeof known, r, value, iterations};
     struct undo forgetting;
     hlo_text text;
     guard_undo(&forgetting, forget, r);
-    for (;;) { /* each run answers all questions asked before it, so there are at most as many runs as steps back */
+    for (;;) { /* each run answers all questions asked before it, so there are at most as many runs
+                  as steps back */
         r->store.missed = false;
         text = hlo_why_print(r->l, e, &known, v);
         if (!r->store.missed)
@@ -357,7 +367,8 @@ static bool find_inst(struct finding *f, struct str name)
             names[k] = hlo_list_inst(f->r->l, k).name;
         const struct str near = diag_nearest(name, names, count);
         if (near.len > 0)
-            fail(f, "unknown instruction '" STR_FMT "'; did you mean '" STR_FMT "'?", STR_ARG(name), STR_ARG(near));
+            fail(f, "unknown instruction '" STR_FMT "'; did you mean '" STR_FMT "'?", STR_ARG(name),
+                 STR_ARG(near));
         else
             fail(f, "unknown instruction '" STR_FMT "'", STR_ARG(name));
     } else {
@@ -373,8 +384,10 @@ static bool read_iterations(struct finding *f, struct str word)
 {
     for (bool more = true; more; f->count++) {
         const struct str number = take_until(&word, ".");
-        if (f->count == HLO_MAX_RANK || !num_parse_i64(number, &f->iterations[f->count]) || f->iterations[f->count] < 0)
-            return fail(f, "expected an iteration (from 0) after '@', or @OUTER.INNER for nested loops");
+        if (f->count == HLO_MAX_RANK || !num_parse_i64(number, &f->iterations[f->count]) ||
+            f->iterations[f->count] < 0)
+            return fail(
+                f, "expected an iteration (from 0) after '@', or @OUTER.INNER for nested loops");
         more = word.len > 0;
         if (more)
             word = (struct str){word.ptr + 1, word.len - 1};
@@ -400,7 +413,8 @@ static bool find_execution(struct finding *f, struct hlo_element *e)
     e->depth = x->depth;
     if (x->ran)
         return true;
-    return f->count > 0 ? fail(f, "not executed in that iteration") : fail(f, "not executed on whole values in this run");
+    return f->count > 0 ? fail(f, "not executed in that iteration")
+                        : fail(f, "not executed on whole values in this run");
 }
 
 /* The value of the leaf; NULL: unknown. */
@@ -411,7 +425,8 @@ static const struct literal *leaf_of(struct hlo_recorded *r, const struct hlo_el
 }
 
 /* Reads "1,2"; -1 is the last. */
-static bool read_index(struct finding *f, struct str inside, const int64_t *dims, struct hlo_element *e)
+static bool read_index(struct finding *f, struct str inside, const int64_t *dims,
+                       struct hlo_element *e)
 {
     int rank = 0;
     for (bool more = str_trim(inside).len > 0; more; rank++) {
@@ -421,7 +436,9 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
             return fail(f, "'" STR_FMT "' is not an index", STR_ARG(number));
         if (rank < f->shape->rank) {
             if (at < -dims[rank] || at >= dims[rank])
-                return fail(f, "index %" PRId64 " is out of bounds: dimension %d has %" PRId64 " elements", at, rank, dims[rank]);
+                return fail(
+                    f, "index %" PRId64 " is out of bounds: dimension %d has %" PRId64 " elements",
+                    at, rank, dims[rank]);
             e->index[rank] = at < 0 ? at + dims[rank] : at;
         }
         more = inside.len > 0;
@@ -430,7 +447,8 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
     }
     if (rank != f->shape->rank)
         return fail(f, "%d ind%s, " STR_FMT " has %d dimension%s", rank, rank == 1 ? "ex" : "ices",
-                    STR_ARG(shape_text(&f->r->arena, f->shape)), f->shape->rank, f->shape->rank == 1 ? "" : "s");
+                    STR_ARG(shape_text(&f->r->arena, f->shape)), f->shape->rank,
+                    f->shape->rank == 1 ? "" : "s");
     return true;
 }
 
@@ -453,9 +471,11 @@ static bool find_odd(struct finding *f, struct hlo_element *e)
     const struct literal *l = leaf_of(f->r, e);
     int64_t n;
     if (!l || !shape_elements(l->shape, &n))
-        return fail(f, "missing index [I,J,...] into " STR_FMT, STR_ARG(shape_text(&f->r->arena, f->shape)));
+        return fail(f, "missing index [I,J,...] into " STR_FMT,
+                    STR_ARG(shape_text(&f->r->arena, f->shape)));
     for (int64_t k = 0; k < n; k++)
-        if (!isfinite(look_number(l->shape->dtype, (const char *)l->data + (size_t)k * dtype_bytes(l->shape->dtype)))) {
+        if (!isfinite(look_number(l->shape->dtype, (const char *)l->data +
+                                                       (size_t)k * dtype_bytes(l->shape->dtype)))) {
             for (int d = l->shape->rank - 1; d >= 0; k /= l->shape->dims[d--])
                 e->index[d] = k % l->shape->dims[d];
             return true;
@@ -473,7 +493,8 @@ static bool find_index(struct finding *f, struct hlo_element *e)
         f->rest = (struct str){f->rest.ptr + (f->rest.len > 0), f->rest.len - (f->rest.len > 0)};
     }
     if (shape_is_tuple(f->shape))
-        return fail(f, "result is a tuple of %d elements; expected NAME[ELEMENT][I,J]", f->shape->count);
+        return fail(f, "result is a tuple of %d elements; expected NAME[ELEMENT][I,J]",
+                    f->shape->count);
     if (!shape_is_array(f->shape) || f->shape->rank > VIEW_MAX_RANK)
         return fail(f, "array is empty");
     if (f->rest.len == 0)
@@ -484,7 +505,8 @@ static bool find_index(struct finding *f, struct hlo_element *e)
     if (text.ptr[0] != '[' || f->rest.len != 1)
         return fail(f, "expected NAME[I,J], NAME@ITERATION[I,J] or NAME[ELEMENT][I,J]");
     const struct literal *l = leaf_of(f->r, e);
-    return read_index(f, inside, l && l->shape->rank == f->shape->rank ? l->shape->dims : f->shape->dims, e);
+    return read_index(f, inside,
+                      l && l->shape->rank == f->shape->rank ? l->shape->dims : f->shape->dims, e);
 }
 
 static bool find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m)

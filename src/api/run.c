@@ -8,7 +8,8 @@
 
 #include <assert.h>
 
-static_assert((int)HLO_MAX_PARTICIPANTS == (int)WORLD_MAX_PARTICIPANTS, "hlo.h and world.h say the same");
+static_assert((int)HLO_MAX_PARTICIPANTS == (int)WORLD_MAX_PARTICIPANTS,
+              "hlo.h and world.h say the same");
 static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h number these alike");
 
 /* ---- running ---- */
@@ -24,7 +25,8 @@ void hlo_program_free(hlo_program *p)
     heap_free(p);
 }
 
-hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m)
+hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options,
+                      hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     struct hlo_run_options given;
@@ -44,16 +46,17 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
     p->count = (size_t)count;
     p->tracer = o->traced ? hlo_tracer_new(module) : NULL;
     for (size_t k = 0; k < p->count; k++) {
-        struct plan_options plan = {.plain = o->plain,
-                                    .elided = (enum elided_mode)o->elided,
-                                    .seed = o->seed,
-                                    .replica = (int64_t)k / partitions,
-                                    .partition = (int64_t)k % partitions,
-                                    .team = p->team,
-                                    .foreign = hlo_targets_foreign(o->targets),
-                                    .observed = o->traced,
-                                    .interrupt = &p->interrupted,
-                                    .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
+        struct plan_options plan = {
+            .plain = o->plain,
+            .elided = (enum elided_mode)o->elided,
+            .seed = o->seed,
+            .replica = (int64_t)k / partitions,
+            .partition = (int64_t)k % partitions,
+            .team = p->team,
+            .foreign = hlo_targets_foreign(o->targets),
+            .observed = o->traced,
+            .interrupt = &p->interrupted,
+            .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
         if (!hlo_world_runs(p->world, k) || (o->only_first && k > 0))
             continue;
         p->programs[k] = plan_module(ds, module->m, &plan);
@@ -67,12 +70,14 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
 
 size_t hlo_participants(const hlo_program *p) { return p->count; }
 
-/* ---- feeds: messages are kept by participant and passed on after the run, so that their order is always the same ---- */
+/* ---- feeds: messages are kept by participant and passed on after the run, so that their order is
+ * always the same ---- */
 
 struct feeding {
     const struct hlo_feeds *feeds;
     size_t count;
-    hlo_messages **said; /* by participant, which makes one call at a time, so no lock is needed; NULL: none */
+    hlo_messages **
+        said; /* by participant, which makes one call at a time, so no lock is needed; NULL: none */
 };
 struct hlo_feed_call {
     struct budget *budget;
@@ -80,7 +85,8 @@ struct hlo_feed_call {
 
 bool hlo_feed_stopped(const hlo_feed_call *call) { return !budget_look(call->budget); }
 
-static struct feeding *feeding_new(struct arena *a, const struct hlo_feeds *feeds, size_t participants)
+static struct feeding *feeding_new(struct arena *a, const struct hlo_feeds *feeds,
+                                   size_t participants)
 {
     struct feeding *f = ARENA_NEW(a, struct feeding);
     *f = (struct feeding){feeds, participants, ARENA_ARRAY(a, hlo_messages *, participants)};
@@ -126,13 +132,16 @@ static bool feeding_keep(struct feeding *f, int64_t participant, hlo_messages *m
     return failed;
 }
 
-static enum feed feed_in(void *context, int64_t participant, struct budget *b, struct arena *a, struct literal **out)
+static enum feed feed_in(void *context, int64_t participant, struct budget *b, struct arena *a,
+                         struct literal **out)
 {
     struct feeding *f = context;
     const struct hlo_feed_call call = {b};
     hlo_messages *m = hlo_messages_new();
     bool before = guard_call_out();
-    hlo_literal *h = f->feeds->infeed ? f->feeds->infeed(f->feeds->context, (size_t)participant, &call, m) : NULL;
+    hlo_literal *h = f->feeds->infeed
+                         ? f->feeds->infeed(f->feeds->context, (size_t)participant, &call, m)
+                         : NULL;
     guard_call_in(before);
     hlo_literal_adopt(h);
     bool failed = feeding_keep(f, participant, m);
@@ -152,8 +161,10 @@ static bool feed_out(void *context, int64_t participant, struct budget *b, const
         return true;
     hlo_messages *m = hlo_messages_new();
     hlo_literal *h =
-        hlo_literal_end(hlo_literal_begin(), (struct literal *)(uintptr_t)l); /* borrowed: only the handle is freed */
-    bool before = guard_call_out(), ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, &call, m);
+        hlo_literal_end(hlo_literal_begin(),
+                        (struct literal *)(uintptr_t)l); /* borrowed: only the handle is freed */
+    bool before = guard_call_out(),
+         ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, &call, m);
     guard_call_in(before);
     feeding_keep(f, participant, m);
     arena_free(&h->arena);
@@ -177,8 +188,8 @@ static bool no_memory(hlo_program *p, hlo_literal **results, hlo_messages *m)
     return clear_results(p, results);
 }
 
-bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
-                 hlo_literal **results, hlo_messages *m)
+bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count,
+                 const struct hlo_feeds *feeds, hlo_literal **results, hlo_messages *m)
 {
     GUARDED(no_memory(p, results, m));
     struct arena a;
@@ -193,12 +204,15 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
         for (size_t i = 0; i < count && p->programs[k]; i++)
             values[i] = args[k * count + i]->l;
         results[k] = hlo_literal_begin();
-        tasks[k] = (struct world_participant){
-            .program = p->programs[k], .args = values, .arg_count = count, .arena = &results[k]->arena};
+        tasks[k] = (struct world_participant){.program = p->programs[k],
+                                              .args = values,
+                                              .arg_count = count,
+                                              .arena = &results[k]->arena};
     }
     struct diags *ds = hlo_sink_of_module(m, p->module);
     const struct world_feeds host = {feeding, feed_in, feed_out}, *h = feeds ? &host : NULL;
-    bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, h) : world_run(ds, tasks, (int64_t)p->count, h);
+    bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, h)
+                       : world_run(ds, tasks, (int64_t)p->count, h);
     for (size_t k = 0; k < p->count; k++)
         results[k] = hlo_literal_end_own(results[k], tasks[k].result);
     if (feeding)
@@ -208,12 +222,14 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     return ok;
 }
 
-static bool run_traced(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_trace_callbacks *user,
-                       bool ours, const hlo_literal *const *args, size_t count, hlo_messages *m)
+static bool run_traced(const hlo_module *module, const struct hlo_run_options *options,
+                       const struct hlo_trace_callbacks *user, bool ours,
+                       const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     struct hlo_run_options traced;
     struct hlo_trace_callbacks callbacks;
-    if (!hlo_options_copy(&traced, sizeof traced, options, m) || !hlo_options_copy(&callbacks, sizeof callbacks, user, m))
+    if (!hlo_options_copy(&traced, sizeof traced, options, m) ||
+        !hlo_options_copy(&callbacks, sizeof callbacks, user, m))
         return false;
     traced.traced = true;
     hlo_program *p = hlo_plan(module, &traced, m);
@@ -230,15 +246,17 @@ static bool run_traced(const hlo_module *module, const struct hlo_run_options *o
     return ok;
 }
 
-bool hlo_run_traced(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_trace_callbacks *user,
-                    const hlo_literal *const *args, size_t count, hlo_messages *m)
+bool hlo_run_traced(const hlo_module *module, const struct hlo_run_options *options,
+                    const struct hlo_trace_callbacks *user, const hlo_literal *const *args,
+                    size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     return run_traced(module, options, user, false, args, count, m);
 }
 
 bool hlo_run_traced_within(const hlo_module *module, const struct hlo_run_options *options,
-                           const struct hlo_trace_callbacks *ours, const hlo_literal *const *args, size_t count, hlo_messages *m)
+                           const struct hlo_trace_callbacks *ours, const hlo_literal *const *args,
+                           size_t count, hlo_messages *m)
 {
     return run_traced(module, options, ours, true, args, count, m);
 }

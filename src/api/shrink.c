@@ -56,7 +56,8 @@ static const struct literal *value(void *context, struct str name)
 static bool progress(void *context, size_t instructions, size_t asked)
 {
     const struct asking *a = context;
-    bool before = guard_call_out(), go_on = !a->how->progress || a->how->progress(a->how->context, instructions, asked);
+    bool before = guard_call_out(),
+         go_on = !a->how->progress || a->how->progress(a->how->context, instructions, asked);
     guard_call_in(before);
     return go_on;
 }

@@ -29,13 +29,17 @@ struct store_key store_key_of(const struct hlo_event *e)
     return (struct store_key){e->inst, e->participant, e->within, e->depth};
 }
 
-struct store_key store_execution(size_t inst, size_t participant, uint64_t execution, struct hlo_within *room)
+struct store_key store_execution(size_t inst, size_t participant, uint64_t execution,
+                                 struct hlo_within *room)
 {
     *room = (struct hlo_within){inst, (int64_t)execution};
     return (struct store_key){inst, participant, room, 1};
 }
 
-static bool is_constant(const struct store *s, size_t inst) { return hlo_listing_inst(s->l, inst)->opcode == OP_CONSTANT; }
+static bool is_constant(const struct store *s, size_t inst)
+{
+    return hlo_listing_inst(s->l, inst)->opcode == OP_CONSTANT;
+}
 
 /* Constants are the same in all calls and iterations. */
 static struct str bytes_of_key(struct store *s, const struct store_key *k)
@@ -51,7 +55,10 @@ static struct str bytes_of_key(struct store *s, const struct store_key *k)
     return buf_view(&s->key);
 }
 
-static struct entry *find_entry(struct store *s, const struct store_key *k) { return map_get(&s->entries, bytes_of_key(s, k)); }
+static struct entry *find_entry(struct store *s, const struct store_key *k)
+{
+    return map_get(&s->entries, bytes_of_key(s, k));
+}
 
 static struct entry *make_entry(struct store *s, const struct store_key *k)
 {
@@ -74,8 +81,10 @@ static size_t bytes_of(const struct shape *s)
     return shape_bytes(s, &bytes) ? (size_t)bytes : 0;
 }
 
-/* Copies into `l`, which is zeroed or has a value of the same shape. False: no memory for all of it. */
-static bool copy_literal(struct store *s, struct literal *l, const struct literal *from, const struct shape *shape)
+/* Copies into `l`, which is zeroed or has a value of the same shape. False: no memory for all of
+ * it. */
+static bool copy_literal(struct store *s, struct literal *l, const struct literal *from,
+                         const struct shape *shape)
 {
     const size_t bytes = bytes_of(shape);
     l->shape = shape;

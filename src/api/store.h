@@ -1,10 +1,11 @@
 /*
- * store: values of a traced run, within a budget of memory, and which of them another run must give.
+ * store: values of a traced run, within a budget of memory, and which of them another run must
+ * give.
  *
  * A value has the key of the execution that made it: participant, instruction and nesting, that is
- * the calls and iterations around it. A caller that counts executions makes one entry of nesting out
- * of the number (store_execution); one that distinguishes none leaves the nesting empty, so that
- * the last value put is the one that is kept.
+ * the calls and iterations around it. A caller that counts executions makes one entry of nesting
+ * out of the number (store_execution); one that distinguishes none leaves the nesting empty, so
+ * that the last value put is the one that is kept.
  *
  *     first run:   store_put for every event; what does not fit the budget is dropped
  *     questions:   store_get; NULL and store_want for what was dropped
@@ -34,7 +35,8 @@ struct store {
     const struct shape **shapes; /* by instruction: of its value that was kept last */
 };
 
-void store_init(struct store *s, const hlo_listing *l, uint64_t budget); /* the listing must outlive it */
+void store_init(struct store *s, const hlo_listing *l,
+                uint64_t budget); /* the listing must outlive it */
 void store_free(struct store *s);
 /* Drops all values; another run can give them. Safe as an undo_fn, when memory has run out. */
 void store_drop_all(void *store);
@@ -42,7 +44,8 @@ void store_drop_all(void *store);
 /* The key of an event; `within` belongs to the event. */
 struct store_key store_key_of(const struct hlo_event *e);
 /* The key of an execution by number; `room` holds its nesting. */
-struct store_key store_execution(size_t inst, size_t participant, uint64_t execution, struct hlo_within *room);
+struct store_key store_execution(size_t inst, size_t participant, uint64_t execution,
+                                 struct hlo_within *room);
 
 /* Keeps a copy of the value of an event under a key, in place of an earlier one. False when it is
  * not kept: it does not fit, is not wanted in a later run, or there is no memory. */

@@ -33,7 +33,10 @@ void hlo_custom_call_status(void *status, const char *message, size_t size)
         XlaCustomCallStatusSetSuccess(status);
 }
 
-struct foreign hlo_targets_foreign(const hlo_targets *t) { return targets_foreign(t ? t->t : NULL); }
+struct foreign hlo_targets_foreign(const hlo_targets *t)
+{
+    return targets_foreign(t ? t->t : NULL);
+}
 
 bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m)
 {
@@ -51,7 +54,8 @@ bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m)
     GUARDED((hlo_messages_no_memory(m), false));
     const char *equal = strchr(rule, '=');
     if (!equal || equal == rule || !equal[1])
-        return hlo_messages_add(m, rule, "expected NAME=identity, NAME=zeros or NAME=COMMAND"), false;
+        return hlo_messages_add(m, rule, "expected NAME=identity, NAME=zeros or NAME=COMMAND"),
+               false;
     struct str name = {rule, (size_t)(equal - rule)}, what = str_of(equal + 1);
     if (str_is(what, "identity"))
         targets_add(t->t, name, target_identity, NULL, NULL);

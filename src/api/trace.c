@@ -12,7 +12,8 @@ struct tracer {
     const hlo_module *module;
     hlo_listing *listing;
     struct hlo_trace_callbacks user;
-    bool ours; /* they are the library's own, and run under the guard of the run, which owns the memory that they take */
+    bool ours; /* they are the library's own, and run under the guard of the run, which owns the
+                  memory that they take */
     struct observer observer; /* in the form that eval takes */
     pthread_mutex_t lock;     /* held while the user's functions run */
     struct arena arena;
@@ -87,7 +88,8 @@ const hlo_literal *hlo_event_value(const struct hlo_event *s)
 static bool fits(const struct shape *wanted, const struct shape *given)
 {
     if (!shape_is_tuple(wanted))
-        return shape_is_array(wanted) ? eval_fits(wanted, given) : shape_is_tuple(given) && given->count == 0;
+        return shape_is_array(wanted) ? eval_fits(wanted, given)
+                                      : shape_is_tuple(given) && given->count == 0;
     bool ok = shape_is_tuple(given) && given->count == wanted->count;
     for (int k = 0; k < wanted->count && ok; k++)
         ok = fits(wanted->elements[k], given->elements[k]);
@@ -101,14 +103,17 @@ bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages
     const struct inst *i = w->sighting->step->inst;
     struct diags *ds = hlo_sink_of_name(m, "<value>", STR(""));
     if (!fits(i->shape, l->l->shape)) {
-        struct str why = arena_printf(&ds->arena, "'" STR_FMT "' is " STR_FMT "; " STR_FMT " does not match", STR_ARG(i->name),
-                                      STR_ARG(shape_text(&ds->arena, i->shape)), STR_ARG(shape_text(&ds->arena, l->l->shape)));
+        struct str why =
+            arena_printf(&ds->arena, "'" STR_FMT "' is " STR_FMT "; " STR_FMT " does not match",
+                         STR_ARG(i->name), STR_ARG(shape_text(&ds->arena, i->shape)),
+                         STR_ARG(shape_text(&ds->arena, l->l->shape)));
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why.ptr);
     }
     for (struct event_value *g = w->given; g; g = g->next)
         if (g->operand == SIGHT_VALUE)
             g->operand = INT_MIN; /* outdated: the new value is read when it is next asked for */
-    return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the value");
+    return eval_sight_set(w->sighting, l->l) ||
+           DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the value");
 }
 
 /* ---- callbacks ---- */
@@ -117,14 +122,15 @@ static const struct hlo_within *within_of(struct tracer *o, const struct sightin
 {
     o->count = 0;
     for (int k = 0; k < s->depth; k++)
-        VEC_PUSH(&o->arena, o->within, o->count, o->capacity) =
-            (struct hlo_within){hlo_listing_number(o->listing, s->within[k].inst), s->within[k].iteration};
+        VEC_PUSH(&o->arena, o->within, o->count, o->capacity) = (struct hlo_within){
+            hlo_listing_number(o->listing, s->within[k].inst), s->within[k].iteration};
     return o->within;
 }
 
 static void unlock(void *lock) { pthread_mutex_unlock(lock); }
 
-static bool call_back(struct tracer *o, struct sighting *s, bool (*user)(void *context, const struct hlo_event *s))
+static bool call_back(struct tracer *o, struct sighting *s,
+                      bool (*user)(void *context, const struct hlo_event *s))
 {
     struct event_state w = {s, o->module, NULL};
     if (!user)
@@ -180,8 +186,9 @@ bool hlo_trace(hlo_program *p, const struct hlo_trace_callbacks *user)
         return false;
     o->ours = false;
     o->user = given;
-    o->observer = (struct observer){o, user && user->before ? before : NULL, user && user->after ? after : NULL,
-                                    given.skipped ? skipped : NULL};
+    o->observer =
+        (struct observer){o, user && user->before ? before : NULL,
+                          user && user->after ? after : NULL, given.skipped ? skipped : NULL};
     for (size_t k = 0; k < p->count; k++)
         if (p->programs[k])
             p->programs[k]->observer = user ? &o->observer : NULL;

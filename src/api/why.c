@@ -18,7 +18,8 @@ static const struct literal *value(void *context, const struct inst *i)
 {
     const struct asking *q = context;
     bool before = guard_call_out();
-    const hlo_literal *v = q->known->value(q->known->context, hlo_listing_number(q->l, i), q->e->within, q->e->depth);
+    const hlo_literal *v =
+        q->known->value(q->known->context, hlo_listing_number(q->l, i), q->e->within, q->e->depth);
     guard_call_in(before);
     return v ? v->l : NULL;
 }
@@ -44,7 +45,8 @@ static bool say(hlo_messages *m, const char *text)
 static bool exists(const hlo_listing *l, const struct hlo_element *e, hlo_messages *m)
 {
     const struct inst *i = e->inst < hlo_list_count(l) ? hlo_listing_inst(l, e->inst) : NULL;
-    if (!i || (int64_t)e->leaf >= shape_leaf_count(i->shape) || !shape_is_array(why_leaf_shape(i->shape, (int64_t)e->leaf)))
+    if (!i || (int64_t)e->leaf >= shape_leaf_count(i->shape) ||
+        !shape_is_array(why_leaf_shape(i->shape, (int64_t)e->leaf)))
         return say(m, "unknown instruction or tuple element");
     if (!why_fits(i))
         return say(m, "it has more dimensions than what is run");
@@ -78,8 +80,8 @@ static struct hlo_source source_of(const hlo_listing *l, const struct why_source
     return out;
 }
 
-long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out,
-             size_t most, hlo_messages *m)
+long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known,
+             struct hlo_source *out, size_t most, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), -1));
     struct hlo_known given;
@@ -87,7 +89,8 @@ long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo
         return -1;
     struct arena arena;
     struct asking q = {l, e, &given};
-    const struct why_known asked = {&q, given.value ? value : NULL, given.iterations ? iterations : NULL};
+    const struct why_known asked = {&q, given.value ? value : NULL,
+                                    given.iterations ? iterations : NULL};
     struct why w = {.arena = &arena, .known = &asked};
     if (e->depth > 0) {
         w.caller = hlo_listing_inst(l, e->within[e->depth - 1].inst);

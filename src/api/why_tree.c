@@ -1,5 +1,6 @@
 /*
- * The public interface to trees of sources: an element, its sources, their sources, and so on, as lines or as JSON.
+ * The public interface to trees of sources: an element, its sources, their sources, and so on, as
+ * lines or as JSON.
  */
 #include "api/api.h"
 
@@ -46,7 +47,10 @@ struct tree {
 
 /* ---- elements and values ---- */
 
-static const struct inst *inst_of(const struct tree *t, const struct hlo_element *e) { return hlo_listing_inst(t->l, e->inst); }
+static const struct inst *inst_of(const struct tree *t, const struct hlo_element *e)
+{
+    return hlo_listing_inst(t->l, e->inst);
+}
 
 static const struct literal *leaf_value(const struct tree *t, const struct hlo_element *e)
 {
@@ -54,7 +58,8 @@ static const struct literal *leaf_value(const struct tree *t, const struct hlo_e
     if (i->opcode == OP_CONSTANT && !i->literal->elided)
         return why_leaf(i->shape, i->literal, (int64_t)e->leaf);
     bool before = guard_call_out();
-    const hlo_literal *v = t->known.value ? t->known.value(t->known.context, e->inst, e->within, e->depth) : NULL;
+    const hlo_literal *v =
+        t->known.value ? t->known.value(t->known.context, e->inst, e->within, e->depth) : NULL;
     guard_call_in(before);
     return v ? why_leaf(i->shape, v->l, (int64_t)e->leaf) : NULL;
 }
@@ -91,9 +96,11 @@ static bool hands_on(const struct tree *t, const struct hlo_element *e)
 }
 
 /* The first element of a box, where and when it was made. */
-static struct hlo_element first_of(struct tree *t, const struct hlo_element *from, const struct hlo_source *s)
+static struct hlo_element first_of(struct tree *t, const struct hlo_element *from,
+                                   const struct hlo_source *s)
 {
-    struct hlo_element e = {.inst = s->inst, .leaf = s->leaf, .within = from->within, .depth = from->depth};
+    struct hlo_element e = {
+        .inst = s->inst, .leaf = s->leaf, .within = from->within, .depth = from->depth};
     for (size_t d = 0; d < s->rank; d++)
         e.index[d] = s->start[d];
     if (s->place == HLO_SOURCE_OUTSIDE)
@@ -170,7 +177,8 @@ struct pick {
 };
 
 /* The `most` elements of greatest weight, greatest first; of equal ones, the first. */
-static size_t pick_most(const struct group *g, const struct literal *const *values, size_t most, struct pick *out)
+static size_t pick_most(const struct group *g, const struct literal *const *values, size_t most,
+                        struct pick *out)
 {
     size_t found = 0;
     for (int64_t n = 0; n < g->elements; n++) {
@@ -192,18 +200,21 @@ static size_t pick_most(const struct group *g, const struct literal *const *valu
 
 static struct node *grow(struct tree *t, struct hlo_element e, size_t levels);
 
-static struct node *grow_source(struct tree *t, const struct node *from, const struct hlo_source *s, int64_t n, size_t levels)
+static struct node *grow_source(struct tree *t, const struct node *from, const struct hlo_source *s,
+                                int64_t n, size_t levels)
 {
     struct hlo_element e = first_of(t, &from->e, s);
     place_of(s, n, e.index);
     struct node *node = grow(t, look_through(t, e), levels);
     const struct literal *l = node->value ? NULL : leaf_value(t, &e);
     if (l)
-        node->value = element_at(l, e.index); /* the value may be known here, though not where it was made */
+        node->value =
+            element_at(l, e.index); /* the value may be known here, though not where it was made */
     return node;
 }
 
-/* Whether elements of a large box are worth a line: not where they only decide which other elements are taken. */
+/* Whether elements of a large box are worth a line: not where they only decide which other elements
+ * are taken. */
 static bool is_worth_it(const struct group *g)
 {
     static const char *const minor[] = {"line", "index", "state", "group sizes", "scale", "size"};
@@ -255,7 +266,8 @@ static void grow_sources(struct tree *t, struct node *node, size_t levels)
     node->groups = ARENA_ARRAY(&t->arena, struct group, count);
     for (long k = 0; k < count; k++) {
         struct group *g = &node->groups[node->count++];
-        *g = (struct group){.box = {&all[k]}, .role = all[k].role, .sides = 1, .elements = elements_of(&all[k])};
+        *g = (struct group){
+            .box = {&all[k]}, .role = all[k].role, .sides = 1, .elements = elements_of(&all[k])};
         if (all[k].product && k + 1 < count && g->elements == elements_of(&all[k + 1])) {
             g->sides = 2;
             g->box[1] = &all[++k];
@@ -264,7 +276,8 @@ static void grow_sources(struct tree *t, struct node *node, size_t levels)
     }
 }
 
-/* Whether an element comes up for the first time. Otherwise, elements that are used twice would double the tree at each step. */
+/* Whether an element comes up for the first time. Otherwise, elements that are used twice would
+ * double the tree at each step. */
 static bool is_new(struct tree *t, const struct node *node)
 {
     const struct hlo_element *e = &node->e;
@@ -352,7 +365,8 @@ static void put_box(struct buf *out, const struct hlo_source *s)
 {
     for (size_t d = 0; d < s->rank; d++) {
         const int64_t last = s->start[d] + (s->count[d] - 1) * s->step[d];
-        const int64_t low = last < s->start[d] ? last : s->start[d], high = last < s->start[d] ? s->start[d] : last;
+        const int64_t low = last < s->start[d] ? last : s->start[d],
+                      high = last < s->start[d] ? s->start[d] : last;
         const int64_t step = s->step[d] < 0 ? -s->step[d] : s->step[d];
         buf_putc(out, d ? ',' : '[');
         buf_int(out, low);
@@ -383,7 +397,8 @@ static void put_op(struct buf *out, struct tree *t, const struct node *node)
     const struct str where = inst_where(&t->arena, i);
     buf_printf(out, "  %s %s[", op_spelling(i->opcode), dtype_spelling(node->shape->dtype));
     for (int d = 0; d < node->shape->rank; d++)
-        buf_printf(out, "%s%s%" PRId64, d ? "," : "", shape_dim_dynamic(node->shape, d) ? "<=" : "", node->shape->dims[d]);
+        buf_printf(out, "%s%s%" PRId64, d ? "," : "", shape_dim_dynamic(node->shape, d) ? "<=" : "",
+                   node->shape->dims[d]);
     buf_putc(out, ']');
     if (where.len > 0)
         buf_printf(out, "  " STR_FMT, STR_ARG(where));
@@ -391,7 +406,8 @@ static void put_op(struct buf *out, struct tree *t, const struct node *node)
 
 static void put_groups(struct buf *out, struct tree *t, const struct node *node, size_t depth);
 
-static void put_node(struct buf *out, struct tree *t, const struct node *node, const char *role, size_t depth)
+static void put_node(struct buf *out, struct tree *t, const struct node *node, const char *role,
+                     size_t depth)
 {
     indent(out, depth);
     if (role)
@@ -408,7 +424,8 @@ static void put_node(struct buf *out, struct tree *t, const struct node *node, c
     put_groups(out, t, node, depth + 1);
 }
 
-static void put_source(struct buf *out, struct tree *t, const struct node *from, const struct hlo_source *s)
+static void put_source(struct buf *out, struct tree *t, const struct node *from,
+                       const struct hlo_source *s)
 {
     const struct hlo_element e = first_of(t, &from->e, s);
     put_name(out, t, &e);
@@ -426,7 +443,8 @@ static void put_products(struct buf *out, struct tree *t, const struct group *g,
     }
 }
 
-static void put_group(struct buf *out, struct tree *t, const struct node *node, const struct group *g, size_t depth)
+static void put_group(struct buf *out, struct tree *t, const struct node *node,
+                      const struct group *g, size_t depth)
 {
     if (g->sides == 1 && g->elements == 1 && g->count == 1) {
         put_node(out, t, g->shown[0][0], g->role, depth);
@@ -439,7 +457,8 @@ static void put_group(struct buf *out, struct tree *t, const struct node *node, 
         buf_printf(out, ", %s: ", g->box[1]->role);
         put_source(out, t, node, g->box[1]);
     }
-    buf_printf(out, ", %" PRId64 " %s%s", g->elements, g->sides == 2 ? "product" : "element", g->elements == 1 ? "" : "s");
+    buf_printf(out, ", %" PRId64 " %s%s", g->elements, g->sides == 2 ? "product" : "element",
+               g->elements == 1 ? "" : "s");
     if (g->count > 0 && g->sorted)
         buf_puts(out, ", largest first");
     buf_putc(out, '\n');
@@ -543,7 +562,8 @@ static void put_node_json(struct buf *out, struct tree *t, const struct node *no
     buf_putc(out, '}');
 }
 
-static void put_box_json(struct buf *out, struct tree *t, const struct node *from, const struct hlo_source *s)
+static void put_box_json(struct buf *out, struct tree *t, const struct node *from,
+                         const struct hlo_source *s)
 {
     const struct hlo_element e = first_of(t, &from->e, s);
     buf_putc(out, '{');
@@ -612,7 +632,8 @@ static void put_groups_json(struct buf *out, struct tree *t, const struct node *
 
 /* ---- the whole ---- */
 
-/* If the instruction of the element that is asked about only hands it on, that is no step back either. */
+/* If the instruction of the element that is asked about only hands it on, that is no step back
+ * either. */
 static struct node *grow_root(struct tree *t, const struct hlo_element *e)
 {
     struct node *root = grow(t, *e, hands_on(t, e) ? 0 : t->view.levels);
@@ -622,7 +643,8 @@ static struct node *grow_root(struct tree *t, const struct hlo_element *e)
     struct hlo_source *box = ARENA_NEW(&t->arena, struct hlo_source);
     *box = s;
     root->groups = ARENA_ARRAY(&t->arena, struct group, 1);
-    root->groups[0] = (struct group){.box = {box}, .role = s.role, .sides = 1, .elements = elements_of(box)};
+    root->groups[0] =
+        (struct group){.box = {box}, .role = s.role, .sides = 1, .elements = elements_of(box)};
     root->count = 1;
     grow_group(t, root, &root->groups[0], t->view.levels);
     if (!root->value && root->groups[0].count == 1)
@@ -630,14 +652,15 @@ static struct node *grow_root(struct tree *t, const struct hlo_element *e)
     return root;
 }
 
-hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known,
-                       const struct hlo_why_view *v)
+hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e,
+                       const struct hlo_known *known, const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});
     struct tree t = {.l = l};
     struct buf out = {0};
     struct undo freeing;
-    if (!hlo_options_copy(&t.known, sizeof t.known, known, NULL) || !hlo_options_copy(&t.view, sizeof t.view, v, NULL) ||
+    if (!hlo_options_copy(&t.known, sizeof t.known, known, NULL) ||
+        !hlo_options_copy(&t.view, sizeof t.view, v, NULL) ||
         !hlo_options_copy(&t.values, sizeof t.values, t.view.view, NULL))
         return (hlo_text){0};
     t.m = hlo_messages_new();
@@ -672,14 +695,16 @@ struct seen {
     const hlo_listing *l;
 };
 
-static const hlo_literal *seen_value(void *context, size_t inst, const struct hlo_within *within, size_t depth)
+static const hlo_literal *seen_value(void *context, size_t inst, const struct hlo_within *within,
+                                     size_t depth)
 {
     const struct seen *q = context;
     const struct hlo_listed i = hlo_list_inst(q->l, q->s->inst);
     if (depth != q->s->depth)
         return NULL;
     for (size_t k = 0; k < depth; k++)
-        if (within[k].inst != q->s->within[k].inst || within[k].iteration != q->s->within[k].iteration)
+        if (within[k].inst != q->s->within[k].inst ||
+            within[k].iteration != q->s->within[k].iteration)
             return NULL;
     if (inst == q->s->inst)
         return hlo_event_value(q->s);
@@ -689,8 +714,8 @@ static const hlo_literal *seen_value(void *context, size_t inst, const struct hl
     return NULL;
 }
 
-hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t leaf, const int64_t *index,
-                       const struct hlo_why_view *v)
+hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t leaf,
+                       const int64_t *index, const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});
     struct seen q = {s, l};

@@ -1,18 +1,19 @@
 /*
  * arena.c: memory that is freed all at once, and arrays that grow in it.
  *
- * An arena hands out pieces of chunks, whose size grows geometrically. If an arena's newest piece is a growing array, it is
- * extended in place.
+ * An arena hands out pieces of chunks, whose size grows geometrically. If an arena's newest piece
+ * is a growing array, it is extended in place.
  */
 #include "base/guard.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* The first chunk is small: runs of a microsecond or two have arenas of their own, and getting more from the heap and
- * giving it back each time would cost more than such a run. */
+/* The first chunk is small: runs of a microsecond or two have arenas of their own, and getting more
+ * from the heap and giving it back each time would cost more than such a run. */
 enum { CHUNK_MIN = 2 * 1024, ALIGNMENT = 16 };
-/* Large arenas grow by whole huge pages: touching small pages for the first time would cost more than parsing. */
+/* Large arenas grow by whole huge pages: touching small pages for the first time would cost more
+ * than parsing. */
 enum { HUGE_PAGE = 2 * 1024 * 1024, HUGE_CHUNK = 4 * HUGE_PAGE };
 
 struct arena_chunk {
@@ -50,7 +51,8 @@ void arena_free(struct arena *a)
     *a = (struct arena){.born = a->born};
 }
 
-/* Rounds `*size` up to huge pages. That is only advice to the system: where there are none, small pages do. */
+/* Rounds `*size` up to huge pages. That is only advice to the system: where there are none, small
+ * pages do. */
 static void *huge_chunk(size_t *size)
 {
     *size = (*size + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);

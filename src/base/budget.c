@@ -1,5 +1,6 @@
 /*
- * budget.c: how much a run may take: steps are counted down, and every so often the clock is checked.
+ * budget.c: how much a run may take: steps are counted down, and every so often the clock is
+ * checked.
  */
 #include "base/base.h"
 
@@ -24,13 +25,17 @@ static void next_slice(struct budget *b)
 void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *stop)
 {
     double ns = l->seconds * 1e9;
-    *b = (struct budget){.steps = l->steps ? l->steps : UINT64_MAX, .deadline = INT64_MAX, .stop = stop};
+    *b = (struct budget){
+        .steps = l->steps ? l->steps : UINT64_MAX, .deadline = INT64_MAX, .stop = stop};
     if (ns > 0 && ns < 0x1p62)
         b->deadline = now_ns() + (int64_t)ns;
     next_slice(b);
 }
 
-uint64_t budget_left(const struct budget *b) { return b->steps + (uint64_t)(b->slice > 0 ? b->slice : 0); }
+uint64_t budget_left(const struct budget *b)
+{
+    return b->steps + (uint64_t)(b->slice > 0 ? b->slice : 0);
+}
 
 void budget_pay(struct budget *b, uint64_t steps)
 {

@@ -1,6 +1,6 @@
 /*
- * dict.c: dictionaries in text, `{uplo = 76 : ui8}` as MLIR writes them, `{"uplo": 76}` as JSON does, and what
- * lies between; dict.h has the grammar.
+ * dict.c: dictionaries in text, `{uplo = 76 : ui8}` as MLIR writes them, `{"uplo": 76}` as JSON
+ * does, and what lies between; dict.h has the grammar.
  */
 #include "base/dict.h"
 
@@ -50,7 +50,8 @@ static bool take(struct reader *r, char c)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.$-+/!#@", c));
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("_.$-+/!#@", c));
 }
 
 static struct str word(struct reader *r)
@@ -104,7 +105,8 @@ static bool four_digits(struct reader *r, uint32_t *out)
     return k == 4;
 }
 
-/* \uXXXX of JSON, in UTF-8; two of them where one is not enough. The number of bytes; 0: that isn't what stands there. */
+/* \uXXXX of JSON, in UTF-8; two of them where one is not enough. The number of bytes; 0: that isn't
+ * what stands there. */
 static size_t code_point(struct reader *r, char *out)
 {
     uint32_t code, low;
@@ -116,7 +118,8 @@ static size_t code_point(struct reader *r, char *out)
         return 0;
     }
     r->at += 4;
-    if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' && r->at[1] == 'u') {
+    if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' &&
+        r->at[1] == 'u') {
         r->at += 2;
         if (four_digits(r, &low) && low >= 0xdc00 && low < 0xe000) {
             r->at += 4;
@@ -155,7 +158,10 @@ static bool quoted(struct reader *r, char quote, struct str *out)
 }
 
 /* The quote that is next, taken; 0 when there is none. */
-static char opening_quote(struct reader *r) { return take(r, '"') ? '"' : r->loose && take(r, '\'') ? '\'' : '\0'; }
+static char opening_quote(struct reader *r)
+{
+    return take(r, '"') ? '"' : r->loose && take(r, '\'') ? '\'' : '\0';
+}
 
 /* `tensor<2xi32>`: a word, and what stands behind it in angle brackets. */
 static bool bracketed(struct reader *r, struct str *w)
@@ -177,7 +183,10 @@ static bool type_name(struct reader *r, struct str *out)
 }
 
 /* `: ui8`, or nothing */
-static bool type_behind(struct reader *r, struct str *out) { return !take(r, ':') || type_name(r, out); }
+static bool type_behind(struct reader *r, struct str *out)
+{
+    return !take(r, ':') || type_name(r, out);
+}
 
 /* ---- values ---- */
 
@@ -199,7 +208,10 @@ static bool closes(struct reader *r, char close) { return close ? take(r, close)
 
 static const char *comma_or(char close)
 {
-    return close == '}' ? "',' or '}'" : close == ']' ? "',' or ']'" : close == '>' ? "',' or '>'" : "','";
+    return close == '}'   ? "',' or '}'"
+           : close == ']' ? "',' or ']'"
+           : close == '>' ? "',' or '>'"
+                          : "','";
 }
 
 /* Values up to `close`, with names in a dictionary. */
@@ -216,7 +228,9 @@ static bool some_items(struct reader *r, struct dict_value *out, char close)
         if (closes(r, close))
             return true;
         if (!take(r, ','))
-            return fail(r, out->kind == DICT_DICT && item->value.kind == DICT_UNIT ? "'='" : comma_or(close));
+            return fail(r, out->kind == DICT_DICT && item->value.kind == DICT_UNIT
+                               ? "'='"
+                               : comma_or(close));
     } while (!r->loose || !closes(r, close));
     return true;
 }
@@ -225,7 +239,8 @@ static void list_by_name(struct reader *r, struct dict_value *d)
 {
     d->by_name = ARENA_NEW(r->arena, struct map);
     map_init(d->by_name, r->arena);
-    for (size_t k = d->count; k-- > 0;) /* of those with the same name the first has the last word */
+    for (size_t k = d->count;
+         k-- > 0;) /* of those with the same name the first has the last word */
         map_put(d->by_name, d->items[k].name, &d->items[k].value);
 }
 
@@ -253,7 +268,8 @@ static bool array(struct reader *r, struct dict_value *out)
     return peek(r) == '>' ? fail(r, "a value") : items(r, out, '>');
 }
 
-/* `dense<[1, 2]> : tensor<2xi64>`: the list in it; a lone number stands for a list of it, as in MLIR. */
+/* `dense<[1, 2]> : tensor<2xi64>`: the list in it; a lone number stands for a list of it, as in
+ * MLIR. */
 static bool dense(struct reader *r, struct dict_value *out)
 {
     struct dict_value inner;
@@ -333,7 +349,8 @@ static bool value(struct reader *r, struct dict_value *out)
 
 /* ---- the whole ---- */
 
-bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dict_value *out, struct dict_error *error)
+bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dict_value *out,
+               struct dict_error *error)
 {
     struct reader r = {a, text.ptr, text.ptr + text.len, form == DICT_LOOSE, 0, error};
     *out = (struct dict_value){.kind = DICT_DICT, .s = text, .at = text.ptr};

@@ -1,8 +1,8 @@
 /*
  * file.c: whole files in memory: read, or mapped when they are large and regular.
  *
- * Text, and anything else that is looked at more than once, must be read: another program may write to the file meanwhile,
- * and what was checked once need not hold any more.
+ * Text, and anything else that is looked at more than once, must be read: another program may write
+ * to the file meanwhile, and what was checked once need not hold any more.
  */
 #include "base/guard.h"
 #include "base/mapped.h"
@@ -17,21 +17,25 @@
 
 enum { MAP_FROM = 64 * 1024 }; /* below this, reading is cheaper than page faults */
 
-/* What is read into memory has an end: places in texts have 32 bits, and what comes through a pipe or of a device may go on
- * for ever. */
-static const size_t FILE_MOST = UINT32_MAX - (size_t)1, STREAM_MOST = (size_t)1 << 30, DEVICE_MOST = (size_t)16 << 20;
+/* What is read into memory has an end: places in texts have 32 bits, and what comes through a pipe
+ * or of a device may go on for ever. */
+static const size_t FILE_MOST = UINT32_MAX - (size_t)1, STREAM_MOST = (size_t)1 << 30,
+                    DEVICE_MOST = (size_t)16 << 20;
 
 static size_t most_of(int fd)
 {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
         return STREAM_MOST;
-    return S_ISREG(st.st_mode) ? FILE_MOST : S_ISCHR(st.st_mode) && !isatty(fd) ? DEVICE_MOST : STREAM_MOST;
+    return S_ISREG(st.st_mode)                  ? FILE_MOST
+           : S_ISCHR(st.st_mode) && !isatty(fd) ? DEVICE_MOST
+                                                : STREAM_MOST;
 }
 
 const char *file_problem(int error)
 {
-    return error == EFBIG ? "input too long (limits: file 4 GiB, pipe 1 GiB, device 16 MiB)" : strerror(error);
+    return error == EFBIG ? "input too long (limits: file 4 GiB, pipe 1 GiB, device 16 MiB)"
+                          : strerror(error);
 }
 
 static bool read_all(int fd, size_t guess, size_t most, struct file_bytes *out)
@@ -176,8 +180,10 @@ bool file_begins(const char *path, struct str with)
 {
     char bytes[16];
     struct stat st;
-    const int fd = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    const ssize_t n = fd >= 0 ? read(fd, bytes, with.len < sizeof bytes ? with.len : sizeof bytes) : -1;
+    const int fd =
+        stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ssize_t n =
+        fd >= 0 ? read(fd, bytes, with.len < sizeof bytes ? with.len : sizeof bytes) : -1;
     if (fd >= 0)
         close(fd);
     return n == (ssize_t)with.len && memcmp(bytes, with.ptr, with.len) == 0;
@@ -187,7 +193,10 @@ bool file_too_long(int fd, size_t size) { return size > DEVICE_MOST && size > mo
 
 static void close_folder(void *folder) { closedir(folder); }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count)
 {

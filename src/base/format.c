@@ -1,8 +1,8 @@
 /*
  * format.c: double -> text as C's %g writes it, but with a point in any locale.
  *
- * The digits come from exact integer arithmetic if 128 bits exist and suffice, which is nearly always so, and from the C
- * library otherwise.
+ * The digits come from exact integer arithmetic if 128 bits exist and suffice, which is nearly
+ * always so, and from the C library otherwise.
  */
 #include "base/base.h"
 #include "base/wide.h"
@@ -12,7 +12,8 @@
 
 enum {
     DIGITS_MAX = 17,
-    EXPONENT_OF_LAST = 1023 + 52 /* a double is its mantissa, as an integer, times 2^(exponent - this) */
+    EXPONENT_OF_LAST =
+        1023 + 52 /* a double is its mantissa, as an integer, times 2^(exponent - this) */
 };
 
 #if HAS_U128
@@ -82,7 +83,8 @@ static uint64_t divide_rounded(u128 a, u128 b)
     return (uint64_t)kept + (rest > other || (rest == other && (kept & 1)));
 }
 
-/* mantissa * 2^e * 10^p as the nearest integer, which must fit 64 bits; false when an intermediate result does not fit 128. */
+/* mantissa * 2^e * 10^p as the nearest integer, which must fit 64 bits; false when an intermediate
+ * result does not fit 128. */
 static bool scale(uint64_t mantissa, int e, int p, uint64_t *out)
 {
     int bits = bit_length(mantissa);
@@ -158,7 +160,8 @@ static char *lay_out(char *p, uint64_t digits, int n, int x)
 
 static size_t slow_format(char *out, size_t size, double v, int digits)
 {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
+    locale_t plain =
+        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
     locale_t before = uselocale(plain);
     int n = snprintf(out, size, "%.*g", digits, v);
     uselocale(before);

@@ -1,10 +1,11 @@
 /*
  * guard.c: what happens when memory runs out, and small blocks on the heap.
  *
- * Every block that a guard knows of is preceded by a link. A call's guard lists the blocks taken since it was entered, by
- * its own thread and by threads that work for it. Those blocks outlive the guards of the worker threads. When a guard is
- * left without a failure, its blocks belong to the caller. All that is kept per thread, as errno is, are the innermost
- * guard and the number last given out.
+ * Every block that a guard knows of is preceded by a link. A call's guard lists the blocks taken
+ * since it was entered, by its own thread and by threads that work for it. Those blocks outlive the
+ * guards of the worker threads. When a guard is left without a failure, its blocks belong to the
+ * caller. All that is kept per thread, as errno is, are the innermost guard and the number last
+ * given out.
  */
 #include "base/guard.h"
 
@@ -13,9 +14,11 @@
 #include <stdlib.h>
 
 static _Thread_local struct guard *innermost __attribute__((tls_model("initial-exec")));
-static _Thread_local uint64_t latest __attribute__((tls_model("initial-exec"))); /* the number last given to a guard */
+static _Thread_local uint64_t latest
+    __attribute__((tls_model("initial-exec"))); /* the number last given to a guard */
 
-/* ---- lists of blocks taken; a block may be freed by another thread than the one that took it ---- */
+/* ---- lists of blocks taken; a block may be freed by another thread than the one that took it ----
+ */
 
 static void lock(struct guard *g)
 {

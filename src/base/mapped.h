@@ -1,7 +1,7 @@
 /*
- * mapped.h: files mapped into memory, without a copy. Another program may change them at any time, so this is for arrays,
- * whose elements may be anything, and never for what is looked at twice. What happens when such a file gets shorter: see
- * hlo_guard_mapped_files.
+ * mapped.h: files mapped into memory, without a copy. Another program may change them at any time,
+ * so this is for arrays, whose elements may be anything, and never for what is looked at twice.
+ * What happens when such a file gets shorter: see hlo_guard_mapped_files.
  */
 #ifndef HLO_BASE_MAPPED_H
 #define HLO_BASE_MAPPED_H

@@ -95,7 +95,8 @@ static double slow_double(struct str s)
     char small[128], *z = s.len < sizeof small ? small : heap_alloc(s.len + 1);
     memcpy(z, s.ptr, s.len);
     z[s.len] = '\0';
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
+    locale_t plain =
+        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
     double v = strtod_l(z, NULL, plain);
     freelocale(plain);
     if (z != small)
@@ -104,7 +105,8 @@ static double slow_double(struct str s)
 }
 
 #if HAS_U128
-/* The double nearest to (n + something below 1 if `more`) * 2^exponent, in the range of normal ones. */
+/* The double nearest to (n + something below 1 if `more`) * 2^exponent, in the range of normal
+ * ones. */
 static double round_wide(u128 n, bool more, int exponent)
 {
     uint64_t high = (uint64_t)(n >> 64);
@@ -137,16 +139,18 @@ static double wide_double(uint64_t mantissa, int exponent)
 
 bool num_parse_double(struct str s, double *out)
 {
-    /* Powers of ten that a double holds exactly. With these, one multiplication or division of exact operands rounds once
-     * and correctly (Clinger's fast path). */
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    /* Powers of ten that a double holds exactly. With these, one multiplication or division of
+     * exact operands rounds once and correctly (Clinger's fast path). */
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     struct decimal d;
     if (!take_decimal(s, &d))
         return false;
     if (d.mantissa == 0 && d.exact) {
         *out = d.negative ? -0.0 : 0.0;
-    } else if (d.exact && d.mantissa <= UINT64_C(1) << 53 && d.exponent >= -22 && d.exponent <= 22) {
+    } else if (d.exact && d.mantissa <= UINT64_C(1) << 53 && d.exponent >= -22 &&
+               d.exponent <= 22) {
         double v = (double)d.mantissa;
         v = d.exponent < 0 ? v / powers[-d.exponent] : v * powers[d.exponent];
         *out = d.negative ? -v : v;
@@ -171,7 +175,8 @@ static bool parse_magnitude(struct str s, bool *negative, uint64_t *out)
         return false;
     uint64_t v = 0;
     for (; i < s.len; i++) {
-        if (!is_digit(s.ptr[i]) || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(s.ptr[i] - '0'), &v))
+        if (!is_digit(s.ptr[i]) || __builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(s.ptr[i] - '0'), &v))
             return false;
     }
     *out = v;

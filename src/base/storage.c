@@ -1,10 +1,10 @@
 /*
  * storage.c: storage of tensors, from the heap or from a reserve of large blocks.
  *
- * Touching a fresh page for the first time costs more than most operations do on its contents. So a reserve maps large
- * blocks at huge-page boundaries and keeps those that are freed. Each tensor is preceded by a word that says where it came
- * from (the block of the heap, or the head of the reserve's block, marked by its lowest bit) and by the link of the guard
- * that knows of it.
+ * Touching a fresh page for the first time costs more than most operations do on its contents. So a
+ * reserve maps large blocks at huge-page boundaries and keeps those that are freed. Each tensor is
+ * preceded by a word that says where it came from (the block of the heap, or the head of the
+ * reserve's block, marked by its lowest bit) and by the link of the guard that knows of it.
  */
 #include "base/guard.h"
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Sanitizers should see where a block of the heap ends and when it is freed; so in such builds a reserve keeps nothing. */
+/* Sanitizers should see where a block of the heap ends and when it is freed; so in such builds a
+ * reserve keeps nothing. */
 #if defined __SANITIZE_ADDRESS__
 #define PLAIN_BLOCKS 1
 #elif defined __has_feature
@@ -21,19 +22,26 @@
 #define PLAIN_BLOCKS 0
 #endif
 
-enum { TENSOR_ALIGNMENT = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_FROM = 1 << 20, FROM_RESERVE = 1 };
+enum {
+    TENSOR_ALIGNMENT = 64,
+    PAGE = 4096,
+    HUGE_PAGE = 2 << 20,
+    HUGE_FROM = 1 << 20,
+    FROM_RESERVE = 1
+};
 
 static size_t align_up(size_t size, size_t unit) { return (size + unit - 1) & ~(unit - 1); }
 
 /* ---- from the heap ---- */
 
-/* The first touch of a large block is several times as fast with pages of 2 MiB, if at least half of the last one is used.
- * Only advice: it may fail. */
+/* The first touch of a large block is several times as fast with pages of 2 MiB, if at least half
+ * of the last one is used. Only advice: it may fail. */
 static void *advise_huge(char *block, size_t size)
 {
     if (block && size >= HUGE_FROM) {
         char *first = (char *)align_up((uintptr_t)block, HUGE_PAGE);
-        char *end = (char *)(((uintptr_t)block + size + HUGE_PAGE / 2) & ~(uintptr_t)(HUGE_PAGE - 1));
+        char *end =
+            (char *)(((uintptr_t)block + size + HUGE_PAGE / 2) & ~(uintptr_t)(HUGE_PAGE - 1));
         if (end > first)
             madvise(first, (size_t)(end - first), MADV_HUGEPAGE);
     }
@@ -70,7 +78,8 @@ static void *align_block(char *block)
     if (!block)
         return NULL;
     uintptr_t at = (uintptr_t)block + sizeof(struct tensor_head);
-    return set_origin(block + sizeof(struct tensor_head) + (-at & (TENSOR_ALIGNMENT - 1)), (uintptr_t)block);
+    return set_origin(block + sizeof(struct tensor_head) + (-at & (TENSOR_ALIGNMENT - 1)),
+                      (uintptr_t)block);
 }
 
 void *mem_alloc(size_t size)
@@ -94,7 +103,7 @@ struct reserve {
     struct reserve_block *newest; /* idle, by when they came back */
     size_t idle, used, most_used; /* bytes */
     size_t blocks;                /* in use */
-    bool released;                /* its owner has let go of it: freed with the last block that comes back */
+    bool released; /* its owner has let go of it: freed with the last block that comes back */
 };
 
 static void release(struct taken *t);
@@ -117,7 +126,8 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
     char *all = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
-    char *data = (char *)align_up((uintptr_t)all + PAGE, HUGE_PAGE), *head = data - PAGE, *end = data + size;
+    char *data = (char *)align_up((uintptr_t)all + PAGE, HUGE_PAGE), *head = data - PAGE,
+         *end = data + size;
     if (head > all)
         munmap(all, (size_t)(head - all));
     if (end < all + room)
@@ -130,10 +140,13 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
     return b;
 }
 
-static void *hand_out(struct reserve_block *b) { return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL; }
+static void *hand_out(struct reserve_block *b)
+{
+    return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL;
+}
 
-/* A large one gets a mapping of its own, as blocks of a reserve do: it need not be cleared, it consists of huge pages, and
- * kernels are faster on it. */
+/* A large one gets a mapping of its own, as blocks of a reserve do: it need not be cleared, it
+ * consists of huge pages, and kernels are faster on it. */
 void *mem_zalloc(size_t size)
 {
     if (size > SIZE_MAX / 2)
@@ -154,8 +167,8 @@ static void unmap_blocks(struct reserve_block *b)
     }
 }
 
-/* Takes idle blocks out of the reserve, those longest idle first, until it holds at most `keep` bytes. Returns them as a
- * list. */
+/* Takes idle blocks out of the reserve, those longest idle first, until it holds at most `keep`
+ * bytes. Returns them as a list. */
 static struct reserve_block *take_oldest(struct reserve *r, size_t keep)
 {
     struct reserve_block **at = &r->newest;
@@ -175,7 +188,8 @@ static struct reserve_block *take_idle(struct reserve *r, size_t size)
 {
     struct reserve_block **best = NULL, *b;
     for (struct reserve_block **at = &r->newest; *at; at = &(*at)->older)
-        if ((*at)->size >= size && (*at)->size / 2 <= size && (!best || (*at)->size < (*best)->size))
+        if ((*at)->size >= size && (*at)->size / 2 <= size &&
+            (!best || (*at)->size < (*best)->size))
             best = at;
     if (!best)
         return NULL;
@@ -202,7 +216,8 @@ void *reserve_take(struct reserve *r, size_t size)
     pthread_mutex_lock(&r->lock);
     struct reserve_block *b = take_idle(r, size);
     if (!b) {
-        size_t after = r->used + size, most = (after > r->most_used ? after : r->most_used) + RESERVE_SLACK;
+        size_t after = r->used + size,
+               most = (after > r->most_used ? after : r->most_used) + RESERVE_SLACK;
         surplus = take_oldest(r, most - after);
         b = map_block(r, size);
     }

@@ -15,7 +15,8 @@ int str_cmp(struct str a, struct str b)
 bool str_fits(struct str s, struct str pattern)
 {
     size_t n = pattern.len;
-    return n > 0 && pattern.ptr[n - 1] == '*' ? str_starts(s, (struct str){pattern.ptr, n - 1}) : str_eq(s, pattern);
+    return n > 0 && pattern.ptr[n - 1] == '*' ? str_starts(s, (struct str){pattern.ptr, n - 1})
+                                              : str_eq(s, pattern);
 }
 
 bool str_starts(struct str s, struct str prefix)
@@ -25,7 +26,8 @@ bool str_starts(struct str s, struct str prefix)
 
 bool str_ends(struct str s, struct str end)
 {
-    return s.len >= end.len && (end.len == 0 || memcmp(s.ptr + s.len - end.len, end.ptr, end.len) == 0);
+    return s.len >= end.len &&
+           (end.len == 0 || memcmp(s.ptr + s.len - end.len, end.ptr, end.len) == 0);
 }
 
 /* ASCII only: what a locale calls a letter must not matter. */

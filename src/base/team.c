@@ -1,9 +1,10 @@
 /*
  * team.c: a few threads that share the parts of a task.
  *
- * Threads are started by the first task that is worth sharing. Between tasks they poll for some microseconds, since one
- * task often follows another, and then sleep. Whoever is free takes the next part, so which thread does which part changes
- * from run to run: results must not depend on it.
+ * Threads are started by the first task that is worth sharing. Between tasks they poll for some
+ * microseconds, since one task often follows another, and then sleep. Whoever is free takes the
+ * next part, so which thread does which part changes from run to run: results must not depend on
+ * it.
  */
 #include "base/guard.h"
 
@@ -61,7 +62,8 @@ static void end_team(struct taken *t);
 
 struct team *team_new(int threads)
 {
-    struct team *t = threads > 1 ? calloc(1, sizeof *t + (size_t)threads * sizeof *t->members) : NULL;
+    struct team *t =
+        threads > 1 ? calloc(1, sizeof *t + (size_t)threads * sizeof *t->members) : NULL;
     if (!t)
         return NULL;
     t->taken.give_back = end_team;
@@ -141,8 +143,8 @@ static void *member_main(void *argument)
     return NULL;
 }
 
-/* Signals are for the calling thread, which may have blocked them in order to wait for them; signals of a fault stay with
- * the thread that caused it. */
+/* Signals are for the calling thread, which may have blocked them in order to wait for them;
+ * signals of a fault stay with the thread that caused it. */
 static void without_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};

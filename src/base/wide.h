@@ -1,8 +1,8 @@
 /*
  * wide.h: full products of two 64-bit integers.
  *
- * Not every compiler has integers of 128 bits, least of all where pointers have 32. HAS_U128 says whether they exist; where
- * they don't, other code computes the same bits.
+ * Not every compiler has integers of 128 bits, least of all where pointers have 32. HAS_U128 says
+ * whether they exist; where they don't, other code computes the same bits.
  */
 #ifndef HLO_BASE_WIDE_H
 #define HLO_BASE_WIDE_H
@@ -20,7 +20,8 @@ __extension__ typedef unsigned __int128 u128;
 static inline uint64_t mul_high_by_halves(uint64_t a, uint64_t b)
 {
     const uint64_t low = UINT32_MAX, al = a & low, ah = a >> 32, bl = b & low, bh = b >> 32;
-    const uint64_t first = al * bh + (al * bl >> 32), second = ah * bl + (first & low); /* neither overflows */
+    const uint64_t first = al * bh + (al * bl >> 32),
+                   second = ah * bl + (first & low); /* neither overflows */
     return ah * bh + (first >> 32) + (second >> 32);
 }
 

@@ -1,9 +1,11 @@
 /*
- * Checks the cases of the bench: the fast kernels, with one thread and with two, give what the plain ones give.
+ * Checks the cases of the bench: the fast kernels, with one thread and with two, give what the
+ * plain ones give.
  *
  *   check FILE...
  *
- * `// agrees: rel=R abs=A` in a case gives a tolerance; without it, results must be equal. Prints TAP.
+ * `// agrees: rel=R abs=A` in a case gives a tolerance; without it, results must be equal. Prints
+ * TAP.
  */
 #include "hlo_advanced.h"
 
@@ -31,7 +33,8 @@ static void read_tolerance(struct check *c, const hlo_file *f)
     for (size_t i = 0; i + sizeof mark < size; i++)
         if (memcmp(text + i, mark, sizeof mark - 1) == 0) {
             char line[80];
-            snprintf(line, sizeof line, "%.*s", (int)(size - i < 79 ? size - i : 79), text + i + sizeof mark - 1);
+            snprintf(line, sizeof line, "%.*s", (int)(size - i < 79 ? size - i : 79),
+                     text + i + sizeof mark - 1);
             sscanf(line, "rel=%lf abs=%lf", &c->agrees.rel, &c->agrees.abs);
             return;
         }
@@ -39,7 +42,8 @@ static void read_tolerance(struct check *c, const hlo_file *f)
 
 static hlo_literal *run(struct check *c, bool plain, int threads)
 {
-    struct hlo_run_options options = {.size = sizeof options, .plain = plain, .threads = threads, .seed = SEED};
+    struct hlo_run_options options = {
+        .size = sizeof options, .plain = plain, .threads = threads, .seed = SEED};
     hlo_program *p = hlo_plan(c->module, &options, c->m);
     hlo_literal *l = p ? hlo_run(p, (const hlo_literal *const *)c->args, c->count, c->m) : NULL;
     hlo_program_free(p);

@@ -1,7 +1,7 @@
 /*
- * Measures what large input costs: makes input of each kind in three sizes, N, 10 N and 100 N, runs commands on it, and prints
- * a table of time and memory in Markdown; or checks with small sizes that ten times the input doesn't take much more than ten
- * times the time.
+ * Measures what large input costs: makes input of each kind in three sizes, N, 10 N and 100 N, runs
+ * commands on it, and prints a table of time and memory in Markdown; or checks with small sizes
+ * that ten times the input doesn't take much more than ten times the time.
  *
  *   scale make KIND N                               prints input of a kind
  *   scale table [-n N] HLO [COMMAND[,COMMAND...] [KIND...]]
@@ -31,8 +31,8 @@ static const struct kind {
 
 enum { ANY_CODE = SCALE_CODE | SCALE_WRONG | SCALE_DEEP | SCALE_DOUBLED, MAX_WORDS = 8 };
 
-/* The commands, and the kinds on which they are run: {} is the file, {name} its last instruction, {KIND} a file of that kind
- * and the same size. */
+/* The commands, and the kinds on which they are run: {} is the file, {name} its last instruction,
+ * {KIND} a file of that kind and the same size. */
 static const struct command {
     const char *name;
     unsigned of; /* kinds, ored; SCALE_VALUES: the one that its words name */
@@ -55,7 +55,8 @@ static const struct command {
     {"diff", SCALE_CODE, .words = {"diff", "{}", "{}", "--random"}},
     {"why", SCALE_CODE, .words = {"why", "{}", "{name}", "--random", "--levels=100"}},
     {"extract", SCALE_CODE, .words = {"extract", "{}", "{name}", "--random"}},
-    {"reduce", SCALE_CODE, .words = {"reduce", "{}", "--random", "--check=grep -q '{name}' \"$1\""}},
+    {"reduce", SCALE_CODE,
+     .words = {"reduce", "{}", "--random", "--check=grep -q '{name}' \"$1\""}},
     {"test", SCALE_GOLDEN, .words = {"test", "{}"}},
     {"repl", SCALE_SCRIPT, true, .words = {"repl"}},
     {"serve", SCALE_REQUESTS, true, .words = {"serve", "--stdio"}},
@@ -167,7 +168,8 @@ static char *word_of(const char *word, const struct kind *k, long n)
         if (!strncmp(s, "{name}", 6)) {
             print_last_name(to, k, n);
         } else {
-            const struct kind *named = close == s + 1 ? k : find_kind(s + 1, (size_t)(close - s - 1));
+            const struct kind *named =
+                close == s + 1 ? k : find_kind(s + 1, (size_t)(close - s - 1));
             make_file(named, n);
             print_path(to, named, n);
         }
@@ -177,7 +179,8 @@ static char *word_of(const char *word, const struct kind *k, long n)
     return made;
 }
 
-static struct taken run(const char *hlo, const struct command *c, const struct kind *k, long n, unsigned limit)
+static struct taken run(const char *hlo, const struct command *c, const struct kind *k, long n,
+                        unsigned limit)
 {
     char *words[MAX_WORDS + 2] = {strdup(hlo)};
     for (int i = 0; i < MAX_WORDS && c->words[i]; i++)
@@ -190,9 +193,10 @@ static struct taken run(const char *hlo, const struct command *c, const struct k
     return taken;
 }
 
-/* The mean of as many runs as take a tenth of a second together: the system only looks every few milliseconds which process is
- * running, so shorter times depend on chance. */
-static struct taken run_often(const char *hlo, const struct command *c, const struct kind *k, long n, unsigned limit)
+/* The mean of as many runs as take a tenth of a second together: the system only looks every few
+ * milliseconds which process is running, so shorter times depend on chance. */
+static struct taken run_often(const char *hlo, const struct command *c, const struct kind *k,
+                              long n, unsigned limit)
 {
     struct taken sum = run(hlo, c, k, n, limit);
     int runs = 1;
@@ -215,8 +219,8 @@ static bool goes_with(const struct command *c, const struct kind *k)
 
 enum { SIZES = 3, LIMIT = 20 };
 
-/* Ten times the input may take twelve times the time, and 20 ms more, by which times vary anyway. System time depends on what
- * else is running, so both user time and all time must be beyond. */
+/* Ten times the input may take twelve times the time, and 20 ms more, by which times vary anyway.
+ * System time depends on what else is running, so both user time and all time must be beyond. */
 static bool too_much(struct taken less, struct taken more)
 {
     return more.user > 12 * less.user + 0.02 && more.all > 12 * less.all + 0.02;
@@ -265,7 +269,9 @@ static int table(int argc, char **argv)
         n = atol(argv[1]);
         argv += 2, argc -= 2;
     }
-    printf("| command | kind | %ld: s | %ld: s | %ld: s | x10 | x10 | MiB | MiB | MiB | x10 | status | |\n", n, 10 * n, 100 * n);
+    printf("| command | kind | %ld: s | %ld: s | %ld: s | x10 | x10 | MiB | MiB | MiB | x10 | "
+           "status | |\n",
+           n, 10 * n, 100 * n);
     printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const struct command *c = commands; c < commands + COUNT(commands); c++) {
         if (argc > 1 && !named_in(argv[1], c->name))
@@ -296,9 +302,10 @@ static double least_of(const char *hlo, const struct command *c, const struct ki
 }
 
 /*
- * Whether ten times the input takes less than 40 times the time: linear is ten times, quadratic a hundred. Since times vary, the
- * bound is wide, 50 ms don't count, and what is beyond is measured again. On a slow machine both times are longer. `start`, the
- * time that the program takes to start, is subtracted from both.
+ * Whether ten times the input takes less than 40 times the time: linear is ten times, quadratic a
+ * hundred. Since times vary, the bound is wide, 50 ms don't count, and what is beyond is measured
+ * again. On a slow machine both times are longer. `start`, the time that the program takes to
+ * start, is subtracted from both.
  */
 static bool check(const char *hlo, const struct command *c, const struct kind *k, double start)
 {
@@ -322,7 +329,8 @@ static bool check(const char *hlo, const struct command *c, const struct kind *k
     return good;
 }
 
-/* Fast commands are checked with all kinds; diff, which runs a module, with kinds on which observed runs were once slow. */
+/* Fast commands are checked with all kinds; diff, which runs a module, with kinds on which observed
+ * runs were once slow. */
 static bool is_checked(const struct command *c, const struct kind *k)
 {
     return named_in("verify,plan,repl", c->name) ||
@@ -362,7 +370,8 @@ int main(int argc, char **argv)
         return make(argv[2], argv[3]);
     bool tables = argc > 2 && !strcmp(argv[1], "table");
     if (!tables && !(argc == 3 && !strcmp(argv[1], "check"))) {
-        fprintf(stderr, "usage: scale make KIND N\n       scale table [-n N] HLO [COMMAND[,COMMAND...] [KIND...]]\n"
+        fprintf(stderr, "usage: scale make KIND N\n       scale table [-n N] HLO "
+                        "[COMMAND[,COMMAND...] [KIND...]]\n"
                         "       scale check HLO\n");
         return 2;
     }

@@ -1,6 +1,6 @@
 /*
- * Large input for measuring what hlo takes for it. Each kind has a function that prints it; its size is proportional to N.
- * scale_kind.def lists the kinds; scale.c has the program.
+ * Large input for measuring what hlo takes for it. Each kind has a function that prints it; its
+ * size is proportional to N. scale_kind.def lists the kinds; scale.c has the program.
  */
 #ifndef HLO_BENCH_SCALE_H
 #define HLO_BENCH_SCALE_H
@@ -15,7 +15,8 @@ enum scale_of {
     SCALE_REQUESTS = 32, /* for hlo serve */
     SCALE_MODEL = 64,    /* of ONNX */
     SCALE_DOUBLED = 128, /* needs 2^N steps: to be read, not run */
-    SCALE_VALUES = 256,  /* values for a module of another kind: has its own row in the table of commands */
+    SCALE_VALUES =
+        256, /* values for a module of another kind: has its own row in the table of commands */
 };
 
 #define KIND(name, function, of) void make_##function(long n);
@@ -25,7 +26,8 @@ enum scale_of {
 /* ---- for the functions that print kinds ---- */
 
 void times(long n, const char *text);
-/* Prints N texts with `between` between them; each # in a text is replaced by its number, from 0 on. */
+/* Prints N texts with `between` between them; each # in a text is replaced by its number, from 0
+ * on. */
 void listed(long n, const char *text, const char *between);
 /* Print "HloModule m"; and the head of ENTRY with its parameter, x = f32[4]. */
 void begin(void);
@@ -38,12 +40,14 @@ void tuple_of(const char *name, long n, const char *type, const char *text);
 /* ---- a run of a command ---- */
 
 struct taken {
-    double user, all; /* processor seconds of the process and its children; user: without system time, which depends on others */
+    double user, all; /* processor seconds of the process and its children; user: without system
+                         time, which depends on others */
     long memory;      /* peak, in KiB */
     int status;       /* 128 + N for signal N, also when it took too long */
 };
 
-/* Runs a command and drops its output. It may take `limit` processor seconds. `input` may be NULL. */
+/* Runs a command and drops its output. It may take `limit` processor seconds. `input` may be NULL.
+ */
 struct taken scale_run(char **command, const char *input, unsigned limit);
 
 #endif

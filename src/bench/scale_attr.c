@@ -1,5 +1,6 @@
 /*
- * Input that is large by its attributes, the tables at the head of a module, comments and constants.
+ * Input that is large by its attributes, the tables at the head of a module, comments and
+ * constants.
  */
 #include "scale.h"
 
@@ -24,8 +25,10 @@ void make_dimensions(long n)
 
 void make_replica_groups(long n)
 {
-    printf("HloModule m, replica_count=%ld\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
-           "  ROOT r = f32[] add(a, b)\n}\nENTRY e {\n  x = f32[4] parameter(0)\n  y = f32[4] all-reduce(x), replica_groups={",
+    printf("HloModule m, replica_count=%ld\nadd {\n  a = f32[] parameter(0)\n  b = f32[] "
+           "parameter(1)\n"
+           "  ROOT r = f32[] add(a, b)\n}\nENTRY e {\n  x = f32[4] parameter(0)\n  y = f32[4] "
+           "all-reduce(x), replica_groups={",
            n);
     listed(n, "{#}", ",");
     puts("}, to_apply=add");
@@ -89,12 +92,14 @@ void make_metadata(long n)
     times(n, "jit(f)/");
     puts("\"}");
     for (long i = 0; i < n; i++)
-        printf("  y%ld = f32[4] add(x, x), metadata={op_name=\"jit(f)/add%ld\" source_file=\"f%ld.py\" source_line=7}\n", i, i,
-               i);
+        printf("  y%ld = f32[4] add(x, x), metadata={op_name=\"jit(f)/add%ld\" "
+               "source_file=\"f%ld.py\" source_line=7}\n",
+               i, i, i);
     end();
 }
 
-void make_frames(long n) /* tables of files, functions and frames, each frame within the one before */
+void make_frames(
+    long n) /* tables of files, functions and frames, each frame within the one before */
 {
     puts("HloModule m\n\nFileNames");
     listed(n, "# \"f\"", "\n");
@@ -102,7 +107,9 @@ void make_frames(long n) /* tables of files, functions and frames, each frame wi
     listed(n, "# \"g\"", "\n");
     puts("\n\nFileLocations");
     for (long i = 1; i <= n; i++)
-        printf("%ld {file_name_id=%ld function_name_id=%ld line=1 end_line=1 column=1 end_column=2}\n", i, i, i);
+        printf(
+            "%ld {file_name_id=%ld function_name_id=%ld line=1 end_line=1 column=1 end_column=2}\n",
+            i, i, i);
     puts("\nStackFrames");
     for (long i = 1; i <= n; i++)
         printf("%ld {file_location_id=%ld parent_frame_id=%ld}\n", i, i, i);

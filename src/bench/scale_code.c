@@ -10,7 +10,8 @@ void make_chain(long n)
     begin();
     puts("  v0 = f32[4] add(x, x)");
     for (long i = 1; i < n; i++)
-        printf("  %sv%ld = f32[4] %s(v%ld, x)\n", i == n - 1 ? "ROOT " : "", i, i & 1 ? "multiply" : "maximum", i - 1);
+        printf("  %sv%ld = f32[4] %s(v%ld, x)\n", i == n - 1 ? "ROOT " : "", i,
+               i & 1 ? "multiply" : "maximum", i - 1);
     end();
 }
 
@@ -36,7 +37,9 @@ void make_matmuls(long n)
 {
     puts("HloModule m\n\nENTRY e {\n  x = f32[2,2] parameter(0)\n  v0 = f32[2,2] negate(x)");
     for (long i = 1; i < n; i++)
-        printf("  v%ld = f32[2,2] dot(v%ld, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n", i, i - 1);
+        printf(
+            "  v%ld = f32[2,2] dot(v%ld, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+            i, i - 1);
     end();
 }
 
@@ -63,7 +66,8 @@ void make_computations(long n)
 
 void make_callers(long n) /* of one computation */
 {
-    puts("HloModule m\nf {\n  a = f32[4] parameter(0)\n  b = f32[4] sine(a)\n  ROOT r = f32[4] add(a, b)\n}");
+    puts("HloModule m\nf {\n  a = f32[4] parameter(0)\n  b = f32[4] sine(a)\n  ROOT r = f32[4] "
+         "add(a, b)\n}");
     entry();
     puts("  v0 = f32[4] call(x), to_apply=f");
     for (long i = 1; i < n; i++)
@@ -73,10 +77,13 @@ void make_callers(long n) /* of one computation */
 
 void make_loops(long n)
 {
-    puts("HloModule m\nc {\n  p = (s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  k = s32[] constant(3)\n"
+    puts("HloModule m\nc {\n  p = (s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+         "index=0\n  k = s32[] constant(3)\n"
          "  ROOT r = pred[] compare(i, k), direction=LT\n}\n"
-         "b {\n  p = (s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  k = s32[] constant(1)\n"
-         "  j = s32[] add(i, k)\n  ROOT r = (s32[]) tuple(j)\n}\nENTRY e {\n  x = s32[] parameter(0)\n  w0 = (s32[]) tuple(x)");
+         "b {\n  p = (s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  k = s32[] "
+         "constant(1)\n"
+         "  j = s32[] add(i, k)\n  ROOT r = (s32[]) tuple(j)\n}\nENTRY e {\n  x = s32[] "
+         "parameter(0)\n  w0 = (s32[]) tuple(x)");
     for (long i = 1; i < n; i++)
         printf("  w%ld = (s32[]) while(w%ld), condition=c, body=b\n", i, i - 1);
     end();
@@ -84,7 +91,8 @@ void make_loops(long n)
 
 void make_reductions(long n)
 {
-    puts("HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}");
+    puts("HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] "
+         "add(a, b)\n}");
     entry();
     puts("  z = f32[] constant(0)\n  v0 = f32[4] negate(x)");
     for (long i = 1; i < n; i++)
@@ -97,5 +105,6 @@ void make_reductions(long n)
 void make_modules(long n)
 {
     for (long i = 0; i < n; i++)
-        printf("%sHloModule m%ld\nENTRY e {\n  ROOT x = f32[4] parameter(0)\n}\n", i ? "// -----\n" : "", i);
+        printf("%sHloModule m%ld\nENTRY e {\n  ROOT x = f32[4] parameter(0)\n}\n",
+               i ? "// -----\n" : "", i);
 }

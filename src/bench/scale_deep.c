@@ -10,7 +10,8 @@ static void calls_deep(long n, const char *op, const char *how)
 {
     puts("HloModule m\nfun0 {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] add(a, a)\n}");
     for (long i = 1; i < n; i++)
-        printf("fun%ld {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] %s(a), %sfun%ld\n}\n", i, op, how, i - 1);
+        printf("fun%ld {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] %s(a), %sfun%ld\n}\n", i, op,
+               how, i - 1);
     entry();
     printf("  ROOT r = f32[4] %s(x), %sfun%ld\n", op, how, n - 1);
     end();

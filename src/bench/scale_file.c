@@ -12,7 +12,8 @@
 void make_golden(long n)
 {
     for (long i = 0; i < n; i++)
-        printf("%s// test: eval\n// from: hand\n// in x: f32[2] {1, %ld}\n// out: f32[2] {2, %ld}\nHloModule m%ld\nENTRY e {\n  "
+        printf("%s// test: eval\n// from: hand\n// in x: f32[2] {1, %ld}\n// out: f32[2] {2, "
+               "%ld}\nHloModule m%ld\nENTRY e {\n  "
                "x = f32[2] parameter(0)\n"
                "  ROOT y = f32[2] add(x, x)\n}\n",
                i ? "// -----\n" : "", i, 2 * i, i);
@@ -50,7 +51,8 @@ void make_script_looks(long n) /* between what is typed */
 void make_script_parameters(long n) /* with values */
 {
     for (long i = 0; i < n; i++)
-        printf("p%ld = f32[2] parameter(%ld)\n.set p%ld = {1, %ld}\nadd(p%ld, p%ld)\n", i, i, i, i, i, i / 2);
+        printf("p%ld = f32[2] parameter(%ld)\n.set p%ld = {1, %ld}\nadd(p%ld, p%ld)\n", i, i, i, i,
+               i, i / 2);
 }
 
 void make_script_unnamed(long n)
@@ -78,7 +80,9 @@ void make_infeeds(long n)
 {
     puts("HloModule m\n\nENTRY e {\n  t0 = token[] after-all()");
     for (long i = 1; i <= n; i++)
-        printf("  i%ld = (f32[2], token[]) infeed(t%ld)\n  t%ld = token[] get-tuple-element(i%ld), index=1\n", i, i - 1, i, i);
+        printf("  i%ld = (f32[2], token[]) infeed(t%ld)\n  t%ld = token[] get-tuple-element(i%ld), "
+               "index=1\n",
+               i, i - 1, i, i);
     printf("  ROOT r = f32[2] get-tuple-element(i%ld), index=0\n", n);
     end();
 }
@@ -94,7 +98,9 @@ void make_inputs(long n)
 
 void make_literal_input(long n)
 {
-    printf("HloModule m\n\nENTRY e {\n  x = f32[%ld] parameter(0)\n  ROOT r = f32[%ld] negate(x)\n}\n", n, n);
+    printf(
+        "HloModule m\n\nENTRY e {\n  x = f32[%ld] parameter(0)\n  ROOT r = f32[%ld] negate(x)\n}\n",
+        n, n);
 }
 
 /* ---- arrays of one number, named arg0, arg1 ... ---- */
@@ -104,8 +110,8 @@ static char *described(long n, size_t *size) /* the head of a .safetensors file;
     char *text = NULL;
     FILE *to = open_memstream(&text, size);
     for (long i = 0; i < n; i++)
-        fprintf(to, "%s\"arg%ld\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%ld,%ld]}", i ? "," : "{", i, 4 * i,
-                4 * i + 4);
+        fprintf(to, "%s\"arg%ld\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%ld,%ld]}",
+                i ? "," : "{", i, 4 * i, 4 * i + 4);
     fputc('}', to);
     fclose(to);
     return text;
@@ -129,7 +135,8 @@ static void number(uint32_t v, int bytes)
         putchar((int)(v >> 8 * i & 255));
 }
 
-/* What the head of an entry and its line in the directory at the end have in common, of an archive that isn't compressed. */
+/* What the head of an entry and its line in the directory at the end have in common, of an archive
+ * that isn't compressed. */
 static void entry_of_archive(const char *name, uint32_t crc, uint32_t size)
 {
     number(20, 2); /* version */
@@ -143,7 +150,8 @@ static void entry_of_archive(const char *name, uint32_t crc, uint32_t size)
 
 void make_npz(long n)
 {
-    unsigned char file[128 + 4] = "\223NUMPY\1\0\166\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
+    unsigned char file[128 + 4] =
+        "\223NUMPY\1\0\166\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
     size_t said = 10 + strlen((char *)file + 10);
     memset(file + said, ' ', 127 - said);
     file[127] = '\n';
@@ -183,7 +191,8 @@ void make_npz(long n)
 
 void make_requests(long n)
 {
-    puts("{\"op\": \"load\", \"module\": \"ENTRY e {\\n  x = f32[2] parameter(0)\\n  ROOT r = f32[2] add(x, x)\\n}\"}");
+    puts("{\"op\": \"load\", \"module\": \"ENTRY e {\\n  x = f32[2] parameter(0)\\n  ROOT r = "
+         "f32[2] add(x, x)\\n}\"}");
     for (long i = 0; i < n; i++)
         printf("{\"id\": %ld, \"op\": \"run\", \"handle\": 1, \"args\": [\"{1, %ld}\"]}\n", i, i);
 }

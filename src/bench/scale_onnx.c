@@ -40,7 +40,10 @@ static void put_field(struct bytes *b, int number, const void *from, size_t size
     put(b, from, size);
 }
 
-static void put_text(struct bytes *b, int number, const char *text) { put_field(b, number, text, strlen(text)); }
+static void put_text(struct bytes *b, int number, const char *text)
+{
+    put_field(b, number, text, strlen(text));
+}
 
 static void put_inner(struct bytes *b, int number, struct bytes *inner)
 {
@@ -51,7 +54,8 @@ static void put_inner(struct bytes *b, int number, struct bytes *inner)
 
 static void put_value(struct bytes *graph, int number, const char *name) /* of type float[4] */
 {
-    static const unsigned char type[] = {0x0a, 0x08, 0x08, 0x01, 0x12, 0x04, 0x0a, 0x02, 0x08, 0x04};
+    static const unsigned char type[] = {0x0a, 0x08, 0x08, 0x01, 0x12,
+                                         0x04, 0x0a, 0x02, 0x08, 0x04};
     struct bytes value = {0};
     put_text(&value, 1, name);
     put_field(&value, 2, type, sizeof type);
@@ -90,7 +94,8 @@ static void put_weight(struct bytes *graph, long i)
 static void print_model(struct bytes *graph)
 {
     struct bytes model = {0};
-    static const unsigned char head[] = {0x08, 0x08, 0x42, 0x02, 0x10, 0x11}; /* IR version 8, opset 17 */
+    static const unsigned char head[] = {0x08, 0x08, 0x42,
+                                         0x02, 0x10, 0x11}; /* IR version 8, opset 17 */
     put(&model, head, sizeof head);
     put_inner(&model, 7, graph);
     fwrite(model.at, 1, model.size, stdout);

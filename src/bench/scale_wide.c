@@ -55,7 +55,8 @@ void make_loop_wide(long n)
     state(n, "  k = s32[] constant(3)\n  ROOT r = pred[] compare(i, k), direction=LT\n}\nb {");
     state(n, "  k = s32[] constant(1)\n  j = s32[] add(i, k)");
     for (long i = 0; i < n; i++)
-        printf("  g%ld = f32[] get-tuple-element(p), index=%ld\n  h%ld = f32[] add(g%ld, g%ld)\n", i, i + 1, i, i, i);
+        printf("  g%ld = f32[] get-tuple-element(p), index=%ld\n  h%ld = f32[] add(g%ld, g%ld)\n",
+               i, i + 1, i, i, i);
     printf("  ROOT r = (s32[], ");
     listed(n, "f32[]", ", ");
     printf(") tuple(j, ");
@@ -67,7 +68,8 @@ void make_loop_wide(long n)
 
 void make_branches(long n)
 {
-    puts("HloModule m\nf {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] add(a, a)\n}\n\nENTRY e {\n  x = f32[4] parameter(0)\n"
+    puts("HloModule m\nf {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] add(a, a)\n}\n\nENTRY e "
+         "{\n  x = f32[4] parameter(0)\n"
          "  k = s32[] constant(2)");
     printf("  ROOT r = f32[4] conditional(k, ");
     listed(n, "x", ", ");
@@ -151,9 +153,12 @@ void make_reduce_wide(long n)
 void make_collectives(long n)
 {
     puts("HloModule m, replica_count=2\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
-         "  ROOT r = f32[] add(a, b)\n}\nENTRY e {\n  x = f32[4] parameter(0)\n  v0 = f32[4] negate(x)");
+         "  ROOT r = f32[] add(a, b)\n}\nENTRY e {\n  x = f32[4] parameter(0)\n  v0 = f32[4] "
+         "negate(x)");
     for (long i = 1; i < n; i++)
-        printf("  v%ld = f32[4] all-reduce(v%ld), replica_groups={}, channel_id=%ld, to_apply=add\n", i, i - 1, i);
+        printf(
+            "  v%ld = f32[4] all-reduce(v%ld), replica_groups={}, channel_id=%ld, to_apply=add\n",
+            i, i - 1, i);
     end();
 }
 
@@ -162,7 +167,9 @@ void make_asynchronous(long n)
     begin();
     puts("  v0 = f32[4] negate(x)");
     for (long i = 1; i < n; i++)
-        printf("  a%ld = (f32[4], f32[4], u32[]) copy-start(v%ld)\n  v%ld = f32[4] copy-done(a%ld)\n", i, i - 1, i, i);
+        printf(
+            "  a%ld = (f32[4], f32[4], u32[]) copy-start(v%ld)\n  v%ld = f32[4] copy-done(a%ld)\n",
+            i, i - 1, i, i);
     end();
 }
 
@@ -170,9 +177,10 @@ void make_sends(long n)
 {
     puts("HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  t0 = token[] after-all()");
     for (long i = 1; i < n; i++)
-        printf("  a%ld = (f32[4], u32[], token[]) send(x, t0), channel_id=%ld, is_host_transfer=true\n"
-               "  t%ld = token[] send-done(a%ld), channel_id=%ld, is_host_transfer=true\n",
-               i, i, i, i, i);
+        printf(
+            "  a%ld = (f32[4], u32[], token[]) send(x, t0), channel_id=%ld, is_host_transfer=true\n"
+            "  t%ld = token[] send-done(a%ld), channel_id=%ld, is_host_transfer=true\n",
+            i, i, i, i, i);
     end();
 }
 

@@ -1,12 +1,14 @@
 /*
- * hlo annotate: a module with the lines of the user's program that its instructions come from, as comments, which
- * every reader of HLO skips.
+ * hlo annotate: a module with the lines of the user's program that its instructions come from, as
+ * comments, which every reader of HLO skips.
  */
 #include "cli/listed.h"
 
 #include <stdio.h>
 
-enum { MOST_FRAMES = 100 }; /* of one instruction: with recursion or cyclic tables there may be many, or no end */
+enum {
+    MOST_FRAMES = 100
+}; /* of one instruction: with recursion or cyclic tables there may be many, or no end */
 
 struct annotation {
     struct buf out, last; /* last: the comment above the latest instructions */
@@ -45,7 +47,8 @@ static bool is_instruction(const hlo_listing *l, size_t inst, struct str line)
     return same;
 }
 
-/* The next instruction that is printed like this line. Those of computations that are printed within others are skipped. */
+/* The next instruction that is printed like this line. Those of computations that are printed
+ * within others are skipped. */
 static bool find_next(const hlo_listing *l, size_t *next, struct str line)
 {
     const size_t count = hlo_list_count(l);
@@ -79,8 +82,10 @@ static void say_unknown(const struct listed_module *l)
     for (size_t i = 0; i < hlo_list_count(l->listing); i++)
         lost += hlo_list_inst(l->listing, i).lost_frame > 0;
     if (lost > 0)
-        fprintf(stderr, "hlo: %s: %zu instruction%s stack frame ids, but the file has no stack frame tables\n", l->path, lost,
-                lost == 1 ? " has" : "s have");
+        fprintf(
+            stderr,
+            "hlo: %s: %zu instruction%s stack frame ids, but the file has no stack frame tables\n",
+            l->path, lost, lost == 1 ? " has" : "s have");
     else
         fprintf(stderr, "hlo: %s has no source locations\n", l->path);
 }

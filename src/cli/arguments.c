@@ -1,5 +1,6 @@
 /*
- * The arguments of a run: literals, values in files, made-up ones; for all participants or for single ones.
+ * The arguments of a run: literals, values in files, made-up ones; for all participants or for
+ * single ones.
  */
 #include "cli/arguments.h"
 
@@ -8,7 +9,8 @@ bool ends_with(const char *s, const char *end) { return str_ends(str_of(s), str_
 /* The place for the value of a parameter. */
 static hlo_literal **place(struct arguments *a, size_t param, int64_t participant)
 {
-    return participant == EVERYBODY ? &a->common[param] : &a->own[(size_t)participant * a->count + param];
+    return participant == EVERYBODY ? &a->common[param]
+                                    : &a->own[(size_t)participant * a->count + param];
 }
 
 static bool has_value(const struct arguments *a, size_t param, size_t participant)
@@ -24,7 +26,8 @@ static bool needs_value(const struct arguments *a, size_t param, size_t particip
 
 /* ---- one argument ---- */
 
-/* Reads the values that are still missing from a file; each of several participants reads its own if it has one there. */
+/* Reads the values that are still missing from a file; each of several participants reads its own
+ * if it has one there. */
 static bool all_from(struct arguments *a, const char *path, int64_t only)
 {
     hlo_arrays *s = hlo_arrays_open(path, a->m);
@@ -45,7 +48,8 @@ static bool one_argument(struct arguments *a, size_t param, int64_t participant,
 {
     hlo_literal **at = place(a, param, participant);
     hlo_literal_free(*at);
-    *at = hlo_read_argument(a->module, param, participant == EVERYBODY ? 0 : (size_t)participant, text, a->m);
+    *at = hlo_read_argument(a->module, param, participant == EVERYBODY ? 0 : (size_t)participant,
+                            text, a->m);
     return *at != NULL;
 }
 
@@ -56,21 +60,24 @@ static int unknown_param(const struct arguments *a, const char *name)
     struct buf names = {0};
     for (size_t i = 0; i < a->count; i++)
         buf_printf(&names, i ? ", '%s'" : "'%s'", hlo_param_name(a->module, i));
-    int status = usage_error(a->o, "unknown parameter '%s'; the module has %s", name, a->count ? names.data : "none");
+    int status = usage_error(a->o, "unknown parameter '%s'; the module has %s", name,
+                             a->count ? names.data : "none");
     buf_free(&names);
     return status;
 }
 
 static int unknown_participant(const struct arguments *a, int64_t participant)
 {
-    return usage_error(a->o, "no participant %" PRId64 "; there are %zu", participant, a->participants);
+    return usage_error(a->o, "no participant %" PRId64 "; there are %zu", participant,
+                       a->participants);
 }
 
 /* NAME=ARG, NAME@PARTICIPANT=ARG */
 static int named_argument(struct arguments *a, const char *arg, const char *value)
 {
     struct buf name = {0};
-    const char *equal = value - 1, *at = memchr(arg, '@', (size_t)(equal - arg)), *end = at ? at : equal;
+    const char *equal = value - 1, *at = memchr(arg, '@', (size_t)(equal - arg)),
+               *end = at ? at : equal;
     int64_t participant = EVERYBODY;
     buf_bytes(&name, arg, (size_t)(end - arg));
     long param = hlo_param_find(a->module, name.data);
@@ -94,14 +101,16 @@ static int positional_argument(struct arguments *a, const char *arg)
     while (a->next < a->count && has_value(a, a->next, 0))
         a->next++;
     if (a->next == a->count)
-        return usage_error(a->o, "too many arguments: '%s'; the module has %zu parameters", arg, a->count);
+        return usage_error(a->o, "too many arguments: '%s'; the module has %zu parameters", arg,
+                           a->count);
     return one_argument(a, a->next, EVERYBODY, arg) ? HLO_OK : HLO_USAGE;
 }
 
 static int given_arguments(struct arguments *a)
 {
     int status = HLO_OK;
-    for (size_t i = 0; i < a->given_count && status == HLO_OK; i++) { /* named ones first: the others fill the gaps */
+    for (size_t i = 0; i < a->given_count && status == HLO_OK;
+         i++) { /* named ones first: the others fill the gaps */
         size_t value = hlo_argument_value(a->given[i]);
         if (value)
             status = named_argument(a, a->given[i], a->given[i] + value);
@@ -112,11 +121,13 @@ static int given_arguments(struct arguments *a)
     return status;
 }
 
-/* A file with the module that is a bundle is --bundle, too, unless something else says what the arguments are. */
+/* A file with the module that is a bundle is --bundle, too, unless something else says what the
+ * arguments are. */
 static const char *find_bundle(const struct arguments *a)
 {
     const struct options *o = a->o;
-    bool others = a->given_count > 0 || a->make_up || a->as || o->given[OPT_INPUTS] || o->given[OPT_FAKE] || o->given[OPT_RANDOM];
+    bool others = a->given_count > 0 || a->make_up || a->as || o->given[OPT_INPUTS] ||
+                  o->given[OPT_FAKE] || o->given[OPT_RANDOM];
     for (size_t k = 0; k < o->each_count; k++)
         others |= o->each[k].id == OPT_INPUTS;
     if (o->given[OPT_BUNDLE] || others || o->arg_count == 0)
@@ -146,8 +157,10 @@ static int input_files(struct arguments *a)
 static int missing_argument(const struct arguments *a, size_t i)
 {
     hlo_text shape = hlo_param_shape(a->module, i);
-    int status = usage_error(a->o, "missing argument for parameter %zu, '%s', of shape %s; --fake or --random generates one", i,
-                             hlo_param_name(a->module, i), shape.data);
+    int status = usage_error(
+        a->o,
+        "missing argument for parameter %zu, '%s', of shape %s; --fake or --random generates one",
+        i, hlo_param_name(a->module, i), shape.data);
     hlo_text_free(&shape);
     return status;
 }
@@ -160,8 +173,11 @@ bool fake_kind(const struct options *o, enum hlo_fake *out)
     while (word && k < COUNT_OF(words) && strcmp(word, words[k]) != 0)
         k++;
     *out = (enum hlo_fake)k;
-    return k < COUNT_OF(words) ||
-           (usage_error(o, "invalid value '%s' for '--fake': expected zeros, ones, iota, uniform, normal or edge", word), false);
+    return k < COUNT_OF(words) || (usage_error(o,
+                                               "invalid value '%s' for '--fake': expected zeros, "
+                                               "ones, iota, uniform, normal or edge",
+                                               word),
+                                   false);
 }
 
 /* How arguments are to be made up; false with a message. */
@@ -177,7 +193,8 @@ static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed
         return false;
     if (a->o->given[OPT_FAKE] && a->o->given[OPT_RANDOM])
         return usage_error(a->o, "'--fake' and '--random' are mutually exclusive"), false;
-    return option_int(a->o, OPT_RANDOM, 0, INT64_MAX, 1, seed) && option_int(a->o, OPT_SEED, 0, INT64_MAX, *seed, seed);
+    return option_int(a->o, OPT_RANDOM, 0, INT64_MAX, 1, seed) &&
+           option_int(a->o, OPT_SEED, 0, INT64_MAX, *seed, seed);
 }
 
 /* Each participant gets different numbers. */
@@ -193,8 +210,9 @@ static int make_up(struct arguments *a)
                 continue;
             if (!a->make_up && !a->as)
                 return missing_argument(a, i);
-            hlo_literal *l = a->as || a->o->given[OPT_FAKE] ? hlo_fake_param(a->module, i, kind, (uint64_t)seed + p, a->m)
-                                                            : hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
+            hlo_literal *l = a->as || a->o->given[OPT_FAKE]
+                                 ? hlo_fake_param(a->module, i, kind, (uint64_t)seed + p, a->m)
+                                 : hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
             *place(a, i, (int64_t)p) = l;
             if (!l)
                 return HLO_FAILED;
@@ -209,7 +227,8 @@ bool arguments_participants(struct arguments *a, hlo_module *module)
         !option_int(a->o, OPT_PARTITIONS, 1, INT32_MAX, hlo_num_partitions(module), &partitions))
         return false;
     hlo_set_participants(module, replicas, partitions);
-    bool many = !mul_i64(replicas, partitions, &n) || n < 1 || n > HLO_MAX_PARTICIPANTS; /* hlo_plan gives the message */
+    bool many = !mul_i64(replicas, partitions, &n) || n < 1 ||
+                n > HLO_MAX_PARTICIPANTS; /* hlo_plan gives the message */
     a->participants = many ? 1 : (size_t)n;
     return true;
 }

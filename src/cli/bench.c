@@ -1,8 +1,9 @@
 /*
  * hlo bench: how long modules take to read, plan and run, on inputs from files or made up.
  *
- * The time to the first result counts from the start of the process (or, with several files, of the work on this one), without
- * the time for making or reading inputs. The figures of a run leave out the first one when there are others.
+ * The time to the first result counts from the start of the process (or, with several files, of the
+ * work on this one), without the time for making or reading inputs. The figures of a run leave out
+ * the first one when there are others.
  */
 #include "cli/arguments.h"
 
@@ -30,8 +31,10 @@ struct bench {
 
 static int prepare(struct bench *b, const hlo_file *f)
 {
-    struct hlo_run_options options = {
-        .size = sizeof options, .plain = b->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
+    struct hlo_run_options options = {.size = sizeof options,
+                                      .plain = b->o->given[OPT_PLAIN],
+                                      .elided = HLO_ELIDED_RANDOM,
+                                      .seed = 1};
     options.targets = b->targets = targets_of(b->o, b->m);
     if (!b->targets || !option_threads(b->o, 0, &options.threads))
         return HLO_USAGE;
@@ -56,7 +59,8 @@ static int prepare(struct bench *b, const hlo_file *f)
 static bool run_once(struct bench *b)
 {
     const struct arguments *a = &b->arguments;
-    bool ok = hlo_run_all(b->program, (const hlo_literal *const *)a->all, a->count, NULL, b->results, b->m);
+    bool ok = hlo_run_all(b->program, (const hlo_literal *const *)a->all, a->count, NULL,
+                          b->results, b->m);
     b->runs[b->run_count++] = now_seconds();
     for (size_t k = 0; k < a->participants; k++)
         hlo_literal_free(b->results[k]);
@@ -92,7 +96,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Peak memory, as Linux counts it for this program, not for the one that called exec; and how the count is reset. */
+/* Peak memory, as Linux counts it for this program, not for the one that called exec; and how the
+ * count is reset. */
 static uint64_t peak_memory(void)
 {
     struct rusage usage;
@@ -157,7 +162,8 @@ static void put_figures(struct bench *b)
     put_figure(b, "run_median_s", median);
     put_figure(b, "run_min_s", runs[0]);
     printf(b->o->given[OPT_JSON] ? "\"runs\":%zu," : "runs            %zu\n", n);
-    printf(b->o->given[OPT_JSON] ? "\"peak_rss\":%" PRIu64 "}\n" : "peak_rss        %" PRIu64 "\n", peak);
+    printf(b->o->given[OPT_JSON] ? "\"peak_rss\":%" PRIu64 "}\n" : "peak_rss        %" PRIu64 "\n",
+           peak);
     fflush(stdout);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Completion scripts for bash, zsh and fish, made from the tables of subcommands and options. For names of operations and of a
- * file's instructions, the scripts ask the program itself.
+ * Completion scripts for bash, zsh and fish, made from the tables of subcommands and options. For
+ * names of operations and of a file's instructions, the scripts ask the program itself.
  */
 #include "cli/cli.h"
 
@@ -43,10 +43,9 @@ static void put_bash_options(struct buf *out, int c)
 
 static void put_bash(struct buf *out)
 {
-    buf_puts(
-        out,
-        "# bash completion of hlo\n_hlo() {\n    local cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} options= words= file=\n"
-        "    COMPREPLY=()\n    case $cmd in\n");
+    buf_puts(out, "# bash completion of hlo\n_hlo() {\n    local cur=${COMP_WORDS[COMP_CWORD]} "
+                  "cmd=${COMP_WORDS[1]} options= words= file=\n"
+                  "    COMPREPLY=()\n    case $cmd in\n");
     for (int c = 0; c < CMD_COUNT; c++) {
         buf_printf(out, "    %s) options='", command_row((enum command)c)->name);
         put_bash_options(out, c);
@@ -54,22 +53,22 @@ static void put_bash(struct buf *out)
     }
     buf_puts(out, "    *) options='");
     put_bash_options(out, CMD_NONE);
-    buf_puts(out, "' ;;\n    esac\n    if [[ $cur == -* ]]; then\n"
-                  "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-                  "        [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace\n        return\n    fi\n"
-                  "    case $COMP_CWORD:$cmd in\n    1:*) words='");
+    buf_puts(out,
+             "' ;;\n    esac\n    if [[ $cur == -* ]]; then\n"
+             "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+             "        [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace\n        return\n    fi\n"
+             "    case $COMP_CWORD:$cmd in\n    1:*) words='");
     put_commands(out, " ");
     buf_puts(out, "' ;;\n    *:ops) words=$(");
     buf_puts(out, ask_ops);
     buf_puts(out, ") ;;\n");
     for (int c = 0; c < CMD_COUNT; c++)
         if (takes_names((enum command)c))
-            buf_printf(out, "    [3-9]:%s) file=${COMP_WORDS[2]} words=$(%s) ;;\n", command_row((enum command)c)->name,
-                       ask_names);
-    buf_puts(
-        out,
-        "    esac\n    [[ $cur != = ]] || cur=\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
-        "}\ncomplete -o filenames -F _hlo hlo\n");
+            buf_printf(out, "    [3-9]:%s) file=${COMP_WORDS[2]} words=$(%s) ;;\n",
+                       command_row((enum command)c)->name, ask_names);
+    buf_puts(out, "    esac\n    [[ $cur != = ]] || cur=\n    COMPREPLY=($(compgen -W \"$words\" "
+                  "-- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+                  "}\ncomplete -o filenames -F _hlo hlo\n");
 }
 
 /* ---- zsh ---- */
@@ -99,26 +98,31 @@ static void put_zsh_option(struct buf *out, const struct option_row *row)
 
 static void put_zsh(struct buf *out)
 {
-    buf_puts(out, "#compdef hlo\n# zsh completion of hlo\n_hlo() {\n    local file\n    if (( CURRENT == 2 )); then\n        "
+    buf_puts(out, "#compdef hlo\n# zsh completion of hlo\n_hlo() {\n    local file\n    if (( "
+                  "CURRENT == 2 )); then\n        "
                   "local -a commands=(\n");
     for (int c = 0; c < CMD_COUNT; c++) {
         struct buf word = {0};
-        buf_printf(&word, "%s:%s", command_row((enum command)c)->name, command_row((enum command)c)->summary);
+        buf_printf(&word, "%s:%s", command_row((enum command)c)->name,
+                   command_row((enum command)c)->summary);
         buf_puts(out, "            ");
         put_quoted(out, word.data);
         buf_putc(out, '\n');
         buf_free(&word);
     }
-    buf_puts(out,
-             "        )\n        _describe command commands\n        _files\n        return\n    fi\n    case $words[2] in\n");
+    buf_puts(out, "        )\n        _describe command commands\n        _files\n        return\n "
+                  "   fi\n    case $words[2] in\n");
     for (int c = 0; c <= CMD_COUNT; c++) {
-        buf_printf(out, "    %s)\n        _arguments", c < CMD_COUNT ? command_row((enum command)c)->name : "*");
+        buf_printf(out, "    %s)\n        _arguments",
+                   c < CMD_COUNT ? command_row((enum command)c)->name : "*");
         for (int i = 0; i < OPT_COUNT; i++)
             if (option_belongs((enum option_id)i, (enum command)c))
                 put_zsh_option(out, option_row((enum option_id)i));
         buf_puts(out, " \\\n            '*:file:_files'\n");
         if (c < CMD_COUNT && takes_names((enum command)c))
-            buf_printf(out, "        file=$words[3]\n        (( CURRENT < 4 )) || compadd -- $(%s)\n", ask_names);
+            buf_printf(out,
+                       "        file=$words[3]\n        (( CURRENT < 4 )) || compadd -- $(%s)\n",
+                       ask_names);
         if (c == CMD_OPS)
             buf_printf(out, "        compadd -- $(%s)\n", ask_ops);
         buf_puts(out, "        ;;\n");
@@ -144,14 +148,16 @@ static void put_fish(struct buf *out)
 {
     buf_puts(out, "# fish completion of hlo\n");
     for (int c = 0; c < CMD_COUNT; c++) {
-        buf_printf(out, "complete -c hlo -n __fish_use_subcommand -a %s -d ", command_row((enum command)c)->name);
+        buf_printf(out, "complete -c hlo -n __fish_use_subcommand -a %s -d ",
+                   command_row((enum command)c)->name);
         put_quoted(out, command_row((enum command)c)->summary);
         buf_putc(out, '\n');
     }
     for (int c = 0; c <= CMD_COUNT; c++) {
         struct buf condition = {0};
         if (c < CMD_COUNT)
-            buf_printf(&condition, "__fish_seen_subcommand_from %s", command_row((enum command)c)->name);
+            buf_printf(&condition, "__fish_seen_subcommand_from %s",
+                       command_row((enum command)c)->name);
         else
             buf_puts(&condition, "__fish_use_subcommand");
         for (int i = 0; i < OPT_COUNT; i++)
@@ -165,8 +171,10 @@ static void put_fish(struct buf *out)
     for (int c = 0; c < CMD_COUNT; c++)
         if (takes_names((enum command)c))
             buf_printf(out,
-                       "complete -c hlo -n '__fish_seen_subcommand_from %s' -a \"(set -l file (commandline -opc)[3]; %s)\"\n",
-                       command_row((enum command)c)->name, "hlo ls \\$file 2>/dev/null | sed -n 's/^  \\([^ ]*\\) .*/\\1/p'");
+                       "complete -c hlo -n '__fish_seen_subcommand_from %s' -a \"(set -l file "
+                       "(commandline -opc)[3]; %s)\"\n",
+                       command_row((enum command)c)->name,
+                       "hlo ls \\$file 2>/dev/null | sed -n 's/^  \\([^ ]*\\) .*/\\1/p'");
 }
 
 int print_completion(const struct options *o, const char *shell)
@@ -184,5 +192,6 @@ int print_completion(const struct options *o, const char *shell)
         buf_free(&out);
         return HLO_OK;
     }
-    return usage_error(o, "invalid value '%s' for '--completion': expected bash, zsh or fish", shell);
+    return usage_error(o, "invalid value '%s' for '--completion': expected bash, zsh or fish",
+                       shell);
 }

@@ -16,8 +16,8 @@ struct cost_line {
 struct costs {
     const struct listed_module *l;
     double *times; /* by computation: how often it runs in a run of the entry computation */
-    bool *fused;   /* by computation: it runs within a fusion, so that its bytes stay in the cache */
-    bool loops;    /* there are loops of unknown trip count, which count as one iteration */
+    bool *fused; /* by computation: it runs within a fusion, so that its bytes stay in the cache */
+    bool loops;  /* there are loops of unknown trip count, which count as one iteration */
     struct cost_line *lines;
     size_t count;
     double operations, bytes;
@@ -132,7 +132,8 @@ static void put_text(struct buf *out, const struct costs *c, size_t top)
     put_amount(out, c->operations, 0);
     buf_puts(out, " operations, ");
     put_amount(out, c->bytes, 0);
-    buf_printf(out, " bytes moved%s\n", c->loops ? "; loops of unknown trip count are counted once" : "");
+    buf_printf(out, " bytes moved%s\n",
+               c->loops ? "; loops of unknown trip count are counted once" : "");
     buf_puts(out, "operations  share     bytes  share     times  instruction\n");
     for (size_t k = 0; k < c->count && k < top; k++)
         put_line(out, c, &c->lines[k]);

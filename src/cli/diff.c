@@ -51,11 +51,12 @@ static int same_parameters(const struct diffing *d)
 {
     size_t count = hlo_param_count(d->a.module);
     if (count != hlo_param_count(d->b.module))
-        return usage_error(d->o, "%s has %zu parameters, and %s has %zu", d->a.path, count, d->b.path,
-                           hlo_param_count(d->b.module));
+        return usage_error(d->o, "%s has %zu parameters, and %s has %zu", d->a.path, count,
+                           d->b.path, hlo_param_count(d->b.module));
     for (size_t i = 0; i < count; i++)
         if (!same_text(hlo_param_shape(d->a.module, i), hlo_param_shape(d->b.module, i)))
-            return usage_error(d->o, "parameter %zu of %s and of %s have different shapes", i, d->a.path, d->b.path);
+            return usage_error(d->o, "parameter %zu of %s and of %s have different shapes", i,
+                               d->a.path, d->b.path);
     return HLO_OK;
 }
 
@@ -79,7 +80,8 @@ static int get_ready(struct diffing *d)
         return HLO_USAGE;
     int status = read_side(d, &d->a);
     if (status == HLO_OK && d->alone)
-        d->b = (struct side){.path = d->a.path, .title = d->b.title, .module = d->a.module, .listing = d->a.listing};
+        d->b = (struct side){
+            .path = d->a.path, .title = d->b.title, .module = d->a.module, .listing = d->a.listing};
     else if (status == HLO_OK)
         status = read_side(d, &d->b);
     if (status == HLO_OK)
@@ -87,13 +89,17 @@ static int get_ready(struct diffing *d)
     if (status == HLO_OK)
         status = plan_sides(d);
     if (status == HLO_OK && hlo_participants(d->a.program) != hlo_participants(d->b.program))
-        status = usage_error(o, "%s has %zu participants, and %s has %zu", d->a.path, hlo_participants(d->a.program), d->b.path,
-                             hlo_participants(d->b.program));
+        status =
+            usage_error(o, "%s has %zu participants, and %s has %zu", d->a.path,
+                        hlo_participants(d->a.program), d->b.path, hlo_participants(d->b.program));
     if (status != HLO_OK)
         return status;
     size_t files = d->alone ? 1 : 2;
-    d->arguments = (struct arguments){
-        .o = o, .m = d->m, .module = d->a.module, .given = o->args + files, .given_count = o->arg_count - files};
+    d->arguments = (struct arguments){.o = o,
+                                      .m = d->m,
+                                      .module = d->a.module,
+                                      .given = o->args + files,
+                                      .given_count = o->arg_count - files};
     if (!arguments_participants(&d->arguments, d->a.module))
         return HLO_USAGE;
     status = arguments_collect(&d->arguments);
@@ -122,9 +128,11 @@ static void put_instruction(struct buf *out, const struct side *s, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(s->listing, i);
     hlo_text text = hlo_list_print(s->listing, i, HLO_PRINT_ABRIDGED);
-    const char *end = strstr(text.data, ", metadata={"), *start = text.data + strspn(text.data, " ");
+    const char *end = strstr(text.data, ", metadata={"),
+               *start = text.data + strspn(text.data, " ");
     size_t size = end ? (size_t)(end - start) : strlen(start);
-    buf_printf(out, "%s:%" PRIu32 ": %.*s%s\n", s->path, inst.line, (int)(size < SHORT_LINE ? size : SHORT_LINE), start,
+    buf_printf(out, "%s:%" PRIu32 ": %.*s%s\n", s->path, inst.line,
+               (int)(size < SHORT_LINE ? size : SHORT_LINE), start,
                size > SHORT_LINE ? " ..." : "");
     hlo_text_free(&text);
 }
@@ -133,7 +141,8 @@ struct list { /* a list of instructions to be printed */
     size_t *at, count, capacity;
 };
 
-static void find_structure(struct diffing *d, struct list *changed, struct list *only_a, struct list *only_b)
+static void find_structure(struct diffing *d, struct list *changed, struct list *only_a,
+                           struct list *only_b)
 {
     for (size_t i = 0; i < hlo_list_count(d->a.listing) && !d->alone; i++)
         if (!hlo_pair_of_a(d->pairing, i).how)
@@ -156,7 +165,8 @@ static void put_more(struct buf *out, size_t more)
         buf_printf(out, "  and %zu more (--verbose shows all)\n", more);
 }
 
-static void put_only(const struct diffing *d, struct buf *out, const struct side *s, const struct list *l)
+static void put_only(const struct diffing *d, struct buf *out, const struct side *s,
+                     const struct list *l)
 {
     size_t shown = shown_of(d, l);
     if (l->count > 0)
@@ -196,7 +206,8 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
 {
     struct hlo_listed inst = hlo_list_inst(d->a.listing, v->a);
     const char *const names[2] = {d->b.title, d->a.title};
-    buf_printf(out, "first difference: %%%s%s", inst.name, how_paired(hlo_pair_of_a(d->pairing, v->a).how));
+    buf_printf(out, "first difference: %%%s%s", inst.name,
+               how_paired(hlo_pair_of_a(d->pairing, v->a).how));
     if (v->participant > 0)
         buf_printf(out, ", participant %zu", v->participant);
     if (v->occurrence > 0)
@@ -208,14 +219,16 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
         put_instruction(out, &d->b, v->b);
     }
     if (inst.where[0] || inst.op_name[0])
-        buf_printf(out, "  %s%s%s\n", inst.where, inst.where[0] && inst.op_name[0] ? "  " : "", inst.op_name);
+        buf_printf(out, "  %s%s%s\n", inst.where, inst.where[0] && inst.op_name[0] ? "  " : "",
+                   inst.op_name);
     hlo_text text = hlo_difference_print(&v->difference, v->value_b, v->value_a, names);
     buf_bytes(out, text.data, text.size);
     hlo_text_free(&text);
 }
 
 /* Where no instruction says it: what makes them may stand in one module only. */
-static void put_results_apart(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
+static void put_results_apart(const struct diffing *d, struct buf *out,
+                              const struct hlo_divergence *v)
 {
     const char *const names[2] = {d->b.title, d->a.title};
     hlo_text text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
@@ -235,7 +248,8 @@ static void put_text(struct diffing *d, struct buf *out, const struct hlo_diverg
         put_first(d, out, v);
     else if (!v->results_agree)
         put_results_apart(d, out, v);
-    buf_printf(out, "%" PRIu64 " values compared, %" PRIu64 " not bit-identical; results %s\n", v->compared, v->unequal,
+    buf_printf(out, "%" PRIu64 " values compared, %" PRIu64 " not bit-identical; results %s\n",
+               v->compared, v->unequal,
                v->results_agree        ? "agree"
                : v->results.comparable ? "differ"
                                        : "have different shapes");
@@ -279,8 +293,11 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
     static const char *const hows[] = {"", "name", "op_name", "place", "otherwise"};
     struct list changed = {0}, only_a = {0}, only_b = {0};
     find_structure(d, &changed, &only_a, &only_b);
-    buf_printf(out, "{\"schema\":1,\"same\":%s,\"compared\":%" PRIu64 ",\"unequal\":%" PRIu64 ",\"results_agree\":%s",
-               !v->found && v->results_agree ? "true" : "false", v->compared, v->unequal, v->results_agree ? "true" : "false");
+    buf_printf(out,
+               "{\"schema\":1,\"same\":%s,\"compared\":%" PRIu64 ",\"unequal\":%" PRIu64
+               ",\"results_agree\":%s",
+               !v->found && v->results_agree ? "true" : "false", v->compared, v->unequal,
+               v->results_agree ? "true" : "false");
     if (!v->results_agree)
         json_difference(out, "results", &v->results);
     json_list(out, "changed", &d->a, &changed);
@@ -320,8 +337,10 @@ static int compare_runs(struct diffing *d)
 int diff_command(const struct options *o)
 {
     struct diffing d = {.o = o, .m = hlo_messages_new(), .alone = o->given[OPT_PLAIN]};
-    d.a = (struct side){.path = o->arg_count > 0 ? o->args[0] : NULL, .title = d.alone ? "plain" : "A"};
-    d.b = (struct side){.path = o->arg_count > 1 ? o->args[1] : NULL, .title = d.alone ? "fast" : "B"};
+    d.a = (struct side){.path = o->arg_count > 0 ? o->args[0] : NULL,
+                        .title = d.alone ? "plain" : "A"};
+    d.b = (struct side){.path = o->arg_count > 1 ? o->args[1] : NULL,
+                        .title = d.alone ? "fast" : "B"};
     arena_init(&d.arena);
     int status = HLO_OK;
     if (o->arg_count == 0)

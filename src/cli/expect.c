@@ -8,7 +8,9 @@ static bool bound_option(const struct options *o, enum option_id id, double *out
     const char *text = o->value[id];
     if (!text || (num_parse_double(str_of(text), out) && *out >= 0))
         return true;
-    return usage_error(o, "invalid value '%s' for '--%s': expected a non-negative number", text, option_row(id)->name), false;
+    return usage_error(o, "invalid value '%s' for '--%s': expected a non-negative number", text,
+                       option_row(id)->name),
+           false;
 }
 
 bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
@@ -18,9 +20,11 @@ bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
            option_int(o, OPT_ULP, 0, INT64_MAX, 0, &out->ulp);
 }
 
-/* Says where values differ and by how much; of several elements, the worst ones and how errors are distributed. */
-static void say_difference(const struct arguments *a, const char *path, size_t p, const hlo_literal *result,
-                           const hlo_literal *expected, const struct hlo_tolerance *t, const hlo_text *why)
+/* Says where values differ and by how much; of several elements, the worst ones and how errors are
+ * distributed. */
+static void say_difference(const struct arguments *a, const char *path, size_t p,
+                           const hlo_literal *result, const hlo_literal *expected,
+                           const struct hlo_tolerance *t, const hlo_text *why)
 {
     FILE *f = world_stderr(a->o);
     struct hlo_difference d = hlo_literal_difference(result, expected, t);
@@ -42,7 +46,9 @@ static void say_difference(const struct arguments *a, const char *path, size_t p
 static hlo_literal *read_text(const struct arguments *a, const char *path, struct str text)
 {
     if (a->participants > 1)
-        return usage_error(a->o, "'%s': results of %zu participants must be in an .npz file", path, a->participants), NULL;
+        return usage_error(a->o, "'%s': results of %zu participants must be in an .npz file", path,
+                           a->participants),
+               NULL;
     text = str_trim(text);
     return hlo_literal_parse(text.ptr, text.len, a->m);
 }
@@ -58,12 +64,14 @@ static hlo_literal *read_expected(const struct arguments *a, const char *path, s
 }
 
 /* Of participant p. */
-static int expect_result(const struct arguments *a, const char *path, size_t p, const hlo_literal *result,
-                         const struct hlo_tolerance *t)
+static int expect_result(const struct arguments *a, const char *path, size_t p,
+                         const hlo_literal *result, const struct hlo_tolerance *t)
 {
     hlo_literal *expected = read_expected(a, path, p);
     hlo_text why = {0};
-    int status = !expected ? HLO_USAGE : hlo_literal_compare(result, expected, t, &why) ? HLO_OK : HLO_DIFFERS;
+    int status = !expected                                        ? HLO_USAGE
+                 : hlo_literal_compare(result, expected, t, &why) ? HLO_OK
+                                                                  : HLO_DIFFERS;
     if (status == HLO_DIFFERS)
         say_difference(a, path, p, result, expected, t, &why);
     hlo_text_free(&why);

@@ -4,7 +4,8 @@
 #include "cli/arguments.h"
 
 /* NAME, COMPUTATION/NAME, and behind it @N: the time that it is done, from 0. */
-static bool find(const struct options *o, const char *path, const hlo_listing *l, const char *text, struct hlo_extract *x)
+static bool find(const struct options *o, const char *path, const hlo_listing *l, const char *text,
+                 struct hlo_extract *x)
 {
     struct buf name = {0};
     const char *at = strrchr(text, '@');
@@ -38,14 +39,17 @@ static int extract(struct arguments *a, const hlo_listing *l, struct hlo_extract
     if (status == HLO_OK) {
         hlo_module *made = hlo_extract(l, x, &options, a->all, a->count, a->m);
         bool sound = made && hlo_verify(made, a->m);
-        status = sound ? put_module(a->o, made, a->m) : hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
+        status = sound                      ? put_module(a->o, made, a->m)
+                 : hlo_messages_limit(a->m) ? HLO_LIMIT
+                                            : HLO_FAILED;
         hlo_module_free(made);
     }
     hlo_targets_free(targets);
     return status;
 }
 
-static int extract_named(struct arguments *a, const hlo_listing *l, const char *path, const char *name)
+static int extract_named(struct arguments *a, const hlo_listing *l, const char *path,
+                         const char *name)
 {
     struct hlo_extract x = HLO_EXTRACT_INIT;
     return find(a->o, path, l, name, &x) ? extract(a, l, &x) : HLO_USAGE;

@@ -1,10 +1,12 @@
 /*
- * The feeds of a run as files and pipes: literals, one per line; blank lines and `//` comments are skipped.
+ * The feeds of a run as files and pipes: literals, one per line; blank lines and `//` comments are
+ * skipped.
  *
- * A file for all participants is read by each from its beginning. What several participants write into one file is sorted by
- * participant; the file of a single one gets each item at once, so that a program at the other end of a pipe can answer. A
- * named pipe is opened when an item is first wanted from it: opening waits for the other end, and that program may first wait
- * for the output of another pipe.
+ * A file for all participants is read by each from its beginning. What several participants write
+ * into one file is sorted by participant; the file of a single one gets each item at once, so that
+ * a program at the other end of a pipe can answer. A named pipe is opened when an item is first
+ * wanted from it: opening waits for the other end, and that program may first wait for the output
+ * of another pipe.
  */
 #include "cli/arguments.h"
 #include "cli/stream.h"
@@ -21,7 +23,8 @@ struct feed_reader {
 
 /* ---- what the run calls ---- */
 
-static hlo_literal *infeed(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m)
+static hlo_literal *infeed(void *context, size_t participant, const hlo_feed_call *call,
+                           hlo_messages *m)
 {
     struct feed_files *f = context;
     struct feed_reader *r = &f->readers[participant];
@@ -40,7 +43,8 @@ static hlo_literal *infeed(void *context, size_t participant, const hlo_feed_cal
     return item;
 }
 
-static bool outfeed(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m)
+static bool outfeed(void *context, size_t participant, const hlo_literal *item,
+                    const hlo_feed_call *call, hlo_messages *m)
 {
     struct feed_files *f = context;
     struct feed_out *out = f->readers[participant].out;
@@ -64,11 +68,12 @@ static bool outfeed(void *context, size_t participant, const hlo_literal *item, 
 static bool open_in(struct feed_files *f, struct feed_in *in, const char *path)
 {
     f->in_count++;
-    return feed_in_open(in, path, f->ahead) || (usage_error(f->o, "cannot read '%s': %s", path, strerror(errno)), false);
+    return feed_in_open(in, path, f->ahead) ||
+           (usage_error(f->o, "cannot read '%s': %s", path, strerror(errno)), false);
 }
 
-/* Who reads what is written here may go away: that is an error as any other, not the end of the process. Who reads standard
- * output may go away, too, but then nobody is left to be told. */
+/* Who reads what is written here may go away: that is an error as any other, not the end of the
+ * process. Who reads standard output may go away, too, but then nobody is left to be told. */
 static bool open_out(struct feed_files *f, struct feed_out *out, const char *path)
 {
     f->out_count++;
@@ -82,7 +87,8 @@ static bool open_for_one(struct feed_files *f, const struct each_option *e)
     if (e->id != OPT_INFEED && e->id != OPT_OUTFEED)
         return true;
     if (e->participant >= (int64_t)f->participants) {
-        usage_error(f->o, "no participant %" PRId64 "; there are %zu", e->participant, f->participants);
+        usage_error(f->o, "no participant %" PRId64 "; there are %zu", e->participant,
+                    f->participants);
         return false;
     }
     if (e->id == OPT_INFEED) {
@@ -122,8 +128,11 @@ static bool open_all(struct feed_files *f)
 int feed_open(struct feed_files *f, const struct arguments *a)
 {
     size_t most = a->o->each_count + 1;
-    *f = (struct feed_files){
-        .o = a->o, .ahead = a->ahead, .m = a->m, .participants = a->participants, .feeds = {sizeof f->feeds, f, infeed, outfeed}};
+    *f = (struct feed_files){.o = a->o,
+                             .ahead = a->ahead,
+                             .m = a->m,
+                             .participants = a->participants,
+                             .feeds = {sizeof f->feeds, f, infeed, outfeed}};
     f->in = heap_zalloc(most, sizeof *f->in);
     f->out = heap_zalloc(most, sizeof *f->out);
     f->readers = heap_zalloc(f->participants, sizeof *f->readers);
@@ -146,7 +155,9 @@ bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m)
     for (size_t k = 0; k < f->out_count; k++)
         ok = feed_out_close(&f->out[k], true, m) && ok;
     if (f->dropped > 0)
-        fprintf(stderr, "hlo: warning: %zu outfeed item(s) discarded; use --outfeed=FILE to keep them\n", (size_t)f->dropped);
+        fprintf(stderr,
+                "hlo: warning: %zu outfeed item(s) discarded; use --outfeed=FILE to keep them\n",
+                (size_t)f->dropped);
     return ok;
 }
 

@@ -1,6 +1,6 @@
 /*
- * hlo find: the instructions that match all terms. A term is KEY=WORD, KEY~RE, KEY!=WORD, KEY!~RE, KEY>NUMBER, KEY<NUMBER, or a
- * regular expression for the whole instruction as it is printed.
+ * hlo find: the instructions that match all terms. A term is KEY=WORD, KEY~RE, KEY!=WORD, KEY!~RE,
+ * KEY>NUMBER, KEY<NUMBER, or a regular expression for the whole instruction as it is printed.
  */
 #include "cli/listed.h"
 
@@ -95,9 +95,13 @@ static bool read_term(const struct options *o, const char *text, struct term *t)
     const char *value = text + n + t->not +1;
     const char *allowed = key_table[t->key].number ? "=<>" : "=~";
     if (!t->how || !strchr(allowed, t->how))
-        return usage_error(o, "invalid term '%s': expected one of %s after '%s'", text, allowed, key_table[t->key].name), false;
+        return usage_error(o, "invalid term '%s': expected one of %s after '%s'", text, allowed,
+                           key_table[t->key].name),
+               false;
     if (key_table[t->key].number && !num_parse_double(str_of(value), &t->number))
-        return usage_error(o, "invalid term '%s': expected a number after '%s'", text, key_table[t->key].name), false;
+        return usage_error(o, "invalid term '%s': expected a number after '%s'", text,
+                           key_table[t->key].name),
+               false;
     t->word = str_of(*value == '%' ? value + 1 : value);
     return t->how != '~' || compile(o, t, value);
 }
@@ -109,10 +113,12 @@ static bool fits_text(const struct term *t, const char *text)
     return t->how == '~' ? regexec(&t->re, text, 0, NULL, 0) == 0 : str_is(t->word, text);
 }
 
-static bool fits_any(const struct term *t, const hlo_listing *l, const size_t *list, size_t count, bool computations)
+static bool fits_any(const struct term *t, const hlo_listing *l, const size_t *list, size_t count,
+                     bool computations)
 {
     for (size_t k = 0; k < count; k++)
-        if (fits_text(t, computations ? hlo_list_computation(l, list[k]).name : hlo_list_inst(l, list[k]).name))
+        if (fits_text(t, computations ? hlo_list_computation(l, list[k]).name
+                                      : hlo_list_inst(l, list[k]).name))
             return true;
     return false;
 }
@@ -200,7 +206,8 @@ int find_command(const struct options *o)
 {
     if (o->arg_count < 2)
         return usage_error(o, o->arg_count ? "no term given" : "no file given");
-    struct search s = {.terms = heap_zalloc(o->arg_count, sizeof *s.terms), .json = o->given[OPT_JSON]};
+    struct search s = {.terms = heap_zalloc(o->arg_count, sizeof *s.terms),
+                       .json = o->given[OPT_JSON]};
     struct undo freeing;
     bool ok = true;
     guard_undo(&freeing, free_terms, &s);

@@ -1,5 +1,6 @@
 /*
- * hlo fmt: modules in canonical form: printed, written back into their files, or shown as a difference.
+ * hlo fmt: modules in canonical form: printed, written back into their files, or shown as a
+ * difference.
  */
 #include "cli/arguments.h"
 
@@ -32,11 +33,13 @@ static enum hlo_print_style style_of(const struct options *o, struct str text)
     if (o->given[OPT_STRIP_METADATA])
         return HLO_PRINT_BARE;
     bool abridged = memmem(text.ptr, text.len, "{...}", 5) != NULL;
-    return abridged && !o->given[OPT_IN_PLACE] && !o->given[OPT_DIFF] ? HLO_PRINT_ABRIDGED : HLO_PRINT_FULL;
+    return abridged && !o->given[OPT_IN_PLACE] && !o->given[OPT_DIFF] ? HLO_PRINT_ABRIDGED
+                                                                      : HLO_PRINT_FULL;
 }
 
 /* The new text of a file; false when a part of it was rejected. */
-static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m, bool comments, struct buf *out)
+static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m, bool comments,
+                         struct buf *out)
 {
     for (size_t part = 0; part < hlo_file_count(f); part++) {
         hlo_module *module = hlo_parse(f, part, m);
@@ -69,7 +72,8 @@ static struct str whole_text(const hlo_file *f)
     return (struct str){first, (size_t)(last + last_size - first)};
 }
 
-static int put_back(const struct options *o, const char *path, const hlo_file *f, const struct buf *new_text, hlo_messages *m)
+static int put_back(const struct options *o, const char *path, const hlo_file *f,
+                    const struct buf *new_text, hlo_messages *m)
 {
     struct str old = whole_text(f);
     bool changed = !str_eq(old, buf_view(new_text));
@@ -80,7 +84,8 @@ static int put_back(const struct options *o, const char *path, const hlo_file *f
         buf_free(&diff);
     }
     if (o->given[OPT_IN_PLACE])
-        return changed && !hlo_write_text(path, new_text->data, new_text->size, m) ? HLO_USAGE : HLO_OK;
+        return changed && !hlo_write_text(path, new_text->data, new_text->size, m) ? HLO_USAGE
+                                                                                   : HLO_OK;
     return changed ? HLO_DIFFERS : HLO_OK;
 }
 

@@ -1,5 +1,6 @@
 /*
- * hlo fuzz: runs a module on many made-up arguments, by the fast kernels, and by the plain ones or another program (the oracle).
+ * hlo fuzz: runs a module on many made-up arguments, by the fast kernels, and by the plain ones or
+ * another program (the oracle).
  */
 #include "cli/arguments.h"
 
@@ -15,7 +16,8 @@ struct fuzz {
     size_t part;
     hlo_module *module;
     hlo_targets *targets;
-    hlo_program *program, *plain; /* the program under test; and the one it is compared with, unless there is an oracle */
+    hlo_program *program, *plain; /* the program under test; and the one it is compared with, unless
+                                     there is an oracle */
     struct hlo_tolerance tolerance;
     int64_t runs, seed;
     int64_t agreed, stopped; /* numbers of cases: both gave equal results; both ended in an error */
@@ -40,7 +42,8 @@ static bool begin_folder(const struct fuzz *f, hlo_messages *m)
     size_t size;
     uint32_t line;
     const char *text = hlo_file_text(f->file, f->part, &size, &line);
-    bool ok = temporary_begin(m) && hlo_write_text(temporary_path(TEMPORARY_MODULE, &path), text, size, m);
+    bool ok = temporary_begin(m) &&
+              hlo_write_text(temporary_path(TEMPORARY_MODULE, &path), text, size, m);
     buf_free(&path);
     return ok;
 }
@@ -70,7 +73,8 @@ static bool ask_oracle(struct fuzz *f, struct trial *t)
     temporary_path(TEMPORARY_MODULE, &module);
     temporary_path(TEMPORARY_INPUTS, &in);
     temporary_path(TEMPORARY_OUTPUTS, &out);
-    const struct hlo_bundle b = {.size = sizeof b, .participants = t->a.participants, .count = t->a.count, .args = t->a.all};
+    const struct hlo_bundle b = {
+        .size = sizeof b, .participants = t->a.participants, .count = t->a.count, .args = t->a.all};
     unlink(out.data);
     bool ok = hlo_write_bundle(in.data, &b, t->a.m);
     int status = ok ? call_oracle(f, module.data, in.data, out.data) : 0;
@@ -101,13 +105,15 @@ static void put_first_message(struct buf *out, const hlo_messages *m)
     buf_puts(out, "an error");
 }
 
-/* A run that was ended by a limit or a lack of memory is no difference: run by other kernels, the module may take less. */
+/* A run that was ended by a limit or a lack of memory is no difference: run by other kernels, the
+ * module may take less. */
 static int gave_up(const hlo_messages *m)
 {
     if (hlo_messages_limit(m))
         return HLO_LIMIT;
     for (size_t k = 0; k < hlo_messages_count(m); k++)
-        if (strcmp(hlo_messages_get(m, k).id, "out-of-memory") == 0 || strcmp(hlo_messages_get(m, k).id, "no-memory") == 0)
+        if (strcmp(hlo_messages_get(m, k).id, "out-of-memory") == 0 ||
+            strcmp(hlo_messages_get(m, k).id, "no-memory") == 0)
             return HLO_FAILED;
     return HLO_OK;
 }
@@ -120,7 +126,8 @@ static void compare(const struct fuzz *f, struct trial *t, bool ran, bool expect
     }
     for (size_t p = 0; ran && expected && t->why.size == 0 && p < t->a.participants; p++) {
         hlo_text why = {0};
-        if (!hlo_literal_compare(t->actual[p], t->expected[p], &f->tolerance, &why) && t->a.participants > 1)
+        if (!hlo_literal_compare(t->actual[p], t->expected[p], &f->tolerance, &why) &&
+            t->a.participants > 1)
             buf_printf(&t->why, "participant %zu: ", p);
         buf_bytes(&t->why, why.data, why.size);
         hlo_text_free(&why);
@@ -138,7 +145,8 @@ static int try_once(struct fuzz *f, struct trial *t)
     t->expected = heap_zalloc(t->a.participants, sizeof(hlo_literal *));
     const hlo_literal *const *args = t->a.all;
     bool ran = hlo_run_all(f->program, args, t->a.count, NULL, t->actual, t->actual_said);
-    bool expected = f->plain ? hlo_run_all(f->plain, args, t->a.count, NULL, t->expected, t->a.m) : ask_oracle(f, t);
+    bool expected = f->plain ? hlo_run_all(f->plain, args, t->a.count, NULL, t->expected, t->a.m)
+                             : ask_oracle(f, t);
     if (f->mute)
         return HLO_USAGE;
     if (ran != expected && (status = gave_up(ran ? t->a.m : t->actual_said)) != HLO_OK) {
@@ -182,12 +190,15 @@ static bool save(const struct fuzz *f, const struct trial *t, const char *path)
 static void put_json(const struct fuzz *f, const struct trial *t, const char *bundle)
 {
     struct buf b = {0};
-    buf_printf(&b, "{\"schema\":1,\"seed\":%" PRId64 ",\"runs\":%" PRId64 ",\"agreed\":%" PRId64 ",\"stopped\":%" PRId64, f->seed,
-               t ? t->number + 1 : f->runs, f->agreed, f->stopped);
+    buf_printf(&b,
+               "{\"schema\":1,\"seed\":%" PRId64 ",\"runs\":%" PRId64 ",\"agreed\":%" PRId64
+               ",\"stopped\":%" PRId64,
+               f->seed, t ? t->number + 1 : f->runs, f->agreed, f->stopped);
     buf_puts(&b, ",\"differs\":");
     if (t) {
-        buf_printf(&b, "{\"run\":%" PRId64 ",\"fake\":\"%s\",\"seed\":%" PRIu64 ",\"text\":", t->number, kind_name(t->made.kind),
-                   t->made.seed);
+        buf_printf(&b,
+                   "{\"run\":%" PRId64 ",\"fake\":\"%s\",\"seed\":%" PRIu64 ",\"text\":", t->number,
+                   kind_name(t->made.kind), t->made.seed);
         buf_json_str(&b, buf_view(&t->why));
         buf_puts(&b, ",\"bundle\":");
         buf_json_str(&b, str_of(bundle));
@@ -210,7 +221,8 @@ static int say_difference(const struct fuzz *f, const struct trial *t)
     else
         printf("run %" PRId64 " of %" PRId64 " differs (--fake=%s --seed=%" PRIu64 "): " STR_FMT
                "\nreproduce with 'hlo run --bundle=%s'\n",
-               t->number + 1, f->runs, kind_name(t->made.kind), t->made.seed, STR_ARG(buf_view(&t->why)), bundle);
+               t->number + 1, f->runs, kind_name(t->made.kind), t->made.seed,
+               STR_ARG(buf_view(&t->why)), bundle);
     return HLO_DIFFERS;
 }
 
@@ -231,7 +243,8 @@ static int say_agreement(const struct fuzz *f)
 
 static struct made_up made_for(const struct fuzz *f, int64_t run)
 {
-    static const enum hlo_fake turns[] = {HLO_FAKE_UNIFORM, HLO_FAKE_EDGE, HLO_FAKE_NORMAL, HLO_FAKE_EDGE};
+    static const enum hlo_fake turns[] = {HLO_FAKE_UNIFORM, HLO_FAKE_EDGE, HLO_FAKE_NORMAL,
+                                          HLO_FAKE_EDGE};
     struct made_up made = {turns[run % (int64_t)COUNT_OF(turns)], (uint64_t)(f->seed + run)};
     if (f->o->given[OPT_FAKE])
         fake_kind(f->o, &made.kind);
@@ -243,7 +256,8 @@ static int fuzz_runs(struct fuzz *f)
     int status = HLO_OK;
     progress_parts(f->o, "of", "runs");
     for (int64_t run = 0; run < f->runs && status == HLO_OK; run++) {
-        struct trial t = {.number = run, .made = made_for(f, run), .actual_said = hlo_messages_new()};
+        struct trial t = {
+            .number = run, .made = made_for(f, run), .actual_said = hlo_messages_new()};
         t.a = (struct arguments){.o = f->o,
                                  .m = hlo_messages_new(),
                                  .module = f->module,
@@ -295,9 +309,12 @@ static bool fuzz_options(struct fuzz *f)
     const struct options *o = f->o;
     enum hlo_fake kind;
     if (o->given[OPT_PLAIN] && !o->given[OPT_ORACLE])
-        return usage_error(o, "'--plain' requires '--oracle': the reference kernels are the default reference"), false;
-    return option_int(o, OPT_RUNS, 1, INT64_MAX, 100, &f->runs) && option_int(o, OPT_SEED, 0, INT32_MAX, 1, &f->seed) &&
-           fake_kind(o, &kind) && tolerance_options(o, &f->tolerance);
+        return usage_error(o, "'--plain' requires '--oracle': the reference kernels are the "
+                              "default reference"),
+               false;
+    return option_int(o, OPT_RUNS, 1, INT64_MAX, 100, &f->runs) &&
+           option_int(o, OPT_SEED, 0, INT32_MAX, 1, &f->seed) && fake_kind(o, &kind) &&
+           tolerance_options(o, &f->tolerance);
 }
 
 /* Plans the module for both sides. */

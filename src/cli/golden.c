@@ -1,7 +1,8 @@
 /*
  * Reads the directives of a golden test: `// KEY: text` lines.
  *
- * A line that begins with `//` and at least three blanks continues the directive above it; below `print:` every `//` line does.
+ * A line that begins with `//` and at least three blanks continues the directive above it; below
+ * `print:` every `//` line does.
  */
 #include "cli/golden.h"
 
@@ -96,7 +97,8 @@ static int64_t cut_participant(struct str *word)
     const char *at = memchr(word->ptr, '@', word->len);
     size_t n = at ? (size_t)(at - word->ptr) : word->len;
     int64_t participant = EVERYONE;
-    if (at && num_parse_i64((struct str){at + 1, word->len - n - 1}, &participant) && participant >= 0)
+    if (at && num_parse_i64((struct str){at + 1, word->len - n - 1}, &participant) &&
+        participant >= 0)
         word->len = n;
     return participant;
 }
@@ -107,7 +109,8 @@ static bool read_directive(struct reader *r, struct str text, uint32_t line)
     const char *colon = memchr(text.ptr, ':', text.len);
     if (!colon)
         return false;
-    struct str head = {text.ptr, (size_t)(colon - text.ptr)}, rest = {colon + 1, text.len - head.len - 1};
+    struct str head = {text.ptr, (size_t)(colon - text.ptr)},
+               rest = {colon + 1, text.len - head.len - 1};
     struct str key = cut_word(&head), name = str_trim(head);
     int64_t participant = cut_participant(name.len > 0 ? &name : &key);
     struct directives *list = list_of(r->g, key);
@@ -115,8 +118,11 @@ static bool read_directive(struct reader *r, struct str text, uint32_t line)
     if (!list || (name.len > 0 && !(str_is(key, "in") && one_word)))
         return false;
     r->open = &VEC_PUSH(r->g->arena, list->at, list->count, list->capacity);
-    *r->open =
-        (struct directive){.line = line, .last_line = line, .name = name, .participant = participant, .text = str_trim(rest)};
+    *r->open = (struct directive){.line = line,
+                                  .last_line = line,
+                                  .name = name,
+                                  .participant = participant,
+                                  .text = str_trim(rest)};
     r->printing = list == &r->g->print;
     return true;
 }
@@ -134,10 +140,12 @@ static void read_line(struct reader *r, struct str line, uint32_t number)
     if (r->open && r->printing) {
         if (after.len > 0 && after.ptr[0] == ' ')
             after.ptr++, after.len--;
-        r->open->text = arena_printf(r->g->arena, STR_FMT STR_FMT "\n", STR_ARG(r->open->text), STR_ARG(after));
+        r->open->text =
+            arena_printf(r->g->arena, STR_FMT STR_FMT "\n", STR_ARG(r->open->text), STR_ARG(after));
         r->open->last_line = number;
     } else if (r->open && deep) {
-        r->open->text = arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text), STR_ARG(str_trim(after)));
+        r->open->text = arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text),
+                                     STR_ARG(str_trim(after)));
         r->open->last_line = number;
     } else if (!read_directive(r, str_trim(after), number)) {
         r->open = NULL;
@@ -148,8 +156,10 @@ static void read_line(struct reader *r, struct str line, uint32_t number)
 
 static void read_test_line(struct golden *g, const struct directive *d)
 {
-    static const char *const kinds[] = {
-        [TEST_EVAL] = "eval", [TEST_VERIFY] = "verify", [TEST_PARSE] = "parse", [TEST_PRINT] = "print"};
+    static const char *const kinds[] = {[TEST_EVAL] = "eval",
+                                        [TEST_VERIFY] = "verify",
+                                        [TEST_PARSE] = "parse",
+                                        [TEST_PRINT] = "print"};
     struct str rest = d->text, kind = cut_word(&rest);
     for (int k = TEST_EVAL; k <= TEST_PRINT; k++)
         if (str_is(kind, kinds[k]))
@@ -189,14 +199,18 @@ static void read_verdict(struct golden *g, const struct directive *d)
                  "rejected by the verifier");
 }
 
-/* `case: value`, `edge` or `rejection`, followed by the ops that it is a case of when the file's name does not say that. */
+/* `case: value`, `edge` or `rejection`, followed by the ops that it is a case of when the file's
+ * name does not say that. */
 static void check_case(struct golden *g, const struct directive *d)
 {
     struct str rest = d->text, kind = cut_word(&rest), op;
     if (!str_is(kind, "value") && !str_is(kind, "edge") && !str_is(kind, "rejection"))
         complain(g, d->line, "'case:' expects value, edge or rejection");
-    if (str_is(kind, "rejection") ? g->errors.count == 0 : g->out.count + g->pairs.count + g->outfeed.count == 0)
-        complain(g, d->line, "'case: rejection' requires 'error:'; value and edge require 'out:', 'out-pairs:' or 'outfeed:'");
+    if (str_is(kind, "rejection") ? g->errors.count == 0
+                                  : g->out.count + g->pairs.count + g->outfeed.count == 0)
+        complain(g, d->line,
+                 "'case: rejection' requires 'error:'; value and edge require 'out:', 'out-pairs:' "
+                 "or 'outfeed:'");
     while ((op = cut_word(&rest)).len > 0) {
         size_t i = 0;
         while (i < hlo_op_count() && !str_is(op, hlo_op_get(i).name))
@@ -225,7 +239,8 @@ static void check(struct golden *g)
     if (!evaluates && g->errors.count + g->warnings.count + g->expect.count + g->print.count == 0)
         complain(g, line, "test has no expected result");
     if (evaluates && (g->kind != TEST_EVAL || g->errors.count > 0))
-        complain(g, line, "'out:', 'out-pairs:' and 'outfeed:' require 'test: eval' without errors");
+        complain(g, line,
+                 "'out:', 'out-pairs:' and 'outfeed:' require 'test: eval' without errors");
     if (repeats(&g->out) || g->pairs.count > 1 || g->expect.count > 1 || g->print.count > 1)
         complain(g, line, "duplicate 'out:', 'out-pairs:', 'expect:' or 'print:'");
     if ((g->kind == TEST_PRINT) != (g->print.count > 0))

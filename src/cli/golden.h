@@ -1,5 +1,6 @@
 /*
- * Golden tests: modules whose comments (directives) say what must come of them, and how these are run.
+ * Golden tests: modules whose comments (directives) say what must come of them, and how these are
+ * run.
  */
 #ifndef HLO_CLI_GOLDEN_H
 #define HLO_CLI_GOLDEN_H
@@ -8,7 +9,13 @@
 
 enum test_kind { TEST_NONE, TEST_EVAL, TEST_VERIFY, TEST_PARSE, TEST_PRINT };
 
-enum verdict { VERDICT_NONE, VERDICT_ACCEPTED, VERDICT_PARSER_ACCEPTS, VERDICT_PARSER_REJECTS, VERDICT_VERIFIER_REJECTS };
+enum verdict {
+    VERDICT_NONE,
+    VERDICT_ACCEPTED,
+    VERDICT_PARSER_ACCEPTS,
+    VERDICT_PARSER_REJECTS,
+    VERDICT_VERIFIER_REJECTS
+};
 
 /* A directive: its lines, with those that continue it, and the text after its colon. */
 struct directive {
@@ -31,7 +38,8 @@ struct golden {
     bool has_tolerance;
     struct hlo_tolerance tolerance;
     enum verdict verdict;
-    struct directives test, cases, spec, from, calls, in, out, pairs, infeed, outfeed, errors, warnings, expect, print;
+    struct directives test, cases, spec, from, calls, in, out, pairs, infeed, outfeed, errors,
+        warnings, expect, print;
     const char *problem; /* what is wrong with the directives themselves; or NULL */
     uint32_t problem_line;
 };
@@ -42,7 +50,8 @@ void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t fi
 /* `exact`, or any of ulp= rel= abs= bits; false when it is something else. */
 bool golden_tolerance(struct str text, struct hlo_tolerance *t);
 
-/* Text to replace the lines `first` to `last` of the file; when `last` is less, to be inserted before `first`. */
+/* Text to replace the lines `first` to `last` of the file; when `last` is less, to be inserted
+ * before `first`. */
 struct edit {
     uint32_t first, last;
     struct str text;
@@ -90,13 +99,15 @@ struct golden_sight {
     hlo_listing *listing; /* NULL: the test is not observed */
     size_t count, root;   /* number of participants; the root of the entry computation */
     hlo_literal **roots;  /* by participant: the value of the root, as it was observed */
-    uint64_t sum;         /* of the first and last bytes of all observed arrays, so that these are really read */
+    uint64_t
+        sum; /* of the first and last bytes of all observed arrays, so that these are really read */
 };
 void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_program *p);
 void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_literal *const *results);
 void golden_sight_end(struct golden_sight *g);
 
-/* Number n of the directives of a list for a participant: its own ones if there are any, else everyone's. NULL past the end. */
+/* Number n of the directives of a list for a participant: its own ones if there are any, else
+ * everyone's. NULL past the end. */
 const struct directive *directive_of(const struct directives *list, int64_t participant, size_t n);
 
 /* Runs the test of one part. */
@@ -116,6 +127,7 @@ struct test_result {
     size_t part; /* of its file */
     bool done;   /* it was run */
 };
-bool junit_write(const char *path, const struct test_result *results, size_t count, hlo_messages *m);
+bool junit_write(const char *path, const struct test_result *results, size_t count,
+                 hlo_messages *m);
 
 #endif

@@ -1,23 +1,26 @@
 /*
- * The feeds of a golden test. `infeed:` lines are the items that the host gives, `outfeed:` lines those that it must get, in
- * order; a participant without lines of its own has those for all.
+ * The feeds of a golden test. `infeed:` lines are the items that the host gives, `outfeed:` lines
+ * those that it must get, in order; a participant without lines of its own has those for all.
  */
 #include "cli/golden.h"
 
 #include <stdlib.h>
 
-static hlo_literal *take_in(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m)
+static hlo_literal *take_in(void *context, size_t participant, const hlo_feed_call *call,
+                            hlo_messages *m)
 {
     (void)call;
     struct golden_feed *f = context;
-    const struct directive *d = directive_of(&f->r->g.infeed, (int64_t)participant, f->read[participant]);
+    const struct directive *d =
+        directive_of(&f->r->g.infeed, (int64_t)participant, f->read[participant]);
     if (!d)
         return NULL;
     f->read[participant]++;
     return hlo_literal_parse(d->text.ptr, d->text.len, m);
 }
 
-static bool take_out(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m)
+static bool take_out(void *context, size_t participant, const hlo_literal *item,
+                     const hlo_feed_call *call, hlo_messages *m)
 {
     struct golden_feed *f = context;
     (void)call, (void)m;
@@ -27,7 +30,8 @@ static bool take_out(void *context, size_t participant, const hlo_literal *item,
 
 void golden_feed_begin(struct golden_feed *f, struct golden_run *r, size_t participants)
 {
-    *f = (struct golden_feed){.r = r, .count = participants, .feeds = {sizeof f->feeds, f, take_in, take_out}};
+    *f = (struct golden_feed){
+        .r = r, .count = participants, .feeds = {sizeof f->feeds, f, take_in, take_out}};
     f->read = ARENA_ARRAY(r->arena, size_t, participants);
     f->written = ARENA_ARRAY(r->arena, struct buf, participants);
 }
@@ -38,13 +42,16 @@ void golden_feed_end(struct golden_feed *f)
         buf_free(&f->written[p]);
 }
 
-static bool same_item(struct golden_feed *f, struct str got, const struct directive *d, hlo_messages *m)
+static bool same_item(struct golden_feed *f, struct str got, const struct directive *d,
+                      hlo_messages *m)
 {
     hlo_text why = {0};
-    hlo_literal *a = hlo_literal_parse(got.ptr, got.len, m), *b = hlo_literal_parse(d->text.ptr, d->text.len, m);
+    hlo_literal *a = hlo_literal_parse(got.ptr, got.len, m),
+                *b = hlo_literal_parse(d->text.ptr, d->text.len, m);
     bool same = a && b && hlo_literal_compare(a, b, &f->r->g.tolerance, &why);
     if (!same)
-        golden_fail(f->r, d->line, "outfeed item: " STR_FMT "%s%s", STR_ARG(got), why.data ? ": " : "", why.data ? why.data : "");
+        golden_fail(f->r, d->line, "outfeed item: " STR_FMT "%s%s", STR_ARG(got),
+                    why.data ? ": " : "", why.data ? why.data : "");
     hlo_text_free(&why);
     hlo_literal_free(a);
     hlo_literal_free(b);
@@ -63,7 +70,8 @@ static bool check_participant(struct golden_feed *f, size_t p, hlo_messages *m)
         struct str got = {rest.ptr, size};
         const struct directive *d = directive_of(wanted, (int64_t)p, n);
         if (!d)
-            golden_fail(f->r, f->r->g.test.at[0].line, "unexpected outfeed item: " STR_FMT, STR_ARG(got));
+            golden_fail(f->r, f->r->g.test.at[0].line, "unexpected outfeed item: " STR_FMT,
+                        STR_ARG(got));
         ok = d && same_item(f, got, d, m) && ok;
         rest.ptr += size + 1;
         rest.len -= size + 1;
@@ -89,7 +97,8 @@ static void propose(struct golden_feed *f)
             rest.len -= size + 1;
         }
     for (size_t i = 0; i < old->count; i++)
-        golden_propose(f->r, old->at[i].line, old->at[i].last_line, i == 0 ? buf_view(&b) : STR(""));
+        golden_propose(f->r, old->at[i].line, old->at[i].last_line,
+                       i == 0 ? buf_view(&b) : STR(""));
     buf_free(&b);
 }
 

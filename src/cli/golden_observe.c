@@ -1,6 +1,6 @@
 /*
- * `hlo test --observed`: runs each test observed, and reads every operand and value of every instruction. The observed value of
- * the root must be the result.
+ * `hlo test --observed`: runs each test observed, and reads every operand and value of every
+ * instruction. The observed value of the root must be the result.
  */
 #include "cli/golden.h"
 
@@ -63,8 +63,10 @@ void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_litera
         hlo_text why = {0};
         if (!g->roots[p])
             golden_fail(r, r->g.test.at[0].line, "root of participant %zu was not traced", p);
-        else if (!has_token(results[p]) && !hlo_literal_compare(g->roots[p], results[p], &bits, &why))
-            golden_fail(r, r->g.test.at[0].line, "traced root differs from the result: %s", why.data);
+        else if (!has_token(results[p]) &&
+                 !hlo_literal_compare(g->roots[p], results[p], &bits, &why))
+            golden_fail(r, r->g.test.at[0].line, "traced root differs from the result: %s",
+                        why.data);
         hlo_text_free(&why);
     }
 }

@@ -1,5 +1,6 @@
 /*
- * Runs a golden test: parses, verifies, prints or evaluates the module, as its kind says, and compares with its directives.
+ * Runs a golden test: parses, verifies, prints or evaluates the module, as its kind says, and
+ * compares with its directives.
  */
 #include "cli/arguments.h"
 #include "cli/golden.h"
@@ -34,7 +35,8 @@ void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...)
 static bool failed(const struct golden_run *r) { return r->why.size > 0; }
 static uint32_t test_line(const struct golden_run *r) { return r->g.test.at[0].line; }
 
-static void fail_with_messages(struct golden_run *r, uint32_t line, const char *what, const hlo_messages *m)
+static void fail_with_messages(struct golden_run *r, uint32_t line, const char *what,
+                               const hlo_messages *m)
 {
     hlo_text text = hlo_messages_draw(m, false);
     while (text.size > 0 && text.data[text.size - 1] == '\n')
@@ -74,10 +76,12 @@ static bool message_fits(const struct hlo_message *m, struct str wanted)
 {
     int64_t line, column;
     split_place(&wanted, &line, &column);
-    return m->line == line && m->column == column && memmem(m->text, strlen(m->text), wanted.ptr, wanted.len);
+    return m->line == line && m->column == column &&
+           memmem(m->text, strlen(m->text), wanted.ptr, wanted.len);
 }
 
-/* Each message that a directive names must be there, and each message of that severity must be named. */
+/* Each message that a directive names must be there, and each message of that severity must be
+ * named. */
 static void check_messages(struct work *w, const struct directives *wanted, bool errors)
 {
     struct golden_run *r = w->r;
@@ -91,7 +95,8 @@ static void check_messages(struct work *w, const struct directives *wanted, bool
         }
         found += here;
         if (!here)
-            golden_fail(r, wanted->at[i].line, "no such %s: " STR_FMT, kind, STR_ARG(wanted->at[i].text));
+            golden_fail(r, wanted->at[i].line, "no such %s: " STR_FMT, kind,
+                        STR_ARG(wanted->at[i].text));
     }
     for (size_t k = 0; k < count; k++) {
         struct hlo_message m = hlo_messages_get(w->m, k);
@@ -100,7 +105,8 @@ static void check_messages(struct work *w, const struct directives *wanted, bool
         for (size_t i = 0; i < wanted->count && !fits; i++)
             fits = message_fits(&m, wanted->at[i].text);
         if (!fits)
-            golden_fail(r, m.line ? m.line : test_line(r), "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind, m.line, m.column,
+            golden_fail(r, m.line ? m.line : test_line(r),
+                        "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind, m.line, m.column,
                         m.text);
     }
     if (!failed(r) && errors && found < wanted->count)
@@ -121,7 +127,8 @@ static void propose_errors(struct work *w)
         buf_printf(&b, "%s\n", m.text);
     }
     for (size_t i = 0; i < old->count; i++)
-        golden_propose(w->r, old->at[i].line, old->at[i].last_line, i == 0 ? buf_view(&b) : STR(""));
+        golden_propose(w->r, old->at[i].line, old->at[i].last_line,
+                       i == 0 ? buf_view(&b) : STR(""));
     buf_free(&b);
 }
 
@@ -149,7 +156,8 @@ static void check_verdict(struct work *w)
     if (right)
         return;
     struct buf b = {0};
-    buf_printf(&b, "expected " STR_FMT ", but it is %s", STR_ARG(r->g.expect.at[0].text), said_verdict(w));
+    buf_printf(&b, "expected " STR_FMT ", but it is %s", STR_ARG(r->g.expect.at[0].text),
+               said_verdict(w));
     if (clean)
         golden_fail(r, r->g.expect.at[0].line, "%s", b.data);
     else
@@ -200,44 +208,51 @@ static const char *beside(struct golden_run *r, struct str name)
     return arena_printf(r->arena, "%.*s" STR_FMT, folder, r->path, STR_ARG(name)).ptr;
 }
 
-/* What the command line takes: a literal, whose shape may be left out, or a file. Whether a shape that is there fits is for the
- * run to say: a test may expect that. */
-static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param, size_t participant)
+/* What the command line takes: a literal, whose shape may be left out, or a file. Whether a shape
+ * that is there fits is for the run to say: a test may expect that. */
+static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param,
+                                  size_t participant)
 {
     struct str text = arena_str(w->r->arena, d->text);
     if (hlo_literal_has_shape(text.ptr, text.len))
         return hlo_literal_parse(text.ptr, text.len, w->m);
     if (text.len > 0 && text.ptr[0] == '@')
-        text = arena_printf(w->r->arena, "@%s", beside(w->r, (struct str){text.ptr + 1, text.len - 1}));
+        text = arena_printf(w->r->arena, "@%s",
+                            beside(w->r, (struct str){text.ptr + 1, text.len - 1}));
     return hlo_read_argument(w->module, param, participant, text.ptr, w->m);
 }
 
 static bool is_of(const struct work *w, const struct directive *d, size_t param)
 {
-    return d->name.len > 0 && hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr) == (long)param;
+    return d->name.len > 0 &&
+           hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr) == (long)param;
 }
 
-/* Whether a parameter has a value already when it is the turn of `d`, a directive without a name. */
+/* Whether a parameter has a value already when it is the turn of `d`, a directive without a name.
+ */
 static bool is_taken(const struct work *w, const struct directive *d, size_t param)
 {
     const struct directives *in = &w->r->g.in;
     for (size_t i = 0; i < in->count; i++) {
         const struct directive *e = &in->at[i];
-        bool counts = e->participant == d->participant || (e->participant == EVERYONE && !e->in_order);
+        bool counts =
+            e->participant == d->participant || (e->participant == EVERYONE && !e->in_order);
         if (counts && is_of(w, e, param))
             return true;
     }
     return false;
 }
 
-/* Values without a name go to the remaining parameters, in order; a file of several arrays is for all. */
+/* Values without a name go to the remaining parameters, in order; a file of several arrays is for
+ * all. */
 static void name_in_order(struct work *w)
 {
     const struct directives *in = &w->r->g.in;
     for (size_t i = 0; i < in->count; i++) {
         struct directive *d = &in->at[i];
         bool file = d->text.len > 0 && d->text.ptr[0] == '@';
-        if (d->name.len > 0 || (file && hlo_arrays_many(beside(w->r, (struct str){d->text.ptr + 1, d->text.len - 1}))))
+        if (d->name.len > 0 ||
+            (file && hlo_arrays_many(beside(w->r, (struct str){d->text.ptr + 1, d->text.len - 1}))))
             continue;
         size_t param = 0, count = hlo_param_count(w->module);
         while (param < count && is_taken(w, d, param))
@@ -251,7 +266,8 @@ static void name_in_order(struct work *w)
     }
 }
 
-/* A directive for this parameter counts before one for all, and one for this participant before one for everyone. */
+/* A directive for this parameter counts before one for all, and one for this participant before one
+ * for everyone. */
 static const struct directive *directive_for(const struct work *w, size_t param, size_t participant)
 {
     const struct directives *in = &w->r->g.in;
@@ -291,7 +307,8 @@ static void read_arguments(struct work *w)
         const char *name = hlo_param_name(w->module, i % w->count);
         const struct directive *d = directive_for(w, i % w->count, i / w->count);
         if (!d)
-            golden_fail(r, test_line(r), "missing value for parameter '%s': '// in %s: ...'", name, name);
+            golden_fail(r, test_line(r), "missing value for parameter '%s': '// in %s: ...'", name,
+                        name);
         else if (!(w->values[i] = read_argument(w, d, i % w->count, i / w->count)))
             fail_with_messages(r, d->line, "cannot read the value", w->m);
     }
@@ -306,7 +323,8 @@ struct mismatch {
     const struct hlo_tolerance *tolerance;
 };
 
-/* Says where values differ and by how much; of several elements, the worst ones and how errors are distributed. */
+/* Says where values differ and by how much; of several elements, the worst ones and how errors are
+ * distributed. */
 static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_text *why)
 {
     const uint32_t line = hlo_result_line(w->module, x->element);
@@ -317,14 +335,16 @@ static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_te
     struct str table = str_trim((struct str){report.data, report.size});
     const char *end = table.len > 0 ? "\n" : "";
     if (w->participants > 1)
-        golden_fail(w->r, line, "participant %zu: %s%s" STR_FMT, x->participant, why->data, end, STR_ARG(table));
+        golden_fail(w->r, line, "participant %zu: %s%s" STR_FMT, x->participant, why->data, end,
+                    STR_ARG(table));
     else
         golden_fail(w->r, line, "%s%s" STR_FMT, why->data, end, STR_ARG(table));
     hlo_text_free(&report);
 }
 
 /* Writes `// out: VALUE`; lines after the first are continued by three blanks. */
-static void put_expectation(struct buf *out, const struct work *w, size_t participant, bool numbered)
+static void put_expectation(struct buf *out, const struct work *w, size_t participant,
+                            bool numbered)
 {
     struct buf b = {0};
     put_value(&b, w->results[participant], NULL);
@@ -359,7 +379,8 @@ static hlo_literal *read_expected(struct work *w, size_t participant, const stru
 {
     struct str text = d->text;
     if (text.len > 0 && text.ptr[0] == '@')
-        return hlo_read_result(beside(w->r, (struct str){text.ptr + 1, text.len - 1}), "out", w->module, participant, w->m);
+        return hlo_read_result(beside(w->r, (struct str){text.ptr + 1, text.len - 1}), "out",
+                               w->module, participant, w->m);
     if (!hlo_literal_has_shape(text.ptr, text.len)) {
         hlo_text shape = hlo_literal_shape(w->results[participant]);
         text = arena_printf(w->r->arena, "%s " STR_FMT, shape.data, STR_ARG(text));
@@ -379,7 +400,8 @@ static void check_value(struct work *w, size_t participant, const struct directi
         int64_t component = 0;
         if (why.size > 14 && memcmp(why.data, "tuple element ", 14) == 0)
             component = strtol(why.data + 14, NULL, 10);
-        const struct mismatch x = {participant, (size_t)component, w->results[participant], expected, &r->g.tolerance};
+        const struct mismatch x = {participant, (size_t)component, w->results[participant],
+                                   expected, &r->g.tolerance};
         fail_mismatch(w, &x, &why);
     }
     hlo_text_free(&why);
@@ -401,7 +423,8 @@ static void check_values(struct work *w)
     }
 }
 
-static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_tolerance *out, size_t most)
+static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_tolerance *out,
+                              size_t most)
 {
     size_t n = 0;
     for (bool more = true; more; n++) {
@@ -409,7 +432,9 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
         size_t size = end ? (size_t)(end - text.ptr) : text.len;
         struct hlo_tolerance t;
         if (!golden_tolerance((struct str){text.ptr, size}, &t)) {
-            golden_fail(r, r->g.pairs.at[0].line, "'out-pairs:' expects exact, bits, ulp=, rel= or abs=, once or for each pair");
+            golden_fail(
+                r, r->g.pairs.at[0].line,
+                "'out-pairs:' expects exact, bits, ulp=, rel= or abs=, once or for each pair");
             return 0;
         }
         if (n < most)
@@ -428,7 +453,8 @@ static void check_pairs(struct work *w, size_t participant)
     const hlo_literal *result = w->results[participant];
     size_t pairs = hlo_literal_count(result) / 2;
     if (pairs == 0 || hlo_literal_count(result) % 2 > 0) {
-        golden_fail(r, hlo_result_line(w->module, SIZE_MAX), "'out-pairs:' requires a ROOT tuple of actual and expected values");
+        golden_fail(r, hlo_result_line(w->module, SIZE_MAX),
+                    "'out-pairs:' requires a ROOT tuple of actual and expected values");
         return;
     }
     struct hlo_tolerance *t = ARENA_ARRAY(r->arena, struct hlo_tolerance, pairs);
@@ -436,8 +462,8 @@ static void check_pairs(struct work *w, size_t participant)
     if (!failed(r) && given != 1 && given != pairs)
         golden_fail(r, d->line, "%zu tolerances for %zu pairs", given, pairs);
     for (size_t i = 0; i < pairs && !failed(r); i++) {
-        const struct mismatch x = {participant, i, hlo_literal_element(result, i), hlo_literal_element(result, pairs + i),
-                                   &t[given == 1 ? 0 : i]};
+        const struct mismatch x = {participant, i, hlo_literal_element(result, i),
+                                   hlo_literal_element(result, pairs + i), &t[given == 1 ? 0 : i]};
         hlo_text why = {0};
         if (!hlo_literal_compare(x.result, x.expected, x.tolerance, &why))
             fail_mismatch(w, &x, &why);
@@ -463,7 +489,8 @@ static void check_results(struct work *w, struct golden_feed *feed)
 static bool is_harmless(struct str rule)
 {
     const char *equal = memchr(rule.ptr, '=', rule.len);
-    struct str what = {equal ? equal + 1 : rule.ptr, equal ? (size_t)(rule.ptr + rule.len - equal - 1) : 0};
+    struct str what = {equal ? equal + 1 : rule.ptr,
+                       equal ? (size_t)(rule.ptr + rule.len - equal - 1) : 0};
     return str_is(what, "identity") || str_is(what, "zeros");
 }
 
@@ -502,7 +529,8 @@ static void evaluate(struct work *w)
     w->results = heap_zalloc(w->participants + 1, sizeof(hlo_literal *));
     if (w->program)
         read_arguments(w);
-    bool ready = w->program && !failed(r), all_ready = hlo_world_agree(options.world, !ready, NULL) == 0;
+    bool ready = w->program && !failed(r),
+         all_ready = hlo_world_agree(options.world, !ready, NULL) == 0;
     if (failed(r))
         return;
     if (ready && !all_ready)

@@ -1,12 +1,17 @@
 /*
- * hlo graph: a module, or what lies around an instruction, as a graph in the DOT language of Graphviz.
+ * hlo graph: a module, or what lies around an instruction, as a graph in the DOT language of
+ * Graphviz.
  */
 #include "cli/arguments.h"
 #include "cli/listed.h"
 
 #include <stdio.h>
 
-enum { USUAL_WIDTH = 2, MOST_WIDTH = 1000000, MOST_LABEL = 200 /* Graphviz takes no label beyond 16 KB */ };
+enum {
+    USUAL_WIDTH = 2,
+    MOST_WIDTH = 1000000,
+    MOST_LABEL = 200 /* Graphviz takes no label beyond 16 KB */
+};
 
 struct graph {
     const struct listed_module *l;
@@ -29,7 +34,8 @@ static bool note_value(void *context, const struct hlo_event *s)
 
 static int run_observed(struct graph *g, struct arguments *a)
 {
-    const struct hlo_trace_callbacks observer = {.size = sizeof observer, .context = g, .after = note_value};
+    const struct hlo_trace_callbacks observer = {
+        .size = sizeof observer, .context = g, .after = note_value};
     struct hlo_run_options options;
     if (!run_options(a->o, &options))
         return HLO_USAGE;
@@ -46,8 +52,12 @@ static int run_observed(struct graph *g, struct arguments *a)
 static int find_values(struct graph *g)
 {
     const struct options *o = g->l->o;
-    struct arguments a = {
-        .o = o, .m = g->l->m, .module = g->l->module, .given = o->args + 1, .given_count = o->arg_count - 1, .make_up = true};
+    struct arguments a = {.o = o,
+                          .m = g->l->m,
+                          .module = g->l->module,
+                          .given = o->args + 1,
+                          .given_count = o->arg_count - 1,
+                          .make_up = true};
     int status = arguments_check(&a, g->l->module);
     if (status != HLO_OK)
         return status;
@@ -59,15 +69,16 @@ static int find_values(struct graph *g)
 
 /* ---- which instructions ---- */
 
-/* Neighbours of an instruction are its operands, its users, the roots of computations that it calls and, for a parameter or
- * root, its callers. */
+/* Neighbours of an instruction are its operands, its users, the roots of computations that it calls
+ * and, for a parameter or root, its callers. */
 static void visit_neighbours(const struct graph *g, size_t inst, size_t *queue, size_t *count)
 {
     const hlo_listing *l = g->l->listing;
     const struct hlo_listed i = hlo_list_inst(l, inst);
     const struct hlo_listed_computation c = hlo_list_computation(l, i.computation);
     const size_t *const lists[] = {i.operands, i.users, c.callers};
-    const size_t counts[] = {i.operand_count, i.user_count, i.parameter >= 0 || c.root == inst ? c.caller_count : 0};
+    const size_t counts[] = {i.operand_count, i.user_count,
+                             i.parameter >= 0 || c.root == inst ? c.caller_count : 0};
     for (size_t n = 0; n < COUNT_OF(lists); n++)
         for (size_t k = 0; k < counts[n]; k++)
             if (!g->shown[lists[n][k]]) {
@@ -85,7 +96,8 @@ static void visit_neighbours(const struct graph *g, size_t inst, size_t *queue, 
 
 static void choose_around(struct graph *g, int64_t width)
 {
-    size_t *queue = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *queue), count = 1, done = 0;
+    size_t *queue = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *queue), count = 1,
+           done = 0;
     queue[0] = (size_t)g->around;
     g->shown[g->around] = true;
     for (int64_t distance = 0; distance < width && done < count; distance++)
@@ -168,7 +180,9 @@ static void put_edges(struct graph *g, size_t inst)
     const struct hlo_listed i = hlo_list_inst(l, inst);
     for (size_t k = 0; k < i.operand_count; k++)
         if (g->shown[i.operands[k]])
-            buf_printf(&g->out, i.operand_count > 1 ? "  n%zu -> n%zu [headlabel=\"%zu\"];\n" : "  n%zu -> n%zu;\n",
+            buf_printf(&g->out,
+                       i.operand_count > 1 ? "  n%zu -> n%zu [headlabel=\"%zu\"];\n"
+                                           : "  n%zu -> n%zu;\n",
                        i.operands[k], inst, k);
     for (size_t k = 0; k < i.callee_count; k++) {
         const size_t root = hlo_list_computation(l, i.callees[k]).root;

@@ -6,7 +6,8 @@
 enum { BOUND = 64 }; /* where --bound says nothing */
 
 /* Names may hold anything; a comment ends with its line. */
-static void put_comment(struct buf *b, const char *what, size_t number, const struct hlo_onnx_port *port)
+static void put_comment(struct buf *b, const char *what, size_t number,
+                        const struct hlo_onnx_port *port)
 {
     buf_printf(b, "// %s %zu, ", what, number);
     for (const char *p = port->name; *p; p++)
@@ -40,7 +41,9 @@ static int import(struct model_inputs *in, int64_t bound)
     if (status != HLO_OK)
         return status;
     hlo_module *module = hlo_onnx_import(in->model, given ? in->values : NULL, bound, in->m);
-    status = !module || !hlo_verify(module, in->m) ? HLO_REJECTED : write_module(in, module) ? HLO_OK : HLO_USAGE;
+    status = !module || !hlo_verify(module, in->m) ? HLO_REJECTED
+             : write_module(in, module)            ? HLO_OK
+                                                   : HLO_USAGE;
     hlo_module_free(module);
     return status;
 }

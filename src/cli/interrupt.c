@@ -1,6 +1,7 @@
 /*
- * Ctrl-C. The first one ends a run at its next instruction, so that its results up to there can be shown; the second one ends the
- * process. At the prompt none ends the process, and one that comes between runs ends the next run.
+ * Ctrl-C. The first one ends a run at its next instruction, so that its results up to there can be
+ * shown; the second one ends the process. At the prompt none ends the process, and one that comes
+ * between runs ends the next run.
  */
 #include "cli/cli.h"
 

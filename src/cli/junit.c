@@ -55,7 +55,9 @@ bool junit_write(const char *path, const struct test_result *results, size_t cou
         skipped += results[i].status == TEST_SKIPPED;
     }
     buf_puts(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    buf_printf(&b, "<testsuite name=\"hlo test\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"%.3f\">\n",
+    buf_printf(&b,
+               "<testsuite name=\"hlo test\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
+               "skipped=\"%zu\" time=\"%.3f\">\n",
                count, failures, skipped, seconds);
     for (size_t i = 0; i < count; i++)
         put_case(&b, &results[i]);

@@ -1,5 +1,6 @@
 /*
- * Opens files for commands that look at modules without running them, and writes instructions as JSON.
+ * Opens files for commands that look at modules without running them, and writes instructions as
+ * JSON.
  */
 #include "cli/listed.h"
 
@@ -20,13 +21,15 @@ static int look_at(struct listed_module *l, listed_fn *fn, void *context, bool v
     return status;
 }
 
-static int each_part(const struct options *o, const char *path, bool verified, listed_fn *fn, void *context)
+static int each_part(const struct options *o, const char *path, bool verified, listed_fn *fn,
+                     void *context)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = open_file(o, path, m);
     const size_t parts = f ? hlo_file_count(f) : 0;
     int64_t picked = 0; /* with --module: the number in the file of the only one that is left */
-    bool one = o->given[OPT_MODULE] && num_parse_i64(str_of(o->value[OPT_MODULE]), &picked) && picked > 0;
+    bool one =
+        o->given[OPT_MODULE] && num_parse_i64(str_of(o->value[OPT_MODULE]), &picked) && picked > 0;
     int worst = f ? HLO_OK : HLO_USAGE;
     for (size_t part = 0; part < parts && worst != HLO_USAGE; part++) {
         hlo_module *module = hlo_parse(f, part, m);
@@ -47,7 +50,8 @@ static int each_part(const struct options *o, const char *path, bool verified, l
     return worst;
 }
 
-int each_listed(const struct options *o, const char *const *paths, size_t count, bool verified, listed_fn *fn, void *context)
+int each_listed(const struct options *o, const char *const *paths, size_t count, bool verified,
+                listed_fn *fn, void *context)
 {
     int worst = HLO_OK;
     for (size_t k = 0; k < count; k++) {
@@ -65,13 +69,15 @@ static void put_word(struct buf *out, const char *key, const char *value)
     buf_json_str(out, str_of(value));
 }
 
-void put_names_json(struct buf *out, const char *key, const hlo_listing *l, const size_t *list, size_t count, bool computations)
+void put_names_json(struct buf *out, const char *key, const hlo_listing *l, const size_t *list,
+                    size_t count, bool computations)
 {
     buf_json_key(out, key);
     buf_putc(out, '[');
     for (size_t k = 0; k < count; k++) {
         buf_puts(out, k ? "," : "");
-        buf_json_str(out, str_of(computations ? hlo_list_computation(l, list[k]).name : hlo_list_inst(l, list[k]).name));
+        buf_json_str(out, str_of(computations ? hlo_list_computation(l, list[k]).name
+                                              : hlo_list_inst(l, list[k]).name));
     }
     buf_putc(out, ']');
 }
@@ -90,7 +96,8 @@ void put_listed_json(struct buf *out, const hlo_listing *l, size_t inst)
     put_names_json(out, "calls", l, i.callees, i.callee_count, true);
     if (i.parameter >= 0)
         buf_printf(out, ",\"parameter\":%ld", i.parameter);
-    buf_printf(out, ",\"root\":%s,\"line\":%" PRIu32 ",\"column\":%" PRIu32, c.root == inst ? "true" : "false", i.line, i.column);
+    buf_printf(out, ",\"root\":%s,\"line\":%" PRIu32 ",\"column\":%" PRIu32,
+               c.root == inst ? "true" : "false", i.line, i.column);
     put_word(out, "op_name", i.op_name);
     put_word(out, "where", i.where);
     buf_putc(out, '}');

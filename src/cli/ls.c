@@ -1,5 +1,6 @@
 /*
- * hlo ls: lists what a module consists of: computations, instructions, and how often each operation occurs.
+ * hlo ls: lists what a module consists of: computations, instructions, and how often each operation
+ * occurs.
  */
 #include "cli/listed.h"
 
@@ -14,8 +15,8 @@ static void put_title(struct buf *out, const struct listed_module *l)
     buf_printf(out, "%s", l->path);
     if (l->parts > 1)
         buf_printf(out, " module %zu", l->part + 1);
-    buf_printf(out, ": %zu computation%s, %zu instructions\n", computations, computations == 1 ? "" : "s",
-               hlo_list_count(l->listing));
+    buf_printf(out, ": %zu computation%s, %zu instructions\n", computations,
+               computations == 1 ? "" : "s", hlo_list_count(l->listing));
 }
 
 struct columns {
@@ -57,7 +58,8 @@ static void put_computation(struct buf *out, const hlo_listing *l, size_t number
         widen(&widths.op, i.op);
         widen(&widths.shape, i.shape);
     }
-    buf_printf(out, "%s%s: %zu instruction%s", c.entry ? "ENTRY " : "", c.name, c.count, c.count == 1 ? "" : "s");
+    buf_printf(out, "%s%s: %zu instruction%s", c.entry ? "ENTRY " : "", c.name, c.count,
+               c.count == 1 ? "" : "s");
     for (size_t k = 0; k < c.caller_count && k < 3; k++)
         buf_printf(out, "%s %s", k ? "," : ", called by", hlo_list_inst(l, c.callers[k]).name);
     buf_printf(out, c.caller_count > 3 ? " and %zu more\n" : "\n", c.caller_count - 3);

@@ -1,5 +1,6 @@
 /*
- * hlo: finds the subcommand. `hlo FILE` is `hlo run FILE`, and `hlo` alone on a terminal is `hlo repl`.
+ * hlo: finds the subcommand. `hlo FILE` is `hlo run FILE`, and `hlo` alone on a terminal is `hlo
+ * repl`.
  */
 #include "cli/cli.h"
 
@@ -34,7 +35,8 @@ static int finish(int status)
         return status;
     if (errno == EPIPE)
         return STATUS_PIPE;
-    const char *why = errno ? strerror(errno) : "write error"; /* an earlier one: its reason is gone */
+    const char *why =
+        errno ? strerror(errno) : "write error"; /* an earlier one: its reason is gone */
     fprintf(stderr, "hlo: error: cannot write to standard output: %s\n", why);
     return status ? status : HLO_USAGE;
 }
@@ -47,15 +49,17 @@ static bool is_general(const char *word)
         return false;
     for (int i = 0; i < OPT_COUNT; i++)
         if (str_is(name, option_row((enum option_id)i)->name))
-            return option_belongs((enum option_id)i, CMD_NONE) && !option_belongs((enum option_id)i, CMD_RUN);
+            return option_belongs((enum option_id)i, CMD_NONE) &&
+                   !option_belongs((enum option_id)i, CMD_RUN);
     return false;
 }
 
 static int unknown_command(struct options *o, const char *word)
 {
     const char *nearest = command_nearest(word);
-    return *nearest ? usage_error(o, "'%s' is not a command or file; did you mean '%s'?", word, nearest)
-                    : usage_error(o, "'%s' is not a command or file", word);
+    return *nearest
+               ? usage_error(o, "'%s' is not a command or file; did you mean '%s'?", word, nearest)
+               : usage_error(o, "'%s' is not a command or file", word);
 }
 
 /* When the first word is no command: `hlo help X`, `hlo --help`, `hlo FILE`, a misspelt command. */
@@ -151,8 +155,8 @@ static int dispatch(struct options *o, int argc, char **argv)
     return HLO_USAGE;
 }
 
-/* Kernels take scratch memory and free it, again and again: if it went back to the system each time, the first touch
- * of its pages would take longer than many a kernel does. */
+/* Kernels take scratch memory and free it, again and again: if it went back to the system each
+ * time, the first touch of its pages would take longer than many a kernel does. */
 static void keep_scratch(void)
 {
 #if defined __GLIBC__
@@ -166,12 +170,14 @@ __attribute__((noinline)) static void grow_stack(void)
 {
     enum { PAGE = 4096 };
     char stack[STACK_NEEDED];
-    for (volatile char *page = stack + STACK_NEEDED - PAGE; page > stack; page -= PAGE) /* downwards, as the stack grows */
+    for (volatile char *page = stack + STACK_NEEDED - PAGE; page > stack;
+         page -= PAGE) /* downwards, as the stack grows */
         *page = 0;
 }
 
-/* Where the addresses of a process are limited, its stack may find no room to grow into, which would be a crash, at any time:
- * so it takes what it may need while there is somebody to ask. False: there isn't so much. */
+/* Where the addresses of a process are limited, its stack may find no room to grow into, which
+ * would be a crash, at any time: so it takes what it may need while there is somebody to ask.
+ * False: there isn't so much. */
 static bool has_stack(void)
 {
     struct rlimit l;

@@ -21,7 +21,8 @@ struct model_inputs {
 
 /* Fills in the rest; `o`, `m` and `model` must be set. */
 void model_inputs_begin(struct model_inputs *in);
-/* Reads the values from the arguments behind the file's name and from --inputs. HLO_OK, or a status with messages. */
+/* Reads the values from the arguments behind the file's name and from --inputs. HLO_OK, or a status
+ * with messages. */
 int model_inputs_collect(struct model_inputs *in);
 /* Reads input_0.pb, input_1.pb, ... of a folder. False with messages. */
 bool model_inputs_read(struct model_inputs *in, const char *folder);
@@ -29,11 +30,11 @@ void model_inputs_free(struct model_inputs *in);
 
 /* ---- model_run.c ---- */
 
-/* Imports the model for these inputs and runs it. With `bound` 0 it is chosen here, and a run that goes beyond it is repeated
- * with a larger one. The outputs, to be freed by model_outputs_free, or NULL; sets the status, and the messages of the run that
- * counts, which the caller frees. */
-hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const struct hlo_run_options *options, int *status,
-                           hlo_messages **said);
+/* Imports the model for these inputs and runs it. With `bound` 0 it is chosen here, and a run that
+ * goes beyond it is repeated with a larger one. The outputs, to be freed by model_outputs_free, or
+ * NULL; sets the status, and the messages of the run that counts, which the caller frees. */
+hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound,
+                           const struct hlo_run_options *options, int *status, hlo_messages **said);
 void model_outputs_free(hlo_onnx_value **outputs, size_t count);
 size_t model_output_count(const hlo_onnx *model);
 /* hlo run of a model, with the options of any run. */
@@ -41,7 +42,8 @@ int model_command(const struct options *o, const struct hlo_run_options *options
 
 /* ---- model_test.c ---- */
 
-/* Whether PATH is DIR/test_data_set_N with a DIR/model.onnx beside it: the form of ONNX's node tests. */
+/* Whether PATH is DIR/test_data_set_N with a DIR/model.onnx beside it: the form of ONNX's node
+ * tests. */
 bool model_is_data_set(const char *path);
 /* Runs the model on such a set. What fails is written to `why`. */
 void model_test(const struct options *o, const char *data_set, struct buf *why);

@@ -1,5 +1,6 @@
 /*
- * Reads the inputs of a model of ONNX: literals, sequences of them, arrays in files, ONNX's own test data.
+ * Reads the inputs of a model of ONNX: literals, sequences of them, arrays in files, ONNX's own
+ * test data.
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
@@ -67,13 +68,15 @@ static size_t elements_of_braces(struct str s, size_t at)
     return blank ? 0 : commas + 1;
 }
 
-/* The sizes that nested braces show: [2,3] for `{{1, 2, 3}, {4, 5, 6}}`. Only first elements are looked at. */
+/* The sizes that nested braces show: [2,3] for `{{1, 2, 3}, {4, 5, 6}}`. Only first elements are
+ * looked at. */
 static void put_dims_of_braces(struct buf *b, struct str s)
 {
     enum { DEEPEST = 64 };
     size_t depth = 0;
     buf_putc(b, '[');
-    for (size_t at = 0; at < s.len && depth < DEEPEST && (s.ptr[at] == '{' || char_is_blank(s.ptr[at])); at++)
+    for (size_t at = 0;
+         at < s.len && depth < DEEPEST && (s.ptr[at] == '{' || char_is_blank(s.ptr[at])); at++)
         if (s.ptr[at] == '{')
             buf_printf(b, depth++ ? ",%zu" : "%zu", elements_of_braces(s, at + 1));
     buf_putc(b, ']');
@@ -95,8 +98,10 @@ static bool is_static(const struct hlo_onnx_port *port)
     return all;
 }
 
-/* Reads a literal. If it names no shape, it has the one that the model declares, or that its braces show. */
-static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onnx_port *port, struct str text)
+/* Reads a literal. If it names no shape, it has the one that the model declares, or that its braces
+ * show. */
+static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onnx_port *port,
+                                   struct str text)
 {
     struct buf b = {0};
     text = str_trim(text);
@@ -127,7 +132,8 @@ static size_t element_end(struct str s, size_t at)
 }
 
 /* Reads a sequence, `[f32[1] {1}, f32[2] {1, 2}]`, given without its brackets. */
-static bool elements_of_text(struct model_inputs *in, const struct hlo_onnx_port *port, struct str s, struct tensors *t)
+static bool elements_of_text(struct model_inputs *in, const struct hlo_onnx_port *port,
+                             struct str s, struct tensors *t)
 {
     for (size_t at = 0; str_trim(s).len > 0 && at <= s.len;) {
         size_t end = element_end(s, at);
@@ -150,9 +156,12 @@ static bool value_of_text(struct model_inputs *in, size_t i, struct str text)
         return put_tensors(in, i, false, &t);
     if (port.sequence) {
         if (text.len < 2 || text.ptr[0] != '[' || text.ptr[text.len - 1] != ']')
-            return usage_error(in->o, "input '%s' is %s: write its elements in brackets, [{1}, {1, 2}]", port.name, port.type),
+            return usage_error(in->o,
+                               "input '%s' is %s: write its elements in brackets, [{1}, {1, 2}]",
+                               port.name, port.type),
                    false;
-        return elements_of_text(in, &port, (struct str){text.ptr + 1, text.len - 2}, &t) && put_tensors(in, i, true, &t);
+        return elements_of_text(in, &port, (struct str){text.ptr + 1, text.len - 2}, &t) &&
+               put_tensors(in, i, true, &t);
     }
     hlo_literal *l = tensor_of_text(in, &port, text);
     return l && put_tensors(in, i, true, &(struct tensors){&l, 1, 1});
@@ -160,15 +169,18 @@ static bool value_of_text(struct model_inputs *in, size_t i, struct str text)
 
 /* ---- values in files ---- */
 
-/* What the file calls an input, or element k of one that is a sequence: by its name or its number. NULL: it has
- * neither. */
-static const char *array_name(struct model_inputs *in, const hlo_arrays *z, size_t i, const struct hlo_onnx_port *port, size_t k)
+/* What the file calls an input, or element k of one that is a sequence: by its name or its number.
+ * NULL: it has neither. */
+static const char *array_name(struct model_inputs *in, const hlo_arrays *z, size_t i,
+                              const struct hlo_onnx_port *port, size_t k)
 {
     struct arena *a = &in->arena;
     const char *by_number = arena_printf(a, "arg%zu", i).ptr;
     const char *names[] = {port->name, by_number},
-               *elements[] = {arena_printf(a, "%s[%zu]", port->name, k).ptr, arena_printf(a, "%s.%zu", port->name, k).ptr,
-                              arena_printf(a, "%s[%zu]", by_number, k).ptr, arena_printf(a, "%s.%zu", by_number, k).ptr};
+               *elements[] = {arena_printf(a, "%s[%zu]", port->name, k).ptr,
+                              arena_printf(a, "%s.%zu", port->name, k).ptr,
+                              arena_printf(a, "%s[%zu]", by_number, k).ptr,
+                              arena_printf(a, "%s.%zu", by_number, k).ptr};
     const char **list = port->sequence ? elements : names;
     size_t count = port->sequence ? COUNT_OF(elements) : COUNT_OF(names);
     for (size_t n = 0; n < count; n++)
@@ -221,7 +233,8 @@ static bool value_of_text_file(struct model_inputs *in, size_t i, const char *pa
 {
     struct file_bytes file;
     if (!file_read(path, &file)) {
-        hlo_messages_add(in->m, path, arena_printf(&in->arena, "cannot read file: %s", file_problem(errno)).ptr);
+        hlo_messages_add(in->m, path,
+                         arena_printf(&in->arena, "cannot read file: %s", file_problem(errno)).ptr);
         return false;
     }
     bool ok = value_of_text(in, i, (struct str){file.data, file.size});
@@ -252,8 +265,10 @@ static bool value_of_argument(struct model_inputs *in, size_t i, const char *tex
     return value_of_text_file(in, i, text + 1);
 }
 
-/* The input that NAME=ARG names, and where its value begins. Names of ONNX may contain anything, `=` too. */
-static bool find_named(const struct model_inputs *in, const char *arg, size_t *i, const char **value)
+/* The input that NAME=ARG names, and where its value begins. Names of ONNX may contain anything,
+ * `=` too. */
+static bool find_named(const struct model_inputs *in, const char *arg, size_t *i,
+                       const char **value)
 {
     struct hlo_onnx_port port;
     for (*i = 0; hlo_onnx_input(in->model, *i, &port); ++*i) {
@@ -272,8 +287,9 @@ static int unknown_input(const struct model_inputs *in, const char *arg)
     struct hlo_onnx_port port;
     for (size_t i = 0; hlo_onnx_input(in->model, i, &port); i++)
         buf_printf(&names, i ? ", '%s'" : "'%s'", port.name);
-    int status = usage_error(in->o, "unknown input '%.*s'; the model has %s", (int)hlo_argument_value(arg) - 1, arg,
-                             in->count ? names.data : "none");
+    int status =
+        usage_error(in->o, "unknown input '%.*s'; the model has %s",
+                    (int)hlo_argument_value(arg) - 1, arg, in->count ? names.data : "none");
     buf_free(&names);
     return status;
 }
@@ -308,7 +324,8 @@ static int positional_arguments(struct model_inputs *in)
         while (in->next < in->count && in->values[in->next])
             in->next++;
         if (in->next == in->count)
-            return usage_error(in->o, "too many arguments: '%s'; the model has %zu inputs", arg, in->count);
+            return usage_error(in->o, "too many arguments: '%s'; the model has %zu inputs", arg,
+                               in->count);
         if (!value_of_argument(in, in->next, arg))
             return HLO_USAGE;
     }
@@ -333,7 +350,8 @@ static int missing_values(struct model_inputs *in)
         if (in->values[i])
             continue;
         if (!port.optional)
-            return usage_error(in->o, "missing value for input %zu, '%s', of type %s", i, port.name, port.type);
+            return usage_error(in->o, "missing value for input %zu, '%s', of type %s", i, port.name,
+                               port.type);
         if (!put_tensors(in, i, false, &(struct tensors){0}))
             return HLO_USAGE;
     }

@@ -1,8 +1,8 @@
 /*
  * hlo run of a model of ONNX: imports and runs it, and prints the outputs as values of ONNX.
  *
- * A model may compute sizes that are larger than anything in its inputs: then arrays are given a bound. When a run finds it too
- * small, the model is imported and run again with a larger one.
+ * A model may compute sizes that are larger than anything in its inputs: then arrays are given a
+ * bound. When a run finds it too small, the model is imported and run again with a larger one.
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
@@ -29,7 +29,8 @@ void model_outputs_free(hlo_onnx_value **outputs, size_t count)
 
 /* ---- one run ---- */
 
-static hlo_onnx_value **outputs_of(const struct model_inputs *in, const hlo_literal *result, hlo_messages *m)
+static hlo_onnx_value **outputs_of(const struct model_inputs *in, const hlo_literal *result,
+                                   hlo_messages *m)
 {
     size_t count = model_output_count(in->model);
     hlo_onnx_value **outputs = heap_zalloc(count + 1, sizeof(hlo_onnx_value *));
@@ -41,8 +42,9 @@ static hlo_onnx_value **outputs_of(const struct model_inputs *in, const hlo_lite
     return outputs;
 }
 
-static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_module *module, const struct hlo_run_options *options,
-                                   int *status, hlo_messages *m)
+static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_module *module,
+                                   const struct hlo_run_options *options, int *status,
+                                   hlo_messages *m)
 {
     hlo_literal **args = heap_zalloc(in->count + 1, sizeof(hlo_literal *));
     hlo_onnx_value **outputs = NULL;
@@ -62,8 +64,9 @@ static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_modu
     return outputs;
 }
 
-static hlo_onnx_value **run_bounded(const struct model_inputs *in, int64_t bound, const struct hlo_run_options *options,
-                                    int *status, hlo_messages *m)
+static hlo_onnx_value **run_bounded(const struct model_inputs *in, int64_t bound,
+                                    const struct hlo_run_options *options, int *status,
+                                    hlo_messages *m)
 {
     hlo_module *module = hlo_onnx_import(in->model, in->values, bound, m);
     hlo_onnx_value **outputs = NULL;
@@ -98,8 +101,8 @@ static uint64_t half_of_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages / 2 * (uint64_t)size : 0;
 }
 
-/* A run that failed with the messages `m`, after one that failed with `before` or none: whether a larger bound
- * may help. It does not where the same size meets the same bound again. */
+/* A run that failed with the messages `m`, after one that failed with `before` or none: whether a
+ * larger bound may help. It does not where the same size meets the same bound again. */
 static bool try_larger(const hlo_messages *m, const hlo_messages *before)
 {
     const char *text = beyond_bound(m), *earlier = before ? beyond_bound(before) : NULL;
@@ -120,8 +123,8 @@ static void add_attempt(hlo_messages *said, int64_t bound, const hlo_messages *m
     buf_free(&b);
 }
 
-hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const struct hlo_run_options *options, int *status,
-                           hlo_messages **said)
+hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound,
+                           const struct hlo_run_options *options, int *status, hlo_messages **said)
 {
     bool fixed = bound > 0;
     struct hlo_run_options limited = *options;
@@ -133,14 +136,18 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
         int result;
         hlo_messages *m = hlo_messages_new();
         hlo_onnx_value **outputs = run_bounded(in, bound, &limited, &result, m);
-        /* If there is no memory for larger arrays, the message that counts is the one that made them necessary. */
-        if (*said && !outputs && (result == HLO_REJECTED || error_with(m, "limit-memory") || error_with(m, "out-of-memory"))) {
+        /* If there is no memory for larger arrays, the message that counts is the one that made
+         * them necessary. */
+        if (*said && !outputs &&
+            (result == HLO_REJECTED || error_with(m, "limit-memory") ||
+             error_with(m, "out-of-memory"))) {
             add_attempt(*said, bound, m);
             hlo_messages_free(m);
             *status = options->max_memory > 0 ? result : *status;
             return NULL;
         }
-        bool again = !outputs && !fixed && bound <= LARGEST_BOUND / BOUND_FACTOR && try_larger(m, *said);
+        bool again =
+            !outputs && !fixed && bound <= LARGEST_BOUND / BOUND_FACTOR && try_larger(m, *said);
         hlo_messages_free(*said);
         *said = m;
         *status = result;
@@ -174,13 +181,17 @@ static void put_model_value(struct buf *out, const hlo_onnx_value *v, const stru
     buf_puts(out, count ? "\n]" : "]");
 }
 
-/* Writes a JSON object for an output: a sequence has a list of tensors, an empty optional "present":false. */
-static void put_model_json(struct buf *out, const char *name, const hlo_onnx_value *v, const struct hlo_view *view)
+/* Writes a JSON object for an output: a sequence has a list of tensors, an empty optional
+ * "present":false. */
+static void put_model_json(struct buf *out, const char *name, const hlo_onnx_value *v,
+                           const struct hlo_view *view)
 {
     bool sequence = hlo_onnx_value_sequence(v);
     buf_puts(out, "{\"output\":");
     buf_json_str(out, str_of(name));
-    buf_puts(out, sequence ? ",\"sequence\":[" : hlo_onnx_value_present(v) ? "," : ",\"present\":false}");
+    buf_puts(out, sequence                    ? ",\"sequence\":["
+                  : hlo_onnx_value_present(v) ? ","
+                                              : ",\"present\":false}");
     for (size_t i = 0; i < hlo_onnx_value_count(v); i++) {
         hlo_text text = hlo_literal_json(hlo_onnx_value_tensor(v, i), view);
         buf_puts(out, i ? "," : "");
@@ -190,7 +201,8 @@ static void put_model_json(struct buf *out, const char *name, const hlo_onnx_val
     buf_puts(out, sequence ? "]}" : "");
 }
 
-static bool write_text(const struct options *o, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
+static bool write_text(const struct options *o, const hlo_onnx *model,
+                       hlo_onnx_value *const *outputs, hlo_messages *m)
 {
     struct hlo_onnx_port port;
     struct buf b = {0};
@@ -213,8 +225,10 @@ static bool write_text(const struct options *o, const hlo_onnx *model, hlo_onnx_
     return ok;
 }
 
-/* Writes arrays out0, out1, ...; the elements of a sequence as out2[0], out2[1], ...; nothing for an empty optional. */
-static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
+/* Writes arrays out0, out1, ...; the elements of a sequence as out2[0], out2[1], ...; nothing for
+ * an empty optional. */
+static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *const *outputs,
+                      hlo_messages *m)
 {
     struct arena a;
     const char **names = NULL;
@@ -223,8 +237,9 @@ static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *c
     arena_init(&a);
     for (size_t i = 0; i < model_output_count(model); i++)
         for (size_t k = 0; k < hlo_onnx_value_count(outputs[i]); k++) {
-            struct str name =
-                hlo_onnx_value_sequence(outputs[i]) ? arena_printf(&a, "out%zu[%zu]", i, k) : arena_printf(&a, "out%zu", i);
+            struct str name = hlo_onnx_value_sequence(outputs[i])
+                                  ? arena_printf(&a, "out%zu[%zu]", i, k)
+                                  : arena_printf(&a, "out%zu", i);
             arrays = vec_grow(&a, arrays, count, &array_capacity, sizeof *arrays);
             arrays[count] = hlo_onnx_value_tensor(outputs[i], k);
             VEC_PUSH(&a, names, count, name_capacity) = name.ptr;
@@ -234,15 +249,21 @@ static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *c
     return ok;
 }
 
-static bool write_outputs(const struct options *o, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
+static bool write_outputs(const struct options *o, const hlo_onnx *model,
+                          hlo_onnx_value *const *outputs, hlo_messages *m)
 {
     const char *path = o->value[OPT_OUTPUT];
     if (path && ends_with(path, ".npz"))
         return write_npz(path, model, outputs, m);
     if (!path || !hlo_write_knows(path))
         return write_text(o, model, outputs, m);
-    if (model_output_count(model) != 1 || hlo_onnx_value_sequence(outputs[0]) || hlo_onnx_value_count(outputs[0]) != 1)
-        return usage_error(o, "'%s' holds one array, but the model returns several values; write an .npz file", path), false;
+    if (model_output_count(model) != 1 || hlo_onnx_value_sequence(outputs[0]) ||
+        hlo_onnx_value_count(outputs[0]) != 1)
+        return usage_error(
+                   o,
+                   "'%s' holds one array, but the model returns several values; write an .npz file",
+                   path),
+               false;
     const hlo_literal *only = hlo_onnx_value_tensor(outputs[0], 0);
     return hlo_write_arrays(path, "out", &only, 1, m);
 }
@@ -267,11 +288,13 @@ static int run_collected(const struct model_inputs *in, const struct hlo_run_opt
 
 int model_command(const struct options *o, const struct hlo_run_options *options)
 {
-    static const enum option_id others[] = {OPT_RANDOM,  OPT_REPLICAS, OPT_PARTITIONS,  OPT_WORLD,          OPT_INFEED,
-                                            OPT_OUTFEED, OPT_MODULE,   OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB};
+    static const enum option_id others[] = {OPT_RANDOM, OPT_REPLICAS,    OPT_PARTITIONS,
+                                            OPT_WORLD,  OPT_INFEED,      OPT_OUTFEED,
+                                            OPT_MODULE, OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB};
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (o->given[others[i]])
-            return usage_error(o, "'--%s' is not supported for ONNX models", option_row(others[i])->name);
+            return usage_error(o, "'--%s' is not supported for ONNX models",
+                               option_row(others[i])->name);
     if (o->each_count > 0)
         return usage_error(o, "ONNX models have no participants");
     hlo_onnx *model;

@@ -1,5 +1,6 @@
 /*
- * hlo test of ONNX's node tests: a folder with a model, and with sets of inputs and expected outputs.
+ * hlo test of ONNX's node tests: a folder with a model, and with sets of inputs and expected
+ * outputs.
  */
 #include "cli/model.h"
 
@@ -24,18 +25,21 @@ static void complain(struct buf *why, const char *path, const hlo_messages *m)
         buf_putc(why, '\n');
     if (text.size == 0)
         buf_printf(why, "%s: failed", path);
-    buf_bytes(why, text.data, text.size > 0 && text.data[text.size - 1] == '\n' ? text.size - 1 : text.size);
+    buf_bytes(why, text.data,
+              text.size > 0 && text.data[text.size - 1] == '\n' ? text.size - 1 : text.size);
     hlo_text_free(&text);
 }
 
 /* The tolerance of ONNX's own tests. */
 static bool tensors_agree(const hlo_literal *actual, const hlo_literal *expected, hlo_text *why)
 {
-    static const struct hlo_tolerance tolerance = {.size = sizeof tolerance, .rel = 1e-3, .abs = 1e-7};
+    static const struct hlo_tolerance tolerance = {
+        .size = sizeof tolerance, .rel = 1e-3, .abs = 1e-7};
     return hlo_literal_compare(actual, expected, &tolerance, why);
 }
 
-static void compare(struct buf *why, const char *path, const hlo_onnx_value *actual, const hlo_onnx_value *expected)
+static void compare(struct buf *why, const char *path, const hlo_onnx_value *actual,
+                    const hlo_onnx_value *expected)
 {
     size_t count = hlo_onnx_value_count(expected), have = hlo_onnx_value_count(actual);
     if (hlo_onnx_value_present(actual) != hlo_onnx_value_present(expected)) {
@@ -48,7 +52,8 @@ static void compare(struct buf *why, const char *path, const hlo_onnx_value *act
     }
     for (size_t i = 0; i < count; i++) {
         hlo_text said;
-        if (!tensors_agree(hlo_onnx_value_tensor(actual, i), hlo_onnx_value_tensor(expected, i), &said)) {
+        if (!tensors_agree(hlo_onnx_value_tensor(actual, i), hlo_onnx_value_tensor(expected, i),
+                           &said)) {
             buf_printf(why, "%s%s: ", why->size > 0 ? "\n" : "", path);
             if (hlo_onnx_value_sequence(expected))
                 buf_printf(why, "element %zu: ", i);
@@ -58,7 +63,8 @@ static void compare(struct buf *why, const char *path, const hlo_onnx_value *act
     }
 }
 
-static void check_outputs(struct model_inputs *in, const char *folder, hlo_onnx_value *const *outputs, struct buf *why)
+static void check_outputs(struct model_inputs *in, const char *folder,
+                          hlo_onnx_value *const *outputs, struct buf *why)
 {
     size_t count = model_output_count(in->model);
     for (size_t i = 0; i < count; i++) {
@@ -74,7 +80,8 @@ static void check_outputs(struct model_inputs *in, const char *folder, hlo_onnx_
 
 static void run_set(struct model_inputs *in, const char *folder, struct buf *why)
 {
-    struct hlo_run_options options = {.size = sizeof options, .plain = in->o->given[OPT_PLAIN], .threads = 1};
+    struct hlo_run_options options = {
+        .size = sizeof options, .plain = in->o->given[OPT_PLAIN], .threads = 1};
     hlo_messages *said = NULL;
     int status;
     if (!model_inputs_read(in, folder)) {

@@ -23,9 +23,14 @@ hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m,
 }
 
 /* The name and what follows stand from argument number `at` on. */
-static int with_name_at(const struct options *o, hlo_module *module, const char *path, size_t at, named_fn *fn, hlo_messages *m)
+static int with_name_at(const struct options *o, hlo_module *module, const char *path, size_t at,
+                        named_fn *fn, hlo_messages *m)
 {
-    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + at + 1, .given_count = o->arg_count - at - 1};
+    struct arguments a = {.o = o,
+                          .m = m,
+                          .module = module,
+                          .given = o->args + at + 1,
+                          .given_count = o->arg_count - at - 1};
     int status = arguments_check(&a, module);
     if (status != HLO_OK)
         return status;

@@ -1,9 +1,13 @@
 /*
- * Opens the file that a command is given: --module picks one of its modules, and a bundle contains its own.
+ * Opens the file that a command is given: --module picks one of its modules, and a bundle contains
+ * its own.
  */
 #include "cli/cli.h"
 
-const char *file_argument(const struct options *o) { return o->arg_count > 0 ? o->args[0] : o->value[OPT_BUNDLE]; }
+const char *file_argument(const struct options *o)
+{
+    return o->arg_count > 0 ? o->args[0] : o->value[OPT_BUNDLE];
+}
 
 bool file_is_bundle(const char *path) { return file_begins(path, STR("PK\3\4")); }
 

@@ -19,8 +19,8 @@ static void put_operands(const struct hlo_op *op)
         printf("%d to %d\n", op->min_operands, op->max_operands);
 }
 
-/* The element types of one kind that parser and verifier take, by the worked examples: the kind's name
- * where that is all of them. */
+/* The element types of one kind that parser and verifier take, by the worked examples: the kind's
+ * name where that is all of them. */
 static void put_kind(size_t op, const char *initials, const char *name, const char **comma)
 {
     const char *dtype;
@@ -107,7 +107,8 @@ static bool put_form(const char *name)
         ;
     if (!form.name)
         return false;
-    printf("%s: %s\nSpecification: %s\n\nA builder form, which --strict rejects; it is read as core HLO that usually ends in "
+    printf("%s: %s\nSpecification: %s\n\nA builder form, which --strict rejects; it is read as "
+           "core HLO that usually ends in "
            "%s:\n\n",
            form.name, form.help, form.spec, form.op);
     put_op(find_op(form.op));

@@ -1,10 +1,12 @@
 /*
- * ops_cell: whether an operation is accepted and runs for an element type, found out by its examples.
+ * ops_cell: whether an operation is accepted and runs for an element type, found out by its
+ * examples.
  */
 #include "cli/ops.h"
 
 /* The module of an example; NULL when parser or verifier reject it. */
-static hlo_module *accepted(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m)
+static hlo_module *accepted(size_t op, size_t example, const char *dtype, const char *other,
+                            hlo_messages *m)
 {
     hlo_text text = hlo_op_example_text(op, example, dtype, other);
     hlo_file *f = hlo_file_of_text(hlo_op_get(op).name, text.data, text.size, false);
@@ -18,16 +20,16 @@ static hlo_module *accepted(size_t op, size_t example, const char *dtype, const 
     return module;
 }
 
-/* The verifier accepts some operations on types for which the specification defines no value; planning
- * reports that. */
+/* The verifier accepts some operations on types for which the specification defines no value;
+ * planning reports that. */
 static bool is_undefined(const hlo_messages *m)
 {
     size_t n = hlo_messages_count(m);
     return n > 0 && strcmp(hlo_messages_get(m, n - 1).id, "not-defined") == 0;
 }
 
-/* Argument `i` of the example if it has the shape of the parameter, so that sizes and offsets are valid;
- * otherwise random values. */
+/* Argument `i` of the example if it has the shape of the parameter, so that sizes and offsets are
+ * valid; otherwise random values. */
 static hlo_literal *argument(const hlo_module *module, size_t i, const char *args, hlo_messages *m)
 {
     for (size_t line = 0; line < i; line++) {
@@ -48,7 +50,8 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
 }
 
 /* An item for infeed, of the shape of the first parameter. */
-static hlo_literal *give_item(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m)
+static hlo_literal *give_item(void *context, size_t participant, const hlo_feed_call *call,
+                              hlo_messages *m)
 {
     (void)participant, (void)call;
     return hlo_random_param(context, 0, 1, m);
@@ -61,10 +64,14 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
     hlo_literal **args = heap_zalloc(count + 1, sizeof *args), *result = NULL;
     while (args && made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
-    hlo_program *p = args && made == count ? hlo_plan(module, &HLO_WITH(hlo_run_options, .plain = plain, .threads = 1), m) : NULL;
+    hlo_program *p =
+        args && made == count
+            ? hlo_plan(module, &HLO_WITH(hlo_run_options, .plain = plain, .threads = 1), m)
+            : NULL;
     if (p)
         hlo_run_all(p, (const hlo_literal *const *)args, count,
-                    &(struct hlo_feeds){sizeof(struct hlo_feeds), module, give_item, NULL}, &result, m);
+                    &(struct hlo_feeds){sizeof(struct hlo_feeds), module, give_item, NULL}, &result,
+                    m);
     bool ok = result != NULL;
     hlo_literal_free(result);
     hlo_program_free(p);
@@ -75,7 +82,8 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
 }
 
 /* One example for one pair of types. */
-static enum cell try_example(size_t op, size_t i, const char *dtype, const char *other, enum ops_try how, hlo_messages *m)
+static enum cell try_example(size_t op, size_t i, const char *dtype, const char *other,
+                             enum ops_try how, hlo_messages *m)
 {
     struct hlo_op_example e;
     enum cell cell = CELL_REJECTED;
@@ -91,7 +99,8 @@ static enum cell try_example(size_t op, size_t i, const char *dtype, const char 
 }
 
 /* An example for every second type. */
-static enum cell try_others(size_t op, size_t i, const char *dtype, enum ops_try how, hlo_messages *m)
+static enum cell try_others(size_t op, size_t i, const char *dtype, enum ops_try how,
+                            hlo_messages *m)
 {
     const char *other;
     enum cell worst = CELL_REJECTED;
@@ -104,14 +113,17 @@ static enum cell try_others(size_t op, size_t i, const char *dtype, enum ops_try
     return worst;
 }
 
-enum cell ops_cell(size_t op, const char *dtype, const char *other, enum ops_try how, hlo_messages *m)
+enum cell ops_cell(size_t op, const char *dtype, const char *other, enum ops_try how,
+                   hlo_messages *m)
 {
     struct hlo_op_example e;
     enum cell worst = CELL_REJECTED;
-    for (size_t i = 0; hlo_op_example(op, i, &e) && !(how == TRY_VERIFY && worst == CELL_RUNS); i++) {
+    for (size_t i = 0; hlo_op_example(op, i, &e) && !(how == TRY_VERIFY && worst == CELL_RUNS);
+         i++) {
         if (!e.dtype != !dtype)
             continue;
-        const enum cell cell = e.other && !other ? try_others(op, i, dtype, how, m) : try_example(op, i, dtype, other, how, m);
+        const enum cell cell = e.other && !other ? try_others(op, i, dtype, how, m)
+                                                 : try_example(op, i, dtype, other, how, m);
         worst = cell > worst ? cell : worst;
     }
     return worst;

@@ -1,6 +1,6 @@
 /*
- * hlo ops --dict: the words of a language as a dictionary for libFuzzer, from the tables: HLO text, directives of golden tests,
- * commands of the prompt, the command line.
+ * hlo ops --dict: the words of a language as a dictionary for libFuzzer, from the tables: HLO text,
+ * directives of golden tests, commands of the prompt, the command line.
  */
 #include "cli/golden.h"
 #include "cli/ops.h"
@@ -45,14 +45,15 @@ static void put_attributes(struct word_list *list, size_t op)
 }
 
 /* Words that no table has, one per line. */
-static const char text_words[] = "HloModule\nENTRY\nROOT\n%\n->\n<=\n...\n{...}\n()\n{}\n{{0,1},{2,3}}\n[]\nconstant({\ninf\n"
-                                 "-inf\nnan\nnan(0x1)\ntrue\nfalse\nreplica_count=\nnum_partitions=\nis_scheduled=true\n"
-                                 "entry_computation_layout={\ninput_output_alias={\nbuffer_donor={\nFileNames\nFunctionNames\n"
-                                 "FileLocations\nStackFrames\n{replicated}\n{maximal device=0}\n{devices=[2,1]0,1}\n"
-                                 "{devices=[2,2]<=[4]}\nsize=2x2\nstride=\npad=0_1x1_0\nlhs_dilate=\nrhs_dilate=\n"
-                                 "rhs_reversal=\nb01f_01io->b01f\n{1,0:T(8,128)}\n:S(1)\n:E(4)\n/*index=5*/\n// -----\n1e-45\n"
-                                 "9223372036854775807\n-9223372036854775808\n18446744073709551615\n%cycle\n"
-                                 "execution_thread=\"main\"\n";
+static const char text_words[] =
+    "HloModule\nENTRY\nROOT\n%\n->\n<=\n...\n{...}\n()\n{}\n{{0,1},{2,3}}\n[]\nconstant({\ninf\n"
+    "-inf\nnan\nnan(0x1)\ntrue\nfalse\nreplica_count=\nnum_partitions=\nis_scheduled=true\n"
+    "entry_computation_layout={\ninput_output_alias={\nbuffer_donor={\nFileNames\nFunctionNames\n"
+    "FileLocations\nStackFrames\n{replicated}\n{maximal device=0}\n{devices=[2,1]0,1}\n"
+    "{devices=[2,2]<=[4]}\nsize=2x2\nstride=\npad=0_1x1_0\nlhs_dilate=\nrhs_dilate=\n"
+    "rhs_reversal=\nb01f_01io->b01f\n{1,0:T(8,128)}\n:S(1)\n:E(4)\n/*index=5*/\n// -----\n1e-45\n"
+    "9223372036854775807\n-9223372036854775808\n18446744073709551615\n%cycle\n"
+    "execution_thread=\"main\"\n";
 
 static void put_text(struct word_list *list)
 {
@@ -102,8 +103,9 @@ static void put_test(struct word_list *list)
 
 static void put_repl(struct word_list *list)
 {
-    static const char *const others[] = {"[0]", "[1:]", "[..., -1]", "_1",     "_2",     "on",      "off",
-                                         " = ", ";",    "--random",  "--fake", "@x.npy", "module 1"};
+    static const char *const others[] = {"[0]",    "[1:]",   "[..., -1]", "_1", "_2",
+                                         "on",     "off",    " = ",       ";",  "--random",
+                                         "--fake", "@x.npy", "module 1"};
     const char *name;
     put_words(list, others, COUNT_OF(others));
     for (size_t i = 0; (name = repl_command_name(i)); i++)
@@ -116,7 +118,9 @@ static void put_options(struct word_list *list)
         put_word(list, command_row((enum command)c)->name);
     for (int i = 0; i < OPT_COUNT; i++) {
         const struct option_row *row = option_row((enum option_id)i);
-        put_word(list, arena_printf(&list->arena, " --%s%s", row->name, row->value[0] == '=' ? "=" : "").ptr);
+        put_word(
+            list,
+            arena_printf(&list->arena, " --%s%s", row->name, row->value[0] == '=' ? "=" : "").ptr);
         if (row->letter)
             put_word(list, arena_printf(&list->arena, " -%c", row->letter).ptr);
     }
@@ -127,7 +131,8 @@ int ops_dictionary(const struct options *o)
     static const struct {
         const char *name;
         void (*put)(struct word_list *list);
-    } kinds[] = {{"options", put_options}, {"repl", put_repl}, {"test", put_test}, {"text", put_text}};
+    } kinds[] = {
+        {"options", put_options}, {"repl", put_repl}, {"test", put_test}, {"text", put_text}};
     const char *kind = o->value[OPT_DICT] ? o->value[OPT_DICT] : "text";
     struct word_list list;
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
@@ -139,5 +144,6 @@ int ops_dictionary(const struct options *o)
         arena_free(&list.arena);
         return HLO_OK;
     }
-    return usage_error(o, "invalid value '%s' for '--dict': expected text, test, repl or options", kind);
+    return usage_error(o, "invalid value '%s' for '--dict': expected text, test, repl or options",
+                       kind);
 }

@@ -73,9 +73,13 @@ static void put_examples(struct buf *out, size_t op)
 void put_op_json(struct buf *out, size_t i)
 {
     const struct hlo_op op = hlo_op_get(i);
-    const char *const texts[][2] = {
-        {"name", op.name},     {"form", op.form},         {"help", op.help}, {"rule", op.rule}, {"differences", op.differences},
-        {"family", op.family}, {"specification", op.spec}};
+    const char *const texts[][2] = {{"name", op.name},
+                                    {"form", op.form},
+                                    {"help", op.help},
+                                    {"rule", op.rule},
+                                    {"differences", op.differences},
+                                    {"family", op.family},
+                                    {"specification", op.spec}};
     buf_putc(out, '{');
     for (size_t k = 0; k < COUNT_OF(texts); k++)
         put_text(out, texts[k][0], texts[k][1]);

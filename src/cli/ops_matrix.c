@@ -1,5 +1,6 @@
 /*
- * hlo ops --matrix: a table of operations by element types; each cell says whether the operation is accepted and runs.
+ * hlo ops --matrix: a table of operations by element types; each cell says whether the operation is
+ * accepted and runs.
  */
 #include "cli/ops.h"
 
@@ -7,8 +8,10 @@
 
 enum { MAX_TYPES = 64, NAME_WIDTH = 25 };
 
-static const char marks[CELL_KINDS] = {[CELL_REJECTED] = '.', [CELL_RUNS] = '+', [CELL_MISSING] = '!'};
-static const char *const words[CELL_KINDS] = {[CELL_REJECTED] = "rejected", [CELL_RUNS] = "runs", [CELL_MISSING] = "missing"};
+static const char marks[CELL_KINDS] = {
+    [CELL_REJECTED] = '.', [CELL_RUNS] = '+', [CELL_MISSING] = '!'};
+static const char *const words[CELL_KINDS] = {
+    [CELL_REJECTED] = "rejected", [CELL_RUNS] = "runs", [CELL_MISSING] = "missing"};
 
 struct matrix {
     const char *types[MAX_TYPES]; /* element types of arrays */
@@ -54,7 +57,8 @@ static void put_heads(const struct matrix *x, const char *corner)
     }
 }
 
-static void put_row_json(struct matrix *x, const char *key, const char *name, const enum cell *cells)
+static void put_row_json(struct matrix *x, const char *key, const char *name,
+                         const enum cell *cells)
 {
     printf("%s\n{\"%s\":\"%s\"", x->comma, key, name);
     for (int kind = 0; kind < CELL_KINDS; kind++) {
@@ -87,14 +91,15 @@ static void put_row(struct matrix *x, const char *key, const char *name, const e
 }
 
 /* Writes the state of an op or of one of its element types, and why. */
-static void put_state(struct matrix *x, const char *key, const char *name, enum cell cell, const char *why)
+static void put_state(struct matrix *x, const char *key, const char *name, enum cell cell,
+                      const char *why)
 {
     struct buf b = {0};
     x->totals[cell]++;
     buf_json_str(&b, str_of(why));
     if (x->json)
-        printf("%s\n{\"%s\":\"%s\",\"state\":\"%s\"%s%s}", x->comma, key, name, words[cell], *why ? ",\"why\":" : "",
-               *why ? b.data : "");
+        printf("%s\n{\"%s\":\"%s\",\"state\":\"%s\"%s%s}", x->comma, key, name, words[cell],
+               *why ? ",\"why\":" : "", *why ? b.data : "");
     else if (*key == 'o')
         printf("%-*s %c  (has no element type)\n", NAME_WIDTH, name, marks[cell]);
     else
@@ -136,7 +141,8 @@ static void put_reasons(struct matrix *x, size_t op)
     for (size_t t = 0; t < x->type_count; t++) {
         hlo_messages *m = hlo_messages_new();
         const enum cell cell = ops_cell(op, x->types[t], NULL, x->how, m);
-        put_state(x, "type", x->types[t], cell, cell != CELL_RUNS && hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
+        put_state(x, "type", x->types[t], cell,
+                  cell != CELL_RUNS && hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
         hlo_messages_free(m);
     }
 }
@@ -160,16 +166,19 @@ static void put_matrix(struct matrix *x, size_t op)
 
 int ops_matrix(const struct options *o, size_t op)
 {
-    struct matrix x = {.json = o->given[OPT_JSON], .how = o->given[OPT_PLAIN] ? TRY_RUN_PLAIN : TRY_RUN, .comma = ""};
+    struct matrix x = {.json = o->given[OPT_JSON],
+                       .how = o->given[OPT_PLAIN] ? TRY_RUN_PLAIN : TRY_RUN,
+                       .comma = ""};
     read_types(&x);
     if (x.json)
         fputs("{\"schema\":1,\"rows\":[", stdout);
     put_matrix(&x, op);
     if (x.json)
-        printf("\n],\"runs\":%zu,\"rejected\":%zu,\"missing\":%zu}\n", x.totals[CELL_RUNS], x.totals[CELL_REJECTED],
-               x.totals[CELL_MISSING]);
+        printf("\n],\"runs\":%zu,\"rejected\":%zu,\"missing\":%zu}\n", x.totals[CELL_RUNS],
+               x.totals[CELL_REJECTED], x.totals[CELL_MISSING]);
     else
-        printf("\n%c runs: %zu   %c rejected by the specification: %zu   %c missing: %zu\n", marks[CELL_RUNS],
-               x.totals[CELL_RUNS], marks[CELL_REJECTED], x.totals[CELL_REJECTED], marks[CELL_MISSING], x.totals[CELL_MISSING]);
+        printf("\n%c runs: %zu   %c rejected by the specification: %zu   %c missing: %zu\n",
+               marks[CELL_RUNS], x.totals[CELL_RUNS], marks[CELL_REJECTED], x.totals[CELL_REJECTED],
+               marks[CELL_MISSING], x.totals[CELL_MISSING]);
     return x.totals[CELL_MISSING] > 0 ? HLO_DIFFERS : HLO_OK;
 }

@@ -1,5 +1,6 @@
 /*
- * hlo ops --mdoc: operations, builder forms and element types as sections of an mdoc page, for hlo(5).
+ * hlo ops --mdoc: operations, builder forms and element types as sections of an mdoc page, for
+ * hlo(5).
  */
 #include "cli/ops.h"
 
@@ -70,7 +71,8 @@ static void put_dtypes(void)
     for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++)
         if (hlo_dtype_is_array(i))
             printf(i == last ? "or\n.Cm %s .\n" : ".Cm %s ,\n", dtype);
-    puts("The letters say what it is, a predicate, a signed or unsigned integer, a float or a complex number,\n"
+    puts("The letters say what it is, a predicate, a signed or unsigned integer, a float or a "
+         "complex number,\n"
          "and the first number how many bits an element has.");
 }
 

@@ -1,5 +1,6 @@
 /*
- * Subcommands and options: parsing, --help and suggestions, all from the tables command.def and option.def.
+ * Subcommands and options: parsing, --help and suggestions, all from the tables command.def and
+ * option.def.
  */
 #include "cli/cli.h"
 
@@ -15,25 +16,31 @@
 #define DIRECT false
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
 /* Commands that run a module on arguments; and those of them that can show the run. */
-#define LOOKERS (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
+#define LOOKERS                                                                                    \
+    (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
 #define RUNNERS (LOOKERS | IN(RUN) | IN(BENCH) | IN(PROF))
 #define GENERAL IN(COUNT) /* without a command */
 
 static const struct option_row option_table[OPT_COUNT] = {
-#define OPTION(id, name, value, help, commands, letter, flags) {name, value, help, commands, letter, flags},
+#define OPTION(id, name, value, help, commands, letter, flags)                                     \
+    {name, value, help, commands, letter, flags},
 #include "cli/option.def"
 #undef OPTION
 };
 
 static const struct command_row command_table[CMD_COUNT] = {
-#define COMMAND(id, name, function, paged, usage, summary, examples) {name, usage, summary, examples, paged},
+#define COMMAND(id, name, function, paged, usage, summary, examples)                               \
+    {name, usage, summary, examples, paged},
 #include "cli/command.def"
 #undef COMMAND
 };
 
 const struct option_row *option_row(enum option_id id) { return &option_table[id]; }
 const struct command_row *command_row(enum command c) { return &command_table[c]; }
-bool option_belongs(enum option_id id, enum command c) { return option_table[id].commands >> c & 1; }
+bool option_belongs(enum option_id id, enum command c)
+{
+    return option_table[id].commands >> c & 1;
+}
 
 /* ---- help ---- */
 
@@ -41,7 +48,8 @@ static void put_option(FILE *f, const struct option_row *row)
 {
     char left[64];
     const char *each = row->flags & EACH ? "[@N]" : "";
-    int n = row->letter ? snprintf(left, sizeof left, "-%c, --%s%s%s", row->letter, row->name, each, row->value)
+    int n = row->letter ? snprintf(left, sizeof left, "-%c, --%s%s%s", row->letter, row->name, each,
+                                   row->value)
                         : snprintf(left, sizeof left, "    --%s%s%s", row->name, each, row->value);
     fprintf(f, n > 24 ? "  %s\n%28s%s\n" : "  %-25s %.0s%s\n", left, "", row->help);
 }
@@ -57,10 +65,12 @@ static void put_general_help(FILE *f)
           f);
     for (int c = 0; c < CMD_COUNT; c++)
         fprintf(f, "  %-8s %s\n", command_table[c].name, command_table[c].summary);
-    fputs("\n'hlo COMMAND --help' documents a command; FILE may be - for standard input.\n"
-          "Exit status: 0 success; 1 comparison or test failed; 2 usage or file error; 3 rejected by\n"
-          "parser or verifier; 4 run-time error or unsupported; 5 limit exceeded; 130 interrupted.\n",
-          f);
+    fputs(
+        "\n'hlo COMMAND --help' documents a command; FILE may be - for standard input.\n"
+        "Exit status: 0 success; 1 comparison or test failed; 2 usage or file error; 3 rejected "
+        "by\n"
+        "parser or verifier; 4 run-time error or unsupported; 5 limit exceeded; 130 interrupted.\n",
+        f);
 }
 
 void print_help(FILE *f, enum command c)
@@ -106,7 +116,9 @@ static void put_short_general_help(FILE *f)
     struct column c = {f, 0};
     for (int k = 0; k < CMD_COUNT; k++)
         put_word(&c, "", command_table[k].name, "");
-    fputs("\n\nSee 'hlo COMMAND -h' for usage, 'hlo COMMAND --help' for details; FILE may be - for standard input.\n", f);
+    fputs("\n\nSee 'hlo COMMAND -h' for usage, 'hlo COMMAND --help' for details; FILE may be - for "
+          "standard input.\n",
+          f);
 }
 
 void print_short_help(FILE *f, enum command c)
@@ -119,7 +131,8 @@ void print_short_help(FILE *f, enum command c)
     const struct command_row *row = &command_table[c];
     const char *line = row->examples;
     fprintf(f, "%s\n\n", row->summary);
-    for (int k = 0; k < EXAMPLES && strncmp(line, "  ", 2) == 0; k++, line += strcspn(line, "\n") + 1)
+    for (int k = 0; k < EXAMPLES && strncmp(line, "  ", 2) == 0;
+         k++, line += strcspn(line, "\n") + 1)
         fprintf(f, "%.*s\n", (int)strcspn(line, "\n"), line);
     fprintf(f, "\nusage: %s\n\n", row->usage);
     struct column at = {f, 0};
@@ -139,7 +152,8 @@ enum command command_find(const char *word)
     return CMD_NONE;
 }
 
-static void keep_nearest(struct str word, const char *candidate, unsigned *best, const char **nearest)
+static void keep_nearest(struct str word, const char *candidate, unsigned *best,
+                         const char **nearest)
 {
     unsigned limit = word.len > 4 ? 3 : 2, d = str_distance(word, str_of(candidate), limit);
     if (d < limit && d < *best) {
@@ -152,8 +166,9 @@ const char *command_nearest(const char *word)
 {
     /* What they are called in other programs, or by other people. */
     static const char *const elsewhere[][2] = {
-        {"check", "verify"}, {"compare", "diff"}, {"convert", "import"}, {"dot", "graph"},    {"eval", "run"},  {"exec", "run"},
-        {"format", "fmt"},   {"lint", "verify"},  {"print", "fmt"},      {"profile", "prof"}, {"shell", "repl"}};
+        {"check", "verify"}, {"compare", "diff"}, {"convert", "import"}, {"dot", "graph"},
+        {"eval", "run"},     {"exec", "run"},     {"format", "fmt"},     {"lint", "verify"},
+        {"print", "fmt"},    {"profile", "prof"}, {"shell", "repl"}};
     for (size_t i = 0; i < COUNT_OF(elsewhere); i++)
         if (strcmp(word, elsewhere[i][0]) == 0)
             return elsewhere[i][1];
@@ -200,7 +215,8 @@ static bool unknown_option(const struct options *o, struct str name)
         keep_nearest(name, option_table[i].name, &best, &nearest);
     }
     if (*nearest)
-        usage_error(o, "unknown option '--" STR_FMT "'; did you mean '--%s'?", STR_ARG(name), nearest);
+        usage_error(o, "unknown option '--" STR_FMT "'; did you mean '--%s'?", STR_ARG(name),
+                    nearest);
     else
         usage_error(o, "unknown option '--" STR_FMT "'", STR_ARG(name));
     return false;
@@ -211,8 +227,10 @@ static bool unknown_option(const struct options *o, struct str name)
 struct words {
     int count, at;
     char **words;
-    const char *from; /* a file or HLO_OPTIONS, which may only hold options; NULL: the command line */
-    bool usual;       /* from HLO_OPTIONS: options of other commands are skipped, those that name programs are refused */
+    const char
+        *from;  /* a file or HLO_OPTIONS, which may only hold options; NULL: the command line */
+    bool usual; /* from HLO_OPTIONS: options of other commands are skipped, those that name programs
+                   are refused */
 };
 
 static bool take_file(struct options *o, const char *path, bool usual);
@@ -239,7 +257,10 @@ static enum option_id find_option(const struct options *o, struct str name, char
     return OPT_COUNT;
 }
 
-static struct each_option *add_each(struct options *o) { return &VEC_PUSH(&o->arena, o->each, o->each_count, o->each_capacity); }
+static struct each_option *add_each(struct options *o)
+{
+    return &VEC_PUSH(&o->arena, o->each, o->each_count, o->each_capacity);
+}
 
 /* Takes the value behind `=`, or the next word if there must be a value. */
 static bool set_option(struct options *o, enum option_id id, const char *value, struct words *w)
@@ -248,12 +269,16 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
     if (value && !*row->value)
         return usage_error(o, "option '--%s' takes no value", row->name), false;
     if (w->usual && (row->flags & RUNS))
-        return usage_error(o, "%s: '--%s' is only allowed on the command line or in a file named there, since it runs a program",
+        return usage_error(o,
+                           "%s: '--%s' is only allowed on the command line or in a file named "
+                           "there, since it runs a program",
                            w->from, row->name),
                false;
     if (!value && row->value[0] == '=') {
         if (w->at == w->count)
-            return usage_error(o, "option '--%s' requires a value: --%s%s", row->name, row->name, row->value), false;
+            return usage_error(o, "option '--%s' requires a value: --%s%s", row->name, row->name,
+                               row->value),
+                   false;
         value = w->words[w->at++];
     }
     o->given[id] = true;
@@ -264,16 +289,21 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
 }
 
 /* --NAME@N=VALUE */
-static bool option_for_one(struct options *o, enum option_id id, struct str number, const char *value, struct words *w)
+static bool option_for_one(struct options *o, enum option_id id, struct str number,
+                           const char *value, struct words *w)
 {
     const struct option_row *row = &option_table[id];
     int64_t participant;
     if (!(row->flags & EACH))
         return usage_error(o, "option '--%s' cannot be set per participant", row->name), false;
     if (!num_parse_i64(number, &participant) || participant < 0)
-        return usage_error(o, "'--%s@" STR_FMT "': expected a participant number", row->name, STR_ARG(number)), false;
+        return usage_error(o, "'--%s@" STR_FMT "': expected a participant number", row->name,
+                           STR_ARG(number)),
+               false;
     if (!value && w->at == w->count)
-        return usage_error(o, "option '--%s' requires a value: --%s%s", row->name, row->name, row->value), false;
+        return usage_error(o, "option '--%s' requires a value: --%s%s", row->name, row->name,
+                           row->value),
+               false;
     *add_each(o) = (struct each_option){id, participant, value ? value : w->words[w->at++]};
     return true;
 }
@@ -287,12 +317,14 @@ static bool long_option(struct options *o, const char *word, struct words *w)
         struct str number = {at + 1, (size_t)(name.ptr + name.len - at - 1)};
         name.len = (size_t)(at - name.ptr);
         enum option_id one = find_option(o, name, 0);
-        return one == OPT_COUNT ? unknown_option(o, name) : option_for_one(o, one, number, equal ? equal + 1 : NULL, w);
+        return one == OPT_COUNT ? unknown_option(o, name)
+                                : option_for_one(o, one, number, equal ? equal + 1 : NULL, w);
     }
     enum option_id id = find_option(o, name, 0);
     if (id == OPT_COUNT && is_others(name, equal, w))
         return true;
-    return id == OPT_COUNT ? unknown_option(o, name) : set_option(o, id, equal ? equal + 1 : NULL, w);
+    return id == OPT_COUNT ? unknown_option(o, name)
+                           : set_option(o, id, equal ? equal + 1 : NULL, w);
 }
 
 static bool short_options(struct options *o, const char *word, struct words *w)
@@ -312,8 +344,8 @@ static bool short_options(struct options *o, const char *word, struct words *w)
 /* `-`, -5, -0.5 and -inf are arguments, not options. */
 static bool is_argument(const char *word)
 {
-    return word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.' || strcmp(word, "-inf") == 0 ||
-           strcmp(word, "-nan") == 0;
+    return word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.' ||
+           strcmp(word, "-inf") == 0 || strcmp(word, "-nan") == 0;
 }
 
 static bool take_words(struct options *o, struct words *w)
@@ -362,16 +394,19 @@ bool options_parse(struct options *o, int argc, char **argv)
 {
     const char *usual = getenv("HLO_OPTIONS");
     struct words w = {argc, 0, argv, NULL, false};
-    return (!usual || take_text(o, "HLO_OPTIONS", str_of(usual), true)) && take_words(o, &w) && choose_color(o);
+    return (!usual || take_text(o, "HLO_OPTIONS", str_of(usual), true)) && take_words(o, &w) &&
+           choose_color(o);
 }
 
-bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent, int64_t *out)
+bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high,
+                int64_t absent, int64_t *out)
 {
     *out = absent;
     if (!o->value[id] || (num_parse_i64(str_of(o->value[id]), out) && *out >= low && *out <= high))
         return true;
-    usage_error(o, "invalid value '%s' for '--%s': expected an integer from %" PRId64 " to %" PRId64, o->value[id],
-                option_table[id].name, low, high);
+    usage_error(o,
+                "invalid value '%s' for '--%s': expected an integer from %" PRId64 " to %" PRId64,
+                o->value[id], option_table[id].name, low, high);
     return false;
 }
 

@@ -1,10 +1,11 @@
 /*
- * hlo plan: what a run of a module will do, step by step, where values live, and how much memory they take.
+ * hlo plan: what a run of a module will do, step by step, where values live, and how much memory
+ * they take.
  */
 #include "cli/arguments.h"
 
-static int plan_part(const struct options *o, const hlo_file *f, size_t part, const struct hlo_run_options *options,
-                     hlo_messages *m)
+static int plan_part(const struct options *o, const hlo_file *f, size_t part,
+                     const struct hlo_run_options *options, hlo_messages *m)
 {
     hlo_module *module = hlo_parse(f, part, m);
     struct arguments a = {.o = o, .m = m, .module = module};
@@ -24,8 +25,11 @@ static int plan_part(const struct options *o, const hlo_file *f, size_t part, co
 
 static int plan_file(const struct options *o, const hlo_file *f, hlo_messages *m)
 {
-    struct hlo_run_options options = {
-        .size = sizeof options, .plain = o->given[OPT_PLAIN], .elided = HLO_ELIDED_ZERO, .seed = 1, .only_first = true};
+    struct hlo_run_options options = {.size = sizeof options,
+                                      .plain = o->given[OPT_PLAIN],
+                                      .elided = HLO_ELIDED_ZERO,
+                                      .seed = 1,
+                                      .only_first = true};
     if (!option_threads(o, 0, &options.threads))
         return HLO_USAGE;
     hlo_targets *targets = targets_of(o, m);

@@ -33,8 +33,10 @@ struct prof {
 
 static int prepare(struct prof *p, const hlo_file *f)
 {
-    struct hlo_run_options options = {
-        .size = sizeof options, .plain = p->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
+    struct hlo_run_options options = {.size = sizeof options,
+                                      .plain = p->o->given[OPT_PLAIN],
+                                      .elided = HLO_ELIDED_RANDOM,
+                                      .seed = 1};
     options.targets = p->targets = targets_of(p->o, p->m);
     if (!p->targets || !option_threads(p->o, 0, &options.threads))
         return HLO_USAGE;
@@ -55,7 +57,8 @@ static bool run_once(struct prof *p, hlo_literal **results)
 {
     const struct arguments *a = &p->arguments;
     double start = now_seconds();
-    bool ok = hlo_run_all(p->program, (const hlo_literal *const *)a->all, a->count, NULL, results, p->m);
+    bool ok =
+        hlo_run_all(p->program, (const hlo_literal *const *)a->all, a->count, NULL, results, p->m);
     p->runs[p->run_count++] = now_seconds() - start;
     for (size_t k = 0; k < a->participants; k++)
         hlo_literal_free(results[k]);
@@ -93,7 +96,10 @@ static int longest_first(const void *a, const void *b)
     return (x->s.step > y->s.step) - (x->s.step < y->s.step);
 }
 
-static int by_op(const void *a, const void *b) { return strcmp(((const struct line *)a)->s.op, ((const struct line *)b)->s.op); }
+static int by_op(const void *a, const void *b)
+{
+    return strcmp(((const struct line *)a)->s.op, ((const struct line *)b)->s.op);
+}
 
 /* Adds up the lines of each operation. */
 static void join_ops(struct prof *p)
@@ -158,7 +164,8 @@ static void put_rate(struct buf *out, double amount, double seconds)
 static void put_line(struct buf *out, const struct prof *p, const struct line *l, bool op)
 {
     put_seconds(out, l->s.seconds);
-    buf_printf(out, " %5.1f%% %8" PRIu64 " ", p->total > 0 ? 100 * l->s.seconds / p->total : 0, l->s.calls);
+    buf_printf(out, " %5.1f%% %8" PRIu64 " ", p->total > 0 ? 100 * l->s.seconds / p->total : 0,
+               l->s.calls);
     if (!op)
         put_seconds(out, l->s.median);
     put_rate(out, l->operations, l->s.seconds);
@@ -169,7 +176,8 @@ static void put_line(struct buf *out, const struct prof *p, const struct line *l
         buf_printf(out, "  %%%s  %s\n", l->s.name, l->s.what);
 }
 
-static void put_lines(struct buf *out, const struct prof *p, const struct line *lines, size_t count, size_t top, bool op)
+static void put_lines(struct buf *out, const struct prof *p, const struct line *lines, size_t count,
+                      size_t top, bool op)
 {
     double rest = 0;
     buf_printf(out, "%s\n",
@@ -182,7 +190,8 @@ static void put_lines(struct buf *out, const struct prof *p, const struct line *
             rest += lines[k].s.seconds;
     if (count > top) {
         put_seconds(out, rest);
-        buf_printf(out, " %5.1f%%  %zu more\n", p->total > 0 ? 100 * rest / p->total : 0, count - top);
+        buf_printf(out, " %5.1f%%  %zu more\n", p->total > 0 ? 100 * rest / p->total : 0,
+                   count - top);
     }
     buf_putc(out, '\n');
 }
@@ -231,7 +240,8 @@ static void json_line(struct buf *out, const struct line *l, bool op)
     buf_putc(out, '}');
 }
 
-static void json_lines(struct buf *out, const char *key, const struct line *lines, size_t count, bool op)
+static void json_lines(struct buf *out, const char *key, const struct line *lines, size_t count,
+                       bool op)
 {
     buf_printf(out, ",\"%s\":[", key);
     for (size_t k = 0; k < count; k++) {
@@ -284,14 +294,16 @@ static void put_csv(struct buf *out, const struct prof *p)
     }
 }
 
-/* Writes the Trace Event Format: complete events, in microseconds; steps within a step are drawn below it. */
+/* Writes the Trace Event Format: complete events, in microseconds; steps within a step are drawn
+ * below it. */
 static bool write_trace(const struct prof *p, const char *path)
 {
     struct buf out = {0};
     struct hlo_profile_event e;
     struct hlo_profile_step s;
     buf_puts(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-    for (size_t k = 0; hlo_profile_event(p->profile, k, &e) && hlo_profile_step(p->profile, e.step, &s); k++) {
+    for (size_t k = 0;
+         hlo_profile_event(p->profile, k, &e) && hlo_profile_step(p->profile, e.step, &s); k++) {
         buf_printf(&out, "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":", k ? "," : "");
         buf_g(&out, e.start * 1e6, 12);
         buf_puts(&out, ",\"dur\":");

@@ -1,7 +1,8 @@
 /*
- * How far a command is: one line on standard error, if that is a terminal, from half a second on, which is
- * removed at the end. While a run goes on a timer writes it, so that the run need not look at a clock; work that
- * consists of parts writes it as parts are done. For SIGUSR1 a run writes the same as a line that stays.
+ * How far a command is: one line on standard error, if that is a terminal, from half a second on,
+ * which is removed at the end. While a run goes on a timer writes it, so that the run need not look
+ * at a clock; work that consists of parts writes it as parts are done. For SIGUSR1 a run writes the
+ * same as a line that stays.
  */
 #include "cli/cli.h"
 
@@ -10,7 +11,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { WIDTH = 79, MOST = 256 }; /* columns of the line on the terminal, bytes of that for SIGUSR1 */
+enum {
+    WIDTH = 79,
+    MOST = 256
+}; /* columns of the line on the terminal, bytes of that for SIGUSR1 */
 
 static const double first_line = 0.5, between_lines = 0.1; /* seconds */
 
@@ -96,7 +100,8 @@ static void put_state(struct line *l)
 
 static void write_line(const struct line *l)
 {
-    ssize_t written = write(STDERR_FILENO, l->text, l->size); /* nothing can be done if that fails */
+    ssize_t written =
+        write(STDERR_FILENO, l->text, l->size); /* nothing can be done if that fails */
     (void)written;
 }
 
@@ -149,12 +154,13 @@ static void handle(int signal, void (*handler)(int))
         sigaction(signal, &then, NULL);
 }
 
-/* Whether to show the line on the terminal: not between lines of a trace or of an outfeed that go there too. */
+/* Whether to show the line on the terminal: not between lines of a trace or of an outfeed that go
+ * there too. */
 static bool wants_line(const struct options *o)
 {
     const char *out = o->value[OPT_OUTFEED];
-    return isatty(STDERR_FILENO) && !o->given[OPT_QUIET] && !o->given[OPT_TRACE] && o->command != CMD_TRACE &&
-           !(out && strcmp(out, "-") == 0);
+    return isatty(STDERR_FILENO) && !o->given[OPT_QUIET] && !o->given[OPT_TRACE] &&
+           o->command != CMD_TRACE && !(out && strcmp(out, "-") == 0);
 }
 
 static void set_timer(double first, double interval)

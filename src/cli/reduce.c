@@ -75,8 +75,8 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
     if (!small)
         return not_bad(o, interrupted);
     if (!o->given[OPT_QUIET])
-        fprintf(stderr, "hlo: reduced to %zu of %zu instructions; %zu candidates tried\n", inst_count(small), inst_count(module),
-                s.asked);
+        fprintf(stderr, "hlo: reduced to %zu of %zu instructions; %zu candidates tried\n",
+                inst_count(small), inst_count(module), s.asked);
     int status = put_module(o, small, m);
     hlo_module_free(small);
     return interrupted ? STATUS_INTERRUPTED : status;
@@ -86,8 +86,11 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
 static int prepare(struct check *c, struct arguments *a, hlo_messages *m)
 {
     hlo_messages *said = hlo_messages_new();
-    bool verified = hlo_verify(a->module, c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? said : m);
-    int status = verified ? arguments_collect(a) : c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? HLO_OK : HLO_REJECTED;
+    bool verified =
+        hlo_verify(a->module, c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? said : m);
+    int status = verified                                             ? arguments_collect(a)
+                 : c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? HLO_OK
+                                                                      : HLO_REJECTED;
     hlo_messages_free(said);
     return status == HLO_OK ? check_open(c, a, m) : status;
 }
@@ -95,8 +98,12 @@ static int prepare(struct check *c, struct arguments *a, hlo_messages *m)
 static int reduce(struct check *c, hlo_module *module, hlo_messages *m)
 {
     const struct options *o = c->o;
-    struct arguments a = {
-        .o = o, .m = m, .module = module, .given = o->args + 1, .given_count = o->arg_count - 1, .make_up = true};
+    struct arguments a = {.o = o,
+                          .m = m,
+                          .module = module,
+                          .given = o->args + 1,
+                          .given_count = o->arg_count - 1,
+                          .make_up = true};
     if (!arguments_participants(&a, module))
         return HLO_USAGE;
     hlo_targets *targets = targets_of(o, m);
@@ -152,7 +159,8 @@ int reduce_command(const struct options *o)
         status = reduce(&c, module, m);
     else if (status == HLO_REJECTED && lines)
         status = reduce_text(&c, m);
-    if (!(lines && !module && status != HLO_USAGE)) /* no messages about the text when it is expected to be rejected */
+    if (!(lines && !module &&
+          status != HLO_USAGE)) /* no messages about the text when it is expected to be rejected */
         report(o, m);
     check_close(&c);
     hlo_module_free(module);

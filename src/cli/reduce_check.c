@@ -3,7 +3,9 @@
  */
 #include "cli/reduce.h"
 
-enum { KEPT_BYTES = 1 << 16 }; /* largest value that may become a constant, where it is not needed for the check */
+enum {
+    KEPT_BYTES = 1 << 16
+}; /* largest value that may become a constant, where it is not needed for the check */
 
 /* ---- options ---- */
 
@@ -37,18 +39,22 @@ bool check_options(struct check *c, const struct options *o)
     *c = (struct check){.o = o};
     arena_init(&c->arena);
     if (!what || !*what)
-        return usage_error(o, "missing --check=CMD, nan, plain, mismatch:FILE or error:TEXT"), false;
+        return usage_error(o, "missing --check=CMD, nan, plain, mismatch:FILE or error:TEXT"),
+               false;
     if (how && strcmp(how, "zero") != 0 && strcmp(how, "nonzero") != 0)
-        return usage_error(o, "invalid value '%s' for '--bad-if': expected zero or nonzero", how), false;
+        return usage_error(o, "invalid value '%s' for '--bad-if': expected zero or nonzero", how),
+               false;
     choose_kind(c, what);
     if (how && c->kind != CHECK_COMMAND)
         return usage_error(o, "'--bad-if' requires a command"), false;
-    c->shell =
-        (struct shell_check){.command = c->text, .nonzero = how && strcmp(how, "nonzero") == 0, .verbose = o->given[OPT_VERBOSE]};
+    c->shell = (struct shell_check){.command = c->text,
+                                    .nonzero = how && strcmp(how, "nonzero") == 0,
+                                    .verbose = o->given[OPT_VERBOSE]};
     if (!run_options(o, &c->options) || !tolerance_options(o, &c->tolerance))
         return false;
     c->shell.timeout = c->options.timeout;
-    return option_int(o, OPT_REPEAT, 1, 1000000, 1, &c->repeat) && option_int(o, OPT_TIME_LIMIT, 1, INT32_MAX, 600, &c->seconds);
+    return option_int(o, OPT_REPEAT, 1, 1000000, 1, &c->repeat) &&
+           option_int(o, OPT_TIME_LIMIT, 1, INT32_MAX, 600, &c->seconds);
 }
 
 /* ---- known values ---- */
@@ -57,9 +63,11 @@ enum { KEPT_ALL = 1 << 30 /* bytes of all values together */, KEPT_NONE = 1 };
 
 /* Runs a module and keeps the first value of each instruction. False with messages when the run
  * fails; the values up to there are kept. */
-static bool record(struct check *c, const hlo_module *module, uint64_t most, uint64_t most_each, hlo_messages *m)
+static bool record(struct check *c, const hlo_module *module, uint64_t most, uint64_t most_each,
+                   hlo_messages *m)
 {
-    const struct hlo_recording how = {.size = sizeof how, .most = most, .most_each = most_each, .first = true};
+    const struct hlo_recording how = {
+        .size = sizeof how, .most = most, .most_each = most_each, .first = true};
     const size_t errors = hlo_messages_errors(m);
     c->listing = hlo_list(module);
     c->recorded = hlo_record(c->listing, &c->options, c->args->all, c->args->count, &how, m);
@@ -71,12 +79,17 @@ const hlo_literal *check_value(struct check *c, const char *name)
     const long inst = c->listing ? hlo_list_find(c->listing, name) : -1;
     if (inst < 0 || c->given)
         return inst < 0 ? NULL : c->given[inst];
-    return c->recorded ? hlo_recorded_value(c->recorded, &(struct hlo_element){.inst = (size_t)inst}) : NULL;
+    return c->recorded
+               ? hlo_recorded_value(c->recorded, &(struct hlo_element){.inst = (size_t)inst})
+               : NULL;
 }
 
 /* ---- the reference of a mismatch ---- */
 
-static bool is_text(const char *path) { return ends_with(path, ".hlo") || ends_with(path, ".txt") || strcmp(path, "-") == 0; }
+static bool is_text(const char *path)
+{
+    return ends_with(path, ".hlo") || ends_with(path, ".txt") || strcmp(path, "-") == 0;
+}
 
 static int reference_of_module(struct check *c, hlo_messages *m)
 {
@@ -84,7 +97,8 @@ static int reference_of_module(struct check *c, hlo_messages *m)
     hlo_module *module = c->reference = f ? hlo_parse(f, 0, m) : NULL;
     int status = !f ? HLO_USAGE : !module || !hlo_verify(module, m) ? HLO_REJECTED : HLO_OK;
     if (status == HLO_OK && hlo_param_count(module) != c->args->count)
-        status = usage_error(c->o, "%s has %zu parameters, the module has %zu", c->text, hlo_param_count(module), c->args->count);
+        status = usage_error(c->o, "%s has %zu parameters, the module has %zu", c->text,
+                             hlo_param_count(module), c->args->count);
     if (status == HLO_OK && !record(c, module, KEPT_ALL, 0, m))
         status = HLO_FAILED;
     hlo_file_free(f);
@@ -95,7 +109,8 @@ static int reference_of_module(struct check *c, hlo_messages *m)
 static hlo_literal *array_of(const hlo_arrays *arrays, const char *name)
 {
     hlo_messages *ignored = hlo_messages_new();
-    hlo_literal *l = hlo_arrays_has(arrays, name) ? hlo_arrays_get(arrays, name, NULL, ignored) : NULL;
+    hlo_literal *l =
+        hlo_arrays_has(arrays, name) ? hlo_arrays_get(arrays, name, NULL, ignored) : NULL;
     hlo_messages_free(ignored);
     return l;
 }
@@ -105,18 +120,19 @@ static int record_module(struct check *c, uint64_t most, uint64_t most_each, hlo
 {
     const bool matters = c->kind != CHECK_COMMAND && c->kind != CHECK_ERROR;
     hlo_messages *ignored = matters ? NULL : hlo_messages_new();
-    const bool ran = c->args->all && record(c, c->args->module, most, most_each, matters ? m : ignored);
+    const bool ran =
+        c->args->all && record(c, c->args->module, most, most_each, matters ? m : ignored);
     hlo_messages_free(ignored);
     return ran || !matters ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
 }
 
-/* Arrays of the reference have names of instructions, or are results, out0, out1, ...: values of the
- * root, or of a root tuple's operands. Returns how many there are. */
+/* Arrays of the reference have names of instructions, or are results, out0, out1, ...: values of
+ * the root, or of a root tuple's operands. Returns how many there are. */
 static size_t give_values(struct check *c, const hlo_arrays *arrays)
 {
     const size_t count = hlo_list_count(c->listing);
-    const struct hlo_listed root =
-        hlo_list_inst(c->listing, hlo_list_computation(c->listing, hlo_list_computations(c->listing) - 1).root);
+    const struct hlo_listed root = hlo_list_inst(
+        c->listing, hlo_list_computation(c->listing, hlo_list_computations(c->listing) - 1).root);
     const bool tuple = strcmp(root.op, "tuple") == 0;
     size_t found = 0;
     c->given = heap_zalloc(count + 1, sizeof *c->given);
@@ -135,9 +151,11 @@ static size_t give_values(struct check *c, const hlo_arrays *arrays)
 static int reference_of_file(struct check *c, hlo_messages *m)
 {
     hlo_arrays *arrays = hlo_arrays_open(c->text, m);
-    int status = arrays ? record_module(c, KEPT_NONE, 0, m) : HLO_USAGE; /* only to count its steps */
+    int status =
+        arrays ? record_module(c, KEPT_NONE, 0, m) : HLO_USAGE; /* only to count its steps */
     if (status == HLO_OK && give_values(c, arrays) == 0)
-        status = usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...", c->text);
+        status = usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...",
+                             c->text);
     hlo_arrays_free(arrays);
     return status;
 }
@@ -150,15 +168,16 @@ static void note_constants(struct check *c)
     map_init(&c->constants, a);
     for (size_t k = 0; k < hlo_list_count(l); k++) {
         struct hlo_listed i = hlo_list_inst(l, k);
-        bool repeats = strcmp(i.op, "broadcast") == 0 && map_get(&c->constants, str_of(hlo_list_inst(l, i.operands[0]).name));
+        bool repeats = strcmp(i.op, "broadcast") == 0 &&
+                       map_get(&c->constants, str_of(hlo_list_inst(l, i.operands[0]).name));
         if (repeats || strcmp(i.op, "constant") == 0)
             map_put(&c->constants, arena_str(a, str_of(i.name)), c);
     }
     hlo_listing_free(l);
 }
 
-/* Limits the runs of candidates, which may loop for ever where the module does not: by steps, since these don't depend on how
- * busy the machine is. */
+/* Limits the runs of candidates, which may loop for ever where the module does not: by steps, since
+ * these don't depend on how busy the machine is. */
 static void limit_runs(struct check *c)
 {
     enum { TIMES = 10, LEAST = 10000 };
@@ -200,16 +219,16 @@ void check_close(struct check *c)
 
 /* ---- runs ---- */
 
-/* The arguments of a candidate: those of the module by name; for an instruction that became a parameter, its known value, or
- * one made up. */
+/* The arguments of a candidate: those of the module by name; for an instruction that became a
+ * parameter, its known value, or one made up. */
 struct given {
     const hlo_literal **args;
     hlo_literal **own;
     size_t count, participants;
 };
 
-static const hlo_literal *argument(struct check *c, const hlo_module *candidate, size_t param, size_t participant,
-                                   hlo_literal **own, hlo_messages *m)
+static const hlo_literal *argument(struct check *c, const hlo_module *candidate, size_t param,
+                                   size_t participant, hlo_literal **own, hlo_messages *m)
 {
     const char *name = hlo_param_name(candidate, param);
     const struct arguments *a = c->args;
@@ -227,7 +246,8 @@ static bool give(struct check *c, const hlo_module *candidate, struct given *g, 
     g->own = heap_zalloc(g->count * g->participants + 1, sizeof *g->own);
     bool ok = g->args && g->own;
     for (size_t k = 0; ok && k < g->count * g->participants; k++)
-        ok = (g->args[k] = argument(c, candidate, k % g->count, k / g->count, &g->own[k], m)) != NULL;
+        ok = (g->args[k] = argument(c, candidate, k % g->count, k / g->count, &g->own[k], m)) !=
+             NULL;
     return ok;
 }
 
@@ -240,7 +260,8 @@ static void give_back(struct given *g)
 }
 
 /* The results of all participants in an array; NULL with messages. */
-static hlo_literal **run(struct check *c, const hlo_module *candidate, const struct hlo_run_options *options,
+static hlo_literal **run(struct check *c, const hlo_module *candidate,
+                         const struct hlo_run_options *options,
                          const struct hlo_trace_callbacks *observer, hlo_messages *m)
 {
     struct given g;
@@ -269,12 +290,14 @@ struct nan_hunt {
     bool found;
 };
 
-/* Ends the run at an instruction that has made a NaN of operands without any, constants of the original module aside. */
+/* Ends the run at an instruction that has made a NaN of operands without any, constants of the
+ * original module aside. */
 static bool look_for_nan(void *context, const struct hlo_event *s)
 {
     struct nan_hunt *h = context;
     struct hlo_listed i = hlo_list_inst(h->l, s->inst);
-    if (i.operand_count == 0 || map_get(&h->c->constants, str_of(i.name)) || !has_nan(hlo_event_value(s)))
+    if (i.operand_count == 0 || map_get(&h->c->constants, str_of(i.name)) ||
+        !has_nan(hlo_event_value(s)))
         return true;
     for (size_t k = 0; k < i.operand_count; k++) {
         const char *operand = hlo_list_inst(h->l, i.operands[k]).name;
@@ -302,7 +325,8 @@ static bool plain_differs(struct check *c, const hlo_module *candidate, hlo_mess
     struct hlo_run_options fast = c->options, plain = c->options;
     fast.plain = false;
     plain.plain = true;
-    hlo_literal **a = run(c, candidate, &fast, NULL, m), **b = a ? run(c, candidate, &plain, NULL, m) : NULL;
+    hlo_literal **a = run(c, candidate, &fast, NULL, m),
+                **b = a ? run(c, candidate, &plain, NULL, m) : NULL;
     bool differs = false;
     for (size_t k = 0; b && k < c->args->participants; k++)
         differs |= !hlo_literal_compare(a[k], b[k], &c->tolerance, NULL);
@@ -320,11 +344,13 @@ static bool differs_from(struct check *c, const char *name, const hlo_literal *i
 /* Compares each component of the result whose instruction the reference has. */
 static bool result_mismatches(struct check *c, const hlo_listing *l, const hlo_literal *result)
 {
-    struct hlo_listed root = hlo_list_inst(l, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
+    struct hlo_listed root =
+        hlo_list_inst(l, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
     if (strcmp(root.op, "tuple") != 0)
         return differs_from(c, root.name, result);
     for (size_t k = 0; k < root.operand_count; k++)
-        if (differs_from(c, hlo_list_inst(l, root.operands[k]).name, hlo_literal_element(result, k)))
+        if (differs_from(c, hlo_list_inst(l, root.operands[k]).name,
+                         hlo_literal_element(result, k)))
             return true;
     return false;
 }
@@ -348,9 +374,11 @@ static bool look_for_mismatch(void *context, const struct hlo_event *s)
 }
 
 /* A difference inside of the module need not show in the result, so values are observed as well. */
-static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l, hlo_messages *m)
+static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l,
+                             hlo_messages *m)
 {
-    struct mismatch_hunt h = {.c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
+    struct mismatch_hunt h = {
+        .c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
     const struct hlo_trace_callbacks observer = {sizeof observer, &h, NULL, look_for_mismatch};
     struct hlo_run_options options = c->options;
     options.traced = true;

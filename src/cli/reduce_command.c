@@ -1,5 +1,6 @@
 /*
- * A check by a command of the shell: it gets a file with the candidate, and its status says whether that still fails.
+ * A check by a command of the shell: it gets a file with the candidate, and its status says whether
+ * that still fails.
  */
 #include "cli/reduce.h"
 
@@ -18,7 +19,8 @@ extern char **environ;
 /* The file's name stands behind the command, unless the command names it itself. */
 static char *complete(const char *command)
 {
-    bool named = strstr(command, "$1") || strstr(command, "${1") || strstr(command, "$@") || strstr(command, "HLO_FILE");
+    bool named = strstr(command, "$1") || strstr(command, "${1") || strstr(command, "$@") ||
+                 strstr(command, "HLO_FILE");
     struct buf b = {0};
     buf_printf(&b, named ? "%s" : "%s \"$1\"", command);
     return b.data;
@@ -49,7 +51,8 @@ void shell_check_close(struct shell_check *c)
 
 static bool start(const struct shell_check *c, pid_t *pid)
 {
-    char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, c->script, (char[]){"hlo-reduce"}, c->path, NULL};
+    char *const argv[] = {(char[]){"sh"},         (char[]){"-c"}, c->script,
+                          (char[]){"hlo-reduce"}, c->path,        NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t signals;
@@ -66,7 +69,8 @@ static bool start(const struct shell_check *c, pid_t *pid)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGPIPE);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setpgroup(&attributes, 0); /* with all that it starts, so that all can be ended */
+    posix_spawnattr_setpgroup(&attributes,
+                              0); /* with all that it starts, so that all can be ended */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     bool ok = posix_spawn(pid, "/bin/sh", &files, &attributes, argv, environ) == 0;
     posix_spawn_file_actions_destroy(&files);

@@ -3,14 +3,17 @@
  */
 #include "cli/arguments.h"
 
-enum { TERMINAL_MOST = 1000 }; /* arrays of more elements are abridged on a terminal, unless --full is given */
+enum {
+    TERMINAL_MOST = 1000
+}; /* arrays of more elements are abridged on a terminal, unless --full is given */
 
 /* Text for a file or pipe has every element, since it may be read again. */
 struct hlo_view result_view(const struct options *o)
 {
     const char *path = o->value[OPT_OUTPUT];
     bool terminal = (!path || strcmp(path, "-") == 0) && people_read(o);
-    struct hlo_view v = {.size = sizeof v, .most = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
+    struct hlo_view v = {
+        .size = sizeof v, .most = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
     if (terminal && !o->given[OPT_FULL] && !o->given[OPT_JSON]) {
         v.most = TERMINAL_MOST;
         v.width = 0;
@@ -22,7 +25,8 @@ struct hlo_view result_view(const struct options *o)
     return v;
 }
 
-static void put_text(struct buf *b, hlo_literal *const *results, size_t count, const struct hlo_view *v)
+static void put_text(struct buf *b, hlo_literal *const *results, size_t count,
+                     const struct hlo_view *v)
 {
     for (size_t p = 0; p < count; p++) {
         size_t components = hlo_literal_count(results[p]);
@@ -40,8 +44,10 @@ static void put_text(struct buf *b, hlo_literal *const *results, size_t count, c
     }
 }
 
-/* Writes one JSON object per module, each on a line. Large arrays have no elements unless these were asked for. */
-static void put_json(struct buf *b, hlo_literal *const *results, size_t count, const struct hlo_view *v)
+/* Writes one JSON object per module, each on a line. Large arrays have no elements unless these
+ * were asked for. */
+static void put_json(struct buf *b, hlo_literal *const *results, size_t count,
+                     const struct hlo_view *v)
 {
     buf_puts(b, "{\"schema\":1,\"results\":[");
     for (size_t p = 0; p < count; p++) {
@@ -53,7 +59,8 @@ static void put_json(struct buf *b, hlo_literal *const *results, size_t count, c
     buf_puts(b, "]}\n");
 }
 
-bool put_results(const struct options *o, hlo_literal *const *results, size_t count, hlo_messages *m)
+bool put_results(const struct options *o, hlo_literal *const *results, size_t count,
+                 hlo_messages *m)
 {
     const char *path = o->value[OPT_OUTPUT];
     if (path && hlo_write_knows(path))

@@ -16,7 +16,8 @@ struct run {
     size_t part;
 };
 
-/* Writes the bundle of --save-bundle. `results` NULL: the run failed, and the bundle is for finding out why. */
+/* Writes the bundle of --save-bundle. `results` NULL: the run failed, and the bundle is for finding
+ * out why. */
 static bool save_bundle(const struct run *r, hlo_literal *const *results)
 {
     const struct options *o = r->a.o;
@@ -28,7 +29,8 @@ static bool save_bundle(const struct run *r, hlo_literal *const *results)
                            .args = r->a.all,
                            .results = (const hlo_literal *const *)results};
     b.text = hlo_file_text(r->file, r->part, &b.text_size, &first_line);
-    if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* they aren't in the text, so it is printed with them */
+    if (o->given[OPT_REPLICAS] ||
+        o->given[OPT_PARTITIONS]) { /* they aren't in the text, so it is printed with them */
         printed = hlo_print(r->a.module, HLO_PRINT_EXACT);
         b.text = printed.data;
         b.text_size = printed.size;
@@ -66,7 +68,8 @@ static int judge_results(const struct arguments *a, hlo_literal *const *results)
 static int finish_run(const struct run *r, hlo_literal *const *results)
 {
     const struct options *o = r->a.o;
-    if (!put_results(o, results, r->a.participants, r->a.m) || (o->given[OPT_SAVE_BUNDLE] && !save_bundle(r, results)))
+    if (!put_results(o, results, r->a.participants, r->a.m) ||
+        (o->given[OPT_SAVE_BUNDLE] && !save_bundle(r, results)))
         return HLO_USAGE;
     return judge_results(&r->a, results);
 }
@@ -78,11 +81,14 @@ static void say_more(const struct options *o, const hlo_program *p, double secon
     if (!o->given[OPT_VERBOSE])
         return;
     fflush(stdout);
-    fprintf(world_stderr(o), "hlo: run time %.6f s; peak memory of values %" PRIu64 " bytes, arguments %" PRIu64 "\n", seconds,
-            memory.measured, memory.arguments);
+    fprintf(world_stderr(o),
+            "hlo: run time %.6f s; peak memory of values %" PRIu64 " bytes, arguments %" PRIu64
+            "\n",
+            seconds, memory.measured, memory.arguments);
 }
 
-static int run_program(const struct run *r, struct feed_files *feeds, struct tracing *t, hlo_program *p)
+static int run_program(const struct run *r, struct feed_files *feeds, struct tracing *t,
+                       hlo_program *p)
 {
     const struct arguments *a = &r->a;
     hlo_literal **results = heap_zalloc(a->participants, sizeof(hlo_literal *));
@@ -91,7 +97,8 @@ static int run_program(const struct run *r, struct feed_files *feeds, struct tra
     interrupt_begin(p);
     progress_run(a->o, p);
     double start = now_seconds();
-    bool ok = hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds->feeds, results, a->m);
+    bool ok =
+        hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds->feeds, results, a->m);
     progress_end(a->o);
     bool interrupted = interrupt_end();
     double seconds = now_seconds() - start;
@@ -146,10 +153,14 @@ static int run_part(const struct options *o, const hlo_file *f, size_t part, str
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = hlo_parse(f, part, m);
     size_t files = o->arg_count > 0;
-    struct run r = {
-        {.o = o, .m = m, .module = module, .given = o->args + files, .given_count = o->arg_count - files, .ahead = ahead},
-        f,
-        part};
+    struct run r = {{.o = o,
+                     .m = m,
+                     .module = module,
+                     .given = o->args + files,
+                     .given_count = o->arg_count - files,
+                     .ahead = ahead},
+                    f,
+                    part};
     int status = arguments_check(&r.a, module);
     if (status == HLO_OK) {
         status = run_module(&r);
@@ -178,7 +189,8 @@ int run_command(const struct options *o)
     if (!path)
         return usage_error(o, "no file given");
     if (ends_with(path, ".onnx") && trace_wanted(o))
-        return usage_error(o, "ONNX models cannot be traced directly: use 'hlo import %s | hlo trace -'", path);
+        return usage_error(
+            o, "ONNX models cannot be traced directly: use 'hlo import %s | hlo trace -'", path);
     if (ends_with(path, ".onnx") && world_of(o))
         return usage_error(o, "'--world=mpi' is not supported for ONNX models");
     if (ends_with(path, ".onnx"))

@@ -22,14 +22,19 @@ static bool limit_options(const struct options *o, struct hlo_run_options *out)
 {
     const char *memory = o->value[OPT_MAX_MEMORY], *seconds = o->value[OPT_TIMEOUT];
     int64_t steps, trip;
-    if (!option_int(o, OPT_MAX_STEPS, 1, INT64_MAX, 0, &steps) || !option_int(o, OPT_MAX_TRIP, 1, INT64_MAX, 0, &trip))
+    if (!option_int(o, OPT_MAX_STEPS, 1, INT64_MAX, 0, &steps) ||
+        !option_int(o, OPT_MAX_TRIP, 1, INT64_MAX, 0, &trip))
         return false;
     out->max_steps = (uint64_t)steps;
     out->max_trip = (uint64_t)trip;
     if (memory && !byte_count(memory, &out->max_memory))
-        return usage_error(o, "invalid value '%s' for '--max-memory': expected a number of bytes", memory), false;
+        return usage_error(o, "invalid value '%s' for '--max-memory': expected a number of bytes",
+                           memory),
+               false;
     if (seconds && !(num_parse_double(str_of(seconds), &out->timeout) && out->timeout > 0))
-        return usage_error(o, "invalid value '%s' for '--timeout': expected a number of seconds", seconds), false;
+        return usage_error(o, "invalid value '%s' for '--timeout': expected a number of seconds",
+                           seconds),
+               false;
     return true;
 }
 
@@ -38,7 +43,8 @@ bool run_options(const struct options *o, struct hlo_run_options *out)
     const char *how = o->value[OPT_ELIDED];
     *out = HLO_WITH(hlo_run_options, .plain = o->given[OPT_PLAIN], .world = world_of(o));
     int64_t seed;
-    if (!limit_options(o, out) || !option_threads(o, 0, &out->threads) || !option_int(o, OPT_SEED, 0, INT64_MAX, 1, &seed))
+    if (!limit_options(o, out) || !option_threads(o, 0, &out->threads) ||
+        !option_int(o, OPT_SEED, 0, INT64_MAX, 1, &seed))
         return false;
     out->seed = (uint64_t)seed;
     if (!how)
@@ -50,6 +56,8 @@ bool run_options(const struct options *o, struct hlo_run_options *out)
     else if (strcmp(how, "random") == 0)
         out->elided = HLO_ELIDED_RANDOM;
     else
-        return usage_error(o, "invalid value '%s' for '--elided': expected zero, iota or random", how), false;
+        return usage_error(o, "invalid value '%s' for '--elided': expected zero, iota or random",
+                           how),
+               false;
     return true;
 }

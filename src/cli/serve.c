@@ -1,6 +1,6 @@
 /*
- * hlo serve: answers requests of other programs; requests and answers are JSON objects, one per line. No request ends it:
- * mistakes are reported in the answer.
+ * hlo serve: answers requests of other programs; requests and answers are JSON objects, one per
+ * line. No request ends it: mistakes are reported in the answer.
  */
 #include "cli/serve.h"
 
@@ -37,7 +37,8 @@ struct request {
 
 /* ---- members of a request ---- */
 
-static const struct dict_value *member(const struct dict_value *d, const char *name, enum dict_kind kind)
+static const struct dict_value *member(const struct dict_value *d, const char *name,
+                                       enum dict_kind kind)
 {
     const struct dict_value *v = d ? dict_find(d, str_of(name)) : NULL;
     return v && v->kind == kind ? v : NULL;
@@ -68,8 +69,10 @@ static bool number(struct request *r, const char *name, double *out)
     return true;
 }
 
-/* The number of a word among some words; `absent` when the member is missing, -1 with a message when it is something else. */
-static int word(struct request *r, const char *name, const char *const *words, int count, int absent)
+/* The number of a word among some words; `absent` when the member is missing, -1 with a message
+ * when it is something else. */
+static int word(struct request *r, const char *name, const char *const *words, int count,
+                int absent)
 {
     const struct dict_value *v = r->options ? dict_find(r->options, str_of(name)) : NULL;
     for (int k = 0; v && k < count; k++)
@@ -91,7 +94,8 @@ static struct loaded *by_handle(struct request *r)
 /* The module that the request is about, verified. */
 static int find_module(struct request *r)
 {
-    const struct dict_value *text = member(&r->d, "module", DICT_STRING), *file = member(&r->d, "file", DICT_STRING);
+    const struct dict_value *text = member(&r->d, "module", DICT_STRING),
+                            *file = member(&r->d, "file", DICT_STRING);
     if (dict_find(&r->d, STR("handle"))) {
         struct loaded *l = by_handle(r);
         r->module = l ? l->module : NULL;
@@ -99,7 +103,8 @@ static int find_module(struct request *r)
     }
     if (!text && !file)
         return refuse(r, "expected 'module', 'file' or 'handle'");
-    hlo_file *f = text ? hlo_file_of_text("module", text->s.ptr, text->s.len, false) : hlo_file_open(file->s.ptr, false, r->m);
+    hlo_file *f = text ? hlo_file_of_text("module", text->s.ptr, text->s.len, false)
+                       : hlo_file_open(file->s.ptr, false, r->m);
     if (!f)
         return HLO_USAGE;
     r->own = true;
@@ -179,11 +184,12 @@ static bool run_options_of(struct request *r, struct hlo_run_options *out)
     static const char *const elided[] = {"refuse", "zero", "iota", "random"};
     const struct dict_value *plain = member(r->options, "plain", DICT_BOOL);
     *out = r->s->usual;
-    double steps = (double)out->max_steps, memory = (double)out->max_memory, trip = (double)out->max_trip, threads = out->threads,
-           seed = (double)out->seed;
+    double steps = (double)out->max_steps, memory = (double)out->max_memory,
+           trip = (double)out->max_trip, threads = out->threads, seed = (double)out->seed;
     int how = word(r, "elided", elided, COUNT_OF(elided), (int)out->elided);
-    if (how < 0 || !number(r, "max_steps", &steps) || !number(r, "max_memory", &memory) || !number(r, "max_trip", &trip) ||
-        !number(r, "timeout", &out->timeout) || !number(r, "threads", &threads) || !number(r, "seed", &seed))
+    if (how < 0 || !number(r, "max_steps", &steps) || !number(r, "max_memory", &memory) ||
+        !number(r, "max_trip", &trip) || !number(r, "timeout", &out->timeout) ||
+        !number(r, "threads", &threads) || !number(r, "seed", &seed))
         return false;
     if (threads > 256)
         return refuse(r, "option 'threads': at most 256"), false;
@@ -200,7 +206,8 @@ static bool run_options_of(struct request *r, struct hlo_run_options *out)
 /* The argument of the request for parameter i: a text in a list, or a member of its name. */
 static const struct dict_value *argument_of(const struct request *r, size_t i)
 {
-    const struct dict_value *list = member(&r->d, "args", DICT_LIST), *named = member(&r->d, "args", DICT_DICT);
+    const struct dict_value *list = member(&r->d, "args", DICT_LIST),
+                            *named = member(&r->d, "args", DICT_DICT);
     if (list)
         return i < list->count ? &list->items[i].value : NULL;
     return named ? dict_find(named, str_of(hlo_param_name(r->module, i))) : NULL;
@@ -214,7 +221,8 @@ static hlo_literal *made_up(struct request *r, size_t i)
     if (kind < 0 || !number(r, "seed", &seed))
         return NULL;
     if (kind == COUNT_OF(kinds))
-        return refuse(r, "missing argument for parameter '%s'; the option \"fake\" generates one", hlo_param_name(r->module, i)),
+        return refuse(r, "missing argument for parameter '%s'; the option \"fake\" generates one",
+                      hlo_param_name(r->module, i)),
                NULL;
     return hlo_fake_param(r->module, i, (enum hlo_fake)kind, (uint64_t)seed, r->m);
 }
@@ -251,7 +259,8 @@ static void put_result(struct request *r, const hlo_literal *l)
     buf_free(&text);
 }
 
-static int run_once(struct request *r, const struct hlo_run_options *options, hlo_literal **args, size_t count)
+static int run_once(struct request *r, const struct hlo_run_options *options, hlo_literal **args,
+                    size_t count)
 {
     hlo_program *p = hlo_plan(r->module, options, r->m);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)args, count, r->m) : NULL;

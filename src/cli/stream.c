@@ -1,6 +1,7 @@
 /*
- * The files and pipes of feeds. Before any call that could wait, the system is asked whether it would, so that a program that
- * never opens its end of a pipe, never writes or never reads can't hold up a run that is over.
+ * The files and pipes of feeds. Before any call that could wait, the system is asked whether it
+ * would, so that a program that never opens its end of a pipe, never writes or never reads can't
+ * hold up a run that is over.
  */
 #include "cli/stream.h"
 
@@ -18,7 +19,8 @@ enum { ASK_MS = 20, KNOCK_NS = 2000000, READ_BYTES = 1 << 16 };
 
 static bool gives_up(struct patience p) { return p.call ? hlo_feed_stopped(p.call) : p.none; }
 
-/* Whether a file can be read or written without waiting, or has ended; waits for that for a limited time. */
+/* Whether a file can be read or written without waiting, or has ended; waits for that for a limited
+ * time. */
 static bool is_ready(int fd, short what, int milliseconds)
 {
     struct pollfd p = {.fd = fd, .events = what};
@@ -31,7 +33,10 @@ static bool is_pipe(const char *path)
     return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-static bool try_again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+static bool try_again(int error)
+{
+    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
 
 static bool complain(hlo_messages *m, const char *path, const char *what, int error)
 {
@@ -103,7 +108,8 @@ void feed_in_close(struct feed_in *in, struct buf *ahead)
 static bool take_line(struct feed_in *in, struct str *out)
 {
     struct buf *b = &in->ahead;
-    const char *end = in->seen < b->size ? memchr(b->data + in->seen, '\n', b->size - in->seen) : NULL;
+    const char *end =
+        in->seen < b->size ? memchr(b->data + in->seen, '\n', b->size - in->seen) : NULL;
     in->seen = b->size;
     if (!end && (!in->ended || in->used == b->size))
         return false;
@@ -145,8 +151,8 @@ static void end_with(struct feed_in *in, int error)
     in->error = error;
 }
 
-/* Reads what is there. False: nothing is, but something may come. A pipe that nobody has opened for writing yet has
- * not ended: there is nothing to read in it, and that is waited for. */
+/* Reads what is there. False: nothing is, but something may come. A pipe that nobody has opened for
+ * writing yet has not ended: there is nothing to read in it, and that is waited for. */
 static bool read_some(struct feed_in *in)
 {
     if (in->fd < 0 && (in->fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
@@ -171,7 +177,8 @@ static bool read_some(struct feed_in *in)
     return true;
 }
 
-/* The lock is released while nothing comes, so that others can get lines that have been read already. */
+/* The lock is released while nothing comes, so that others can get lines that have been read
+ * already. */
 struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m)
 {
     struct line *l;
@@ -205,8 +212,8 @@ void feed_in_done(struct feed_in *in, struct line *l)
 
 /* ---- text out ---- */
 
-/* How much can be written at once: any amount to a regular file; to anything else, what a pipe takes without waiting when it is
- * ready. */
+/* How much can be written at once: any amount to a regular file; to anything else, what a pipe
+ * takes without waiting when it is ready. */
 static void set_most(struct feed_out *out)
 {
     struct stat st;
@@ -229,7 +236,8 @@ bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m)
     return true;
 }
 
-/* Opens and closes a pipe into which nothing was written, so that the program at its other end sees that nothing comes. */
+/* Opens and closes a pipe into which nothing was written, so that the program at its other end sees
+ * that nothing comes. */
 bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m)
 {
     hlo_output *file = out->file;

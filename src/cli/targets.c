@@ -1,5 +1,6 @@
 /*
- * Targets of custom calls, from the command line. A later option takes precedence over earlier ones.
+ * Targets of custom calls, from the command line. A later option takes precedence over earlier
+ * ones.
  */
 #include "cli/cli.h"
 

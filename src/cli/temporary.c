@@ -1,7 +1,7 @@
 /*
- * A folder for files that are exchanged with other programs. It is removed when the process ends, even by a signal: there is
- * only one at a time, and the names of files that it may hold are listed here, so that a signal handler can remove it by calls
- * that handlers may make.
+ * A folder for files that are exchanged with other programs. It is removed when the process ends,
+ * even by a signal: there is only one at a time, and the names of files that it may hold are listed
+ * here, so that a signal handler can remove it by calls that handlers may make.
  */
 #include "cli/cli.h"
 
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char *const names[] = {TEMPORARY_CANDIDATE, TEMPORARY_INPUTS, TEMPORARY_MODULE, TEMPORARY_OUTPUTS};
+static const char *const names[] = {TEMPORARY_CANDIDATE, TEMPORARY_INPUTS, TEMPORARY_MODULE,
+                                    TEMPORARY_OUTPUTS};
 static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /* The folder's path, for the handler; "": there is none. */

@@ -42,7 +42,8 @@ static const char *chosen_colors(void)
     if (!colors)
         return "";
     if (!hlo_colors_known(colors))
-        fputs("hlo: warning: invalid 'HLO_COLORS': expected caret, error, help, note, place or warning, as in "
+        fputs("hlo: warning: invalid 'HLO_COLORS': expected caret, error, help, note, place or "
+              "warning, as in "
               "'error=1;31:note=36'\n",
               stderr);
     return colors;
@@ -55,7 +56,9 @@ bool choose_color(struct options *o)
     bool by_stream = !when || strcmp(when, "auto") == 0;
     o->colors = always || (by_stream && wants_color(STDERR_FILENO)) ? chosen_colors() : NULL;
     return always || by_stream || strcmp(when, "never") == 0 ||
-           (usage_error(o, "invalid value '%s' for '--color': expected auto, always or never", when), false);
+           (usage_error(o, "invalid value '%s' for '--color': expected auto, always or never",
+                        when),
+            false);
 }
 
 /* mpirun gives its ranks a terminal of its own, which nobody looks at. */
@@ -97,13 +100,14 @@ static const char *pager_command(void)
     return own ? own : usual ? usual : "less -FRX";
 }
 
-/* Starts a pager, which reads what is printed from now on, and exits at once if that fits on the screen. */
+/* Starts a pager, which reads what is printed from now on, and exits at once if that fits on the
+ * screen. */
 void pager_begin(struct options *o)
 {
     const char *command = pager_command();
     int ends[2];
-    if (o->given[OPT_NO_PAGER] || o->given[OPT_QUIET] || o->pager > 0 || !people_read(o) || is_dumb() || !*command ||
-        strcmp(command, "cat") == 0 || pipe(ends) != 0)
+    if (o->given[OPT_NO_PAGER] || o->given[OPT_QUIET] || o->pager > 0 || !people_read(o) ||
+        is_dumb() || !*command || strcmp(command, "cat") == 0 || pipe(ends) != 0)
         return;
     fflush(NULL);
     o->pager = (int)fork();

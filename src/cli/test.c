@@ -1,7 +1,8 @@
 /*
  * hlo test: finds golden tests and ONNX's node tests, runs them in worker processes, and reports.
  *
- * When a worker dies, only its current test fails: the parent sees which one that was, and starts another worker for the rest.
+ * When a worker dies, only its current test fails: the parent sees which one that was, and starts
+ * another worker for the rest.
  */
 #include "base/guard.h"
 #include "cli/golden.h"
@@ -42,7 +43,8 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
         s->usage = usage_error(s->o, "cannot read '%s': %s", path, strerror(errno));
     } else if (!S_ISDIR(st.st_mode) || model_is_data_set(path)) {
         if (named || S_ISDIR(st.st_mode) || str_ends(str_of(path), STR(".hlo")))
-            VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) = arena_str(&s->arena, str_of(path)).ptr;
+            VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) =
+                arena_str(&s->arena, str_of(path)).ptr;
     } else {
         const char **names, *between = str_ends(str_of(path), STR("/")) ? "" : "/";
         size_t count = 0;
@@ -50,7 +52,8 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
             folder_names(&s->arena, path, &names, &count);
         for (size_t i = 0; i < count; i++)
             if (names[i][0] != '.') /* is not hidden */
-                collect_path(s, arena_printf(&s->arena, "%s%s%s", path, between, names[i]).ptr, false, depth + 1);
+                collect_path(s, arena_printf(&s->arena, "%s%s%s", path, between, names[i]).ptr,
+                             false, depth + 1);
     }
 }
 
@@ -59,7 +62,8 @@ static void add_test(struct suite *s, const char *path, size_t part, size_t part
     struct str name = parts > 1 ? arena_printf(&s->arena, "%s#%zu", path, part + 1) : str_of(path);
     if (s->o->given[OPT_FILTER] && regexec(&s->filter, name.ptr, 0, NULL, 0) != 0)
         return;
-    VEC_PUSH(&s->arena, s->tests, s->count, s->capacity) = (struct test_result){.path = path, .name = name, .part = part};
+    VEC_PUSH(&s->arena, s->tests, s->count, s->capacity) =
+        (struct test_result){.path = path, .name = name, .part = part};
 }
 
 static void collect_tests(struct suite *s)
@@ -92,10 +96,16 @@ static void test_done(struct suite *s, struct test_result *t)
 }
 
 /* `f` is NULL for a data set of a node test, which is a folder. */
-static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a, struct edits *edits)
+static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a,
+                    struct edits *edits)
 {
     struct test_result *t = &s->tests[i];
-    struct golden_run r = {.arena = a, .o = s->o, .path = t->path, .file = f, .part = s->tests[i].part, .edits = edits};
+    struct golden_run r = {.arena = a,
+                           .o = s->o,
+                           .path = t->path,
+                           .file = f,
+                           .part = s->tests[i].part,
+                           .edits = edits};
     double start = now_seconds();
     if (f)
         golden_run(&r);
@@ -219,7 +229,8 @@ static void take_records(struct suite *s, struct worker *w)
     }
 }
 
-/* Called when a worker has ended. If it died early, its current test has failed, and another worker continues. */
+/* Called when a worker has ended. If it died early, its current test has failed, and another worker
+ * continues. */
 static bool worker_ended(struct suite *s, struct worker *w)
 {
     int status = 0;
@@ -232,11 +243,14 @@ static bool worker_ended(struct suite *s, struct worker *w)
     struct test_result *t = &s->tests[at];
     t->status = TEST_FAILED;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        t->why = arena_printf(&s->arena, "%s: time limit exceeded: %" PRId64 " s", t->path, s->time_limit);
+        t->why = arena_printf(&s->arena, "%s: time limit exceeded: %" PRId64 " s", t->path,
+                              s->time_limit);
     else if (WIFSIGNALED(status))
-        t->why = arena_printf(&s->arena, "%s: test process killed by signal %d", t->path, WTERMSIG(status));
+        t->why = arena_printf(&s->arena, "%s: test process killed by signal %d", t->path,
+                              WTERMSIG(status));
     else
-        t->why = arena_printf(&s->arena, "%s: test process exited with status %d", t->path, WEXITSTATUS(status));
+        t->why = arena_printf(&s->arena, "%s: test process exited with status %d", t->path,
+                              WEXITSTATUS(status));
     w->next = at + 1;
     test_done(s, t);
     return worker_start(s, w);
@@ -346,7 +360,8 @@ static void put_tap(const struct suite *s)
         struct buf name = {0};
         for (size_t k = 0; k < t->name.len; k++) /* `#` begins a directive */
             buf_printf(&name, t->name.ptr[k] == '#' ? "\\%c" : "%c", t->name.ptr[k]);
-        printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1, STR_ARG(buf_view(&name)), skip);
+        printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1,
+               STR_ARG(buf_view(&name)), skip);
         put_comment("# ", t->why);
         buf_free(&name);
     }
@@ -379,13 +394,15 @@ static void put_json_test(const struct test_result *t)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct test_result *x = *(const struct test_result *const *)a, *y = *(const struct test_result *const *)b;
+    const struct test_result *x = *(const struct test_result *const *)a,
+                             *y = *(const struct test_result *const *)b;
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
 static void put_slowest(struct suite *s, const char *mark)
 {
-    const struct test_result **by = ARENA_ARRAY(&s->arena, const struct test_result *, s->count + 1);
+    const struct test_result **by =
+        ARENA_ARRAY(&s->arena, const struct test_result *, s->count + 1);
     for (size_t i = 0; i < s->count; i++)
         by[i] = &s->tests[i];
     qsort(by, s->count, sizeof *by, by_time);
@@ -396,11 +413,11 @@ static void put_slowest(struct suite *s, const char *mark)
 static void put_counts(const struct suite *s, const size_t *by_status)
 {
     if (s->o->given[OPT_JSON])
-        printf("{\"schema\":1,\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,\"not_run\":%zu}\n", by_status[TEST_PASSED],
-               by_status[TEST_FAILED], by_status[TEST_SKIPPED], s->not_run);
+        printf("{\"schema\":1,\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,\"not_run\":%zu}\n",
+               by_status[TEST_PASSED], by_status[TEST_FAILED], by_status[TEST_SKIPPED], s->not_run);
     else
-        printf("%s%zu passed, %zu failed, %zu skipped", s->o->given[OPT_TAP] ? "# " : "", by_status[TEST_PASSED],
-               by_status[TEST_FAILED], by_status[TEST_SKIPPED]);
+        printf("%s%zu passed, %zu failed, %zu skipped", s->o->given[OPT_TAP] ? "# " : "",
+               by_status[TEST_PASSED], by_status[TEST_FAILED], by_status[TEST_SKIPPED]);
     if (!s->o->given[OPT_JSON] && s->not_run > 0)
         printf(", %zu not run", s->not_run);
     if (!s->o->given[OPT_JSON])
@@ -472,10 +489,13 @@ static int set_up(struct suite *s)
     s->aside = ci && *ci;
     if (!option_int(o, OPT_JOBS, 1, 256, processors > 0 ? processors : 1, &s->jobs) ||
         !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit) ||
-        !option_int(o, OPT_SLOWEST, 1, INT32_MAX, 0, &s->slowest) || !option_threads(o, 1, &(int){0}))
+        !option_int(o, OPT_SLOWEST, 1, INT32_MAX, 0, &s->slowest) ||
+        !option_threads(o, 1, &(int){0}))
         return HLO_USAGE;
-    if (o->given[OPT_FILTER] && regcomp(&s->filter, o->value[OPT_FILTER], REG_EXTENDED | REG_NOSUB) != 0)
-        return usage_error(o, "invalid regular expression '%s' for '--filter'", o->value[OPT_FILTER]);
+    if (o->given[OPT_FILTER] &&
+        regcomp(&s->filter, o->value[OPT_FILTER], REG_EXTENDED | REG_NOSUB) != 0)
+        return usage_error(o, "invalid regular expression '%s' for '--filter'",
+                           o->value[OPT_FILTER]);
     return HLO_OK;
 }
 

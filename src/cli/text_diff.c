@@ -32,10 +32,12 @@ struct match {
 
 /* Marks the lines that a shortest edit keeps between two stretches with different ends. Beyond
  * MOST_EDITS edits everything counts as changed. `trace[d]` is the furthest reach after d edits. */
-static void match_middle(struct arena *a, struct match *m, int64_t from, int64_t to, int64_t n, int64_t k)
+static void match_middle(struct arena *a, struct match *m, int64_t from, int64_t to, int64_t n,
+                         int64_t k)
 {
     int64_t most = n + k < MOST_EDITS ? n + k : MOST_EDITS, width = 2 * most + 1, d = 0;
-    int64_t **trace = ARENA_ARRAY(a, int64_t *, most + 2), *reach = ARENA_ARRAY(a, int64_t, width + 2);
+    int64_t **trace = ARENA_ARRAY(a, int64_t *, most + 2),
+            *reach = ARENA_ARRAY(a, int64_t, width + 2);
     int64_t *v = reach + most + 1;
     for (bool done = false; !done; d++) {
         if (d > most)
@@ -53,7 +55,8 @@ static void match_middle(struct arena *a, struct match *m, int64_t from, int64_t
     int64_t x = n, y = k;
     for (d--; d >= 0; d--) {
         int64_t *before = trace[d] + most + 1, diagonal = x - y;
-        bool down = diagonal == -d || (diagonal != d && before[diagonal - 1] < before[diagonal + 1]);
+        bool down =
+            diagonal == -d || (diagonal != d && before[diagonal - 1] < before[diagonal + 1]);
         int64_t px = d == 0 ? 0 : down ? before[diagonal + 1] : before[diagonal - 1];
         int64_t py = d == 0 ? 0 : px - (down ? diagonal + 1 : diagonal - 1);
         int64_t start = d == 0 ? 0 : down ? px : px + 1;
@@ -74,7 +77,8 @@ static void match_lines(struct arena *a, struct match *m)
         m->keep[head] = head;
         head++;
     }
-    while (tail < n - head && tail < k - head && str_eq(m->from.at[n - 1 - tail], m->to.at[k - 1 - tail])) {
+    while (tail < n - head && tail < k - head &&
+           str_eq(m->from.at[n - 1 - tail], m->to.at[k - 1 - tail])) {
         m->keep[n - 1 - tail] = k - 1 - tail;
         tail++;
     }
@@ -89,7 +93,8 @@ static void put_line(struct buf *out, char mark, struct str line)
         buf_puts(out, "\n\\ No newline at end of file\n");
 }
 
-/* Writes a hunk, from line `x` of the old and `y` of the new text, as long as changes are close together. */
+/* Writes a hunk, from line `x` of the old and `y` of the new text, as long as changes are close
+ * together. */
 static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t *y)
 {
     int64_t n = (int64_t)m->from.count, k = (int64_t)m->to.count;
@@ -110,12 +115,13 @@ static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t
             put_line(&body, '+', m->to.at[(*y)++]);
         }
     }
-    for (int64_t extra = same - CONTEXT; extra > 0; extra--) { /* removes trailing lines beyond the context */
+    for (int64_t extra = same - CONTEXT; extra > 0;
+         extra--) { /* removes trailing lines beyond the context */
         body.size -= m->from.at[--*x].len + 1;
         --*y;
     }
-    buf_printf(out, "@@ -%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64 " @@\n", old_at + (*x > old_at), *x - old_at,
-               new_at + (*y > new_at), *y - new_at);
+    buf_printf(out, "@@ -%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64 " @@\n",
+               old_at + (*x > old_at), *x - old_at, new_at + (*y > new_at), *y - new_at);
     buf_str(out, buf_view(&body));
     buf_free(&body);
 }

@@ -9,8 +9,8 @@
 
 bool trace_wanted(const struct options *o)
 {
-    return o->command == CMD_TRACE || o->given[OPT_TRACE] || o->given[OPT_TRACE_FILE] || o->given[OPT_DUMP] ||
-           o->given[OPT_STOP_ON] || o->given[OPT_WARN_ON];
+    return o->command == CMD_TRACE || o->given[OPT_TRACE] || o->given[OPT_TRACE_FILE] ||
+           o->given[OPT_DUMP] || o->given[OPT_STOP_ON] || o->given[OPT_WARN_ON];
 }
 
 static bool oddity_of(struct str word, unsigned *out)
@@ -18,7 +18,10 @@ static bool oddity_of(struct str word, unsigned *out)
     static const struct {
         const char *word;
         enum hlo_oddity what;
-    } known[] = {{"nan", HLO_ODD_NAN}, {"inf", HLO_ODD_INF}, {"overflow", HLO_ODD_OVERFLOW}, {"denormal", HLO_ODD_DENORMAL}};
+    } known[] = {{"nan", HLO_ODD_NAN},
+                 {"inf", HLO_ODD_INF},
+                 {"overflow", HLO_ODD_OVERFLOW},
+                 {"denormal", HLO_ODD_DENORMAL}};
     for (size_t k = 0; k < COUNT_OF(known); k++)
         if (str_is(word, known[k].word)) {
             *out |= known[k].what;
@@ -34,7 +37,9 @@ static bool oddities(const struct options *o, enum option_id id, unsigned *out)
         const char *end = strchr(at, ',');
         struct str word = {at, end ? (size_t)(end - at) : strlen(at)};
         if (!oddity_of(word, out))
-            return usage_error(o, "invalid value '%s' for '--%s': expected nan, inf, overflow or denormal, separated by commas",
+            return usage_error(o,
+                               "invalid value '%s' for '--%s': expected nan, inf, overflow or "
+                               "denormal, separated by commas",
                                o->value[id], option_row(id)->name),
                    false;
         at = end ? end + 1 : NULL;
@@ -57,7 +62,9 @@ static bool read_options(struct tracing *t)
     if (!oddities(o, OPT_STOP_ON, &t->stop) || !oddities(o, OPT_WARN_ON, &t->warn))
         return false;
     if (re && regcomp(&t->filter, re, REG_EXTENDED | REG_NOSUB) != 0)
-        return usage_error(o, "invalid regular expression for '--%s': '%s'", option_row(id)->name, re), false;
+        return usage_error(o, "invalid regular expression for '--%s': '%s'", option_row(id)->name,
+                           re),
+               false;
     t->filtered = re != NULL;
     if (t->filtered)
         guard_undo(&t->freeing, free_filter, t);
@@ -69,7 +76,8 @@ static bool open_trace(struct tracing *t)
 {
     const bool alone = t->o->command == CMD_TRACE; /* otherwise standard output has the results */
     const char *path = t->o->value[alone ? OPT_OUTPUT : OPT_TRACE_FILE];
-    t->json = (alone && t->o->given[OPT_JSON]) || (path && (ends_with(path, ".jsonl") || ends_with(path, ".json")));
+    t->json = (alone && t->o->given[OPT_JSON]) ||
+              (path && (ends_with(path, ".jsonl") || ends_with(path, ".json")));
     if (t->o->given[OPT_QUIET] && !path)
         t->lines = false;
     if (!t->lines)
@@ -85,10 +93,12 @@ static bool open_trace(struct tracing *t)
 
 static bool is_wanted(const struct tracing *t, const struct hlo_listed *i)
 {
-    return !t->filtered || regexec(&t->filter, i->name, 0, NULL, 0) == 0 || regexec(&t->filter, i->op, 0, NULL, 0) == 0;
+    return !t->filtered || regexec(&t->filter, i->name, 0, NULL, 0) == 0 ||
+           regexec(&t->filter, i->op, 0, NULL, 0) == 0;
 }
 
-/* Writes the lines of a single participant at once; those of several would be mixed at random, and are held back. */
+/* Writes the lines of a single participant at once; those of several would be mixed at random, and
+ * are held back. */
 static void flush(struct tracing *t, struct watched *w)
 {
     if (w->trace.size > 0)
@@ -103,7 +113,8 @@ static void flush(struct tracing *t, struct watched *w)
 static void warn(struct tracing *t, struct watched *w, const struct hlo_event *s)
 {
     struct hlo_origin origin;
-    if (t->warn == 0 || t->o->given[OPT_QUIET] || t->warned[s->inst] || !hlo_event_origin(s, t->warn, &origin))
+    if (t->warn == 0 || t->o->given[OPT_QUIET] || t->warned[s->inst] ||
+        !hlo_event_origin(s, t->warn, &origin))
         return;
     hlo_messages *m = hlo_messages_new();
     t->warned[s->inst] = true;
@@ -129,7 +140,8 @@ static bool look(void *context, const struct hlo_event *s)
 {
     struct tracing *t = context;
     struct watched *w = &t->each[s->participant];
-    struct traced i = {.sight = s, .inst = hlo_list_inst(t->listing, s->inst), .value = hlo_event_value(s)};
+    struct traced i = {
+        .sight = s, .inst = hlo_list_inst(t->listing, s->inst), .value = hlo_event_value(s)};
     if (!i.value)
         return false;
     if ((t->lines || t->dump) && is_wanted(t, &i.inst)) {
@@ -166,7 +178,9 @@ static bool look_at_skipped(void *context, const struct hlo_event *s)
 
 static uint64_t count_odd(const struct hlo_stats *s, unsigned what)
 {
-    return what == HLO_ODD_NAN ? s->nan : what == HLO_ODD_DENORMAL ? s->denormal : s->positive_inf + s->negative_inf;
+    return what == HLO_ODD_NAN        ? s->nan
+           : what == HLO_ODD_DENORMAL ? s->denormal
+                                      : s->positive_inf + s->negative_inf;
 }
 
 /* Warns of oddities in arguments, which no instruction has made: one line for each kind. */
@@ -207,7 +221,8 @@ static void check_arguments(const struct tracing *t, const struct arguments *a)
 
 int trace_open(struct tracing *t, const struct arguments *a)
 {
-    *t = (struct tracing){.o = a->o, .m = a->m, .module = a->module, .participants = a->participants};
+    *t = (struct tracing){
+        .o = a->o, .m = a->m, .module = a->module, .participants = a->participants};
     if (!trace_wanted(a->o))
         return HLO_OK;
     if (world_of(a->o))
@@ -228,7 +243,8 @@ int trace_open(struct tracing *t, const struct arguments *a)
 
 void trace_observe(struct tracing *t, hlo_program *p)
 {
-    t->observer = HLO_WITH(hlo_trace_callbacks, .context = t, .after = look, .skipped = look_at_skipped);
+    t->observer =
+        HLO_WITH(hlo_trace_callbacks, .context = t, .after = look, .skipped = look_at_skipped);
     if (t->listing)
         hlo_trace(p, &t->observer);
 }

@@ -1,5 +1,6 @@
 /*
- * Observed runs: a line for each instruction, its value as a file, and where NaN, infinities and the like come from.
+ * Observed runs: a line for each instruction, its value as a file, and where NaN, infinities and
+ * the like come from.
  */
 #ifndef HLO_CLI_TRACE_H
 #define HLO_CLI_TRACE_H
@@ -16,7 +17,7 @@ struct traced {
     const char *computation;
     const hlo_literal *value; /* NULL: it was not executed */
     struct hlo_stats stats;   /* of its value */
-    bool array;               /* else the value is a tuple, of which people are shown no statistics */
+    bool array; /* else the value is a tuple, of which people are shown no statistics */
 };
 
 struct tracing {
@@ -58,7 +59,8 @@ struct columns;
 struct columns *columns_new(const hlo_listing *l);
 void put_trace_head(struct buf *out, const struct tracing *t);
 void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i);
-/* Writes the iterations of the loops around the instruction, outermost first: "3.0"; "test" in a condition. */
+/* Writes the iterations of the loops around the instruction, outermost first: "3.0"; "test" in a
+ * condition. */
 void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_event *s);
 
 /* ---- trace_dump.c ---- */

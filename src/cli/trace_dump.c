@@ -1,6 +1,6 @@
 /*
- * Writes the value of each instruction as a file DIR/NNNN.NAME.npy, for leaves of tuples with .0, .1, ..., and their list,
- * DIR/index.csv.
+ * Writes the value of each instruction as a file DIR/NNNN.NAME.npy, for leaves of tuples with .0,
+ * .1, ..., and their list, DIR/index.csv.
  */
 #include "cli/trace.h"
 
@@ -35,7 +35,8 @@ struct dump *dump_open(const char *folder, hlo_messages *m)
         heap_free(d);
         d = NULL;
     } else {
-        fputs("file,number,participant,name,op,shape,computation,loop,line,where,seconds,elements,min,max,mean,nan,inf,zero\n",
+        fputs("file,number,participant,name,op,shape,computation,loop,line,where,seconds,elements,"
+              "min,max,mean,nan,inf,zero\n",
               d->index);
     }
     buf_free(&path);
@@ -53,8 +54,8 @@ static void put_quoted(struct buf *out, const char *text)
     buf_puts(out, "\",");
 }
 
-/* Names are letters, digits, dots, dashes and underscores; what is not would be another folder, or worse. Those that no file can
- * have are cut: the number tells them apart. */
+/* Names are letters, digits, dots, dashes and underscores; what is not would be another folder, or
+ * worse. Those that no file can have are cut: the number tells them apart. */
 static void put_file_name(struct buf *out, const struct tracing *t, const struct traced *i)
 {
     enum { MOST_OF_NAME = 200 };
@@ -72,7 +73,8 @@ static void put_number(struct buf *out, double v)
     buf_putc(out, ',');
 }
 
-static void put_row(struct buf *out, const char *file, const struct tracing *t, const struct traced *i, const hlo_literal *l)
+static void put_row(struct buf *out, const char *file, const struct tracing *t,
+                    const struct traced *i, const hlo_literal *l)
 {
     const struct hlo_stats s = hlo_literal_stats(l);
     hlo_text shape = hlo_literal_shape(l);
@@ -92,14 +94,16 @@ static void put_row(struct buf *out, const char *file, const struct tracing *t, 
     put_number(out, s.min);
     put_number(out, s.max);
     put_number(out, s.mean);
-    buf_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", s.nan, s.positive_inf + s.negative_inf, s.zero);
+    buf_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", s.nan, s.positive_inf + s.negative_inf,
+               s.zero);
     buf_free(&loop);
     hlo_text_free(&shape);
 }
 
-/* Writes the leaves of a value. `name` is the file's name without its ending, to which numbers of components are appended. */
-static bool dump_leaves(struct dump *d, const struct tracing *t, const struct traced *i, const hlo_literal *l, struct buf *name,
-                        hlo_messages *m)
+/* Writes the leaves of a value. `name` is the file's name without its ending, to which numbers of
+ * components are appended. */
+static bool dump_leaves(struct dump *d, const struct tracing *t, const struct traced *i,
+                        const hlo_literal *l, struct buf *name, hlo_messages *m)
 {
     const size_t size = name->size, count = hlo_literal_count(l);
     bool ok = true;

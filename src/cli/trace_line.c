@@ -107,7 +107,8 @@ static void put_count(struct buf *out, uint64_t n, bool there)
 }
 
 /* The columns that say which instruction it is. */
-static void put_inst(struct buf *out, const struct tracing *t, const struct traced *i, const char *shape)
+static void put_inst(struct buf *out, const struct tracing *t, const struct traced *i,
+                     const char *shape)
 {
     const struct columns *c = t->columns;
     struct buf b = {0};
@@ -160,7 +161,8 @@ static void put_string(struct buf *out, const char *key, const char *text)
 }
 
 /* The keys that say which instruction it is. */
-static void put_json_inst(struct buf *out, const struct tracing *t, const struct traced *i, const char *shape)
+static void put_json_inst(struct buf *out, const struct tracing *t, const struct traced *i,
+                          const char *shape)
 {
     const struct hlo_event *s = i->sight;
     buf_printf(out, "{\"number\":%" PRIu64, s->number);
@@ -215,8 +217,9 @@ void put_trace_head(struct buf *out, const struct tracing *t)
         buf_puts(out, "part  ");
     if (c->loops)
         buf_printf(out, "%-*s  ", LOOP, "loop");
-    buf_printf(out, "%-*s  %-*s%11s  %*s  %*s  %*s  %*s  %*s  %*s\n", c->name, "instruction", c->shape, "shape", "time", NUMBER,
-               "min", NUMBER, "max", NUMBER, "mean", COUNT, "nan", COUNT, "inf", COUNT, "zero");
+    buf_printf(out, "%-*s  %-*s%11s  %*s  %*s  %*s  %*s  %*s  %*s\n", c->name, "instruction",
+               c->shape, "shape", "time", NUMBER, "min", NUMBER, "max", NUMBER, "mean", COUNT,
+               "nan", COUNT, "inf", COUNT, "zero");
 }
 
 void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i)

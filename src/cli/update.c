@@ -1,5 +1,6 @@
 /*
- * hlo test --update: writes the actual outcomes of tests into their file; when CI is set, into FILE.new beside it.
+ * hlo test --update: writes the actual outcomes of tests into their file; when CI is set, into
+ * FILE.new beside it.
  */
 #include "cli/golden.h"
 

@@ -10,7 +10,8 @@ static bool read_view(const struct options *o, struct hlo_why_view *v, struct hl
     if (!option_int(o, OPT_LEVELS, 1, 1000, 1, &levels))
         return false;
     *values = result_view(o);
-    *v = HLO_WITH(hlo_why_view, .levels = (size_t)levels, .view = values, .json = o->given[OPT_JSON]);
+    *v = HLO_WITH(hlo_why_view, .levels = (size_t)levels, .view = values,
+                  .json = o->given[OPT_JSON]);
     v->most = o->given[OPT_FULL] ? SIZE_MAX : 0;
     return true;
 }
@@ -24,7 +25,8 @@ static void begin(void *context, hlo_program *p)
 static void end(void *interrupted) { *(bool *)interrupted |= interrupt_end(); }
 
 /* Even a run that fails has values, up to the failure. */
-static int ask(const struct arguments *a, hlo_recorded *r, const char *name, const struct hlo_why_view *v)
+static int ask(const struct arguments *a, hlo_recorded *r, const char *name,
+               const struct hlo_why_view *v)
 {
     struct hlo_element e;
     hlo_messages *m = hlo_messages_new();
@@ -54,7 +56,8 @@ static int why(struct arguments *a, const hlo_listing *l, const char *path, cons
     options.targets = targets;
     if (status == HLO_OK) {
         bool interrupted = false;
-        const struct hlo_recording how = {.size = sizeof how, .context = &interrupted, .begin = begin, .end = end};
+        const struct hlo_recording how = {
+            .size = sizeof how, .context = &interrupted, .begin = begin, .end = end};
         hlo_recorded *r = hlo_record(l, &options, a->all, a->count, &how, a->m);
         status = r && !interrupted ? ask(a, r, element, &view) : HLO_FAILED;
         if (interrupted)

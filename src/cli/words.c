@@ -3,8 +3,8 @@
  */
 #include "cli/cli.h"
 
-/* The next word: blanks part words, quotes hold them together, a backslash takes what follows as it is; # begins a comment.
- * False: there is none, or (*open) a quote is not closed. */
+/* The next word: blanks part words, quotes hold them together, a backslash takes what follows as it
+ * is; # begins a comment. False: there is none, or (*open) a quote is not closed. */
 static bool next_word(struct str *s, struct buf *out, bool *open)
 {
     char quote = 0;

@@ -1,6 +1,6 @@
 /*
- * --world=mpi: the processes that mpirun has started share a run. Rank 0 prints and writes for all. Messages of another rank
- * are kept, and printed if it turns out to be the first that has failed.
+ * --world=mpi: the processes that mpirun has started share a run. Rank 0 prints and writes for all.
+ * Messages of another rank are kept, and printed if it turns out to be the first that has failed.
  */
 #include "cli/cli.h"
 
@@ -17,7 +17,10 @@ struct processes {
 
 hlo_world *world_of(const struct options *o) { return o->processes ? o->processes->world : NULL; }
 bool world_first(const struct options *o) { return hlo_world_rank(world_of(o)) == 0; }
-FILE *world_stderr(const struct options *o) { return o->processes && o->processes->said ? o->processes->said : stderr; }
+FILE *world_stderr(const struct options *o)
+{
+    return o->processes && o->processes->said ? o->processes->said : stderr;
+}
 
 int world_begin(struct options *o)
 {

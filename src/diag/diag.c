@@ -5,11 +5,12 @@
 
 /* ---- the catalogue ---- */
 
-/* Ids as users see them, `unknown-opcode` for UNKNOWN_OPCODE, spelled at compile time: a table filled at run time would be
- * a mutable global. */
+/* Ids as users see them, `unknown-opcode` for UNKNOWN_OPCODE, spelled at compile time: a table
+ * filled at run time would be a mutable global. */
 enum { NAME_SIZE = 40 };
 #define NAME_PAD "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-#define C1(s, i) (char)((s)[i] >= 'A' && (s)[i] <= 'Z' ? (s)[i] + 'a' - 'A' : (s)[i] == '_' ? '-' : (s)[i])
+#define C1(s, i)                                                                                   \
+    (char)((s)[i] >= 'A' && (s)[i] <= 'Z' ? (s)[i] + 'a' - 'A' : (s)[i] == '_' ? '-' : (s)[i])
 #define C4(s, i) C1(s, i), C1(s, (i) + 1), C1(s, (i) + 2), C1(s, (i) + 3)
 #define C20(s, i) C4(s, i), C4(s, (i) + 4), C4(s, (i) + 8), C4(s, (i) + 12), C4(s, (i) + 16)
 
@@ -90,7 +91,10 @@ void diags_no_memory(struct diags *ds)
     if (ds->starved)
         return;
     ds->starved = true;
-    *d = (struct diag){.msg = MSG_OUT_OF_MEMORY, .severity = SEV_ERROR, .span = NO_SPAN, .text = STR("out of memory")};
+    *d = (struct diag){.msg = MSG_OUT_OF_MEMORY,
+                       .severity = SEV_ERROR,
+                       .span = NO_SPAN,
+                       .text = STR("out of memory")};
     ds->errors++;
     *(ds->last ? &ds->last->next : &ds->first) = d;
     ds->last = d;

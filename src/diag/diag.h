@@ -1,8 +1,9 @@
 /*
  * diag: sources, byte spans, line maps, the catalogue of messages, and how they are drawn.
  *
- * Every failure in the project is a `struct diag` with a place. A function that can fail takes a `struct diags`, reports
- * with DIAG_ERROR (which is false) and returns false or NULL; callers pass that on.
+ * Every failure in the project is a `struct diag` with a place. A function that can fail takes a
+ * `struct diags`, reports with DIAG_ERROR (which is false) and returns false or NULL; callers pass
+ * that on.
  */
 #ifndef HLO_DIAG_H
 #define HLO_DIAG_H
@@ -14,7 +15,10 @@ struct span {
     uint32_t begin, end;
 };
 #define NO_SPAN ((struct span){0, 0})
-static inline struct span span_join(struct span a, struct span b) { return (struct span){a.begin, b.end}; }
+static inline struct span span_join(struct span a, struct span b)
+{
+    return (struct span){a.begin, b.end};
+}
 
 struct source {
     struct str name; /* as given by the user; "<stdin>" for standard input */
@@ -23,7 +27,8 @@ struct source {
     uint32_t *line_starts; /* built when first needed; line_count entries */
     uint32_t line_count;
     /* If the text was put together from pieces of others, messages refer to those. */
-    struct source_piece *pieces; /* in order, the first at 0; NULL: the text is not made of pieces */
+    struct source_piece
+        *pieces; /* in order, the first at 0; NULL: the text is not made of pieces */
     size_t piece_count;
     struct source *origins;
     size_t origin_count;
@@ -41,16 +46,16 @@ struct place {
 
 void source_init(struct source *s, struct str name, struct str text);
 void source_free(struct source *s); /* the line maps only */
-/* Where the text of a span comes from; the span then refers to the source that is returned. It becomes NO_SPAN where nobody
- * wrote that text. */
+/* Where the text of a span comes from; the span then refers to the source that is returned. It
+ * becomes NO_SPAN where nobody wrote that text. */
 struct source *source_origin(struct source *s, struct span *span);
 struct place source_place(struct source *s, uint32_t offset);
 struct str source_line(struct source *s, uint32_t line); /* without its end; empty past the last */
 
 enum severity { SEV_ERROR, SEV_WARNING, SEV_NOTE };
 
-/* The catalogue: one id for every message, in msg_text.def (lexer, parser), msg_verify.def, msg_run.def (evaluation, input
- * and output). Ids are permanent and appear in --json. */
+/* The catalogue: one id for every message, in msg_text.def (lexer, parser), msg_verify.def,
+ * msg_run.def (evaluation, input and output). Ids are permanent and appear in --json. */
 enum msg {
 #define MSG(id, severity, format) MSG_##id,
 #include "diag/msg.def"
@@ -94,21 +99,24 @@ struct diags {
     unsigned kept_warnings;
     bool quiet;           /* count messages, but keep none (speculative parsing) */
     struct diag dummy;    /* what diag_say returns when it keeps nothing */
-    struct diag starving; /* the message that there was no memory, which needs none itself; counts as kept once `starved` */
+    struct diag starving; /* the message that there was no memory, which needs none itself; counts
+                             as kept once `starved` */
     bool starved;
 };
 
 void diags_init(struct diags *ds, struct source *source);
 void diags_free(struct diags *ds);
 
-/* Adds a message. Returns it, so that notes and suggestions can be added (beyond the limit a dummy, never NULL). Use the
- * macros, which take the id without MSG_ and the arguments of its format. */
-struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char *format, ...) PRINTF_LIKE(4, 5);
+/* Adds a message. Returns it, so that notes and suggestions can be added (beyond the limit a dummy,
+ * never NULL). Use the macros, which take the id without MSG_ and the arguments of its format. */
+struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 #define DIAG(ds, span, id, ...) diag_say((ds), (span), MSG_##id, MSG_FORMAT_##id, ##__VA_ARGS__)
 /* The same as an expression that is false: `return DIAG_ERROR(ds, span, UNKNOWN_OPCODE, ...);` */
 #define DIAG_ERROR(ds, span, id, ...) (DIAG(ds, span, id, ##__VA_ARGS__), false)
 void diags_no_memory(struct diags *ds); /* takes none */
-void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...) PRINTF_LIKE(4, 5);
+void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement);
 /* Adds a message of another struct diags about the same source, with its notes. */
 struct diag *diag_copy(struct diags *ds, const struct diag *from);
@@ -122,7 +130,8 @@ enum ink { INK_CARET, INK_ERROR, INK_HELP, INK_NOTE, INK_PLACE, INK_WARNING, INK
 struct palette {
     struct str sgr[INK_COUNT]; /* parameters of the terminal's command that sets a colour: "1;31" */
 };
-/* Reads `error=1;31:note=36` over the usual colours; false: something is not of this form, and was ignored. */
+/* Reads `error=1;31:note=36` over the usual colours; false: something is not of this form, and was
+ * ignored. */
 bool palette_read(struct palette *p, struct str text);
 
 /* ---- draw.c ---- */

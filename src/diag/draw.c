@@ -32,15 +32,15 @@ static void put_plain(struct pen *p)
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
-/* Bytes of user text must not move the cursor or recolour the terminal, nor be unprintable. An invalid byte takes a column
- * where `is_continuation` counts one. */
+/* Bytes of user text must not move the cursor or recolour the terminal, nor be unprintable. An
+ * invalid byte takes a column where `is_continuation` counts one. */
 static void put_clean(struct pen *p, struct str s, bool newlines)
 {
     for (size_t i = 0, n; i < s.len; i += n ? n : 1) {
         const unsigned char *c = (const unsigned char *)s.ptr + i;
         n = str_utf8(s, i);
-        bool control =
-            n == 1 ? (*c < 0x20 && *c != '\t' && !(newlines && *c == '\n')) || *c == 0x7f : n == 2 && *c == 0xc2 && c[1] < 0xa0;
+        bool control = n == 1 ? (*c < 0x20 && *c != '\t' && !(newlines && *c == '\n')) || *c == 0x7f
+                              : n == 2 && *c == 0xc2 && c[1] < 0xa0;
         if (n && !control)
             buf_bytes(p->out, c, n);
         else if (!is_continuation((char)*c))
@@ -64,7 +64,8 @@ static struct str window_of(struct str line, size_t caret, bool *cut_left, bool 
         begin = caret > WINDOW_BEFORE ? character_start(line, caret - WINDOW_BEFORE) : 0;
         if (line.len - begin < WINDOW_COLUMNS)
             begin = character_start(line, line.len - WINDOW_COLUMNS);
-        end = begin + WINDOW_COLUMNS < line.len ? character_start(line, begin + WINDOW_COLUMNS) : line.len;
+        end = begin + WINDOW_COLUMNS < line.len ? character_start(line, begin + WINDOW_COLUMNS)
+                                                : line.len;
     }
     *cut_left = begin > 0;
     *cut_right = end < line.len;
@@ -119,7 +120,8 @@ static struct spot spot_of(struct diags *ds, struct span span)
     return s;
 }
 
-static void put_head(struct pen *p, struct diags *ds, struct span span, const char *kind, enum ink ink, struct str text)
+static void put_head(struct pen *p, struct diags *ds, struct span span, const char *kind,
+                     enum ink ink, struct str text)
 {
     const struct spot at = spot_of(ds, span);
     put_color(p, INK_PLACE);
@@ -156,11 +158,18 @@ static void put_help(struct pen *p, struct str suggestion)
     buf_puts(p->out, "'?\n");
 }
 
-static const char *severity_word(enum severity s) { return s == SEV_ERROR ? "error" : s == SEV_WARNING ? "warning" : "note"; }
+static const char *severity_word(enum severity s)
+{
+    return s == SEV_ERROR ? "error" : s == SEV_WARNING ? "warning" : "note";
+}
 
-static enum ink severity_ink(enum severity s) { return s == SEV_ERROR ? INK_ERROR : s == SEV_WARNING ? INK_WARNING : INK_NOTE; }
+static enum ink severity_ink(enum severity s)
+{
+    return s == SEV_ERROR ? INK_ERROR : s == SEV_WARNING ? INK_WARNING : INK_NOTE;
+}
 
-static void draw(struct buf *out, struct diags *ds, const struct diag *d, const struct palette *colors)
+static void draw(struct buf *out, struct diags *ds, const struct diag *d,
+                 const struct palette *colors)
 {
     struct pen p = {out, colors};
     put_head(&p, ds, d->span, severity_word(d->severity), severity_ink(d->severity), d->text);
@@ -211,8 +220,8 @@ static void put_json_place(struct buf *out, struct diags *ds, struct span span)
         end = source_place(at.source, at.span.end > at.span.begin ? at.span.end : at.span.begin);
     }
     put_member(out, "file", at.source ? at.source->name : STR(""));
-    buf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u,", begin.line, begin.column, end.line,
-               end.column);
+    buf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u,", begin.line,
+               begin.column, end.line, end.column);
 }
 
 static void put_json(struct buf *out, struct diags *ds, const struct diag *d)

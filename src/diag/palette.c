@@ -6,8 +6,9 @@
 static const struct {
     const char *name, *usual; /* parameters of SGR */
 } inks[] = {
-    [INK_CARET] = {"caret", "1;32"}, [INK_ERROR] = {"error", "1;31"}, [INK_HELP] = {"help", "1;32"},
-    [INK_NOTE] = {"note", "1;36"},   [INK_PLACE] = {"place", "1"},    [INK_WARNING] = {"warning", "1;35"},
+    [INK_CARET] = {"caret", "1;32"}, [INK_ERROR] = {"error", "1;31"},
+    [INK_HELP] = {"help", "1;32"},   [INK_NOTE] = {"note", "1;36"},
+    [INK_PLACE] = {"place", "1"},    [INK_WARNING] = {"warning", "1;35"},
 };
 
 static void palette_usual(struct palette *p)

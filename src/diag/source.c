@@ -39,15 +39,16 @@ static bool continues(const struct source *s, size_t piece, uint32_t from)
     return !memchr(s->text.ptr + from, '\n', s->pieces[piece + 1].begin - from);
 }
 
-/* A span that begins in a piece nobody wrote is moved to where the next piece begins, as far as the span or the line
- * reaches. */
+/* A span that begins in a piece nobody wrote is moved to where the next piece begins, as far as the
+ * span or the line reaches. */
 struct source *source_origin(struct source *s, struct span *span)
 {
     if (s->piece_count == 0 || (span->begin == 0 && span->end == 0))
         return s;
     size_t i = piece_at(s, span->begin);
     uint32_t begin = span->begin, end = span->end;
-    while (i + 1 < s->piece_count && !s->pieces[i].origin && (s->pieces[i + 1].begin < end || continues(s, i, begin)))
+    while (i + 1 < s->piece_count && !s->pieces[i].origin &&
+           (s->pieces[i + 1].begin < end || continues(s, i, begin)))
         begin = s->pieces[++i].begin;
     const struct source_piece *p = &s->pieces[i];
     uint32_t piece_end = i + 1 < s->piece_count ? s->pieces[i + 1].begin : (uint32_t)s->text.len;
@@ -56,13 +57,17 @@ struct source *source_origin(struct source *s, struct span *span)
         return s;
     }
     end = end > piece_end ? piece_end : end;
-    *span = (struct span){p->at + (begin - p->begin), p->at + ((end > begin ? end : begin) - p->begin)};
+    *span =
+        (struct span){p->at + (begin - p->begin), p->at + ((end > begin ? end : begin) - p->begin)};
     if (span->end == 0) /* the very first place, which must not look like "not known" */
         span->end = 1;
     return p->origin;
 }
 
-static const char *next_newline(const char *p, const char *end) { return p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL; }
+static const char *next_newline(const char *p, const char *end)
+{
+    return p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
+}
 
 /* Counts lines first, so that the map takes exactly the memory it needs. */
 static void build_line_map(struct source *s)

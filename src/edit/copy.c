@@ -1,5 +1,6 @@
 /*
- * copy.c: makes the computations of the new module. Instructions keep their order, except that each comes after what it uses.
+ * copy.c: makes the computations of the new module. Instructions keep their order, except that each
+ * comes after what it uses.
  */
 #include "edit/edit_priv.h"
 
@@ -8,7 +9,8 @@ struct body {
     struct edit *e;
     const struct computation *from;
     struct computation *to;
-    struct inst **made;        /* by index of the old instruction: what its users use now; NULL: not made yet */
+    struct inst *
+        *made; /* by index of the old instruction: what its users use now; NULL: not made yet */
     struct inst *const *bound; /* when copied into its caller: what its parameters are; else NULL */
     uint8_t *state;
     struct inst **stack;
@@ -26,7 +28,8 @@ static bool fail(struct edit *e, const char *why)
 
 /* ---- parameters ---- */
 
-/* Whether a parameter is kept: it is read, or the parameters of its computation aren't to be dropped. */
+/* Whether a parameter is kept: it is read, or the parameters of its computation aren't to be
+ * dropped. */
 static bool stays(const struct edit *e, const struct inst *param)
 {
     const struct part *p = part_of(e, param->parent);
@@ -59,14 +62,16 @@ static bool operand_stays(const struct edit *e, const struct inst *i, int k)
 static bool is_stripped(const struct edit *e, const struct inst *i, enum attr_id id)
 {
     static const uint8_t metadata[] = {A_METADATA, A_ORIGIN, A_STATISTICS};
-    static const uint8_t hints[] = {A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS, A_OUTPUT_TO_OPERAND_ALIASING};
+    static const uint8_t hints[] = {A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS,
+                                    A_OUTPUT_TO_OPERAND_ALIASING};
     if (e->strip & EDIT_STRIP_METADATA && memchr(metadata, (int)id, sizeof metadata))
         return true;
     if (e->strip & EDIT_STRIP_SHARDING && id == A_SHARDING)
         return true;
     if (!(e->strip & EDIT_STRIP_HINTS))
         return false;
-    return memchr(hints, (int)id, sizeof hints) || (id == A_BACKEND_CONFIG && i->opcode != OP_CUSTOM_CALL);
+    return memchr(hints, (int)id, sizeof hints) ||
+           (id == A_BACKEND_CONFIG && i->opcode != OP_CUSTOM_CALL);
 }
 
 static struct inst_list copy_control(const struct body *b, struct inst_list from)
@@ -76,7 +81,8 @@ static struct inst_list copy_control(const struct body *b, struct inst_list from
     for (int k = 0; k < from.count; k++) {
         const struct mark *mark = mark_of(b->e, from.at[k]);
         struct inst *made = b->made[from.at[k]->index];
-        if (mark->live && mark->becomes == BECOMES_ITSELF && made && made->opcode == from.at[k]->opcode)
+        if (mark->live && mark->becomes == BECOMES_ITSELF && made &&
+            made->opcode == from.at[k]->opcode)
             list.at[list.count++] = made;
     }
     return list;
@@ -90,7 +96,8 @@ static struct aliasing copy_aliasing(struct edit *e, const struct inst *i, struc
     for (int k = 0; k < i->operand_count; k++)
         place[k] = operand_stays(e, i, k) ? next++ : -1;
     for (int k = 0; k < from.count; k++) {
-        if (from.at[k].operand < 0 || from.at[k].operand >= i->operand_count || place[from.at[k].operand] < 0)
+        if (from.at[k].operand < 0 || from.at[k].operand >= i->operand_count ||
+            place[from.at[k].operand] < 0)
             continue;
         kept[to.count] = from.at[k];
         kept[to.count++].operand = place[from.at[k].operand];
@@ -100,13 +107,15 @@ static struct aliasing copy_aliasing(struct edit *e, const struct inst *i, struc
 
 static struct computation_list copy_computations(struct edit *e, struct computation_list from)
 {
-    struct computation_list list = {from.count, ARENA_ARRAY(&e->to->arena, struct computation *, from.count)};
+    struct computation_list list = {from.count,
+                                    ARENA_ARRAY(&e->to->arena, struct computation *, from.count)};
     for (int k = 0; k < from.count; k++)
         list.at[k] = part_of(e, from.at[k])->copy;
     return list;
 }
 
-/* Copies attributes; those that refer to instructions, computations or operands refer to the new ones. */
+/* Copies attributes; those that refer to instructions, computations or operands refer to the new
+ * ones. */
 static void copy_attrs(const struct body *b, struct inst *i, const struct inst *from)
 {
     struct edit *e = b->e;
@@ -117,7 +126,9 @@ static void copy_attrs(const struct body *b, struct inst *i, const struct inst *
         bool drop = is_stripped(e, from, id);
         switch (drop ? KIND_COUNT : (enum attr_kind)attr_table[id].kind) {
         case KIND_COMPUTATION: a->v.computation = part_of(e, a->v.computation)->copy; break;
-        case KIND_COMPUTATION_LIST: a->v.computations = copy_computations(e, a->v.computations); break;
+        case KIND_COMPUTATION_LIST:
+            a->v.computations = copy_computations(e, a->v.computations);
+            break;
         case KIND_INST_LIST:
             a->v.insts = copy_control(b, a->v.insts);
             drop = a->v.insts.count == 0;
@@ -142,7 +153,10 @@ static void copy_places(struct inst *i, const struct inst *from)
     i->opcode_span = from->opcode_span;
 }
 
-static struct inst *used(const struct body *b, struct inst *operand) { return b->made[edit_target(b->e, operand)->index]; }
+static struct inst *used(const struct body *b, struct inst *operand)
+{
+    return b->made[edit_target(b->e, operand)->index];
+}
 
 static struct inst *copy_itself(const struct body *b, const struct inst *from)
 {
@@ -151,7 +165,8 @@ static struct inst *copy_itself(const struct body *b, const struct inst *from)
     for (int k = 0; k < from->operand_count; k++)
         if (operand_stays(b->e, from, k))
             operands[count++] = used(b, from->operands[k]);
-    struct inst *i = inst_new(b->to, (enum opcode)from->opcode, from->name, from->shape, count, operands);
+    struct inst *i =
+        inst_new(b->to, (enum opcode)from->opcode, from->name, from->shape, count, operands);
     i->sugar = from->sugar;
     i->shape_inferred = from->shape_inferred;
     if (from->opcode == OP_CONSTANT)
@@ -179,8 +194,10 @@ static struct inst *copy_parameter(const struct body *b, const struct inst *from
     return i;
 }
 
-/* Makes a value in place of an instruction. A parameter that became a value is kept beside it if callers still pass it. */
-static struct inst *make_value(const struct body *b, const struct inst *from, const struct mark *mark)
+/* Makes a value in place of an instruction. A parameter that became a value is kept beside it if
+ * callers still pass it. */
+static struct inst *make_value(const struct body *b, const struct inst *from,
+                               const struct mark *mark)
 {
     struct str name = from->name;
     if (from->opcode == OP_PARAMETER && !b->bound && stays(b->e, from)) {
@@ -234,12 +251,16 @@ static struct inst *make_inst(const struct body *b, struct inst *from)
         return inline_callee(b, from, 0);
     if (from->opcode != OP_PARAMETER)
         return copy_itself(b, from);
-    return b->bound ? b->bound[from->number] : copy_parameter(b, from, part_of(b->e, b->from)->numbers[from->number]);
+    return b->bound ? b->bound[from->number]
+                    : copy_parameter(b, from, part_of(b->e, b->from)->numbers[from->number]);
 }
 
 /* ---- computations ---- */
 
-static void push(struct body *b, struct inst *i) { VEC_PUSH(&b->e->arena, b->stack, b->depth, b->capacity) = i; }
+static void push(struct body *b, struct inst *i)
+{
+    VEC_PUSH(&b->e->arena, b->stack, b->depth, b->capacity) = i;
+}
 
 static bool passes_parameter(const struct body *b, const struct inst *i, int k)
 {
@@ -342,10 +363,12 @@ static struct inst *result_of(const struct body *b)
         shapes[k] = elements[k]->shape;
     }
     e->fresh_names = true;
-    return inst_new(b->to, OP_TUPLE, STR("result"), shape_tuple(&e->to->arena, e->root_count, shapes), e->root_count, elements);
+    return inst_new(b->to, OP_TUPLE, STR("result"),
+                    shape_tuple(&e->to->arena, e->root_count, shapes), e->root_count, elements);
 }
 
-/* Fills the copy of a computation, which exists already, so that others can call it, but is empty. */
+/* Fills the copy of a computation, which exists already, so that others can call it, but is empty.
+ */
 static bool fill(struct edit *e, const struct computation *c)
 {
     struct computation *to = part_of(e, c)->copy;

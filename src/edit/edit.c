@@ -32,7 +32,8 @@ void edit_free(struct edit *e)
 
 /* ---- what can be changed ---- */
 
-/* Whether it starts or continues something that another instruction ends: its users can't take anything else. */
+/* Whether it starts or continues something that another instruction ends: its users can't take
+ * anything else. */
 static bool is_paired(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
@@ -55,7 +56,8 @@ static bool is_taken_out_for_end(const struct inst *i)
         return false;
     for (int k = 0; k < i->parent->inst_count; k++) {
         const struct inst *user = i->parent->insts[k];
-        if ((user->opcode == OP_SEND_DONE || user->opcode == OP_RECV_DONE) && user->operand_count == 1 && user->operands[0] == i)
+        if ((user->opcode == OP_SEND_DONE || user->opcode == OP_RECV_DONE) &&
+            user->operand_count == 1 && user->operands[0] == i)
             return true;
     }
     return false;
@@ -65,7 +67,8 @@ const char *edit_may_change(const struct inst *i)
 {
     if (i->parent->async_start)
         return "an instruction of an asynchronous computation cannot be changed";
-    return is_paired(i) || is_taken_out_for_end(i) ? "its -done instruction requires it unchanged" : NULL;
+    return is_paired(i) || is_taken_out_for_end(i) ? "its -done instruction requires it unchanged"
+                                                   : NULL;
 }
 
 static struct mark *say(struct edit *e, const struct inst *i, enum becomes what)
@@ -229,12 +232,14 @@ void edit_drop_parameters(struct edit *e) { e->drop_parameters = e->touched = tr
 
 void edit_strip(struct edit *e, unsigned what) { e->strip |= what; }
 
-/* Whether all instructions that become parameters are in the entry computation, which may have been changed since. */
+/* Whether all instructions that become parameters are in the entry computation, which may have been
+ * changed since. */
 static bool parameters_stand_in_entry(struct edit *e)
 {
     for (int c = 0; c < e->from->computation_count; c++)
         for (int k = 0; k < e->from->computations[c]->inst_count; k++)
-            if (e->parts[c].marks[k].becomes == BECOMES_PARAMETER && e->from->computations[c] != e->entry)
+            if (e->parts[c].marks[k].becomes == BECOMES_PARAMETER &&
+                e->from->computations[c] != e->entry)
                 return false;
     return true;
 }

@@ -16,7 +16,8 @@ struct mark {                    /* what becomes of an instruction */
     const struct literal *value; /* BECOMES_VALUE; NULL: zeros */
 };
 
-struct caller { /* an instruction whose operands are its callee's parameters, and can be left out together with them */
+struct caller { /* an instruction whose operands are its callee's parameters, and can be left out
+                   together with them */
     struct inst *inst;
     int first; /* operand that is parameter 0 */
     struct caller *next;
@@ -50,7 +51,10 @@ struct edit {
     const char *problem;
 };
 
-static inline struct part *part_of(const struct edit *e, const struct computation *c) { return &e->parts[c->index]; }
+static inline struct part *part_of(const struct edit *e, const struct computation *c)
+{
+    return &e->parts[c->index];
+}
 static inline struct mark *mark_of(const struct edit *e, const struct inst *i)
 {
     return &e->parts[i->parent->index].marks[i->index];
@@ -58,9 +62,11 @@ static inline struct mark *mark_of(const struct edit *e, const struct inst *i)
 
 /* edit.c: the instruction that `i` is replaced by in the end, or itself. There are no cycles. */
 struct inst *edit_target(const struct edit *e, struct inst *i);
-/* The computation whose instructions `i` can become, and the operand that is its parameter 0; NULL when there is none. */
+/* The computation whose instructions `i` can become, and the operand that is its parameter 0; NULL
+ * when there is none. */
 struct computation *edit_callee(const struct inst *i, int which, int *first);
-/* Whether its operands are just the parameters of the computation that it calls, so that both can be left out together. */
+/* Whether its operands are just the parameters of the computation that it calls, so that both can
+ * be left out together. */
 bool edit_passes_operands(const struct inst *i);
 
 /* live.c: marks the instructions that are needed. */
@@ -71,8 +77,10 @@ bool value_can_be(const struct shape *s); /* whether there are constants of this
 bool value_fits(const struct literal *l, const struct shape *s);
 /* A copy that `to` owns, of the shape s; NULL: no memory. */
 const struct literal *value_copy(struct edit *e, const struct literal *l, const struct shape *s);
-/* Adds the instructions that make a value to `c`; returns the last, which gets `name`. NULL: no memory. */
-struct inst *value_make(struct edit *e, struct computation *c, const struct literal *l, const struct shape *s, struct str name);
+/* Adds the instructions that make a value to `c`; returns the last, which gets `name`. NULL: no
+ * memory. */
+struct inst *value_make(struct edit *e, struct computation *c, const struct literal *l,
+                        const struct shape *s, struct str name);
 
 /* copy.c: false with e->problem. */
 bool edit_copy(struct edit *e);

@@ -1,6 +1,6 @@
 /*
- * header.c: the module's attributes that depend on the parameters and the result of its entry computation, adapted to the new
- * ones.
+ * header.c: the module's attributes that depend on the parameters and the result of its entry
+ * computation, adapted to the new ones.
  */
 #include "edit/edit_priv.h"
 

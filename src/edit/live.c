@@ -1,6 +1,7 @@
 /*
- * live.c: which instructions are needed? What the result is made of and what has side effects, also in computations that
- * something needed calls. Operands of calls and fusions are needed if the parameters that they become are.
+ * live.c: which instructions are needed? What the result is made of and what has side effects, also
+ * in computations that something needed calls. Operands of calls and fusions are needed if the
+ * parameters that they become are.
  */
 #include "edit/edit_priv.h"
 
@@ -42,7 +43,8 @@ static bool has_any_effect(const struct edit *e, const struct inst *i)
         const struct attr *a = &i->attrs[k];
         if (attr_table[a->id].kind == KIND_COMPUTATION && part_of(e, a->v.computation)->effects)
             return true;
-        for (int n = 0; attr_table[a->id].kind == KIND_COMPUTATION_LIST && n < a->v.computations.count; n++)
+        for (int n = 0;
+             attr_table[a->id].kind == KIND_COMPUTATION_LIST && n < a->v.computations.count; n++)
             if (part_of(e, a->v.computations.at[n])->effects)
                 return true;
     }
@@ -91,7 +93,8 @@ static void keep_parameters(struct walk *w, const struct computation *c)
 }
 
 /* A call whose operands are needed if the parameters are. */
-static void need_as_parameters(struct walk *w, struct inst *i, const struct computation *c, int first)
+static void need_as_parameters(struct walk *w, struct inst *i, const struct computation *c,
+                               int first)
 {
     struct part *p = part_of(w->e, c);
     struct caller *caller = ARENA_NEW(&w->e->arena, struct caller);

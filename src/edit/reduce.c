@@ -12,15 +12,16 @@
 
 static bool is_splat(const struct inst *i)
 {
-    return i->opcode == OP_BROADCAST && i->operand_count == 1 && i->operands[0]->opcode == OP_CONSTANT &&
-           i->operands[0]->shape->rank == 0;
+    return i->opcode == OP_BROADCAST && i->operand_count == 1 &&
+           i->operands[0]->opcode == OP_CONSTANT && i->operands[0]->shape->rank == 0;
 }
 
 enum { WEIGHT_VALUE = 1, WEIGHT_INST = 3 };
 
 static int64_t weight_of(const struct inst *i)
 {
-    return i->opcode == OP_CONSTANT || i->opcode == OP_PARAMETER || is_splat(i) ? WEIGHT_VALUE : WEIGHT_INST;
+    return i->opcode == OP_CONSTANT || i->opcode == OP_PARAMETER || is_splat(i) ? WEIGHT_VALUE
+                                                                                : WEIGHT_INST;
 }
 
 /* The score of a module, and a hash of its text and of the constants that the text leaves out. */
@@ -37,7 +38,8 @@ static uint64_t measure(const struct module *m, struct score *score)
             int64_t size;
             score->weight += weight_of(i);
             score->calls += inst_callees(i, NULL);
-            if (i->opcode != OP_CONSTANT || !i->literal || !i->literal->data || !shape_bytes(i->literal->shape, &size))
+            if (i->opcode != OP_CONSTANT || !i->literal || !i->literal->data ||
+                !shape_bytes(i->literal->shape, &size))
                 continue;
             hash = hash * UINT64_C(0x9e3779b97f4a7c15) + hash_bytes(i->literal->data, (size_t)size);
             score->bytes += size;
@@ -99,7 +101,10 @@ static void adopt(struct reducer *r, struct module *m, const struct score *score
             map_put(&r->names, m->computations[c]->insts[k]->name, m->computations[c]->insts[k]);
 }
 
-struct inst *reducer_find(const struct reducer *r, struct str name) { return name.len ? map_get(&r->names, name) : NULL; }
+struct inst *reducer_find(const struct reducer *r, struct str name)
+{
+    return name.len ? map_get(&r->names, name) : NULL;
+}
 
 bool reducer_try(struct reducer *r, struct edit *e)
 {
@@ -110,7 +115,8 @@ bool reducer_try(struct reducer *r, struct edit *e)
     if (!m)
         return false;
     uint64_t hash = measure(m, &score);
-    if (smaller(&score, &r->score) && is_new(r, hash) && r->how->verifies(r->how->context, m) && ask(r, m)) {
+    if (smaller(&score, &r->score) && is_new(r, hash) && r->how->verifies(r->how->context, m) &&
+        ask(r, m)) {
         adopt(r, m, &score);
         return true;
     }
@@ -120,7 +126,8 @@ bool reducer_try(struct reducer *r, struct edit *e)
 
 /* ---- the order of steps ---- */
 
-/* One round of all steps. Those that remove many instructions with few questions come first; later ones make room for them. */
+/* One round of all steps. Those that remove many instructions with few questions come first; later
+ * ones make room for them. */
 static bool once(struct reducer *r)
 {
     static pass_fn *const passes[] = {
@@ -133,7 +140,8 @@ static bool once(struct reducer *r)
     return better;
 }
 
-/* When memory runs out: candidates are freed elsewhere, but not the module that they were made from. */
+/* When memory runs out: candidates are freed elsewhere, but not the module that they were made
+ * from. */
 static void let_go(void *reducer)
 {
     struct reducer *r = reducer;

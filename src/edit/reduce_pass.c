@@ -1,5 +1,6 @@
 /*
- * reduce_pass.c: the steps of the search. Each makes candidates from the current module, halving sets of instructions.
+ * reduce_pass.c: the steps of the search. Each makes candidates from the current module, halving
+ * sets of instructions.
  */
 #include "edit/reduce_priv.h"
 
@@ -18,9 +19,13 @@ static struct set set_new(struct reducer *r, struct arena *a)
     return s;
 }
 
-static bool *place(const struct set *s, const struct inst *i) { return &s->in[i->parent->index][i->index]; }
+static bool *place(const struct set *s, const struct inst *i)
+{
+    return &s->in[i->parent->index][i->index];
+}
 
-static size_t add_names(struct reducer *r, struct set *s, const struct names *names, size_t from, size_t to)
+static size_t add_names(struct reducer *r, struct set *s, const struct names *names, size_t from,
+                        size_t to)
 {
     size_t count = 0;
     for (size_t k = from; k < to; k++) {
@@ -41,16 +46,21 @@ static struct set edge_of(struct reducer *r, struct arena *a, const struct set *
         const struct computation *comp = r->now->computations[c];
         for (int k = 0; k < comp->inst_count; k++)
             for (int o = 0; !s->in[c][k] && o < comp->insts[k]->operand_count; o++)
-                *place(&edge, comp->insts[k]->operands[o]) |= *place(s, comp->insts[k]->operands[o]);
+                *place(&edge, comp->insts[k]->operands[o]) |=
+                    *place(s, comp->insts[k]->operands[o]);
         *place(&edge, comp->root) |= *place(s, comp->root);
     }
     return edge;
 }
 
-static bool is_given(const struct inst *i) { return i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT; }
+static bool is_given(const struct inst *i)
+{
+    return i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT;
+}
 
 /* Lists the instructions of a computation, operands first, by name, since names outlive `now`. */
-static void name_all(struct reducer *r, const struct computation *c, struct names *out, size_t *capacity)
+static void name_all(struct reducer *r, const struct computation *c, struct names *out,
+                     size_t *capacity)
 {
     struct arena scratch;
     arena_init(&scratch);
@@ -85,9 +95,11 @@ static struct names names_of_all(struct reducer *r)
 /* ---- chunks ---- */
 
 /* Tells the edit what is to become of a set; returns how many instructions change. */
-typedef size_t say_fn(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how);
+typedef size_t say_fn(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s,
+                      int how);
 
-static bool try_chunk(struct reducer *r, const struct names *names, size_t from, size_t to, say_fn *say, int how)
+static bool try_chunk(struct reducer *r, const struct names *names, size_t from, size_t to,
+                      say_fn *say, int how)
 {
     struct arena scratch;
     arena_init(&scratch);
@@ -151,7 +163,8 @@ static bool say_value(struct reducer *r, struct edit *e, struct inst *i, int how
 }
 
 /* The whole edge must become values, else what it is made of would be kept anyway. */
-static size_t say_values(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+static size_t say_values(struct reducer *r, struct edit *e, struct arena *scratch,
+                         const struct set *s, int how)
 {
     struct set edge = edge_of(r, scratch, s);
     size_t count = 0;
@@ -165,8 +178,8 @@ static size_t say_values(struct reducer *r, struct edit *e, struct arena *scratc
 
 bool pass_strip(struct reducer *r)
 {
-    static const unsigned what[] = {EDIT_STRIP_METADATA | EDIT_STRIP_SHARDING | EDIT_STRIP_HINTS, EDIT_STRIP_METADATA,
-                                    EDIT_STRIP_SHARDING, EDIT_STRIP_HINTS};
+    static const unsigned what[] = {EDIT_STRIP_METADATA | EDIT_STRIP_SHARDING | EDIT_STRIP_HINTS,
+                                    EDIT_STRIP_METADATA, EDIT_STRIP_SHARDING, EDIT_STRIP_HINTS};
     bool better = false;
     for (size_t k = 0; k < COUNT_OF(what) && (k == 0 || !better); k++) {
         struct edit *e = edit_new(r->now);
@@ -177,7 +190,8 @@ bool pass_strip(struct reducer *r)
 }
 
 /* Leaves some results out. */
-static size_t say_fewer_outputs(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+static size_t say_fewer_outputs(struct reducer *r, struct edit *e, struct arena *scratch,
+                                const struct set *s, int how)
 {
     const struct inst *root = r->now->entry->root;
     struct inst **kept = ARENA_ARRAY(scratch, struct inst *, root->operand_count);
@@ -197,7 +211,8 @@ bool pass_outputs(struct reducer *r)
     if (root->opcode != OP_TUPLE)
         return false;
     for (int k = 0; k < root->operand_count; k++)
-        VEC_PUSH(&r->arena, names.at, names.count, capacity) = arena_str(&r->arena, root->operands[k]->name);
+        VEC_PUSH(&r->arena, names.at, names.count, capacity) =
+            arena_str(&r->arena, root->operands[k]->name);
     if (names.count == 1) { /* the tuple alone is left */
         struct edit *e = edit_new(r->now);
         if (!edit_root(e, root->operands, 1))
@@ -208,8 +223,10 @@ bool pass_outputs(struct reducer *r)
     return sweep(r, &names, say_fewer_outputs, 0);
 }
 
-/* The result becomes those values of the set that are used outside of it or nowhere; the latter an edit would drop. */
-static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+/* The result becomes those values of the set that are used outside of it or nowhere; the latter an
+ * edit would drop. */
+static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch,
+                       const struct set *s, int how)
 {
     const struct computation *entry = r->now->entry;
     struct set edge = edge_of(r, scratch, s);
@@ -225,7 +242,8 @@ static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch,
     return count > 0 && !edit_root(e, roots, count);
 }
 
-/* Looks for the shortest beginning of the computation that still fails, and drops what comes later. */
+/* Looks for the shortest beginning of the computation that still fails, and drops what comes later.
+ */
 bool pass_from_below(struct reducer *r)
 {
     struct names names = names_of_entry(r);
@@ -285,10 +303,12 @@ bool pass_values(struct reducer *r)
 /* The component that went into the tuple, for a get-tuple-element of a tuple instruction. */
 static struct inst *component(const struct inst *i)
 {
-    if (i->opcode != OP_GET_TUPLE_ELEMENT || i->operand_count != 1 || i->operands[0]->opcode != OP_TUPLE)
+    if (i->opcode != OP_GET_TUPLE_ELEMENT || i->operand_count != 1 ||
+        i->operands[0]->opcode != OP_TUPLE)
         return NULL;
     int64_t index = inst_int(i, A_INDEX, -1);
-    return index >= 0 && index < i->operands[0]->operand_count ? i->operands[0]->operands[index] : NULL;
+    return index >= 0 && index < i->operands[0]->operand_count ? i->operands[0]->operands[index]
+                                                               : NULL;
 }
 
 static bool say_operand(struct edit *e, struct inst *i, bool faithful)
@@ -302,14 +322,16 @@ static bool say_operand(struct edit *e, struct inst *i, bool faithful)
     return false;
 }
 
-static size_t say_operands(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+static size_t say_operands(struct reducer *r, struct edit *e, struct arena *scratch,
+                           const struct set *s, int how)
 {
     size_t count = 0;
     (void)scratch;
     (void)how;
     for (int c = 0; c < r->now->computation_count; c++)
         for (int k = 0; k < r->now->computations[c]->inst_count; k++)
-            count += s->in[c][k] && say_operand(e, r->now->computations[c]->insts[k], r->how->faithful);
+            count +=
+                s->in[c][k] && say_operand(e, r->now->computations[c]->insts[k], r->how->faithful);
     return count;
 }
 
@@ -334,7 +356,8 @@ static int callers(const struct module *m, const struct computation *callee)
     return count;
 }
 
-/* Whether a callee may be inlined: in a faithful search only one that ran just once, whose values are known. */
+/* Whether a callee may be inlined: in a faithful search only one that ran just once, whose values
+ * are known. */
 static bool may_inline(const struct reducer *r, const struct inst *i, int which)
 {
     int first;
@@ -342,7 +365,8 @@ static bool may_inline(const struct reducer *r, const struct inst *i, int which)
     return c && (!r->how->faithful || (callers(r->now, c) == 1 && known(r, c->root)));
 }
 
-static size_t say_inline(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+static size_t say_inline(struct reducer *r, struct edit *e, struct arena *scratch,
+                         const struct set *s, int how)
 {
     size_t count = 0;
     (void)scratch;

@@ -29,18 +29,22 @@ struct reducer {
     bool over; /* the deadline has passed, or the search was ended */
 };
 
-/* Finishes an edit of `now` and asks about the result. If that is smaller and still fails, it becomes `now`: true. */
+/* Finishes an edit of `now` and asks about the result. If that is smaller and still fails, it
+ * becomes `now`: true. */
 bool reducer_try(struct reducer *r, struct edit *e);
 
-/* Names of instructions, of which `now` may have lost some. An empty name is one that has been dealt with. */
+/* Names of instructions, of which `now` may have lost some. An empty name is one that has been
+ * dealt with. */
 struct names {
     struct str *at;
     size_t count;
 };
-struct inst *reducer_find(const struct reducer *r, struct str name); /* NULL: `now` has none of that name */
+struct inst *reducer_find(const struct reducer *r,
+                          struct str name); /* NULL: `now` has none of that name */
 
 /* reduce_pass.c. Each returns whether `now` got smaller. */
 typedef bool pass_fn(struct reducer *r);
-pass_fn pass_strip, pass_outputs, pass_from_below, pass_from_above, pass_values, pass_operands, pass_inline, pass_computations;
+pass_fn pass_strip, pass_outputs, pass_from_below, pass_from_above, pass_values, pass_operands,
+    pass_inline, pass_computations;
 
 #endif

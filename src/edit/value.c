@@ -17,7 +17,8 @@ bool value_can_be(const struct shape *s)
     return true;
 }
 
-/* Whether a literal is a value of this shape. A token has no value: anything without elements will do, an empty tuple too. */
+/* Whether a literal is a value of this shape. A token has no value: anything without elements will
+ * do, an empty tuple too. */
 bool value_fits(const struct literal *l, const struct shape *s)
 {
     const struct shape *is = l->shape;
@@ -68,7 +69,8 @@ static bool copy_array(struct literal *to, const struct literal *from)
     return true;
 }
 
-/* Copies a value to shape `s`: dynamic sizes are the value's, storage is padded up to the bounds. */
+/* Copies a value to shape `s`: dynamic sizes are the value's, storage is padded up to the bounds.
+ */
 static struct literal *copy_value(struct arena *a, const struct literal *l, const struct shape *s)
 {
     struct literal *copy;
@@ -119,14 +121,16 @@ struct maker {
     bool failed;
 };
 
-/* A name for a helper, after the instruction that it is made for; the last instruction gets that name itself. */
+/* A name for a helper, after the instruction that it is made for; the last instruction gets that
+ * name itself. */
 static struct str name_of(struct maker *m, bool last, const char *what)
 {
     m->e->fresh_names |= !last;
     return last ? m->name : arena_printf(&m->e->to->arena, STR_FMT ".%s", STR_ARG(m->name), what);
 }
 
-static struct inst *constant(struct maker *m, const struct literal *l, const struct shape *s, struct str name)
+static struct inst *constant(struct maker *m, const struct literal *l, const struct shape *s,
+                             struct str name)
 {
     struct inst *i = inst_new(m->c, OP_CONSTANT, name, s, 0, NULL);
     if (l) {
@@ -156,14 +160,16 @@ static struct inst *scalar(struct maker *m, const struct literal *l, enum dtype 
     struct literal *one = literal_new(a, shape_scalar(a, t));
     m->failed |= !one;
     if (!one)
-        return inst_new(m->c, OP_CONSTANT, m->name, shape_scalar(a, t), 0, NULL); /* the whole edit will fail */
+        return inst_new(m->c, OP_CONSTANT, m->name, shape_scalar(a, t), 0,
+                        NULL); /* the whole edit will fail */
     module_own_literal(m->e->to, one);
     if (l)
         memcpy(one->data, l->data, dtype_bytes(t));
     return constant(m, one, one->shape, name_of(m, false, l ? "element" : "zero"));
 }
 
-static struct inst *static_array(struct maker *m, const struct literal *l, const struct shape *s, bool last)
+static struct inst *static_array(struct maker *m, const struct literal *l, const struct shape *s,
+                                 bool last)
 {
     int64_t count;
     if ((shape_elements(s, &count) && count <= FEW_ELEMENTS) || (l && !is_even(l, count)))
@@ -183,8 +189,8 @@ static const struct shape *with_fixed(struct arena *a, const struct shape *s, in
     return shape_array(a, s->dtype, s->rank, s->dims, dynamic, s->layout);
 }
 
-static struct inst *dynamic_array(struct maker *m, const struct literal *l, const struct shape *is, const struct shape *s,
-                                  bool last)
+static struct inst *dynamic_array(struct maker *m, const struct literal *l, const struct shape *is,
+                                  const struct shape *s, bool last)
 {
     struct arena *a = &m->e->to->arena;
     const struct literal *whole = l;
@@ -208,25 +214,31 @@ static struct inst *dynamic_array(struct maker *m, const struct literal *l, cons
         module_own_literal(m->e->to, size);
         struct inst *operands[2] = {i, constant(m, size, size->shape, name_of(m, false, "size"))};
         bool final = d == end - 1;
-        i = inst_new(m->c, OP_SET_DIMENSION_SIZE, name_of(m, last && final, "value"), with_fixed(a, s, d + 1), 2, operands);
-        inst_set_attr(m->e->to, i, A_DIMENSIONS, (union attr_value){.ints = {1, ARENA_DUP(a, (&(int64_t){d}), 1)}}, NO_SPAN);
+        i = inst_new(m->c, OP_SET_DIMENSION_SIZE, name_of(m, last && final, "value"),
+                     with_fixed(a, s, d + 1), 2, operands);
+        inst_set_attr(m->e->to, i, A_DIMENSIONS,
+                      (union attr_value){.ints = {1, ARENA_DUP(a, (&(int64_t){d}), 1)}}, NO_SPAN);
     }
     return i;
 }
 
-static struct inst *make(struct maker *m, const struct literal *l, const struct shape *is, const struct shape *s, bool last)
+static struct inst *make(struct maker *m, const struct literal *l, const struct shape *is,
+                         const struct shape *s, bool last)
 {
     if (shape_is_token(s))
         return inst_new(m->c, OP_AFTER_ALL, name_of(m, last, "token"), s, 0, NULL);
     if (!shape_is_tuple(s))
-        return shape_has_dynamic(s) ? dynamic_array(m, l, is, s, last) : static_array(m, l, s, last);
+        return shape_has_dynamic(s) ? dynamic_array(m, l, is, s, last)
+                                    : static_array(m, l, s, last);
     struct inst **elements = ARENA_ARRAY(&m->e->arena, struct inst *, s->count);
     for (int k = 0; k < s->count; k++)
-        elements[k] = make(m, l ? l->elements[k] : NULL, is ? is->elements[k] : NULL, s->elements[k], false);
+        elements[k] =
+            make(m, l ? l->elements[k] : NULL, is ? is->elements[k] : NULL, s->elements[k], false);
     return inst_new(m->c, OP_TUPLE, name_of(m, last, "tuple"), s, s->count, elements);
 }
 
-struct inst *value_make(struct edit *e, struct computation *c, const struct literal *l, const struct shape *s, struct str name)
+struct inst *value_make(struct edit *e, struct computation *c, const struct literal *l,
+                        const struct shape *s, struct str name)
 {
     struct maker m = {.e = e, .c = c, .name = name};
     const struct shape *is = l ? ((const struct sized *)(const void *)l)->is : NULL;

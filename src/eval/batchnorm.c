@@ -32,6 +32,7 @@ bool eval_batchnorm(struct eval *ev, const struct step *s)
     else if (i->opcode == OP_BATCH_NORM_TRAINING)
         ok = ev->kern->batch_norm_training(out[0], out[1], out[2], x[0], x[1], x[2], eps, feature);
     else
-        ok = ev->kern->batch_norm_grad(out[0], out[1], out[2], x[0], x[1], x[2], x[3], x[4], eps, feature);
+        ok = ev->kern->batch_norm_grad(out[0], out[1], out[2], x[0], x[1], x[2], x[3], x[4], eps,
+                                       feature);
     return ok || eval_no_memory(ev, s, s->shapes[0]);
 }

@@ -1,5 +1,6 @@
 /*
- * body.c: computations as kernels call them: scalar programs as they are, anything else by running the function on scalars.
+ * body.c: computations as kernels call them: scalar programs as they are, anything else by running
+ * the function on scalars.
  */
 #include "eval/eval_priv.h"
 
@@ -28,14 +29,16 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
     if (!ok)
         return false;
     for (int k = 0; k < f->result_count; k++) {
-        convert_element(results[k], c->body->results[k], c->values[k].view.data, f->result_shapes[k]->dtype);
+        convert_element(results[k], c->body->results[k], c->values[k].view.data,
+                        f->result_shapes[k]->dtype);
         value_drop(c->ev, &c->values[k]);
     }
     return true;
 }
 
 /* Sets which function kernels call, and its context. */
-static void bind(struct eval *ev, const struct body *b, struct bound_body *context, kern_call_fn **call, void **with)
+static void bind(struct eval *ev, const struct body *b, struct bound_body *context,
+                 kern_call_fn **call, void **with)
 {
     if (b->code) {
         *call = scalar_call;
@@ -59,7 +62,8 @@ struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_b
     return out;
 }
 
-struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b, struct bound_body *context)
+struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b,
+                                       struct bound_body *context)
 {
     struct kern_comparator out = {.order = b->order, .key = b->key, .total_order = b->total_order};
     if (b->keys) {

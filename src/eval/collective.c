@@ -1,8 +1,10 @@
 /*
- * collective.c: collectives: what a participant gives to the others of its group, and what it makes of what they gave.
+ * collective.c: collectives: what a participant gives to the others of its group, and what it makes
+ * of what they gave.
  *
- * All computing is done here, in the order of the group; the exchange only moves blocks of bytes. An all-reduce of
- * something large takes two rounds: each member folds one part for all, then gathers the parts that the others have folded.
+ * All computing is done here, in the order of the group; the exchange only moves blocks of bytes.
+ * An all-reduce of something large takes two rounds: each member folds one part for all, then
+ * gathers the parts that the others have folded.
  */
 #include "eval/eval_priv.h"
 
@@ -15,7 +17,8 @@ bool eval_not_alone(struct eval *ev, const struct step *s)
 
 /* ---- meetings ---- */
 
-struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g, struct block *out)
+struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g,
+                                struct block *out)
 {
     return (struct meeting){.inst = s->inst,
                             .tag = eval_tag(s->inst, true),
@@ -33,16 +36,18 @@ void eval_part(struct eval *ev, struct meeting *m)
 }
 
 /* Blocks of another size come from members that run another instruction on the same channel. */
-static bool check_sizes(struct eval *ev, const struct step *s, const struct meeting *m, const size_t *sizes)
+static bool check_sizes(struct eval *ev, const struct step *s, const struct meeting *m,
+                        const size_t *sizes)
 {
     for (int64_t j = 0; j < m->count; j++)
         if (m->in[j].size != sizes[j])
-            return EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), m->members[j], m->in[j].size, sizes[j]);
+            return EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), m->members[j],
+                             m->in[j].size, sizes[j]);
     return true;
 }
 
-/* Gives out[j] to member j. True: all blocks have come, with these sizes (NULL: any), and `eval_part` must be called
- * afterwards. */
+/* Gives out[j] to member j. True: all blocks have come, with these sizes (NULL: any), and
+ * `eval_part` must be called afterwards. */
 bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes)
 {
     if (m->count == 1) {
@@ -77,7 +82,10 @@ static size_t *same_size(struct eval *ev, const struct peers *g, size_t size)
 
 /* ---- arrays and blocks ---- */
 
-static struct block block_of(const struct view *dense) { return (struct block){dense->data, size_of(dense)}; }
+static struct block block_of(const struct view *dense)
+{
+    return (struct block){dense->data, size_of(dense)};
+}
 
 bool eval_has_shape(const struct view *v, const struct shape *s)
 {
@@ -124,9 +132,10 @@ bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers 
     return EVAL_FAIL(ev, s, GROUP_SHAPE, op_spelling(s->inst->opcode), g->count);
 }
 
-/* The operand as dense storage in which its n parts along d follow one another: as it lies, or as a copy, which `made` then
- * holds. */
-const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made)
+/* The operand as dense storage in which its n parts along d follow one another: as it lies, or as a
+ * copy, which `made` then holds. */
+const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n,
+                          struct value *made)
 {
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, made);
     int64_t before = 1;
@@ -140,7 +149,8 @@ const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t 
     for (int64_t j = 0; j < n; j++) {
         struct view part, to;
         part_of(&part, x, d, n, j);
-        view_dense(&to, part.dtype, part.rank, part.dims, packed.view.data + (size_t)j * size_of(&part));
+        view_dense(&to, part.dtype, part.rank, part.dims,
+                   packed.view.data + (size_t)j * size_of(&part));
         kern_copy(ev->team, &to, &part);
     }
     value_drop(ev, made);
@@ -148,7 +158,8 @@ const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t 
     return made->view.data;
 }
 
-struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at, size_t size)
+struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at,
+                                 size_t size)
 {
     struct block *out = ARENA_ARRAY(&ev->scratch, struct block, g->count);
     for (int64_t j = 0; j < g->count; j++)
@@ -158,8 +169,8 @@ struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const c
 
 /* ---- all-reduce, reduce-scatter ---- */
 
-static bool fold_meeting(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes, char *out,
-                         int64_t elements, enum dtype type)
+static bool fold_meeting(struct eval *ev, const struct step *s, struct meeting *m,
+                         const size_t *sizes, char *out, int64_t elements, enum dtype type)
 {
     struct fold f;
     struct bound_body context;
@@ -175,8 +186,8 @@ static bool fold_meeting(struct eval *ev, const struct step *s, struct meeting *
 }
 
 /* Each member folds its own part, then all gather the parts. */
-static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const struct peers *g, const struct view *x,
-                                 struct view *out)
+static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const struct peers *g,
+                                 const struct view *x, struct view *out)
 {
     int64_t n = g->count, elements = view_elements(x), each = elements / n;
     size_t width = dtype_bytes(x->dtype), *mine = ARENA_ARRAY(&ev->scratch, size_t, n),
@@ -212,7 +223,8 @@ static bool all_reduce(struct eval *ev, const struct step *s, const struct peers
         ok = reduce_in_two_rounds(ev, s, g, x, out);
     } else if (ok) {
         struct meeting m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, block_of(x)));
-        ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(x)), out->data, view_elements(x), x->dtype);
+        ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(x)), out->data, view_elements(x),
+                          x->dtype);
     }
     value_drop(ev, &made);
     return ok;
@@ -226,8 +238,10 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
     bool ok = out && (fits(out, eval_view(ev, s, r), d, g->count) || eval_wrong_group(ev, s, g));
     const char *parts = ok ? eval_in_parts(ev, s, r, d, g->count, &made) : NULL;
     if (parts) {
-        struct meeting m = eval_new_meeting(ev, s, g, eval_parts_for_all(ev, g, parts, size_of(out)));
-        ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(out)), out->data, view_elements(out), out->dtype);
+        struct meeting m =
+            eval_new_meeting(ev, s, g, eval_parts_for_all(ev, g, parts, size_of(out)));
+        ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(out)), out->data, view_elements(out),
+                          out->dtype);
     }
     value_drop(ev, &made);
     return ok && parts;
@@ -236,7 +250,8 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
 /* ---- all-gather, all-to-all ---- */
 
 /* The blocks received become the parts of the result along d. */
-static bool take_parts(struct eval *ev, const struct step *s, struct meeting *m, struct view *out, int64_t d)
+static bool take_parts(struct eval *ev, const struct step *s, struct meeting *m, struct view *out,
+                       int64_t d)
 {
     struct view part;
     part_of(&part, out, d, m->count, 0);
@@ -272,10 +287,12 @@ static bool all_to_all_array(struct eval *ev, const struct step *s, const struct
     struct value made = {0};
     struct view *out = eval_result(ev, s, 0);
     const struct view *x = eval_view(ev, s, 0);
-    bool ok = out && ((fits(x, out, 0, 1) && x->dims[d] % g->count == 0) || eval_wrong_group(ev, s, g));
+    bool ok =
+        out && ((fits(x, out, 0, 1) && x->dims[d] % g->count == 0) || eval_wrong_group(ev, s, g));
     const char *parts = ok ? eval_in_parts(ev, s, 0, d, g->count, &made) : NULL;
     if (parts) {
-        struct meeting m = eval_new_meeting(ev, s, g, eval_parts_for_all(ev, g, parts, size_of(out) / (size_t)g->count));
+        struct meeting m = eval_new_meeting(
+            ev, s, g, eval_parts_for_all(ev, g, parts, size_of(out) / (size_t)g->count));
         ok = take_parts(ev, s, &m, out, d);
     }
     value_drop(ev, &made);
@@ -283,7 +300,8 @@ static bool all_to_all_array(struct eval *ev, const struct step *s, const struct
 }
 
 /* Operand j, which may be a tuple, is for member j; component j of the result is from it. */
-static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves)
+static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct peers *g, int leaf,
+                            int leaves)
 {
     struct block *blocks = ARENA_ARRAY(&ev->scratch, struct block, g->count);
     size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
@@ -311,7 +329,8 @@ static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct 
     return ok;
 }
 
-bool eval_all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g, leaf_fn *fn)
+bool eval_all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g,
+                           leaf_fn *fn)
 {
     if (s->inst->operand_count != g->count || s->operand_count != s->result_count)
         return eval_wrong_group(ev, s, g);
@@ -359,13 +378,15 @@ static bool number(struct eval *ev, const struct step *s, int64_t n)
 }
 
 /* One operand after the other, each with a meeting of its own. */
-static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g, operand_fn *fn)
+static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g,
+                         operand_fn *fn)
 {
     if (s->operand_count != s->result_count)
         return eval_unsupported(ev, s);
     for (int r = 0; r < s->result_count; r++) {
         const struct view *x = eval_view(ev, s, r);
-        if (g->count == 1 && eval_has_shape(x, s->shapes[r]) ? !eval_alias(ev, s, r, r, x) : !fn(ev, s, g, r))
+        if (g->count == 1 && eval_has_shape(x, s->shapes[r]) ? !eval_alias(ev, s, r, r, x)
+                                                             : !fn(ev, s, g, r))
             return false;
     }
     return true;
@@ -379,7 +400,8 @@ static bool in_group(struct eval *ev, const struct step *s)
     if (s->inst->opcode == OP_COLLECTIVE_BROADCAST)
         return ev->p->dynamic ? eval_sized_broadcast(ev, s, &g) : broadcast(ev, s, &g);
     if (g.me < 0)
-        return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a participant that is in no group");
+        return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
+                         "a participant that is in no group");
     if (ev->p->dynamic && s->inst->opcode != OP_RAGGED_ALL_TO_ALL)
         return eval_sized_collective(ev, s, &g);
     switch (s->inst->opcode) {
@@ -390,7 +412,8 @@ static bool in_group(struct eval *ev, const struct step *s)
     case OP_ALL_GATHER_START: return each_operand(ev, s, &g, all_gather);
     case OP_RAGGED_ALL_TO_ALL: return eval_ragged(ev, s, &g);
     case OP_ALL_TO_ALL:
-        return inst_has(s->inst, A_DIMENSIONS) ? all_to_all_array(ev, s, &g) : eval_all_to_all_tuple(ev, s, &g, all_to_all_leaf);
+        return inst_has(s->inst, A_DIMENSIONS) ? all_to_all_array(ev, s, &g)
+                                               : eval_all_to_all_tuple(ev, s, &g, all_to_all_leaf);
     default: return eval_unsupported(ev, s);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * compare.c: comparisons are elementwise operations; their kernel was chosen by direction and order when the program was
- * planned.
+ * compare.c: comparisons are elementwise operations; their kernel was chosen by direction and order
+ * when the program was planned.
  */
 #include "eval/eval_priv.h"
 

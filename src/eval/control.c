@@ -35,8 +35,10 @@ static int changed_result(const struct scalar_code *c, int arg)
     return -1;
 }
 
-/* An operand of a scalar program in a form that it can read, or write if it has to. NULL with a message. */
-static const struct view *scalar_operand(struct eval *ev, const struct step *s, int k, struct value *made)
+/* An operand of a scalar program in a form that it can read, or write if it has to. NULL with a
+ * message. */
+static const struct view *scalar_operand(struct eval *ev, const struct step *s, int k,
+                                         struct value *made)
 {
     const struct scalar_code *c = s->scalar;
     enum dtype t = eval_view(ev, s, k)->dtype;
@@ -132,8 +134,8 @@ struct loop {
     const struct function *condition, *body;
     struct value *state, *shared; /* `shared`: what is passed to the condition */
     struct value **at;            /* where each part of the state is kept */
-    const void **addresses;       /* the same as addresses, for a condition that is a scalar program */
-    struct cycle cycle;           /* its termination is NULL where there is nothing to look for */
+    const void **addresses; /* the same as addresses, for a condition that is a scalar program */
+    struct cycle cycle;     /* its termination is NULL where there is nothing to look for */
     struct cycle_clock clock;
 };
 
@@ -299,7 +301,8 @@ static bool run_rest(struct eval *ev, const struct step *s, const struct loop *l
                      .made = ARENA_ARRAY(a, struct value, state),
                      .results = ARENA_ARRAY(a, void *, state)};
     for (int k = 0; k < n; k++)
-        r.args[k] = k < state ? l->at[k] : &ev->pool.frames[body->index][body->rest->kept[k - state]];
+        r.args[k] =
+            k < state ? l->at[k] : &ev->pool.frames[body->index][body->rest->kept[k - state]];
     unsigned errors = ev->ds->errors;
     if (!bind_rest(ev, &r))
         return eval_kernel_failed(ev, s, errors);

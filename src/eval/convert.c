@@ -3,13 +3,16 @@
  */
 #include "eval/eval_priv.h"
 
-/* ---- bitcast: the operand's bytes, in the order of its layout, are read in the order of the result's layout ---- */
+/* ---- bitcast: the operand's bytes, in the order of its layout, are read in the order of the
+ * result's layout ---- */
 
 /* perm[k]: the logical dimension that stands k-th in memory, major first. */
 static void physical_order(const struct shape *s, int64_t *perm)
 {
     for (int k = 0; k < s->rank; k++)
-        perm[k] = s->layout && s->layout->rank == s->rank ? s->layout->minor_to_major[s->rank - 1 - k] : k;
+        perm[k] = s->layout && s->layout->rank == s->rank
+                      ? s->layout->minor_to_major[s->rank - 1 - k]
+                      : k;
 }
 
 static void permute(const struct shape *s, const int64_t *perm, int64_t *dims)
@@ -50,11 +53,13 @@ static int64_t packed_bytes(enum dtype t, int64_t n)
     return (n / p.per_byte + (n % p.per_byte != 0)) * p.bytes_each;
 }
 
-/* Converts `bytes` to elements of t, or back: several bytes to an element, or several elements to a byte. */
+/* Converts `bytes` to elements of t, or back: several bytes to an element, or several elements to a
+ * byte. */
 static void recast_bytes(struct eval *ev, struct view *bytes, struct view *elements, bool to_bytes)
 {
     const struct packing p = packing_of(elements->dtype);
-    struct view *wide = p.per_byte > 1 ? bytes : elements, *narrow = wide == bytes ? elements : bytes;
+    struct view *wide = p.per_byte > 1 ? bytes : elements,
+                *narrow = wide == bytes ? elements : bytes;
     const int64_t ratio = p.per_byte * p.bytes_each, count = view_elements(narrow) / ratio;
     struct view w, n;
     view_dense(&w, wide->dtype, 1, &count, wide->data);
@@ -67,7 +72,8 @@ static void recast_bytes(struct eval *ev, struct view *bytes, struct view *eleme
 }
 
 /* The first `count` elements of two rows of one type. */
-static void copy_first(struct eval *ev, const struct view *to, const struct view *from, int64_t count)
+static void copy_first(struct eval *ev, const struct view *to, const struct view *from,
+                       int64_t count)
 {
     struct view a = *to, b = *from;
     a.dims[0] = b.dims[0] = count;
@@ -86,16 +92,18 @@ static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
     return true;
 }
 
-/* out = the bytes of `row`, both one-dimensional and contiguous; it is an error if `out` needs more than there are. */
-static bool recast_row(struct eval *ev, const struct step *s, const struct view *row, struct view *out)
+/* out = the bytes of `row`, both one-dimensional and contiguous; it is an error if `out` needs more
+ * than there are. */
+static bool recast_row(struct eval *ev, const struct step *s, const struct view *row,
+                       struct view *out)
 {
     const int64_t n = view_elements(row), wanted = view_elements(out);
     int64_t have = packed_bytes(row->dtype, n), want = packed_bytes(out->dtype, wanted);
     struct value filled = {0}, bytes = {0}, made = {0};
     if (want > have)
         return EVAL_FAIL(ev, s, BITCAST_TOO_LONG, want, have);
-    bool ok =
-        new_row(ev, &filled, row->dtype, n) && value_new(ev, &bytes, DT_U8, 1, &have) && new_row(ev, &made, out->dtype, wanted);
+    bool ok = new_row(ev, &filled, row->dtype, n) && value_new(ev, &bytes, DT_U8, 1, &have) &&
+              new_row(ev, &made, out->dtype, wanted);
     if (ok) {
         copy_first(ev, &filled.view, row, n);
         recast_bytes(ev, &bytes.view, &filled.view, true);
@@ -110,10 +118,12 @@ static bool recast_row(struct eval *ev, const struct step *s, const struct view 
 }
 
 /* Reads the bytes in `row` as the result, in the order of its layout. */
-static bool read_bytes(struct eval *ev, const struct step *s, const struct view *row, struct view *out)
+static bool read_bytes(struct eval *ev, const struct step *s, const struct view *row,
+                       struct view *out)
 {
     const struct shape *to = s->inst->shape;
-    int64_t perm[VIEW_MAX_RANK], dims[VIEW_MAX_RANK], n = view_elements(row), wanted = view_elements(out);
+    int64_t perm[VIEW_MAX_RANK], dims[VIEW_MAX_RANK], n = view_elements(row),
+                                                      wanted = view_elements(out);
     struct view flat, ordered_flat, turned;
     struct value ordered = {0};
     physical_order(to, perm);
@@ -138,8 +148,9 @@ bool bitcast_is_reshape(const struct inst *i)
 {
     const struct shape *from = i->operands[0]->shape, *to = i->shape;
     int64_t n, wanted;
-    return from->dtype == to->dtype && layout_is_descending(from->layout) && layout_is_descending(to->layout) &&
-           shape_elements(from, &n) && shape_elements(to, &wanted) && n == wanted;
+    return from->dtype == to->dtype && layout_is_descending(from->layout) &&
+           layout_is_descending(to->layout) && shape_elements(from, &n) &&
+           shape_elements(to, &wanted) && n == wanted;
 }
 
 static bool eval_bitcast(struct eval *ev, const struct step *s)
@@ -147,9 +158,12 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
     const struct shape *from = s->inst->operands[0]->shape, *to = s->inst->shape;
     struct value row;
     if (!shape_is_array(from) || !shape_is_array(to))
-        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "values of different tuple structure");
-    if (layout_problem(from->layout, from) || layout_problem(to->layout, to)) /* no verifier rule has checked this */
-        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "a layout that is not a permutation of the dimensions");
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST),
+                         "values of different tuple structure");
+    if (layout_problem(from->layout, from) ||
+        layout_problem(to->layout, to)) /* no verifier rule has checked this */
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST),
+                         "a layout that is not a permutation of the dimensions");
     if (bitcast_is_reshape(s->inst))
         return eval_reshape(ev, s);
     struct view *out = bytes_in_order(ev, s, &row) ? eval_result(ev, s, 0) : NULL;
@@ -173,7 +187,8 @@ static bool eval_reduce_precision(struct eval *ev, const struct step *s)
     view_copy(&in, x);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->reduce_precision(ev->team, out, &in, plan_bits(i, A_EXPONENT_BITS), plan_bits(i, A_MANTISSA_BITS));
+        ev->kern->reduce_precision(ev->team, out, &in, plan_bits(i, A_EXPONENT_BITS),
+                                   plan_bits(i, A_MANTISSA_BITS));
     value_drop(ev, &made);
     return out != NULL;
 }

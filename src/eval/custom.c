@@ -1,5 +1,6 @@
 /*
- * custom.c: custom calls: the targets that hlo knows itself, and calls of user code, which takes precedence.
+ * custom.c: custom calls: the targets that hlo knows itself, and calls of user code, which takes
+ * precedence.
  *
  * Targets that only mark something are names of values and never become steps (plan/names.c).
  */
@@ -34,7 +35,8 @@ static bool call_failed(struct eval *ev, const struct step *s, struct str why)
 
 static bool python_callback(struct eval *ev, const struct step *s)
 {
-    return call_failed(ev, s, STR("the target is a callback into the Python process that created the module"));
+    return call_failed(
+        ev, s, STR("the target is a callback into the Python process that created the module"));
 }
 
 /* Sorted by name; a name that ends in `*` stands for all names with that beginning. */
@@ -82,7 +84,8 @@ static void list_leaves(const struct shape *s, struct foreign_array *out, int *c
         list_leaves(s->elements[k], out, count);
 }
 
-/* operand_layout_constraints= says which layouts the code wants; otherwise operands have their own. */
+/* operand_layout_constraints= says which layouts the code wants; otherwise operands have their own.
+ */
 static void list_operands(struct outside *o)
 {
     const struct inst *i = o->s->inst;
@@ -95,7 +98,8 @@ static void list_operands(struct outside *o)
 static bool check_kind(struct outside *o, const struct shape *shape)
 {
     return shape_is_array(shape) || shape_is_token(shape) ||
-           EVAL_FAIL(o->ev, o->s, UNSUPPORTED, op_spelling(o->s->inst->opcode), dtype_spelling(shape->dtype));
+           EVAL_FAIL(o->ev, o->s, UNSUPPORTED, op_spelling(o->s->inst->opcode),
+                     dtype_spelling(shape->dtype));
 }
 
 static bool take_operands(struct outside *o)
@@ -108,7 +112,9 @@ static bool take_operands(struct outside *o)
             continue;
         const struct value *v = eval_operand(ev, o->s, k);
         if (v->bounds)
-            return call_failed(ev, o->s, arena_printf(&ev->scratch, "operand leaf %d is smaller than its bound", k));
+            return call_failed(
+                ev, o->s,
+                arena_printf(&ev->scratch, "operand leaf %d is smaller than its bound", k));
         const struct view *x = eval_dense(ev, o->s, k, v->view.dtype, &o->made[k]);
         if (!x)
             return false;
@@ -151,11 +157,14 @@ static void fill_aliased(struct outside *o)
     for (int k = 0; a && k < a->v.aliasing.count; k++) {
         const struct alias *alias = &a->v.aliasing.at[k];
         const struct shape *operand = i->operands[alias->operand]->shape;
-        const struct foreign_array *in = &o->operands[o->s->starts[alias->operand] + leaf_at(operand, alias->index)];
+        const struct foreign_array *in =
+            &o->operands[o->s->starts[alias->operand] + leaf_at(operand, alias->index)];
         const struct foreign_array *out = &o->results[leaf_at(i->shape, alias->output)];
-        int64_t have, want, n = shape_leaf_count(shape_at(operand, alias->index.at, (size_t)alias->index.count));
+        int64_t have, want,
+            n = shape_leaf_count(shape_at(operand, alias->index.at, (size_t)alias->index.count));
         for (; n > 0; n--, in++, out++)
-            if (in->data && out->data && shape_bytes(in->shape, &have) && shape_bytes(out->shape, &want))
+            if (in->data && out->data && shape_bytes(in->shape, &have) &&
+                shape_bytes(out->shape, &want))
                 memcpy(out->data, in->data, (size_t)(have < want ? have : want));
     }
 }

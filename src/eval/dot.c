@@ -29,8 +29,8 @@ bool eval_sum_end(struct eval *ev, const struct step *s, struct value *made, boo
 }
 
 /* The first two operands, converted to the type of the sum (grammar/values.md 13.2 and 13.3). */
-static bool sum_operands(struct eval *ev, const struct step *s, const struct view *out, const struct view *x[2],
-                         struct value made[2])
+static bool sum_operands(struct eval *ev, const struct step *s, const struct view *out,
+                         const struct view *x[2], struct value made[2])
 {
     for (int k = 0; k < 2; k++) {
         x[k] = eval_as_type(ev, s, k, out->dtype, &made[k]);
@@ -40,8 +40,8 @@ static bool sum_operands(struct eval *ev, const struct step *s, const struct vie
     return true;
 }
 
-/* The dimensions of lhs that have a row of group sizes each: the batch dimensions, then those of its own kind before the
- * ragged one. */
+/* The dimensions of lhs that have a row of group sizes each: the batch dimensions, then those of
+ * its own kind before the ragged one. */
 static void ragged_prefix(struct kern_ragged_dims *r, int lhs_rank)
 {
     const struct kern_dot_dims *d = &r->dot;
@@ -51,10 +51,12 @@ static void ragged_prefix(struct kern_ragged_dims *r, int lhs_rank)
             return;
         r->prefix[n++] = d->lhs_batch[i];
     }
-    for (int i = 0; r->mode == KERN_RAGGED_CONTRACTING && d->lhs_contracting[i] != r->lhs_ragged; i++)
+    for (int i = 0; r->mode == KERN_RAGGED_CONTRACTING && d->lhs_contracting[i] != r->lhs_ragged;
+         i++)
         r->prefix[n++] = d->lhs_contracting[i];
     for (int64_t k = 0; r->mode == KERN_RAGGED_FREE && k < lhs_rank && k < r->lhs_ragged; k++)
-        if (!i64_in(d->lhs_batch, d->batch_count, k) && !i64_in(d->lhs_contracting, d->contracting_count, k))
+        if (!i64_in(d->lhs_batch, d->batch_count, k) &&
+            !i64_in(d->lhs_contracting, d->contracting_count, k))
             r->prefix[n++] = k;
 }
 
@@ -64,9 +66,10 @@ static void ragged_dims(const struct inst *i, struct kern_ragged_dims *r)
     plan_dot_dims(i, &r->dot);
     r->lhs_ragged = inst_ints(i, A_LHS_RAGGED_DIMS).at[0];
     r->rhs_group = groups.count ? groups.at[0] : -1;
-    r->mode = i64_in(r->dot.lhs_batch, r->dot.batch_count, r->lhs_ragged)               ? KERN_RAGGED_BATCH
-              : i64_in(r->dot.lhs_contracting, r->dot.contracting_count, r->lhs_ragged) ? KERN_RAGGED_CONTRACTING
-                                                                                        : KERN_RAGGED_FREE;
+    r->mode = i64_in(r->dot.lhs_batch, r->dot.batch_count, r->lhs_ragged) ? KERN_RAGGED_BATCH
+              : i64_in(r->dot.lhs_contracting, r->dot.contracting_count, r->lhs_ragged)
+                  ? KERN_RAGGED_CONTRACTING
+                  : KERN_RAGGED_FREE;
     ragged_prefix(r, i->operands[0]->shape->rank);
 }
 
@@ -120,8 +123,11 @@ static bool dot(struct eval *ev, const struct step *s)
         return false;
     plan_dot_dims(s->inst, &dims);
     if (eval_choices_wanted(ev))
-        rehearse_choice(ev, kern_dot_choice(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims), 0);
-    return eval_sum_end(ev, s, &made, ev->kern->dot(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
+        rehearse_choice(ev, kern_dot_choice(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims),
+                        0);
+    return eval_sum_end(
+        ev, s, &made,
+        ev->kern->dot(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
 }
 
 bool eval_dot(struct eval *ev, const struct step *s)

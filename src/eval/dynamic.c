@@ -5,7 +5,8 @@
 
 static bool is_size(struct eval *ev, const struct step *s, int k)
 {
-    return s->operands[k] != NO_VALUE && eval_view(ev, s, k)->rank == 0 && dtype_is_integer(eval_view(ev, s, k)->dtype);
+    return s->operands[k] != NO_VALUE && eval_view(ev, s, k)->rank == 0 &&
+           dtype_is_integer(eval_view(ev, s, k)->dtype);
 }
 
 static int64_t load_size(struct eval *ev, const struct step *s, int k)
@@ -16,7 +17,8 @@ static int64_t load_size(struct eval *ev, const struct step *s, int k)
 
 static bool check_size(struct eval *ev, const struct step *s, int64_t size, int d, int64_t bound)
 {
-    return (size >= 0 && size <= bound) || EVAL_FAIL(ev, s, SIZE_OUT_OF_BOUNDS, (long long)size, d, (long long)bound);
+    return (size >= 0 && size <= bound) ||
+           EVAL_FAIL(ev, s, SIZE_OUT_OF_BOUNDS, (long long)size, d, (long long)bound);
 }
 
 /* The sizes of all dimensions of the first result, from the operands after the first. */
@@ -35,7 +37,8 @@ static bool load_sizes(struct eval *ev, const struct step *s, int64_t *sizes)
     return true;
 }
 
-/* Result 0 is operand 0, with storage up to its bounds; its sizes become these (NULL: the bounds). */
+/* Result 0 is operand 0, with storage up to its bounds; its sizes become these (NULL: the bounds).
+ */
 static bool show(struct eval *ev, const struct step *s, const int64_t *sizes)
 {
     struct value *out = &ev->frame[s->results[0]], x;
@@ -124,7 +127,8 @@ bool eval_pad_to_static(struct eval *ev, const struct step *s)
 bool eval_slice_to_dynamic(struct eval *ev, const struct step *s)
 {
     int64_t sizes[VIEW_MAX_RANK];
-    if (s->result_count != 1 || s->operand_count < 1 || !same_bounds(s->shapes[0], s->inst->operands[0]->shape))
+    if (s->result_count != 1 || s->operand_count < 1 ||
+        !same_bounds(s->shapes[0], s->inst->operands[0]->shape))
         return eval_unsupported(ev, s);
     return load_sizes(ev, s, sizes) && show(ev, s, sizes);
 }

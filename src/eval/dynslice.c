@@ -4,8 +4,8 @@
 #include "eval/eval_priv.h"
 
 /* Start indices: scalars from operand `first` on, or the elements of one row (old text). */
-static void read_start(struct eval *ev, const struct step *s, int first, const struct view *x, const int64_t *sizes,
-                       int64_t *start)
+static void read_start(struct eval *ev, const struct step *s, int first, const struct view *x,
+                       const int64_t *sizes, int64_t *start)
 {
     const struct view *row = first < s->operand_count ? eval_view(ev, s, first) : NULL;
     bool one_row = row && row->rank == 1;
@@ -13,13 +13,15 @@ static void read_start(struct eval *ev, const struct step *s, int first, const s
         start[d] = x->dims[d] - sizes[d];
     for (int d = 0; d < x->rank && !eval_rehearsed(ev); d++) {
         const struct view *index = one_row ? row : eval_view(ev, s, first + d);
-        int64_t i = kern_load_index(index->dtype, one_row ? row->data + d * row->strides[0] : index->data);
+        int64_t i =
+            kern_load_index(index->dtype, one_row ? row->data + d * row->strides[0] : index->data);
         int64_t last = x->dims[d] - sizes[d];
         start[d] = i < 0 ? 0 : i > last ? last : i;
     }
 }
 
-static void window_at(struct view *v, const struct view *x, const int64_t *start, const int64_t *sizes)
+static void window_at(struct view *v, const struct view *x, const int64_t *start,
+                      const int64_t *sizes)
 {
     view_copy(v, x);
     for (int d = 0; d < x->rank; d++) {

@@ -1,10 +1,11 @@
 /*
- * elementwise.c: elementwise operations: one tile kernel over the operands, in the storage of an operand that nobody reads
- * again.
+ * elementwise.c: elementwise operations: one tile kernel over the operands, in the storage of an
+ * operand that nobody reads again.
  */
 #include "eval/eval_priv.h"
 
-/* A kernel may write over numbers that it reads, but not over a predicate that chooses between them. */
+/* A kernel may write over numbers that it reads, but not over a predicate that chooses between
+ * them. */
 static bool is_chooser(const struct step *s, int k)
 {
     return s->fused ? s->fused_types[k] == DT_PRED : s->inst->opcode == OP_SELECT && k == 0;
@@ -14,7 +15,8 @@ static bool is_chooser(const struct step *s, int k)
 static struct view *find_storage(struct eval *ev, const struct step *s, int r, uint32_t over)
 {
     for (int k = 0; k < s->operand_count; k++) {
-        struct view *out = is_chooser(s, k) || !(over >> k & 1) ? NULL : eval_reuse(ev, s, r, k, false);
+        struct view *out =
+            is_chooser(s, k) || !(over >> k & 1) ? NULL : eval_reuse(ev, s, r, k, false);
         if (out)
             return out;
     }

@@ -1,5 +1,6 @@
 /*
- * eval.c: a run of a program, from the arguments to the results (eval_program, at the end); function.c runs the steps.
+ * eval.c: a run of a program, from the arguments to the results (eval_program, at the end);
+ * function.c runs the steps.
  */
 #include "eval/eval_priv.h"
 
@@ -26,7 +27,9 @@ bool eval_limit(struct eval *ev, const struct step *s)
     char seconds[32];
     switch (ev->p->budget.hit) {
     case LIMIT_MEMORY: return EVAL_FAIL(ev, s, LIMIT_MEMORY, l->memory);
-    case LIMIT_TIME: num_format_g(seconds, sizeof seconds, l->seconds, 6); return EVAL_FAIL(ev, s, LIMIT_TIME, seconds);
+    case LIMIT_TIME:
+        num_format_g(seconds, sizeof seconds, l->seconds, 6);
+        return EVAL_FAIL(ev, s, LIMIT_TIME, seconds);
     case LIMIT_TRIP: return EVAL_FAIL(ev, s, LIMIT_TRIP, l->trip);
     case LIMIT_INTERRUPTED: return EVAL_FAIL(ev, s, RUN_INTERRUPTED);
     case LIMIT_STOPPED: return false; /* who stopped it knows why */
@@ -69,10 +72,12 @@ static enum dtype find_valueless(const struct shape *s)
 
 bool eval_fits(const struct shape *wanted, const struct shape *given)
 {
-    if (wanted->dtype != given->dtype || wanted->rank != given->rank || wanted->count != given->count)
+    if (wanted->dtype != given->dtype || wanted->rank != given->rank ||
+        wanted->count != given->count)
         return false;
     for (int d = 0; d < wanted->rank; d++)
-        if (given->dims[d] > wanted->dims[d] || (given->dims[d] < wanted->dims[d] && !shape_dim_dynamic(wanted, d)))
+        if (given->dims[d] > wanted->dims[d] ||
+            (given->dims[d] < wanted->dims[d] && !shape_dim_dynamic(wanted, d)))
             return false;
     for (int k = 0; k < wanted->count; k++)
         if (!eval_fits(wanted->elements[k], given->elements[k]))
@@ -80,7 +85,8 @@ bool eval_fits(const struct shape *wanted, const struct shape *given)
     return true;
 }
 
-static bool check_shape(struct eval *ev, int number, const struct shape *wanted, const struct shape *given)
+static bool check_shape(struct eval *ev, int number, const struct shape *wanted,
+                        const struct shape *given)
 {
     const struct inst *i = ev->p->entry->computation->params[number];
     struct arena *a = &ev->ds->arena;
@@ -89,10 +95,12 @@ static bool check_shape(struct eval *ev, int number, const struct shape *wanted,
         return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(odd));
     if (eval_fits(wanted, given))
         return true;
-    return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)), STR_ARG(shape_text(a, given)));
+    return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)),
+                      STR_ARG(shape_text(a, given)));
 }
 
-static bool take_argument(struct eval *ev, int number, const struct shape *shape, const struct literal *l, struct value **next)
+static bool take_argument(struct eval *ev, int number, const struct shape *shape,
+                          const struct literal *l, struct value **next)
 {
     const struct inst *i = ev->p->entry->computation->params[number];
     int64_t bytes = 0;
@@ -117,18 +125,20 @@ static bool check_params(struct eval *ev, const struct literal *const *args, siz
     const struct computation *c = ev->p->entry->computation;
     struct arena *a = &ev->ds->arena;
     if (count > (size_t)c->param_count)
-        return DIAG_ERROR(ev->ds, c->name_span, ARGUMENT_SHAPE, c->param_count, STR_ARG(STR("unknown")),
+        return DIAG_ERROR(ev->ds, c->name_span, ARGUMENT_SHAPE, c->param_count,
+                          STR_ARG(STR("unknown")),
                           STR_ARG(shape_text(a, args[c->param_count]->shape)));
     for (int k = 0; k < c->param_count; k++)
         if (k >= (int)count)
-            return DIAG_ERROR(ev->ds, c->params[k]->span, ARGUMENT_SHAPE, k, STR_ARG(shape_text(a, c->params[k]->shape)),
-                              STR_ARG(STR("missing")));
+            return DIAG_ERROR(ev->ds, c->params[k]->span, ARGUMENT_SHAPE, k,
+                              STR_ARG(shape_text(a, c->params[k]->shape)), STR_ARG(STR("missing")));
         else if (!check_shape(ev, k, c->params[k]->shape, args[k]->shape))
             return false;
     return true;
 }
 
-const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s, struct arena *a)
+const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s,
+                                     struct arena *a)
 {
     int64_t dims[VIEW_MAX_RANK];
     bool missing = false;
@@ -149,7 +159,9 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l, str
     l->shape = eval_fit_outside(ev, v, l->shape, a);
     if (!l->shape)
         return false;
-    void *own = v->buffer && v->buffer->data == v->view.data && view_is_dense(&v->view) ? pool_steal(&ev->pool, v->buffer) : NULL;
+    void *own = v->buffer && v->buffer->data == v->view.data && view_is_dense(&v->view)
+                    ? pool_steal(&ev->pool, v->buffer)
+                    : NULL;
     if (own) {
         l->data = own;
         v->buffer = NULL;
@@ -163,7 +175,8 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l, str
     return true;
 }
 
-static struct literal *make_literal(struct eval *ev, const struct shape *s, struct value **next, struct arena *a, bool *ok)
+static struct literal *make_literal(struct eval *ev, const struct shape *s, struct value **next,
+                                    struct arena *a, bool *ok)
 {
     struct literal *l = ARENA_NEW(a, struct literal);
     l->shape = s;
@@ -202,7 +215,8 @@ struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *
     return ok ? l : NULL;
 }
 
-static struct literal *run_entry(struct eval *ev, const struct literal *const *args, struct arena *a)
+static struct literal *run_entry(struct eval *ev, const struct literal *const *args,
+                                 struct arena *a)
 {
     const struct function *f = ev->p->entry;
     int n = f->param_count > f->result_count ? f->param_count : f->result_count;
@@ -213,7 +227,8 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
     return eval_entry(ev, values, a);
 }
 
-/* ---- scratch memory: kept from run to run, as one piece that is large enough for most runs ---- */
+/* ---- scratch memory: kept from run to run, as one piece that is large enough for most runs ----
+ */
 
 enum { LEAST_SCRATCH = 96 << 10, MOST_SCRATCH = 4 << 20 };
 
@@ -322,8 +337,8 @@ void eval_end(struct eval *ev)
     arena_free(&ev->posts);
 }
 
-/* What the plan says a run needs must be within the limit. Where sizes change at run time the plan only knows an upper
- * bound, so there the run itself is watched instead. */
+/* What the plan says a run needs must be within the limit. Where sizes change at run time the plan
+ * only knows an upper bound, so there the run itself is watched instead. */
 static bool check_needs(struct eval *ev)
 {
     const uint64_t limit = ev->p->options.limits.memory;
@@ -338,11 +353,15 @@ static bool check_needs(struct eval *ev)
     return f->at ? eval_where(f->at, d, ev) : false;
 }
 
-struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args, size_t count,
-                             const struct exchange *exchange, struct arena *a)
+struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
+                             size_t count, const struct exchange *exchange, struct arena *a)
 {
-    struct eval ev = {
-        .ds = ds, .p = p, .kern = p->kern, .team = p->options.team, .exchange = exchange, .watched = p->watch != NULL};
+    struct eval ev = {.ds = ds,
+                      .p = p,
+                      .kern = p->kern,
+                      .team = p->options.team,
+                      .exchange = exchange,
+                      .watched = p->watch != NULL};
     struct sights sights;
     budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
     p->mark.at = NULL;
@@ -350,7 +369,8 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     if (!check_params(&ev, args, count) || !check_needs(&ev))
         return NULL;
     eval_begin(&ev);
-    ev.pool.limit = p->options.limits.memory < SIZE_MAX ? (size_t)p->options.limits.memory : SIZE_MAX;
+    ev.pool.limit =
+        p->options.limits.memory < SIZE_MAX ? (size_t)p->options.limits.memory : SIZE_MAX;
     ev.pool.reserve = p->reserve;
     p->run = &ev;
     p->run_step = eval_small_step;

@@ -12,9 +12,9 @@
  * observe.c     a run whose every instruction is shown
  * unused.c      steps that nothing depends on
  *
- * and one file for each family of operations. To collective belong permute.c (between pairs), sized.c (of arrays smaller than
- * their bounds), group.c (who takes part) and fold.c (blocks, folded); to control, for its custom calls, custom.c, lapack.c,
- * fft_call.c and onnx_loop.c.
+ * and one file for each family of operations. To collective belong permute.c (between pairs),
+ * sized.c (of arrays smaller than their bounds), group.c (who takes part) and fold.c (blocks,
+ * folded); to control, for its custom calls, custom.c, lapack.c, fft_call.c and onnx_loop.c.
  */
 #ifndef HLO_EVAL_PRIV_H
 #define HLO_EVAL_PRIV_H
@@ -28,7 +28,8 @@ struct buffer {
     int refs;
     unsigned class; /* size class, or one of those below */
     int number;     /* of a rehearsal; 0: none yet */
-    int kept;       /* number of values that hold it from this run to the next: set as the run ends, for pool_settle */
+    int kept; /* number of values that hold it from this run to the next: set as the run ends, for
+                 pool_settle */
     size_t size;
     size_t used; /* what its owner asked for; idle storage of its size class may be larger */
     char *data;
@@ -46,12 +47,13 @@ struct pool {
     struct buffer *newest;             /* of all */
     struct buffer *spare;              /* headers without storage */
     struct buffer *free[POOL_CLASSES]; /* idle storage, by size class */
-    size_t cached, live, peak;         /* bytes in `free`; in use; the most that were ever in use at once */
-    struct reserve *reserve;           /* for large storage; NULL: there is none */
-    size_t limit;                      /* on all that is in use or idle; 0: none */
-    bool over;                         /* an allocation failed because of the limit */
-    struct pretence *pretence;         /* of a rehearsal, where storage is only addresses; else NULL */
-    struct value **frames;             /* by function, made when it first runs; between runs only run_kept values are in them */
+    size_t cached, live, peak; /* bytes in `free`; in use; the most that were ever in use at once */
+    struct reserve *reserve;   /* for large storage; NULL: there is none */
+    size_t limit;              /* on all that is in use or idle; 0: none */
+    bool over;                 /* an allocation failed because of the limit */
+    struct pretence *pretence; /* of a rehearsal, where storage is only addresses; else NULL */
+    struct value **frames;     /* by function, made when it first runs; between runs only run_kept
+                                  values are in them */
 };
 
 /* The dims of the view are always the sizes as they are at the moment, never mere bounds. */
@@ -59,8 +61,8 @@ struct value {
     struct buffer *buffer; /* NULL: nothing here */
     const int64_t *bounds; /* of an array with a dimension smaller than its shape says: those of the
                             * shape; NULL when all are as large as they can be */
-    bool roomy;            /* with bounds: the storage extends to them, in the strides of the view */
-    bool absent;           /* zeros in place of what was not computed: nothing depends on them */
+    bool roomy;  /* with bounds: the storage extends to them, in the strides of the view */
+    bool absent; /* zeros in place of what was not computed: nothing depends on them */
     struct view view;
 };
 
@@ -73,8 +75,8 @@ void *pool_pretend(struct pretence *p, size_t size); /* NULL when `size` exceeds
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);
-/* Called after a run: except for what the program keeps, whatever is still held becomes idle, and only a little of the idle
- * storage is kept. */
+/* Called after a run: except for what the program keeps, whatever is still held becomes idle, and
+ * only a little of the idle storage is kept. */
 void pool_settle(struct pool *p);
 struct buffer *pool_take(struct pool *p, size_t size); /* one reference; NULL without memory */
 struct buffer *pool_borrow(struct pool *p, void *data, size_t size);
@@ -82,7 +84,8 @@ void pool_drop(struct pool *p, struct buffer *b);
 /* Hands the storage over to the caller, who frees it with mem_free; NULL when others use it. */
 void *pool_steal(struct pool *p, struct buffer *b);
 
-void view_copy(struct view *to, const struct view *from); /* copies only the entries up to its rank */
+void view_copy(struct view *to,
+               const struct view *from); /* copies only the entries up to its rank */
 
 /* ---- eval.c ---- */
 
@@ -96,9 +99,11 @@ struct eval {
     struct arena scratch;            /* arrays of values, by mark and release */
     struct arena_mark start;         /* where it is empty */
     struct value *constants;
-    uint8_t *done;               /* by function: enum once; steps of that kind, and those done less often, have been done */
-    struct value *frame;         /* of the function that runs */
-    const struct sizes *sizes;   /* of the step that runs; NULL when its operands are as large as their bounds */
+    uint8_t *done; /* by function: enum once; steps of that kind, and those done less often, have
+                      been done */
+    struct value *frame; /* of the function that runs */
+    const struct sizes
+        *sizes; /* of the step that runs; NULL when its operands are as large as their bounds */
     struct posted *posted;       /* recvs still without their recv-done, oldest first */
     struct arena posts;          /* where those lie */
     struct rehearsal *rehearsal; /* NULL: a true run */
@@ -108,8 +113,8 @@ struct eval {
     const struct step *rest;     /* the loop whose struct scalar_rest runs; NULL: none does */
 };
 
-/* In a rehearsal there are no elements in storage, so code that reads or writes them other than by a kernel of the table
- * must skip that. */
+/* In a rehearsal there are no elements in storage, so code that reads or writes them other than by
+ * a kernel of the table must skip that. */
 static inline bool eval_rehearsed(const struct eval *ev) { return ev->rehearsal != NULL; }
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
@@ -119,14 +124,17 @@ FAMILIES(X)
 
 void eval_begin(struct eval *ev);
 void eval_end(struct eval *ev);
-/* Runs the entry computation on its arguments and makes a literal of its results. `values` has room for either. */
+/* Runs the entry computation on its arguments and makes a literal of its results. `values` has room
+ * for either. */
 struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *a);
-/* Makes a value fit for leaving the program, and returns its shape: dimensions that may change have their size of the
- * moment, the others what the shape says. NULL without memory. */
-const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s, struct arena *a);
+/* Makes a value fit for leaving the program, and returns its shape: dimensions that may change have
+ * their size of the moment, the others what the shape says. NULL without memory. */
+const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s,
+                                     struct arena *a);
 
 /* A message about a step. Is false. */
-#define EVAL_FAIL(ev, s, id, ...) eval_where((s), DIAG((ev)->ds, (s)->inst->span, id, ##__VA_ARGS__), (ev))
+#define EVAL_FAIL(ev, s, id, ...)                                                                  \
+    eval_where((s), DIAG((ev)->ds, (s)->inst->span, id, ##__VA_ARGS__), (ev))
 bool eval_where(const struct step *s, struct diag *d, struct eval *ev);
 bool eval_unsupported(struct eval *ev, const struct step *s); /* names opcode and element type */
 /* Reports which limit was hit, if one was, else that there is no memory. */
@@ -140,20 +148,24 @@ static inline bool eval_trip(struct eval *ev, int64_t number)
         ev->p->budget.hit = LIMIT_TRIP;
     return ev->p->budget.hit == LIMIT_NONE && budget_step(&ev->p->budget);
 }
-/* Called after a kernel failed: a body that it called has reported the reason already; otherwise there was no memory. */
+/* Called after a kernel failed: a body that it called has reported the reason already; otherwise
+ * there was no memory. */
 bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before);
 
 /* ---- function.c: functions and values ---- */
 
-/* Runs a function. Arguments are moved out of `args`; results are moved into `results`, which may be the same array. */
-bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results);
+/* Runs a function. Arguments are moved out of `args`; results are moved into `results`, which may
+ * be the same array. */
+bool eval_function(struct eval *ev, const struct function *f, struct value *args,
+                   struct value *results);
 /* One step, as its family does it. */
 bool eval_step(struct eval *ev, const struct step *s);
 /* The same within a run of its function: paid for and watched. */
 bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s);
-/* The body of a loop, run many times between entering and leaving. Meanwhile the parts of the state that it passes on
- * unchanged stay in its frame; `at` says where each part is. */
-void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state, struct value **at);
+/* The body of a loop, run many times between entering and leaving. Meanwhile the parts of the state
+ * that it passes on unchanged stay in its frame; `at` says where each part is. */
+void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state,
+                     struct value **at);
 bool eval_iterate(struct eval *ev, const struct function *body, struct value *state);
 void eval_leave_loop(struct eval *ev, const struct function *body, struct value *state);
 
@@ -180,21 +192,29 @@ void eval_report_infinite(void *run, const struct termination *t);
 
 /* ---- rehearse.c ---- */
 
-/* Whether somebody wants to know which way the step's fast kernel goes; if so, it is passed to rehearse_choice. */
-static inline bool eval_choices_wanted(const struct eval *ev) { return eval_rehearsed(ev) && !ev->p->options.plain; }
-void rehearse_choice(struct eval *ev, const char *choice, size_t room); /* `room`: bytes of scratch memory it takes; 0: little */
+/* Whether somebody wants to know which way the step's fast kernel goes; if so, it is passed to
+ * rehearse_choice. */
+static inline bool eval_choices_wanted(const struct eval *ev)
+{
+    return eval_rehearsed(ev) && !ev->p->options.plain;
+}
+void rehearse_choice(struct eval *ev, const char *choice,
+                     size_t room); /* `room`: bytes of scratch memory it takes; 0: little */
 bool rehearse_step(struct eval *ev, const struct function *f, const struct step *s);
-/* Rehearses every branch of a conditional; the results are those of the branch that leaves most memory behind. */
+/* Rehearses every branch of a conditional; the results are those of the branch that leaves most
+ * memory behind. */
 bool rehearse_branches(struct eval *ev, const struct step *s);
 /* Calls the function that is applied to elements, if there is one, once. */
 bool rehearse_body(const struct kern_body *b);
 bool rehearse_order(const struct kern_comparator *c);
-/* Whether the next iteration of a loop, which begins with this state, may differ from those before. */
+/* Whether the next iteration of a loop, which begins with this state, may differ from those before.
+ */
 struct rehearsed_loop {
     int iterations;
     uint64_t before; /* how the state was laid out */
 };
-bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state, int count);
+bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state,
+                    int count);
 
 /* ---- observe.c ---- */
 
@@ -237,9 +257,9 @@ bool eval_names(struct eval *ev, const struct step *s); /* a step that only rena
 
 /* ---- sizes.c ---- */
 
-/* A step that reads an array smaller than its bounds: what it may see of its operands, the dimensions with which its
- * results are made, and those with which they are shown when it is done. Filled in by the rule of its family, so that the
- * family's own code need not know about bounds. */
+/* A step that reads an array smaller than its bounds: what it may see of its operands, the
+ * dimensions with which its results are made, and those with which they are shown when it is done.
+ * Filled in by the rule of its family, so that the family's own code need not know about bounds. */
 struct sizes {
     struct value *operands;
     struct result_sizes {
@@ -254,14 +274,17 @@ static inline const int64_t *eval_dims(const struct eval *ev, const struct step 
 {
     return ev->sizes ? ev->sizes->results[r].made : s->shapes[r]->dims;
 }
-/* Records how the sizes of a value relate to the bounds of its shape; `roomy` as in struct value. */
+/* Records how the sizes of a value relate to the bounds of its shape; `roomy` as in struct value.
+ */
 void value_fit(struct value *v, const struct shape *s, bool roomy);
-/* Makes a value as large as its bounds, with what its storage holds there, or with zeros, in a copy. False: out of memory. */
+/* Makes a value as large as its bounds, with what its storage holds there, or with zeros, in a
+ * copy. False: out of memory. */
 bool value_whole(struct eval *ev, struct value *v);
 
 /* ---- size_rules.c ---- */
 
-typedef bool size_rule(struct eval *ev, const struct step *s, struct sizes *z); /* false with a message */
+typedef bool size_rule(struct eval *ev, const struct step *s,
+                       struct sizes *z); /* false with a message */
 /* NULL where the step takes care of sizes itself. */
 size_rule *find_size_rule(const struct step *s);
 
@@ -272,7 +295,8 @@ bool eval_fused(struct eval *ev, const struct step *s);
 /* ---- custom.c ---- */
 
 bool eval_custom(struct eval *ev, const struct step *s);
-bool eval_custom_rehearses(const struct step *s); /* its target looks at values only by kernels of the table */
+bool eval_custom_rehearses(
+    const struct step *s); /* its target looks at values only by kernels of the table */
 
 /* ---- onnx_loop.c ---- */
 
@@ -292,20 +316,26 @@ bool eval_slice_to_dynamic(struct eval *ev, const struct step *s);
 
 /* Leaf k of the operands. */
 struct value *eval_operand(struct eval *ev, const struct step *s, int k);
-static inline const struct view *eval_view(struct eval *ev, const struct step *s, int k) { return &eval_operand(ev, s, k)->view; }
+static inline const struct view *eval_view(struct eval *ev, const struct step *s, int k)
+{
+    return &eval_operand(ev, s, k)->view;
+}
 /* Passes the operand's value on: moved when nobody reads it afterwards, else shared. */
 void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *to);
-/* The operand, converted to element type t if it has another one (`made` then holds the copy and must be dropped). NULL
- * with a message. */
-const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
+/* The operand, converted to element type t if it has another one (`made` then holds the copy and
+ * must be dropped). NULL with a message. */
+const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t,
+                                struct value *made);
 /* The same, row-major and without gaps. */
-const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
+const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t,
+                              struct value *made);
 /* The same as a copy that may be written to. */
 const struct view *eval_own(struct eval *ev, const struct step *s, int k, struct value *made);
 
 /* Result r as new dense storage of its dimensions, not cleared; NULL with a message. */
 struct view *eval_result(struct eval *ev, const struct step *s, int r);
-/* Result r in the storage of operand k, if nobody else holds that and it has the right form; else NULL. */
+/* Result r in the storage of operand k, if nobody else holds that and it has the right form; else
+ * NULL. */
 struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, bool alone);
 /* Result r in the storage of operand k, or a copy of it; NULL with a message. */
 struct view *eval_update(struct eval *ev, const struct step *s, int r, int k);
@@ -313,7 +343,8 @@ struct view *eval_update(struct eval *ev, const struct step *s, int r, int k);
 bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struct view *v);
 /* Result r as a copy of x, converted when the type differs. */
 bool eval_copy(struct eval *ev, const struct step *s, int r, const struct view *x);
-bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out, const struct view *x);
+bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out,
+                     const struct view *x);
 
 /* ---- body.c ---- */
 
@@ -324,14 +355,16 @@ struct bound_body {
     struct value *values; /* arguments of the function, then its results */
 };
 struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_body *context);
-struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b, struct bound_body *context);
+struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b,
+                                       struct bound_body *context);
 kern_call_fn eval_call_body;
 
 /* ---- group.c ---- */
 
 struct peers {
-    int64_t count, me; /* number of members; which of them this participant is; -1: it is in no group */
-    int64_t *members;  /* participants, in order; in the scratch arena */
+    int64_t count,
+        me; /* number of members; which of them this participant is; -1: it is in no group */
+    int64_t *members; /* participants, in order; in the scratch arena */
 };
 struct partners { /* of this participant, in the order of the pairs; in the scratch arena */
     int64_t target_count, source_count, *targets, *sources;
@@ -340,8 +373,10 @@ struct partners { /* of this participant, in the order of the pairs; in the scra
 int64_t eval_self(const struct eval *ev); /* the number of this participant */
 /* False with a message when an id names nobody. */
 bool eval_peers(struct eval *ev, const struct step *s, struct peers *out);
-bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode, struct partners *out);
-struct tag eval_tag(const struct inst *i, bool channel); /* of its channel, if it has one, else of the instruction */
+bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode,
+                   struct partners *out);
+struct tag eval_tag(const struct inst *i,
+                    bool channel); /* of its channel, if it has one, else of the instruction */
 
 /* fold.c: folds elements of blocks, in the order of the group */
 struct fold {
@@ -351,13 +386,16 @@ struct fold {
     enum dtype type, acc;
     kern_tile_fn *widen, *narrow; /* between the two types; NULL where they are the same */
 };
-bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type, struct bound_body *context, struct fold *f);
-bool eval_fold(const struct fold *f, const char *const *blocks, int64_t count, char *out, int64_t n);
+bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type,
+                       struct bound_body *context, struct fold *f);
+bool eval_fold(const struct fold *f, const char *const *blocks, int64_t count, char *out,
+               int64_t n);
 
 /* sized.c: collectives in a program whose arrays may be smaller than their bounds */
 bool eval_sized_collective(struct eval *ev, const struct step *s, const struct peers *g);
 bool eval_sized_broadcast(struct eval *ev, const struct step *s, const struct peers *g);
-/* Result r as new dense storage of these dimensions, which must be within its bounds; NULL with a message. */
+/* Result r as new dense storage of these dimensions, which must be within its bounds; NULL with a
+ * message. */
 struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims);
 /* Dimensions, as a message sent before an array; NULL: to be received. */
 struct extent_message {
@@ -368,33 +406,48 @@ const struct view *extent_message(struct extent_message *m, int rank, const int6
 bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims);
 
 /* collective.c, permute.c */
-static inline size_t size_of(const struct view *v) { return (size_t)view_elements(v) * dtype_bytes(v->dtype); }
-struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g, struct block *out);
+static inline size_t size_of(const struct view *v)
+{
+    return (size_t)view_elements(v) * dtype_bytes(v->dtype);
+}
+struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g,
+                                struct block *out);
 struct block *eval_same_for_all(struct eval *ev, const struct peers *g, struct block b);
-struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at, size_t size);
-/* The operand as dense storage in which its n parts along d follow one another: as it lies, or as a copy, which `made` then
- * holds. */
-const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made);
-bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers *g); /* false with a message */
-bool eval_clear(struct eval *ev, const struct step *s, int r);                       /* result r is all zeros */
+struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at,
+                                 size_t size);
+/* The operand as dense storage in which its n parts along d follow one another: as it lies, or as a
+ * copy, which `made` then holds. */
+const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n,
+                          struct value *made);
+bool eval_wrong_group(struct eval *ev, const struct step *s,
+                      const struct peers *g);                  /* false with a message */
+bool eval_clear(struct eval *ev, const struct step *s, int r); /* result r is all zeros */
 bool eval_has_shape(const struct view *v, const struct shape *s);
-typedef bool operand_fn(struct eval *ev, const struct step *s, const struct peers *g, int r); /* operand and result r */
-typedef bool leaf_fn(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves);
-/* Calls `fn` for each leaf of the operands, of which there is one for each member, all of the same shape. */
-bool eval_all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g, leaf_fn *fn);
+typedef bool operand_fn(struct eval *ev, const struct step *s, const struct peers *g,
+                        int r); /* operand and result r */
+typedef bool leaf_fn(struct eval *ev, const struct step *s, const struct peers *g, int leaf,
+                     int leaves);
+/* Calls `fn` for each leaf of the operands, of which there is one for each member, all of the same
+ * shape. */
+bool eval_all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g,
+                           leaf_fn *fn);
 bool eval_permute(struct eval *ev, const struct step *s);
 bool eval_ragged(struct eval *ev, const struct step *s, const struct peers *g);
 bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes);
 void eval_part(struct eval *ev, struct meeting *m);
-bool eval_not_alone(struct eval *ev, const struct step *s); /* the instruction needs other participants, and this run has none */
+bool eval_not_alone(
+    struct eval *ev,
+    const struct step *s); /* the instruction needs other participants, and this run has none */
 
 /* reduce.c: operands and results as rows, in the scratch arena; NULL with a message */
-const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n, const enum dtype *types);
+const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
+                              const enum dtype *types);
 struct view *eval_views(struct eval *ev, const struct step *s, int first, int n);
 struct view *eval_results(struct eval *ev, const struct step *s);
 
-/* dot.c: where a sum of products goes: into the result, or into `made` if it is to be converted; NULL with a message. The
- * second function takes what the kernel returned: it converts and drops `made`, or reports that there was no memory. */
+/* dot.c: where a sum of products goes: into the result, or into `made` if it is to be converted;
+ * NULL with a message. The second function takes what the kernel returned: it converts and drops
+ * `made`, or reports that there was no memory. */
 struct view *eval_sum_begin(struct eval *ev, const struct step *s, struct value *made);
 bool eval_sum_end(struct eval *ev, const struct step *s, struct value *made, bool ok);
 

@@ -1,12 +1,12 @@
 /*
- * Custom calls of Fourier transforms, as jaxlib made them for the CPU until 2024. The first operand holds
- * a flatbuffer that describes the transform:
+ * Custom calls of Fourier transforms, as jaxlib made them for the CPU until 2024. The first operand
+ * holds a flatbuffer that describes the transform:
  *
  *   ducc_fft, pocketfft   dtype, type, shape, strides_in, strides_out, axes, forward, scale
  *   dynamic_ducc_fft      rank, dtype, type, axes, forward; shape, strides and scale are operands
  *
- * Sizes come from the shapes of the call; what else says something of them must agree. Strides are those of
- * gapless arrays in row-major order, in elements (pocketfft: in bytes).
+ * Sizes come from the shapes of the call; what else says something of them must agree. Strides are
+ * those of gapless arrays in row-major order, in elements (pocketfft: in bytes).
  */
 #include "eval/eval_priv.h"
 
@@ -51,7 +51,8 @@ static uint64_t number_at(struct descriptor *d, size_t at, size_t width)
 static size_t field(struct descriptor *d, int id)
 {
     size_t entry = 4 + 2 * (size_t)id;
-    uint64_t offset = entry + 2 <= number_at(d, d->vtable, 2) ? number_at(d, d->vtable + entry, 2) : 0;
+    uint64_t offset =
+        entry + 2 <= number_at(d, d->vtable, 2) ? number_at(d, d->vtable + entry, 2) : 0;
     return offset ? d->table + (size_t)offset : 0;
 }
 
@@ -82,7 +83,8 @@ static bool open_descriptor(struct descriptor *d, const struct view *v)
     for (size_t k = 0; k < d->size; k++)
         d->bytes[k] = (unsigned char)v->data[(int64_t)k * v->strides[0]];
     d->table = (size_t)number_at(d, 0, 4);
-    const size_t back = (size_t)number_at(d, d->table, 4); /* a signed offset; but the vtable always comes earlier */
+    const size_t back = (size_t)number_at(
+        d, d->table, 4); /* a signed offset; but the vtable always comes earlier */
     d->vtable = d->table - back;
     return d->sound && back <= d->table;
 }
@@ -127,7 +129,8 @@ static bool read_dynamic(struct call *c, struct descriptor *d)
     if (!d->sound || !scale || !dtype_is_float(scale->dtype) || view_elements(scale) != 1)
         return false;
     c->scale = float_load(scale->dtype, scale->data);
-    return read_list(c, 2, &c->shape) && read_list(c, 3, &c->strides_in) && read_list(c, 4, &c->strides_out);
+    return read_list(c, 2, &c->shape) && read_list(c, 3, &c->strides_in) &&
+           read_list(c, 4, &c->strides_out);
 }
 
 /* ---- against the shapes ---- */
@@ -149,7 +152,10 @@ static bool has_strides(const struct list *l, int rank, const int64_t *dims, int
 }
 
 /* The size of the transform itself: that of the real array, where there is one. */
-static const int64_t *whole(const struct call *c) { return c->type == C2R ? c->out->dims : c->x->dims; }
+static const int64_t *whole(const struct call *c)
+{
+    return c->type == C2R ? c->out->dims : c->x->dims;
+}
 
 /* What is wrong with the call; NULL when it is valid. */
 static const char *problem(const struct call *c, bool in_bytes)
@@ -157,9 +163,11 @@ static const char *problem(const struct call *c, bool in_bytes)
     int rank = c->x->rank;
     const int64_t *dims = whole(c), *other = c->type == C2R ? c->x->dims : c->out->dims;
     enum dtype real = c->wide ? DT_F64 : DT_F32, complex = c->wide ? DT_C128 : DT_C64;
-    if (c->type < C2C || c->type > R2C || (c->type == C2R && c->forward) || (c->type == R2C && !c->forward))
+    if (c->type < C2C || c->type > R2C || (c->type == C2R && c->forward) ||
+        (c->type == R2C && !c->forward))
         return "unknown transform type";
-    if (c->x->dtype != (c->type == R2C ? real : complex) || c->out->dtype != (c->type == C2R ? real : complex))
+    if (c->x->dtype != (c->type == R2C ? real : complex) ||
+        c->out->dtype != (c->type == C2R ? real : complex))
         return "element types do not match the descriptor";
     if (c->rank != rank || c->out->rank != rank || c->axes.count < 1 || c->axes.count > rank)
         return "ranks do not match the descriptor";
@@ -171,14 +179,18 @@ static const char *problem(const struct call *c, bool in_bytes)
     for (int64_t k = 0; k < c->axes.count; k++)
         if (c->axes.at[k] != rank - c->axes.count + k)
             return "only the innermost dimensions can be transformed";
-    if (!has_strides(&c->strides_in, rank, c->x->dims, in_bytes ? (int64_t)dtype_bytes(c->x->dtype) : 1) ||
-        !has_strides(&c->strides_out, rank, c->out->dims, in_bytes ? (int64_t)dtype_bytes(c->out->dtype) : 1))
+    if (!has_strides(&c->strides_in, rank, c->x->dims,
+                     in_bytes ? (int64_t)dtype_bytes(c->x->dtype) : 1) ||
+        !has_strides(&c->strides_out, rank, c->out->dims,
+                     in_bytes ? (int64_t)dtype_bytes(c->out->dtype) : 1))
         return "strides are not those of dense arrays";
     return NULL;
 }
 
-/* The kernel's forward transform is the plain sum, its inverse divides by the count; the call may want another factor. */
-static void scale_result(struct team *team, const struct call *c, const struct view *out, const int64_t *lengths)
+/* The kernel's forward transform is the plain sum, its inverse divides by the count; the call may
+ * want another factor. */
+static void scale_result(struct team *team, const struct call *c, const struct view *out,
+                         const int64_t *lengths)
 {
     double factor = c->scale;
     for (int64_t k = 0; k < c->axes.count && !c->forward; k++)
@@ -187,14 +199,17 @@ static void scale_result(struct team *team, const struct call *c, const struct v
         return;
     struct c128 wide = {factor, 0};
     struct c64 narrow = {(float)factor, 0};
-    bool single = dtype_component(out->dtype) == DT_F32; /* a real number is read as the first half of a complex one */
-    struct view args[2] = {*out, {.dtype = out->dtype, .data = single ? (char *)&narrow : (char *)&wide}};
+    bool single = dtype_component(out->dtype) ==
+                  DT_F32; /* a real number is read as the first half of a complex one */
+    struct view args[2] = {*out,
+                           {.dtype = out->dtype, .data = single ? (char *)&narrow : (char *)&wide}};
     kern_map_tiles(team, kern_find_elementwise("multiply", out->dtype), out, 2, args);
 }
 
 static bool fail(struct eval *ev, const struct step *s, const char *why)
 {
-    return EVAL_FAIL(ev, s, CALL_FAILED, STR_ARG(inst_str(s->inst, A_CUSTOM_CALL_TARGET)), STR_ARG(str_of(why)));
+    return EVAL_FAIL(ev, s, CALL_FAILED, STR_ARG(inst_str(s->inst, A_CUSTOM_CALL_TARGET)),
+                     STR_ARG(str_of(why)));
 }
 
 /* spec: CustomCall */
@@ -207,18 +222,21 @@ bool eval_fft_call(struct eval *ev, const struct step *s)
     bool dynamic = str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "dynamic_ducc_fft");
     struct descriptor d = {0};
     /* The old compiler left the result's shape behind as a last operand. */
-    if (s->result_count != 1 || (dynamic ? s->operand_count != 6 && s->operand_count != 7 : s->operand_count != 2) ||
+    if (s->result_count != 1 ||
+        (dynamic ? s->operand_count != 6 && s->operand_count != 7 : s->operand_count != 2) ||
         s->operands[0] == NO_VALUE || s->operands[1] == NO_VALUE)
         return fail(ev, s, "unexpected operands or results");
     struct call c = {.ev = ev, .s = s, .x = eval_view(ev, s, 1), .out = s->shapes[0]};
-    if (!open_descriptor(&d, eval_view(ev, s, 0)) || !(dynamic ? read_dynamic(&c, &d) : read_fixed(&c, &d)))
+    if (!open_descriptor(&d, eval_view(ev, s, 0)) ||
+        !(dynamic ? read_dynamic(&c, &d) : read_fixed(&c, &d)))
         return fail(ev, s, "malformed descriptor");
     const char *why = problem(&c, str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "pocketfft"));
     if (why)
         return fail(ev, s, why);
     const int64_t *lengths = whole(&c) + c.x->rank - c.axes.count;
     struct view *out = eval_result(ev, s, 0);
-    if (out && !ev->kern->fft(ev->team, out, c.x, types[c.type][c.forward != 0], (int)c.axes.count, lengths))
+    if (out && !ev->kern->fft(ev->team, out, c.x, types[c.type][c.forward != 0], (int)c.axes.count,
+                              lengths))
         return eval_no_memory(ev, s, s->shapes[0]);
     if (out)
         scale_result(ev->team, &c, out, lengths);

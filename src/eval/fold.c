@@ -3,11 +3,13 @@
  */
 #include "eval/eval_priv.h"
 
-bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type, struct bound_body *context, struct fold *f)
+bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type,
+                       struct bound_body *context, struct fold *f)
 {
     const struct body *b = s->bodies;
     const char *opcode = kern_combine_opcode(b->combine);
-    *f = (struct fold){.body = b, .call = eval_bind(ev, b, context), .type = type, .acc = b->args[0]};
+    *f = (struct fold){
+        .body = b, .call = eval_bind(ev, b, context), .type = type, .acc = b->args[0]};
     if (opcode) { /* sums of narrow floats are rounded once */
         f->acc = dtype_is_float(f->acc) && dtype_bytes(f->acc) < 4 ? DT_F32 : f->acc;
         f->fn = kern_find_elementwise(opcode, f->acc);

@@ -1,6 +1,6 @@
 /*
- * function.c: how does a planned function run? Its steps one after the other, values in the slots of its frame; and
- * what is done once for several calls, as plan/once.c arranged it.
+ * function.c: how does a planned function run? Its steps one after the other, values in the slots
+ * of its frame; and what is done once for several calls, as plan/once.c arranged it.
  */
 #include "eval/eval_priv.h"
 
@@ -120,7 +120,8 @@ static bool run_range(struct eval *ev, const struct function *f, int from, int t
     return true;
 }
 
-/* Forgets what functions have kept since the run began: like any later run, they do it again when they are called. */
+/* Forgets what functions have kept since the run began: like any later run, they do it again when
+ * they are called. */
 static void forget_functions(struct eval *ev)
 {
     const struct program *p = ev->p;
@@ -133,7 +134,8 @@ static void forget_functions(struct eval *ev)
     }
 }
 
-/* Does the steps that the first run does for all runs. A run that finds them done counts them as if it had done them. */
+/* Does the steps that the first run does for all runs. A run that finds them done counts them as if
+ * it had done them. */
 static bool run_kept_steps(struct eval *ev, const struct function *f)
 {
     struct kept *kept = &ev->p->kept;
@@ -177,7 +179,8 @@ static void forget_loop(struct eval *ev, const struct function *f)
 
 static bool passes(const struct function *f, int leaf) { return f->passes && f->passes[leaf]; }
 
-static void take_results(struct eval *ev, const struct function *f, bool loop, struct value *results)
+static void take_results(struct eval *ev, const struct function *f, bool loop,
+                         struct value *results)
 {
     for (int k = 0; k < f->result_count; k++) {
         int at = f->results[k];
@@ -194,7 +197,8 @@ static void take_results(struct eval *ev, const struct function *f, bool loop, s
     }
 }
 
-static bool run_function(struct eval *ev, const struct function *f, bool loop, struct value *args, struct value *results)
+static bool run_function(struct eval *ev, const struct function *f, bool loop, struct value *args,
+                         struct value *results)
 {
     struct value *caller = ev->frame, *frame = frame_of(ev, f);
     for (int k = 0; k < f->param_count; k++)
@@ -212,7 +216,8 @@ static bool run_function(struct eval *ev, const struct function *f, bool loop, s
     return ok;
 }
 
-bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results)
+bool eval_function(struct eval *ev, const struct function *f, struct value *args,
+                   struct value *results)
 {
     bool ok = run_function(ev, f, false, args, results);
     if (ok)
@@ -220,7 +225,8 @@ bool eval_function(struct eval *ev, const struct function *f, struct value *args
     return ok;
 }
 
-void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state, struct value **at)
+void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state,
+                     struct value **at)
 {
     struct value *frame = frame_of(ev, body);
     for (int k = 0; k < body->param_count; k++) {

@@ -7,15 +7,16 @@ int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept)
 {
     int n = 0;
     for (int k = 0; k < rank; k++)
-        if (!i64_in(d->collapsed, d->collapsed_count, k) && !i64_in(d->operand_batching, d->batching_count, k))
+        if (!i64_in(d->collapsed, d->collapsed_count, k) &&
+            !i64_in(d->operand_batching, d->batching_count, k))
             kept[n++] = k;
     return n;
 }
 
-/* What is wrong with batching dimension k of the array, or NULL. XLA's verifier accepts these; but they would name no place
- * in the array, or one outside it. */
-static const char *batching_problem(const struct kern_gather_dims *d, int k, const struct shape *array,
-                                    const struct shape *indices)
+/* What is wrong with batching dimension k of the array, or NULL. XLA's verifier accepts these; but
+ * they would name no place in the array, or one outside it. */
+static const char *batching_problem(const struct kern_gather_dims *d, int k,
+                                    const struct shape *array, const struct shape *indices)
 {
     int64_t dim = d->operand_batching[k], of_indices = d->indices_batching[k];
     for (int c = 0; c < d->collapsed_count; c++)
@@ -26,16 +27,19 @@ static const char *batching_problem(const struct kern_gather_dims *d, int k, con
             return "is also in start_index_map";
     if (of_indices == d->index_vector_dim)
         return "is the index vector dimension";
-    return array->dims[dim] == indices->dims[of_indices] ? NULL : "differs in size from that of the indices";
+    return array->dims[dim] == indices->dims[of_indices]
+               ? NULL
+               : "differs in size from that of the indices";
 }
 
-static bool batching_sound(struct eval *ev, const struct step *s, const struct kern_gather_dims *d, const struct shape *array,
-                           const struct shape *indices)
+static bool batching_sound(struct eval *ev, const struct step *s, const struct kern_gather_dims *d,
+                           const struct shape *array, const struct shape *indices)
 {
     for (int k = 0; k < d->batching_count; k++) {
         const char *problem = batching_problem(d, k, array, indices);
         if (problem)
-            return EVAL_FAIL(ev, s, BATCHING_DIMENSION, d->operand_batching[k], op_spelling(s->inst->opcode), problem);
+            return EVAL_FAIL(ev, s, BATCHING_DIMENSION, d->operand_batching[k],
+                             op_spelling(s->inst->opcode), problem);
     }
     return true;
 }
@@ -96,4 +100,7 @@ static bool scatter(struct eval *ev, const struct step *s)
     return ok;
 }
 
-bool eval_gather(struct eval *ev, const struct step *s) { return s->inst->opcode == OP_GATHER ? gather(ev, s) : scatter(ev, s); }
+bool eval_gather(struct eval *ev, const struct step *s)
+{
+    return s->inst->opcode == OP_GATHER ? gather(ev, s) : scatter(ev, s);
+}

@@ -1,5 +1,6 @@
 /*
- * group.c: who takes part in a collective together with this participant, and in which order (grammar/values.md 16.2)?
+ * group.c: who takes part in a collective together with this participant, and in which order
+ * (grammar/values.md 16.2)?
  */
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
@@ -36,8 +37,8 @@ static int64_t axis_stride(const struct mesh *m, struct axis_ref a, int64_t *siz
     return a.size ? stride * (whole / (a.pre_size * a.size)) : stride;
 }
 
-/* The position of member k of the group that position p is in: members differ along the axes, of which the last varies
- * fastest. */
+/* The position of member k of the group that position p is in: members differ along the axes, of
+ * which the last varies fastest. */
 static int64_t mesh_member(const struct device_list *d, int64_t p, int64_t k)
 {
     for (int j = d->axes->count - 1; j >= 0; j--) {
@@ -96,8 +97,8 @@ static int64_t ids_of(const struct crowd *c, int mode)
                                           : c->replicas;
 }
 
-/* The participant that an id names; -1: there is none. In mode CROSS_REPLICA_AND_PARTITION, the first partition of the
- * replica. */
+/* The participant that an id names; -1: there is none. In mode CROSS_REPLICA_AND_PARTITION, the
+ * first partition of the replica. */
 static int64_t named(const struct crowd *c, int mode, int64_t id)
 {
     if (id < 0 || id >= ids_of(c, mode))
@@ -120,13 +121,16 @@ static int64_t own_id(const struct crowd *c, int mode)
 static bool nobody(struct eval *ev, const struct step *s, int64_t id)
 {
     struct crowd c = crowd_of(ev);
-    return EVAL_FAIL(ev, s, NO_PARTICIPANT, op_spelling(s->inst->opcode), id, c.replicas, c.partitions);
+    return EVAL_FAIL(ev, s, NO_PARTICIPANT, op_spelling(s->inst->opcode), id, c.replicas,
+                     c.partitions);
 }
 
-static bool fill(struct eval *ev, const struct step *s, const struct device_list *d, int64_t g, int mode, struct peers *out)
+static bool fill(struct eval *ev, const struct step *s, const struct device_list *d, int64_t g,
+                 int mode, struct peers *out)
 {
     struct crowd c = crowd_of(ev);
-    int64_t each = mode == E_MODE_CROSS_REPLICA_AND_PARTITION ? c.partitions : 1, self = eval_self(ev);
+    int64_t each = mode == E_MODE_CROSS_REPLICA_AND_PARTITION ? c.partitions : 1,
+            self = eval_self(ev);
     int64_t n = out->count;
     out->members = ARENA_ARRAY(&ev->scratch, int64_t, n * each);
     out->count = 0;
@@ -168,7 +172,8 @@ int64_t eval_self(const struct eval *ev)
 
 /* ---- pairs of sources and targets ---- */
 
-bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode, struct partners *out)
+bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode,
+                   struct partners *out)
 {
     struct crowd c = crowd_of(ev);
     int64_t me = own_id(&c, mode);
@@ -189,6 +194,7 @@ bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs
 struct tag eval_tag(const struct inst *i, bool channel)
 {
     struct tag t = {.op = i->opcode, .is_channel = channel && inst_has(i, A_CHANNEL_ID)};
-    t.number = t.is_channel ? inst_int(i, A_CHANNEL_ID, 0) : (int64_t)((uint64_t)i->parent->index << 32 | (uint32_t)i->index);
+    t.number = t.is_channel ? inst_int(i, A_CHANNEL_ID, 0)
+                            : (int64_t)((uint64_t)i->parent->index << 32 | (uint32_t)i->index);
     return t;
 }

@@ -1,8 +1,10 @@
 /*
- * io.c: feeds and channels: what a participant gets from the host and gives to it, and messages between participants.
+ * io.c: feeds and channels: what a participant gets from the host and gives to it, and messages
+ * between participants.
  *
- * A send never waits; what waits is the recv-done. Which participants a channel connects is said by an attribute that XLA's
- * own backends use, a list of pairs as text; without it a channel leads back to the sender.
+ * A send never waits; what waits is the recv-done. Which participants a channel connects is said by
+ * an attribute that XLA's own backends use, a list of pairs as text; without it a channel leads
+ * back to the sender.
  */
 #include "eval/eval_priv.h"
 
@@ -34,8 +36,10 @@ static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct liter
     return copy || eval_no_memory(ev, s, l->shape);
 }
 
-/* The leaves of an operand, from `*next` on, as a literal in the arena; its storage must be freed. */
-static struct literal *item_of(struct eval *ev, const struct step *s, const struct shape *shape, int *next, bool *ok)
+/* The leaves of an operand, from `*next` on, as a literal in the arena; its storage must be freed.
+ */
+static struct literal *item_of(struct eval *ev, const struct step *s, const struct shape *shape,
+                               int *next, bool *ok)
 {
     struct arena *a = &ev->scratch;
     if (!shape_is_tuple(shape)) {
@@ -90,7 +94,8 @@ static const struct shape *data_of(const struct inst *i)
     return shape_is_tuple(i->shape) && i->shape->count > 0 ? i->shape->elements[0] : i->shape;
 }
 
-/* A call of the host has failed. If it gave up because of a limit, nothing has been reported yet. */
+/* A call of the host has failed. If it gave up because of a limit, nothing has been reported yet.
+ */
 static bool host_failed(struct eval *ev, const struct step *s)
 {
     return ev->p->budget.hit == LIMIT_NONE ? false : eval_limit(ev, s);
@@ -106,15 +111,17 @@ static bool from_host(struct eval *ev, const struct step *s)
         return EVAL_FAIL(ev, s, FEED_NESTED, op, STR_ARG(shape_text(&ev->ds->arena, want)));
     if (shape_is_tuple(want) && want->count == 0)
         return clear_from(ev, s, 0); /* nothing is read for an empty tuple */
-    enum feed came = ev->exchange ? ev->exchange->infeed(ev->exchange->context, &ev->scratch, &l) : FEED_EMPTY;
+    enum feed came =
+        ev->exchange ? ev->exchange->infeed(ev->exchange->context, &ev->scratch, &l) : FEED_EMPTY;
     if (came == FEED_EMPTY && ev->p->budget.hit == LIMIT_NONE)
         return EVAL_FAIL(ev, s, FEED_EMPTY, op);
     if (came != FEED_ITEM)
         return host_failed(ev, s);
     int next = 0;
-    bool ok = eval_fits(want, l->shape) ? take_item(ev, s, l, &next)
-                                        : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, want)),
-                                                    STR_ARG(shape_text(&ev->ds->arena, l->shape)));
+    bool ok = eval_fits(want, l->shape)
+                  ? take_item(ev, s, l, &next)
+                  : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, want)),
+                              STR_ARG(shape_text(&ev->ds->arena, l->shape)));
     literal_free_data(l);
     return ok && clear_from(ev, s, next);
 }
@@ -158,7 +165,8 @@ static bool find_partners(struct eval *ev, const struct step *s, struct partners
     for (int k = 0; a && k < a->v.frontend.count; k++) {
         if (!str_is(a->v.frontend.at[k].key, "_xla_send_recv_source_target_pairs"))
             continue;
-        bool partitions = inst_int(s->inst, A_CHANNEL_ID, 0) > 0 && ev->p->module->num_partitions > 1;
+        bool partitions =
+            inst_int(s->inst, A_CHANNEL_ID, 0) > 0 && ev->p->module->num_partitions > 1;
         return eval_partners(ev, s, read_pairs(&ev->scratch, a->v.frontend.at[k].value),
                              partitions ? E_MODE_CROSS_PARTITION : E_MODE_CROSS_REPLICA, out);
     }
@@ -168,23 +176,29 @@ static bool find_partners(struct eval *ev, const struct step *s, struct partners
     return true;
 }
 
-static struct tag channel_tag(int64_t channel) { return (struct tag){.op = OP_SEND, .is_channel = true, .number = channel}; }
+static struct tag channel_tag(int64_t channel)
+{
+    return (struct tag){.op = OP_SEND, .is_channel = true, .number = channel};
+}
 
 static bool send_dense(struct eval *ev, const struct step *s, const struct view *x, int64_t to)
 {
     struct block data = {x->data, size_of(x)};
     struct tag tag = channel_tag(inst_int(s->inst, A_CHANNEL_ID, 0));
-    return ev->exchange->send(ev->exchange->context, s->inst, tag, to, data) || eval_no_memory(ev, s, s->inst->shape);
+    return ev->exchange->send(ev->exchange->context, s->inst, tag, to, data) ||
+           eval_no_memory(ev, s, s->inst->shape);
 }
 
-/* Sends leaf k in messages of its own; its dimensions go first where they may be smaller than their bounds. */
+/* Sends leaf k in messages of its own; its dimensions go first where they may be smaller than their
+ * bounds. */
 static bool send_leaf(struct eval *ev, const struct step *s, int k, int64_t to)
 {
     struct value made;
     struct extent_message dims;
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
-    bool ok =
-        x && (!ev->p->dynamic || send_dense(ev, s, extent_message(&dims, x->rank, x->dims), to)) && send_dense(ev, s, x, to);
+    bool ok = x &&
+              (!ev->p->dynamic || send_dense(ev, s, extent_message(&dims, x->rank, x->dims), to)) &&
+              send_dense(ev, s, x, to);
     value_drop(ev, &made);
     return ok;
 }
@@ -235,10 +249,12 @@ static struct posted *take_posted(struct eval *ev, int64_t channel)
     return NULL;
 }
 
-static bool recv_dense(struct eval *ev, const struct step *s, const struct view *out, const struct posted *p)
+static bool recv_dense(struct eval *ev, const struct step *s, const struct view *out,
+                       const struct posted *p)
 {
     size_t want = size_of(out), size = want;
-    return ev->exchange->receive(ev->exchange->context, s->inst, channel_tag(p->channel), p->from, out->data, &size) &&
+    return ev->exchange->receive(ev->exchange->context, s->inst, channel_tag(p->channel), p->from,
+                                 out->data, &size) &&
            (size == want || EVAL_FAIL(ev, s, BLOCK_SIZE, "recv-done", p->from, size, want));
 }
 
@@ -247,14 +263,16 @@ static bool recv_leaf(struct eval *ev, const struct step *s, int r, const struct
     struct extent_message dims;
     if (ev->p->dynamic && !recv_dense(ev, s, extent_message(&dims, s->shapes[r]->rank, NULL), p))
         return false;
-    struct view *out = ev->p->dynamic ? eval_sized_result(ev, s, r, dims.at) : eval_result(ev, s, r);
+    struct view *out =
+        ev->p->dynamic ? eval_sized_result(ev, s, r, dims.at) : eval_result(ev, s, r);
     return out && recv_dense(ev, s, out, p);
 }
 
 static bool recv_done(struct eval *ev, const struct step *s)
 {
     const struct inst *i = s->inst, *start = i->operands[0];
-    struct posted *p = take_posted(ev, inst_int(inst_has(i, A_CHANNEL_ID) ? i : start, A_CHANNEL_ID, 0));
+    struct posted *p =
+        take_posted(ev, inst_int(inst_has(i, A_CHANNEL_ID) ? i : start, A_CHANNEL_ID, 0));
     if (!p)
         return EVAL_FAIL(ev, s, NO_RECV);
     if (p->from == HOST)

@@ -1,6 +1,7 @@
 /*
- * lapack.c: custom calls of LAPACK routines, in every form in which JAX has written them, and those that XLA:CPU expands
- * itself (lapack.def). All sizes come from the shapes; what else the call says about them must agree.
+ * lapack.c: custom calls of LAPACK routines, in every form in which JAX has written them, and those
+ * that XLA:CPU expands itself (lapack.def). All sizes come from the shapes; what else the call says
+ * about them must agree.
  */
 #include "base/dict.h"
 #include "eval/eval_priv.h"
@@ -19,7 +20,8 @@ static const struct call_form {
     const char *target, *types, *routine, *operands, *results, *attributes;
 } forms[] = {
 #define ROUTINE(...)
-#define FORM(target, types, routine, operands, results, attributes) {target, types, routine, operands, results, attributes},
+#define FORM(target, types, routine, operands, results, attributes)                                \
+    {target, types, routine, operands, results, attributes},
 #include "eval/lapack.def"
 #undef ROUTINE
 #undef FORM
@@ -68,7 +70,8 @@ static bool next_word(struct str *rest, struct str *word)
     return n > 0;
 }
 
-/* Divides a word at a sign: the word keeps what precedes it, what follows is returned; nothing when there is no such sign. */
+/* Divides a word at a sign: the word keeps what precedes it, what follows is returned; nothing when
+ * there is no such sign. */
 static struct str divide_at(struct str *word, char sign)
 {
     const char *at = memchr(word->ptr, sign, word->len);
@@ -102,7 +105,8 @@ static void read_routine(struct call *c, const struct routine *r)
         struct str kind = divide_at(&word, ':');
         bool shared = *kind.ptr == '!';
         struct str dims = {kind.ptr + shared + 1, kind.len - shared - 1};
-        c->roles[c->role_count++] = (struct role){word, dims, kind.ptr[shared], shared, NOWHERE, NOWHERE};
+        c->roles[c->role_count++] =
+            (struct role){word, dims, kind.ptr[shared], shared, NOWHERE, NOWHERE};
     }
     rest = str_of(r->options);
     while (next_word(&rest, &word)) {
@@ -168,13 +172,15 @@ static bool find_form(struct call *c)
             continue;
         operands = count_words(forms[k].operands, &more);
         results = count_words(forms[k].results, &more);
-        if (operands == s->operand_count && (results == s->result_count || (more && results < s->result_count)))
+        if (operands == s->operand_count &&
+            (results == s->result_count || (more && results < s->result_count)))
             c->form = &forms[k];
     }
     if (!c->form && operands == 0)
         return EVAL_FAIL(c->ev, s, UNKNOWN_TARGET, STR_ARG(c->target), STR_ARG(c->target));
     if (!c->form)
-        return EVAL_FAIL(c->ev, s, CALL_ARITY, STR_ARG(c->target), operands, results, s->operand_count, s->result_count);
+        return EVAL_FAIL(c->ev, s, CALL_ARITY, STR_ARG(c->target), operands, results,
+                         s->operand_count, s->result_count);
     return true;
 }
 
@@ -188,11 +194,15 @@ static const struct routine *find_routine(const struct call *c)
 
 /* ---- arrays and their sizes ---- */
 
-static int64_t letter_of(struct call *c, const char *option) { return find_option(c, str_of(option))->value; }
+static int64_t letter_of(struct call *c, const char *option)
+{
+    return find_option(c, str_of(option))->value;
+}
 
 static int64_t vectors(struct call *c, int64_t all)
 {
-    int64_t mode = letter_of(c, "mode"), few = c->sizes['m'] < c->sizes['n'] ? c->sizes['m'] : c->sizes['n'];
+    int64_t mode = letter_of(c, "mode"),
+            few = c->sizes['m'] < c->sizes['n'] ? c->sizes['m'] : c->sizes['n'];
     return mode == 'A' ? all : mode == 'S' ? few : UNKNOWN;
 }
 
@@ -211,7 +221,8 @@ static int64_t size_named(struct call *c, char letter)
 
 static enum dtype type_of(const struct call *c, char type)
 {
-    bool wide = c->letter == 'd' || c->letter == 'z', complex = c->letter == 'c' || c->letter == 'z';
+    bool wide = c->letter == 'd' || c->letter == 'z',
+         complex = c->letter == 'c' || c->letter == 'z';
     if (type == 'I')
         return DT_S32;
     if (type == 'C' || (type == 'T' && complex))
@@ -243,8 +254,8 @@ static struct str wanted_shape(struct call *c, const struct role *r)
     return text;
 }
 
-/* Free dimensions are determined by the first array that has them; with `all`, the others are checked against the options
- * too. */
+/* Free dimensions are determined by the first array that has them; with `all`, the others are
+ * checked against the options too. */
 static bool dims_fit(struct call *c, const struct role *r, int rank, const int64_t *dims, bool all)
 {
     int own = (int)r->dims.len, batch = rank - own;
@@ -255,7 +266,8 @@ static bool dims_fit(struct call *c, const struct role *r, int rank, const int64
         if (batch > 0)
             memcpy(c->batch, dims, (size_t)batch * sizeof *dims);
     }
-    if (!r->shared && (batch != c->batch_rank || (batch > 0 && memcmp(c->batch, dims, (size_t)batch * sizeof *dims) != 0)))
+    if (!r->shared && (batch != c->batch_rank ||
+                       (batch > 0 && memcmp(c->batch, dims, (size_t)batch * sizeof *dims) != 0)))
         return false;
     for (int d = 0; d < own; d++) {
         char letter = r->dims.ptr[d];
@@ -278,10 +290,11 @@ static bool array_fits(struct call *c, const struct role *r, bool result, bool a
         const struct view *v = eval_view(c->ev, c->s, leaf);
         found = shape_array(a, v->dtype, v->rank, v->dims, NULL, NULL);
     }
-    if (found->dtype == type_of(c, r->type) && found->rank <= VIEW_MAX_RANK && dims_fit(c, r, found->rank, found->dims, all))
+    if (found->dtype == type_of(c, r->type) && found->rank <= VIEW_MAX_RANK &&
+        dims_fit(c, r, found->rank, found->dims, all))
         return true;
-    return EVAL_FAIL(c->ev, c->s, CALL_ARRAY, STR_ARG(c->target), result ? "result" : "operand", leaf,
-                     STR_ARG(shape_text(a, found)), STR_ARG(wanted_shape(c, r)));
+    return EVAL_FAIL(c->ev, c->s, CALL_ARRAY, STR_ARG(c->target), result ? "result" : "operand",
+                     leaf, STR_ARG(shape_text(a, found)), STR_ARG(wanted_shape(c, r)));
 }
 
 static bool arrays_fit(struct call *c, bool all)
@@ -318,7 +331,8 @@ static bool within_limits(struct call *c, const struct routine *r)
     while (!is_empty && next_word(&rest, &word)) { /* one letter, `<=`, one letter */
         int64_t low = size_named(c, word.ptr[0]), high = size_named(c, word.ptr[3]);
         if (low > high)
-            return EVAL_FAIL(c->ev, c->s, CALL_LIMIT, STR_ARG(c->target), 1, word.ptr, low, 1, word.ptr + 3, high);
+            return EVAL_FAIL(c->ev, c->s, CALL_LIMIT, STR_ARG(c->target), 1, word.ptr, low, 1,
+                             word.ptr + 3, high);
     }
     return true;
 }
@@ -327,19 +341,22 @@ static bool within_limits(struct call *c, const struct routine *r)
 
 static bool wrong_value(struct call *c, struct str name, struct str found, struct str wanted)
 {
-    return EVAL_FAIL(c->ev, c->s, CALL_VALUE, STR_ARG(c->target), STR_ARG(name), STR_ARG(found), STR_ARG(wanted));
+    return EVAL_FAIL(c->ev, c->s, CALL_VALUE, STR_ARG(c->target), STR_ARG(name), STR_ARG(found),
+                     STR_ARG(wanted));
 }
 
 static struct str letters_text(struct arena *a, struct str letters)
 {
     struct str text = {"", 0};
     for (size_t k = 0; k < letters.len; k++)
-        text = arena_printf(a, "%.*s%s%d (%c)", STR_ARG(text), k == 0 ? "" : " or ", letters.ptr[k], letters.ptr[k]);
+        text = arena_printf(a, "%.*s%s%d (%c)", STR_ARG(text), k == 0 ? "" : " or ", letters.ptr[k],
+                            letters.ptr[k]);
     return text;
 }
 
 /* `where` is for the message. */
-static bool set_option(struct call *c, struct option *o, struct str map, int64_t v, struct str where)
+static bool set_option(struct call *c, struct option *o, struct str map, int64_t v,
+                       struct str where)
 {
     struct arena *a = &c->ev->scratch;
     struct str found = arena_printf(a, "%" PRId64, v);
@@ -383,7 +400,8 @@ static bool read_number(struct call *c, int k, struct str word)
     if (*word.ptr == 'B')
         return batch_is(c, v) || wrong_value(c, where, found, STR("the size of the batch"));
     int64_t size = size_named(c, *word.ptr);
-    return v == size || wrong_value(c, where, found, arena_printf(a, "%" PRId64 ", as in the shapes", size));
+    return v == size ||
+           wrong_value(c, where, found, arena_printf(a, "%" PRId64 ", as in the shapes", size));
 }
 
 static bool read_numbers(struct call *c)
@@ -396,7 +414,8 @@ static bool read_numbers(struct call *c)
 }
 
 /* Letters may be given as numbers, 76, or as text, "L". */
-static bool set_attribute(struct call *c, struct option *o, struct str map, const struct dict_value *v, struct str name)
+static bool set_attribute(struct call *c, struct option *o, struct str map,
+                          const struct dict_value *v, struct str name)
 {
     struct arena *a = &c->ev->scratch;
     struct str where = arena_printf(a, "'%.*s'", STR_ARG(name));
@@ -407,7 +426,8 @@ static bool set_attribute(struct call *c, struct option *o, struct str map, cons
     return wrong_value(c, where, STR("another type"), STR("a number"));
 }
 
-/* Splits a word of the form, `option:attribute@map`; without `:attribute` the attribute has the option's name. */
+/* Splits a word of the form, `option:attribute@map`; without `:attribute` the attribute has the
+ * option's name. */
 static struct str attribute_name(struct str *word, struct str *map)
 {
     *map = divide_at(word, '@');
@@ -430,9 +450,10 @@ static bool read_attributes(struct call *c)
     struct dict_value config;
     struct dict_error error;
     if (!dict_read(&c->ev->scratch, inst_str(i, A_BACKEND_CONFIG), DICT_LOOSE, &config, &error))
-        return eval_where(
-            c->s, DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG, dict_problem(&c->ev->scratch, &error)),
-            c->ev);
+        return eval_where(c->s,
+                          DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG,
+                               dict_problem(&c->ev->scratch, &error)),
+                          c->ev);
     struct str rest = str_of(c->form->attributes), word, map;
     while (next_word(&rest, &word)) {
         struct str name = attribute_name(&word, &map);
@@ -444,7 +465,8 @@ static bool read_attributes(struct call *c)
     }
     for (size_t k = 0; k < config.count; k++)
         if (!is_attribute(c, config.items[k].name))
-            return EVAL_FAIL(c->ev, c->s, CALL_STRANGE, STR_ARG(c->target), STR_ARG(config.items[k].name));
+            return EVAL_FAIL(c->ev, c->s, CALL_STRANGE, STR_ARG(c->target),
+                             STR_ARG(config.items[k].name));
     return true;
 }
 
@@ -477,19 +499,24 @@ static bool run(struct call *c, const struct routine *r)
     }
     for (int n = 0; n < c->option_count; n++)
         k.options[n] = c->options[n].value;
-    for (int n = 0; n < s->result_count; n++) /* work space: nobody should read it, but it must have a value */
-        if ((n >= (int)COUNT_OF(is_array) || !is_array[n]) && s->results[n] != NO_VALUE && !eval_clear(ev, s, n))
+    for (int n = 0; n < s->result_count;
+         n++) /* work space: nobody should read it, but it must have a value */
+        if ((n >= (int)COUNT_OF(is_array) || !is_array[n]) && s->results[n] != NO_VALUE &&
+            !eval_clear(ev, s, n))
             return false;
     switch (kern_lapack(&k)) {
     case KERN_LAPACK_DONE: return true;
     case KERN_LAPACK_NO_MEMORY: return eval_no_memory(ev, s, s->shapes[0]);
-    default: return EVAL_FAIL(ev, s, UNSUPPORTED, arena_str(&ev->scratch, c->target).ptr, "a machine without OpenBLAS");
+    default:
+        return EVAL_FAIL(ev, s, UNSUPPORTED, arena_str(&ev->scratch, c->target).ptr,
+                         "a machine without OpenBLAS");
     }
 }
 
 static bool lapack(struct eval *ev, const struct step *s)
 {
-    struct call c = {.ev = ev, .s = s, .target = inst_str(s->inst, A_CUSTOM_CALL_TARGET), .batch_rank = UNKNOWN};
+    struct call c = {
+        .ev = ev, .s = s, .target = inst_str(s->inst, A_CUSTOM_CALL_TARGET), .batch_rank = UNKNOWN};
     for (size_t k = 0; k < COUNT_OF(c.sizes); k++)
         c.sizes[k] = UNKNOWN;
     if (!find_form(&c))
@@ -497,8 +524,8 @@ static bool lapack(struct eval *ev, const struct step *s)
     const struct routine *r = find_routine(&c);
     read_routine(&c, r);
     place_arrays(&c);
-    return arrays_fit(&c, false) && (c.form->attributes ? read_attributes(&c) : read_numbers(&c)) && arrays_fit(&c, true) &&
-           within_limits(&c, r) && run(&c, r);
+    return arrays_fit(&c, false) && (c.form->attributes ? read_attributes(&c) : read_numbers(&c)) &&
+           arrays_fit(&c, true) && within_limits(&c, r) && run(&c, r);
 }
 
 /* spec: CustomCall */

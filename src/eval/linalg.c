@@ -6,8 +6,9 @@
 static bool cholesky(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
-    return out && (ev->kern->cholesky(ev->team, out, eval_view(ev, s, 0), inst_bool(s->inst, A_LOWER)) ||
-                   eval_no_memory(ev, s, s->shapes[0]));
+    return out &&
+           (ev->kern->cholesky(ev->team, out, eval_view(ev, s, 0), inst_bool(s->inst, A_LOWER)) ||
+            eval_no_memory(ev, s, s->shapes[0]));
 }
 
 static bool triangular_solve(struct eval *ev, const struct step *s)
@@ -25,7 +26,8 @@ static bool triangular_solve(struct eval *ev, const struct step *s)
     if (!dtype_is_float(a->dtype) && !dtype_is_complex(a->dtype))
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
-    return out && (ev->kern->triangular_solve(ev->team, out, a, b, &how) || eval_no_memory(ev, s, s->shapes[0]));
+    return out && (ev->kern->triangular_solve(ev->team, out, a, b, &how) ||
+                   eval_no_memory(ev, s, s->shapes[0]));
 }
 
 bool eval_linalg(struct eval *ev, const struct step *s)

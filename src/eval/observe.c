@@ -1,25 +1,30 @@
 /*
- * observe.c: runs of observed programs: every instruction is shown to an observer before and after it is done, with its
- * operands and its value, which the observer may replace.
+ * observe.c: runs of observed programs: every instruction is shown to an observer before and after
+ * it is done, with its operands and its value, which the observer may replace.
  */
 #include "eval/eval_priv.h"
 
 /* ---- names ---- */
 
-static struct value *value_of(struct eval *ev, int at) { return at >= 0 ? &ev->frame[at] : &ev->constants[~at]; }
+static struct value *value_of(struct eval *ev, int at)
+{
+    return at >= 0 ? &ev->frame[at] : &ev->constants[~at];
+}
 
 bool eval_names(struct eval *ev, const struct step *s)
 {
     for (int r = 0; r < s->result_count; r++)
         if (s->results[r] != NO_VALUE)
-            value_share(&ev->frame[s->results[r]], value_of(ev, s->names[r] < 0 ? s->names[r] : s->operands[s->names[r]]));
+            value_share(&ev->frame[s->results[r]],
+                        value_of(ev, s->names[r] < 0 ? s->names[r] : s->operands[s->names[r]]));
     return true;
 }
 
 /* ---- what an observer sees ---- */
 
 /* Prepares the value to be shown, in `copy`: dense, with the dimensions that its shape gives it. */
-static const struct shape *show_array(struct eval *ev, const struct value *v, struct value *copy, const struct shape *s)
+static const struct shape *show_array(struct eval *ev, const struct value *v, struct value *copy,
+                                      const struct shape *s)
 {
     value_share(copy, v);
     s = eval_fit_outside(ev, copy, s, &ev->sights->arena);
@@ -34,7 +39,10 @@ static const struct shape *show_array(struct eval *ev, const struct value *v, st
     return s;
 }
 
-static const struct shape *no_shape(struct eval *ev) { return shape_tuple(&ev->sights->arena, 0, NULL); }
+static const struct shape *no_shape(struct eval *ev)
+{
+    return shape_tuple(&ev->sights->arena, 0, NULL);
+}
 
 /* The leaves from `at` on, and where their copies are kept, in the same order. */
 struct showing {
@@ -88,13 +96,15 @@ struct literal *eval_sight(struct sighting *s, int operand)
     drop_copies(s, operand);
     if (!*copies)
         *copies = ARENA_ARRAY(&s->eval->scratch, struct value, leaf_count_of(step, operand));
-    struct showing w = {s, value ? step->results : step->operands + step->starts[operand], *copies, true};
+    struct showing w = {s, value ? step->results : step->operands + step->starts[operand], *copies,
+                        true};
     struct literal *l = show(&w, value ? step->inst->shape : step->inst->operands[operand]->shape);
     s->failed |= !w.ok;
     return w.ok ? l : NULL;
 }
 
-static bool set_array(struct eval *ev, const struct literal *l, const struct shape *s, struct value *to)
+static bool set_array(struct eval *ev, const struct literal *l, const struct shape *s,
+                      struct value *to)
 {
     int64_t bytes;
     if (!value_new(ev, to, l->shape->dtype, l->shape->rank, l->shape->dims))
@@ -106,11 +116,13 @@ static bool set_array(struct eval *ev, const struct literal *l, const struct sha
 }
 
 /* Sets the leaves of a shape to the values of a literal. */
-static bool set_leaves(struct sighting *s, const struct literal *l, const struct shape *shape, struct value **next)
+static bool set_leaves(struct sighting *s, const struct literal *l, const struct shape *shape,
+                       struct value **next)
 {
     if (!shape_is_tuple(shape)) {
         struct value *to = (*next)++;
-        return !shape_is_array(shape) || shape_is_tuple(l->shape) || set_array(s->eval, l, shape, to);
+        return !shape_is_array(shape) || shape_is_tuple(l->shape) ||
+               set_array(s->eval, l, shape, to);
     }
     for (int k = 0; k < shape->count; k++)
         if (!set_leaves(s, l->elements[k], shape->elements[k], next))
@@ -138,7 +150,8 @@ static void drop_given(struct sighting *s)
 
 bool eval_sight_set(struct sighting *s, const struct literal *l)
 {
-    struct value *given = ARENA_ARRAY(&s->eval->sights->arena, struct value, s->step->result_count), *next = given;
+    struct value *given = ARENA_ARRAY(&s->eval->sights->arena, struct value, s->step->result_count),
+                 *next = given;
     drop_given(s);
     s->eval->sights->replaced = true;
     s->given = given;
@@ -161,7 +174,8 @@ static bool tell(struct sighting *s, bool (*observer)(void *context, struct sigh
         return true;
     const int64_t start = now_ns();
     struct arena_mark mark = arena_mark(&ev->scratch);
-    s->copies = ARENA_ARRAY(&ev->scratch, struct value *, s->step->inst->operand_count - SIGHT_VALUE);
+    s->copies =
+        ARENA_ARRAY(&ev->scratch, struct value *, s->step->inst->operand_count - SIGHT_VALUE);
     bool go = observer(ev->sights->observer->context, s);
     for (int k = SIGHT_VALUE; k < s->step->inst->operand_count; k++)
         drop_copies(s, k);
@@ -181,7 +195,8 @@ static bool run(struct sighting *s, const struct function *f, const struct step 
     struct sights *all = ev->sights;
     const int64_t spent = all->spent, start = now_ns();
     for (const struct step *at = first; at <= s->step; at++) {
-        VEC_PUSH(&all->nesting, all->within, all->depth, all->capacity) = (struct within){.inst = at->inst};
+        VEC_PUSH(&all->nesting, all->within, all->depth, all->capacity) =
+            (struct within){.inst = at->inst};
         bool ok = eval_next_step(ev, f, at);
         all->depth--;
         if (!ok)
@@ -203,7 +218,8 @@ static bool is_absent(struct eval *ev, const struct step *s)
     return any;
 }
 
-static bool show_inst(struct eval *ev, const struct function *f, const struct step *first, const struct step *last)
+static bool show_inst(struct eval *ev, const struct function *f, const struct step *first,
+                      const struct step *last)
 {
     struct sights *all = ev->sights;
     const struct observer *o = all->observer;

@@ -1,11 +1,12 @@
 /*
  * onnx_loop.c: ONNX's operator Loop: custom calls to onnx.Loop (grammar/values.md 18).
  *
- * Arguments and results of the body share one row of values: [iteration, condition, carried..., scanned...]. The arguments
- * start at the first, the results at the second, so that carried values stay in place, and what the body passes on
- * unchanged is never copied. Scanned values go into storage of the final length where that is known beforehand, and
- * otherwise into storage that doubles as it fills up: a loop costs as much as the iterations it makes, not as those it
- * could make.
+ * Arguments and results of the body share one row of values: [iteration, condition, carried...,
+ * scanned...]. The arguments start at the first, the results at the second, so that carried values
+ * stay in place, and what the body passes on unchanged is never copied. Scanned values go into
+ * storage of the final length where that is known beforehand, and otherwise into storage that
+ * doubles as it fills up: a loop costs as much as the iterations it makes, not as those it could
+ * make.
  */
 #include "eval/eval_priv.h"
 
@@ -25,16 +26,18 @@ struct onnx_run {
     bool has_count, has_condition;
     bool go;                     /* the condition; true where there is none */
     int64_t count, done;         /* number of iterations that M allows, and of those made */
-    struct value number, always; /* passed to the body as its iteration number, and as its condition where there is none */
+    struct value number, always; /* passed to the body as its iteration number, and as its condition
+                                    where there is none */
 };
 
 /* ---- sizes ---- */
 
-static bool check_dim(struct eval *ev, const struct step *s, const char *what, int number, int d, int64_t size,
-                      const struct shape *to)
+static bool check_dim(struct eval *ev, const struct step *s, const char *what, int number, int d,
+                      int64_t size, const struct shape *to)
 {
     if (shape_dim_dynamic(to, d))
-        return size <= to->dims[d] || EVAL_FAIL(ev, s, LOOP_BOUND, what, number, size, d, to->dims[d]);
+        return size <= to->dims[d] ||
+               EVAL_FAIL(ev, s, LOOP_BOUND, what, number, size, d, to->dims[d]);
     return size == to->dims[d] || EVAL_FAIL(ev, s, LOOP_SIZE, what, number, size, d, to->dims[d]);
 }
 
@@ -53,17 +56,20 @@ static bool same_bounds(const int64_t *bounds, const struct shape *to)
 }
 
 /* Gives carried leaf k this shape; its contents stay in place. */
-static bool fit(struct eval *ev, const struct step *s, struct onnx_run *l, int k, const struct shape *to)
+static bool fit(struct eval *ev, const struct step *s, struct onnx_run *l, int k,
+                const struct shape *to)
 {
     struct value *v = &l->row[2 + k];
     for (int d = 0; d < to->rank; d++)
-        if (v->view.dims[d] != to->dims[d] && !check_dim(ev, s, "carried value", carried_number(s, l, k), d, v->view.dims[d], to))
+        if (v->view.dims[d] != to->dims[d] &&
+            !check_dim(ev, s, "carried value", carried_number(s, l, k), d, v->view.dims[d], to))
             return false;
     value_fit(v, to, v->bounds && v->roomy && same_bounds(v->bounds, to));
     return true;
 }
 
-static bool fit_carried(struct eval *ev, const struct step *s, struct onnx_run *l, const struct shape *const *to)
+static bool fit_carried(struct eval *ev, const struct step *s, struct onnx_run *l,
+                        const struct shape *const *to)
 {
     for (int k = 0; k < l->carried; k++)
         if (!fit(ev, s, l, k, to[k]))
@@ -73,7 +79,10 @@ static bool fit_carried(struct eval *ev, const struct step *s, struct onnx_run *
 
 /* ---- scan outputs ---- */
 
-static const struct shape *scan_shape(const struct step *s, const struct onnx_run *l, int j) { return s->shapes[l->carried + j]; }
+static const struct shape *scan_shape(const struct step *s, const struct onnx_run *l, int j)
+{
+    return s->shapes[l->carried + j];
+}
 
 /* The most rows that a scan output can have in the end. */
 static int64_t most_rows(const struct step *s, const struct onnx_run *l, int j)
@@ -110,7 +119,8 @@ static bool grow(struct eval *ev, const struct step *s, struct onnx_run *l, int 
 }
 
 /* The first element's dimensions are those of all others. */
-static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank, const int64_t *dims)
+static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank,
+                       const int64_t *dims)
 {
     struct scan *scan = &l->scans[j];
     const struct shape *to = scan_shape(s, l, j);
@@ -127,7 +137,8 @@ static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l
     return true;
 }
 
-static bool same_element(struct eval *ev, const struct step *s, struct onnx_run *l, int j, const int64_t *dims)
+static bool same_element(struct eval *ev, const struct step *s, struct onnx_run *l, int j,
+                         const int64_t *dims)
 {
     const struct view *rows = &l->scans[j].rows.view;
     for (int d = 0; d + 1 < rows->rank; d++)
@@ -137,7 +148,8 @@ static bool same_element(struct eval *ev, const struct step *s, struct onnx_run 
 }
 
 /* Where the next element, which has these dimensions, goes; NULL with a message. */
-static char *next_row(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank, const int64_t *dims)
+static char *next_row(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank,
+                      const int64_t *dims)
 {
     struct scan *scan = &l->scans[j];
     bool ok = l->done == 0 ? begin_scan(ev, s, l, j, rank, dims) : same_element(ev, s, l, j, dims);
@@ -208,7 +220,8 @@ static bool set_number(struct eval *ev, const struct step *s, struct onnx_run *l
     return true;
 }
 
-/* Sets the condition to what the body returned. Where there is no condition, that is ignored, and it stays true. */
+/* Sets the condition to what the body returned. Where there is no condition, that is ignored, and
+ * it stays true. */
 static void set_condition(struct eval *ev, struct onnx_run *l)
 {
     if (l->has_condition) {
@@ -237,7 +250,8 @@ static bool begin(struct eval *ev, const struct step *s, struct onnx_run *l)
     set_condition(ev, l);
     for (int k = 0; k < l->carried; k++)
         eval_hand_over(ev, s, heads + k, &l->row[2 + k]);
-    return !l->has_count || l->has_condition || check_lengths(ev, s, l, l->count); /* known beforehand */
+    return !l->has_count || l->has_condition ||
+           check_lengths(ev, s, l, l->count); /* known beforehand */
 }
 
 /* Whether there is another iteration; pays for it. */
@@ -357,7 +371,8 @@ bool eval_onnx_loop(struct eval *ev, const struct step *s)
     l.has_condition = s->loop->has_condition;
     l.carried = l.body->param_count - 2;
     l.scanned = l.body->result_count - 1 - l.carried;
-    bool ok = begin(ev, s, &l) && (l.body->code ? run_scalar(ev, s, &l) : run(ev, s, &l)) && finish(ev, s, &l);
+    bool ok = begin(ev, s, &l) && (l.body->code ? run_scalar(ev, s, &l) : run(ev, s, &l)) &&
+              finish(ev, s, &l);
     arena_release(&ev->scratch, mark);
     return ok;
 }

@@ -1,6 +1,6 @@
 /*
- * operand.c: what a step reads, and where its results go: into new storage, into storage of an operand that nobody reads
- * again, or over an operand's bytes, as a view.
+ * operand.c: what a step reads, and where its results go: into new storage, into storage of an
+ * operand that nobody reads again, or over an operand's bytes, as a view.
  */
 #include "eval/eval_priv.h"
 
@@ -24,7 +24,8 @@ void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *
 
 /* ---- operands in the form a kernel wants ---- */
 
-bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out, const struct view *x)
+bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out,
+                     const struct view *x)
 {
     if (out->dtype == x->dtype) {
         ev->kern->copy(ev->team, out, x);
@@ -38,7 +39,8 @@ bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *o
     return true;
 }
 
-static const struct view *converted(struct eval *ev, const struct step *s, const struct view *x, enum dtype t, struct value *made)
+static const struct view *converted(struct eval *ev, const struct step *s, const struct view *x,
+                                    enum dtype t, struct value *made)
 {
     if (!value_new(ev, made, t, x->rank, x->dims)) {
         eval_no_memory(ev, s, s->inst->shape);
@@ -47,14 +49,16 @@ static const struct view *converted(struct eval *ev, const struct step *s, const
     return eval_convert_to(ev, s, &made->view, x) ? &made->view : NULL;
 }
 
-const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made)
+const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t,
+                                struct value *made)
 {
     const struct view *x = eval_view(ev, s, k);
     made->buffer = NULL;
     return x->dtype == t ? x : converted(ev, s, x, t, made);
 }
 
-const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made)
+const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t,
+                              struct value *made)
 {
     const struct view *x = eval_view(ev, s, k);
     made->buffer = NULL;
@@ -98,10 +102,11 @@ struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, boo
     const struct shape *shape = s->shapes[r];
     const int64_t *dims = eval_dims(ev, s, r);
     if (!x->buffer || x->buffer->refs != 1 || x->buffer->class == POOL_BORROWED ||
-        dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) || !has_dims(&x->view, shape->rank, dims) ||
-        !view_is_dense(&x->view))
+        dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) ||
+        !has_dims(&x->view, shape->rank, dims) || !view_is_dense(&x->view))
         return NULL;
-    out->buffer = x->buffer; /* the operand keeps its view, for the kernel to read, but gives up the storage */
+    out->buffer = x->buffer; /* the operand keeps its view, for the kernel to read, but gives up the
+                                storage */
     x->buffer = NULL;
     out->bounds = NULL;
     out->absent = false;

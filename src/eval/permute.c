@@ -1,5 +1,6 @@
 /*
- * permute.c: collectives between pairs: collective-permute, of whole arrays and in place, and ragged-all-to-all.
+ * permute.c: collectives between pairs: collective-permute, of whole arrays and in place, and
+ * ragged-all-to-all.
  */
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
@@ -20,8 +21,10 @@ static bool receive(struct eval *ev, const struct step *s, const struct view *de
     size_t want = size_of(dense), size = want;
     if (!ev->exchange)
         return eval_not_alone(ev, s);
-    return ev->exchange->receive(ev->exchange->context, s->inst, eval_tag(s->inst, true), from, dense->data, &size) &&
-           (size == want || EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), from, size, want));
+    return ev->exchange->receive(ev->exchange->context, s->inst, eval_tag(s->inst, true), from,
+                                 dense->data, &size) &&
+           (size == want ||
+            EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), from, size, want));
 }
 
 /* ---- whole arrays ---- */
@@ -30,13 +33,16 @@ static bool receive(struct eval *ev, const struct step *s, const struct view *de
 static bool send_sized(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
 {
     struct extent_message dims;
-    return (!ev->p->dynamic || send(ev, s, extent_message(&dims, dense->rank, dense->dims), to)) && send(ev, s, dense, to);
+    return (!ev->p->dynamic || send(ev, s, extent_message(&dims, dense->rank, dense->dims), to)) &&
+           send(ev, s, dense, to);
 }
 
 static struct view *sized_result(struct eval *ev, const struct step *s, int r, int64_t from)
 {
     struct extent_message dims;
-    return receive(ev, s, extent_message(&dims, s->shapes[r]->rank, NULL), from) ? eval_sized_result(ev, s, r, dims.at) : NULL;
+    return receive(ev, s, extent_message(&dims, s->shapes[r]->rank, NULL), from)
+               ? eval_sized_result(ev, s, r, dims.at)
+               : NULL;
 }
 
 static bool give(struct eval *ev, const struct step *s, int k, const struct partners *p)
@@ -58,7 +64,8 @@ static bool take(struct eval *ev, const struct step *s, int r, const struct part
         value_share(&ev->frame[s->results[r]], eval_operand(ev, s, r));
         return true;
     }
-    struct view *out = ev->p->dynamic ? sized_result(ev, s, r, p->sources[0]) : eval_result(ev, s, r);
+    struct view *out =
+        ev->p->dynamic ? sized_result(ev, s, r, p->sources[0]) : eval_result(ev, s, r);
     return out && receive(ev, s, out, p->sources[0]);
 }
 
@@ -90,12 +97,13 @@ static bool permute(struct eval *ev, const struct step *s, const struct partners
 
 struct slices_in_place {
     int buffers, slices;
-    struct ints_list sizes; /* of slice number buffer * slices + slice; later slices have the last one's */
+    struct ints_list
+        sizes; /* of slice number buffer * slices + slice; later slices have the last one's */
 };
 
 /* The window of `whole` for a slice, at clamped offsets that begin at operand leaf `first`. */
-static bool window_at(struct eval *ev, const struct step *s, const struct view *whole, struct ints size, int first,
-                      struct view *out)
+static bool window_at(struct eval *ev, const struct step *s, const struct view *whole,
+                      struct ints size, int first, struct view *out)
 {
     if (size.count != whole->rank)
         return eval_unsupported(ev, s);
@@ -119,19 +127,22 @@ static struct ints slice_size(const struct slices_in_place *p, int b, int64_t n)
 }
 
 /* Where the offsets of slice n of buffer b begin among the leaves of an operand. */
-static int offsets_of(const struct slices_in_place *p, const struct view *buffer, int first, int b, int64_t n)
+static int offsets_of(const struct slices_in_place *p, const struct view *buffer, int first, int b,
+                      int64_t n)
 {
     return first + (b * p->slices + (int)n) * buffer->rank;
 }
 
-static bool give_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p, const struct partners *w)
+static bool give_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p,
+                        const struct partners *w)
 {
     for (int64_t n = 0; n < w->target_count; n++)
         for (int b = 0; b < p->buffers; b++) {
             const struct view *whole = eval_view(ev, s, s->starts[0] + b);
             struct view slice;
             struct value made;
-            if (!window_at(ev, s, whole, slice_size(p, b, n), offsets_of(p, whole, s->starts[2], b, n), &slice))
+            if (!window_at(ev, s, whole, slice_size(p, b, n),
+                           offsets_of(p, whole, s->starts[2], b, n), &slice))
                 return false;
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
@@ -144,14 +155,16 @@ static bool give_slices(struct eval *ev, const struct step *s, const struct slic
     return true;
 }
 
-static bool take_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p, const struct partners *w)
+static bool take_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p,
+                        const struct partners *w)
 {
     for (int64_t n = 0; n < w->source_count; n++)
         for (int b = 0; b < p->buffers; b++) {
             const struct view *whole = &ev->frame[s->results[b]].view;
             struct view slice;
             struct value made;
-            if (!window_at(ev, s, whole, slice_size(p, b, n), offsets_of(p, whole, s->starts[3], b, n), &slice))
+            if (!window_at(ev, s, whole, slice_size(p, b, n),
+                           offsets_of(p, whole, s->starts[3], b, n), &slice))
                 return false;
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
@@ -165,19 +178,21 @@ static bool take_slices(struct eval *ev, const struct step *s, const struct slic
     return true;
 }
 
-static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_list sizes, const struct partners *w)
+static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_list sizes,
+                             const struct partners *w)
 {
     struct slices_in_place p = {.buffers = s->starts[1], .slices = 1, .sizes = sizes};
     int64_t scalars = 0; /* that one slice of every buffer has */
     for (int b = 0; b < p.buffers; b++)
         scalars += eval_view(ev, s, b)->rank;
-    if (s->inst->operand_count != 4 || s->starts[2] - s->starts[1] != p.buffers || p.buffers != s->result_count)
+    if (s->inst->operand_count != 4 || s->starts[2] - s->starts[1] != p.buffers ||
+        p.buffers != s->result_count)
         return eval_unsupported(ev, s);
     int offsets = s->starts[3] - s->starts[2];
     if (scalars > 0)
         p.slices = (int)(offsets / scalars);
-    if (p.slices * scalars != offsets || s->starts[4] - s->starts[3] != offsets || w->target_count > p.slices ||
-        w->source_count > p.slices)
+    if (p.slices * scalars != offsets || s->starts[4] - s->starts[3] != offsets ||
+        w->target_count > p.slices || w->source_count > p.slices)
         return eval_unsupported(ev, s);
     for (int b = 0; b < p.buffers; b++)
         if (!eval_update(ev, s, b, s->starts[1] + b))
@@ -187,17 +202,19 @@ static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_
 
 bool eval_permute(struct eval *ev, const struct step *s)
 {
-    const struct attr *pairs = inst_attr(s->inst, A_SOURCE_TARGET_PAIRS), *sizes = inst_attr(s->inst, A_SLICE_SIZES_LIST);
+    const struct attr *pairs = inst_attr(s->inst, A_SOURCE_TARGET_PAIRS),
+                      *sizes = inst_attr(s->inst, A_SLICE_SIZES_LIST);
     struct partners w;
     if (!eval_partners(ev, s, pairs->v.ints_list, verify_group_mode(s->inst), &w))
         return false;
-    return sizes && sizes->v.ints_list.count > 0 ? permute_in_place(ev, s, sizes->v.ints_list, &w) : permute(ev, s, &w);
+    return sizes && sizes->v.ints_list.count > 0 ? permute_in_place(ev, s, sizes->v.ints_list, &w)
+                                                 : permute(ev, s, &w);
 }
 
 /* ---- ragged-all-to-all ----
  *
- * The sender knows where its slices go: offsets of the receiver's rows. A block for a member is, for
- * each of its slices, two numbers and then the rows.
+ * The sender knows where its slices go: offsets of the receiver's rows. A block for a member is,
+ * for each of its slices, two numbers and then the rows.
  */
 
 struct ragged_head {
@@ -216,9 +233,12 @@ static int64_t number_at(struct eval *ev, const struct step *s, int operand, int
     return kern_load_index(v->dtype, at);
 }
 
-static bool outside(struct eval *ev, const struct step *s, int64_t at, int64_t rows, const struct view *v)
+static bool outside(struct eval *ev, const struct step *s, int64_t at, int64_t rows,
+                    const struct view *v)
 {
-    return at < 0 || rows < 0 || at > v->dims[0] - rows ? !EVAL_FAIL(ev, s, RAGGED_SLICE, at, rows, v->dims[0]) : false;
+    return at < 0 || rows < 0 || at > v->dims[0] - rows
+               ? !EVAL_FAIL(ev, s, RAGGED_SLICE, at, rows, v->dims[0])
+               : false;
 }
 
 static void rows_of(struct view *out, const struct view *v, int64_t at, int64_t rows)
@@ -239,7 +259,8 @@ static size_t row_size(const struct view *v)
 }
 
 /* The block for member j, in storage from the pool; NULL with a message. */
-static struct buffer *pack_ragged(struct eval *ev, const struct step *s, int64_t j, int64_t slices, size_t *size)
+static struct buffer *pack_ragged(struct eval *ev, const struct step *s, int64_t j, int64_t slices,
+                                  size_t *size)
 {
     const struct view *x = eval_view(ev, s, 0);
     size_t row = row_size(x);
@@ -266,7 +287,8 @@ static struct buffer *pack_ragged(struct eval *ev, const struct step *s, int64_t
     return b;
 }
 
-static bool unpack_ragged(struct eval *ev, const struct step *s, struct block in, int64_t slices, const struct view *out)
+static bool unpack_ragged(struct eval *ev, const struct step *s, struct block in, int64_t slices,
+                          const struct view *out)
 {
     const char *at = in.at;
     size_t row = row_size(out), left = in.size;
@@ -278,7 +300,8 @@ static bool unpack_ragged(struct eval *ev, const struct step *s, struct block in
             return false;
         size_t need = sizeof head + padded(head.rows, row);
         if (left < need)
-            return EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), eval_self(ev), left, need);
+            return EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), eval_self(ev), left,
+                             need);
         struct view to, dense;
         rows_of(&to, out, head.at, head.rows);
         view_dense(&dense, to.dtype, to.rank, to.dims, (char *)(uintptr_t)at + sizeof head);
@@ -297,8 +320,8 @@ static bool rows_alike(const struct view *a, const struct view *b)
     return same;
 }
 
-static bool exchange_ragged(struct eval *ev, const struct step *s, const struct peers *g, int64_t slices, struct block *blocks,
-                            struct buffer **packed)
+static bool exchange_ragged(struct eval *ev, const struct step *s, const struct peers *g,
+                            int64_t slices, struct block *blocks, struct buffer **packed)
 {
     struct view *out = eval_update(ev, s, 0, 1);
     if (!out)

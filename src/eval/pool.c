@@ -1,9 +1,9 @@
 /*
  * pool.c: storage of values: counted, and reused within a run.
  *
- * There are four size classes to each doubling of the size. Fresh pages cost more than most operations, so storage that is
- * freed is kept for the next value of about that size. Large storage comes from the reserve of the program, which keeps it
- * from one run to the next.
+ * There are four size classes to each doubling of the size. Fresh pages cost more than most
+ * operations, so storage that is freed is kept for the next value of about that size. Large storage
+ * comes from the reserve of the program, which keeps it from one run to the next.
  */
 #include "eval/eval_priv.h"
 
@@ -16,7 +16,8 @@ static unsigned class_of(size_t size, size_t *rounded)
         *rounded = 64;
         return 0;
     }
-    unsigned e = 63 - (unsigned)__builtin_clzll((unsigned long long)(size - 1)); /* 2^e < size <= 2^(e+1) */
+    unsigned e =
+        63 - (unsigned)__builtin_clzll((unsigned long long)(size - 1)); /* 2^e < size <= 2^(e+1) */
     size_t quarter = (size_t)1 << (e - 2), q = (size - 1 - ((size_t)1 << e)) >> (e - 2);
     *rounded = ((size_t)1 << e) + (q + 1) * quarter;
     return (e - 6) * 4 + (unsigned)q + 1;

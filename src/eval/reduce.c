@@ -3,8 +3,10 @@
  */
 #include "eval/eval_priv.h"
 
-/* One element for each operand, of the type that the body accumulates in; storage in the scratch arena. */
-const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n, const enum dtype *types)
+/* One element for each operand, of the type that the body accumulates in; storage in the scratch
+ * arena. */
+const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
+                              const enum dtype *types)
 {
     const void **init = ARENA_ARRAY(&ev->scratch, const void *, n);
     for (int k = 0; k < n; k++) {
@@ -58,8 +60,8 @@ static bool run_reduce(struct eval *ev, const struct step *s)
     if (out && eval_choices_wanted(ev))
         rehearse_choice(ev, kern_reduce_choice(n, out, x, s->bodies->args, reduced, &body), 0);
     unsigned errors = ev->ds->errors;
-    return out &&
-           (ev->kern->reduce(ev->team, n, out, x, init, s->bodies->args, reduced, &body) || eval_kernel_failed(ev, s, errors));
+    return out && (ev->kern->reduce(ev->team, n, out, x, init, s->bodies->args, reduced, &body) ||
+                   eval_kernel_failed(ev, s, errors));
 }
 
 /* ---- scan: grammar/values.md 12.4 ---- */
@@ -82,8 +84,10 @@ static void slice_at(struct view *v, const struct view *x, int64_t dimension, in
     v->rank--;
 }
 
-/* Puts piece t of a result in place. Pieces may be smaller than the room for them: then the result is cut to the smallest. */
-static void give_piece(struct eval *ev, struct view *whole, const struct view *piece, int64_t dimension, int64_t t)
+/* Puts piece t of a result in place. Pieces may be smaller than the room for them: then the result
+ * is cut to the smallest. */
+static void give_piece(struct eval *ev, struct view *whole, const struct view *piece,
+                       int64_t dimension, int64_t t)
 {
     struct view out, x;
     for (int d = 0; d < piece->rank; d++)
@@ -129,7 +133,8 @@ static bool run_scan(struct eval *ev, const struct step *s)
     c.outputs = s->result_count - c.carries;
     if (c.inputs < 0 || c.outputs < 0 || (c.inputs == 0 && c.outputs == 0))
         return eval_unsupported(ev, s);
-    c.length = c.inputs > 0 ? eval_view(ev, s, 0)->dims[c.dimension] : eval_dims(ev, s, 0)[c.dimension];
+    c.length =
+        c.inputs > 0 ? eval_view(ev, s, 0)->dims[c.dimension] : eval_dims(ev, s, 0)[c.dimension];
     c.values = ARENA_ARRAY(&ev->scratch, struct value, s->operand_count + s->result_count);
     for (int k = 0; k < c.carries; k++)
         eval_hand_over(ev, s, c.inputs + k, &c.values[c.inputs + k]);

@@ -1,10 +1,11 @@
 /*
  * rehearse.c: a rehearsal: a run whose storage does not exist and whose kernels do nothing.
  *
- * Whether a step makes its results as a view, in place, or in new storage is decided by the code that runs it, from how
- * many values hold an operand's storage and how it lies there. In a rehearsal the very same code decides, so that what is
- * foreseen is what happens, without a second set of rules to be kept in step. Only families that look at values, and not
- * just at how they lie in memory, are replaced here.
+ * Whether a step makes its results as a view, in place, or in new storage is decided by the code
+ * that runs it, from how many values hold an operand's storage and how it lies there. In a
+ * rehearsal the very same code decides, so that what is foreseen is what happens, without a second
+ * set of rules to be kept in step. Only families that look at values, and not just at how they lie
+ * in memory, are replaced here.
  */
 #include "eval/rehearse.h"
 
@@ -12,18 +13,21 @@
 #include <sys/mman.h>
 
 enum {
-    MOST_STEPS = 1 << 22, /* steps of a rehearsal; with nested loops and calls there can be more: then it gives up */
+    MOST_STEPS = 1 << 22, /* steps of a rehearsal; with nested loops and calls there can be more:
+                             then it gives up */
     MOST_ITERATIONS = 4,  /* iterations of a loop whose state lies differently after each */
 };
 
 /* ---- one step ---- */
 
-/* Makes all results in new storage: for families whose steps depend on values, or on other participants. */
+/* Makes all results in new storage: for families whose steps depend on values, or on other
+ * participants. */
 static bool make_results(struct eval *ev, const struct step *s)
 {
     for (int r = 0; r < s->result_count; r++) {
         struct value *v = s->results[r] == NO_VALUE ? NULL : &ev->frame[s->results[r]];
-        if (v && !v->buffer && !value_new(ev, v, s->shapes[r]->dtype, s->shapes[r]->rank, s->shapes[r]->dims))
+        if (v && !v->buffer &&
+            !value_new(ev, v, s->shapes[r]->dtype, s->shapes[r]->rank, s->shapes[r]->dims))
             return false;
     }
     return true;
@@ -69,15 +73,16 @@ static bool run(struct eval *ev, const struct step *s)
     size_t before = ev->pool.peak;
     bool ok = !depends_on_values(s) && eval_step(ev, s);
     bool loop_may_not_run = s->inst->opcode == OP_WHILE && ev->pool.peak > before;
-    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) || s->inst->opcode == OP_CONDITIONAL || loop_may_not_run ||
-        runs_small_steps(s))
+    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) ||
+        s->inst->opcode == OP_CONDITIONAL || loop_may_not_run || runs_small_steps(s))
         ev->rehearsal->out->exact = false;
     return ok || (ev->p->budget.hit == LIMIT_NONE && make_results(ev, s));
 }
 
 /* ---- what is noted of it ---- */
 
-static struct foreseen_step *noted_step(struct eval *ev, const struct function *f, const struct step *s)
+static struct foreseen_step *noted_step(struct eval *ev, const struct function *f,
+                                        const struct step *s)
 {
     struct arena *keep = &ev->p->arena;
     struct foreseen_step **steps = &ev->rehearsal->out->steps[f->index];
@@ -96,7 +101,8 @@ static int number_of(struct eval *ev, struct buffer *b)
     return b->number;
 }
 
-/* The storage that an operand was in before the step, by number: its address may be another buffer's by now. */
+/* The storage that an operand was in before the step, by number: its address may be another
+ * buffer's by now. */
 struct held {
     int number, operand;
 };
@@ -104,11 +110,16 @@ struct held {
 static int by_number(const void *a, const void *b)
 {
     const struct held *x = a, *y = b;
-    return x->number != y->number ? (x->number > y->number) - (x->number < y->number) : x->operand - y->operand;
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+                                  : x->operand - y->operand;
 }
 
-/* The number of operands whose storage a result may be in: all, or for a tuple those leaves that are taken. */
-static int candidates(const struct step *s) { return step_takes_element(s) ? s->result_count : s->operand_count; }
+/* The number of operands whose storage a result may be in: all, or for a tuple those leaves that
+ * are taken. */
+static int candidates(const struct step *s)
+{
+    return step_takes_element(s) ? s->result_count : s->operand_count;
+}
 
 /* Sorted by number: steps with many operands often have as many results. */
 static struct held *held_before(struct eval *ev, const struct step *s)
@@ -117,7 +128,8 @@ static struct held *held_before(struct eval *ev, const struct step *s)
     struct held *held = ARENA_ARRAY(&ev->scratch, struct held, count);
     for (int j = 0; j < count; j++) {
         const int k = step_takes_element(s) ? s->names[j] : j;
-        struct buffer *b = k == NO_VALUE || s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
+        struct buffer *b =
+            k == NO_VALUE || s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
         held[j] = b ? (struct held){number_of(ev, b), k} : (struct held){0};
     }
     if (count > 1)
@@ -139,8 +151,8 @@ static int operand_in(const struct held *held, int count, int number)
     return low < count && held[low].number == number ? held[low].operand : -1;
 }
 
-static void note_result(struct eval *ev, const struct step *s, int r, const struct held *before, bool within,
-                        struct foreseen_result *out)
+static void note_result(struct eval *ev, const struct step *s, int r, const struct held *before,
+                        bool within, struct foreseen_result *out)
 {
     struct buffer *b = s->results[r] == NO_VALUE ? NULL : ev->frame[s->results[r]].buffer;
     *out = (struct foreseen_result){.making = MADE_NOTHING};
@@ -155,7 +167,8 @@ static void note_result(struct eval *ev, const struct step *s, int r, const stru
     out->making = eval_operand(ev, s, k)->buffer == b ? MADE_VIEW : MADE_IN_PLACE;
     out->operand = k;
     if (s->inst->opcode == OP_DYNAMIC_SLICE && out->storage > 0)
-        ev->rehearsal->out->exact = false; /* a piece at the very beginning can be given away without a copy */
+        ev->rehearsal->out->exact =
+            false; /* a piece at the very beginning can be given away without a copy */
 }
 
 void rehearse_choice(struct eval *ev, const char *choice, size_t room)
@@ -178,7 +191,9 @@ bool rehearse_step(struct eval *ev, const struct function *f, const struct step 
     n->room = h->room;
     if (h->room > h->out->room)
         h->out->room = h->room;
-    rehearse_choice(ev, NULL, 0); /* this was for the steps within; the step around them has a kernel of its own */
+    rehearse_choice(
+        ev, NULL,
+        0); /* this was for the steps within; the step around them has a kernel of its own */
     n->visits++;
     for (int r = 0; r < s->result_count && ok; r++)
         note_result(ev, s, r, before, s->callee_count > 0, &n->results[r]);
@@ -215,9 +230,15 @@ static bool call_once(kern_call_fn *call, void *context)
     return ok;
 }
 
-bool rehearse_body(const struct kern_body *b) { return b->combine != KERN_CALL || call_once(b->call, b->context); }
+bool rehearse_body(const struct kern_body *b)
+{
+    return b->combine != KERN_CALL || call_once(b->call, b->context);
+}
 
-bool rehearse_order(const struct kern_comparator *c) { return c->order != KERN_ORDER_CALL || call_once(c->call, c->context); }
+bool rehearse_order(const struct kern_comparator *c)
+{
+    return c->order != KERN_ORDER_CALL || call_once(c->call, c->context);
+}
 
 /* ---- loops ---- */
 
@@ -245,11 +266,13 @@ static uint64_t layout_of(const struct value *v, int count)
     return h;
 }
 
-bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state, int count)
+bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state,
+                    int count)
 {
     uint64_t now = layout_of(state, count);
     bool again = l->iterations == 0 || (now != l->before && l->iterations < MOST_ITERATIONS);
-    if (l->iterations > 0 && now != l->before) /* it may run less often, and then values lie as before */
+    if (l->iterations > 0 &&
+        now != l->before) /* it may run less often, and then values lie as before */
         ev->rehearsal->out->exact = false;
     l->before = now;
     l->iterations++;
@@ -293,8 +316,10 @@ static void note_given(struct eval *ev, const struct step *s, int first, int cou
     }
 }
 
-/* Storage that nobody else held is gone now, or is somebody else's: similar storage is taken instead. */
-static bool give_again(struct eval *ev, const struct step *s, int first, int count, const struct given *g)
+/* Storage that nobody else held is gone now, or is somebody else's: similar storage is taken
+ * instead. */
+static bool give_again(struct eval *ev, const struct step *s, int first, int count,
+                       const struct given *g)
 {
     for (int k = 0; k < count; k++) {
         const struct value *was = &g[k].value;
@@ -309,8 +334,9 @@ static bool give_again(struct eval *ev, const struct step *s, int first, int cou
         } else if (twin < k) {
             value_share(v, eval_operand(ev, s, first + twin));
         } else {
-            v->buffer = g[k].was.class == POOL_BORROWED ? pool_borrow(&ev->pool, g[k].was.data, g[k].was.size)
-                                                        : pool_take(&ev->pool, g[k].was.used);
+            v->buffer = g[k].was.class == POOL_BORROWED
+                            ? pool_borrow(&ev->pool, g[k].was.data, g[k].was.size)
+                            : pool_take(&ev->pool, g[k].was.used);
             if (!v->buffer)
                 return false;
             v->bounds = was->bounds;
@@ -361,8 +387,10 @@ bool rehearse_branches(struct eval *ev, const struct step *s)
 /* Far more addresses than there is memory; where the system grants fewer, fewer are taken. */
 static bool open_pages(struct pretence *p)
 {
-    for (size_t size = (size_t)min_i64(INT64_C(1) << 42, PTRDIFF_MAX / 2 + 1); size >= (size_t)1 << 30; size >>= 2) {
-        p->pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (size_t size = (size_t)min_i64(INT64_C(1) << 42, PTRDIFF_MAX / 2 + 1);
+         size >= (size_t)1 << 30; size >>= 2) {
+        p->pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         p->size = size;
         p->at = 0;
         if (p->pages != MAP_FAILED)
@@ -379,7 +407,9 @@ static bool pretend_arguments(struct eval *ev, struct value *values)
         const struct shape *s = f->param_shapes[k];
         if (!shape_is_array(s))
             continue;
-        char *at = shape_bytes(s, &bytes) && bytes <= PTRDIFF_MAX ? pool_pretend(ev->pool.pretence, (size_t)bytes) : NULL;
+        char *at = shape_bytes(s, &bytes) && bytes <= PTRDIFF_MAX
+                       ? pool_pretend(ev->pool.pretence, (size_t)bytes)
+                       : NULL;
         if (!at)
             return false;
         values[k].buffer = pool_borrow(&ev->pool, at, (size_t)bytes);
@@ -426,7 +456,12 @@ const struct foresight *eval_foresee(struct program *p)
     if (!open_pages(&h.pretence))
         return out;
     diags_init(&said, NULL);
-    struct eval ev = {.ds = &said, .p = p, .kern = &h.kernels, .team = p->options.team, .rehearsal = &h, .watched = true};
+    struct eval ev = {.ds = &said,
+                      .p = p,
+                      .kern = &h.kernels,
+                      .team = p->options.team,
+                      .rehearsal = &h,
+                      .watched = true};
     guard_undo(&forgetting, forget, &ev);
     eval_begin(&ev);
     ev.pool.pretence = &h.pretence;

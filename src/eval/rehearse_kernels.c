@@ -9,16 +9,25 @@ static void transpose(const struct view *out, const struct view *x, const int64_
 
 static void broadcast(const struct view *out, const struct view *x, const int64_t *dimensions) {}
 
-static void slice(const struct view *out, const struct view *x, const int64_t *start, const int64_t *stride) {}
-
-static void reverse(const struct view *out, const struct view *x, const int64_t *dimensions, int count) {}
-
-static void reduce_precision(struct team *team, const struct view *out, const struct view *x, int exponent_bits,
-                             int mantissa_bits)
+static void slice(const struct view *out, const struct view *x, const int64_t *start,
+                  const int64_t *stride)
 {
 }
 
-static void stochastic_convert(struct team *team, const struct view *out, const struct view *x, const struct view *random) {}
+static void reverse(const struct view *out, const struct view *x, const int64_t *dimensions,
+                    int count)
+{
+}
+
+static void reduce_precision(struct team *team, const struct view *out, const struct view *x,
+                             int exponent_bits, int mantissa_bits)
+{
+}
+
+static void stochastic_convert(struct team *team, const struct view *out, const struct view *x,
+                               const struct view *random)
+{
+}
 
 static void bitcast_convert(struct team *team, const struct view *out, const struct view *x) {}
 
@@ -31,107 +40,124 @@ static void pad(struct team *team, const struct view *out, const struct view *x,
 {
 }
 
-static bool reduce(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                   const enum dtype *acc, const bool *reduced, const struct kern_body *body)
+static bool reduce(struct team *team, int n, const struct view *out, const struct view *x,
+                   const void *const *init, const enum dtype *acc, const bool *reduced,
+                   const struct kern_body *body)
 {
     return rehearse_body(body);
 }
 
-static bool reduce_window(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                          const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+static bool reduce_window(struct team *team, int n, const struct view *out, const struct view *x,
+                          const void *const *init, const enum dtype *acc,
+                          const struct kern_window_dim *window, const struct kern_body *body)
 {
     return rehearse_body(body);
 }
 
-static bool select_and_scatter(struct team *team, const struct view *out, const struct view *x, const struct view *source,
-                               const void *init, const struct kern_window_dim *window, const struct kern_body *select,
+static bool select_and_scatter(struct team *team, const struct view *out, const struct view *x,
+                               const struct view *source, const void *init,
+                               const struct kern_window_dim *window, const struct kern_body *select,
                                const struct kern_body *scatter)
 {
     return rehearse_body(select) && rehearse_body(scatter);
 }
 
-static bool dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                const struct kern_dot_dims *dims)
+static bool dot(struct team *team, const struct view *out, const struct view *lhs,
+                const struct view *rhs, const struct kern_dot_dims *dims)
 {
     return true;
 }
 
-static bool ragged_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                       const struct view *sizes, const struct kern_ragged_dims *dims)
+static bool ragged_dot(struct team *team, const struct view *out, const struct view *lhs,
+                       const struct view *rhs, const struct view *sizes,
+                       const struct kern_ragged_dims *dims)
 {
     return true;
 }
 
-static bool scaled_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                       const struct view *const scale[2], const struct kern_dot_dims *dims)
+static bool scaled_dot(struct team *team, const struct view *out, const struct view *lhs,
+                       const struct view *rhs, const struct view *const scale[2],
+                       const struct kern_dot_dims *dims)
 {
     return true;
 }
 
-static bool conv(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                 const struct kern_conv_dims *dims)
+static bool conv(struct team *team, const struct view *out, const struct view *lhs,
+                 const struct view *rhs, const struct kern_conv_dims *dims)
 {
     return true;
 }
 
-static void gather(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
-                   const struct kern_gather_dims *dims)
+static void gather(struct team *team, const struct view *out, const struct view *operand,
+                   const struct view *indices, const struct kern_gather_dims *dims)
 {
 }
 
-static bool scatter(struct team *team, int n, const struct view *out, const struct view *indices, const struct view *updates,
-                    const struct kern_gather_dims *dims, const struct kern_body *body)
+static bool scatter(struct team *team, int n, const struct view *out, const struct view *indices,
+                    const struct view *updates, const struct kern_gather_dims *dims,
+                    const struct kern_body *body)
 {
     return rehearse_body(body);
 }
 
-static bool sort(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
-                 const struct kern_comparator *less)
+static bool sort(struct team *team, int n, const struct view *out, const struct view *x,
+                 int dimension, const struct kern_comparator *less)
 {
     return rehearse_order(less);
 }
 
-static bool topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x, int64_t k,
-                 bool largest)
+static bool topk(struct team *team, const struct view *values, const struct view *indices,
+                 const struct view *x, int64_t k, bool largest)
 {
     return true;
 }
 
-static bool fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
-                const int64_t *lengths)
+static bool fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type,
+                int count, const int64_t *lengths)
 {
     return true;
 }
 
-static void rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
-                     uint64_t *next)
+static void rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm,
+                     const uint64_t *state, int words, uint64_t *next)
 {
 }
 
-static void rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *state) {}
-
-static bool cholesky(struct team *team, const struct view *out, const struct view *a, bool lower) { return true; }
-
-static bool triangular_solve(struct team *team, const struct view *out, const struct view *a, const struct view *b,
-                             const struct kern_triangular *how)
-{
-    return true;
-}
-
-static void batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale, const struct view *offset,
-                                 const struct view *mean, const struct view *var, double eps, int feature)
+static void rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal,
+                        uint64_t *state)
 {
 }
 
-static bool batch_norm_training(const struct view *y, const struct view *mean, const struct view *var, const struct view *x,
-                                const struct view *scale, const struct view *offset, double eps, int feature)
+static bool cholesky(struct team *team, const struct view *out, const struct view *a, bool lower)
 {
     return true;
 }
 
-static bool batch_norm_grad(const struct view *dx, const struct view *dscale, const struct view *doffset, const struct view *x,
-                            const struct view *scale, const struct view *mean, const struct view *var, const struct view *dy,
-                            double eps, int feature)
+static bool triangular_solve(struct team *team, const struct view *out, const struct view *a,
+                             const struct view *b, const struct kern_triangular *how)
+{
+    return true;
+}
+
+static void batch_norm_inference(const struct view *y, const struct view *x,
+                                 const struct view *scale, const struct view *offset,
+                                 const struct view *mean, const struct view *var, double eps,
+                                 int feature)
+{
+}
+
+static bool batch_norm_training(const struct view *y, const struct view *mean,
+                                const struct view *var, const struct view *x,
+                                const struct view *scale, const struct view *offset, double eps,
+                                int feature)
+{
+    return true;
+}
+
+static bool batch_norm_grad(const struct view *dx, const struct view *dscale,
+                            const struct view *doffset, const struct view *x,
+                            const struct view *scale, const struct view *mean,
+                            const struct view *var, const struct view *dy, double eps, int feature)
 {
     return true;
 }

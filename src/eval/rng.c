@@ -1,26 +1,32 @@
 /*
- * rng.c: random numbers. rng-bit-generator computes its bits from the state it is given. Each rng instruction draws from a
- * stream of its own, by a key of its own, which continues from run to run.
+ * rng.c: random numbers. rng-bit-generator computes its bits from the state it is given. Each rng
+ * instruction draws from a stream of its own, by a key of its own, which continues from run to run.
  */
 #include "eval/eval_priv.h"
 
-/* Operands: the state. Results: the new state and the bits, as a tuple, or (old text) bits alone. */
+/* Operands: the state. Results: the new state and the bits, as a tuple, or (old text) bits alone.
+ */
 static bool bits(struct eval *ev, const struct step *s)
 {
     const struct view *state = eval_view(ev, s, 0);
     int64_t words = view_elements(state);
-    bool three_fry = inst_enum(s->inst, A_ALGORITHM_RNG, E_ALGORITHM_RNG_DEFAULT) == E_ALGORITHM_RNG_THREE_FRY;
+    bool three_fry =
+        inst_enum(s->inst, A_ALGORITHM_RNG, E_ALGORITHM_RNG_DEFAULT) == E_ALGORITHM_RNG_THREE_FRY;
     uint64_t in[3] = {0}, next[3] = {0};
-    if (state->dtype != DT_U64 || state->rank != 1 || words < 2 || words > (three_fry ? 2 : 3) || s->result_count > 2)
-        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(s->inst->opcode), "a state other than u64[2] or u64[3]");
+    if (state->dtype != DT_U64 || state->rank != 1 || words < 2 || words > (three_fry ? 2 : 3) ||
+        s->result_count > 2)
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(s->inst->opcode),
+                         "a state other than u64[2] or u64[3]");
     for (int64_t k = 0; k < words; k++)
         memcpy(&in[k], state->data + k * state->strides[0], sizeof in[k]);
     struct view *out = eval_result(ev, s, s->result_count - 1);
     if (!out)
         return false;
     if (dtype_is_complex(out->dtype))
-        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_RNG_BIT_GENERATOR), dtype_spelling(out->dtype));
-    ev->kern->rng_bits(ev->team, out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in, (int)words, next);
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_RNG_BIT_GENERATOR),
+                         dtype_spelling(out->dtype));
+    ev->kern->rng_bits(ev->team, out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in, (int)words,
+                       next);
     if (s->result_count == 1)
         return true;
     out = eval_result(ev, s, 0);
@@ -34,12 +40,13 @@ static bool numbers(struct eval *ev, const struct step *s)
 {
     enum dtype t = s->shapes[0]->dtype;
     bool normal = inst_enum(s->inst, A_DISTRIBUTION, 0) == E_DISTRIBUTION_NORMAL;
-    if (s->operand_count != 2 || dtype_is_complex(t) || (normal && !dtype_is_float(t)) || eval_view(ev, s, 0)->dtype != t ||
-        eval_view(ev, s, 1)->dtype != t)
+    if (s->operand_count != 2 || dtype_is_complex(t) || (normal && !dtype_is_float(t)) ||
+        eval_view(ev, s, 0)->dtype != t || eval_view(ev, s, 1)->dtype != t)
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->rng_numbers(out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal, s->rng_state);
+        ev->kern->rng_numbers(out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal,
+                              s->rng_state);
     return out != NULL;
 }
 

@@ -1,11 +1,11 @@
 /*
- * shape.c: operations that move elements. Most results are views over the operand's bytes and cost nothing; the plain
- * kernels write them out.
+ * shape.c: operations that move elements. Most results are views over the operand's bytes and cost
+ * nothing; the plain kernels write them out.
  */
 #include "eval/eval_priv.h"
 
-/* A small piece of something large is copied: a view would keep all of it alive and prevent updates in place. Borrowed
- * storage lives through the whole run anyway. */
+/* A small piece of something large is copied: a view would keep all of it alive and prevent updates
+ * in place. Borrowed storage lives through the whole run anyway. */
 static bool worth_copying(const struct value *x, const struct view *piece)
 {
     int64_t bytes = view_elements(piece) * (int64_t)dtype_bytes(piece->dtype);
@@ -51,7 +51,8 @@ bool eval_reshape(struct eval *ev, const struct step *s)
 static bool eval_broadcast(struct eval *ev, const struct step *s)
 {
     struct view v;
-    kern_view_broadcast(&v, eval_view(ev, s, 0), s->shapes[0]->rank, eval_dims(ev, s, 0), inst_ints(s->inst, A_DIMENSIONS).at);
+    kern_view_broadcast(&v, eval_view(ev, s, 0), s->shapes[0]->rank, eval_dims(ev, s, 0),
+                        inst_ints(s->inst, A_DIMENSIONS).at);
     return eval_alias(ev, s, 0, 0, &v);
 }
 
@@ -119,7 +120,8 @@ static bool eval_pad(struct eval *ev, const struct step *s)
     struct kern_pad_dim dims[VIEW_MAX_RANK];
     struct value x_made, value_made;
     for (int d = 0; d < padding.rank; d++)
-        dims[d] = (struct kern_pad_dim){padding.dims[d].low, padding.dims[d].high, padding.dims[d].interior};
+        dims[d] = (struct kern_pad_dim){padding.dims[d].low, padding.dims[d].high,
+                                        padding.dims[d].interior};
     const struct view *x = eval_as_type(ev, s, 0, s->shapes[0]->dtype, &x_made);
     const struct view *value = x ? eval_as_type(ev, s, 1, s->shapes[0]->dtype, &value_made) : NULL;
     struct view *out = value ? eval_result(ev, s, 0) : NULL;

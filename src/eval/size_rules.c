@@ -1,9 +1,10 @@
 /*
- * size_rules.c: which sizes do results have, and how much of the operands is read, when an operand is smaller than its
- * bounds? One rule for each family (grammar/values.md 17).
+ * size_rules.c: which sizes do results have, and how much of the operands is read, when an operand
+ * is smaller than its bounds? One rule for each family (grammar/values.md 17).
  *
- * Arrays that are processed side by side are cut to the smallest. Where elements must keep their place although some are
- * missing (groups of features, rows to be transformed), the array is filled up to its bounds.
+ * Arrays that are processed side by side are cut to the smallest. Where elements must keep their
+ * place although some are missing (groups of features, rows to be transformed), the array is filled
+ * up to its bounds.
  */
 #include "eval/eval_priv.h"
 
@@ -12,9 +13,15 @@
 static int64_t *dims_of(struct sizes *z, int k) { return z->operands[k].view.dims; }
 
 /* The bounds of operand k of an instruction whose operands are arrays. */
-static const int64_t *bounds_of(const struct step *s, int k) { return s->inst->operands[k]->shape->dims; }
+static const int64_t *bounds_of(const struct step *s, int k)
+{
+    return s->inst->operands[k]->shape->dims;
+}
 
-static void cut(struct sizes *z, int k, int64_t d, int64_t size) { dims_of(z, k)[d] = min_i64(dims_of(z, k)[d], size); }
+static void cut(struct sizes *z, int k, int64_t d, int64_t size)
+{
+    dims_of(z, k)[d] = min_i64(dims_of(z, k)[d], size);
+}
 
 /* Dimension d of operand j and dimension e of operand k are traversed together. */
 static void pair(struct sizes *z, int j, int64_t d, int k, int64_t e)
@@ -50,10 +57,12 @@ static bool fill(struct eval *ev, const struct step *s, struct sizes *z, int k, 
     return true;
 }
 
-/* Operands [first, first + n), of one rank, are traversed together; all have the bounds of the first. */
+/* Operands [first, first + n), of one rank, are traversed together; all have the bounds of the
+ * first. */
 static void cut_together(struct sizes *z, int first, int n)
 {
-    for (int turn = 0; turn < 2; turn++) /* the first pass finds the smallest size, the second applies it to all */
+    for (int turn = 0; turn < 2;
+         turn++) /* the first pass finds the smallest size, the second applies it to all */
         for (int k = first + 1; k < first + n; k++)
             for (int d = 0; d < z->operands[first].view.rank; d++)
                 pair(z, first, d, k, d);
@@ -79,7 +88,8 @@ static bool whole(struct eval *ev, const struct step *s, struct sizes *z)
 
 static bool changes(const struct step *s, const struct sizes *z, int k, int d)
 {
-    return shape_dim_dynamic(s->inst->operands[k]->shape, d) || z->operands[k].view.dims[d] < bounds_of(s, k)[d];
+    return shape_dim_dynamic(s->inst->operands[k]->shape, d) ||
+           z->operands[k].view.dims[d] < bounds_of(s, k)[d];
 }
 
 /* Where both sizes may change, an array of size 1 is repeated along the other, as XLA does. */
@@ -126,14 +136,16 @@ static bool bitcast_convert(struct eval *ev, const struct step *s, struct sizes 
 
 /* ---- rearranging ---- */
 
-/* Dimensions [x, x_end) of an operand hold the same elements as [out, out_end) of a result: reshape works group by group. */
+/* Dimensions [x, x_end) of an operand hold the same elements as [out, out_end) of a result: reshape
+ * works group by group. */
 struct group {
     int x, x_end, out, out_end;
 };
 
 static bool is_one(const struct shape *s, int d) { return d < s->rank && s->dims[d] == 1; }
 
-/* The next group, as small as possible; dimensions of size 1 without a counterpart belong to the group before them. */
+/* The next group, as small as possible; dimensions of size 1 without a counterpart belong to the
+ * group before them. */
 static void next_group(const struct shape *x, const struct shape *out, struct group *g)
 {
     int64_t n = 1, m = 1, total = 0;
@@ -146,20 +158,22 @@ static void next_group(const struct shape *x, const struct shape *out, struct gr
         return;
     }
     do {
-        bool grow_x = g->x_end < x->rank && (g->out_end == out->rank || n < m || (n == m && g->x_end == g->x));
+        bool grow_x = g->x_end < x->rank &&
+                      (g->out_end == out->rank || n < m || (n == m && g->x_end == g->x));
         if (grow_x)
             n *= x->dims[g->x_end++];
         else
             m *= out->dims[g->out_end++];
-    } while ((n != m || g->x == g->x_end || g->out == g->out_end) && (g->x_end < x->rank || g->out_end < out->rank));
+    } while ((n != m || g->x == g->x_end || g->out == g->out_end) &&
+             (g->x_end < x->rank || g->out_end < out->rank));
     while (is_one(x, g->x_end) && !is_one(out, g->out_end))
         g->x_end++;
     while (is_one(out, g->out_end) && !is_one(x, g->x_end))
         g->out_end++;
 }
 
-/* Which dimension of the result takes the size of a group: one declared to change, the one that the attribute names, the
- * first one larger than 1, or just the first. */
+/* Which dimension of the result takes the size of a group: one declared to change, the one that the
+ * attribute names, the first one larger than 1, or just the first. */
 static int taker(const struct inst *i, const struct group *g)
 {
     int64_t named = inst_int(i, A_INFERRED_DIMENSION, -1);
@@ -177,7 +191,8 @@ static int taker(const struct inst *i, const struct group *g)
     return found;
 }
 
-static bool reshape_group(struct eval *ev, const struct step *s, struct sizes *z, const struct group *g)
+static bool reshape_group(struct eval *ev, const struct step *s, struct sizes *z,
+                          const struct group *g)
 {
     const struct shape *x = s->inst->operands[0]->shape, *out = s->shapes[0];
     int64_t now = 1, all = 1, others = 1;
@@ -296,8 +311,9 @@ static bool convert(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- indexed ---- */
 
-/* Indices refer to what the array can hold, not to its size of the moment: a buffer that grows is written past its end
- * before its size is set. A slice over a whole dimension has that dimension's size. */
+/* Indices refer to what the array can hold, not to its size of the moment: a buffer that grows is
+ * written past its end before its size is set. A slice over a whole dimension has that dimension's
+ * size. */
 static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
 {
     bool update = s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE;
@@ -315,8 +331,10 @@ static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* Pairs the dimensions of the indices that are no window dimensions with those of the results, one by one. */
-static void batch_sizes(const struct kern_gather_dims *d, struct sizes *z, int indices, int array, int64_t *sizes)
+/* Pairs the dimensions of the indices that are no window dimensions with those of the results, one
+ * by one. */
+static void batch_sizes(const struct kern_gather_dims *d, struct sizes *z, int indices, int array,
+                        int64_t *sizes)
 {
     int n = 0;
     for (int k = 0; k < z->operands[indices].view.rank; k++) {
@@ -372,7 +390,8 @@ static bool scatter(struct eval *ev, const struct step *s, struct sizes *z)
         for (int k = 0; k < z->operands[n + 1 + j].view.rank; k++)
             if (!is_offset(&d, k))
                 cut(z, n + 1 + j, k, batch[b++]);
-        for (int k = 0; k < d.offset_count; k++) /* a window as large as the array has the size of the array */
+        for (int k = 0; k < d.offset_count;
+             k++) /* a window as large as the array has the size of the array */
             if (bounds_of(s, n + 1)[d.offset_dims[k]] == bounds_of(s, 0)[kept[k]])
                 cut(z, n + 1 + j, d.offset_dims[k], dims_of(z, 0)[kept[k]]);
         as_large(s, z, j, j);
@@ -496,13 +515,15 @@ static bool dot(struct eval *ev, const struct step *s, struct sizes *z)
         const int64_t *batch = side ? d.rhs_batch : d.lhs_batch;
         const int64_t *contracting = side ? d.rhs_contracting : d.lhs_contracting;
         for (int k = 0; k < z->operands[side].view.rank; k++)
-            if (!is_one_of(batch, d.batch_count, k) && !is_one_of(contracting, d.contracting_count, k))
+            if (!is_one_of(batch, d.batch_count, k) &&
+                !is_one_of(contracting, d.contracting_count, k))
                 set(s, z, 0, to++, dims_of(z, side)[k]);
     }
     return true;
 }
 
-/* Groups are equal parts of what a dimension can hold, and a kernel has the size that its window gives. */
+/* Groups are equal parts of what a dimension can hold, and a kernel has the size that its window
+ * gives. */
 static bool conv(struct eval *ev, const struct step *s, struct sizes *z)
 {
     struct kern_conv_dims d;
@@ -578,12 +599,14 @@ static bool batchnorm(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- the others ---- */
 
-/* What goes into slices of an array may go anywhere within its bounds; it comes out as large as it went in. */
+/* What goes into slices of an array may go anywhere within its bounds; it comes out as large as it
+ * went in. */
 static bool collective(struct eval *ev, const struct step *s, struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {
         int k = s->starts[1] + r;
-        for (int d = 0; k < s->operand_count && z->operands[k].buffer && d < s->shapes[r]->rank; d++)
+        for (int d = 0; k < s->operand_count && z->operands[k].buffer && d < s->shapes[r]->rank;
+             d++)
             z->results[r].shown[d] = dims_of(z, k)[d];
     }
     return whole(ev, s, z);
@@ -615,7 +638,8 @@ size_rule *find_size_rule(const struct step *s)
         return elementwise;
     if (i->opcode == OP_CUSTOM_CALL && str_is(inst_str(i, A_CUSTOM_CALL_TARGET), "TopK"))
         return topk;
-    if (op_table[i->opcode].family == FAMILY_collective && i->opcode != OP_RAGGED_ALL_TO_ALL && !inst_has(i, A_SLICE_SIZES_LIST))
+    if (op_table[i->opcode].family == FAMILY_collective && i->opcode != OP_RAGGED_ALL_TO_ALL &&
+        !inst_has(i, A_SLICE_SIZES_LIST))
         return NULL; /* sized.c */
     return rules[op_table[i->opcode].family];
 }

@@ -1,11 +1,11 @@
 /*
- * sized.c: collectives of arrays that may be smaller than their bounds, on each member by a different amount (grammar/values.md
- * 17).
+ * sized.c: collectives of arrays that may be smaller than their bounds, on each member by a
+ * different amount (grammar/values.md 17).
  *
- * First all members exchange the dimensions of what they give, then the data. Elements that a member does not have take no
- * part in a reduction; a result is as large as the participant's own operand. All-gather and all-to-all put what they
- * receive one after the other, without gaps. What is split must split evenly, and in the other dimensions all members must
- * agree.
+ * First all members exchange the dimensions of what they give, then the data. Elements that a
+ * member does not have take no part in a reduction; a result is as large as the participant's own
+ * operand. All-gather and all-to-all put what they receive one after the other, without gaps. What
+ * is split must split evenly, and in the other dimensions all members must agree.
  */
 #include "eval/eval_priv.h"
 
@@ -17,7 +17,10 @@ struct extents {
     int64_t *dims;
 };
 
-static const int64_t *extent(const struct extents *e, int64_t member) { return e->dims + member * e->rank; }
+static const int64_t *extent(const struct extents *e, int64_t member)
+{
+    return e->dims + member * e->rank;
+}
 
 static int64_t elements(const int64_t *dims, int rank)
 {
@@ -28,8 +31,8 @@ static int64_t elements(const int64_t *dims, int rank)
 }
 
 /* x[j]: what member j is given. */
-static bool meet_extents(struct eval *ev, const struct step *s, const struct peers *g, const struct view *const *x,
-                         struct extents *e)
+static bool meet_extents(struct eval *ev, const struct step *s, const struct peers *g,
+                         const struct view *const *x, struct extents *e)
 {
     e->rank = x[0]->rank;
     size_t size = (size_t)e->rank * sizeof(int64_t);
@@ -49,8 +52,8 @@ static bool meet_extents(struct eval *ev, const struct step *s, const struct pee
     return true;
 }
 
-static bool meet_same_extents(struct eval *ev, const struct step *s, const struct peers *g, const struct view *x,
-                              struct extents *e)
+static bool meet_same_extents(struct eval *ev, const struct step *s, const struct peers *g,
+                              const struct view *x, struct extents *e)
 {
     const struct view **all = ARENA_ARRAY(&ev->scratch, const struct view *, g->count);
     for (int64_t j = 0; j < g->count; j++)
@@ -59,16 +62,18 @@ static bool meet_same_extents(struct eval *ev, const struct step *s, const struc
 }
 
 /* Checks that all are equal along d; all members report the same fault. */
-static bool check_along(struct eval *ev, const struct step *s, const struct peers *g, const struct extents *e, int64_t d)
+static bool check_along(struct eval *ev, const struct step *s, const struct peers *g,
+                        const struct extents *e, int64_t d)
 {
     for (int64_t j = 1; j < g->count; j++)
         if (extent(e, j)[d] != extent(e, 0)[d])
-            return EVAL_FAIL(ev, s, MEMBER_SIZES, op_spelling(s->inst->opcode), g->members[0], extent(e, 0)[d], g->members[j],
-                             extent(e, j)[d], (int)d);
+            return EVAL_FAIL(ev, s, MEMBER_SIZES, op_spelling(s->inst->opcode), g->members[0],
+                             extent(e, 0)[d], g->members[j], extent(e, j)[d], (int)d);
     return true;
 }
 
-static bool check_others(struct eval *ev, const struct step *s, const struct peers *g, const struct extents *e, int64_t except)
+static bool check_others(struct eval *ev, const struct step *s, const struct peers *g,
+                         const struct extents *e, int64_t except)
 {
     for (int d = 0; d < e->rank; d++)
         if (d != except && !check_along(ev, s, g, e, d))
@@ -77,11 +82,13 @@ static bool check_others(struct eval *ev, const struct step *s, const struct pee
 }
 
 /* Checks that everyone's dimension d divides into as many parts as there are members. */
-static bool check_parts(struct eval *ev, const struct step *s, const struct peers *g, const struct extents *e, int64_t d)
+static bool check_parts(struct eval *ev, const struct step *s, const struct peers *g,
+                        const struct extents *e, int64_t d)
 {
     for (int64_t j = 0; j < g->count; j++)
         if (extent(e, j)[d] % g->count != 0)
-            return EVAL_FAIL(ev, s, MEMBER_PARTS, op_spelling(s->inst->opcode), (int)d, g->members[j], extent(e, j)[d], g->count);
+            return EVAL_FAIL(ev, s, MEMBER_PARTS, op_spelling(s->inst->opcode), (int)d,
+                             g->members[j], extent(e, j)[d], g->count);
     return true;
 }
 
@@ -93,7 +100,9 @@ struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, con
     const struct shape *shape = s->shapes[r];
     for (int d = 0; d < shape->rank; d++)
         if (dims[d] < 0 || dims[d] > shape->dims[d])
-            return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a result too small for all received rows"), NULL;
+            return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
+                             "a result too small for all received rows"),
+                   NULL;
     if (!value_new(ev, v, shape->dtype, shape->rank, dims))
         return eval_no_memory(ev, s, shape), NULL;
     value_fit(v, shape, false);
@@ -115,7 +124,8 @@ static bool is_like(const struct view *x, const struct step *s, int r)
     return x->rank == s->shapes[r]->rank && x->dtype == s->shapes[r]->dtype;
 }
 
-static size_t *block_sizes(struct eval *ev, const struct peers *g, const struct extents *e, enum dtype t)
+static size_t *block_sizes(struct eval *ev, const struct peers *g, const struct extents *e,
+                           enum dtype t)
 {
     size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
     for (int64_t j = 0; j < g->count; j++)
@@ -132,7 +142,8 @@ struct row {
 };
 
 /* Folds a row of n elements in pieces, in each of which the same members take part. */
-static bool fold_row(const struct fold *f, const struct row *row, int64_t members, char *out, int64_t n)
+static bool fold_row(const struct fold *f, const struct row *row, int64_t members, char *out,
+                     int64_t n)
 {
     size_t width = dtype_bytes(f->type);
     for (int64_t at = 0, end; at < n; at = end) {
@@ -149,7 +160,8 @@ static bool fold_row(const struct fold *f, const struct row *row, int64_t member
     return true;
 }
 
-/* How many elements member j has of the row at `index` (its last entry is ignored), and where they are. */
+/* How many elements member j has of the row at `index` (its last entry is ignored), and where they
+ * are. */
 static int64_t find_row(const struct extents *e, int64_t j, const int64_t *index, int64_t *at)
 {
     const int64_t *dims = extent(e, j);
@@ -163,10 +175,12 @@ static int64_t find_row(const struct extents *e, int64_t j, const int64_t *index
 }
 
 /* Folds blocks of different sizes into a dense result of one's own size. */
-static bool fold_boxes(struct eval *ev, const struct fold *f, const struct meeting *m, const struct extents *e, char *out)
+static bool fold_boxes(struct eval *ev, const struct fold *f, const struct meeting *m,
+                       const struct extents *e, char *out)
 {
     size_t width = dtype_bytes(f->type);
-    struct row row = {ARENA_ARRAY(&ev->scratch, const char *, m->count), ARENA_ARRAY(&ev->scratch, int64_t, m->count),
+    struct row row = {ARENA_ARRAY(&ev->scratch, const char *, m->count),
+                      ARENA_ARRAY(&ev->scratch, int64_t, m->count),
                       ARENA_ARRAY(&ev->scratch, const char *, m->count)};
     const int64_t *own = extent(e, m->me);
     int64_t index[VIEW_MAX_RANK] = {0}, length = e->rank > 0 ? own[e->rank - 1] : 1;
@@ -186,8 +200,8 @@ static bool fold_boxes(struct eval *ev, const struct fold *f, const struct meeti
 }
 
 /* Gives `blocks` and folds what is received, whose dimensions are in `e`. */
-static bool reduce(struct eval *ev, const struct step *s, const struct peers *g, int r, struct block *blocks,
-                   const struct extents *e)
+static bool reduce(struct eval *ev, const struct step *s, const struct peers *g, int r,
+                   struct block *blocks, const struct extents *e)
 {
     struct view *out = eval_sized_result(ev, s, r, extent(e, g->me));
     struct fold f;
@@ -208,8 +222,9 @@ static bool all_reduce(struct eval *ev, const struct step *s, const struct peers
     struct value made;
     struct extents e;
     const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
-    bool ok = x && meet_same_extents(ev, s, g, x, &e) &&
-              reduce(ev, s, g, r, eval_same_for_all(ev, g, (struct block){x->data, size_of(x)}), &e);
+    bool ok =
+        x && meet_same_extents(ev, s, g, x, &e) &&
+        reduce(ev, s, g, r, eval_same_for_all(ev, g, (struct block){x->data, size_of(x)}), &e);
     value_drop(ev, &made);
     return ok;
 }
@@ -222,7 +237,8 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
     const struct view *x = eval_view(ev, s, r);
     size_t size = size_of(x) / (size_t)g->count;
     /* Parts that belong together begin at the same place. */
-    if (!meet_same_extents(ev, s, g, x, &e) || !check_along(ev, s, g, &e, d) || !check_parts(ev, s, g, &e, d))
+    if (!meet_same_extents(ev, s, g, x, &e) || !check_along(ev, s, g, &e, d) ||
+        !check_parts(ev, s, g, &e, d))
         return false;
     for (int64_t j = 0; j < g->count; j++)
         e.dims[j * e.rank + d] /= g->count;
@@ -235,8 +251,8 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
 /* ---- all-gather, all-to-all, collective-broadcast ---- */
 
 /* Gives `blocks`; what is received, with dimensions from `e`, is concatenated along d. */
-static bool concatenate(struct eval *ev, const struct step *s, const struct peers *g, int r, struct block *blocks,
-                        const struct extents *e, int64_t d)
+static bool concatenate(struct eval *ev, const struct step *s, const struct peers *g, int r,
+                        struct block *blocks, const struct extents *e, int64_t d)
 {
     int64_t dims[VIEW_MAX_RANK];
     for (int k = 0; k < e->rank; k++)
@@ -265,7 +281,8 @@ static bool all_gather(struct eval *ev, const struct step *s, const struct peers
     struct extents e;
     const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
     bool ok = x && meet_same_extents(ev, s, g, x, &e) && check_others(ev, s, g, &e, d) &&
-              concatenate(ev, s, g, r, eval_same_for_all(ev, g, (struct block){x->data, size_of(x)}), &e, d);
+              concatenate(ev, s, g, r,
+                          eval_same_for_all(ev, g, (struct block){x->data, size_of(x)}), &e, d);
     value_drop(ev, &made);
     return ok;
 }
@@ -277,7 +294,8 @@ static bool all_to_all_array(struct eval *ev, const struct step *s, const struct
     struct extents e;
     const struct view *x = eval_view(ev, s, 0);
     size_t size = size_of(x) / (size_t)g->count;
-    if (!meet_same_extents(ev, s, g, x, &e) || !check_others(ev, s, g, &e, d) || !check_parts(ev, s, g, &e, d))
+    if (!meet_same_extents(ev, s, g, x, &e) || !check_others(ev, s, g, &e, d) ||
+        !check_parts(ev, s, g, &e, d))
         return false;
     for (int64_t j = 0; j < g->count; j++)
         e.dims[j * e.rank + d] /= g->count;
@@ -288,8 +306,8 @@ static bool all_to_all_array(struct eval *ev, const struct step *s, const struct
 }
 
 /* What is received becomes results `leaf`, `leaf + leaves` and so on. */
-static bool take_leaves(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves, struct block *blocks,
-                        const struct extents *e)
+static bool take_leaves(struct eval *ev, const struct step *s, const struct peers *g, int leaf,
+                        int leaves, struct block *blocks, const struct extents *e)
 {
     struct meeting m = eval_new_meeting(ev, s, g, blocks);
     for (int64_t j = 0; j < g->count; j++)
@@ -304,7 +322,8 @@ static bool take_leaves(struct eval *ev, const struct step *s, const struct peer
     return true;
 }
 
-static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves)
+static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct peers *g, int leaf,
+                            int leaves)
 {
     struct block *blocks = ARENA_ARRAY(&ev->scratch, struct block, g->count);
     const struct view **x = ARENA_ARRAY(&ev->scratch, const struct view *, g->count);
@@ -333,7 +352,8 @@ bool eval_sized_broadcast(struct eval *ev, const struct step *s, const struct pe
     if (ok && (g->count == 0 || g->me < 0)) {
         ok = eval_sized_zeros(ev, s, 0, x->dims);
     } else if (ok && meet_same_extents(ev, s, g, x, &e)) {
-        struct block given = g->me == 0 ? (struct block){x->data, size_of(x)} : (struct block){NULL, 0};
+        struct block given =
+            g->me == 0 ? (struct block){x->data, size_of(x)} : (struct block){NULL, 0};
         struct meeting m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, given));
         size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
         struct view *out = eval_sized_result(ev, s, 0, extent(&e, 0));
@@ -360,7 +380,8 @@ bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_
 
 /* ---- one instruction ---- */
 
-static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g, operand_fn *fn)
+static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g,
+                         operand_fn *fn)
 {
     if (s->operand_count != s->result_count)
         return eval_unsupported(ev, s);
@@ -384,7 +405,8 @@ bool eval_sized_collective(struct eval *ev, const struct step *s, const struct p
     case OP_ALL_TO_ALL:
         if (!inst_has(s->inst, A_DIMENSIONS))
             return eval_all_to_all_tuple(ev, s, g, all_to_all_leaf);
-        return is_like(eval_view(ev, s, 0), s, 0) ? all_to_all_array(ev, s, g) : eval_wrong_group(ev, s, g);
+        return is_like(eval_view(ev, s, 0), s, 0) ? all_to_all_array(ev, s, g)
+                                                  : eval_wrong_group(ev, s, g);
     default: return eval_unsupported(ev, s);
     }
 }

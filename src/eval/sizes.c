@@ -1,10 +1,10 @@
 /*
  * sizes.c: sizes at run time: arrays that are smaller than the bounds in their shapes.
  *
- * The view of a value has the sizes of the moment, so kernels never see what lies beyond. When set-dimension-size makes an
- * array larger again, the old elements reappear, as long as its storage is still the one that was cut (`roomy`); otherwise
- * zeros do. What each operation does with such operands is up to size_rules.c. Programs in which no size can change never
- * come here.
+ * The view of a value has the sizes of the moment, so kernels never see what lies beyond. When
+ * set-dimension-size makes an array larger again, the old elements reappear, as long as its storage
+ * is still the one that was cut (`roomy`); otherwise zeros do. What each operation does with such
+ * operands is up to size_rules.c. Programs in which no size can change never come here.
  */
 #include "eval/eval_priv.h"
 
@@ -98,7 +98,8 @@ static bool run_by_rule(struct eval *ev, const struct step *s, eval_family_fn *r
 
 bool eval_sized(struct eval *ev, const struct step *s, eval_family_fn *run)
 {
-    const struct sizes *outer = ev->sizes; /* this step may be within a body that another step applies */
+    const struct sizes *outer =
+        ev->sizes; /* this step may be within a body that another step applies */
     ev->sizes = NULL;
     size_rule *rule = reads_smaller(ev, s) ? find_size_rule(s) : NULL;
     bool ok = rule ? run_by_rule(ev, s, run, rule) : run(ev, s);

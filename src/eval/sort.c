@@ -7,7 +7,9 @@ static bool sort_dimension(struct eval *ev, const struct step *s, int *out)
 {
     return inst_sort_dimension(s->inst, out) ||
            EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
-                     arena_printf(&ev->ds->arena, "dimension %" PRId64, inst_ints(s->inst, A_DIMENSIONS).at[0]).ptr);
+                     arena_printf(&ev->ds->arena, "dimension %" PRId64,
+                                  inst_ints(s->inst, A_DIMENSIONS).at[0])
+                         .ptr);
 }
 
 static bool run_sort(struct eval *ev, const struct step *s)
@@ -24,7 +26,8 @@ static bool run_sort(struct eval *ev, const struct step *s)
         rehearse_choice(ev, choice, room);
     }
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->sort(ev->team, n, out, x, dimension, &less) || eval_kernel_failed(ev, s, errors));
+    return out && (ev->kern->sort(ev->team, n, out, x, dimension, &less) ||
+                   eval_kernel_failed(ev, s, errors));
 }
 
 /* No verifier rule has checked the shapes of the custom call. */
@@ -35,7 +38,8 @@ static bool topk_fits(struct eval *ev, const struct step *s)
     const struct view *x = eval_view(ev, s, 0);
     const struct shape *values = s->shapes[0], *where = s->shapes[1];
     int last = x->rank - 1;
-    if (x->rank == 0 || values->rank != x->rank || where->rank != x->rank || values->dtype != x->dtype || where->dtype != DT_S32)
+    if (x->rank == 0 || values->rank != x->rank || where->rank != x->rank ||
+        values->dtype != x->dtype || where->dtype != DT_S32)
         return false;
     const int64_t *dims = eval_dims(ev, s, 0), *places = eval_dims(ev, s, 1);
     for (int d = 0; d <= last; d++)
@@ -52,7 +56,8 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
     const struct shape *values = s->shapes[0];
     const int64_t *dims = eval_dims(ev, s, 0);
     struct view *out = eval_result(ev, s, 0), *where = out ? eval_result(ev, s, 1) : NULL;
-    return where && (ev->kern->topk(ev->team, out, where, x, dims[x->rank - 1], largest) || eval_no_memory(ev, s, values));
+    return where && (ev->kern->topk(ev->team, out, where, x, dims[x->rank - 1], largest) ||
+                     eval_no_memory(ev, s, values));
 }
 
 /* ---- PartialReduce: the first step of an approximate top-k ---- */
@@ -72,7 +77,8 @@ static int shorter_dimension(const struct view *x, const struct shape *out)
     return x->rank > 0 && x->dims[found] >= out->dims[found] ? found : -1;
 }
 
-static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimension, struct value *sorted)
+static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimension,
+                               struct value *sorted)
 {
     int n = s->result_count;
     struct bound_body context;
@@ -94,8 +100,8 @@ static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimens
     return true;
 }
 
-/* XLA:TPU keeps the best element of each of several bins, which contain most of the k best. Here the result is exact: it
- * holds the best elements of all, in order. */
+/* XLA:TPU keeps the best element of each of several bins, which contain most of the k best. Here
+ * the result is exact: it holds the best elements of all, in order. */
 bool eval_partial_reduce(struct eval *ev, const struct step *s)
 {
     int n = s->result_count, dimension = -1;

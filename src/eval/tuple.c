@@ -1,6 +1,6 @@
 /*
- * tuple.c: tuples, parameters, constants and barriers: plan/ has made all of them names of values, so none is left as a
- * step unless it can't be run.
+ * tuple.c: tuples, parameters, constants and barriers: plan/ has made all of them names of values,
+ * so none is left as a step unless it can't be run.
  */
 #include "eval/eval_priv.h"
 

@@ -10,8 +10,9 @@ void eval_window_dims(const struct inst *i, int rank, struct kern_window_dim *ou
         out[d] = (struct kern_window_dim){1, 1, 0, 0, 1, 1, false};
         if (d < w.rank)
             out[d] = (struct kern_window_dim){
-                w.dims[d].size,          w.dims[d].stride,          w.dims[d].pad_low,  w.dims[d].pad_high,
-                w.dims[d].base_dilation, w.dims[d].window_dilation, w.dims[d].reversal,
+                w.dims[d].size,     w.dims[d].stride,        w.dims[d].pad_low,
+                w.dims[d].pad_high, w.dims[d].base_dilation, w.dims[d].window_dilation,
+                w.dims[d].reversal,
             };
     }
 }
@@ -26,8 +27,9 @@ static bool reduce_window(struct eval *ev, const struct step *s)
     const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->reduce_window(ev->team, n, out, x, init, s->bodies->args, window, &body) ||
-                   eval_kernel_failed(ev, s, errors));
+    return out &&
+           (ev->kern->reduce_window(ev->team, n, out, x, init, s->bodies->args, window, &body) ||
+            eval_kernel_failed(ev, s, errors));
 }
 
 static bool select_and_scatter(struct eval *ev, const struct step *s)
@@ -44,7 +46,8 @@ static bool select_and_scatter(struct eval *ev, const struct step *s)
     unsigned errors = ev->ds->errors;
     if (!out)
         return false;
-    bool ok = ev->kern->select_and_scatter(ev->team, out, eval_view(ev, s, 0), source, init[0], window, &select, &scatter);
+    bool ok = ev->kern->select_and_scatter(ev->team, out, eval_view(ev, s, 0), source, init[0],
+                                           window, &select, &scatter);
     value_drop(ev, &made);
     return ok || eval_kernel_failed(ev, s, errors);
 }
@@ -52,7 +55,8 @@ static bool select_and_scatter(struct eval *ev, const struct step *s)
 bool eval_window(struct eval *ev, const struct step *s)
 {
     struct arena_mark mark = arena_mark(&ev->scratch);
-    bool ok = s->inst->opcode == OP_REDUCE_WINDOW ? reduce_window(ev, s) : select_and_scatter(ev, s);
+    bool ok =
+        s->inst->opcode == OP_REDUCE_WINDOW ? reduce_window(ev, s) : select_and_scatter(ev, s);
     arena_release(&ev->scratch, mark);
     return ok;
 }

@@ -1,7 +1,7 @@
 /*
- * Fuzz target: the first line is a command line without its file, the rest the file. For commands that look at modules or run
- * them, with all options except those that start other programs or load libraries. Files are written in the target's own
- * folder.
+ * Fuzz target: the first line is a command line without its file, the rest the file. For commands
+ * that look at modules or run them, with all options except those that start other programs or load
+ * libraries. Files are written in the target's own folder.
  */
 #include "cli/cli.h"
 #include "fuzz/room.h"
@@ -41,7 +41,8 @@ static bool are_near(char **words, int count)
 
 static bool is_harmless(const struct options *o)
 {
-    static const enum option_id others[] = {OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB, OPT_WORLD, OPT_REPLICAS, OPT_PARTITIONS};
+    static const enum option_id others[] = {OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB, OPT_WORLD,
+                                            OPT_REPLICAS, OPT_PARTITIONS};
     static const char *const checks[] = {"nan", "plain", "mismatch"};
     bool ok = !o->given[OPT_CHECK];
     for (size_t k = 0; k < COUNT_OF(checks); k++)
@@ -74,7 +75,8 @@ static void parse_and_run(struct str line)
     if (split_words(&o.arena, line, &words, &count) && count > 0 && are_near(words, count)) {
         o.args = calloc((size_t)count + 2, sizeof *o.args);
         o.command = command_find(words[0]);
-        if (o.args && is_safe(o.command) && options_parse(&o, count - 1, words + 1) && is_harmless(&o))
+        if (o.args && is_safe(o.command) && options_parse(&o, count - 1, words + 1) &&
+            is_harmless(&o))
             run(&o);
         free(o.args);
     }

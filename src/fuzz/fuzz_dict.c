@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as a dictionary, in MLIR's form alone, and in the loose form, which includes JSON. Whatever MLIR's
- * form accepts, the loose one accepts too.
+ * Fuzz target: any bytes as a dictionary, in MLIR's form alone, and in the loose form, which
+ * includes JSON. Whatever MLIR's form accepts, the loose one accepts too.
  */
 #include "base/dict.h"
 

@@ -1,5 +1,6 @@
 /*
- * Fuzz target: a folder of XLA's dumps. The first line picks a module; the others are the names of files in the folder.
+ * Fuzz target: a folder of XLA's dumps. The first line picks a module; the others are the names of
+ * files in the folder.
  */
 #include "fuzz/room.h"
 

@@ -1,7 +1,7 @@
 /*
- * Fuzz target: modules made from modules. The first line is a number that decides what is edited; the rest is a module, or,
- * behind a zero byte, choices for the generator. An edit without changes is a copy; what is made from a sound module by edits,
- * by cutting out or by reducing is sound.
+ * Fuzz target: modules made from modules. The first line is a number that decides what is edited;
+ * the rest is a module, or, behind a zero byte, choices for the generator. An edit without changes
+ * is a copy; what is made from a sound module by edits, by cutting out or by reducing is sound.
  */
 #include "fuzz/generate.h"
 #include "fuzz/room.h"
@@ -46,7 +46,8 @@ static void edit(const hlo_listing *l, struct random *r)
     hlo_messages *m = hlo_messages_new();
     hlo_edit *e = hlo_edit_new(l);
     for (int64_t n = random_in(r, 1, 4); n > 0; n--) {
-        size_t i = (size_t)random_in(r, 0, (int64_t)count - 1), other = (size_t)random_in(r, 0, (int64_t)count - 1);
+        size_t i = (size_t)random_in(r, 0, (int64_t)count - 1),
+               other = (size_t)random_in(r, 0, (int64_t)count - 1);
         switch (random_in(r, 0, 6)) {
         case 0: hlo_edit_zeros(e, i, m); break;
         case 1: hlo_edit_parameter(e, i, m); break;
@@ -66,7 +67,8 @@ static void edit(const hlo_listing *l, struct random *r)
 static void extract(const hlo_listing *l, struct random *r)
 {
     const struct hlo_extract what = {.size = sizeof what,
-                                     .inst = (size_t)random_in(r, 0, (int64_t)hlo_list_count(l) - 1),
+                                     .inst =
+                                         (size_t)random_in(r, 0, (int64_t)hlo_list_count(l) - 1),
                                      .height = (size_t)random_in(r, 0, 3),
                                      .parameters = true};
     hlo_messages *m = hlo_messages_new();
@@ -99,7 +101,8 @@ static bool go_on(void *context, size_t instructions, size_t asked)
 static void shrink(const hlo_module *module, struct random *r)
 {
     struct search s = {random_bits(r), 60};
-    hlo_module *made = hlo_shrink(module, &HLO_WITH(hlo_shrink, .context = &s, .bad = bad, .progress = go_on));
+    hlo_module *made =
+        hlo_shrink(module, &HLO_WITH(hlo_shrink, .context = &s, .bad = bad, .progress = go_on));
     if (made)
         expect_sound(made, "reducing");
 }

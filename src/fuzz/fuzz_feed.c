@@ -1,5 +1,6 @@
 /*
- * Fuzz target: any bytes as the file of --infeed, for two participants of a program that reads three items and feeds them out.
+ * Fuzz target: any bytes as the file of --infeed, for two participants of a program that reads
+ * three items and feeds them out.
  */
 #include "cli/arguments.h"
 #include "fuzz/room.h"
@@ -45,7 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("reader", reader, sizeof reader - 1, false);
     hlo_module *module = hlo_parse(f, 0, m);
-    hlo_program *p = module && hlo_verify(module, m) ? hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), m) : NULL;
+    hlo_program *p = module && hlo_verify(module, m)
+                         ? hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), m)
+                         : NULL;
     if (!p)
         __builtin_trap();
     room_enter();

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as a file whose name has one of several endings, by the first byte: modules as text, compressed or in
- * a bundle; arrays.
+ * Fuzz target: any bytes as a file whose name has one of several endings, by the first byte:
+ * modules as text, compressed or in a bundle; arrays.
  */
 #include "fuzz/room.h"
 
@@ -30,7 +30,9 @@ static void open_arrays(const char *name)
     hlo_arrays *s = hlo_arrays_open(name, m);
     for (size_t k = 0; s && k < COUNT_OF(names) * COUNT_OF(types); k++) {
         const char *array = names[k % COUNT_OF(names)];
-        hlo_literal *l = hlo_arrays_has(s, array) ? hlo_arrays_get(s, array, types[k / COUNT_OF(names)], m) : NULL;
+        hlo_literal *l = hlo_arrays_has(s, array)
+                             ? hlo_arrays_get(s, array, types[k / COUNT_OF(names)], m)
+                             : NULL;
         if (l) {
             hlo_text text = hlo_literal_summary(l); /* looks at every element */
             hlo_text_free(&text);
@@ -43,7 +45,8 @@ static void open_arrays(const char *name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"m.hlo", "m.txt.gz", "m.npz", "m.npy", "m.safetensors", "m.bin", "m.onnx", "m.stablehlo"};
+    static const char *const names[] = {"m.hlo",         "m.txt.gz", "m.npz",  "m.npy",
+                                        "m.safetensors", "m.bin",    "m.onnx", "m.stablehlo"};
     if (size == 0)
         return 0;
     const char *name = names[data[0] % COUNT_OF(names)];

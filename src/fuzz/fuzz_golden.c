@@ -8,16 +8,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char name[] = "fuzz.hlo";
 
-static void run_part(const struct options *o, hlo_file *file, size_t part, struct edits *edits, struct arena *a)
+static void run_part(const struct options *o, hlo_file *file, size_t part, struct edits *edits,
+                     struct arena *a)
 {
-    struct golden_run r = {.arena = a, .o = o, .path = name, .file = file, .part = part, .edits = edits};
+    struct golden_run r = {
+        .arena = a, .o = o, .path = name, .file = file, .part = part, .edits = edits};
     golden_run(&r);
     buf_free(&r.why);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct options o = {.value = {[OPT_MAX_STEPS] = "2000", [OPT_MAX_MEMORY] = "16M", [OPT_TIMEOUT] = "1"}};
+    const struct options o = {
+        .value = {[OPT_MAX_STEPS] = "2000", [OPT_MAX_MEMORY] = "16M", [OPT_TIMEOUT] = "1"}};
     struct edits edits = {0};
     struct arena a;
     arena_init(&a);

@@ -1,5 +1,6 @@
 /*
- * Fuzz target: any bytes go through lexer and parser, in default and strict mode, which give a module or a message.
+ * Fuzz target: any bytes go through lexer and parser, in default and strict mode, which give a
+ * module or a message.
  */
 #include "text/text.h"
 

@@ -1,5 +1,6 @@
 /*
- * Fuzz target: any bytes as an .npz archive, as a .npy file and as safetensors, whose arrays are copied or used in place.
+ * Fuzz target: any bytes as an .npz archive, as a .npy file and as safetensors, whose arrays are
+ * copied or used in place.
  */
 #include "io/io.h"
 
@@ -13,7 +14,8 @@ static void keep_or_drop(struct literal *l)
     int64_t bytes;
     if (!l)
         return;
-    if (l->data && shape_bytes(l->shape, &bytes) && bytes > 0 && memchr(l->data, -1, (size_t)bytes) == (char *)l->data + bytes)
+    if (l->data && shape_bytes(l->shape, &bytes) && bytes > 0 &&
+        memchr(l->data, -1, (size_t)bytes) == (char *)l->data + bytes)
         abort();
     literal_free_data(l);
 }
@@ -37,7 +39,8 @@ static void read_all(struct arena *a, struct diags *ds, struct str bytes, struct
         t.owner = owner;
         for (size_t i = 0; i < t.header.count && i < 16; i++)
             if (io_safetensors_has(&t, t.header.items[i].name))
-                keep_or_drop(io_safetensors_get(ds, a, &t, t.header.items[i].name, NULL, STR("it")));
+                keep_or_drop(
+                    io_safetensors_get(ds, a, &t, t.header.items[i].name, NULL, STR("it")));
     }
 }
 

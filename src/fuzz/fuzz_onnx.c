@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     hlo_messages *m = hlo_messages_new();
     struct onnx_import_options options = {.bound = 4};
-    struct onnx_model *model = onnx_read("nowhere/model.onnx", (struct str){(const char *)data, size}, m);
+    struct onnx_model *model =
+        onnx_read("nowhere/model.onnx", (struct str){(const char *)data, size}, m);
     hlo_module *module = model ? onnx_import(model, &options, m) : NULL;
     if (module)
         hlo_verify(module, m);

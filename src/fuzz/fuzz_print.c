@@ -1,6 +1,7 @@
 /*
- * Fuzz target: the strict parser reads what the printer writes, and printing that again gives the same text. This also holds
- * for text that only the default mode accepts, if the verifier accepts the module; it then accepts what is read back.
+ * Fuzz target: the strict parser reads what the printer writes, and printing that again gives the
+ * same text. This also holds for text that only the default mode accepts, if the verifier accepts
+ * the module; it then accepts what is read back.
  */
 #include "text/text.h"
 #include "verify/verify.h"
@@ -17,7 +18,8 @@ static bool print_of(struct str text, int how, struct buf *out)
     struct diags ds;
     source_init(&source, STR("fuzz"), text);
     diags_init(&ds, &source);
-    struct module *m = text_parse_module(&ds, &source, &(struct parse_options){.strict = how & STRICT});
+    struct module *m =
+        text_parse_module(&ds, &source, &(struct parse_options){.strict = how & STRICT});
     bool ok = m && (!(how & VERIFIED) || verify_module(&ds, m, &(struct verify_options){0}));
     if (ok)
         text_print_module(out, m, &(struct print_options){.large_constants = true});
@@ -28,7 +30,10 @@ static bool print_of(struct str text, int how, struct buf *out)
     return ok;
 }
 
-static bool contains(struct str text, struct str part) { return memmem(text.ptr, text.len, part.ptr, part.len) != NULL; }
+static bool contains(struct str text, struct str part)
+{
+    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
+}
 
 /* Where XLA's own text does not read back: names that it prints without escaping them, and the
  * statistics and the aliasing of an async-start, which it prints beside those of the wrapped
@@ -36,7 +41,8 @@ static bool contains(struct str text, struct str part) { return memmem(text.ptr,
 static bool may_not_read_back(struct str text)
 {
     return memchr(text.ptr, '\\', text.len) || contains(text, STR("statistics=")) ||
-           (contains(text, STR("async-start")) && contains(text, STR("output_to_operand_aliasing=")));
+           (contains(text, STR("async-start")) &&
+            contains(text, STR("output_to_operand_aliasing=")));
 }
 
 /* The first print may stand in another order than the second: computations follow the instructions
@@ -46,7 +52,8 @@ static void settles(struct str text, int first, int then)
     enum { LARGE = 1 << 22 }; /* shapes of shapes of shapes print without end */
     struct buf once = {0}, twice = {0}, thrice = {0};
     if (print_of(text, first, &once) && once.size < LARGE) {
-        if (!print_of(buf_view(&once), then, &twice) || !print_of(buf_view(&twice), then, &thrice) || once.size != twice.size ||
+        if (!print_of(buf_view(&once), then, &twice) ||
+            !print_of(buf_view(&twice), then, &thrice) || once.size != twice.size ||
             !str_eq(buf_view(&twice), buf_view(&thrice)))
             __builtin_trap();
     }

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any text as the lines of a session at the prompt, which continues after errors. It can only write into its own
- * folder.
+ * Fuzz target: any text as the lines of a session at the prompt, which continues after errors. It
+ * can only write into its own folder.
  */
 #include "fuzz/room.h"
 
@@ -20,15 +20,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = room_text((struct str){(const char *)data, size});
     const char *const commands[] = {".bail off", text};
-    const struct repl_options o = {
-        .commands = commands,
-        .command_count = 2,
-        .norc = true,
-        .confined = true,
-        .run = HLO_WITH(hlo_run_options, .threads = 1, .max_steps = 2000, .max_memory = 16 << 20, .timeout = 1),
-        .interrupt_begin = begin,
-        .interrupt_end = end,
-        .interrupt_stay = stay};
+    const struct repl_options o = {.commands = commands,
+                                   .command_count = 2,
+                                   .norc = true,
+                                   .confined = true,
+                                   .run = HLO_WITH(hlo_run_options, .threads = 1, .max_steps = 2000,
+                                                   .max_memory = 16 << 20, .timeout = 1),
+                                   .interrupt_begin = begin,
+                                   .interrupt_end = end,
+                                   .interrupt_stay = stay};
     room_enter();
     repl_main(&o);
     room_leave();

@@ -2,7 +2,8 @@
  * Fuzz target: what the verifier accepts runs to its end, to a limit or to an error, and fast,
  * plain and traced runs agree.
  *
- * The input is a file of modules or, behind a zero byte, choices for the generator, all of whose modules must be accepted.
+ * The input is a file of modules or, behind a zero byte, choices for the generator, all of whose
+ * modules must be accepted.
  */
 #include "fuzz/generate.h"
 #include "fuzz/twice.h"

@@ -1,5 +1,6 @@
 /*
- * Fuzz target: any bytes as requests to hlo serve, one per line. Each that isn't blank gets one answer, a line of sound JSON.
+ * Fuzz target: any bytes as requests to hlo serve, one per line. Each that isn't blank gets one
+ * answer, a line of sound JSON.
  */
 #include "base/dict.h"
 #include "cli/serve.h"
@@ -10,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Requests may ask for more time than a fuzzer has. */
 static bool is_greedy(struct str line)
 {
-    static const char *const words[] = {"max_steps", "max_trip", "max_memory", "timeout", "threads", "/dev/", "/proc/"};
+    static const char *const words[] = {"max_steps", "max_trip", "max_memory", "timeout",
+                                        "threads",   "/dev/",    "/proc/"};
     for (size_t k = 0; k < COUNT_OF(words); k++)
         if (memmem(line.ptr, line.len, words[k], strlen(words[k])))
             return true;
@@ -25,15 +27,19 @@ static void check(struct str line, struct str answer)
     arena_init(&a);
     if ((answer.len == 0) != (str_trim(line).len == 0))
         __builtin_trap();
-    if (answer.len > 0 && (memchr(answer.ptr, '\n', answer.len) != answer.ptr + answer.len - 1 ||
-                           !dict_read(&a, answer, DICT_LOOSE, &d, &error) || !dict_find(&d, STR("status"))))
+    if (answer.len > 0 &&
+        (memchr(answer.ptr, '\n', answer.len) != answer.ptr + answer.len - 1 ||
+         !dict_read(&a, answer, DICT_LOOSE, &d, &error) || !dict_find(&d, STR("status"))))
         __builtin_trap();
     arena_free(&a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct options o = {.value = {[OPT_MAX_STEPS] = "2000", [OPT_MAX_MEMORY] = "16M", [OPT_TIMEOUT] = "1", [OPT_THREADS] = "1"}};
+    struct options o = {.value = {[OPT_MAX_STEPS] = "2000",
+                                  [OPT_MAX_MEMORY] = "16M",
+                                  [OPT_TIMEOUT] = "1",
+                                  [OPT_THREADS] = "1"}};
     struct str rest = {(const char *)data, size};
     struct buf out = {0};
     room_enter();

@@ -1,5 +1,6 @@
 /*
- * Fuzz target: whatever can be parsed goes through the verifier, which accepts it or gives a message.
+ * Fuzz target: whatever can be parsed goes through the verifier, which accepts it or gives a
+ * message.
  */
 #include "text/text.h"
 #include "verify/verify.h"
@@ -17,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bool sound = verify_module(&ds, m, &(struct verify_options){0});
         if (sound != (ds.errors == 0))
             __builtin_trap();
-        verify_module(&ds, m, &(struct verify_options){.layout_sensitive = true, .mixed_precision = true});
+        verify_module(&ds, m,
+                      &(struct verify_options){.layout_sensitive = true, .mixed_precision = true});
         module_free(m);
     }
     diags_free(&ds);

@@ -1,5 +1,6 @@
 /*
- * Writes random modules: `generate SEED` one to standard output, `generate SEED COUNT FOLDER` a file for each of COUNT seeds.
+ * Writes random modules: `generate SEED` one to standard output, `generate SEED COUNT FOLDER` a
+ * file for each of COUNT seeds.
  */
 #include "fuzz/generate.h"
 
@@ -22,7 +23,8 @@ static bool write_one(uint64_t seed, const char *folder)
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 3 ? strtoull(argv[2], NULL, 10) : 1;
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
+             count = argc > 3 ? strtoull(argv[2], NULL, 10) : 1;
     for (uint64_t k = 0; k < count; k++)
         if (!write_one(seed + k, argc > 3 ? argv[3] : NULL))
             return 1;

@@ -1,5 +1,6 @@
 /*
- * The generator's base: random choices, types, values, instructions as text, computations, the module.
+ * The generator's base: random choices, types, values, instructions as text, computations, the
+ * module.
  */
 #include "fuzz/generate_priv.h"
 
@@ -26,7 +27,10 @@ uint64_t gen_bits(struct gen *g)
     return *g->bytes++;
 }
 
-int64_t gen_below(struct gen *g, int64_t n) { return n > 1 ? (int64_t)(gen_bits(g) % (uint64_t)n) : 0; }
+int64_t gen_below(struct gen *g, int64_t n)
+{
+    return n > 1 ? (int64_t)(gen_bits(g) % (uint64_t)n) : 0;
+}
 
 bool gen_chance(struct gen *g, int percent) { return gen_below(g, 100) < percent; }
 
@@ -76,7 +80,10 @@ enum dtype gen_dtype(struct gen *g, unsigned types)
     return fits[gen_below(g, count)];
 }
 
-enum dtype gen_partner(struct gen *g, enum dtype t) { return gen_dtype(g, dtype_is_float(t) ? TY_INTEGER | TY_PRED : TY_ANY); }
+enum dtype gen_partner(struct gen *g, enum dtype t)
+{
+    return gen_dtype(g, dtype_is_float(t) ? TY_INTEGER | TY_PRED : TY_ANY);
+}
 
 int64_t type_elements(const struct type *t)
 {
@@ -227,7 +234,8 @@ static bool may_leave_out(struct gen *g, enum opcode op)
     return (class == CLASS_UNARY || class == CLASS_BINARY) && gen_chance(g, 10);
 }
 
-struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count, const struct val *operands, const char *rest, ...)
+struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count,
+                    const struct val *operands, const char *rest, ...)
 {
     va_list ap;
     struct val v = add_value(g, t, false);
@@ -245,8 +253,8 @@ struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count, con
     return v;
 }
 
-struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count, const struct val *operands, const char *rest,
-                        ...)
+struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count,
+                        const struct val *operands, const char *rest, ...)
 {
     va_list ap;
     struct val v = add_value(g, (struct type){.dtype = DT_TUPLE}, true);
@@ -263,8 +271,8 @@ struct val gen_element(struct gen *g, struct val tuple, int index, struct type t
     return gen_emit(g, OP_GET_TUPLE_ELEMENT, t, 1, &tuple, ", index=%d", index);
 }
 
-void gen_emit_tuple(struct gen *g, enum opcode op, int result_count, const struct type *results, int count,
-                    const struct val *operands, struct val *out, const char *rest, ...)
+void gen_emit_tuple(struct gen *g, enum opcode op, int result_count, const struct type *results,
+                    int count, const struct val *operands, struct val *out, const char *rest, ...)
 {
     va_list ap;
     struct val v = add_value(g, (struct type){.dtype = DT_TUPLE}, true);
@@ -380,13 +388,15 @@ struct val gen_fresh(struct gen *g, struct type t)
 }
 
 /* A value that is there already; false when none fits. */
-static bool find(struct gen *g, const struct type *wanted, unsigned types, int least_rank, struct val *out)
+static bool find(struct gen *g, const struct type *wanted, unsigned types, int least_rank,
+                 struct val *out)
 {
     int count = 0;
     for (int k = 0; k < g->region->count; k++) {
         const struct val *v = &g->region->vals[k];
         bool fits = !v->plumbing && (wanted ? type_equal(&v->type, wanted)
-                                            : class_bit(v->type.dtype) & types && v->type.rank >= least_rank && !v->type.dynamic);
+                                            : class_bit(v->type.dtype) & types &&
+                                                  v->type.rank >= least_rank && !v->type.dynamic);
         if (fits && gen_below(g, ++count) == 0)
             *out = *v;
     }
@@ -404,7 +414,9 @@ struct val gen_pick(struct gen *g, unsigned types, int least_rank)
     struct val v;
     if (types == TY_ANY)
         types = TY_ARRAY;
-    return gen_chance(g, 70) && find(g, NULL, types, least_rank, &v) ? v : gen_fresh(g, gen_type(g, types, least_rank));
+    return gen_chance(g, 70) && find(g, NULL, types, least_rank, &v)
+               ? v
+               : gen_fresh(g, gen_type(g, types, least_rank));
 }
 
 struct val gen_last(struct gen *g, const struct type *t)
@@ -418,7 +430,8 @@ struct val gen_last(struct gen *g, const struct type *t)
 
 /* ---- computations ---- */
 
-void gen_open(struct gen *g, struct region *r, int param_count, const struct type *params, struct val *out)
+void gen_open(struct gen *g, struct region *r, int param_count, const struct type *params,
+              struct val *out)
 {
     memset(r, 0, sizeof *r);
     r->outer = g->region;
@@ -431,7 +444,8 @@ void gen_open(struct gen *g, struct region *r, int param_count, const struct typ
     }
 }
 
-void gen_open_tuple(struct gen *g, struct region *r, int count, const struct type *types, struct val *out)
+void gen_open_tuple(struct gen *g, struct region *r, int count, const struct type *types,
+                    struct val *out)
 {
     gen_open(g, r, 0, NULL, NULL);
     struct val v = add_value(g, (struct type){.dtype = DT_TUPLE}, true);
@@ -528,7 +542,8 @@ struct shared gen_function(struct gen *g, bool simple, int param_count, const st
         s.results[k] = roots[k].type;
     if (count == 1 && gen_chance(g, 80))
         s.result_count = 0;
-    int number = s.result_count ? gen_close_tuple(g, s.result_count, roots) : gen_close(g, roots[0]);
+    int number =
+        s.result_count ? gen_close_tuple(g, s.result_count, roots) : gen_close(g, roots[0]);
     gen_share(g, &s, number);
     return s;
 }
@@ -560,7 +575,8 @@ static enum opcode some_opcode(struct gen *g, unsigned allowed)
 {
     enum opcode fits[OP_COUNT];
     for (;;) {
-        int64_t pick = gen_below(g, FAMILY_COUNT + 14); /* the largest families are drawn more often */
+        int64_t pick =
+            gen_below(g, FAMILY_COUNT + 14); /* the largest families are drawn more often */
         enum family f = pick < FAMILY_COUNT        ? (enum family)pick
                         : pick < FAMILY_COUNT + 6  ? FAMILY_elementwise
                         : pick < FAMILY_COUNT + 10 ? FAMILY_shape
@@ -578,7 +594,8 @@ static enum opcode some_opcode(struct gen *g, unsigned allowed)
 
 void gen_simple(struct gen *g)
 {
-    enum opcode op = some_opcode(g, FAMILY(elementwise) | FAMILY(compare) | FAMILY(convert) | FAMILY(shape) | FAMILY(dynslice));
+    enum opcode op = some_opcode(g, FAMILY(elementwise) | FAMILY(compare) | FAMILY(convert) |
+                                        FAMILY(shape) | FAMILY(dynslice));
     families[op_table[op].family](g, op);
 }
 
@@ -599,7 +616,8 @@ void gen_inner(struct gen *g)
 
 void gen_instruction(struct gen *g)
 {
-    unsigned calling = FAMILY(control) | FAMILY(gather) | FAMILY(reduce) | FAMILY(sort) | FAMILY(window);
+    unsigned calling =
+        FAMILY(control) | FAMILY(gather) | FAMILY(reduce) | FAMILY(sort) | FAMILY(window);
     enum opcode op = some_opcode(g, g->calls && gen_chance(g, 60) ? calling : ~0u);
     families[op_table[op].family](g, op);
 }

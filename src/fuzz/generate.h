@@ -1,8 +1,8 @@
 /*
  * Random modules as text, which the verifier accepts.
  *
- * A module depends only on a seed, or on the bytes of a fuzzer: each byte makes a choice, so that a changed byte is a small
- * change of the module.
+ * A module depends only on a seed, or on the bytes of a fuzzer: each byte makes a choice, so that a
+ * changed byte is a small change of the module.
  */
 #ifndef HLO_GENERATE_H
 #define HLO_GENERATE_H

@@ -32,10 +32,12 @@ static void call(struct gen *g, enum opcode op)
     gen_more_calls(g, &s);
 }
 
-/* async-start, perhaps an update, async-done. (A copy on its own would print as the other copy-start.) */
+/* async-start, perhaps an update, async-done. (A copy on its own would print as the other
+ * copy-start.) */
 static void async(struct gen *g)
 {
-    struct val x = gen_pick(g, TY_INTEGER | TY_FLOAT, 0), args[2] = {x, gen_value(g, x.type)}, inner[2];
+    struct val x = gen_pick(g, TY_INTEGER | TY_FLOAT, 0), args[2] = {x, gen_value(g, x.type)},
+               inner[2];
     struct type types[2] = {x.type, x.type};
     struct region r;
     int n = gen_chance(g, 50) ? 2 : 1;
@@ -98,13 +100,14 @@ static struct shared loop_body(struct gen *g, int count, const struct type *type
     return s;
 }
 
-static void emit_loop(struct gen *g, int condition, const struct shared *body, const struct val *init)
+static void emit_loop(struct gen *g, int condition, const struct shared *body,
+                      const struct val *init)
 {
     struct buf shape = {0};
     put_tuple_type(&shape, body->param_count, body->params);
     struct val state = gen_emit_raw(g, shape.data, "tuple", body->param_count, init, NULL);
-    gen_emit_tuple(g, OP_WHILE, body->param_count, body->params, 1, &state, NULL, ", condition=c%d, body=c%d", condition,
-                   body->number);
+    gen_emit_tuple(g, OP_WHILE, body->param_count, body->params, 1, &state, NULL,
+                   ", condition=c%d, body=c%d", condition, body->number);
     buf_free(&shape);
 }
 
@@ -145,21 +148,23 @@ static void conditional(struct gen *g)
         if (two)
             buf_printf(&rest, ", %s_computation=c%d", k ? "false" : "true", body);
         else
-            buf_printf(&rest, "%sc%d%s", k ? ", " : ", branch_computations={", body, k == branches - 1 ? "}" : "");
+            buf_printf(&rest, "%sc%d%s", k ? ", " : ", branch_computations={", body,
+                       k == branches - 1 ? "}" : "");
     }
     gen_emit(g, OP_CONDITIONAL, t, branches + 1, all, "%s", rest.data);
     buf_free(&rest);
 }
 
-/* A call of a target that does not exist, as dead code: its result is unused, or an unused component
- * of a tuple. */
+/* A call of a target that does not exist, as dead code: its result is unused, or an unused
+ * component of a tuple. */
 static void dead_call(struct gen *g, struct val x)
 {
     const struct type types[2] = {x.type, x.type};
     struct buf one = {0}, two = {0};
     put_plain_type(&one, &x.type);
     put_tuple_type(&two, 2, types);
-    struct val both[2] = {x, gen_emit_raw(g, one.data, "custom-call", 1, &x, ", custom_call_target=\"unknown\"")};
+    struct val both[2] = {
+        x, gen_emit_raw(g, one.data, "custom-call", 1, &x, ", custom_call_target=\"unknown\"")};
     if (gen_chance(g, 50))
         gen_element(g, gen_emit_raw(g, two.data, "tuple", 2, both, NULL), 0, x.type);
     buf_free(&one);
@@ -174,7 +179,8 @@ static void custom_call(struct gen *g)
         dead_call(g, x);
         return;
     }
-    gen_emit(g, OP_CUSTOM_CALL, x.type, 1, &x, ", custom_call_target=\"Sharding\", sharding={replicated}");
+    gen_emit(g, OP_CUSTOM_CALL, x.type, 1, &x,
+             ", custom_call_target=\"Sharding\", sharding={replicated}");
 }
 
 void gen_control(struct gen *g, enum opcode op)
@@ -195,7 +201,10 @@ void gen_control(struct gen *g, enum opcode op)
 
 /* ---- tuple ---- */
 
-static struct val token(struct gen *g) { return gen_emit_raw(g, "token[]", "after-all", 0, NULL, NULL); }
+static struct val token(struct gen *g)
+{
+    return gen_emit_raw(g, "token[]", "after-all", 0, NULL, NULL);
+}
 
 static void tuple(struct gen *g)
 {
@@ -225,7 +234,8 @@ void gen_tuple(struct gen *g, enum opcode op)
     case OP_CONSTANT: gen_constant(g, gen_type(g, TY_ANY, 0)); break;
     case OP_DOMAIN:
         both[0] = gen_pick(g, TY_ANY, 0);
-        gen_emit(g, op, both[0].type, 1, both, ", domain={kind=\"sharding\", entry={replicated}, exit={maximal device=0}}");
+        gen_emit(g, op, both[0].type, 1, both,
+                 ", domain={kind=\"sharding\", entry={replicated}, exit={maximal device=0}}");
         break;
     case OP_OPT_BARRIER:
         both[0] = gen_pick(g, TY_ANY, 0);
@@ -242,7 +252,8 @@ static struct val shortened(struct gen *g, struct val x, int d)
 {
     struct type t = x.type;
     t.dynamic |= 1u << d;
-    struct val held[3] = {gen_number(g, DT_S32, 0), gen_value(g, type_scalar(DT_S32)), gen_number(g, DT_S32, t.dims[d])};
+    struct val held[3] = {gen_number(g, DT_S32, 0), gen_value(g, type_scalar(DT_S32)),
+                          gen_number(g, DT_S32, t.dims[d])};
     struct val both[2] = {x, gen_emit(g, OP_CLAMP, held[0].type, 3, held, NULL)};
     return gen_emit(g, OP_SET_DIMENSION_SIZE, t, 2, both, ", dimensions={%d}", d);
 }
@@ -344,12 +355,14 @@ void gen_dynamic(struct gen *g, enum opcode op)
     for (int k = 0; k < y.type.rank; k++)
         all[k] = k;
     if (op == OP_GET_DIMENSION_SIZE) {
-        gen_emit(g, op, type_scalar(DT_S32), 1, &y, ", dimensions={%d}", (int)gen_below(g, y.type.rank));
+        gen_emit(g, op, type_scalar(DT_S32), 1, &y, ", dimensions={%d}",
+                 (int)gen_below(g, y.type.rank));
     } else {
         struct val both[2] = {y, gen_number(g, t, 0)};
         struct buf list = {0};
         put_list(&list, all, y.type.rank);
-        gen_emit(g, OP_REDUCE, type_scalar(t), 2, both, ", dimensions=%s, to_apply=c%d", list.data, sum_of(g, t));
+        gen_emit(g, OP_REDUCE, type_scalar(t), 2, both, ", dimensions=%s, to_apply=c%d", list.data,
+                 sum_of(g, t));
         buf_free(&list);
     }
     for (int k = before; k < g->region->count; k++) /* what is dynamic stays among ourselves */
@@ -366,10 +379,12 @@ static void all_reduce(struct gen *g, bool in_two)
     struct val x = gen_pick(g, TY_INTEGER | TY_FLOAT, 0);
     int body = gen_reducer(g, 1, &x.type.dtype);
     if (!in_two) {
-        gen_emit(g, OP_ALL_REDUCE, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g), body);
+        gen_emit(g, OP_ALL_REDUCE, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g),
+                 body);
         return;
     }
-    struct val start = gen_emit(g, OP_ALL_REDUCE_START, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g), body);
+    struct val start = gen_emit(g, OP_ALL_REDUCE_START, x.type, 1, &x,
+                                ", replica_groups=%s, to_apply=c%d", groups(g), body);
     for (int k = 0; k < g->region->count; k++)
         if (g->region->vals[k].id == start.id)
             g->region->vals[k].plumbing = true;
@@ -412,19 +427,24 @@ void gen_collective(struct gen *g, enum opcode op)
     case OP_ALL_REDUCE_DONE: all_reduce(g, true); break;
     case OP_ALL_GATHER: one_array(g, op, ", replica_groups={}, dimensions={0}"); break;
     case OP_ALL_GATHER_START:
-    case OP_ALL_GATHER_DONE: in_two(g, "all-gather-start", OP_ALL_GATHER_DONE, ", replica_groups={}, dimensions={0}"); break;
+    case OP_ALL_GATHER_DONE:
+        in_two(g, "all-gather-start", OP_ALL_GATHER_DONE, ", replica_groups={}, dimensions={0}");
+        break;
     case OP_ALL_TO_ALL: one_array(g, op, ", replica_groups={}, dimensions={0}"); break;
     case OP_COLLECTIVE_BROADCAST: one_array(g, op, ", replica_groups={{0}}"); break;
     case OP_COLLECTIVE_PERMUTE:
-        one_array(g, op, gen_chance(g, 70) ? ", source_target_pairs={{0,0}}" : ", source_target_pairs={}");
+        one_array(g, op,
+                  gen_chance(g, 70) ? ", source_target_pairs={{0,0}}" : ", source_target_pairs={}");
         break;
     case OP_COLLECTIVE_PERMUTE_START:
     case OP_COLLECTIVE_PERMUTE_DONE:
-        in_two(g, "collective-permute-start", OP_COLLECTIVE_PERMUTE_DONE, ", source_target_pairs={{0,0}}");
+        in_two(g, "collective-permute-start", OP_COLLECTIVE_PERMUTE_DONE,
+               ", source_target_pairs={{0,0}}");
         break;
     case OP_REDUCE_SCATTER:
         x = not_empty(g, TY_INTEGER | TY_FLOAT);
-        gen_emit(g, op, x.type, 1, &x, ", replica_groups={}, dimensions={0}, to_apply=c%d", gen_reducer(g, 1, &x.type.dtype));
+        gen_emit(g, op, x.type, 1, &x, ", replica_groups={}, dimensions={0}, to_apply=c%d",
+                 gen_reducer(g, 1, &x.type.dtype));
         break;
     case OP_REPLICA_ID:
     case OP_PARTITION_ID: gen_emit(g, op, type_scalar(DT_U32), 0, NULL, NULL); break;

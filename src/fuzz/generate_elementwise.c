@@ -59,17 +59,22 @@ static void binary(struct gen *g, enum opcode op)
 }
 
 /* Predicates and bounds may be scalars. */
-static struct type maybe_scalar(struct gen *g, struct type t) { return gen_chance(g, 30) ? type_scalar(t.dtype) : t; }
+static struct type maybe_scalar(struct gen *g, struct type t)
+{
+    return gen_chance(g, 30) ? type_scalar(t.dtype) : t;
+}
 
 static void ternary(struct gen *g, enum opcode op)
 {
     struct val x = gen_pick(g, sensible_types(g, op), 0);
     if (op == OP_SELECT) {
-        struct val all[3] = {gen_value(g, maybe_scalar(g, type_with(x.type, DT_PRED))), x, gen_value(g, x.type)};
+        struct val all[3] = {gen_value(g, maybe_scalar(g, type_with(x.type, DT_PRED))), x,
+                             gen_value(g, x.type)};
         gen_emit(g, op, x.type, 3, all, NULL);
         return;
     }
-    struct val all[3] = {gen_value(g, maybe_scalar(g, x.type)), x, gen_value(g, maybe_scalar(g, x.type))};
+    struct val all[3] = {gen_value(g, maybe_scalar(g, x.type)), x,
+                         gen_value(g, maybe_scalar(g, x.type))};
     gen_emit(g, op, x.type, 3, all, NULL);
 }
 
@@ -90,9 +95,11 @@ void gen_compare(struct gen *g, enum opcode op)
     struct val x = gen_pick(g, TY_ARRAY, 0);
     struct val both[2] = {x, gen_value(g, x.type)};
     int count = enum_count(A_DIRECTION);
-    int direction = (int)gen_below(g, dtype_is_complex(x.type.dtype) ? 2 : count); /* EQ, NE come first */
+    int direction =
+        (int)gen_below(g, dtype_is_complex(x.type.dtype) ? 2 : count); /* EQ, NE come first */
     bool total = !dtype_is_complex(x.type.dtype) && gen_chance(g, 30);
-    gen_emit(g, op, type_with(x.type, DT_PRED), 2, both, ", direction=%s%s", enum_word(A_DIRECTION, direction),
+    gen_emit(g, op, type_with(x.type, DT_PRED), 2, both, ", direction=%s%s",
+             enum_word(A_DIRECTION, direction),
              total && dtype_is_float(x.type.dtype) ? ", type=TOTALORDER" : "");
 }
 
@@ -143,8 +150,8 @@ static void bitcast(struct gen *g)
 static void reduce_precision(struct gen *g)
 {
     struct val x = gen_pick(g, TY_FLOAT, 0);
-    gen_emit(g, OP_REDUCE_PRECISION, x.type, 1, &x, ", exponent_bits=%d, mantissa_bits=%d", (int)gen_between(g, 1, 9),
-             (int)gen_between(g, 0, 24));
+    gen_emit(g, OP_REDUCE_PRECISION, x.type, 1, &x, ", exponent_bits=%d, mantissa_bits=%d",
+             (int)gen_between(g, 1, 9), (int)gen_between(g, 0, 24));
 }
 
 static void stochastic_convert(struct gen *g)

@@ -5,8 +5,8 @@
  * generate_shared.c   computations that several instructions call
  * generate_NAME.c     a function gen_<family> for each family of op.def
  *
- * A region is a computation that is being written. Families take operands from the values that the region already has, or have
- * new ones made: parameters in ENTRY, constants elsewhere.
+ * A region is a computation that is being written. Families take operands from the values that the
+ * region already has, or have new ones made: parameters in ENTRY, constants elsewhere.
  */
 #ifndef HLO_GENERATE_PRIV_H
 #define HLO_GENERATE_PRIV_H
@@ -77,12 +77,16 @@ struct gen {
 uint64_t gen_bits(struct gen *g);
 int64_t gen_below(struct gen *g, int64_t n); /* 0 .. n-1; 0 for n < 1 */
 bool gen_chance(struct gen *g, int percent);
-static inline int64_t gen_between(struct gen *g, int64_t low, int64_t high) { return low + gen_below(g, high - low + 1); }
+static inline int64_t gen_between(struct gen *g, int64_t low, int64_t high)
+{
+    return low + gen_below(g, high - low + 1);
+}
 void gen_shuffle(struct gen *g, int64_t *items, int count);
 
 /* ---- types ---- */
 
-enum dtype gen_dtype(struct gen *g, unsigned types); /* a type of the classes TY_..., ored; TY_ANY: any */
+enum dtype gen_dtype(struct gen *g,
+                     unsigned types); /* a type of the classes TY_..., ored; TY_ANY: any */
 /* A type for an operand beside one of type `t`: operands may not be floats of two types. */
 enum dtype gen_partner(struct gen *g, enum dtype t);
 struct type gen_type(struct gen *g, unsigned types, int least_rank);
@@ -97,39 +101,45 @@ void put_list(struct buf *out, const int64_t *items, int count); /* {1,2} */
 
 /* ---- values ---- */
 
-struct val gen_value(struct gen *g, struct type t);                 /* a value of this type, old or new */
-struct val gen_fresh(struct gen *g, struct type t);                 /* a new value of this type */
-struct val gen_pick(struct gen *g, unsigned types, int least_rank); /* a value of some type without dynamic dimensions */
+struct val gen_value(struct gen *g, struct type t); /* a value of this type, old or new */
+struct val gen_fresh(struct gen *g, struct type t); /* a new value of this type */
+struct val gen_pick(struct gen *g, unsigned types,
+                    int least_rank); /* a value of some type without dynamic dimensions */
 struct val gen_constant(struct gen *g, struct type t);
 struct val gen_number(struct gen *g, enum dtype t, int64_t n); /* a scalar constant */
-struct val gen_last(struct gen *g, const struct type *t);      /* the newest of this type; id -1: none */
+struct val gen_last(struct gen *g, const struct type *t); /* the newest of this type; id -1: none */
 
 /* ---- instructions ---- */
 
 /* Writes `type op(operands)`, followed by `rest`, a format. */
-struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count, const struct val *operands, const char *rest, ...)
-    PRINTF_LIKE(6, 7);
+struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count,
+                    const struct val *operands, const char *rest, ...) PRINTF_LIKE(6, 7);
 /* The same with a tuple of types; `out` gets a get-tuple-element for each component. */
-void gen_emit_tuple(struct gen *g, enum opcode op, int result_count, const struct type *results, int count,
-                    const struct val *operands, struct val *out, const char *rest, ...) PRINTF_LIKE(8, 9);
+void gen_emit_tuple(struct gen *g, enum opcode op, int result_count, const struct type *results,
+                    int count, const struct val *operands, struct val *out, const char *rest, ...)
+    PRINTF_LIKE(8, 9);
 /* The same with any shape, for special forms; the value is plumbing. */
-struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count, const struct val *operands, const char *rest,
-                        ...) PRINTF_LIKE(6, 7);
+struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count,
+                        const struct val *operands, const char *rest, ...) PRINTF_LIKE(6, 7);
 struct val gen_element(struct gen *g, struct val tuple, int index, struct type t);
 void put_tuple_type(struct buf *out, int count, const struct type *types);
 
 /* ---- computations ---- */
 
-void gen_open(struct gen *g, struct region *r, int param_count, const struct type *params, struct val *out);
+void gen_open(struct gen *g, struct region *r, int param_count, const struct type *params,
+              struct val *out);
 /* The same with a tuple as the only parameter; `out` gets its components. */
-void gen_open_tuple(struct gen *g, struct region *r, int count, const struct type *types, struct val *out);
+void gen_open_tuple(struct gen *g, struct region *r, int count, const struct type *types,
+                    struct val *out);
 /* Ends the region and returns the number of the computation, `c<number>`. */
 int gen_close(struct gen *g, struct val root);
 int gen_close_tuple(struct gen *g, int count, const struct val *roots);
-void gen_instruction(struct gen *g); /* an instruction of any family, or several that belong together */
-void gen_simple(struct gen *g);      /* an instruction that calls no computation */
-void gen_inner(struct gen *g);       /* that, or control flow, random numbers, reductions */
-int gen_reducer(struct gen *g, int count, const enum dtype *types); /* with `count` accumulators and values */
+void gen_instruction(
+    struct gen *g);             /* an instruction of any family, or several that belong together */
+void gen_simple(struct gen *g); /* an instruction that calls no computation */
+void gen_inner(struct gen *g);  /* that, or control flow, random numbers, reductions */
+int gen_reducer(struct gen *g, int count,
+                const enum dtype *types); /* with `count` accumulators and values */
 /* A computation from parameters of these types to results of any types, in which every value is
  * used. `simple`: of instructions that call no computation. */
 struct shared gen_function(struct gen *g, bool simple, int param_count, const struct type *params);
@@ -139,7 +149,8 @@ int gen_step(struct gen *g, struct type t);
 /* ---- computations that several instructions call ---- */
 
 /* A signature of `count` scalar parameters, whose result is the array `result`. */
-struct shared gen_scalar_signature(enum role role, int count, const enum dtype *params, struct type result);
+struct shared gen_scalar_signature(enum role role, int count, const enum dtype *params,
+                                   struct type result);
 /* Keeps the computation that was closed last, as which `s` describes it, for further calls. */
 void gen_share(struct gen *g, struct shared *s, int number);
 /* The number of a kept computation with the signature and role of `wanted` (any role for
@@ -156,7 +167,8 @@ void gen_call(struct gen *g, enum opcode op, const struct shared *s, const struc
 void gen_more_calls(struct gen *g, const struct shared *s);
 
 void gen_map(struct gen *g);
-/* A window over spatial dimensions: writes its text, gives the kernel's sizes, and returns the type of its positions. */
+/* A window over spatial dimensions: writes its text, gives the kernel's sizes, and returns the type
+ * of its positions. */
 struct type gen_conv_window(struct gen *g, struct type spatial, struct buf *out, int64_t *kernel);
 
 #define X(name) void gen_##name(struct gen *g, enum opcode op);

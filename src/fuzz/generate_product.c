@@ -1,5 +1,6 @@
 /*
- * Generates instructions that sum products, and other numeric ones: dot, conv, linalg, fft, batchnorm, rng.
+ * Generates instructions that sum products, and other numeric ones: dot, conv, linalg, fft,
+ * batchnorm, rng.
  */
 #include "fuzz/generate_priv.h"
 
@@ -11,7 +12,8 @@ struct side {
     int64_t batch[GEN_RANK], contracting[GEN_RANK];
 };
 
-static struct side some_side(struct gen *g, enum dtype t, int batch, int contracting, const int64_t *sizes)
+static struct side some_side(struct gen *g, enum dtype t, int batch, int contracting,
+                             const int64_t *sizes)
 {
     struct side s = {.type = {.dtype = t, .rank = batch + contracting + (int)gen_below(g, 3)}};
     int64_t order[GEN_RANK];
@@ -40,7 +42,8 @@ static void put_free(struct type *out, const struct side *s, int batch, int cont
     }
 }
 
-static void put_dot_dims(struct buf *out, const struct side *l, const struct side *r, int batch, int contracting)
+static void put_dot_dims(struct buf *out, const struct side *l, const struct side *r, int batch,
+                         int contracting)
 {
     const struct side *sides[] = {l, r};
     static const char *const names[] = {"lhs", "rhs"};
@@ -57,11 +60,12 @@ static void put_dot_dims(struct buf *out, const struct side *l, const struct sid
 /* Mostly one type everywhere; else types that may well stand together. */
 static void dot_types(struct gen *g, enum dtype *l, enum dtype *r, enum dtype *out)
 {
-    static const enum dtype mixed[][3] = {{DT_S8, DT_S8, DT_S32},    {DT_U8, DT_S8, DT_S32},    {DT_BF16, DT_BF16, DT_F32},
-                                          {DT_F16, DT_F16, DT_F32},  {DT_S32, DT_S32, DT_F32},  {DT_S32, DT_S32, DT_S8},
-                                          {DT_S4, DT_S4, DT_S32},    {DT_F32, DT_BF16, DT_F32}, {DT_F32, DT_F32, DT_F64},
-                                          {DT_F64, DT_F64, DT_F32},  {DT_S16, DT_S16, DT_S64},  {DT_F8E5M2, DT_F8E4M3FN, DT_F32},
-                                          {DT_BF16, DT_BF16, DT_S32}};
+    static const enum dtype mixed[][3] = {
+        {DT_S8, DT_S8, DT_S32},    {DT_U8, DT_S8, DT_S32},    {DT_BF16, DT_BF16, DT_F32},
+        {DT_F16, DT_F16, DT_F32},  {DT_S32, DT_S32, DT_F32},  {DT_S32, DT_S32, DT_S8},
+        {DT_S4, DT_S4, DT_S32},    {DT_F32, DT_BF16, DT_F32}, {DT_F32, DT_F32, DT_F64},
+        {DT_F64, DT_F64, DT_F32},  {DT_S16, DT_S16, DT_S64},  {DT_F8E5M2, DT_F8E4M3FN, DT_F32},
+        {DT_BF16, DT_BF16, DT_S32}};
     *l = *r = *out = gen_dtype(g, TY_ANY);
     if (gen_chance(g, 25)) {
         const enum dtype *m = mixed[gen_below(g, sizeof mixed / sizeof *mixed)];
@@ -80,7 +84,8 @@ static void dot(struct gen *g)
     dot_types(g, &lt, &rt, &out.dtype);
     for (int k = 0; k < 4; k++)
         sizes[k] = gen_between(g, gen_chance(g, 97), gen_chance(g, 15) ? 12 : 4);
-    struct side l = some_side(g, lt, batch, contracting, sizes), r = some_side(g, rt, batch, contracting, sizes);
+    struct side l = some_side(g, lt, batch, contracting, sizes),
+                r = some_side(g, rt, batch, contracting, sizes);
     for (int k = 0; k < batch; k++)
         out.dims[out.rank++] = sizes[k];
     put_free(&out, &l, batch, contracting);
@@ -88,39 +93,47 @@ static void dot(struct gen *g)
     struct val both[2] = {gen_value(g, l.type), gen_value(g, r.type)};
     struct buf rest = {0};
     put_dot_dims(&rest, &l, &r, batch, contracting);
-    gen_emit(g, OP_DOT, out, 2, both, "%s%s", rest.data, gen_chance(g, 10) ? ", operand_precision={highest,highest}" : "");
+    gen_emit(g, OP_DOT, out, 2, both, "%s%s", rest.data,
+             gen_chance(g, 10) ? ", operand_precision={highest,highest}" : "");
     buf_free(&rest);
 }
 
-/* Rows of the left side fall into groups, each of which has a matrix of its own on the right; or the
- * contracted dimension falls into groups, and each gives a matrix. */
+/* Rows of the left side fall into groups, each of which has a matrix of its own on the right; or
+ * the contracted dimension falls into groups, and each gives a matrix. */
 static void ragged_dot(struct gen *g)
 {
     enum dtype t = gen_dtype(g, TY_INTEGER | TY_FLOAT);
-    int64_t m = gen_between(g, 1, 6), k = gen_between(g, 1, 4), n = gen_between(g, 1, 4), groups = gen_between(g, 1, 3);
+    int64_t m = gen_between(g, 1, 6), k = gen_between(g, 1, 4), n = gen_between(g, 1, 4),
+            groups = gen_between(g, 1, 3);
     struct type sizes = type_of(DT_S32, 1, &groups);
     bool contracting = gen_chance(g, 40);
     struct val all[3] = {gen_value(g, type_of(t, 2, (int64_t[]){m, k})),
-                         gen_value(g, contracting ? type_of(t, 2, (int64_t[]){k, n}) : type_of(t, 3, (int64_t[]){groups, k, n})),
+                         gen_value(g, contracting ? type_of(t, 2, (int64_t[]){k, n})
+                                                  : type_of(t, 3, (int64_t[]){groups, k, n})),
                          gen_constant(g, sizes)};
-    struct type out = contracting ? type_of(t, 3, (int64_t[]){groups, m, n}) : type_of(t, 2, (int64_t[]){m, n});
+    struct type out =
+        contracting ? type_of(t, 3, (int64_t[]){groups, m, n}) : type_of(t, 2, (int64_t[]){m, n});
     gen_emit(g, OP_RAGGED_DOT, out, 3, all,
-             contracting ? ", lhs_contracting_dims={1}, rhs_contracting_dims={0}, lhs_ragged_dims={1}"
-                         : ", lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, "
-                           "rhs_group_dims={0}");
+             contracting
+                 ? ", lhs_contracting_dims={1}, rhs_contracting_dims={0}, lhs_ragged_dims={1}"
+                 : ", lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, "
+                   "rhs_group_dims={0}");
 }
 
 static void scaled_dot(struct gen *g)
 {
     static const enum dtype narrow[] = {DT_F8E4M3FN, DT_F8E5M2, DT_BF16, DT_F32};
-    int64_t m = gen_between(g, 1, 4), k = 2 * gen_between(g, 1, 4), n = gen_between(g, 1, 4), block = gen_chance(g, 50) ? 2 : 1;
+    int64_t m = gen_between(g, 1, 4), k = 2 * gen_between(g, 1, 4), n = gen_between(g, 1, 4),
+            block = gen_chance(g, 50) ? 2 : 1;
     enum dtype t = narrow[gen_below(g, 4)], s = gen_chance(g, 50) ? DT_F32 : DT_BF16;
     if (gen_chance(g, 70))
         t = s = gen_chance(g, 50) ? DT_F32 : DT_BF16;
-    struct val all[4] = {gen_value(g, type_of(t, 2, (int64_t[]){m, k})), gen_value(g, type_of(t, 2, (int64_t[]){k, n})),
+    struct val all[4] = {gen_value(g, type_of(t, 2, (int64_t[]){m, k})),
+                         gen_value(g, type_of(t, 2, (int64_t[]){k, n})),
                          gen_value(g, type_of(s, 2, (int64_t[]){m, k / block})),
                          gen_value(g, type_of(s, 2, (int64_t[]){k / block, n}))};
-    gen_emit(g, OP_SCALED_DOT, type_of(s, 2, (int64_t[]){m, n}), 4, all, ", lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+    gen_emit(g, OP_SCALED_DOT, type_of(s, 2, (int64_t[]){m, n}), 4, all,
+             ", lhs_contracting_dims={1}, rhs_contracting_dims={0}");
 }
 
 void gen_dot(struct gen *g, enum opcode op)
@@ -135,7 +148,8 @@ void gen_dot(struct gen *g, enum opcode op)
 /* ---- conv ---- */
 
 /* An order of batch, feature and spatial dimensions, as it is written: `b01f`. */
-static void put_labels(struct gen *g, struct buf *out, int spatial, char first, char second, int64_t *order)
+static void put_labels(struct gen *g, struct buf *out, int spatial, char first, char second,
+                       int64_t *order)
 {
     for (int k = 0; k < spatial + 2; k++)
         order[k] = k;
@@ -144,7 +158,8 @@ static void put_labels(struct gen *g, struct buf *out, int spatial, char first, 
         buf_putc(out, order[d] == 0 ? first : order[d] == 1 ? second : (char)('0' + order[d] - 2));
 }
 
-static struct type by_labels(enum dtype t, int spatial, const int64_t *order, int64_t first, int64_t second, const int64_t *sizes)
+static struct type by_labels(enum dtype t, int spatial, const int64_t *order, int64_t first,
+                             int64_t second, const int64_t *sizes)
 {
     struct type out = {.dtype = t, .rank = spatial + 2};
     for (int d = 0; d < out.rank; d++)
@@ -155,8 +170,10 @@ static struct type by_labels(enum dtype t, int spatial, const int64_t *order, in
 void gen_conv(struct gen *g, enum opcode op)
 {
     int spatial = (int)gen_between(g, gen_chance(g, 90), 3);
-    int64_t features = gen_between(g, 1, 2), batch = gen_between(g, 1, 3), outs = gen_between(g, 1, 3);
-    int64_t fg = gen_chance(g, 20) ? gen_between(g, 2, 3) : 1, bg = fg == 1 && gen_chance(g, 15) ? 2 : 1;
+    int64_t features = gen_between(g, 1, 2), batch = gen_between(g, 1, 3),
+            outs = gen_between(g, 1, 3);
+    int64_t fg = gen_chance(g, 20) ? gen_between(g, 2, 3) : 1,
+            bg = fg == 1 && gen_chance(g, 15) ? 2 : 1;
     int64_t kernel[GEN_RANK], l[GEN_RANK], r[GEN_RANK], o[GEN_RANK];
     enum dtype lt, rt, ot;
     struct type in = {.rank = spatial};
@@ -170,11 +187,12 @@ void gen_conv(struct gen *g, enum opcode op)
     put_labels(g, &labels, spatial, 'i', 'o', r);
     buf_puts(&labels, "->");
     put_labels(g, &labels, spatial, 'b', 'f', o);
-    struct val both[2] = {gen_value(g, by_labels(lt, spatial, l, batch * bg, features * fg, in.dims)),
-                          gen_value(g, by_labels(rt, spatial, r, features, outs * fg * bg, kernel))};
+    struct val both[2] = {
+        gen_value(g, by_labels(lt, spatial, l, batch * bg, features * fg, in.dims)),
+        gen_value(g, by_labels(rt, spatial, r, features, outs * fg * bg, kernel))};
     gen_emit(g, op, by_labels(ot, spatial, o, batch, outs * fg * bg, positions.dims), 2, both,
-             "%s%s, dim_labels=%s, feature_group_count=%d, batch_group_count=%d", spatial ? ", " : "", spatial ? window.data : "",
-             labels.data, (int)fg, (int)bg);
+             "%s%s, dim_labels=%s, feature_group_count=%d, batch_group_count=%d",
+             spatial ? ", " : "", spatial ? window.data : "", labels.data, (int)fg, (int)bg);
     buf_free(&window);
     buf_free(&labels);
 }
@@ -213,7 +231,8 @@ static void cholesky(struct gen *g)
     enum dtype t = gen_chance(g, 60) ? DT_F32 : DT_F64;
     struct val a = gen_fresh(g, type_of(t, 3, (int64_t[]){batch, n, n})), both[2] = {a, a};
     struct val square = gen_emit(g, OP_DOT, a.type, 2, both,
-                                 ", lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={2}");
+                                 ", lhs_batch_dims={0}, lhs_contracting_dims={2}, "
+                                 "rhs_batch_dims={0}, rhs_contracting_dims={2}");
     struct val definite = raise_diagonal(g, square, 3);
     gen_emit(g, OP_CHOLESKY, a.type, 1, &definite, "%s", gen_chance(g, 50) ? ", lower=true" : "");
 }
@@ -225,11 +244,14 @@ static void triangular_solve(struct gen *g)
     int64_t n = gen_between(g, 1, 5), m = gen_between(g, 0, 4);
     int64_t square[3] = {2, n, n}, other[3] = {2, left ? n : m, left ? m : n};
     struct val a = gen_fresh(g, type_of(t, 2 + batched, square + !batched));
-    struct val both[2] = {raise_diagonal(g, a, 9), gen_fresh(g, type_of(t, 2 + batched, other + !batched))};
-    gen_emit(g, OP_TRIANGULAR_SOLVE, both[1].type, 2, both, "%s%s%s, transpose_a=%s", left ? ", left_side=true" : "",
-             gen_chance(g, 50) ? ", lower=true" : "", gen_chance(g, 20) ? ", unit_diagonal=true" : "",
-             enum_word(A_TRANSPOSE_A, (int)gen_between(g, E_TRANSPOSE_A_NO_TRANSPOSE - E_TRANSPOSE_A_INVALID,
-                                                       E_TRANSPOSE_A_ADJOINT - E_TRANSPOSE_A_INVALID)));
+    struct val both[2] = {raise_diagonal(g, a, 9),
+                          gen_fresh(g, type_of(t, 2 + batched, other + !batched))};
+    gen_emit(g, OP_TRIANGULAR_SOLVE, both[1].type, 2, both, "%s%s%s, transpose_a=%s",
+             left ? ", left_side=true" : "", gen_chance(g, 50) ? ", lower=true" : "",
+             gen_chance(g, 20) ? ", unit_diagonal=true" : "",
+             enum_word(A_TRANSPOSE_A,
+                       (int)gen_between(g, E_TRANSPOSE_A_NO_TRANSPOSE - E_TRANSPOSE_A_INVALID,
+                                        E_TRANSPOSE_A_ADJOINT - E_TRANSPOSE_A_INVALID)));
 }
 
 void gen_linalg(struct gen *g, enum opcode op)
@@ -264,7 +286,8 @@ void gen_fft(struct gen *g, enum opcode op)
     struct val x = gen_value(g, in);
     struct buf list = {0};
     put_list(&list, lengths, axes);
-    gen_emit(g, op, out, 1, &x, ", fft_type=%s, fft_length=%s", enum_word(A_FFT_TYPE, kind), list.data);
+    gen_emit(g, op, out, 1, &x, ", fft_type=%s, fft_length=%s", enum_word(A_FFT_TYPE, kind),
+             list.data);
     buf_free(&list);
 }
 
@@ -286,8 +309,8 @@ void gen_batchnorm(struct gen *g, enum opcode op)
     if (op == OP_BATCH_NORM_INFERENCE)
         gen_emit(g, op, t, 5, all, ", epsilon=0.25, feature_index=%d", feature);
     else
-        gen_emit_tuple(g, op, 3, results, op == OP_BATCH_NORM_GRAD ? 5 : 3, all, NULL, ", epsilon=0.25, feature_index=%d",
-                       feature);
+        gen_emit_tuple(g, op, 3, results, op == OP_BATCH_NORM_GRAD ? 5 : 3, all, NULL,
+                       ", epsilon=0.25, feature_index=%d", feature);
 }
 
 /* ---- rng ---- */
@@ -300,7 +323,8 @@ static void bit_generator(struct gen *g)
     struct type state = type_of(DT_U64, 1, &words);
     struct type results[2] = {state, type_with(gen_type(g, TY_ANY, 0), types[gen_below(g, 6)])};
     struct val x = gen_value(g, state);
-    gen_emit_tuple(g, OP_RNG_BIT_GENERATOR, 2, results, 1, &x, NULL, ", algorithm=%s", enum_word(A_ALGORITHM_RNG, algorithm));
+    gen_emit_tuple(g, OP_RNG_BIT_GENERATOR, 2, results, 1, &x, NULL, ", algorithm=%s",
+                   enum_word(A_ALGORITHM_RNG, algorithm));
 }
 
 /* The predicates check that the numbers lie where they should. */
@@ -310,7 +334,8 @@ static void random_numbers(struct gen *g)
     bool normal = dtype_is_float(t) && gen_chance(g, 30);
     struct type type = type_with(gen_type(g, TY_ANY, 0), t);
     struct val both[2] = {gen_number(g, t, 0), gen_number(g, t, 1)};
-    struct val x = gen_emit(g, OP_RNG, type, 2, both, ", distribution=%s", normal ? "rng_normal" : "rng_uniform");
+    struct val x = gen_emit(g, OP_RNG, type, 2, both, ", distribution=%s",
+                            normal ? "rng_normal" : "rng_uniform");
     struct val sides[2] = {x, filled(g, type, normal ? -6 : 0)};
     gen_emit(g, OP_COMPARE, type_with(type, DT_PRED), 2, sides, ", direction=GE");
 }
@@ -322,6 +347,8 @@ void gen_rng(struct gen *g, enum opcode op)
     switch (op) {
     case OP_RNG_BIT_GENERATOR: bit_generator(g); break;
     case OP_RNG: random_numbers(g); break;
-    default: gen_emit(g, op, type_of(DT_U64, 1, &two), 0, NULL, ", delta=%d", (int)gen_between(g, 1, 9)); break;
+    default:
+        gen_emit(g, op, type_of(DT_U64, 1, &two), 0, NULL, ", delta=%d", (int)gen_between(g, 1, 9));
+        break;
     }
 }

@@ -8,7 +8,8 @@
 static enum opcode combiner(struct gen *g, enum dtype t)
 {
     static const enum opcode logical[] = {OP_AND, OP_OR, OP_XOR, OP_MAXIMUM, OP_MINIMUM},
-                             integers[] = {OP_ADD, OP_MULTIPLY, OP_MAXIMUM, OP_MINIMUM, OP_AND, OP_OR, OP_XOR, OP_ADD},
+                             integers[] = {OP_ADD, OP_MULTIPLY, OP_MAXIMUM, OP_MINIMUM,
+                                           OP_AND, OP_OR,       OP_XOR,     OP_ADD},
                              floats[] = {OP_ADD, OP_ADD, OP_MAXIMUM, OP_MINIMUM, OP_MULTIPLY};
     if (t == DT_PRED)
         return logical[gen_below(g, 5)];
@@ -83,14 +84,16 @@ static int comparator(struct gen *g, int count, const struct type *types)
         key = 0;
     for (int k = 0; k < 2 * count; k++)
         params[k] = types[k / 2].dtype;
-    struct shared s = gen_scalar_signature(ROLE_COMPARATOR, 2 * count, params, type_scalar(DT_PRED));
+    struct shared s =
+        gen_scalar_signature(ROLE_COMPARATOR, 2 * count, params, type_scalar(DT_PRED));
     int number = gen_reuse(g, 40, &s);
     if (number >= 0)
         return number;
     gen_open(g, &r, 2 * count, s.params, v);
     struct val both[2] = {v[2 * key], v[2 * key + 1]};
     number = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=%s%s",
-                                   gen_chance(g, 60) ? "LT" : "GT", dtype_is_float(types[key].dtype) ? ", type=TOTALORDER" : ""));
+                                   gen_chance(g, 60) ? "LT" : "GT",
+                                   dtype_is_float(types[key].dtype) ? ", type=TOTALORDER" : ""));
     gen_share(g, &s, number);
     return number;
 }
@@ -106,9 +109,10 @@ static enum opcode scalar_opcode(struct gen *g, enum dtype t, enum op_class clas
     enum opcode fits[OP_COUNT];
     int count = 0;
     for (int op = 0; op < OP_COUNT; op++)
-        if (op_table[op].class == class && op_table[op].family == FAMILY_elementwise && op_table[op].types & bit &&
-            !(op >= OP_SHIFT_LEFT && op <= OP_SHIFT_RIGHT_LOGICAL) && op != OP_IMAG && op != OP_REAL && op != OP_ABS &&
-            op != OP_IS_FINITE && op != OP_MULHI && op != OP_REMAINDER &&
+        if (op_table[op].class == class && op_table[op].family == FAMILY_elementwise &&
+            op_table[op].types & bit && !(op >= OP_SHIFT_LEFT && op <= OP_SHIFT_RIGHT_LOGICAL) &&
+            op != OP_IMAG && op != OP_REAL && op != OP_ABS && op != OP_IS_FINITE &&
+            op != OP_MULHI && op != OP_REMAINDER &&
             !(bit == TY_COMPLEX && (op == OP_MAXIMUM || op == OP_MINIMUM)))
             fits[count++] = (enum opcode)op;
     return count ? fits[gen_below(g, count)] : OP_INVALID;
@@ -161,15 +165,18 @@ static void reduce(struct gen *g)
                 results[k].dims[results[k].rank++] = x.type.dims[d];
     for (int k = 0; k < n; k++) {
         all[k] = k ? gen_value(g, type_with(x.type, types[k])) : x;
-        all[n + k] = gen_chance(g, 50) ? gen_number(g, types[k], 0) : gen_value(g, type_scalar(types[k]));
+        all[n + k] =
+            gen_chance(g, 50) ? gen_number(g, types[k], 0) : gen_value(g, type_scalar(types[k]));
     }
     int body = gen_reducer(g, n, types);
     struct buf list = {0};
     put_list(&list, order, count);
     if (n == 1)
-        gen_emit(g, OP_REDUCE, results[0], 2, all, ", dimensions=%s, to_apply=c%d", list.data, body);
+        gen_emit(g, OP_REDUCE, results[0], 2, all, ", dimensions=%s, to_apply=c%d", list.data,
+                 body);
     else
-        gen_emit_tuple(g, OP_REDUCE, n, results, 2 * n, all, NULL, ", dimensions=%s, to_apply=c%d", list.data, body);
+        gen_emit_tuple(g, OP_REDUCE, n, results, 2 * n, all, NULL, ", dimensions=%s, to_apply=c%d",
+                       list.data, body);
     buf_free(&list);
 }
 
@@ -185,7 +192,8 @@ static void scan(struct gen *g)
 {
     struct val x = gen_pick(g, TY_INTEGER | TY_FLOAT, 1);
     int d = (int)gen_below(g, x.type.rank);
-    struct type slice = without_dim(x.type, d), params[2] = {slice, slice}, results[2] = {x.type, slice};
+    struct type slice = without_dim(x.type, d), params[2] = {slice, slice},
+                results[2] = {x.type, slice};
     struct region r;
     struct val v[2], out[2];
     gen_open(g, &r, 2, params, v);
@@ -193,8 +201,9 @@ static void scan(struct gen *g)
         out[k] = gen_emit(g, combiner(g, slice.dtype), slice, 2, v, NULL);
     int body = gen_close_tuple(g, 2, out);
     struct val all[2] = {x, gen_value(g, slice)};
-    gen_emit_tuple(g, OP_SCAN, 2, results, 2, all, NULL, ", dimensions={%d}, num_carries=1%s, is_associative=false, to_apply=c%d",
-                   d, gen_chance(g, 30) ? ", is_reverse=true" : "", body);
+    gen_emit_tuple(g, OP_SCAN, 2, results, 2, all, NULL,
+                   ", dimensions={%d}, num_carries=1%s, is_associative=false, to_apply=c%d", d,
+                   gen_chance(g, 30) ? ", is_reverse=true" : "", body);
 }
 
 void gen_reduce(struct gen *g, enum opcode op)
@@ -214,7 +223,8 @@ struct window {
 /* Positions of a window over n elements; negative: it does not make sense. */
 static int64_t positions(const struct window *w, int64_t n)
 {
-    int64_t padded = w->low + (n ? (n - 1) * w->base + 1 : 0) + w->high, win = (w->size - 1) * w->dilation + 1;
+    int64_t padded = w->low + (n ? (n - 1) * w->base + 1 : 0) + w->high,
+            win = (w->size - 1) * w->dilation + 1;
     return padded < 0 ? -1 : padded == 0 || win > padded ? 0 : (padded - win) / w->stride + 1;
 }
 
@@ -277,7 +287,8 @@ static void reduce_window(struct gen *g)
     struct type results[2] = {t, type_with(t, types[1])};
     for (int k = 0; k < n; k++) {
         all[k] = k ? gen_value(g, type_with(x.type, types[k])) : x;
-        all[n + k] = gen_chance(g, 60) ? gen_number(g, types[k], 0) : gen_value(g, type_scalar(types[k]));
+        all[n + k] =
+            gen_chance(g, 60) ? gen_number(g, types[k], 0) : gen_value(g, type_scalar(types[k]));
     }
     int body = gen_reducer(g, n, types);
     struct buf rest = {0};
@@ -285,7 +296,8 @@ static void reduce_window(struct gen *g)
     if (n == 1)
         gen_emit(g, OP_REDUCE_WINDOW, t, 2, all, ", %s, to_apply=c%d", rest.data, body);
     else
-        gen_emit_tuple(g, OP_REDUCE_WINDOW, n, results, 2 * n, all, NULL, ", %s, to_apply=c%d", rest.data, body);
+        gen_emit_tuple(g, OP_REDUCE_WINDOW, n, results, 2 * n, all, NULL, ", %s, to_apply=c%d",
+                       rest.data, body);
     buf_free(&rest);
 }
 
@@ -304,16 +316,20 @@ static void select_and_scatter(struct gen *g)
     struct val v[2];
     if (select < 0) {
         gen_open(g, &r, 2, scalars, v);
-        select = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, v, ", direction=%s", directions[gen_below(g, 4)]));
+        select = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, v, ", direction=%s",
+                                       directions[gen_below(g, 4)]));
     }
     if (scatter < 0) {
         gen_open(g, &r, 2, scalars, v);
-        scatter = gen_close(g, gen_emit(g, gen_chance(g, 80) ? OP_ADD : OP_MAXIMUM, scalars[0], 2, v, NULL));
+        scatter = gen_close(
+            g, gen_emit(g, gen_chance(g, 80) ? OP_ADD : OP_MAXIMUM, scalars[0], 2, v, NULL));
     }
-    struct val all[3] = {x, gen_value(g, source), gen_number(g, x.type.dtype, gen_chance(g, 70) ? 0 : 1)};
+    struct val all[3] = {x, gen_value(g, source),
+                         gen_number(g, x.type.dtype, gen_chance(g, 70) ? 0 : 1)};
     struct buf rest = {0};
     put_window(&rest, w, source.rank);
-    gen_emit(g, OP_SELECT_AND_SCATTER, x.type, 3, all, ", %s, select=c%d, scatter=c%d", rest.data, select, scatter);
+    gen_emit(g, OP_SELECT_AND_SCATTER, x.type, 3, all, ", %s, select=c%d, scatter=c%d", rest.data,
+             select, scatter);
     buf_free(&rest);
 }
 
@@ -333,8 +349,8 @@ static void topk(struct gen *g)
     struct type t = x.type;
     t.dims[t.rank - 1] = gen_between(g, 0, t.dims[t.rank - 1]);
     struct type results[2] = {t, type_with(t, DT_S32)};
-    gen_emit_tuple(g, OP_TOPK, 2, results, 1, &x, NULL, ", k=%d, largest=%s", (int)t.dims[t.rank - 1],
-                   gen_chance(g, 60) ? "true" : "false");
+    gen_emit_tuple(g, OP_TOPK, 2, results, 1, &x, NULL, ", k=%d, largest=%s",
+                   (int)t.dims[t.rank - 1], gen_chance(g, 60) ? "true" : "false");
 }
 
 void gen_sort(struct gen *g, enum opcode op)
@@ -351,11 +367,13 @@ void gen_sort(struct gen *g, enum opcode op)
         all[k] = gen_value(g, types[k]);
     }
     int body = comparator(g, n, types), d = (int)gen_below(g, types[0].rank);
-    const char *stable = n > 1 || gen_chance(g, 50) ? ", is_stable=true" : ""; /* else nobody could tell */
+    const char *stable =
+        n > 1 || gen_chance(g, 50) ? ", is_stable=true" : ""; /* else nobody could tell */
     if (n == 1)
         gen_emit(g, op, types[0], 1, all, ", dimensions={%d}%s, to_apply=c%d", d, stable, body);
     else
-        gen_emit_tuple(g, op, n, types, n, all, NULL, ", dimensions={%d}%s, to_apply=c%d", d, stable, body);
+        gen_emit_tuple(g, op, n, types, n, all, NULL, ", dimensions={%d}%s, to_apply=c%d", d,
+                       stable, body);
 }
 
 /* ---- map, which stands with control flow in op.def ---- */
@@ -372,7 +390,8 @@ void gen_map(struct gen *g)
         all[k] = gen_value(g, types[k]);
     struct buf list = {0};
     put_list(&list, dims, types[0].rank);
-    gen_emit(g, OP_MAP, types[0], n, all, ", dimensions=%s, to_apply=c%d", list.data, scalar_function(g, n, types));
+    gen_emit(g, OP_MAP, types[0], n, all, ", dimensions=%s, to_apply=c%d", list.data,
+             scalar_function(g, n, types));
     buf_free(&list);
 }
 

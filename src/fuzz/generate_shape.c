@@ -22,7 +22,8 @@ static void broadcast(struct gen *g)
         dims[place[d]] = x.type.dims[d];
     struct buf list = {0};
     put_list(&list, place, x.type.rank);
-    gen_emit(g, OP_BROADCAST, type_of(x.type.dtype, rank, dims), 1, &x, ", dimensions=%s", list.data);
+    gen_emit(g, OP_BROADCAST, type_of(x.type.dtype, rank, dims), 1, &x, ", dimensions=%s",
+             list.data);
     buf_free(&list);
 }
 
@@ -94,7 +95,8 @@ static void reshape(struct gen *g)
                 t.dims[k] = t.dims[k + 1];
             t.rank--;
         } else if (t.rank < 6) {
-            int64_t size = t.rank ? t.dims[d] : 1, part = gen_chance(g, 60) && size % 2 == 0 ? 2 : 1;
+            int64_t size = t.rank ? t.dims[d] : 1,
+                    part = gen_chance(g, 60) && size % 2 == 0 ? 2 : 1;
             for (int k = t.rank; k > d; k--)
                 t.dims[k] = t.dims[k - 1];
             t.rank++;
@@ -176,9 +178,13 @@ void gen_shape(struct gen *g, enum opcode op)
 
 /* ---- dynslice ---- */
 
-static enum dtype index_type(struct gen *g) { return gen_chance(g, 60) ? DT_S32 : gen_dtype(g, TY_INTEGER); }
+static enum dtype index_type(struct gen *g)
+{
+    return gen_chance(g, 60) ? DT_S32 : gen_dtype(g, TY_INTEGER);
+}
 
-/* Operands from `first` on: one scalar for each dimension, or now and then all of them in a vector. */
+/* Operands from `first` on: one scalar for each dimension, or now and then all of them in a vector.
+ */
 static int put_starts(struct gen *g, int rank, struct val *out)
 {
     enum dtype t = index_type(g);
@@ -196,7 +202,9 @@ static int put_starts(struct gen *g, int rank, struct val *out)
 static struct type window_of(struct gen *g, struct type t)
 {
     for (int d = 0; d < t.rank; d++)
-        t.dims[d] = gen_chance(g, 40) ? t.dims[d] : gen_between(g, t.dims[d] > 0 && gen_chance(g, 95), t.dims[d]);
+        t.dims[d] = gen_chance(g, 40)
+                        ? t.dims[d]
+                        : gen_between(g, t.dims[d] > 0 && gen_chance(g, 95), t.dims[d]);
     return t;
 }
 
@@ -223,7 +231,8 @@ void gen_dynslice(struct gen *g, enum opcode op)
 struct dims {
     struct type operand, indices; /* indices: batch dimensions, and the index vector somewhere */
     int64_t slice[GEN_RANK];      /* size along each dimension of the operand */
-    int64_t collapsed[GEN_RANK], batching[GEN_RANK], index_batching[GEN_RANK], map[GEN_RANK], offset[GEN_RANK];
+    int64_t collapsed[GEN_RANK], batching[GEN_RANK], index_batching[GEN_RANK], map[GEN_RANK],
+        offset[GEN_RANK];
     int collapsed_count, batching_count, map_count, offset_count;
     int vector;         /* index_vector_dim */
     struct type slices; /* the gathered array: batch dimensions with the windows among them */
@@ -283,7 +292,8 @@ static void choose_offsets(struct gen *g, struct dims *s)
     int64_t windows[GEN_RANK], batch[GEN_RANK];
     int window_count = 0, batch_count = 0;
     for (int d = 0; d < s->operand.rank; d++)
-        if (!holds(s->collapsed, s->collapsed_count, d) && !holds(s->batching, s->batching_count, d))
+        if (!holds(s->collapsed, s->collapsed_count, d) &&
+            !holds(s->batching, s->batching_count, d))
             windows[window_count++] = s->slice[d];
     for (int d = 0; d < s->indices.rank; d++)
         if (d != s->vector)
@@ -348,7 +358,8 @@ static void scatter(struct gen *g, struct dims *s)
     put_named_list(&rest, "scatter_dims_to_operand_dims", s->map, s->map_count);
     if (s->batching_count > 0) {
         put_named_list(&rest, "input_batching_dims", s->batching, s->batching_count);
-        put_named_list(&rest, "scatter_indices_batching_dims", s->index_batching, s->batching_count);
+        put_named_list(&rest, "scatter_indices_batching_dims", s->index_batching,
+                       s->batching_count);
     }
     buf_printf(&rest, ", index_vector_dim=%d, to_apply=c%d", s->vector, gen_reducer(g, n, dtypes));
     if (n == 1)

@@ -8,7 +8,8 @@
 
 /* ---- which there are ---- */
 
-struct shared gen_scalar_signature(enum role role, int count, const enum dtype *params, struct type result)
+struct shared gen_scalar_signature(enum role role, int count, const enum dtype *params,
+                                   struct type result)
 {
     struct shared s = {.role = role, .param_count = count, .results = {result}};
     for (int k = 0; k < count; k++)
@@ -36,8 +37,9 @@ static bool same_types(int count, const struct type *a, const struct type *b)
 
 static bool fits(const struct shared *s, const struct shared *wanted)
 {
-    return (wanted->role == ROLE_CALLEE || wanted->role == s->role) && s->param_count == wanted->param_count &&
-           s->takes_tuple == wanted->takes_tuple && s->result_count == wanted->result_count && (wanted->random || !s->random) &&
+    return (wanted->role == ROLE_CALLEE || wanted->role == s->role) &&
+           s->param_count == wanted->param_count && s->takes_tuple == wanted->takes_tuple &&
+           s->result_count == wanted->result_count && (wanted->random || !s->random) &&
            same_types(s->param_count, s->params, wanted->params) &&
            same_types(s->result_count ? s->result_count : 1, s->results, wanted->results);
 }
@@ -100,8 +102,9 @@ void gen_arguments(struct gen *g, const struct shared *s, struct val *out)
 
 void gen_call(struct gen *g, enum opcode op, const struct shared *s, const struct val *args)
 {
-    const char *composite = ", is_composite=true, "
-                            "frontend_attributes={composite.name=\"own.op\",composite.version=\"1\"}";
+    const char *composite =
+        ", is_composite=true, "
+        "frontend_attributes={composite.name=\"own.op\",composite.version=\"1\"}";
     struct buf rest = {0}, shape = {0};
     struct val tuple;
     int count = s->param_count;
@@ -113,7 +116,8 @@ void gen_call(struct gen *g, enum opcode op, const struct shared *s, const struc
         count = 1;
     }
     if (op == OP_FUSION)
-        buf_printf(&rest, ", kind=%s, calls=c%d", enum_word(A_KIND, (int)gen_below(g, 3)), s->number);
+        buf_printf(&rest, ", kind=%s, calls=c%d", enum_word(A_KIND, (int)gen_below(g, 3)),
+                   s->number);
     else
         buf_printf(&rest, ", to_apply=c%d%s", s->number, gen_chance(g, 10) ? composite : "");
     if (s->result_count == 0)
@@ -136,7 +140,8 @@ static bool is_elementwise(const struct shared *s)
     for (int k = 0; k < s->param_count; k++)
         if (!is_scalar(&s->params[k]) || s->params[k].dtype != s->params[0].dtype)
             return false;
-    return s->param_count > 0 && !s->takes_tuple && !s->random && s->result_count == 0 && is_scalar(&s->results[0]);
+    return s->param_count > 0 && !s->takes_tuple && !s->random && s->result_count == 0 &&
+           is_scalar(&s->results[0]);
 }
 
 static void put_all_dims(struct buf *out, int rank)
@@ -158,8 +163,8 @@ static void map(struct gen *g, const struct shared *s)
     }
     put_all_dims(&list, t.rank);
     note_call(g, s);
-    gen_emit(g, OP_MAP, type_with(t, s->results[0].dtype), s->param_count, args, ", dimensions=%s, to_apply=c%d", list.data,
-             s->number);
+    gen_emit(g, OP_MAP, type_with(t, s->results[0].dtype), s->param_count, args,
+             ", dimensions=%s, to_apply=c%d", list.data, s->number);
     buf_free(&list);
 }
 
@@ -171,7 +176,8 @@ static void reduce(struct gen *g, const struct shared *s)
     struct buf list = {0};
     put_all_dims(&list, t.rank);
     note_call(g, s);
-    gen_emit(g, OP_REDUCE, s->results[0], 2, both, ", dimensions=%s, to_apply=c%d", list.data, s->number);
+    gen_emit(g, OP_REDUCE, s->results[0], 2, both, ", dimensions=%s, to_apply=c%d", list.data,
+             s->number);
     buf_free(&list);
 }
 
@@ -183,7 +189,8 @@ static void conditional(struct gen *g, const struct shared *s)
     gen_arguments(g, s, all + 2);
     note_call(g, s);
     if (s->result_count == 0)
-        gen_emit(g, OP_CONDITIONAL, s->results[0], 3, all, ", true_computation=c%d, false_computation=c%d", s->number, s->number);
+        gen_emit(g, OP_CONDITIONAL, s->results[0], 3, all,
+                 ", true_computation=c%d, false_computation=c%d", s->number, s->number);
     else
         gen_emit_tuple(g, OP_CONDITIONAL, s->result_count, s->results, 3, all, NULL,
                        ", true_computation=c%d, false_computation=c%d", s->number, s->number);

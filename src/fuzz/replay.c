@@ -1,5 +1,6 @@
 /*
- * Runs a fuzz target on every file below a folder and prints TAP: inputs that once caused trouble stay tests.
+ * Runs a fuzz target on every file below a folder and prints TAP: inputs that once caused trouble
+ * stay tests.
  */
 #include "base/base.h"
 

@@ -1,6 +1,7 @@
 /*
- * The folder and silenced streams of a fuzz target. The folder is in $TMPDIR or /tmp and is removed when the process ends. Only
- * the streams stdout and stderr are redirected, not their descriptors, so that reports of sanitizers still come through.
+ * The folder and silenced streams of a fuzz target. The folder is in $TMPDIR or /tmp and is removed
+ * when the process ends. Only the streams stdout and stderr are redirected, not their descriptors,
+ * so that reports of sanitizers still come through.
  */
 #include "fuzz/room.h"
 

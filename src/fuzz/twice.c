@@ -2,9 +2,9 @@
  * Runs whole modules by fast and by plain kernels, traced and not traced, or on one thread and on
  * several, and compares results.
  *
- * Fast and plain kernels may add floats in different orders. So sums are compared within a bound, and values that are computed
- * from them are not compared at all: a comparison or rounding may turn a small difference into a large one. Arguments are
- * quarters, whose sums are exact.
+ * Fast and plain kernels may add floats in different orders. So sums are compared within a bound,
+ * and values that are computed from them are not compared at all: a comparison or rounding may turn
+ * a small difference into a large one. Arguments are quarters, whose sums are exact.
  */
 #include "fuzz/twice.h"
 
@@ -30,7 +30,8 @@ static int64_t leaf_elements(const struct shape *s)
     return total < MOST_SHARED_WORK ? total : MOST_SHARED_WORK;
 }
 
-/* Elements that are looked at for each element of the result, where that is not all of an operand. */
+/* Elements that are looked at for each element of the result, where that is not all of an operand.
+ */
 static int64_t inner_work(const struct inst *i)
 {
     struct window w = inst_window(i);
@@ -54,7 +55,8 @@ static bool is_little_work(const struct module *m, int64_t most)
         for (int k = 0; k < m->computations[c]->inst_count; k++) {
             const struct inst *i = m->computations[c]->insts[k];
             int64_t work;
-            if (!mul_i64(1 + leaf_elements(i->shape), inner_work(i), &work) || (total += work) >= most)
+            if (!mul_i64(1 + leaf_elements(i->shape), inner_work(i), &work) ||
+                (total += work) >= most)
                 return false;
         }
     return true;
@@ -65,7 +67,8 @@ static bool is_little_work(const struct module *m, int64_t most)
 enum likeness {
     TAME,  /* arguments and what is moved, chosen or counted of them: sums of it are exact */
     EQUAL, /* the same on both sides, but any number */
-    CLOSE, /* a function of such a number, whose last bits differ from one implementation to the next */
+    CLOSE, /* a function of such a number, whose last bits differ from one implementation to the
+              next */
     NEAR,  /* a sum of tame numbers in some order */
     WILD
 };
@@ -194,7 +197,8 @@ static double greatest(const struct literal *l)
     return most;
 }
 
-static bool leaf_agrees(const struct literal *a, const struct literal *b, enum likeness how, struct buf *why)
+static bool leaf_agrees(const struct literal *a, const struct literal *b, enum likeness how,
+                        struct buf *why)
 {
     if (how == WILD)
         return true;
@@ -207,8 +211,8 @@ static bool leaf_agrees(const struct literal *a, const struct literal *b, enum l
 }
 
 /* A root tuple's components are as like as what they were made of. */
-static bool agree(const struct inst *root, const uint8_t *known, const struct literal *a, const struct literal *b,
-                  struct buf *why)
+static bool agree(const struct inst *root, const uint8_t *known, const struct literal *a,
+                  const struct literal *b, struct buf *why)
 {
     if (!shape_is_tuple(a->shape))
         return leaf_agrees(a, b, (enum likeness)known[root->index], why);
@@ -252,7 +256,8 @@ static void hold_against_foresight(struct pair *p, struct program *program)
 {
     const struct foresight *f = eval_foresee(program);
     if (f->known && f->exact && program->peak != f->peak)
-        buf_printf(&p->memory, "%zu bytes were foreseen, %zu were needed\n", f->peak, program->peak);
+        buf_printf(&p->memory, "%zu bytes were foreseen, %zu were needed\n", f->peak,
+                   program->peak);
 }
 
 struct manner {
@@ -271,12 +276,17 @@ static bool look(void *context, struct sighting *s)
 static struct literal *run_one(struct pair *p, struct manner how)
 {
     static const struct observer observer = {.after = look};
-    struct plan_options options = {
-        .plain = how.plain, .observed = how.observed, .team = how.team, .elided = ELIDED_IOTA, .limits = {20000, 256 << 20, 10}};
+    struct plan_options options = {.plain = how.plain,
+                                   .observed = how.observed,
+                                   .team = how.team,
+                                   .elided = ELIDED_IOTA,
+                                   .limits = {20000, 256 << 20, 10}};
     struct program *program = plan_module(p->ds, p->m, &options);
     if (program && how.observed)
         program->observer = &observer;
-    struct literal *l = program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, NULL, &p->arena) : NULL;
+    struct literal *l = program ? eval_program(p->ds, program, p->args,
+                                               (size_t)p->m->entry->param_count, NULL, &p->arena)
+                                : NULL;
     if (l && !how.observed) /* what is shown takes memory, too */
         hold_against_foresight(p, program);
     program_free(program);
@@ -286,8 +296,8 @@ static struct literal *run_one(struct pair *p, struct manner how)
 static bool hit_limit(const struct diags *ds)
 {
     for (const struct diag *d = ds->first; d; d = d->next)
-        if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME || d->msg == MSG_PLAN_MEMORY ||
-            d->msg == MSG_OUT_OF_MEMORY)
+        if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME ||
+            d->msg == MSG_PLAN_MEMORY || d->msg == MSG_OUT_OF_MEMORY)
             return true;
     return false;
 }
@@ -317,11 +327,26 @@ struct comparison {
 static const struct comparison comparisons[] = {
     {.name = "fast kernels"},
     {.name = "fast kernels, 2 threads", .with = 0, .exact = true, .two = true},
-    {.name = "fast kernels, traced", .how = {.observed = true}, .with = 0, .exact = true, .nans = true},
-    {.name = "fast kernels, traced, 2 threads", .how = {.observed = true}, .with = 2, .exact = true, .two = true},
+    {.name = "fast kernels, traced",
+     .how = {.observed = true},
+     .with = 0,
+     .exact = true,
+     .nans = true},
+    {.name = "fast kernels, traced, 2 threads",
+     .how = {.observed = true},
+     .with = 2,
+     .exact = true,
+     .two = true},
     {.name = "plain kernels", .how = {.plain = true}, .with = 0},
-    {.name = "plain kernels, 2 threads", .how = {.plain = true}, .with = 4, .exact = true, .two = true},
-    {.name = "plain kernels, traced", .how = {.plain = true, .observed = true}, .with = 4, .exact = true},
+    {.name = "plain kernels, 2 threads",
+     .how = {.plain = true},
+     .with = 4,
+     .exact = true,
+     .two = true},
+    {.name = "plain kernels, traced",
+     .how = {.plain = true, .observed = true},
+     .with = 4,
+     .exact = true},
 };
 enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
 
@@ -337,11 +362,15 @@ static bool as_before(struct pair *p, struct literal *const *runs, int k, struct
     const struct literal *a = runs[c->with], *b = runs[k];
     bool same;
     if (a && b)
-        same = c->exact ? exactly(a, b, c->nans, why) : agree(p->m->entry->root, know(&p->arena, p->m->entry), a, b, why);
+        same = c->exact ? exactly(a, b, c->nans, why)
+                        : agree(p->m->entry->root, know(&p->arena, p->m->entry), a, b, why);
     else
         same = (!a && !b) || hit_limit(p->ds);
     if (!same)
-        buf_printf(why, "\n%s: %s\n", c->name, a && b ? "another result" : b ? "no error" : "an error");
+        buf_printf(why, "\n%s: %s\n", c->name,
+                   a && b ? "another result"
+                   : b    ? "no error"
+                          : "an error");
     return same;
 }
 
@@ -395,7 +424,8 @@ struct way {
     int64_t most_work;
 };
 
-static enum twice run_module(struct diags *ds, struct module *m, const struct way *way, uint64_t seed, struct buf *why)
+static enum twice run_module(struct diags *ds, struct module *m, const struct way *way,
+                             uint64_t seed, struct buf *why)
 {
     struct pair p = {.ds = ds, .m = m};
     struct random r = {.state = seed};

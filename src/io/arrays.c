@@ -1,6 +1,6 @@
 /*
- * arrays.c: arrays by name, from an .npz archive, a safetensors file or a folder of files; or the single unnamed array of a
- * .npy or raw file.
+ * arrays.c: arrays by name, from an .npz archive, a safetensors file or a folder of files; or the
+ * single unnamed array of a .npy or raw file.
  */
 #include "io/io.h"
 
@@ -97,7 +97,9 @@ static const char *const file_ends[] = {".npy", ".bin"};
 static const char *file_called(struct arena *a, const struct io_arrays *s, struct str name)
 {
     for (size_t i = 0; i < COUNT_OF(file_ends); i++) {
-        const char *path = arena_printf(a, STR_FMT "/" STR_FMT "%s", STR_ARG(s->path), STR_ARG(name), file_ends[i]).ptr;
+        const char *path =
+            arena_printf(a, STR_FMT "/" STR_FMT "%s", STR_ARG(s->path), STR_ARG(name), file_ends[i])
+                .ptr;
         if (access(path, F_OK) == 0)
             return path;
     }
@@ -114,7 +116,8 @@ bool io_arrays_has(struct arena *a, const struct io_arrays *s, struct str name)
     }
 }
 
-struct str io_list_names(struct arena *a, const void *of, struct str (*name)(const void *of, size_t i), size_t count)
+struct str io_list_names(struct arena *a, const void *of,
+                         struct str (*name)(const void *of, size_t i), size_t count)
 {
     struct buf b = {0};
     size_t shown = count > 8 ? 8 : count;
@@ -138,21 +141,23 @@ static struct str names_in(struct arena *a, const struct io_arrays *s)
     }
 }
 
-/* Reports that there is no array of any of these names; names with a participant's number aren't mentioned. */
-static void say_missing(struct diags *ds, struct arena *a, const struct io_arrays *s, const struct str *names, size_t count,
-                        struct str who)
+/* Reports that there is no array of any of these names; names with a participant's number aren't
+ * mentioned. */
+static void say_missing(struct diags *ds, struct arena *a, const struct io_arrays *s,
+                        const struct str *names, size_t count, struct str who)
 {
     struct buf b = {0};
     for (size_t k = 1; k < count; k += 2)
         if (s->kind == IO_FOLDER)
-            buf_printf(&b, "%s'" STR_FMT "%s', '" STR_FMT "%s'", k > 1 ? ", " : "", STR_ARG(names[k]), file_ends[0],
-                       STR_ARG(names[k]), file_ends[1]);
+            buf_printf(&b, "%s'" STR_FMT "%s', '" STR_FMT "%s'", k > 1 ? ", " : "",
+                       STR_ARG(names[k]), file_ends[0], STR_ARG(names[k]), file_ends[1]);
         else
             buf_printf(&b, "%s'" STR_FMT "'", k > 1 ? " or " : "", STR_ARG(names[k]));
     if (s->kind == IO_FOLDER)
         DIAG(ds, NO_SPAN, ARRAY_NO_FILE, STR_ARG(who), STR_ARG(buf_view(&b)));
     else
-        DIAG(ds, NO_SPAN, ARRAY_MISSING, STR_ARG(buf_view(&b)), STR_ARG(who), STR_ARG(names_in(a, s)));
+        DIAG(ds, NO_SPAN, ARRAY_MISSING, STR_ARG(buf_view(&b)), STR_ARG(who),
+             STR_ARG(names_in(a, s)));
     buf_free(&b);
 }
 
@@ -164,8 +169,8 @@ static struct literal *say_about(struct diags *ds, struct str name)
     return NULL;
 }
 
-static struct literal *get_from_folder(struct diags *ds, struct arena *a, const struct io_arrays *s, struct str name,
-                                       const struct shape *want, struct str who)
+static struct literal *get_from_folder(struct diags *ds, struct arena *a, const struct io_arrays *s,
+                                       struct str name, const struct shape *want, struct str who)
 {
     struct io_arrays file;
     const char *path = file_called(a, s, name);
@@ -177,8 +182,8 @@ static struct literal *get_from_folder(struct diags *ds, struct arena *a, const 
     return l || !path ? l : say_about(ds, str_of(path));
 }
 
-struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s, struct str name,
-                              const struct shape *want, struct str who)
+struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s,
+                              struct str name, const struct shape *want, struct str who)
 {
     if (!io_arrays_has(a, s, name)) {
         say_missing(ds, a, s, (struct str[]){name, name}, 2, who);
@@ -190,8 +195,12 @@ struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io
     }
     struct literal *l;
     switch (s->kind) {
-    case IO_NPZ: l = io_npz_get(ds, a, &s->npz, name, want, who); return l ? l : say_about(ds, name);
-    case IO_SAFETENSORS: l = io_safetensors_get(ds, a, &s->tensors, name, want, who); return l ? l : say_about(ds, name);
+    case IO_NPZ:
+        l = io_npz_get(ds, a, &s->npz, name, want, who);
+        return l ? l : say_about(ds, name);
+    case IO_SAFETENSORS:
+        l = io_safetensors_get(ds, a, &s->tensors, name, want, who);
+        return l ? l : say_about(ds, name);
     case IO_FOLDER: return get_from_folder(ds, a, s, name, want, who);
     case IO_NPY: return io_npy_decode(ds, a, s->bytes, s->owner, want, who);
     default: return io_raw_decode(ds, a, s->bytes, s->owner, want, who);
@@ -203,7 +212,8 @@ struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io
 enum { MOST_NAMES = 4 };
 
 /* The names that an array may have, in the order of preference. */
-static size_t names_of(struct arena *a, const struct io_wanted *w, struct str own, struct str names[MOST_NAMES])
+static size_t names_of(struct arena *a, const struct io_wanted *w, struct str own,
+                       struct str names[MOST_NAMES])
 {
     size_t n = 0;
     names[n++] = arena_printf(a, "%s%" PRId64 "@%" PRId64, w->prefix, w->leaf, w->participant);
@@ -215,8 +225,8 @@ static size_t names_of(struct arena *a, const struct io_wanted *w, struct str ow
     return n;
 }
 
-static struct literal *leaf_value(struct diags *ds, struct arena *a, const struct io_arrays *s, struct io_wanted *w,
-                                  struct str own, const struct shape *want)
+static struct literal *leaf_value(struct diags *ds, struct arena *a, const struct io_arrays *s,
+                                  struct io_wanted *w, struct str own, const struct shape *want)
 {
     struct str names[MOST_NAMES];
     if (!shape_is_array(want)) {
@@ -235,8 +245,8 @@ static struct literal *leaf_value(struct diags *ds, struct arena *a, const struc
     return NULL;
 }
 
-static struct literal *value_called(struct diags *ds, struct arena *a, const struct io_arrays *s, struct io_wanted *w,
-                                    struct str own, const struct shape *want)
+static struct literal *value_called(struct diags *ds, struct arena *a, const struct io_arrays *s,
+                                    struct io_wanted *w, struct str own, const struct shape *want)
 {
     if (!shape_is_tuple(want))
         return leaf_value(ds, a, s, w, own, want);
@@ -250,8 +260,8 @@ static struct literal *value_called(struct diags *ds, struct arena *a, const str
     return literal_tuple(a, elements, want->count);
 }
 
-struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct io_arrays *s, const struct io_wanted *wanted,
-                                const struct shape *want)
+struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct io_arrays *s,
+                                const struct io_wanted *wanted, const struct shape *want)
 {
     struct io_wanted w = *wanted;
     return value_called(ds, a, s, &w, w.name, want);

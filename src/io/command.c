@@ -1,11 +1,12 @@
 /*
  * command.c: a shell command in place of the code of a custom call.
  *
- * The command finds the leaves of the operands on its standard input and writes those of the result to its standard
- * output: literals, one a line; a tuple may also be written as one literal. Status 0 means success.
- * HLO_TARGET, HLO_CONFIG (backend_config), HLO_RESULT (the shape) and HLO_PARTICIPANT are in its environment.
- * Its output is read while its input is written, so that neither side blocks the other. The command is ended if it writes far
- * too much; input that it doesn't read is dropped.
+ * The command finds the leaves of the operands on its standard input and writes those of the result
+ * to its standard output: literals, one a line; a tuple may also be written as one literal. Status
+ * 0 means success. HLO_TARGET, HLO_CONFIG (backend_config), HLO_RESULT (the shape) and
+ * HLO_PARTICIPANT are in its environment. Its output is read while its input is written, so that
+ * neither side blocks the other. The command is ended if it writes far too much; input that it
+ * doesn't read is dropped.
  */
 #include "io/io.h"
 #include "text/text.h"
@@ -19,7 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEPT_COMPLAINTS = 1 << 16, MOST_COMPLAINTS = 16 << 20, GLANCE_MS = 50, TEXT_OF_ELEMENT = 128, TEXT_OF_LEAF = 4096 };
+enum {
+    KEPT_COMPLAINTS = 1 << 16,
+    MOST_COMPLAINTS = 16 << 20,
+    GLANCE_MS = 50,
+    TEXT_OF_ELEMENT = 128,
+    TEXT_OF_LEAF = 4096
+};
 
 enum { TO, FROM, COMPLAINTS, PIPES };
 
@@ -65,7 +72,8 @@ static int make_pipe(int *ends)
     return 0;
 }
 
-/* Starts the command in a process group of its own, so that a whole pipeline can be ended; it inherits no other open files. */
+/* Starts the command in a process group of its own, so that a whole pipeline can be ended; it
+ * inherits no other open files. */
 static int spawn(struct child *c, const int *theirs)
 {
     posix_spawn_file_actions_t files;
@@ -80,9 +88,10 @@ static int spawn(struct child *c, const int *theirs)
     posix_spawnattr_setsigmask(&attr, &set);
     sigaddset(&set, SIGPIPE);
     posix_spawnattr_setsigdefault(&attr, &set);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int error =
-        posix_spawn(&c->pid, "/bin/sh", &files, &attr, (char *const *)(uintptr_t)words, (char *const *)(uintptr_t)c->environment);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                        POSIX_SPAWN_SETSIGDEF);
+    int error = posix_spawn(&c->pid, "/bin/sh", &files, &attr, (char *const *)(uintptr_t)words,
+                            (char *const *)(uintptr_t)c->environment);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return error;
@@ -173,7 +182,8 @@ static bool talk(struct child *c, struct budget *budget, struct buf *why)
     static const short events[PIPES] = {POLLOUT, POLLIN, POLLIN};
     while (!is_over(c)) {
         struct pollfd polls[PIPES];
-        bool idle = c->fd[FROM] < 0 && c->fd[COMPLAINTS] < 0; /* no pipe will show that it has ended */
+        bool idle =
+            c->fd[FROM] < 0 && c->fd[COMPLAINTS] < 0; /* no pipe will show that it has ended */
         for (int k = 0; k < PIPES; k++)
             polls[k] = (struct pollfd){.fd = c->fd[k], .events = events[k]};
         poll(polls, PIPES, idle ? 1 : GLANCE_MS);
@@ -189,14 +199,17 @@ static bool talk(struct child *c, struct budget *budget, struct buf *why)
             return false;
     }
     if (c->out.size > c->most)
-        return buf_printf(why, "command output exceeds %zu bytes, more than its result", c->most), false;
+        return buf_printf(why, "command output exceeds %zu bytes, more than its result", c->most),
+               false;
     if (c->complained > MOST_COMPLAINTS)
-        return buf_printf(why, "command wrote more than %d bytes to standard error", MOST_COMPLAINTS), false;
+        return buf_printf(why, "command wrote more than %d bytes to standard error",
+                          MOST_COMPLAINTS),
+               false;
     return true;
 }
 
-/* Runs the command. SIGPIPE, which this thread would get when the command reads no more, is blocked meanwhile, and taken before
- * it is unblocked. */
+/* Runs the command. SIGPIPE, which this thread would get when the command reads no more, is blocked
+ * meanwhile, and taken before it is unblocked. */
 static bool run(struct child *c, struct budget *budget, struct buf *why)
 {
     sigset_t pipe_set, before, pending;
@@ -206,7 +219,8 @@ static bool run(struct child *c, struct budget *budget, struct buf *why)
     pthread_sigmask(SIG_BLOCK, &pipe_set, &before);
     bool ok = start(c, why) && talk(c, budget, why);
     finish(c);
-    while (!sigismember(&pending, SIGPIPE) && sigtimedwait(&pipe_set, NULL, &(struct timespec){0, 0}) < 0 && errno == EINTR)
+    while (!sigismember(&pending, SIGPIPE) &&
+           sigtimedwait(&pipe_set, NULL, &(struct timespec){0, 0}) < 0 && errno == EINTR)
         ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
@@ -273,8 +287,9 @@ static bool take(struct answer *t, const struct literal *l)
     const struct foreign_array *to = &t->c->results[t->leaf];
     int64_t bytes;
     if (!shape_compatible(to->shape, l->shape) || !shape_bytes(l->shape, &bytes)) {
-        buf_printf(t->why, "leaf %d of the result is " STR_FMT ", but the command wrote " STR_FMT, t->leaf,
-                   STR_ARG(shape_text(&t->arena, to->shape)), STR_ARG(shape_text(&t->arena, l->shape)));
+        buf_printf(t->why, "leaf %d of the result is " STR_FMT ", but the command wrote " STR_FMT,
+                   t->leaf, STR_ARG(shape_text(&t->arena, to->shape)),
+                   STR_ARG(shape_text(&t->arena, l->shape)));
         return false;
     }
     if (bytes > 0)
@@ -288,8 +303,9 @@ static bool is_complete(struct answer *t)
 {
     for (; t->leaf < t->c->result_count; t->leaf++)
         if (t->c->results[t->leaf].data) {
-            buf_printf(t->why, "leaf %d of the result is " STR_FMT ", but the command wrote nothing for it", t->leaf,
-                       STR_ARG(shape_text(&t->arena, t->c->results[t->leaf].shape)));
+            buf_printf(t->why,
+                       "leaf %d of the result is " STR_FMT ", but the command wrote nothing for it",
+                       t->leaf, STR_ARG(shape_text(&t->arena, t->c->results[t->leaf].shape)));
             return false;
         }
     return true;
@@ -335,14 +351,16 @@ static void put_line(struct buf *out, const struct foreign_array *x)
     buf_free(&values);
 }
 
-/* Our own environment and what describes the call, cut at a NUL byte, which an environment can't hold. */
+/* Our own environment and what describes the call, cut at a NUL byte, which an environment can't
+ * hold. */
 static const char *const *environment_of(struct arena *a, const struct foreign_call *c)
 {
     size_t count = 0, own = 4;
     while (environ && environ[count])
         count++;
     const char **list = ARENA_ARRAY(a, const char *, count + own + 1), **next = list;
-    struct str target = inst_str(c->inst, A_CUSTOM_CALL_TARGET), config = inst_str(c->inst, A_BACKEND_CONFIG);
+    struct str target = inst_str(c->inst, A_CUSTOM_CALL_TARGET),
+               config = inst_str(c->inst, A_BACKEND_CONFIG);
     *next++ = arena_printf(a, "HLO_TARGET=" STR_FMT, STR_ARG(target)).ptr;
     *next++ = arena_printf(a, "HLO_CONFIG=" STR_FMT, STR_ARG(config)).ptr;
     *next++ = arena_printf(a, "HLO_RESULT=" STR_FMT, STR_ARG(shape_text(a, c->inst->shape))).ptr;
@@ -361,7 +379,8 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why)
     struct buf in = {0};
     struct answer answer = {.c = c, .why = why};
     arena_init(&answer.arena);
-    struct child child = {.command = command, .environment = environment_of(&answer.arena, c), .most = TEXT_OF_LEAF};
+    struct child child = {
+        .command = command, .environment = environment_of(&answer.arena, c), .most = TEXT_OF_LEAF};
     for (int k = 0; k < c->operand_count; k++)
         if (c->operands[k].data)
             put_line(&in, &c->operands[k]);

@@ -1,8 +1,9 @@
 /*
- * dumps.c: input that isn't plain HLO text: folders of XLA's dumps, compressed text, and other forms of programs, which are
- * recognised only to tell users how to get text.
+ * dumps.c: input that isn't plain HLO text: folders of XLA's dumps, compressed text, and other
+ * forms of programs, which are recognised only to tell users how to get text.
  *
- * A dump is called module_0023.NAME.PHASE.txt, PHASE before_optimizations, cpu_after_optimizations or a pass.
+ * A dump is called module_0023.NAME.PHASE.txt, PHASE before_optimizations, cpu_after_optimizations
+ * or a pass.
  */
 #include "io/io.h"
 
@@ -69,7 +70,8 @@ static void note_dump(struct dumps *d, const char *file)
     struct dump dump = {.file = s};
     if (str_ends(rest, STR(".gz")))
         rest.len -= 3;
-    if (report_of(rest) || !str_starts(rest, STR("module_")) || !(str_ends(rest, STR(".txt")) || str_ends(rest, STR(".hlo"))))
+    if (report_of(rest) || !str_starts(rest, STR("module_")) ||
+        !(str_ends(rest, STR(".txt")) || str_ends(rest, STR(".hlo"))))
         return;
     rest = after((struct str){rest.ptr, rest.len - 4}, 7);
     struct str number = before(rest, '.');
@@ -105,7 +107,8 @@ static struct str list_dumps(struct dumps *d, const struct dump *of, size_t coun
     struct buf b = {0};
     size_t shown = 0;
     for (size_t k = 0; k < count; k++) {
-        if (!files && k > 0 && of[k].number == of[k - 1].number && str_eq(of[k].name, of[k - 1].name))
+        if (!files && k > 0 && of[k].number == of[k - 1].number &&
+            str_eq(of[k].name, of[k - 1].name))
             continue;
         if (shown++ >= MOST)
             continue;
@@ -122,7 +125,8 @@ static struct str list_dumps(struct dumps *d, const struct dump *of, size_t coun
     return s.len ? s : STR("no module dumps, such as module_0001.NAME.before_optimizations.txt");
 }
 
-/* Moves the dumps of one module, given by number or name, to the front; returns how many there are. */
+/* Moves the dumps of one module, given by number or name, to the front; returns how many there are.
+ */
 static size_t of_module(struct dumps *d, struct str which)
 {
     int64_t number;
@@ -174,7 +178,8 @@ struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, c
     }
     size_t n = which.len ? of_module(&d, which) : d.count;
     if (n == 0) {
-        struct str what = arena_printf(a, "no module '" STR_FMT "'; directory contains ", STR_ARG(which));
+        struct str what =
+            arena_printf(a, "no module '" STR_FMT "'; directory contains ", STR_ARG(which));
         DIAG(ds, NO_SPAN, DUMP_MISSING, STR_ARG(what), STR_ARG(all));
         return none;
     }
@@ -194,10 +199,13 @@ struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, c
 
 /* ---- compressed text ---- */
 
-bool io_is_gzip(struct str bytes) { return bytes.len > 2 && memcmp(bytes.ptr, "\x1f\x8b\x08", 3) == 0; }
+bool io_is_gzip(struct str bytes)
+{
+    return bytes.len > 2 && memcmp(bytes.ptr, "\x1f\x8b\x08", 3) == 0;
+}
 
-/* Text packs into a tenth of its size, a constant that repeats itself into less. A small file that unpacks into far more is
- * refused before it fills the memory. */
+/* Text packs into a tenth of its size, a constant that repeats itself into less. A small file that
+ * unpacks into far more is refused before it fills the memory. */
 static bool is_bomb(size_t packed, size_t size)
 {
     enum { ANY_RATIO_UP_TO = 64 << 20, MOST_RATIO = 200 };
@@ -258,10 +266,12 @@ static bool is_mlir(struct str s)
     struct str head = {s.ptr, s.len < LOOK ? s.len : LOOK};
     if (begins(s, "#loc") || begins(s, "func.func") || begins(s, "\"builtin.module\""))
         return true;
-    return begins(s, "module ") && (contains(head, "func.func") || contains(head, "stablehlo.") || contains(head, "mhlo."));
+    return begins(s, "module ") &&
+           (contains(head, "func.func") || contains(head, "stablehlo.") || contains(head, "mhlo."));
 }
 
-/* Whether it is a protobuf message: its first field is number 1, a message or a name. Text has no such bytes. */
+/* Whether it is a protobuf message: its first field is number 1, a message or a name. Text has no
+ * such bytes. */
 static bool is_proto(struct str s)
 {
     size_t odd = 0;
@@ -273,7 +283,8 @@ static bool is_proto(struct str s)
 const char *io_not_hlo(const char *path, struct str text, const char **advice)
 {
     struct str s = first_word(text), name = str_of(path);
-    const char *report = report_of(str_ends(name, STR(".gz")) ? (struct str){name.ptr, name.len - 3} : name);
+    const char *report =
+        report_of(str_ends(name, STR(".gz")) ? (struct str){name.ptr, name.len - 3} : name);
     *advice = AS_HLO;
     if (is_mlir(s))
         return "MLIR text (StableHLO)";

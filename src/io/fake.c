@@ -1,8 +1,9 @@
 /*
  * fake.c: values of made-up arguments, which meet what io_fake_facts says about them.
  *
- * Numbers are made from the random words of random.c. Floats are of magnitude 1 or less, smaller the more of their products
- * are summed, so that long chains of products stay within the range of narrow types.
+ * Numbers are made from the random words of random.c. Floats are of magnitude 1 or less, smaller
+ * the more of their products are summed, so that long chains of products stay within the range of
+ * narrow types.
  */
 #include "io/fake.h"
 
@@ -21,10 +22,13 @@ struct maker {
 
 /* ---- floats ---- */
 
-static double unit_of(uint64_t word) /* [-1, 1) */ { return (double)(int64_t)(word >> 11) * 0x1p-52 - 1.0; }
+static double unit_of(uint64_t word) /* [-1, 1) */
+{
+    return (double)(int64_t)(word >> 11) * 0x1p-52 - 1.0;
+}
 
-/* A number that is nearly normally distributed, with deviation 1: the sum of twelve uniform numbers of 16 bits, the same on
- * all machines. */
+/* A number that is nearly normally distributed, with deviation 1: the sum of twelve uniform numbers
+ * of 16 bits, the same on all machines. */
 static double normal_of(const uint64_t *words)
 {
     double sum = 0;
@@ -43,10 +47,12 @@ static double counted(enum dtype t, uint64_t at)
 static double edge_float(const struct fake_facts *facts, enum dtype t, uint64_t word)
 {
     const struct float_format *f = float_format(t);
-    double most = facts->summed ? 2 : float_max(t), normal = ldexp(1, 1 - f->bias), least = ldexp(normal, -f->mantissa_bits);
-    const double edges[] = {NAN,    INFINITY,          -INFINITY, 0.0,   -0.0, least, -least,
-                            normal, -normal,           most,      -most, 1,    -1,    1 + ldexp(1, -f->mantissa_bits),
-                            0.5,    unit_of(word << 8)};
+    double most = facts->summed ? 2 : float_max(t), normal = ldexp(1, 1 - f->bias),
+           least = ldexp(normal, -f->mantissa_bits);
+    const double edges[] = {
+        NAN,    INFINITY,          -INFINITY, 0.0,   -0.0, least, -least,
+        normal, -normal,           most,      -most, 1,    -1,    1 + ldexp(1, -f->mantissa_bits),
+        0.5,    unit_of(word << 8)};
     return edges[word >> 60];
 }
 
@@ -123,7 +129,8 @@ static int64_t within(struct range r, uint64_t word)
     return (int64_t)((uint64_t)r.low + (width ? word % width : word));
 }
 
-/* One of the limits of the type or of the demanded range, a number next to them or to 0, or any number. */
+/* One of the limits of the type or of the demanded range, a number next to them or to 0, or any
+ * number. */
 static int64_t edge_integer(const struct maker *k, uint64_t word)
 {
     const struct range all = range_of_type(k->type), r = range_of(k);
@@ -145,7 +152,9 @@ static int64_t edge_integer(const struct maker *k, uint64_t word)
 static int64_t fixed_integer(enum dtype t, double value)
 {
     const struct range all = range_of_type(t);
-    return value <= (double)all.low ? all.low : value >= (double)all.high ? all.high : (int64_t)value;
+    return value <= (double)all.low    ? all.low
+           : value >= (double)all.high ? all.high
+                                       : (int64_t)value;
 }
 
 static int64_t integer_at(const struct maker *k, struct range r, const uint64_t *words, uint64_t at)
@@ -156,7 +165,8 @@ static int64_t integer_at(const struct maker *k, struct range r, const uint64_t 
     case IO_FAKE_IOTA: return k->facts->bounded ? within(r, at) : (int64_t)at;
     case IO_FAKE_EDGE: return k->facts->loop ? within(r, *words) : edge_integer(k, *words);
     case IO_FAKE_NORMAL: {
-        double middle = (double)r.low / 2 + (double)r.high / 2, sixth = (double)r.high / 6 - (double)r.low / 6;
+        double middle = (double)r.low / 2 + (double)r.high / 2,
+               sixth = (double)r.high / 6 - (double)r.low / 6;
         double x = floor(middle + normal_of(words) * sixth + 0.5);
         return x < (double)r.low ? r.low : x > (double)r.high ? r.high : (int64_t)x;
     }
@@ -172,7 +182,8 @@ static void put_integers(const struct maker *k, void *out, uint64_t at, size_t n
     bool nonzero = k->facts->nonzero && k->kind != IO_FAKE_EDGE && k->kind != IO_FAKE_ZEROS;
     io_random_words(words, k->key, at * each, n * each);
     for (size_t i = 0; i < n; i++) {
-        int64_t v = k->facts->fixed ? fixed_integer(k->type, k->facts->value) : integer_at(k, r, words + i * each, at + i);
+        int64_t v = k->facts->fixed ? fixed_integer(k->type, k->facts->value)
+                                    : integer_at(k, r, words + i * each, at + i);
         words[i] = (uint64_t)(v == 0 && nonzero ? 1 : v);
     }
     io_put_integers(k->type, out, words, n);
@@ -183,8 +194,9 @@ static void put_preds(const struct maker *k, uint8_t *out, uint64_t at, size_t n
     uint64_t words[CHUNK];
     io_random_words(words, k->key, at, n);
     for (size_t i = 0; i < n; i++) {
-        bool value =
-            k->kind >= IO_FAKE_UNIFORM ? words[i] >> 63 : k->kind == IO_FAKE_ONES || (k->kind == IO_FAKE_IOTA && ((at + i) & 1));
+        bool value = k->kind >= IO_FAKE_UNIFORM
+                         ? words[i] >> 63
+                         : k->kind == IO_FAKE_ONES || (k->kind == IO_FAKE_IOTA && ((at + i) & 1));
         out[i] = k->facts->fixed ? k->facts->value > 0 : value;
     }
 }
@@ -199,8 +211,8 @@ static int64_t power_below(int64_t base, int64_t exponent)
     return n > 0 && n < INT64_C(1) << 62 ? n : INT64_C(1) << 62;
 }
 
-/* Number v of `count` ascending numbers below `all`: each is drawn from a part of the range of its own, so that none occurs
- * twice if there are enough. */
+/* Number v of `count` ascending numbers below `all`: each is drawn from a part of the range of its
+ * own, so that none occurs twice if there are enough. */
 static uint64_t drawn(uint64_t v, uint64_t count, uint64_t all, uint64_t word)
 {
     if (all < count)
@@ -220,15 +232,17 @@ static void shuffle(uint64_t *of, uint64_t count, uint64_t key)
     }
 }
 
-/* Stores sorted or unique indices. Component c of index v is at ((v / inner) * components + c) * inner + v % inner; the first
- * component is the most significant. */
+/* Stores sorted or unique indices. Component c of index v is at ((v / inner) * components + c) *
+ * inner + v % inner; the first component is the most significant. */
 static bool put_ordered(const struct maker *k, const struct shape *s, char *out, int64_t elements)
 {
     const struct fake_facts *f = k->facts;
     const struct range r = range_of(k);
-    bool vectors = f->vector_dim >= 0 && f->vector_dim < s->rank && s->dims[f->vector_dim] == f->components;
+    bool vectors =
+        f->vector_dim >= 0 && f->vector_dim < s->rank && s->dims[f->vector_dim] == f->components;
     int64_t components = vectors ? f->components : 1, inner = 1, count = elements / components;
-    int64_t values = r.high - r.low + 1, all = power_below(values > 0 ? values : INT64_MAX, components);
+    int64_t values = r.high - r.low + 1,
+            all = power_below(values > 0 ? values : INT64_MAX, components);
     uint64_t *codes = mem_alloc((size_t)count * sizeof *codes);
     if (!codes)
         return false;
@@ -242,7 +256,9 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
     for (int64_t v = 0; v < count; v++)
         for (int64_t c = components; c-- > 0; codes[v] /= (uint64_t)values) {
             uint64_t value = (uint64_t)r.low + codes[v] % (uint64_t)values;
-            io_put_integers(k->type, out + ((v / inner * components + c) * inner + v % inner) * (int64_t)dtype_bytes(k->type),
+            io_put_integers(k->type,
+                            out + ((v / inner * components + c) * inner + v % inner) *
+                                      (int64_t)dtype_bytes(k->type),
                             &value, 1);
         }
     mem_free(codes);
@@ -261,7 +277,8 @@ static void dominate(const struct shape *s, enum dtype part, char *out, int64_t 
     for (int64_t at = 0; at < elements; at += rows * columns)
         for (int64_t i = 0; i < rows && i < columns; i++)
             float_store(part, out + (size_t)(at + i * columns + i) * width, 2);
-    for (int64_t at = 0; part != s->dtype && at < elements; at += rows * columns) /* complex: the diagonal is real */
+    for (int64_t at = 0; part != s->dtype && at < elements;
+         at += rows * columns) /* complex: the diagonal is real */
         for (int64_t i = 0; i < rows && i < columns; i++)
             float_store(part, out + (size_t)(at + i * columns + i) * width + step, 0);
 }
@@ -270,7 +287,8 @@ static bool fill(const struct maker *k, const struct shape *s, char *out, int64_
 {
     bool random = k->kind >= IO_FAKE_UNIFORM, floats = dtype_is_float(k->type);
     int64_t n = elements * (int64_t)(dtype_bytes(s->dtype) / dtype_bytes(k->type));
-    if (random && dtype_is_integer(k->type) && elements > 0 && !k->facts->fixed && (k->facts->sorted || k->facts->unique))
+    if (random && dtype_is_integer(k->type) && elements > 0 && !k->facts->fixed &&
+        (k->facts->sorted || k->facts->unique))
         return put_ordered(k, s, out, elements);
     for (int64_t at = 0; at < n; at += CHUNK) {
         size_t some = (size_t)(n - at < CHUNK ? n - at : CHUNK);
@@ -282,12 +300,14 @@ static bool fill(const struct maker *k, const struct shape *s, char *out, int64_
         else
             put_integers(k, p, (uint64_t)at, some);
     }
-    if (k->facts->dominant && floats && (k->kind == IO_FAKE_UNIFORM || k->kind == IO_FAKE_NORMAL) && s->rank >= 2)
+    if (k->facts->dominant && floats && (k->kind == IO_FAKE_UNIFORM || k->kind == IO_FAKE_NORMAL) &&
+        s->rank >= 2)
         dominate(s, k->type, out, elements);
     return true;
 }
 
-static struct literal *fake_array(struct diags *ds, struct arena *a, const struct shape *s, const struct maker *k)
+static struct literal *fake_array(struct diags *ds, struct arena *a, const struct shape *s,
+                                  const struct maker *k)
 {
     int64_t elements;
     if (s->dynamic) /* dynamic sizes are the bounds */
@@ -314,12 +334,14 @@ static struct literal *fake_leaf(struct source_of_values *v, struct arena *a, co
     struct arena_mark mark = arena_mark(a);
     struct fake_facts facts = io_fake_facts(a, v->module, v->param, v->leaf - v->first);
     arena_release(a, mark);
-    struct maker k = {&facts, v->kind, dtype_component(s->dtype), (v->seed * 1000003 + (uint64_t)v->leaf) * 0xD1342543DE82EF95u};
+    struct maker k = {&facts, v->kind, dtype_component(s->dtype),
+                      (v->seed * 1000003 + (uint64_t)v->leaf) * 0xD1342543DE82EF95u};
     v->leaf++;
     return shape_is_array(s) ? fake_array(v->ds, a, s, &k) : literal_new(a, s);
 }
 
-static struct literal *fake_value(struct source_of_values *v, struct arena *a, const struct shape *s)
+static struct literal *fake_value(struct source_of_values *v, struct arena *a,
+                                  const struct shape *s)
 {
     if (!shape_is_tuple(s))
         return fake_leaf(v, a, s);
@@ -332,8 +354,8 @@ static struct literal *fake_value(struct source_of_values *v, struct arena *a, c
     return literal_tuple(a, elements, s->count);
 }
 
-struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param, enum io_fake kind, int64_t leaf,
-                        uint64_t seed)
+struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param,
+                        enum io_fake kind, int64_t leaf, uint64_t seed)
 {
     struct source_of_values v = {ds, m, param, kind, leaf, leaf, seed};
     return fake_value(&v, a, m->entry->params[param]->shape);

@@ -1,6 +1,7 @@
 /*
- * fake_uses.c: what the uses of a parameter demand of its values. A value is followed through everything that passes its
- * elements on unchanged: reshapes, converts, tuples, calls, loops, branches. Its other uses say what it should be.
+ * fake_uses.c: what the uses of a parameter demand of its values. A value is followed through
+ * everything that passes its elements on unchanged: reshapes, converts, tuples, calls, loops,
+ * branches. Its other uses say what it should be.
  */
 #include "io/fake.h"
 
@@ -19,7 +20,8 @@ struct caller {
     struct caller *next;
 };
 
-/* A leaf of an instruction's value that has elements of the parameter. `whole`: it has the dimensions of the parameter. */
+/* A leaf of an instruction's value that has elements of the parameter. `whole`: it has the
+ * dimensions of the parameter. */
 struct spot {
     const struct inst *inst;
     int64_t leaf;
@@ -43,7 +45,8 @@ static void note_inst(struct walk *w, const struct inst *i)
     w->facts.summed |= op_adds_up(i->opcode);
     for (int k = 0; k < i->operand_count; k++) {
         const struct inst *x = i->operands[k];
-        struct operand_use *u = ARENA_NEW(w->a, struct operand_use), **list = &w->uses[x->parent->index][x->index];
+        struct operand_use *u = ARENA_NEW(w->a, struct operand_use),
+                           **list = &w->uses[x->parent->index][x->index];
         *u = (struct operand_use){i, k, *list};
         *list = u;
     }
@@ -107,10 +110,14 @@ static void begin_reduction(struct walk *w, const struct inst *i, enum attr_id a
     }
 }
 
-static void index_into(struct walk *w, int64_t size, int64_t window) { bound(w, 0, size > window ? size - window : 0); }
+static void index_into(struct walk *w, int64_t size, int64_t window)
+{
+    bound(w, 0, size > window ? size - window : 0);
+}
 
 /* Start indices: a scalar for each dimension, or one vector of all. */
-static void slice_index(struct walk *w, const struct inst *i, int first, int k, const struct shape *window)
+static void slice_index(struct walk *w, const struct inst *i, int first, int k,
+                        const struct shape *window)
 {
     const struct shape *array = i->operands[0]->shape;
     bool vector = i->operand_count == first + 1 && i->operands[first]->shape->rank == 1;
@@ -123,10 +130,12 @@ static void slice_index(struct walk *w, const struct inst *i, int first, int k, 
 static int64_t scattered_size(const struct kern_gather_dims *g, const struct shape *updates, int d)
 {
     int k = 0;
-    if (i64_in(g->collapsed, g->collapsed_count, d) || i64_in(g->operand_batching, g->batching_count, d))
+    if (i64_in(g->collapsed, g->collapsed_count, d) ||
+        i64_in(g->operand_batching, g->batching_count, d))
         return 1;
     for (int e = 0; e < d; e++)
-        k += !i64_in(g->collapsed, g->collapsed_count, e) && !i64_in(g->operand_batching, g->batching_count, e);
+        k += !i64_in(g->collapsed, g->collapsed_count, e) &&
+             !i64_in(g->operand_batching, g->batching_count, e);
     return k < g->offset_count ? updates->dims[g->offset_dims[k]] : 1;
 }
 
@@ -140,7 +149,8 @@ static void gather_index(struct walk *w, const struct inst *i, int of, const str
     for (int k = 0; k < g.map_count; k++) {
         int d = (int)g.start_index_map[k];
         index_into(w, array->dims[d],
-                   i->opcode == OP_GATHER ? g.slice_sizes[d] : scattered_size(&g, i->operands[2 * of]->shape, d));
+                   i->opcode == OP_GATHER ? g.slice_sizes[d]
+                                          : scattered_size(&g, i->operands[2 * of]->shape, d));
     }
     bool sorted = inst_bool(i, A_INDICES_ARE_SORTED), unique = inst_bool(i, A_UNIQUE_INDICES);
     w->facts.sorted |= sorted;
@@ -189,8 +199,8 @@ static bool in_loop(const struct walk *w, const struct inst *i)
     return false;
 }
 
-/* A scalar integer that a loop's condition compares, or that its body adds: 1 to FEW, so that the loop ends after few
- * iterations. */
+/* A scalar integer that a loop's condition compares, or that its body adds: 1 to FEW, so that the
+ * loop ends after few iterations. */
 static void loop_number(struct walk *w, const struct inst *i, int k)
 {
     enum { FEW = 4 };
@@ -270,7 +280,9 @@ static bool has_demands(const struct inst *i, int k)
     case OP_SHIFT_RIGHT_ARITHMETIC:
     case OP_SHIFT_RIGHT_LOGICAL:
     case OP_DIVIDE:
-    case OP_REMAINDER: return k == 1 || (i->opcode == OP_DYNAMIC_SLICE && k > 1) || (i->opcode == OP_DYNAMIC_RESHAPE && k > 1);
+    case OP_REMAINDER:
+        return k == 1 || (i->opcode == OP_DYNAMIC_SLICE && k > 1) ||
+               (i->opcode == OP_DYNAMIC_RESHAPE && k > 1);
     case OP_DYNAMIC_UPDATE_SLICE: return k >= 2;
     case OP_SCATTER: return k == n / 2;
     case OP_BATCH_NORM_INFERENCE: return k == 4;
@@ -309,7 +321,8 @@ static int64_t leaves_before(const struct shape *tuple, int64_t component)
     return n;
 }
 
-static void visit_param(struct walk *w, const struct computation *c, int param, int64_t leaf, bool whole)
+static void visit_param(struct walk *w, const struct computation *c, int param, int64_t leaf,
+                        bool whole)
 {
     if (c && param < c->param_count)
         visit(w, c->params[param], leaf, whole);
@@ -354,11 +367,12 @@ static bool is_constant(const struct inst *i)
     return i->opcode == OP_CONSTANT;
 }
 
-/* Whether it is like the epsilon in rsqrt(variance + epsilon): what is demanded of the sum is then demanded of the operand as
- * well. Not for integers, where one more may be out of range. */
+/* Whether it is like the epsilon in rsqrt(variance + epsilon): what is demanded of the sum is then
+ * demanded of the operand as well. Not for integers, where one more may be out of range. */
 static bool adds_little(const struct inst *i, int k)
 {
-    return i->opcode == OP_ADD && dtype_is_float(i->shape->dtype) && is_constant(i->operands[1 - k]);
+    return i->opcode == OP_ADD && dtype_is_float(i->shape->dtype) &&
+           is_constant(i->operands[1 - k]);
 }
 
 /* Whether elements of operand k are passed on to the same places. */
@@ -436,7 +450,8 @@ static void visit_callers(struct walk *w, const struct inst *root, const struct 
         }
 }
 
-struct fake_facts io_fake_facts(struct arena *scratch, const struct module *m, int param, int64_t leaf)
+struct fake_facts io_fake_facts(struct arena *scratch, const struct module *m, int param,
+                                int64_t leaf)
 {
     struct walk w = {.a = scratch, .facts = {.vector_dim = -1, .components = 1}};
     note_module(&w, m);
@@ -445,7 +460,8 @@ struct fake_facts io_fake_facts(struct arena *scratch, const struct module *m, i
     while (w.todo) {
         struct spot *p = w.todo;
         w.todo = p->next;
-        for (const struct operand_use *u = w.uses[p->inst->parent->index][p->inst->index]; u; u = u->next) {
+        for (const struct operand_use *u = w.uses[p->inst->parent->index][p->inst->index]; u;
+             u = u->next) {
             if (has_demands(u->user, u->operand))
                 note_demands(&w, u->user, u->operand, p);
             go_through(&w, u->user, u->operand, p);

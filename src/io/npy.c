@@ -1,5 +1,6 @@
 /*
- * npy.c: .npy files: reads element type and sizes from the header, and the elements as a literal; writes headers.
+ * npy.c: .npy files: reads element type and sizes from the header, and the elements as a literal;
+ * writes headers.
  *
  * The format: "\x93NUMPY", major and minor version, the length of the header (two bytes, from
  * version 2 on four), the header, which is a Python dictionary with the keys descr, fortran_order
@@ -26,9 +27,10 @@ struct type_name {
 };
 
 static const struct type_name short_names[] = {
-    {"?", DT_PRED}, {"b1", DT_PRED}, {"c16", DT_C128}, {"c8", DT_C64}, {"f1", DT_F8E5M2}, {"f2", DT_F16},
-    {"f4", DT_F32}, {"f8", DT_F64},  {"i1", DT_S8},    {"i2", DT_S16}, {"i4", DT_S32},    {"i8", DT_S64},
-    {"u1", DT_U8},  {"u2", DT_U16},  {"u4", DT_U32},   {"u8", DT_U64},
+    {"?", DT_PRED},    {"b1", DT_PRED}, {"c16", DT_C128}, {"c8", DT_C64},
+    {"f1", DT_F8E5M2}, {"f2", DT_F16},  {"f4", DT_F32},   {"f8", DT_F64},
+    {"i1", DT_S8},     {"i2", DT_S16},  {"i4", DT_S32},   {"i8", DT_S64},
+    {"u1", DT_U8},     {"u2", DT_U16},  {"u4", DT_U32},   {"u8", DT_U64},
 };
 
 /* ml_dtypes' names of the types for which numpy has no letter. */
@@ -77,7 +79,8 @@ static bool read_descr(struct diags *ds, struct io_stored *npy, struct str descr
         return true;
     }
     int64_t width;
-    if (s.len > 1 && s.ptr[0] == 'V' && num_parse_i64((struct str){s.ptr + 1, s.len - 1}, &width) && width > 0) {
+    if (s.len > 1 && s.ptr[0] == 'V' && num_parse_i64((struct str){s.ptr + 1, s.len - 1}, &width) &&
+        width > 0) {
         npy->big_endian = false; /* numpy never swaps raw bits */
         npy->width = (size_t)width;
         return true;
@@ -176,7 +179,9 @@ static const char *read_entry(struct cursor *c, struct diags *ds, struct arena *
     if (str_is(key, "fortran_order")) {
         npy->has_order = true;
         npy->array.fortran = take_word(c, "True");
-        return npy->array.fortran || take_word(c, "False") ? NULL : "fortran_order is neither True nor False";
+        return npy->array.fortran || take_word(c, "False")
+                   ? NULL
+                   : "fortran_order is neither True nor False";
     }
     if (str_is(key, "shape")) {
         npy->has_shape = true;
@@ -186,7 +191,8 @@ static const char *read_entry(struct cursor *c, struct diags *ds, struct arena *
 }
 
 /* Returns NULL, what is wrong, or "" when that has been reported already. */
-static const char *read_dictionary(struct diags *ds, struct arena *a, struct str text, struct npy *npy)
+static const char *read_dictionary(struct diags *ds, struct arena *a, struct str text,
+                                   struct npy *npy)
 {
     struct cursor c = {text.ptr, text.ptr + text.len};
     if (!take(&c, '{'))
@@ -201,7 +207,9 @@ static const char *read_dictionary(struct diags *ds, struct arena *a, struct str
             break;
         }
     }
-    return npy->has_type && npy->has_order && npy->has_shape ? NULL : "missing descr, fortran_order or shape in the header";
+    return npy->has_type && npy->has_order && npy->has_shape
+               ? NULL
+               : "missing descr, fortran_order or shape in the header";
 }
 
 static const char *read_header(struct diags *ds, struct arena *a, struct str bytes, struct npy *npy)
@@ -223,8 +231,8 @@ static const char *read_header(struct diags *ds, struct arena *a, struct str byt
     return read_dictionary(ds, a, (struct str){bytes.ptr + at, length}, npy);
 }
 
-struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner, const struct shape *want,
-                              struct str who)
+struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes,
+                              struct owner *owner, const struct shape *want, struct str who)
 {
     struct npy npy = {.array = {.dtype = DT_INVALID, .owner = owner}};
     const char *wrong = read_header(ds, a, bytes, &npy);
@@ -239,7 +247,8 @@ struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str byte
     return NULL;
 }
 
-bool io_npy_check(struct diags *ds, struct arena *a, struct str head, uint64_t size, const struct shape *want, struct str who)
+bool io_npy_check(struct diags *ds, struct arena *a, struct str head, uint64_t size,
+                  const struct shape *want, struct str who)
 {
     struct npy npy = {.array = {.dtype = DT_INVALID}};
     const char *wrong = read_header(ds, a, head, &npy);
@@ -269,8 +278,8 @@ enum { SHORT_HEADER = 60000 }; /* bytes; version 1.0 counts them in 16 bits, pad
 void io_npy_header(struct buf *out, const struct shape *s)
 {
     struct buf dict = {0};
-    buf_printf(&dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", dtype_bytes(s->dtype) == 1 ? '|' : '<',
-               descr_of(s->dtype));
+    buf_printf(&dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+               dtype_bytes(s->dtype) == 1 ? '|' : '<', descr_of(s->dtype));
     for (int d = 0; d < s->rank; d++)
         buf_printf(&dict, d ? " %" PRId64 "," : "%" PRId64 ",", s->dims[d]);
     buf_puts(&dict, "), }");

@@ -1,11 +1,13 @@
 /*
  * npz.c: reads .npz files: the directory of a zip archive, and its members as arrays.
  *
- * Members may be stored or deflated; zip64 is known. The central directory at the end is what counts: of a local header only
- * the lengths of its variable parts are used, and it must be of the same member.
+ * Members may be stored or deflated; zip64 is known. The central directory at the end is what
+ * counts: of a local header only the lengths of its variable parts are used, and it must be of the
+ * same member.
  *
- * An archive isn't trusted: members may not share bytes, and before one is inflated, the size that the directory gives must be
- * possible for the packed bytes, and agree with the header of the array, which must be one that is wanted.
+ * An archive isn't trusted: members may not share bytes, and before one is inflated, the size that
+ * the directory gives must be possible for the packed bytes, and agree with the header of the
+ * array, which must be one that is wanted.
  */
 #include "io/stored.h"
 
@@ -21,8 +23,9 @@ enum {
     MAX_COMMENT = 65535,
     STORED = 0,
     DEFLATED = 8,
-    MOST_INFLATION = 1032,   /* the best ratio of deflate */
-    LONGEST_HEADER = 1 << 20 /* bytes of an array's header; even with the most dimensions it is shorter */
+    MOST_INFLATION = 1032, /* the best ratio of deflate */
+    LONGEST_HEADER =
+        1 << 20 /* bytes of an array's header; even with the most dimensions it is shorter */
 };
 
 static uint16_t get16(const char *p)
@@ -45,7 +48,10 @@ struct directory {
     uint64_t at, size, count;
 };
 
-static bool bad(struct diags *ds, const char *why) { return DIAG_ERROR(ds, NO_SPAN, NPZ_MALFORMED, why); }
+static bool bad(struct diags *ds, const char *why)
+{
+    return DIAG_ERROR(ds, NO_SPAN, NPZ_MALFORMED, why);
+}
 
 /* The zip64 record that the locator before the end record at `end` points to. */
 static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struct directory *out)
@@ -56,7 +62,8 @@ static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struc
     const char *record = bytes_at(b, get64(locator + 8), END64_SIZE);
     if (!record || get32(record) != 0x06064b50)
         return bad(ds, "missing zip64 end of central directory record");
-    *out = (struct directory){.count = get64(record + 32), .size = get64(record + 40), .at = get64(record + 48)};
+    *out = (struct directory){
+        .count = get64(record + 32), .size = get64(record + 40), .at = get64(record + 48)};
     return true;
 }
 
@@ -70,7 +77,8 @@ static bool find_directory(struct diags *ds, struct str b, struct directory *out
             return bad(ds, "missing end of central directory record");
     }
     const char *end = b.ptr + at;
-    *out = (struct directory){.count = get16(end + 10), .size = get32(end + 12), .at = get32(end + 16)};
+    *out = (struct directory){
+        .count = get16(end + 10), .size = get32(end + 12), .at = get32(end + 16)};
     if (out->count == UINT16_MAX || out->size == UINT32_MAX || out->at == UINT32_MAX)
         return find_directory64(ds, b, at, out);
     return true;
@@ -133,8 +141,8 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* A member must end before the next one begins, the last one before the directory. With bytes that belong to several members
- * a small archive could claim to be a very large one. */
+/* A member must end before the next one begins, the last one before the directory. With bytes that
+ * belong to several members a small archive could claim to be a very large one. */
 static bool set_limits(struct diags *ds, struct arena *a, const struct npz *z, uint64_t directory)
 {
     struct npz_entry **sorted = ARENA_ARRAY(a, struct npz_entry *, z->count);
@@ -145,15 +153,18 @@ static bool set_limits(struct diags *ds, struct arena *a, const struct npz *z, u
     for (size_t i = 0; i < z->count; i++) {
         struct npz_entry *e = sorted[i], *next = i + 1 < z->count ? sorted[i + 1] : NULL;
         e->limit = next && next->offset < directory ? next->offset : directory;
-        bool fits =
-            e->offset <= e->limit && LOCAL_SIZE <= e->limit - e->offset && e->packed_size <= e->limit - e->offset - LOCAL_SIZE;
+        bool fits = e->offset <= e->limit && LOCAL_SIZE <= e->limit - e->offset &&
+                    e->packed_size <= e->limit - e->offset - LOCAL_SIZE;
         if (!fits && next && e->limit == next->offset)
-            return bad(
-                ds,
-                arena_printf(a, "members '" STR_FMT "' and '" STR_FMT "' overlap", STR_ARG(e->name), STR_ARG(next->name)).ptr);
+            return bad(ds, arena_printf(a, "members '" STR_FMT "' and '" STR_FMT "' overlap",
+                                        STR_ARG(e->name), STR_ARG(next->name))
+                               .ptr);
         if (!fits)
-            return bad(ds,
-                       arena_printf(a, "member '" STR_FMT "' is not located before the central directory", STR_ARG(e->name)).ptr);
+            return bad(ds, arena_printf(a,
+                                        "member '" STR_FMT
+                                        "' is not located before the central directory",
+                                        STR_ARG(e->name))
+                               .ptr);
     }
     return true;
 }
@@ -174,14 +185,16 @@ bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz
         struct npz_entry *e = &out->entries[out->count++];
         if (!read_entry(ds, directory, &at, e))
             return false;
-        map_put(&out->names, e->name, e); /* a later member of the same name replaces an earlier one */
+        map_put(&out->names, e->name,
+                e); /* a later member of the same name replaces an earlier one */
     }
     return set_limits(ds, a, out, d.at);
 }
 
 /* ---- members ---- */
 
-/* The packed bytes of a member: they follow its local header, whose extra field may differ from the directory's. */
+/* The packed bytes of a member: they follow its local header, whose extra field may differ from the
+ * directory's. */
 static const char *packed_bytes(struct str b, const struct npz_entry *e)
 {
     const char *p = bytes_at(b, e->offset, LOCAL_SIZE);
@@ -194,8 +207,10 @@ static const char *packed_bytes(struct str b, const struct npz_entry *e)
     return str_starts(here, e->name) ? p + head : NULL;
 }
 
-/* Inflates `size` bytes; with `whole` there must be no more. zlib counts in 32 bits, so it works in pieces. */
-static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, uint64_t size, bool whole)
+/* Inflates `size` bytes; with `whole` there must be no more. zlib counts in 32 bits, so it works in
+ * pieces. */
+static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, uint64_t size,
+                          bool whole)
 {
     z_stream z = {0};
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
@@ -221,18 +236,22 @@ static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, ui
     return filled && (status == Z_STREAM_END || (!whole && status == Z_BUF_ERROR));
 }
 
-/* Whether a deflated member begins with the header of an array that is wanted, so that it may be inflated. */
-static bool is_promising(struct diags *ds, struct arena *a, const char *packed, const struct npz_entry *e,
-                         const struct shape *want, struct str who)
+/* Whether a deflated member begins with the header of an array that is wanted, so that it may be
+ * inflated. */
+static bool is_promising(struct diags *ds, struct arena *a, const char *packed,
+                         const struct npz_entry *e, const struct shape *want, struct str who)
 {
     size_t size = e->size < LONGEST_HEADER ? (size_t)e->size : LONGEST_HEADER;
     if (e->size / MOST_INFLATION > e->packed_size)
         return bad(ds,
-                   arena_printf(a, "a member of %" PRIu64 " bytes cannot be packed into %" PRIu64, e->size, e->packed_size).ptr);
+                   arena_printf(a, "a member of %" PRIu64 " bytes cannot be packed into %" PRIu64,
+                                e->size, e->packed_size)
+                       .ptr);
     char *head = mem_alloc(size ? size : 1);
     if (!head)
         return bad(ds, "out of memory for a member");
-    bool ok = inflate_bytes(packed, e->packed_size, head, size, false) || bad(ds, "corrupt deflated member");
+    bool ok = inflate_bytes(packed, e->packed_size, head, size, false) ||
+              bad(ds, "corrupt deflated member");
     ok = ok && io_npy_check(ds, a, (struct str){head, size}, e->size, want, who);
     mem_free(head);
     return ok;
@@ -253,7 +272,10 @@ static char *inflated_bytes(struct diags *ds, const char *packed, const struct n
     return NULL;
 }
 
-static bool has_sum(struct str bytes, uint32_t crc) { return crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) == crc; }
+static bool has_sum(struct str bytes, uint32_t crc)
+{
+    return crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) == crc;
+}
 
 static struct literal *bad_sum(struct diags *ds)
 {
@@ -263,12 +285,19 @@ static struct literal *bad_sum(struct diags *ds)
 
 bool io_npz_has(const struct npz *z, struct str name) { return map_get(&z->names, name) != NULL; }
 
-static struct str entry_name(const void *z, size_t i) { return ((const struct npz *)z)->entries[i].name; }
+static struct str entry_name(const void *z, size_t i)
+{
+    return ((const struct npz *)z)->entries[i].name;
+}
 
-struct str io_npz_names(struct arena *a, const struct npz *z) { return io_list_names(a, z, entry_name, z->count); }
+struct str io_npz_names(struct arena *a, const struct npz *z)
+{
+    return io_list_names(a, z, entry_name, z->count);
+}
 
-static struct literal *get_deflated(struct diags *ds, struct arena *a, const char *packed, const struct npz_entry *e,
-                                    const struct shape *want, struct str who)
+static struct literal *get_deflated(struct diags *ds, struct arena *a, const char *packed,
+                                    const struct npz_entry *e, const struct shape *want,
+                                    struct str who)
 {
     char *bytes = is_promising(ds, a, packed, e, want, who) ? inflated_bytes(ds, packed, e) : NULL;
     struct str all = {bytes, (size_t)e->size};
@@ -279,9 +308,11 @@ static struct literal *get_deflated(struct diags *ds, struct arena *a, const cha
     return l;
 }
 
-/* A stored member. If the array is used in place, its checksum isn't checked, since that would read all of it beforehand. */
-static struct literal *get_stored(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
-                                  const struct npz_entry *e, const struct shape *want, struct str who)
+/* A stored member. If the array is used in place, its checksum isn't checked, since that would read
+ * all of it beforehand. */
+static struct literal *get_stored(struct diags *ds, struct arena *a, struct str bytes,
+                                  struct owner *owner, const struct npz_entry *e,
+                                  const struct shape *want, struct str who)
 {
     if (!owner && !has_sum(bytes, e->crc))
         return bad_sum(ds);
@@ -294,8 +325,8 @@ static struct literal *get_stored(struct diags *ds, struct arena *a, struct str 
     return bad_sum(ds);
 }
 
-struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name, const struct shape *want,
-                           struct str who)
+struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
+                           const struct shape *want, struct str who)
 {
     const struct npz_entry *e = map_get(&z->names, name);
     const char *packed = e ? packed_bytes(z->bytes, e) : NULL;

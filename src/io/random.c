@@ -1,10 +1,11 @@
 /*
  * random.c: random inputs that any tool can reproduce.
  *
- * Element i of leaf k comes from word mix(seed * 1000003 + k, i) of splitmix64. f32 takes its top 24
- * bits into [-1, 1), f64 53 bits, narrower floats are rounded from f32, complex takes words 2i and
- * 2i+1, integers are 0 to 4, pred is the top bit. After 2^22 elements the first 2^22 repeat. The
- * module's text may change the range and add to the diagonal: `// peers: param=K range=LO,HI eye=X`, K counting leaves.
+ * Element i of leaf k comes from word mix(seed * 1000003 + k, i) of splitmix64. f32 takes its top
+ * 24 bits into [-1, 1), f64 53 bits, narrower floats are rounded from f32, complex takes words 2i
+ * and 2i+1, integers are 0 to 4, pred is the top bit. After 2^22 elements the first 2^22 repeat.
+ * The module's text may change the range and add to the diagonal: `// peers: param=K range=LO,HI
+ * eye=X`, K counting leaves.
  */
 #include "base/wide.h"
 #include "io/io.h"
@@ -41,7 +42,8 @@ static struct str hint_value(struct str line, const char *name)
 {
     size_t n = strlen(name);
     for (size_t i = 0; i + n < line.len; i++) {
-        if (memcmp(line.ptr + i, name, n) != 0 || line.ptr[i + n] != '=' || (i > 0 && !char_is_blank(line.ptr[i - 1])))
+        if (memcmp(line.ptr + i, name, n) != 0 || line.ptr[i + n] != '=' ||
+            (i > 0 && !char_is_blank(line.ptr[i - 1])))
             continue;
         size_t begin = i + n + 1, end = begin;
         while (end < line.len && !char_is_blank(line.ptr[end]))
@@ -57,8 +59,8 @@ static bool read_range(struct str s, struct recipe *r)
     if (!comma)
         return false;
     size_t n = (size_t)(comma - s.ptr);
-    return num_parse_double((struct str){s.ptr, n}, &r->lo) && num_parse_double((struct str){comma + 1, s.len - n - 1}, &r->hi) &&
-           r->hi > r->lo;
+    return num_parse_double((struct str){s.ptr, n}, &r->lo) &&
+           num_parse_double((struct str){comma + 1, s.len - n - 1}, &r->hi) && r->hi > r->lo;
 }
 
 static bool read_hint(struct diags *ds, struct str line, int64_t leaf, struct recipe *r)
@@ -86,7 +88,8 @@ static bool read_hints(struct diags *ds, struct str text, int64_t leaf, struct r
         size_t before = at;
         while (before > 0 && (text.ptr[before - 1] == ' ' || text.ptr[before - 1] == '\t'))
             before--;
-        if (memcmp(p, mark, sizeof mark - 1) != 0 || before < 2 || memcmp(text.ptr + before - 2, "//", 2) != 0)
+        if (memcmp(p, mark, sizeof mark - 1) != 0 || before < 2 ||
+            memcmp(text.ptr + before - 2, "//", 2) != 0)
             continue;
         if (!read_hint(ds, rest_of_line(text, at + sizeof mark - 1), leaf, r))
             return false;
@@ -122,9 +125,13 @@ static void put_f64(const struct recipe *r, double *out, const uint64_t *u, size
         out[i] = (out[i] + 1.0) * half + r->lo;
 }
 
-static int64_t whole(double x) { return x < -0x1p62 ? -(INT64_C(1) << 62) : x > 0x1p62 ? INT64_C(1) << 62 : (int64_t)x; }
+static int64_t whole(double x)
+{
+    return x < -0x1p62 ? -(INT64_C(1) << 62) : x > 0x1p62 ? INT64_C(1) << 62 : (int64_t)x;
+}
 
-/* lo + u % (hi - lo). The quotient by way of floor((2^64 - 1) / width) is right or one too small. */
+/* lo + u % (hi - lo). The quotient by way of floor((2^64 - 1) / width) is right or one too small.
+ */
 static void fit_integers(const struct recipe *r, enum dtype t, uint64_t *u, size_t n)
 {
     int64_t lo = r->ranged ? whole(r->lo) : 0, hi = r->ranged ? whole(r->hi) : 5;
@@ -140,12 +147,12 @@ static void fit_integers(const struct recipe *r, enum dtype t, uint64_t *u, size
     }
 }
 
-#define PUT_LOW_BITS(W)                                                                                                          \
-    static void put_low_##W(void *out, const uint64_t *u, size_t n)                                                              \
-    {                                                                                                                            \
-        uint##W##_t *to = out;                                                                                                   \
-        for (size_t i = 0; i < n; i++)                                                                                           \
-            to[i] = (uint##W##_t)u[i];                                                                                           \
+#define PUT_LOW_BITS(W)                                                                            \
+    static void put_low_##W(void *out, const uint64_t *u, size_t n)                                \
+    {                                                                                              \
+        uint##W##_t *to = out;                                                                     \
+        for (size_t i = 0; i < n; i++)                                                             \
+            to[i] = (uint##W##_t)u[i];                                                             \
     }
 PUT_LOW_BITS(8)
 PUT_LOW_BITS(16)
@@ -190,7 +197,8 @@ static void put_chunk(const struct recipe *r, enum dtype t, void *out, uint64_t 
 static void add_eye(const struct literal *l, const struct recipe *r, int64_t elements)
 {
     const struct shape *s = l->shape;
-    int64_t rows = s->dims[s->rank - 2], columns = s->dims[s->rank - 1], n = rows < columns ? rows : columns;
+    int64_t rows = s->dims[s->rank - 2], columns = s->dims[s->rank - 1],
+            n = rows < columns ? rows : columns;
     size_t width = dtype_bytes(s->dtype);
     for (int64_t matrix = 0; matrix < elements; matrix += rows * columns) {
         for (int64_t i = 0; i < n; i++) {
@@ -207,7 +215,8 @@ static void add_eye(const struct literal *l, const struct recipe *r, int64_t ele
     }
 }
 
-static struct literal *random_array(struct diags *ds, struct arena *a, const struct shape *shape, const struct recipe *r)
+static struct literal *random_array(struct diags *ds, struct arena *a, const struct shape *shape,
+                                    const struct recipe *r)
 {
     int64_t elements;
     if (shape->dynamic) /* dynamic sizes are the bounds */
@@ -219,16 +228,18 @@ static struct literal *random_array(struct diags *ds, struct arena *a, const str
     size_t width = dtype_bytes(shape->dtype);
     int64_t head = elements < BLOCK ? elements : BLOCK;
     for (int64_t i = 0; i < head; i += CHUNK)
-        put_chunk(r, shape->dtype, data + (size_t)i * width, (uint64_t)i, (size_t)(head - i < CHUNK ? head - i : CHUNK));
+        put_chunk(r, shape->dtype, data + (size_t)i * width, (uint64_t)i,
+                  (size_t)(head - i < CHUNK ? head - i : CHUNK));
     for (int64_t i = BLOCK; i < elements; i += BLOCK)
-        memcpy(data + (size_t)i * width, data, (size_t)(elements - i < BLOCK ? elements - i : BLOCK) * width);
+        memcpy(data + (size_t)i * width, data,
+               (size_t)(elements - i < BLOCK ? elements - i : BLOCK) * width);
     if (r->eyed && shape->rank >= 2 && elements > 0)
         add_eye(l, r, elements);
     return l;
 }
 
-static struct literal *random_value(struct diags *ds, struct arena *a, struct str text, const struct shape *shape, int64_t *leaf,
-                                    uint64_t seed)
+static struct literal *random_value(struct diags *ds, struct arena *a, struct str text,
+                                    const struct shape *shape, int64_t *leaf, uint64_t seed)
 {
     if (!shape_is_tuple(shape)) {
         struct recipe r = {.key = (seed * 1000003 + (uint64_t)*leaf) * 0xD1342543DE82EF95u};
@@ -245,8 +256,8 @@ static struct literal *random_value(struct diags *ds, struct arena *a, struct st
     return literal_tuple(a, elements, shape->count);
 }
 
-struct literal *io_random(struct diags *ds, struct arena *a, struct str text, const struct shape *shape, int64_t leaf,
-                          uint64_t seed)
+struct literal *io_random(struct diags *ds, struct arena *a, struct str text,
+                          const struct shape *shape, int64_t leaf, uint64_t seed)
 {
     return random_value(ds, a, text, shape, &leaf, seed);
 }

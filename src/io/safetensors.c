@@ -1,10 +1,12 @@
 /*
- * safetensors.c: safetensors files: a size of 8 bytes, a header of that size in JSON, then the elements of all tensors.
+ * safetensors.c: safetensors files: a size of 8 bytes, a header of that size in JSON, then the
+ * elements of all tensors.
  *
  *     {"__metadata__": {...}, "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
  *
- * Offsets count from the end of the header. The format asks for no alignment; some writers pad the header. Tensors must follow
- * each other without overlap or gap up to the end of the file: nothing may be hidden between them.
+ * Offsets count from the end of the header. The format asks for no alignment; some writers pad the
+ * header. Tensors must follow each other without overlap or gap up to the end of the file: nothing
+ * may be hidden between them.
  */
 #include "io/stored.h"
 
@@ -12,7 +14,10 @@
 
 enum { LONGEST_HEADER = 100000000 }; /* the limit of the reference implementation */
 
-static bool bad(struct diags *ds, const char *why) { return DIAG_ERROR(ds, NO_SPAN, SAFETENSORS_MALFORMED, why); }
+static bool bad(struct diags *ds, const char *why)
+{
+    return DIAG_ERROR(ds, NO_SPAN, SAFETENSORS_MALFORMED, why);
+}
 
 static const struct {
     const char *name;
@@ -38,7 +43,8 @@ static const struct {
 };
 
 /* Reads the list of numbers called `name` in the description of a tensor; none may be negative. */
-static bool take_numbers(struct arena *a, const struct dict_value *tensor, const char *name, const int64_t **out, int *count)
+static bool take_numbers(struct arena *a, const struct dict_value *tensor, const char *name,
+                         const int64_t **out, int *count)
 {
     const struct dict_value *v = dict_find(tensor, str_of(name));
     if (!v || v->kind != DICT_LIST || v->count > INT16_MAX)
@@ -74,7 +80,8 @@ static bool bad_tensor(struct diags *ds, struct arena *a, struct str name, const
     return bad(ds, arena_printf(a, "tensor '" STR_FMT "': %s", STR_ARG(name), why).ptr);
 }
 
-static bool take_extent(struct diags *ds, struct arena *a, const struct dict_value *tensor, struct extent *p)
+static bool take_extent(struct diags *ds, struct arena *a, const struct dict_value *tensor,
+                        struct extent *p)
 {
     const int64_t *offsets;
     int count;
@@ -89,7 +96,8 @@ static bool take_extent(struct diags *ds, struct arena *a, const struct dict_val
     return true;
 }
 
-/* Whether each tensor begins where the one before it ends, and the last one ends where the file does. */
+/* Whether each tensor begins where the one before it ends, and the last one ends where the file
+ * does. */
 static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safetensors *t)
 {
     struct extent *extents = ARENA_ARRAY(a, struct extent, t->header.count);
@@ -109,8 +117,9 @@ static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safet
         qsort(extents, count, sizeof *extents, by_extent);
     for (size_t i = 0; i < count; i++) {
         if (extents[i].begin < at)
-            return bad_tensor(ds, a, extents[i].name,
-                              arena_printf(a, "overlaps with '" STR_FMT "'", STR_ARG(extents[i - 1].name)).ptr);
+            return bad_tensor(
+                ds, a, extents[i].name,
+                arena_printf(a, "overlaps with '" STR_FMT "'", STR_ARG(extents[i - 1].name)).ptr);
         if (extents[i].begin > at)
             return bad_tensor(ds, a, extents[i].name, "gap in the data before it");
         at = extents[i].end;
@@ -120,7 +129,8 @@ static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safet
     return (uint64_t)at == t->data.len || bad(ds, "trailing data");
 }
 
-bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, struct io_safetensors *out)
+bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes,
+                         struct io_safetensors *out)
 {
     struct dict_error error;
     uint64_t size = 0;
@@ -132,7 +142,8 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, st
         return bad(ds, "truncated header");
     if (size > LONGEST_HEADER)
         return bad(ds, "header exceeds 100 million bytes");
-    struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size}); /* a copy: the file may change meanwhile */
+    struct str header = arena_str(
+        a, (struct str){bytes.ptr + 8, (size_t)size}); /* a copy: the file may change meanwhile */
     *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - (size_t)size}};
     map_init(&out->tensors, a);
     if (size == 0 || *header.ptr != '{')
@@ -144,9 +155,15 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, st
 
 /* ---- a tensor ---- */
 
-bool io_safetensors_has(const struct io_safetensors *t, struct str name) { return map_get(&t->tensors, name) != NULL; }
+bool io_safetensors_has(const struct io_safetensors *t, struct str name)
+{
+    return map_get(&t->tensors, name) != NULL;
+}
 
-static struct str tensor_name(const void *header, size_t i) { return ((const struct dict_value *)header)->items[i].name; }
+static struct str tensor_name(const void *header, size_t i)
+{
+    return ((const struct dict_value *)header)->items[i].name;
+}
 
 struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t)
 {
@@ -168,7 +185,8 @@ static bool read_type(struct diags *ds, const struct dict_value *tensor, struct 
     return DIAG_ERROR(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(v->s));
 }
 
-static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safetensors *t, struct str name, struct io_stored *s)
+static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safetensors *t,
+                        struct str name, struct io_stored *s)
 {
     const struct dict_value *tensor = map_get(&t->tensors, name);
     struct extent p = {.name = name};
@@ -185,7 +203,8 @@ static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safet
            bad(ds, "data_offsets of a tensor do not match its shape");
 }
 
-struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const struct io_safetensors *t, struct str name,
+struct literal *io_safetensors_get(struct diags *ds, struct arena *a,
+                                   const struct io_safetensors *t, struct str name,
                                    const struct shape *want, struct str who)
 {
     struct io_stored s = {.owner = t->owner};
@@ -221,16 +240,18 @@ static void put_tensor(struct writing *w, struct str name, const struct literal 
     if (!name_of(s->dtype))
         w->nameless = s->dtype;
     else
-        buf_printf(&w->header, "%s\"" STR_FMT "\":{\"dtype\":\"%s\",\"shape\":[", w->count > 1 ? "," : "", STR_ARG(name),
-                   name_of(s->dtype));
+        buf_printf(&w->header, "%s\"" STR_FMT "\":{\"dtype\":\"%s\",\"shape\":[",
+                   w->count > 1 ? "," : "", STR_ARG(name), name_of(s->dtype));
     for (int d = 0; d < s->rank; d++)
         buf_printf(&w->header, d ? ",%" PRId64 : "%" PRId64, s->dims[d]);
-    buf_printf(&w->header, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", w->size, w->size + size);
+    buf_printf(&w->header, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", w->size,
+               w->size + size);
     w->size += size;
     VEC_PUSH(&w->a, w->parts, w->count, w->capacity) = (struct str){l->data, (size_t)size};
 }
 
-static void put_leaves(struct writing *w, const char *prefix, const char *after, const struct literal *l, int64_t *leaf)
+static void put_leaves(struct writing *w, const char *prefix, const char *after,
+                       const struct literal *l, int64_t *leaf)
 {
     if (!shape_is_tuple(l->shape)) {
         struct str name = arena_printf(&w->a, "%s%" PRId64 "%s", prefix, (*leaf)++, after);
@@ -242,7 +263,8 @@ static void put_leaves(struct writing *w, const char *prefix, const char *after,
         put_leaves(w, prefix, after, l->elements[i], leaf);
 }
 
-/* The header with its size before it; it is padded with blanks, so that tensors begin at a multiple of eight bytes. */
+/* The header with its size before it; it is padded with blanks, so that tensors begin at a multiple
+ * of eight bytes. */
 static struct str whole_header(struct writing *w)
 {
     buf_putc(&w->header, '}');
@@ -254,7 +276,8 @@ static struct str whole_header(struct writing *w)
     return buf_view(&w->header);
 }
 
-bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l, int64_t count)
+bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix,
+                          const struct literal *const *l, int64_t count)
 {
     struct writing w = {.nameless = DT_INVALID};
     arena_init(&w.a);
@@ -262,15 +285,19 @@ bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix
     buf_bytes(&w.header, "12345678{", 9);
     for (int64_t k = 0; k < count; k++) {
         int64_t leaf = 0;
-        put_leaves(&w, prefix, count > 1 ? arena_printf(&w.a, "@%" PRId64, k).ptr : "", l[k], &leaf);
+        put_leaves(&w, prefix, count > 1 ? arena_printf(&w.a, "@%" PRId64, k).ptr : "", l[k],
+                   &leaf);
     }
     w.parts[0] = whole_header(&w);
-    bool ok = w.nameless == DT_INVALID
-                  ? io_write_parts(ds, path, w.parts, w.count)
-                  : DIAG_ERROR(ds, NO_SPAN, FAILURE,
-                               arena_printf(&w.a, "element type %s has no safetensors equivalent; write an .npz file",
-                                            dtype_spelling(w.nameless))
-                                   .ptr);
+    bool ok =
+        w.nameless == DT_INVALID
+            ? io_write_parts(ds, path, w.parts, w.count)
+            : DIAG_ERROR(
+                  ds, NO_SPAN, FAILURE,
+                  arena_printf(&w.a,
+                               "element type %s has no safetensors equivalent; write an .npz file",
+                               dtype_spelling(w.nameless))
+                      .ptr);
     buf_free(&w.header);
     arena_free(&w.a);
     return ok;

@@ -1,6 +1,6 @@
 /*
- * stored.c: makes a literal of a stored array: checks that it fits what is wanted, and converts the elements. Those that need
- * no conversion may be used in place.
+ * stored.c: makes a literal of a stored array: checks that it fits what is wanted, and converts the
+ * elements. Those that need no conversion may be used in place.
  */
 #include "io/stored.h"
 
@@ -21,7 +21,8 @@ static bool type_fits(const struct io_stored *s, enum dtype want)
         return s->width == dtype_bytes(want);
     if (!nameless_in_numpy(want) || s->width != dtype_bytes(want))
         return false;
-    /* Any type may be saved as unsigned integers of the same width, small integers as int8 values. */
+    /* Any type may be saved as unsigned integers of the same width, small integers as int8 values.
+     */
     return dtype_is_unsigned(s->dtype) || (dtype_is_integer(want) && s->dtype == DT_S8);
 }
 
@@ -33,7 +34,8 @@ static bool dims_fit(const struct io_stored *s, const struct shape *want)
         return false;
     for (int d = 0; d < want->rank; d++)
         if (s->dims[d] != want->dims[d] &&
-            !(shape_dim_dynamic(want, d) && (want->dims[d] == DIM_UNBOUNDED || s->dims[d] < want->dims[d])))
+            !(shape_dim_dynamic(want, d) &&
+              (want->dims[d] == DIM_UNBOUNDED || s->dims[d] < want->dims[d])))
             return false;
     return true;
 }
@@ -72,7 +74,8 @@ static void swap_elements(char *data, int64_t elements, enum dtype t)
         reverse_bytes(data + i * part, part);
 }
 
-/* Brings narrow types into the only form that our storage allows: pred 0 or 1, integers sign-extended. */
+/* Brings narrow types into the only form that our storage allows: pred 0 or 1, integers
+ * sign-extended. */
 static void normalise(unsigned char *data, int64_t elements, enum dtype t)
 {
     unsigned spare = 8 - dtype_bits(t);
@@ -119,7 +122,8 @@ static void copy_fortran(struct arena *a, char *to, const char *from, const stru
 void io_literal_too_large(struct diags *ds, struct arena *a, const struct shape *shape)
 {
     int64_t bytes;
-    struct str size = shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
+    struct str size =
+        shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
     DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), size.ptr);
 }
 
@@ -131,15 +135,17 @@ struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct s
     return l;
 }
 
-/* Whether the elements can be used in place: they need no conversion, and their memory has an owner. */
+/* Whether the elements can be used in place: they need no conversion, and their memory has an
+ * owner. */
 static bool may_stay(const struct io_stored *s, enum dtype t)
 {
     size_t part = dtype_bytes(dtype_component(t));
-    return s->owner && !(s->fortran && s->rank > 1) && !(s->big_endian && part > 1) && !dtype_is_subbyte(t) && t != DT_PRED &&
-           (uintptr_t)s->data.ptr % part == 0;
+    return s->owner && !(s->fortran && s->rank > 1) && !(s->big_endian && part > 1) &&
+           !dtype_is_subbyte(t) && t != DT_PRED && (uintptr_t)s->data.ptr % part == 0;
 }
 
-static void copy_elements(struct arena *a, struct literal *l, const struct io_stored *s, int64_t elements, size_t size)
+static void copy_elements(struct arena *a, struct literal *l, const struct io_stored *s,
+                          int64_t elements, size_t size)
 {
     enum dtype t = l->shape->dtype;
     if (s->fortran && s->rank > 1)
@@ -165,7 +171,8 @@ bool io_stored_size(const struct io_stored *s, int64_t *elements, uint64_t *size
     return true;
 }
 
-/* A reference to memory with an owner, so that it can be released if there is no memory for the literal. */
+/* A reference to memory with an owner, so that it can be released if there is no memory for the
+ * literal. */
 struct share {
     struct owner owner;
     struct owner *of;
@@ -193,7 +200,8 @@ static struct owner *share_of(struct owner *of)
     return &s->owner;
 }
 
-static struct literal *literal_of(struct diags *ds, struct arena *a, const struct io_stored *s, enum dtype t)
+static struct literal *literal_of(struct diags *ds, struct arena *a, const struct io_stored *s,
+                                  enum dtype t)
 {
     int64_t elements;
     uint64_t size;
@@ -202,7 +210,8 @@ static struct literal *literal_of(struct diags *ds, struct arena *a, const struc
         DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), "more than 2^63");
         return NULL;
     }
-    if (dtype_is_subbyte(t) && dtype_is_integer(t) && dtype_is_integer(s->dtype) && !values_fit(ds, s, size, t))
+    if (dtype_is_subbyte(t) && dtype_is_integer(t) && dtype_is_integer(s->dtype) &&
+        !values_fit(ds, s, size, t))
         return NULL;
     if (elements > 0 && may_stay(s, t)) {
         struct literal *l = ARENA_NEW(a, struct literal);
@@ -217,26 +226,33 @@ static struct literal *literal_of(struct diags *ds, struct arena *a, const struc
     return l;
 }
 
-bool io_stored_fits(struct diags *ds, struct arena *a, const struct io_stored *s, const struct shape *want, struct str who)
+bool io_stored_fits(struct diags *ds, struct arena *a, const struct io_stored *s,
+                    const struct shape *want, struct str who)
 {
     if (want && (!type_fits(s, want->dtype) || !dims_fit(s, want)))
-        return DIAG_ERROR(ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, s)), STR_ARG(who),
-                          STR_ARG(want->rank < 0 ? str_of(dtype_spelling(want->dtype)) : shape_text(a, want)));
-    return want || s->dtype != DT_INVALID || DIAG_ERROR(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(s->type_name));
+        return DIAG_ERROR(
+            ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, s)), STR_ARG(who),
+            STR_ARG(want->rank < 0 ? str_of(dtype_spelling(want->dtype)) : shape_text(a, want)));
+    return want || s->dtype != DT_INVALID ||
+           DIAG_ERROR(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(s->type_name));
 }
 
-struct literal *io_stored_decode(struct diags *ds, struct arena *a, const struct io_stored *s, const struct shape *want,
-                                 struct str who)
+struct literal *io_stored_decode(struct diags *ds, struct arena *a, const struct io_stored *s,
+                                 const struct shape *want, struct str who)
 {
-    return io_stored_fits(ds, a, s, want, who) ? literal_of(ds, a, s, want ? want->dtype : s->dtype) : NULL;
+    return io_stored_fits(ds, a, s, want, who) ? literal_of(ds, a, s, want ? want->dtype : s->dtype)
+                                               : NULL;
 }
 
-struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner, const struct shape *want,
-                              struct str who)
+struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes,
+                              struct owner *owner, const struct shape *want, struct str who)
 {
     int64_t size = -1;
-    struct io_stored s = {
-        .width = dtype_bytes(want->dtype), .rank = want->rank, .dims = want->dims, .data = bytes, .owner = owner};
+    struct io_stored s = {.width = dtype_bytes(want->dtype),
+                          .rank = want->rank,
+                          .dims = want->dims,
+                          .data = bytes,
+                          .owner = owner};
     if (!shape_bytes(want, &size) || (uint64_t)size != bytes.len) {
         DIAG(ds, NO_SPAN, RAW_SIZE, bytes.len, STR_ARG(who), STR_ARG(shape_text(a, want)), size);
         return NULL;

@@ -1,8 +1,9 @@
 /*
- * write.c: writes .npy and .npz files, and any other output file. A new file is renamed to its place once it is complete, so
- * that no half-written file is ever seen; until then it has no name, if the system can do that. While a temporary file has a
- * name, signals that would end the process are held back: they end the writing and then, with nothing left behind, the process.
- * Pipes and devices are written directly.
+ * write.c: writes .npy and .npz files, and any other output file. A new file is renamed to its
+ * place once it is complete, so that no half-written file is ever seen; until then it has no name,
+ * if the system can do that. While a temporary file has a name, signals that would end the process
+ * are held back: they end the writing and then, with nothing left behind, the process. Pipes and
+ * devices are written directly.
  */
 #include "io/io.h"
 
@@ -36,8 +37,8 @@ static bool cannot_write(struct diags *ds, const char *path, int error)
     return DIAG_ERROR(ds, NO_SPAN, FILE_NOT_WRITTEN, path, strerror(error));
 }
 
-/* Whether it is a file that the process inherited open, as /dev/stdout or /dev/fd/3: it must be written to itself, not
- * replaced. */
+/* Whether it is a file that the process inherited open, as /dev/stdout or /dev/fd/3: it must be
+ * written to itself, not replaced. */
 static bool is_open(const struct stat *st)
 {
     enum { MOST = 64 };
@@ -48,14 +49,16 @@ static bool is_open(const struct stat *st)
     return false;
 }
 
-/* The path that a new file is to be renamed to: of a new or regular file, links followed. NULL: it is to be written directly. */
+/* The path that a new file is to be renamed to: of a new or regular file, links followed. NULL: it
+ * is to be written directly. */
 static char *place_of(const char *path, struct stat *st, bool *exists)
 {
     char real[PATH_MAX];
     *exists = lstat(path, st) == 0;
     if (!*exists || S_ISREG(st->st_mode))
         return heap_str(str_of(path));
-    bool replaced = S_ISLNK(st->st_mode) && stat(path, st) == 0 && S_ISREG(st->st_mode) && !is_open(st) && realpath(path, real);
+    bool replaced = S_ISLNK(st->st_mode) && stat(path, st) == 0 && S_ISREG(st->st_mode) &&
+                    !is_open(st) && realpath(path, real);
     return replaced ? heap_str(str_of(real)) : NULL;
 }
 
@@ -85,8 +88,8 @@ static bool has_to_end(const struct output *o)
 
 /* ---- the file ---- */
 
-/* Opens a file without a name in the folder that `path` begins with: it vanishes with the process, however that ends. -1: the
- * system has none, or it couldn't be given a name later. */
+/* Opens a file without a name in the folder that `path` begins with: it vanishes with the process,
+ * however that ends. -1: the system has none, or it couldn't be given a name later. */
 static int nameless(const char *path, size_t folder_size)
 {
     if (access("/proc/self/fd", F_OK) != 0)
@@ -124,8 +127,8 @@ static bool open_as_it_is(struct diags *ds, const char *path, struct output *o)
     return o->f || cannot_write(ds, path, errno);
 }
 
-/* `lasting`: it will be open for long. Then signals aren't held back, and if a nameless file isn't possible, the file itself
- * is written. */
+/* `lasting`: it will be open for long. Then signals aren't held back, and if a nameless file isn't
+ * possible, the file itself is written. */
 static bool output_open(struct diags *ds, const char *path, struct output *o, bool lasting)
 {
     struct stat st;
@@ -301,7 +304,10 @@ bool io_write_parts(struct diags *ds, const char *path, const struct str *parts,
     return output_close(ds, &o);
 }
 
-bool io_write_bytes(struct diags *ds, const char *path, struct str bytes) { return io_write_parts(ds, path, &bytes, 1); }
+bool io_write_bytes(struct diags *ds, const char *path, struct str bytes)
+{
+    return io_write_parts(ds, path, &bytes, 1);
+}
 
 static struct str storage_of(const struct literal *l)
 {
@@ -310,7 +316,10 @@ static struct str storage_of(const struct literal *l)
     return (struct str){l->data, (size_t)size};
 }
 
-bool io_write_raw(struct diags *ds, const char *path, const struct literal *l) { return io_write_bytes(ds, path, storage_of(l)); }
+bool io_write_raw(struct diags *ds, const char *path, const struct literal *l)
+{
+    return io_write_bytes(ds, path, storage_of(l));
+}
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l)
 {
@@ -337,7 +346,8 @@ struct zip {
     uint64_t count;
 };
 
-/* Writes the fields that local header and directory record share: from the version to checksum and sizes. */
+/* Writes the fields that local header and directory record share: from the version to checksum and
+ * sizes. */
 static void put_common(struct buf *b, uint32_t crc, uint64_t size, size_t name, size_t extra)
 {
     le(b, extra ? 45 : 20, 2); /* version needed: zip64 */
@@ -355,7 +365,8 @@ static void put_member(struct zip *z, struct str name, struct str header, struct
 {
     uint64_t size = header.len + data.len, offset = z->o.size;
     bool wide = size >= UINT32_MAX, far = offset >= UINT32_MAX;
-    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)header.ptr, header.len), (const Bytef *)data.ptr, data.len);
+    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)header.ptr, header.len),
+                                     (const Bytef *)data.ptr, data.len);
     struct buf local = {0};
     le(&local, 0x04034b50, 4);
     put_common(&local, crc, size, name.len, wide ? 20 : 0);
@@ -415,7 +426,8 @@ static void put_array(struct zip *z, struct str name, const struct literal *l)
 }
 
 /* Writes the leaves of a value; their names end in `after`. */
-static void put_leaves(struct zip *z, const char *prefix, const char *after, const struct literal *l, int64_t *leaf)
+static void put_leaves(struct zip *z, const char *prefix, const char *after,
+                       const struct literal *l, int64_t *leaf)
 {
     if (shape_is_tuple(l->shape)) {
         for (int i = 0; i < l->shape->count; i++)
@@ -429,7 +441,8 @@ static void put_leaves(struct zip *z, const char *prefix, const char *after, con
     buf_free(&name);
 }
 
-bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l, int64_t count)
+bool io_write_npz(struct diags *ds, const char *path, const char *prefix,
+                  const struct literal *const *l, int64_t count)
 {
     struct zip z = {0};
     if (!output_open(ds, path, &z.o, false))
@@ -446,8 +459,8 @@ bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const 
     return output_close(ds, &z.o);
 }
 
-bool io_write_npz_named(struct diags *ds, const char *path, const char *const *names, const struct literal *const *l,
-                        size_t count)
+bool io_write_npz_named(struct diags *ds, const char *path, const char *const *names,
+                        const struct literal *const *l, size_t count)
 {
     struct zip z = {0};
     if (!output_open(ds, path, &z.o, false))
@@ -467,7 +480,8 @@ bool io_write_npz_named(struct diags *ds, const char *path, const char *const *n
 
 static void put_text(struct zip *z, const char *name, struct str text)
 {
-    const struct shape bytes = {.dtype = DT_U8, .rank = 1, .dims = (const int64_t[]){(int64_t)text.len}};
+    const struct shape bytes = {
+        .dtype = DT_U8, .rank = 1, .dims = (const int64_t[]){(int64_t)text.len}};
     struct buf header = {0};
     io_npy_header(&header, &bytes);
     put_member(z, str_of(name), buf_view(&header), text);

@@ -68,8 +68,8 @@ void module_own_literal(struct module *m, struct literal *l)
     pass_storage(l, guard_of(m->arena.born));
 }
 
-/* Makes room for one more at the end of an array whose capacity is `first`, then every power of two: there are many such
- * arrays, and their capacity follows from the count. */
+/* Makes room for one more at the end of an array whose capacity is `first`, then every power of
+ * two: there are many such arrays, and their capacity follows from the count. */
 static void *grow(struct arena *a, void *items, int count, int first, size_t item_size)
 {
     bool full = count == 0 || (count >= first && (count & (count - 1)) == 0);
@@ -128,7 +128,8 @@ bool computation_finish(struct computation *c)
     count_leaves(c);
     if (!c->root)
         c->root = c->insts[c->inst_count - 1];
-    m->computations = grow(&m->arena, m->computations, m->computation_count, 4, sizeof *m->computations);
+    m->computations =
+        grow(&m->arena, m->computations, m->computation_count, 4, sizeof *m->computations);
     c->index = m->computation_count++;
     m->computations[c->index] = c;
     return true;
@@ -136,8 +137,8 @@ bool computation_finish(struct computation *c)
 
 /* ---- instructions ---- */
 
-struct inst *inst_new(struct computation *c, enum opcode op, struct str name, const struct shape *shape, int operand_count,
-                      struct inst *const *operands)
+struct inst *inst_new(struct computation *c, enum opcode op, struct str name,
+                      const struct shape *shape, int operand_count, struct inst *const *operands)
 {
     struct arena *a = &c->module->arena;
     size_t list_size = (size_t)operand_count * sizeof *operands;
@@ -165,8 +166,9 @@ struct inst *inst_new(struct computation *c, enum opcode op, struct str name, co
 
 enum { RANK_FOREIGN = 1000, RANK_COMMON = 2000 };
 
-/* Where an attribute belongs among those of its instruction. Attributes that the opcode does not list (sugar for
- * async-start carries those of the wrapped opcode) come between its own and the common ones. */
+/* Where an attribute belongs among those of its instruction. Attributes that the opcode does not
+ * list (sugar for async-start carries those of the wrapped opcode) come between its own and the
+ * common ones. */
 static int attr_rank(enum opcode op, enum attr_id id)
 {
     for (int k = 0; op_table[op].attrs[k].id != A_NONE; k++)
@@ -178,7 +180,8 @@ static int attr_rank(enum opcode op, enum attr_id id)
     return RANK_FOREIGN + (int)id;
 }
 
-struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v, struct span span)
+struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v,
+                           struct span span)
 {
     enum opcode op = (enum opcode)i->opcode;
     int rank = attr_rank(op, id), at = i->attr_count;
@@ -289,7 +292,8 @@ struct span inst_attr_span(const struct inst *i, enum attr_id id)
 
 /* ---- derived from several attributes ---- */
 
-/* Appends the computations of one attribute to `out`, unless that is NULL; returns the new count. */
+/* Appends the computations of one attribute to `out`, unless that is NULL; returns the new count.
+ */
 static int add_callees(const struct attr *a, struct computation **out, int count)
 {
     switch ((enum attr_kind)attr_table[a->id].kind) {

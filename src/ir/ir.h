@@ -1,8 +1,9 @@
 /*
  * ir: modules, computations, instructions, attributes and literals, and how to make them.
  *
- * Everything except tensor storage lives in the module's arena and is freed with the module; single pieces are never freed.
- * A module owns its text (names and strings point into it or into the arena).
+ * Everything except tensor storage lives in the module's arena and is freed with the module; single
+ * pieces are never freed. A module owns its text (names and strings point into it or into the
+ * arena).
  */
 #ifndef HLO_IR_H
 #define HLO_IR_H
@@ -18,23 +19,26 @@ struct inst;
 
 /* ---- literal.c: values ---- */
 
-/* An array has dense row-major storage of our widths. A tuple has `elements`. An elided value (`{...}` in the text) has no
- * storage; running it is an error unless it is filled first. */
+/* An array has dense row-major storage of our widths. A tuple has `elements`. An elided value
+ * (`{...}` in the text) has no storage; running it is an error unless it is filled first. */
 struct literal {
     const struct shape *shape;
     bool elided;
     void *data;
-    struct owner *owner; /* of data in somebody else's memory, which may not be written; NULL: the data is the literal's own */
+    struct owner *owner; /* of data in somebody else's memory, which may not be written; NULL: the
+                            data is the literal's own */
     struct literal **elements;
 };
 
-/* The storage is cleared; NULL when there is not enough memory or the size overflows. The literal owns array storage:
- * module literals are freed with the module, others by literal_free_data. */
+/* The storage is cleared; NULL when there is not enough memory or the size overflows. The literal
+ * owns array storage: module literals are freed with the module, others by literal_free_data. */
 struct literal *literal_new(struct arena *a, const struct shape *shape);
-/* A tuple, which takes ownership of the array. NULL when an element is NULL; the storage of the others is freed then. */
+/* A tuple, which takes ownership of the array. NULL when an element is NULL; the storage of the
+ * others is freed then. */
 struct literal *literal_tuple(struct arena *a, struct literal **elements, int count);
-void literal_free_data(struct literal *l);                              /* the storage, recursively */
-struct literal *literal_copy(struct arena *a, const struct literal *l); /* shape and storage; NULL as above */
+void literal_free_data(struct literal *l); /* the storage, recursively */
+struct literal *literal_copy(struct arena *a,
+                             const struct literal *l); /* shape and storage; NULL as above */
 
 /* ---- attributes ---- */
 
@@ -109,7 +113,8 @@ struct metadata {
     struct str op_type, op_name, source_file;
     const struct metadata_rest *rest; /* NULL: none of it */
     int32_t source_line, source_end_line, source_column, source_end_column, stack_frame_id;
-    int32_t lost_frame; /* the stack_frame_id in the text, if no table has that frame and so the line is not known; else 0 */
+    int32_t lost_frame; /* the stack_frame_id in the text, if no table has that frame and so the
+                           line is not known; else 0 */
 };
 struct metadata_rest { /* what few instructions have */
     struct str deduplicated_name, scheduling_name, payload;
@@ -375,7 +380,8 @@ struct module {
     struct str debug_attributes; /* newer: kept verbatim */
     struct literal **owned;      /* literals whose storage is freed with the module */
     size_t owned_count, owned_capacity;
-    struct module *base;    /* held: the module this one was made from, which may own names, shapes, literals; or NULL */
+    struct module *base;    /* held: the module this one was made from, which may own names, shapes,
+                               literals; or NULL */
     _Atomic size_t holders; /* besides whoever made it */
 };
 
@@ -384,40 +390,48 @@ struct module {
 struct module *module_new(void);
 void module_free(struct module *m); /* by each who holds it */
 struct module *module_hold(struct module *m);
-/* The literal's storage will be freed with the module (the literal itself may be anywhere that lives as long). */
+/* The literal's storage will be freed with the module (the literal itself may be anywhere that
+ * lives as long). */
 void module_own_literal(struct module *m, struct literal *l);
 
-/* Not yet in the module's list, which is in the order of completion: computation_finish appends it. */
+/* Not yet in the module's list, which is in the order of completion: computation_finish appends it.
+ */
 struct computation *computation_new(struct module *m, struct str name);
-/* Ends a computation: the root is the last instruction unless it is set, and parameters are listed by number. False (and
- * nothing done) when the computation is empty, or its n parameters are not numbered 0 ... n-1, each once. */
+/* Ends a computation: the root is the last instruction unless it is set, and parameters are listed
+ * by number. False (and nothing done) when the computation is empty, or its n parameters are not
+ * numbered 0 ... n-1, each once. */
 bool computation_finish(struct computation *c);
 /* Appends to the computation; operands are copied. Attributes are added with inst_set_attr. */
-struct inst *inst_new(struct computation *c, enum opcode op, struct str name, const struct shape *shape, int operand_count,
-                      struct inst *const *operands);
+struct inst *inst_new(struct computation *c, enum opcode op, struct str name,
+                      const struct shape *shape, int operand_count, struct inst *const *operands);
 /* Adds (or replaces) an attribute, keeping the order of op.def, common ones last. */
-struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v, struct span span);
+struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v,
+                           struct span span);
 void inst_remove_attr(struct inst *i, enum attr_id id);
 /* Takes the attributes of another instruction in place of its own; what they point to is shared. */
 void inst_copy_attrs(struct module *m, struct inst *i, const struct inst *from);
 
 const struct attr *inst_attr(const struct inst *i, enum attr_id id); /* NULL when absent */
-static inline bool inst_has(const struct inst *i, enum attr_id id) { return inst_attr(i, id) != NULL; }
+static inline bool inst_has(const struct inst *i, enum attr_id id)
+{
+    return inst_attr(i, id) != NULL;
+}
 bool inst_bool(const struct inst *i, enum attr_id id); /* false when absent */
 int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent);
 int inst_enum(const struct inst *i, enum attr_id id, int absent);
 struct ints inst_ints(const struct inst *i, enum attr_id id); /* empty when absent */
-/* The dimension that a sort is along. A negative one counts from the end, as in StableHLO; XLA's verifier accepts any
- * number: false if the operands have no such dimension. */
+/* The dimension that a sort is along. A negative one counts from the end, as in StableHLO; XLA's
+ * verifier accepts any number: false if the operands have no such dimension. */
 bool inst_sort_dimension(const struct inst *i, int *out);
-struct window inst_window(const struct inst *i);                             /* rank 0 when absent */
+struct window inst_window(const struct inst *i); /* rank 0 when absent */
 struct computation *inst_computation(const struct inst *i, enum attr_id id); /* NULL when absent */
 struct str inst_str(const struct inst *i, enum attr_id id);                  /* empty when absent */
 const struct metadata *inst_metadata(const struct inst *i);                  /* NULL when absent */
-struct span inst_attr_span(const struct inst *i, enum attr_id id);           /* the instruction's when absent */
+struct span inst_attr_span(const struct inst *i,
+                           enum attr_id id); /* the instruction's when absent */
 
-/* Computations that an instruction calls, in XLA's order (while: body before condition). Returns the
- * count; `out` may be NULL to ask for it. */
+/* Computations that an instruction calls, in XLA's order (while: body before condition). Returns
+ * the count; `out` may be NULL to ask for it. */
 int inst_callees(const struct inst *i, struct computation **out);
 
 /* The effective comparison type of a compare: enum E_TYPE_*. */
@@ -430,11 +444,11 @@ int32_t inst_lost_frame(const struct inst *i); /* of its metadata; 0 */
 
 /* ---- order.c ---- */
 
-/* The canonical order of a computation's instructions (grammar/text.md 5.3): postorder, or the order of creation if the module is
- * scheduled. inst_count pointers in `a`. */
+/* The canonical order of a computation's instructions (grammar/text.md 5.3): postorder, or the
+ * order of creation if the module is scheduled. inst_count pointers in `a`. */
 struct inst **computation_order(struct arena *a, const struct computation *c);
-/* All computations, callees before callers, in the order of printing (grammar/text.md 5.2); their number in *n. Those printed as
- * sugar are included: the printer skips them. */
+/* All computations, callees before callers, in the order of printing (grammar/text.md 5.2); their
+ * number in *n. Those printed as sugar are included: the printer skips them. */
 struct computation **module_order(struct arena *a, const struct module *m, int *n);
 /* Async computations that consist of a root and parameters print as sugar. */
 bool computation_is_async_sugar(const struct computation *c);
@@ -443,8 +457,8 @@ bool computation_is_async_sugar(const struct computation *c);
 
 struct uniquifier;
 struct uniquifier *uniquifier_new(struct arena *a);
-/* A name that was not given out before (grammar/text.md 4.4). It may share the bytes of `prefix`, which must live as long as the
- * uniquifier. */
+/* A name that was not given out before (grammar/text.md 4.4). It may share the bytes of `prefix`,
+ * which must live as long as the uniquifier. */
 struct str uniquifier_name(struct uniquifier *u, struct str prefix);
 bool name_is_legal_inst(struct str name);
 struct str name_sanitize(struct arena *a, struct str name);

@@ -1,8 +1,8 @@
 /*
  * names.c: which names are legal, and how names are made unique?
  *
- * A name is a root and a number, `root.number`. First come, first served: a number that is taken is replaced by the
- * smallest free one of that root.
+ * A name is a root and a number, `root.number`. First come, first served: a number that is taken is
+ * replaced by the smallest free one of that root.
  */
 #include "ir/ir.h"
 
@@ -59,7 +59,8 @@ struct block {
     uint32_t root;
 };
 
-/* A root with its first block; further blocks of all roots are kept together, since few have any. */
+/* A root with its first block; further blocks of all roots are kept together, since few have any.
+ */
 struct root {
     uint32_t id;
     int64_t next; /* least number that may be free */
@@ -103,7 +104,8 @@ static struct block *find_block(const struct uniquifier *u, uint32_t root, int64
     size_t mask = u->block_capacity - 1;
     uint64_t h = ((uint64_t)number ^ (uint64_t)root << 40) * UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(h ^ h >> 32) & mask;
-    while (u->blocks[at].taken != 0 && (u->blocks[at].root != root || u->blocks[at].number != number))
+    while (u->blocks[at].taken != 0 &&
+           (u->blocks[at].root != root || u->blocks[at].number != number))
         at = (at + 1) & mask;
     return &u->blocks[at];
 }
@@ -208,7 +210,8 @@ void module_uniquify(struct module *m)
 {
     struct arena scratch;
     arena_init(&scratch);
-    struct uniquifier *computations = new_in(&m->arena, &scratch), *insts = new_in(&m->arena, &scratch);
+    struct uniquifier *computations = new_in(&m->arena, &scratch),
+                      *insts = new_in(&m->arena, &scratch);
     for (int k = 0; k < m->computation_count; k++) {
         struct computation *c = m->computations[k];
         c->name = uniquifier_name(computations, c->name);

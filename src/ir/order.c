@@ -1,8 +1,8 @@
 /*
  * order.c: in which order are instructions and computations printed and run?
  *
- * Exactly in XLA's orders, since text is compared byte for byte; computations differ where XLA could
- * not read its own text. Nothing here recurses: chains of operands can be arbitrarily long.
+ * Exactly in XLA's orders, since text is compared byte for byte; computations differ where XLA
+ * could not read its own text. Nothing here recurses: chains of operands can be arbitrarily long.
  */
 #include "ir/ir.h"
 
@@ -175,7 +175,8 @@ static void put_callees_first(struct module_walk *w)
         while (w->depth) {
             struct level *top = &w->stack[w->depth - 1];
             struct computation *callee = NULL;
-            while (top->next < top->c->inst_count && !(callee = find_missing(w, top->c->insts[top->next])))
+            while (top->next < top->c->inst_count &&
+                   !(callee = find_missing(w, top->c->insts[top->next])))
                 top->next++;
             if (callee)
                 push_computation(w, callee);

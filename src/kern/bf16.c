@@ -1,10 +1,11 @@
 /*
- * bf16.c: sums of bf16, and the four arithmetic operations on bf16 in memory without going through arrays of f32.
+ * bf16.c: sums of bf16, and the four arithmetic operations on bf16 in memory without going through
+ * arrays of f32.
  *
- * Processors with AVX512_BF16 round 32 numbers in one instruction, which takes ten in integers. But the instruction takes
- * subnormal numbers for zeros and keeps some of a NaN's payload. So numbers are processed in pieces, and a piece with NaNs among
- * its results, or with zero results when its operands are not all "tame" (zero, or neither very small nor very large), is done
- * another way.
+ * Processors with AVX512_BF16 round 32 numbers in one instruction, which takes ten in integers. But
+ * the instruction takes subnormal numbers for zeros and keeps some of a NaN's payload. So numbers
+ * are processed in pieces, and a piece with NaNs among its results, or with zero results when its
+ * operands are not all "tame" (zero, or neither very small nor very large), is done another way.
  *
  * Of 32 numbers in a vector, those at even places are widened by a shift, those at odd places by a
  * mask; both are rounded into one vector of two halves.
@@ -22,7 +23,8 @@
 #define INLINE __attribute__((always_inline)) static inline
 
 enum { LANES = 32, PIECE = 4 * LANES };
-/* Codes of 2^-62 and 2^62: sums, products and quotients of numbers between these are finite, and zero or at least 2^-124. */
+/* Codes of 2^-62 and 2^62: sums, products and quotients of numbers between these are finite, and
+ * zero or at least 2^-124. */
 enum { TAME_LEAST = 0x2080, TAME_MOST = 0x5e80, MAGNITUDE = 0x7fff, INFINITE = 0x7f80 };
 
 /* The least and the greatest of some magnitudes. */
@@ -30,15 +32,19 @@ struct range {
     __m512i least, most;
 };
 
-INLINE struct range any_range(void) { return (struct range){_mm512_set1_epi16(-1), _mm512_setzero_si512()}; }
+INLINE struct range any_range(void)
+{
+    return (struct range){_mm512_set1_epi16(-1), _mm512_setzero_si512()};
+}
 
-/* Takes magnitudes into a range. With `less` 1, which is subtracted, zeros wrap around to the greatest and don't count as the
- * least. */
+/* Takes magnitudes into a range. With `less` 1, which is subtracted, zeros wrap around to the
+ * greatest and don't count as the least. */
 INLINE void look_at(struct range *r, __m512i codes, int less)
 {
     const __m512i magnitudes = _mm512_and_si512(codes, _mm512_set1_epi16(MAGNITUDE));
     r->most = _mm512_max_epu16(r->most, magnitudes);
-    r->least = _mm512_min_epu16(r->least, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16((short)less)));
+    r->least =
+        _mm512_min_epu16(r->least, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16((short)less)));
 }
 
 INLINE bool is_tame(const struct range *r, int less)
@@ -49,7 +55,8 @@ INLINE bool is_tame(const struct range *r, int less)
 
 INLINE __m512 widened(__m512i codes, bool odd)
 {
-    return _mm512_castsi512_ps(odd ? _mm512_and_si512(codes, _mm512_set1_epi32((int)0xffff0000)) : _mm512_slli_epi32(codes, 16));
+    return _mm512_castsi512_ps(odd ? _mm512_and_si512(codes, _mm512_set1_epi32((int)0xffff0000))
+                                   : _mm512_slli_epi32(codes, 16));
 }
 
 /* In assembler, since this file is compiled for what all processors with AVX-512 have. */
@@ -63,8 +70,9 @@ INLINE __m512i rounded(__m512 even, __m512 odd)
 /* From two halves (even places, odd places) back to the order of the numbers. */
 INLINE __m512i interleaved(__m512i halves)
 {
-    static const uint16_t places[LANES] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
-                                           8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    static const uint16_t places[LANES] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                           21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                           11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
     return _mm512_permutexvar_epi16(_mm512_loadu_si512(places), halves);
 }
 
@@ -75,10 +83,11 @@ struct operand {
     __m512 all; /* the single element in each lane */
 };
 
-/* A quotient by a single number is computed as the product with its reciprocal, and has the same bits once it is rounded: a
- * quotient of two numbers of 8 bits is never halfway between two such numbers (it would be an odd number of 9 bits, whose product
- * with the divisor has more than 8), so it is at least 2^-17 of itself away from there. Both roundings on the way make no more
- * than 2^-23. */
+/* A quotient by a single number is computed as the product with its reciprocal, and has the same
+ * bits once it is rounded: a quotient of two numbers of 8 bits is never halfway between two such
+ * numbers (it would be an odd number of 9 bits, whose product with the divisor has more than 8), so
+ * it is at least 2^-17 of itself away from there. Both roundings on the way make no more than
+ * 2^-23. */
 INLINE struct operand operand_of(const void *at, bool single, bool divides)
 {
     struct operand o = {single, false, at, _mm512_setzero_ps()};
@@ -99,8 +108,10 @@ INLINE __m512 result_of(enum operation op, __m512 x, __m512 y, bool by_reciproca
     }
 }
 
-/* Whether all of `count` times LANES elements of the operands are tame: none is subnormal or gives a subnormal result. */
-INLINE bool operands_are_tame(enum operation op, struct operand x, struct operand y, int64_t at, int count)
+/* Whether all of `count` times LANES elements of the operands are tame: none is subnormal or gives
+ * a subnormal result. */
+INLINE bool operands_are_tame(enum operation op, struct operand x, struct operand y, int64_t at,
+                              int count)
 {
     const int y_less = op != OPERATION_DIVIDE; /* a divisor must not be zero */
     struct range x_range = any_range(), y_range = any_range();
@@ -113,21 +124,29 @@ INLINE bool operands_are_tame(enum operation op, struct operand x, struct operan
     return (x.single || is_tame(&x_range, 1)) && (y.single || is_tame(&y_range, y_less));
 }
 
-/* Computes `count` times LANES elements; false, with nothing written, when they have to be done another way. */
-INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct operand y, int64_t at, int count)
+/* Computes `count` times LANES elements; false, with nothing written, when they have to be done
+ * another way. */
+INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct operand y,
+                    int64_t at, int count)
 {
     __m512i made[PIECE / LANES], most = _mm512_setzero_si512();
     KERN_UNROLL
     for (int k = 0; k < count; k++) {
         const __m512i xs = x.single ? most : _mm512_loadu_si512(x.at + at + k * LANES);
-        const __m512i ys = y.single ? most : y.same ? xs : _mm512_loadu_si512(y.at + at + k * LANES);
-        made[k] = interleaved(
-            rounded(result_of(op, x.single ? x.all : widened(xs, false), y.single ? y.all : widened(ys, false), y.single),
-                    result_of(op, x.single ? x.all : widened(xs, true), y.single ? y.all : widened(ys, true), y.single)));
+        const __m512i ys = y.single ? most
+                           : y.same ? xs
+                                    : _mm512_loadu_si512(y.at + at + k * LANES);
+        made[k] = interleaved(rounded(result_of(op, x.single ? x.all : widened(xs, false),
+                                                y.single ? y.all : widened(ys, false), y.single),
+                                      result_of(op, x.single ? x.all : widened(xs, true),
+                                                y.single ? y.all : widened(ys, true), y.single)));
         const __m512i magnitudes = _mm512_and_si512(made[k], _mm512_set1_epi16(MAGNITUDE));
-        most = _mm512_max_epu16(most, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1))); /* zeros wrap to the greatest */
+        most = _mm512_max_epu16(
+            most,
+            _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1))); /* zeros wrap to the greatest */
     }
-    if (_mm512_cmpgt_epu16_mask(most, _mm512_set1_epi16(INFINITE - 1)) && !operands_are_tame(op, x, y, at, count))
+    if (_mm512_cmpgt_epu16_mask(most, _mm512_set1_epi16(INFINITE - 1)) &&
+        !operands_are_tame(op, x, y, at, count))
         return false;
     KERN_UNROLL
     for (int k = 0; k < count; k++)
@@ -138,10 +157,14 @@ INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct o
 INLINE uint16_t element(enum operation op, uint16_t x_code, uint16_t y_code)
 {
     const float x = bf16_to_f32(x_code), y = bf16_to_f32(y_code);
-    return f32_to_bf16(op == OPERATION_ADD ? x + y : op == OPERATION_SUBTRACT ? x - y : op == OPERATION_DIVIDE ? x / y : x * y);
+    return f32_to_bf16(op == OPERATION_ADD        ? x + y
+                       : op == OPERATION_SUBTRACT ? x - y
+                       : op == OPERATION_DIVIDE   ? x / y
+                                                  : x * y);
 }
 
-INLINE void do_any(enum operation op, uint16_t *out, struct operand x, struct operand y, int64_t at, int64_t n)
+INLINE void do_any(enum operation op, uint16_t *out, struct operand x, struct operand y, int64_t at,
+                   int64_t n)
 {
     const uint16_t all_x = *x.at, all_y = *y.at;
     TILE_LOOP
@@ -150,7 +173,8 @@ INLINE void do_any(enum operation op, uint16_t *out, struct operand x, struct op
 }
 
 /* Computes whole pieces, and then what is left. */
-INLINE void do_pieces(enum operation op, uint16_t *out, struct operand x, struct operand y, int64_t n)
+INLINE void do_pieces(enum operation op, uint16_t *out, struct operand x, struct operand y,
+                      int64_t n)
 {
     int64_t i = 0;
     for (; i + PIECE <= n; i += PIECE)
@@ -162,9 +186,11 @@ INLINE void do_pieces(enum operation op, uint16_t *out, struct operand x, struct
     do_any(op, out, x, y, i, n - i);
 }
 
-INLINE void do_all(enum operation op, bool x_single, bool y_single, uint16_t *out, const void *const *args, int64_t n)
+INLINE void do_all(enum operation op, bool x_single, bool y_single, uint16_t *out,
+                   const void *const *args, int64_t n)
 {
-    struct operand x = operand_of(args[0], x_single, false), y = operand_of(args[1], y_single, op == OPERATION_DIVIDE);
+    struct operand x = operand_of(args[0], x_single, false),
+                   y = operand_of(args[1], y_single, op == OPERATION_DIVIDE);
     struct range r = any_range();
     if (x_single || y_single)
         look_at(&r, _mm512_set1_epi16((short)(x_single ? *x.at : *y.at)), op != OPERATION_DIVIDE);
@@ -178,15 +204,18 @@ INLINE void do_all(enum operation op, bool x_single, bool y_single, uint16_t *ou
     }
 }
 
-#define OPERATION(id, OP)                                                                                                        \
-    static void id##_many(void *out, const void *const *args, int64_t n) { do_all(OPERATION_##OP, false, false, out, args, n); } \
-    static void id##_first_single(void *out, const void *const *args, int64_t n)                                                 \
-    {                                                                                                                            \
-        do_all(OPERATION_##OP, true, false, out, args, n);                                                                       \
-    }                                                                                                                            \
-    static void id##_second_single(void *out, const void *const *args, int64_t n)                                                \
-    {                                                                                                                            \
-        do_all(OPERATION_##OP, false, true, out, args, n);                                                                       \
+#define OPERATION(id, OP)                                                                          \
+    static void id##_many(void *out, const void *const *args, int64_t n)                           \
+    {                                                                                              \
+        do_all(OPERATION_##OP, false, false, out, args, n);                                        \
+    }                                                                                              \
+    static void id##_first_single(void *out, const void *const *args, int64_t n)                   \
+    {                                                                                              \
+        do_all(OPERATION_##OP, true, false, out, args, n);                                         \
+    }                                                                                              \
+    static void id##_second_single(void *out, const void *const *args, int64_t n)                  \
+    {                                                                                              \
+        do_all(OPERATION_##OP, false, true, out, args, n);                                         \
     }
 OPERATION(add, ADD)
 OPERATION(divide, DIVIDE)
@@ -196,9 +225,12 @@ OPERATION(subtract, SUBTRACT)
 
 kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single)
 {
-#define ROWS(form)                                                                                                               \
-    {                                                                                                                            \
-        {"add", add_##form}, {"divide", divide_##form}, {"multiply", multiply_##form}, { "subtract", subtract_##form }           \
+#define ROWS(form)                                                                                 \
+    {                                                                                              \
+        {"add", add_##form}, {"divide", divide_##form}, {"multiply", multiply_##form},             \
+        {                                                                                          \
+            "subtract", subtract_##form                                                            \
+        }                                                                                          \
     }
     static const struct tile_row rows[3][4] = {ROWS(many), ROWS(first_single), ROWS(second_single)};
 #undef ROWS
@@ -219,7 +251,8 @@ kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single
 
 static inline double double_of(uint16_t code) { return (double)bf16_to_f32(code); }
 
-/* Adds the n elements that are left to their lanes, then all lanes in pairs. Lane 4 * k + j is lanes[j][k]. */
+/* Adds the n elements that are left to their lanes, then all lanes in pairs. Lane 4 * k + j is
+ * lanes[j][k]. */
 enum { FOURS = SUM_LANES / 4 };
 static inline double sum_lanes(double lanes[4][FOURS], const uint16_t *x, int64_t n)
 {
@@ -252,12 +285,13 @@ typedef uint16_t codes __attribute__((vector_size(TILE_BYTES)));
 typedef double doubles __attribute__((vector_size(TILE_BYTES)));
 
 /*
- * A sum without conversions, which cost more than the additions: the bits of a bf16, put where an f64 has its exponent and
- * the first bits of its mantissa, are the number times 2^-896. Sums are scaled likewise: every bf16 is a multiple of 2^-133, so
- * no bit is lost among the subnormals of f64. Infinities and NaN are found on the way and left to sum_any.
+ * A sum without conversions, which cost more than the additions: the bits of a bf16, put where an
+ * f64 has its exponent and the first bits of its mantissa, are the number times 2^-896. Sums are
+ * scaled likewise: every bf16 is a multiple of 2^-133, so no bit is lost among the subnormals of
+ * f64. Infinities and NaN are found on the way and left to sum_any.
  *
- * Shifted right by 3 as signed numbers, the bf16 in the upper halves of 32 bits have the right bits but for three copies of the
- * sign, and in the upper half of 64 bits they are in the right place.
+ * Shifted right by 3 as signed numbers, the bf16 in the upper halves of 32 bits have the right bits
+ * but for three copies of the sign, and in the upper half of 64 bits they are in the right place.
  */
 static double sum_scaled(const uint16_t *x, int64_t n)
 {
@@ -275,7 +309,8 @@ static double sum_scaled(const uint16_t *x, int64_t n)
             words w;
             memcpy(&w, x + i + p * TILE_BYTES / 2, sizeof w);
             specials |= ((codes)w & 0x7f80) + 0x80;
-            const words upper = (words)((signed_halves)w >> 3), lower = (words)((signed_halves)((halves)w << 16) >> 3);
+            const words upper = (words)((signed_halves)w >> 3),
+                        lower = (words)((signed_halves)((halves)w << 16) >> 3);
             a[p] += (doubles)(lower << 32 & number);
             b[p] += (doubles)(upper << 32 & number);
             c[p] += (doubles)(lower & number);
@@ -302,29 +337,36 @@ static double sum_scaled(const uint16_t *x, int64_t n)
 /* The least of 32 numbers. */
 INLINE unsigned least_of(__m512i x)
 {
-    const __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64(x, 1));
-    const __m128i quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    const __m256i half =
+        _mm256_min_epu16(_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64(x, 1));
+    const __m128i quarter =
+        _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
     return (unsigned)_mm_extract_epi16(_mm_minpos_epu16(quarter), 0);
 }
 
 /*
- * Numbers of about the same size: no sum of a few of them is rounded in f32, nor the sum of all in f64, so the order doesn't
- * matter. (The sum of four multiples of 2^k that are less than 2^(k + 22) is exact in f32.) The functions below are false when
- * the sizes differ too much, and when all numbers are zeros, whose sum depends on their signs.
+ * Numbers of about the same size: no sum of a few of them is rounded in f32, nor the sum of all in
+ * f64, so the order doesn't matter. (The sum of four multiples of 2^k that are less than 2^(k + 22)
+ * is exact in f32.) The functions below are false when the sizes differ too much, and when all
+ * numbers are zeros, whose sum depends on their signs.
  */
 struct exact {
     __m512d low, high;
-    __m512i least, most; /* of magnitudes: the least minus 1; the least of 0xffff minus magnitude, for the greatest */
+    __m512i least, most; /* of magnitudes: the least minus 1; the least of 0xffff minus magnitude,
+                            for the greatest */
 };
 
 INLINE void add_exactly(struct exact *e, __m512i x, __m512i y)
 {
-    const __m512i all = _mm512_set1_epi16(-1), magnitude = _mm512_set1_epi16(MAGNITUDE), one = _mm512_set1_epi16(1);
+    const __m512i all = _mm512_set1_epi16(-1), magnitude = _mm512_set1_epi16(MAGNITUDE),
+                  one = _mm512_set1_epi16(1);
     const __m512i xs = _mm512_and_si512(x, magnitude), ys = _mm512_and_si512(y, magnitude);
-    e->least = _mm512_min_epu16(e->least, _mm512_min_epu16(_mm512_sub_epi16(xs, one), _mm512_sub_epi16(ys, one)));
-    e->most = _mm512_min_epu16(e->most, _mm512_min_epu16(_mm512_xor_si512(xs, all), _mm512_xor_si512(ys, all)));
-    const __m512 fours =
-        _mm512_add_ps(_mm512_add_ps(widened(x, false), widened(x, true)), _mm512_add_ps(widened(y, false), widened(y, true)));
+    e->least = _mm512_min_epu16(
+        e->least, _mm512_min_epu16(_mm512_sub_epi16(xs, one), _mm512_sub_epi16(ys, one)));
+    e->most = _mm512_min_epu16(
+        e->most, _mm512_min_epu16(_mm512_xor_si512(xs, all), _mm512_xor_si512(ys, all)));
+    const __m512 fours = _mm512_add_ps(_mm512_add_ps(widened(x, false), widened(x, true)),
+                                       _mm512_add_ps(widened(y, false), widened(y, true)));
     e->low = _mm512_add_pd(e->low, _mm512_cvtps_pd(_mm512_castps512_ps256(fours)));
     e->high = _mm512_add_pd(e->high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(fours, 1)));
 }
@@ -338,7 +380,10 @@ INLINE __m512i load_some(const uint16_t *x, int64_t n)
 
 INLINE bool sum_exactly(const uint16_t *x, int64_t n, double *sum)
 {
-    enum { WIDEST = 14, MOST_EXPONENT = 252 }; /* the greatest difference of exponents: 22 minus the 8 bits of a number */
+    enum {
+        WIDEST = 14,
+        MOST_EXPONENT = 252
+    }; /* the greatest difference of exponents: 22 minus the 8 bits of a number */
     const __m512i all = _mm512_set1_epi16(-1);
     struct exact e = {_mm512_set1_pd(-0.0), _mm512_set1_pd(-0.0), all, all};
     int64_t i = 0;
@@ -347,7 +392,8 @@ INLINE bool sum_exactly(const uint16_t *x, int64_t n, double *sum)
     if (i < n)
         add_exactly(&e, load_some(x + i, n - i), load_some(x + i + LANES, n - i - LANES));
     *sum = _mm512_reduce_add_pd(_mm512_add_pd(e.low, e.high));
-    const unsigned first = (least_of(e.least) + 1) >> 7, last = (0xffff - least_of(e.most)) >> 7; /* exponents */
+    const unsigned first = (least_of(e.least) + 1) >> 7,
+                   last = (0xffff - least_of(e.most)) >> 7; /* exponents */
     return last <= MOST_EXPONENT && last >= first && last - first <= WIDEST;
 }
 
@@ -364,24 +410,31 @@ INLINE __m512d fold_lanes(__m512d x)
     return _mm512_add_pd(x, _mm512_permute_pd(x, 0x55));
 }
 
-/* The sum of squares that are rounded to bf16 as if they were stored in an array. A vector of squares consists of halves: its
- * word w has element 8 * w and every second one after it, or from w = 4 on 8 * (w - 4) + 1 and so on. */
+/* The sum of squares that are rounded to bf16 as if they were stored in an array. A vector of
+ * squares consists of halves: its word w has element 8 * w and every second one after it, or from w
+ * = 4 on 8 * (w - 4) + 1 and so on. */
 INLINE bool sum_tame_squares(const uint16_t *x, int64_t n, double *sum)
 {
     const __m512i number = _mm512_set1_epi64(0x0fffe00000000000);
-    __m512d a = _mm512_set1_pd(-0.0), b = a, c = a, d = a; /* the first of each word's four numbers, ... */
+    __m512d a = _mm512_set1_pd(-0.0), b = a, c = a,
+            d = a; /* the first of each word's four numbers, ... */
     struct range range = any_range();
     for (int64_t i = 0; i < n; i += LANES) {
         const __m512i some = _mm512_loadu_si512(x + i);
         const __m512 even = widened(some, false), odd = widened(some, true);
         const __m512i made = rounded(_mm512_mul_ps(even, even), _mm512_mul_ps(odd, odd));
         look_at(&range, some, 1);
-        a = _mm512_add_pd(a, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 45), number)));
-        b = _mm512_add_pd(b, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 29), number)));
-        c = _mm512_add_pd(c, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 13), number)));
-        d = _mm512_add_pd(d, _mm512_castsi512_pd(_mm512_and_si512(_mm512_srli_epi64(made, 3), number)));
+        a = _mm512_add_pd(
+            a, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 45), number)));
+        b = _mm512_add_pd(
+            b, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 29), number)));
+        c = _mm512_add_pd(
+            c, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 13), number)));
+        d = _mm512_add_pd(
+            d, _mm512_castsi512_pd(_mm512_and_si512(_mm512_srli_epi64(made, 3), number)));
     }
-    const __m512d all = _mm512_add_pd(_mm512_add_pd(fold_lanes(a), fold_lanes(c)), _mm512_add_pd(fold_lanes(b), fold_lanes(d)));
+    const __m512d all = _mm512_add_pd(_mm512_add_pd(fold_lanes(a), fold_lanes(c)),
+                                      _mm512_add_pd(fold_lanes(b), fold_lanes(d)));
     *sum = (_mm512_cvtsd_f64(all) + _mm256_cvtsd_f64(_mm512_extractf64x4_pd(all, 1))) * 0x1p896;
     return is_tame(&range, 1);
 }

@@ -15,8 +15,9 @@ struct precision {
     int exponent, mantissa;           /* bits to keep */
 };
 
-/* grammar/values.md 8.1: rounds the bit pattern to nearest even; then what is above the smaller exponent range becomes infinite,
- * and what would be subnormal in it becomes zero. NaNs are kept. */
+/* grammar/values.md 8.1: rounds the bit pattern to nearest even; then what is above the smaller
+ * exponent range becomes infinite, and what would be subnormal in it becomes zero. NaNs are kept.
+ */
 static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
 {
     const uint64_t sign = (uint64_t)1 << (p->type_exponent + p->type_mantissa);
@@ -42,15 +43,16 @@ static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
     return a | (b & sign);
 }
 
-#define REDUCE(W)                                                                                                                \
-    static void reduce_##W(const void *context, int member, void *result, const void *const *args, int64_t n)                    \
-    {                                                                                                                            \
-        const struct precision p = *(const struct precision *)context;                                                           \
-        uint##W##_t *out = result;                                                                                               \
-        const uint##W##_t *x = args[0];                                                                                          \
-        TILE_LOOP                                                                                                                \
-        for (int64_t i = 0; i < n; i++)                                                                                          \
-            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                                                         \
+#define REDUCE(W)                                                                                  \
+    static void reduce_##W(const void *context, int member, void *result, const void *const *args, \
+                           int64_t n)                                                              \
+    {                                                                                              \
+        const struct precision p = *(const struct precision *)context;                             \
+        uint##W##_t *out = result;                                                                 \
+        const uint##W##_t *x = args[0];                                                            \
+        TILE_LOOP                                                                                  \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                           \
     }
 REDUCE(8)
 REDUCE(16)
@@ -64,7 +66,8 @@ struct reduce_in_f32 {
     struct precision precision;
 };
 
-static void reduce_other(const void *context, int member, void *out, const void *const *args, int64_t n)
+static void reduce_other(const void *context, int member, void *out, const void *const *args,
+                         int64_t n)
 {
     enum { CHUNK = 512 };
     const struct reduce_in_f32 *r = context;
@@ -79,7 +82,8 @@ static void reduce_other(const void *context, int member, void *out, const void 
     }
 }
 
-void kern_reduce_precision(struct team *team, const struct view *out, const struct view *x, int exponent_bits, int mantissa_bits)
+void kern_reduce_precision(struct team *team, const struct view *out, const struct view *x,
+                           int exponent_bits, int mantissa_bits)
 {
     const struct float_format *f = float_format(x->dtype);
     const struct precision p = {f->exponent_bits, f->mantissa_bits, exponent_bits, mantissa_bits};
@@ -88,7 +92,8 @@ void kern_reduce_precision(struct team *team, const struct view *out, const stru
         tile_map(team, reduce_other, &r, out, 1, x);
         return;
     }
-    tile_context_fn *const by_width[] = {[1] = reduce_8, [2] = reduce_16, [4] = reduce_32, [8] = reduce_64};
+    tile_context_fn *const by_width[] = {
+        [1] = reduce_8, [2] = reduce_16, [4] = reduce_32, [8] = reduce_64};
     tile_map(team, by_width[dtype_bytes(x->dtype)], &p, out, 1, x);
 }
 
@@ -107,8 +112,8 @@ static uint64_t load_word(const void *p, size_t bytes)
 
 static void store_word(void *p, uint64_t w, size_t bytes) { memcpy(p, &w, bytes); }
 
-/* grammar/values.md 8.2. x = sign * (whole + fraction) steps of the result's grid; the fraction times 2^w counts how
- * many of the 2^w random words round away from zero. */
+/* grammar/values.md 8.2. x = sign * (whole + fraction) steps of the result's grid; the fraction
+ * times 2^w counts how many of the 2^w random words round away from zero. */
 static double round_by(double x, double step, uint64_t random, int width)
 {
     if (!isfinite(x))
@@ -118,8 +123,8 @@ static double round_by(double x, double step, uint64_t random, int width)
     return copysign(step * (away ? whole + 1 : whole), x);
 }
 
-/* The distance between neighbouring values of the type near x: 1 for integers (and pred); for floats it depends on the binade of
- * x, and is the least one for subnormals. */
+/* The distance between neighbouring values of the type near x: 1 for integers (and pred); for
+ * floats it depends on the binade of x, and is the least one for subnormals. */
 static double step_near(double x, enum dtype t)
 {
     int exponent; /* |x| is in [2^(exponent-1), 2^exponent) */
@@ -132,11 +137,13 @@ static double step_near(double x, enum dtype t)
 }
 
 /* Numbers out of range become what convert makes of them. */
-static void stochastic_tile(const void *context, int member, void *out, const void *const *args, int64_t n)
+static void stochastic_tile(const void *context, int member, void *out, const void *const *args,
+                            int64_t n)
 {
     const struct stochastic *s = context;
     const int width = (int)dtype_bits(s->random);
-    const size_t to = dtype_bytes(s->to), from = dtype_bytes(s->from), random = dtype_bytes(s->random);
+    const size_t to = dtype_bytes(s->to), from = dtype_bytes(s->from),
+                 random = dtype_bytes(s->random);
     kern_tile_fn *convert = kern_find_convert(s->to, DT_F64);
     for (int64_t i = 0; i < n; i++) {
         const double x = float_load(s->from, (const char *)args[0] + (size_t)i * from);
@@ -146,7 +153,8 @@ static void stochastic_tile(const void *context, int member, void *out, const vo
     }
 }
 
-void kern_stochastic_convert(struct team *team, const struct view *out, const struct view *x, const struct view *random)
+void kern_stochastic_convert(struct team *team, const struct view *out, const struct view *x,
+                             const struct view *random)
 {
     const struct stochastic s = {out->dtype, x->dtype, random->dtype};
     tile_map(team, stochastic_tile, &s, out, 2, (const struct view[]){*x, *random});
@@ -177,12 +185,14 @@ struct recast {
     enum dtype to, from;
 };
 
-static void recast_tile(const void *context, int member, void *out, const void *const *args, int64_t n)
+static void recast_tile(const void *context, int member, void *out, const void *const *args,
+                        int64_t n)
 {
     const struct recast *r = context;
     const size_t to = dtype_bytes(r->to), from = dtype_bytes(r->from);
     for (int64_t i = 0; i < n; i++)
-        bits_store(r->to, (char *)out + (size_t)i * to, bits_load(r->from, (const char *)args[0] + (size_t)i * from));
+        bits_store(r->to, (char *)out + (size_t)i * to,
+                   bits_load(r->from, (const char *)args[0] + (size_t)i * from));
 }
 
 static bool same_in_memory(enum dtype a, enum dtype b)
@@ -191,7 +201,8 @@ static bool same_in_memory(enum dtype a, enum dtype b)
 }
 
 /* Stores the narrow elements of one wide one, from the low end on, `step` bytes apart. */
-static void split_word(enum dtype wide, const char *whole, enum dtype narrow, char *part, int64_t step)
+static void split_word(enum dtype wide, const char *whole, enum dtype narrow, char *part,
+                       int64_t step)
 {
     const unsigned all = dtype_bits(wide), bits = dtype_bits(narrow);
     const uint64_t w = bits_load(wide, whole);
@@ -199,7 +210,8 @@ static void split_word(enum dtype wide, const char *whole, enum dtype narrow, ch
         bits_store(narrow, part, w >> at);
 }
 
-static void join_word(enum dtype wide, char *whole, enum dtype narrow, const char *part, int64_t step)
+static void join_word(enum dtype wide, char *whole, enum dtype narrow, const char *part,
+                      int64_t step)
 {
     const unsigned all = dtype_bits(wide), bits = dtype_bits(narrow);
     uint64_t w = 0;
@@ -208,8 +220,8 @@ static void join_word(enum dtype wide, char *whole, enum dtype narrow, const cha
     bits_store(wide, whole, w);
 }
 
-/* For narrow elements of less than a byte, or preds. The narrow view has one dimension more, along which are the narrow elements
- * of each wide one. */
+/* For narrow elements of less than a byte, or preds. The narrow view has one dimension more, along
+ * which are the narrow elements of each wide one. */
 static void split_or_join(const struct view *wide, const struct view *narrow, bool split)
 {
     const enum dtype word = dtype_bytes(wide->dtype) > sizeof(uint64_t) ? DT_U64 : wide->dtype;

@@ -1,5 +1,6 @@
 /*
- * blas: OpenBLAS, loaded only when it is first needed, since loading takes longer than a short run. Private to kern.
+ * blas: OpenBLAS, loaded only when it is first needed, since loading takes longer than a short run.
+ * Private to kern.
  */
 #ifndef HLO_KERN_BLAS_H
 #define HLO_KERN_BLAS_H

@@ -1,6 +1,7 @@
 /*
- * body.c: facts about combiners (spec: Reduce, ReduceWindow, Scatter): the opcode of a recognised one, the type it works in,
- * its identity; and folding by calls of the body when it isn't recognised.
+ * body.c: facts about combiners (spec: Reduce, ReduceWindow, Scatter): the opcode of a recognised
+ * one, the type it works in, its identity; and folding by calls of the body when it isn't
+ * recognised.
  */
 #include <math.h>
 
@@ -41,7 +42,8 @@ bool combine_order_free(enum kern_combine c, enum dtype t, enum dtype work)
         return false;
     if (!dtype_is_float(t))
         return true;
-    return c == KERN_MAXIMUM || c == KERN_MINIMUM || (c == KERN_ADD && work == DT_F64 && t != DT_F64);
+    return c == KERN_MAXIMUM || c == KERN_MINIMUM ||
+           (c == KERN_ADD && work == DT_F64 && t != DT_F64);
 }
 
 /* Stores the least (or greatest) value of a type. */
@@ -89,7 +91,8 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element)
 {
     switch (c) {
     case KERN_ADD: return store_zero(t, element);
-    case KERN_MULTIPLY: return !dtype_is_complex(t) && store_one(t, element); /* inf * (1 + 0i) is NaN */
+    case KERN_MULTIPLY:
+        return !dtype_is_complex(t) && store_one(t, element); /* inf * (1 + 0i) is NaN */
     case KERN_MAXIMUM: return extreme(t, false, element), true;
     case KERN_MINIMUM: return extreme(t, true, element), true;
     case KERN_OR:
@@ -109,12 +112,14 @@ bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part,
     if (!kern_combine_opcode(combine))
         return false;
     const bool sum = combine == KERN_ADD && dtype_is_float(t);
-    *part = sum ? combine_work_type(combine, t) : t; /* the other combiners return one of the elements, of their type */
-    return (sum || combine_order_free(combine, t, *part)) && combine_identity(combine, *part, identity);
+    *part = sum ? combine_work_type(combine, t)
+                : t; /* the other combiners return one of the elements, of their type */
+    return (sum || combine_order_free(combine, t, *part)) &&
+           combine_identity(combine, *part, identity);
 }
 
-bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x, const enum dtype *acc,
-                    const struct kern_body *body)
+bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x,
+                    const enum dtype *acc, const struct kern_body *body)
 {
     size_t count = (size_t)n;
     f->n = n;

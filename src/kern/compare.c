@@ -104,7 +104,8 @@ static inline int key_fnuz(uint8_t u) { return u <= 0x80 ? (u == 0x80 ? -128 : u
 
 enum { CHUNK = 512 };
 
-static void in_f32(enum dtype t, enum kern_direction d, uint8_t *out, const void *const *args, int64_t n)
+static void in_f32(enum dtype t, enum kern_direction d, uint8_t *out, const void *const *args,
+                   int64_t n)
 {
     float x[CHUNK], y[CHUNK];
     const size_t size = dtype_bytes(t);
@@ -116,8 +117,11 @@ static void in_f32(enum dtype t, enum kern_direction d, uint8_t *out, const void
     }
 }
 
-#define DIRECTION(id, d)                                                                                                         \
-    static void id##_##d(void *out, const void *const *args, int64_t n) { in_f32(DT_##id, KERN_##d, out, args, n); }
+#define DIRECTION(id, d)                                                                           \
+    static void id##_##d(void *out, const void *const *args, int64_t n)                            \
+    {                                                                                              \
+        in_f32(DT_##id, KERN_##d, out, args, n);                                                   \
+    }
 /* clang-format off */
 #define NARROW(id)                                                                                           \
     DIRECTION(id, EQ) DIRECTION(id, NE) DIRECTION(id, GE) DIRECTION(id, GT) DIRECTION(id, LE) DIRECTION(id, LT)\
@@ -142,18 +146,18 @@ NARROW(BF16)
 /* ---- complex numbers: equal by parts; ordered by the real, then by the imaginary part ---- */
 
 #define DIRECTION(id, T, d, formula) TILE_BINARY(id##_##d, uint8_t, T, formula)
-#define ORDER(id, T, d, operator)                                                                                                \
+#define ORDER(id, T, d, operator)                                                                  \
     DIRECTION(id, T, d, x.re == y.re ? x.im operator y.im : x.re operator y.re)
-#define COMPLEX(id, T)                                                                                                           \
-    DIRECTION(id, T, eq, x.re == y.re && x.im == y.im)                                                                           \
-    DIRECTION(id, T, ne, x.re != y.re || x.im != y.im)                                                                           \
-    ORDER(id, T, ge, >=)                                                                                                         \
-    ORDER(id, T, gt, >)                                                                                                          \
-    ORDER(id, T, le, <=)                                                                                                         \
-    ORDER(id, T, lt, <)                                                                                                          \
-    static kern_tile_fn *const id##_all[6] = {                                                                                   \
-        [KERN_EQ] = id##_eq, [KERN_NE] = id##_ne, [KERN_GE] = id##_ge,                                                           \
-        [KERN_GT] = id##_gt, [KERN_LE] = id##_le, [KERN_LT] = id##_lt,                                                           \
+#define COMPLEX(id, T)                                                                             \
+    DIRECTION(id, T, eq, x.re == y.re && x.im == y.im)                                             \
+    DIRECTION(id, T, ne, x.re != y.re || x.im != y.im)                                             \
+    ORDER(id, T, ge, >=)                                                                           \
+    ORDER(id, T, gt, >)                                                                            \
+    ORDER(id, T, le, <=)                                                                           \
+    ORDER(id, T, lt, <)                                                                            \
+    static kern_tile_fn *const id##_all[6] = {                                                     \
+        [KERN_EQ] = id##_eq, [KERN_NE] = id##_ne, [KERN_GE] = id##_ge,                             \
+        [KERN_GT] = id##_gt, [KERN_LE] = id##_le, [KERN_LT] = id##_lt,                             \
     };
 COMPLEX(c64, struct c64)
 COMPLEX(c128, struct c128)
@@ -200,11 +204,14 @@ static kern_tile_fn *const *const natural[DT_COUNT] = {
 
 /* The types whose total order differs: floats. The unsigned f8e8m0fnu is ordered by its code. */
 static kern_tile_fn *const *const total[DT_COUNT] = {
-    [DT_F4E2M1FN] = total_4_all,      [DT_F6E2M3FN] = total_6_all,      [DT_F6E3M2FN] = total_6_all,
-    [DT_F8E3M4] = total_8_all,        [DT_F8E4M3] = total_8_all,        [DT_F8E4M3B11FNUZ] = total_fnuz_all,
-    [DT_F8E4M3FN] = total_8_all,      [DT_F8E4M3FNUZ] = total_fnuz_all, [DT_F8E5M2] = total_8_all,
-    [DT_F8E5M2FNUZ] = total_fnuz_all, [DT_F8E8M0FNU] = u8_all,          [DT_F16] = total_16_all,
-    [DT_BF16] = total_16_all,         [DT_F32] = total_32_all,          [DT_F64] = total_64_all,
+    [DT_F4E2M1FN] = total_4_all, [DT_F6E2M3FN] = total_6_all,
+    [DT_F6E3M2FN] = total_6_all, [DT_F8E3M4] = total_8_all,
+    [DT_F8E4M3] = total_8_all,   [DT_F8E4M3B11FNUZ] = total_fnuz_all,
+    [DT_F8E4M3FN] = total_8_all, [DT_F8E4M3FNUZ] = total_fnuz_all,
+    [DT_F8E5M2] = total_8_all,   [DT_F8E5M2FNUZ] = total_fnuz_all,
+    [DT_F8E8M0FNU] = u8_all,     [DT_F16] = total_16_all,
+    [DT_BF16] = total_16_all,    [DT_F32] = total_32_all,
+    [DT_F64] = total_64_all,
 };
 
 kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dtype t)

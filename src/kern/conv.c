@@ -1,11 +1,12 @@
 /*
- * conv.c: convolution, with the dimensions brought into a convenient order. It is computed as a product of matrices
- * (conv_tiled.c), or directly (depthwise.c) where one input feature per group leaves no matrices to multiply. A dilated
- * input with windows that step by one is done phase by phase, so that nothing is multiplied by the holes.
+ * conv.c: convolution, with the dimensions brought into a convenient order. It is computed as a
+ * product of matrices (conv_tiled.c), or directly (depthwise.c) where one input feature per group
+ * leaves no matrices to multiply. A dilated input with windows that step by one is done phase by
+ * phase, so that nothing is multiplied by the holes.
  *
- * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN. Where zeros stand in for
- * it, kernels that hold such values are left to the plain loop. Order and accumulation: as dot; the contracted index is
- * (kernel position row-major, input feature).
+ * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN.
+ * Where zeros stand in for it, kernels that hold such values are left to the plain loop. Order and
+ * accumulation: as dot; the contracted index is (kernel position row-major, input feature).
  */
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@
 
 enum { MOST_SPATIAL = 14 };
 
-static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second, const int64_t *rest)
+static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
+                 const int64_t *rest)
 {
     int64_t order[VIEW_MAX_RANK] = {first, second};
     for (int d = 0; d < spatial; d++)
@@ -22,15 +24,16 @@ static void pick(struct view *v, const struct view *x, int spatial, int64_t firs
     view_pick(v, x, spatial + 2, order);
 }
 
-static void sort_dims(struct conv *c, const struct view *out, const struct view *lhs, const struct view *rhs,
-                      const struct kern_conv_dims *dims)
+static void sort_dims(struct conv *c, const struct view *out, const struct view *lhs,
+                      const struct view *rhs, const struct kern_conv_dims *dims)
 {
     c->spatial = dims->spatial_count;
     memcpy(c->window, dims->window, sizeof *dims->window * (size_t)dims->spatial_count);
     c->feature_groups = dims->feature_groups;
     c->batch_groups = dims->batch_groups;
     pick(&c->in, lhs, c->spatial, dims->input_batch, dims->input_feature, dims->input_spatial);
-    pick(&c->kernel, rhs, c->spatial, dims->kernel_output_feature, dims->kernel_input_feature, dims->kernel_spatial);
+    pick(&c->kernel, rhs, c->spatial, dims->kernel_output_feature, dims->kernel_input_feature,
+         dims->kernel_spatial);
     pick(&c->out, out, c->spatial, dims->output_batch, dims->output_feature, dims->output_spatial);
     for (int d = 0; d < c->spatial; d++) {
         if (!dims->window[d].reversal || c->kernel.dims[d + 2] == 0)
@@ -46,7 +49,8 @@ static void sort_dims(struct conv *c, const struct view *out, const struct view 
 static int64_t reach(const struct conv *c, int d)
 {
     const struct kern_window_dim *w = &c->window[d];
-    return (c->out.dims[d + 2] - 1) * w->stride + (c->kernel.dims[d + 2] - 1) * w->window_dilation + 1;
+    return (c->out.dims[d + 2] - 1) * w->stride + (c->kernel.dims[d + 2] - 1) * w->window_dilation +
+           1;
 }
 
 bool conv_pads(const struct conv *c)
@@ -54,7 +58,8 @@ bool conv_pads(const struct conv *c)
     bool needs = false;
     for (int d = 0; d < c->spatial; d++) {
         const struct kern_window_dim *w = &c->window[d];
-        needs |= w->base_dilation > 1 || w->pad_low > 0 || reach(c, d) - w->pad_low > c->in.dims[d + 2];
+        needs |=
+            w->base_dilation > 1 || w->pad_low > 0 || reach(c, d) - w->pad_low > c->in.dims[d + 2];
     }
     return needs;
 }
@@ -147,7 +152,8 @@ static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
 static int dilated_dimension(const struct conv *c)
 {
     for (int d = 0; d < c->spatial; d++)
-        if (c->window[d].base_dilation > 1 && c->window[d].stride == 1 && c->window[d].window_dilation == 1)
+        if (c->window[d].base_dilation > 1 && c->window[d].stride == 1 &&
+            c->window[d].window_dilation == 1)
             return d;
     return -1;
 }
@@ -160,8 +166,8 @@ static void thin_out(struct view *v, int d, int64_t first, int64_t step)
     v->strides[d] *= step;
 }
 
-/* Results `phase`, `phase` + dilation, ... along d only see every dilation-th kernel position: that is an undilated
- * convolution with those. */
+/* Results `phase`, `phase` + dilation, ... along d only see every dilation-th kernel position: that
+ * is an undilated convolution with those. */
 static void take_phase(struct conv *c, int d, int64_t phase)
 {
     struct kern_window_dim *w = &c->window[d];
@@ -181,7 +187,8 @@ static enum conv_outcome fast_conv(struct team *team, const struct conv *c)
     enum conv_outcome outcome = CONV_DONE;
     if (d < 0)
         return conv_whole(team, c);
-    for (int64_t phase = 0; phase < c->window[d].base_dilation && phase < c->out.dims[d + 2]; phase++) {
+    for (int64_t phase = 0; phase < c->window[d].base_dilation && phase < c->out.dims[d + 2];
+         phase++) {
         struct conv part = *c;
         take_phase(&part, d, phase);
         outcome = fast_conv(team, &part);
@@ -209,13 +216,15 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
     if (depthwise_applies(&c))
         return phases ? "phase by phase, rows of features" : "rows of features";
     if (conv_by_rows(&c))
-        return phases ? "phase by phase, patches in rows by the kernel in panels" : "patches in rows by the kernel in panels";
-    return phases ? "phase by phase, the kernel in rows by patches in panels" : "the kernel in rows by patches in panels";
+        return phases ? "phase by phase, patches in rows by the kernel in panels"
+                      : "patches in rows by the kernel in panels";
+    return phases ? "phase by phase, the kernel in rows by patches in panels"
+                  : "the kernel in rows by patches in panels";
 }
 
 /* spec: ConvWithGeneralPadding */
-bool kern_conv(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-               const struct kern_conv_dims *dims)
+bool kern_conv(struct team *team, const struct view *out, const struct view *lhs,
+               const struct view *rhs, const struct kern_conv_dims *dims)
 {
     struct product_types types;
     struct conv c;
@@ -235,5 +244,6 @@ bool kern_conv(struct team *team, const struct view *out, const struct view *lhs
         outcome = fast_conv(team, &c);
     mem_free(storage[0]);
     mem_free(storage[1]);
-    return outcome == CONV_BY_FORMULA ? plain_conv(NULL, out, lhs, rhs, dims) : outcome == CONV_DONE;
+    return outcome == CONV_BY_FORMULA ? plain_conv(NULL, out, lhs, rhs, dims)
+                                      : outcome == CONV_DONE;
 }

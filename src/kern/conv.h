@@ -1,12 +1,14 @@
 /*
- * conv: what the two ways of computing a convolution (conv_tiled.c, depthwise.c) share. Private to kern.
+ * conv: what the two ways of computing a convolution (conv_tiled.c, depthwise.c) share. Private to
+ * kern.
  */
 #ifndef HLO_KERN_CONV_H
 #define HLO_KERN_CONV_H
 
 #include "kern/product.h"
 
-/* Operands and result with their dimensions in a common order; a reversed kernel has been reversed. */
+/* Operands and result with their dimensions in a common order; a reversed kernel has been reversed.
+ */
 struct conv {
     int spatial;
     struct view in, kernel, out; /* [n, c, x...] [f, z, k...] [n, f, o...] */
@@ -17,7 +19,8 @@ struct conv {
 
 enum conv_outcome { CONV_DONE, CONV_NO_MEMORY, CONV_BY_FORMULA /* this is for the plain kernel */ };
 
-bool conv_pads(const struct conv *c); /* windows reach beyond the input, or into the holes of its dilation */
+bool conv_pads(
+    const struct conv *c); /* windows reach beyond the input, or into the holes of its dilation */
 
 /* True for a kernel without infinities and NaNs, and for types that have none. */
 bool conv_kernel_is_finite(const struct view *kernel);

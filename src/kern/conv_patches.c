@@ -1,7 +1,7 @@
 /*
- * conv_patches.c: copies the elements under the windows of a convolution (spec: ConvWithGeneralPadding) from the input into
- * the blocks that are multiplied. Patches exist only block by block; padding and the holes of a dilated input become
- * zeros here.
+ * conv_patches.c: copies the elements under the windows of a convolution (spec:
+ * ConvWithGeneralPadding) from the input into the blocks that are multiplied. Patches exist only
+ * block by block; padding and the holes of a dilated input become zeros here.
  */
 #include "kern/conv_patches.h"
 
@@ -20,7 +20,8 @@ static int turned_dimension(const struct view *v, int k, bool features_last)
     return v->rank - 1 - k;
 }
 
-bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last, void **storage)
+bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last,
+                  void **storage)
 {
     struct view to = *in;
     int64_t step = (int64_t)dtype_bytes(t);
@@ -60,8 +61,8 @@ void patches_init(struct patches *p, const struct conv *c, const struct view *in
         p->limit += c->in.strides[d] > 0 ? (c->in.dims[d] - 1) * c->in.strides[d] : 0;
     for (int d = 0; d < c->spatial; d++) {
         const struct kern_window_dim *w = &c->window[d];
-        p->dim[d] =
-            (struct patch_dim){in->dims[d + 2], in->strides[d + 2], w->stride, w->pad_low, w->window_dilation, w->base_dilation};
+        p->dim[d] = (struct patch_dim){in->dims[d + 2], in->strides[d + 2], w->stride,
+                                       w->pad_low,      w->window_dilation, w->base_dilation};
         p->outs[d] = c->out.dims[d + 2];
         p->sizes[d] = c->kernel.dims[d + 2];
         p->image_points *= p->outs[d];
@@ -74,7 +75,8 @@ void patches_init(struct patches *p, const struct conv *c, const struct view *in
     }
     const struct patch_dim *last = &p->dim[p->spatial - 1];
     const int64_t size = p->sizes[p->spatial - 1];
-    p->joined = p->channel_step == p->width && last->dilation == 1 && last->base == 1 && last->step == p->channels * p->width;
+    p->joined = p->channel_step == p->width && last->dilation == 1 && last->base == 1 &&
+                last->step == p->channels * p->width;
     p->run = p->channels * (p->joined ? size : 1);
     p->inner = p->joined ? 1 : size;
 }
@@ -87,7 +89,8 @@ void patches_line(const struct patches *p, int64_t from, int64_t to, struct patc
     s->count = p->outs[last] - s->o[last] < to - from ? p->outs[last] - s->o[last] : to - from;
 }
 
-/* The place of the input under kernel position k of all dimensions but the last, for the windows of a line. */
+/* The place of the input under kernel position k of all dimensions but the last, for the windows of
+ * a line. */
 static int64_t look_along(const struct patches *p, const struct patch_line *l, const int64_t *k)
 {
     int64_t offset = l->image * p->image_step;
@@ -98,7 +101,8 @@ static int64_t look_along(const struct patches *p, const struct patch_line *l, c
 }
 
 /* The same for kernel positions from number `first` on. */
-static void look_along_all(const struct patches *p, const struct patch_line *l, int64_t first, int64_t count, int64_t *offsets)
+static void look_along_all(const struct patches *p, const struct patch_line *l, int64_t first,
+                           int64_t count, int64_t *offsets)
 {
     int64_t k[VIEW_MAX_RANK];
     digits(first, p->spatial - 1, p->sizes, k);
@@ -108,7 +112,8 @@ static void look_along_all(const struct patches *p, const struct patch_line *l, 
     }
 }
 
-int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64_t *offsets, int64_t *numbers)
+int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64_t *offsets,
+                      int64_t *numbers)
 {
     int64_t all = p->taps / p->sizes[p->spatial - 1], found = 0;
     look_along_all(p, l, 0, all, offsets);
@@ -124,7 +129,8 @@ int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64
 
 static inline void copy_chunks(char *to, const char *from, int64_t bytes, const char *limit)
 {
-    if (limit - from < bytes + (int64_t)sizeof(chunk)) { /* whole chunks would read beyond the input */
+    if (limit - from <
+        bytes + (int64_t)sizeof(chunk)) { /* whole chunks would read beyond the input */
         memcpy(to, from, (size_t)bytes);
         return;
     }
@@ -140,15 +146,16 @@ static inline void clear_chunks(char *to, int64_t bytes)
 
 /* ---- rows whose windows cover whole lines of elements ---- */
 
-/* A part of the contracted index: count pieces, of which the first lacks its first `skip` elements, and the last those
- * from `end` on. */
+/* A part of the contracted index: count pieces, of which the first lacks its first `skip` elements,
+ * and the last those from `end` on. */
 struct span {
     int64_t count, skip, end;
 };
 
-/* Copies elements [a, b) of a piece of which only [low, high) are in the input; the others become zeros. */
-static inline char *copy_clipped(const struct patches *p, const char *from, int64_t a, int64_t b, int64_t low, int64_t high,
-                                 char *to)
+/* Copies elements [a, b) of a piece of which only [low, high) are in the input; the others become
+ * zeros. */
+static inline char *copy_clipped(const struct patches *p, const char *from, int64_t a, int64_t b,
+                                 int64_t low, int64_t high, char *to)
 {
     const int64_t w = p->width;
     low = low < a ? a : low < b ? low : b;
@@ -162,9 +169,10 @@ static inline char *copy_clipped(const struct patches *p, const char *from, int6
     return to + (b - a) * w;
 }
 
-/* Copying and clearing may write up to 63 bytes too many, which the next piece or row overwrites. */
-KERN_CLONES static void joined_rows(const struct patches *p, const struct patch_line *s, const int64_t *lines, struct span k,
-                                    char *rows, int64_t row)
+/* Copying and clearing may write up to 63 bytes too many, which the next piece or row overwrites.
+ */
+KERN_CLONES static void joined_rows(const struct patches *p, const struct patch_line *s,
+                                    const int64_t *lines, struct span k, char *rows, int64_t row)
 {
     const struct patch_dim *last = &p->dim[p->spatial - 1];
     const int64_t c = p->channels, run = p->run;
@@ -191,7 +199,8 @@ KERN_CLONES static void joined_rows(const struct patches *p, const struct patch_
 /* ---- rows of single kernel positions ---- */
 
 /* Copies elements [a, b) of a piece of one kernel position. */
-static inline void copy_features(const struct patches *p, const char *at, int64_t a, int64_t b, char *to)
+static inline void copy_features(const struct patches *p, const char *at, int64_t a, int64_t b,
+                                 char *to)
 {
     if (p->channel_step == p->width)
         copy_chunks(to, at + a * p->width, (b - a) * p->width, p->limit);
@@ -200,8 +209,9 @@ static inline void copy_features(const struct patches *p, const char *at, int64_
 }
 
 /* `inner`: the first piece's kernel position along the last dimension. */
-KERN_CLONES static void single_rows(const struct patches *p, const struct patch_line *s, const int64_t *lines, struct span k,
-                                    int64_t inner, char *rows, int64_t row)
+KERN_CLONES static void single_rows(const struct patches *p, const struct patch_line *s,
+                                    const int64_t *lines, struct span k, int64_t inner, char *rows,
+                                    int64_t row)
 {
     const struct patch_dim *last = &p->dim[p->spatial - 1];
     for (int64_t i = 0; i < s->count; i++) {
@@ -224,7 +234,8 @@ KERN_CLONES static void single_rows(const struct patches *p, const struct patch_
     }
 }
 
-void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *rows, int64_t row)
+void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
+                  char *rows, int64_t row)
 {
     const int64_t first = k0 / p->run, end = (k1 - 1) / p->run + 1, line = first / p->inner;
     const struct span k = {end - first, k0 - first * p->run, k1 - (end - 1) * p->run};
@@ -249,7 +260,8 @@ struct piece {
 };
 
 /* The columns of a line that are inside the input at kernel position k of the last dimension. */
-static struct piece find_piece(const struct patches *p, const struct patch_line *s, int64_t line, int64_t k)
+static struct piece find_piece(const struct patches *p, const struct patch_line *s, int64_t line,
+                               int64_t k)
 {
     const struct patch_dim *d = &p->dim[p->spatial - 1];
     const int64_t o = s->o[p->spatial - 1], x = o * d->stride - d->pad + k * d->dilation;
@@ -263,20 +275,21 @@ static struct piece find_piece(const struct patches *p, const struct patch_line 
 typedef struct kern_w16 wide;
 
 /* Rows of one feature each. */
-#define COLUMNS(T)                                                                                                               \
-    KERN_CLONES static void columns_##T(const struct piece *pieces, int64_t count, int64_t step, int64_t channel_step,           \
-                                        int64_t channels, T *to, int64_t columns)                                                \
-    {                                                                                                                            \
-        for (int64_t z = 0; z < channels; z++, to += columns)                                                                    \
-            for (int64_t i = 0; i < count; i++) {                                                                                \
-                const char *from = pieces[i].from + z * channel_step;                                                            \
-                T *at = to + pieces[i].first;                                                                                    \
-                if (step == (int64_t)sizeof(T))                                                                                  \
-                    memcpy(at, from, (size_t)pieces[i].count * sizeof(T));                                                       \
-                else                                                                                                             \
-                    for (int64_t j = 0; j < pieces[i].count; j++)                                                                \
-                        at[j] = *(const T *)(const void *)(from + j * step);                                                     \
-            }                                                                                                                    \
+#define COLUMNS(T)                                                                                 \
+    KERN_CLONES static void columns_##T(const struct piece *pieces, int64_t count, int64_t step,   \
+                                        int64_t channel_step, int64_t channels, T *to,             \
+                                        int64_t columns)                                           \
+    {                                                                                              \
+        for (int64_t z = 0; z < channels; z++, to += columns)                                      \
+            for (int64_t i = 0; i < count; i++) {                                                  \
+                const char *from = pieces[i].from + z * channel_step;                              \
+                T *at = to + pieces[i].first;                                                      \
+                if (step == (int64_t)sizeof(T))                                                    \
+                    memcpy(at, from, (size_t)pieces[i].count * sizeof(T));                         \
+                else                                                                               \
+                    for (int64_t j = 0; j < pieces[i].count; j++)                                  \
+                        at[j] = *(const T *)(const void *)(from + j * step);                       \
+            }                                                                                      \
     }
 COLUMNS(kern_w1)
 COLUMNS(kern_w2)
@@ -284,8 +297,8 @@ COLUMNS(kern_w4)
 COLUMNS(kern_w8)
 COLUMNS(wide)
 
-static void columns_of(int64_t width, const struct piece *pieces, int64_t count, int64_t step, int64_t channel_step,
-                       int64_t channels, void *to, int64_t columns)
+static void columns_of(int64_t width, const struct piece *pieces, int64_t count, int64_t step,
+                       int64_t channel_step, int64_t channels, void *to, int64_t columns)
 {
     if (width == 1)
         columns_kern_w1(pieces, count, step, channel_step, channels, to, columns);
@@ -300,8 +313,8 @@ static void columns_of(int64_t width, const struct piece *pieces, int64_t count,
 }
 
 /* The same position by position, for dilated inputs, where neighbours may be in holes. */
-static int64_t find_single(const struct patches *p, const struct patch_line *s, int64_t line, int64_t k, int64_t column,
-                           struct piece *pieces)
+static int64_t find_single(const struct patches *p, const struct patch_line *s, int64_t line,
+                           int64_t k, int64_t column, struct piece *pieces)
 {
     int64_t found = 0;
     for (int64_t i = 0; i < s->count; i++) {
@@ -313,8 +326,8 @@ static int64_t find_single(const struct patches *p, const struct patch_line *s, 
 }
 
 /* Finds the pieces of the input for the columns of some lines at one kernel position. */
-static int64_t find_pieces(const struct patches *p, const struct patch_line *lines, int64_t count, int64_t tap,
-                           struct piece *pieces)
+static int64_t find_pieces(const struct patches *p, const struct patch_line *lines, int64_t count,
+                           int64_t tap, struct piece *pieces)
 {
     const struct patch_dim *last = &p->dim[p->spatial - 1];
     const int64_t size = p->sizes[p->spatial - 1];
@@ -336,7 +349,8 @@ static int64_t find_pieces(const struct patches *p, const struct patch_line *lin
     return found;
 }
 
-void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *room, int64_t columns)
+void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
+                     char *room, int64_t columns)
 {
     const int64_t step = p->dim[p->spatial - 1].step * p->dim[p->spatial - 1].stride;
     struct piece pieces[PATCH_COLUMNS];
@@ -368,9 +382,12 @@ bool patches_lie(const struct patches *p, int64_t images, int64_t *step)
     if (p->channel_step != p->width)
         return false;
     for (int d = p->spatial; d >= 0; d--) {
-        const struct patch_dim *dim = d > 0 ? &p->dim[d - 1] : NULL; /* images are the outermost dimension */
-        const int64_t count = dim ? p->outs[d - 1] : images, here = dim ? dim->stride * dim->step : p->image_step;
-        if (dim && (p->sizes[d - 1] != 1 || dim->base > 1 || dim->pad != 0 || (count - 1) * dim->stride >= dim->in))
+        const struct patch_dim *dim =
+            d > 0 ? &p->dim[d - 1] : NULL; /* images are the outermost dimension */
+        const int64_t count = dim ? p->outs[d - 1] : images,
+                      here = dim ? dim->stride * dim->step : p->image_step;
+        if (dim && (p->sizes[d - 1] != 1 || dim->base > 1 || dim->pad != 0 ||
+                    (count - 1) * dim->stride >= dim->in))
             return false;
         if (count == 1)
             continue;

@@ -1,6 +1,6 @@
 /*
- * conv_patches: the elements under the windows of a convolution, as rows or columns of a matrix, block by block. Private to
- * kern.
+ * conv_patches: the elements under the windows of a convolution, as rows or columns of a matrix,
+ * block by block. Private to kern.
  */
 #ifndef HLO_KERN_CONV_PATCHES_H
 #define HLO_KERN_CONV_PATCHES_H
@@ -12,7 +12,8 @@ struct patch_dim {
     int64_t stride, pad, dilation, base;
 };
 
-/* Adds to *offset the place of the input under kernel position k of the window at o; false in padding and holes. */
+/* Adds to *offset the place of the input under kernel position k of the window at o; false in
+ * padding and holes. */
 static inline bool patch_place(const struct patch_dim *d, int64_t o, int64_t k, int64_t *offset)
 {
     int64_t i = o * d->stride - d->pad + k * d->dilation;
@@ -25,38 +26,43 @@ static inline bool patch_place(const struct patch_dim *d, int64_t o, int64_t k, 
     return i >= 0 && i < d->in;
 }
 
-/* The matrix: a row for each position of the result (images first, then its dimensions row-major), with the elements under its
- * window (kernel positions row-major, then features). */
+/* The matrix: a row for each position of the result (images first, then its dimensions row-major),
+ * with the elements under its window (kernel positions row-major, then features). */
 struct patches {
     int spatial; /* 1 at least */
     struct patch_dim dim[VIEW_MAX_RANK];
-    int64_t outs[VIEW_MAX_RANK], sizes[VIEW_MAX_RANK]; /* spatial sizes of the result and of the kernel */
+    int64_t outs[VIEW_MAX_RANK],
+        sizes[VIEW_MAX_RANK]; /* spatial sizes of the result and of the kernel */
     int64_t taps, image_points, image_step;
     int64_t channels, channel_step, width; /* width: of an element, in bytes */
     const char *at, *limit;                /* begin and end of the input */
-    bool joined;                           /* elements under the last dimension of the window are contiguous */
-    int64_t run;                           /* elements that are copied in one piece */
-    int64_t inner;                         /* pieces along the last dimension of the window */
+    bool joined;   /* elements under the last dimension of the window are contiguous */
+    int64_t run;   /* elements that are copied in one piece */
+    int64_t inner; /* pieces along the last dimension of the window */
 };
 
 /* `in`: the images and features that take part, of c->in. */
 void patches_init(struct patches *p, const struct conv *c, const struct view *in);
 
-/* Replaces a view of dims [n, c, x...] by a dense copy of type `t`, with features innermost or outside of the spatial
- * dimensions; the caller frees *storage. False: no memory. */
-bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last, void **storage);
+/* Replaces a view of dims [n, c, x...] by a dense copy of type `t`, with features innermost or
+ * outside of the spatial dimensions; the caller frees *storage. False: no memory. */
+bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last,
+                  void **storage);
 
 /* The most of the contracted index that is packed at a time. */
 enum { PATCH_DEPTH = 512, PATCH_SLACK = 64 /* bytes after the last row that may be overwritten */ };
 
 /* Packs elements [k0, k1) of positions [from, to), a row for each position, `row` bytes apart. */
-void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *rows, int64_t row);
-/* The same with a column for each position, at most PATCH_COLUMNS; rows are `columns` elements apart, and columns after `to` are
- * zero. Elements have up to 8 bytes. */
+void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
+                  char *rows, int64_t row);
+/* The same with a column for each position, at most PATCH_COLUMNS; rows are `columns` elements
+ * apart, and columns after `to` are zero. Elements have up to 8 bytes. */
 enum { PATCH_COLUMNS = 64 };
-void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *room, int64_t columns);
+void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
+                     char *room, int64_t columns);
 
-/* Whether the input itself is such a matrix: the elements of every position are contiguous, and positions `step` bytes apart. */
+/* Whether the input itself is such a matrix: the elements of every position are contiguous, and
+ * positions `step` bytes apart. */
 bool patches_lie(const struct patches *p, int64_t images, int64_t *step);
 
 /* Consecutive positions in one line of the result (its last dimension). */
@@ -66,8 +72,10 @@ struct patch_line {
     int64_t count;
 };
 void patches_line(const struct patches *p, int64_t from, int64_t to, struct patch_line *s);
-/* The kernel positions along all dimensions but the last that hit the input for a line. Returns how many there are; `numbers`:
- * which, counted row-major; `offsets`: the places they hit, in bytes from p->at. */
-int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64_t *offsets, int64_t *numbers);
+/* The kernel positions along all dimensions but the last that hit the input for a line. Returns how
+ * many there are; `numbers`: which, counted row-major; `offsets`: the places they hit, in bytes
+ * from p->at. */
+int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64_t *offsets,
+                      int64_t *numbers);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * conv_tiled.c: convolution by blocks of a matrix product (spec: ConvWithGeneralPadding).
  *
- * Where the features of the result are adjacent in memory, positions are rows of the left matrix, and the kernel is the
- * right one, packed once for all; otherwise the kernel is the left matrix, and positions are columns of the right one.
- * Either way a block of patches is packed when it is needed, straight from the input (conv_patches.c), and stays in the
- * second-level cache. Blocks depend on the shapes alone, so the number of threads changes no bit.
+ * Where the features of the result are adjacent in memory, positions are rows of the left matrix,
+ * and the kernel is the right one, packed once for all; otherwise the kernel is the left matrix,
+ * and positions are columns of the right one. Either way a block of patches is packed when it is
+ * needed, straight from the input (conv_patches.c), and stays in the second-level cache. Blocks
+ * depend on the shapes alone, so the number of threads changes no bit.
  */
 #include "kern/conv_patches.h"
 #include "kern/gemm.h"
@@ -12,8 +13,8 @@
 enum {
     BLOCK_BYTES = 256 << 10, /* of packed patches */
     MOST_POSITIONS = 256,    /* the most positions in a part of the task */
-    MOST_FEATURES = 512,     /* the most features in a part whose sums are kept apart from the result */
-    FEW_FEATURES = 16,       /* so few features don't make a panel worthwhile */
+    MOST_FEATURES = 512, /* the most features in a part whose sums are kept apart from the result */
+    FEW_FEATURES = 16,   /* so few features don't make a panel worthwhile */
     WANTED_PARTS = 16,
     LEAST_ROWS = 48, /* least rows in a part when more parts are wanted */
     ROWS = 12,       /* a number of rows that suits gemm_block */
@@ -34,22 +35,26 @@ struct tiled {
     int64_t groups, features, k, positions; /* features, k: of a group */
     int64_t group_step;                     /* bytes of the input from one group to the next */
     int64_t depth;                          /* elements of k in a block */
-    int64_t span, block, slice;             /* positions: blocks end at multiples of `span`; in a block; features in a part */
-    int64_t blocks, slices;                 /* of a group */
-    char *kernel;                           /* by rows: panels of all groups, or NULL; else rows, packed or in place */
-    struct view matrix; /* by rows: what panels are packed from, `kernel_element` bytes from one k to the next */
+    int64_t span, block,
+        slice; /* positions: blocks end at multiples of `span`; in a block; features in a part */
+    int64_t blocks, slices; /* of a group */
+    char *kernel;       /* by rows: panels of all groups, or NULL; else rows, packed or in place */
+    struct view matrix; /* by rows: what panels are packed from, `kernel_element` bytes from one k
+                           to the next */
     int64_t kernel_group, kernel_row, kernel_lane, kernel_element; /* bytes */
     void *storage[3];
-    bool direct;                             /* C is the result */
-    int64_t room;                            /* bytes of a buffer for each member of the team; it begins with a flag, */
-    int64_t patch, raw, panel, starts, sums; /* and at these offsets are patches, unconverted ones, a panel, gemm_excess and C */
-    int64_t row;                             /* bytes of a packed row of patches */
+    bool direct;  /* C is the result */
+    int64_t room; /* bytes of a buffer for each member of the team; it begins with a flag, */
+    int64_t patch, raw, panel, starts,
+        sums; /* and at these offsets are patches, unconverted ones, a panel, gemm_excess and C */
+    int64_t row; /* bytes of a packed row of patches */
     char *rooms;
 };
 
 /* ---- how it is cut ---- */
 
-/* Whether consecutive positions of the result, in one image or in all of them, are a fixed step apart. */
+/* Whether consecutive positions of the result, in one image or in all of them, are a fixed step
+ * apart. */
 static bool is_linear(const struct view *out, bool images, int64_t *step)
 {
     int64_t next = 0;
@@ -70,15 +75,18 @@ static bool same_storage(enum dtype a, enum dtype b)
     return a == b || (dtype_is_integer(a) && dtype_is_integer(b) && dtype_bits(a) == dtype_bits(b));
 }
 
-/* Whether few features of the result are worth a panel, or few positions: patches are packed fastest as they lie. */
+/* Whether few features of the result are worth a panel, or few positions: patches are packed
+ * fastest as they lie. */
 static bool prefers_rows(const struct tiled *t)
 {
     const struct conv *c = t->c;
-    const bool out_last = c->out.rank == 2 || c->out.strides[1] == (int64_t)dtype_bytes(c->out.dtype);
+    const bool out_last =
+        c->out.rank == 2 || c->out.strides[1] == (int64_t)dtype_bytes(c->out.dtype);
     if (t->features < FEW_FEATURES && t->positions < FEW_FEATURES)
         return out_last;
     if (t->features < FEW_FEATURES)
-        return out_last && t->patches.channel_step == t->patches.width && t->patches.channels >= FEW_FEATURES;
+        return out_last && t->patches.channel_step == t->patches.width &&
+               t->patches.channels >= FEW_FEATURES;
     return out_last || t->positions < FEW_FEATURES;
 }
 
@@ -93,9 +101,12 @@ static void choose_form(struct tiled *t)
         gemm_choose(&t->g, c->out.dtype, c->kernel.dtype, c->in.dtype, c->work, false);
     t->sum = t->g.twofold ? c->work : t->g.sum;
     int64_t step;
-    t->span = t->by_rows || t->patches.image_points < t->g.columns ? t->positions : t->patches.image_points;
-    t->direct = same_storage(c->out.dtype, t->sum) && is_linear(&c->out, t->span > t->patches.image_points, &step) &&
-                (t->by_rows ? c->out.strides[1] == width || t->features == 1 : step == width || t->span == 1);
+    t->span = t->by_rows || t->patches.image_points < t->g.columns ? t->positions
+                                                                   : t->patches.image_points;
+    t->direct = same_storage(c->out.dtype, t->sum) &&
+                is_linear(&c->out, t->span > t->patches.image_points, &step) &&
+                (t->by_rows ? c->out.strides[1] == width || t->features == 1
+                            : step == width || t->span == 1);
 }
 
 static int64_t parts_of(const struct tiled *t) { return t->groups * t->blocks * t->slices; }
@@ -115,16 +126,21 @@ static int64_t even_share(int64_t n, int64_t most, int64_t unit)
 
 static void cut(struct tiled *t)
 {
-    const int64_t columns = t->g.columns, rows = t->by_rows ? ROWS : columns, width = t->by_rows ? columns : ROWS;
+    const int64_t columns = t->g.columns, rows = t->by_rows ? ROWS : columns,
+                  width = t->by_rows ? columns : ROWS;
     t->depth = even_share(t->k, PATCH_DEPTH, 16);
-    t->row = round_up(t->depth * (int64_t)dtype_bytes(t->g.lhs), LINE) + LINE; /* an odd number of lines as often as not */
-    int64_t most = BLOCK_BYTES / (t->by_rows ? t->row : gemm_lanes(&t->g, t->depth) * t->g.panel / columns);
+    t->row = round_up(t->depth * (int64_t)dtype_bytes(t->g.lhs), LINE) +
+             LINE; /* an odd number of lines as often as not */
+    int64_t most =
+        BLOCK_BYTES / (t->by_rows ? t->row : gemm_lanes(&t->g, t->depth) * t->g.panel / columns);
     most = min_i64(most, MOST_POSITIONS) / rows * rows;
     t->block = even_share(t->span, most > rows ? most : rows, rows);
     t->slice = round_up(min_i64(t->features, t->direct ? t->features : MOST_FEATURES), width);
-    for (count_parts(t); parts_of(t) < WANTED_PARTS && t->by_rows && t->slice > columns; count_parts(t))
+    for (count_parts(t); parts_of(t) < WANTED_PARTS && t->by_rows && t->slice > columns;
+         count_parts(t))
         t->slice = round_up(t->slice / 2, columns);
-    for (; parts_of(t) < WANTED_PARTS && t->block >= 2 * (t->by_rows ? LEAST_ROWS : columns); count_parts(t))
+    for (; parts_of(t) < WANTED_PARTS && t->block >= 2 * (t->by_rows ? LEAST_ROWS : columns);
+         count_parts(t))
         t->block = round_up(t->block / 2, rows);
     for (; parts_of(t) < WANTED_PARTS && !t->by_rows && t->slice >= 2 * LEAST_ROWS; count_parts(t))
         t->slice = round_up(t->slice / 2, ROWS);
@@ -132,7 +148,8 @@ static void cut(struct tiled *t)
 
 /* ---- the kernel ---- */
 
-/* Bytes from one element of the contracted index to the next; false when there is no such number. */
+/* Bytes from one element of the contracted index to the next; false when there is no such number.
+ */
 static bool contracted_step(const struct view *k, int64_t *step)
 {
     struct nest n;
@@ -161,16 +178,19 @@ static void contracted_order(struct view *v, const struct view *k, bool features
 }
 
 /* The kernel as a matrix [k, features] or, by rows, [features, k], of elements of type `type`. */
-static bool copy_kernel(struct team *team, struct tiled *t, struct view *kernel, bool features_first, enum dtype type)
+static bool copy_kernel(struct team *team, struct tiled *t, struct view *kernel,
+                        bool features_first, enum dtype type)
 {
     struct view from, to;
-    const int64_t size = (int64_t)dtype_bytes(type), row = features_first ? round_up(t->k * size, LINE) + LINE : 0;
+    const int64_t size = (int64_t)dtype_bytes(type),
+                  row = features_first ? round_up(t->k * size, LINE) + LINE : 0;
     int64_t bytes;
     contracted_order(&from, &t->c->kernel, features_first);
     view_dense(&to, type, from.rank, from.dims, NULL);
     if (features_first)
         to.strides[0] = row;
-    if (!mul_i64(features_first ? row : t->k * size, from.dims[features_first ? 0 : from.rank - 1], &bytes))
+    if (!mul_i64(features_first ? row : t->k * size, from.dims[features_first ? 0 : from.rank - 1],
+                 &bytes))
         return false;
     t->storage[0] = to.data = mem_alloc((size_t)bytes);
     if (!to.data)
@@ -180,15 +200,16 @@ static bool copy_kernel(struct team *team, struct tiled *t, struct view *kernel,
     return true;
 }
 
-/* Prepares the kernel as rows: in place if possible, but not if rows are a multiple of a page apart, as they would evict each
- * other from the cache. */
+/* Prepares the kernel as rows: in place if possible, but not if rows are a multiple of a page
+ * apart, as they would evict each other from the cache. */
 static bool prepare_rows(struct team *team, struct tiled *t)
 {
     const struct view *k = &t->c->kernel;
     struct view copy;
     const int64_t size = (int64_t)dtype_bytes(t->g.lhs);
     bool lies = k->dtype == t->g.lhs && contracted_step(k, &t->kernel_element) &&
-                (t->kernel_element == size || (t->g.per_lane == 1 && !t->g.twofold && k->strides[0] == size)) &&
+                (t->kernel_element == size ||
+                 (t->g.per_lane == 1 && !t->g.twofold && k->strides[0] == size)) &&
                 k->strides[0] % 512 != 0;
     t->kernel = k->data;
     t->kernel_row = k->strides[0];
@@ -205,11 +226,13 @@ static bool prepare_rows(struct team *team, struct tiled *t)
 }
 
 /* Elements [k, k + count) of the panel that starts with a group's feature number `first`. */
-static void pack_panel(const struct tiled *t, int64_t group, int64_t first, int64_t k, int64_t count, int member, void *panel)
+static void pack_panel(const struct tiled *t, int64_t group, int64_t first, int64_t k,
+                       int64_t count, int member, void *panel)
 {
     const struct gemm *g = &t->g;
     const int64_t feature = t->matrix.strides[0];
-    gemm_pack(g, t->matrix.dtype, t->matrix.data + (group * t->features + first) * feature + k * t->kernel_element,
+    gemm_pack(g, t->matrix.dtype,
+              t->matrix.data + (group * t->features + first) * feature + k * t->kernel_element,
               t->kernel_element, feature, count, min_i64(g->columns, t->features - first), panel);
     if (t->look && !conv_run_is_finite(g->sum, panel, gemm_lanes(g, count) * g->panel / g->lane))
         t->rooms[member * t->room] = true;
@@ -280,15 +303,20 @@ static char *position_out(const struct tiled *t, const struct part *p, int64_t p
     return at;
 }
 
-/* Stores sums as results, line by line; sums of neighbouring positions and features are `position` and `feature` bytes apart. */
-static void store_sums(const struct tiled *t, const struct part *p, char *sums, int64_t position, int64_t feature)
+/* Stores sums as results, line by line; sums of neighbouring positions and features are `position`
+ * and `feature` bytes apart. */
+static void store_sums(const struct tiled *t, const struct part *p, char *sums, int64_t position,
+                       int64_t feature)
 {
     const struct view *out = &t->c->out;
     struct patch_line s;
     for (int64_t at = p->from; at < p->to; at += s.count) {
         patches_line(&t->patches, at, p->to, &s);
         const int64_t step = t->c->spatial ? out->strides[out->rank - 1] : out->strides[0];
-        struct view to = {.dtype = out->dtype, .rank = 2, .dims = {s.count, p->features}, .strides = {step, out->strides[1]}};
+        struct view to = {.dtype = out->dtype,
+                          .rank = 2,
+                          .dims = {s.count, p->features},
+                          .strides = {step, out->strides[1]}};
         struct view from = to;
         to.data = position_out(t, p, at);
         from.dtype = t->sum;
@@ -322,7 +350,8 @@ static void pack_rows(const struct tiled *t, const struct part *p, int64_t k, in
 }
 
 /* What gemm_block needs to know of the rows of A. */
-static void set_starts(const struct tiled *t, const struct part *p, struct gemm_block *b, int64_t count)
+static void set_starts(const struct tiled *t, const struct part *p, struct gemm_block *b,
+                       int64_t count)
 {
     int32_t *starts = (void *)(p->room + t->starts);
     if (t->g.moved) {
@@ -332,11 +361,13 @@ static void set_starts(const struct tiled *t, const struct part *p, struct gemm_
 }
 
 /* The panel of the features from `first` on, made or found. */
-static const void *find_panel(const struct tiled *t, const struct part *p, int64_t first, int64_t k, int64_t count, int member)
+static const void *find_panel(const struct tiled *t, const struct part *p, int64_t first, int64_t k,
+                              int64_t count, int member)
 {
     const struct gemm *g = &t->g;
     if (!t->own_panels)
-        return t->kernel + p->group * t->kernel_group + (first / g->columns * gemm_lanes(g, t->k) + gemm_lanes(g, k)) * g->panel;
+        return t->kernel + p->group * t->kernel_group +
+               (first / g->columns * gemm_lanes(g, t->k) + gemm_lanes(g, k)) * g->panel;
     pack_panel(t, p->group, first, k, count, member, p->room + t->panel);
     return p->room + t->panel;
 }
@@ -347,7 +378,8 @@ static void run_rows(void *context, int64_t number, int member)
     const int64_t size = (int64_t)dtype_bytes(t->sum);
     struct part p;
     find_part(t, number, member, &p);
-    struct gemm_block b = {.rows = p.to - p.from, .a_row = t->lies ? t->step : t->row, .a_lane = t->g.lane};
+    struct gemm_block b = {
+        .rows = p.to - p.from, .a_row = t->lies ? t->step : t->row, .a_lane = t->g.lane};
     char *c = t->direct ? position_out(t, &p, p.from) : p.room + t->sums;
     int64_t step;
     is_linear(&t->c->out, true, &step);
@@ -372,8 +404,8 @@ static void run_rows(void *context, int64_t number, int member)
 }
 
 /* Patches of up to so many positions as a panel. */
-static void pack_columns(const struct tiled *t, const struct part *p, int64_t from, int64_t to, int64_t k, int64_t count,
-                         char *panel)
+static void pack_columns(const struct tiled *t, const struct part *p, int64_t from, int64_t to,
+                         int64_t k, int64_t count, char *panel)
 {
     const struct gemm *g = &t->g;
     if (g->per_lane == 1 && !g->twofold && t->c->in.dtype == g->rhs) {
@@ -381,7 +413,8 @@ static void pack_columns(const struct tiled *t, const struct part *p, int64_t fr
         return;
     }
     patches_columns(&p->patches, from, to, k, k + count, p->room + t->raw, g->columns);
-    gemm_pack(g, t->c->in.dtype, p->room + t->raw, g->columns * t->patches.width, t->patches.width, count, to - from, panel);
+    gemm_pack(g, t->c->in.dtype, p->room + t->raw, g->columns * t->patches.width, t->patches.width,
+              count, to - from, panel);
 }
 
 static void run_columns(void *context, int64_t number, int member)
@@ -396,7 +429,8 @@ static void run_columns(void *context, int64_t number, int member)
     b.c_row = t->direct ? t->c->out.strides[1] : t->block * size;
     for (int64_t k = 0; k < t->k; k += t->depth) {
         const int64_t count = min_i64(t->depth, t->k - k);
-        b.a = t->kernel + p.group * t->kernel_group + p.first * t->kernel_row + k * t->kernel_element;
+        b.a =
+            t->kernel + p.group * t->kernel_group + p.first * t->kernel_row + k * t->kernel_element;
         b.add = k > 0;
         set_depth(g, &b, count);
         set_starts(t, &p, &b, count);
@@ -423,7 +457,8 @@ static bool make_rooms(struct team *team, struct tiled *t)
     t->patch = LINE;
     t->raw = t->patch + (t->by_rows && !t->lies ? t->block * t->row + PATCH_SLACK : 0);
     t->panel = t->raw + round_up(raw, LINE) + PATCH_SLACK;
-    t->starts = t->panel + (t->by_rows && !t->own_panels ? 0 : gemm_lanes(&t->g, t->depth) * t->g.panel);
+    t->starts =
+        t->panel + (t->by_rows && !t->own_panels ? 0 : gemm_lanes(&t->g, t->depth) * t->g.panel);
     t->sums = t->starts + round_up(starts, LINE);
     t->room = t->sums + (t->direct ? 0 : round_up(sums, LINE));
     t->rooms = mem_alloc((size_t)(t->room * team_size(team)));
@@ -462,7 +497,8 @@ static void shape_up(struct tiled *t)
     choose_form(t);
 }
 
-/* An input whose order differs from that in which patches are packed is transposed first, if it is looked at several times. */
+/* An input whose order differs from that in which patches are packed is transposed first, if it is
+ * looked at several times. */
 static bool turn_input(struct team *team, struct tiled *t, struct conv *turned)
 {
     const struct view *in = &t->c->in;
@@ -479,8 +515,8 @@ static bool turn_input(struct team *team, struct tiled *t, struct conv *turned)
 
 static void decide(struct tiled *t)
 {
-    t->lies =
-        t->by_rows && t->c->in.dtype == t->g.lhs && patches_lie(&t->patches, t->c->in.dims[0] / t->c->batch_groups, &t->step);
+    t->lies = t->by_rows && t->c->in.dtype == t->g.lhs &&
+              patches_lie(&t->patches, t->c->in.dims[0] / t->c->batch_groups, &t->step);
     cut(t);
     t->own_panels = t->blocks == 1;
     t->look = conv_pads(t->c) && t->by_rows && (t->g.kind == GEMM_F32 || t->g.kind == GEMM_F64);
@@ -497,7 +533,8 @@ bool conv_by_rows(const struct conv *c)
 static bool is_small(const struct tiled *t)
 {
     int64_t products;
-    return mul_i64(t->positions, t->k, &products) && mul_i64(products, t->features * t->groups, &products) && products < SMALL;
+    return mul_i64(t->positions, t->k, &products) &&
+           mul_i64(products, t->features * t->groups, &products) && products < SMALL;
 }
 
 enum conv_outcome conv_tiled(struct team *team, const struct conv *c)
@@ -514,7 +551,8 @@ enum conv_outcome conv_tiled(struct team *team, const struct conv *c)
         outcome = CONV_BY_FORMULA;
         ok = false;
     }
-    if (ok && make_rooms(team, &t) && (t.by_rows ? prepare_panels(team, &t) : prepare_rows(team, &t))) {
+    if (ok && make_rooms(team, &t) &&
+        (t.by_rows ? prepare_panels(team, &t) : prepare_rows(team, &t))) {
         if (!found_odd(team, &t))
             team_run(team, parts_of(&t), t.by_rows ? run_rows : run_columns, &t);
         outcome = found_odd(team, &t) ? CONV_BY_FORMULA : CONV_DONE;

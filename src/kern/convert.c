@@ -2,9 +2,8 @@
  * convert.c: tile kernels that convert one element type to another.
  *
  * Each pair of native types (pred, integers, f32, f64) has a loop of its own. A narrow float goes
- * through f32 and a complex number through its parts, a buffer at a time, so that code is needed for each type and not for each
- * pair.
- * spec: ConvertElementType
+ * through f32 and a complex number through its parts, a buffer at a time, so that code is needed
+ * for each type and not for each pair. spec: ConvertElementType
  */
 #include "kern/tile.h"
 
@@ -13,12 +12,25 @@
 /* ---- native to native ---- */
 
 /* Types narrower than a byte are loaded as a byte, pred as u8. */
-enum native { FROM_S8, FROM_S16, FROM_S32, FROM_S64, FROM_U8, FROM_U16, FROM_U32, FROM_U64, FROM_F32, FROM_F64, NATIVE_COUNT };
+enum native {
+    FROM_S8,
+    FROM_S16,
+    FROM_S32,
+    FROM_S64,
+    FROM_U8,
+    FROM_U16,
+    FROM_U32,
+    FROM_U64,
+    FROM_F32,
+    FROM_F64,
+    NATIVE_COUNT
+};
 
 /* The low W bits, and for a signed S their sign extended. */
 #define WRAP(x, S, U, W) ((S)((S)((U)(x) << (8 * sizeof(S) - W)) >> (8 * sizeof(S) - W)))
 /* Rounds towards zero and clamps to low..high, where edge = high + 1 is exact in F; NaN gives 0. */
-#define HOLD(x, F, S, low, high, edge) ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
+#define HOLD(x, F, S, low, high, edge)                                                             \
+    ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
 
 #define SELF S1
 #define TO int8_t
@@ -128,7 +140,8 @@ enum native { FROM_S8, FROM_S16, FROM_S32, FROM_S64, FROM_U8, FROM_U16, FROM_U32
     X(U1, U8) X(U2, U8) X(U4, U8) X(U8, U8) X(U16, U16) X(U32, U32) X(U64, U64) X(F32, F32) X(F64, F64)
 /* clang-format on */
 
-static kern_tile_fn *find_native(enum dtype to, enum dtype from) /* NULL when either is not native */
+static kern_tile_fn *find_native(enum dtype to,
+                                 enum dtype from) /* NULL when either is not native */
 {
     static const struct {
         kern_tile_fn *const *row;
@@ -152,8 +165,8 @@ static inline enum dtype native_of(enum dtype t) /* through which it converts */
     return is_native(t) ? t : tile_is_narrow(t) ? DT_F32 : dtype_component(t);
 }
 
-/* Rounds towards zero and sets the last bit when anything was lost: rounding that once more, to a type of at most 22 bits, gives
- * the same as rounding the double directly. */
+/* Rounds towards zero and sets the last bit when anything was lost: rounding that once more, to a
+ * type of at most 22 bits, gives the same as rounding the double directly. */
 static void round_to_odd(float *out, const double *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -195,8 +208,10 @@ static void store_real(enum dtype t, void *out, const void *in, int64_t n)
     }
 }
 
-/* f64 is rounded once to types of 8 bits and fewer, but to f16 and bf16 through f32 (grammar/values.md 6). */
-static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out, const void *in, int64_t n)
+/* f64 is rounded once to types of 8 bits and fewer, but to f16 and bf16 through f32
+ * (grammar/values.md 6). */
+static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out,
+                           const void *in, int64_t n)
 {
     if (from == DT_F64 && tile_is_narrow(to) && dtype_bits(to) <= 8)
         round_to_odd(out, in, n);
@@ -265,7 +280,8 @@ static void through_native(enum dtype to, enum dtype from, void *out, const void
     }
 }
 
-/* A tile kernel gets no types as arguments, so each pair needs a function, which only says which pair it is. */
+/* A tile kernel gets no types as arguments, so each pair needs a function, which only says which
+ * pair it is. */
 /* clang-format off */
 #define SPECIAL_TYPES(X)                                                                                     \
     X(F4E2M1FN, ) X(F6E2M3FN, ) X(F6E3M2FN, ) X(F8E3M4, ) X(F8E4M3, ) X(F8E4M3B11FNUZ, ) X(F8E4M3FN, )       \

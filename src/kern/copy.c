@@ -1,11 +1,12 @@
 /*
- * copy.c: moves elements between views with any strides (spec: Copy, Transpose, Broadcast and everything else that only
- * moves elements).
+ * copy.c: moves elements between views with any strides (spec: Copy, Transpose, Broadcast and
+ * everything else that only moves elements).
  *
- * The dimensions are put into the order in which the result is laid out in memory, reversed where needed so that it is
- * written upward, and merged where both sides step alike. Then the innermost two go to one of three loops: runs of bytes,
- * elements with a stride, or a transposition in square blocks. Results too large for the caches are written past them,
- * whole lines at a time, so that nobody waits for the old contents. Threads share a large copy, cut along one dimension.
+ * The dimensions are put into the order in which the result is laid out in memory, reversed where
+ * needed so that it is written upward, and merged where both sides step alike. Then the innermost
+ * two go to one of three loops: runs of bytes, elements with a stride, or a transposition in square
+ * blocks. Results too large for the caches are written past them, whole lines at a time, so that
+ * nobody waits for the old contents. Threads share a large copy, cut along one dimension.
  */
 #include "kern/nest.h"
 
@@ -16,25 +17,28 @@
 #endif
 
 /* Copies dims[0] rows whose dims[1] bytes are contiguous on both sides. */
-static void copy_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides, const int64_t *x_strides)
+static void copy_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
+                      const int64_t *x_strides)
 {
     for (int64_t i = 0; i < dims[0]; i++)
         memcpy(out + i * out_strides[0], x + i * x_strides[0], (size_t)dims[1]);
 }
 
-/* Transpositions go by patches of one cache line on each side, these by squares whose rows do not take
- * too many pages. */
+/* Transpositions go by patches of one cache line on each side, these by squares whose rows do not
+ * take too many pages. */
 enum { LINE = 64, SQUARE = 512 };
 
-/* From this size on a result is written past the caches, if its rows are not too short. What the processor
- * says of its last cache is no help: in a virtual machine it is that of all its neighbours. */
+/* From this size on a result is written past the caches, if its rows are not too short. What the
+ * processor says of its last cache is no help: in a virtual machine it is that of all its
+ * neighbours. */
 enum { STREAM_FROM = COPY_STREAM_FROM, STREAM_ROW = 8 * LINE };
 
 static void stream_line(char *out, const char *x)
 {
 #if defined STREAMS
     for (int k = 0; k < LINE; k += 16)
-        _mm_stream_si128((__m128i *)(void *)(out + k), _mm_loadu_si128((const __m128i *)(const void *)(x + k)));
+        _mm_stream_si128((__m128i *)(void *)(out + k),
+                         _mm_loadu_si128((const __m128i *)(const void *)(x + k)));
 #else
     memcpy(out, x, LINE);
 #endif
@@ -64,31 +68,35 @@ void copy_stream(char *out, const char *x, int64_t n) { stream_row(out, x, n, LI
 
 void copy_stream_end(void) { stream_end(); }
 
-static void streamed_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides, const int64_t *x_strides)
+static void streamed_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
+                          const int64_t *x_strides)
 {
     for (int64_t i = 0; i < dims[0]; i++)
         stream_row(out + i * out_strides[0], x + i * x_strides[0], dims[1], LINE);
 }
 
-/* Transposes a block of 16 bytes on each side: every step interleaves row i with the row half the block
- * below it, which after log2(SIDE) steps has turned rows into columns. LOW and HIGH list the elements of
- * two rows, one after the other, that the first and the second half of the interleaving take. */
-#define TRANSPOSE_BLOCK(W, SIDE, LOW, HIGH)                                                                                      \
-    typedef W vector_##W __attribute__((vector_size(16), aligned(sizeof(W)), may_alias));                                        \
-    static void block_##W(char *out, int64_t os, const char *x, int64_t xs)                                                      \
-    {                                                                                                                            \
-        vector_##W r[SIDE], s[SIDE];                                                                                             \
-        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] = *(const vector_##W *)(x + i * xs);                        \
-        _Pragma("GCC unroll 4") for (int step = 1; step < SIDE; step *= 2)                                                       \
-        {                                                                                                                        \
-            _Pragma("GCC unroll 8") for (int i = 0; i < SIDE / 2; i++)                                                           \
-            {                                                                                                                    \
-                s[2 * i] = __builtin_shufflevector(r[i], r[i + SIDE / 2], LOW);                                                  \
-                s[2 * i + 1] = __builtin_shufflevector(r[i], r[i + SIDE / 2], HIGH);                                             \
-            }                                                                                                                    \
-            _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] = s[i];                                                 \
-        }                                                                                                                        \
-        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) * (vector_##W *)(out + i * os) = r[i];                           \
+/* Transposes a block of 16 bytes on each side: every step interleaves row i with the row half the
+ * block below it, which after log2(SIDE) steps has turned rows into columns. LOW and HIGH list the
+ * elements of two rows, one after the other, that the first and the second half of the interleaving
+ * take. */
+#define TRANSPOSE_BLOCK(W, SIDE, LOW, HIGH)                                                        \
+    typedef W vector_##W __attribute__((vector_size(16), aligned(sizeof(W)), may_alias));          \
+    static void block_##W(char *out, int64_t os, const char *x, int64_t xs)                        \
+    {                                                                                              \
+        vector_##W r[SIDE], s[SIDE];                                                               \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] =                             \
+            *(const vector_##W *)(x + i * xs);                                                     \
+        _Pragma("GCC unroll 4") for (int step = 1; step < SIDE; step *= 2)                         \
+        {                                                                                          \
+            _Pragma("GCC unroll 8") for (int i = 0; i < SIDE / 2; i++)                             \
+            {                                                                                      \
+                s[2 * i] = __builtin_shufflevector(r[i], r[i + SIDE / 2], LOW);                    \
+                s[2 * i + 1] = __builtin_shufflevector(r[i], r[i + SIDE / 2], HIGH);               \
+            }                                                                                      \
+            _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] = s[i];                   \
+        }                                                                                          \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) * (vector_##W *)(out + i * os) =   \
+            r[i];                                                                                  \
     }
 #define ITEMS(...) __VA_ARGS__
 TRANSPOSE_BLOCK(kern_w1, 16, ITEMS(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
@@ -104,108 +112,114 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
     *(kern_w16 *)(void *)out = *(const kern_w16 *)(const void *)x;
 }
 
-/* The loops for one width. A `strided` one reads its inner run with any stride (0 repeats one element).
- * A `transposed` one writes runs of dims[1] while it reads runs of dims[0]. */
-#define COPY_LOOPS(W)                                                                                                            \
-    static void strided_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides, const int64_t *x_strides) \
-    {                                                                                                                            \
-        int64_t n = dims[1], os = out_strides[1], xs = x_strides[1];                                                             \
-        for (int64_t i = 0; i < dims[0]; i++, out += out_strides[0], x += x_strides[0]) {                                        \
-            W *o = (W *)out;                                                                                                     \
-            if (xs == 0 && os == (int64_t)sizeof(W)) {                                                                           \
-                W v = *(const W *)x;                                                                                             \
-                for (int64_t j = 0; j < n; j++)                                                                                  \
-                    o[j] = v;                                                                                                    \
-            } else if (os == (int64_t)sizeof(W) && xs == 2 * os) {                                                               \
-                const W *first = (const W *)x;                                                                                   \
-                for (int64_t j = 0; j < n; j++)                                                                                  \
-                    o[j] = first[2 * j];                                                                                         \
-            } else if (os == (int64_t)sizeof(W) && xs == -2 * os) {                                                              \
-                const W *last = (const W *)x;                                                                                    \
-                for (int64_t j = 0; j < n; j++)                                                                                  \
-                    o[j] = last[-2 * j];                                                                                         \
-            } else if (os == (int64_t)sizeof(W) && xs == -os) {                                                                  \
-                const W *last = (const W *)x;                                                                                    \
-                for (int64_t j = 0; j < n; j++)                                                                                  \
-                    o[j] = last[-j];                                                                                             \
-            } else if (os == (int64_t)sizeof(W)) {                                                                               \
-                for (int64_t j = 0; j < n; j++)                                                                                  \
-                    o[j] = *(const W *)(x + j * xs);                                                                             \
-            } else {                                                                                                             \
-                for (int64_t j = 0; j < n; j++)                                                                                  \
-                    *(W *)(out + j * os) = *(const W *)(x + j * xs);                                                             \
-            }                                                                                                                    \
-        }                                                                                                                        \
-    }                                                                                                                            \
-    /* Rows of one repeated element each. Elements lie at multiples of their width, so a line of them may                        \
-     * stand wherever a line of the cache begins. */                                                                             \
-    static void streamed_fill_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,                     \
-                                  const int64_t *x_strides)                                                                      \
-    {                                                                                                                            \
-        W line[LINE / sizeof(W)];                                                                                                \
-        for (int64_t i = 0; i < dims[0]; i++) {                                                                                  \
-            for (size_t j = 0; j < COUNT_OF(line); j++)                                                                          \
-                line[j] = *(const W *)(x + i * x_strides[0]);                                                                    \
-            stream_row(out + i * out_strides[0], (const char *)line, dims[1] * (int64_t)sizeof(W), 0);                           \
-        }                                                                                                                        \
-    }                                                                                                                            \
-    static void edge_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni, int64_t nj)                               \
-    {                                                                                                                            \
-        for (int64_t i = 0; i < ni; i++)                                                                                         \
-            for (int64_t j = 0; j < nj; j++)                                                                                     \
-                ((W *)(out + i * os))[j] = ((const W *)(x + j * xs))[i];                                                         \
-    }                                                                                                                            \
-    static void patch_##W(char *out, int64_t os, const char *x, int64_t xs)                                                      \
-    {                                                                                                                            \
-        for (int i = 0; i < LINE; i += 16)                                                                                       \
-            for (int j = 0; j < LINE; j += 16)                                                                                   \
-                block_##W(out + i / (int)sizeof(W) * os + j, os, x + j / (int)sizeof(W) * xs + i, xs);                           \
-    }                                                                                                                            \
-    static void square_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni, int64_t nj)                             \
-    {                                                                                                                            \
-        const int64_t side = LINE / (int64_t)sizeof(W);                                                                          \
-        for (int64_t i = 0; i < ni; i += side) {                                                                                 \
-            for (int64_t j = 0; j < nj; j += side) {                                                                             \
-                char *to = out + i * os + j * (int64_t)sizeof(W);                                                                \
-                const char *from = x + j * xs + i * (int64_t)sizeof(W);                                                          \
-                if (ni - i >= side && nj - j >= side)                                                                            \
-                    patch_##W(to, os, from, xs);                                                                                 \
-                else                                                                                                             \
-                    edge_##W(to, os, from, xs, ni - i < side ? ni - i : side, nj - j < side ? nj - j : side);                    \
-            }                                                                                                                    \
-        }                                                                                                                        \
-    }                                                                                                                            \
-    static void transposed_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,                        \
-                               const int64_t *x_strides)                                                                         \
-    {                                                                                                                            \
-        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W), side = SQUARE / w;                               \
-        for (int64_t i = 0; i < dims[0]; i += side)                                                                              \
-            for (int64_t j = 0; j < dims[1]; j += side)                                                                          \
-                square_##W(out + i * os + j * w, os, x + j * xs + i * w, xs, dims[0] - i < side ? dims[0] - i : side,            \
-                           dims[1] - j < side ? dims[1] - j : side);                                                             \
-    }                                                                                                                            \
-    /* Reads a few rows from their begin to their end; patches take shape in the first cache. */                                 \
-    static void streamed_transposed_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,               \
-                                        const int64_t *x_strides)                                                                \
-    {                                                                                                                            \
-        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W), side = LINE / w;                                 \
-        char patch[LINE / sizeof(W) * LINE] __attribute__((aligned(LINE)));                                                      \
-        if ((((uintptr_t)out | (uintptr_t)os) & (LINE - 1)) != 0) {                                                              \
-            transposed_##W(out, x, dims, out_strides, x_strides);                                                                \
-            return;                                                                                                              \
-        }                                                                                                                        \
-        for (int64_t j = 0; j < dims[1]; j += side)                                                                              \
-            for (int64_t i = 0; i < dims[0]; i += side) {                                                                        \
-                int64_t ni = dims[0] - i < side ? dims[0] - i : side;                                                            \
-                int64_t nj = dims[1] - j < side ? dims[1] - j : side;                                                            \
-                if (ni < side || nj < side) {                                                                                    \
-                    edge_##W(out + i * os + j * w, os, x + j * xs + i * w, xs, ni, nj);                                          \
-                    continue;                                                                                                    \
-                }                                                                                                                \
-                patch_##W(patch, LINE, x + j * xs + i * w, xs);                                                                  \
-                for (int64_t k = 0; k < side; k++)                                                                               \
-                    stream_line(out + (i + k) * os + j * w, patch + k * LINE);                                                   \
-            }                                                                                                                    \
+/* The loops for one width. A `strided` one reads its inner run with any stride (0 repeats one
+ * element). A `transposed` one writes runs of dims[1] while it reads runs of dims[0]. */
+#define COPY_LOOPS(W)                                                                              \
+    static void strided_##W(char *out, const char *x, const int64_t *dims,                         \
+                            const int64_t *out_strides, const int64_t *x_strides)                  \
+    {                                                                                              \
+        int64_t n = dims[1], os = out_strides[1], xs = x_strides[1];                               \
+        for (int64_t i = 0; i < dims[0]; i++, out += out_strides[0], x += x_strides[0]) {          \
+            W *o = (W *)out;                                                                       \
+            if (xs == 0 && os == (int64_t)sizeof(W)) {                                             \
+                W v = *(const W *)x;                                                               \
+                for (int64_t j = 0; j < n; j++)                                                    \
+                    o[j] = v;                                                                      \
+            } else if (os == (int64_t)sizeof(W) && xs == 2 * os) {                                 \
+                const W *first = (const W *)x;                                                     \
+                for (int64_t j = 0; j < n; j++)                                                    \
+                    o[j] = first[2 * j];                                                           \
+            } else if (os == (int64_t)sizeof(W) && xs == -2 * os) {                                \
+                const W *last = (const W *)x;                                                      \
+                for (int64_t j = 0; j < n; j++)                                                    \
+                    o[j] = last[-2 * j];                                                           \
+            } else if (os == (int64_t)sizeof(W) && xs == -os) {                                    \
+                const W *last = (const W *)x;                                                      \
+                for (int64_t j = 0; j < n; j++)                                                    \
+                    o[j] = last[-j];                                                               \
+            } else if (os == (int64_t)sizeof(W)) {                                                 \
+                for (int64_t j = 0; j < n; j++)                                                    \
+                    o[j] = *(const W *)(x + j * xs);                                               \
+            } else {                                                                               \
+                for (int64_t j = 0; j < n; j++)                                                    \
+                    *(W *)(out + j * os) = *(const W *)(x + j * xs);                               \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    /* Rows of one repeated element each. Elements lie at multiples of their width, so a line of   \
+     * them may stand wherever a line of the cache begins. */                                      \
+    static void streamed_fill_##W(char *out, const char *x, const int64_t *dims,                   \
+                                  const int64_t *out_strides, const int64_t *x_strides)            \
+    {                                                                                              \
+        W line[LINE / sizeof(W)];                                                                  \
+        for (int64_t i = 0; i < dims[0]; i++) {                                                    \
+            for (size_t j = 0; j < COUNT_OF(line); j++)                                            \
+                line[j] = *(const W *)(x + i * x_strides[0]);                                      \
+            stream_row(out + i * out_strides[0], (const char *)line, dims[1] * (int64_t)sizeof(W), \
+                       0);                                                                         \
+        }                                                                                          \
+    }                                                                                              \
+    static void edge_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni, int64_t nj) \
+    {                                                                                              \
+        for (int64_t i = 0; i < ni; i++)                                                           \
+            for (int64_t j = 0; j < nj; j++)                                                       \
+                ((W *)(out + i * os))[j] = ((const W *)(x + j * xs))[i];                           \
+    }                                                                                              \
+    static void patch_##W(char *out, int64_t os, const char *x, int64_t xs)                        \
+    {                                                                                              \
+        for (int i = 0; i < LINE; i += 16)                                                         \
+            for (int j = 0; j < LINE; j += 16)                                                     \
+                block_##W(out + i / (int)sizeof(W) * os + j, os, x + j / (int)sizeof(W) * xs + i,  \
+                          xs);                                                                     \
+    }                                                                                              \
+    static void square_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni,           \
+                           int64_t nj)                                                             \
+    {                                                                                              \
+        const int64_t side = LINE / (int64_t)sizeof(W);                                            \
+        for (int64_t i = 0; i < ni; i += side) {                                                   \
+            for (int64_t j = 0; j < nj; j += side) {                                               \
+                char *to = out + i * os + j * (int64_t)sizeof(W);                                  \
+                const char *from = x + j * xs + i * (int64_t)sizeof(W);                            \
+                if (ni - i >= side && nj - j >= side)                                              \
+                    patch_##W(to, os, from, xs);                                                   \
+                else                                                                               \
+                    edge_##W(to, os, from, xs, ni - i < side ? ni - i : side,                      \
+                             nj - j < side ? nj - j : side);                                       \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void transposed_##W(char *out, const char *x, const int64_t *dims,                      \
+                               const int64_t *out_strides, const int64_t *x_strides)               \
+    {                                                                                              \
+        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W), side = SQUARE / w; \
+        for (int64_t i = 0; i < dims[0]; i += side)                                                \
+            for (int64_t j = 0; j < dims[1]; j += side)                                            \
+                square_##W(out + i * os + j * w, os, x + j * xs + i * w, xs,                       \
+                           dims[0] - i < side ? dims[0] - i : side,                                \
+                           dims[1] - j < side ? dims[1] - j : side);                               \
+    }                                                                                              \
+    /* Reads a few rows from their begin to their end; patches take shape in the first cache. */   \
+    static void streamed_transposed_##W(char *out, const char *x, const int64_t *dims,             \
+                                        const int64_t *out_strides, const int64_t *x_strides)      \
+    {                                                                                              \
+        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W), side = LINE / w;   \
+        char patch[LINE / sizeof(W) * LINE] __attribute__((aligned(LINE)));                        \
+        if ((((uintptr_t)out | (uintptr_t)os) & (LINE - 1)) != 0) {                                \
+            transposed_##W(out, x, dims, out_strides, x_strides);                                  \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t j = 0; j < dims[1]; j += side)                                                \
+            for (int64_t i = 0; i < dims[0]; i += side) {                                          \
+                int64_t ni = dims[0] - i < side ? dims[0] - i : side;                              \
+                int64_t nj = dims[1] - j < side ? dims[1] - j : side;                              \
+                if (ni < side || nj < side) {                                                      \
+                    edge_##W(out + i * os + j * w, os, x + j * xs + i * w, xs, ni, nj);            \
+                    continue;                                                                      \
+                }                                                                                  \
+                patch_##W(patch, LINE, x + j * xs + i * w, xs);                                    \
+                for (int64_t k = 0; k < side; k++)                                                 \
+                    stream_line(out + (i + k) * os + j * w, patch + k * LINE);                     \
+            }                                                                                      \
     }
 COPY_LOOPS(kern_w1)
 COPY_LOOPS(kern_w2)
@@ -219,7 +233,8 @@ struct loops {
 };
 static struct loops loops_of(size_t width)
 {
-#define LOOPS(W) ((struct loops){strided_##W, streamed_fill_##W, transposed_##W, streamed_transposed_##W})
+#define LOOPS(W)                                                                                   \
+    ((struct loops){strided_##W, streamed_fill_##W, transposed_##W, streamed_transposed_##W})
     switch (width) {
     case 1: return LOOPS(kern_w1);
     case 2: return LOOPS(kern_w2);
@@ -237,7 +252,8 @@ static void add_sorted(struct nest *n, int64_t dim, int64_t out_stride, int64_t 
 {
     int at = n->rank++;
     while (at > 0 && (n->strides[0][at - 1] < out_stride ||
-                      (n->strides[0][at - 1] == out_stride && magnitude(n->strides[1][at - 1]) < magnitude(x_stride)))) {
+                      (n->strides[0][at - 1] == out_stride &&
+                       magnitude(n->strides[1][at - 1]) < magnitude(x_stride)))) {
         n->dims[at] = n->dims[at - 1];
         n->strides[0][at] = n->strides[0][at - 1];
         n->strides[1][at] = n->strides[1][at - 1];
@@ -331,7 +347,8 @@ void copy_plan_stream(struct copy_plan *p, const struct view *whole)
     int inner = n->rank - 1;
     size_t width = dtype_bytes(whole->dtype);
     bool rows = p->block == copy_rows;
-    if (n->dims[inner] * (rows ? 1 : (int64_t)width) < STREAM_ROW || view_elements(whole) < STREAM_FROM / (int64_t)width)
+    if (n->dims[inner] * (rows ? 1 : (int64_t)width) < STREAM_ROW ||
+        view_elements(whole) < STREAM_FROM / (int64_t)width)
         return;
     struct loops loops = loops_of(width);
     copy_block_fn *plain = p->block;
@@ -395,12 +412,14 @@ static void copy_part(void *context, int64_t part, int member)
 /* Pieces of a dimension are multiples of this, so that blocks and cache lines aren't split. */
 static int64_t grain(const struct copy_plan *p, int d, int64_t width)
 {
-    bool transposed = p->block == loops_of((size_t)width).transposed || p->block == loops_of((size_t)width).streamed_transposed;
+    bool transposed = p->block == loops_of((size_t)width).transposed ||
+                      p->block == loops_of((size_t)width).streamed_transposed;
     int inner = p->nest.rank - 1;
     return d == inner ? PART : d == inner - 1 && transposed ? SQUARE / width : 1;
 }
 
-void copy_plan_share(struct team *team, const struct copy_plan *p, const struct view *out, const char *x)
+void copy_plan_share(struct team *team, const struct copy_plan *p, const struct view *out,
+                     const char *x)
 {
     enum { MANY = 16 };
     const struct nest *n = &p->nest;
@@ -446,16 +465,20 @@ void kern_unpack(char *dst, int64_t stride, const void *src, size_t width, int64
     kern_unpack_rows(dst, 1, 0, stride, src, width, n);
 }
 
-void kern_pack_rows(void *dst, const char *src, int64_t rows, int64_t row_stride, int64_t stride, size_t width, int64_t n)
+void kern_pack_rows(void *dst, const char *src, int64_t rows, int64_t row_stride, int64_t stride,
+                    size_t width, int64_t n)
 {
     const int64_t size = (int64_t)width;
-    int64_t dims[2] = {rows, n}, out_strides[2] = {n * size, size}, x_strides[2] = {row_stride, stride};
+    int64_t dims[2] = {rows, n}, out_strides[2] = {n * size, size},
+            x_strides[2] = {row_stride, stride};
     loops_of(width).strided(dst, src, dims, out_strides, x_strides);
 }
 
-void kern_unpack_rows(char *dst, int64_t rows, int64_t row_stride, int64_t stride, const void *src, size_t width, int64_t n)
+void kern_unpack_rows(char *dst, int64_t rows, int64_t row_stride, int64_t stride, const void *src,
+                      size_t width, int64_t n)
 {
     const int64_t size = (int64_t)width;
-    int64_t dims[2] = {rows, n}, out_strides[2] = {row_stride, stride}, x_strides[2] = {n * size, size};
+    int64_t dims[2] = {rows, n}, out_strides[2] = {row_stride, stride},
+            x_strides[2] = {n * size, size};
     loops_of(width).strided(dst, src, dims, out_strides, x_strides);
 }

@@ -1,5 +1,6 @@
 /*
- * cpu.c: which instructions has this processor, and which of them may be used (no kernel of its own)?
+ * cpu.c: which instructions has this processor, and which of them may be used (no kernel of its
+ * own)?
  */
 #include "kern/cpu.h"
 
@@ -18,7 +19,8 @@ static enum cpu_isa best(void)
 {
     if (!HAS("avx2") || !HAS("fma") || !HAS("bmi") || !HAS("bmi2") || !HAS("popcnt"))
         return CPU_BASELINE;
-    if (!HAS("avx512f") || !HAS("avx512bw") || !HAS("avx512cd") || !HAS("avx512dq") || !HAS("avx512vl"))
+    if (!HAS("avx512f") || !HAS("avx512bw") || !HAS("avx512cd") || !HAS("avx512dq") ||
+        !HAS("avx512vl"))
         return CPU_AVX2;
     return CPU_AVX512;
 }

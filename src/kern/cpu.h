@@ -1,8 +1,9 @@
 /*
- * cpu.h: which instructions may kernels use? One answer for all of them. A kernel that comes in several forms asks when it
- * is looked up or called; nothing is kept, so nothing is global. HLO_ISA=baseline, avx2 or avx512 in the environment lowers
- * the answer, for tests and for measuring what a form gains; it never raises it above what the processor has. What is
- * marked KERN_CLONES (nest.h, which explains why there are both) is chosen by the loader and ignores it.
+ * cpu.h: which instructions may kernels use? One answer for all of them. A kernel that comes in
+ * several forms asks when it is looked up or called; nothing is kept, so nothing is global.
+ * HLO_ISA=baseline, avx2 or avx512 in the environment lowers the answer, for tests and for
+ * measuring what a form gains; it never raises it above what the processor has. What is marked
+ * KERN_CLONES (nest.h, which explains why there are both) is chosen by the loader and ignores it.
  */
 #ifndef HLO_KERN_CPU_H
 #define HLO_KERN_CPU_H

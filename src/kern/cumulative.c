@@ -1,9 +1,9 @@
 /*
- * cumulative.c: reduce-window (spec: ReduceWindow) whose windows all begin at the first element of a line, or
- * all end at the last one: running sums and the like, in one step for each element.
+ * cumulative.c: reduce-window (spec: ReduceWindow) whose windows all begin at the first element of
+ * a line, or all end at the last one: running sums and the like, in one step for each element.
  *
- * Order and accumulation: along the line, from the end that all windows share; sums of floats up to f32 in
- * double, everything else in the type that reduce uses.
+ * Order and accumulation: along the line, from the end that all windows share; sums of floats up to
+ * f32 in double, everything else in the type that reduce uses.
  */
 #include "kern/window.h"
 
@@ -11,7 +11,8 @@ enum { LINES = 64, SUMS = 4 };
 
 struct cumulative {
     const struct view *out, *x;
-    int dimension, lane; /* lines run along the former and lie side by side along the latter (-1: there is one line) */
+    int dimension, lane; /* lines run along the former and lie side by side along the latter (-1:
+                            there is one line) */
     bool from_end;
     kern_tile_fn *fn;
     size_t width; /* of the work type */
@@ -21,15 +22,20 @@ struct cumulative {
     int64_t bundles, piece; /* bundles of lines side by side: in all, and in one part of the task */
 };
 
-static int64_t last_step(const struct cumulative *c) { return c->from_end ? c->x->dims[c->dimension] - 1 : 0; }
+static int64_t last_step(const struct cumulative *c)
+{
+    return c->from_end ? c->x->dims[c->dimension] - 1 : 0;
+}
 
 /* Folds `lines` lines side by side, one step of all at a time. */
 static void run_lines(const struct cumulative *c, char *out, const char *x, int64_t lines)
 {
-    char acc[LINES * sizeof(union kern_cell)] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
+    char acc[LINES * sizeof(union kern_cell)] __attribute__((aligned(64))),
+        room[LOADER_ROOM] __attribute__((aligned(64)));
     int d = c->dimension;
     int64_t n = c->x->dims[d], xs = c->x->strides[d], os = c->out->strides[d];
-    int64_t x_lane = c->lane < 0 ? 0 : c->x->strides[c->lane], out_lane = c->lane < 0 ? 0 : c->out->strides[c->lane];
+    int64_t x_lane = c->lane < 0 ? 0 : c->x->strides[c->lane],
+            out_lane = c->lane < 0 ? 0 : c->out->strides[c->lane];
     x += last_step(c) * xs;
     out += last_step(c) * os;
     kern_pack(acc, c->init.bytes, 0, c->width, lines);
@@ -42,7 +48,8 @@ static void run_lines(const struct cumulative *c, char *out, const char *x, int6
     }
 }
 
-/* The same for sums of f32 along packed lines: a few lines at a time, whose additions don't wait for each other. */
+/* The same for sums of f32 along packed lines: a few lines at a time, whose additions don't wait
+ * for each other. */
 static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, int64_t lines)
 {
     float *to[SUMS];
@@ -51,7 +58,8 @@ static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, 
     for (int64_t j = 0; j < SUMS; j++) {
         int64_t line = j < lines ? j : 0;
         to[j] = (float *)(void *)(out + (c->lane < 0 ? 0 : line * c->out->strides[c->lane]));
-        from[j] = (const float *)(const void *)(x + (c->lane < 0 ? 0 : line * c->x->strides[c->lane]));
+        from[j] =
+            (const float *)(const void *)(x + (c->lane < 0 ? 0 : line * c->x->strides[c->lane]));
         acc[j] = c->init.f64;
     }
     int64_t n = c->x->dims[c->dimension], step = c->from_end ? -1 : 1, at = last_step(c);
@@ -106,7 +114,8 @@ static bool find_dimension(struct cumulative *c, const struct kern_window_dim *w
         if (w->size == 1 && w->pad_low == 0)
             continue;
         bool from_start = w->pad_low == w->size - 1, from_end = w->pad_low == 0;
-        if (c->dimension >= 0 || w->window_dilation != 1 || w->size < c->x->dims[d] || (!from_start && !from_end))
+        if (c->dimension >= 0 || w->window_dilation != 1 || w->size < c->x->dims[d] ||
+            (!from_start && !from_end))
             return false;
         c->dimension = d;
         c->from_end = !from_start;
@@ -114,7 +123,8 @@ static bool find_dimension(struct cumulative *c, const struct kern_window_dim *w
     return c->dimension >= 0;
 }
 
-/* The dimension along which lines lie side by side: the longest other one, the last of equally long ones. */
+/* The dimension along which lines lie side by side: the longest other one, the last of equally long
+ * ones. */
 static int find_lane(const struct view *x, int dimension)
 {
     int lane = -1;
@@ -124,11 +134,13 @@ static int find_lane(const struct view *x, int dimension)
     return lane;
 }
 
-bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x, const void *init,
-                       const struct kern_window_dim *window, enum kern_combine combine)
+bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x,
+                       const void *init, const struct kern_window_dim *window,
+                       enum kern_combine combine)
 {
     enum dtype t = x->dtype, work = combine_work_type(combine, t);
-    struct cumulative c = {.out = out, .x = x, .fn = kern_find_elementwise(kern_combine_opcode(combine), work)};
+    struct cumulative c = {
+        .out = out, .x = x, .fn = kern_find_elementwise(kern_combine_opcode(combine), work)};
     bool rounds = dtype_is_float(t) || dtype_is_complex(t);
     struct loader start;
     union kern_cell cell;
@@ -140,7 +152,8 @@ bool reduce_cumulative(struct team *team, const struct view *out, const struct v
     loader_init(&c.narrow, t, work);
     loader_init(&start, work, t);
     memcpy(&c.init, loader_read(&start, &cell, init, 0, 1), c.width);
-    c.sum_f32 = t == DT_F32 && combine == KERN_ADD && x->strides[c.dimension] == (int64_t)sizeof(float) &&
+    c.sum_f32 = t == DT_F32 && combine == KERN_ADD &&
+                x->strides[c.dimension] == (int64_t)sizeof(float) &&
                 out->strides[c.dimension] == (int64_t)sizeof(float);
     run_all(team, &c);
     return true;

@@ -1,9 +1,11 @@
 /*
- * depthwise.c: convolutions whose groups have one input feature each (spec: ConvWithGeneralPadding). Every result position is a
- * sum, over kernel positions, of products of whole rows of features. Kernel positions in padding are left out. A team
- * shares the lines of the result.
+ * depthwise.c: convolutions whose groups have one input feature each (spec:
+ * ConvWithGeneralPadding). Every result position is a sum, over kernel positions, of products of
+ * whole rows of features. Kernel positions in padding are left out. A team shares the lines of the
+ * result.
  *
- * Order and accumulation: kernel positions row-major, in f32 or f64, rounded once; integers modulo 2^32 or 2^64.
+ * Order and accumulation: kernel positions row-major, in f32 or f64, rounded once; integers modulo
+ * 2^32 or 2^64.
  */
 #include "kern/conv_patches.h"
 
@@ -15,8 +17,9 @@ typedef uint64_t lanes_uint64_t __attribute__((vector_size(64), aligned(8), may_
 
 enum { ABREAST = 4, SHARE = 1 << 16 /* least number of products in a part of the task */ };
 
-/* Rows of n features at `count` neighbouring positions, whose inputs and sums are `x_step` and `acc_step` bytes apart: the sum
- * over kernel positions t of the row at x + looks[t] times the row at kernel + weights[t]. */
+/* Rows of n features at `count` neighbouring positions, whose inputs and sums are `x_step` and
+ * `acc_step` bytes apart: the sum over kernel positions t of the row at x + looks[t] times the row
+ * at kernel + weights[t]. */
 struct rows {
     char *acc;
     const char *x, *kernel;
@@ -25,39 +28,40 @@ struct rows {
 };
 
 #define AT(T, at, i) (*(const lanes_##T *)(const void *)((at) + (i) * (int64_t)sizeof(T)))
-#define DEPTHWISE_ROWS(T)                                                                                                        \
-    __attribute__((always_inline)) static inline void lanes_of_##T(const struct rows *r, int64_t i, int count)                   \
-    {                                                                                                                            \
-        lanes_##T sum[ABREAST];                                                                                                  \
-        for (int p = 0; p < count; p++)                                                                                          \
-            sum[p] = (lanes_##T){0};                                                                                             \
-        for (int64_t t = 0; t < r->taps; t++) {                                                                                  \
-            const lanes_##T weight = AT(T, r->kernel + r->weights[t], i);                                                        \
-            const char *x = r->x + r->looks[t];                                                                                  \
-            for (int p = 0; p < count; p++)                                                                                      \
-                sum[p] += AT(T, x + p * r->x_step, i) * weight;                                                                  \
-        }                                                                                                                        \
-        for (int p = 0; p < count; p++)                                                                                          \
-            *(lanes_##T *)(void *)(r->acc + p * r->acc_step + i * (int64_t)sizeof(T)) = sum[p];                                  \
-    }                                                                                                                            \
-    __attribute__((always_inline)) static inline void rows_of_##T(const struct rows *r, int count)                               \
-    {                                                                                                                            \
-        enum { LANES = 64 / sizeof(T) };                                                                                         \
-        int64_t i = 0;                                                                                                           \
-        for (; i + LANES <= r->n; i += LANES)                                                                                    \
-            lanes_of_##T(r, i, count);                                                                                           \
-        if (i < r->n && i > 0) /* once more, in part */                                                                          \
-            lanes_of_##T(r, r->n - LANES, count);                                                                                \
-        for (; r->n < LANES && i < r->n; i++)                                                                                    \
-            for (int p = 0; p < count; p++) {                                                                                    \
-                T sum = 0;                                                                                                       \
-                for (int64_t t = 0; t < r->taps; t++)                                                                            \
-                    sum += ((const T *)(const void *)(r->x + p * r->x_step + r->looks[t]))[i] *                                  \
-                           ((const T *)(const void *)(r->kernel + r->weights[t]))[i];                                            \
-                ((T *)(void *)(r->acc + p * r->acc_step))[i] = sum;                                                              \
-            }                                                                                                                    \
-    }                                                                                                                            \
-    KERN_CLONES static void four_##T(const struct rows *r) { rows_of_##T(r, ABREAST); }                                          \
+#define DEPTHWISE_ROWS(T)                                                                          \
+    __attribute__((always_inline)) static inline void lanes_of_##T(const struct rows *r,           \
+                                                                   int64_t i, int count)           \
+    {                                                                                              \
+        lanes_##T sum[ABREAST];                                                                    \
+        for (int p = 0; p < count; p++)                                                            \
+            sum[p] = (lanes_##T){0};                                                               \
+        for (int64_t t = 0; t < r->taps; t++) {                                                    \
+            const lanes_##T weight = AT(T, r->kernel + r->weights[t], i);                          \
+            const char *x = r->x + r->looks[t];                                                    \
+            for (int p = 0; p < count; p++)                                                        \
+                sum[p] += AT(T, x + p * r->x_step, i) * weight;                                    \
+        }                                                                                          \
+        for (int p = 0; p < count; p++)                                                            \
+            *(lanes_##T *)(void *)(r->acc + p * r->acc_step + i * (int64_t)sizeof(T)) = sum[p];    \
+    }                                                                                              \
+    __attribute__((always_inline)) static inline void rows_of_##T(const struct rows *r, int count) \
+    {                                                                                              \
+        enum { LANES = 64 / sizeof(T) };                                                           \
+        int64_t i = 0;                                                                             \
+        for (; i + LANES <= r->n; i += LANES)                                                      \
+            lanes_of_##T(r, i, count);                                                             \
+        if (i < r->n && i > 0) /* once more, in part */                                            \
+            lanes_of_##T(r, r->n - LANES, count);                                                  \
+        for (; r->n < LANES && i < r->n; i++)                                                      \
+            for (int p = 0; p < count; p++) {                                                      \
+                T sum = 0;                                                                         \
+                for (int64_t t = 0; t < r->taps; t++)                                              \
+                    sum += ((const T *)(const void *)(r->x + p * r->x_step + r->looks[t]))[i] *    \
+                           ((const T *)(const void *)(r->kernel + r->weights[t]))[i];              \
+                ((T *)(void *)(r->acc + p * r->acc_step))[i] = sum;                                \
+            }                                                                                      \
+    }                                                                                              \
+    KERN_CLONES static void four_##T(const struct rows *r) { rows_of_##T(r, ABREAST); }            \
     KERN_CLONES static void one_##T(const struct rows *r) { rows_of_##T(r, 1); }
 DEPTHWISE_ROWS(float)
 DEPTHWISE_ROWS(double)
@@ -66,7 +70,8 @@ DEPTHWISE_ROWS(uint64_t)
 
 bool depthwise_applies(const struct conv *c)
 {
-    return c->feature_groups > 1 && c->kernel.dims[1] == 1 && !dtype_is_complex(c->work) && c->work != DT_PRED;
+    return c->feature_groups > 1 && c->kernel.dims[1] == 1 && !dtype_is_complex(c->work) &&
+           c->work != DT_PRED;
 }
 
 /* Integers wrap in the end, so bits above the result's width don't matter. */
@@ -81,20 +86,23 @@ struct depthwise {
     int64_t channels, multiplier, lines, share; /* lines of the result, and in a part of the task */
     int64_t width, length;                      /* bytes of an element; positions of a line */
     bool direct;                                /* sums go directly to the result */
-    char *kernel;                               /* [multiplier][kernel position][channel] in the work type */
-    int64_t line;                               /* bytes of a line of sums */
-    int64_t room; /* bytes for each member of the team: four tables by kernel position, a line of sums and one of results */
+    char *kernel; /* [multiplier][kernel position][channel] in the work type */
+    int64_t line; /* bytes of a line of sums */
+    int64_t room; /* bytes for each member of the team: four tables by kernel position, a line of
+                     sums and one of results */
     char *rooms;
     void *storage[2];
 };
 
 /* ---- preparations ---- */
 
-/* Brings the input into the work type, features innermost. It is transposed first, then converted: both at once take longer. */
+/* Brings the input into the work type, features innermost. It is transposed first, then converted:
+ * both at once take longer. */
 static bool prepare_input(struct team *team, struct depthwise *w)
 {
     struct view *in = &w->c.in;
-    if (in->strides[1] != (int64_t)dtype_bytes(in->dtype) && !patches_turn(team, in, in->dtype, true, &w->storage[0]))
+    if (in->strides[1] != (int64_t)dtype_bytes(in->dtype) &&
+        !patches_turn(team, in, in->dtype, true, &w->storage[0]))
         return false;
     return in->dtype == w->c.work || patches_turn(team, in, w->c.work, true, &w->storage[1]);
 }
@@ -125,11 +133,13 @@ struct line {
     struct patch_line at;
     struct rows rows;
     int64_t *looks, *weights;
-    int64_t outer; /* kernel positions of all dimensions but the last that hit the input: the first ones of both tables */
+    int64_t outer; /* kernel positions of all dimensions but the last that hit the input: the first
+                      ones of both tables */
 };
 
 /* Fills both tables for position o of the line, from the entries for the outer dimensions. */
-static void look_at(const struct depthwise *w, struct line *l, int64_t o, const int64_t *outer, const int64_t *number)
+static void look_at(const struct depthwise *w, struct line *l, int64_t o, const int64_t *outer,
+                    const int64_t *number)
 {
     const struct patch_dim *last = &w->p.dim[w->p.spatial - 1];
     const int64_t size = w->p.sizes[w->p.spatial - 1], row = w->channels * w->width;
@@ -148,7 +158,8 @@ static void look_at(const struct depthwise *w, struct line *l, int64_t o, const 
 static void find_inside(const struct depthwise *w, int64_t *from, int64_t *to)
 {
     const struct patch_dim *d = &w->p.dim[w->p.spatial - 1];
-    const int64_t reach = (w->p.sizes[w->p.spatial - 1] - 1) * d->dilation, end = d->in - reach + d->pad;
+    const int64_t reach = (w->p.sizes[w->p.spatial - 1] - 1) * d->dilation,
+                  end = d->in - reach + d->pad;
     *from = d->pad > 0 ? ratio_up(d->pad, d->stride) : 0;
     *to = d->base > 1 || end <= 0 ? 0 : ratio_up(end, d->stride);
     *to = *to < w->length ? *to : w->length;
@@ -194,16 +205,20 @@ static void store_line(const struct depthwise *w, const struct line *l, char *to
 static void run_line(const struct depthwise *w, int64_t number, char *room)
 {
     const struct view *out = &w->c.out;
-    const int64_t taps = w->p.taps, x_step = w->p.dim[w->p.spatial - 1].step * w->p.dim[w->p.spatial - 1].stride;
-    int64_t *looks = (int64_t *)(void *)room, *weights = looks + taps, *outer = weights + taps, *numbers = outer + taps, from, to;
+    const int64_t taps = w->p.taps,
+                  x_step = w->p.dim[w->p.spatial - 1].step * w->p.dim[w->p.spatial - 1].stride;
+    int64_t *looks = (int64_t *)(void *)room, *weights = looks + taps, *outer = weights + taps,
+            *numbers = outer + taps, from, to;
     struct line l = {.looks = looks, .weights = weights};
     patches_line(&w->p, number * w->length, (number + 1) * w->length, &l.at);
     char *result = out->data + l.at.image * out->strides[0];
     for (int d = 0; d + 1 < w->c.spatial; d++)
         result += l.at.o[d] * out->strides[d + 2];
     l.outer = patches_outer(&w->p, &l.at, outer, numbers);
-    l.rows = (struct rows){.acc = w->direct ? result : (char *)(numbers + taps), .x = w->p.at, .n = w->channels};
-    l.rows.acc_step = w->direct ? out->strides[out->rank - 1] : w->multiplier * w->channels * w->width;
+    l.rows = (struct rows){
+        .acc = w->direct ? result : (char *)(numbers + taps), .x = w->p.at, .n = w->channels};
+    l.rows.acc_step =
+        w->direct ? out->strides[out->rank - 1] : w->multiplier * w->channels * w->width;
     l.rows.x_step = x_step;
     l.rows.looks = looks;
     l.rows.weights = weights;
@@ -236,7 +251,8 @@ static bool make_rooms(struct team *team, struct depthwise *w)
 {
     const int64_t sums = w->direct ? 0 : w->length * w->multiplier * w->channels;
     w->line = (sums * w->width + 63) & ~(int64_t)63;
-    w->room = 4 * w->p.taps * (int64_t)sizeof(int64_t) + w->line + sums * (int64_t)dtype_bytes(w->c.out.dtype);
+    w->room = 4 * w->p.taps * (int64_t)sizeof(int64_t) + w->line +
+              sums * (int64_t)dtype_bytes(w->c.out.dtype);
     w->room = (w->room + 63) & ~(int64_t)63;
     w->rooms = mem_alloc((size_t)(w->room * team_size(team)));
     return w->rooms != NULL;

@@ -1,16 +1,18 @@
 /*
- * dot.c: sorts the dimensions of both operands into batch, free and contracting ones and leaves the rest
- * to product.c; ragged and scaled dots are made of plain ones.
+ * dot.c: sorts the dimensions of both operands into batch, free and contracting ones and leaves the
+ * rest to product.c; ragged and scaled dots are made of plain ones.
  *
- * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex as they are, in the
- * order of product.c, product_small.c or matvec.c, and is rounded once; integers wrap in the result's type.
+ * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex as they are,
+ * in the order of product.c, product_small.c or matvec.c, and is rounded once; integers wrap in the
+ * result's type.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
 
 /* The free dimensions of an operand with the result dimensions they become, from `at` on. */
-static int add_free(struct nest *n, const struct view *out, const struct view *x, const int64_t *batch,
-                    const int64_t *contracting, const struct kern_dot_dims *dims, int at)
+static int add_free(struct nest *n, const struct view *out, const struct view *x,
+                    const int64_t *batch, const int64_t *contracting,
+                    const struct kern_dot_dims *dims, int at)
 {
     for (int d = 0; d < x->rank; d++) {
         bool taken = false;
@@ -24,8 +26,8 @@ static int add_free(struct nest *n, const struct view *out, const struct view *x
     return at;
 }
 
-static void sort_dims(struct product *p, const struct view *out, const struct view *lhs, const struct view *rhs,
-                      const struct kern_dot_dims *dims)
+static void sort_dims(struct product *p, const struct view *out, const struct view *lhs,
+                      const struct view *rhs, const struct kern_dot_dims *dims)
 {
     nest_init(&p->batch, 3);
     nest_init(&p->m, 2);
@@ -33,20 +35,23 @@ static void sort_dims(struct product *p, const struct view *out, const struct vi
     nest_init(&p->k, 2);
     for (int i = 0; i < dims->batch_count; i++) {
         int64_t l = dims->lhs_batch[i], r = dims->rhs_batch[i];
-        nest_add(&p->batch, lhs->dims[l], (int64_t[]){out->strides[i], lhs->strides[l], rhs->strides[r]});
+        nest_add(&p->batch, lhs->dims[l],
+                 (int64_t[]){out->strides[i], lhs->strides[l], rhs->strides[r]});
     }
     for (int i = 0; i < dims->contracting_count; i++) {
         int64_t l = dims->lhs_contracting[i], r = dims->rhs_contracting[i];
         nest_add(&p->k, lhs->dims[l], (int64_t[]){lhs->strides[l], rhs->strides[r]});
     }
-    int at = add_free(&p->m, out, lhs, dims->lhs_batch, dims->lhs_contracting, dims, dims->batch_count);
+    int at =
+        add_free(&p->m, out, lhs, dims->lhs_batch, dims->lhs_contracting, dims, dims->batch_count);
     add_free(&p->n, out, rhs, dims->rhs_batch, dims->rhs_contracting, dims, at);
 }
 
-static void make_product(struct product *p, const struct view *out, const struct view *lhs, const struct view *rhs,
-                         const struct kern_dot_dims *dims, enum dtype work)
+static void make_product(struct product *p, const struct view *out, const struct view *lhs,
+                         const struct view *rhs, const struct kern_dot_dims *dims, enum dtype work)
 {
-    p->out_type = out->dtype; /* the nests aren't cleared: that would take longer than a small product */
+    p->out_type =
+        out->dtype; /* the nests aren't cleared: that would take longer than a small product */
     p->lhs_type = lhs->dtype;
     p->rhs_type = rhs->dtype;
     p->work = work;
@@ -67,15 +72,16 @@ static bool fast_dot(struct team *team, const struct view *out, struct view *lhs
 }
 
 /* Prepares a small product of matrices; false if it isn't one. */
-static bool small_dot(struct small *s, const struct view *out, const struct view *lhs, const struct view *rhs,
-                      const struct kern_dot_dims *dims)
+static bool small_dot(struct small *s, const struct view *out, const struct view *lhs,
+                      const struct view *rhs, const struct kern_dot_dims *dims)
 {
-    if (dims->batch_count > 0 || dims->contracting_count != 1 || lhs->rank > 2 || rhs->rank > 2 || lhs->dtype != out->dtype ||
-        rhs->dtype != out->dtype)
+    if (dims->batch_count > 0 || dims->contracting_count != 1 || lhs->rank > 2 || rhs->rank > 2 ||
+        lhs->dtype != out->dtype || rhs->dtype != out->dtype)
         return false;
     const int64_t l = dims->lhs_contracting[0], r = dims->rhs_contracting[0];
     const bool rows = lhs->rank == 2, columns = rhs->rank == 2;
-    *s = (struct small){out->dtype, 1, 1, lhs->dims[l], 0, lhs->strides[l], rhs->strides[r], 0, 0, 0};
+    *s = (struct small){out->dtype, 1, 1, lhs->dims[l], 0, lhs->strides[l], rhs->strides[r],
+                        0,          0, 0};
     if (rows) {
         s->m = lhs->dims[!l];
         s->a_row = lhs->strides[!l];
@@ -89,13 +95,15 @@ static bool small_dot(struct small *s, const struct view *out, const struct view
     return s->m > 0 && s->n > 0 && s->k > 0 && small_applies(s);
 }
 
-/* Whether there are few complex numbers. In lanes, products of their parts are added with fused rounding, which shows where they
- * cancel: that is more exact, but for little work the same bits as from others are worth more. */
+/* Whether there are few complex numbers. In lanes, products of their parts are added with fused
+ * rounding, which shows where they cancel: that is more exact, but for little work the same bits as
+ * from others are worth more. */
 static bool is_by_formula(const struct view *out, const struct view *lhs, const struct view *rhs,
                           const struct kern_dot_dims *dims)
 {
     enum { MOST_TERMS = 4096 };
-    if (!dtype_is_complex(out->dtype) && !dtype_is_complex(lhs->dtype) && !dtype_is_complex(rhs->dtype))
+    if (!dtype_is_complex(out->dtype) && !dtype_is_complex(lhs->dtype) &&
+        !dtype_is_complex(rhs->dtype))
         return false;
     int64_t terms = view_elements(out);
     for (int i = 0; i < dims->contracting_count; i++)
@@ -105,8 +113,8 @@ static bool is_by_formula(const struct view *out, const struct view *lhs, const 
 }
 
 /* spec: DotGeneral */
-bool kern_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-              const struct kern_dot_dims *dims)
+bool kern_dot(struct team *team, const struct view *out, const struct view *lhs,
+              const struct view *rhs, const struct kern_dot_dims *dims)
 {
     struct product_types types;
     struct small small;
@@ -120,7 +128,8 @@ bool kern_dot(struct team *team, const struct view *out, const struct view *lhs,
     void *storage[2] = {NULL, NULL};
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     bool ok = product_convert_operand(team, &l, types.via[0], &storage[0]) &&
-              product_convert_operand(team, &r, types.via[1], &storage[1]) && fast_dot(team, out, &l, &r, dims, types.work);
+              product_convert_operand(team, &r, types.via[1], &storage[1]) &&
+              fast_dot(team, out, &l, &r, dims, types.work);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;
@@ -146,8 +155,9 @@ const char *kern_dot_choice(const struct view *out, const struct view *lhs, cons
 struct ragged {
     struct team *team;
     const struct kern_ragged_dims *dims;
-    struct view out, lhs, rhs; /* narrowed to one position of the dimensions of `sizes` before the groups */
-    int out_shift;             /* number of result dimensions before those of a plain dot */
+    struct view out, lhs,
+        rhs;       /* narrowed to one position of the dimensions of `sizes` before the groups */
+    int out_shift; /* number of result dimensions before those of a plain dot */
 };
 
 static void narrow(struct view *v, int64_t d, int64_t start, int64_t size)
@@ -174,7 +184,8 @@ static int64_t result_dim(const struct kern_dot_dims *dims, int64_t d)
     return at;
 }
 
-/* Narrows lhs in dimension d, and the dimension of rhs, of the result or of both that goes with it. */
+/* Narrows lhs in dimension d, and the dimension of rhs, of the result or of both that goes with it.
+ */
 static void narrow_all(struct ragged *r, int64_t d, int64_t start, int64_t size)
 {
     const struct kern_dot_dims *dims = &r->dims->dot;
@@ -247,7 +258,8 @@ static bool finish_groups(const struct ragged *all, int64_t end)
     narrow_all(&inside, d, 0, end);
     narrow_all(&behind, d, end, extent - end);
     fill_zero(&behind.out);
-    return all->dims->mode == KERN_RAGGED_FREE || kern_dot(all->team, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
+    return all->dims->mode == KERN_RAGGED_FREE ||
+           kern_dot(all->team, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
 }
 
 /* All groups, whose sizes lie `stride` bytes apart. */
@@ -270,7 +282,8 @@ static bool run_groups(const struct ragged *all, const char *sizes, int64_t coun
     return ok && finish_groups(all, start);
 }
 
-/* Whether a dimension of `sizes` before the groups is contracting: then sums over its positions would have to be added up. */
+/* Whether a dimension of `sizes` before the groups is contracting: then sums over its positions
+ * would have to be added up. */
 static bool prefix_is_contracting(const struct kern_ragged_dims *dims, int count)
 {
     for (int k = 0; k < count; k++)
@@ -281,8 +294,9 @@ static bool prefix_is_contracting(const struct kern_ragged_dims *dims, int count
 }
 
 /* spec: RaggedDot */
-bool kern_ragged_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                     const struct view *sizes, const struct kern_ragged_dims *dims)
+bool kern_ragged_dot(struct team *team, const struct view *out, const struct view *lhs,
+                     const struct view *rhs, const struct view *sizes,
+                     const struct kern_ragged_dims *dims)
 {
     const struct ragged all = {team, dims, *out, *lhs, *rhs, dims->mode == KERN_RAGGED_CONTRACTING};
     const int last = sizes->rank - 1;
@@ -303,7 +317,8 @@ bool kern_ragged_dot(struct team *team, const struct view *out, const struct vie
 
 /* ---- scaled-dot: a dot of the scaled operands ---- */
 
-/* Splits each dimension into two: blocks, and elements of a block, which share one element of the scale. */
+/* Splits each dimension into two: blocks, and elements of a block, which share one element of the
+ * scale. */
 static void split_blocks(struct view *x, struct view *scale)
 {
     for (int d = x->rank - 1; d >= 0; d--) {
@@ -330,7 +345,8 @@ static void scale_elements(const struct view *made, const struct view *x, const 
 }
 
 /* Makes a dense copy of the operand times its scale; the caller frees *storage. */
-static bool scale_operand(struct team *team, struct view *made, const struct view *x, const struct view *scale, void **storage)
+static bool scale_operand(struct team *team, struct view *made, const struct view *x,
+                          const struct view *scale, void **storage)
 {
     struct product_types types;
     product_find_types(&types, x->dtype, x->dtype, x->dtype);
@@ -347,7 +363,8 @@ static bool scale_operand(struct team *team, struct view *made, const struct vie
         return true;
     }
     struct view whole = *made, factors[2];
-    view_dense(&factors[1], types.work, scale->rank, scale->dims, (char *)*storage + (size_t)n * width);
+    view_dense(&factors[1], types.work, scale->rank, scale->dims,
+               (char *)*storage + (size_t)n * width);
     kern_convert_view(team, made, x);
     kern_convert_view(team, &factors[1], scale);
     split_blocks(&whole, &factors[1]);
@@ -357,13 +374,15 @@ static bool scale_operand(struct team *team, struct view *made, const struct vie
 }
 
 /* spec: ScaledDot */
-bool kern_scaled_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                     const struct view *const scale[2], const struct kern_dot_dims *dims)
+bool kern_scaled_dot(struct team *team, const struct view *out, const struct view *lhs,
+                     const struct view *rhs, const struct view *const scale[2],
+                     const struct kern_dot_dims *dims)
 {
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
     bool ok = (!scale[0] || scale_operand(team, &l, lhs, scale[0], &storage[0])) &&
-              (!scale[1] || scale_operand(team, &r, rhs, scale[1], &storage[1])) && kern_dot(team, out, &l, &r, dims);
+              (!scale[1] || scale_operand(team, &r, rhs, scale[1], &storage[1])) &&
+              kern_dot(team, out, &l, &r, dims);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;

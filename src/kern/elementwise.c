@@ -2,8 +2,8 @@
  * elementwise.c: finds the tile kernel of an elementwise operation.
  *
  * The operations themselves are lines of elementwise_integer.def, elementwise_float.def and
- * elementwise_complex.def; here are the tables made of them, and what belongs to none of these classes:
- * pred and select.
+ * elementwise_complex.def; here are the tables made of them, and what belongs to none of these
+ * classes: pred and select.
  */
 #include "kern/tile.h"
 
@@ -11,30 +11,32 @@
 
 /* ---- pred: bytes that are 0 or 1 ---- */
 
-TILE_BINARY(pred_and, uint8_t, uint8_t, x &y)           /* spec: And; on pred also Mul, Min */
-TILE_BINARY(pred_or, uint8_t, uint8_t, x | y)           /* spec: Or; on pred also Add, Max */
-TILE_BINARY(pred_xor, uint8_t, uint8_t, x ^ y)          /* spec: Xor */
-TILE_UNARY(pred_not, uint8_t, uint8_t, x ^ 1)           /* spec: Not */
-TILE_TERNARY(pred_clamp, uint8_t, uint8_t, (y | x) & z) /* spec: Clamp: x is the low end, y the number, z the high end */
+TILE_BINARY(pred_and, uint8_t, uint8_t, x &y)  /* spec: And; on pred also Mul, Min */
+TILE_BINARY(pred_or, uint8_t, uint8_t, x | y)  /* spec: Or; on pred also Add, Max */
+TILE_BINARY(pred_xor, uint8_t, uint8_t, x ^ y) /* spec: Xor */
+TILE_UNARY(pred_not, uint8_t, uint8_t, x ^ 1)  /* spec: Not */
+TILE_TERNARY(pred_clamp, uint8_t, uint8_t,
+             (y | x) & z) /* spec: Clamp: x is the low end, y the number, z the high end */
 
 static const struct tile_row pred_rows[] = {
-    {"add", pred_or},       {"and", pred_and}, {"clamp", pred_clamp}, {"maximum", pred_or}, {"minimum", pred_and},
-    {"multiply", pred_and}, {"not", pred_not}, {"or", pred_or},       {"xor", pred_xor},
+    {"add", pred_or},     {"and", pred_and},     {"clamp", pred_clamp},
+    {"maximum", pred_or}, {"minimum", pred_and}, {"multiply", pred_and},
+    {"not", pred_not},    {"or", pred_or},       {"xor", pred_xor},
 };
 
 /* ---- select: bits are moved, so only their number matters ---- */
 
-#define SELECT(id, T)                                                                                                            \
-    static void select_##id(void *result, const void *const *args, int64_t n)                                                    \
-    {                                                                                                                            \
-        T *out = result;                                                                                                         \
-        const uint8_t *p = args[0];                                                                                              \
-        const T *on = args[1], *off = args[2];                                                                                   \
-        TILE_LOOP                                                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                                                        \
-            const T x = on[i], y = off[i];                                                                                       \
-            out[i] = p[i] ? x : y;                                                                                               \
-        }                                                                                                                        \
+#define SELECT(id, T)                                                                              \
+    static void select_##id(void *result, const void *const *args, int64_t n)                      \
+    {                                                                                              \
+        T *out = result;                                                                           \
+        const uint8_t *p = args[0];                                                                \
+        const T *on = args[1], *off = args[2];                                                     \
+        TILE_LOOP                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const T x = on[i], y = off[i];                                                         \
+            out[i] = p[i] ? x : y;                                                                 \
+        }                                                                                          \
     }
 SELECT(8, uint8_t) /* spec: Select */
 SELECT(16, uint16_t)
@@ -57,13 +59,17 @@ static kern_tile_fn *find_select(enum dtype t)
 
 /* ---- finding ---- */
 
-static int compare_row(const void *opcode, const void *row) { return strcmp(opcode, ((const struct tile_row *)row)->opcode); }
+static int compare_row(const void *opcode, const void *row)
+{
+    return strcmp(opcode, ((const struct tile_row *)row)->opcode);
+}
 
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode)
 {
     if (table.count == 0)
         return NULL;
-    const struct tile_row *row = bsearch(opcode, table.rows, table.count, sizeof *table.rows, compare_row);
+    const struct tile_row *row =
+        bsearch(opcode, table.rows, table.count, sizeof *table.rows, compare_row);
     return row ? row->fn : NULL;
 }
 
@@ -89,8 +95,8 @@ static kern_tile_fn *find_vector(const char *opcode, enum dtype t)
 }
 
 const struct tile_set TILE_OWN(tile_set) = {
-    .find = {find_elementwise, find_vector, tile_find_compare, tile_find_convert, tile_find_rounded, tile_find_shorten,
-             tile_find_direct},
+    .find = {find_elementwise, find_vector, tile_find_compare, tile_find_convert, tile_find_rounded,
+             tile_find_shorten, tile_find_direct},
     .widen = tile_widen,
     .narrow = tile_narrow,
     .sum_bf16 = tile_sum_bf16,

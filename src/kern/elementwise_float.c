@@ -1,9 +1,9 @@
 /*
  * elementwise_float.c: tile kernels of elementwise operations on floats.
  *
- * The formulas are in elementwise_float.def. f32 and f64 are computed in their own type, narrow types
- * in f32, a small buffer at a time, with each result rounded to the type (grammar/values.md 1.2).
- * spec: the heading is beside each formula.
+ * The formulas are in elementwise_float.def. f32 and f64 are computed in their own type, narrow
+ * types in f32, a small buffer at a time, with each result rounded to the type
+ * (grammar/values.md 1.2). spec: the heading is beside each formula.
  */
 #include "kern/tile.h"
 
@@ -13,7 +13,8 @@
 
 enum { CHUNK = 512 }; /* floats in a buffer: three of them stay in the first-level cache */
 
-void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args, int64_t n)
+void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args,
+                      int64_t n)
 {
     float x[3][CHUNK];
     const void *const wide[] = {x[0], x[1], x[2]};
@@ -27,7 +28,8 @@ void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, cons
     }
 }
 
-static void test_in_f32(enum dtype t, kern_tile_fn *fn, uint8_t *out, const void *const *args, int64_t n)
+static void test_in_f32(enum dtype t, kern_tile_fn *fn, uint8_t *out, const void *const *args,
+                        int64_t n)
 {
     float x[CHUNK];
     const void *const wide[] = {x};
@@ -120,7 +122,8 @@ static void test_in_f32(enum dtype t, kern_tile_fn *fn, uint8_t *out, const void
 
 const struct tile_table tile_floats[DT_COUNT] = {
 #define ROWS(id) [DT_##id] = {id##_rows, COUNT_OF(id##_rows)},
-    ROWS(F4E2M1FN) ROWS(F6E2M3FN) ROWS(F6E3M2FN) ROWS(F8E3M4) ROWS(F8E4M3) ROWS(F8E4M3B11FNUZ) ROWS(F8E4M3FN) ROWS(F8E4M3FNUZ)
-        ROWS(F8E5M2) ROWS(F8E5M2FNUZ) ROWS(F8E8M0FNU) ROWS(F16) ROWS(BF16) ROWS(F32) ROWS(F64)
+    ROWS(F4E2M1FN) ROWS(F6E2M3FN) ROWS(F6E3M2FN) ROWS(F8E3M4) ROWS(F8E4M3) ROWS(F8E4M3B11FNUZ)
+        ROWS(F8E4M3FN) ROWS(F8E4M3FNUZ) ROWS(F8E5M2) ROWS(F8E5M2FNUZ) ROWS(F8E8M0FNU) ROWS(F16)
+            ROWS(BF16) ROWS(F32) ROWS(F64)
 #undef ROWS
 };

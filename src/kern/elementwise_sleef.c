@@ -1,11 +1,12 @@
 /*
  * elementwise_sleef.c: functions of f64 in lanes by SLEEF, if hlo is built with it.
  *
- * Its functions with errors up to 1.0 of the last place are used, in the form that gives the same bits with AVX2 and
- * AVX-512; without either, libm's functions are as fast. SLEEF chooses how to reduce angles by the largest one in
- * the vector; as an element's result must not depend on its neighbours, angles are passed to it in classes.
- * Where SLEEF is wrong, as for the least subnormals and for log-plus-one above 1e307, something else is used.
- * spec: Exp, Expm1, Log, Log1p, Logistic, Tanh, Sin, Cos, Tan, Erf, Cbrt, Pow, Atan2
+ * Its functions with errors up to 1.0 of the last place are used, in the form that gives the same
+ * bits with AVX2 and AVX-512; without either, libm's functions are as fast. SLEEF chooses how to
+ * reduce angles by the largest one in the vector; as an element's result must not depend on its
+ * neighbours, angles are passed to it in classes. Where SLEEF is wrong, as for the least subnormals
+ * and for log-plus-one above 1e307, something else is used. spec: Exp, Expm1, Log, Log1p, Logistic,
+ * Tanh, Sin, Cos, Tan, Erf, Cbrt, Pow, Atan2
  */
 #include "kern/tile.h"
 
@@ -44,27 +45,28 @@ static void store_some(double *out, VECTOR v, int64_t n)
     memcpy(out, room, (size_t)n * sizeof *out);
 }
 
-#define UNARY(id, name)                                                                                                          \
-    static void F64_##id(void *result, const void *const *args, int64_t n)                                                       \
-    {                                                                                                                            \
-        double *out = result;                                                                                                    \
-        const double *x = args[0];                                                                                               \
-        int64_t i = 0;                                                                                                           \
-        for (; i + LANES <= n; i += LANES)                                                                                       \
-            STORE(out + i, SLEEF(name)(LOAD(x + i)));                                                                            \
-        if (i < n)                                                                                                               \
-            store_some(out + i, SLEEF(name)(load_some(x + i, n - i)), n - i);                                                    \
+#define UNARY(id, name)                                                                            \
+    static void F64_##id(void *result, const void *const *args, int64_t n)                         \
+    {                                                                                              \
+        double *out = result;                                                                      \
+        const double *x = args[0];                                                                 \
+        int64_t i = 0;                                                                             \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            STORE(out + i, SLEEF(name)(LOAD(x + i)));                                              \
+        if (i < n)                                                                                 \
+            store_some(out + i, SLEEF(name)(load_some(x + i, n - i)), n - i);                      \
     }
-#define BINARY(id, name)                                                                                                         \
-    static void F64_##id(void *result, const void *const *args, int64_t n)                                                       \
-    {                                                                                                                            \
-        double *out = result;                                                                                                    \
-        const double *x = args[0], *y = args[1];                                                                                 \
-        int64_t i = 0;                                                                                                           \
-        for (; i + LANES <= n; i += LANES)                                                                                       \
-            STORE(out + i, SLEEF(name)(LOAD(x + i), LOAD(y + i)));                                                               \
-        if (i < n)                                                                                                               \
-            store_some(out + i, SLEEF(name)(load_some(x + i, n - i), load_some(y + i, n - i)), n - i);                           \
+#define BINARY(id, name)                                                                           \
+    static void F64_##id(void *result, const void *const *args, int64_t n)                         \
+    {                                                                                              \
+        double *out = result;                                                                      \
+        const double *x = args[0], *y = args[1];                                                   \
+        int64_t i = 0;                                                                             \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            STORE(out + i, SLEEF(name)(LOAD(x + i), LOAD(y + i)));                                 \
+        if (i < n)                                                                                 \
+            store_some(out + i, SLEEF(name)(load_some(x + i, n - i), load_some(y + i, n - i)),     \
+                       n - i);                                                                     \
     }
 
 /* Angles up to NEAR are reduced in one way, up to FAR in another, beyond that by libm. */
@@ -86,41 +88,41 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
     }
 }
 
-#define CIRCLE(id, name)                                                                                                         \
-    static void F64_##id(void *result, const void *const *args, int64_t n)                                                       \
-    {                                                                                                                            \
-        double *out = result;                                                                                                    \
-        const double *x = args[0];                                                                                               \
-        for (int64_t i = 0; i < n; i += LANES) {                                                                                 \
-            struct angles a = {.some_far = 0};                                                                                   \
-            double made[LANES], kept[LANES];                                                                                     \
-            const int64_t some = n - i < LANES ? n - i : LANES;                                                                  \
-            sort_angles(&a, x + i, some);                                                                                        \
-            STORE(made, SLEEF(name)(LOAD(a.x)));                                                                                 \
-            if (a.some_far) {                                                                                                    \
-                STORE(kept, SLEEF(name)(LOAD(a.far)));                                                                           \
-                for (int64_t k = 0; k < some; k++)                                                                               \
-                    if (!(fabs(x[i + k]) <= NEAR))                                                                               \
-                        made[k] = fabs(x[i + k]) <= FAR ? kept[k] : name(x[i + k]);                                              \
-            }                                                                                                                    \
-            memcpy(out + i, made, (size_t)some * sizeof *out);                                                                   \
-        }                                                                                                                        \
+#define CIRCLE(id, name)                                                                           \
+    static void F64_##id(void *result, const void *const *args, int64_t n)                         \
+    {                                                                                              \
+        double *out = result;                                                                      \
+        const double *x = args[0];                                                                 \
+        for (int64_t i = 0; i < n; i += LANES) {                                                   \
+            struct angles a = {.some_far = 0};                                                     \
+            double made[LANES], kept[LANES];                                                       \
+            const int64_t some = n - i < LANES ? n - i : LANES;                                    \
+            sort_angles(&a, x + i, some);                                                          \
+            STORE(made, SLEEF(name)(LOAD(a.x)));                                                   \
+            if (a.some_far) {                                                                      \
+                STORE(kept, SLEEF(name)(LOAD(a.far)));                                             \
+                for (int64_t k = 0; k < some; k++)                                                 \
+                    if (!(fabs(x[i + k]) <= NEAR))                                                 \
+                        made[k] = fabs(x[i + k]) <= FAR ? kept[k] : name(x[i + k]);                \
+            }                                                                                      \
+            memcpy(out + i, made, (size_t)some * sizeof *out);                                     \
+        }                                                                                          \
     }
 
 /* SLEEF computes elements for which WITHIN holds, libm the others. */
-#define WITHIN_UNARY(id, name, WITHIN)                                                                                           \
-    static void F64_##id(void *result, const void *const *args, int64_t n)                                                       \
-    {                                                                                                                            \
-        double *out = result, made[LANES];                                                                                       \
-        const double *x = args[0];                                                                                               \
-        for (int64_t i = 0; i < n; i += LANES) {                                                                                 \
-            const int64_t some = n - i < LANES ? n - i : LANES;                                                                  \
-            STORE(made, SLEEF(name)(load_some(x + i, some)));                                                                    \
-            for (int64_t k = 0; k < some; k++)                                                                                   \
-                if (!(WITHIN(x[i + k])))                                                                                         \
-                    made[k] = name(x[i + k]);                                                                                    \
-            memcpy(out + i, made, (size_t)some * sizeof *out);                                                                   \
-        }                                                                                                                        \
+#define WITHIN_UNARY(id, name, WITHIN)                                                             \
+    static void F64_##id(void *result, const void *const *args, int64_t n)                         \
+    {                                                                                              \
+        double *out = result, made[LANES];                                                         \
+        const double *x = args[0];                                                                 \
+        for (int64_t i = 0; i < n; i += LANES) {                                                   \
+            const int64_t some = n - i < LANES ? n - i : LANES;                                    \
+            STORE(made, SLEEF(name)(load_some(x + i, some)));                                      \
+            for (int64_t k = 0; k < some; k++)                                                     \
+                if (!(WITHIN(x[i + k])))                                                           \
+                    made[k] = name(x[i + k]);                                                      \
+            memcpy(out + i, made, (size_t)some * sizeof *out);                                     \
+        }                                                                                          \
     }
 #define NOT_EXTREME(x) ((x) < 1e300 && fabs(x) > 1e-300)
 

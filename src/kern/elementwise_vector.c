@@ -1,9 +1,9 @@
 /*
- * elementwise_vector.c: elementwise operations on f32 and narrower floats that are computed in lanes in fast runs.
+ * elementwise_vector.c: elementwise operations on f32 and narrower floats that are computed in
+ * lanes in fast runs.
  *
- * These are the functions that libm computes one number at a time: elementwise_vector.def lists them. Types narrower than f32
- * go through f32.
- * spec: the heading is beside each formula.
+ * These are the functions that libm computes one number at a time: elementwise_vector.def lists
+ * them. Types narrower than f32 go through f32. spec: the heading is beside each formula.
  */
 #include "kern/tile.h"
 #include "kern/vector.h"
@@ -14,7 +14,8 @@
 
 enum { CHUNK = 256 };
 
-/* Whether all angles are in the range that vector_circle can reduce, which infinities and NaNs aren't. */
+/* Whether all angles are in the range that vector_circle can reduce, which infinities and NaNs
+ * aren't. */
 static bool all_near(const float *x, int64_t n)
 {
     int far = 0;
@@ -23,28 +24,29 @@ static bool all_near(const float *x, int64_t n)
     return !far;
 }
 
-/* What computes an element depends on that element alone, not on its neighbours. `kept` is needed since `out` may be `a`. */
-#define CIRCLE(id, spelling, formula, by_libm)                                                                                   \
-    static void F32_##id(void *result, const void *const *args, int64_t n)                                                       \
-    {                                                                                                                            \
-        float *out = result, kept[CHUNK];                                                                                        \
-        const float *a = args[0];                                                                                                \
-        for (int64_t at = 0; at < n; at += CHUNK) {                                                                              \
-            const int64_t some = n - at < CHUNK ? n - at : CHUNK;                                                                \
-            const bool near = all_near(a + at, some);                                                                            \
-            if (!near)                                                                                                           \
-                memcpy(kept, a + at, (size_t)some * sizeof *kept);                                                               \
-            TILE_LOOP                                                                                                            \
-            for (int64_t i = at; i < at + some; i++) {                                                                           \
-                const float x = a[i];                                                                                            \
-                out[i] = (float)(formula);                                                                                       \
-            }                                                                                                                    \
-            for (int64_t i = 0; !near && i < some; i++) {                                                                        \
-                const float x = kept[i];                                                                                         \
-                if (!(fabsf(x) <= VECTOR_CIRCLE_LIMIT))                                                                          \
-                    out[at + i] = by_libm;                                                                                       \
-            }                                                                                                                    \
-        }                                                                                                                        \
+/* What computes an element depends on that element alone, not on its neighbours. `kept` is needed
+ * since `out` may be `a`. */
+#define CIRCLE(id, spelling, formula, by_libm)                                                     \
+    static void F32_##id(void *result, const void *const *args, int64_t n)                         \
+    {                                                                                              \
+        float *out = result, kept[CHUNK];                                                          \
+        const float *a = args[0];                                                                  \
+        for (int64_t at = 0; at < n; at += CHUNK) {                                                \
+            const int64_t some = n - at < CHUNK ? n - at : CHUNK;                                  \
+            const bool near = all_near(a + at, some);                                              \
+            if (!near)                                                                             \
+                memcpy(kept, a + at, (size_t)some * sizeof *kept);                                 \
+            TILE_LOOP                                                                              \
+            for (int64_t i = at; i < at + some; i++) {                                             \
+                const float x = a[i];                                                              \
+                out[i] = (float)(formula);                                                         \
+            }                                                                                      \
+            for (int64_t i = 0; !near && i < some; i++) {                                          \
+                const float x = kept[i];                                                           \
+                if (!(fabsf(x) <= VECTOR_CIRCLE_LIMIT))                                            \
+                    out[at + i] = by_libm;                                                         \
+            }                                                                                      \
+        }                                                                                          \
     }
 #include "kern/elementwise_vector.def"
 #undef UNARY

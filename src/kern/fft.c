@@ -1,9 +1,10 @@
 /*
  * spec: Fft
  *
- * Fourier transforms of arrays (grammar/values.md 13.7), in double, rounded at the end, dimension by dimension: eight rows or
- * columns at a time (fft_lanes.c), or row by row (fft_row.c) if there are few elements or a length has a large prime factor. A
- * team shares the rows; the bits don't depend on its size.
+ * Fourier transforms of arrays (grammar/values.md 13.7), in double, rounded at the end, dimension
+ * by dimension: eight rows or columns at a time (fft_lanes.c), or row by row (fft_row.c) if there
+ * are few elements or a length has a large prime factor. A team shares the rows; the bits don't
+ * depend on its size.
  */
 #include "kern/fft_lanes.h"
 #include "kern/nest.h"
@@ -52,7 +53,8 @@ static void load_row(const struct view *v, const char *at, int64_t n, struct c12
     }
 }
 
-/* Stores a row. Adding 0 makes +0 of -0, since the sign of a zero depends on the way it was computed. */
+/* Stores a row. Adding 0 makes +0 of -0, since the sign of a zero depends on the way it was
+ * computed. */
 static void store_row(const struct view *v, char *at, int64_t n, const struct c128 *x)
 {
     int64_t step = v->strides[v->rank - 1];
@@ -82,7 +84,7 @@ static void store_row(const struct view *v, char *at, int64_t n, const struct c1
 struct work {
     int rank;
     int64_t dims[VIEW_MAX_RANK]; /* the last dimension at its full length */
-    int64_t used;                /* elements of the last dimension that other dimensions' transforms need */
+    int64_t used; /* elements of the last dimension that other dimensions' transforms need */
     int64_t count;
     struct c128 *x;
     struct team *team; /* NULL when there are few elements */
@@ -93,7 +95,8 @@ struct work {
 struct row_task {
     struct work *w;
     struct fft_rows rows;
-    int64_t inner, blocks; /* distance of a row's elements, in elements; blocks of columns in a line of the last dimension */
+    int64_t inner, blocks; /* distance of a row's elements, in elements; blocks of columns in a line
+                              of the last dimension */
     int64_t room;
     struct c128 *rooms;
 };
@@ -108,10 +111,13 @@ static void row_part(void *context, int64_t row, int member)
 static void column_part(void *context, int64_t part, int member)
 {
     const struct row_task *t = context;
-    const int64_t n = t->rows.n, line = t->w->dims[t->w->rank - 1], lines = t->inner / line, inner = t->inner;
-    const int64_t block = part % t->blocks, start = part / t->blocks % lines, first = part / t->blocks / lines;
+    const int64_t n = t->rows.n, line = t->w->dims[t->w->rank - 1], lines = t->inner / line,
+                  inner = t->inner;
+    const int64_t block = part % t->blocks, start = part / t->blocks % lines,
+                  first = part / t->blocks / lines;
     const int64_t left = t->w->used - block * COLUMNS, count = left < COLUMNS ? left : COLUMNS;
-    struct c128 *x = t->w->x + first * n * inner + start * line + block * COLUMNS, *room = t->rooms + member * t->room;
+    struct c128 *x = t->w->x + first * n * inner + start * line + block * COLUMNS,
+                *room = t->rooms + member * t->room;
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < count; k++)
             room[k * n + i] = x[i * inner + k];
@@ -157,7 +163,8 @@ static void mend_row(void *context, int64_t row, int member)
         fft_extend(t->x + row * t->n, t->n);
 }
 
-/* For irfft, completes half spectra before they are transformed; for rfft, makes the elements real that are so by symmetry. */
+/* For irfft, completes half spectra before they are transformed; for rfft, makes the elements real
+ * that are so by symmetry. */
 static void mend_rows(struct work *w, int64_t n, enum kern_fft type)
 {
     struct mend_task t = {w->x, n, type};
@@ -167,7 +174,8 @@ static void mend_rows(struct work *w, int64_t n, enum kern_fft type)
 static bool by_lanes(struct work *w, int64_t inner, int64_t n, enum kern_fft type)
 {
     const int64_t line = w->dims[w->rank - 1];
-    struct fft_sequences s = {.x = w->x, .n = n, .step = inner, .places = w->count / n, .next = n, .sets = 1};
+    struct fft_sequences s = {
+        .x = w->x, .n = n, .step = inner, .places = w->count / n, .next = n, .sets = 1};
     struct c128 *spare = NULL;
     bool moved;
     if (inner > 1) { /* by columns: a set for each line of the last dimension */
@@ -205,7 +213,8 @@ static bool along(struct work *w, int d, int64_t n, enum kern_fft type)
     int64_t inner = 1;
     for (int k = d + 1; k < w->rank; k++)
         inner *= w->dims[k];
-    return w->count >= FFT_FEW && fft_has_factors(n) ? by_lanes(w, inner, n, type) : by_rows(w, inner, n, type);
+    return w->count >= FFT_FEW && fft_has_factors(n) ? by_lanes(w, inner, n, type)
+                                                     : by_rows(w, inner, n, type);
 }
 
 static bool run(struct work *w, enum kern_fft type, int count, const int64_t *lengths)
@@ -236,7 +245,8 @@ static void copy_part(void *context, int64_t part, int member)
 {
     const struct copy_task *t = context;
     const int last = t->v->rank - 1;
-    const int64_t from = part % t->chunks * SHARE, left = t->dims[last] - from, n = left < SHARE ? left : SHARE;
+    const int64_t from = part % t->chunks * SHARE, left = t->dims[last] - from,
+                  n = left < SHARE ? left : SHARE;
     int64_t index[VIEW_MAX_RANK], at = 0, row = part / t->chunks;
     for (int d = last - 1; d >= 0; d--) {
         index[d] = row % t->dims[d];
@@ -263,8 +273,8 @@ static void copy(const struct view *v, struct work *w, bool in)
     team_run(w->team, rows * t.chunks, copy_part, &t);
 }
 
-bool kern_fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
-              const int64_t *lengths)
+bool kern_fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type,
+              int count, const int64_t *lengths)
 {
     struct work w = {.rank = x->rank, .count = 1};
     bool filled = true; /* x fills the whole storage */

@@ -1,16 +1,21 @@
 /*
  * spec: Fft
  *
- * Transforms of eight sequences at a time, one in each lane, factor by factor as in fft_row.c. A sequence that is too long for
- * the caches, or without seven others beside it, is taken as a matrix of n1 rows and n2 columns: all columns are transformed,
- * the results multiplied by roots of unity, then all rows transformed; the result is that matrix column by column.
+ * Transforms of eight sequences at a time, one in each lane, factor by factor as in fft_row.c. A
+ * sequence that is too long for the caches, or without seven others beside it, is taken as a matrix
+ * of n1 rows and n2 columns: all columns are transformed, the results multiplied by roots of unity,
+ * then all rows transformed; the result is that matrix column by column.
  *
  * A team shares groups of eight; the result of a lane doesn't depend on the others.
  */
 #include "kern/fft_lanes.h"
 #include "kern/nest.h"
 
-enum { LANES = 8, LONG = 2048, SHARE = 1 << 14 /* least number of elements in a part of the task */ };
+enum {
+    LANES = 8,
+    LONG = 2048,
+    SHARE = 1 << 14 /* least number of elements in a part of the task */
+};
 
 typedef double lanes_of_double __attribute__((vector_size(LANES * sizeof(double)), may_alias));
 
@@ -20,8 +25,8 @@ struct lanes {
 
 /* ---- passes ----
  *
- * A pass turns x, seen as [r][m][s], into y, seen as [m][r][s]: transforms of length r across x, times roots. After all
- * passes s is the whole length. */
+ * A pass turns x, seen as [r][m][s], into y, seen as [m][r][s]: transforms of length r across x,
+ * times roots. After all passes s is the whole length. */
 
 struct pass {
     int64_t m, s;
@@ -31,11 +36,11 @@ struct pass {
 };
 
 /* y = (re, im) * w */
-#define STORE_TIMES(y, RE, IM, w)                                                                                                \
-    do {                                                                                                                         \
-        const lanes_of_double re_ = (RE), im_ = (IM);                                                                            \
-        (y)->re = re_ * (w).re - im_ * (w).im;                                                                                   \
-        (y)->im = re_ * (w).im + im_ * (w).re;                                                                                   \
+#define STORE_TIMES(y, RE, IM, w)                                                                  \
+    do {                                                                                           \
+        const lanes_of_double re_ = (RE), im_ = (IM);                                              \
+        (y)->re = re_ * (w).re - im_ * (w).im;                                                     \
+        (y)->im = re_ * (w).im + im_ * (w).re;                                                     \
     } while (0)
 
 KERN_CLONES static void pass_2(const struct pass *p)
@@ -123,7 +128,10 @@ struct group {
     int count;
 };
 
-enum { AHEAD = 24 /* elements to prefetch by: the next ones are often in other pages, where processors don't prefetch */ };
+enum {
+    AHEAD = 24 /* elements to prefetch by: the next ones are often in other pages, where processors
+                  don't prefetch */
+};
 
 /* Copies sequences to lanes, conjugated if `back`. Unused lanes are zero. */
 KERN_CLONES static void gather(const struct group *g, bool back, struct lanes *to)
@@ -186,7 +194,8 @@ struct task {
     int64_t share;        /* number of groups in a part of the task */
     int64_t n1, n2;       /* rows and columns of a sequence */
     struct c128 *fine;    /* exp(-2 pi i k / n), k < n2 */
-    int64_t turns;        /* rows of a block: roots are kept for the rows of one block, and for the first rows of all blocks */
+    int64_t turns; /* rows of a block: roots are kept for the rows of one block, and for the first
+                      rows of all blocks */
     struct c128 *spare;
     int64_t room; /* struct lanes for each member of the team */
     struct lanes *rooms;
@@ -203,7 +212,8 @@ static void whole_sequences(void *context, int64_t part, int member)
     const struct task *t = context;
     const struct fft_sequences *s = &t->s;
     struct lanes *room = t->rooms + member * t->room;
-    for (int64_t at = part * t->share; at < (part + 1) * t->share && at < s->sets * t->groups; at++) {
+    for (int64_t at = part * t->share; at < (part + 1) * t->share && at < s->sets * t->groups;
+         at++) {
         const int64_t set = at / t->groups, group = at % t->groups;
         const struct group g = {.x = s->x + set * s->set_step + group * LANES * s->next,
                                 .n = s->n,
@@ -225,13 +235,16 @@ static struct c128 root(const struct task *t, int64_t k)
     return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* Multiplies row i of column j by exp(-2 pi i * i * j / n): by a root for its block and one for its place in the block. */
-KERN_CLONES static void turn(const struct lanes *blocks, const struct lanes *places, int64_t turns, int64_t n, struct lanes *x)
+/* Multiplies row i of column j by exp(-2 pi i * i * j / n): by a root for its block and one for its
+ * place in the block. */
+KERN_CLONES static void turn(const struct lanes *blocks, const struct lanes *places, int64_t turns,
+                             int64_t n, struct lanes *x)
 {
     for (int64_t i = 0, block = 0; i < n; i += turns, block++)
         for (int64_t k = 0; k < turns && i + k < n; k++) {
             const struct lanes *a = blocks + block, *b = places + k;
-            const lanes_of_double re = a->re * b->re - a->im * b->im, im = a->re * b->im + a->im * b->re;
+            const lanes_of_double re = a->re * b->re - a->im * b->im,
+                                  im = a->re * b->im + a->im * b->re;
             const struct lanes v = x[i + k];
             x[i + k].re = v.re * re - v.im * im;
             x[i + k].im = v.re * im + v.im * re;
@@ -241,10 +254,14 @@ KERN_CLONES static void turn(const struct lanes *blocks, const struct lanes *pla
 static void columns(void *context, int64_t part, int member)
 {
     const struct task *t = context;
-    struct lanes *room = t->rooms + member * t->room, *places = room + 2 * t->n1, *blocks = places + t->turns;
+    struct lanes *room = t->rooms + member * t->room, *places = room + 2 * t->n1,
+                 *blocks = places + t->turns;
     const int64_t sequence = part / t->groups, group = part % t->groups, first = group * LANES;
-    const struct group g = {
-        .x = t->s.x + sequence * t->s.n + first, .n = t->n1, .step = t->n2, .next = 1, .count = lanes_of(t->n2, group)};
+    const struct group g = {.x = t->s.x + sequence * t->s.n + first,
+                            .n = t->n1,
+                            .step = t->n2,
+                            .next = 1,
+                            .count = lanes_of(t->n2, group)};
     gather(&g, t->back, room);
     struct lanes *x = transform(&t->f[0], room, room + t->n1);
     for (int l = 0; l < g.count; l++) {
@@ -297,7 +314,8 @@ static int64_t middle_divisor(int64_t n)
 static bool is_split(const struct fft_sequences *s)
 {
     const bool rows = s->step == 1 && s->next == s->n && s->sets == 1;
-    return rows && (s->n > LONG || (s->places < LANES && s->n >= LANES * LANES)) && middle_divisor(s->n) >= LANES;
+    return rows && (s->n > LONG || (s->places < LANES && s->n >= LANES * LANES)) &&
+           middle_divisor(s->n) >= LANES;
 }
 
 bool fft_lanes_need_spare(const struct fft_sequences *s) { return is_split(s); }
@@ -336,7 +354,8 @@ static bool run_split(struct team *team, struct task *t)
     return true;
 }
 
-bool fft_lanes(struct team *team, const struct fft_sequences *s, bool back, struct c128 *spare, bool *moved)
+bool fft_lanes(struct team *team, const struct fft_sequences *s, bool back, struct c128 *spare,
+               bool *moved)
 {
     struct task t = {.s = *s, .back = back, .spare = spare};
     *moved = is_split(s);

@@ -1,9 +1,9 @@
 /*
  * spec: Fft
  *
- * Transforms of one row: by FFTW if there are many elements; else factor by factor (Stockham's order, which needs no
- * sorting), or, if the length has a prime factor above 31, as a convolution (Bluestein) whose length is a power
- * of two.
+ * Transforms of one row: by FFTW if there are many elements; else factor by factor (Stockham's
+ * order, which needs no sorting), or, if the length has a prime factor above 31, as a convolution
+ * (Bluestein) whose length is a power of two.
  */
 #include "kern/fft_row.h"
 
@@ -14,12 +14,18 @@ static struct c128 times(struct c128 a, struct c128 b)
     return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-static struct c128 plus(struct c128 a, struct c128 b) { return (struct c128){a.re + b.re, a.im + b.im}; }
+static struct c128 plus(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re + b.re, a.im + b.im};
+}
 
-static struct c128 minus(struct c128 a, struct c128 b) { return (struct c128){a.re - b.re, a.im - b.im}; }
+static struct c128 minus(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re - b.re, a.im - b.im};
+}
 
-/* Computed from the angle in the first eighth of the circle, so that roots that mirror each other consist of the same numbers and
- * those on the axes are exact. */
+/* Computed from the angle in the first eighth of the circle, so that roots that mirror each other
+ * consist of the same numbers and those on the axes are exact. */
 struct c128 kern_root_of_unity(int64_t k, int64_t n)
 {
     int64_t at = k % n; /* in steps of 1/n of the circle */
@@ -30,15 +36,16 @@ struct c128 kern_root_of_unity(int64_t k, int64_t n)
     bool steep = at > n - at;
     at = steep ? n - at : at;
     double angle = M_PI / 2 * (double)at / (double)n;
-    double near = at == n - at ? M_SQRT1_2 : cos(angle), far = at == n - at ? M_SQRT1_2 : sin(angle);
+    double near = at == n - at ? M_SQRT1_2 : cos(angle),
+           far = at == n - at ? M_SQRT1_2 : sin(angle);
     double x = steep ? far : near, y = steep ? near : far;
     return (struct c128){left ? 0 - x : x, below ? y : 0 - y};
 }
 
 /* ---- factor by factor ----
  *
- * A pass turns x, seen as [r][m][s], into y, seen as [m][r][s]: transforms of length r across x, times
- * roots. After all passes s is the whole length. */
+ * A pass turns x, seen as [r][m][s], into y, seen as [m][r][s]: transforms of length r across x,
+ * times roots. After all passes s is the whole length. */
 
 struct pass {
     int64_t m, s;
@@ -66,9 +73,11 @@ static void pass_4(const struct pass *p)
     for (int64_t i = 0; i < p->m; i++) {
         const struct c128 *x = p->x + i * p->s;
         struct c128 *y = p->y + 4 * i * p->s;
-        struct c128 w1 = p->roots[i * p->s], w2 = p->roots[2 * i * p->s], w3 = p->roots[3 * i * p->s];
+        struct c128 w1 = p->roots[i * p->s], w2 = p->roots[2 * i * p->s],
+                    w3 = p->roots[3 * i * p->s];
         for (int64_t k = 0; k < p->s; k++) {
-            struct c128 even = plus(x[k], x[k + 2 * step]), odd = plus(x[k + step], x[k + 3 * step]);
+            struct c128 even = plus(x[k], x[k + 2 * step]),
+                        odd = plus(x[k + step], x[k + 3 * step]);
             struct c128 a = minus(x[k], x[k + 2 * step]), b = minus(x[k + step], x[k + 3 * step]);
             struct c128 turned = {b.im, -b.re}; /* -i b */
             y[k] = plus(even, odd);
@@ -135,7 +144,8 @@ static void by_factors(const struct fft_rows *f, struct c128 *x, struct c128 *ro
 
 static void make_chirp(struct fft_rows *f, struct c128 *room)
 {
-    for (int64_t k = 0, square = 0; k < f->n; square = (square + 2 * k + 1) % (2 * f->n), k++) /* k^2 modulo 2 n */
+    for (int64_t k = 0, square = 0; k < f->n;
+         square = (square + 2 * k + 1) % (2 * f->n), k++) /* k^2 modulo 2 n */
         f->chirp[k] = kern_root_of_unity(square, 2 * f->n);
     for (int64_t k = 0; k < f->m; k++)
         f->filter[k] = (struct c128){0, 0};
@@ -153,7 +163,8 @@ static void by_chirp(const struct fft_rows *f, struct c128 *x, struct c128 *room
     for (int64_t k = 0; k < f->m; k++)
         wide[k] = k < f->n ? times(x[k], f->chirp[k]) : (struct c128){0, 0};
     by_factors(f, wide, room);
-    for (int64_t k = 0; k < f->m; k++) { /* conjugated, so that the forward transform serves as the inverse */
+    for (int64_t k = 0; k < f->m;
+         k++) { /* conjugated, so that the forward transform serves as the inverse */
         struct c128 v = times(wide[k], f->filter[k]);
         wide[k] = (struct c128){v.re, -v.im};
     }
@@ -263,7 +274,8 @@ static void by_fftw(const struct fft_rows *f, struct c128 *x, struct c128 *room)
     bool back = f->type == KERN_IFFT || f->type == KERN_IRFFT;
     for (int64_t k = 0; k < f->n && f->type == KERN_RFFT; k++)
         real[k] = x[k].re;
-    fftw_row(&f->fftw, f->type == KERN_RFFT ? (void *)real : x, f->type == KERN_IRFFT ? (void *)real : x);
+    fftw_row(&f->fftw, f->type == KERN_RFFT ? (void *)real : x,
+             f->type == KERN_IRFFT ? (void *)real : x);
     if (f->type == KERN_RFFT)
         fft_clear_real_places(x, f->n);
     for (int64_t k = 0; k < f->n && back; k++) {

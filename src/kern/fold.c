@@ -1,10 +1,11 @@
 /*
- * fold: the loops that fold elements by a recognised combiner (spec: Reduce); fold.h says in which order.
- *
- * Accumulation: sums of floats run in f64, and are rounded to the result's type once. Along a row there are
- * SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added up in pairs (a few f64 one after the
- * other). Products, and sums of complex numbers, are rounded at every step. Everything else doesn't depend on the
+ * fold: the loops that fold elements by a recognised combiner (spec: Reduce); fold.h says in which
  * order.
+ *
+ * Accumulation: sums of floats run in f64, and are rounded to the result's type once. Along a row
+ * there are SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added up in pairs
+ * (a few f64 one after the other). Products, and sums of complex numbers, are rounded at every
+ * step. Everything else doesn't depend on the order.
  */
 #include "kern/fold.h"
 #include "kern/tile.h"
@@ -25,43 +26,46 @@ static inline double float_of_bf16(uint16_t code)
 #define ONE_F32(x) ((double)(x))
 #define ONE_BF16(x) float_of_bf16(x)
 
-#define SUM_OF(TYPE, T)                                                                                                          \
-    KERN_CLONES static double sum_##TYPE(const T *x, int64_t n)                                                                  \
-    {                                                                                                                            \
-        double lanes[SUM_LANES];                                                                                                 \
-        int64_t i = 0;                                                                                                           \
-        for (int j = 0; j < SUM_LANES; j++)                                                                                      \
-            lanes[j] = -0.0; /* -0 + x is x, for -0 as well */                                                                   \
-        for (; i + SUM_LANES <= n; i += SUM_LANES)                                                                               \
-            for (int j = 0; j < SUM_LANES; j++)                                                                                  \
-                lanes[j] += ONE_##TYPE(x[i + j]);                                                                                \
-        for (int j = 0; i < n; i++, j++)                                                                                         \
-            lanes[j] += ONE_##TYPE(x[i]);                                                                                        \
-        for (int step = SUM_LANES / 2; step > 0; step /= 2)                                                                      \
-            for (int j = 0; j < step; j++)                                                                                       \
-                lanes[j] += lanes[j + step];                                                                                     \
-        return lanes[0];                                                                                                         \
+#define SUM_OF(TYPE, T)                                                                            \
+    KERN_CLONES static double sum_##TYPE(const T *x, int64_t n)                                    \
+    {                                                                                              \
+        double lanes[SUM_LANES];                                                                   \
+        int64_t i = 0;                                                                             \
+        for (int j = 0; j < SUM_LANES; j++)                                                        \
+            lanes[j] = -0.0; /* -0 + x is x, for -0 as well */                                     \
+        for (; i + SUM_LANES <= n; i += SUM_LANES)                                                 \
+            for (int j = 0; j < SUM_LANES; j++)                                                    \
+                lanes[j] += ONE_##TYPE(x[i + j]);                                                  \
+        for (int j = 0; i < n; i++, j++)                                                           \
+            lanes[j] += ONE_##TYPE(x[i]);                                                          \
+        for (int step = SUM_LANES / 2; step > 0; step /= 2)                                        \
+            for (int j = 0; j < step; j++)                                                         \
+                lanes[j] += lanes[j + step];                                                       \
+        return lanes[0];                                                                           \
     }
 SUM_OF(F64, double)
 SUM_OF(F32, float)
 
 /* acc[i] += x[0][i] + x[1][i] + ..., one after the other. */
-#define ADD_ROWS_OF(TYPE, T)                                                                                                     \
-    KERN_CLONES static void add_rows_##TYPE(double *restrict acc, const void *const *rows, int count, int64_t n)                 \
-    {                                                                                                                            \
-        const T *a = rows[0];                                                                                                    \
-        if (count == FOLD_ROWS) {                                                                                                \
-            const T *b = rows[1], *c = rows[2], *d = rows[3], *e = rows[4], *f = rows[5], *g = rows[6], *h = rows[7];            \
-            for (int64_t i = 0; i < n; i++)                                                                                      \
-                acc[i] = acc[i] + ONE_##TYPE(a[i]) + ONE_##TYPE(b[i]) + ONE_##TYPE(c[i]) + ONE_##TYPE(d[i]) + ONE_##TYPE(e[i]) + \
-                         ONE_##TYPE(f[i]) + ONE_##TYPE(g[i]) + ONE_##TYPE(h[i]);                                                 \
-            return;                                                                                                              \
-        }                                                                                                                        \
-        for (int r = 0; r < count; r++) {                                                                                        \
-            a = rows[r];                                                                                                         \
-            for (int64_t i = 0; i < n; i++)                                                                                      \
-                acc[i] += ONE_##TYPE(a[i]);                                                                                      \
-        }                                                                                                                        \
+#define ADD_ROWS_OF(TYPE, T)                                                                       \
+    KERN_CLONES static void add_rows_##TYPE(double *restrict acc, const void *const *rows,         \
+                                            int count, int64_t n)                                  \
+    {                                                                                              \
+        const T *a = rows[0];                                                                      \
+        if (count == FOLD_ROWS) {                                                                  \
+            const T *b = rows[1], *c = rows[2], *d = rows[3], *e = rows[4], *f = rows[5],          \
+                    *g = rows[6], *h = rows[7];                                                    \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                acc[i] = acc[i] + ONE_##TYPE(a[i]) + ONE_##TYPE(b[i]) + ONE_##TYPE(c[i]) +         \
+                         ONE_##TYPE(d[i]) + ONE_##TYPE(e[i]) + ONE_##TYPE(f[i]) +                  \
+                         ONE_##TYPE(g[i]) + ONE_##TYPE(h[i]);                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int r = 0; r < count; r++) {                                                          \
+            a = rows[r];                                                                           \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                acc[i] += ONE_##TYPE(a[i]);                                                        \
+        }                                                                                          \
     }
 ADD_ROWS_OF(F64, double)
 ADD_ROWS_OF(F32, float)
@@ -80,7 +84,8 @@ static double sum_tile(const struct fold *f, const void *x, int64_t n)
     }
 }
 
-static void sum_rows(const struct fold *f, double *acc, const void *const *rows, int count, int64_t n)
+static void sum_rows(const struct fold *f, double *acc, const void *const *rows, int count,
+                     int64_t n)
 {
     char room[LOADER_ROOM] __attribute__((aligned(64)));
     switch (sum_type(f->x)) {
@@ -91,7 +96,9 @@ static void sum_rows(const struct fold *f, double *acc, const void *const *rows,
     if (!f->in.convert)
         add_rows_F32(acc, rows, count, n);
     for (int r = 0; f->in.convert && r < count; r++)
-        add_rows_F32(acc, (const void *const[]){loader_read(&f->in, room, rows[r], (int64_t)f->in.from, n)}, 1, n);
+        add_rows_F32(
+            acc, (const void *const[]){loader_read(&f->in, room, rows[r], (int64_t)f->in.from, n)},
+            1, n);
 }
 
 /* ---- the others ---- */
@@ -210,7 +217,10 @@ void fold_rows(const struct fold *f, void *acc, const void *const *rows, int cou
     }
 }
 
-void fold_join(const struct fold *f, void *acc, const void *next, int64_t n) { f->fn(acc, (const void *const[]){acc, next}, n); }
+void fold_join(const struct fold *f, void *acc, const void *next, int64_t n)
+{
+    f->fn(acc, (const void *const[]){acc, next}, n);
+}
 
 void fold_store(const struct fold *f, char *out, int64_t stride, const void *acc, int64_t n)
 {
@@ -221,13 +231,14 @@ void fold_store(const struct fold *f, char *out, int64_t stride, const void *acc
 
 bool fold_widens(enum dtype acc, enum dtype x)
 {
-    return acc == x || (dtype_is_float(acc) && dtype_is_float(x) && dtype_bits(acc) > dtype_bits(x));
+    return acc == x ||
+           (dtype_is_float(acc) && dtype_is_float(x) && dtype_bits(acc) > dtype_bits(x));
 }
 
 /* ---- how to fold ---- */
 
-void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x, enum dtype acc, enum dtype work,
-               const void *init)
+void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x,
+               enum dtype acc, enum dtype work, const void *init)
 {
     struct loader start;
     union kern_cell cell;
@@ -255,7 +266,8 @@ int64_t fold_block(const struct fold *f, int64_t under, int64_t results)
     return tiles * KERN_TILE < under ? tiles * KERN_TILE : under;
 }
 
-bool fold_down_columns(const struct fold *f, int64_t columns, int64_t column_stride, int64_t row, int64_t row_stride)
+bool fold_down_columns(const struct fold *f, int64_t columns, int64_t column_stride, int64_t row,
+                       int64_t row_stride)
 {
     int64_t width = (int64_t)f->in.from;
     if (columns == 0)

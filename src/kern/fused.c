@@ -1,17 +1,20 @@
 /*
- * fused.c: several tile kernels, and folds of rows, in one pass over their operands (no kernel of its own). Each element is
- * computed by the same kernels in the same order as with one pass for each of them, so the bits are the same.
+ * fused.c: several tile kernels, and folds of rows, in one pass over their operands (no kernel of
+ * its own). Each element is computed by the same kernels in the same order as with one pass for
+ * each of them, so the bits are the same.
  *
- * The loop goes block by block: a block is several rows, or a piece of one, with about as many elements as a tile has.
- * Where elements depend on a fold of their row (the maximum that a softmax subtracts), a block consists of whole rows,
- * which stay in the caches from op to op. Views that are not packed along a block are gathered into tiles of their own;
- * what is repeated is gathered once for each thread. A team shares the blocks, in parts that depend on the shape alone.
- * Rows that are folded in several blocks (fold.h) are cut into these.
+ * The loop goes block by block: a block is several rows, or a piece of one, with about as many
+ * elements as a tile has. Where elements depend on a fold of their row (the maximum that a softmax
+ * subtracts), a block consists of whole rows, which stay in the caches from op to op. Views that
+ * are not packed along a block are gathered into tiles of their own; what is repeated is gathered
+ * once for each thread. A team shares the blocks, in parts that depend on the shape alone. Rows
+ * that are folded in several blocks (fold.h) are cut into these.
  */
 #include "kern/fused.h"
 
 enum {
-    FOLD_TILE = 4 * KERN_TILE, /* elements of a tile, where rows are folded; more if a row is longer and must be whole */
+    FOLD_TILE = 4 * KERN_TILE, /* elements of a tile, where rows are folded; more if a row is longer
+                                  and must be whole */
     SHARE = 1 << 15,           /* elements of a part */
     WORTH_A_TEAM = 1 << 19,    /* elements, times the work done on each */
     FEW_ROWS = 8,              /* with fewer rows than this, long rows are cut */
@@ -38,7 +41,8 @@ struct loop {
     enum way ways[KERN_FUSED_VIEWS];
     bool fetches[KERN_FUSED_VIEWS]; /* it is large, and read from one end to the other */
     bool streams[KERN_FUSED_RESULTS];
-    bool claims[KERN_FUSED_RESULTS]; /* it is large, and its cache lines are claimed before it is written */
+    bool claims[KERN_FUSED_RESULTS]; /* it is large, and its cache lines are claimed before it is
+                                        written */
     bool any_gathered, any_panel;
     int64_t rows, columns;
     int64_t block_rows, block_columns; /* one of them is 1, or all columns */
@@ -63,7 +67,8 @@ struct block {
     bool last; /* of its rows */
 };
 
-/* ---- room: for each thread a head, tiles of values, views and results, cells of folds; then cells of segments ---- */
+/* ---- room: for each thread a head, tiles of values, views and results, cells of folds; then cells
+ * of segments ---- */
 
 enum { LINE = 64 };
 
@@ -77,7 +82,10 @@ static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
 }
 
 /* Where rows are short, folds are many ops on few elements: the longer a block, the better. */
-static int64_t full_tile(const struct kern_fused *f) { return f->fold_count > 0 ? FOLD_TILE : KERN_TILE; }
+static int64_t full_tile(const struct kern_fused *f)
+{
+    return f->fold_count > 0 ? FOLD_TILE : KERN_TILE;
+}
 
 static int64_t tile_elements(const struct kern_fused *f)
 {
@@ -87,7 +95,10 @@ static int64_t tile_elements(const struct kern_fused *f)
     return rows < most && columns < most && rows * columns < most ? rows * columns : most;
 }
 
-static size_t tile_bytes(const struct kern_fused *f) { return in_lines((size_t)tile_elements(f) * f->width); }
+static size_t tile_bytes(const struct kern_fused *f)
+{
+    return in_lines((size_t)tile_elements(f) * f->width);
+}
 
 /* For the cells of a fold: there are no more rows than elements, nor than a tile has. */
 static size_t cell_bytes(const struct kern_fused *f)
@@ -98,7 +109,8 @@ static size_t cell_bytes(const struct kern_fused *f)
 
 static size_t seat_bytes(const struct kern_fused *f)
 {
-    return in_lines(sizeof(struct seat)) + (size_t)(f->tile_count + f->view_count + f->result_count) * tile_bytes(f) +
+    return in_lines(sizeof(struct seat)) +
+           (size_t)(f->tile_count + f->view_count + f->result_count) * tile_bytes(f) +
            (size_t)f->fold_count * 2 * cell_bytes(f);
 }
 
@@ -107,12 +119,15 @@ static size_t most_segments(const struct kern_fused *f)
 {
     int64_t rows, columns;
     sizes(f, &rows, &columns);
-    return f->fold_count == 0 || f->whole_rows || rows >= FEW_ROWS ? 0 : (size_t)(rows * ratio_up(columns, KERN_TILE));
+    return f->fold_count == 0 || f->whole_rows || rows >= FEW_ROWS
+               ? 0
+               : (size_t)(rows * ratio_up(columns, KERN_TILE));
 }
 
 size_t kern_fused_room(const struct kern_fused *f, int members)
 {
-    return (size_t)members * seat_bytes(f) + (size_t)f->fold_count * most_segments(f) * sizeof(union kern_cell);
+    return (size_t)members * seat_bytes(f) +
+           (size_t)f->fold_count * most_segments(f) * sizeof(union kern_cell);
 }
 
 static struct seat *seat_of(const struct loop *l, int member)
@@ -120,9 +135,15 @@ static struct seat *seat_of(const struct loop *l, int member)
     return (struct seat *)(void *)(l->seats + (size_t)member * l->seat_bytes);
 }
 
-static char *tile(const struct loop *l, const struct seat *s, int k) { return s->tiles + (size_t)k * l->tile_bytes; }
+static char *tile(const struct loop *l, const struct seat *s, int k)
+{
+    return s->tiles + (size_t)k * l->tile_bytes;
+}
 
-static char *view_tile(const struct loop *l, const struct seat *s, int k) { return tile(l, s, l->f->tile_count + k); }
+static char *view_tile(const struct loop *l, const struct seat *s, int k)
+{
+    return tile(l, s, l->f->tile_count + k);
+}
 
 static char *result_tile(const struct loop *l, const struct seat *s, int k)
 {
@@ -131,7 +152,8 @@ static char *result_tile(const struct loop *l, const struct seat *s, int k)
 
 static char *segment_cell(const struct loop *l, int fold, int64_t row, int64_t segment)
 {
-    return l->cells + (size_t)((fold * l->rows + row) * l->segments + segment) * sizeof(union kern_cell);
+    return l->cells +
+           (size_t)((fold * l->rows + row) * l->segments + segment) * sizeof(union kern_cell);
 }
 
 /* ---- the shape of the loop ---- */
@@ -166,7 +188,8 @@ static void make_nests(struct loop *l, bool *of_rows)
     }
     nest_merge(&l->outer);
     nest_merge(&l->inner);
-    if (f->row_rank == f->rank && l->outer.rank > 0) { /* rows are not needed: take the longest runs there are */
+    if (f->row_rank == f->rank &&
+        l->outer.rank > 0) { /* rows are not needed: take the longest runs there are */
         struct nest *all = &l->outer;
         int64_t along[NEST_MAX_VIEWS];
         for (int k = 0; k < f->view_count; k++)
@@ -213,7 +236,8 @@ static void init_folds(struct loop *l)
     for (int k = 0; k < f->op_count && f->fold_count > 0; k++) {
         const struct kern_fused_op *op = &f->ops[k];
         if (op->kind == KERN_FUSED_FOLD)
-            fused_fold_init(&l->folds[op->cell], op->fold, l->views[op->args[1]].data, l->rows, l->columns);
+            fused_fold_init(&l->folds[op->cell], op->fold, l->views[op->args[1]].data, l->rows,
+                            l->columns);
     }
 }
 
@@ -235,8 +259,9 @@ static bool is_worth_a_panel(const struct loop *l, int k, size_t width)
 {
     const struct nest *n = &l->inner;
     const int64_t stride = n->rank > 0 ? n->strides[k][n->rank - 1] : 0;
-    return (stride >= FAR_APART || stride <= -FAR_APART) && l->rows >= PANEL_ROWS && l->segments == 1 &&
-           l->columns >= PANEL_ROWS && panel_rows(l) * l->columns * (int64_t)width <= PANEL_BYTES;
+    return (stride >= FAR_APART || stride <= -FAR_APART) && l->rows >= PANEL_ROWS &&
+           l->segments == 1 && l->columns >= PANEL_ROWS &&
+           panel_rows(l) * l->columns * (int64_t)width <= PANEL_BYTES;
 }
 
 static enum way choose_way(const struct loop *l, int k, bool of_rows)
@@ -263,7 +288,8 @@ static bool in_place(const struct loop *l, int result)
     return false;
 }
 
-/* A fold alone runs from end to end as fast as the processor can prefetch; with several ops it does not. */
+/* A fold alone runs from end to end as fast as the processor can prefetch; with several ops it does
+ * not. */
 static bool only_folds(const struct kern_fused *f)
 {
     for (int k = 0; k < f->op_count && f->fold_count == 1; k++)
@@ -272,7 +298,8 @@ static bool only_folds(const struct kern_fused *f)
     return f->fold_count == 1;
 }
 
-static void loop_init(struct loop *l, const struct kern_fused *f, const struct view *results, const struct view *views)
+static void loop_init(struct loop *l, const struct kern_fused *f, const struct view *results,
+                      const struct view *views)
 {
     bool of_rows[KERN_FUSED_VIEWS];
     l->f = f;
@@ -287,7 +314,8 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
     const bool fetches = !only_folds(f);
     for (int k = 0; k < f->view_count; k++) {
         l->ways[k] = choose_way(l, k, of_rows[k]);
-        l->fetches[k] = fetches && l->ways[k] == WAY_IN_PLACE && (l->outer.rank == 0 || !is_zero(&l->outer, k)) &&
+        l->fetches[k] = fetches && l->ways[k] == WAY_IN_PLACE &&
+                        (l->outer.rank == 0 || !is_zero(&l->outer, k)) &&
                         l->rows * l->columns * (int64_t)dtype_bytes(views[k].dtype) >= FETCH_FROM;
         l->any_panel |= l->ways[k] == WAY_PANEL;
         l->any_gathered |= l->ways[k] == WAY_GATHERED || l->ways[k] == WAY_ROWS_GATHERED;
@@ -296,9 +324,11 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
         l->part_rows = round_up(l->part_rows, panel_rows(l));
     for (int r = 0; r < f->result_count; r++) {
         const size_t width = f->results[r].width;
-        l->streams[r] = !f->results[r].rows && l->rows * l->columns >= COPY_STREAM_FROM / (int64_t)width && !in_place(l, r);
-        l->claims[r] =
-            !l->streams[r] && !f->results[r].rows && !in_place(l, r) && l->rows * l->columns >= FETCH_FROM / (int64_t)width;
+        l->streams[r] = !f->results[r].rows &&
+                        l->rows * l->columns >= COPY_STREAM_FROM / (int64_t)width &&
+                        !in_place(l, r);
+        l->claims[r] = !l->streams[r] && !f->results[r].rows && !in_place(l, r) &&
+                       l->rows * l->columns >= FETCH_FROM / (int64_t)width;
     }
     l->tile_bytes = tile_bytes(f);
     l->seat_bytes = seat_bytes(f);
@@ -306,11 +336,11 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
 
 /* ---- gathering ---- */
 
-#define FILL(W)                                                                                                                  \
-    KERN_CLONES static void fill_##W(W *out, W x, int64_t n)                                                                     \
-    {                                                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                                                          \
-            out[i] = x;                                                                                                          \
+#define FILL(W)                                                                                    \
+    KERN_CLONES static void fill_##W(W *out, W x, int64_t n)                                       \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = x;                                                                            \
     }
 FILL(kern_w1)
 FILL(kern_w2)
@@ -331,7 +361,8 @@ static void fill(void *out, const void *x, size_t width, int64_t n)
 }
 
 /* Gathers columns of a row that begins at `from`. */
-static void gather_row(const struct loop *l, int k, char *to, const char *from, int64_t column, int64_t count)
+static void gather_row(const struct loop *l, int k, char *to, const char *from, int64_t column,
+                       int64_t count)
 {
     const struct nest *n = &l->inner;
     const size_t width = dtype_bytes(l->views[k].dtype);
@@ -383,7 +414,10 @@ static void walk_to(struct nest_walk *w, const struct loop *l, int64_t row)
     }
 }
 
-static bool has_panel(const struct loop *l, const struct seat *s, int k) { return l->ways[k] == WAY_PANEL && s->panels[k]; }
+static bool has_panel(const struct loop *l, const struct seat *s, int k)
+{
+    return l->ways[k] == WAY_PANEL && s->panels[k];
+}
 
 static char *panel_at(const struct loop *l, const struct seat *s, int k, const struct block *b)
 {
@@ -391,8 +425,10 @@ static char *panel_at(const struct loop *l, const struct seat *s, int k, const s
     return s->panels[k] + (row * l->columns + b->column) * (int64_t)dtype_bytes(l->views[k].dtype);
 }
 
-/* Copies rows of a view, from `row`, where `w` is, as many as are evenly spaced, to their places in the panel. */
-static void copy_to_panel(const struct loop *l, const struct seat *s, int k, const struct nest_walk *w, int64_t row, int64_t rows)
+/* Copies rows of a view, from `row`, where `w` is, as many as are evenly spaced, to their places in
+ * the panel. */
+static void copy_to_panel(const struct loop *l, const struct seat *s, int k,
+                          const struct nest_walk *w, int64_t row, int64_t rows)
 {
     struct view x = {.dtype = l->views[k].dtype, .rank = 1 + l->inner.rank, .data = w->at[k]}, out;
     const int64_t width = (int64_t)dtype_bytes(x.dtype);
@@ -403,7 +439,8 @@ static void copy_to_panel(const struct loop *l, const struct seat *s, int k, con
         x.dims[1 + d] = l->inner.dims[d];
         x.strides[1 + d] = l->inner.strides[k][d];
     }
-    view_dense(&out, x.dtype, x.rank, x.dims, s->panels[k] + row % panel_rows(l) * l->columns * width);
+    view_dense(&out, x.dtype, x.rank, x.dims,
+               s->panels[k] + row % panel_rows(l) * l->columns * width);
     kern_copy(NULL, &out, &x);
 }
 
@@ -420,14 +457,16 @@ static void fill_panels(const struct loop *l, const struct seat *s, int64_t row,
     }
 }
 
-/* What follows the block in memory is usually the next block; while the ops work on this one, nothing else would fetch it. */
+/* What follows the block in memory is usually the next block; while the ops work on this one,
+ * nothing else would fetch it. */
 static void fetch_next(const char *at, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes; k += LINE)
         __builtin_prefetch(at + bytes + k, 0, 2);
 }
 
-/* Claims the cache lines that a result will be written to, before its ops run, so that they arrive meanwhile. */
+/* Claims the cache lines that a result will be written to, before its ops run, so that they arrive
+ * meanwhile. */
 static void claim(const char *at, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes; k += LINE)
@@ -435,7 +474,8 @@ static void claim(const char *at, int64_t bytes)
 }
 
 /* Gathers the views for a block whose rows begin where `w` is, and moves `w` past them. */
-static void gather(const struct loop *l, const struct seat *s, const struct block *b, struct nest_walk *w, char **at)
+static void gather(const struct loop *l, const struct seat *s, const struct block *b,
+                   struct nest_walk *w, char **at)
 {
     const struct kern_fused *f = l->f;
     for (int k = 0; k < f->view_count; k++) {
@@ -447,13 +487,15 @@ static void gather(const struct loop *l, const struct seat *s, const struct bloc
         if (l->fetches[k])
             fetch_next(at[k], b->rows * b->columns * (int64_t)width);
     }
-    const bool stays = b->column + b->columns < l->columns; /* the next block belongs to the same row */
+    const bool stays =
+        b->column + b->columns < l->columns; /* the next block belongs to the same row */
     for (int64_t r = 0; r < b->rows; r++) {
         for (int k = 0; k < f->view_count && (l->any_gathered || l->any_panel); k++) {
             const size_t width = dtype_bytes(l->views[k].dtype);
             char *to = view_tile(l, s, k);
             if (l->ways[k] == WAY_GATHERED || (l->ways[k] == WAY_PANEL && !s->panels[k]))
-                gather_row(l, k, to + (size_t)(r * b->columns) * width, w->at[k], b->column, b->columns);
+                gather_row(l, k, to + (size_t)(r * b->columns) * width, w->at[k], b->column,
+                           b->columns);
             else if (l->ways[k] == WAY_ROWS_GATHERED)
                 memcpy(to + (size_t)r * width, w->at[k], width);
         }
@@ -467,7 +509,8 @@ static void gather(const struct loop *l, const struct seat *s, const struct bloc
 struct run {
     const struct loop *l;
     struct seat *s;
-    char *at[KERN_FUSED_VIEWS + KERN_FUSED_OPS + KERN_FUSED_RESULTS]; /* where views, tiles and results are */
+    char *at[KERN_FUSED_VIEWS + KERN_FUSED_OPS +
+             KERN_FUSED_RESULTS]; /* where views, tiles and results are */
     struct block b;
 };
 
@@ -502,7 +545,8 @@ static void repeat(const struct run *r, const struct kern_fused_op *op, char *ou
 {
     const char *x = r->at[op->args[0]];
     for (int64_t k = 0; k < r->b.rows; k++)
-        fill(out + (size_t)(k * r->b.columns) * op->width, x + (size_t)k * op->width, op->width, r->b.columns);
+        fill(out + (size_t)(k * r->b.columns) * op->width, x + (size_t)k * op->width, op->width,
+             r->b.columns);
 }
 
 static void fold(const struct run *r, const struct kern_fused_op *op, char *out)
@@ -569,7 +613,8 @@ static void make_ready(const struct loop *l, struct seat *s)
         if (l->ways[k] == WAY_ONCE)
             gather_once(l, s, k);
         if (l->ways[k] == WAY_PANEL) /* without memory it is gathered */
-            s->panels[k] = mem_alloc((size_t)(panel_rows(l) * l->columns) * dtype_bytes(l->views[k].dtype));
+            s->panels[k] =
+                mem_alloc((size_t)(panel_rows(l) * l->columns) * dtype_bytes(l->views[k].dtype));
     }
     for (int k = 0; k < f->op_count; k++)
         if (f->ops[k].once)
@@ -653,8 +698,8 @@ static void finish_rows(const struct loop *l)
     }
 }
 
-void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
-                    void *room)
+void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results,
+                    const struct view *views, void *room)
 {
     struct loop l;
     const int members = team_size(team);
@@ -667,7 +712,8 @@ void kern_run_fused(struct team *team, const struct kern_fused *f, const struct 
         struct seat *s = seat_of(&l, m);
         s->ready = false;
         s->tiles = (char *)s + in_lines(sizeof *s);
-        char *cells = s->tiles + (size_t)(f->tile_count + f->view_count + f->result_count) * l.tile_bytes;
+        char *cells =
+            s->tiles + (size_t)(f->tile_count + f->view_count + f->result_count) * l.tile_bytes;
         for (int k = 0; k < f->fold_count; k++, cells += 2 * cell_bytes(f))
             s->cells[k] = (struct fused_cells){cells, cells + cell_bytes(f), 0};
     }

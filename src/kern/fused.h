@@ -14,14 +14,17 @@ struct fused_fold {
 };
 /* Packed accumulators, one for each of the rows that are done together. */
 struct fused_cells {
-    char *last, *before; /* for the block of columns that is being folded; for all blocks before it */
-    int64_t from;        /* the first column that is folded into these */
+    char *last,
+        *before;  /* for the block of columns that is being folded; for all blocks before it */
+    int64_t from; /* the first column that is folded into these */
 };
-void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void *init, int64_t rows, int64_t columns);
+void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void *init,
+                     int64_t rows, int64_t columns);
 /* Folds n packed columns of each row: KERN_TILE of them, or all that are left. */
-void fused_fold_rows(const struct fused_fold *f, const struct fused_cells *c, const char *x, int64_t rows, int64_t column,
-                     int64_t n);
+void fused_fold_rows(const struct fused_fold *f, const struct fused_cells *c, const char *x,
+                     int64_t rows, int64_t column, int64_t n);
 /* Stores the results, after the last column. */
-void fused_fold_finish(const struct fused_fold *f, const struct fused_cells *c, char *out, int64_t rows, int64_t columns);
+void fused_fold_finish(const struct fused_fold *f, const struct fused_cells *c, char *out,
+                       int64_t rows, int64_t columns);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * fused_fold.c: the folds of fused loops (spec: Reduce), over rows that are packed in a tile. The order of folding is that of
- * fold.h for an operand that is stored row by row.
+ * fused_fold.c: the folds of fused loops (spec: Reduce), over rows that are packed in a tile. The
+ * order of folding is that of fold.h for an operand that is stored row by row.
  */
 #include "kern/fused.h"
 #include "kern/tile.h"
@@ -8,10 +8,12 @@
 bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc)
 {
     const char *opcode = kern_combine_opcode(combine);
-    return opcode && fold_widens(acc, x) && kern_find_elementwise(opcode, combine_work_type(combine, acc));
+    return opcode && fold_widens(acc, x) &&
+           kern_find_elementwise(opcode, combine_work_type(combine, acc));
 }
 
-void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void *init, int64_t rows, int64_t columns)
+void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void *init,
+                     int64_t rows, int64_t columns)
 {
     const enum dtype work = combine_work_type(k->combine, k->acc);
     fold_init(&f->fold, k->combine, k->out, k->x, k->acc, work, init);
@@ -19,12 +21,14 @@ void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void
     if (k->squares)
         f->fold.sum_bf16 = tile_set()->find_squares();
     f->block = fold_block(&f->fold, columns, rows);
-    f->down = columns < KERN_TILE && fold_down_columns(&f->fold, rows > 1 ? rows : 0, columns * width, columns, width);
+    f->down = columns < KERN_TILE &&
+              fold_down_columns(&f->fold, rows > 1 ? rows : 0, columns * width, columns, width);
     f->x_width = (size_t)width;
 }
 
 /* Folds the columns, one after the other, into the cells of all rows. */
-static void fold_down(const struct fused_fold *f, char *cells, const char *x, int64_t rows, int64_t n)
+static void fold_down(const struct fused_fold *f, char *cells, const char *x, int64_t rows,
+                      int64_t n)
 {
     char column[LOADER_ROOM] __attribute__((aligned(64)));
     const void *at = column;
@@ -36,7 +40,8 @@ static void fold_down(const struct fused_fold *f, char *cells, const char *x, in
 }
 
 /* Begins a new block of columns: joins the result of the last one to that of all before it. */
-static void begin_block(const struct fused_fold *f, char *cell, char *before, int64_t column, int64_t from)
+static void begin_block(const struct fused_fold *f, char *cell, char *before, int64_t column,
+                        int64_t from)
 {
     if (column - from == f->block)
         memcpy(before, cell, f->fold.width);
@@ -45,24 +50,27 @@ static void begin_block(const struct fused_fold *f, char *cell, char *before, in
     fold_start(&f->fold, cell, 1, column == 0);
 }
 
-void fused_fold_rows(const struct fused_fold *f, const struct fused_cells *c, const char *x, int64_t rows, int64_t column,
-                     int64_t n)
+void fused_fold_rows(const struct fused_fold *f, const struct fused_cells *c, const char *x,
+                     int64_t rows, int64_t column, int64_t n)
 {
     if (f->down) {
         fold_down(f, c->last, x, rows, n);
         return;
     }
     for (int64_t r = 0; r < rows; r++, x += (size_t)n * f->x_width) {
-        char *cell = c->last + (size_t)r * f->fold.width, *before = c->before + (size_t)r * f->fold.width;
+        char *cell = c->last + (size_t)r * f->fold.width,
+             *before = c->before + (size_t)r * f->fold.width;
         for (int64_t done = 0; done < n; done += KERN_TILE) {
             if ((column + done) % f->block == 0)
                 begin_block(f, cell, before, column + done, c->from);
-            fold_tile(&f->fold, cell, x + (size_t)done * f->x_width, n - done < KERN_TILE ? n - done : KERN_TILE);
+            fold_tile(&f->fold, cell, x + (size_t)done * f->x_width,
+                      n - done < KERN_TILE ? n - done : KERN_TILE);
         }
     }
 }
 
-void fused_fold_finish(const struct fused_fold *f, const struct fused_cells *c, char *out, int64_t rows, int64_t columns)
+void fused_fold_finish(const struct fused_fold *f, const struct fused_cells *c, char *out,
+                       int64_t rows, int64_t columns)
 {
     const bool joins = columns - c->from > f->block;
     if (joins)

@@ -26,28 +26,32 @@ int64_t kern_load_index(enum dtype t, const void *p)
     }
 }
 
-/* What gather and scatter have in common: an index tuple for each position of the batch dimensions, and a window of the array for
- * each tuple. `whole` is the gather's result or the scatter's updates. */
+/* What gather and scatter have in common: an index tuple for each position of the batch dimensions,
+ * and a window of the array for each tuple. `whole` is the gather's result or the scatter's
+ * updates. */
 struct windows {
     struct nest batch; /* views: whole, indices, array */
     enum dtype index_type;
     int map_count;
-    int64_t component_stride;               /* from one component of a tuple to the next */
-    int64_t stride[VIEW_MAX_RANK];          /* of the array, for component k */
-    int64_t limit[VIEW_MAX_RANK];           /* greatest start of component k that keeps the window inside */
-    bool fits;                              /* windows aren't empty and no larger than the array */
+    int64_t component_stride;      /* from one component of a tuple to the next */
+    int64_t stride[VIEW_MAX_RANK]; /* of the array, for component k */
+    int64_t limit[VIEW_MAX_RANK];  /* greatest start of component k that keeps the window inside */
+    bool fits;                     /* windows aren't empty and no larger than the array */
     struct view whole_window, array_window; /* views of one window; only their data is to be set */
-    bool fixed[VIEW_MAX_RANK];              /* by dimension of the array: all windows begin at the same index of it */
+    bool fixed[VIEW_MAX_RANK]; /* by dimension of the array: all windows begin at the same index of
+                                  it */
 };
 
-/* Makes the views of one window on both sides; window[d] is its size along dimension d of the array. */
+/* Makes the views of one window on both sides; window[d] is its size along dimension d of the
+ * array. */
 static void window_views(struct windows *w, const struct view *whole, const struct view *array,
                          const struct kern_gather_dims *dims, const int64_t *window)
 {
     int64_t kept[VIEW_MAX_RANK];
     int count = 0;
     for (int d = 0; d < array->rank; d++)
-        if (!i64_in(dims->collapsed, dims->collapsed_count, d) && !i64_in(dims->operand_batching, dims->batching_count, d))
+        if (!i64_in(dims->collapsed, dims->collapsed_count, d) &&
+            !i64_in(dims->operand_batching, dims->batching_count, d))
             kept[count++] = d;
     view_pick(&w->whole_window, whole, count, dims->offset_dims);
     view_pick(&w->array_window, array, count, kept);
@@ -57,10 +61,11 @@ static void window_views(struct windows *w, const struct view *whole, const stru
     }
 }
 
-/* Makes the nest of batch positions, which steps through the indices (all dimensions but index_vector_dim), through the
- * dimensions of `whole` that are no offsets, and through the array's batching dimensions. */
-static void batch_nest(struct windows *w, const struct view *whole, const struct view *array, const struct view *indices,
-                       const struct kern_gather_dims *dims)
+/* Makes the nest of batch positions, which steps through the indices (all dimensions but
+ * index_vector_dim), through the dimensions of `whole` that are no offsets, and through the array's
+ * batching dimensions. */
+static void batch_nest(struct windows *w, const struct view *whole, const struct view *array,
+                       const struct view *indices, const struct kern_gather_dims *dims)
 {
     nest_init(&w->batch, 3);
     int id = 0;
@@ -73,19 +78,22 @@ static void batch_nest(struct windows *w, const struct view *whole, const struct
         for (int k = 0; k < dims->batching_count; k++)
             if (dims->indices_batching[k] == id)
                 array_stride = array->strides[dims->operand_batching[k]];
-        nest_add(&w->batch, whole->dims[d], (int64_t[]){whole->strides[d], indices->strides[id], array_stride});
+        nest_add(&w->batch, whole->dims[d],
+                 (int64_t[]){whole->strides[d], indices->strides[id], array_stride});
         id++;
     }
 }
 
-static void windows_init(struct windows *w, const struct view *whole, const struct view *array, const struct view *indices,
-                         const struct kern_gather_dims *dims, const int64_t *window)
+static void windows_init(struct windows *w, const struct view *whole, const struct view *array,
+                         const struct view *indices, const struct kern_gather_dims *dims,
+                         const int64_t *window)
 {
     window_views(w, whole, array, dims, window);
     batch_nest(w, whole, array, indices, dims);
     w->index_type = indices->dtype;
     w->map_count = dims->map_count;
-    w->component_stride = dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
+    w->component_stride =
+        dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
     w->fits = true;
     for (int d = 0; d < array->rank; d++)
         w->fits &= window[d] > 0 && window[d] <= array->dims[d];
@@ -121,8 +129,8 @@ static bool exact_offset(const struct windows *w, const char *tuple, int64_t *of
     return true;
 }
 
-/* The processor can't guess which windows come next, but the indices tell: the beginning of each window is prefetched some
- * windows ahead, within a run of the batch. */
+/* The processor can't guess which windows come next, but the indices tell: the beginning of each
+ * window is prefetched some windows ahead, within a run of the batch. */
 enum { WINDOWS_AHEAD = 4, BYTES_AHEAD = 512, LINE = 64 };
 
 static void fetch(const char *at, int64_t bytes)
@@ -140,7 +148,8 @@ static int64_t bytes_ahead(const struct view *window)
     return bytes < BYTES_AHEAD ? bytes : BYTES_AHEAD;
 }
 
-/* Windows [from, limit) of a batch, in runs along its innermost dimension, within which windows ahead can be seen. */
+/* Windows [from, limit) of a batch, in runs along its innermost dimension, within which windows
+ * ahead can be seen. */
 struct batch_run {
     struct nest_walk walk; /* over the outer dimensions */
     char *at[3];           /* the place of the run's first window in each view */
@@ -157,7 +166,8 @@ static bool run_begin(struct batch_run *r, int64_t skipped)
     return r->n > 0;
 }
 
-static bool run_start(struct batch_run *r, const struct nest *batch, char *const *at, int64_t from, int64_t limit)
+static bool run_start(struct batch_run *r, const struct nest *batch, char *const *at, int64_t from,
+                      int64_t limit)
 {
     int d = batch->rank - 1;
     r->length = d < 0 ? 1 : batch->dims[d];
@@ -185,12 +195,13 @@ struct gather {
 };
 
 /* Windows of one element need no planned copy. */
-#define TAKE_ELEMENTS(W)                                                                                                         \
-    static void take_##W(const struct windows *w, const struct batch_run *r)                                                     \
-    {                                                                                                                            \
-        char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];                                                            \
-        for (int64_t i = 0; i < r->n; i++, out += r->step[0], tuple += r->step[1], operand += r->step[2])                        \
-            *(W *)(void *)out = *(const W *)(const void *)(operand + clamped_offset(w, tuple));                                  \
+#define TAKE_ELEMENTS(W)                                                                           \
+    static void take_##W(const struct windows *w, const struct batch_run *r)                       \
+    {                                                                                              \
+        char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];                              \
+        for (int64_t i = 0; i < r->n;                                                              \
+             i++, out += r->step[0], tuple += r->step[1], operand += r->step[2])                   \
+            *(W *)(void *)out = *(const W *)(const void *)(operand + clamped_offset(w, tuple));    \
     }
 TAKE_ELEMENTS(kern_w1)
 TAKE_ELEMENTS(kern_w2)
@@ -201,9 +212,12 @@ static void take_windows(const struct gather *g, const struct batch_run *r)
 {
     const struct windows *w = g->w;
     char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];
-    for (int64_t i = 0; i < r->n; i++, out += r->step[0], tuple += r->step[1], operand += r->step[2]) {
+    for (int64_t i = 0; i < r->n;
+         i++, out += r->step[0], tuple += r->step[1], operand += r->step[2]) {
         if (g->ahead > 0 && r->n - i > WINDOWS_AHEAD)
-            fetch(operand + WINDOWS_AHEAD * r->step[2] + clamped_offset(w, tuple + WINDOWS_AHEAD * r->step[1]), g->ahead);
+            fetch(operand + WINDOWS_AHEAD * r->step[2] +
+                      clamped_offset(w, tuple + WINDOWS_AHEAD * r->step[1]),
+                  g->ahead);
         copy_plan_run(&g->plan, out, operand + clamped_offset(w, tuple));
     }
 }
@@ -212,7 +226,8 @@ static void gather_part(void *context, int64_t part, int member)
 {
     const struct gather *g = context;
     struct batch_run r;
-    int64_t from = part * g->piece, limit = g->windows - from < g->piece ? g->windows : from + g->piece;
+    int64_t from = part * g->piece,
+            limit = g->windows - from < g->piece ? g->windows : from + g->piece;
     bool more = run_start(&r, &g->w->batch, g->at, from, limit);
     for (; more; more = run_next(&r))
         switch (g->width) {
@@ -233,16 +248,18 @@ static void gather_large(struct team *team, struct gather *g)
     for (bool more = run_start(&r, &g->w->batch, g->at, 0, g->windows); more; more = run_next(&r))
         for (int64_t i = 0; i < r.n; i++) {
             window.data = r.at[0] + i * r.step[0];
-            copy_plan_share(team, &g->plan, &window, r.at[2] + i * r.step[2] + clamped_offset(g->w, r.at[1] + i * r.step[1]));
+            copy_plan_share(team, &g->plan, &window,
+                            r.at[2] + i * r.step[2] +
+                                clamped_offset(g->w, r.at[1] + i * r.step[1]));
         }
 }
 
 /* spec: Gather */
-void kern_gather(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
-                 const struct kern_gather_dims *dims)
+void kern_gather(struct team *team, const struct view *out, const struct view *operand,
+                 const struct view *indices, const struct kern_gather_dims *dims)
 {
     enum { PART = 128 << 10, FEW = 8 }; /* bytes in a part, index tuples included; windows */
-    enum { NEAR = 256 << 10 };          /* bytes that fit the second cache: prefetching gains nothing */
+    enum { NEAR = 256 << 10 }; /* bytes that fit the second cache: prefetching gains nothing */
     struct windows w;
     struct gather g = {.w = &w, .at = {out->data, indices->data, operand->data}};
     size_t width = dtype_bytes(out->dtype);
@@ -272,13 +289,13 @@ void kern_gather(struct team *team, const struct view *out, const struct view *o
 /* ---- scatter ---- */
 
 /* window[d]: size along dimension d of the array, from the update's window dimensions. */
-static void update_window(const struct view *array, const struct view *updates, const struct kern_gather_dims *dims,
-                          int64_t *window)
+static void update_window(const struct view *array, const struct view *updates,
+                          const struct kern_gather_dims *dims, int64_t *window)
 {
     int k = 0;
     for (int d = 0; d < array->rank; d++) {
-        bool single =
-            i64_in(dims->collapsed, dims->collapsed_count, d) || i64_in(dims->operand_batching, dims->batching_count, d);
+        bool single = i64_in(dims->collapsed, dims->collapsed_count, d) ||
+                      i64_in(dims->operand_batching, dims->batching_count, d);
         window[d] = single ? 1 : updates->dims[dims->offset_dims[k++]];
     }
 }
@@ -291,7 +308,8 @@ struct combine_window {
     struct view out, update;
 };
 
-static void combine_window_init(struct combine_window *c, const struct view *out, const struct view *update, kern_tile_fn *fn)
+static void combine_window_init(struct combine_window *c, const struct view *out,
+                                const struct view *update, kern_tile_fn *fn)
 {
     struct nest n;
     int64_t width = (int64_t)dtype_bytes(out->dtype);
@@ -321,9 +339,9 @@ static void combine_window(struct combine_window *c, char *out, char *update)
     }
 }
 
-/* A scatter by a recognised body, cut into parts. Each part goes through all index tuples. It does either a slice of each window
- * along dimension `cut`, or those windows, in their order, whose index along a dimension where windows have one element is in the
- * part. */
+/* A scatter by a recognised body, cut into parts. Each part goes through all index tuples. It does
+ * either a slice of each window along dimension `cut`, or those windows, in their order, whose
+ * index along a dimension where windows have one element is in the part. */
 struct scatter {
     const struct windows *w;
     kern_tile_fn *fn;
@@ -336,15 +354,16 @@ struct scatter {
 
 enum { FOUND = 256 };
 
-/* The places of a part's windows that are inside the array, in lists, so that the next ones can be prefetched. */
+/* The places of a part's windows that are inside the array, in lists, so that the next ones can be
+ * prefetched. */
 struct found_windows {
     int64_t n;
     char *array[FOUND], *update[FOUND];
 };
 
 /* Finds windows among the next `count` ones of a run, from number i on. */
-static void find_windows(const struct scatter *s, const struct batch_run *r, int64_t i, int64_t count, int64_t from,
-                         int64_t limit, struct found_windows *f)
+static void find_windows(const struct scatter *s, const struct batch_run *r, int64_t i,
+                         int64_t count, int64_t from, int64_t limit, struct found_windows *f)
 {
     const struct windows *w = s->w;
     int64_t number = s->component * w->component_stride, offset;
@@ -393,8 +412,10 @@ static void scatter_part(void *context, int64_t part, int member)
         }
 }
 
-/* Decides how to cut a scatter into this many parts: wide windows that begin at the same place are cut into slices. */
-static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gather_dims *dims, const int64_t *window)
+/* Decides how to cut a scatter into this many parts: wide windows that begin at the same place are
+ * cut into slices. */
+static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gather_dims *dims,
+                        const int64_t *window)
 {
     enum { WIDE = 256 }; /* bytes */
     const struct view *v = &s->w->array_window;
@@ -412,9 +433,10 @@ static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gath
     s->parts = s->places < parts ? s->places : parts;
 }
 
-static void scatter_recognised(struct team *team, const struct view *out, const struct view *indices, const struct view *updates,
-                               const struct kern_gather_dims *dims, const int64_t *window, const struct windows *w,
-                               kern_tile_fn *fn)
+static void scatter_recognised(struct team *team, const struct view *out,
+                               const struct view *indices, const struct view *updates,
+                               const struct kern_gather_dims *dims, const int64_t *window,
+                               const struct windows *w, kern_tile_fn *fn)
 {
     enum { SHARED_FROM = 256 << 10 }; /* bytes */
     struct scatter s = {.w = w, .fn = fn, .at = {updates->data, indices->data, out->data}};
@@ -453,21 +475,23 @@ static bool call_window(const struct call_window *c)
         if (!c->body->call(c->body->context, c->args, c->results))
             return false;
         for (int k = 0; k < c->n; k++)
-            memcpy((void *)(uintptr_t)c->args[k], &c->cells[k], dtype_bytes(c->w[k].array_window.dtype));
+            memcpy((void *)(uintptr_t)c->args[k], &c->cells[k],
+                   dtype_bytes(c->w[k].array_window.dtype));
     } while (index_next(space->rank, space->dims, index));
     return true;
 }
 
 /* The address of view k's data at a batch position. */
-static char *batch_address(const struct nest_walk *walk, const struct nest *batch, int view, char *data)
+static char *batch_address(const struct nest_walk *walk, const struct nest *batch, int view,
+                           char *data)
 {
     for (int d = 0; d < walk->rank; d++)
         data += walk->index[d] * batch->strides[view][d];
     return data;
 }
 
-static bool scatter_windows_by_call(struct call_window *c, const struct view *out, const struct view *indices,
-                                    const struct view *updates)
+static bool scatter_windows_by_call(struct call_window *c, const struct view *out,
+                                    const struct view *indices, const struct view *updates)
 {
     struct nest_walk walk;
     int64_t offset;
@@ -486,11 +510,13 @@ static bool scatter_windows_by_call(struct call_window *c, const struct view *ou
     return true;
 }
 
-static bool scatter_by_call(int n, const struct view *out, const struct view *indices, const struct view *updates,
-                            const struct kern_gather_dims *dims, const int64_t *window, const struct kern_body *body)
+static bool scatter_by_call(int n, const struct view *out, const struct view *indices,
+                            const struct view *updates, const struct kern_gather_dims *dims,
+                            const int64_t *window, const struct kern_body *body)
 {
     size_t count = (size_t)n;
-    struct windows *w = mem_alloc(count * (sizeof *w + sizeof(union kern_cell) + 5 * sizeof(void *)));
+    struct windows *w =
+        mem_alloc(count * (sizeof *w + sizeof(union kern_cell) + 5 * sizeof(void *)));
     if (!w)
         return false;
     struct call_window c = {.n = n, .body = body, .w = w, .cells = (union kern_cell *)(w + count)};
@@ -508,8 +534,9 @@ static bool scatter_by_call(int n, const struct view *out, const struct view *in
 }
 
 /* spec: Scatter */
-bool kern_scatter(struct team *team, int n, const struct view *out, const struct view *indices, const struct view *updates,
-                  const struct kern_gather_dims *dims, const struct kern_body *body)
+bool kern_scatter(struct team *team, int n, const struct view *out, const struct view *indices,
+                  const struct view *updates, const struct kern_gather_dims *dims,
+                  const struct kern_body *body)
 {
     int64_t window[VIEW_MAX_RANK];
     struct windows w;

@@ -1,6 +1,6 @@
 /*
- * gemm.c: chooses lanes and instructions for products of given types (no kernel of its own). Blocks of any height are made of
- * those of gemm_block.c.
+ * gemm.c: chooses lanes and instructions for products of given types (no kernel of its own). Blocks
+ * of any height are made of those of gemm_block.c.
  */
 #include "kern/cpu.h"
 #include "kern/gemm_set.h"
@@ -17,14 +17,19 @@ static const struct gemm_set *find_set(void)
     return &gemm_set_baseline;
 }
 
-static bool is_byte(enum dtype t) { return dtype_is_integer(t) && dtype_bytes(t) == 1 && t != DT_PRED; }
-
-/* Chooses the kind, and the elements of its lanes. Integers wrap in the end, so bits above the result's width don't matter; a
- * pred is whether any product is true. */
-static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, bool wide)
+static bool is_byte(enum dtype t)
 {
-    const bool bytes = !wide && is_byte(lhs) && is_byte(rhs) && dtype_bytes(out) <= 4 && cpu_extras().vnni;
-    g->kind = bytes                   ? dtype_is_signed(lhs) ? GEMM_SIGNED_BYTES : GEMM_UNSIGNED_BYTES
+    return dtype_is_integer(t) && dtype_bytes(t) == 1 && t != DT_PRED;
+}
+
+/* Chooses the kind, and the elements of its lanes. Integers wrap in the end, so bits above the
+ * result's width don't matter; a pred is whether any product is true. */
+static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
+                            bool wide)
+{
+    const bool bytes =
+        !wide && is_byte(lhs) && is_byte(rhs) && dtype_bytes(out) <= 4 && cpu_extras().vnni;
+    g->kind = bytes ? dtype_is_signed(lhs) ? GEMM_SIGNED_BYTES : GEMM_UNSIGNED_BYTES
               : dtype_bytes(out) == 8 ? GEMM_DWORDS
                                       : GEMM_WORDS;
     g->sum = g->kind == GEMM_DWORDS ? DT_S64 : DT_S32;
@@ -37,9 +42,13 @@ static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum
 }
 
 /* Whether bf16 can represent all numbers of the type, none of them as a subnormal. */
-static bool fits_pairs(enum dtype t) { return t == DT_BF16 || (dtype_is_float(t) && dtype_bytes(t) == 1 && t != DT_F8E8M0FNU); }
+static bool fits_pairs(enum dtype t)
+{
+    return t == DT_BF16 || (dtype_is_float(t) && dtype_bytes(t) == 1 && t != DT_F8E8M0FNU);
+}
 
-void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, enum dtype work, bool wide)
+void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, enum dtype work,
+                 bool wide)
 {
     const enum dtype part = dtype_component(work);
     *g = (struct gemm){.set = find_set(), .twofold = dtype_is_complex(work)};
@@ -49,25 +58,28 @@ void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
         g->kind = part == DT_F64 ? GEMM_F64 : GEMM_F32;
         g->lhs = g->rhs = work;
         g->sum = part;
-        if (g->kind == GEMM_F32 && !wide && fits_pairs(lhs) && fits_pairs(rhs) && cpu_extras().bf16) {
+        if (g->kind == GEMM_F32 && !wide && fits_pairs(lhs) && fits_pairs(rhs) &&
+            cpu_extras().bf16) {
             g->kind = GEMM_PAIRS;
             g->lhs = g->rhs = DT_BF16;
         }
     }
     g->lane = g->kind == GEMM_F64 || g->kind == GEMM_DWORDS ? 8 : 4;
-    g->per_lane = g->kind == GEMM_PAIRS ? 2 : g->kind == GEMM_SIGNED_BYTES || g->kind == GEMM_UNSIGNED_BYTES ? 4 : 1;
+    g->per_lane = g->kind == GEMM_PAIRS                                            ? 2
+                  : g->kind == GEMM_SIGNED_BYTES || g->kind == GEMM_UNSIGNED_BYTES ? 4
+                                                                                   : 1;
     g->panel = g->set->vector * g->set->vectors;
     g->columns = g->panel / g->lane >> g->twofold;
 }
 
-void gemm_pack_part(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
-                    int64_t n, void *panel)
+void gemm_pack_part(const struct gemm *g, enum dtype type, const char *from, int64_t k_step,
+                    int64_t column_step, int64_t k, int64_t n, void *panel)
 {
     g->set->pack(g, type, from, k_step, column_step, k, n, panel, 0);
 }
 
-void gemm_pack(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k, int64_t n,
-               void *panels)
+void gemm_pack(const struct gemm *g, enum dtype type, const char *from, int64_t k_step,
+               int64_t column_step, int64_t k, int64_t n, void *panels)
 {
     const int64_t lanes = gemm_lanes(g, k), bytes = lanes * g->panel, whole = n / g->columns;
     if (k % g->per_lane != 0)
@@ -78,12 +90,14 @@ void gemm_pack(const struct gemm *g, enum dtype type, const char *from, int64_t 
     g->set->pack(g, type, from, k_step, column_step, k, n, panels, bytes);
 }
 
-void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t rows, int64_t k, int32_t *start)
+void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t rows, int64_t k,
+                 int32_t *start)
 {
     const bool is_signed = g->kind == GEMM_SIGNED_BYTES;
     for (int64_t i = 0; i < rows; i++) {
         /* signed bytes of a are shifted by 128 as well, to be added up as unsigned ones */
-        const uint32_t sum = g->set->add_bytes((const uint8_t *)a + i * a_row, k, is_signed ? 0x80 : 0);
+        const uint32_t sum =
+            g->set->add_bytes((const uint8_t *)a + i * a_row, k, is_signed ? 0x80 : 0);
         start[i] = (int32_t)(is_signed ? ((uint32_t)k * 128 - sum) * 128 : sum * 128);
     }
 }
@@ -103,7 +117,8 @@ static void add_rest(const struct gemm *g, const struct gemm_block *b, int64_t r
     char ends[GEMM_ROWS][4] = {{0}};
     struct gemm_block last = *b;
     for (int64_t r = 0; r < rows; r++)
-        memcpy(ends[r], b->a + r * b->a_row + b->lanes * b->a_lane, (size_t)(b->rest * 4 / g->per_lane));
+        memcpy(ends[r], b->a + r * b->a_row + b->lanes * b->a_lane,
+               (size_t)(b->rest * 4 / g->per_lane));
     last.a = ends[0];
     last.a_row = last.a_lane = 4;
     last.panel = (const char *)b->panel + b->lanes * g->panel;

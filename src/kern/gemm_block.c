@@ -1,7 +1,7 @@
 /*
- * gemm_block.c: the innermost loops of products (spec: DotGeneral, ConvWithGeneralPadding), compiled for each instruction set.
- * Sums of up to six rows and four vectors of columns stay in registers, while lanes of A are broadcast and multiplied with
- * vectors of a panel.
+ * gemm_block.c: the innermost loops of products (spec: DotGeneral, ConvWithGeneralPadding),
+ * compiled for each instruction set. Sums of up to six rows and four vectors of columns stay in
+ * registers, while lanes of A are broadcast and multiplied with vectors of a panel.
  */
 #include "kern/gemm_set.h"
 
@@ -21,7 +21,8 @@ typedef double doubles __attribute__((vector_size(TILE_BYTES), aligned(8), may_a
 
 #define INLINE __attribute__((always_inline)) static inline
 
-/* In assembler, since gcc 12 moves every sum of _mm512_dpbusd_epi32 to another register and half of them to memory. */
+/* In assembler, since gcc 12 moves every sum of _mm512_dpbusd_epi32 to another register and half of
+ * them to memory. */
 #if defined __AVX512F__
 #define ADD(instruction, x, y) __asm__(instruction " %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y))
 #elif defined __AVX2__
@@ -82,9 +83,15 @@ INLINE __mmask16 lanes_there(int64_t there)
     return (__mmask16)(there >= TILE_BYTES ? 0xffff : there > 0 ? (1 << there / 4) - 1 : 0);
 }
 
-INLINE words load_part(const char *at, int64_t there) { return (words)_mm512_maskz_loadu_epi32(lanes_there(there), at); }
+INLINE words load_part(const char *at, int64_t there)
+{
+    return (words)_mm512_maskz_loadu_epi32(lanes_there(there), at);
+}
 
-INLINE void store_part(char *at, words x, int64_t there) { _mm512_mask_storeu_epi32(at, lanes_there(there), (__m512i)x); }
+INLINE void store_part(char *at, words x, int64_t there)
+{
+    _mm512_mask_storeu_epi32(at, lanes_there(there), (__m512i)x);
+}
 #else
 __attribute__((noinline)) static words load_some(const char *at, int64_t there)
 {
@@ -114,15 +121,16 @@ INLINE void store_part(char *at, words x, int64_t there)
 }
 #endif
 
-/* Row r of a; rows are `step` bytes apart. Those from the third on are found from there, which takes fewer registers. */
+/* Row r of a; rows are `step` bytes apart. Those from the third on are found from there, which
+ * takes fewer registers. */
 INLINE const char *row_at(const char *a, const char *third, int64_t step, int r)
 {
     return r < 3 ? a + r * step : third + (r - 3) * step;
 }
 
 /* Stores the sums to the rows of C. */
-INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows, int vectors, bool add,
-                       words sum[GEMM_ROWS][VECTORS])
+INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows, int vectors,
+                       bool add, words sum[GEMM_ROWS][VECTORS])
 {
     const int64_t bytes = p->n * (is_wide(kind) ? 8 : 4);
     KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)
@@ -133,39 +141,43 @@ INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows
     }
 }
 
-INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t panel, int rows, int vectors)
+INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t panel, int rows,
+                      int vectors)
 {
     const int64_t row = p->a_row, lane = p->a_lane;
     const char *a = p->a, *third = p->a + 3 * row, *b = p->panel;
     words sum[GEMM_ROWS][VECTORS];
-    KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = (words){0};
+    KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)
+        sum[r][v] = (words){0};
     for (int64_t i = 0; i < p->lanes; i++, a += lane, third += lane, b += panel)
         KERN_UNROLL for (int r = 0; r < rows; r++)
         {
             const words x = spread(kind, row_at(a, third, row, r));
-            KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] =
-                add_products(kind, sum[r][v], x, *(const words *)(const void *)(b + v * TILE_BYTES));
+            KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = add_products(
+                kind, sum[r][v], x, *(const words *)(const void *)(b + v * TILE_BYTES));
         }
     if ((kind == GEMM_SIGNED_BYTES || kind == GEMM_UNSIGNED_BYTES) && p->start)
-        KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] =
-            (words)((counts)sum[r][v] + (counts)(p->start[r] - (words){0}));
+        KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)
+            sum[r][v] = (words)((counts)sum[r][v] + (counts)(p->start[r] - (words){0}));
     if (p->add)
         store_sums(kind, p, rows, vectors, true, sum);
     else
         store_sums(kind, p, rows, vectors, false, sum);
 }
 
-/* A function for each kind, number of rows and number of vectors, since gcc keeps the sums of only one block in registers. */
-#define BLOCK(kind, rows, vectors)                                                                                               \
-    __attribute__((noinline)) static void kind##_##rows##_##vectors(const struct gemm_block *p, int64_t panel)                   \
-    {                                                                                                                            \
-        add_block(kind, p, panel, rows, vectors);                                                                                \
+/* A function for each kind, number of rows and number of vectors, since gcc keeps the sums of only
+ * one block in registers. */
+#define BLOCK(kind, rows, vectors)                                                                 \
+    __attribute__((noinline)) static void kind##_##rows##_##vectors(const struct gemm_block *p,    \
+                                                                    int64_t panel)                 \
+    {                                                                                              \
+        add_block(kind, p, panel, rows, vectors);                                                  \
     }
-#define BLOCKS_OF_ROWS(kind, vectors)                                                                                            \
+#define BLOCKS_OF_ROWS(kind, vectors)                                                              \
     BLOCK(kind, 1, vectors) BLOCK(kind, 2, vectors) BLOCK(kind, 4, vectors) BLOCK(kind, 6, vectors)
-#define NAMES(kind, vectors)                                                                                                     \
-    {                                                                                                                            \
-        kind##_1_##vectors, kind##_2_##vectors, kind##_4_##vectors, kind##_6_##vectors                                           \
+#define NAMES(kind, vectors)                                                                       \
+    {                                                                                              \
+        kind##_1_##vectors, kind##_2_##vectors, kind##_4_##vectors, kind##_6_##vectors             \
     }
 #if defined __AVX512F__
 #define BLOCKS(kind) BLOCKS_OF_ROWS(kind, 1) BLOCKS_OF_ROWS(kind, 2) BLOCKS_OF_ROWS(kind, 4)

@@ -1,6 +1,7 @@
 /*
- * gemm_pack.c: packs panels of the right side of a product (no kernel of its own), compiled for each instruction set. Elements
- * are read by rows or by columns, whichever are closer together in memory, converted if needed, and put side by side.
+ * gemm_pack.c: packs panels of the right side of a product (no kernel of its own), compiled for
+ * each instruction set. Elements are read by rows or by columns, whichever are closer together in
+ * memory, converted if needed, and put side by side.
  */
 #include "kern/gemm_set.h"
 
@@ -10,7 +11,12 @@
 
 #define INLINE __attribute__((always_inline)) static inline
 
-enum { PIECE = 256 /* elements of a column at a time */, GROUP = 16 /* columns at a time */, MOST_COLUMNS = 64, MOST_LANE = 4 };
+enum {
+    PIECE = 256 /* elements of a column at a time */,
+    GROUP = 16 /* columns at a time */,
+    MOST_COLUMNS = 64,
+    MOST_LANE = 4
+};
 
 struct packing {
     const struct gemm *g;
@@ -22,7 +28,8 @@ struct packing {
 };
 
 /* `count` neighbours, packed and in the type of lanes: in place, or in `room`. */
-INLINE const char *take(const struct packing *p, char *room, const char *from, int64_t step, int64_t count)
+INLINE const char *take(const struct packing *p, char *room, const char *from, int64_t step,
+                        int64_t count)
 {
     if (!p->load.convert && (step == (int64_t)p->load.from || count == 1))
         return from;
@@ -32,27 +39,38 @@ INLINE const char *take(const struct packing *p, char *room, const char *from, i
 /* ---- rows ---- */
 
 #if defined __AVX512F__
-INLINE __mmask16 first_lanes(int64_t n) { return (__mmask16)(n >= 16 ? 0xffff : n > 0 ? (1 << n) - 1 : 0); }
+INLINE __mmask16 first_lanes(int64_t n)
+{
+    return (__mmask16)(n >= 16 ? 0xffff : n > 0 ? (1 << n) - 1 : 0);
+}
 
 /* Makes the lanes of n columns, each of up to four rows of bytes. */
-static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there,
+                       int64_t n, char *to)
 {
     const __mmask64 columns = n == MOST_COLUMNS ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
     const __m512i moved = _mm512_set1_epi8(g->moved ? -128 : 0);
     __m512i row[4];
     for (int r = 0; r < 4; r++)
-        row[r] = r < there ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(columns, rows[r]), moved) : _mm512_setzero_si512();
-    const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]), high01 = _mm512_unpackhi_epi8(row[0], row[1]);
-    const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]), high23 = _mm512_unpackhi_epi8(row[2], row[3]);
+        row[r] = r < there ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(columns, rows[r]), moved)
+                           : _mm512_setzero_si512();
+    const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]),
+                  high01 = _mm512_unpackhi_epi8(row[0], row[1]);
+    const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]),
+                  high23 = _mm512_unpackhi_epi8(row[2], row[3]);
     /* Each quarter of these vectors has four columns of the same quarter of the row. */
     const __m512i p = _mm512_unpacklo_epi16(low01, low23), q = _mm512_unpackhi_epi16(low01, low23);
-    const __m512i s = _mm512_unpacklo_epi16(high01, high23), t = _mm512_unpackhi_epi16(high01, high23);
+    const __m512i s = _mm512_unpacklo_epi16(high01, high23),
+                  t = _mm512_unpackhi_epi16(high01, high23);
     const __m512i pq = _mm512_shuffle_i32x4(p, q, 0x44), st = _mm512_shuffle_i32x4(s, t, 0x44);
-    const __m512i pq_high = _mm512_shuffle_i32x4(p, q, 0xee), st_high = _mm512_shuffle_i32x4(s, t, 0xee);
+    const __m512i pq_high = _mm512_shuffle_i32x4(p, q, 0xee),
+                  st_high = _mm512_shuffle_i32x4(s, t, 0xee);
     _mm512_mask_storeu_epi32(to, first_lanes(n), _mm512_shuffle_i32x4(pq, st, 0x88));
     _mm512_mask_storeu_epi32(to + 64, first_lanes(n - 16), _mm512_shuffle_i32x4(pq, st, 0xdd));
-    _mm512_mask_storeu_epi32(to + 128, first_lanes(n - 32), _mm512_shuffle_i32x4(pq_high, st_high, 0x88));
-    _mm512_mask_storeu_epi32(to + 192, first_lanes(n - 48), _mm512_shuffle_i32x4(pq_high, st_high, 0xdd));
+    _mm512_mask_storeu_epi32(to + 128, first_lanes(n - 32),
+                             _mm512_shuffle_i32x4(pq_high, st_high, 0x88));
+    _mm512_mask_storeu_epi32(to + 192, first_lanes(n - 48),
+                             _mm512_shuffle_i32x4(pq_high, st_high, 0xdd));
 }
 
 /* The same with two rows of bf16. */
@@ -60,13 +78,17 @@ static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, 
 {
     for (int64_t j = 0; j < n; j += GROUP) {
         const __mmask16 columns = first_lanes(n - j), second = there > 1 ? columns : 0;
-        const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(columns, rows[0] + 2 * j));
-        const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(second, rows[there - 1] + 2 * j));
-        _mm512_mask_storeu_epi32(to + 4 * j, columns, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+        const __m512i low =
+            _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(columns, rows[0] + 2 * j));
+        const __m512i high =
+            _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(second, rows[there - 1] + 2 * j));
+        _mm512_mask_storeu_epi32(to + 4 * j, columns,
+                                 _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
     }
 }
 #else
-static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there,
+                       int64_t n, char *to)
 {
     for (int64_t j = 0; j < n; j++)
         for (int r = 0; r < there; r++)
@@ -84,20 +106,21 @@ static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, 
 #endif
 
 /* A complex number becomes two lanes, one below the other: itself, and itself times i. */
-#define JOIN_COMPLEX(T, NAME)                                                                                                    \
-    static void NAME(const T *x, int64_t n, T *to, T *below)                                                                     \
-    {                                                                                                                            \
-        for (int64_t j = 0; j < n; j++) {                                                                                        \
-            to[2 * j] = x[2 * j];                                                                                                \
-            to[2 * j + 1] = x[2 * j + 1];                                                                                        \
-            below[2 * j] = -x[2 * j + 1];                                                                                        \
-            below[2 * j + 1] = x[2 * j];                                                                                         \
-        }                                                                                                                        \
+#define JOIN_COMPLEX(T, NAME)                                                                      \
+    static void NAME(const T *x, int64_t n, T *to, T *below)                                       \
+    {                                                                                              \
+        for (int64_t j = 0; j < n; j++) {                                                          \
+            to[2 * j] = x[2 * j];                                                                  \
+            to[2 * j + 1] = x[2 * j + 1];                                                          \
+            below[2 * j] = -x[2 * j + 1];                                                          \
+            below[2 * j + 1] = x[2 * j];                                                           \
+        }                                                                                          \
     }
 JOIN_COMPLEX(float, join_c64)
 JOIN_COMPLEX(double, join_c128)
 
-static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n,
+                     char *to)
 {
     if (g->twofold && g->kind == GEMM_F32)
         join_c64((const void *)rows[0], n, (void *)to, (void *)(to + g->panel));
@@ -113,8 +136,8 @@ static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], in
         memcpy(to, rows[0], (size_t)(n * g->lane));
 }
 
-/* Prefetches the next packed rows: far apart as they are, each would be waited for. Prefetching beyond the last one does no
- * harm. */
+/* Prefetches the next packed rows: far apart as they are, each would be waited for. Prefetching
+ * beyond the last one does no harm. */
 INLINE void look_ahead(const struct packing *p, const char *from, int64_t count)
 {
     enum { AHEAD = 4, LINE = 64 };
@@ -156,7 +179,8 @@ INLINE void transpose(__m512i x[GROUP])
         pair[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
         pair[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
     }
-    for (int i = 0; i < GROUP; i += 4) { /* quarter q of four[i + c]: lane 4 q + c of the rows from i on */
+    for (int i = 0; i < GROUP;
+         i += 4) { /* quarter q of four[i + c]: lane 4 q + c of the rows from i on */
         four[i] = _mm512_unpacklo_epi64(pair[i], pair[i + 2]);
         four[i + 1] = _mm512_unpackhi_epi64(pair[i], pair[i + 2]);
         four[i + 2] = _mm512_unpacklo_epi64(pair[i + 1], pair[i + 3]);
@@ -174,8 +198,10 @@ INLINE void transpose(__m512i x[GROUP])
     }
 }
 
-/* Packed columns of `bytes` bytes: they consist of whole lanes, which only have to be transposed. */
-static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes, int64_t count, char *to)
+/* Packed columns of `bytes` bytes: they consist of whole lanes, which only have to be transposed.
+ */
+static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes,
+                        int64_t count, char *to)
 {
     const __m512i moved = _mm512_set1_epi8(g->moved ? -128 : 0);
     for (int64_t i = 0; i < bytes; i += 64) {
@@ -183,14 +209,17 @@ static void turn_narrow(const struct gemm *g, const char *const column[GROUP], i
         const __mmask64 there = left >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << left) - 1;
         __m512i x[GROUP];
         for (int64_t j = 0; j < GROUP; j++)
-            x[j] = j < count ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, column[j] + i), moved) : _mm512_setzero_si512();
+            x[j] = j < count
+                       ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, column[j] + i), moved)
+                       : _mm512_setzero_si512();
         transpose(x);
         for (int64_t j = 0; j < GROUP && j < lanes; j++)
             _mm512_mask_storeu_epi32(to + (i / 4 + j) * g->panel, first_lanes(count), x[j]);
     }
 }
 #else
-static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes, int64_t count, char *to)
+static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes,
+                        int64_t count, char *to)
 {
     const int64_t size = 4 / g->per_lane, k = bytes / size;
     for (int64_t j = 0; j < count; j++)
@@ -204,7 +233,8 @@ static void turn_narrow(const struct gemm *g, const char *const column[GROUP], i
 }
 #endif
 
-static void turn_wide(const struct gemm *g, const char *const column[GROUP], int64_t k, int64_t count, char *to)
+static void turn_wide(const struct gemm *g, const char *const column[GROUP], int64_t k,
+                      int64_t count, char *to)
 {
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j < count; j++)
@@ -218,12 +248,14 @@ static void pack_columns(const struct packing *p)
     const int64_t group = p->g->columns < GROUP ? p->g->columns : GROUP;
     for (int64_t j = 0; j < p->n; j += group)
         for (int64_t i = 0; i < p->k; i += PIECE) {
-            const int64_t depth = p->k - i < PIECE ? p->k - i : PIECE, count = p->n - j < group ? p->n - j : group;
+            const int64_t depth = p->k - i < PIECE ? p->k - i : PIECE,
+                          count = p->n - j < group ? p->n - j : group;
             const char *column[GROUP] = {NULL};
-            char *to =
-                p->panel + j / p->g->columns * p->panel_bytes + i / p->g->per_lane * p->g->panel + j % p->g->columns * lane;
+            char *to = p->panel + j / p->g->columns * p->panel_bytes +
+                       i / p->g->per_lane * p->g->panel + j % p->g->columns * lane;
             for (int64_t c = 0; c < count; c++)
-                column[c] = take(p, room[c], p->from + i * p->k_step + (j + c) * p->column_step, p->k_step, depth);
+                column[c] = take(p, room[c], p->from + i * p->k_step + (j + c) * p->column_step,
+                                 p->k_step, depth);
             if (lane == 8)
                 turn_wide(p->g, column, depth, count, to);
             else
@@ -239,7 +271,8 @@ uint32_t gemm_add_bytes(const uint8_t *x, int64_t n, uint8_t flip)
     const __m512i turn = _mm512_set1_epi8((char)flip), zero = _mm512_setzero_si512();
     __m512i sums = zero;
     for (; i + 64 <= n; i += 64)
-        sums = _mm512_add_epi64(sums, _mm512_sad_epu8(_mm512_xor_si512(_mm512_loadu_si512(x + i), turn), zero));
+        sums = _mm512_add_epi64(
+            sums, _mm512_sad_epu8(_mm512_xor_si512(_mm512_loadu_si512(x + i), turn), zero));
     sum = (uint32_t)_mm512_reduce_add_epi64(sums);
 #endif
     for (; i < n; i++)
@@ -247,8 +280,8 @@ uint32_t gemm_add_bytes(const uint8_t *x, int64_t n, uint8_t flip)
     return sum;
 }
 
-void gemm_pack_panels(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
-                      int64_t n, char *panel, int64_t panel_bytes)
+void gemm_pack_panels(const struct gemm *g, enum dtype type, const char *from, int64_t k_step,
+                      int64_t column_step, int64_t k, int64_t n, char *panel, int64_t panel_bytes)
 {
     struct packing p = {.g = g,
                         .from = from,
@@ -258,7 +291,8 @@ void gemm_pack_panels(const struct gemm *g, enum dtype type, const char *from, i
                         .n = n,
                         .panel = panel,
                         .panel_bytes = panel_bytes};
-    const int64_t across = column_step < 0 ? -column_step : column_step, down = k_step < 0 ? -k_step : k_step;
+    const int64_t across = column_step < 0 ? -column_step : column_step,
+                  down = k_step < 0 ? -k_step : k_step;
     loader_init(&p.load, g->rhs, type);
     if (n == 1 || g->twofold || across <= down)
         pack_rows(&p);

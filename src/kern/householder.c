@@ -22,7 +22,10 @@ struct matrix {
 };
 
 /* The number of doubles that a rows x columns matrix of this type takes. */
-static int64_t doubles_of(enum dtype t, int64_t rows, int64_t columns) { return rows * columns * (dtype_is_complex(t) ? 2 : 1); }
+static int64_t doubles_of(enum dtype t, int64_t rows, int64_t columns)
+{
+    return rows * columns * (dtype_is_complex(t) ? 2 : 1);
+}
 
 static struct matrix matrix_at(double *room, enum dtype t, int64_t rows, int64_t columns)
 {
@@ -223,7 +226,8 @@ static bool left_to_lapack(const struct lapack_item *it)
 {
     const int64_t m = it->rows[0], n = it->columns[0], count = it->rows[1];
     return !it->plain && m * n >= WORTH_LAPACK / at_least_one((fint)count) && blas_is_there() &&
-           prepare_for_lapack(it->type, it->x[0], m * n) && prepare_for_lapack(it->type, it->x[1], count);
+           prepare_for_lapack(it->type, it->x[0], m * n) &&
+           prepare_for_lapack(it->type, it->x[1], count);
 }
 
 /* ---- the two routines ---- */

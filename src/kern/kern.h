@@ -1,14 +1,15 @@
 /*
- * kern: numerics on plain strided tensors; knows no instruction. The only room that includes cblas, lapacke, fftw3 or
- * sleef.
+ * kern: numerics on plain strided tensors; knows no instruction. The only room that includes cblas,
+ * lapacke, fftw3 or sleef.
  *
- * There are two layers. Tile kernels work on n packed elements; everything that is done element by element is made of them
- * (whole arrays, fused loops, scalar programs). The other kernels take views. Results never overlap operands unless a
- * comment says so. A team, where a kernel takes one, shares the work; it may be NULL, and the bits are the same whatever
- * its size. A kernel that needs memory whose size depends on the user's shapes returns false when there is none.
+ * There are two layers. Tile kernels work on n packed elements; everything that is done element by
+ * element is made of them (whole arrays, fused loops, scalar programs). The other kernels take
+ * views. Results never overlap operands unless a comment says so. A team, where a kernel takes one,
+ * shares the work; it may be NULL, and the bits are the same whatever its size. A kernel that needs
+ * memory whose size depends on the user's shapes returns false when there is none.
  *
- * kern/plain/ has one plain kernel per op, kern/ the fast ones beside them; a program uses one set or the other, through
- * `struct kernels` below.
+ * kern/plain/ has one plain kernel per op, kern/ the fast ones beside them; a program uses one set
+ * or the other, through `struct kernels` below.
  */
 #ifndef HLO_KERN_H
 #define HLO_KERN_H
@@ -21,8 +22,9 @@
  * widths are equal. */
 typedef void kern_tile_fn(void *out, const void *const *args, int64_t n);
 
-/* The kernel of an elementwise opcode, named as in the text, for operands of type `t`; NULL when the op is not defined for
- * it. For select, `t` is the type of the branches, for clamp that of all three. */
+/* The kernel of an elementwise opcode, named as in the text, for operands of type `t`; NULL when
+ * the op is not defined for it. For select, `t` is the type of the branches, for clamp that of all
+ * three. */
 typedef kern_tile_fn *kern_find_elementwise_fn(const char *opcode, enum dtype t);
 kern_find_elementwise_fn kern_find_elementwise;
 
@@ -32,10 +34,11 @@ kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dt
 /* spec: ConvertElementType. NULL only for what the language does not allow. */
 kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 
-/* out[i] = fn(args[0][i], ...) over views of equal dims (an arg of rank 0 is repeated). `out` may be the same view as an
- * arg. */
+/* out[i] = fn(args[0][i], ...) over views of equal dims (an arg of rank 0 is repeated). `out` may
+ * be the same view as an arg. */
 enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
-void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
+void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count,
+                    const struct view *args);
 
 /* Recognised bodies f(accumulator, value). */
 enum kern_combine {
@@ -54,28 +57,31 @@ enum kern_combine {
     KERN_SELECT_LE,
     KERN_SELECT_LT
 };
-const char *kern_combine_opcode(enum kern_combine c); /* "add"; NULL for bodies that are no elementwise op */
+const char *
+kern_combine_opcode(enum kern_combine c); /* "add"; NULL for bodies that are no elementwise op */
 
 /*
- * How the tile kernels of one instruction set are found; NULL where there is no such kernel. kern_find_... find out at each
- * call which set this processor and its environment want, which takes longer than the look-up itself; code that plans many
- * steps asks once.
+ * How the tile kernels of one instruction set are found; NULL where there is no such kernel.
+ * kern_find_... find out at each call which set this processor and its environment want, which
+ * takes longer than the look-up itself; code that plans many steps asks once.
  */
 struct kern_tiles {
     kern_find_elementwise_fn *elementwise;
-    /* The same, but functions that libm computes one by one are computed in lanes: in f32 with the same bits on every
-     * instruction set, most within 0.51 of the last place (vector.h), some within 0.8 (vector_single.h); in f64 within 1.0
-     * (elementwise_sleef.c). */
+    /* The same, but functions that libm computes one by one are computed in lanes: in f32 with the
+     * same bits on every instruction set, most within 0.51 of the last place (vector.h), some
+     * within 0.8 (vector_single.h); in f64 within 1.0 (elementwise_sleef.c). */
     kern_find_elementwise_fn *vector;
     kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
     kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
-    /* Rounds f32 numbers to values that bf16 or f16 can hold, which stay f32; with `opcode`, an operation on f32 followed
-     * by that. */
+    /* Rounds f32 numbers to values that bf16 or f16 can hold, which stay f32; with `opcode`, an
+     * operation on f32 followed by that. */
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
-    /* Converts f32 numbers that have been rounded in this way to the narrow type, which only moves bits. */
+    /* Converts f32 numbers that have been rounded in this way to the narrow type, which only moves
+     * bits. */
     kern_tile_fn *(*shorten)(enum dtype t);
-    /* An operation on two operands of type `t`, one of which may be a `single` element for all of the other's: 0: none, 1:
-     * the first, 2: the second. For bf16, where that takes less time than going through f32. */
+    /* An operation on two operands of type `t`, one of which may be a `single` element for all of
+     * the other's: 0: none, 1: the first, 2: the second. For bf16, where that takes less time than
+     * going through f32. */
     kern_tile_fn *(*direct)(const char *opcode, enum dtype t, unsigned single);
 };
 const struct kern_tiles *kern_tiles(void);
@@ -83,23 +89,25 @@ const struct kern_tiles *kern_tiles(void);
 /* ---- fused.c: several steps in one pass ---- */
 
 /*
- * A fused loop goes over rows of elements: `rank` dimensions, of which the first `row_rank` count the rows. A value has an
- * element for each of these, or for each row, or is a single element that is repeated. What one op makes for another stays
- * in a tile, in the nearest caches, and never becomes an array. Values are numbered: the views first, then tiles, then
- * results.
+ * A fused loop goes over rows of elements: `rank` dimensions, of which the first `row_rank` count
+ * the rows. A value has an element for each of these, or for each row, or is a single element that
+ * is repeated. What one op makes for another stays in a tile, in the nearest caches, and never
+ * becomes an array. Values are numbered: the views first, then tiles, then results.
  */
 enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 128, KERN_FUSED_FOLDS = 8, KERN_FUSED_RESULTS = 4 };
 enum kern_fused_kind {
     KERN_FUSED_APPLY,  /* fn */
     KERN_FUSED_REPEAT, /* from a value of rows to one of elements */
-    KERN_FUSED_FOLD    /* from elements to rows: args[0] folded, starting with the one element args[1] */
+    KERN_FUSED_FOLD /* from elements to rows: args[0] folded, starting with the one element args[1]
+                     */
 };
 /* A recognised fold: of elements, in an accumulator, to a result. */
 enum { KERN_SQUARES_FROM = 64 };
 struct kern_fold {
     enum kern_combine combine;
     enum dtype x, acc, out;
-    bool squares; /* folds the elements' squares; bf16 with a direct `multiply`, from KERN_SQUARES_FROM in a row */
+    bool squares; /* folds the elements' squares; bf16 with a direct `multiply`, from
+                     KERN_SQUARES_FROM in a row */
 };
 struct kern_fused_op {
     kern_tile_fn *fn;
@@ -109,7 +117,8 @@ struct kern_fused_op {
     uint8_t out;    /* a tile or a result */
     int8_t result;  /* which result; -1: none */
     uint8_t width;  /* of an element that it makes */
-    uint8_t by_row; /* which of its operands (bits) are values of rows, when it makes elements: fn takes a single one */
+    uint8_t by_row; /* which of its operands (bits) are values of rows, when it makes elements: fn
+                       takes a single one */
     bool rows;      /* it makes a value of rows */
     bool once;      /* depends on repeated elements alone: running it once is enough */
     bool late;      /* it depends on a fold */
@@ -118,7 +127,8 @@ struct kern_fused_op {
 struct kern_fused_result {
     bool rows;
     size_t width;
-    uint32_t over; /* views (bits) that it may overwrite, if they have its dims and no other result does so */
+    uint32_t over; /* views (bits) that it may overwrite, if they have its dims and no other result
+                      does so */
 };
 struct kern_fused {
     int view_count, op_count, tile_count, result_count, fold_count;
@@ -129,29 +139,33 @@ struct kern_fused {
     const struct kern_fused_op *ops;
     const struct kern_fused_result *results;
 };
-/* Whether kern_reduce folds elements of type `x` by an accumulator of type `acc` without calling a body. */
+/* Whether kern_reduce folds elements of type `x` by an accumulator of type `acc` without calling a
+ * body. */
 bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc);
-/* Whether a fold of elements of type `t` may be split: starting from `identity`, with a partial result of type `part`,
- * which is then folded into the initial value. */
+/* Whether a fold of elements of type `t` may be split: starting from `identity`, with a partial
+ * result of type `part`, which is then folded into the initial value. */
 bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
 /* Bytes of `room` for the tiles of that many threads; it must begin at a cache line. */
 size_t kern_fused_room(const struct kern_fused *f, int members);
-/* Views have the dims of elements or of rows (or size 1 in their place), or are a single element. `results` are packed. */
-void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
-                    void *room);
+/* Views have the dims of elements or of rows (or size 1 in their place), or are a single element.
+ * `results` are packed. */
+void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results,
+                    const struct view *views, void *room);
 
 /* spec: ReducePrecision (grammar/values.md 8.1) */
-typedef void kern_reduce_precision_fn(struct team *team, const struct view *out, const struct view *x, int exponent_bits,
-                                      int mantissa_bits);
+typedef void kern_reduce_precision_fn(struct team *team, const struct view *out,
+                                      const struct view *x, int exponent_bits, int mantissa_bits);
 /* spec: stochastic-convert (grammar/values.md 8.2) */
-typedef void kern_stochastic_convert_fn(struct team *team, const struct view *out, const struct view *x,
-                                        const struct view *random);
+typedef void kern_stochastic_convert_fn(struct team *team, const struct view *out,
+                                        const struct view *x, const struct view *random);
 /* spec: BitcastConvertType: logical, component 0 of a wider element is its low end. */
-typedef void kern_bitcast_convert_fn(struct team *team, const struct view *out, const struct view *x);
+typedef void kern_bitcast_convert_fn(struct team *team, const struct view *out,
+                                     const struct view *x);
 
 /* ---- shape.c: moving elements; bits are kept ---- */
 
-typedef void kern_copy_fn(struct team *team, const struct view *out, const struct view *x); /* equal dims and type, any strides */
+typedef void kern_copy_fn(struct team *team, const struct view *out,
+                          const struct view *x); /* equal dims and type, any strides */
 void kern_fill(struct team *team, const struct view *out, const void *element);
 /* spec: Iota */
 typedef void kern_iota_fn(struct team *team, const struct view *out, int dimension);
@@ -159,37 +173,54 @@ struct kern_pad_dim {
     int64_t low, high, interior;
 };
 /* spec: Pad */
-typedef void kern_pad_fn(struct team *team, const struct view *out, const struct view *x, const void *value,
-                         const struct kern_pad_dim *dims);
+typedef void kern_pad_fn(struct team *team, const struct view *out, const struct view *x,
+                         const void *value, const struct kern_pad_dim *dims);
 
 /* Views of views, all free: row-major `dims` over the same bytes when x is dense (else false);
  * transposed; broadcast along new dimensions; a strided window; reversed dimensions. */
 bool kern_view_reshape(struct view *out, const struct view *x, int rank, const int64_t *dims);
 void kern_view_transpose(struct view *out, const struct view *x, const int64_t *permutation);
-void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims, const int64_t *dimensions);
-void kern_view_slice(struct view *out, const struct view *x, const int64_t *start, const int64_t *limit, const int64_t *stride);
-void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions, int count);
+void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims,
+                         const int64_t *dimensions);
+void kern_view_slice(struct view *out, const struct view *x, const int64_t *start,
+                     const int64_t *limit, const int64_t *stride);
+void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions,
+                       int count);
 
 /* The same, as copies. */
 typedef void kern_reshape_fn(const struct view *out, const struct view *x);
-typedef void kern_transpose_fn(const struct view *out, const struct view *x, const int64_t *permutation);
-typedef void kern_broadcast_fn(const struct view *out, const struct view *x, const int64_t *dimensions);
-typedef void kern_slice_fn(const struct view *out, const struct view *x, const int64_t *start, const int64_t *stride);
-typedef void kern_reverse_fn(const struct view *out, const struct view *x, const int64_t *dimensions, int count);
+typedef void kern_transpose_fn(const struct view *out, const struct view *x,
+                               const int64_t *permutation);
+typedef void kern_broadcast_fn(const struct view *out, const struct view *x,
+                               const int64_t *dimensions);
+typedef void kern_slice_fn(const struct view *out, const struct view *x, const int64_t *start,
+                           const int64_t *stride);
+typedef void kern_reverse_fn(const struct view *out, const struct view *x,
+                             const int64_t *dimensions, int count);
 
 /* ---- computations applied to elements ---- */
 
-/* A computation over scalars, called with the addresses of its arguments and of its results (packed storage of their
- * types). If it returns false, the kernel stops and returns false. */
+/* A computation over scalars, called with the addresses of its arguments and of its results (packed
+ * storage of their types). If it returns false, the kernel stops and returns false. */
 typedef bool kern_call_fn(void *context, const void *const *args, void *const *results);
 
 enum { KERN_LANES = 256 };
-/* How the value so far compares to the next element's: as numbers, or because one or both are NaN. */
-enum kern_relation { KERN_BELOW, KERN_EQUAL, KERN_ABOVE, KERN_SO_FAR_NAN, KERN_ELEMENT_NAN, KERN_BOTH_NAN, KERN_RELATIONS };
+/* How the value so far compares to the next element's: as numbers, or because one or both are NaN.
+ */
+enum kern_relation {
+    KERN_BELOW,
+    KERN_EQUAL,
+    KERN_ABOVE,
+    KERN_SO_FAR_NAN,
+    KERN_ELEMENT_NAN,
+    KERN_BOTH_NAN,
+    KERN_RELATIONS
+};
 enum { KERN_TAKES_VALUE = 1, KERN_TAKES_INDEX = 2 };
-/* A body of two operands, values and integer indices, that keeps the greater (or lesser) value with its index, as a table:
- * what it takes from the next element, by how the values compare and whether the index so far is less than, equal to or
- * greater than the element's. A better value brings its index; nothing is taken from a worse one. */
+/* A body of two operands, values and integer indices, that keeps the greater (or lesser) value with
+ * its index, as a table: what it takes from the next element, by how the values compare and whether
+ * the index so far is less than, equal to or greater than the element's. A better value brings its
+ * index; nothing is taken from a worse one. */
 struct kern_pick {
     bool greatest;
     uint8_t takes[KERN_RELATIONS][3];
@@ -198,21 +229,24 @@ struct kern_body {
     enum kern_combine combine;
     kern_call_fn *call; /* for KERN_CALL, and as fallback for the others */
     void *context;
-    /* The same for KERN_LANES elements at a time: arguments and results are packed arrays of that length. NULL: there is
-     * none. */
+    /* The same for KERN_LANES elements at a time: arguments and results are packed arrays of that
+     * length. NULL: there is none. */
     kern_call_fn *call_lanes;
     void *lanes_context;
     const struct kern_pick *pick; /* what the body does, if it is of that kind; else NULL */
 };
 
-/* spec: Reduce (grammar/values.md 12.1): accumulator first, row-major over the reduced dims, starting from init once. n operands
- * of equal dims; out[k] has the kept dims; init[k] is one element of accumulator type. acc[k]: the element type that the
- * body works in (operands are converted to it, results from it). */
-typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                            const enum dtype *acc, const bool *reduced, const struct kern_body *body);
+/* spec: Reduce (grammar/values.md 12.1): accumulator first, row-major over the reduced dims,
+ * starting from init once. n operands of equal dims; out[k] has the kept dims; init[k] is one
+ * element of accumulator type. acc[k]: the element type that the body works in (operands are
+ * converted to it, results from it). */
+typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, const struct view *x,
+                            const void *const *init, const enum dtype *acc, const bool *reduced,
+                            const struct kern_body *body);
 
 /* How the fast kernel does it, in words; looks at no element. */
-const char *kern_reduce_choice(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
+const char *kern_reduce_choice(int n, const struct view *out, const struct view *x,
+                               const enum dtype *acc, const bool *reduced,
                                const struct kern_body *body);
 
 struct kern_window_dim {
@@ -220,13 +254,16 @@ struct kern_window_dim {
     bool reversal;
 };
 /* spec: ReduceWindow (grammar/values.md 12.2) */
-typedef bool kern_reduce_window_fn(struct team *team, int n, const struct view *out, const struct view *x,
-                                   const void *const *init, const enum dtype *acc, const struct kern_window_dim *window,
+typedef bool kern_reduce_window_fn(struct team *team, int n, const struct view *out,
+                                   const struct view *x, const void *const *init,
+                                   const enum dtype *acc, const struct kern_window_dim *window,
                                    const struct kern_body *body);
 /* spec: SelectAndScatter (grammar/values.md 12.3). `select` returns a pred. */
-typedef bool kern_select_and_scatter_fn(struct team *team, const struct view *out, const struct view *x,
-                                        const struct view *source, const void *init, const struct kern_window_dim *window,
-                                        const struct kern_body *select, const struct kern_body *scatter);
+typedef bool kern_select_and_scatter_fn(struct team *team, const struct view *out,
+                                        const struct view *x, const struct view *source,
+                                        const void *init, const struct kern_window_dim *window,
+                                        const struct kern_body *select,
+                                        const struct kern_body *scatter);
 
 /* ---- dot.c, conv.c ---- */
 
@@ -236,44 +273,49 @@ struct kern_dot_dims {
     int64_t lhs_contracting[VIEW_MAX_RANK], rhs_contracting[VIEW_MAX_RANK];
 };
 /* spec: DotGeneral (grammar/values.md 13.1), any element types. False: out of memory. */
-typedef bool kern_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                         const struct kern_dot_dims *dims);
+typedef bool kern_dot_fn(struct team *team, const struct view *out, const struct view *lhs,
+                         const struct view *rhs, const struct kern_dot_dims *dims);
 
 /* How the fast kernel does it, in words; looks at no element. */
 const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims);
 
-/* A dot whose ragged dimension of lhs is divided into groups, one after the other from its start; positions after the last
- * group belong to none. Depending on what the ragged dimension is:
- *   free         rhs has one matrix for each group, along `rhs_group`; rows of no group give zeros
- *   contracting  the result has one sum for each group, along a new first dimension
- *   batch        products of no group are zeros */
+/* A dot whose ragged dimension of lhs is divided into groups, one after the other from its start;
+ * positions after the last group belong to none. Depending on what the ragged dimension is: free
+ * rhs has one matrix for each group, along `rhs_group`; rows of no group give zeros contracting the
+ * result has one sum for each group, along a new first dimension batch        products of no group
+ * are zeros */
 enum kern_ragged { KERN_RAGGED_FREE, KERN_RAGGED_CONTRACTING, KERN_RAGGED_BATCH };
 struct kern_ragged_dims {
     struct kern_dot_dims dot;
     enum kern_ragged mode;
     int64_t lhs_ragged, rhs_group;
-    int64_t prefix[VIEW_MAX_RANK]; /* the dimensions of lhs that correspond to those of `sizes` before the last */
+    int64_t prefix[VIEW_MAX_RANK]; /* the dimensions of lhs that correspond to those of `sizes`
+                                      before the last */
 };
-/* spec: RaggedDot (grammar/values.md 13.2). lhs, rhs and out have one type; sizes, of s64, has the groups' sizes along its last
- * dimension. False: out of memory. */
-typedef bool kern_ragged_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                                const struct view *sizes, const struct kern_ragged_dims *dims);
-/* spec: ScaledDot (grammar/values.md 13.3). All have one type. scale[i] has the rank of operand i, and each of its dimensions
- * divides the operand's; NULL: no scale. False: out of memory. */
-typedef bool kern_scaled_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                                const struct view *const scale[2], const struct kern_dot_dims *dims);
+/* spec: RaggedDot (grammar/values.md 13.2). lhs, rhs and out have one type; sizes, of s64, has the
+ * groups' sizes along its last dimension. False: out of memory. */
+typedef bool kern_ragged_dot_fn(struct team *team, const struct view *out, const struct view *lhs,
+                                const struct view *rhs, const struct view *sizes,
+                                const struct kern_ragged_dims *dims);
+/* spec: ScaledDot (grammar/values.md 13.3). All have one type. scale[i] has the rank of operand i,
+ * and each of its dimensions divides the operand's; NULL: no scale. False: out of memory. */
+typedef bool kern_scaled_dot_fn(struct team *team, const struct view *out, const struct view *lhs,
+                                const struct view *rhs, const struct view *const scale[2],
+                                const struct kern_dot_dims *dims);
 
 struct kern_conv_dims {
     int spatial_count;
-    int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature, output_batch, output_feature;
-    int64_t input_spatial[VIEW_MAX_RANK], kernel_spatial[VIEW_MAX_RANK], output_spatial[VIEW_MAX_RANK];
+    int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature, output_batch,
+        output_feature;
+    int64_t input_spatial[VIEW_MAX_RANK], kernel_spatial[VIEW_MAX_RANK],
+        output_spatial[VIEW_MAX_RANK];
     struct kern_window_dim window[VIEW_MAX_RANK];
     int64_t feature_groups, batch_groups;
 };
 /* spec: ConvWithGeneralPadding (grammar/values.md 13.4). False: out of memory. */
-typedef bool kern_conv_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                          const struct kern_conv_dims *dims);
+typedef bool kern_conv_fn(struct team *team, const struct view *out, const struct view *lhs,
+                          const struct view *rhs, const struct kern_conv_dims *dims);
 
 /* How it is computed, in a few words. */
 const char *kern_conv_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
@@ -289,20 +331,21 @@ struct kern_gather_dims { /* lists as in the text, each with its length */
     int64_t slice_sizes[VIEW_MAX_RANK]; /* gather only */
 };
 /* spec: Gather (grammar/values.md 11.3) */
-typedef void kern_gather_fn(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
-                            const struct kern_gather_dims *dims);
-/* spec: Scatter (grammar/values.md 11.4). out[k] already holds the operands and is updated in place. For a scatter, offset_dims
- * is update_window_dims and collapsed is inserted_window_dims. */
-typedef bool kern_scatter_fn(struct team *team, int n, const struct view *out, const struct view *indices,
-                             const struct view *updates, const struct kern_gather_dims *dims, const struct kern_body *body);
+typedef void kern_gather_fn(struct team *team, const struct view *out, const struct view *operand,
+                            const struct view *indices, const struct kern_gather_dims *dims);
+/* spec: Scatter (grammar/values.md 11.4). out[k] already holds the operands and is updated in
+ * place. For a scatter, offset_dims is update_window_dims and collapsed is inserted_window_dims. */
+typedef bool kern_scatter_fn(struct team *team, int n, const struct view *out,
+                             const struct view *indices, const struct view *updates,
+                             const struct kern_gather_dims *dims, const struct kern_body *body);
 /* One integer element of any integer type, as a signed number (u64 above 2^63-1: INT64_MAX). */
 int64_t kern_load_index(enum dtype t, const void *p);
 
 /* ---- sort.c ---- */
 
-/* spec: Sort (grammar/values.md 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns a pred. KERN_ORDER_LESS /
- * GREATER: a plain comparison of operand `key`, or of what make_keys computes from the operands. False: out of memory, or
- * `less` failed. */
+/* spec: Sort (grammar/values.md 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns
+ * a pred. KERN_ORDER_LESS / GREATER: a plain comparison of operand `key`, or of what make_keys
+ * computes from the operands. False: out of memory, or `less` failed. */
 enum kern_order { KERN_ORDER_CALL, KERN_ORDER_LESS, KERN_ORDER_GREATER };
 struct kern_comparator {
     enum kern_order order;
@@ -310,47 +353,54 @@ struct kern_comparator {
     bool total_order;
     kern_call_fn *call;
     void *context;
-    /* NULL, or computes KERN_LANES keys of key_type from as many elements of each operand, in packed arrays. Takes
-     * arguments as `call` does, but looks only at the a's or only at the b's. */
+    /* NULL, or computes KERN_LANES keys of key_type from as many elements of each operand, in
+     * packed arrays. Takes arguments as `call` does, but looks only at the a's or only at the b's.
+     */
     kern_call_fn *make_keys;
     void *keys_context;
     enum dtype key_type;
 };
-typedef bool kern_sort_fn(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
-                          const struct kern_comparator *less);
-/* How the fast kernel does it, in words, and how much scratch memory it takes; looks at no element. */
-const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
-                             const struct kern_comparator *less, size_t *room);
+typedef bool kern_sort_fn(struct team *team, int n, const struct view *out, const struct view *x,
+                          int dimension, const struct kern_comparator *less);
+/* How the fast kernel does it, in words, and how much scratch memory it takes; looks at no element.
+ */
+const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x,
+                             int dimension, const struct kern_comparator *less, size_t *room);
 /* spec: TopK (grammar/values.md 12.6) */
-typedef bool kern_topk_fn(struct team *team, const struct view *values, const struct view *indices, const struct view *x,
-                          int64_t k, bool largest);
+typedef bool kern_topk_fn(struct team *team, const struct view *values, const struct view *indices,
+                          const struct view *x, int64_t k, bool largest);
 
 /* ---- rng.c, plain/rng.c: `out` is dense ---- */
 
-/* spec: RngBitGenerator (grammar/values.md 14.1): state of two u64, or three for philox; `next` likewise. */
+/* spec: RngBitGenerator (grammar/values.md 14.1): state of two u64, or three for philox; `next`
+ * likewise. */
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
-typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state,
-                              int words, uint64_t *next);
-/* spec: RngUniform, RngNormal (grammar/values.md 14.3): a and b are elements of out's type. state[0]: numbers
- * drawn so far, which is advanced; state[1]: the key of the stream. */
-typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *state);
+typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm,
+                              const uint64_t *state, int words, uint64_t *next);
+/* spec: RngUniform, RngNormal (grammar/values.md 14.3): a and b are elements of out's type.
+ * state[0]: numbers drawn so far, which is advanced; state[1]: the key of the stream. */
+typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b,
+                                 bool is_normal, uint64_t *state);
 
 /* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
 /* spec: Cholesky (grammar/values.md 13.5) */
-typedef bool kern_cholesky_fn(struct team *team, const struct view *out, const struct view *a, bool lower);
+typedef bool kern_cholesky_fn(struct team *team, const struct view *out, const struct view *a,
+                              bool lower);
 struct kern_triangular {
     bool left_side, lower, unit_diagonal, transpose, conjugate;
 };
 /* spec: TriangularSolve (grammar/values.md 13.6) */
-typedef bool kern_triangular_solve_fn(struct team *team, const struct view *out, const struct view *a, const struct view *b,
+typedef bool kern_triangular_solve_fn(struct team *team, const struct view *out,
+                                      const struct view *a, const struct view *b,
                                       const struct kern_triangular *how);
 
 /* ---- lapack.c ---- */
 
-/* An array of a LAPACK routine: matrices (rank 2), vectors (1) or scalars (0), one for each place of the batch dimensions
- * before; `shared`: one for all. Its initial contents are `in` (NULL: zeros), its final contents go to `out` (NULL:
- * nowhere); if there is neither, the routine does without it. */
+/* An array of a LAPACK routine: matrices (rank 2), vectors (1) or scalars (0), one for each place
+ * of the batch dimensions before; `shared`: one for all. Its initial contents are `in` (NULL:
+ * zeros), its final contents go to `out` (NULL: nowhere); if there is neither, the routine does
+ * without it. */
 struct kern_lapack_array {
     const struct view *in, *out;
     int rank;
@@ -363,43 +413,50 @@ struct kern_lapack {
     bool plain; /* the library is used only where there is nothing else */
     int count;
     struct kern_lapack_array arrays[KERN_LAPACK_ARRAYS]; /* with dimensions that match each other */
-    int info;                                            /* number of the array that receives LAPACK's info; -1: none */
-    int64_t options[KERN_LAPACK_OPTIONS];                /* letters and numbers */
+    int info; /* number of the array that receives LAPACK's info; -1: none */
+    int64_t options[KERN_LAPACK_OPTIONS]; /* letters and numbers */
     int batch_rank;
     const int64_t *batch;
 };
 enum kern_lapack_outcome { KERN_LAPACK_DONE, KERN_LAPACK_NO_MEMORY, KERN_LAPACK_NO_LIBRARY };
-/* spec: CustomCall. lapack_factor.c, lapack_spectral.c and householder.c say which arrays and options a routine has. */
+/* spec: CustomCall. lapack_factor.c, lapack_spectral.c and householder.c say which arrays and
+ * options a routine has. */
 enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
 
 /* ---- fft.c ---- */
 
-/* spec: Fft (grammar/values.md 13.7) of the last `count` dimensions. Elements of x up to the lengths that
- * it does not have are zeros; those of the result that `out` does not have are not stored. Neither
- * has more. False: out of memory. */
+/* spec: Fft (grammar/values.md 13.7) of the last `count` dimensions. Elements of x up to the
+ * lengths that it does not have are zeros; those of the result that `out` does not have are not
+ * stored. Neither has more. False: out of memory. */
 enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
-typedef bool kern_fft_fn(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
-                         const int64_t *lengths);
+typedef bool kern_fft_fn(struct team *team, const struct view *out, const struct view *x,
+                         enum kern_fft type, int count, const int64_t *lengths);
 
-/* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory (grammar/values.md 13.8) ---- */
+/* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory
+ * (grammar/values.md 13.8) ---- */
 
 /* spec: BatchNormInference */
-typedef void kern_batch_norm_inference_fn(const struct view *y, const struct view *x, const struct view *scale,
-                                          const struct view *offset, const struct view *mean, const struct view *var, double eps,
-                                          int feature);
+typedef void kern_batch_norm_inference_fn(const struct view *y, const struct view *x,
+                                          const struct view *scale, const struct view *offset,
+                                          const struct view *mean, const struct view *var,
+                                          double eps, int feature);
 /* spec: BatchNormTraining */
-typedef bool kern_batch_norm_training_fn(const struct view *y, const struct view *mean, const struct view *var,
-                                         const struct view *x, const struct view *scale, const struct view *offset, double eps,
-                                         int feature);
+typedef bool kern_batch_norm_training_fn(const struct view *y, const struct view *mean,
+                                         const struct view *var, const struct view *x,
+                                         const struct view *scale, const struct view *offset,
+                                         double eps, int feature);
 /* spec: BatchNormGrad */
-typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *dscale, const struct view *doffset,
-                                     const struct view *x, const struct view *scale, const struct view *mean,
-                                     const struct view *var, const struct view *dy, double eps, int feature);
+typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *dscale,
+                                     const struct view *doffset, const struct view *x,
+                                     const struct view *scale, const struct view *mean,
+                                     const struct view *var, const struct view *dy, double eps,
+                                     int feature);
 
 /* ---- table.c: which kernels a program runs ---- */
 
-/* How tile kernels are found, and a kernel for every op that is not done element by element. kern_plain has the plain ones,
- * kern_fast the fast ones where they exist. Rearrangements are NULL in kern_fast: a view does their work. */
+/* How tile kernels are found, and a kernel for every op that is not done element by element.
+ * kern_plain has the plain ones, kern_fast the fast ones where they exist. Rearrangements are NULL
+ * in kern_fast: a view does their work. */
 struct kernels {
     kern_reshape_fn *reshape;
     kern_transpose_fn *transpose;

@@ -2,8 +2,9 @@
  * spec: CustomCall
  *
  * LAPACK for the custom calls of JAX: a whole batch by one routine. Arrays are copied into
- * column-major order and back, whatever their order in memory. LAPACK is part of OpenBLAS; its results aren't the same
- * to the last bit on every machine. --plain runs it, too. Routines that LAPACK lacks do without OpenBLAS.
+ * column-major order and back, whatever their order in memory. LAPACK is part of OpenBLAS; its
+ * results aren't the same to the last bit on every machine. --plain runs it, too. Routines that
+ * LAPACK lacks do without OpenBLAS.
  */
 #include "kern/lapack.h"
 
@@ -88,7 +89,8 @@ bool lapack_asks(struct lapack_item *it)
 {
     if (it->work_size != -1 || it->info != 0)
         return false;
-    double size = dtype_component(it->type) == DT_F32 ? (double)*(float *)it->work : *(double *)it->work;
+    double size =
+        dtype_component(it->type) == DT_F32 ? (double)*(float *)it->work : *(double *)it->work;
     size *= size > 0x1p24 ? 1 + 0x1p-20 : 1; /* it may have been rounded down, to a float */
     if (!(size < INT32_MAX)) {
         it->no_memory = true;
@@ -148,7 +150,8 @@ static int64_t batch_size(const struct kern_lapack *call)
     return n;
 }
 
-/* Whether there is anything to compute: a batch of empty matrices may be longer than anybody can wait for. */
+/* Whether there is anything to compute: a batch of empty matrices may be longer than anybody can
+ * wait for. */
 static bool any_result(const struct kern_lapack *call)
 {
     for (int k = 0; k < call->count; k++)
@@ -157,7 +160,8 @@ static bool any_result(const struct kern_lapack *call)
     return false;
 }
 
-static bool run_items(const struct kern_lapack *call, lapack_fn *run, struct lapack_item *it, const struct packed *p)
+static bool run_items(const struct kern_lapack *call, lapack_fn *run, struct lapack_item *it,
+                      const struct packed *p)
 {
     for (int64_t n = batch_size(call), i = 0; i < n && !it->no_memory; i++) {
         for (int k = 0; k < call->count; k++)
@@ -173,8 +177,11 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run, struct lap
 enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
 {
     struct packed packed[KERN_LAPACK_ARRAYS] = {0};
-    struct lapack_item it = {
-        .type = work_type(call->type), .count = call->count, .options = call->options, .plain = call->plain, .work_size = -1};
+    struct lapack_item it = {.type = work_type(call->type),
+                             .count = call->count,
+                             .options = call->options,
+                             .plain = call->plain,
+                             .work_size = -1};
     const struct kern_lapack_routine *r = find(call->routine);
     if (!any_result(call))
         return KERN_LAPACK_DONE;

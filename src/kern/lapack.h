@@ -19,43 +19,50 @@ struct lapack_item {
     enum dtype type;
     int count;
     void *x[KERN_LAPACK_ARRAYS];
-    bool given[KERN_LAPACK_ARRAYS];                             /* whether the array holds an operand; else zeros */
-    fint rows[KERN_LAPACK_ARRAYS], columns[KERN_LAPACK_ARRAYS]; /* 1 where the array has lower rank */
+    bool given[KERN_LAPACK_ARRAYS]; /* whether the array holds an operand; else zeros */
+    fint rows[KERN_LAPACK_ARRAYS],
+        columns[KERN_LAPACK_ARRAYS]; /* 1 where the array has lower rank */
     const int64_t *options;
     bool plain; /* the library is to be left out where there is something else */
     fint info;
-    /* Work space, kept from one item of the batch to the next. `work` is of the routine's type and as long
-     * as the routine asks for; `extra` is for what else it needs. */
+    /* Work space, kept from one item of the batch to the next. `work` is of the routine's type and
+     * as long as the routine asks for; `extra` is for what else it needs. */
     void *work, *extra;
     fint work_size;
     bool no_memory;
 };
 
-/* The routine for the item's element type, as a function with these parameters. Fortran takes everything by
- * address, and after all arguments the length of each that is a letter. */
+/* The routine for the item's element type, as a function with these parameters. Fortran takes
+ * everything by address, and after all arguments the length of each that is a letter. */
 #define LAPACK(item, name, ...) ((void (*)(__VA_ARGS__))lapack_function((item)->type, name))
 typedef void *P;
 typedef size_t L;
 void (*lapack_function(enum dtype t, const char *name))(void);
 
-/* do { call with work, work_size } while (lapack_asks(item)): the first call of a batch only asks for the size of its work space,
- * which is then allocated. */
+/* do { call with work, work_size } while (lapack_asks(item)): the first call of a batch only asks
+ * for the size of its work space, which is then allocated. */
 bool lapack_asks(struct lapack_item *it);
 /* `extra` with at least count * size bytes; NULL: no memory. */
 void *lapack_extra(struct lapack_item *it, int64_t count, size_t size);
 
 static inline fint at_least_one(fint n) { return n > 1 ? n : 1; }
 static inline fint smaller(fint a, fint b) { return a < b ? a : b; }
-static inline bool lapack_complex(const struct lapack_item *it) { return dtype_is_complex(it->type); }
-static inline size_t lapack_real(const struct lapack_item *it) { return dtype_bytes(dtype_component(it->type)); }
+static inline bool lapack_complex(const struct lapack_item *it)
+{
+    return dtype_is_complex(it->type);
+}
+static inline size_t lapack_real(const struct lapack_item *it)
+{
+    return dtype_bytes(dtype_component(it->type));
+}
 
 /* Reads a number of type t; real ones have imaginary part 0. lapack_store rounds to that type. */
 struct c128 lapack_load(enum dtype t, const char *at);
 void lapack_store(enum dtype t, char *at, struct c128 v);
 
 typedef void lapack_fn(struct lapack_item *it);
-lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, lapack_gesdd, lapack_gesvd, lapack_getrf,
-    lapack_gtsp, lapack_gtsv, lapack_heevd, lapack_householder_product, lapack_householder_qr, lapack_orgqr, lapack_ormqr,
-    lapack_potrf, lapack_sytrd, lapack_trsm;
+lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, lapack_gesdd,
+    lapack_gesvd, lapack_getrf, lapack_gtsp, lapack_gtsv, lapack_heevd, lapack_householder_product,
+    lapack_householder_qr, lapack_orgqr, lapack_ormqr, lapack_potrf, lapack_sytrd, lapack_trsm;
 
 #endif

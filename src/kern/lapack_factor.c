@@ -1,16 +1,16 @@
 /*
  * spec: CustomCall
  *
- * LAPACK's factorisations and solvers, one matrix at a time. The comment above each lists its arrays and
- * options in their order, and after `->` what the routine leaves in an array. `info` is LAPACK's:
- * 0, or where the routine stopped; then the arrays hold what had been done so far.
+ * LAPACK's factorisations and solvers, one matrix at a time. The comment above each lists its
+ * arrays and options in their order, and after `->` what the routine leaves in an array. `info` is
+ * LAPACK's: 0, or where the routine stopped; then the arrays hold what had been done so far.
  */
 #include "kern/lapack.h"
 
 static void letter(const struct lapack_item *it, int k, char *out) { *out = (char)it->options[k]; }
 
-/* a: n x n, Hermitian -> its Cholesky factor; info. uplo: the triangle that is read and written; the
- * other is kept. */
+/* a: n x n, Hermitian -> its Cholesky factor; info. uplo: the triangle that is read and written;
+ * the other is kept. */
 void lapack_potrf(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n);
@@ -37,8 +37,8 @@ void lapack_geqrf(struct lapack_item *it)
         ;
 }
 
-/* For a matrix without rows only the columns are permuted: those that aren't free come first. LAPACK does the same, but complains
- * on standard output. */
+/* For a matrix without rows only the columns are permuted: those that aren't free come first.
+ * LAPACK does the same, but complains on standard output. */
 static void order_columns(fint n, fint *pivots)
 {
     fint first = 0;
@@ -52,8 +52,8 @@ static void order_columns(fint n, fint *pivots)
     }
 }
 
-/* a: m x n -> as geqrf, of its permuted columns; jpvt: 0 where a column is free to move -> the column of a,
- * from 1, that came here; tau. */
+/* a: m x n -> as geqrf, of its permuted columns; jpvt: 0 where a column is free to move -> the
+ * column of a, from 1, that came here; tau. */
 void lapack_geqp3(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], ld = at_least_one(m), *pivots = it->x[1];
@@ -75,8 +75,8 @@ void lapack_geqp3(struct lapack_item *it)
     } while (lapack_asks(it));
 }
 
-/* a: m x n, n <= m, reflectors as geqrf leaves them -> the first n columns of their product Q; tau: its length is the number of
- * reflectors; info. */
+/* a: m x n, n <= m, reflectors as geqrf leaves them -> the first n columns of their product Q; tau:
+ * its length is the number of reflectors; info. */
 void lapack_orgqr(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], k = it->rows[1], ld = at_least_one(m);
@@ -92,25 +92,31 @@ void lapack_orgqr(struct lapack_item *it)
 /* a: reflectors, tau; c: m x n -> Q c (side L), c Q (R), or with Q's adjoint (trans T, C). */
 void lapack_ormqr(struct lapack_item *it)
 {
-    fint m = it->rows[2], n = it->columns[2], k = it->rows[1], lda = at_least_one(it->rows[0]), ldc = at_least_one(m);
+    fint m = it->rows[2], n = it->columns[2], k = it->rows[1], lda = at_least_one(it->rows[0]),
+         ldc = at_least_one(m);
     char side, trans;
     letter(it, 0, &side);
     letter(it, 1, &trans);
-    if (m == 0 || n == 0 || k == 0) /* LAPACK would complain on standard output that its own work space is too small */
+    if (m == 0 || n == 0 ||
+        k == 0) /* LAPACK would complain on standard output that its own work space is too small */
         return;
     do
-        LAPACK(it, lapack_complex(it) ? "unmqr" : "ormqr", P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&side, &trans, &m, &n, &k, it->x[0], &lda, it->x[1], it->x[2], &ldc, it->work, &it->work_size, &it->info, 1, 1);
+        LAPACK(it, lapack_complex(it) ? "unmqr" : "ormqr", P, P, P, P, P, P, P, P, P, P, P, P, P, L,
+               L)
+    (&side, &trans, &m, &n, &k, it->x[0], &lda, it->x[1], it->x[2], &ldc, it->work, &it->work_size,
+     &it->info, 1, 1);
     while (lapack_asks(it))
         ;
 }
 
-/* a: n x n -> its Hessenberg form, and below it the reflectors; tau; info. low, high: a is triangular
- * already outside of these rows and columns, which count from 1. */
+/* a: n x n -> its Hessenberg form, and below it the reflectors; tau; info. low, high: a is
+ * triangular already outside of these rows and columns, which count from 1. */
 void lapack_gehrd(struct lapack_item *it)
 {
-    fint n = it->rows[0], ld = at_least_one(n), low = (fint)it->options[0], high = (fint)it->options[1];
-    bool begins = low >= 1 && low <= at_least_one(n), ends = high <= n && high >= (low < n ? low : n);
+    fint n = it->rows[0], ld = at_least_one(n), low = (fint)it->options[0],
+         high = (fint)it->options[1];
+    bool begins = low >= 1 && low <= at_least_one(n),
+         ends = high <= n && high >= (low < n ? low : n);
     if (!begins || !ends) { /* LAPACK would also complain on standard output */
         it->info = begins ? -3 : -2;
         return;
@@ -122,8 +128,8 @@ void lapack_gehrd(struct lapack_item *it)
         ;
 }
 
-/* a: n x n, Hermitian -> reflectors; d, e: diagonal and off-diagonal of the tridiagonal form; tau; info.
- * uplo: the triangle that is read and written. */
+/* a: n x n, Hermitian -> reflectors; d, e: diagonal and off-diagonal of the tridiagonal form; tau;
+ * info. uplo: the triangle that is read and written. */
 void lapack_sytrd(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n);
@@ -131,17 +137,19 @@ void lapack_sytrd(struct lapack_item *it)
     letter(it, 0, &uplo);
     do
         LAPACK(it, lapack_complex(it) ? "hetrd" : "sytrd", P, P, P, P, P, P, P, P, P, P, L)
-    (&uplo, &n, it->x[0], &ld, it->x[1], it->x[2], it->x[3], it->work, &it->work_size, &it->info, 1);
+    (&uplo, &n, it->x[0], &ld, it->x[1], it->x[2], it->x[3], it->work, &it->work_size, &it->info,
+     1);
     while (lapack_asks(it))
         ;
 }
 
 /* a: triangular; x: m x n -> the solution of op(a) x' = alpha x (side L) or x' op(a) = alpha x (R);
- * alpha: 1 unless given. trans: N, T, C (adjoint). diag: U says that the diagonal is all ones. A BLAS
- * routine, hence without info. */
+ * alpha: 1 unless given. trans: N, T, C (adjoint). diag: U says that the diagonal is all ones. A
+ * BLAS routine, hence without info. */
 void lapack_trsm(struct lapack_item *it)
 {
-    fint m = it->rows[1], n = it->columns[1], lda = at_least_one(it->rows[0]), ldb = at_least_one(m);
+    fint m = it->rows[1], n = it->columns[1], lda = at_least_one(it->rows[0]),
+         ldb = at_least_one(m);
     char side, uplo, trans, diag;
     letter(it, 0, &side);
     letter(it, 1, &uplo);
@@ -155,11 +163,13 @@ void lapack_trsm(struct lapack_item *it)
     (&side, &uplo, &trans, &diag, &m, &n, alpha, it->x[0], &lda, it->x[1], &ldb, 1, 1, 1, 1);
 }
 
-/* dl, d, du: n each, the diagonals of a tridiagonal matrix (dl[0] and the last of du are outside of it)
+/* dl, d, du: n each, the diagonals of a tridiagonal matrix (dl[0] and the last of du are outside of
+ * it)
  * -> its factors; x: n x m -> the solutions; info. */
 void lapack_gtsv(struct lapack_item *it)
 {
     fint n = it->rows[1], m = it->columns[3], ld = at_least_one(n);
     char *below = (char *)it->x[0] + (n > 0 ? dtype_bytes(it->type) : 0);
-    LAPACK(it, "gtsv", P, P, P, P, P, P, P, P)(&n, &m, below, it->x[1], it->x[2], it->x[3], &ld, &it->info);
+    LAPACK(it, "gtsv", P, P, P, P, P, P, P, P)
+    (&n, &m, below, it->x[1], it->x[2], it->x[3], &ld, &it->info);
 }

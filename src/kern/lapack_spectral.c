@@ -1,8 +1,9 @@
 /*
  * spec: CustomCall
  *
- * LAPACK's eigenvalues and singular values, one matrix at a time. The comment above each lists its arrays
- * and options in their order. A result that wasn't asked for, or whose info isn't 0, may be zeros.
+ * LAPACK's eigenvalues and singular values, one matrix at a time. The comment above each lists its
+ * arrays and options in their order. A result that wasn't asked for, or whose info isn't 0, may be
+ * zeros.
  */
 #include "kern/lapack.h"
 
@@ -16,26 +17,31 @@ static fint limited(struct lapack_item *it, int64_t n)
 
 /* ---- Hermitian matrices ---- */
 
-/* a: n x n -> eigenvectors in its columns; w: eigenvalues, ascending; info. mode V: vectors too, else N;
- * uplo: the triangle that is read. */
+/* a: n x n -> eigenvectors in its columns; w: eigenvalues, ascending; info. mode V: vectors too,
+ * else N; uplo: the triangle that is read. */
 void lapack_heevd(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n);
     char mode = (char)it->options[0], uplo = (char)it->options[1];
     fint integers = limited(it, 3 + 5 * (int64_t)n);
     bool complex = lapack_complex(it);
-    fint reals = complex && !it->no_memory ? limited(it, 1 + 5 * (int64_t)n + 2 * (int64_t)n * n) : 0;
+    fint reals =
+        complex && !it->no_memory ? limited(it, 1 + 5 * (int64_t)n + 2 * (int64_t)n * n) : 0;
     int64_t bytes = (int64_t)integers * 8; /* 8 each, so that what follows is aligned */
-    char *extra = it->no_memory ? NULL : lapack_extra(it, bytes + (int64_t)reals * (int64_t)lapack_real(it), 1);
+    char *extra = it->no_memory
+                      ? NULL
+                      : lapack_extra(it, bytes + (int64_t)reals * (int64_t)lapack_real(it), 1);
     if (!extra)
         return;
     void *real = extra + bytes;
     do
         if (complex)
             LAPACK(it, "heevd", P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, real, &reals, extra, &integers, &it->info, 1, 1);
-    else LAPACK(it, "syevd", P, P, P, P, P, P, P, P, P, P, P, L, L)(&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work,
-                                                                    &it->work_size, extra, &integers, &it->info, 1, 1);
+    (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, real, &reals, extra,
+     &integers, &it->info, 1, 1);
+    else LAPACK(it, "syevd", P, P, P, P, P, P, P, P, P, P, P, L,
+                L)(&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, extra,
+                   &integers, &it->info, 1, 1);
     while (lapack_asks(it))
         ;
 }
@@ -54,19 +60,19 @@ static bool all_finite(const struct lapack_item *it)
 
 /* LAPACK packs the eigenvectors of a real matrix: if wi isn't 0, two columns are the real and the
  * imaginary part of a vector, and its conjugate belongs to the next eigenvalue. */
-#define UNPACK(NAME, T, COMPLEX)                                                                                                 \
-    static void NAME(int64_t n, const T *wi, const T *v, struct COMPLEX *out)                                                    \
-    {                                                                                                                            \
-        for (int64_t j = 0; j < n; j++) {                                                                                        \
-            bool pair = wi[j] != 0 && j + 1 < n;                                                                                 \
-            for (int64_t i = 0; i < n; i++) {                                                                                    \
-                T re = v[j * n + i], im = pair ? v[(j + 1) * n + i] : 0;                                                         \
-                out[j * n + i] = (struct COMPLEX){re, im};                                                                       \
-                if (pair)                                                                                                        \
-                    out[(j + 1) * n + i] = (struct COMPLEX){re, -im};                                                            \
-            }                                                                                                                    \
-            j += pair;                                                                                                           \
-        }                                                                                                                        \
+#define UNPACK(NAME, T, COMPLEX)                                                                   \
+    static void NAME(int64_t n, const T *wi, const T *v, struct COMPLEX *out)                      \
+    {                                                                                              \
+        for (int64_t j = 0; j < n; j++) {                                                          \
+            bool pair = wi[j] != 0 && j + 1 < n;                                                   \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                T re = v[j * n + i], im = pair ? v[(j + 1) * n + i] : 0;                           \
+                out[j * n + i] = (struct COMPLEX){re, im};                                         \
+                if (pair)                                                                          \
+                    out[(j + 1) * n + i] = (struct COMPLEX){re, -im};                              \
+            }                                                                                      \
+            j += pair;                                                                             \
+        }                                                                                          \
     }
 UNPACK(unpack_f32, float, c64)
 UNPACK(unpack_f64, double, c128)
@@ -80,7 +86,8 @@ static void geev_real(struct lapack_item *it, char left, char right)
         return;
     do
         LAPACK(it, "geev", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], vl, &ld, vr, &ld, it->work, &it->work_size, &it->info, 1, 1);
+    (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], vl, &ld, vr, &ld, it->work,
+     &it->work_size, &it->info, 1, 1);
     while (lapack_asks(it))
         ;
     for (int k = 0; k < 2 && it->info == 0 && !it->no_memory; k++) {
@@ -102,13 +109,15 @@ static void geev_complex(struct lapack_item *it, char left, char right)
         return;
     do
         LAPACK(it, "geev", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], &ld, it->x[3], &ld, it->work, &it->work_size, real, &it->info, 1, 1);
+    (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], &ld, it->x[3], &ld, it->work,
+     &it->work_size, real, &it->info, 1, 1);
     while (lapack_asks(it))
         ;
 }
 
-/* a: n x n; wr, wi (complex: w): eigenvalues; vl, vr: left and right eigenvectors, complex, in columns; info:
- * -4 for a matrix that isn't finite, as in jaxlib. left, right: V when they are wanted, else N. */
+/* a: n x n; wr, wi (complex: w): eigenvalues; vl, vr: left and right eigenvectors, complex, in
+ * columns; info: -4 for a matrix that isn't finite, as in jaxlib. left, right: V when they are
+ * wanted, else N. */
 void lapack_geev(struct lapack_item *it)
 {
     char left = (char)it->options[0], right = (char)it->options[1];
@@ -120,8 +129,9 @@ void lapack_geev(struct lapack_item *it)
         geev_real(it, left, right);
 }
 
-/* a: n x n -> its Schur form; vs: the unitary matrix that takes it there; wr, wi (complex: w): eigenvalues;
- * sdim: how many were sorted to the front, 0; info. mode V: vs too, else N; sort: N. */
+/* a: n x n -> its Schur form; vs: the unitary matrix that takes it there; wr, wi (complex: w):
+ * eigenvalues; sdim: how many were sorted to the front, 0; info. mode V: vs too, else N; sort: N.
+ */
 void lapack_gees(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n), none = 0;
@@ -134,11 +144,11 @@ void lapack_gees(struct lapack_item *it)
     do
         if (complex)
             LAPACK(it, "gees", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[1], &ld, it->work, &it->work_size, real, NULL,
-     &it->info, 1, 1);
+    (&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[1], &ld, it->work,
+     &it->work_size, real, NULL, &it->info, 1, 1);
     else LAPACK(it, "gees", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L,
-                L)(&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[3], it->x[1], &ld, it->work,
-                   &it->work_size, NULL, &it->info, 1, 1);
+                L)(&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[3],
+                   it->x[1], &ld, it->work, &it->work_size, NULL, &it->info, 1, 1);
     while (lapack_asks(it))
         ;
 }
@@ -165,8 +175,8 @@ static bool is_finite(struct lapack_item *it)
     return true;
 }
 
-/* Whether LAPACK might iterate for ever, because of an infinity or a NaN: then results are NaN, and info is for both what newer
- * routines give for a NaN: argument 4 is wrong. */
+/* Whether LAPACK might iterate for ever, because of an infinity or a NaN: then results are NaN, and
+ * info is for both what newer routines give for a NaN: argument 4 is wrong. */
 static bool without_end(struct lapack_item *it)
 {
     if (is_finite(it))
@@ -185,12 +195,13 @@ static bool without_end(struct lapack_item *it)
     return true;
 }
 
-/* a: m x n, destroyed; s: singular values, descending; u, vt: singular vectors, in columns and in rows; info:
- * -4 for a matrix that isn't finite. mode A: all vectors, S: as many as singular values, N: none. */
+/* a: m x n, destroyed; s: singular values, descending; u, vt: singular vectors, in columns and in
+ * rows; info: -4 for a matrix that isn't finite. mode A: all vectors, S: as many as singular
+ * values, N: none. */
 void lapack_gesdd(struct lapack_item *it)
 {
-    fint m = it->rows[0], n = it->columns[0], lda = at_least_one(m), ldu = at_least_one(it->rows[2]),
-         ldvt = at_least_one(it->rows[3]);
+    fint m = it->rows[0], n = it->columns[0], lda = at_least_one(m),
+         ldu = at_least_one(it->rows[2]), ldvt = at_least_one(it->rows[3]);
     int64_t few = smaller(m, n), many = m > n ? m : n;
     char mode = (char)it->options[0];
     bool complex = lapack_complex(it);
@@ -205,10 +216,11 @@ void lapack_gesdd(struct lapack_item *it)
     do
         if (complex)
             LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L)
-    (&mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, real, extra, &it->info,
-     1);
-    else LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L)(
-        &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, extra, &it->info, 1);
+    (&mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work,
+     &it->work_size, real, extra, &it->info, 1);
+    else LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P,
+                L)(&mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt,
+                   it->work, &it->work_size, extra, &it->info, 1);
     while (lapack_asks(it))
         ;
 }
@@ -216,8 +228,8 @@ void lapack_gesdd(struct lapack_item *it)
 /* The same by another method. */
 void lapack_gesvd(struct lapack_item *it)
 {
-    fint m = it->rows[0], n = it->columns[0], lda = at_least_one(m), ldu = at_least_one(it->rows[2]),
-         ldvt = at_least_one(it->rows[3]);
+    fint m = it->rows[0], n = it->columns[0], lda = at_least_one(m),
+         ldu = at_least_one(it->rows[2]), ldvt = at_least_one(it->rows[3]);
     char mode = (char)it->options[0];
     bool complex = lapack_complex(it);
     void *real = complex ? lapack_extra(it, 5 * (int64_t)smaller(m, n), lapack_real(it)) : NULL;
@@ -226,11 +238,11 @@ void lapack_gesvd(struct lapack_item *it)
     do
         if (complex)
             LAPACK(it, "gesvd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&mode, &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, real, &it->info,
-     1, 1);
-    else LAPACK(it, "gesvd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)(&mode, &mode, &m, &n, it->x[0], &lda, it->x[1],
-                                                                             it->x[2], &ldu, it->x[3], &ldvt, it->work,
-                                                                             &it->work_size, &it->info, 1, 1);
+    (&mode, &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work,
+     &it->work_size, real, &it->info, 1, 1);
+    else LAPACK(it, "gesvd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L,
+                L)(&mode, &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt,
+                   it->work, &it->work_size, &it->info, 1, 1);
     while (lapack_asks(it))
         ;
 }

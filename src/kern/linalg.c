@@ -1,11 +1,12 @@
 /*
  * spec: Cholesky, TriangularSolve
  *
- * Cholesky factors and triangular systems by LAPACK and BLAS (grammar/values.md 13.5, 13.6): floats up to f32 in f32, the others
- * in their own type, rounded once at the end. Small ones are done by the plain kernels, as is everything without OpenBLAS,
- * and each matrix for which the library's behaviour is its own: pivots that are not positive, diagonals that are not
- * finite, not real or next to zero. Fortran takes row-major memory for the transposed matrix: so lower triangles are its
- * upper ones, and a system with the matrix on the left is one with it on the right.
+ * Cholesky factors and triangular systems by LAPACK and BLAS (grammar/values.md 13.5, 13.6): floats
+ * up to f32 in f32, the others in their own type, rounded once at the end. Small ones are done by
+ * the plain kernels, as is everything without OpenBLAS, and each matrix for which the library's
+ * behaviour is its own: pivots that are not positive, diagonals that are not finite, not real or
+ * next to zero. Fortran takes row-major memory for the transposed matrix: so lower triangles are
+ * its upper ones, and a system with the matrix on the left is one with it on the right.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -18,31 +19,40 @@
 /* Multiplications below which the library is not worth loading. */
 enum { WORTH_LAPACK = 8192 };
 
-static enum dtype work_type(enum dtype t) { return t == DT_F64 || dtype_is_complex(t) ? t : DT_F32; }
+static enum dtype work_type(enum dtype t)
+{
+    return t == DT_F64 || dtype_is_complex(t) ? t : DT_F32;
+}
 
 /* The matrix at `data` in a view's last two dimensions. */
 static struct view matrix_at(const struct view *v, char *data)
 {
     const int64_t *dims = v->dims + v->rank - 2, *strides = v->strides + v->rank - 2;
-    return (struct view){
-        .dtype = v->dtype, .rank = 2, .data = data, .dims = {dims[0], dims[1]}, .strides = {strides[0], strides[1]}};
+    return (struct view){.dtype = v->dtype,
+                         .rank = 2,
+                         .data = data,
+                         .dims = {dims[0], dims[1]},
+                         .strides = {strides[0], strides[1]}};
 }
 
-/* Whether the library can work on a matrix in place: it has the work type, and its rows are packed and in order. */
+/* Whether the library can work on a matrix in place: it has the work type, and its rows are packed
+ * and in order. */
 static bool usable(const struct view *m, enum dtype work)
 {
     const int64_t width = (int64_t)dtype_bytes(work);
     return m->dtype == work && m->strides[1] == width && m->strides[0] == width * m->dims[1];
 }
 
-/* Bytes for a copy of one matrix of v in the work type; 0 if its matrices can be used in place, -1 on overflow. */
+/* Bytes for a copy of one matrix of v in the work type; 0 if its matrices can be used in place, -1
+ * on overflow. */
 static int64_t room_for(const struct view *v, enum dtype work)
 {
     const struct view m = matrix_at(v, v->data);
     int64_t bytes;
     if (usable(&m, work))
         return 0;
-    if (!mul_i64(m.dims[0], m.dims[1], &bytes) || !mul_i64(bytes, (int64_t)dtype_bytes(work), &bytes) || bytes > INT64_MAX / 4096)
+    if (!mul_i64(m.dims[0], m.dims[1], &bytes) ||
+        !mul_i64(bytes, (int64_t)dtype_bytes(work), &bytes) || bytes > INT64_MAX / 4096)
         return -1;
     return (bytes + 63) / 64 * 64;
 }
@@ -54,9 +64,11 @@ struct batch {
     const struct kern_triangular *how; /* of systems */
     bool lower;                        /* of factors */
     char *rooms;
-    int64_t a_room, out_room; /* bytes of copies of the matrices, one after the other in the buffer */
-    int64_t blocks, block;    /* number of blocks of each system's right-hand sides; right-hand sides in a block */
-    atomic_bool failed;       /* no memory */
+    int64_t a_room,
+        out_room; /* bytes of copies of the matrices, one after the other in the buffer */
+    int64_t blocks,
+        block; /* number of blocks of each system's right-hand sides; right-hand sides in a block */
+    atomic_bool failed; /* no memory */
 };
 
 static int64_t batch_count(const struct view *v)
@@ -94,7 +106,8 @@ static bool run_batch(struct team *team, struct batch *t, int64_t parts, int64_t
     return !t->failed;
 }
 
-/* A matrix as the library takes it: m itself, or one of the same dimensions in `room`, not yet filled. */
+/* A matrix as the library takes it: m itself, or one of the same dimensions in `room`, not yet
+ * filled. */
 static struct view packed(const struct view *m, enum dtype work, char *room)
 {
     struct view made = *m;
@@ -105,7 +118,8 @@ static struct view packed(const struct view *m, enum dtype work, char *room)
 
 static double component(enum dtype t, const char *at) { return float_load(dtype_component(t), at); }
 
-/* Whether everything on the diagonal is finite, and so far from zero that its reciprocal is too; and real, if it must be. */
+/* Whether everything on the diagonal is finite, and so far from zero that its reciprocal is too;
+ * and real, if it must be. */
 static bool tame_diagonal(const struct view *m, bool real)
 {
     const double most = dtype_component(m->dtype) == DT_F64 ? 0x1p500 : 0x1p60, least = 1 / most;
@@ -142,7 +156,8 @@ static bool factor(const struct view *m, bool lower)
     char uplo = lower ? 'U' : 'L';
     if (!tame_diagonal(m, true))
         return false;
-    ((void (*)(P, P, P, P, P, L))lapack_function(m->dtype, "potrf"))(&uplo, &n, m->data, &n, &info, 1);
+    ((void (*)(P, P, P, P, P, L))lapack_function(m->dtype, "potrf"))(&uplo, &n, m->data, &n, &info,
+                                                                     1);
     if (info != 0 || !tame_diagonal(m, true))
         return false;
     clear_other_triangle(m, lower);
@@ -153,7 +168,8 @@ static void factor_part(void *context, int64_t part, int member)
 {
     struct batch *t = context;
     char *room = t->out_room ? t->rooms + member * t->out_room : NULL;
-    const struct view from = matrix_at(t->a, batch_at(t->a, part)), to = matrix_at(t->out, batch_at(t->out, part));
+    const struct view from = matrix_at(t->a, batch_at(t->a, part)),
+                      to = matrix_at(t->out, batch_at(t->out, part));
     const struct view m = packed(&to, t->work, room);
     kern_convert_view(NULL, &m, &from);
     if (!factor(&m, t->lower)) {
@@ -173,28 +189,35 @@ bool kern_cholesky(struct team *team, const struct view *out, const struct view 
         return plain_cholesky(NULL, out, a, lower);
     t.out_room = room_for(out, t.work);
     return t.out_room >= 0 &&
-           run_batch(team, &t, batch_count(a), n * n / 3 < WORTH_TEAM / n ? n * n * n / 3 : WORTH_TEAM, factor_part);
+           run_batch(team, &t, batch_count(a),
+                     n * n / 3 < WORTH_TEAM / n ? n * n * n / 3 : WORTH_TEAM, factor_part);
 }
 
 /* ---- triangular systems ---- */
 
 /* Solves for `count` right-hand sides of b from `first` on, in place. */
-static void solve(const struct view *a, const struct view *b, const struct kern_triangular *how, int64_t first, int64_t count)
+static void solve(const struct view *a, const struct view *b, const struct kern_triangular *how,
+                  int64_t first, int64_t count)
 {
-    fint ldb = (fint)b->dims[1], m = how->left_side ? (fint)count : ldb, n = how->left_side ? (fint)b->dims[0] : (fint)count;
+    fint ldb = (fint)b->dims[1], m = how->left_side ? (fint)count : ldb,
+         n = how->left_side ? (fint)b->dims[0] : (fint)count;
     fint lda = (fint)a->dims[0];
     char side = how->left_side ? 'R' : 'L', uplo = how->lower ? 'U' : 'L';
-    char trans = how->conjugate ? 'C' : how->transpose ? 'T' : 'N', diag = how->unit_diagonal ? 'U' : 'N';
+    char trans = how->conjugate   ? 'C'
+                 : how->transpose ? 'T'
+                                  : 'N',
+         diag = how->unit_diagonal ? 'U' : 'N';
     float one[2] = {1, 0};
     double wide_one[2] = {1, 0};
     void *alpha = dtype_component(a->dtype) == DT_F64 ? (void *)wide_one : one;
     ((void (*)(P, P, P, P, P, P, P, P, P, P, P, L, L, L, L))lapack_function(a->dtype, "trsm"))(
-        &side, &uplo, &trans, &diag, &m, &n, alpha, a->data, &lda, b->data + first * b->strides[how->left_side], &ldb, 1, 1, 1,
-        1);
+        &side, &uplo, &trans, &diag, &m, &n, alpha, a->data, &lda,
+        b->data + first * b->strides[how->left_side], &ldb, 1, 1, 1, 1);
 }
 
 /* Some right-hand sides of one system: columns of b if a is on the left, else rows. */
-static struct view sides_at(const struct view *m, const struct kern_triangular *how, int64_t first, int64_t count)
+static struct view sides_at(const struct view *m, const struct kern_triangular *how, int64_t first,
+                            int64_t count)
 {
     struct view some = *m;
     some.data += first * m->strides[how->left_side];
@@ -207,10 +230,13 @@ static void solve_part(void *context, int64_t part, int member)
     struct batch *t = context;
     char *room = t->rooms ? t->rooms + member * (t->a_room + t->out_room) : NULL;
     const int64_t number = part / t->blocks, first = part % t->blocks * t->block;
-    const struct view a = matrix_at(t->a, batch_at(t->a, number)), all_from = matrix_at(t->b, batch_at(t->b, number));
+    const struct view a = matrix_at(t->a, batch_at(t->a, number)),
+                      all_from = matrix_at(t->b, batch_at(t->b, number));
     const struct view all_to = matrix_at(t->out, batch_at(t->out, number));
-    const int64_t left = all_to.dims[t->how->left_side] - first, count = left < t->block ? left : t->block;
-    const struct view from = sides_at(&all_from, t->how, first, count), to = sides_at(&all_to, t->how, first, count);
+    const int64_t left = all_to.dims[t->how->left_side] - first,
+                  count = left < t->block ? left : t->block;
+    const struct view from = sides_at(&all_from, t->how, first, count),
+                      to = sides_at(&all_to, t->how, first, count);
     const struct view m = packed(&a, t->work, t->a_room ? room : NULL);
     if (t->a_room)
         kern_convert_view(NULL, &m, &a);
@@ -228,8 +254,8 @@ static void solve_part(void *context, int64_t part, int member)
     }
 }
 
-/* The least and the most right-hand sides in a block: enough blocks to share, each large enough to make reading the triangle
- * worthwhile. */
+/* The least and the most right-hand sides in a block: enough blocks to share, each large enough to
+ * make reading the triangle worthwhile. */
 enum { FEW_SIDES = 64, MANY_SIDES = 256 };
 
 static int64_t sides_in_block(int64_t sides)
@@ -240,18 +266,20 @@ static int64_t sides_in_block(int64_t sides)
 }
 
 /* spec: TriangularSolve */
-bool kern_triangular_solve(struct team *team, const struct view *out, const struct view *a, const struct view *b,
-                           const struct kern_triangular *how)
+bool kern_triangular_solve(struct team *team, const struct view *out, const struct view *a,
+                           const struct view *b, const struct kern_triangular *how)
 {
-    const int64_t n = a->dims[a->rank - 1], *dims = b->dims + b->rank - 2, sides = dims[how->left_side];
+    const int64_t n = a->dims[a->rank - 1], *dims = b->dims + b->rank - 2,
+                  sides = dims[how->left_side];
     struct batch t = {.out = out, .a = a, .b = b, .work = work_type(a->dtype), .how = how};
-    if (view_elements(b) == 0 || dims[0] * dims[1] < WORTH_LAPACK / n || dims[0] > INT32_MAX || dims[1] > INT32_MAX ||
-        how->conjugate > how->transpose || !blas_is_there())
+    if (view_elements(b) == 0 || dims[0] * dims[1] < WORTH_LAPACK / n || dims[0] > INT32_MAX ||
+        dims[1] > INT32_MAX || how->conjugate > how->transpose || !blas_is_there())
         return plain_triangular_solve(NULL, out, a, b, how);
     t.block = sides_in_block(sides);
     t.blocks = ratio_up(sides, t.block);
     t.a_room = room_for(a, t.work);
     t.out_room = room_for(out, t.work);
     const int64_t work = n * n < WORTH_TEAM / t.block ? n * n * t.block : WORTH_TEAM;
-    return t.a_room >= 0 && t.out_room >= 0 && run_batch(team, &t, batch_count(b) * t.blocks, work, solve_part);
+    return t.a_room >= 0 && t.out_room >= 0 &&
+           run_batch(team, &t, batch_count(b) * t.blocks, work, solve_part);
 }

@@ -1,10 +1,11 @@
 /*
- * load.c: reads and writes elements as another type, a tile at a time (spec: ConvertElementType, as it
- * happens inside of dot, convolution and reductions).
+ * load.c: reads and writes elements as another type, a tile at a time (spec: ConvertElementType, as
+ * it happens inside of dot, convolution and reductions).
  */
 #include "kern/nest.h"
 
-bool loader_init_by(const struct kern_tiles *tiles, struct loader *l, enum dtype to, enum dtype from)
+bool loader_init_by(const struct kern_tiles *tiles, struct loader *l, enum dtype to,
+                    enum dtype from)
 {
     l->from = dtype_bytes(from);
     l->to = dtype_bytes(to);
@@ -17,7 +18,8 @@ bool loader_init(struct loader *l, enum dtype to, enum dtype from)
     return loader_init_by(to == from ? NULL : kern_tiles(), l, to, from);
 }
 
-const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride, int64_t n)
+const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride,
+                        int64_t n)
 {
     char packed[LOADER_ROOM] __attribute__((aligned(64)));
     const void *from = src;

@@ -1,17 +1,18 @@
 /*
  * map.c: applies a kernel for packed elements to views of any strides. It has no kernel of its own.
  *
- * The dimensions are put into the order of the result in memory and merged where the strides of all views
- * allow it. Runs that are packed in all views go to the kernel in place (whole arrays, mostly); any
- * other argument is gathered into a tile on the stack, and a strided result scattered from one. Of
- * short rows, many are done at a time.
+ * The dimensions are put into the order of the result in memory and merged where the strides of all
+ * views allow it. Runs that are packed in all views go to the kernel in place (whole arrays,
+ * mostly); any other argument is gathered into a tile on the stack, and a strided result scattered
+ * from one. Of short rows, many are done at a time.
  */
 #include "kern/nest.h"
 #include "kern/tile.h"
 
 enum {
     SHORT_ROW = 64, /* of shorter rows, many are gathered into a tile */
-    PLANE = 256,    /* a plane (two innermost dimensions) of at least so many elements doesn't share tiles with others */
+    PLANE = 256,    /* a plane (two innermost dimensions) of at least so many elements doesn't share
+                       tiles with others */
     SHARE = 1 << 16 /* elements that make a part of the task worthwhile */
 };
 
@@ -26,7 +27,8 @@ struct tile_job {
     char tiles[NEST_MAX_VIEWS][KERN_TILE * 16] __attribute__((aligned(64)));
 };
 
-/* The order of dimensions in which the result is row-major in memory; elementwise work may use any. */
+/* The order of dimensions in which the result is row-major in memory; elementwise work may use any.
+ */
 static void dimension_order(const struct view *out, int *order)
 {
     for (int d = 0; d < out->rank; d++) {
@@ -83,7 +85,8 @@ static void map_row(struct tile_job *m, char *const *at, int64_t length)
         void *out = m->packed[0] ? at[0] + (size_t)done * m->width[0] : m->tiles[0];
         const void *args[NEST_MAX_VIEWS];
         for (int k = 1; k < m->nest.count; k++) {
-            const int64_t stride = m->packed[k] ? (int64_t)m->width[k] : m->nest.strides[k][m->nest.rank - 1];
+            const int64_t stride =
+                m->packed[k] ? (int64_t)m->width[k] : m->nest.strides[k][m->nest.rank - 1];
             args[k - 1] = m->packed[k] ? at[k] + done * stride : m->tiles[k];
             if (!m->packed[k] && !m->repeated[k])
                 kern_pack(m->tiles[k], at[k] + done * stride, stride, m->width[k], some);
@@ -106,7 +109,8 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     for (int64_t r = 0; r < rows && more; r++, n += length) {
         for (int k = 1; k < m->nest.count; k++)
             if (!m->repeated[k])
-                kern_pack(m->tiles[k] + (size_t)n * m->width[k], walk->at[k], m->nest.strides[k][inner], m->width[k], length);
+                kern_pack(m->tiles[k] + (size_t)n * m->width[k], walk->at[k],
+                          m->nest.strides[k][inner], m->width[k], length);
         more = nest_step(walk);
     }
     const void *args[NEST_MAX_VIEWS];
@@ -114,7 +118,8 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
         args[k - 1] = m->tiles[k];
     m->fn(m->context, m->member, m->tiles[0], args, n);
     for (int64_t done = 0; done < n; done += length) {
-        kern_unpack(first.at[0], m->nest.strides[0][inner], m->tiles[0] + (size_t)done * m->width[0], m->width[0], length);
+        kern_unpack(first.at[0], m->nest.strides[0][inner],
+                    m->tiles[0] + (size_t)done * m->width[0], m->width[0], length);
         nest_step(&first);
     }
     return more;
@@ -134,12 +139,14 @@ static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t
             gapless = m->packed[k] && row == length * (int64_t)m->width[k];
             where[k] = gapless ? at[k] + done * row : m->tiles[k];
             if (!gapless && k > 0 && !m->repeated[k] && !(row == 0 && done > 0))
-                kern_pack_rows(m->tiles[k], at[k] + done * row, some, row, m->nest.strides[k][inner], m->width[k], length);
+                kern_pack_rows(m->tiles[k], at[k] + done * row, some, row,
+                               m->nest.strides[k][inner], m->width[k], length);
         }
         m->fn(m->context, m->member, where[0], (const void *const *)(where + 1), some * length);
         if (!gapless)
-            kern_unpack_rows(at[0] + done * m->nest.strides[0][inner - 1], some, m->nest.strides[0][inner - 1],
-                             m->nest.strides[0][inner], m->tiles[0], m->width[0], length);
+            kern_unpack_rows(at[0] + done * m->nest.strides[0][inner - 1], some,
+                             m->nest.strides[0][inner - 1], m->nest.strides[0][inner], m->tiles[0],
+                             m->width[0], length);
     }
 }
 
@@ -149,8 +156,8 @@ static bool has_planes(const struct nest *n)
     return inner > 0 && n->dims[inner] < SHORT_ROW && n->dims[inner - 1] >= PLANE / n->dims[inner];
 }
 
-static void map_views(tile_context_fn *fn, const void *context, int member, const struct view *out, int count,
-                      const struct view *args)
+static void map_views(tile_context_fn *fn, const void *context, int member, const struct view *out,
+                      int count, const struct view *args)
 {
     struct tile_job m;
     struct nest_walk walk;
@@ -193,7 +200,8 @@ struct shared_map {
     int64_t rows; /* in a part of the task */
 };
 
-static void take_rows(struct view *part, const struct view *v, const struct shared_map *s, int64_t begin, int64_t end)
+static void take_rows(struct view *part, const struct view *v, const struct shared_map *s,
+                      int64_t begin, int64_t end)
 {
     *part = *v;
     if (v->rank == 0)
@@ -223,8 +231,8 @@ static int outermost(const struct view *out)
     return order[d];
 }
 
-void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out, int count,
-              const struct view *args)
+void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out,
+              int count, const struct view *args)
 {
     const int64_t points = view_elements(out);
     if (team_size(team) == 1 || points < 2 * SHARE) {
@@ -238,12 +246,14 @@ void tile_map(struct team *team, tile_context_fn *fn, const void *context, const
     team_run(team, ratio_up(rows, s.rows), map_part, &s);
 }
 
-static void call_plain(const void *context, int member, void *out, const void *const *args, int64_t n)
+static void call_plain(const void *context, int member, void *out, const void *const *args,
+                       int64_t n)
 {
     (*(kern_tile_fn *const *)context)(out, args, n);
 }
 
-void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count, const struct view *args)
+void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count,
+                    const struct view *args)
 {
     tile_map(team, call_plain, &fn, out, count, args);
 }

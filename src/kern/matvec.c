@@ -1,10 +1,11 @@
 /*
- * matvec.c: products of a matrix of floats with up to eight vectors (spec: DotGeneral). The matrix is read only once, in place,
- * and widened in registers instead of being packed first.
+ * matvec.c: products of a matrix of floats with up to eight vectors (spec: DotGeneral). The matrix
+ * is read only once, in place, and widened in registers instead of being packed first.
  *
- * Order and accumulation: in f32, or in f64 for f64. Along rows of the matrix in interleaved sums that are folded at the end;
- * down its columns four rows at a time. Long sums of few results are cut into parts, which are added up in order. Blocks depend
- * on shapes and types alone, so any number of threads gives the same bits.
+ * Order and accumulation: in f32, or in f64 for f64. Along rows of the matrix in interleaved sums
+ * that are folded at the end; down its columns four rows at a time. Long sums of few results are
+ * cut into parts, which are added up in order. Blocks depend on shapes and types alone, so any
+ * number of threads gives the same bits.
  */
 #include "kern/matvec.h"
 
@@ -14,16 +15,17 @@ enum {
     BLOCK_BYTES = 256 << 10, /* least size of a block of the matrix */
     SUM_BYTES = 16 << 10,    /* size of the sums down columns, which stay in the first cache */
     ENOUGH_BLOCKS = 8,
-    LEAST_TERMS = 256,    /* least number of terms in a part of a sum */
-    SHORT_ROW = 16,       /* terms, times vectors: shorter rows of the matrix are left to others */
-    MANY_TERMS = 1 << 18, /* the most terms for which each member of the team has a copy of the vectors */
+    LEAST_TERMS = 256, /* least number of terms in a part of a sum */
+    SHORT_ROW = 16,    /* terms, times vectors: shorter rows of the matrix are left to others */
+    MANY_TERMS =
+        1 << 18, /* the most terms for which each member of the team has a copy of the vectors */
     LINE = 64
 };
 
 struct matvec {
     const struct product *p;
-    bool by_lhs;        /* the matrix is the left operand */
-    bool across;        /* the matrix is packed along rows, which the sums run along; else along columns */
+    bool by_lhs; /* the matrix is the left operand */
+    bool across; /* the matrix is packed along rows, which the sums run along; else along columns */
     int vectors, count; /* number of vectors; the same rounded up to what there are loops for */
     enum dtype type, work;
     enum matvec_source source;
@@ -61,7 +63,8 @@ static bool single(const struct nest *n, int view, int64_t *points, int64_t *ste
     return n->rank <= 1;
 }
 
-/* Finds the shapes; false when it isn't a product of a few vectors and a matrix that is packed along rows or columns. */
+/* Finds the shapes; false when it isn't a product of a few vectors and a matrix that is packed
+ * along rows or columns. */
 static bool find_matrix(struct matvec *v, const struct product *p)
 {
     const int64_t m = nest_points(&p->m), n = nest_points(&p->n);
@@ -76,7 +79,8 @@ static bool find_matrix(struct matvec *v, const struct product *p)
         return false;
     const struct nest *free_dims = v->by_lhs ? &p->m : &p->n;
     v->width = (int64_t)dtype_bytes(v->type);
-    if (!single(free_dims, 1, &v->results, &v->result_step) || !single(&p->k, v->by_lhs ? 0 : 1, &v->terms, &v->term_step))
+    if (!single(free_dims, 1, &v->results, &v->result_step) ||
+        !single(&p->k, v->by_lhs ? 0 : 1, &v->terms, &v->term_step))
         return false;
     single(free_dims, 0, &ignored, &v->out_step);
     single(&p->k, v->by_lhs ? 1 : 0, &ignored, &v->vector_step);
@@ -102,7 +106,10 @@ static void find_loops(struct matvec *v)
     while (1 << size < v->vectors)
         size++;
     v->count = 1 << size;
-    v->source = v->type == DT_BF16 ? MATVEC_BF16 : v->type == DT_F16 ? MATVEC_F16 : v->type == DT_F64 ? MATVEC_F64 : MATVEC_F32;
+    v->source = v->type == DT_BF16  ? MATVEC_BF16
+                : v->type == DT_F16 ? MATVEC_F16
+                : v->type == DT_F64 ? MATVEC_F64
+                                    : MATVEC_F32;
     if (!set->along[v->source][0])
         v->source = MATVEC_F32;
     v->convert = v->source == MATVEC_F32 && v->type != DT_F32;
@@ -124,8 +131,10 @@ static void cut(struct matvec *v)
     v->blocks = ratio_up(v->results, v->block);
     v->parts = 1;
     v->part = v->terms;
-    if (v->batch == 1 && v->blocks < ENOUGH_BLOCKS && v->results * column >= 2 * BLOCK_BYTES && v->terms >= 2 * LEAST_TERMS) {
-        const int64_t few = min_i64(ENOUGH_BLOCKS, v->terms / LEAST_TERMS), many = ratio_up(v->terms, MANY_TERMS);
+    if (v->batch == 1 && v->blocks < ENOUGH_BLOCKS && v->results * column >= 2 * BLOCK_BYTES &&
+        v->terms >= 2 * LEAST_TERMS) {
+        const int64_t few = min_i64(ENOUGH_BLOCKS, v->terms / LEAST_TERMS),
+                      many = ratio_up(v->terms, MANY_TERMS);
         v->part = round_up(ratio_up(v->terms, max_i64(few, many)), lanes);
         v->parts = ratio_up(v->terms, v->part);
     }
@@ -141,21 +150,24 @@ struct block {
     int64_t from, results, term, terms;
     char *out;
     const char *matrix, *vectors;
-    const char *whole; /* a single vector in place, up to its last whole line, after which the rest is at x; or NULL */
+    const char *whole; /* a single vector in place, up to its last whole line, after which the rest
+                          is at x; or NULL */
     char *x, *sums;
 };
 
-/* Uses a single vector in place, if all that it lacks for the loops are zeros after it, and few rows don't make a copy
- * worthwhile. */
+/* Uses a single vector in place, if all that it lacks for the loops are zeros after it, and few
+ * rows don't make a copy worthwhile. */
 static bool take_vector(const struct matvec *v, struct block *b)
 {
     enum { FEW_ROWS = 8 };
     const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
     int64_t ignored;
-    if (!v->across || v->count > 1 || v->convert || v->vector.convert || v->vector_step != v->sum_width || v->block > FEW_ROWS)
+    if (!v->across || v->count > 1 || v->convert || v->vector.convert ||
+        v->vector_step != v->sum_width || v->block > FEW_ROWS)
         return false;
     const char *from = b->vectors + nest_offset(n, 1, 0, &ignored) + b->term * v->vector_step;
-    const int64_t whole = b->terms / (LINE / v->sum_width) * LINE, rest = b->terms * v->sum_width - whole;
+    const int64_t whole = b->terms / (LINE / v->sum_width) * LINE,
+                  rest = b->terms * v->sum_width - whole;
     memset(b->x, 0, LINE);
     memcpy(b->x, from + whole, (size_t)rest);
     b->whole = from;
@@ -173,7 +185,8 @@ static void fetch_vectors(const struct matvec *v, const struct block *b)
         char *to = b->x + r * v->vector_room;
         for (int64_t k = 0; k < b->terms; k += KERN_TILE) {
             const int64_t count = min_i64(KERN_TILE, b->terms - k);
-            const void *at = loader_read(&v->vector, to + k * v->sum_width, from + k * v->vector_step, v->vector_step, count);
+            const void *at = loader_read(&v->vector, to + k * v->sum_width,
+                                         from + k * v->vector_step, v->vector_step, count);
             if (at != to + k * v->sum_width)
                 memcpy(to + k * v->sum_width, at, (size_t)(count * v->sum_width));
         }
@@ -209,8 +222,8 @@ static void add_row(const struct matvec *v, const struct block *b, const char *r
         v->along(row, b->x, v->vector_room, b->terms, sums);
     for (int64_t k = 0; v->convert && k < b->terms; k += KERN_TILE) {
         const int64_t n = min_i64(KERN_TILE, b->terms - k);
-        v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n), b->x + k * v->sum_width, v->vector_room,
-                 n, sums);
+        v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n),
+                 b->x + k * v->sum_width, v->vector_room, n, sums);
     }
 }
 
@@ -226,8 +239,8 @@ static void run_across(const struct matvec *v, const struct block *b)
     }
 }
 
-/* Adds n columns of MATVEC_ROWS rows of the matrix, from term k on, to the sums. Missing rows are replaced by zeros; a factor of
- * zero wouldn't do. */
+/* Adds n columns of MATVEC_ROWS rows of the matrix, from term k on, to the sums. Missing rows are
+ * replaced by zeros; a factor of zero wouldn't do. */
 static void add_rows(const struct matvec *v, const struct block *b, int64_t k, int64_t j, int64_t n)
 {
     float room[MATVEC_ROWS][KERN_TILE];
@@ -242,7 +255,8 @@ static void add_rows(const struct matvec *v, const struct block *b, int64_t k, i
         else
             rows[i] = at;
     }
-    v->down(rows, b->x + k * v->sum_width, v->vector_room, n, b->sums + j * v->sum_width, v->sums_room);
+    v->down(rows, b->x + k * v->sum_width, v->vector_room, n, b->sums + j * v->sum_width,
+            v->sums_room);
 }
 
 static void run_down(const struct matvec *v, const struct block *b)
@@ -258,13 +272,15 @@ static void run_down(const struct matvec *v, const struct block *b)
 }
 
 /* Stores results `from`, ... of vector r. */
-static void store(const struct matvec *v, char *out, int r, int64_t from, const char *sums, int64_t results)
+static void store(const struct matvec *v, char *out, int r, int64_t from, const char *sums,
+                  int64_t results)
 {
     const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
     int64_t ignored;
     char *to = out + nest_offset(n, 0, r, &ignored) + from * v->out_step;
     for (int64_t j = 0; j < results; j += KERN_TILE)
-        loader_write(&v->narrow, to + j * v->out_step, v->out_step, sums + j * v->sum_width, min_i64(KERN_TILE, results - j));
+        loader_write(&v->narrow, to + j * v->out_step, v->out_step, sums + j * v->sum_width,
+                     min_i64(KERN_TILE, results - j));
 }
 
 static void run_block(const struct matvec *v, int64_t number, char *room)
@@ -290,8 +306,8 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
     for (int r = 0; r < v->vectors; r++) {
         const char *sums = b.sums + r * v->sums_room;
         if (v->parts > 1)
-            memcpy(v->partial + ((part * v->vectors + r) * v->results + b.from) * v->sum_width, sums,
-                   (size_t)(b.results * v->sum_width));
+            memcpy(v->partial + ((part * v->vectors + r) * v->results + b.from) * v->sum_width,
+                   sums, (size_t)(b.results * v->sum_width));
         else
             store(v, b.out, r, b.from, sums, b.results);
     }
@@ -302,7 +318,8 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
 static void run_group(void *context, int64_t number, int member)
 {
     const struct matvec *v = context;
-    const int64_t blocks = v->batch * v->parts * v->blocks, end = min_i64(blocks, (number + 1) * v->group);
+    const int64_t blocks = v->batch * v->parts * v->blocks,
+                  end = min_i64(blocks, (number + 1) * v->group);
     for (int64_t i = number * v->group; i < end; i++)
         run_block(v, i, v->rooms + member * v->room);
 }

@@ -1,5 +1,6 @@
 /*
- * matvec: the inner loops of products of a matrix with few vectors, for each instruction set. Private to matvec*.c.
+ * matvec: the inner loops of products of a matrix with few vectors, for each instruction set.
+ * Private to matvec*.c.
  */
 #ifndef HLO_KERN_MATVEC_H
 #define HLO_KERN_MATVEC_H
@@ -11,14 +12,21 @@ enum {
     MATVEC_ROWS = 4    /* rows of the matrix at a time */
 };
 /* The element types of the matrix; others are converted to f32 first, a piece at a time. */
-enum matvec_source { MATVEC_F32, MATVEC_BF16, MATVEC_F16 /* may be absent */, MATVEC_F64, MATVEC_SOURCES };
+enum matvec_source {
+    MATVEC_F32,
+    MATVEC_BF16,
+    MATVEC_F16 /* may be absent */,
+    MATVEC_F64,
+    MATVEC_SOURCES
+};
 
-/* sums[r][lane] += row[i] * x[r][i], where lane is i modulo the number of lanes. sums[r] has 64 bytes. The n elements of each
- * vector must be followed by zeros up to a whole number of lanes. */
+/* sums[r][lane] += row[i] * x[r][i], where lane is i modulo the number of lanes. sums[r] has 64
+ * bytes. The n elements of each vector must be followed by zeros up to a whole number of lanes. */
 typedef void matvec_along_fn(const char *row, const char *x, int64_t x_step, int64_t n, char *sums);
-/* sums[r][i] += the sum of x[r][k] * rows[k][i] over MATVEC_ROWS rows; sums has room for whole vectors. */
-typedef void matvec_down_fn(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step, int64_t n, char *sums,
-                            int64_t sums_step);
+/* sums[r][i] += the sum of x[r][k] * rows[k][i] over MATVEC_ROWS rows; sums has room for whole
+ * vectors. */
+typedef void matvec_down_fn(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step,
+                            int64_t n, char *sums, int64_t sums_step);
 struct matvec_set {
     matvec_along_fn *along[MATVEC_SOURCES][MATVEC_COUNTS];
     matvec_down_fn *down[MATVEC_SOURCES][MATVEC_COUNTS];

@@ -1,6 +1,6 @@
 /*
- * matvec_lanes.c: the inner loops of products of a matrix with few vectors (spec: DotGeneral), compiled for each instruction
- * set. The matrix is widened when it is loaded into registers.
+ * matvec_lanes.c: the inner loops of products of a matrix with few vectors (spec: DotGeneral),
+ * compiled for each instruction set. The matrix is widened when it is loaded into registers.
  */
 #include "kern/matvec.h"
 #include "kern/tile.h"
@@ -18,20 +18,28 @@ typedef uint32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_a
 
 #define INLINE __attribute__((always_inline)) static inline
 
-INLINE int64_t lanes_of(enum matvec_source s) { return s == MATVEC_F64 ? TILE_BYTES / 8 : TILE_BYTES / 4; }
+INLINE int64_t lanes_of(enum matvec_source s)
+{
+    return s == MATVEC_F64 ? TILE_BYTES / 8 : TILE_BYTES / 4;
+}
 
-INLINE int64_t width_of(enum matvec_source s) { return s == MATVEC_F64 ? 8 : s == MATVEC_F32 ? 4 : 2; }
+INLINE int64_t width_of(enum matvec_source s)
+{
+    return s == MATVEC_F64 ? 8 : s == MATVEC_F32 ? 4 : 2;
+}
 
 INLINE wide widen(enum matvec_source s, const char *at)
 {
 #if defined __AVX512F__
     if (s == MATVEC_BF16)
-        return (wide)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)at)), 16);
+        return (wide)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)at)),
+                                       16);
     if (s == MATVEC_F16)
         return (wide)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)at));
 #elif defined __AVX2__
     if (s == MATVEC_BF16)
-        return (wide)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)at)), 16);
+        return (wide)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)at)),
+                                       16);
     if (s == MATVEC_F16)
         return (wide)_mm256_cvtph_ps(_mm_loadu_si128((const void *)at));
 #else
@@ -75,20 +83,25 @@ INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
     return widen(s, some);
 }
 
-INLINE void along(enum matvec_source s, int vectors, const char *row, const char *x, int64_t x_step, int64_t n, char *sums)
+INLINE void along(enum matvec_source s, int vectors, const char *row, const char *x, int64_t x_step,
+                  int64_t n, char *sums)
 {
     const int64_t lanes = lanes_of(s), width = width_of(s);
     wide sum[MATVEC_MOST], other = {0};
-    KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] = *(const wide *)(const void *)(sums + r * 64);
+    KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] =
+        *(const wide *)(const void *)(sums + r * 64);
     int64_t i = 0;
     if (vectors == 1) /* two sums, since each addition to one waits for the addition before */
         for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * TILE_BYTES) {
-            sum[0] = plus(s, sum[0], multiply(s, widen(s, row + i * width), *(const wide *)(const void *)x));
-            other =
-                plus(s, other, multiply(s, widen(s, row + (i + lanes) * width), *(const wide *)(const void *)(x + TILE_BYTES)));
+            sum[0] = plus(s, sum[0],
+                          multiply(s, widen(s, row + i * width), *(const wide *)(const void *)x));
+            other = plus(s, other,
+                         multiply(s, widen(s, row + (i + lanes) * width),
+                                  *(const wide *)(const void *)(x + TILE_BYTES)));
         }
     for (; i < n; i += lanes, x += TILE_BYTES) {
-        const wide w = i + lanes <= n ? widen(s, row + i * width) : widen_some(s, row + i * width, n - i);
+        const wide w =
+            i + lanes <= n ? widen(s, row + i * width) : widen_some(s, row + i * width, n - i);
         KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] =
             plus(s, sum[r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
     }
@@ -97,22 +110,24 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
     KERN_UNROLL for (int r = 0; r < vectors; r++) * (wide *)(void *)(sums + r * 64) = sum[r];
 }
 
-INLINE void down_lanes(enum matvec_source s, int vectors, const wide w[MATVEC_ROWS], const char *x, int64_t x_step, char *sums,
-                       int64_t sums_step)
+INLINE void down_lanes(enum matvec_source s, int vectors, const wide w[MATVEC_ROWS], const char *x,
+                       int64_t x_step, char *sums, int64_t sums_step)
 {
     const int64_t width = s == MATVEC_F64 ? 8 : 4;
     KERN_UNROLL for (int r = 0; r < vectors; r++)
     {
         const char *a = x + r * x_step;
         wide *sum = (wide *)(void *)(sums + r * sums_step);
-        const wide low = plus(s, multiply(s, spread(s, a), w[0]), multiply(s, spread(s, a + width), w[1]));
-        const wide high = plus(s, multiply(s, spread(s, a + 2 * width), w[2]), multiply(s, spread(s, a + 3 * width), w[3]));
+        const wide low =
+            plus(s, multiply(s, spread(s, a), w[0]), multiply(s, spread(s, a + width), w[1]));
+        const wide high = plus(s, multiply(s, spread(s, a + 2 * width), w[2]),
+                               multiply(s, spread(s, a + 3 * width), w[3]));
         *sum = plus(s, *sum, plus(s, low, high));
     }
 }
 
-INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step, int64_t n,
-                 char *sums, int64_t sums_step)
+INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVEC_ROWS],
+                 const char *x, int64_t x_step, int64_t n, char *sums, int64_t sums_step)
 {
     const int64_t lanes = lanes_of(s), width = width_of(s);
     const char *at[MATVEC_ROWS];
@@ -124,23 +139,28 @@ INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVE
         down_lanes(s, vectors, w, x, x_step, sums, sums_step);
     }
     if (i < n) {
-        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++) w[k] = widen_some(s, at[k] + i * width, n - i);
+        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++) w[k] =
+            widen_some(s, at[k] + i * width, n - i);
         down_lanes(s, vectors, w, x, x_step, sums, sums_step);
     }
 }
 
-#define LOOPS(source, vectors)                                                                                                   \
-    static void along_##source##_##vectors(const char *row, const char *x, int64_t x_step, int64_t n, char *sums)                \
-    {                                                                                                                            \
-        along(MATVEC_##source, vectors, row, x, x_step, n, sums);                                                                \
-    }                                                                                                                            \
-    static void down_##source##_##vectors(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step, int64_t n,         \
-                                          char *sums, int64_t sums_step)                                                         \
-    {                                                                                                                            \
-        down(MATVEC_##source, vectors, rows, x, x_step, n, sums, sums_step);                                                     \
+#define LOOPS(source, vectors)                                                                     \
+    static void along_##source##_##vectors(const char *row, const char *x, int64_t x_step,         \
+                                           int64_t n, char *sums)                                  \
+    {                                                                                              \
+        along(MATVEC_##source, vectors, row, x, x_step, n, sums);                                  \
+    }                                                                                              \
+    static void down_##source##_##vectors(const char *const rows[MATVEC_ROWS], const char *x,      \
+                                          int64_t x_step, int64_t n, char *sums,                   \
+                                          int64_t sums_step)                                       \
+    {                                                                                              \
+        down(MATVEC_##source, vectors, rows, x, x_step, n, sums, sums_step);                       \
     }
 #define SOURCE(source) LOOPS(source, 1) LOOPS(source, 2) LOOPS(source, 4) LOOPS(source, 8)
-#define ROW(name, source) [MATVEC_##source] = {name##_##source##_1, name##_##source##_2, name##_##source##_4, name##_##source##_8}
+#define ROW(name, source)                                                                          \
+    [MATVEC_##source] = {name##_##source##_1, name##_##source##_2, name##_##source##_4,            \
+                         name##_##source##_8}
 SOURCE(F32)
 SOURCE(BF16)
 SOURCE(F64)

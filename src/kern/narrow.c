@@ -23,19 +23,24 @@ struct narrow {
 };
 
 static const struct narrow formats[DT_COUNT] = {
-#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits) [DT_##id] = {exponent, mantissa, bias, FS_##specials},
+#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                               \
+    [DT_##id] = {exponent, mantissa, bias, FS_##specials},
 #include "type/float.def"
 #undef FLOAT_FORMAT
 };
 
-static inline float power_of_two(int e) /* normal exponents only */ { return (union bits){(uint32_t)(e + 127) << 23}.f; }
+static inline float power_of_two(int e) /* normal exponents only */
+{
+    return (union bits){(uint32_t)(e + 127) << 23}.f;
+}
 
 static inline float decode(uint32_t code, struct narrow f)
 {
     const int shift = 23 - f.mantissa;
     const uint32_t sign_bit = 1u << (f.exponent + f.mantissa), magnitude = code & (sign_bit - 1);
     const uint32_t sign = code & sign_bit ? 0x80000000 : 0;
-    /* A subnormal is read with an exponent one higher, which adds an implicit 1 that is then subtracted. */
+    /* A subnormal is read with an exponent one higher, which adds an implicit 1 that is then
+     * subtracted. */
     const union bits normal = {(magnitude << shift) + ((uint32_t)(127 - f.bias) << 23)};
     union bits v = {(magnitude << shift) + ((uint32_t)(128 - f.bias) << 23)};
     v.f -= power_of_two(1 - f.bias);
@@ -58,9 +63,10 @@ static inline uint32_t encode(float x, struct narrow f)
     const uint32_t infinity = ((1u << f.exponent) - 1) << f.mantissa;
     const union bits v = {.f = x};
     const union bits a = {v.u & 0x7fffffff};
-    /* Normal: round the mantissa where it will end (a carry into the exponent is right), then rebase. */
-    const uint32_t normal =
-        ((a.u + (1u << (shift - 1)) - 1 + (a.u >> shift & 1)) >> shift) - ((uint32_t)(127 - f.bias) << f.mantissa);
+    /* Normal: round the mantissa where it will end (a carry into the exponent is right), then
+     * rebase. */
+    const uint32_t normal = ((a.u + (1u << (shift - 1)) - 1 + (a.u >> shift & 1)) >> shift) -
+                            ((uint32_t)(127 - f.bias) << f.mantissa);
     /* Subnormal: adding the power of two whose last place is the least subnormal rounds. */
     const union bits magic = {.f = power_of_two(24 - f.bias - f.mantissa)};
     const union bits sum = {.f = a.f + magic.f};
@@ -104,17 +110,17 @@ static inline uint32_t encode_exponent(float x)
     return v.u - 1 >= 0x7f7fffff ? 0xff : code; /* zero, infinity, NaN, all negatives */
 }
 
-#define WIDEN(id, T)                                                                                                             \
-    static void widen_##id(float *out, const T *x, int64_t n)                                                                    \
-    {                                                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                                                          \
-            out[i] = decode(x[i], formats[DT_##id]);                                                                             \
+#define WIDEN(id, T)                                                                               \
+    static void widen_##id(float *out, const T *x, int64_t n)                                      \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = decode(x[i], formats[DT_##id]);                                               \
     }
-#define NARROW(id, T)                                                                                                            \
-    static void narrow_##id(T *out, const float *x, int64_t n)                                                                   \
-    {                                                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                                                          \
-            out[i] = (T)encode(x[i], formats[DT_##id]);                                                                          \
+#define NARROW(id, T)                                                                              \
+    static void narrow_##id(T *out, const float *x, int64_t n)                                     \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = (T)encode(x[i], formats[DT_##id]);                                            \
     }
 #define LOOPS(id, T) WIDEN(id, T) NARROW(id, T)
 LOOPS(F4E2M1FN, uint8_t)
@@ -142,18 +148,19 @@ static void narrow_F8E8M0FNU(uint8_t *out, const float *x, int64_t n)
 }
 
 #if defined __AVX2__
-/* Widens f16 eight at a time by the processor's instruction, except that NaNs keep all their bits. Returns how many it has
- * done. */
+/* Widens f16 eight at a time by the processor's instruction, except that NaNs keep all their bits.
+ * Returns how many it has done. */
 static int64_t widen_eights(float *out, const uint16_t *x, int64_t n)
 {
     int64_t i = 0;
     for (; i + 8 <= n; i += 8) {
         const __m128i half = _mm_loadu_si128((const __m128i *)(const void *)(x + i));
-        const __m256i code = _mm256_cvtepu16_epi32(half), magnitude = _mm256_and_si256(code, _mm256_set1_epi32(0x7fff));
+        const __m256i code = _mm256_cvtepu16_epi32(half),
+                      magnitude = _mm256_and_si256(code, _mm256_set1_epi32(0x7fff));
         const __m256i is_nan = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x7c00));
         const __m256i sign = _mm256_slli_epi32(_mm256_xor_si256(code, magnitude), 16);
-        const __m256i nan =
-            _mm256_or_si256(_mm256_or_si256(_mm256_slli_epi32(magnitude, 13), sign), _mm256_set1_epi32(0x7f800000));
+        const __m256i nan = _mm256_or_si256(_mm256_or_si256(_mm256_slli_epi32(magnitude, 13), sign),
+                                            _mm256_set1_epi32(0x7f800000));
         const __m256i number = _mm256_castps_si256(_mm256_cvtph_ps(half));
         _mm256_storeu_si256((__m256i *)(void *)(out + i), _mm256_blendv_epi8(number, nan, is_nan));
     }
@@ -186,7 +193,7 @@ static void narrow_BF16(uint16_t *out, const float *x, int64_t n)
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n)
 {
     switch ((int)t) {
-#define X(id)                                                                                                                    \
+#define X(id)                                                                                      \
     case DT_##id: widen_##id(out, x, n); break;
         TILE_NARROW_TYPES(X)
 #undef X
@@ -196,7 +203,7 @@ void tile_widen(enum dtype t, float *out, const void *x, int64_t n)
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
 {
     switch ((int)t) {
-#define X(id)                                                                                                                    \
+#define X(id)                                                                                      \
     case DT_##id: narrow_##id(out, x, n); break;
         TILE_NARROW_TYPES(X)
 #undef X
@@ -214,17 +221,22 @@ static inline float round_to_bf16(float x)
     return r.f;
 }
 
-static inline float round_to_f16(float x) { return decode(encode(x, formats[DT_F16]), formats[DT_F16]); }
+static inline float round_to_f16(float x)
+{
+    return decode(encode(x, formats[DT_F16]), formats[DT_F16]);
+}
 
 /* Rounding alone, and in the loops of the most frequent operations. */
-#define ROUNDED(id, round)                                                                                                       \
-    TILE_UNARY(id##_round, float, float, round(x))                                                                               \
-    TILE_BINARY(id##_add, float, float, round(x + y))                                                                            \
-    TILE_BINARY(id##_divide, float, float, round(x / y))                                                                         \
-    TILE_BINARY(id##_multiply, float, float, round(x *y))                                                                        \
-    TILE_BINARY(id##_subtract, float, float, round(x - y))                                                                       \
-    static const struct tile_row id##_rounded[] = {                                                                              \
-        {"add", id##_add}, {"divide", id##_divide}, {"multiply", id##_multiply}, {"subtract", id##_subtract}};
+#define ROUNDED(id, round)                                                                         \
+    TILE_UNARY(id##_round, float, float, round(x))                                                 \
+    TILE_BINARY(id##_add, float, float, round(x + y))                                              \
+    TILE_BINARY(id##_divide, float, float, round(x / y))                                           \
+    TILE_BINARY(id##_multiply, float, float, round(x *y))                                          \
+    TILE_BINARY(id##_subtract, float, float, round(x - y))                                         \
+    static const struct tile_row id##_rounded[] = {{"add", id##_add},                              \
+                                                   {"divide", id##_divide},                        \
+                                                   {"multiply", id##_multiply},                    \
+                                                   {"subtract", id##_subtract}};
 ROUNDED(BF16, round_to_bf16)
 ROUNDED(F16, round_to_f16)
 #undef ROUNDED

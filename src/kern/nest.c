@@ -66,7 +66,8 @@ void nest_start(struct nest_walk *w, const struct nest *n, int rank, char *const
         w->at[k] = at[k];
 }
 
-void nest_start_from(struct nest_walk *w, const struct nest *n, int rank, char *const *at, int64_t position)
+void nest_start_from(struct nest_walk *w, const struct nest *n, int rank, char *const *at,
+                     int64_t position)
 {
     nest_start(w, n, rank, at);
     for (int d = rank - 1; d >= 0 && position > 0; d--) {

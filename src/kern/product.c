@@ -1,11 +1,12 @@
 /*
- * product.c: products of strided operands by gemm (spec: DotGeneral, ConvWithGeneralPadding). The result is cut into blocks,
- * which the members of a team take; for each block the right operand is packed in panels, some hundred terms at a time, and
- * the left one used in place or copied, widened if needed. So the memory this takes is bounded. Sums of another type than the
- * result are rounded once, at the end of a block.
+ * product.c: products of strided operands by gemm (spec: DotGeneral, ConvWithGeneralPadding). The
+ * result is cut into blocks, which the members of a team take; for each block the right operand is
+ * packed in panels, some hundred terms at a time, and the left one used in place or copied, widened
+ * if needed. So the memory this takes is bounded. Sums of another type than the result are rounded
+ * once, at the end of a block.
  *
- * Order and accumulation: that of gemm.h for DEPTH lanes at a time, whose sums are added up in order. Blocks depend on
- * shapes and types alone, so any number of threads gives the same bits.
+ * Order and accumulation: that of gemm.h for DEPTH lanes at a time, whose sums are added up in
+ * order. Blocks depend on shapes and types alone, so any number of threads gives the same bits.
  */
 #include "kern/product.h"
 
@@ -15,7 +16,8 @@ static enum dtype widest_float(enum dtype out, enum dtype lhs, enum dtype rhs)
     const enum dtype all[3] = {out, lhs, rhs};
     enum dtype widest = DT_INVALID;
     for (int i = 0; i < 3; i++)
-        if (dtype_is_float(all[i]) && (widest == DT_INVALID || dtype_bits(all[i]) > dtype_bits(widest)))
+        if (dtype_is_float(all[i]) &&
+            (widest == DT_INVALID || dtype_bits(all[i]) > dtype_bits(widest)))
             widest = all[i];
     return widest;
 }
@@ -24,7 +26,8 @@ void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs,
 {
     const enum dtype in[2] = {lhs, rhs};
     const bool complex = dtype_is_complex(out) || dtype_is_complex(lhs) || dtype_is_complex(rhs);
-    const bool wide = out == DT_F64 || lhs == DT_F64 || rhs == DT_F64 || out == DT_C128 || lhs == DT_C128 || rhs == DT_C128;
+    const bool wide = out == DT_F64 || lhs == DT_F64 || rhs == DT_F64 || out == DT_C128 ||
+                      lhs == DT_C128 || rhs == DT_C128;
     const enum dtype real = widest_float(out, lhs, rhs);
     if (complex)
         t->work = wide ? DT_C128 : DT_C64;
@@ -62,7 +65,8 @@ enum {
     HIGH_BLOCK = 256,     /* rows of a block, if rows are copied */
     HIGH_SUMS = 1024,     /* if their sums are kept apart */
     HIGH_BYTES = 1 << 16, /* if something is kept for each row */
-    LEAST_ROWS = 96,      /* least rows of a block that is cut for the team: each block packs its columns anew */
+    LEAST_ROWS =
+        96, /* least rows of a block that is cut for the team: each block packs its columns anew */
     ENOUGH_BLOCKS = 8,
     LEAST_WORK = 1 << 20,  /* least number of multiplications in a part of the task */
     LEAST_SMALL = 1 << 18, /* the same for batches of small products */
@@ -93,7 +97,10 @@ struct task {
 };
 
 /* Bytes between neighbours along a nest's only dimension. */
-static int64_t only_step(const struct nest *n, int view) { return n->rank ? n->strides[view][n->rank - 1] : 0; }
+static int64_t only_step(const struct nest *n, int view)
+{
+    return n->rank ? n->strides[view][n->rank - 1] : 0;
+}
 
 /* Whether gemm can read the left operand in place: rows are packed and of a single dimension. */
 static bool usable_rows(const struct task *t)
@@ -108,7 +115,8 @@ static bool is_sum(const struct task *t, enum dtype out)
 {
     if (t->g.twofold)
         return out == t->p->work;
-    return out == t->g.sum || (dtype_is_integer(out) && dtype_is_integer(t->g.sum) && dtype_bytes(out) == dtype_bytes(t->g.sum));
+    return out == t->g.sum || (dtype_is_integer(out) && dtype_is_integer(t->g.sum) &&
+                               dtype_bytes(out) == dtype_bytes(t->g.sum));
 }
 
 static bool usable_result(const struct task *t)
@@ -157,7 +165,8 @@ static void cut_blocks(struct task *t)
     const int64_t work = min_i64(t->high, t->m) * min_i64(t->wide, t->n);
     t->group = work > LEAST_WORK / t->long_part
                    ? 1
-                   : min_i64(LEAST_WORK / (work * t->long_part) + 1, t->down * t->across * t->along * t->batch);
+                   : min_i64(LEAST_WORK / (work * t->long_part) + 1,
+                             t->down * t->across * t->along * t->batch);
 }
 
 static void plan_room(struct task *t)
@@ -170,14 +179,16 @@ static void plan_room(struct task *t)
     t->panels_room = gemm_lanes(g, depth) * g->panel * ratio_up(t->wide, g->columns);
     t->rows_room = t->rows_in_place ? 0 : round_up(t->high * depth * lhs_width, 64);
     t->sums_room = t->sums_in_place || t->along > 1 ? 0 : round_up(t->high * t->wide * sum, 64);
-    t->room = t->panels_room + t->rows_room + t->sums_room + (g->moved ? round_up(t->high * 4, 64) : 0);
+    t->room =
+        t->panels_room + t->rows_room + t->sums_room + (g->moved ? round_up(t->high * 4, 64) : 0);
 }
 
 /* ---- one block ---- */
 
 struct block {
-    int64_t i, rows, j, columns, l, terms; /* the part of the product: first row and number of rows, and so on */
-    char *out, *lhs, *rhs;                 /* the matrices of its place in the batch */
+    int64_t i, rows, j, columns, l,
+        terms;             /* the part of the product: first row and number of rows, and so on */
+    char *out, *lhs, *rhs; /* the matrices of its place in the batch */
     char *sums;
     int64_t sums_row;
 };
@@ -192,8 +203,10 @@ static struct room member_room(const struct task *t, int member)
     return r;
 }
 
-/* Packs several panels at a time if their columns, and the terms, are evenly spaced; else one by one. */
-static void pack_panels(const struct task *t, const struct block *b, int64_t l, int64_t terms, char *panels)
+/* Packs several panels at a time if their columns, and the terms, are evenly spaced; else one by
+ * one. */
+static void pack_panels(const struct task *t, const struct block *b, int64_t l, int64_t terms,
+                        char *panels)
 {
     const struct gemm *g = &t->g;
     const struct nest *k = &t->p->k, *n = &t->p->n;
@@ -205,7 +218,8 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
         const int64_t across = nest_offset(n, 1, b->j + j, &run), left = b->columns - j;
         run = run < left ? run / g->columns * g->columns : left;
         if (run > 0 && k_run >= terms) {
-            gemm_pack(g, t->p->rhs_type, from + across, only_step(k, 1), only_step(n, 1), terms, run, panels);
+            gemm_pack(g, t->p->rhs_type, from + across, only_step(k, 1), only_step(n, 1), terms,
+                      run, panels);
         } else {
             run = min_i64(g->columns, left);
             const struct stretch columns = {n, 1, b->j + j, run};
@@ -216,8 +230,8 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
 }
 
 /* Finds or copies `terms` terms of the left operand's rows as gemm takes them. */
-static void find_rows(const struct task *t, const struct block *b, int64_t l, int64_t terms, const struct room *r,
-                      struct gemm_block *to)
+static void find_rows(const struct task *t, const struct block *b, int64_t l, int64_t terms,
+                      const struct room *r, struct gemm_block *to)
 {
     const int64_t width = (int64_t)dtype_bytes(t->g.lhs);
     to->a_lane = t->g.lane;
@@ -226,27 +240,31 @@ static void find_rows(const struct task *t, const struct block *b, int64_t l, in
         to->a_row = t->row_step;
         return;
     }
-    const struct stretch rows = {&t->p->m, 1, b->i, b->rows}, along = {&t->p->k, 0, b->l + l, terms};
+    const struct stretch rows = {&t->p->m, 1, b->i, b->rows},
+                         along = {&t->p->k, 0, b->l + l, terms};
     const struct dense room = {t->g.lhs, r->rows, terms * width, width};
     stretch_fetch(&room, t->p->lhs_type, b->lhs, &rows, &along);
     to->a = r->rows;
     to->a_row = room.row;
 }
 
-/* Orders the work so that either a panel stays in the first cache while many rows go by, or some rows while panels do. */
-static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *all, const char *panels,
-                       const int32_t *start)
+/* Orders the work so that either a panel stays in the first cache while many rows go by, or some
+ * rows while panels do. */
+static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *all,
+                       const char *panels, const int32_t *start)
 {
     enum { FEW_ROWS = 6, MANY_ROWS = 96, SMALL_PANEL = 24 << 10 };
     const struct gemm *g = &t->g;
-    const int64_t bytes = (all->lanes + (all->rest > 0)) * g->panel, strip = bytes <= SMALL_PANEL ? MANY_ROWS : FEW_ROWS;
+    const int64_t bytes = (all->lanes + (all->rest > 0)) * g->panel,
+                  strip = bytes <= SMALL_PANEL ? MANY_ROWS : FEW_ROWS;
     for (int64_t i = 0; i < b->rows; i += strip) {
         struct gemm_block at = *all;
         at.rows = min_i64(strip, b->rows - i);
         at.a += i * all->a_row;
         at.start = start ? start + i : NULL;
         at.panel = panels;
-        for (int64_t j = 0; j < b->columns; j += g->columns, at.panel = (const char *)at.panel + bytes) {
+        for (int64_t j = 0; j < b->columns;
+             j += g->columns, at.panel = (const char *)at.panel + bytes) {
             at.n = min_i64(g->columns, b->columns - j);
             at.c = b->sums + i * b->sums_row + (j * g->lane << g->twofold);
             gemm_block(g, &at);
@@ -277,7 +295,8 @@ static enum dtype sum_type(const struct task *t) { return t->g.twofold ? t->p->w
 
 static void store_sums(const struct task *t, const struct block *b, char *sums, int64_t sums_row)
 {
-    const struct stretch rows = {&t->p->m, 0, b->i, b->rows}, columns = {&t->p->n, 0, b->j, b->columns};
+    const struct stretch rows = {&t->p->m, 0, b->i, b->rows},
+                         columns = {&t->p->n, 0, b->j, b->columns};
     const struct dense from = {sum_type(t), sums, sums_row, t->g.lane << t->g.twofold};
     stretch_store(&from, t->p->out_type, b->out, &rows, &columns);
 }
@@ -326,7 +345,8 @@ static void run_part(void *context, int64_t part, int member)
 {
     const struct task *t = context;
     const struct room r = member_room(t, member);
-    const int64_t blocks = t->batch * t->along * t->down * t->across, end = min_i64(blocks, (part + 1) * t->group);
+    const int64_t blocks = t->batch * t->along * t->down * t->across,
+                  end = min_i64(blocks, (part + 1) * t->group);
     for (int64_t number = part * t->group; number < end; number++)
         run_one(t, number, &r);
 }
@@ -353,8 +373,11 @@ static void choose(struct gemm *g, const struct product *p)
 
 static bool by_blocks(struct team *team, const struct product *p)
 {
-    struct task t = {
-        .p = p, .m = nest_points(&p->m), .n = nest_points(&p->n), .k = nest_points(&p->k), .batch = nest_points(&p->batch)};
+    struct task t = {.p = p,
+                     .m = nest_points(&p->m),
+                     .n = nest_points(&p->n),
+                     .k = nest_points(&p->k),
+                     .batch = nest_points(&p->batch)};
     choose(&t.g, p);
     t.rows_in_place = usable_rows(&t);
     t.sums_in_place = usable_result(&t);
@@ -385,10 +408,13 @@ struct small_task {
 
 static bool is_small(const struct product *p, struct small *s)
 {
-    if (p->lhs_type != p->out_type || p->rhs_type != p->out_type || p->m.rank > 1 || p->n.rank > 1 || p->k.rank > 1)
+    if (p->lhs_type != p->out_type || p->rhs_type != p->out_type || p->m.rank > 1 ||
+        p->n.rank > 1 || p->k.rank > 1)
         return false;
-    *s = (struct small){p->out_type,         nest_points(&p->m),  nest_points(&p->n),  nest_points(&p->k),  only_step(&p->m, 1),
-                        only_step(&p->k, 0), only_step(&p->k, 1), only_step(&p->n, 1), only_step(&p->m, 0), only_step(&p->n, 0)};
+    *s = (struct small){p->out_type,         nest_points(&p->m),  nest_points(&p->n),
+                        nest_points(&p->k),  only_step(&p->m, 1), only_step(&p->k, 0),
+                        only_step(&p->k, 1), only_step(&p->n, 1), only_step(&p->m, 0),
+                        only_step(&p->n, 0)};
     return small_applies(s);
 }
 
@@ -398,7 +424,8 @@ static void run_small_part(void *context, int64_t part, int member)
     const struct product *p = t->p;
     struct nest_walk w;
     (void)member;
-    nest_start_from(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs}, part * t->group);
+    nest_start_from(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs},
+                    part * t->group);
     for (int64_t i = part * t->group; i < min_i64(t->count, (part + 1) * t->group); i++) {
         small_run(&t->small, w.at[1], w.at[2], w.at[0]);
         nest_step(&w);
@@ -433,11 +460,13 @@ static void fill_zero(const struct product *p)
     } while (nest_step(&w));
 }
 
-/* Whether the result is stored by columns: its elements are closer together along m than along n. */
+/* Whether the result is stored by columns: its elements are closer together along m than along n.
+ */
 static bool stands_upright(const struct product *p)
 {
     const int64_t width = (int64_t)dtype_bytes(p->out_type);
-    return p->m.rank == 1 && only_step(&p->m, 0) == width && !(p->n.rank <= 1 && only_step(&p->n, 0) == width);
+    return p->m.rank == 1 && only_step(&p->m, 0) == width &&
+           !(p->n.rank <= 1 && only_step(&p->n, 0) == width);
 }
 
 static void swap_views(struct nest *n, const struct nest *from, int a, int b)
@@ -464,8 +493,8 @@ static bool by_columns(struct team *team, const struct product *p)
     return by_blocks(team, &turned);
 }
 
-/* For a few vectors times a matrix that has several dimensions besides the terms: all but the innermost become batch dimensions.
- * False when that isn't worthwhile. */
+/* For a few vectors times a matrix that has several dimensions besides the terms: all but the
+ * innermost become batch dimensions. False when that isn't worthwhile. */
 static bool peel_matrix(struct product *p)
 {
     enum { WORTH = 64 /* least size of the innermost */ };
@@ -476,7 +505,8 @@ static bool peel_matrix(struct product *p)
         return false;
     for (int d = 0; d < inner; d++) {
         const int64_t out = free_dims->strides[0][d], matrix = free_dims->strides[1][d];
-        nest_add(&p->batch, free_dims->dims[d], (int64_t[]){out, by_lhs ? matrix : 0, by_lhs ? 0 : matrix});
+        nest_add(&p->batch, free_dims->dims[d],
+                 (int64_t[]){out, by_lhs ? matrix : 0, by_lhs ? 0 : matrix});
     }
     const struct nest all = *free_dims;
     nest_init(free_dims, 2);
@@ -492,7 +522,8 @@ static void merge(struct product *p)
     nest_merge(&p->k);
 }
 
-/* Whether it is a product of a matrix and a few vectors; the nests may be changed to the form that matvec.c takes. */
+/* Whether it is a product of a matrix and a few vectors; the nests may be changed to the form that
+ * matvec.c takes. */
 static bool prepare_vectors(struct product *p)
 {
     if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MOST)

@@ -1,7 +1,7 @@
 /*
- * product: sums of products over strided operands, out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n],
- * where each of b, m, n, k stands for any number of dimensions. Dot and convolution both come down to it.
- * Private to kern.
+ * product: sums of products over strided operands, out[b, m, n] = sum over k of lhs[b, m, k] *
+ * rhs[b, k, n], where each of b, m, n, k stands for any number of dimensions. Dot and convolution
+ * both come down to it. Private to kern.
  */
 #ifndef HLO_KERN_PRODUCT_H
 #define HLO_KERN_PRODUCT_H
@@ -18,21 +18,23 @@ struct product {
     struct nest k;     /* lhs, rhs */
 };
 bool product_run(struct team *team, struct product *p); /* merges its nests; false: no memory */
-const char *product_choice(struct product *p);          /* how product_run computes it; merges its nests */
+const char *product_choice(struct product *p); /* how product_run computes it; merges its nests */
 
-/* The type that products and sums are computed in, for given types of operands and result (grammar/values.md 13.1). An operand
- * whose `via` differs from its type is converted to that first. */
+/* The type that products and sums are computed in, for given types of operands and result
+ * (grammar/values.md 13.1). An operand whose `via` differs from its type is converted to that
+ * first. */
 struct product_types {
     enum dtype work, via[2];
 };
 void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs, enum dtype rhs);
-/* Replaces a view by a dense copy of type `via` if it needs one; the caller frees *storage. False: no memory. */
+/* Replaces a view by a dense copy of type `via` if it needs one; the caller frees *storage. False:
+ * no memory. */
 bool product_convert_operand(struct team *team, struct view *x, enum dtype via, void **storage);
 
 /* ---- product_box.c ---- */
 
-/* The byte offset of a nest's position, counted row-major, in one of its views; *run: how many positions are left in the
- * innermost dimension. */
+/* The byte offset of a nest's position, counted row-major, in one of its views; *run: how many
+ * positions are left in the innermost dimension. */
 int64_t nest_offset(const struct nest *n, int view, int64_t position, int64_t *run);
 
 struct stretch {
@@ -46,14 +48,16 @@ struct dense {
     char *at;
     int64_t row, width; /* bytes from one row to the next, and of an element */
 };
-/* Copies rows and columns of the operand or result at `at`, converting from and to `type`, to dense storage and back. */
-void stretch_fetch(const struct dense *to, enum dtype type, char *at, const struct stretch *rows, const struct stretch *columns);
+/* Copies rows and columns of the operand or result at `at`, converting from and to `type`, to dense
+ * storage and back. */
+void stretch_fetch(const struct dense *to, enum dtype type, char *at, const struct stretch *rows,
+                   const struct stretch *columns);
 void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows,
                    const struct stretch *columns);
-/* Packs a panel of at most g->columns columns. If a lane takes several elements, their number must divide the innermost
- * dimension of terms. */
-void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms,
-                  const struct stretch *columns, char *panel);
+/* Packs a panel of at most g->columns columns. If a lane takes several elements, their number must
+ * divide the innermost dimension of terms. */
+void stretch_pack(const struct gemm *g, enum dtype type, const char *at,
+                  const struct stretch *terms, const struct stretch *columns, char *panel);
 
 /* ---- product_small.c: products of f32 and f64 of up to some ten thousand multiplications ---- */
 
@@ -65,7 +69,8 @@ struct small {
 bool small_applies(const struct small *s);
 void small_run(const struct small *s, const char *a, const char *b, char *c);
 
-/* ---- matvec.c: a matrix of floats, packed along rows or columns, times up to eight vectors ---- */
+/* ---- matvec.c: a matrix of floats, packed along rows or columns, times up to eight vectors ----
+ */
 
 enum { MATVEC_MOST = 8 /* vectors */ };
 bool matvec_applies(const struct product *p);                /* its nests are merged */

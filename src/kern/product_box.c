@@ -1,6 +1,7 @@
 /*
- * product_box.c: cuts stretches of a nest's positions, counted row-major, into boxes and runs (no kernel of its own). A block of
- * a product is a stretch of rows, columns and terms, however many dimensions those have.
+ * product_box.c: cuts stretches of a nest's positions, counted row-major, into boxes and runs (no
+ * kernel of its own). A block of a product is a stretch of rows, columns and terms, however many
+ * dimensions those have.
  */
 #include "kern/product.h"
 
@@ -24,7 +25,8 @@ struct box {
     int64_t dims[VIEW_MAX_RANK], strides[VIEW_MAX_RANK], offset, position, points;
 };
 
-/* The largest box of whole inner dimensions that starts at `position` and has no more than `most` positions. */
+/* The largest box of whole inner dimensions that starts at `position` and has no more than `most`
+ * positions. */
 static void next_box(struct box *b, const struct nest *n, int view, int64_t position, int64_t most)
 {
     int64_t inner = 1, ignored;
@@ -63,12 +65,14 @@ static void add_dims(struct view *far, struct view *near, const struct box *b, i
     near->rank += b->rank;
 }
 
-static void move_box(bool fetch, enum dtype type, char *at, const struct box *r, const struct box *c, const struct stretch *rows,
-                     const struct stretch *columns, const struct dense *s)
+static void move_box(bool fetch, enum dtype type, char *at, const struct box *r,
+                     const struct box *c, const struct stretch *rows, const struct stretch *columns,
+                     const struct dense *s)
 {
     struct view far = {.dtype = type, .rank = 0, .data = at + r->offset + c->offset};
     struct view near = {.dtype = s->type, .rank = 0};
-    near.data = s->at + (r->position - rows->from) * s->row + (c->position - columns->from) * s->width;
+    near.data =
+        s->at + (r->position - rows->from) * s->row + (c->position - columns->from) * s->width;
     add_dims(&far, &near, r, s->row);
     add_dims(&far, &near, c, s->width);
     if (fetch)
@@ -77,8 +81,8 @@ static void move_box(bool fetch, enum dtype type, char *at, const struct box *r,
         kern_convert_view(NULL, &far, &near);
 }
 
-static void move(bool fetch, enum dtype type, char *at, const struct stretch *rows, const struct stretch *columns,
-                 const struct dense *s)
+static void move(bool fetch, enum dtype type, char *at, const struct stretch *rows,
+                 const struct stretch *columns, const struct dense *s)
 {
     struct box r, c;
     for (int64_t i = 0; i < rows->count; i += r.points) {
@@ -90,18 +94,20 @@ static void move(bool fetch, enum dtype type, char *at, const struct stretch *ro
     }
 }
 
-void stretch_fetch(const struct dense *to, enum dtype type, char *at, const struct stretch *rows, const struct stretch *columns)
+void stretch_fetch(const struct dense *to, enum dtype type, char *at, const struct stretch *rows,
+                   const struct stretch *columns)
 {
     move(true, type, at, rows, columns, to);
 }
 
-void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows, const struct stretch *columns)
+void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows,
+                   const struct stretch *columns)
 {
     move(false, type, at, rows, columns, from);
 }
 
-void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms,
-                  const struct stretch *columns, char *panel)
+void stretch_pack(const struct gemm *g, enum dtype type, const char *at,
+                  const struct stretch *terms, const struct stretch *columns, char *panel)
 {
     const struct nest *k = terms->nest, *n = columns->nest;
     const int64_t k_step = k->rank ? k->strides[terms->view][k->rank - 1] : 0;

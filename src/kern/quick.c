@@ -29,21 +29,27 @@ static inline uint8_t PRED_not(uint8_t x) { return x ^ 1; }
 /* ---- other operations; each line takes a macro of (types, ...) ---- */
 
 /* In the order of enum kern_direction. */
-#define DIRECTIONS(X, SELF, T)                                                                                                   \
-    X(SELF, T, eq, ==) X(SELF, T, ne, !=) X(SELF, T, ge, >=) X(SELF, T, gt, >) X(SELF, T, le, <=) X(SELF, T, lt, <)
-#define COMPARISONS(X)                                                                                                           \
-    DIRECTIONS(X, PRED, uint8_t)                                                                                                 \
-    DIRECTIONS(X, S32, int32_t)                                                                                                  \
-    DIRECTIONS(X, S64, int64_t)                                                                                                  \
-    DIRECTIONS(X, U32, uint32_t) DIRECTIONS(X, U64, uint64_t) DIRECTIONS(X, F32, float) DIRECTIONS(X, F64, double)
+#define DIRECTIONS(X, SELF, T)                                                                     \
+    X(SELF, T, eq, ==)                                                                             \
+    X(SELF, T, ne, !=) X(SELF, T, ge, >=) X(SELF, T, gt, >) X(SELF, T, le, <=) X(SELF, T, lt, <)
+#define COMPARISONS(X)                                                                             \
+    DIRECTIONS(X, PRED, uint8_t)                                                                   \
+    DIRECTIONS(X, S32, int32_t)                                                                    \
+    DIRECTIONS(X, S64, int64_t)                                                                    \
+    DIRECTIONS(X, U32, uint32_t)                                                                   \
+    DIRECTIONS(X, U64, uint64_t) DIRECTIONS(X, F32, float) DIRECTIONS(X, F64, double)
 /* Conversions from floats to integers, which clamp, are left to their kernels. */
-#define FROM(X, SELF, T)                                                                                                         \
-    X(S32, int32_t, SELF, T)                                                                                                     \
-    X(S64, int64_t, SELF, T) X(U32, uint32_t, SELF, T) X(U64, uint64_t, SELF, T) X(F32, float, SELF, T) X(F64, double, SELF, T)
-#define CONVERSIONS(X)                                                                                                           \
-    FROM(X, PRED, uint8_t)                                                                                                       \
-    FROM(X, S32, int32_t)                                                                                                        \
-    FROM(X, S64, int64_t) FROM(X, U32, uint32_t) FROM(X, U64, uint64_t) X(F64, double, F32, float) X(F32, float, F64, double)
+#define FROM(X, SELF, T)                                                                           \
+    X(S32, int32_t, SELF, T)                                                                       \
+    X(S64, int64_t, SELF, T)                                                                       \
+    X(U32, uint32_t, SELF, T)                                                                      \
+    X(U64, uint64_t, SELF, T) X(F32, float, SELF, T) X(F64, double, SELF, T)
+#define CONVERSIONS(X)                                                                             \
+    FROM(X, PRED, uint8_t)                                                                         \
+    FROM(X, S32, int32_t)                                                                          \
+    FROM(X, S64, int64_t)                                                                          \
+    FROM(X, U32, uint32_t)                                                                         \
+    FROM(X, U64, uint64_t) X(F64, double, F32, float) X(F32, float, F64, double)
 #define WIDTHS(X) X(8, uint8_t) X(16, uint16_t) X(32, uint32_t) X(64, uint64_t)
 
 /* ---- numbers ---- */
@@ -88,7 +94,8 @@ static const struct row rows[] = {
 static int by_type(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
-    return x->type != y->type ? (x->type > y->type) - (x->type < y->type) : strcmp(x->spelling, y->spelling);
+    return x->type != y->type ? (x->type > y->type) - (x->type < y->type)
+                              : strcmp(x->spelling, y->spelling);
 }
 
 static int find_select(enum dtype t)
@@ -165,8 +172,10 @@ struct quick_widths quick_widths(int code)
     static const struct quick_widths known[] = {
 #define AT_CODE(code) [(code)-QUICK_FIRST]
 #define UNARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T)}},
-#define BINARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T), sizeof(T)}},
-#define TERNARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T), sizeof(T), sizeof(T)}},
+#define BINARY(id, spelling, formula)                                                              \
+    AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T), sizeof(T)}},
+#define TERNARY(id, spelling, formula)                                                             \
+    AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T), sizeof(T), sizeof(T)}},
 #define TEST(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {1, {sizeof(T)}},
 #include "kern/quick.inc"
 #define X(SELF, T, id, operator) AT_CODE(COMPARE_##SELF##_##id) = {1, {sizeof(T), sizeof(T)}},
@@ -175,13 +184,15 @@ struct quick_widths quick_widths(int code)
 #define X(TO, T, FROM, S) AT_CODE(CONVERT_##TO##_##FROM) = {sizeof(T), {sizeof(S)}},
             CONVERSIONS(X)
 #undef X
-#define X(bits, T)                                                                                                               \
-    AT_CODE(SELECT_##bits) = {sizeof(T), {1, sizeof(T), sizeof(T)}}, AT_CODE(MOVE_##bits) = {sizeof(T), {sizeof(T)}},
+#define X(bits, T)                                                                                 \
+    AT_CODE(SELECT_##bits) = {sizeof(T), {1, sizeof(T), sizeof(T)}},                               \
+    AT_CODE(MOVE_##bits) = {sizeof(T), {sizeof(T)}},
                 WIDTHS(X)
 #undef X
     };
-    return code >= QUICK_FIRST && code < QUICK_FIRST + (int)COUNT_OF(known) ? known[code - QUICK_FIRST]
-                                                                            : (struct quick_widths){0};
+    return code >= QUICK_FIRST && code < QUICK_FIRST + (int)COUNT_OF(known)
+               ? known[code - QUICK_FIRST]
+               : (struct quick_widths){0};
 }
 
 /* ---- running ---- */
@@ -238,10 +249,11 @@ static void fill(const struct quick_op *op)
         out[k] = v;
 }
 
-/* All operations go through the jump of the switch. When it crossed two cache lines, processors were seen to predict it badly
- * and to take four times as long, so that code before this function made a difference; hence the alignment. */
-__attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other,
-                                            const void *context)
+/* All operations go through the jump of the switch. When it crossed two cache lines, processors
+ * were seen to predict it badly and to take four times as long, so that code before this function
+ * made a difference; hence the alignment. */
+__attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct budget *budget,
+                                            quick_other_fn *other, const void *context)
 {
     for (const struct quick_op *next = ops;;) {
         const struct quick_op *op = next++;
@@ -259,44 +271,44 @@ __attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct b
             break;
         case QUICK_JUMP_UNLESS: next = AT(uint8_t, 0) ? next : ops + op->n; break;
         case QUICK_SWITCH: next = ops + switch_target(op); break;
-#define UNARY(id, spelling, formula)                                                                                             \
-    case JOIN(DO, SELF, id):                                                                                                     \
-        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0));                                                                                 \
+#define UNARY(id, spelling, formula)                                                               \
+    case JOIN(DO, SELF, id):                                                                       \
+        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0));                                                   \
         break;
-#define BINARY(id, spelling, formula)                                                                                            \
-    case JOIN(DO, SELF, id):                                                                                                     \
-        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1));                                                                       \
+#define BINARY(id, spelling, formula)                                                              \
+    case JOIN(DO, SELF, id):                                                                       \
+        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1));                                         \
         break;
-#define TERNARY(id, spelling, formula)                                                                                           \
-    case JOIN(DO, SELF, id):                                                                                                     \
-        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1), AT(T, 2));                                                             \
+#define TERNARY(id, spelling, formula)                                                             \
+    case JOIN(DO, SELF, id):                                                                       \
+        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1), AT(T, 2));                               \
         break;
-#define TEST(id, spelling, formula)                                                                                              \
-    case JOIN(DO, SELF, id):                                                                                                     \
-        OUT(uint8_t) = TILE_PASTE(SELF, id)(AT(T, 0));                                                                           \
+#define TEST(id, spelling, formula)                                                                \
+    case JOIN(DO, SELF, id):                                                                       \
+        OUT(uint8_t) = TILE_PASTE(SELF, id)(AT(T, 0));                                             \
         break;
 #include "kern/quick.inc"
-#define X(SELF, T, id, operator)                                                                                                 \
-    case COMPARE_##SELF##_##id: OUT(uint8_t) = AT(T, 0) operator AT(T, 1); break;                                                \
-    case BRANCH_##SELF##_##id: {                                                                                                 \
-        const bool holds = AT(T, 0) operator AT(T, 1);                                                                           \
-        OUT(uint8_t) = holds;                                                                                                    \
-        if (!holds)                                                                                                              \
-            next = ops + op->n;                                                                                                  \
-        break;                                                                                                                   \
+#define X(SELF, T, id, operator)                                                                   \
+    case COMPARE_##SELF##_##id: OUT(uint8_t) = AT(T, 0) operator AT(T, 1); break;                  \
+    case BRANCH_##SELF##_##id: {                                                                   \
+        const bool holds = AT(T, 0) operator AT(T, 1);                                             \
+        OUT(uint8_t) = holds;                                                                      \
+        if (!holds)                                                                                \
+            next = ops + op->n;                                                                    \
+        break;                                                                                     \
     }
             COMPARISONS(X)
 #undef X
-#define X(TO, T, FROM, S)                                                                                                        \
+#define X(TO, T, FROM, S)                                                                          \
     case CONVERT_##TO##_##FROM: OUT(T) = (ALIAS(T))AT(S, 0); break;
             CONVERSIONS(X)
 #undef X
-#define X(bits, T)                                                                                                               \
-    case SELECT_##bits: {                                                                                                        \
-        const T on = AT(T, 1), off = AT(T, 2);                                                                                   \
-        OUT(T) = AT(uint8_t, 0) ? on : off;                                                                                      \
-        break;                                                                                                                   \
-    }                                                                                                                            \
+#define X(bits, T)                                                                                 \
+    case SELECT_##bits: {                                                                          \
+        const T on = AT(T, 1), off = AT(T, 2);                                                     \
+        OUT(T) = AT(uint8_t, 0) ? on : off;                                                        \
+        break;                                                                                     \
+    }                                                                                              \
     case MOVE_##bits: OUT(T) = AT(T, 0); break;
             WIDTHS(X)
 #undef X

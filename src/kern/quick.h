@@ -1,9 +1,10 @@
 /*
- * quick.h: lists of operations on fixed addresses, most of them on one element each, run without a call for each.
+ * quick.h: lists of operations on fixed addresses, most of them on one element each, run without a
+ * call for each.
  *
- * An operation's code is a number that quick.c turns into a jump. Operations that it knows do what the tile
- * kernels of the same names do with one element; for others it calls a kernel with its operands, or
- * leaves them to the caller.
+ * An operation's code is a number that quick.c turns into a jump. Operations that it knows do what
+ * the tile kernels of the same names do with one element; for others it calls a kernel with its
+ * operands, or leaves them to the caller.
  */
 #ifndef HLO_KERN_QUICK_H
 #define HLO_KERN_QUICK_H
@@ -53,11 +54,13 @@ struct quick_op {
 /* Runs a QUICK_OTHER operation, or refills the budget at a QUICK_JUMP; false ends the list. */
 typedef bool quick_other_fn(const void *context, const struct quick_op *op);
 /* Runs a list. False: `other` returned false. */
-bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context);
+bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other,
+               const void *context);
 
 /* Codes of operations on one element; QUICK_NONE: there is none. */
 int quick_elementwise(const char *opcode, enum dtype t);
-int quick_compare(enum kern_direction d, enum dtype t); /* in partial order, where total order differs */
+int quick_compare(enum kern_direction d,
+                  enum dtype t); /* in partial order, where total order differs */
 int quick_convert(enum dtype to, enum dtype from);
 int quick_move(size_t bytes);
 /* Bytes of an operation's result and operands, if they are single elements; else 0. */

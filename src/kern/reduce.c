@@ -1,8 +1,9 @@
 /*
- * reduce.c: folds dimensions away. Recognised combiners run over tiles of up to KERN_TILE elements (fold.h): either down
- * columns (a tile of results, with rows of operand elements folded in one after the other) or along rows (one result, its
- * elements in logical order, tile by tile). Threads share the results, or, under few results, blocks of elements. Any other
- * body is called for each element. Order and accumulation: see fold.c; sums of floats up to f32 are rounded once, from f64,
+ * reduce.c: folds dimensions away. Recognised combiners run over tiles of up to KERN_TILE elements
+ * (fold.h): either down columns (a tile of results, with rows of operand elements folded in one
+ * after the other) or along rows (one result, its elements in logical order, tile by tile). Threads
+ * share the results, or, under few results, blocks of elements. Any other body is called for each
+ * element. Order and accumulation: see fold.c; sums of floats up to f32 are rounded once, from f64,
  * and long sums of f64 are not in row-major order.
  */
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 /* ---- the body called for every element ---- */
 
 /* Steps a row-major index over some dimensions of the operands; false after the last position. */
-static bool step_operands(struct call_fold *f, const struct view *x, const bool *reduced, bool which, int64_t *index)
+static bool step_operands(struct call_fold *f, const struct view *x, const bool *reduced,
+                          bool which, int64_t *index)
 {
     for (int d = x->rank - 1; d >= 0; d--) {
         if (reduced[d] != which)
@@ -29,8 +31,8 @@ static bool step_operands(struct call_fold *f, const struct view *x, const bool 
     return false;
 }
 
-static bool fold_by_call(struct call_fold *f, const struct view *out, const struct view *x, const void *const *init,
-                         const bool *reduced)
+static bool fold_by_call(struct call_fold *f, const struct view *out, const struct view *x,
+                         const void *const *init, const bool *reduced)
 {
     int64_t index[VIEW_MAX_RANK] = {0}, out_index[VIEW_MAX_RANK] = {0};
     for (int k = 0; k < f->n; k++)
@@ -50,8 +52,9 @@ static bool fold_by_call(struct call_fold *f, const struct view *out, const stru
     return true;
 }
 
-static bool reduce_by_call(int n, const struct view *out, const struct view *x, const void *const *init, const enum dtype *acc,
-                           const bool *reduced, const struct kern_body *body)
+static bool reduce_by_call(int n, const struct view *out, const struct view *x,
+                           const void *const *init, const enum dtype *acc, const bool *reduced,
+                           const struct kern_body *body)
 {
     struct call_fold f;
     if (!call_fold_init(&f, n, out, x, acc, body))
@@ -81,7 +84,8 @@ struct reduction {
 };
 
 /* One tile of results: each row of the operand is combined into all of them. */
-static void fold_column_tile(const struct reduction *r, char *acc, char *x, int64_t n, int64_t from, int64_t count)
+static void fold_column_tile(const struct reduction *r, char *acc, char *x, int64_t n, int64_t from,
+                             int64_t count)
 {
     char room[FOLD_ROWS][NARROW * sizeof(union kern_cell)] __attribute__((aligned(64)));
     const void *rows[FOLD_ROWS];
@@ -129,7 +133,8 @@ struct row_reader {
     int64_t left;          /* elements not yet read */
 };
 
-static void row_start(struct row_reader *w, const struct reduction *r, char *x, int64_t from, int64_t count)
+static void row_start(struct row_reader *w, const struct reduction *r, char *x, int64_t from,
+                      int64_t count)
 {
     int inner = r->reduced.rank - 1;
     w->r = r;
@@ -214,7 +219,8 @@ static void fold_one_block(void *context, int64_t part, int member)
     const struct reduction *r = context;
     size_t width = r->fold.width;
     char *acc = r->folds + (size_t)(part * r->results) * width, *out, *x;
-    int64_t from = part * r->block, count = r->under - from < r->block ? r->under - from : r->block, first;
+    int64_t from = part * r->block, count = r->under - from < r->block ? r->under - from : r->block,
+            first;
     struct nest_walk w;
     fold_start(&r->fold, acc, r->results, part == 0);
     for (int64_t t = 0; r->tile > 0 && t < column_tiles(r); t++) {
@@ -243,7 +249,8 @@ static void join_blocks(const struct reduction *r)
 
 /* The kept dimensions in the order of the operand's memory (any order will do), the reduced ones as
  * they come. */
-static void split_dims(struct reduction *r, const struct view *out, const struct view *x, const bool *reduced)
+static void split_dims(struct reduction *r, const struct view *out, const struct view *x,
+                       const bool *reduced)
 {
     int64_t order[VIEW_MAX_RANK], out_dim[VIEW_MAX_RANK];
     int kept = 0, k = 0;
@@ -263,7 +270,8 @@ static void split_dims(struct reduction *r, const struct view *out, const struct
         out_dim[at] = k++;
     }
     for (int i = 0; i < kept; i++)
-        nest_add(&r->kept, x->dims[order[i]], (int64_t[]){out->strides[out_dim[i]], x->strides[order[i]]});
+        nest_add(&r->kept, x->dims[order[i]],
+                 (int64_t[]){out->strides[out_dim[i]], x->strides[order[i]]});
     nest_merge(&r->kept);
     nest_merge(&r->reduced);
     if (r->reduced.rank == 0)
@@ -273,8 +281,10 @@ static void split_dims(struct reduction *r, const struct view *out, const struct
 static int64_t tile_of_columns(const struct reduction *r)
 {
     int last = r->kept.rank - 1, inner = r->reduced.rank - 1;
-    int64_t columns = last < 0 ? 0 : r->kept.dims[last], stride = last < 0 ? 0 : r->kept.strides[1][last];
-    if (!fold_down_columns(&r->fold, columns, stride, r->reduced.dims[inner], r->reduced.strides[0][inner]))
+    int64_t columns = last < 0 ? 0 : r->kept.dims[last],
+            stride = last < 0 ? 0 : r->kept.strides[1][last];
+    if (!fold_down_columns(&r->fold, columns, stride, r->reduced.dims[inner],
+                           r->reduced.strides[0][inner]))
         return 0;
     if (stride != (int64_t)r->fold.in.from)
         return NARROW;
@@ -282,7 +292,8 @@ static int64_t tile_of_columns(const struct reduction *r)
     return tile < NARROW ? NARROW : tile > KERN_TILE ? KERN_TILE : tile;
 }
 
-static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x, const bool *reduced)
+static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
+                           const bool *reduced)
 {
     split_dims(r, out, x, reduced);
     r->out = out->data;
@@ -296,14 +307,16 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     r->piece = unit < PART ? PART / unit : 1;
 }
 
-static bool is_recognised(int n, const struct view *x, const enum dtype *acc, const struct kern_body *body)
+static bool is_recognised(int n, const struct view *x, const enum dtype *acc,
+                          const struct kern_body *body)
 {
     const char *opcode = kern_combine_opcode(body->combine);
     return n == 1 && opcode && (!body->call || fold_widens(*acc, x->dtype)) &&
            kern_find_elementwise(opcode, combine_work_type(body->combine, *acc));
 }
 
-static void fill_with_init(struct team *team, int n, const struct view *out, const void *const *init, const enum dtype *acc)
+static void fill_with_init(struct team *team, int n, const struct view *out,
+                           const void *const *init, const enum dtype *acc)
 {
     for (int k = 0; k < n; k++) {
         struct loader l;
@@ -313,8 +326,9 @@ static void fill_with_init(struct team *team, int n, const struct view *out, con
     }
 }
 
-bool fold_dimensions(struct team *team, const struct view *out, const struct view *x, const void *init, enum dtype acc,
-                     enum dtype work, const bool *reduced, enum kern_combine combine)
+bool fold_dimensions(struct team *team, const struct view *out, const struct view *x,
+                     const void *init, enum dtype acc, enum dtype work, const bool *reduced,
+                     enum kern_combine combine)
 {
     struct reduction r;
     fold_init(&r.fold, combine, out->dtype, x->dtype, acc, work, init);
@@ -335,8 +349,8 @@ bool fold_dimensions(struct team *team, const struct view *out, const struct vie
 
 enum way { BY_NOTHING, BY_INIT, BY_PICK, BY_LANES, BY_FORMULA, BY_CALLS, BY_FOLD };
 
-static enum way choose(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
-                       const struct kern_body *body)
+static enum way choose(int n, const struct view *out, const struct view *x, const enum dtype *acc,
+                       const bool *reduced, const struct kern_body *body)
 {
     if (view_elements(out) == 0)
         return BY_NOTHING;
@@ -348,12 +362,15 @@ static enum way choose(int n, const struct view *out, const struct view *x, cons
         return BY_FOLD;
     if (lanes_apply(out, body))
         return BY_LANES;
-    return n == 1 && kern_combine_opcode(body->combine) ? BY_FORMULA : BY_CALLS; /* there values are rounded on their way in */
+    return n == 1 && kern_combine_opcode(body->combine)
+               ? BY_FORMULA
+               : BY_CALLS; /* there values are rounded on their way in */
 }
 
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */
-bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                 const enum dtype *acc, const bool *reduced, const struct kern_body *body)
+bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x,
+                 const void *const *init, const enum dtype *acc, const bool *reduced,
+                 const struct kern_body *body)
 {
     switch (choose(n, out, x, acc, reduced, body)) {
     case BY_NOTHING: return true;
@@ -362,11 +379,14 @@ bool kern_reduce(struct team *team, int n, const struct view *out, const struct 
     case BY_LANES: return reduce_by_lanes(n, out, x, init, acc, reduced, body);
     case BY_FORMULA: return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
     case BY_CALLS: return reduce_by_call(n, out, x, init, acc, reduced, body);
-    default: return fold_dimensions(team, out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);
+    default:
+        return fold_dimensions(team, out, x, *init, *acc, combine_work_type(body->combine, *acc),
+                               reduced, body->combine);
     }
 }
 
-const char *kern_reduce_choice(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
+const char *kern_reduce_choice(int n, const struct view *out, const struct view *x,
+                               const enum dtype *acc, const bool *reduced,
                                const struct kern_body *body)
 {
     static const char *const ways[] = {

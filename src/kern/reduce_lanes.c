@@ -1,22 +1,27 @@
 /*
- * reduce_lanes.c: reduce by any body on many results at once (spec: Reduce). Lanes are results side by side along one
- * kept dimension; every step applies the body to the accumulators of all of them and to the next element of each.
+ * reduce_lanes.c: reduce by any body on many results at once (spec: Reduce). Lanes are results side
+ * by side along one kept dimension; every step applies the body to the accumulators of all of them
+ * and to the next element of each.
  *
  * Order and accumulation: for every result as by one call for each element, row-major.
  */
 #include "kern/nest.h"
 
-enum { STRETCH = 32 }; /* elements of the innermost reduced dimension that are brought into lanes at a time */
+enum {
+    STRETCH = 32
+}; /* elements of the innermost reduced dimension that are brought into lanes at a time */
 
 struct lane_slot {
-    char *acc, *next, *values; /* KERN_LANES elements of the accumulator type; STRETCH times as many values */
+    char *acc, *next,
+        *values; /* KERN_LANES elements of the accumulator type; STRETCH times as many values */
     size_t width;
     enum dtype acc_type;
     const struct view *x, *out;
     struct loader narrow;
 };
 struct lane_fold {
-    int n, lane, inner; /* number of operands; their dimension of the lanes; the last reduced one (-1: none) */
+    int n, lane, inner; /* number of operands; their dimension of the lanes; the last reduced one
+                           (-1: none) */
     int out_lane;       /* the lanes' dimension of the result */
     const bool *reduced;
     const void *const *init;
@@ -26,11 +31,14 @@ struct lane_fold {
     void **results;
 };
 
-/* Copies elements [r, r + count) of the innermost reduced dimension, for `lanes` results, to packed rows. */
-static void load_stretch(const struct lane_slot *s, const struct lane_fold *f, const int64_t *at, int64_t lanes, int64_t count)
+/* Copies elements [r, r + count) of the innermost reduced dimension, for `lanes` results, to packed
+ * rows. */
+static void load_stretch(const struct lane_slot *s, const struct lane_fold *f, const int64_t *at,
+                         int64_t lanes, int64_t count)
 {
     int64_t element = (int64_t)s->width;
-    struct view from = {.dtype = s->x->dtype, .rank = 2, .data = view_at(s->x, at)}, to = {.dtype = s->acc_type, .rank = 2};
+    struct view from = {.dtype = s->x->dtype, .rank = 2, .data = view_at(s->x, at)},
+                to = {.dtype = s->acc_type, .rank = 2};
     from.dims[0] = to.dims[0] = count;
     from.strides[0] = f->inner < 0 ? 0 : s->x->strides[f->inner];
     from.dims[1] = to.dims[1] = lanes;
@@ -68,7 +76,8 @@ static bool fold_stretch(struct lane_fold *f, const int64_t *at, int64_t lanes, 
 static bool fold_lanes_at(struct lane_fold *f, int64_t *at, int64_t lanes)
 {
     const struct view *x = f->slots[0].x;
-    int64_t sizes[VIEW_MAX_RANK], start[VIEW_MAX_RANK], inner = f->inner < 0 ? 1 : x->dims[f->inner];
+    int64_t sizes[VIEW_MAX_RANK], start[VIEW_MAX_RANK],
+        inner = f->inner < 0 ? 1 : x->dims[f->inner];
     memcpy(start, at, sizeof *at * (size_t)x->rank);
     for (int d = 0; d < x->rank; d++) {
         sizes[d] = f->reduced[d] && d != f->inner ? x->dims[d] : 1;
@@ -114,7 +123,8 @@ static bool fold_all(struct lane_fold *f)
     sizes[f->out_lane] = 1;
     do {
         for (int64_t i = 0; i < out->dims[f->out_lane]; i += KERN_LANES) {
-            int64_t left = out->dims[f->out_lane] - i, lanes = left < KERN_LANES ? left : KERN_LANES;
+            int64_t left = out->dims[f->out_lane] - i,
+                    lanes = left < KERN_LANES ? left : KERN_LANES;
             o[f->out_lane] = i;
             for (int d = 0, kept = 0; d < x->rank; d++)
                 at[d] = f->reduced[d] ? 0 : o[kept++];
@@ -156,11 +166,12 @@ bool lanes_apply(const struct view *out, const struct kern_body *body)
     return body->call_lanes && most >= 16;
 }
 
-bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init, const enum dtype *acc,
-                     const bool *reduced, const struct kern_body *body)
+bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init,
+                     const enum dtype *acc, const bool *reduced, const struct kern_body *body)
 {
     struct lane_fold f = {.n = n, .reduced = reduced, .init = init, .body = body};
-    size_t count = (size_t)n, bytes = count * (sizeof *f.slots + 2 * sizeof *f.args + sizeof *f.results) + 64, used;
+    size_t count = (size_t)n,
+           bytes = count * (sizeof *f.slots + 2 * sizeof *f.args + sizeof *f.results) + 64, used;
     for (int k = 0; k < n; k++)
         bytes += (STRETCH + 2) * KERN_LANES * dtype_bytes(acc[k]);
     char *room = mem_zalloc(bytes);
@@ -172,7 +183,8 @@ bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const 
     used = ((size_t)((char *)(f.results + count) - room) + 63) & ~(size_t)63;
     for (int k = 0; k < n; k++) {
         struct lane_slot *s = &f.slots[k];
-        *s = (struct lane_slot){.width = dtype_bytes(acc[k]), .acc_type = acc[k], .x = &x[k], .out = &out[k]};
+        *s = (struct lane_slot){
+            .width = dtype_bytes(acc[k]), .acc_type = acc[k], .x = &x[k], .out = &out[k]};
         s->acc = room + used;
         s->next = s->acc + KERN_LANES * s->width;
         s->values = s->next + KERN_LANES * s->width;

@@ -1,10 +1,11 @@
 /*
- * reduce_pick.c: reduce of pairs, a value and an index, by a body that keeps the greater (or lesser) value with its index
- * (spec: Reduce), as in argmax and argmin. The best value of a stretch is found first, many elements at a time;
- * only elements equal to it then go through the body, whose answers are in a table. A stretch with a
- * NaN goes through it element by element.
+ * reduce_pick.c: reduce of pairs, a value and an index, by a body that keeps the greater (or
+ * lesser) value with its index (spec: Reduce), as in argmax and argmin. The best value of a stretch
+ * is found first, many elements at a time; only elements equal to it then go through the body,
+ * whose answers are in a table. A stretch with a NaN goes through it element by element.
  *
- * Order and accumulation: row-major; nothing is rounded, so the result is the body's own, bit for bit.
+ * Order and accumulation: row-major; nothing is rounded, so the result is the body's own, bit for
+ * bit.
  */
 #include <stdlib.h>
 
@@ -28,9 +29,10 @@ struct stretch {
 
 static int sign_of(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-/* Takes from element i what the body takes when the value so far compares to the element's as `r` says. Returns whether it took
- * the value. */
-static bool take_element(struct pick_state *s, const struct stretch *x, int64_t i, enum kern_relation r)
+/* Takes from element i what the body takes when the value so far compares to the element's as `r`
+ * says. Returns whether it took the value. */
+static bool take_element(struct pick_state *s, const struct stretch *x, int64_t i,
+                         enum kern_relation r)
 {
     const char *index = x->index + i * x->index_stride;
     int64_t number = kern_load_index(s->index_type, index);
@@ -45,80 +47,80 @@ static bool take_element(struct pick_state *s, const struct stretch *x, int64_t 
 }
 
 /* For the work type T, stored in `FIELD` of a cell; MASK is an integer as wide. */
-#define PICK_OF(T, FIELD, MASK)                                                                                                  \
-    static enum kern_relation relation_##FIELD(T a, T b)                                                                         \
-    {                                                                                                                            \
-        if (a < b)                                                                                                               \
-            return KERN_BELOW;                                                                                                   \
-        if (a > b)                                                                                                               \
-            return KERN_ABOVE;                                                                                                   \
-        if (a == b)                                                                                                              \
-            return KERN_EQUAL;                                                                                                   \
-        return a == a ? KERN_ELEMENT_NAN : b == b ? KERN_SO_FAR_NAN : KERN_BOTH_NAN;                                             \
-    }                                                                                                                            \
-    /* The greatest of n elements, or the least; NaNs are skipped, and *nan is set. */                                           \
-    KERN_CLONES static T best_##FIELD(const T *restrict x, int64_t n, bool greatest, bool *nan)                                  \
-    {                                                                                                                            \
-        enum { LANES = 256 / sizeof(T) };                                                                                        \
-        T lanes[LANES], best = x[0];                                                                                             \
-        MASK bad[LANES] = {0}, any = 0;                                                                                          \
-        int64_t i = 0;                                                                                                           \
-        for (int j = 0; j < LANES; j++)                                                                                          \
-            lanes[j] = x[j < n ? j : 0];                                                                                         \
-        for (; greatest && i + LANES <= n; i += LANES)                                                                           \
-            for (int j = 0; j < LANES; j++) {                                                                                    \
-                lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];                                                            \
-                bad[j] |= x[i + j] != x[i + j];                                                                                  \
-            }                                                                                                                    \
-        for (; !greatest && i + LANES <= n; i += LANES)                                                                          \
-            for (int j = 0; j < LANES; j++) {                                                                                    \
-                lanes[j] = x[i + j] < lanes[j] ? x[i + j] : lanes[j];                                                            \
-                bad[j] |= x[i + j] != x[i + j];                                                                                  \
-            }                                                                                                                    \
-        for (int j = 0; i < n; i++, j++) {                                                                                       \
-            lanes[j] = (greatest ? x[i] > lanes[j] : x[i] < lanes[j]) ? x[i] : lanes[j];                                         \
-            bad[j] |= x[i] != x[i];                                                                                              \
-        }                                                                                                                        \
-        for (int j = 0; j < LANES; j++) {                                                                                        \
-            best = (greatest ? lanes[j] > best : lanes[j] < best) ? lanes[j] : best;                                             \
-            any |= bad[j];                                                                                                       \
-        }                                                                                                                        \
-        *nan = any;                                                                                                              \
-        return best;                                                                                                             \
-    }                                                                                                                            \
-    KERN_CLONES static bool found_##FIELD(const T *x, int64_t n, T wanted)                                                       \
-    {                                                                                                                            \
-        MASK any = 0;                                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                                                          \
-            any |= x[i] == wanted;                                                                                               \
-        return any;                                                                                                              \
-    }                                                                                                                            \
-    static void take_##FIELD(struct pick_state *s, const struct stretch *x, int64_t i)                                           \
-    {                                                                                                                            \
-        T value = ((const T *)x->work)[i];                                                                                       \
-        if (take_element(s, x, i, relation_##FIELD(s->work.FIELD, value)))                                                       \
-            s->work.FIELD = value;                                                                                               \
-    }                                                                                                                            \
-    static void pick_##FIELD(struct pick_state *s, const struct stretch *x)                                                      \
-    {                                                                                                                            \
-        enum { BLOCK = 64 };                                                                                                     \
-        const T *work = x->work, so_far = s->work.FIELD;                                                                         \
-        bool nan, greatest = s->pick->greatest;                                                                                  \
-        T best = best_##FIELD(work, x->n, greatest, &nan);                                                                       \
-        if (nan || so_far != so_far) {                                                                                           \
-            for (int64_t i = 0; i < x->n; i++)                                                                                   \
-                take_##FIELD(s, x, i);                                                                                           \
-            return;                                                                                                              \
-        }                                                                                                                        \
-        if (greatest ? best < so_far : best > so_far)                                                                            \
-            return;                                                                                                              \
-        for (int64_t i = 0; i < x->n; i += BLOCK) {                                                                              \
-            int64_t count = x->n - i < BLOCK ? x->n - i : BLOCK;                                                                 \
-            if (found_##FIELD(work + i, count, best))                                                                            \
-                for (int64_t j = i; j < i + count; j++)                                                                          \
-                    if (work[j] == best)                                                                                         \
-                        take_##FIELD(s, x, j);                                                                                   \
-        }                                                                                                                        \
+#define PICK_OF(T, FIELD, MASK)                                                                    \
+    static enum kern_relation relation_##FIELD(T a, T b)                                           \
+    {                                                                                              \
+        if (a < b)                                                                                 \
+            return KERN_BELOW;                                                                     \
+        if (a > b)                                                                                 \
+            return KERN_ABOVE;                                                                     \
+        if (a == b)                                                                                \
+            return KERN_EQUAL;                                                                     \
+        return a == a ? KERN_ELEMENT_NAN : b == b ? KERN_SO_FAR_NAN : KERN_BOTH_NAN;               \
+    }                                                                                              \
+    /* The greatest of n elements, or the least; NaNs are skipped, and *nan is set. */             \
+    KERN_CLONES static T best_##FIELD(const T *restrict x, int64_t n, bool greatest, bool *nan)    \
+    {                                                                                              \
+        enum { LANES = 256 / sizeof(T) };                                                          \
+        T lanes[LANES], best = x[0];                                                               \
+        MASK bad[LANES] = {0}, any = 0;                                                            \
+        int64_t i = 0;                                                                             \
+        for (int j = 0; j < LANES; j++)                                                            \
+            lanes[j] = x[j < n ? j : 0];                                                           \
+        for (; greatest && i + LANES <= n; i += LANES)                                             \
+            for (int j = 0; j < LANES; j++) {                                                      \
+                lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];                              \
+                bad[j] |= x[i + j] != x[i + j];                                                    \
+            }                                                                                      \
+        for (; !greatest && i + LANES <= n; i += LANES)                                            \
+            for (int j = 0; j < LANES; j++) {                                                      \
+                lanes[j] = x[i + j] < lanes[j] ? x[i + j] : lanes[j];                              \
+                bad[j] |= x[i + j] != x[i + j];                                                    \
+            }                                                                                      \
+        for (int j = 0; i < n; i++, j++) {                                                         \
+            lanes[j] = (greatest ? x[i] > lanes[j] : x[i] < lanes[j]) ? x[i] : lanes[j];           \
+            bad[j] |= x[i] != x[i];                                                                \
+        }                                                                                          \
+        for (int j = 0; j < LANES; j++) {                                                          \
+            best = (greatest ? lanes[j] > best : lanes[j] < best) ? lanes[j] : best;               \
+            any |= bad[j];                                                                         \
+        }                                                                                          \
+        *nan = any;                                                                                \
+        return best;                                                                               \
+    }                                                                                              \
+    KERN_CLONES static bool found_##FIELD(const T *x, int64_t n, T wanted)                         \
+    {                                                                                              \
+        MASK any = 0;                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            any |= x[i] == wanted;                                                                 \
+        return any;                                                                                \
+    }                                                                                              \
+    static void take_##FIELD(struct pick_state *s, const struct stretch *x, int64_t i)             \
+    {                                                                                              \
+        T value = ((const T *)x->work)[i];                                                         \
+        if (take_element(s, x, i, relation_##FIELD(s->work.FIELD, value)))                         \
+            s->work.FIELD = value;                                                                 \
+    }                                                                                              \
+    static void pick_##FIELD(struct pick_state *s, const struct stretch *x)                        \
+    {                                                                                              \
+        enum { BLOCK = 64 };                                                                       \
+        const T *work = x->work, so_far = s->work.FIELD;                                           \
+        bool nan, greatest = s->pick->greatest;                                                    \
+        T best = best_##FIELD(work, x->n, greatest, &nan);                                         \
+        if (nan || so_far != so_far) {                                                             \
+            for (int64_t i = 0; i < x->n; i++)                                                     \
+                take_##FIELD(s, x, i);                                                             \
+            return;                                                                                \
+        }                                                                                          \
+        if (greatest ? best < so_far : best > so_far)                                              \
+            return;                                                                                \
+        for (int64_t i = 0; i < x->n; i += BLOCK) {                                                \
+            int64_t count = x->n - i < BLOCK ? x->n - i : BLOCK;                                   \
+            if (found_##FIELD(work + i, count, best))                                              \
+                for (int64_t j = i; j < i + count; j++)                                            \
+                    if (work[j] == best)                                                           \
+                        take_##FIELD(s, x, j);                                                     \
+        }                                                                                          \
     }
 
 PICK_OF(float, f32, int32_t)
@@ -127,7 +129,10 @@ PICK_OF(int32_t, s32, int32_t)
 PICK_OF(int64_t, s64, int64_t)
 PICK_OF(uint64_t, u64, int64_t)
 
-float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan) { return best_f32(x, n, greatest, nan); }
+float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan)
+{
+    return best_f32(x, n, greatest, nan);
+}
 
 /* The type that values of type `t` are compared in. */
 static enum dtype pick_work_type(enum dtype t)
@@ -155,7 +160,8 @@ static void pick_stretch(enum dtype work, struct pick_state *s, const struct str
 struct pick_fold {
     enum dtype work;
     struct loader to_work;
-    struct nest kept, reduced; /* kept: value and index of the result, then of the operand; reduced: of the operand */
+    struct nest kept, reduced; /* kept: value and index of the result, then of the operand; reduced:
+                                  of the operand */
     struct pick_state start;
     char *at[4];            /* data of the views of `kept` */
     int64_t results, piece; /* number of results, in all and in one part of the task */
@@ -166,7 +172,8 @@ static void fold_pairs(const struct pick_fold *f, struct pick_state *s, char *va
     char room[LOADER_ROOM] __attribute__((aligned(64)));
     int inner = f->reduced.rank - 1;
     int64_t n = f->reduced.dims[inner];
-    struct stretch x = {.value_stride = f->reduced.strides[0][inner], .index_stride = f->reduced.strides[1][inner]};
+    struct stretch x = {.value_stride = f->reduced.strides[0][inner],
+                        .index_stride = f->reduced.strides[1][inner]};
     struct nest_walk w;
     nest_start(&w, &f->reduced, inner, (char *[]){value, index});
     do {
@@ -180,7 +187,8 @@ static void fold_pairs(const struct pick_fold *f, struct pick_state *s, char *va
     } while (nest_step(&w));
 }
 
-static void split_pairs(struct pick_fold *f, const struct view *out, const struct view *x, const bool *reduced)
+static void split_pairs(struct pick_fold *f, const struct view *out, const struct view *x,
+                        const bool *reduced)
 {
     nest_init(&f->kept, 4);
     nest_init(&f->reduced, 2);
@@ -199,7 +207,8 @@ static void split_pairs(struct pick_fold *f, const struct view *out, const struc
         nest_add(&f->reduced, 1, (int64_t[]){0, 0});
 }
 
-/* Whether the elements of a result are in different cache lines; then results are done side by side. */
+/* Whether the elements of a result are in different cache lines; then results are done side by
+ * side. */
 static bool far_apart(const struct view *x, const bool *reduced)
 {
     for (int d = x->rank - 1; d >= 0; d--)
@@ -218,10 +227,11 @@ static bool in_columns(const struct view *x, const bool *reduced)
            x->strides[lane] == (int64_t)sizeof(float);
 }
 
-bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
-                  const struct kern_body *body)
+bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc,
+                  const bool *reduced, const struct kern_body *body)
 {
-    if (n != 2 || !body->pick || (far_apart(x, reduced) && lanes_apply(out, body) && !in_columns(x, reduced)))
+    if (n != 2 || !body->pick ||
+        (far_apart(x, reduced) && lanes_apply(out, body) && !in_columns(x, reduced)))
         return false;
     for (int k = 0; k < n; k++)
         if (x[k].dtype != acc[k] || out[k].dtype != acc[k])
@@ -238,25 +248,26 @@ struct columns {
 };
 
 /* Takes better elements; returns whether any is open. */
-#define PICK_ROW(NAME, BETTER, WORSE)                                                                                            \
-    KERN_CLONES static bool pick_row_##NAME(struct columns *restrict c, const float *restrict x, const int32_t *restrict index,  \
-                                            int64_t n)                                                                           \
-    {                                                                                                                            \
-        int32_t any = 0;                                                                                                         \
-        for (int64_t i = 0; i < n; i++) {                                                                                        \
-            const float so_far = c->value[i];                                                                                    \
-            const int32_t open = !(x[i] BETTER so_far) & !(x[i] WORSE so_far);                                                   \
-            c->index[i] = x[i] BETTER so_far ? index[i] : c->index[i];                                                           \
-            c->value[i] = x[i] BETTER so_far ? x[i] : so_far;                                                                    \
-            c->open[i] = open;                                                                                                   \
-            any |= open;                                                                                                         \
-        }                                                                                                                        \
-        return any;                                                                                                              \
+#define PICK_ROW(NAME, BETTER, WORSE)                                                              \
+    KERN_CLONES static bool pick_row_##NAME(struct columns *restrict c, const float *restrict x,   \
+                                            const int32_t *restrict index, int64_t n)              \
+    {                                                                                              \
+        int32_t any = 0;                                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const float so_far = c->value[i];                                                      \
+            const int32_t open = !(x[i] BETTER so_far) & !(x[i] WORSE so_far);                     \
+            c->index[i] = x[i] BETTER so_far ? index[i] : c->index[i];                             \
+            c->value[i] = x[i] BETTER so_far ? x[i] : so_far;                                      \
+            c->open[i] = open;                                                                     \
+            any |= open;                                                                           \
+        }                                                                                          \
+        return any;                                                                                \
     }
 PICK_ROW(greatest, >, <)
 PICK_ROW(least, <, >)
 
-static void pick_open_element(const struct kern_pick *pick, struct columns *c, float x, int32_t index, int64_t i)
+static void pick_open_element(const struct kern_pick *pick, struct columns *c, float x,
+                              int32_t index, int64_t i)
 {
     uint8_t takes = pick->takes[relation_f32(c->value[i], x)][1 + sign_of(c->index[i], index)];
     c->index[i] = takes & KERN_TAKES_INDEX ? index : c->index[i];
@@ -264,8 +275,8 @@ static void pick_open_element(const struct kern_pick *pick, struct columns *c, f
 }
 
 /* Asks the body about elements for which the values don't decide. Mostly there are few. */
-KERN_CLONES static void pick_open(const struct kern_pick *pick, struct columns *c, const float *x, const int32_t *index,
-                                  int64_t n)
+KERN_CLONES static void pick_open(const struct kern_pick *pick, struct columns *c, const float *x,
+                                  const int32_t *index, int64_t n)
 {
     enum { BLOCK = 64 };
     for (int64_t i = 0; i < n; i += BLOCK) {
@@ -282,9 +293,10 @@ KERN_CLONES static void pick_open(const struct kern_pick *pick, struct columns *
 static bool columns_apply(const struct pick_fold *f)
 {
     int lane = f->kept.rank - 1, inner = f->reduced.rank - 1;
-    return lane >= 0 && f->kept.dims[lane] >= 16 && f->kept.strides[2][lane] == (int64_t)sizeof(float) &&
-           llabs(f->reduced.strides[0][inner]) > (int64_t)sizeof(float) && f->start.value_type == DT_F32 &&
-           f->start.index_type == DT_S32;
+    return lane >= 0 && f->kept.dims[lane] >= 16 &&
+           f->kept.strides[2][lane] == (int64_t)sizeof(float) &&
+           llabs(f->reduced.strides[0][inner]) > (int64_t)sizeof(float) &&
+           f->start.value_type == DT_F32 && f->start.index_type == DT_S32;
 }
 
 static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
@@ -301,7 +313,9 @@ static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
     do {
         const float *x = (const float *)(const void *)w.at[0];
         for (int64_t i = 0; i < n; i += LINE / (int64_t)sizeof *x)
-            __builtin_prefetch(w.at[0] + ahead + i * (int64_t)sizeof *x); /* processors don't prefetch such short rows */
+            __builtin_prefetch(
+                w.at[0] + ahead +
+                i * (int64_t)sizeof *x); /* processors don't prefetch such short rows */
         const int32_t *index = (const int32_t *)(const void *)w.at[1];
         if (index_stride != (int64_t)sizeof *index) {
             kern_pack(room, w.at[1], index_stride, sizeof *index, n);
@@ -320,7 +334,8 @@ static void columns_part(void *context, int64_t part, int member)
     const struct pick_fold *f = context;
     int lane = f->kept.rank - 1;
     int64_t n = f->kept.dims[lane], across = ratio_up(n, COLUMNS), from = part * f->piece;
-    int64_t tiles = f->results / n * across, limit = tiles - from < f->piece ? tiles : from + f->piece;
+    int64_t tiles = f->results / n * across,
+            limit = tiles - from < f->piece ? tiles : from + f->piece;
     for (int64_t t = from; t < limit; t++) {
         int64_t column = t % across * COLUMNS;
         struct nest_walk w;
@@ -348,11 +363,12 @@ static void pick_part(void *context, int64_t part, int member)
     }
 }
 
-void reduce_by_pick(struct team *team, const struct view *out, const struct view *x, const void *const *init, const bool *reduced,
-                    const struct kern_pick *pick)
+void reduce_by_pick(struct team *team, const struct view *out, const struct view *x,
+                    const void *const *init, const bool *reduced, const struct kern_pick *pick)
 {
     enum { PART = 64 * KERN_TILE }; /* elements */
-    struct pick_fold f = {.work = pick_work_type(x[0].dtype), .at = {out[0].data, out[1].data, x[0].data, x[1].data}};
+    struct pick_fold f = {.work = pick_work_type(x[0].dtype),
+                          .at = {out[0].data, out[1].data, x[0].data, x[1].data}};
     struct pick_state *start = &f.start;
     union kern_cell cell;
     *start = (struct pick_state){.pick = pick,

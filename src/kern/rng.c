@@ -24,7 +24,10 @@ static void put_words(const struct view *out, int64_t first, const uint32_t *wor
         bits_store(out->dtype, at + (size_t)i * width, words[i] & kept);
 }
 
-static int64_t words_of(const struct view *out) { return view_elements(out) * (dtype_bits(out->dtype) > 32 ? 2 : 1); }
+static int64_t words_of(const struct view *out)
+{
+    return view_elements(out) * (dtype_bits(out->dtype) > 32 ? 2 : 1);
+}
 
 /* Blocks are made BLOCKS at a time, and members of a team take SHARE at a time. */
 enum { SHARE = 64 * BLOCKS };
@@ -61,7 +64,8 @@ static void philox_share(void *context, int64_t share, int member)
     }
 }
 
-static uint64_t philox_bits(struct team *team, const struct view *out, const uint64_t *state, uint64_t hi)
+static uint64_t philox_bits(struct team *team, const struct view *out, const uint64_t *state,
+                            uint64_t hi)
 {
     struct task t = {.out = out, .key = state[0], .lo = state[1], .hi = hi, .words = words_of(out)};
     t.blocks = t.words / 4 + (t.words % 4 != 0);
@@ -81,7 +85,8 @@ static void pairs_share(void *context, int64_t share, int member)
     }
 }
 
-static uint64_t threefry_pairs(struct team *team, const struct view *out, uint64_t key, uint64_t counter)
+static uint64_t threefry_pairs(struct team *team, const struct view *out, uint64_t key,
+                               uint64_t counter)
 {
     struct task t = {.out = out, .key = key, .lo = counter, .blocks = words_of(out) / 2};
     run_shares(team, pairs_share, &t);
@@ -107,9 +112,10 @@ static void rows_share(void *context, int64_t share, int member)
     }
 }
 
-/* Along the split dimension two rows of `inner` elements are a pair: the first words of as many blocks and their second words,
- * which are dropped if the number of rows is odd. */
-static uint64_t threefry_rows(struct team *team, const struct view *out, int split, uint64_t key, uint64_t counter)
+/* Along the split dimension two rows of `inner` elements are a pair: the first words of as many
+ * blocks and their second words, which are dropped if the number of rows is odd. */
+static uint64_t threefry_rows(struct team *team, const struct view *out, int split, uint64_t key,
+                              uint64_t counter)
 {
     struct task t = {.out = out, .key = key, .lo = counter, .split = split, .inner = 1};
     t.blocks = t.pairs = (out->dims[split] + 1) / 2;
@@ -121,7 +127,8 @@ static uint64_t threefry_rows(struct team *team, const struct view *out, int spl
     return (uint64_t)t.blocks;
 }
 
-static uint64_t threefry_bits(struct team *team, const struct view *out, uint64_t key, uint64_t counter)
+static uint64_t threefry_bits(struct team *team, const struct view *out, uint64_t key,
+                              uint64_t counter)
 {
     const int split = rng_split_dimension(out);
     if (view_elements(out) == 0)
@@ -133,11 +140,12 @@ static uint64_t threefry_bits(struct team *team, const struct view *out, uint64_
         return 1;
     }
     const bool innermost = split == out->rank - 1 && out->dims[split] % 2 == 0;
-    return innermost ? threefry_pairs(team, out, key, counter) : threefry_rows(team, out, split, key, counter);
+    return innermost ? threefry_pairs(team, out, key, counter)
+                     : threefry_rows(team, out, split, key, counter);
 }
 
-void kern_rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
-                   uint64_t *next)
+void kern_rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm,
+                   const uint64_t *state, int words, uint64_t *next)
 {
     next[0] = state[0];
     if (algorithm == KERN_THREE_FRY) {

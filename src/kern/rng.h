@@ -1,6 +1,6 @@
 /*
- * rng.h: the blocks of the two generators of random bits (grammar/values.md 14.1), one at a time. rng_lanes.c has the same
- * formulas in loops.
+ * rng.h: the blocks of the two generators of random bits (grammar/values.md 14.1), one at a time.
+ * rng_lanes.c has the same formulas in loops.
  */
 #ifndef HLO_KERN_RNG_H
 #define HLO_KERN_RNG_H

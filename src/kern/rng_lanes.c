@@ -1,6 +1,6 @@
 /*
- * rng_lanes.c: the generators of random bits, many blocks at a time. Compiled for each instruction set.
- * spec: RngBitGenerator
+ * rng_lanes.c: the generators of random bits, many blocks at a time. Compiled for each instruction
+ * set. spec: RngBitGenerator
  */
 #include "kern/rng.h"
 #include "kern/tile.h"
@@ -14,7 +14,8 @@ void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *ou
     }
 }
 
-void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *restrict first, uint32_t *restrict second)
+void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *restrict first,
+                        uint32_t *restrict second)
 {
     for (int64_t i = 0; i < n; i++) {
         const struct rng_block b = rng_threefry(key, counter + (uint64_t)i);

@@ -1,9 +1,10 @@
 /*
- * select_scatter.c: select-and-scatter, the gradient of pooling. If there is a dimension that windows don't extend along
- * (features), its elements are done side by side; else element by element.
+ * select_scatter.c: select-and-scatter, the gradient of pooling. If there is a dimension that
+ * windows don't extend along (features), its elements are done side by side; else element by
+ * element.
  *
- * Order: windows in row-major order of the source, within each row-major over its places; if two windows select the same
- * element, the earlier one is combined first.
+ * Order: windows in row-major order of the source, within each row-major over its places; if two
+ * windows select the same element, the earlier one is combined first.
  */
 #include <stdlib.h>
 
@@ -35,9 +36,10 @@ static bool apply_pair(const struct pair_fn *p, const void *a, const void *b, vo
     return true;
 }
 
-/* Finds the selected element of the window at o: its index goes to `at`; *found: whether there is one. */
-static bool select_place(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
-                         const struct pair_fn *select, int64_t *at, bool *found)
+/* Finds the selected element of the window at o: its index goes to `at`; *found: whether there is
+ * one. */
+static bool select_place(const struct view *x, const struct kern_window_dim *window,
+                         const int64_t *o, const struct pair_fn *select, int64_t *at, bool *found)
 {
     struct window_walk w;
     const char *best = NULL;
@@ -68,7 +70,8 @@ struct lanes {
     struct loader candidate, source;
 };
 
-static int lane_dimension(const struct view *x, const struct view *source, const struct kern_window_dim *window)
+static int lane_dimension(const struct view *x, const struct view *source,
+                          const struct kern_window_dim *window)
 {
     int best = -1;
     for (int d = 0; d < x->rank; d++) {
@@ -81,17 +84,18 @@ static int lane_dimension(const struct view *x, const struct view *source, const
     return best;
 }
 
-/* In lanes where the best so far doesn't stay selected, x becomes the best and its place the selected one. */
-#define SELECT_OF(NAME, OP)                                                                                                      \
-    KERN_CLONES static void select_##NAME(void *so_far, int32_t *restrict selected, const void *candidates, int32_t place,       \
-                                          int64_t n)                                                                             \
-    {                                                                                                                            \
-        float *restrict best = so_far;                                                                                           \
-        const float *restrict x = candidates;                                                                                    \
-        for (int64_t i = 0; i < n; i++) {                                                                                        \
-            selected[i] = best[i] OP x[i] ? selected[i] : place;                                                                 \
-            best[i] = best[i] OP x[i] ? best[i] : x[i];                                                                          \
-        }                                                                                                                        \
+/* In lanes where the best so far doesn't stay selected, x becomes the best and its place the
+ * selected one. */
+#define SELECT_OF(NAME, OP)                                                                        \
+    KERN_CLONES static void select_##NAME(void *so_far, int32_t *restrict selected,                \
+                                          const void *candidates, int32_t place, int64_t n)        \
+    {                                                                                              \
+        float *restrict best = so_far;                                                             \
+        const float *restrict x = candidates;                                                      \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            selected[i] = best[i] OP x[i] ? selected[i] : place;                                   \
+            best[i] = best[i] OP x[i] ? best[i] : x[i];                                            \
+        }                                                                                          \
     }
 SELECT_OF(ge, >=)
 SELECT_OF(gt, >)
@@ -107,9 +111,11 @@ static void find_select(struct lanes *l, enum kern_combine select, enum dtype t)
 }
 
 /* Finds the place that each lane selects. */
-static void select_lanes(const struct lanes *l, const char *const *places, int count, int64_t n, int32_t *selected)
+static void select_lanes(const struct lanes *l, const char *const *places, int count, int64_t n,
+                         int32_t *selected)
 {
-    char best[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
+    char best[LOADER_ROOM] __attribute__((aligned(64))),
+        room[LOADER_ROOM] __attribute__((aligned(64)));
     uint8_t keep[KERN_TILE];
     memcpy(best, loader_read(&l->candidate, room, places[0], l->x, n), (size_t)n * l->candidate.to);
     memset(selected, 0, (size_t)n * sizeof *selected);
@@ -127,11 +133,13 @@ static void select_lanes(const struct lanes *l, const char *const *places, int c
 }
 
 /* Copies result elements at the places that lanes selected to packed storage, or back. */
-static void take(void *dst, const char *const *places, const struct lanes *l, const int32_t *selected, int64_t n, bool back)
+static void take(void *dst, const char *const *places, const struct lanes *l,
+                 const int32_t *selected, int64_t n, bool back)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++, at += l->out) {
-        char *packed = (char *)dst + (size_t)i * l->width, *place = (char *)(uintptr_t)places[selected[i]] + at;
+        char *packed = (char *)dst + (size_t)i * l->width,
+             *place = (char *)(uintptr_t)places[selected[i]] + at;
         if (l->width == 4 && back)
             *(kern_w4 *)(void *)place = *(kern_w4 *)(void *)packed;
         else if (l->width == 4)
@@ -149,7 +157,8 @@ struct source_part {
     int64_t from, limit;
 };
 
-/* Moves an index of the source to the next one of a part; dimensions whose size in `dims` is 1 aren't stepped through. */
+/* Moves an index of the source to the next one of a part; dimensions whose size in `dims` is 1
+ * aren't stepped through. */
 static bool next_in_part(const struct source_part *p, int rank, const int64_t *dims, int64_t *o)
 {
     for (int d = rank - 1; d >= 0; d--) {
@@ -161,14 +170,17 @@ static bool next_in_part(const struct source_part *p, int rank, const int64_t *d
     return false;
 }
 
-static void scatter_lanes(const struct lanes *l, const struct view *out, const struct view *x, const struct view *source,
-                          const struct kern_window_dim *window, const struct source_part *part)
+static void scatter_lanes(const struct lanes *l, const struct view *out, const struct view *x,
+                          const struct view *source, const struct kern_window_dim *window,
+                          const struct source_part *part)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK];
     int32_t selected[KERN_TILE];
     const char *places[WINDOW_PLACES], *targets[WINDOW_PLACES];
-    int64_t first = part->d == l->d ? part->from : 0, limit = part->d == l->d ? part->limit : source->dims[l->d];
-    char now[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
+    int64_t first = part->d == l->d ? part->from : 0,
+            limit = part->d == l->d ? part->limit : source->dims[l->d];
+    char now[LOADER_ROOM] __attribute__((aligned(64))),
+        room[LOADER_ROOM] __attribute__((aligned(64)));
     memcpy(dims, source->dims, sizeof dims);
     dims[l->d] = 1;
     if (part->d >= 0)
@@ -181,7 +193,8 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
             if (window_places(out, window, o, targets) == 0)
                 continue;
             select_lanes(l, places, count, n, selected);
-            const void *values = loader_read(&l->source, room, view_at(source, o), source->strides[l->d], n);
+            const void *values =
+                loader_read(&l->source, room, view_at(source, o), source->strides[l->d], n);
             take(now, targets, l, selected, n, false);
             l->combine(now, (const void *const[]){now, values}, n);
             take(now, targets, l, selected, n, true);
@@ -192,8 +205,9 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
 
 /* ---- one window after the other ---- */
 
-static bool scatter_one_by_one(const struct view *out, const struct view *x, const struct view *source,
-                               const struct kern_window_dim *window, const struct pair_fn *choose, const struct pair_fn *combine,
+static bool scatter_one_by_one(const struct view *out, const struct view *x,
+                               const struct view *source, const struct kern_window_dim *window,
+                               const struct pair_fn *choose, const struct pair_fn *combine,
                                const struct loader *narrow, const struct source_part *part)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
@@ -230,7 +244,8 @@ struct scatter_task {
 static bool scatter_some(const struct scatter_task *t, const struct source_part *part)
 {
     if (t->lanes.d < 0)
-        return scatter_one_by_one(t->out, t->x, t->source, t->window, &t->choose, &t->combine, &t->narrow, part);
+        return scatter_one_by_one(t->out, t->x, t->source, t->window, &t->choose, &t->combine,
+                                  &t->narrow, part);
     scatter_lanes(&t->lanes, t->out, t->x, t->source, t->window, part);
     return true;
 }
@@ -246,7 +261,10 @@ static void scatter_part(void *context, int64_t part, int member)
 /* Cuts the source along a dimension in which windows don't overlap, so that parts don't either. */
 static void cut_source(struct scatter_task *t)
 {
-    enum { PART = 1 << 13, LANES_FROM = 64 }; /* elements of the source in a part; least lanes in a part */
+    enum {
+        PART = 1 << 13,
+        LANES_FROM = 64
+    }; /* elements of the source in a part; least lanes in a part */
     int64_t most = 1, all = view_elements(t->source);
     for (int d = 0; d < t->source->rank; d++) {
         const struct kern_window_dim *w = &t->window[d];
@@ -261,10 +279,11 @@ static void cut_source(struct scatter_task *t)
     }
 }
 
-/* spec: SelectAndScatter. In each window the first element is selected until select(selected, next) is
- * false; then out = scatter(out, source) at its place. */
-bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x, const struct view *source,
-                             const void *init, const struct kern_window_dim *window, const struct kern_body *select,
+/* spec: SelectAndScatter. In each window the first element is selected until select(selected, next)
+ * is false; then out = scatter(out, source) at its place. */
+bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x,
+                             const struct view *source, const void *init,
+                             const struct kern_window_dim *window, const struct kern_body *select,
                              const struct kern_body *scatter)
 {
     struct scatter_task t = {.out = out, .x = x, .source = source, .window = window, .cut = -1};

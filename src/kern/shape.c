@@ -40,8 +40,10 @@ void kern_iota(struct team *team, const struct view *out, int dimension)
     }
 }
 
-/* Operand element k lands at low + k * (interior + 1). Those that land in [0, dim) are [*first, *limit). */
-static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, int64_t *first, int64_t *limit)
+/* Operand element k lands at low + k * (interior + 1). Those that land in [0, dim) are [*first,
+ * *limit). */
+static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, int64_t *first,
+                          int64_t *limit)
 {
     int64_t step = p->interior + 1;
     *first = p->low < 0 ? ratio_up(-p->low, step) : 0;
@@ -53,7 +55,8 @@ static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, 
 }
 
 /* Fills [from, to) of dimension d of `part`. */
-static void fill_slab(struct team *team, const struct view *part, int d, int64_t from, int64_t to, const void *value)
+static void fill_slab(struct team *team, const struct view *part, int d, int64_t from, int64_t to,
+                      const void *value)
 {
     struct view slab = *part;
     if (from >= to)
@@ -63,8 +66,8 @@ static void fill_slab(struct team *team, const struct view *part, int d, int64_t
     kern_fill(team, &slab, value);
 }
 
-/* Narrows both views, along dimension d, to the operand elements that land in the padded array; `out` still includes what is
- * between them. */
+/* Narrows both views, along dimension d, to the operand elements that land in the padded array;
+ * `out` still includes what is between them. */
 static void narrow_to_landing(struct view *out, struct view *x, const struct kern_pad_dim *p, int d)
 {
     int64_t first, limit, step = p->interior + 1;
@@ -98,8 +101,10 @@ static bool steps_far(const struct view *out, int d)
     return bytes >= HOLE_BYTES;
 }
 
-/* Fills the holes between the `count` elements along dimension d, and narrows the array to these elements. */
-static void fill_holes(struct team *team, struct view *out, int d, int64_t interior, int64_t count, const void *value)
+/* Fills the holes between the `count` elements along dimension d, and narrows the array to these
+ * elements. */
+static void fill_holes(struct team *team, struct view *out, int d, int64_t interior, int64_t count,
+                       const void *value)
 {
     struct view holes = *out;
     holes.dims[d] = count - 1;
@@ -112,16 +117,19 @@ static void fill_holes(struct team *team, struct view *out, int d, int64_t inter
     out->strides[d] *= interior + 1;
 }
 
-/* spec: Pad. Padding is written as slabs around the operand and between its rows; only small holes are written together with
- * the elements around them, which are then written again. */
-void kern_pad(struct team *team, const struct view *out, const struct view *x, const void *value, const struct kern_pad_dim *dims)
+/* spec: Pad. Padding is written as slabs around the operand and between its rows; only small holes
+ * are written together with the elements around them, which are then written again. */
+void kern_pad(struct team *team, const struct view *out, const struct view *x, const void *value,
+              const struct kern_pad_dim *dims)
 {
     struct view inner = *out, from = *x;
     bool holes = false;
     for (int d = 0; d < out->rank; d++) {
         struct view before = inner;
         narrow_to_landing(&inner, &from, &dims[d], d);
-        int64_t at = inner.dims[d] ? (inner.data - before.data) / (before.strides[d] ? before.strides[d] : 1) : 0;
+        int64_t at = inner.dims[d]
+                         ? (inner.data - before.data) / (before.strides[d] ? before.strides[d] : 1)
+                         : 0;
         fill_slab(team, &before, d, 0, at, value);
         fill_slab(team, &before, d, at + inner.dims[d], out->dims[d], value);
         if (dims[d].interior > 0 && from.dims[d] > 1) {
@@ -155,18 +163,21 @@ void kern_view_transpose(struct view *out, const struct view *x, const int64_t *
 }
 
 /* spec: BroadcastInDim */
-void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims, const int64_t *dimensions)
+void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims,
+                         const int64_t *dimensions)
 {
     struct view wide = {.dtype = x->dtype, .rank = rank, .data = x->data};
     for (int d = 0; d < rank; d++)
         wide.dims[d] = dims[d];
     for (int d = 0; d < x->rank; d++)
-        wide.strides[dimensions[d]] += x->strides[d]; /* two dimensions mapped to one give the diagonal */
+        wide.strides[dimensions[d]] +=
+            x->strides[d]; /* two dimensions mapped to one give the diagonal */
     *out = wide;
 }
 
 /* spec: Slice */
-void kern_view_slice(struct view *out, const struct view *x, const int64_t *start, const int64_t *limit, const int64_t *stride)
+void kern_view_slice(struct view *out, const struct view *x, const int64_t *start,
+                     const int64_t *limit, const int64_t *stride)
 {
     struct view part = *x;
     for (int d = 0; d < x->rank; d++) {

@@ -1,12 +1,13 @@
 /*
  * sort.c: sorts rows of an array, and finds their best elements.
  *
- * Every row is sorted as a list of its indices, which then picks the elements of all operands. A plain comparison of one
- * operand becomes unsigned keys (sort_keys.c), which carry the index with them; if there is only one operand, it is
- * reconstructed from its sorted keys. Any other comparator goes through a merge sort. All sorts are stable, so the result
- * is unique however the work is divided: threads share the rows, or one long row. Only comparators and keys that are called
- * stay on one thread, since a called body has only one set of registers. Partial order: -0 and +0 are equal; where NaNs end
- * up in it no specification says (here: last).
+ * Every row is sorted as a list of its indices, which then picks the elements of all operands. A
+ * plain comparison of one operand becomes unsigned keys (sort_keys.c), which carry the index with
+ * them; if there is only one operand, it is reconstructed from its sorted keys. Any other
+ * comparator goes through a merge sort. All sorts are stable, so the result is unique however the
+ * work is divided: threads share the rows, or one long row. Only comparators and keys that are
+ * called stay on one thread, since a called body has only one set of registers. Partial order: -0
+ * and +0 are equal; where NaNs end up in it no specification says (here: last).
  */
 #include "kern/sort.h"
 #include "kern/plain/plain.h"
@@ -14,7 +15,8 @@
 /* ---- lines and their keys ---- */
 
 struct sorter {
-    struct team *team; /* NULL if a comparator or key function is called: they can't be called by several threads */
+    struct team *team; /* NULL if a comparator or key function is called: they can't be called by
+                          several threads */
     int n;
     const struct view *x, *out;
     int dimension;
@@ -97,7 +99,8 @@ static bool call_less(struct sorter *s, uint64_t a, uint64_t b, bool *before)
     return true;
 }
 
-static bool merge_called(struct sorter *s, uint64_t *to, const uint64_t *a, int64_t na, const uint64_t *b, int64_t nb)
+static bool merge_called(struct sorter *s, uint64_t *to, const uint64_t *a, int64_t na,
+                         const uint64_t *b, int64_t nb)
 {
     const uint64_t *a_end = a + na, *b_end = b + nb;
     while (a < a_end && b < b_end) {
@@ -130,7 +133,10 @@ static uint64_t *order_by_calls(struct sorter *s, int64_t n)
     return from;
 }
 
-static bool fits_word(const struct sorter *s, int64_t n) { return s->rule.width <= sizeof(uint32_t) && n <= UINT32_MAX; }
+static bool fits_word(const struct sorter *s, int64_t n)
+{
+    return s->rule.width <= sizeof(uint32_t) && n <= UINT32_MAX;
+}
 
 static void make_words(struct sorter *s, void *words, int64_t from, int64_t limit)
 {
@@ -190,9 +196,9 @@ struct picking {
     size_t width;
 };
 
-#define PICK(W)                                                                                                                  \
-    for (int64_t i = from; i < limit; i++)                                                                                       \
-    *(W *)(void *)(p->out + i * p->out_stride) =                                                                                 \
+#define PICK(W)                                                                                    \
+    for (int64_t i = from; i < limit; i++)                                                         \
+    *(W *)(void *)(p->out + i * p->out_stride) =                                                   \
         *(const W *)(const void *)(p->x + (int64_t)(p->order[i] & s->index) * p->x_stride)
 
 /* out[i] = x[order[i]] */
@@ -212,7 +218,9 @@ enum order { ORDER_CALLS, ORDER_WORDS, ORDER_ENTRIES };
 
 static enum order order_of(const struct sorter *s, int64_t n)
 {
-    return s->less->order == KERN_ORDER_CALL ? ORDER_CALLS : fits_word(s, n) ? ORDER_WORDS : ORDER_ENTRIES;
+    return s->less->order == KERN_ORDER_CALL ? ORDER_CALLS
+           : fits_word(s, n)                 ? ORDER_WORDS
+                                             : ORDER_ENTRIES;
 }
 
 static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
@@ -237,13 +245,15 @@ static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
 
 static bool stands_alone(const struct sorter *s)
 {
-    return s->n == 1 && s->less->order != KERN_ORDER_CALL && !s->less->make_keys && (s->rule.is_float || s->rule.one_to_one) &&
+    return s->n == 1 && s->less->order != KERN_ORDER_CALL && !s->less->make_keys &&
+           (s->rule.is_float || s->rule.one_to_one) &&
            !(dtype_is_float(s->rule.type) && s->rule.width == 1);
 }
 
 static uint64_t sorted_key(const struct sorter *s, const void *sorted, int64_t i)
 {
-    return s->rule.width <= sizeof(uint32_t) ? ((const uint32_t *)sorted)[i] : ((const uint64_t *)sorted)[i];
+    return s->rule.width <= sizeof(uint32_t) ? ((const uint32_t *)sorted)[i]
+                                             : ((const uint64_t *)sorted)[i];
 }
 
 /* The first place whose key isn't less than `key`. */
@@ -260,7 +270,8 @@ static int64_t find_key(const struct sorter *s, const void *sorted, int64_t n, u
     return first;
 }
 
-/* For different elements that have this same key: puts them in their places in the original order. */
+/* For different elements that have this same key: puts them in their places in the original order.
+ */
 static void place_alike(struct sorter *s, char *out, const void *sorted, int64_t n, uint64_t key)
 {
     const char *x = s->line[0];
@@ -320,7 +331,8 @@ static void store_alone(struct sorter *s, void *storing, int64_t from, int64_t l
         int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
         for (int64_t j = 0; j < count; j++)
             elements[j] = key_element(&s->rule, sorted_key(s, to->sorted, i + j));
-        kern_pack(packed, (const char *)elements, sizeof *elements, width, count); /* little-endian */
+        kern_pack(packed, (const char *)elements, sizeof *elements, width,
+                  count); /* little-endian */
         kern_unpack(to->out + i * stride, stride, packed, width, count);
     }
 }
@@ -344,9 +356,9 @@ struct line_task {
     int64_t dims[VIEW_MAX_RANK]; /* for counting lines: 1 along the sorted dimension */
     char *rooms;
     size_t entries, room; /* bytes: for entries, and with what comes after them */
-    bool called;          /* a comparator or key function is called, so one line is done after the other */
-    int64_t parts;        /* pieces that members take */
-    size_t lanes;         /* bytes for the arguments and results of the key function */
+    bool called;   /* a comparator or key function is called, so one line is done after the other */
+    int64_t parts; /* pieces that members take */
+    size_t lanes;  /* bytes for the arguments and results of the key function */
 };
 
 static bool sort_line(struct sorter *s, const int64_t *index)
@@ -398,13 +410,19 @@ static bool sort_by_calls(struct line_task *t)
 }
 
 /* Sets up all but the buffer, whose size in bytes it returns. There must be something to sort. */
-static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, int n, const struct view *out,
-                      const struct view *x, int dimension, const struct kern_comparator *less)
+static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, int n,
+                      const struct view *out, const struct view *x, int dimension,
+                      const struct kern_comparator *less)
 {
     enum { PART = 1 << 14 }; /* elements */
     t->called = less->order == KERN_ORDER_CALL || less->make_keys;
-    *s = (struct sorter){
-        .team = t->called ? NULL : team, .n = n, .x = x, .out = out, .dimension = dimension, .less = less, .index = UINT64_MAX};
+    *s = (struct sorter){.team = t->called ? NULL : team,
+                         .n = n,
+                         .x = x,
+                         .out = out,
+                         .dimension = dimension,
+                         .less = less,
+                         .index = UINT64_MAX};
     if (less->order != KERN_ORDER_CALL) {
         enum dtype type = less->make_keys ? less->key_type : x[less->key].dtype;
         key_rule_init(&s->rule, type, less->total_order, less->order == KERN_ORDER_GREATER);
@@ -415,7 +433,8 @@ static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, 
     t->piece = PART / length + 1;
     memcpy(t->dims, out->dims, sizeof *t->dims * (size_t)out->rank);
     t->dims[dimension] = 1;
-    t->entries = 2 * (size_t)length * (fits_word(s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
+    t->entries =
+        2 * (size_t)length * (fits_word(s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
     t->room = (t->entries + 3 * (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
     t->parts = ratio_up(t->lines, t->piece);
     t->lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_cell) : 0;
@@ -423,8 +442,8 @@ static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, 
 }
 
 /* spec: Sort */
-bool kern_sort(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
-               const struct kern_comparator *less)
+bool kern_sort(struct team *team, int n, const struct view *out, const struct view *x,
+               int dimension, const struct kern_comparator *less)
 {
     struct sorter s;
     struct line_task t;
@@ -445,8 +464,8 @@ bool kern_sort(struct team *team, int n, const struct view *out, const struct vi
     return ok;
 }
 
-const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
-                             const struct kern_comparator *less, size_t *room)
+const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x,
+                             int dimension, const struct kern_comparator *less, size_t *room)
 {
     struct sorter s;
     struct line_task t;
@@ -483,8 +502,10 @@ static void sift_down(struct key_entry *heap, int64_t k, int64_t at)
     heap[at] = v;
 }
 
-/* Takes elements [from, from + count) of a line, whose keys are given, into the k best of those before. */
-static void join_best(struct key_entry *best, int64_t k, const uint64_t *keys, int64_t from, int64_t count)
+/* Takes elements [from, from + count) of a line, whose keys are given, into the k best of those
+ * before. */
+static void join_best(struct key_entry *best, int64_t k, const uint64_t *keys, int64_t from,
+                      int64_t count)
 {
     int64_t i = 0;
     if (from < k) {
@@ -512,8 +533,9 @@ static void sort_heap(struct key_entry *heap, int64_t k)
     }
 }
 
-static void topk_line(const struct key_rule *rule, const struct view *values, const struct view *indices, const struct view *x,
-                      const int64_t *index, struct key_entry *best, int64_t k)
+static void topk_line(const struct key_rule *rule, const struct view *values,
+                      const struct view *indices, const struct view *x, const int64_t *index,
+                      struct key_entry *best, int64_t k)
 {
     int d = x->rank - 1;
     uint64_t keys[KERN_LANES];
@@ -552,8 +574,8 @@ static void topk_part(void *context, int64_t part, int member)
 }
 
 /* spec: TopK. In the total order of the elements; of equal ones the smaller index comes first. */
-bool kern_topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x, int64_t k,
-               bool largest)
+bool kern_topk(struct team *team, const struct view *values, const struct view *indices,
+               const struct view *x, int64_t k, bool largest)
 {
     enum { PART = 1 << 16 }; /* elements */
     struct key_rule rule;

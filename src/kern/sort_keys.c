@@ -1,12 +1,13 @@
 /*
- * sort_keys.c: elements as unsigned keys (spec: Sort), and stable sorts of them: many keys by digits from the lowest on, few by
- * merging short runs.
+ * sort_keys.c: elements as unsigned keys (spec: Sort), and stable sorts of them: many keys by
+ * digits from the lowest on, few by merging short runs.
  */
 #include "kern/sort.h"
 
 /* ---- keys ---- */
 
-/* The bits of a float of any format as an unsigned number in total order (grammar/values.md 5.2). */
+/* The bits of a float of any format as an unsigned number in total order (grammar/values.md 5.2).
+ */
 static uint64_t float_key(enum dtype t, uint64_t bits, bool total)
 {
     const struct float_format *f = float_format(t);
@@ -29,24 +30,27 @@ void key_rule_init(struct key_rule *r, enum dtype t, bool total_order, bool desc
     bool is_float = dtype_is_float(t);
     *r = (struct key_rule){.type = t, .width = width, .is_float = is_float && width > 1};
     r->all = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
-    r->sign = is_float || dtype_is_signed(t) ? r->all ^ r->all >> 1 : 0; /* narrow integers are sign-extended */
+    r->sign = is_float || dtype_is_signed(t) ? r->all ^ r->all >> 1
+                                             : 0; /* narrow integers are sign-extended */
     r->flip = descending ? r->all : 0;
     r->one_to_one = total_order || !is_float;
     r->most = r->zero = r->all;
     if (r->is_float && !total_order) {
         int mantissa = float_format(t)->mantissa_bits;
-        r->most = (r->all >> 1 >> mantissa) << mantissa; /* infinity: formats of 16 bits and more are like IEEE's */
+        r->most = (r->all >> 1 >> mantissa)
+                  << mantissa; /* infinity: formats of 16 bits and more are like IEEE's */
         r->zero = ~r->sign;
     }
     for (unsigned b = 0; b < 256 && width == 1; b++)
         r->table[b] = (uint8_t)(r->flip ^ (is_float ? float_key(t, b, total_order) : b ^ r->sign));
 }
 
-#define WIDEN(W)                                                                                                                 \
-    for (int64_t i = 0; i < n; i++)                                                                                              \
+#define WIDEN(W)                                                                                   \
+    for (int64_t i = 0; i < n; i++)                                                                \
     keys[i] = ((const W *)x)[i]
 
-KERN_CLONES static void widen_words(uint64_t *restrict keys, const void *restrict x, size_t width, int64_t n)
+KERN_CLONES static void widen_words(uint64_t *restrict keys, const void *restrict x, size_t width,
+                                    int64_t n)
 {
     switch (width) {
     case 2: WIDEN(kern_w2); break;
@@ -102,95 +106,100 @@ enum {
     MAX_BUCKETS = 1 << MAX_DIGIT
 };
 
-/* The sorts for each of three types E of entries, whose key is KEY(e). They sort by the bits from `lowest` on: by those below,
- * entries are in order already. */
-#define SORT_OF(NAME, E, KEY)                                                                                                    \
-    static void NAME##_insert(E *e, int64_t n)                                                                                   \
-    {                                                                                                                            \
-        for (int64_t i = 1; i < n; i++) {                                                                                        \
-            E v = e[i];                                                                                                          \
-            int64_t at = i;                                                                                                      \
-            for (; at > 0 && KEY(e[at - 1]) > KEY(v); at--)                                                                      \
-                e[at] = e[at - 1];                                                                                               \
-            e[at] = v;                                                                                                           \
-        }                                                                                                                        \
-    }                                                                                                                            \
-    static void NAME##_merge(E *to, const E *a, int64_t na, const E *b, int64_t nb)                                              \
-    {                                                                                                                            \
-        const E *a_end = a + na, *b_end = b + nb;                                                                                \
-        while (a < a_end && b < b_end) {                                                                                         \
-            bool right = KEY(*b) < KEY(*a);                                                                                      \
-            *to++ = right ? *b : *a;                                                                                             \
-            b += right;                                                                                                          \
-            a += !right;                                                                                                         \
-        }                                                                                                                        \
-        while (a < a_end)                                                                                                        \
-            *to++ = *a++;                                                                                                        \
-        while (b < b_end)                                                                                                        \
-            *to++ = *b++;                                                                                                        \
-    }                                                                                                                            \
-    static E *NAME##_by_merging(E *from, E *to, int64_t n)                                                                       \
-    {                                                                                                                            \
-        for (int64_t i = 0; i < n; i += RUN)                                                                                     \
-            NAME##_insert(from + i, n - i < RUN ? n - i : RUN);                                                                  \
-        for (int64_t size = RUN; size < n; size *= 2) {                                                                          \
-            for (int64_t i = 0; i < n; i += 2 * size) {                                                                          \
-                int64_t na = n - i < size ? n - i : size, nb = n - i - na < size ? n - i - na : size;                            \
-                NAME##_merge(to + i, from + i, na, from + i + na, nb);                                                           \
-            }                                                                                                                    \
-            E *swap = from;                                                                                                      \
-            from = to;                                                                                                           \
-            to = swap;                                                                                                           \
-        }                                                                                                                        \
-        return from;                                                                                                             \
-    }                                                                                                                            \
-    /* One stable pass by a digit. Neighbours are counted apart, as equal ones would wait for each other. */                     \
-    static void NAME##_pass(E *restrict to, const E *restrict from, int64_t n, unsigned shift, unsigned bits)                    \
-    {                                                                                                                            \
-        uint32_t place[MAX_BUCKETS], other[MAX_BUCKETS], sum = 0, buckets = 1u << bits, mask = buckets - 1;                      \
-        memset(place, 0, buckets * sizeof *place);                                                                               \
-        memset(other, 0, buckets * sizeof *other);                                                                               \
-        for (int64_t i = 0; i + 1 < n; i += 2) {                                                                                 \
-            place[KEY(from[i]) >> shift & mask]++;                                                                               \
-            other[KEY(from[i + 1]) >> shift & mask]++;                                                                           \
-        }                                                                                                                        \
-        place[KEY(from[n - 1]) >> shift & mask] += (uint32_t)(n % 2);                                                            \
-        for (uint32_t b = 0; b < buckets; b++) {                                                                                 \
-            uint32_t count = place[b] + other[b];                                                                                \
-            place[b] = sum;                                                                                                      \
-            sum += count;                                                                                                        \
-        }                                                                                                                        \
-        for (int64_t i = 0; i < n; i++)                                                                                          \
-            to[place[KEY(from[i]) >> shift & mask]++] = from[i];                                                                 \
-    }                                                                                                                            \
-    static E *NAME##_sort(E *from, E *to, int64_t n, unsigned lowest)                                                            \
-    {                                                                                                                            \
-        if (n < DIGITS_FROM || n > UINT32_MAX)                                                                                   \
-            return NAME##_by_merging(from, to, n);                                                                               \
-        uint64_t differ = 0;                                                                                                     \
-        for (int64_t i = 1; i < n; i++)                                                                                          \
-            differ |= KEY(from[i]) ^ KEY(from[0]);                                                                               \
-        differ = differ >> lowest << lowest;                                                                                     \
-        if (differ == 0)                                                                                                         \
-            return from;                                                                                                         \
-        unsigned at = (unsigned)__builtin_ctzll(differ), end = 64 - (unsigned)__builtin_clzll(differ);                           \
-        unsigned most = end - at <= MAX_DIGIT ? MAX_DIGIT : DIGIT;                                                               \
-        for (unsigned bits; at < end; at += bits) {                                                                              \
-            bits = end - at < most ? end - at : most;                                                                            \
-            NAME##_pass(to, from, n, at, bits);                                                                                  \
-            E *swap = from;                                                                                                      \
-            from = to;                                                                                                           \
-            to = swap;                                                                                                           \
-        }                                                                                                                        \
-        return from;                                                                                                             \
+/* The sorts for each of three types E of entries, whose key is KEY(e). They sort by the bits from
+ * `lowest` on: by those below, entries are in order already. */
+#define SORT_OF(NAME, E, KEY)                                                                      \
+    static void NAME##_insert(E *e, int64_t n)                                                     \
+    {                                                                                              \
+        for (int64_t i = 1; i < n; i++) {                                                          \
+            E v = e[i];                                                                            \
+            int64_t at = i;                                                                        \
+            for (; at > 0 && KEY(e[at - 1]) > KEY(v); at--)                                        \
+                e[at] = e[at - 1];                                                                 \
+            e[at] = v;                                                                             \
+        }                                                                                          \
+    }                                                                                              \
+    static void NAME##_merge(E *to, const E *a, int64_t na, const E *b, int64_t nb)                \
+    {                                                                                              \
+        const E *a_end = a + na, *b_end = b + nb;                                                  \
+        while (a < a_end && b < b_end) {                                                           \
+            bool right = KEY(*b) < KEY(*a);                                                        \
+            *to++ = right ? *b : *a;                                                               \
+            b += right;                                                                            \
+            a += !right;                                                                           \
+        }                                                                                          \
+        while (a < a_end)                                                                          \
+            *to++ = *a++;                                                                          \
+        while (b < b_end)                                                                          \
+            *to++ = *b++;                                                                          \
+    }                                                                                              \
+    static E *NAME##_by_merging(E *from, E *to, int64_t n)                                         \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i += RUN)                                                       \
+            NAME##_insert(from + i, n - i < RUN ? n - i : RUN);                                    \
+        for (int64_t size = RUN; size < n; size *= 2) {                                            \
+            for (int64_t i = 0; i < n; i += 2 * size) {                                            \
+                int64_t na = n - i < size ? n - i : size,                                          \
+                        nb = n - i - na < size ? n - i - na : size;                                \
+                NAME##_merge(to + i, from + i, na, from + i + na, nb);                             \
+            }                                                                                      \
+            E *swap = from;                                                                        \
+            from = to;                                                                             \
+            to = swap;                                                                             \
+        }                                                                                          \
+        return from;                                                                               \
+    }                                                                                              \
+    /* One stable pass by a digit. Neighbours are counted apart, as equal ones would wait for each \
+     * other. */                                                                                   \
+    static void NAME##_pass(E *restrict to, const E *restrict from, int64_t n, unsigned shift,     \
+                            unsigned bits)                                                         \
+    {                                                                                              \
+        uint32_t place[MAX_BUCKETS], other[MAX_BUCKETS], sum = 0, buckets = 1u << bits,            \
+                                                         mask = buckets - 1;                       \
+        memset(place, 0, buckets * sizeof *place);                                                 \
+        memset(other, 0, buckets * sizeof *other);                                                 \
+        for (int64_t i = 0; i + 1 < n; i += 2) {                                                   \
+            place[KEY(from[i]) >> shift & mask]++;                                                 \
+            other[KEY(from[i + 1]) >> shift & mask]++;                                             \
+        }                                                                                          \
+        place[KEY(from[n - 1]) >> shift & mask] += (uint32_t)(n % 2);                              \
+        for (uint32_t b = 0; b < buckets; b++) {                                                   \
+            uint32_t count = place[b] + other[b];                                                  \
+            place[b] = sum;                                                                        \
+            sum += count;                                                                          \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            to[place[KEY(from[i]) >> shift & mask]++] = from[i];                                   \
+    }                                                                                              \
+    static E *NAME##_sort(E *from, E *to, int64_t n, unsigned lowest)                              \
+    {                                                                                              \
+        if (n < DIGITS_FROM || n > UINT32_MAX)                                                     \
+            return NAME##_by_merging(from, to, n);                                                 \
+        uint64_t differ = 0;                                                                       \
+        for (int64_t i = 1; i < n; i++)                                                            \
+            differ |= KEY(from[i]) ^ KEY(from[0]);                                                 \
+        differ = differ >> lowest << lowest;                                                       \
+        if (differ == 0)                                                                           \
+            return from;                                                                           \
+        unsigned at = (unsigned)__builtin_ctzll(differ),                                           \
+                 end = 64 - (unsigned)__builtin_clzll(differ);                                     \
+        unsigned most = end - at <= MAX_DIGIT ? MAX_DIGIT : DIGIT;                                 \
+        for (unsigned bits; at < end; at += bits) {                                                \
+            bits = end - at < most ? end - at : most;                                              \
+            NAME##_pass(to, from, n, at, bits);                                                    \
+            E *swap = from;                                                                        \
+            from = to;                                                                             \
+            to = swap;                                                                             \
+        }                                                                                          \
+        return from;                                                                               \
     }
 
 /* ---- sorting many of them, shared by threads ---- */
 
 /*
- * First, entries are distributed to buckets by the highest digit, block by block. Each block counts its entries, so that
- * its places in every bucket are known: after those of the blocks before. Then the buckets, which fit into a core's caches,
- * are sorted.
+ * First, entries are distributed to buckets by the highest digit, block by block. Each block counts
+ * its entries, so that its places in every bucket are known: after those of the blocks before. Then
+ * the buckets, which fit into a core's caches, are sorted.
  */
 enum {
     SHARED_FROM = 1 << 16, /* entries */
@@ -203,71 +212,72 @@ struct shared_sort {
     unsigned lowest, shift, buckets;
     bool one_digit; /* all bits that differ are in the digit */
     uint64_t differ[MAX_BLOCKS];
-    uint32_t *places; /* for each block and bucket, the next place; in the end those of the last block are the buckets' ends */
+    uint32_t *places; /* for each block and bucket, the next place; in the end those of the last
+                         block are the buckets' ends */
 };
 
-#define SHARED_SORT_OF(NAME, E, KEY)                                                                                             \
-    static void NAME##_differ(void *context, int64_t part, int member)                                                           \
-    {                                                                                                                            \
-        struct shared_sort *s = context;                                                                                         \
-        const E *from = s->from;                                                                                                 \
-        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;                                          \
-        uint64_t differ = 0;                                                                                                     \
-        for (; i < limit; i++)                                                                                                   \
-            differ |= KEY(from[i]) ^ KEY(from[0]);                                                                               \
-        s->differ[part] = differ;                                                                                                \
-    }                                                                                                                            \
-    static void NAME##_count(void *context, int64_t part, int member)                                                            \
-    {                                                                                                                            \
-        struct shared_sort *s = context;                                                                                         \
-        const E *from = s->from;                                                                                                 \
-        uint32_t mask = s->buckets - 1, *place = s->places + part * s->buckets;                                                  \
-        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;                                          \
-        memset(place, 0, s->buckets * sizeof *place);                                                                            \
-        for (; i < limit; i++)                                                                                                   \
-            place[KEY(from[i]) >> s->shift & mask]++;                                                                            \
-    }                                                                                                                            \
-    static void NAME##_spread(void *context, int64_t part, int member)                                                           \
-    {                                                                                                                            \
-        struct shared_sort *s = context;                                                                                         \
-        const E *from = s->from;                                                                                                 \
-        E *to = s->to;                                                                                                           \
-        uint32_t mask = s->buckets - 1, *place = s->places + part * s->buckets;                                                  \
-        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;                                          \
-        for (; i < limit; i++)                                                                                                   \
-            to[place[KEY(from[i]) >> s->shift & mask]++] = from[i];                                                              \
-    }                                                                                                                            \
-    /* Sorts the buckets that begin in this part's share of the places. */                                                       \
-    static void NAME##_finish(void *context, int64_t part, int member)                                                           \
-    {                                                                                                                            \
-        const struct shared_sort *s = context;                                                                                   \
-        E *from = s->from, *to = s->to;                                                                                          \
-        const uint32_t *ends = s->places + (block_count(s) - 1) * s->buckets;                                                    \
-        int64_t first = s->n * part / GROUPS, limit = s->n * (part + 1) / GROUPS;                                                \
-        for (unsigned b = 0; b < s->buckets; b++) {                                                                              \
-            int64_t begin = b > 0 ? ends[b - 1] : 0, n = ends[b] - begin;                                                        \
-            if (n == 0 || begin < first || begin >= limit)                                                                       \
-                continue;                                                                                                        \
-            if (NAME##_sort(to + begin, from + begin, n, s->lowest) != to + begin)                                               \
-                memcpy(to + begin, from + begin, (size_t)n * sizeof *to);                                                        \
-        }                                                                                                                        \
-    }                                                                                                                            \
-    static E *NAME##_share(struct team *team, E *from, E *to, int64_t n, unsigned lowest)                                        \
-    {                                                                                                                            \
-        struct shared_sort s = {.from = from, .to = to, .n = n, .lowest = lowest};                                               \
-        if (n < SHARED_FROM || n > UINT32_MAX)                                                                                   \
-            return NAME##_sort(from, to, n, lowest);                                                                             \
-        set_blocks(&s, team);                                                                                                    \
-        team_run(team, block_count(&s), NAME##_differ, &s);                                                                      \
-        if (!choose_digit(&s))                                                                                                   \
-            return NAME##_sort(from, to, n, lowest);                                                                             \
-        team_run(team, block_count(&s), NAME##_count, &s);                                                                       \
-        add_up_places(&s);                                                                                                       \
-        team_run(team, block_count(&s), NAME##_spread, &s);                                                                      \
-        if (!s.one_digit)                                                                                                        \
-            team_run(team, GROUPS, NAME##_finish, &s);                                                                           \
-        mem_free(s.places);                                                                                                      \
-        return to;                                                                                                               \
+#define SHARED_SORT_OF(NAME, E, KEY)                                                               \
+    static void NAME##_differ(void *context, int64_t part, int member)                             \
+    {                                                                                              \
+        struct shared_sort *s = context;                                                           \
+        const E *from = s->from;                                                                   \
+        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;            \
+        uint64_t differ = 0;                                                                       \
+        for (; i < limit; i++)                                                                     \
+            differ |= KEY(from[i]) ^ KEY(from[0]);                                                 \
+        s->differ[part] = differ;                                                                  \
+    }                                                                                              \
+    static void NAME##_count(void *context, int64_t part, int member)                              \
+    {                                                                                              \
+        struct shared_sort *s = context;                                                           \
+        const E *from = s->from;                                                                   \
+        uint32_t mask = s->buckets - 1, *place = s->places + part * s->buckets;                    \
+        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;            \
+        memset(place, 0, s->buckets * sizeof *place);                                              \
+        for (; i < limit; i++)                                                                     \
+            place[KEY(from[i]) >> s->shift & mask]++;                                              \
+    }                                                                                              \
+    static void NAME##_spread(void *context, int64_t part, int member)                             \
+    {                                                                                              \
+        struct shared_sort *s = context;                                                           \
+        const E *from = s->from;                                                                   \
+        E *to = s->to;                                                                             \
+        uint32_t mask = s->buckets - 1, *place = s->places + part * s->buckets;                    \
+        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;            \
+        for (; i < limit; i++)                                                                     \
+            to[place[KEY(from[i]) >> s->shift & mask]++] = from[i];                                \
+    }                                                                                              \
+    /* Sorts the buckets that begin in this part's share of the places. */                         \
+    static void NAME##_finish(void *context, int64_t part, int member)                             \
+    {                                                                                              \
+        const struct shared_sort *s = context;                                                     \
+        E *from = s->from, *to = s->to;                                                            \
+        const uint32_t *ends = s->places + (block_count(s) - 1) * s->buckets;                      \
+        int64_t first = s->n * part / GROUPS, limit = s->n * (part + 1) / GROUPS;                  \
+        for (unsigned b = 0; b < s->buckets; b++) {                                                \
+            int64_t begin = b > 0 ? ends[b - 1] : 0, n = ends[b] - begin;                          \
+            if (n == 0 || begin < first || begin >= limit)                                         \
+                continue;                                                                          \
+            if (NAME##_sort(to + begin, from + begin, n, s->lowest) != to + begin)                 \
+                memcpy(to + begin, from + begin, (size_t)n * sizeof *to);                          \
+        }                                                                                          \
+    }                                                                                              \
+    static E *NAME##_share(struct team *team, E *from, E *to, int64_t n, unsigned lowest)          \
+    {                                                                                              \
+        struct shared_sort s = {.from = from, .to = to, .n = n, .lowest = lowest};                 \
+        if (n < SHARED_FROM || n > UINT32_MAX)                                                     \
+            return NAME##_sort(from, to, n, lowest);                                               \
+        set_blocks(&s, team);                                                                      \
+        team_run(team, block_count(&s), NAME##_differ, &s);                                        \
+        if (!choose_digit(&s))                                                                     \
+            return NAME##_sort(from, to, n, lowest);                                               \
+        team_run(team, block_count(&s), NAME##_count, &s);                                         \
+        add_up_places(&s);                                                                         \
+        team_run(team, block_count(&s), NAME##_spread, &s);                                        \
+        if (!s.one_digit)                                                                          \
+            team_run(team, GROUPS, NAME##_finish, &s);                                             \
+        mem_free(s.places);                                                                        \
+        return to;                                                                                 \
     }
 
 static int64_t block_count(const struct shared_sort *s) { return ratio_up(s->n, s->block); }
@@ -318,14 +328,18 @@ SHARED_SORT_OF(word32, uint32_t, WORD_KEY)
 SHARED_SORT_OF(word64, uint64_t, WORD_KEY)
 SHARED_SORT_OF(entry, struct key_entry, ENTRY_KEY)
 
-uint32_t *sort_words32(struct team *team, uint32_t *e, uint32_t *room, int64_t n) { return word32_share(team, e, room, n, 0); }
+uint32_t *sort_words32(struct team *team, uint32_t *e, uint32_t *room, int64_t n)
+{
+    return word32_share(team, e, room, n, 0);
+}
 
 uint64_t *sort_words64(struct team *team, uint64_t *e, uint64_t *room, int64_t n, unsigned lowest)
 {
     return word64_share(team, e, room, n, lowest);
 }
 
-struct key_entry *sort_key_entries(struct team *team, struct key_entry *e, struct key_entry *room, int64_t n)
+struct key_entry *sort_key_entries(struct team *team, struct key_entry *e, struct key_entry *room,
+                                   int64_t n)
 {
     return entry_share(team, e, room, n, 0);
 }

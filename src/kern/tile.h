@@ -1,53 +1,54 @@
 /*
- * tile.h: what the tile kernels share: macros that make them, the tables they are found in, and the conversion of narrow floats
- * to f32 and back.
+ * tile.h: what the tile kernels share: macros that make them, the tables they are found in, and the
+ * conversion of narrow floats to f32 and back.
  */
 #ifndef HLO_KERN_TILE_H
 #define HLO_KERN_TILE_H
 
 #include "kern/nest.h"
 
-/* Put before a loop in which out[i] depends only on x[i], even when out is x: without it gcc tests for overlap at run time and
- * uses a scalar loop for work in place. */
+/* Put before a loop in which out[i] depends only on x[i], even when out is x: without it gcc tests
+ * for overlap at run time and uses a scalar loop for work in place. */
 #if defined __GNUC__ && !defined __clang__
 #define TILE_LOOP _Pragma("GCC ivdep")
 #else
 #define TILE_LOOP
 #endif
 
-/* A tile kernel of one, two or three operands of type T: what a formula makes of an element x (and y, and z) of each. */
-#define TILE_UNARY(NAME, RESULT, T, ...)                                                                                         \
-    static void NAME(void *result, const void *const *args, int64_t n)                                                           \
-    {                                                                                                                            \
-        RESULT *out = result;                                                                                                    \
-        const T *a = args[0];                                                                                                    \
-        TILE_LOOP                                                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                                                        \
-            const T x = a[i];                                                                                                    \
-            out[i] = __VA_ARGS__;                                                                                                \
-        }                                                                                                                        \
+/* A tile kernel of one, two or three operands of type T: what a formula makes of an element x (and
+ * y, and z) of each. */
+#define TILE_UNARY(NAME, RESULT, T, ...)                                                           \
+    static void NAME(void *result, const void *const *args, int64_t n)                             \
+    {                                                                                              \
+        RESULT *out = result;                                                                      \
+        const T *a = args[0];                                                                      \
+        TILE_LOOP                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const T x = a[i];                                                                      \
+            out[i] = __VA_ARGS__;                                                                  \
+        }                                                                                          \
     }
-#define TILE_BINARY(NAME, RESULT, T, ...)                                                                                        \
-    static void NAME(void *result, const void *const *args, int64_t n)                                                           \
-    {                                                                                                                            \
-        RESULT *out = result;                                                                                                    \
-        const T *a = args[0], *b = args[1];                                                                                      \
-        TILE_LOOP                                                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                                                        \
-            const T x = a[i], y = b[i];                                                                                          \
-            out[i] = __VA_ARGS__;                                                                                                \
-        }                                                                                                                        \
+#define TILE_BINARY(NAME, RESULT, T, ...)                                                          \
+    static void NAME(void *result, const void *const *args, int64_t n)                             \
+    {                                                                                              \
+        RESULT *out = result;                                                                      \
+        const T *a = args[0], *b = args[1];                                                        \
+        TILE_LOOP                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const T x = a[i], y = b[i];                                                            \
+            out[i] = __VA_ARGS__;                                                                  \
+        }                                                                                          \
     }
-#define TILE_TERNARY(NAME, RESULT, T, ...)                                                                                       \
-    static void NAME(void *result, const void *const *args, int64_t n)                                                           \
-    {                                                                                                                            \
-        RESULT *out = result;                                                                                                    \
-        const T *a = args[0], *b = args[1], *c = args[2];                                                                        \
-        TILE_LOOP                                                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                                                        \
-            const T x = a[i], y = b[i], z = c[i];                                                                                \
-            out[i] = __VA_ARGS__;                                                                                                \
-        }                                                                                                                        \
+#define TILE_TERNARY(NAME, RESULT, T, ...)                                                         \
+    static void NAME(void *result, const void *const *args, int64_t n)                             \
+    {                                                                                              \
+        RESULT *out = result;                                                                      \
+        const T *a = args[0], *b = args[1], *c = args[2];                                          \
+        TILE_LOOP                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const T x = a[i], y = b[i], z = c[i];                                                  \
+            out[i] = __VA_ARGS__;                                                                  \
+        }                                                                                          \
     }
 
 #define TILE_PASTE_(a, b) a##_##b
@@ -56,8 +57,8 @@
 #define TILE_STRING(a) TILE_STRING_(a)
 
 /*
- * The files of tile kernels are compiled once for each instruction set, whose name is TILE_ISA; all that they
- * define has it in its name. tile_set.c, which is compiled once, chooses.
+ * The files of tile kernels are compiled once for each instruction set, whose name is TILE_ISA; all
+ * that they define has it in its name. tile_set.c, which is compiled once, chooses.
  */
 typedef double tile_sum_bf16_fn(const uint16_t *x, int64_t n); /* in the order that fold.h says */
 struct tile_set {
@@ -66,11 +67,13 @@ struct tile_set {
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
     tile_sum_bf16_fn *sum_bf16;
-    tile_sum_bf16_fn *(*find_squares)(void); /* for squares that are rounded to bf16; there is one if there is find.direct */
-    /* n blocks of random bits. Their words: both of each block in turn; all first and all second ones apart; all four of each
-     * in turn. */
+    tile_sum_bf16_fn *(*find_squares)(
+        void); /* for squares that are rounded to bf16; there is one if there is find.direct */
+    /* n blocks of random bits. Their words: both of each block in turn; all first and all second
+     * ones apart; all four of each in turn. */
     void (*threefry_pairs)(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
-    void (*threefry_rows)(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
+    void (*threefry_rows)(uint64_t key, uint64_t counter, int64_t n, uint32_t *first,
+                          uint32_t *second);
     void (*philox)(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);
 };
 extern const struct tile_set tile_set_baseline, tile_set_avx2, tile_set_avx512;
@@ -116,7 +119,8 @@ struct tile_table {
     const struct tile_row *rows;
     size_t count;
 };
-extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT], tile_complexes[DT_COUNT], tile_vectors[DT_COUNT];
+extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT],
+    tile_complexes[DT_COUNT], tile_vectors[DT_COUNT];
 extern const struct tile_table tile_sleef;                            /* of f64; may be empty */
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode); /* NULL when absent */
 
@@ -130,10 +134,12 @@ kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single
 tile_sum_bf16_fn tile_sum_bf16;
 tile_sum_bf16_fn *tile_find_squares(void);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
-void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
+void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first,
+                        uint32_t *second);
 void tile_philox(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);
 /* Applies an f32 kernel of `count` operands to a narrow type. */
-void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args, int64_t n);
+void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args,
+                      int64_t n);
 #endif
 
 /* Narrow floats: all but f32 and f64. */
@@ -142,11 +148,16 @@ void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, cons
     X(F4E2M1FN) X(F6E2M3FN) X(F6E3M2FN) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN) X(F8E4M3FNUZ)       \
     X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(F16) X(BF16)
 /* clang-format on */
-static inline bool tile_is_narrow(enum dtype t) { return dtype_is_float(t) && t != DT_F32 && t != DT_F64; }
+static inline bool tile_is_narrow(enum dtype t)
+{
+    return dtype_is_float(t) && t != DT_F32 && t != DT_F64;
+}
 
-/* kern_map_tiles for a kernel that gets a context and the number of the team's member that calls it. */
-typedef void tile_context_fn(const void *context, int member, void *out, const void *const *args, int64_t n);
-void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out, int count,
-              const struct view *args);
+/* kern_map_tiles for a kernel that gets a context and the number of the team's member that calls
+ * it. */
+typedef void tile_context_fn(const void *context, int member, void *out, const void *const *args,
+                             int64_t n);
+void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out,
+              int count, const struct view *args);
 
 #endif

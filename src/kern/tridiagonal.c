@@ -1,11 +1,12 @@
 /*
  * spec: CustomCall
  *
- * Tridiagonal systems that may be singular, for inverse iteration: elimination with scaled partial pivoting, where
- * a pivot that is too small to divide by is moved away from zero (after LAPACK's lagtf and lagts, which have no
- * complex form). As JAX documents it, and by asking jaxlib 0.10.2: a pivot u becomes u + p, p = eps max|U| with
- * the sign of u's real part, where |u| is below the smallest normal number, or the quotient would overflow; then
- * u + 2p, and so on. What jaxlib takes for max|U| is at times smaller.
+ * Tridiagonal systems that may be singular, for inverse iteration: elimination with scaled partial
+ * pivoting, where a pivot that is too small to divide by is moved away from zero (after LAPACK's
+ * lagtf and lagts, which have no complex form). As JAX documents it, and by asking jaxlib 0.10.2: a
+ * pivot u becomes u + p, p = eps max|U| with the sign of u's real part, where |u| is below the
+ * smallest normal number, or the quotient would overflow; then u + 2p, and so on. What jaxlib takes
+ * for max|U| is at times smaller.
  */
 #include "kern/lapack.h"
 
@@ -26,7 +27,8 @@ static struct c128 rounded(const struct system *s, double re, double im)
     return s->wide ? (struct c128){re, im} : (struct c128){(double)(float)re, (double)(float)im};
 }
 
-static struct c128 minus_product(const struct system *s, struct c128 a, struct c128 b, struct c128 c)
+static struct c128 minus_product(const struct system *s, struct c128 a, struct c128 b,
+                                 struct c128 c)
 {
     struct c128 p = rounded(s, b.re * c.re - b.im * c.im, b.re * c.im + b.im * c.re);
     return rounded(s, a.re - p.re, a.im - p.im);
@@ -51,13 +53,15 @@ static void swap(struct c128 *a, struct c128 *b)
     *b = t;
 }
 
-/* Eliminates; of two rows the one whose first element is larger relative to its others is the pivot row (LAPACK's lagtf). */
+/* Eliminates; of two rows the one whose first element is larger relative to its others is the pivot
+ * row (LAPACK's lagtf). */
 static void eliminate(struct system *s)
 {
     double scale = size_of(s->d[0]) + (s->n > 1 ? size_of(s->du[0]) : 0);
     for (int64_t i = 0; i + 1 < s->n; i++) {
         bool more = i + 2 < s->n;
-        double below = size_of(s->dl[i + 1]), next = below + size_of(s->d[i + 1]) + (more ? size_of(s->du[i + 1]) : 0);
+        double below = size_of(s->dl[i + 1]),
+               next = below + size_of(s->d[i + 1]) + (more ? size_of(s->du[i + 1]) : 0);
         double here = size_of(s->d[i]) == 0 ? 0 : size_of(s->d[i]) / scale;
         if (below == 0 || below / next <= here) {
             scale = next;
@@ -105,8 +109,8 @@ static void substitute_back(struct system *s)
     }
 }
 
-/* dl, d, du: n each, the diagonals (dl[0] and the last of du are outside of the matrix); x: n x m, right-hand
- * sides -> solutions. */
+/* dl, d, du: n each, the diagonals (dl[0] and the last of du are outside of the matrix); x: n x m,
+ * right-hand sides -> solutions. */
 void lapack_gtsp(struct lapack_item *it)
 {
     int64_t n = it->rows[1], step = (int64_t)dtype_bytes(it->type);

@@ -1,10 +1,11 @@
 /*
- * vector.h: the functions of calculus on f32, many at a time (the commonest are in vector_single.h).
+ * vector.h: the functions of calculus on f32, many at a time (the commonest are in
+ * vector_single.h).
  *
- * Each is one expression in f64 without a branch, so that a compiler computes it in lanes. f64 has the digits
- * and the range that argument reduction needs and f32 lacks. The error stays below 2^-32 of
- * the result, which rounded to f32 is within 0.51 of its last place. As nothing is contracted or reordered,
- * the bits are the same on every instruction set, in every lane, for any length.
+ * Each is one expression in f64 without a branch, so that a compiler computes it in lanes. f64 has
+ * the digits and the range that argument reduction needs and f32 lacks. The error stays below 2^-32
+ * of the result, which rounded to f32 is within 0.51 of its last place. As nothing is contracted or
+ * reordered, the bits are the same on every instruction set, in every lane, for any length.
  *
  * The polynomials are minimax fits; the comment beside each gives its largest error.
  */
@@ -33,7 +34,8 @@ static inline double vector_with_sign(double x, double sign) /* x >= 0 */
 
 /* ---- e^x ---- */
 
-/* e^x = scale (1 + rest), |rest| < 0.42 and good to 2^-37 of itself, for |x| < 700; a NaN stays one. */
+/* e^x = scale (1 + rest), |rest| < 0.42 and good to 2^-37 of itself, for |x| < 700; a NaN stays
+ * one. */
 struct vector_power {
     double scale, rest;
 };
@@ -77,7 +79,8 @@ static inline double vector_expm1(double x)
 
 /* ---- log x ---- */
 
-/* log(f + 1), where x is normal, f is exact when x is near 1, and k counts the powers of two taken off. */
+/* log(f + 1), where x is normal, f is exact when x is near 1, and k counts the powers of two taken
+ * off. */
 struct vector_reduced {
     double k, f;
 };
@@ -132,8 +135,8 @@ static inline double vector_off_whole(double a) /* from the nearest whole number
     return (a + VECTOR_ROUNDER) - VECTOR_ROUNDER - a;
 }
 
-/* spec: Pow (grammar/values.md 4.4), as in C. Written as one choice after the other, since compilers don't compute joined
- * conditions in lanes. */
+/* spec: Pow (grammar/values.md 4.4), as in C. Written as one choice after the other, since
+ * compilers don't compute joined conditions in lanes. */
 static inline double vector_pow(double x, double y)
 {
     const double a = vector_abs(x);
@@ -221,7 +224,8 @@ static inline double vector_atan2(double y, double x)
     const double ax = vector_abs(x), ay = vector_abs(y);
     const int steep = ay > ax;
     double less = steep ? ax : ay, more = steep ? ay : ax;
-    more = ((less == (double)INFINITY) | (more == 0)) ? 1 : more; /* two infinities count as 1 and 1 */
+    more =
+        ((less == (double)INFINITY) | (more == 0)) ? 1 : more; /* two infinities count as 1 and 1 */
     less = less == (double)INFINITY ? 1 : less;
     /* atan t = pi/4 + atan((t - 1) / (t + 1)), so that |t| <= tan(pi/8) */
     const int far = less > more * 0x1.a827999fcef32p-2;

@@ -1,10 +1,11 @@
 /*
- * vector_single.h: the commonest functions of calculus on f32, computed in f32, twice as many at a time as in f64
- * (vector.h).
+ * vector_single.h: the commonest functions of calculus on f32, computed in f32, twice as many at a
+ * time as in f64 (vector.h).
  *
- * Where an error would grow to more than a small part of the last place, a number is kept as the sum of two parts.
- * So results are within 0.65 of the last place (0.8 for tanh, and for subnormal results). As multiply-adds are explicit and
- * nothing else is contracted or reordered, the bits are the same on every instruction set, in every lane, for any length.
+ * Where an error would grow to more than a small part of the last place, a number is kept as the
+ * sum of two parts. So results are within 0.65 of the last place (0.8 for tanh, and for subnormal
+ * results). As multiply-adds are explicit and nothing else is contracted or reordered, the bits are
+ * the same on every instruction set, in every lane, for any length.
  *
  * The polynomials are minimax fits; the comment beside each gives its largest error.
  */
@@ -30,7 +31,8 @@ static inline float single_fma(float x, float y, float z)
 #if defined __FMA__ || defined __ARM_FEATURE_FMA
     return __builtin_fmaf(x, y, z);
 #else
-    /* In f64 the product is exact, and a sum that is rounded to odd gives the same f32 as the exact sum. */
+    /* In f64 the product is exact, and a sum that is rounded to odd gives the same f32 as the exact
+     * sum. */
     const double p = (double)x * (double)y, c = (double)z, s = p + c, t = s - p;
     const double error = (p - (s - t)) + (c - t);
     union {
@@ -52,16 +54,20 @@ struct single_power {
 };
 static inline struct single_power single_exp_parts(float x)
 {
-    const float shifted = single_fma(x, 0x1.715476p0f, SINGLE_ROUNDER), n = shifted - SINGLE_ROUNDER;
-    const float high = single_fma(n, -0x1.63p-1f, x); /* log 2 in two parts; n times the first is exact */
-    const float r = single_fma(n, 0x1.bd0106p-13f, high), low = single_fma(n, 0x1.bd0106p-13f, high - r);
+    const float shifted = single_fma(x, 0x1.715476p0f, SINGLE_ROUNDER),
+                n = shifted - SINGLE_ROUNDER;
+    const float high =
+        single_fma(n, -0x1.63p-1f, x); /* log 2 in two parts; n times the first is exact */
+    const float r = single_fma(n, 0x1.bd0106p-13f, high),
+                low = single_fma(n, 0x1.bd0106p-13f, high - r);
     float p = 0x1.9f02dp-13f; /* (e^r - 1 - r) / r^2 on |r| <= log(2)/2: 2^-34 of e^r */
     p = single_fma(p, r, 0x1.6d945cp-10f);
     p = single_fma(p, r, 0x1.11128p-7f);
     p = single_fma(p, r, 0x1.555486p-5f);
     p = single_fma(p, r, 0x1.555554p-3f);
     p = single_fma(p, r, 0.5f);
-    return (struct single_power){(int32_t)(SINGLE_BITS(shifted) - SINGLE_BITS(SINGLE_ROUNDER)), r, single_fma(p, r * r, low)};
+    return (struct single_power){(int32_t)(SINGLE_BITS(shifted) - SINGLE_BITS(SINGLE_ROUNDER)), r,
+                                 single_fma(p, r * r, low)};
 }
 
 static inline float single_two_to(int32_t n) { return SINGLE_FLOAT((uint32_t)(n + 127) << 23); }
@@ -86,7 +92,8 @@ static inline float single_tanh(float x)
     const float scale = single_two_to(e.n), whole = scale - 1, part = scale * e.r;
     const float first = whole + part, rest = (part - (first - whole)) + scale * e.rest;
     const float up = first + rest, up_low = rest - (up - first);
-    const float down = up + 2, most = down - up, down_low = ((up - (down - most)) + (2 - most)) + up_low;
+    const float down = up + 2, most = down - up,
+                down_low = ((up - (down - most)) + (2 - most)) + up_low;
     const float inverse = 1 / down, q = up * inverse;
     const float remainder = single_fma(-q, down, up) + (up_low - q * down_low);
     const float r = single_fma(remainder, inverse, q);
@@ -116,7 +123,8 @@ static inline float single_log(float x)
     float low = (f - high) - 0.5f * square;                  /* rounding error of f - f^2 / 2, */
     low = single_fma(single_fma(f, f, -square), -0.5f, low); /* and of the square */
     low = single_fma(f * square, p, low);
-    const float whole = k * 0x1.63p-1f, sum = whole + high; /* log 2 in two parts; the first k times is exact */
+    const float whole = k * 0x1.63p-1f,
+                sum = whole + high; /* log 2 in two parts; the first k times is exact */
     low = low + (high - (sum - whole));
     float r = sum + single_fma(k, -0x1.bd0106p-13f, low);
     r = x == 0 ? -INFINITY : r;

@@ -1,13 +1,13 @@
 /*
- * window.c: reductions over sliding windows. For a recognised combiner the operand is padded with the combiner's
- * identity; its windows are then just a view, which kern_reduce reduces. Long windows at
- * every position take time independent of their length (van Herk's two scans; cumulative.c if all
- * share an end), and short ones that don't extend along the innermost dimension need no padding (window_lanes.c).
- * If padding isn't possible, the plain kernel does it; for other bodies, windows are walked position by
- * position.
+ * window.c: reductions over sliding windows. For a recognised combiner the operand is padded with
+ * the combiner's identity; its windows are then just a view, which kern_reduce reduces. Long
+ * windows at every position take time independent of their length (van Herk's two scans;
+ * cumulative.c if all share an end), and short ones that don't extend along the innermost dimension
+ * need no padding (window_lanes.c). If padding isn't possible, the plain kernel does it; for other
+ * bodies, windows are walked position by position.
  *
- * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a window is
- * long); padding and the holes of dilation contribute nothing.
+ * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a
+ * window is long); padding and the holes of dilation contribute nothing.
  */
 #include "kern/plain/plain.h"
 #include "kern/window.h"
@@ -18,18 +18,21 @@ bool window_places_few(int rank, const struct kern_window_dim *window)
 {
     int64_t places = 1;
     for (int d = 0; d < rank; d++)
-        if (window[d].base_dilation != 1 || !mul_i64(places, window[d].size, &places) || places > WINDOW_PLACES)
+        if (window[d].base_dilation != 1 || !mul_i64(places, window[d].size, &places) ||
+            places > WINDOW_PLACES)
             return false;
     return true;
 }
 
-int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o, const char **rows)
+int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
+                  const char **rows)
 {
     int count = 1;
     rows[0] = x->data;
     for (int d = 0; d < x->rank && count > 0; d++) {
         const struct kern_window_dim *w = &window[d];
-        int64_t stride = x->strides[d], step = w->window_dilation, at = o[d] * w->stride - w->pad_low;
+        int64_t stride = x->strides[d], step = w->window_dilation,
+                at = o[d] * w->stride - w->pad_low;
         int64_t first = at >= 0 ? 0 : ratio_up(-at, step), limit = w->size;
         if (at + (limit - 1) * step >= x->dims[d])
             limit = at >= x->dims[d] ? 0 : ratio_up(x->dims[d] - at, step);
@@ -48,8 +51,8 @@ int window_places(const struct view *x, const struct kern_window_dim *window, co
 
 /* ---- reduce-window, any body ---- */
 
-static bool window_fold_by_call(struct call_fold *f, const struct view *out, const struct view *x, const void *const *init,
-                                const struct kern_window_dim *window)
+static bool window_fold_by_call(struct call_fold *f, const struct view *out, const struct view *x,
+                                const void *const *init, const struct kern_window_dim *window)
 {
     int64_t o[VIEW_MAX_RANK] = {0};
     struct window_walk w;
@@ -67,8 +70,10 @@ static bool window_fold_by_call(struct call_fold *f, const struct view *out, con
     return true;
 }
 
-static bool reduce_window_by_call(int n, const struct view *out, const struct view *x, const void *const *init,
-                                  const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+static bool reduce_window_by_call(int n, const struct view *out, const struct view *x,
+                                  const void *const *init, const enum dtype *acc,
+                                  const struct kern_window_dim *window,
+                                  const struct kern_body *body)
 {
     struct call_fold f;
     if (!call_fold_init(&f, n, out, x, acc, body))
@@ -80,9 +85,10 @@ static bool reduce_window_by_call(int n, const struct view *out, const struct vi
 
 /* ---- reduce-window, recognised bodies ---- */
 
-/* Copies the operand with its dilation and padding, just as far as the windows reach. *storage is NULL when the operand can be
- * used as it is. False when the copy would be too large. */
-static bool make_padded(struct team *team, struct view *padded, void **storage, const struct view *out, const struct view *x,
+/* Copies the operand with its dilation and padding, just as far as the windows reach. *storage is
+ * NULL when the operand can be used as it is. False when the copy would be too large. */
+static bool make_padded(struct team *team, struct view *padded, void **storage,
+                        const struct view *out, const struct view *x,
                         const struct kern_window_dim *window, const void *filler)
 {
     struct kern_pad_dim pads[VIEW_MAX_RANK];
@@ -134,8 +140,9 @@ static bool windows_view(struct view *all, const struct view *out, const struct 
     return true;
 }
 
-static bool reduce_window_as_view(struct team *team, const struct view *out, const struct view *padded, const void *init,
-                                  enum dtype acc, enum dtype work, const struct kern_window_dim *window,
+static bool reduce_window_as_view(struct team *team, const struct view *out,
+                                  const struct view *padded, const void *init, enum dtype acc,
+                                  enum dtype work, const struct kern_window_dim *window,
                                   enum kern_combine combine)
 {
     bool reduced[VIEW_MAX_RANK];
@@ -149,8 +156,8 @@ static bool reduce_window_as_view(struct team *team, const struct view *out, con
 
 enum { LONG_WINDOW = 32 };
 
-/* A line of `places` rows of `row` elements, and windows of `size` rows. Blocks of `size` rows are scanned
- * from both ends; every window is the end of one block and the beginning of the next. */
+/* A line of `places` rows of `row` elements, and windows of `size` rows. Blocks of `size` rows are
+ * scanned from both ends; every window is the end of one block and the beginning of the next. */
 struct scan {
     kern_tile_fn *fn;
     bool add_f64;
@@ -194,14 +201,17 @@ static void scan_line(const struct scan *s)
         else
             scan_block(s, up, down, n);
     }
-    for (int64_t from = 1; from < count; from += s->size) { /* a window at a block's start is the block */
+    for (int64_t from = 1; from < count;
+         from += s->size) { /* a window at a block's start is the block */
         int64_t n = count - from < s->size - 1 ? count - from : s->size - 1;
-        char *down = s->down + step * (size_t)from, *up = s->up + step * (size_t)(from + s->size - 1);
+        char *down = s->down + step * (size_t)from,
+             *up = s->up + step * (size_t)(from + s->size - 1);
         s->fn(down, (const void *const[]){down, up}, n * s->row);
     }
 }
 
-/* Reduces the windows along dimension d of dense x, into the front of the same storage; x->dims[d] shrinks. */
+/* Reduces the windows along dimension d of dense x, into the front of the same storage; x->dims[d]
+ * shrinks. */
 static bool scan_dimension(struct view *x, int d, int64_t size, struct scan *s)
 {
     int64_t outer = 1;
@@ -233,9 +243,11 @@ static bool is_long(const struct kern_window_dim *w)
     return w->size >= LONG_WINDOW && w->stride == 1 && w->window_dilation == 1;
 }
 
-/* Scans the dimensions with long windows in the work type, and leaves the others and init to kern_reduce. */
-static bool reduce_long_windows(struct team *team, const struct view *out, const struct view *padded, const void *init,
-                                enum dtype acc, const struct kern_window_dim *window, const struct kern_body *body)
+/* Scans the dimensions with long windows in the work type, and leaves the others and init to
+ * kern_reduce. */
+static bool reduce_long_windows(struct team *team, const struct view *out,
+                                const struct view *padded, const void *init, enum dtype acc,
+                                const struct kern_window_dim *window, const struct kern_body *body)
 {
     struct kern_window_dim rest[VIEW_MAX_RANK];
     struct view x;
@@ -259,27 +271,34 @@ static bool reduce_long_windows(struct team *team, const struct view *out, const
         }
     }
     loader_init(&to_work, work, acc);
-    ok = ok && reduce_window_as_view(team, out, &x, loader_read(&to_work, &start, init, 0, 1), work, work, rest, body->combine);
+    ok = ok && reduce_window_as_view(team, out, &x, loader_read(&to_work, &start, init, 0, 1), work,
+                                     work, rest, body->combine);
     mem_free(storage);
     return ok;
 }
 
 /* ---- the entry ---- */
 
-static bool has_long(const struct view *x, const struct kern_window_dim *window, const struct kern_body *body, enum dtype acc)
+static bool has_long(const struct view *x, const struct kern_window_dim *window,
+                     const struct kern_body *body, enum dtype acc)
 {
     bool any = false;
     bool rounds = dtype_is_float(acc) || dtype_is_complex(acc);
-    if (rounds && body->combine == KERN_MULTIPLY) /* another order may overflow where this one doesn't, or the reverse */
+    if (rounds &&
+        body->combine ==
+            KERN_MULTIPLY) /* another order may overflow where this one doesn't, or the reverse */
         return false;
     for (int d = 0; d < x->rank; d++)
         any |= is_long(&window[d]);
-    return any && kern_find_elementwise(kern_combine_opcode(body->combine), combine_work_type(body->combine, acc));
+    return any && kern_find_elementwise(kern_combine_opcode(body->combine),
+                                        combine_work_type(body->combine, acc));
 }
 
 /* Recognised bodies over a padded operand; false when that isn't possible. */
-static bool reduce_window_recognised(struct team *team, const struct view *out, const struct view *x, const void *init,
-                                     enum dtype acc, const struct kern_window_dim *window, const struct kern_body *body)
+static bool reduce_window_recognised(struct team *team, const struct view *out,
+                                     const struct view *x, const void *init, enum dtype acc,
+                                     const struct kern_window_dim *window,
+                                     const struct kern_body *body)
 {
     union kern_cell filler;
     struct view padded;
@@ -291,23 +310,27 @@ static bool reduce_window_recognised(struct team *team, const struct view *out, 
             return false;
     if (reduce_cumulative(team, out, x, init, window, body->combine))
         return true;
-    if (!has_long(x, window, body, acc) && reduce_window_lanes(team, out, x, init, window, body->combine))
+    if (!has_long(x, window, body, acc) &&
+        reduce_window_lanes(team, out, x, init, window, body->combine))
         return true;
     if (!combine_identity(body->combine, acc, &filler))
         return false;
     if (!make_padded(team, &padded, &storage, out, x, window, &filler))
         return false;
-    bool ok = has_long(x, window, body, acc)
-                  ? reduce_long_windows(team, out, &padded, init, acc, window, body)
-                  : reduce_window_as_view(team, out, &padded, init, acc, combine_window_type(body->combine, acc), window,
-                                          body->combine);
+    bool ok =
+        has_long(x, window, body, acc)
+            ? reduce_long_windows(team, out, &padded, init, acc, window, body)
+            : reduce_window_as_view(team, out, &padded, init, acc,
+                                    combine_window_type(body->combine, acc), window, body->combine);
     mem_free(storage);
     return ok;
 }
 
-/* spec: ReduceWindow. acc = f(acc, x[p]) from init over the places p under the window, row-major. */
-bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                        const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+/* spec: ReduceWindow. acc = f(acc, x[p]) from init over the places p under the window, row-major.
+ */
+bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x,
+                        const void *const *init, const enum dtype *acc,
+                        const struct kern_window_dim *window, const struct kern_body *body)
 {
     if (view_elements(out) == 0)
         return true;

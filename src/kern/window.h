@@ -7,7 +7,8 @@
 #include "kern/nest.h"
 
 /* The operand index under element `k` of the window at `o`; false in padding and holes. */
-static inline bool window_position(const struct kern_window_dim *w, int64_t dim, int64_t o, int64_t k, int64_t *p)
+static inline bool window_position(const struct kern_window_dim *w, int64_t dim, int64_t o,
+                                   int64_t k, int64_t *p)
 {
     int64_t at = o * w->stride + k * w->window_dilation - w->pad_low;
     if (at < 0)
@@ -30,8 +31,8 @@ struct window_walk {
     bool done;
 };
 
-static inline void window_start(struct window_walk *w, const struct view *x, const struct kern_window_dim *window,
-                                const int64_t *o)
+static inline void window_start(struct window_walk *w, const struct view *x,
+                                const struct kern_window_dim *window, const int64_t *o)
 {
     w->x = x;
     w->window = window;
@@ -63,21 +64,26 @@ static inline bool window_next(struct window_walk *w)
 enum { WINDOW_PLACES = 128 };
 /* Whether a window has at most WINDOW_PLACES places, and the operand no holes between elements. */
 bool window_places_few(int rank, const struct kern_window_dim *window);
-/* If so: the addresses of the elements of x under the window at o, row-major, without those outside; returns how many. */
-int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o, const char **rows);
+/* If so: the addresses of the elements of x under the window at o, row-major, without those
+ * outside; returns how many. */
+int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
+                  const char **rows);
 
 /* ---- cumulative.c ---- */
 
-/* Reduce-window by a recognised combiner where all windows of a line share an end; false when they don't. All arrays must have
- * the same type, and no dimension or window may be empty. */
-bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x, const void *init,
-                       const struct kern_window_dim *window, enum kern_combine combine);
+/* Reduce-window by a recognised combiner where all windows of a line share an end; false when they
+ * don't. All arrays must have the same type, and no dimension or window may be empty. */
+bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x,
+                       const void *init, const struct kern_window_dim *window,
+                       enum kern_combine combine);
 
 /* ---- window_lanes.c ---- */
 
-/* Reduce-window by a recognised combiner where windows don't extend along the dimension of contiguous elements; false when they
- * do. All arrays must have the same type, and no dimension or window may be empty. */
-bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x, const void *init,
-                         const struct kern_window_dim *window, enum kern_combine combine);
+/* Reduce-window by a recognised combiner where windows don't extend along the dimension of
+ * contiguous elements; false when they do. All arrays must have the same type, and no dimension or
+ * window may be empty. */
+bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x,
+                         const void *init, const struct kern_window_dim *window,
+                         enum kern_combine combine);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * window_lanes.c: reduce-window (spec: ReduceWindow) whose windows don't extend along the dimension of contiguous
- * elements (features): the rows of features at the places of a window are folded, in as many
- * lanes as there are features. Nothing is padded: places outside the operand have no row.
+ * window_lanes.c: reduce-window (spec: ReduceWindow) whose windows don't extend along the dimension
+ * of contiguous elements (features): the rows of features at the places of a window are folded, in
+ * as many lanes as there are features. Nothing is padded: places outside the operand have no row.
  *
- * Order and accumulation: row-major over the window, from init, in the type that reduce-window uses.
+ * Order and accumulation: row-major over the window, from init, in the type that reduce-window
+ * uses.
  */
 #include "kern/fold.h"
 #include "kern/window.h"
@@ -18,7 +19,8 @@ struct window_lanes {
     int64_t windows, piece;
 };
 
-static void fold_places(const struct window_lanes *l, char *out, const char *const *rows, int count, int64_t n)
+static void fold_places(const struct window_lanes *l, char *out, const char *const *rows, int count,
+                        int64_t n)
 {
     char acc[LOADER_ROOM] __attribute__((aligned(64)));
     const void *some[WINDOW_PLACES];
@@ -51,26 +53,31 @@ static void lanes_part(void *context, int64_t part, int member)
     }
 }
 
-static int find_lane(const struct view *out, const struct view *x, const struct kern_window_dim *window)
+static int find_lane(const struct view *out, const struct view *x,
+                     const struct kern_window_dim *window)
 {
     int64_t width = (int64_t)dtype_bytes(x->dtype);
     int lane = -1;
     for (int d = 0; d < x->rank; d++) {
         const struct kern_window_dim *w = &window[d];
-        bool alone = w->size == 1 && w->stride == 1 && w->pad_low == 0 && out->dims[d] == x->dims[d];
+        bool alone =
+            w->size == 1 && w->stride == 1 && w->pad_low == 0 && out->dims[d] == x->dims[d];
         if (alone && x->dims[d] >= 16 && x->strides[d] == width && out->strides[d] == width)
             lane = d;
     }
     return lane;
 }
 
-bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x, const void *init,
-                         const struct kern_window_dim *window, enum kern_combine combine)
+bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x,
+                         const void *init, const struct kern_window_dim *window,
+                         enum kern_combine combine)
 {
     enum { PART = 1 << 16 }; /* elements of the result in a part of the task */
     enum dtype t = x->dtype, work = combine_window_type(combine, t);
-    struct window_lanes l = {.out = out, .x = x, .window = window, .lane = find_lane(out, x, window), .init = init};
-    if (l.lane < 0 || !window_places_few(x->rank, window) || !kern_find_elementwise(kern_combine_opcode(combine), work))
+    struct window_lanes l = {
+        .out = out, .x = x, .window = window, .lane = find_lane(out, x, window), .init = init};
+    if (l.lane < 0 || !window_places_few(x->rank, window) ||
+        !kern_find_elementwise(kern_combine_opcode(combine), work))
         return false;
     fold_init(&l.fold, combine, t, t, t, work, init);
     memcpy(l.dims, out->dims, sizeof *l.dims * (size_t)out->rank);

@@ -1,5 +1,6 @@
 /*
- * Whether two values agree within a tolerance; where they first differ, where most, and by how much.
+ * Whether two values agree within a tolerance; where they first differ, where most, and by how
+ * much.
  */
 #include "look/look.h"
 
@@ -13,7 +14,8 @@ struct comparison {
     enum dtype dtype;
     struct hlo_difference *d;
     size_t leaf;
-    int64_t first, worst_at; /* the first element outside the tolerance, and the one of the worst absolute error; -1: none */
+    int64_t first, worst_at; /* the first element outside the tolerance, and the one of the worst
+                                absolute error; -1: none */
 };
 struct apart {       /* how far two elements are apart */
     double abs, rel; /* NaN when one is not finite */
@@ -29,7 +31,8 @@ static uint64_t load_bits(const char *p, size_t width)
     return v;
 }
 
-/* The position of the float at `p` among the values of its type: 0 for both zeros, then counted up and down. */
+/* The position of the float at `p` among the values of its type: 0 for both zeros, then counted up
+ * and down. */
 static int64_t rank_of(enum dtype t, const char *p)
 {
     uint64_t code = load_bits(p, dtype_bytes(t)), sign = UINT64_C(1) << (dtype_bits(t) - 1);
@@ -45,15 +48,17 @@ static uint64_t ulps_apart(enum dtype t, const char *a, const char *b)
     return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
 }
 
-/* Of complex numbers the unit is that of the larger part: products and sums cancel in the smaller one,
- * and are no worse for it. UINT64_MAX when something is not finite. */
+/* Of complex numbers the unit is that of the larger part: products and sums cancel in the smaller
+ * one, and are no worse for it. UINT64_MAX when something is not finite. */
 static uint64_t complex_ulps_apart(enum dtype part, const char *a, const char *b)
 {
     size_t width = dtype_bytes(part);
-    double re = fabs(float_load(part, b)), im = fabs(float_load(part, b + width)), large = re > im ? re : im;
+    double re = fabs(float_load(part, b)), im = fabs(float_load(part, b + width)),
+           large = re > im ? re : im;
     double unit = float_decode(part, float_encode(part, large) + 1) - large;
     double x = fabs(float_load(part, a) - float_load(part, b));
-    double y = fabs(float_load(part, a + width) - float_load(part, b + width)), worst = x > y ? x : y;
+    double y = fabs(float_load(part, a + width) - float_load(part, b + width)),
+           worst = x > y ? x : y;
     double units = ceil(worst / unit);
     return units < 0x1p62 ? (uint64_t)units : UINT64_MAX; /* NaN too */
 }
@@ -63,10 +68,14 @@ static uint64_t ulps_between(enum dtype t, const char *a, const char *b)
     return dtype_is_complex(t) ? complex_ulps_apart(dtype_component(t), a, b) : ulps_apart(t, a, b);
 }
 
-static bool has_bounds(const struct hlo_tolerance *t) { return t->abs > 0 || t->rel > 0 || t->ulp > 0; }
+static bool has_bounds(const struct hlo_tolerance *t)
+{
+    return t->abs > 0 || t->rel > 0 || t->ulp > 0;
+}
 
 /* Equal as numbers, NaN with NaN. */
-static bool floats_equal(const struct hlo_tolerance *t, enum dtype type, const char *a, const char *b)
+static bool floats_equal(const struct hlo_tolerance *t, enum dtype type, const char *a,
+                         const char *b)
 {
     double x = float_load(type, a), y = float_load(type, b);
     if (isnan(x) || isnan(y))
@@ -74,7 +83,8 @@ static bool floats_equal(const struct hlo_tolerance *t, enum dtype type, const c
     return x == y && (!t->zeros || has_bounds(t) || signbit(x) == signbit(y));
 }
 
-/* The error of an element, its real and imaginary part taken together; NaN when it is not finite. */
+/* The error of an element, its real and imaginary part taken together; NaN when it is not finite.
+ */
 static double error_of(enum dtype part, size_t parts, const char *a, const char *b, double *size)
 {
     size_t width = dtype_bytes(part);
@@ -91,7 +101,8 @@ static double error_of(enum dtype part, size_t parts, const char *a, const char 
 }
 
 /* One number of real type, or both parts of a finite complex one taken together. */
-static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b, struct apart *out)
+static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b,
+                          struct apart *out)
 {
     const struct hlo_tolerance *bound = c->t;
     enum dtype part = dtype_component(t);
@@ -103,14 +114,17 @@ static bool number_agrees(struct comparison *c, enum dtype t, const char *a, con
     *out = (struct apart){NAN, NAN, UINT64_MAX};
     if (isnan(error) && parts == 2) { /* not finite: each part for itself */
         struct apart re, im;
-        return number_agrees(c, part, a, b, &re) && number_agrees(c, part, a + width, b + width, &im);
+        return number_agrees(c, part, a, b, &re) &&
+               number_agrees(c, part, a + width, b + width, &im);
     }
     if (isnan(error))
         return equal;
-    *out = (struct apart){error, error > 0 ? error / size : 0, ulps_between(t, a, b)}; /* infinite beside zero */
+    *out = (struct apart){error, error > 0 ? error / size : 0,
+                          ulps_between(t, a, b)}; /* infinite beside zero */
     if (equal || !has_bounds(bound))
         return equal;
-    return error <= bound->abs + bound->rel * size || (bound->ulp > 0 && out->ulp <= (uint64_t)bound->ulp);
+    return error <= bound->abs + bound->rel * size ||
+           (bound->ulp > 0 && out->ulp <= (uint64_t)bound->ulp);
 }
 
 /* Two integers: the error in units is their distance. */
@@ -129,7 +143,10 @@ static void integers_apart(enum dtype t, const char *a, const char *b, struct ap
 
 /* ---- what is noted of all elements ---- */
 
-enum { DECADES = COUNT_OF(((struct hlo_difference *)0)->decades), ZERO_DECADE = DECADES - 2 }; /* the latter up to 10^0 */
+enum {
+    DECADES = COUNT_OF(((struct hlo_difference *)0)->decades),
+    ZERO_DECADE = DECADES - 2
+}; /* the latter up to 10^0 */
 
 static void count_decade(struct hlo_difference *d, double rel)
 {
@@ -146,7 +163,8 @@ static void count_decade(struct hlo_difference *d, double rel)
 /* NaN, where one side is not finite, is worse than any error. */
 static double badness(double abs) { return isnan(abs) ? INFINITY : abs; }
 
-static void note_worst(struct comparison *c, const char *a, const char *b, const struct apart *e, int64_t at)
+static void note_worst(struct comparison *c, const char *a, const char *b, const struct apart *e,
+                       int64_t at)
 {
     struct hlo_difference *d = c->d;
     size_t most = COUNT_OF(d->worst), i = d->worst_count;
@@ -239,8 +257,8 @@ static bool same_shape(const struct literal *a, const struct literal *b)
     return shape_equal(a->shape, b->shape, IGNORE_LAYOUT | IGNORE_DYNAMIC);
 }
 
-void look_difference(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
-                     struct hlo_difference *out)
+void look_difference(const struct literal *actual, const struct literal *expected,
+                     const struct hlo_tolerance *t, struct hlo_difference *out)
 {
     struct comparison c = {.t = t, .d = out};
     *out = (struct hlo_difference){.comparable = same_shape(actual, expected)};
@@ -250,7 +268,8 @@ void look_difference(const struct literal *actual, const struct literal *expecte
 
 /* ---- in a line ---- */
 
-static void describe(struct buf *out, const struct comparison *c, const struct literal *a, const struct literal *b)
+static void describe(struct buf *out, const struct comparison *c, const struct literal *a,
+                     const struct literal *b)
 {
     size_t at = (size_t)c->first * dtype_bytes(c->dtype);
     buf_puts(out, "element ");
@@ -275,7 +294,8 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
     }
 }
 
-bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t, struct buf *why)
+bool look_compare(const struct literal *actual, const struct literal *expected,
+                  const struct hlo_tolerance *t, struct buf *why)
 {
     struct hlo_difference d = {0};
     struct comparison c = {.t = t, .d = &d};
@@ -320,7 +340,8 @@ static void put_padded(struct buf *out, struct buf *text, size_t width)
     text->size = 0;
 }
 
-static void put_differing(struct buf *out, const struct hlo_differing *w, const struct literal *a, const struct literal *b)
+static void put_differing(struct buf *out, const struct hlo_differing *w, const struct literal *a,
+                          const struct literal *b)
 {
     size_t i = w->leaf, k = w->leaf;
     bool tuple = shape_is_tuple(a->shape);
@@ -380,8 +401,8 @@ static void put_decades(struct buf *out, const struct hlo_difference *d)
     }
 }
 
-void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *a, const struct literal *b,
-                         const char *const names[2])
+void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *a,
+                         const struct literal *b, const char *const names[2])
 {
     if (!d->comparable) {
         buf_puts(out, "shape is ");
@@ -403,8 +424,8 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
     }
     buf_putc(out, '\n');
     if (d->worst_count > 0)
-        buf_printf(out, "%16s  %16s  %16s%12s%12s%12s\n", "element", names ? names[0] : "is", names ? names[1] : "expected",
-                   "abs", "rel", "ulp");
+        buf_printf(out, "%16s  %16s  %16s%12s%12s%12s\n", "element", names ? names[0] : "is",
+                   names ? names[1] : "expected", "abs", "rel", "ulp");
     for (size_t i = 0; i < d->worst_count; i++)
         put_differing(out, &d->worst[i], a, b);
     if (d->outside > 0)
@@ -421,7 +442,9 @@ static void put_field(struct buf *out, const char *name, double v)
 
 void look_put_difference_json(struct buf *out, const struct hlo_difference *d)
 {
-    buf_printf(out, "{\"comparable\":%s,\"elements\":%" PRIu64 ",\"outside\":%" PRIu64 ",\"not_finite\":%" PRIu64,
+    buf_printf(out,
+               "{\"comparable\":%s,\"elements\":%" PRIu64 ",\"outside\":%" PRIu64
+               ",\"not_finite\":%" PRIu64,
                d->comparable ? "true" : "false", d->elements, d->outside, d->not_finite);
     put_field(out, "worst_abs", d->worst_abs);
     put_field(out, "worst_rel", d->worst_rel);

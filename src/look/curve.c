@@ -1,8 +1,9 @@
 /*
  * Curves and histograms in a terminal.
  *
- * A curve has a point for each element. Where several elements share a column of dots, it shows the range from their least to
- * their greatest. A character has two by four dots in UTF-8 (braille), else one. Columns with NaN or infinities are marked below.
+ * A curve has a point for each element. Where several elements share a column of dots, it shows the
+ * range from their least to their greatest. A character has two by four dots in UTF-8 (braille),
+ * else one. Columns with NaN or infinities are marked below.
  */
 #include "look/look.h"
 
@@ -90,7 +91,8 @@ static void draw_dots(struct curve *c)
             joined = false;
             continue;
         }
-        size_t from = height_of(c, c->columns[x].low), to = height_of(c, c->columns[x].high), own_low = from, own_high = to;
+        size_t from = height_of(c, c->columns[x].low), to = height_of(c, c->columns[x].high),
+               own_low = from, own_high = to;
         if (joined && from > high + 1) /* reaches to the end of its neighbour */
             from = high + 1;
         if (joined && to + 1 < low)
@@ -104,7 +106,8 @@ static void draw_dots(struct curve *c)
 
 static void put_braille(struct buf *out, const struct curve *c, size_t column, size_t row)
 {
-    static const unsigned char bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    static const unsigned char bits[4][2] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     unsigned code = 0x2800;
     for (size_t y = 0; y < 4; y++)
         for (size_t x = 0; x < 2; x++)
@@ -143,7 +146,8 @@ static void put_curve(struct buf *out, const struct curve *c, bool utf8)
     }
 }
 
-/* The axis, with N and I below columns that have NaN or infinities, and the first and last index. */
+/* The axis, with N and I below columns that have NaN or infinities, and the first and last index.
+ */
 static void put_axis(struct buf *out, const struct curve *c, int64_t last, size_t x_dots)
 {
     struct buf end = {0};
@@ -167,7 +171,8 @@ static void put_axis(struct buf *out, const struct curve *c, int64_t last, size_
 void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_canvas *canvas)
 {
     size_t x_dots = canvas->utf8 ? 2 : 1, y_dots = canvas->utf8 ? 4 : 1;
-    struct curve c = {.width = canvas->width > LABEL + 4 ? (canvas->width - LABEL - 2) * x_dots : 2 * x_dots,
+    struct curve c = {.width = canvas->width > LABEL + 4 ? (canvas->width - LABEL - 2) * x_dots
+                                                         : 2 * x_dots,
                       .height = canvas->height > 4 ? (canvas->height - 3) * y_dots : y_dots};
     c.columns = heap_zalloc(c.width, sizeof *c.columns);
     c.dots = heap_zalloc(c.width, c.height);
@@ -209,13 +214,16 @@ static void count_values(struct bins *b, const struct literal *l)
         for (size_t k = 0; k < n; k++) {
             if (!isfinite(v[k]))
                 continue;
-            size_t bin = (size_t)(b->one_each ? v[k] - b->low : look_part(v[k], b->low, b->high) * (double)b->count);
+            size_t bin =
+                (size_t)(b->one_each ? v[k] - b->low
+                                     : look_part(v[k], b->low, b->high) * (double)b->count);
             b->at[bin < b->count ? bin : b->count - 1]++;
         }
     }
 }
 
-static void put_bar(struct buf *out, struct buf *label, size_t label_width, uint64_t n, uint64_t most, size_t width, bool utf8)
+static void put_bar(struct buf *out, struct buf *label, size_t label_width, uint64_t n,
+                    uint64_t most, size_t width, bool utf8)
 {
     size_t length = most > 0 ? (size_t)((double)n / (double)most * (double)width + 0.5) : 0;
     for (size_t i = label->size; i < label_width; i++)
@@ -237,13 +245,15 @@ static double edge_of(const struct bins *b, size_t i)
     return b->low * (1 - part) + b->high * part;
 }
 
-static void put_bins(struct buf *out, const struct bins *b, const struct hlo_canvas *c, uint64_t most)
+static void put_bins(struct buf *out, const struct bins *b, const struct hlo_canvas *c,
+                     uint64_t most)
 {
     enum { RANGE = 24 };
     size_t width = c->width > RANGE + 14 ? c->width - RANGE - 14 : 1;
     struct buf label = {0};
     for (size_t i = 0; i < b->count; i++) {
-        look_put_number(&label, b->one_each ? b->low + (double)i : edge_of(b, i), b->one_each ? 17 : LABEL_DIGITS);
+        look_put_number(&label, b->one_each ? b->low + (double)i : edge_of(b, i),
+                        b->one_each ? 17 : LABEL_DIGITS);
         if (!b->one_each) {
             buf_puts(&label, " .. ");
             look_put_number(&label, edge_of(b, i + 1), LABEL_DIGITS);

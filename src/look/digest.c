@@ -1,14 +1,15 @@
 /*
- * A digest of a value in 128 bits, to find out whether two values are equal bit for bit without keeping them.
+ * A digest of a value in 128 bits, to find out whether two values are equal bit for bit without
+ * keeping them.
  *
- * It is made of two chains of multiplications to 128 bits whose halves are folded, as in wyhash. It does not protect from people
- * who make two different values of the same digest.
+ * It is made of two chains of multiplications to 128 bits whose halves are folded, as in wyhash. It
+ * does not protect from people who make two different values of the same digest.
  */
 #include "base/wide.h"
 #include "look/look.h"
 
-static const uint64_t SEED[4] = {UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db), UINT64_C(0x8ebc6af09c88c6e3),
-                                 UINT64_C(0x589965cc75374cc3)};
+static const uint64_t SEED[4] = {UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db),
+                                 UINT64_C(0x8ebc6af09c88c6e3), UINT64_C(0x589965cc75374cc3)};
 
 static uint64_t word_at(const char *p)
 {

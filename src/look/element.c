@@ -32,14 +32,14 @@ double look_number(enum dtype t, const void *p)
     return v;
 }
 
-#define NUMBERS(T)                                                                                                               \
-    static void from_##T(const char *p, size_t count, double *to)                                                                \
-    {                                                                                                                            \
-        for (size_t i = 0; i < count; i++) {                                                                                     \
-            T v;                                                                                                                 \
-            memcpy(&v, p + i * sizeof v, sizeof v);                                                                              \
-            to[i] = (double)v;                                                                                                   \
-        }                                                                                                                        \
+#define NUMBERS(T)                                                                                 \
+    static void from_##T(const char *p, size_t count, double *to)                                  \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            T v;                                                                                   \
+            memcpy(&v, p + i * sizeof v, sizeof v);                                                \
+            to[i] = (double)v;                                                                     \
+        }                                                                                          \
     }
 NUMBERS(int8_t)
 NUMBERS(int16_t)

@@ -1,5 +1,6 @@
 /*
- * The part of an array that a picture shows: its last two dimensions, averaged by blocks where they are larger than the picture.
+ * The part of an array that a picture shows: its last two dimensions, averaged by blocks where they
+ * are larger than the picture.
  */
 #include "look/look.h"
 
@@ -58,7 +59,8 @@ static void add_values(const double *v, size_t n, unsigned char *mark, double *s
     }
 }
 
-static void add_row(struct look_grid *g, const struct look_plane *p, int64_t row, unsigned char *mark, const struct sums *s)
+static void add_row(struct look_grid *g, const struct look_plane *p, int64_t row,
+                    unsigned char *mark, const struct sums *s)
 {
     enum { CHUNK = 1024 };
     double v[CHUNK];
@@ -98,7 +100,9 @@ void look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows
 {
     rows = (int64_t)rows < p->rows ? rows : (size_t)p->rows;
     columns = (int64_t)columns < p->columns ? columns : (size_t)p->columns;
-    *g = (struct look_grid){rows, columns, heap_zalloc(rows * columns, sizeof(double)), heap_zalloc(rows, columns), NAN, NAN};
+    *g = (struct look_grid){
+        rows, columns, heap_zalloc(rows * columns, sizeof(double)), heap_zalloc(rows, columns),
+        NAN,  NAN};
     struct sums s = {heap_zalloc(columns, sizeof(double)), heap_zalloc(columns, sizeof(int64_t))};
     for (size_t r = 0; r < rows; r++) {
         int64_t end = r + 1 == rows ? p->rows : block_start(r + 1, p->rows, rows);

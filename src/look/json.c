@@ -1,5 +1,6 @@
 /*
- * Values as JSON: {"shape":"f32[2]","values":[1,"nan"]}. A tuple has "elements", with an object for each component.
+ * Values as JSON: {"shape":"f32[2]","values":[1,"nan"]}. A tuple has "elements", with an object for
+ * each component.
  */
 #include "look/look.h"
 
@@ -7,8 +8,8 @@
 
 #include <math.h>
 
-/* Numbers are written in full, although readers may keep fewer digits of an s64. NaN and infinities, which JSON lacks, are
- * strings. */
+/* Numbers are written in full, although readers may keep fewer digits of an s64. NaN and
+ * infinities, which JSON lacks, are strings. */
 static void put_float(struct buf *out, enum dtype t, const void *p, const struct hlo_view *v)
 {
     double value = float_load(t, p);
@@ -41,7 +42,8 @@ static void put_element(struct buf *out, enum dtype t, const char *p, const stru
     }
 }
 
-static void put_values(struct buf *out, const struct shape *s, int d, const char **p, const struct hlo_view *v)
+static void put_values(struct buf *out, const struct shape *s, int d, const char **p,
+                       const struct hlo_view *v)
 {
     if (d == s->rank) {
         put_element(out, s->dtype, *p, v);

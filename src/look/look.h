@@ -1,8 +1,9 @@
 /*
- * look: values as people look at them: statistics, slices, abridged text, JSON, pictures, and how two values differ.
+ * look: values as people look at them: statistics, slices, abridged text, JSON, pictures, and how
+ * two values differ.
  *
- * It is the one room below the public interface that includes hlo_advanced.h, for the structs that say how values are shown.
- * Literals are those of ir; nothing here keeps or changes one.
+ * It is the one room below the public interface that includes hlo_advanced.h, for the structs that
+ * say how values are shown. Literals are those of ir; nothing here keeps or changes one.
  */
 #ifndef HLO_LOOK_H
 #define HLO_LOOK_H
@@ -44,7 +45,8 @@ void look_digest(const struct literal *l, uint64_t d[2]);
 /* ---- slice.c ---- */
 
 /* A new literal in the arena, as literal_new makes it; NULL, and what is wrong in `why`. */
-struct literal *look_slice(struct arena *a, const struct literal *l, struct str text, struct buf *why);
+struct literal *look_slice(struct arena *a, const struct literal *l, struct str text,
+                           struct buf *why);
 
 /* ---- show.c, json.c ---- */
 
@@ -57,14 +59,15 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
 
 /* The last two dimensions of an array, at index 0 of the others. */
 struct look_plane {
-    const struct literal *of; /* the array; the first one of a tuple. NULL: there is none, or it is empty */
+    const struct literal
+        *of; /* the array; the first one of a tuple. NULL: there is none, or it is empty */
     int64_t rows, columns;
 };
 struct look_plane look_plane_of(const struct literal *l);
 enum look_mark { LOOK_FINITE, LOOK_INF, LOOK_NAN };
 struct look_grid {
     size_t rows, columns;
-    double *mean;        /* row-major: the mean of the finite elements of each block; NaN if it has none */
+    double *mean; /* row-major: the mean of the finite elements of each block; NaN if it has none */
     unsigned char *mark; /* the greatest enum look_mark of its elements */
     double low, high;    /* the least and the greatest mean; NaN: there are none */
 };
@@ -76,21 +79,26 @@ double look_part(double v, double low, double high);
 
 /* ---- plot.c, curve.c, png.c ---- */
 
-void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind, const struct hlo_canvas *c);
-void look_histogram(struct buf *out, const struct literal *l, const struct hlo_canvas *c); /* complete canvas */
+void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind,
+               const struct hlo_canvas *c);
+void look_histogram(struct buf *out, const struct literal *l,
+                    const struct hlo_canvas *c); /* complete canvas */
 void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_canvas *c);
 /* False with a message. */
 bool look_png(struct diags *ds, const char *path, const struct literal *l);
 
 /* ---- compare.c ---- */
 
-/* Whether two values agree; else `why` says where they first differ, both elements there and the worst errors. */
-bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t, struct buf *why);
-void look_difference(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
-                     struct hlo_difference *out);
+/* Whether two values agree; else `why` says where they first differ, both elements there and the
+ * worst errors. */
+bool look_compare(const struct literal *actual, const struct literal *expected,
+                  const struct hlo_tolerance *t, struct buf *why);
+void look_difference(const struct literal *actual, const struct literal *expected,
+                     const struct hlo_tolerance *t, struct hlo_difference *out);
 /* The difference in lines for people, and as a JSON object. */
-void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *actual,
-                         const struct literal *expected, const char *const names[2]);
+void look_put_difference(struct buf *out, const struct hlo_difference *d,
+                         const struct literal *actual, const struct literal *expected,
+                         const char *const names[2]);
 void look_put_difference_json(struct buf *out, const struct hlo_difference *d);
 
 #endif

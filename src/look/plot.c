@@ -1,6 +1,6 @@
 /*
- * Heat maps in a terminal, and the choice between kinds of pictures. Without colours, a ramp of characters stands for them; N is
- * NaN, I an infinity.
+ * Heat maps in a terminal, and the choice between kinds of pictures. Without colours, a ramp of
+ * characters stands for them; N is NaN, I an infinity.
  */
 #include "look/look.h"
 
@@ -9,7 +9,8 @@
 enum { USUAL_WIDTH = 72, USUAL_HEIGHT = 20, MOST_SIDE = 1000, LABEL_DIGITS = 4 };
 
 /* Of 256 colours: dark blue, green, yellow. */
-static const unsigned char palette[] = {17, 18, 19, 25, 31, 37, 36, 35, 41, 77, 113, 149, 185, 221, 227, 229};
+static const unsigned char palette[] = {17, 18, 19,  25,  31,  37,  36,  35,
+                                        41, 77, 113, 149, 185, 221, 227, 229};
 enum { COLOR_NAN = 196, COLOR_INF = 201 };
 static const char *const shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
 static const char *const letters[] = {".", ":", "-", "=", "+", "*", "#", "%", "@"};
@@ -66,7 +67,8 @@ static void put_step(struct heat *h, double v)
         buf_puts(h->out, letters[step_of(h->grid, v, COUNT_OF(letters))]);
 }
 
-/* Draws a cell, together with the one below it where a character has two halves; -1: there is none below. */
+/* Draws a cell, together with the one below it where a character has two halves; -1: there is none
+ * below. */
 static void put_cell(struct heat *h, size_t cell, int64_t below)
 {
     const struct look_grid *g = h->grid;
@@ -104,7 +106,8 @@ static void put_rows(struct heat *h, const struct look_plane *p, int label)
             put_cell(h, row * g->columns + x / h->x,
                      h->halves && next != SIZE_MAX ? (int64_t)(next * g->columns + x / h->x) : -1);
         end_colors(h);
-        if (!h->canvas->color) /* a blank is the least value, but is easily lost at the end of a line: so that is marked */
+        if (!h->canvas->color) /* a blank is the least value, but is easily lost at the end of a
+                                  line: so that is marked */
             buf_putc(h->out, '|');
         buf_putc(h->out, '\n');
     }
@@ -127,7 +130,9 @@ static void put_scale(struct heat *h, int label)
 {
     const struct look_grid *g = h->grid;
     struct heat scale = *h;
-    size_t steps = h->canvas->color ? COUNT_OF(palette) : h->canvas->utf8 ? COUNT_OF(shades) : COUNT_OF(letters);
+    size_t steps = h->canvas->color  ? COUNT_OF(palette)
+                   : h->canvas->utf8 ? COUNT_OF(shades)
+                                     : COUNT_OF(letters);
     put_label(h->out, -1, label);
     if (isnan(g->low)) {
         buf_puts(h->out, "no finite values\n");
@@ -159,13 +164,15 @@ static int digits_of(int64_t n)
 
 static void put_heat(struct buf *out, const struct look_plane *p, const struct hlo_canvas *c)
 {
-    struct heat h = {.out = out, .canvas = c, .halves = c->color && c->utf8, .fore = -1, .back = -1};
+    struct heat h = {
+        .out = out, .canvas = c, .halves = c->color && c->utf8, .fore = -1, .back = -1};
     int label = digits_of(p->rows - 1);
     size_t width = c->width > (size_t)label + 2 ? c->width - (size_t)label - 2 : 1;
     size_t height = c->height > 4 ? c->height - 3 : 1, rows = h.halves ? 2 * height : height;
     struct look_grid g;
     look_grid_fill(&g, p, rows, width);
-    /* A small grid is enlarged: a cell gets several characters, twice as many across as down, which is about square. */
+    /* A small grid is enlarged: a cell gets several characters, twice as many across as down, which
+     * is about square. */
     size_t across = h.halves ? 1 : 2, times = rows / g.rows, fit = width / (g.columns * across);
     times = times < fit ? times : fit;
     h.x = times > 0 ? times * across : 1;
@@ -193,9 +200,13 @@ static void put_title(struct buf *out, const struct look_plane *p, bool heat)
     buf_putc(out, '\n');
 }
 
-static size_t side_of(size_t wanted, size_t usual) { return wanted == 0 ? usual : wanted < MOST_SIDE ? wanted : MOST_SIDE; }
+static size_t side_of(size_t wanted, size_t usual)
+{
+    return wanted == 0 ? usual : wanted < MOST_SIDE ? wanted : MOST_SIDE;
+}
 
-void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind, const struct hlo_canvas *c)
+void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind,
+               const struct hlo_canvas *c)
 {
     struct hlo_canvas canvas = c ? *c : (struct hlo_canvas){0};
     struct look_plane p = look_plane_of(l);

@@ -1,5 +1,6 @@
 /*
- * Heat maps as PNG files: 256 colours from dark blue through green to yellow; NaN is red, infinities are magenta.
+ * Heat maps as PNG files: 256 colours from dark blue through green to yellow; NaN is red,
+ * infinities are magenta.
  */
 #include "look/look.h"
 
@@ -28,14 +29,16 @@ static void put_chunk(struct buf *out, const char *type, const void *data, size_
 /* A colour between given ones, which are at equal distances. */
 static void put_palette(struct buf *out)
 {
-    static const unsigned char stops[][3] = {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}};
+    static const unsigned char stops[][3] = {
+        {68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}};
     unsigned char colors[256][3] = {[PIXEL_INF] = {255, 0, 255}, [PIXEL_NAN] = {255, 0, 0}};
     for (size_t i = 0; i < STEPS; i++)
         for (size_t k = 0; k < 3; k++) {
             double at = (double)i / (STEPS - 1) * (COUNT_OF(stops) - 1);
             size_t stop = at < COUNT_OF(stops) - 1 ? (size_t)at : COUNT_OF(stops) - 2;
             double part = at - (double)stop;
-            colors[i][k] = (unsigned char)(stops[stop][k] * (1 - part) + stops[stop + 1][k] * part + 0.5);
+            colors[i][k] =
+                (unsigned char)(stops[stop][k] * (1 - part) + stops[stop + 1][k] * part + 0.5);
         }
     put_chunk(out, "PLTE", colors, sizeof colors);
 }
@@ -64,7 +67,8 @@ static bool put_picture(struct buf *out, const struct look_grid *g, size_t times
     put_pixels(&pixels, g, times);
     uLongf size = compressBound((uLong)pixels.size);
     Bytef *packed = heap_alloc(size);
-    bool ok = packed && compress(packed, &size, (const Bytef *)pixels.data, (uLong)pixels.size) == Z_OK;
+    bool ok =
+        packed && compress(packed, &size, (const Bytef *)pixels.data, (uLong)pixels.size) == Z_OK;
     put_u32(&header, (uint32_t)(g->columns * times));
     put_u32(&header, (uint32_t)(g->rows * times));
     buf_bytes(&header, "\10\3\0\0\0", 5); /* eight bits per pixel, with a palette */
@@ -90,7 +94,8 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l)
     look_grid_fill(&g, &p, MOST_PIXELS, MOST_PIXELS);
     size_t large = g.rows > g.columns ? g.rows : g.columns;
     bool ok = put_picture(&file, &g, large < GOOD_SIZE ? GOOD_SIZE / large : 1);
-    ok = ok ? io_write_bytes(ds, path, buf_view(&file)) : DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the image");
+    ok = ok ? io_write_bytes(ds, path, buf_view(&file))
+            : DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the image");
     look_grid_free(&g);
     buf_free(&file);
     return ok;

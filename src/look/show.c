@@ -1,6 +1,7 @@
 /*
- * Values as text for people: on one line if they fit, else over several with aligned columns. Of large arrays, both ends of each
- * dimension and statistics of the whole. When nothing is left out, `hlo run` can read the text again.
+ * Values as text for people: on one line if they fit, else over several with aligned columns. Of
+ * large arrays, both ends of each dimension and statistics of the whole. When nothing is left out,
+ * `hlo run` can read the text again.
  */
 #include "look/look.h"
 
@@ -82,10 +83,12 @@ static bool leaves_out(const struct show *w, int d)
 }
 static int64_t next_shown(const struct show *w, int d, int64_t i)
 {
-    return leaves_out(w, d) && (uint64_t)i + 1 == w->v.edge ? w->shape->dims[d] - (int64_t)w->v.edge : i + 1;
+    return leaves_out(w, d) && (uint64_t)i + 1 == w->v.edge ? w->shape->dims[d] - (int64_t)w->v.edge
+                                                            : i + 1;
 }
 
-/* Calls `fn` for each element shown of the part of the array at `p`, which begins at dimension d. */
+/* Calls `fn` for each element shown of the part of the array at `p`, which begins at dimension d.
+ */
 static void each_shown(const struct show *w, int d, const char *p, size_t stride,
                        void (*fn)(void *context, enum dtype t, const char *p), void *context)
 {
@@ -150,8 +153,10 @@ static void put_row(struct show *w, const char *p)
     buf_puts(w->out, spaced ? " }" : "}");
 }
 
-/* Writes the part of the array at `p`, from dimension `d` on, which has `size` bytes and is number `index` in dimension d - 1. */
-static void put_level(struct show *w, int d, const char *p, size_t size, int64_t index, size_t indent)
+/* Writes the part of the array at `p`, from dimension `d` on, which has `size` bytes and is number
+ * `index` in dimension d - 1. */
+static void put_level(struct show *w, int d, const char *p, size_t size, int64_t index,
+                      size_t indent)
 {
     const struct shape *s = w->shape;
     int64_t n = s->dims[d];
@@ -162,7 +167,8 @@ static void put_level(struct show *w, int d, const char *p, size_t size, int64_t
     size_t part = n > 0 ? size / (size_t)n : 0;
     buf_puts(w->out, w->broken ? "{" : "{ ");
     if (d > 0 && s->rank > 3) {
-        buf_printf(w->out, w->broken ? " /*i%d=%" PRId64 "*/" : "/*i%d=%" PRId64 "*/", d - 1, index);
+        buf_printf(w->out, w->broken ? " /*i%d=%" PRId64 "*/" : "/*i%d=%" PRId64 "*/", d - 1,
+                   index);
         if (n > 0 && !w->broken)
             buf_putc(w->out, ' ');
     }

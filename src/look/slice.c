@@ -4,7 +4,8 @@
  *     slice   = { "[" part { "," part } "]" }
  *     part    = integer | [integer] ":" [integer] [":" [integer]] | "..."
  *
- * For a tuple, a bracket holds one integer, which chooses a component. Each bracket applies to the result of the one before.
+ * For a tuple, a bracket holds one integer, which chooses a component. Each bracket applies to the
+ * result of the one before.
  */
 #include "look/look.h"
 
@@ -108,7 +109,8 @@ static size_t read_bracket(struct reading *r, struct part *parts)
 
 static bool out_of_range(struct reading *r, int64_t index, const char *what, int d, int64_t size)
 {
-    buf_printf(r->why, "'" STR_FMT "': index %" PRId64 " is out of range for %s", STR_ARG(r->text), index, what);
+    buf_printf(r->why, "'" STR_FMT "': index %" PRId64 " is out of range for %s", STR_ARG(r->text),
+               index, what);
     if (d >= 0)
         buf_printf(r->why, " %d, of size %" PRId64, d, size);
     else
@@ -116,12 +118,20 @@ static bool out_of_range(struct reading *r, int64_t index, const char *what, int
     return false;
 }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
+static int64_t clamp(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
 
-/* A bound of a range: negative ones count from the end; those outside are moved to the nearest end. */
-static int64_t bound_of(int64_t v, int64_t size, int64_t low, int64_t high) { return clamp(v < 0 ? v + size : v, low, high); }
+/* A bound of a range: negative ones count from the end; those outside are moved to the nearest end.
+ */
+static int64_t bound_of(int64_t v, int64_t size, int64_t low, int64_t high)
+{
+    return clamp(v < 0 ? v + size : v, low, high);
+}
 
-static bool cut_dimension(struct reading *r, const struct part *p, int d, int64_t size, struct cut *c)
+static bool cut_dimension(struct reading *r, const struct part *p, int d, int64_t size,
+                          struct cut *c)
 {
     if (p->kind == PART_INDEX) {
         if (p->first < -size || p->first >= size)
@@ -134,14 +144,16 @@ static bool cut_dimension(struct reading *r, const struct part *p, int d, int64_
     int64_t limit = p->has_limit ? bound_of(p->limit, size, low, high) : p->step > 0 ? high : low;
     uint64_t step = p->step > 0 ? (uint64_t)p->step : 0 - (uint64_t)p->step;
     int64_t way = p->step > 0 ? limit - first : first - limit;
-    *c = (struct cut){first, p->step, way > 0 ? (int64_t)(((uint64_t)way - 1) / step) + 1 : 0, false};
+    *c = (struct cut){first, p->step, way > 0 ? (int64_t)(((uint64_t)way - 1) / step) + 1 : 0,
+                      false};
     if (c->count <= 1)
         c->step = 1; /* unused, and a vast one would overflow in products */
     return true;
 }
 
 /* A cut for each dimension; dimensions without a part stay whole. */
-static bool cut_all(struct reading *r, const struct part *parts, size_t n, const struct shape *s, struct cut *cuts)
+static bool cut_all(struct reading *r, const struct part *parts, size_t n, const struct shape *s,
+                    struct cut *cuts)
 {
     size_t rest = n, rests = 0;
     for (size_t i = 0; i < n; i++)
@@ -150,7 +162,8 @@ static bool cut_all(struct reading *r, const struct part *parts, size_t n, const
     if (rests > 1)
         return wrong(r, "duplicate '...'");
     if (n - rests > (size_t)s->rank) {
-        buf_printf(r->why, "'" STR_FMT "': %zu indices for an array of rank %d", STR_ARG(r->text), n - rests, s->rank);
+        buf_printf(r->why, "'" STR_FMT "': %zu indices for an array of rank %d", STR_ARG(r->text),
+                   n - rests, s->rank);
         return false;
     }
     size_t whole = (size_t)s->rank - (n - rests), part = 0;
@@ -197,17 +210,20 @@ static void copy_dimension(struct copying *c, int d, const char *from)
 static struct literal *cut_array(struct reading *r, const struct literal *l, const struct cut *cuts)
 {
     const struct shape *s = l->shape;
-    int64_t *dims = ARENA_ARRAY(r->arena, int64_t, s->rank), *strides = ARENA_ARRAY(r->arena, int64_t, s->rank);
+    int64_t *dims = ARENA_ARRAY(r->arena, int64_t, s->rank),
+            *strides = ARENA_ARRAY(r->arena, int64_t, s->rank);
     int64_t stride = (int64_t)dtype_bytes(s->dtype), elements = 0;
     int rank = 0;
     for (int d = s->rank - 1; d >= 0; d--) {
         strides[d] = stride;
-        stride = (int64_t)((uint64_t)stride * (uint64_t)s->dims[d]); /* unsigned: in an empty array it may overflow */
+        stride = (int64_t)((uint64_t)stride *
+                           (uint64_t)s->dims[d]); /* unsigned: in an empty array it may overflow */
     }
     for (int d = 0; d < s->rank; d++)
         if (!cuts[d].drop)
             dims[rank++] = cuts[d].count;
-    struct literal *piece = literal_new(r->arena, shape_array(r->arena, s->dtype, rank, dims, NULL, NULL));
+    struct literal *piece =
+        literal_new(r->arena, shape_array(r->arena, s->dtype, rank, dims, NULL, NULL));
     if (!piece) {
         buf_puts(r->why, "out of memory");
         return NULL;
@@ -240,7 +256,8 @@ static const struct literal *choose_component(struct reading *r, const struct li
     if (n == 0)
         return NULL;
     if (n != 1 || parts[0].kind != PART_INDEX) {
-        buf_printf(r->why, "'" STR_FMT "': select a tuple element first, as in '[1][0,:4]'", STR_ARG(r->text));
+        buf_printf(r->why, "'" STR_FMT "': select a tuple element first, as in '[1][0,:4]'",
+                   STR_ARG(r->text));
         return NULL;
     }
     if (index < -count || index >= count)
@@ -248,7 +265,8 @@ static const struct literal *choose_component(struct reading *r, const struct li
     return l->elements[index < 0 ? index + count : index];
 }
 
-struct literal *look_slice(struct arena *a, const struct literal *l, struct str text, struct buf *why)
+struct literal *look_slice(struct arena *a, const struct literal *l, struct str text,
+                           struct buf *why)
 {
     struct reading r = {.text = text, .arena = a, .why = why};
     struct literal *piece = NULL;

@@ -1,9 +1,11 @@
 /*
- * Statistics of a value: how many elements are finite, NaN, zero ..., the least, the greatest, mean and deviation.
+ * Statistics of a value: how many elements are finite, NaN, zero ..., the least, the greatest, mean
+ * and deviation.
  *
- * It goes through the elements in blocks that fit into the cache, twice through each: first for counts and the sum, then for
- * the squared differences from the mean of the block. Blocks are joined by the formula of Chan, Golub and LeVeque, in the order
- * of the elements, so that the same value always gives the same numbers.
+ * It goes through the elements in blocks that fit into the cache, twice through each: first for
+ * counts and the sum, then for the squared differences from the mean of the block. Blocks are
+ * joined by the formula of Chan, Golub and LeVeque, in the order of the elements, so that the same
+ * value always gives the same numbers.
  */
 #include "look/look.h"
 
@@ -17,21 +19,25 @@ struct tally { /* of one block */
 };
 struct gathering {
     struct hlo_stats s;
-    double mean, squares; /* of the finite elements, times `scale`; squares: of their differences from the mean */
+    double mean, squares; /* of the finite elements, times `scale`; squares: of their differences
+                             from the mean */
     double scale;         /* below 1 once squares had become too large for a double */
     uint64_t counted;     /* elements in mean and squares */
 };
 
 static double sum_lanes(const double *lane)
 {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 /* Adds a block. False when that is too large for a double; nothing was added then. */
 static bool take_moments(struct gathering *g, size_t n, double mean, double squares)
 {
-    double before = (double)g->counted, more = (double)n, all = before + more, apart = mean - g->mean;
-    double both = g->squares + squares + apart * apart * (before * more / all), middle = g->mean + apart * (more / all);
+    double before = (double)g->counted, more = (double)n, all = before + more,
+           apart = mean - g->mean;
+    double both = g->squares + squares + apart * apart * (before * more / all),
+           middle = g->mean + apart * (more / all);
     if (!isfinite(both) || !isfinite(middle))
         return false;
     g->squares = both;
@@ -40,7 +46,8 @@ static bool take_moments(struct gathering *g, size_t n, double mean, double squa
     return true;
 }
 
-/* Scales everything down so far that no square can be too large; small numbers that vanish beside these don't matter. */
+/* Scales everything down so far that no square can be too large; small numbers that vanish beside
+ * these don't matter. */
 static void scale_down(struct gathering *g)
 {
     g->scale = 0x1p-600;
@@ -214,12 +221,15 @@ static void put_field(struct buf *out, const char *name, double v)
 void look_put_stats_json(struct buf *out, const struct hlo_stats *s)
 {
     buf_printf(out,
-               "{\"elements\":%" PRIu64 ",\"finite\":%" PRIu64 ",\"nan\":%" PRIu64 ",\"positive_inf\":%" PRIu64
-               ",\"negative_inf\":%" PRIu64 ",\"zero\":%" PRIu64 ",\"denormal\":%" PRIu64,
-               s->elements, s->finite, s->nan, s->positive_inf, s->negative_inf, s->zero, s->denormal);
+               "{\"elements\":%" PRIu64 ",\"finite\":%" PRIu64 ",\"nan\":%" PRIu64
+               ",\"positive_inf\":%" PRIu64 ",\"negative_inf\":%" PRIu64 ",\"zero\":%" PRIu64
+               ",\"denormal\":%" PRIu64,
+               s->elements, s->finite, s->nan, s->positive_inf, s->negative_inf, s->zero,
+               s->denormal);
     put_field(out, "min", s->min);
     put_field(out, "max", s->max);
     put_field(out, "mean", s->mean);
     put_field(out, "deviation", s->deviation);
-    buf_printf(out, ",\"first_nan\":%" PRId64 ",\"first_inf\":%" PRId64 "}", s->first_nan, s->first_inf);
+    buf_printf(out, ",\"first_nan\":%" PRId64 ",\"first_inf\":%" PRId64 "}", s->first_nan,
+               s->first_inf);
 }

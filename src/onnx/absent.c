@@ -17,7 +17,8 @@ struct onnx_model *onnx_read(const char *path, struct str bytes, hlo_messages *m
     return NULL;
 }
 
-bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out, hlo_messages *m)
+bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out,
+                     hlo_messages *m)
 {
     (void)type;
     (void)out;

@@ -1,7 +1,7 @@
 /*
- * The operators If and Loop: graphs inside of nodes become computations. Values that they use from the graphs around them are
- * found first and passed in. Types that change from one pass of a loop to the next are widened until they hold the values of
- * every pass.
+ * The operators If and Loop: graphs inside of nodes become computations. Values that they use from
+ * the graphs around them are found first and passed in. Types that change from one pass of a loop
+ * to the next are widened until they hold the values of every pass.
  */
 #include "onnx/import_priv.h"
 
@@ -9,7 +9,8 @@
 
 /* ---- names that a graph takes from outside ---- */
 
-struct known_names { /* names defined by a graph of the node, and by the graphs around it within the node */
+struct known_names { /* names defined by a graph of the node, and by the graphs around it within the
+                        node */
     struct map map;
     const struct known_names *outer;
 };
@@ -27,7 +28,8 @@ static bool is_known(const struct known_names *k, struct str name)
     return false;
 }
 
-static void capture(struct scope *s, struct captures *c, const struct known_names *k, struct str name)
+static void capture(struct scope *s, struct captures *c, const struct known_names *k,
+                    struct str name)
 {
     if (name.len == 0 || is_known(k, name))
         return;
@@ -43,10 +45,12 @@ static void know(struct known_names *k, struct str name)
     map_put(&k->map, name, (void *)(uintptr_t)&yes);
 }
 
-static bool collect(struct scope *s, struct captures *c, const struct known_names *outer, const struct onnx_graph *g, int depth)
+static bool collect(struct scope *s, struct captures *c, const struct known_names *outer,
+                    const struct onnx_graph *g, int depth)
 {
     struct known_names k = {.outer = outer};
-    bool ok = depth < ONNX_MAX_NESTING || refuse_node(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
+    bool ok = depth < ONNX_MAX_NESTING ||
+              refuse_node(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
     map_init(&k.map, s->imp->arena);
     for (size_t i = 0; i < g->input_count; i++)
         know(&k, g->inputs[i].name);
@@ -67,7 +71,8 @@ static bool collect(struct scope *s, struct captures *c, const struct known_name
     return ok;
 }
 
-/* Drops captures that nothing defines, about which the nodes give the message, and known ones, which are written again. */
+/* Drops captures that nothing defines, about which the nodes give the message, and known ones,
+ * which are written again. */
 static void keep_wanted(struct scope *s, struct captures *c)
 {
     size_t kept = 0;
@@ -101,7 +106,8 @@ static bool deeper(struct node *n, bool (*translate)(struct node *))
 }
 
 /* Begins a scope with a computation of its own in this builder. */
-static void begin_computation(struct scope *inner, struct scope *outer, hlo_builder *b, const char *name)
+static void begin_computation(struct scope *inner, struct scope *outer, hlo_builder *b,
+                              const char *name)
 {
     begin_scope(inner, outer);
     inner->b = b;
@@ -130,14 +136,16 @@ static void put_tuple_type(struct buf *b, const struct val *types, size_t count)
     buf_putc(b, ')');
 }
 
-/* A trip count or condition as a scalar. The input may be a vector of one element, which may only be seen at run time. */
+/* A trip count or condition as a scalar. The input may be a vector of one element, which may only
+ * be seen at run time. */
 static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const char *what)
 {
     struct array one = scalar_of(elem);
-    bool fits =
-        v->kind == ONNX_TENSOR && v->a.elem == elem && (array_elements(&v->a) == 1 || (v->a.rank == 1 && v->a.dynamic[0]));
+    bool fits = v->kind == ONNX_TENSOR && v->a.elem == elem &&
+                (array_elements(&v->a) == 1 || (v->a.rank == 1 && v->a.dynamic[0]));
     if (!fits) {
-        refuse_node(n->s, "%s is %s, expected a scalar of type %s", what, type_text(n->s->imp, v), onnx_dtype_name(elem));
+        refuse_node(n->s, "%s is %s, expected a scalar of type %s", what, type_text(n->s->imp, v),
+                    onnx_dtype_name(elem));
         return NULL;
     }
     hlo_inst *x = data_of(n->s, v);
@@ -163,8 +171,8 @@ struct branch {
     struct val *outputs;
 };
 
-static bool translate_branch(struct node *n, struct branch *b, const char *name, const struct val *types,
-                             const struct captures *c)
+static bool translate_branch(struct node *n, struct branch *b, const char *name,
+                             const struct val *types, const struct captures *c)
 {
     struct scope *s = n->s;
     struct buf shape = {0};
@@ -173,7 +181,8 @@ static bool translate_branch(struct node *n, struct branch *b, const char *name,
     hlo_inst *p = emit_parameter(&b->scope, 0, shape.data, STR("outer"));
     buf_free(&shape);
     for (size_t k = 0; k < c->count; k++) {
-        struct val v = val_unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k));
+        struct val v =
+            val_unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k));
         bind_val(&b->scope, c->names[k], &v);
     }
     b->outputs = ARENA_ARRAY(s->imp->arena, struct val, b->graph->output_count + 1);
@@ -190,11 +199,13 @@ static bool finish_branch(struct branch *b, const struct val *types, size_t coun
     return hlo_computation_finish(b->scope.c, hlo_tuple(b->scope.c, all, count));
 }
 
-static bool choose(struct node *n, hlo_inst *condition, struct branch *branches, const struct captures *c)
+static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
+                   const struct captures *c)
 {
     struct scope *s = n->s;
     size_t count = branches[0].graph->output_count;
-    struct val *types = ARENA_ARRAY(s->imp->arena, struct val, c->count + count + 1), *results = types + c->count;
+    struct val *types = ARENA_ARRAY(s->imp->arena, struct val, c->count + count + 1),
+               *results = types + c->count;
     hlo_inst **outer = ARENA_ARRAY(s->imp->arena, hlo_inst *, c->count + 1);
     for (size_t k = 0; k < c->count; k++) {
         types[k] = *find_val(s, c->names[k]);
@@ -206,16 +217,21 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
     for (size_t k = 0; k < count; k++)
         if (!join_types(&branches[0].outputs[k], &branches[1].outputs[k], &results[k]))
             return refuse_node(s, "output %zu is %s in one branch and %s in the other", k,
-                               type_text(s->imp, &branches[0].outputs[k]), type_text(s->imp, &branches[1].outputs[k]));
-    if (!finish_branch(&branches[0], results, count) || !finish_branch(&branches[1], results, count))
+                               type_text(s->imp, &branches[0].outputs[k]),
+                               type_text(s->imp, &branches[1].outputs[k]));
+    if (!finish_branch(&branches[0], results, count) ||
+        !finish_branch(&branches[1], results, count))
         return false;
     hlo_inst *arg = hlo_tuple(s->c, outer, c->count);
     struct buf shape = {0};
     put_tuple_type(&shape, results, count);
-    const char *called = arena_printf(s->imp->arena, "true_computation=%%%s, false_computation=%%%s",
-                                      hlo_computation_name(branches[0].scope.c), hlo_computation_name(branches[1].scope.c))
-                             .ptr;
-    hlo_inst *x = emit_typed(s, shape.data, "conditional", (hlo_inst *[]){condition, arg, arg}, 3, called);
+    const char *called =
+        arena_printf(s->imp->arena, "true_computation=%%%s, false_computation=%%%s",
+                     hlo_computation_name(branches[0].scope.c),
+                     hlo_computation_name(branches[1].scope.c))
+            .ptr;
+    hlo_inst *x =
+        emit_typed(s, shape.data, "conditional", (hlo_inst *[]){condition, arg, arg}, 3, called);
     buf_free(&shape);
     for (size_t k = 0; k < count; k++) {
         struct val v = val_unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k));
@@ -233,12 +249,13 @@ static bool translate_if(struct node *n)
     if (!v)
         return false;
     if (branches[0].graph->output_count != branches[1].graph->output_count)
-        return refuse_node(n->s, "branches have %zu and %zu outputs", branches[0].graph->output_count,
-                           branches[1].graph->output_count);
+        return refuse_node(n->s, "branches have %zu and %zu outputs",
+                           branches[0].graph->output_count, branches[1].graph->output_count);
     if (v->known && v->a.elem == ELEM_PRED && known_count(v) == 1)
         return take_branch(n, branches[known_int(v, 0) ? 0 : 1].graph);
     hlo_inst *condition = scalar_input(n, v, ELEM_PRED, "condition");
-    if (!condition || !collect(n->s, &c, NULL, branches[0].graph, 0) || !collect(n->s, &c, NULL, branches[1].graph, 0))
+    if (!condition || !collect(n->s, &c, NULL, branches[0].graph, 0) ||
+        !collect(n->s, &c, NULL, branches[1].graph, 0))
         return false;
     keep_wanted(n->s, &c);
     return choose(n, condition, branches, &c);
@@ -257,9 +274,10 @@ struct loop {
     struct val *scan_types;
 };
 
-/* Translates the body into a computation of this builder. `outputs`: all outputs of the graph; returns the first, the
- * condition, as a scalar. */
-static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder *b, bool types_only, struct val *outputs)
+/* Translates the body into a computation of this builder. `outputs`: all outputs of the graph;
+ * returns the first, the condition, as a scalar. */
+static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder *b,
+                                bool types_only, struct val *outputs)
 {
     struct scope *s = l->n->s;
     const struct onnx_graph *g = l->body;
@@ -270,10 +288,12 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
     struct val index = tensor_val(&i, emit_parameter(inner, 0, "s64[]", g->inputs[0].name));
     struct val condition = tensor_val(&p, emit_parameter(inner, 1, "pred[]", g->inputs[1].name));
     for (size_t k = 0; k < total; k++) {
-        struct str name = k < l->carried ? g->inputs[k + 2].name : l->captured.names[k - l->carried];
+        struct str name =
+            k < l->carried ? g->inputs[k + 2].name : l->captured.names[k - l->carried];
         struct buf shape = {0};
         put_type(&shape, &l->types[k]);
-        struct val v = val_unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name));
+        struct val v =
+            val_unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name));
         buf_free(&shape);
         bind_val(inner, name, &v);
     }
@@ -286,7 +306,8 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
     return scalar_input(&as_node, &outputs[0], ELEM_PRED, "condition");
 }
 
-/* Dimensions that still grow get the bound of the import at once; the loop refuses what outgrows that at run time. */
+/* Dimensions that still grow get the bound of the import at once; the loop refuses what outgrows
+ * that at run time. */
 static void settle(const struct loop *l, const struct val *now, struct val *next, int round)
 {
     int64_t bound = l->n->s->imp->bound;
@@ -297,7 +318,9 @@ static void settle(const struct loop *l, const struct val *now, struct val *next
         next->a.dims[d] = was >= bound ? was : next->a.dims[d] < bound ? bound : next->a.dims[d];
     }
     if (next->length != now->length && round > 0)
-        next->length = now->length >= bound ? now->length : next->length < bound ? bound : next->length;
+        next->length = now->length >= bound   ? now->length
+                       : next->length < bound ? bound
+                                              : next->length;
 }
 
 enum { MAX_ROUNDS = 12, NEWEST_LOOP = 25 };
@@ -310,8 +333,8 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
     for (size_t k = 0; k < l->carried; k++) {
         struct val next;
         if (!join_types(&l->types[k], &outputs[k + 1], &next))
-            return refuse_node(s, "carried value %zu changes type from %s to %s", k, type_text(s->imp, &l->types[k]),
-                               type_text(s->imp, &outputs[k + 1]));
+            return refuse_node(s, "carried value %zu changes type from %s to %s", k,
+                               type_text(s->imp, &l->types[k]), type_text(s->imp, &outputs[k + 1]));
         settle(l, &l->types[k], &next, round);
         *changed |= !same_type(&l->types[k], &next);
         l->types[k] = next;
@@ -319,15 +342,17 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
     for (size_t k = 0; k < l->scans; k++) {
         l->scan_types[k] = outputs[1 + l->carried + k];
         if (l->scan_types[k].kind != ONNX_TENSOR)
-            return refuse_node(s, "scan output %zu is %s, expected a tensor", k, type_text(s->imp, &l->scan_types[k]));
+            return refuse_node(s, "scan output %zu is %s, expected a tensor", k,
+                               type_text(s->imp, &l->scan_types[k]));
         if (l->scan_types[k].a.rank >= ONNX_MAX_RANK)
             return refuse_node(s, "more than %d dimensions", ONNX_MAX_RANK);
     }
-    return !*changed || round < MAX_ROUNDS || refuse_node(s, "type inference of carried values did not converge");
+    return !*changed || round < MAX_ROUNDS ||
+           refuse_node(s, "type inference of carried values did not converge");
 }
 
-/* Translates the body into modules that are thrown away, until the types fit. Loops within it are left without bodies in these,
- * or each would be translated twice for every loop around it. */
+/* Translates the body into modules that are thrown away, until the types fit. Loops within it are
+ * left without bodies in these, or each would be translated twice for every loop around it. */
 static bool find_types(struct loop *l)
 {
     struct scope *s = l->n->s;
@@ -344,7 +369,8 @@ static bool find_types(struct loop *l)
     return true;
 }
 
-/* Translates the body for good. The name of its computation, which has the result that onnx.Loop wants. */
+/* Translates the body for good. The name of its computation, which has the result that onnx.Loop
+ * wants. */
 static const char *make_body(struct loop *l)
 {
     struct scope inner;
@@ -357,7 +383,8 @@ static const char *make_body(struct loop *l)
         return NULL;
     for (size_t k = 0; k < l->carried; k++) {
         struct val type, v;
-        join_types(&l->types[k], &outputs[k + 1], &type); /* the loop refuses values beyond the bound */
+        join_types(&l->types[k], &outputs[k + 1],
+                   &type); /* the loop refuses values beyond the bound */
         v = val_coerce(&inner, &outputs[k + 1], &type);
         all[1 + k] = val_pack(&inner, &v);
     }
@@ -378,8 +405,9 @@ static bool control_input(struct node *n, size_t k, int elem, const char *what, 
     return !v || *x;
 }
 
-/* The type of stacked scan output k: its first dimension is the number of passes. A trip count of more than
- * any memory holds, such as exporters write where only the condition ends the loop, is as good as none. */
+/* The type of stacked scan output k: its first dimension is the number of passes. A trip count of
+ * more than any memory holds, such as exporters write where only the condition ends the loop, is as
+ * good as none. */
 static struct val stacked(const struct loop *l, size_t k)
 {
     const int64_t most = INT64_C(1) << 40; /* elements */
@@ -405,24 +433,30 @@ static int64_t carried_since(const struct val *v)
     return is_optional(v) ? 16 : is_sequence(v) ? 13 : v->a.elem >= ELEM_BF16 ? NEWEST_LOOP : 1;
 }
 
-/* Whether this version of Loop carries values of that kind. Element types are left to the verifier. */
+/* Whether this version of Loop carries values of that kind. Element types are left to the verifier.
+ */
 static bool check_carried(struct node *n, const struct val *v, size_t k)
 {
     bool takes = v->kind == ONNX_TENSOR || n->row->since >= carried_since(v);
-    return takes || refuse_node(n->s, "carried value %zu is %s, not allowed in version %" PRId64 " of Loop", k,
-                                type_text(n->s->imp, v), n->row->since);
+    return takes ||
+           refuse_node(n->s, "carried value %zu is %s, not allowed in version %" PRId64 " of Loop",
+                       k, type_text(n->s->imp, v), n->row->since);
 }
 
 static const char *loop_attributes(const struct loop *l, const char *body, bool m, bool condition)
 {
     size_t total = l->carried + l->captured.count;
     int64_t version = l->n->row->since;
-    for (size_t k = l->carried; k < total; k++) /* captured values are carried too, by a version that can */
+    for (size_t k = l->carried; k < total;
+         k++) /* captured values are carried too, by a version that can */
         version = version < carried_since(&l->types[k]) ? carried_since(&l->types[k]) : version;
-    const char *called = *body ? arena_printf(l->n->s->imp->arena, "called_computations={%%%s}, ", body).ptr : "";
+    const char *called =
+        *body ? arena_printf(l->n->s->imp->arena, "called_computations={%%%s}, ", body).ptr : "";
     return arena_printf(l->n->s->imp->arena,
-                        "custom_call_target=\"onnx.Loop\", %sbackend_config={\"version\": %" PRId64 ", \"inputs\": [%s%s%s]}",
-                        called, version, m ? "\"M\"" : "", m && condition ? ", " : "", condition ? "\"cond\"" : "")
+                        "custom_call_target=\"onnx.Loop\", %sbackend_config={\"version\": %" PRId64
+                        ", \"inputs\": [%s%s%s]}",
+                        called, version, m ? "\"M\"" : "", m && condition ? ", " : "",
+                        condition ? "\"cond\"" : "")
         .ptr;
 }
 
@@ -441,7 +475,8 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
     if (condition)
         operands[count++] = condition;
     for (size_t k = 0; k < total; k++) {
-        struct val *v = k < l->carried ? l->n->inputs[k + 2] : find_val(s, l->captured.names[k - l->carried]);
+        struct val *v =
+            k < l->carried ? l->n->inputs[k + 2] : find_val(s, l->captured.names[k - l->carried]);
         struct val wide = val_coerce(s, v, &l->types[k]);
         operands[count++] = val_pack(s, &wide);
         results[k] = l->types[k];
@@ -450,8 +485,8 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
         results[total + k] = stacked(l, k);
     struct buf shape = {0};
     put_tuple_type(&shape, results, total + l->scans);
-    hlo_inst *x =
-        emit_typed(s, shape.data, "custom-call", operands, count, loop_attributes(l, body, m != NULL, condition != NULL));
+    hlo_inst *x = emit_typed(s, shape.data, "custom-call", operands, count,
+                             loop_attributes(l, body, m != NULL, condition != NULL));
     buf_free(&shape);
     for (size_t k = 0; k < l->carried + l->scans; k++) {
         size_t at = k < l->carried ? k : k + l->captured.count;
@@ -470,20 +505,22 @@ static bool begin_loop(struct node *n, struct loop *l)
     if (!(l->body = graph_attr(n, "body")))
         return false;
     if (l->body->input_count != carried + 2 || l->body->output_count < carried + 1)
-        return refuse_node(s, "%zu carried values, but the body has %zu inputs and %zu outputs", carried, l->body->input_count,
-                           l->body->output_count);
+        return refuse_node(s, "%zu carried values, but the body has %zu inputs and %zu outputs",
+                           carried, l->body->input_count, l->body->output_count);
     l->n = n;
     l->carried = carried;
     l->scans = l->body->output_count - 1 - carried;
     if (n->onnx->output_count > l->carried + l->scans)
-        return refuse_node(s, "%zu outputs, but the body has %zu", n->onnx->output_count, l->carried + l->scans);
+        return refuse_node(s, "%zu outputs, but the body has %zu", n->onnx->output_count,
+                           l->carried + l->scans);
     if (!collect(s, &l->captured, NULL, l->body, 0))
         return false;
     keep_wanted(s, &l->captured);
     l->types = ARENA_ARRAY(s->imp->arena, struct val, carried + l->captured.count + 1);
     l->scan_types = ARENA_ARRAY(s->imp->arena, struct val, l->scans + 1);
     for (size_t k = 0; k < carried + l->captured.count; k++) {
-        struct val *v = k < carried ? n->inputs[k + 2] : find_val(s, l->captured.names[k - carried]);
+        struct val *v =
+            k < carried ? n->inputs[k + 2] : find_val(s, l->captured.names[k - carried]);
         if (!v)
             return refuse_node(s, "missing carried value %zu", k);
         if (k < carried && !check_carried(n, v, k))
@@ -499,7 +536,8 @@ static bool translate_loop(struct node *n)
     struct loop l = {0};
     hlo_inst *m, *condition;
     return begin_loop(n, &l) && control_input(n, 0, ELEM_S64, "trip count", &m) &&
-           control_input(n, 1, ELEM_PRED, "condition", &condition) && find_types(&l) && call_loop(&l, m, condition);
+           control_input(n, 1, ELEM_PRED, "condition", &condition) && find_types(&l) &&
+           call_loop(&l, m, condition);
 }
 
 bool op_loop(struct node *n) { return deeper(n, translate_loop); }

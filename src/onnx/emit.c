@@ -1,6 +1,7 @@
 /*
- * Instructions and constants, from which translators make their parts of the module. The instructions of a node are named after
- * its first output and have the node's name and operator as metadata.
+ * Instructions and constants, from which translators make their parts of the module. The
+ * instructions of a node are named after its first output and have the node's name and operator as
+ * metadata.
  */
 #include "onnx/import_priv.h"
 
@@ -60,15 +61,20 @@ void put_dims(struct buf *b, const struct array *a)
 void put_shape(struct buf *b, const struct array *a)
 {
     const char *hlo = onnx_dtype_hlo(a->elem);
-    buf_puts(b, hlo ? hlo : "pred"); /* an unknown element type: there are no elements, so any will do */
+    buf_puts(b, hlo ? hlo
+                    : "pred"); /* an unknown element type: there are no elements, so any will do */
     put_dims(b, a);
 }
 
 /* ---- names ---- */
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
-/* Names that instructions can't have, or that the builder itself gives, followed by a number: constant.1 */
+/* Names that instructions can't have, or that the builder itself gives, followed by a number:
+ * constant.1 */
 static bool is_taken(struct str name)
 {
     for (size_t i = 0; hlo_dtype_name(i); i++)
@@ -81,7 +87,8 @@ static bool is_taken(struct str name)
 struct str legal_name(struct import *imp, struct str name)
 {
     size_t len = name.len < 64 ? name.len : 64;
-    struct str out = arena_printf(imp->arena, "%s" STR_FMT, len == 0 || !is_letter(*name.ptr) ? "_" : "", (int)len, name.ptr);
+    struct str out = arena_printf(imp->arena, "%s" STR_FMT,
+                                  len == 0 || !is_letter(*name.ptr) ? "_" : "", (int)len, name.ptr);
     char *at = arena_copy(imp->arena, out.ptr, out.len + 1);
     for (size_t k = 0; k < out.len; k++)
         if (!is_letter(at[k]) && !(at[k] >= '0' && at[k] <= '9'))
@@ -136,8 +143,8 @@ static void put_metadata(const struct scope *s, struct buf *b)
 
 /* ---- instructions ---- */
 
-hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode, hlo_inst *const *operands, size_t count,
-                     const char *attributes)
+hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode,
+                     hlo_inst *const *operands, size_t count, const char *attributes)
 {
     struct buf what = {0}, tail = {0};
     struct str name = fresh_name(s, node_name(s));
@@ -150,8 +157,8 @@ hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode, hlo
     return i;
 }
 
-hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode, hlo_inst *const *operands, size_t count,
-                  const char *attributes, ...)
+hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode,
+                  hlo_inst *const *operands, size_t count, const char *attributes, ...)
 {
     va_list ap;
     va_start(ap, attributes);
@@ -169,19 +176,22 @@ hlo_inst *emit_unary(struct scope *s, const struct array *a, const char *opcode,
     return emit_op(s, a, opcode, &x, 1, "%s", "");
 }
 
-hlo_inst *emit_binary(struct scope *s, const struct array *a, const char *opcode, hlo_inst *x, hlo_inst *y)
+hlo_inst *emit_binary(struct scope *s, const struct array *a, const char *opcode, hlo_inst *x,
+                      hlo_inst *y)
 {
     return emit_op(s, a, opcode, (hlo_inst *[]){x, y}, 2, "%s", "");
 }
 
-hlo_inst *emit_compare(struct scope *s, const struct array *like, const char *direction, hlo_inst *x, hlo_inst *y)
+hlo_inst *emit_compare(struct scope *s, const struct array *like, const char *direction,
+                       hlo_inst *x, hlo_inst *y)
 {
     struct array a = *like;
     a.elem = ELEM_PRED;
     return emit_op(s, &a, "compare", (hlo_inst *[]){x, y}, 2, "direction=%s", direction);
 }
 
-hlo_inst *emit_select(struct scope *s, const struct array *a, hlo_inst *pred, hlo_inst *x, hlo_inst *y)
+hlo_inst *emit_select(struct scope *s, const struct array *a, hlo_inst *pred, hlo_inst *x,
+                      hlo_inst *y)
 {
     return emit_op(s, a, "select", (hlo_inst *[]){pred, x, y}, 3, "%s", "");
 }
@@ -200,7 +210,8 @@ hlo_inst *emit_iota(struct scope *s, int elem, int64_t size)
     return emit_op(s, &a, "iota", NULL, 0, "iota_dimension=0");
 }
 
-hlo_inst *emit_broadcast(struct scope *s, hlo_inst *x, const struct array *a, const int64_t *to, int count)
+hlo_inst *emit_broadcast(struct scope *s, hlo_inst *x, const struct array *a, const int64_t *to,
+                         int count)
 {
     return emit_op(s, a, "broadcast", &x, 1, "dimensions=%s", ints_text(s->imp, to, (size_t)count));
 }
@@ -265,9 +276,11 @@ static void store_int(struct hlo_array *to, size_t i, int64_t value)
     }
 }
 
-hlo_literal *literal_of_ints(struct scope *s, int elem, int rank, const int64_t *dims, const int64_t *values)
+hlo_literal *literal_of_ints(struct scope *s, int elem, int rank, const int64_t *dims,
+                             const int64_t *values)
 {
-    hlo_literal *l = keep_literal(s->imp, hlo_literal_new(onnx_dtype_hlo(elem), (size_t)rank, dims, s->m));
+    hlo_literal *l =
+        keep_literal(s->imp, hlo_literal_new(onnx_dtype_hlo(elem), (size_t)rank, dims, s->m));
     if (!l)
         return NULL;
     struct hlo_array to = hlo_literal_leaf(l, 0);
@@ -300,12 +313,18 @@ hlo_inst *emit_int(struct scope *s, int elem, int64_t value)
 hlo_inst *emit_zero(struct scope *s, int elem)
 {
     elem = onnx_dtype_hlo(elem) ? elem : ELEM_PRED; /* an unknown type has no elements */
-    return emit_scalar(s, elem, elem == ELEM_PRED ? "false" : elem_is_complex(elem) ? "(0, 0)" : "0");
+    return emit_scalar(s, elem,
+                       elem == ELEM_PRED       ? "false"
+                       : elem_is_complex(elem) ? "(0, 0)"
+                                               : "0");
 }
 
 /* ---- known elements ---- */
 
-size_t known_count(const struct val *v) { return v->known ? hlo_literal_leaf(v->known, 0).elements : 0; }
+size_t known_count(const struct val *v)
+{
+    return v->known ? hlo_literal_leaf(v->known, 0).elements : 0;
+}
 
 int64_t known_int(const struct val *v, size_t i)
 {

@@ -1,6 +1,7 @@
 /*
- * Nodes whose inputs are all known are run during the import, as a module of their own, and their outputs become known as well.
- * That gives the axes, shapes and bounds that models compute, without a second set of formulas.
+ * Nodes whose inputs are all known are run during the import, as a module of their own, and their
+ * outputs become known as well. That gives the axes, shapes and bounds that models compute, without
+ * a second set of formulas.
  */
 #include "onnx/import_priv.h"
 
@@ -30,7 +31,8 @@ static void bind_known(struct scope *s, struct scope *outer, const struct onnx_n
     }
 }
 
-static hlo_module *build(struct scope *s, const struct onnx_node *node, const struct op_row *row, struct val *outputs)
+static hlo_module *build(struct scope *s, const struct onnx_node *node, const struct op_row *row,
+                         struct val *outputs)
 {
     s->node = node;
     hlo_inst *all[8];
@@ -48,14 +50,16 @@ static hlo_module *build(struct scope *s, const struct onnx_node *node, const st
 
 static hlo_literal *run(const hlo_module *module, hlo_messages *m)
 {
-    const struct hlo_run_options o = {.size = sizeof o, .threads = 1, .max_steps = 100000, .max_memory = 1 << 22};
+    const struct hlo_run_options o = {
+        .size = sizeof o, .threads = 1, .max_steps = 100000, .max_memory = 1 << 22};
     hlo_program *p = module && hlo_verify(module, m) ? hlo_plan(module, &o, m) : NULL;
     hlo_literal *result = p ? hlo_run(p, NULL, 0, m) : NULL;
     hlo_program_free(p);
     return result;
 }
 
-/* Makes the results known outputs. False when one has another type than its translation, that is a dynamic size. */
+/* Makes the results known outputs. False when one has another type than its translation, that is a
+ * dynamic size. */
 static bool keep(struct scope *s, const hlo_literal *result, size_t count, struct val *outputs)
 {
     for (size_t k = 0; k < count; k++) {
@@ -70,13 +74,19 @@ static bool keep(struct scope *s, const hlo_literal *result, size_t count, struc
     return true;
 }
 
-bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_row *row, struct val *outputs)
+bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_row *row,
+               struct val *outputs)
 {
     if (!row->foldable || node->output_count == 0 || !may_fold(s, node))
         return false;
-    hlo_messages *m = hlo_messages_new(); /* dropped: mistakes are reported when the node is translated in its place */
+    hlo_messages *m = hlo_messages_new(); /* dropped: mistakes are reported when the node is
+                                             translated in its place */
     struct map names, constants;
-    struct scope inner = {.imp = s->imp, .m = m, .b = hlo_builder_new("fold", m), .names = &names, .constants = &constants};
+    struct scope inner = {.imp = s->imp,
+                          .m = m,
+                          .b = hlo_builder_new("fold", m),
+                          .names = &names,
+                          .constants = &constants};
     inner.c = hlo_computation_new(inner.b, "main");
     map_init(&names, s->imp->arena);
     map_init(&constants, s->imp->arena);

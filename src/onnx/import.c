@@ -1,5 +1,6 @@
 /*
- * The walk through a graph: names and scopes, nodes and their rows in op.def; inputs and outputs of the model.
+ * The walk through a graph: names and scopes, nodes and their rows in op.def; inputs and outputs of
+ * the model.
  */
 #include "onnx/import_priv.h"
 
@@ -10,14 +11,16 @@
 /* ---- operators ---- */
 
 static const struct op_row rows[] = {
-#define OP(name, since, min, max, folds, translate, arg) {name, since, min, max, folds, translate, arg},
+#define OP(name, since, min, max, folds, translate, arg)                                           \
+    {name, since, min, max, folds, translate, arg},
 #include "onnx/op.def"
 #undef OP
 };
 
 static int row_cmp(struct str name, size_t i) { return str_cmp(name, str_of(rows[i].name)); }
 
-/* The newest row of the operator in the opset, or NULL. `first`: its oldest row; NULL when the operator has none. */
+/* The newest row of the operator in the opset, or NULL. `first`: its oldest row; NULL when the
+ * operator has none. */
 static const struct op_row *find_row(struct str name, int64_t opset, const struct op_row **first)
 {
     size_t low = 0, high = COUNT_OF(rows);
@@ -48,7 +51,8 @@ bool refuse_node(struct scope *s, const char *format, ...)
     if (!n)
         return onnx_error(s->m, path, STR_FMT, STR_ARG(text));
     struct str name = n->name.len > 0 ? n->name : n->output_count > 0 ? n->outputs[0] : STR("");
-    return onnx_error(s->m, path, STR_FMT " '" STR_FMT "': " STR_FMT, STR_ARG(n->op), STR_ARG(name), STR_ARG(text));
+    return onnx_error(s->m, path, STR_FMT " '" STR_FMT "': " STR_FMT, STR_ARG(n->op), STR_ARG(name),
+                      STR_ARG(text));
 }
 
 /* ---- scopes ---- */
@@ -72,7 +76,8 @@ void bind_val(struct scope *s, struct str name, const struct val *v)
         map_put(&s->vals, name, arena_copy(s->imp->arena, v, sizeof *v));
 }
 
-/* A value by its name. Instructions of an outer computation can't be used here, but known elements can be written again. */
+/* A value by its name. Instructions of an outer computation can't be used here, but known elements
+ * can be written again. */
 struct val *find_val(struct scope *s, struct str name)
 {
     for (struct scope *at = s; at; at = at->outer) {
@@ -101,18 +106,24 @@ static size_t input_count(const struct onnx_node *node)
 
 static bool check_inputs(struct scope *s, const struct onnx_node *node, const struct op_row *row)
 {
-    size_t given = input_count(node), max = row->max_inputs < 0 ? SIZE_MAX : (size_t)row->max_inputs;
+    size_t given = input_count(node),
+           max = row->max_inputs < 0 ? SIZE_MAX : (size_t)row->max_inputs;
     if (given > max)
         return refuse_node(s, "%zu inputs, expected at most %d", given, row->max_inputs);
     if (node->input_count < (size_t)row->min_inputs)
-        return refuse_node(s, "%zu inputs, expected at least %d", node->input_count, row->min_inputs);
+        return refuse_node(s, "%zu inputs, expected at least %d", node->input_count,
+                           row->min_inputs);
     return true;
 }
 
-bool translate_by(struct scope *s, const struct onnx_node *node, const struct op_row *row, struct val *outputs)
+bool translate_by(struct scope *s, const struct onnx_node *node, const struct op_row *row,
+                  struct val *outputs)
 {
     size_t count = input_count(node), errors = hlo_messages_errors(s->m);
-    struct node n = {s, node, row, s->imp->model->opset, count, ARENA_ARRAY(s->imp->arena, struct val *, count + 1), outputs};
+    struct node n = {s,      node,
+                     row,    s->imp->model->opset,
+                     count,  ARENA_ARRAY(s->imp->arena, struct val *, count + 1),
+                     outputs};
     for (size_t k = 0; k < count; k++)
         if (node->inputs[k].len > 0 && !(n.inputs[k] = find_val(s, node->inputs[k])))
             return refuse_node(s, "undefined input '" STR_FMT "'", STR_ARG(node->inputs[k]));
@@ -134,10 +145,11 @@ static bool translate_node(struct scope *s, const struct onnx_node *node)
         return refuse_node(s, "unknown operator in domain '" STR_FMT "'",
                            STR_ARG(node->domain.len > 0 ? node->domain : STR("ai.onnx")));
     if (!row)
-        return refuse_node(s, "supported from opset %" PRId64 "; the model has opset %" PRId64, first->since,
-                           s->imp->model->opset);
+        return refuse_node(s, "supported from opset %" PRId64 "; the model has opset %" PRId64,
+                           first->since, s->imp->model->opset);
     struct val *outputs = ARENA_ARRAY(s->imp->arena, struct val, node->output_count + 1);
-    if (!check_inputs(s, node, row) || (!fold_node(s, node, row, outputs) && !translate_by(s, node, row, outputs)))
+    if (!check_inputs(s, node, row) ||
+        (!fold_node(s, node, row, outputs) && !translate_by(s, node, row, outputs)))
         return false;
     for (size_t k = 0; k < node->output_count; k++)
         if (node->outputs[k].len > 0 && outputs[k].kind == ONNX_UNKNOWN)
@@ -154,10 +166,12 @@ static bool bind_initializers(struct scope *s, const struct onnx_graph *g)
     for (size_t k = 0; k < g->initializer_count; k++) {
         const struct onnx_initializer *i = &g->initializers[k];
         if (i->value.kind != ONNX_TENSOR || !i->value.tensor)
-            return refuse_node(s, "initializer '" STR_FMT "' is a tensor without HLO equivalent", STR_ARG(i->name));
+            return refuse_node(s, "initializer '" STR_FMT "' is a tensor without HLO equivalent",
+                               STR_ARG(i->name));
         struct hlo_array x = hlo_literal_leaf(i->value.tensor, 0);
         if (x.rank > ONNX_MAX_RANK)
-            return refuse_node(s, "initializer '" STR_FMT "' has rank %zu, limit is %d", STR_ARG(i->name), x.rank, ONNX_MAX_RANK);
+            return refuse_node(s, "initializer '" STR_FMT "' has rank %zu, limit is %d",
+                               STR_ARG(i->name), x.rank, ONNX_MAX_RANK);
         struct array a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
         struct val v = tensor_val(&a, NULL);
         v.known = i->value.tensor;
@@ -176,8 +190,8 @@ bool translate_graph(struct scope *s, const struct onnx_graph *g, struct val *ou
     for (size_t k = 0; ok && k < g->output_count; k++) {
         struct val *v = find_val(s, g->outputs[k].name);
         if (!v)
-            return refuse_node(s, "undefined output '" STR_FMT "' of graph '" STR_FMT "'", STR_ARG(g->outputs[k].name),
-                               STR_ARG(g->name));
+            return refuse_node(s, "undefined output '" STR_FMT "' of graph '" STR_FMT "'",
+                               STR_ARG(g->outputs[k].name), STR_ARG(g->name));
         outputs[k] = *v;
     }
     return ok;
@@ -195,16 +209,19 @@ static void declared_dims(const struct scope *s, const struct onnx_type *type, s
     }
 }
 
-static bool take_array(struct scope *s, const struct onnx_value_info *info, const hlo_literal *l, struct array *a)
+static bool take_array(struct scope *s, const struct onnx_value_info *info, const hlo_literal *l,
+                       struct array *a)
 {
     struct hlo_array x = hlo_literal_leaf(l, 0);
     if (x.rank > ONNX_MAX_RANK)
-        return refuse_node(s, "input '" STR_FMT "' has rank %zu, limit is %d", STR_ARG(info->name), x.rank, ONNX_MAX_RANK);
+        return refuse_node(s, "input '" STR_FMT "' has rank %zu, limit is %d", STR_ARG(info->name),
+                           x.rank, ONNX_MAX_RANK);
     *a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
     return true;
 }
 
-static bool type_from_value(struct scope *s, const struct onnx_value_info *info, const struct onnx_value *value, struct val *v)
+static bool type_from_value(struct scope *s, const struct onnx_value_info *info,
+                            const struct onnx_value *value, struct val *v)
 {
     if (value->kind != ONNX_SEQUENCE && value->kind != ONNX_OPTIONAL_SEQUENCE)
         return take_array(s, info, value->tensor, &v->a);
@@ -215,7 +232,8 @@ static bool type_from_value(struct scope *s, const struct onnx_value_info *info,
         if (v->open)
             sum = element;
         else if (!join_types(v, &element, &sum))
-            return refuse_node(s, "input '" STR_FMT "': elements of different types", STR_ARG(info->name));
+            return refuse_node(s, "input '" STR_FMT "': elements of different types",
+                               STR_ARG(info->name));
         v->a = sum.a;
         v->mixed = sum.mixed;
         v->open = false;
@@ -224,14 +242,17 @@ static bool type_from_value(struct scope *s, const struct onnx_value_info *info,
     return true;
 }
 
-static bool type_from_declaration(struct scope *s, const struct onnx_value_info *info, struct val *v)
+static bool type_from_declaration(struct scope *s, const struct onnx_value_info *info,
+                                  struct val *v)
 {
     if (info->type.rank < 0 && v->kind != ONNX_OPTIONAL && v->kind != ONNX_OPTIONAL_SEQUENCE)
-        return refuse_node(s, "model does not declare the shape of input '" STR_FMT "'; pass the inputs as arguments",
+        return refuse_node(s,
+                           "model does not declare the shape of input '" STR_FMT
+                           "'; pass the inputs as arguments",
                            STR_ARG(info->name));
     if (info->type.rank > ONNX_MAX_RANK)
-        return refuse_node(s, "input '" STR_FMT "' has rank %d, limit is %d", STR_ARG(info->name), info->type.rank,
-                           ONNX_MAX_RANK);
+        return refuse_node(s, "input '" STR_FMT "' has rank %d, limit is %d", STR_ARG(info->name),
+                           info->type.rank, ONNX_MAX_RANK);
     v->open = info->type.rank < 0;
     if (!v->open)
         declared_dims(s, &info->type, &v->a);
@@ -239,7 +260,8 @@ static bool type_from_declaration(struct scope *s, const struct onnx_value_info 
     return true;
 }
 
-static bool type_of_input(struct scope *s, const struct onnx_value_info *info, const struct onnx_value *value, struct val *v)
+static bool type_of_input(struct scope *s, const struct onnx_value_info *info,
+                          const struct onnx_value *value, struct val *v)
 {
     bool given = value && value->kind != ONNX_UNKNOWN;
     *v = (struct val){.kind = info->type.kind, .open = true, .length = 1};
@@ -248,7 +270,8 @@ static bool type_of_input(struct scope *s, const struct onnx_value_info *info, c
     if (v->kind == ONNX_UNKNOWN && given)
         v->kind = value->kind;
     if (v->kind == ONNX_UNKNOWN)
-        return refuse_node(s, "model does not declare the type of input '" STR_FMT "'", STR_ARG(info->name));
+        return refuse_node(s, "model does not declare the type of input '" STR_FMT "'",
+                           STR_ARG(info->name));
     v->a.elem = info->type.elem ? info->type.elem : given ? value->elem : 0;
     if (!given || (is_optional(v) && !value->present))
         return type_from_declaration(s, info, v);
@@ -267,7 +290,8 @@ static bool is_initializer(const struct onnx_graph *g, struct str name)
     return false;
 }
 
-static bool bind_inputs(struct scope *s, const struct onnx_graph *g, const struct onnx_value *values)
+static bool bind_inputs(struct scope *s, const struct onnx_graph *g,
+                        const struct onnx_value *values)
 {
     size_t number = 0;
     for (size_t k = 0; k < g->input_count; k++) {
@@ -278,14 +302,16 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g, const struc
         if (!type_of_input(s, info, values ? &values[number] : NULL, &type))
             return false;
         if (!onnx_dtype_hlo(type.a.elem))
-            return refuse_node(s, "input '" STR_FMT "' has element type %s, which has no HLO equivalent", STR_ARG(info->name),
-                               onnx_dtype_name(type.a.elem));
+            return refuse_node(
+                s, "input '" STR_FMT "' has element type %s, which has no HLO equivalent",
+                STR_ARG(info->name), onnx_dtype_name(type.a.elem));
         struct buf shape = {0};
         put_type(&shape, &type);
         hlo_inst *p = emit_parameter(s, number++, shape.data, info->name);
         buf_free(&shape);
         struct val v = val_unpack(s, &type, p);
-        if (s->imp->specialize && v.kind == ONNX_TENSOR && elem_is_int(v.a.elem) && array_elements(&v.a) <= ONNX_SMALL)
+        if (s->imp->specialize && v.kind == ONNX_TENSOR && elem_is_int(v.a.elem) &&
+            array_elements(&v.a) <= ONNX_SMALL)
             v.known = values[number - 1].tensor;
         bind_val(s, info->name, &v);
     }
@@ -305,11 +331,15 @@ static int64_t count_nodes(const struct onnx_graph *g, int depth)
     return count;
 }
 
-/* How many nodes may be translated. Each may be several times, since bodies of loops are translated until their types are
- * found. */
-static int64_t node_budget(const struct onnx_model *model) { return 10000 + 20 * count_nodes(&model->graph, 0); }
+/* How many nodes may be translated. Each may be several times, since bodies of loops are translated
+ * until their types are found. */
+static int64_t node_budget(const struct onnx_model *model)
+{
+    return 10000 + 20 * count_nodes(&model->graph, 0);
+}
 
-/* An output of the model is an optional if it is declared as one, and only then, whatever its last node made. */
+/* An output of the model is an optional if it is declared as one, and only then, whatever its last
+ * node made. */
 static hlo_inst *output_of(struct scope *s, const struct onnx_value_info *info, struct val *v)
 {
     struct val type = *v;
@@ -334,8 +364,8 @@ static hlo_inst *translate_model(struct scope *s, const struct onnx_value *input
     return hlo_tuple(s->c, all, g->output_count);
 }
 
-static hlo_module *import(const struct onnx_model *model, const struct onnx_import_options *o, bool specialize,
-                          bool *wants_values, hlo_messages *m)
+static hlo_module *import(const struct onnx_model *model, const struct onnx_import_options *o,
+                          bool specialize, bool *wants_values, hlo_messages *m)
 {
     struct arena arena;
     arena_init(&arena);
@@ -346,7 +376,8 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
                          .nodes = node_budget(model)};
     struct map names, constants;
     struct scope s = {.imp = &imp, .m = m, .names = &names, .constants = &constants};
-    struct str name = model->graph.name.len > 0 ? legal_name(&imp, model->graph.name) : STR("model");
+    struct str name =
+        model->graph.name.len > 0 ? legal_name(&imp, model->graph.name) : STR("model");
     s.b = hlo_builder_new(name.ptr, m);
     s.c = hlo_computation_new(s.b, "main");
     map_init(&names, &arena);
@@ -364,8 +395,10 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
     return module;
 }
 
-/* Shapes, axes and the like may come from an input. Then the module is made for the integers that were given. */
-hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o, hlo_messages *m)
+/* Shapes, axes and the like may come from an input. Then the module is made for the integers that
+ * were given. */
+hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o,
+                        hlo_messages *m)
 {
     bool wants_values = false;
     if (!o->inputs)

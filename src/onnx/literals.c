@@ -1,6 +1,6 @@
 /*
- * Values as arguments for the module's parameters, and results as values: sequences of tensors of different shapes become padded
- * arrays (onnx.h), and the other way round.
+ * Values as arguments for the module's parameters, and results as values: sequences of tensors of
+ * different shapes become padded arrays (onnx.h), and the other way round.
  */
 #include "onnx/import_priv.h"
 
@@ -72,7 +72,8 @@ static bool read_param(const char *shape, struct param_type *out)
             r.at += strlen("pred[],");
         out->sequence = !out->optional || read_char(&r, '(');
     }
-    return read_leaf(&r, &out->data) && (!out->sequence || (read_char(&r, ',') && read_leaf(&r, &out->sizes)));
+    return read_leaf(&r, &out->data) &&
+           (!out->sequence || (read_char(&r, ',') && read_leaf(&r, &out->sizes)));
 }
 
 /* ---- copies ---- */
@@ -86,7 +87,8 @@ hlo_literal *copy_array(const hlo_literal *l, hlo_messages *m)
     return to;
 }
 
-/* A box of `sizes` elements, to be copied row by row between an array of size `dims` and one without padding. */
+/* A box of `sizes` elements, to be copied row by row between an array of size `dims` and one
+ * without padding. */
 struct box {
     size_t rank, width; /* bytes of an element */
     const int64_t *dims, *sizes;
@@ -103,7 +105,8 @@ static void copy_box(const struct box *b, char *padded, char *dense, bool into_p
         size_t offset = 0;
         for (size_t d = 0; d < b->rank; d++)
             offset = offset * (size_t)b->dims[d] + (size_t)at[d];
-        memcpy(into_padded ? padded + offset * b->width : dense, into_padded ? dense : padded + offset * b->width, row);
+        memcpy(into_padded ? padded + offset * b->width : dense,
+               into_padded ? dense : padded + offset * b->width, row);
         dense += row;
         size_t d = b->rank > 0 ? b->rank - 1 : 0;
         while (d > 0 && ++at[d - 1] == b->sizes[d - 1])
@@ -135,7 +138,8 @@ static bool fits(const struct hlo_array *x, const struct param_type *p)
     return true;
 }
 
-static hlo_literal *misfit(const hlo_module *module, size_t param, const char *what, hlo_messages *m)
+static hlo_literal *misfit(const hlo_module *module, size_t param, const char *what,
+                           hlo_messages *m)
 {
     hlo_text shape = hlo_param_shape(module, param);
     onnx_error(m, hlo_param_name(module, param), "%s does not match %s", what, shape.data);
@@ -144,7 +148,8 @@ static hlo_literal *misfit(const hlo_module *module, size_t param, const char *w
 }
 
 /* The elements of a sequence and their sizes as a tuple. They fit. */
-static hlo_literal *sequence_literal(const struct onnx_value *v, const struct param_type *p, hlo_messages *m)
+static hlo_literal *sequence_literal(const struct onnx_value *v, const struct param_type *p,
+                                     hlo_messages *m)
 {
     int64_t dims[MAX_DIMS], sizes[2] = {(int64_t)v->count, p->sizes.dims[1]};
     memcpy(dims, p->data.dims, sizeof dims);
@@ -165,7 +170,8 @@ static hlo_literal *sequence_literal(const struct onnx_value *v, const struct pa
             box[d] = size < 0 ? 1 : size;
             memcpy((char *)table.data + (k * rank + d) * sizeof size, &size, sizeof size);
         }
-        copy_box(&(struct box){rank, x.element_size, dims + 1, box}, (char *)data.data + k * step, x.data, true);
+        copy_box(&(struct box){rank, x.element_size, dims + 1, box}, (char *)data.data + k * step,
+                 x.data, true);
     }
     return hlo_literal_tuple(parts, 2);
 }
@@ -198,10 +204,13 @@ static hlo_literal *truth(bool value, hlo_messages *m)
     return l;
 }
 
-static bool is_there(const struct onnx_value *v) { return v->present || v->kind == ONNX_TENSOR || v->kind == ONNX_SEQUENCE; }
+static bool is_there(const struct onnx_value *v)
+{
+    return v->present || v->kind == ONNX_TENSOR || v->kind == ONNX_SEQUENCE;
+}
 
-static hlo_literal *element_literal(const struct onnx_value *v, const struct param_type *p, const hlo_module *module,
-                                    size_t param, hlo_messages *m)
+static hlo_literal *element_literal(const struct onnx_value *v, const struct param_type *p,
+                                    const hlo_module *module, size_t param, hlo_messages *m)
 {
     bool sequence = v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;
     if (!is_there(v))
@@ -222,7 +231,8 @@ static hlo_literal *element_literal(const struct onnx_value *v, const struct par
     return sequence_literal(v, p, m);
 }
 
-hlo_literal *onnx_to_literal(const struct onnx_value *v, const hlo_module *module, size_t param, hlo_messages *m)
+hlo_literal *onnx_to_literal(const struct onnx_value *v, const hlo_module *module, size_t param,
+                             hlo_messages *m)
 {
     struct param_type p;
     hlo_text shape = hlo_param_shape(module, param);
@@ -247,8 +257,8 @@ static bool tensor_value(const hlo_literal *l, struct onnx_value *out, hlo_messa
 }
 
 /* Element k of a sequence, without its padding. */
-static bool element_value(const struct hlo_array *data, const struct hlo_array *table, size_t k, struct onnx_value *out,
-                          hlo_messages *m)
+static bool element_value(const struct hlo_array *data, const struct hlo_array *table, size_t k,
+                          struct onnx_value *out, hlo_messages *m)
 {
     int64_t sizes[MAX_DIMS], box[MAX_DIMS];
     size_t columns = (size_t)table->dims[1], rank = 0;
@@ -262,12 +272,14 @@ static bool element_value(const struct hlo_array *data, const struct hlo_array *
         if (size >= 0)
             sizes[rank++] = size;
     }
-    *out = (struct onnx_value){.kind = ONNX_TENSOR, .present = true, .elem = onnx_dtype_find(data->dtype)};
+    *out = (struct onnx_value){
+        .kind = ONNX_TENSOR, .present = true, .elem = onnx_dtype_find(data->dtype)};
     out->tensor = hlo_literal_new(data->dtype, rank, sizes, m);
     if (!out->tensor)
         return false;
     struct hlo_array x = hlo_literal_leaf(out->tensor, 0);
-    copy_box(&(struct box){columns, x.element_size, data->dims + 1, box}, (char *)data->data + k * step, x.data, false);
+    copy_box(&(struct box){columns, x.element_size, data->dims + 1, box},
+             (char *)data->data + k * step, x.data, false);
     return true;
 }
 
@@ -275,8 +287,9 @@ static bool sequence_value(const hlo_literal *l, struct onnx_value *out, hlo_mes
 {
     struct hlo_array data = hlo_literal_leaf(hlo_literal_element(l, 0), 0),
                      table = hlo_literal_leaf(hlo_literal_element(l, 1), 0);
-    if (data.rank < 1 || data.rank > MAX_DIMS || table.rank != 2 || strcmp(table.dtype, "s64") != 0 ||
-        data.dims[0] != table.dims[0] || (size_t)table.dims[1] != data.rank - 1)
+    if (data.rank < 1 || data.rank > MAX_DIMS || table.rank != 2 ||
+        strcmp(table.dtype, "s64") != 0 || data.dims[0] != table.dims[0] ||
+        (size_t)table.dims[1] != data.rank - 1)
         return onnx_error(m, "result", "not a sequence");
     out->elem = onnx_dtype_find(data.dtype);
     out->elements = heap_zalloc((size_t)data.dims[0] + 1, sizeof *out->elements);
@@ -286,7 +299,8 @@ static bool sequence_value(const hlo_literal *l, struct onnx_value *out, hlo_mes
     return true;
 }
 
-bool onnx_from_literal(const hlo_literal *l, const struct onnx_type *type, struct onnx_value *out, hlo_messages *m)
+bool onnx_from_literal(const hlo_literal *l, const struct onnx_type *type, struct onnx_value *out,
+                       hlo_messages *m)
 {
     bool optional = false;
     *out = (struct onnx_value){.present = true};
@@ -299,7 +313,9 @@ bool onnx_from_literal(const hlo_literal *l, const struct onnx_type *type, struc
         }
     }
     bool sequence = hlo_literal_count(l) == 2;
-    out->kind = sequence ? (optional ? ONNX_OPTIONAL_SEQUENCE : ONNX_SEQUENCE) : optional ? ONNX_OPTIONAL : ONNX_TENSOR;
+    out->kind = sequence   ? (optional ? ONNX_OPTIONAL_SEQUENCE : ONNX_SEQUENCE)
+                : optional ? ONNX_OPTIONAL
+                           : ONNX_TENSOR;
     out->elem = type ? type->elem : 0;
     bool ok = !out->present || (sequence ? sequence_value(l, out, m) : tensor_value(l, out, m));
     if (!ok)

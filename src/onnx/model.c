@@ -9,7 +9,8 @@
 
 struct hlo_onnx {
     struct onnx_model *model;
-    const struct onnx_value_info **inputs; /* those that are no initializers; like the ports, in the model's arena */
+    const struct onnx_value_info *
+        *inputs; /* those that are no initializers; like the ports, in the model's arena */
     struct hlo_onnx_port *input_ports, *output_ports;
     size_t input_count;
 };
@@ -25,14 +26,15 @@ static struct hlo_onnx_port describe(struct arena *a, const struct onnx_value_in
     const struct onnx_type *t = &info->type;
     struct buf b = {0};
     onnx_type_print(&b, t);
-    struct hlo_onnx_port port = {.name = info->name.ptr,
-                                 .type = arena_str(a, buf_view(&b)).ptr,
-                                 .sequence = t->kind == ONNX_SEQUENCE || t->kind == ONNX_OPTIONAL_SEQUENCE,
-                                 .optional = t->kind == ONNX_OPTIONAL || t->kind == ONNX_OPTIONAL_SEQUENCE,
-                                 .dtype = onnx_dtype_hlo(t->elem),
-                                 .ranked = t->rank >= 0,
-                                 .rank = t->rank < 0 ? 0 : (size_t)t->rank,
-                                 .dims = t->dims};
+    struct hlo_onnx_port port = {
+        .name = info->name.ptr,
+        .type = arena_str(a, buf_view(&b)).ptr,
+        .sequence = t->kind == ONNX_SEQUENCE || t->kind == ONNX_OPTIONAL_SEQUENCE,
+        .optional = t->kind == ONNX_OPTIONAL || t->kind == ONNX_OPTIONAL_SEQUENCE,
+        .dtype = onnx_dtype_hlo(t->elem),
+        .ranked = t->rank >= 0,
+        .rank = t->rank < 0 ? 0 : (size_t)t->rank,
+        .dims = t->dims};
     buf_free(&b);
     return port;
 }
@@ -135,38 +137,43 @@ static bool take_tensors(struct onnx_value *v, hlo_literal **tensors, size_t cou
     if (!sequence)
         v->tensor = count > 0 ? tensors[0] : NULL;
     for (size_t i = 0; sequence && i < count; i++)
-        v->elements[v->count++] = (struct onnx_value){ONNX_TENSOR, true, v->elem, tensors[i], NULL, 0};
+        v->elements[v->count++] =
+            (struct onnx_value){ONNX_TENSOR, true, v->elem, tensors[i], NULL, 0};
     return true;
 }
 
-hlo_onnx_value *hlo_onnx_value_new(const hlo_onnx *h, size_t input, bool present, hlo_literal **tensors, size_t count,
-                                   hlo_messages *m)
+hlo_onnx_value *hlo_onnx_value_new(const hlo_onnx *h, size_t input, bool present,
+                                   hlo_literal **tensors, size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     const struct onnx_value_info *info = h->inputs[input];
     struct onnx_value v = {.kind = info->type.kind, .present = present};
     bool optional = v.kind == ONNX_OPTIONAL || v.kind == ONNX_OPTIONAL_SEQUENCE;
     if (!take_tensors(&v, tensors, count) || (!present && !optional))
-        onnx_error(m, h->model->path.ptr, "input '%s' %s", info->name.ptr, present ? "expects one tensor" : "is not optional");
+        onnx_error(m, h->model->path.ptr, "input '%s' %s", info->name.ptr,
+                   present ? "expects one tensor" : "is not optional");
     else if (onnx_value_fits(&v, &info->type, h->model->path.ptr, info->name, m))
         return wrap(v);
     onnx_value_free(&v);
     return NULL;
 }
 
-static hlo_onnx_value *read_value(const struct onnx_value_info *info, const char *path, hlo_messages *m)
+static hlo_onnx_value *read_value(const struct onnx_value_info *info, const char *path,
+                                  hlo_messages *m)
 {
     struct onnx_value v;
     return onnx_read_value(path, &info->type, &v, m) ? wrap(v) : NULL;
 }
 
-hlo_onnx_value *hlo_onnx_read_input(const hlo_onnx *h, size_t input, const char *path, hlo_messages *m)
+hlo_onnx_value *hlo_onnx_read_input(const hlo_onnx *h, size_t input, const char *path,
+                                    hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     return read_value(h->inputs[input], path, m);
 }
 
-hlo_onnx_value *hlo_onnx_read_output(const hlo_onnx *h, size_t output, const char *path, hlo_messages *m)
+hlo_onnx_value *hlo_onnx_read_output(const hlo_onnx *h, size_t output, const char *path,
+                                     hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     return read_value(&h->model->graph.outputs[output], path, m);
@@ -188,7 +195,8 @@ const hlo_literal *hlo_onnx_value_tensor(const hlo_onnx_value *h, size_t i)
 
 /* ---- modules, their arguments and results ---- */
 
-hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, int64_t bound, hlo_messages *m)
+hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, int64_t bound,
+                            hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     struct onnx_import_options o = {.bound = bound};
@@ -205,15 +213,18 @@ hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, in
     return module;
 }
 
-hlo_literal *hlo_onnx_argument(const hlo_onnx_value *h, const hlo_module *module, size_t param, hlo_messages *m)
+hlo_literal *hlo_onnx_argument(const hlo_onnx_value *h, const hlo_module *module, size_t param,
+                               hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     return onnx_to_literal(&h->v, module, param, m);
 }
 
-hlo_onnx_value *hlo_onnx_result(const hlo_onnx *h, size_t output, const hlo_literal *component, hlo_messages *m)
+hlo_onnx_value *hlo_onnx_result(const hlo_onnx *h, size_t output, const hlo_literal *component,
+                                hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     struct onnx_value v = {0};
-    return onnx_from_literal(component, &h->model->graph.outputs[output].type, &v, m) ? wrap(v) : NULL;
+    return onnx_from_literal(component, &h->model->graph.outputs[output].type, &v, m) ? wrap(v)
+                                                                                      : NULL;
 }

@@ -40,9 +40,11 @@ struct val *tensor_of(struct node *n, size_t k)
 struct val *shape_input(struct node *n, size_t k)
 {
     struct val *v = tensor_of(n, k);
-    if (!v || (v->a.rank == 1 && !v->a.dynamic[0] && v->a.dims[0] <= ONNX_MAX_RANK && v->a.elem == ELEM_S64))
+    if (!v || (v->a.rank == 1 && !v->a.dynamic[0] && v->a.dims[0] <= ONNX_MAX_RANK &&
+               v->a.elem == ELEM_S64))
         return v;
-    refuse_node(n->s, "shape is %s, expected int64[n] with static n of at most %d", type_text(n->s->imp, v), ONNX_MAX_RANK);
+    refuse_node(n->s, "shape is %s, expected int64[n] with static n of at most %d",
+                type_text(n->s->imp, v), ONNX_MAX_RANK);
     return NULL;
 }
 
@@ -103,7 +105,9 @@ bool known_list(struct node *n, size_t input, const char *attr, struct int_list 
         return false;
     n->s->imp->wants_values |= !v->known;
     if (!v->known || !elem_is_int(v->a.elem))
-        return refuse_node(n->s, "input %zu must be a constant, but it is computed from inputs of the model", input);
+        return refuse_node(
+            n->s, "input %zu must be a constant, but it is computed from inputs of the model",
+            input);
     size_t count = known_count(v);
     int64_t *at = ARENA_ARRAY(n->s->imp->arena, int64_t, count + 1);
     for (size_t k = 0; k < count; k++)

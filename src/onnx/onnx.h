@@ -1,14 +1,15 @@
 /*
  * onnx: translates models of ONNX into HLO modules, and their values into HLO values and back.
  *
- * A model is read from protobuf into the plain structs below (by read.c, data.c, tensor.c and wire.c, the only files that know
- * protobuf-c), then translated with the builder of hlo_advanced.h (by import.c and a file for each family of operators). What
- * ONNX has and HLO lacks is represented by arrays:
+ * A model is read from protobuf into the plain structs below (by read.c, data.c, tensor.c and
+ * wire.c, the only files that know protobuf-c), then translated with the builder of hlo_advanced.h
+ * (by import.c and a file for each family of operators). What ONNX has and HLO lacks is represented
+ * by arrays:
  *
  *   a dimension known only at run time   a bounded one, `<=8`
- *   a sequence   (T[<=n, d...], s64[<=n, r]): its elements, each padded to the largest; and the sizes of each, followed by -1
- *                where an element has lower rank
- *   an optional  (pred[], value): whether it is there, and its value; an empty one has zeros, and dynamic dimensions of size 0
+ *   a sequence   (T[<=n, d...], s64[<=n, r]): its elements, each padded to the largest; and the
+ * sizes of each, followed by -1 where an element has lower rank an optional  (pred[], value):
+ * whether it is there, and its value; an empty one has zeros, and dynamic dimensions of size 0
  *
  * Everything of a model lives in its arena.
  */
@@ -19,7 +20,8 @@
 #include "hlo_advanced.h"
 
 enum onnx_kind { ONNX_UNKNOWN, ONNX_TENSOR, ONNX_SEQUENCE, ONNX_OPTIONAL, ONNX_OPTIONAL_SEQUENCE };
-/* Element types are given by their number in TensorProto.DataType; onnx/dtype.def has their names in ONNX and HLO. */
+/* Element types are given by their number in TensorProto.DataType; onnx/dtype.def has their names
+ * in ONNX and HLO. */
 
 struct onnx_type {
     enum onnx_kind kind;
@@ -93,7 +95,8 @@ struct onnx_graph {
 struct onnx_model {
     struct arena arena;
     struct str path;
-    int64_t ir_version, opset; /* opset: version of the domain ""; 0: the model imports only others */
+    int64_t ir_version,
+        opset; /* opset: version of the domain ""; 0: the model imports only others */
     struct onnx_graph graph;
 };
 
@@ -105,37 +108,45 @@ int onnx_dtype_find(const char *hlo);  /* 0: ONNX has no such type */
 /* Writes `float[5,?]`, `seq(float[?])`, `optional(seq(int64))` or `?`. */
 void onnx_type_print(struct buf *b, const struct onnx_type *type);
 /* Whether a value is of the declared type; else a message about `who`. */
-bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file, struct str who, hlo_messages *m);
+bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file,
+                     struct str who, hlo_messages *m);
 void onnx_value_free(struct onnx_value *v);
 /* Adds an error about a file. Is false. */
 bool onnx_error(hlo_messages *m, const char *file, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* ---- read.c: the bytes of a model; NULL with messages that name `path` ---- */
 
-bool onnx_built_in(void); /* false: built without protobuf-c, with absent.c in place of read.c and data.c */
+bool onnx_built_in(
+    void); /* false: built without protobuf-c, with absent.c in place of read.c and data.c */
 struct onnx_model *onnx_read(const char *path, struct str bytes, hlo_messages *m);
 void onnx_model_free(struct onnx_model *model); /* type.c */
 
 /* ---- data.c: values in files ---- */
 
-/* Reads a TensorProto, SequenceProto or OptionalProto, as the type says. False with messages, also when it is not of that type.
+/* Reads a TensorProto, SequenceProto or OptionalProto, as the type says. False with messages, also
+ * when it is not of that type.
  */
-bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out, hlo_messages *m);
+bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out,
+                     hlo_messages *m);
 
 /* ---- import.c ---- */
 
 struct onnx_import_options {
-    /* Values for the inputs of the graph that are no initializers, in order. Sizes that the model leaves open are taken from
-     * them; the inputs themselves stay parameters. NULL: open sizes become `<=bound`. */
+    /* Values for the inputs of the graph that are no initializers, in order. Sizes that the model
+     * leaves open are taken from them; the inputs themselves stay parameters. NULL: open sizes
+     * become `<=bound`. */
     const struct onnx_value *inputs;
     int64_t bound; /* for sizes, trip counts and lengths that nothing else bounds */
 };
-/* The module of a model: a parameter for each input (a tuple for a sequence or optional), and the outputs as a tuple. NULL with
- * messages. */
-hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o, hlo_messages *m);
-/* A value as the argument that the module takes for it, and a component of the module's result as a value. NULL or false with
- * messages. */
-hlo_literal *onnx_to_literal(const struct onnx_value *v, const hlo_module *module, size_t param, hlo_messages *m);
-bool onnx_from_literal(const hlo_literal *l, const struct onnx_type *type, struct onnx_value *out, hlo_messages *m);
+/* The module of a model: a parameter for each input (a tuple for a sequence or optional), and the
+ * outputs as a tuple. NULL with messages. */
+hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o,
+                        hlo_messages *m);
+/* A value as the argument that the module takes for it, and a component of the module's result as a
+ * value. NULL or false with messages. */
+hlo_literal *onnx_to_literal(const struct onnx_value *v, const hlo_module *module, size_t param,
+                             hlo_messages *m);
+bool onnx_from_literal(const hlo_literal *l, const struct onnx_type *type, struct onnx_value *out,
+                       hlo_messages *m);
 
 #endif

@@ -33,7 +33,8 @@ static hlo_literal *tensor_attr(struct node *n, const struct onnx_attr *a)
         x = hlo_literal_leaf(a->tensor.tensor, 0);
     if (fits && x.rank <= ONNX_MAX_RANK)
         return a->tensor.tensor;
-    refuse_node(n->s, "attribute '" STR_FMT "' is a tensor without HLO equivalent", STR_ARG(a->name));
+    refuse_node(n->s, "attribute '" STR_FMT "' is a tensor without HLO equivalent",
+                STR_ARG(a->name));
     return NULL;
 }
 
@@ -41,7 +42,8 @@ bool op_constant(struct node *n)
 {
     const struct onnx_attr *a = NULL;
     for (size_t k = 0; k < n->onnx->attr_count; k++)
-        if (str_starts(n->onnx->attrs[k].name, STR("value")) || str_is(n->onnx->attrs[k].name, "sparse_value"))
+        if (str_starts(n->onnx->attrs[k].name, STR("value")) ||
+            str_is(n->onnx->attrs[k].name, "sparse_value"))
             a = &n->onnx->attrs[k];
     if (!a)
         return refuse_node(n->s, "missing value");
@@ -51,8 +53,11 @@ bool op_constant(struct node *n)
     case ONNX_ATTR_INTS: return give_ints(n, a->ints, 1, a->count);
     case ONNX_ATTR_FLOAT: return give_floats(n, &a->f, 0, 1);
     case ONNX_ATTR_FLOATS: return give_floats(n, a->floats, 1, a->count);
-    case ONNX_ATTR_TENSOR: l = tensor_attr(n, a); return l && give_known(n, l, onnx_dtype_find(hlo_literal_leaf(l, 0).dtype));
-    default: return refuse_node(n->s, "attribute '" STR_FMT "' has no HLO equivalent", STR_ARG(a->name));
+    case ONNX_ATTR_TENSOR:
+        l = tensor_attr(n, a);
+        return l && give_known(n, l, onnx_dtype_find(hlo_literal_leaf(l, 0).dtype));
+    default:
+        return refuse_node(n->s, "attribute '" STR_FMT "' has no HLO equivalent", STR_ARG(a->name));
     }
 }
 
@@ -71,7 +76,8 @@ bool op_constant_of_shape(struct node *n)
     struct hlo_array value = hlo_literal_leaf(l, 0);
     if (value.elements != 1)
         return refuse_node(s, "value has %zu elements, expected one", value.elements);
-    struct array a = {.elem = onnx_dtype_find(value.dtype), .rank = (int)shape->a.dims[0]}, one = scalar_of(a.elem);
+    struct array a = {.elem = onnx_dtype_find(value.dtype), .rank = (int)shape->a.dims[0]},
+                 one = scalar_of(a.elem);
     struct num size[ONNX_MAX_RANK + 1];
     for (int d = 0; d < a.rank; d++) {
         size[d] = num_shape_element(s, shape, d);
@@ -94,7 +100,8 @@ bool op_constant_of_shape(struct node *n)
 /* The length when start, limit and delta are known; -1: delta is 0, or there would be too many. */
 static int64_t known_length(struct val *const *v)
 {
-    double start = known_double(v[0], 0), limit = known_double(v[1], 0), delta = known_double(v[2], 0);
+    double start = known_double(v[0], 0), limit = known_double(v[1], 0),
+           delta = known_double(v[2], 0);
     double length = ceil((limit - start) / delta);
     if (elem_is_int(v[0]->a.elem)) {
         int64_t by = known_int(v[2], 0), span;
@@ -114,7 +121,9 @@ static struct num run_time_length(struct scope *s, hlo_inst *const *x, int elem)
         from = scalar_of(elem);
         d[k] = emit_convert(s, x[k], &from, ELEM_F64);
     }
-    hlo_inst *length = emit_unary(s, &a, "ceil", emit_binary(s, &a, "divide", emit_binary(s, &a, "subtract", d[1], d[0]), d[2]));
+    hlo_inst *length =
+        emit_unary(s, &a, "ceil",
+                   emit_binary(s, &a, "divide", emit_binary(s, &a, "subtract", d[1], d[0]), d[2]));
     length = emit_convert(s, length, &a, ELEM_S64);
     return num_op(s, "maximum", (struct num){.i = length}, num_of(0));
 }
@@ -129,11 +138,13 @@ bool op_range(struct node *n)
         if (!(v[k] = tensor_of(n, k)))
             return false;
         if (v[k]->a.elem != v[0]->a.elem || array_elements(&v[k]->a) != 1 || v[k]->a.rank > 1)
-            return refuse_node(s, "input %zu is %s, expected scalars of one type", k, type_text(s->imp, v[k]));
+            return refuse_node(s, "input %zu is %s, expected scalars of one type", k,
+                               type_text(s->imp, v[k]));
         struct array one = scalar_of(v[k]->a.elem);
         x[k] = data_of(s, v[k]);
         x[k] = v[k]->a.rank > 0 ? emit_unary(s, &one, "reshape", x[k]) : x[k];
-        known &= v[k]->known && (elem_is_int(v[k]->a.elem) || v[k]->a.elem == ELEM_F32 || v[k]->a.elem == ELEM_F64);
+        known &= v[k]->known && (elem_is_int(v[k]->a.elem) || v[k]->a.elem == ELEM_F32 ||
+                                 v[k]->a.elem == ELEM_F64);
     }
     int64_t length = known ? known_length(v) : 0;
     if (length < 0)

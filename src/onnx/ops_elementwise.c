@@ -1,5 +1,6 @@
 /*
- * Operators that work element by element, with numpy's broadcasting: arithmetic, comparisons, logic, Where, Cast.
+ * Operators that work element by element, with numpy's broadcasting: arithmetic, comparisons,
+ * logic, Where, Cast.
  */
 #include "onnx/import_priv.h"
 
@@ -7,8 +8,9 @@
 
 /* ---- broadcasting ---- */
 
-/* Dimension d of the result. Of two dynamic sizes, one may turn out to be 1 at run time; the elementwise instruction itself
- * repeats it then (grammar/values.md: element-wise on dynamic sizes). */
+/* Dimension d of the result. Of two dynamic sizes, one may turn out to be 1 at run time; the
+ * elementwise instruction itself repeats it then (grammar/values.md: element-wise on dynamic
+ * sizes). */
 static bool meet(const struct array *x, const struct array *y, int d, struct array *out)
 {
     bool changes = x->dynamic[d] || y->dynamic[d];
@@ -39,7 +41,8 @@ static struct array aligned(const struct array *a, int rank)
     return out;
 }
 
-static bool meet_all(struct scope *s, const struct array *x, const struct array *y, struct array *out)
+static bool meet_all(struct scope *s, const struct array *x, const struct array *y,
+                     struct array *out)
 {
     int rank = x->rank > y->rank ? x->rank : y->rank;
     struct array ax = aligned(x, rank), ay = aligned(y, rank);
@@ -47,19 +50,23 @@ static bool meet_all(struct scope *s, const struct array *x, const struct array 
     for (int d = 0; d < rank; d++)
         if (!meet(&ax, &ay, d, out)) {
             struct val vx = tensor_val(x, NULL), vy = tensor_val(y, NULL);
-            return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, &vx), type_text(s->imp, &vy));
+            return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, &vx),
+                               type_text(s->imp, &vy));
         }
     return true;
 }
 
-/* x without its dimensions of size 1 where `common` has more; `at`: where the other dimensions are in `common`. */
-static hlo_inst *drop_repeated(struct scope *s, hlo_inst *x, struct array *a, const struct array *common, int64_t *at)
+/* x without its dimensions of size 1 where `common` has more; `at`: where the other dimensions are
+ * in `common`. */
+static hlo_inst *drop_repeated(struct scope *s, hlo_inst *x, struct array *a,
+                               const struct array *common, int64_t *at)
 {
     struct array kept = {.elem = a->elem};
     struct num size[ONNX_MAX_RANK + 1];
     int shift = common->rank - a->rank;
     for (int d = 0; d < a->rank; d++) {
-        bool repeats = !a->dynamic[d] && a->dims[d] == 1 && (common->dynamic[d + shift] || common->dims[d + shift] != 1);
+        bool repeats = !a->dynamic[d] && a->dims[d] == 1 &&
+                       (common->dynamic[d + shift] || common->dims[d + shift] != 1);
         if (repeats)
             continue;
         at[kept.rank] = d + shift;
@@ -77,7 +84,8 @@ static hlo_inst *drop_repeated(struct scope *s, hlo_inst *x, struct array *a, co
     return x;
 }
 
-/* x repeated to the sizes of `common`; dimensions that only the other operand has get their bound. */
+/* x repeated to the sizes of `common`; dimensions that only the other operand has get their bound.
+ */
 static hlo_inst *bring(struct scope *s, struct val *v, const struct array *common)
 {
     hlo_inst *x = data_of(s, v);
@@ -99,7 +107,8 @@ static hlo_inst *bring(struct scope *s, struct val *v, const struct array *commo
     return emit_broadcast(s, x, &full, at, to.rank);
 }
 
-static bool broadcast_binary(struct scope *s, struct val *x, struct val *y, struct array *a, hlo_inst **out_x, hlo_inst **out_y)
+static bool broadcast_binary(struct scope *s, struct val *x, struct val *y, struct array *a,
+                             hlo_inst **out_x, hlo_inst **out_y)
 {
     if (!meet_all(s, &x->a, &y->a, a))
         return false;
@@ -115,7 +124,8 @@ static bool both(struct node *n, size_t i, size_t j, struct array *a, hlo_inst *
     if (!vy)
         return false;
     if (vx->a.elem != vy->a.elem)
-        return refuse_node(n->s, "incompatible inputs %s and %s", type_text(n->s->imp, vx), type_text(n->s->imp, vy));
+        return refuse_node(n->s, "incompatible inputs %s and %s", type_text(n->s->imp, vx),
+                           type_text(n->s->imp, vy));
     return broadcast_binary(n->s, vx, vy, a, x, y);
 }
 
@@ -125,7 +135,8 @@ bool op_binary(struct node *n)
 {
     struct array a;
     hlo_inst *x, *y;
-    return both(n, 0, 1, &a, &x, &y) && give_tensor(n, &a, emit_binary(n->s, &a, n->row->arg, x, y));
+    return both(n, 0, 1, &a, &x, &y) &&
+           give_tensor(n, &a, emit_binary(n->s, &a, n->row->arg, x, y));
 }
 
 /* Only pred: HLO's instructions take integers as well, ONNX's operators don't. */
@@ -169,7 +180,8 @@ bool op_variadic(struct node *n)
         if (!(v = tensor_of(n, k)))
             return false;
         if (v->a.elem != total.a.elem)
-            return refuse_node(n->s, "incompatible inputs %s and %s", type_text(n->s->imp, &total), type_text(n->s->imp, v));
+            return refuse_node(n->s, "incompatible inputs %s and %s", type_text(n->s->imp, &total),
+                               type_text(n->s->imp, v));
         if (!broadcast_binary(n->s, &total, v, &a, &x, &y))
             return false;
         total = tensor_val(&a, emit_binary(n->s, &a, n->row->arg, x, y));
@@ -187,7 +199,8 @@ bool op_mean(struct node *n)
     return give_tensor(n, &v->a, emit_binary(n->s, &v->a, "divide", data_of(n->s, v), by));
 }
 
-/* With fmod=1 the result has the sign of the dividend, as HLO's remainder has; else that of the divisor. */
+/* With fmod=1 the result has the sign of the dividend, as HLO's remainder has; else that of the
+ * divisor. */
 bool op_mod(struct node *n)
 {
     struct scope *s = n->s;
@@ -202,7 +215,8 @@ bool op_mod(struct node *n)
     hlo_inst *zero = fill(s, &a, "0");
     p = a;
     p.elem = ELEM_PRED;
-    hlo_inst *signs = emit_compare(s, &a, "NE", emit_compare(s, &a, "LT", r, zero), emit_compare(s, &a, "LT", y, zero));
+    hlo_inst *signs = emit_compare(s, &a, "NE", emit_compare(s, &a, "LT", r, zero),
+                                   emit_compare(s, &a, "LT", y, zero));
     hlo_inst *wrong = emit_binary(s, &p, "and", emit_compare(s, &a, "NE", r, zero), signs);
     return give_tensor(n, &a, emit_select(s, &a, wrong, emit_binary(s, &a, "add", r, y), r));
 }
@@ -214,7 +228,8 @@ bool op_pow(struct node *n)
     struct val *x = tensor_of(n, 0), *y = x ? tensor_of(n, 1) : NULL;
     if (!y)
         return false;
-    int elem = x->a.elem, common = !elem_is_float(elem) && elem_is_float(y->a.elem) ? ELEM_F64 : elem;
+    int elem = x->a.elem,
+        common = !elem_is_float(elem) && elem_is_float(y->a.elem) ? ELEM_F64 : elem;
     struct val cx = *x, cy = *y;
     struct array a;
     hlo_inst *ix, *iy;
@@ -246,13 +261,17 @@ bool op_abs(struct node *n)
 bool op_relu(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give_tensor(n, &v->a, emit_binary(n->s, &v->a, "maximum", data_of(n->s, v), fill(n->s, &v->a, "0")));
+    return v && give_tensor(
+                    n, &v->a,
+                    emit_binary(n->s, &v->a, "maximum", data_of(n->s, v), fill(n->s, &v->a, "0")));
 }
 
 bool op_reciprocal(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give_tensor(n, &v->a, emit_binary(n->s, &v->a, "divide", fill(n->s, &v->a, "1"), data_of(n->s, v)));
+    return v && give_tensor(
+                    n, &v->a,
+                    emit_binary(n->s, &v->a, "divide", fill(n->s, &v->a, "1"), data_of(n->s, v)));
 }
 
 bool op_is_nan(struct node *n)
@@ -267,18 +286,21 @@ bool op_is_nan(struct node *n)
 }
 
 /* Applies one bound of Clip, a scalar. */
-static hlo_inst *clip_by(struct node *n, size_t input, const char *opcode, const struct array *a, hlo_inst *x)
+static hlo_inst *clip_by(struct node *n, size_t input, const char *opcode, const struct array *a,
+                         hlo_inst *x)
 {
     struct val *v = input_of(n, input) ? tensor_of(n, input) : NULL;
     if (!v || !x)
         return x;
     if (v->a.rank != 0 || v->a.elem != a->elem) {
-        refuse_node(n->s, "bounds must be scalars of type %s, got %s", onnx_dtype_name(a->elem), type_text(n->s->imp, v));
+        refuse_node(n->s, "bounds must be scalars of type %s, got %s", onnx_dtype_name(a->elem),
+                    type_text(n->s->imp, v));
         return NULL;
     }
     struct array full = array_of(a->elem, a->rank, a->dims);
     hlo_inst *bound = data_of(n->s, v);
-    return emit_binary(n->s, a, opcode, x, a->rank == 0 ? bound : emit_broadcast(n->s, bound, &full, NULL, 0));
+    return emit_binary(n->s, a, opcode, x,
+                       a->rank == 0 ? bound : emit_broadcast(n->s, bound, &full, NULL, 0));
 }
 
 bool op_clip(struct node *n)
@@ -291,8 +313,10 @@ bool op_clip(struct node *n)
 
 /* ---- Where ---- */
 
-/* The sizes to which all inputs are repeated: a known one that is not 1, else the one that is not 1 at run time. */
-static void common_sizes(struct scope *s, struct val *v, struct array *common, struct num *size, bool first)
+/* The sizes to which all inputs are repeated: a known one that is not 1, else the one that is not 1
+ * at run time. */
+static void common_sizes(struct scope *s, struct val *v, struct array *common, struct num *size,
+                         bool first)
 {
     int shift = common->rank - v->a.rank;
     for (int d = 0; d < common->rank; d++) {
@@ -318,8 +342,8 @@ bool op_where(struct node *n)
         if (!(v[k] = tensor_of(n, k)))
             return false;
     if (v[0]->a.elem != ELEM_PRED || v[1]->a.elem != v[2]->a.elem)
-        return refuse_node(s, "incompatible inputs %s, %s and %s", type_text(s->imp, v[0]), type_text(s->imp, v[1]),
-                           type_text(s->imp, v[2]));
+        return refuse_node(s, "incompatible inputs %s, %s and %s", type_text(s->imp, v[0]),
+                           type_text(s->imp, v[1]), type_text(s->imp, v[2]));
     if (!meet_all(s, &v[1]->a, &v[2]->a, &values) || !meet_all(s, &values, &v[0]->a, &a))
         return false;
     for (size_t k = 0; k < 3; k++)
@@ -373,7 +397,8 @@ static bool cast(struct node *n, struct val *v, int elem)
         hlo_inst *bounds[] = {emit_scalar(s, a.elem, least.ptr), x, emit_scalar(s, a.elem, most)};
         x = emit_op(s, &a, "clamp", bounds, 3, "%s", "");
     }
-    if (elem_is_float(a.elem) && is_below_byte(elem)) /* by way of s32: HLO would saturate, ONNX drops bits */
+    if (elem_is_float(a.elem) &&
+        is_below_byte(elem)) /* by way of s32: HLO would saturate, ONNX drops bits */
         x = emit_convert(s, x, &a, ELEM_S32);
     x = emit_convert(s, x, &a, elem);
     return give_tensor(n, &a, x);

@@ -7,7 +7,9 @@
 
 /* ---- Slice ---- */
 
-enum { LONGEST = 1 << 30 }; /* no dimension is longer; steps are cut to it, and take one element then */
+enum {
+    LONGEST = 1 << 30
+}; /* no dimension is longer; steps are cut to it, and take one element then */
 
 /* What is taken of one axis: `size` elements from `start` on, at most `bound`. */
 struct range {
@@ -18,22 +20,26 @@ struct range {
 /* The number of elements from start to end, both within the array, in positive steps. */
 static struct num steps_between(struct scope *s, struct num from, struct num to, struct num step)
 {
-    struct num span = num_op(s, "add", num_op(s, "subtract", to, from), num_op(s, "subtract", step, num_of(1)));
+    struct num span =
+        num_op(s, "add", num_op(s, "subtract", to, from), num_op(s, "subtract", step, num_of(1)));
     return num_op(s, "divide", num_op(s, "maximum", span, num_of(0)), step);
 }
 
-static struct range range_of(struct scope *s, struct num n, struct num start, struct num end, struct num step)
+static struct range range_of(struct scope *s, struct num n, struct num start, struct num end,
+                             struct num step)
 {
     struct num zero = num_of(0), one = num_of(1), last = num_op(s, "subtract", n, one);
     step = num_clamp(s, num_of(-LONGEST), step, num_of(LONGEST));
     start = num_if(s, start, "LT", zero, num_op(s, "add", start, n), start);
     end = num_if(s, end, "LT", zero, num_op(s, "add", end, n), end);
-    struct range up = {num_clamp(s, zero, start, n), step}, down = {num_clamp(s, zero, start, last), step};
+    struct range up = {num_clamp(s, zero, start, n), step},
+                 down = {num_clamp(s, zero, start, last), step};
     if (!step.known || step.n > 0)
         up.size = steps_between(s, up.start, num_clamp(s, zero, end, n), step);
     if (step.known && step.n > 0)
         return up;
-    struct num back = num_op(s, "subtract", zero, step), stop = num_op(s, "maximum", num_op(s, "minimum", end, last), num_of(-1));
+    struct num back = num_op(s, "subtract", zero, step),
+               stop = num_op(s, "maximum", num_op(s, "minimum", end, last), num_of(-1));
     down.size = num_op(s, "minimum", steps_between(s, stop, down.start, back), n);
     if (step.known)
         return down;
@@ -63,7 +69,8 @@ static int64_t most_elements(int64_t bound, struct num start, struct num end, st
 }
 
 /* With known ends and steps: an ordinary slice, reversed when it goes backwards. */
-static hlo_inst *static_slice(struct scope *s, hlo_inst *x, struct array *a, int d, const struct range *r)
+static hlo_inst *static_slice(struct scope *s, hlo_inst *x, struct array *a, int d,
+                              const struct range *r)
 {
     int64_t by = r->step.n < 0 ? -r->step.n : r->step.n, size = r->size.n;
     int64_t low = r->step.n < 0 ? r->start.n - (size - 1) * by : r->start.n;
@@ -84,9 +91,11 @@ static hlo_inst *static_slice(struct scope *s, hlo_inst *x, struct array *a, int
     return r->step.n < 0 && size > 1 ? emit_op(s, a, "reverse", &x, 1, "dimensions={%d}", d) : x;
 }
 
-hlo_inst *slice_axis(struct scope *s, hlo_inst *x, struct array *a, int d, struct num start, struct num end, struct num step)
+hlo_inst *slice_axis(struct scope *s, hlo_inst *x, struct array *a, int d, struct num start,
+                     struct num end, struct num step)
 {
-    bool all = start.known && start.n == 0 && end.known && end.n >= a->dims[d] && step.known && step.n == 1;
+    bool all = start.known && start.n == 0 && end.known && end.n >= a->dims[d] && step.known &&
+               step.n == 1;
     if (all)
         return x;
     struct range r = range_of(s, num_size(s, x, a, d), start, end, step);
@@ -117,7 +126,8 @@ static bool find_ends(struct node *n, size_t input, const char *attr, struct end
     if (!(out->v = tensor_of(n, input)))
         return false;
     if (out->v->a.rank != 1 || out->v->a.dynamic[0] || !elem_is_int(out->v->a.elem))
-        return refuse_node(n->s, "input %zu is %s, expected a list of integers", input, type_text(n->s->imp, out->v));
+        return refuse_node(n->s, "input %zu is %s, expected a list of integers", input,
+                           type_text(n->s->imp, out->v));
     out->count = (size_t)out->v->a.dims[0];
     return true;
 }
@@ -134,13 +144,15 @@ bool op_slice(struct node *n)
     struct ends starts, ends, steps;
     struct int_list axes;
     bool done[ONNX_MAX_RANK + 1] = {false};
-    if (!v || !find_ends(n, 1, "starts", &starts) || !find_ends(n, 2, "ends", &ends) || !find_ends(n, 4, NULL, &steps) ||
+    if (!v || !find_ends(n, 1, "starts", &starts) || !find_ends(n, 2, "ends", &ends) ||
+        !find_ends(n, 4, NULL, &steps) ||
         !known_list(n, n->opset < 10 ? SIZE_MAX : 3, n->opset < 10 ? "axes" : NULL, &axes))
         return false;
     size_t count = axes.given ? axes.count : starts.count;
-    if (starts.count != count || ends.count != count || count > (size_t)v->a.rank || (steps.count > 0 && steps.count != count))
-        return refuse_node(s, "%zu starts, %zu ends, %zu axes and %zu steps for %d dimensions", starts.count, ends.count, count,
-                           steps.count, v->a.rank);
+    if (starts.count != count || ends.count != count || count > (size_t)v->a.rank ||
+        (steps.count > 0 && steps.count != count))
+        return refuse_node(s, "%zu starts, %zu ends, %zu axes and %zu steps for %d dimensions",
+                           starts.count, ends.count, count, steps.count, v->a.rank);
     struct array a = v->a;
     hlo_inst *x = data_of(s, v);
     for (size_t k = 0; k < count; k++) {
@@ -167,22 +179,28 @@ static bool split_sizes(struct node *n, struct val *v, int d, struct num *size)
     struct val *given = n->opset >= 13 ? input_of(n, 1) : NULL;
     if (n->opset < 13 && !known_list(n, SIZE_MAX, "split", &list))
         return false;
-    if (given && (given->kind != ONNX_TENSOR || given->a.rank != 1 || given->a.dynamic[0] || given->a.dims[0] != (int64_t)parts))
+    if (given && (given->kind != ONNX_TENSOR || given->a.rank != 1 || given->a.dynamic[0] ||
+                  given->a.dims[0] != (int64_t)parts))
         return refuse_node(s, "split is %s, expected %zu sizes", type_text(s->imp, given), parts);
     if (list.given && list.count != parts)
         return refuse_node(s, "split has %zu sizes for %zu outputs", list.count, parts);
     struct num all = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d), left = all;
     bool uneven = n->opset >= 18;
     if (!given && !list.given && !uneven && all.known && all.n % (int64_t)parts != 0)
-        return refuse_node(s, "%" PRId64 " elements cannot be split into %zu equal parts", all.n, parts);
-    struct num most = num_op(s, "divide", num_op(s, "add", all, num_of((int64_t)parts - 1)), num_of((int64_t)parts));
+        return refuse_node(s, "%" PRId64 " elements cannot be split into %zu equal parts", all.n,
+                           parts);
+    struct num most = num_op(s, "divide", num_op(s, "add", all, num_of((int64_t)parts - 1)),
+                             num_of((int64_t)parts));
     for (size_t k = 0; k < parts; k++) {
-        size[k] = given ? num_element(s, given, (int64_t)k) : list.given ? num_of(list.at[k]) : num_op(s, "minimum", most, left);
+        size[k] = given        ? num_element(s, given, (int64_t)k)
+                  : list.given ? num_of(list.at[k])
+                               : num_op(s, "minimum", most, left);
         if (size[k].known && size[k].n < 0)
             return refuse_node(s, "negative split size");
         left = num_op(s, "subtract", left, size[k]);
     }
-    return !left.known || left.n == 0 || refuse_node(s, "split sizes do not add up to %" PRId64, all.n);
+    return !left.known || left.n == 0 ||
+           refuse_node(s, "split sizes do not add up to %" PRId64, all.n);
 }
 
 bool op_split(struct node *n)
@@ -223,7 +241,8 @@ static hlo_inst *from_front(struct scope *s, struct val *indices, struct num n)
     if (!negative)
         return i;
     hlo_inst *zero = emit_broadcast(s, emit_zero(s, ELEM_S64), &full, NULL, 0);
-    hlo_inst *moved = emit_binary(s, &a, "add", i, emit_broadcast(s, num_inst(s, n), &full, NULL, 0));
+    hlo_inst *moved =
+        emit_binary(s, &a, "add", i, emit_broadcast(s, num_inst(s, n), &full, NULL, 0));
     return emit_select(s, &a, emit_compare(s, &a, "LT", i, zero), moved, i);
 }
 
@@ -259,9 +278,10 @@ bool op_gather(struct node *n)
         struct array none = array_of(to.elem, rank, to.dims);
         return give_tensor(n, &none, emit_broadcast(s, emit_zero(s, to.elem), &none, NULL, 0));
     }
-    return give_tensor(
-        n, &to,
-        emit_op(s, &to, "gather", (hlo_inst *[]){x, i}, 2,
-                "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=%d, slice_sizes=%s",
-                ints_text(s->imp, offset, (size_t)n_offset), d, d, q, ints_text(s->imp, slice, (size_t)v->a.rank)));
+    return give_tensor(n, &to,
+                       emit_op(s, &to, "gather", (hlo_inst *[]){x, i}, 2,
+                               "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, "
+                               "index_vector_dim=%d, slice_sizes=%s",
+                               ints_text(s->imp, offset, (size_t)n_offset), d, d, q,
+                               ints_text(s->imp, slice, (size_t)v->a.rank)));
 }

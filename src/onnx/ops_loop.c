@@ -1,5 +1,6 @@
 /*
- * Operators that are loops over others: SequenceMap, Scan. They are expressed by graphs with a Loop, and these are translated.
+ * Operators that are loops over others: SequenceMap, Scan. They are expressed by graphs with a
+ * Loop, and these are translated.
  */
 #include "onnx/import_priv.h"
 
@@ -57,8 +58,8 @@ static bool translate_instead(struct node *n, const struct onnx_graph *g, struct
 
 /* ---- SequenceMap ---- */
 
-/* The body of the loop: takes elements of the sequences, then has the nodes of the graph, then appends its outputs to
- * sequences. */
+/* The body of the loop: takes elements of the sequences, then has the nodes of the graph, then
+ * appends its outputs to sequences. */
 static struct onnx_graph *map_body(struct node *n, const struct onnx_graph *g)
 {
     struct arena *a = n->s->imp->arena;
@@ -126,8 +127,8 @@ bool op_sequence_map(struct node *n)
         return refuse_node(n->s, "attribute 'body' is not a graph");
     const struct onnx_graph *g = body->graph;
     if (g->input_count != n->input_count || g->output_count != n->onnx->output_count)
-        return refuse_node(n->s, "%zu inputs and %zu outputs, but the body has %zu and %zu", n->input_count,
-                           n->onnx->output_count, g->input_count, g->output_count);
+        return refuse_node(n->s, "%zu inputs and %zu outputs, but the body has %zu and %zu",
+                           n->input_count, n->onnx->output_count, g->input_count, g->output_count);
     for (size_t k = 0; k < n->input_count; k++)
         if (!n->inputs[k])
             return refuse_node(n->s, "missing input %zu", k);
@@ -143,7 +144,8 @@ bool op_sequence_map(struct node *n)
 
 struct scan {
     const struct onnx_graph *body;
-    size_t states, inputs, outputs; /* numbers of carried values, scanned inputs and stacked outputs */
+    size_t states, inputs,
+        outputs; /* numbers of carried values, scanned inputs and stacked outputs */
     struct int_list axes, directions, output_axes, output_directions;
 };
 
@@ -157,10 +159,15 @@ static bool read_scan(struct node *n, struct scan *out)
         return refuse_node(n->s, "attribute 'body' is not a graph");
     const struct onnx_graph *g = body->graph;
     if (inputs < 1 || (uint64_t)inputs > n->input_count || g->input_count != n->input_count ||
-        g->output_count != n->onnx->output_count || g->output_count < n->input_count - (size_t)inputs)
-        return refuse_node(n->s, "%zu inputs, %" PRId64 " of them scanned, and %zu outputs, but the body has %zu and %zu",
-                           n->input_count, inputs, n->onnx->output_count, g->input_count, g->output_count);
-    *out = (struct scan){.body = g, .states = n->input_count - (size_t)inputs, .inputs = (size_t)inputs};
+        g->output_count != n->onnx->output_count ||
+        g->output_count < n->input_count - (size_t)inputs)
+        return refuse_node(n->s,
+                           "%zu inputs, %" PRId64
+                           " of them scanned, and %zu outputs, but the body has %zu and %zu",
+                           n->input_count, inputs, n->onnx->output_count, g->input_count,
+                           g->output_count);
+    *out = (struct scan){
+        .body = g, .states = n->input_count - (size_t)inputs, .inputs = (size_t)inputs};
     out->outputs = g->output_count - out->states;
     if (!known_list(n, SIZE_MAX, "scan_input_axes", &out->axes) ||
         !known_list(n, SIZE_MAX, "scan_input_directions", &out->directions) ||
@@ -173,8 +180,10 @@ static bool read_scan(struct node *n, struct scan *out)
                 (!out->output_directions.given || out->output_directions.count == out->outputs);
     for (size_t k = 0; k < n->input_count; k++)
         fits = fits && n->inputs[k];
-    return fits || refuse_node(n->s, "expected an axis and a direction for each of %zu inputs and %zu outputs", out->inputs,
-                               out->outputs);
+    return fits ||
+           refuse_node(n->s,
+                       "expected an axis and a direction for each of %zu inputs and %zu outputs",
+                       out->inputs, out->outputs);
 }
 
 /* The body of the loop: takes slices of the scanned inputs, then has the nodes of the graph. */
@@ -222,7 +231,8 @@ static struct onnx_graph scan_loop(struct node *n, const struct scan *c)
     struct onnx_graph all = {.node_count = 6, .output_count = c->states + c->outputs};
     all.nodes = ARENA_ARRAY(a, struct onnx_node, all.node_count);
     all.outputs = ARENA_ARRAY(a, struct onnx_value_info, all.output_count + 1);
-    struct onnx_node *shape = &all.nodes[0], *axis = &all.nodes[1], *length = &all.nodes[2], *one = &all.nodes[3];
+    struct onnx_node *shape = &all.nodes[0], *axis = &all.nodes[1], *length = &all.nodes[2],
+                     *one = &all.nodes[3];
     struct onnx_node *last = &all.nodes[4], *loop = &all.nodes[5];
     *shape = make_node(n, "Shape", 1, 1);
     shape->inputs[0] = n->onnx->inputs[c->states];
@@ -247,7 +257,8 @@ static struct onnx_graph scan_loop(struct node *n, const struct scan *c)
     return all;
 }
 
-/* Loop stacks slices along the first dimension in the order of the passes. This reverses that and moves it, as the node wants. */
+/* Loop stacks slices along the first dimension in the order of the passes. This reverses that and
+ * moves it, as the node wants. */
 static bool give_stacked(struct node *n, const struct scan *c, size_t k, const struct val *v)
 {
     struct array a = v->a;

@@ -33,12 +33,15 @@ static bool same_batch(struct scope *s, struct side *l, struct side *r)
     int64_t bound[ONNX_MAX_RANK + 1];
     for (int d = 0; d < batch; d++) {
         int i = d - (batch - (l->a.rank - 2)), j = d - (batch - (r->a.rank - 2));
-        struct num a = i < 0 ? num_of(1) : num_size(s, l->x, &l->a, i), b = j < 0 ? num_of(1) : num_size(s, r->x, &r->a, j);
+        struct num a = i < 0 ? num_of(1) : num_size(s, l->x, &l->a, i),
+                   b = j < 0 ? num_of(1) : num_size(s, r->x, &r->a, j);
         if (a.known && b.known && a.n != b.n && a.n != 1 && b.n != 1)
             return false;
         bool takes_b = a.known && a.n == 1;
         size[d] = takes_b ? b : b.known && b.n == 1 ? a : num_if(s, a, "EQ", num_of(1), b, a);
-        bound[d] = takes_b ? r->a.dims[j] : i < 0 || (j >= 0 && r->a.dims[j] > l->a.dims[i]) ? r->a.dims[j] : l->a.dims[i];
+        bound[d] = takes_b                                            ? r->a.dims[j]
+                   : i < 0 || (j >= 0 && r->a.dims[j] > l->a.dims[i]) ? r->a.dims[j]
+                                                                      : l->a.dims[i];
         same &= a.known && b.known && a.n == b.n;
     }
     for (int k = 0; k < 2 && !same; k++) {
@@ -76,7 +79,8 @@ static bool same_depth(struct scope *s, struct side *l, struct side *r)
 }
 
 /* Removes the row and column that vectors were given. */
-static bool give_product(struct node *n, const struct array *a, hlo_inst *x, bool drop_row, bool drop_column)
+static bool give_product(struct node *n, const struct array *a, hlo_inst *x, bool drop_row,
+                         bool drop_column)
 {
     struct array to = {.elem = a->elem};
     struct num size[ONNX_MAX_RANK + 1];
@@ -97,17 +101,20 @@ bool op_matmul(struct node *n)
     if (!y)
         return false;
     if (x->a.rank < 1 || y->a.rank < 1 || x->a.elem != y->a.elem)
-        return refuse_node(s, "incompatible inputs %s and %s", type_text(s->imp, x), type_text(s->imp, y));
+        return refuse_node(s, "incompatible inputs %s and %s", type_text(s->imp, x),
+                           type_text(s->imp, y));
     struct side l = matrix_of(s, x, true), r = matrix_of(s, y, false);
     if (!same_depth(s, &l, &r) || !same_batch(s, &l, &r))
-        return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, x), type_text(s->imp, y));
+        return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, x),
+                           type_text(s->imp, y));
     int batch = l.a.rank - 2;
     struct array a = l.a;
     a.dims[batch + 1] = r.a.dims[batch + 1];
     a.dynamic[batch + 1] = r.a.dynamic[batch + 1];
     const char *shared = count_text(s->imp, 0, batch);
     hlo_inst *product = emit_op(s, &a, "dot", (hlo_inst *[]){l.x, r.x}, 2,
-                                "lhs_batch_dims=%s, lhs_contracting_dims={%d}, rhs_batch_dims=%s, rhs_contracting_dims={%d}",
+                                "lhs_batch_dims=%s, lhs_contracting_dims={%d}, rhs_batch_dims=%s, "
+                                "rhs_contracting_dims={%d}",
                                 shared, batch + 1, shared, batch);
     return give_product(n, &a, product, x->a.rank == 1, y->a.rank == 1);
 }
@@ -135,8 +142,8 @@ hlo_inst *sum_over(struct scope *s, hlo_inst *x, struct array *a, int d)
             to.dynamic[to.rank++] = a->dynamic[k];
         }
     *a = to;
-    return c ? emit_op(s, a, "reduce", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2, "dimensions={%d}, to_apply=%%%s", d,
-                       hlo_computation_name(c))
+    return c ? emit_op(s, a, "reduce", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2,
+                       "dimensions={%d}, to_apply=%%%s", d, hlo_computation_name(c))
              : NULL;
 }
 
@@ -157,7 +164,8 @@ static const char *neutral(struct import *imp, const char *opcode, int elem)
     return arena_printf(imp->arena, "%" PRId64, max ? -most - 1 : most).ptr;
 }
 
-/* Which dimensions are reduced; false with a message. If none are given: all, unless the node says otherwise. */
+/* Which dimensions are reduced; false with a message. If none are given: all, unless the node says
+ * otherwise. */
 static bool reduced_axes(struct node *n, struct val *v, bool *gone, bool *nothing)
 {
     struct int_list axes;
@@ -205,13 +213,14 @@ bool op_reduce(struct node *n)
     if (!c)
         return false;
     hlo_inst *operands[] = {x, emit_scalar(s, a.elem, neutral(s->imp, opcode, a.elem))};
-    x = emit_op(s, &a, "reduce", operands, 2, "dimensions=%s, to_apply=%%%s", ints_text(s->imp, at, count),
-                hlo_computation_name(c));
+    x = emit_op(s, &a, "reduce", operands, 2, "dimensions=%s, to_apply=%%%s",
+                ints_text(s->imp, at, count), hlo_computation_name(c));
     if (mean) {
         struct array one = scalar_of(ELEM_S64), full = array_of(a.elem, a.rank, a.dims);
         hlo_inst *by = num_inst(s, elements);
         by = emit_convert(s, by, &one, a.elem);
-        x = emit_binary(s, &a, "divide", x, a.rank == 0 ? by : emit_broadcast(s, by, &full, NULL, 0));
+        x = emit_binary(s, &a, "divide", x,
+                        a.rank == 0 ? by : emit_broadcast(s, by, &full, NULL, 0));
     }
     if (attr_int(n, "keepdims", 1) != 0)
         x = add_ones(s, x, &a, gone, v->a.rank);

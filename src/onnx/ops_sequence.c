@@ -26,10 +26,13 @@ hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from
         out.dynamic[d] = a->dynamic[at[d]];
     }
     *a = out;
-    return from == to ? x : emit_op(s, a, "transpose", &x, 1, "dimensions=%s", ints_text(s->imp, at, (size_t)a->rank));
+    return from == to ? x
+                      : emit_op(s, a, "transpose", &x, 1, "dimensions=%s",
+                                ints_text(s->imp, at, (size_t)a->rank));
 }
 
-/* The array of all elements, cut to the sizes of the first one, which are those of all except along `axis`. */
+/* The array of all elements, cut to the sizes of the first one, which are those of all except along
+ * `axis`. */
 static hlo_inst *with_sizes(struct scope *s, struct val *seq, struct array *a, int axis)
 {
     hlo_inst *x = seq->data;
@@ -56,40 +59,45 @@ static hlo_inst *sizes_along(struct scope *s, struct val *seq, int axis)
     struct array a = sequence_sizes(seq), row = array_of(ELEM_S64, 1, &seq->length);
     hlo_inst *x = whole(s, seq->sizes, &a, 0);
     a.dims[1] = 1;
-    x = emit_op(s, &a, "slice", &x, 1, "slice={[0:%" PRId64 "], [%d:%d]}", seq->length, axis, axis + 1);
+    x = emit_op(s, &a, "slice", &x, 1, "slice={[0:%" PRId64 "], [%d:%d]}", seq->length, axis,
+                axis + 1);
     x = emit_unary(s, &row, "reshape", x);
     hlo_inst *n = emit_broadcast(s, num_inst(s, length_of(s, seq)), &row, NULL, 0);
     hlo_inst *there = emit_compare(s, &row, "LT", emit_iota(s, ELEM_S64, seq->length), n);
     return emit_select(s, &row, there, x, emit_broadcast(s, emit_zero(s, ELEM_S64), &row, NULL, 0));
 }
 
-/* How many of `limits`, s64[n], are at most as large as each of 0 ... count-1; or the sum of `values` of these
- * where there are some. */
-static hlo_inst *sum_below(struct scope *s, hlo_inst *limits, hlo_inst *values, int64_t n, int64_t count)
+/* How many of `limits`, s64[n], are at most as large as each of 0 ... count-1; or the sum of
+ * `values` of these where there are some. */
+static hlo_inst *sum_below(struct scope *s, hlo_inst *limits, hlo_inst *values, int64_t n,
+                           int64_t count)
 {
     struct array a = array_of(ELEM_S64, 2, (const int64_t[]){count, n});
     const int64_t rows = 0, columns = 1;
     hlo_inst *limit = emit_broadcast(s, limits, &a, &columns, 1);
     hlo_inst *at = emit_broadcast(s, emit_iota(s, ELEM_S64, count), &a, &rows, 1);
-    hlo_inst *value =
-        values ? emit_broadcast(s, values, &a, &columns, 1) : emit_broadcast(s, num_inst(s, num_of(1)), &a, NULL, 0);
+    hlo_inst *value = values ? emit_broadcast(s, values, &a, &columns, 1)
+                             : emit_broadcast(s, num_inst(s, num_of(1)), &a, NULL, 0);
     hlo_inst *zero = emit_broadcast(s, emit_zero(s, ELEM_S64), &a, NULL, 0);
     hlo_inst *x = emit_select(s, &a, emit_compare(s, &a, "LE", limit, at), value, zero);
     return sum_over(s, x, &a, 1);
 }
 
-/* Elements of differing sizes, one after the other: place p belongs to the element before which p or fewer
- * places lie. */
+/* Elements of differing sizes, one after the other: place p belongs to the element before which p
+ * or fewer places lie. */
 static hlo_inst *join_uneven(struct scope *s, struct val *seq, int axis, struct array *a)
 {
     int64_t n = seq->length, most = seq->a.dims[axis], places = mul_most(n, most);
-    struct array row = array_of(ELEM_S64, 1, &n), each = array_of(ELEM_S64, 1, &places), total = row;
+    struct array row = array_of(ELEM_S64, 1, &n), each = array_of(ELEM_S64, 1, &places),
+                 total = row;
     hlo_inst *sizes = sizes_along(s, seq, axis);
     hlo_inst *ends = sum_below(s, emit_iota(s, ELEM_S64, n), sizes, n, n);
-    hlo_inst *k = sum_below(s, ends, NULL, n, places), *before = sum_below(s, ends, sizes, n, places);
+    hlo_inst *k = sum_below(s, ends, NULL, n, places),
+             *before = sum_below(s, ends, sizes, n, places);
     hlo_inst *width = emit_broadcast(s, num_inst(s, num_of(most)), &each, NULL, 0);
     hlo_inst *inside = emit_binary(s, &each, "subtract", emit_iota(s, ELEM_S64, places), before);
-    hlo_inst *at = emit_binary(s, &each, "add", emit_binary(s, &each, "multiply", k, width), inside);
+    hlo_inst *at =
+        emit_binary(s, &each, "add", emit_binary(s, &each, "multiply", k, width), inside);
     hlo_inst *x = whole(s, with_sizes(s, seq, a, axis), a, 0);
     x = move_dimension(s, x, a, axis + 1, 1);
     struct array flat = {.elem = a->elem, .rank = a->rank - 1};
@@ -132,7 +140,8 @@ bool op_concat_from_sequence(struct node *n)
     struct array a;
     int axis;
     bool stacks = attr_int(n, "new_axis", 0) != 0;
-    if (!seq || !check_elements(n, seq) || !axis_of(n, attr_int(n, "axis", 0), seq->a.rank + (stacks ? 1 : 0), &axis))
+    if (!seq || !check_elements(n, seq) ||
+        !axis_of(n, attr_int(n, "axis", 0), seq->a.rank + (stacks ? 1 : 0), &axis))
         return false;
     if (stacks && seq->a.rank >= ONNX_MAX_RANK)
         return refuse_node(s, "more than %d dimensions", ONNX_MAX_RANK);
@@ -141,13 +150,15 @@ bool op_concat_from_sequence(struct node *n)
         x = move_dimension(s, x, &a, 0, axis);
         return give_tensor(n, &a, x);
     }
-    hlo_inst *x = seq->a.dynamic[axis] ? join_uneven(s, seq, axis, &a) : join_even(s, seq, axis, &a);
+    hlo_inst *x =
+        seq->a.dynamic[axis] ? join_uneven(s, seq, axis, &a) : join_even(s, seq, axis, &a);
     return give_tensor(n, &a, x);
 }
 
 /* ---- SplitToSequence ---- */
 
-/* A sequence with an element for each place along the axis: its array is the tensor, with the axis in front. */
+/* A sequence with an element for each place along the axis: its array is the tensor, with the axis
+ * in front. */
 static bool split_all(struct node *n, struct val *v, int axis)
 {
     struct scope *s = n->s;
@@ -173,18 +184,22 @@ static bool split_all(struct node *n, struct val *v, int axis)
     for (int d = 1; d < a.rank; d++)
         x = whole(s, x, &full, d);
     struct val out = {.kind = ONNX_SEQUENCE, .a = element, .length = a.dims[0]};
-    struct array data = sequence_data(&out), table = sequence_sizes(&out), one = scalar_of(ELEM_S64), row;
+    struct array data = sequence_data(&out), table = sequence_sizes(&out),
+                 one = scalar_of(ELEM_S64), row;
     hlo_inst **columns = ARENA_ARRAY(s->imp->arena, hlo_inst *, element.rank + 1);
     row = array_of(ELEM_S64, 2, (const int64_t[]){a.dims[0], 1});
     for (int d = 0; d < element.rank; d++)
         columns[d] = emit_broadcast(s, num_inst(s, size[d]), &row, NULL, 0);
     struct array all = array_of(ELEM_S64, 2, table.dims);
     hlo_inst *t = element.rank == 0 ? emit_broadcast(s, emit_zero(s, one.elem), &all, NULL, 0)
-                                    : emit_op(s, &all, "concatenate", columns, (size_t)element.rank, "dimensions={1}");
+                                    : emit_op(s, &all, "concatenate", columns, (size_t)element.rank,
+                                              "dimensions={1}");
     hlo_inst *count[] = {num_inst(s, length)};
     count[0] = emit_convert(s, count[0], &one, ELEM_S32);
-    out.sizes = emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){t, count[0]}, 2, "dimensions={0}");
-    out.data = emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){x, count[0]}, 2, "dimensions={0}");
+    out.sizes =
+        emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){t, count[0]}, 2, "dimensions={0}");
+    out.data =
+        emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){x, count[0]}, 2, "dimensions={0}");
     return give_val(n, 0, &out);
 }
 
@@ -203,10 +218,13 @@ static struct num *part_sizes(struct node *n, struct val *v, int axis, size_t *c
         return size;
     }
     int64_t all = v->a.dims[axis],
-            each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem) ? known_int(split, 0) : 0;
+            each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem)
+                       ? known_int(split, 0)
+                       : 0;
     s->imp->wants_values |= !split->known;
     if (each <= 0 || v->a.dynamic[axis] || all / each > 100000) {
-        refuse_node(s, "size and number of the parts of %s must be static", type_text(s->imp, split));
+        refuse_node(s, "size and number of the parts of %s must be static",
+                    type_text(s->imp, split));
         return NULL;
     }
     *count = (size_t)(all / each + (all % each != 0));

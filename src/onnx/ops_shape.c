@@ -36,15 +36,20 @@ bool op_shape(struct node *n)
     hlo_inst *size[ONNX_MAX_RANK + 1];
     struct array each = array_of(ELEM_S64, 1, &one), all = array_of(ELEM_S64, 1, &count);
     for (int d = start; d < end; d++)
-        size[d - start] = emit_unary(s, &each, "reshape", num_inst(s, num_size(s, data_of(s, v), &v->a, d)));
-    return give_tensor(n, &all, count == 1 ? size[0] : emit_op(s, &all, "concatenate", size, (size_t)count, "dimensions={0}"));
+        size[d - start] =
+            emit_unary(s, &each, "reshape", num_inst(s, num_size(s, data_of(s, v), &v->a, d)));
+    return give_tensor(
+        n, &all,
+        count == 1 ? size[0]
+                   : emit_op(s, &all, "concatenate", size, (size_t)count, "dimensions={0}"));
 }
 
 static struct num count_of(struct scope *s, struct val *v, int from, int to)
 {
     struct num count = num_of(1);
     for (int d = from; d < to; d++)
-        count = num_op(s, "multiply", count, num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d));
+        count = num_op(s, "multiply", count,
+                       num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d));
     return count;
 }
 
@@ -74,7 +79,8 @@ static int64_t bound_of(const struct array *a, int from, int to)
 }
 
 /* The sizes that are asked for; the one that is to be computed is still -1. */
-static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct array *to, struct num *size)
+static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct array *to,
+                        struct num *size)
 {
     struct scope *s = n->s;
     bool zeros = attr_int(n, "allowzero", 0) != 0;
@@ -96,12 +102,14 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
             to->dims[d] = num_most(size[d], most);
         }
         if (size[d].known && (size[d].n < -1 || (size[d].n == -1 && open++ > 0)))
-            return refuse_node(s, "%s", size[d].n < -1 ? "negative size" : "at most one size may be -1");
+            return refuse_node(s, "%s",
+                               size[d].n < -1 ? "negative size" : "at most one size may be -1");
     }
     return true;
 }
 
-/* The size that was given as -1, or may turn out to be at run time: what the others leave of the elements. */
+/* The size that was given as -1, or may turn out to be at run time: what the others leave of the
+ * elements. */
 static void find_open_size(struct scope *s, struct val *v, struct array *to, struct num *size)
 {
     struct num total = count_of(s, v, 0, v->a.rank), others = num_of(1);
@@ -109,13 +117,15 @@ static void find_open_size(struct scope *s, struct val *v, struct array *to, str
     bool some = false;
     for (int d = 0; d < to->rank; d++) {
         some |= !size[d].known || size[d].n == -1;
-        others = num_op(s, "multiply", others, num_if(s, size[d], "LT", num_of(0), num_of(1), size[d]));
+        others =
+            num_op(s, "multiply", others, num_if(s, size[d], "LT", num_of(0), num_of(1), size[d]));
         if (size[d].known && size[d].n > 0)
             most /= size[d].n;
     }
     if (!some)
         return;
-    struct num left = num_if(s, others, "EQ", num_of(0), num_of(0), num_op(s, "divide", total, others));
+    struct num left =
+        num_if(s, others, "EQ", num_of(0), num_of(0), num_op(s, "divide", total, others));
     for (int d = 0; d < to->rank; d++) {
         if (size[d].known && size[d].n != -1)
             continue;
@@ -138,9 +148,11 @@ bool op_reshape(struct node *n)
     if (!asked_sizes(n, v, shape, &to, size))
         return false;
     find_open_size(s, v, &to, size);
-    if (array_is_static(&v->a) && array_is_static(&to) && array_elements(&v->a) != array_elements(&to)) {
+    if (array_is_static(&v->a) && array_is_static(&to) &&
+        array_elements(&v->a) != array_elements(&to)) {
         struct val wanted = tensor_val(&to, NULL);
-        return refuse_node(s, "%s and %s differ in the number of elements", type_text(s->imp, v), type_text(s->imp, &wanted));
+        return refuse_node(s, "%s and %s differ in the number of elements", type_text(s->imp, v),
+                           type_text(s->imp, &wanted));
     }
     return give_tensor(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
@@ -191,7 +203,8 @@ bool op_squeeze(struct node *n)
     struct array to = {.elem = v->a.elem};
     for (int d = 0; d < v->a.rank; d++) {
         if (!axes.given && v->a.dynamic[d])
-            return refuse_node(s, "shape must be static when axes are omitted, got %s", type_text(s->imp, v));
+            return refuse_node(s, "shape must be static when axes are omitted, got %s",
+                               type_text(s->imp, v));
         gone[d] = axes.given ? gone[d] : v->a.dims[d] == 1;
         if (gone[d] && !v->a.dynamic[d] && v->a.dims[d] != 1)
             return refuse_node(s, "dimension %d of %s is not 1", d, type_text(s->imp, v));
@@ -201,7 +214,9 @@ bool op_squeeze(struct node *n)
         to.dynamic[to.rank] = v->a.dynamic[d];
         size[to.rank++] = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d);
     }
-    return give_tensor(n, &to, to.rank == v->a.rank ? data_of(s, v) : reshape_to(s, data_of(s, v), &v->a, &to, size));
+    return give_tensor(n, &to,
+                       to.rank == v->a.rank ? data_of(s, v)
+                                            : reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
 
 bool op_unsqueeze(struct node *n)
@@ -243,22 +258,27 @@ bool op_transpose(struct node *n)
         a.dynamic[d] = v->a.dynamic[at[d]];
     }
     hlo_inst *x = data_of(n->s, v);
-    return give_tensor(n, &a, emit_op(n->s, &a, "transpose", &x, 1, "dimensions=%s", ints_text(n->s->imp, at, (size_t)a.rank)));
+    return give_tensor(n, &a,
+                       emit_op(n->s, &a, "transpose", &x, 1, "dimensions=%s",
+                               ints_text(n->s->imp, at, (size_t)a.rank)));
 }
 
 /* ---- Expand, Tile ---- */
 
-/* Repeats dimension d, which is 1 or has its final size already; which one may only be seen at run time. */
-static hlo_inst *expand_dynamic(struct scope *s, hlo_inst *x, struct array *a, int d, int64_t bound, struct num size)
+/* Repeats dimension d, which is 1 or has its final size already; which one may only be seen at run
+ * time. */
+static hlo_inst *expand_dynamic(struct scope *s, hlo_inst *x, struct array *a, int d, int64_t bound,
+                                struct num size)
 {
     struct array row = array_of(ELEM_S64, 1, &bound);
     struct num last = num_op(s, "subtract", num_size(s, x, a, d), num_of(1));
-    hlo_inst *i =
-        emit_binary(s, &row, "minimum", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, last), &row, NULL, 0));
+    hlo_inst *i = emit_binary(s, &row, "minimum", emit_iota(s, ELEM_S64, bound),
+                              emit_broadcast(s, num_inst(s, last), &row, NULL, 0));
     return take_at(s, x, a, d, i, bound, size);
 }
 
-hlo_inst *expand_to(struct scope *s, hlo_inst *x, const struct array *from, struct array *to, const struct num *sizes)
+hlo_inst *expand_to(struct scope *s, hlo_inst *x, const struct array *from, struct array *to,
+                    const struct num *sizes)
 {
     struct array a = *from, full = {.elem = from->elem};
     int shift = to->rank - from->rank;
@@ -311,15 +331,21 @@ bool op_expand(struct node *n)
     struct num size[ONNX_MAX_RANK + 1];
     for (int d = 0; d < rank; d++) {
         int mine = d - (rank - v->a.rank), theirs = d - (rank - asked);
-        struct num own = mine < 0 ? num_of(1) : num_size(s, v->a.dynamic[mine] ? data_of(s, v) : NULL, &v->a, mine);
+        struct num own = mine < 0
+                             ? num_of(1)
+                             : num_size(s, v->a.dynamic[mine] ? data_of(s, v) : NULL, &v->a, mine);
         struct num want = theirs < 0 ? num_of(1) : num_shape_element(s, shape, theirs);
         if (own.known && want.known && own.n != want.n && own.n != 1 && want.n != 1)
-            return refuse_node(s, "cannot expand dimension %d of %s to %" PRId64, mine, type_text(s->imp, v), want.n);
+            return refuse_node(s, "cannot expand dimension %d of %s to %" PRId64, mine,
+                               type_text(s->imp, v), want.n);
         size[d] = num_if(s, want, "EQ", num_of(1), own, want);
         if (!size[d].known && own.known && own.n != 1)
             size[d] = own;
-        int64_t bound = mine >= 0 && v->a.dims[mine] > s->imp->bound ? v->a.dims[mine] : s->imp->bound;
-        to.dims[d] = want.known && want.n == 1 && mine >= 0 ? v->a.dims[mine] : num_most(size[d], want.known ? want.n : bound);
+        int64_t bound =
+            mine >= 0 && v->a.dims[mine] > s->imp->bound ? v->a.dims[mine] : s->imp->bound;
+        to.dims[d] = want.known && want.n == 1 && mine >= 0
+                         ? v->a.dims[mine]
+                         : num_most(size[d], want.known ? want.n : bound);
         to.dynamic[d] = !size[d].known;
     }
     hlo_inst *x = expand_to(s, data_of(s, v), &v->a, &to, size);
@@ -330,11 +356,12 @@ bool op_expand(struct node *n)
 static hlo_inst *repeat(struct scope *s, hlo_inst *x, struct array *a, int d, struct num times)
 {
     struct num own = num_size(s, x, a, d), size = num_op(s, "multiply", own, times);
-    int64_t bound = times.known ? mul_most(a->dims[d], num_most(times, 0)) : mul_most(a->dims[d], s->imp->bound);
+    int64_t bound = times.known ? mul_most(a->dims[d], num_most(times, 0))
+                                : mul_most(a->dims[d], s->imp->bound);
     struct array row = array_of(ELEM_S64, 1, &bound);
     struct num by = num_op(s, "maximum", own, num_of(1));
-    hlo_inst *i =
-        emit_binary(s, &row, "remainder", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, by), &row, NULL, 0));
+    hlo_inst *i = emit_binary(s, &row, "remainder", emit_iota(s, ELEM_S64, bound),
+                              emit_broadcast(s, num_inst(s, by), &row, NULL, 0));
     return take_at(s, x, a, d, i, bound, size);
 }
 
@@ -344,8 +371,8 @@ bool op_tile(struct node *n)
     if (!times)
         return false;
     if (times->a.rank != 1 || times->a.dynamic[0] || times->a.dims[0] != v->a.rank)
-        return refuse_node(n->s, "repeats are %s, expected one for each of %d dimensions", type_text(n->s->imp, times),
-                           v->a.rank);
+        return refuse_node(n->s, "repeats are %s, expected one for each of %d dimensions",
+                           type_text(n->s->imp, times), v->a.rank);
     struct array a = v->a;
     hlo_inst *x = data_of(n->s, v);
     for (int d = 0; d < v->a.rank; d++) {
@@ -380,7 +407,8 @@ bool op_concat(struct node *n)
             fits = d == axis || other.dims[d] == all.dims[d] || other.dynamic[d] || all.dynamic[d];
         other.dims[axis] = other.rank == all.rank ? all.dims[axis] : 0;
         if (!fits || !join_arrays(&all, &other, &all))
-            return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, first), type_text(s->imp, v));
+            return refuse_node(s, "cannot broadcast %s and %s", type_text(s->imp, first),
+                               type_text(s->imp, v));
     }
     struct array sum = all;
     sum.dims[axis] = 0;
@@ -397,5 +425,6 @@ bool op_concat(struct node *n)
     }
     return give_tensor(n, &sum,
                        n->input_count == 1 ? parts[0]
-                                           : emit_op(s, &sum, "concatenate", parts, n->input_count, "dimensions={%d}", axis));
+                                           : emit_op(s, &sum, "concatenate", parts, n->input_count,
+                                                     "dimensions={%d}", axis));
 }

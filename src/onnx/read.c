@@ -25,7 +25,10 @@ struct reader {
     hlo_messages *m;
 };
 
-static struct str text(struct reader *r, const char *z) { return z ? arena_str(&r->model->arena, str_of(z)) : STR(""); }
+static struct str text(struct reader *r, const char *z)
+{
+    return z ? arena_str(&r->model->arena, str_of(z)) : STR("");
+}
 
 static struct str bytes(struct reader *r, ProtobufCBinaryData b)
 {
@@ -42,13 +45,14 @@ static struct str *texts(struct reader *r, char **z, size_t count)
 
 /* ---- types ---- */
 
-static bool read_tensor_type(struct reader *r, const Onnx__TypeProto__Tensor *t, const char *who, struct onnx_type *out)
+static bool read_tensor_type(struct reader *r, const Onnx__TypeProto__Tensor *t, const char *who,
+                             struct onnx_type *out)
 {
     out->elem = t->elem_type;
     out->rank = -1;
     if (t->elem_type && !onnx_dtype_hlo(t->elem_type))
-        return onnx_error(r->m, r->path, "'%s': unsupported tensor type %s (%d)", who, onnx_dtype_name(t->elem_type),
-                          t->elem_type);
+        return onnx_error(r->m, r->path, "'%s': unsupported tensor type %s (%d)", who,
+                          onnx_dtype_name(t->elem_type), t->elem_type);
     if (!t->shape)
         return true;
     if (t->shape->n_dim > INT16_MAX)
@@ -63,7 +67,8 @@ static bool read_tensor_type(struct reader *r, const Onnx__TypeProto__Tensor *t,
 }
 
 /* A tensor, a sequence of tensors, or an optional of one of them. */
-static bool read_type(struct reader *r, const Onnx__TypeProto *t, const char *who, struct onnx_type *out)
+static bool read_type(struct reader *r, const Onnx__TypeProto *t, const char *who,
+                      struct onnx_type *out)
 {
     *out = (struct onnx_type){.kind = ONNX_UNKNOWN, .rank = -1};
     bool optional = t && t->optional_type, sequence;
@@ -75,18 +80,23 @@ static bool read_type(struct reader *r, const Onnx__TypeProto *t, const char *wh
     if (!t)
         return true;
     if (t->tensor_type) {
-        out->kind = optional ? (sequence ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL) : sequence ? ONNX_SEQUENCE : ONNX_TENSOR;
+        out->kind = optional   ? (sequence ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL)
+                    : sequence ? ONNX_SEQUENCE
+                               : ONNX_TENSOR;
         return read_tensor_type(r, t->tensor_type, who, out);
     }
     if (!optional && !sequence && !t->map_type && !t->opaque_type && !t->sparse_tensor_type)
         return true;
-    return onnx_error(r->m, r->path, "'%s' is %s, expected a tensor, a sequence of tensors or an optional of those", who,
-                      t->map_type             ? "a map"
-                      : t->sparse_tensor_type ? "a sparse tensor"
-                                              : "of a nested or opaque type");
+    return onnx_error(
+        r->m, r->path,
+        "'%s' is %s, expected a tensor, a sequence of tensors or an optional of those", who,
+        t->map_type             ? "a map"
+        : t->sparse_tensor_type ? "a sparse tensor"
+                                : "of a nested or opaque type");
 }
 
-static bool read_values(struct reader *r, Onnx__ValueInfoProto **from, size_t count, struct onnx_value_info **out)
+static bool read_values(struct reader *r, Onnx__ValueInfoProto **from, size_t count,
+                        struct onnx_value_info **out)
 {
     *out = ARENA_ARRAY(&r->model->arena, struct onnx_value_info, count);
     for (size_t i = 0; i < count; i++) {
@@ -116,7 +126,8 @@ static int attribute_type(const Onnx__AttributeProto *a)
                          : ATTRIBUTE_STRINGS;
 }
 
-static bool read_list(struct reader *r, const Onnx__AttributeProto *from, int type, struct onnx_attr *out)
+static bool read_list(struct reader *r, const Onnx__AttributeProto *from, int type,
+                      struct onnx_attr *out)
 {
     struct arena *a = &r->model->arena;
     if (type == ATTRIBUTE_FLOATS) {
@@ -139,17 +150,19 @@ static bool read_list(struct reader *r, const Onnx__AttributeProto *from, int ty
 
 static bool missing(struct reader *r, struct str node, struct str attribute)
 {
-    return onnx_error(r->m, r->path, "node '" STR_FMT "': attribute '" STR_FMT "' has no value", STR_ARG(node),
-                      STR_ARG(attribute));
+    return onnx_error(r->m, r->path, "node '" STR_FMT "': attribute '" STR_FMT "' has no value",
+                      STR_ARG(node), STR_ARG(attribute));
 }
 
-static bool read_attribute(struct reader *r, const Onnx__AttributeProto *from, struct str node, struct onnx_attr *out)
+static bool read_attribute(struct reader *r, const Onnx__AttributeProto *from, struct str node,
+                           struct onnx_attr *out)
 {
     int type = attribute_type(from);
     out->name = text(r, from->name);
     if (from->ref_attr_name && *from->ref_attr_name)
         return onnx_error(r->m, r->path,
-                          "node '" STR_FMT "': attribute '" STR_FMT "' refers to a function attribute outside a function",
+                          "node '" STR_FMT "': attribute '" STR_FMT
+                          "' refers to a function attribute outside a function",
                           STR_ARG(node), STR_ARG(out->name));
     switch (type) {
     case ATTRIBUTE_FLOAT:
@@ -167,7 +180,8 @@ static bool read_attribute(struct reader *r, const Onnx__AttributeProto *from, s
     case ATTRIBUTE_TENSOR: {
         struct str who = arena_printf(&r->model->arena, "%s.%s", node.ptr, out->name.ptr);
         out->kind = ONNX_ATTR_TENSOR;
-        return from->t ? tensor_read(from->t, r->path, who, &out->tensor, r->m) : missing(r, node, out->name);
+        return from->t ? tensor_read(from->t, r->path, who, &out->tensor, r->m)
+                       : missing(r, node, out->name);
     }
     case ATTRIBUTE_GRAPH:
         out->kind = ONNX_ATTR_GRAPH;
@@ -175,7 +189,9 @@ static bool read_attribute(struct reader *r, const Onnx__AttributeProto *from, s
             return missing(r, node, out->name);
         out->graph = ARENA_NEW(&r->model->arena, struct onnx_graph);
         return read_graph(r, from->g, out->graph);
-    case ATTRIBUTE_TYPE: out->kind = ONNX_ATTR_TYPE; return read_type(r, from->tp, out->name.ptr, &out->type);
+    case ATTRIBUTE_TYPE:
+        out->kind = ONNX_ATTR_TYPE;
+        return read_type(r, from->tp, out->name.ptr, &out->type);
     case ATTRIBUTE_FLOATS:
     case ATTRIBUTE_INTS:
     case ATTRIBUTE_STRINGS: return read_list(r, from, type, out);
@@ -185,7 +201,8 @@ static bool read_attribute(struct reader *r, const Onnx__AttributeProto *from, s
 
 /* ---- nodes and graphs ---- */
 
-static bool read_node(struct reader *r, const Onnx__NodeProto *from, size_t number, struct onnx_node *out)
+static bool read_node(struct reader *r, const Onnx__NodeProto *from, size_t number,
+                      struct onnx_node *out)
 {
     struct arena *a = &r->model->arena;
     *out = (struct onnx_node){.op = text(r, from->op_type),
@@ -197,11 +214,13 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *from, size_t numb
                               .outputs = texts(r, from->output, from->n_output),
                               .attrs = ARENA_ARRAY(a, struct onnx_attr, from->n_attribute)};
     if (out->op.len == 0)
-        return onnx_error(r->m, r->path, "node %zu, '" STR_FMT "', has no operator type", number, STR_ARG(out->name));
+        return onnx_error(r->m, r->path, "node %zu, '" STR_FMT "', has no operator type", number,
+                          STR_ARG(out->name));
     if (str_is(out->domain, "ai.onnx")) /* another name of the domain "" */
         out->domain = STR("");
     struct str who = out->name.len > 0 ? out->name : arena_printf(a, "%s#%zu", out->op.ptr, number);
-    while (out->attr_count < from->n_attribute) { /* counted before it is read, so that it is freed even if reading fails */
+    while (out->attr_count < from->n_attribute) { /* counted before it is read, so that it is freed
+                                                     even if reading fails */
         size_t k = out->attr_count++;
         if (!read_attribute(r, from->attribute[k], who, &out->attrs[k]))
             return false;
@@ -216,10 +235,13 @@ static bool read_graph(struct reader *r, const Onnx__GraphProto *from, struct on
                                .input_count = from->n_input,
                                .output_count = from->n_output,
                                .nodes = ARENA_ARRAY(a, struct onnx_node, from->n_node),
-                               .initializers = ARENA_ARRAY(a, struct onnx_initializer, from->n_initializer)};
+                               .initializers =
+                                   ARENA_ARRAY(a, struct onnx_initializer, from->n_initializer)};
     if (from->n_sparse_initializer > 0)
-        return onnx_error(r->m, r->path, "graph '%s': sparse initializers are not supported", out->name.ptr);
-    if (!read_values(r, from->input, from->n_input, &out->inputs) || !read_values(r, from->output, from->n_output, &out->outputs))
+        return onnx_error(r->m, r->path, "graph '%s': sparse initializers are not supported",
+                          out->name.ptr);
+    if (!read_values(r, from->input, from->n_input, &out->inputs) ||
+        !read_values(r, from->output, from->n_output, &out->outputs))
         return false;
     while (out->initializer_count < from->n_initializer) {
         struct onnx_initializer *init = &out->initializers[out->initializer_count];

@@ -1,6 +1,6 @@
 /*
- * Operators on sequences and optionals, which are represented by arrays (onnx.h): elements padded to the largest, and the sizes
- * of each.
+ * Operators on sequences and optionals, which are represented by arrays (onnx.h): elements padded
+ * to the largest, and the sizes of each.
  */
 #include "onnx/import_priv.h"
 
@@ -15,7 +15,8 @@ struct val *sequence_input(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
     if (!v || !is_sequence(v)) {
-        refuse_node(n->s, "input %zu is %s, expected a sequence", k, v ? type_text(n->s->imp, v) : "missing");
+        refuse_node(n->s, "input %zu is %s, expected a sequence", k,
+                    v ? type_text(n->s->imp, v) : "missing");
         return NULL;
     }
     if (v->kind == ONNX_SEQUENCE)
@@ -39,7 +40,8 @@ static bool position_of(struct node *n, size_t input, struct num length, struct 
     if (!v)
         return false;
     if (!elem_is_int(v->a.elem) || array_elements(&v->a) != 1 || v->a.rank > 1)
-        return refuse_node(n->s, "position is %s, expected an integer scalar", type_text(n->s->imp, v));
+        return refuse_node(n->s, "position is %s, expected an integer scalar",
+                           type_text(n->s->imp, v));
     struct num at = num_element(n->s, v, 0);
     *out = num_if(n->s, at, "LT", num_of(0), num_op(n->s, "add", at, length), at);
     return true;
@@ -48,7 +50,8 @@ static bool position_of(struct node *n, size_t input, struct num length, struct 
 /* The sizes of a tensor as a row of the table: s64[1, rank], -1 where it has no dimension. */
 static hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, int rank)
 {
-    struct array one = array_of(ELEM_S64, 2, (const int64_t[]){1, 1}), row = array_of(ELEM_S64, 2, (const int64_t[]){1, rank});
+    struct array one = array_of(ELEM_S64, 2, (const int64_t[]){1, 1}),
+                 row = array_of(ELEM_S64, 2, (const int64_t[]){1, rank});
     int64_t sizes[ONNX_MAX_RANK + 1];
     hlo_inst *each[ONNX_MAX_RANK + 1];
     bool known = true;
@@ -59,11 +62,14 @@ static hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, i
     if (known)
         return hlo_constant(s->c, literal_of_ints(s, ELEM_S64, 2, row.dims, sizes));
     for (int d = 0; d < rank; d++)
-        each[d] = emit_unary(s, &one, "reshape", num_inst(s, d < a->rank ? num_size(s, x, a, d) : num_of(-1)));
-    return rank == 1 ? each[0] : emit_op(s, &row, "concatenate", each, (size_t)rank, "dimensions={1}");
+        each[d] = emit_unary(s, &one, "reshape",
+                             num_inst(s, d < a->rank ? num_size(s, x, a, d) : num_of(-1)));
+    return rank == 1 ? each[0]
+                     : emit_op(s, &row, "concatenate", each, (size_t)rank, "dimensions={1}");
 }
 
-/* A tensor as an element for the sequence's array: T[1, d...], padded to the size of its elements. */
+/* A tensor as an element for the sequence's array: T[1, d...], padded to the size of its elements.
+ */
 static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const struct array *element)
 {
     bool is_new[ONNX_MAX_RANK + 2] = {true};
@@ -82,18 +88,24 @@ static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const st
         if (!a.dynamic[d])
             continue;
         full.dynamic[d] = false;
-        x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_int(s, ELEM_S32, full.dims[d])}, 2, "dimensions={%d}",
+        x = emit_op(s, &full, "set-dimension-size",
+                    (hlo_inst *[]){x, emit_int(s, ELEM_S32, full.dims[d])}, 2, "dimensions={%d}",
                     d);
     }
     return x;
 }
 
-static struct val element_type(const struct array *a) { return (struct val){.kind = ONNX_SEQUENCE, .a = *a, .length = 1}; }
+static struct val element_type(const struct array *a)
+{
+    return (struct val){.kind = ONNX_SEQUENCE, .a = *a, .length = 1};
+}
 
 struct val empty_sequence(struct scope *s, int elem)
 {
     struct val type = {.kind = ONNX_SEQUENCE, .a = scalar_of(elem), .length = 1, .open = true};
-    struct val other = {.kind = ONNX_SEQUENCE, .length = 1, .open = true}; /* of another element type, so that it is made */
+    struct val other = {.kind = ONNX_SEQUENCE,
+                        .length = 1,
+                        .open = true}; /* of another element type, so that it is made */
     return val_coerce(s, &other, &type);
 }
 
@@ -107,7 +119,8 @@ struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool
     for (size_t k = 1; k < count; k++) {
         struct val next = element_type(&elements[k].a);
         if (!join_types(&out, &next, &out)) {
-            *ok = refuse_node(s, "elements of types %s and %s", type_text(s->imp, &elements[0]), type_text(s->imp, &elements[k]));
+            *ok = refuse_node(s, "elements of types %s and %s", type_text(s->imp, &elements[0]),
+                              type_text(s->imp, &elements[k]));
             return out;
         }
     }
@@ -119,12 +132,16 @@ struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool
     out.length = (int64_t)count;
     struct array data = sequence_data(&out), table = sequence_sizes(&out);
     data.dynamic[0] = table.dynamic[0] = false;
-    out.data = count == 1 ? rows[0] : emit_op(s, &data, "concatenate", rows, count, "dimensions={0}");
-    out.sizes = count == 1 ? sizes[0] : emit_op(s, &table, "concatenate", sizes, count, "dimensions={0}");
+    out.data =
+        count == 1 ? rows[0] : emit_op(s, &data, "concatenate", rows, count, "dimensions={0}");
+    out.sizes =
+        count == 1 ? sizes[0] : emit_op(s, &table, "concatenate", sizes, count, "dimensions={0}");
     data.dynamic[0] = table.dynamic[0] = true;
     hlo_inst *n = emit_int(s, ELEM_S32, out.length);
-    out.data = emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){out.data, n}, 2, "dimensions={0}");
-    out.sizes = emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){out.sizes, n}, 2, "dimensions={0}");
+    out.data =
+        emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){out.data, n}, 2, "dimensions={0}");
+    out.sizes =
+        emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){out.sizes, n}, 2, "dimensions={0}");
     *ok = true;
     return out;
 }
@@ -158,8 +175,10 @@ bool op_sequence_construct(struct node *n)
 static hlo_inst *shifted(struct scope *s, int64_t count, struct num at, int by)
 {
     struct array row = array_of(ELEM_S64, 1, &count);
-    hlo_inst *i = emit_iota(s, ELEM_S64, count), *from = emit_broadcast(s, num_inst(s, at), &row, NULL, 0);
-    hlo_inst *moved = emit_binary(s, &row, "add", i, emit_broadcast(s, num_inst(s, num_of(by)), &row, NULL, 0));
+    hlo_inst *i = emit_iota(s, ELEM_S64, count),
+             *from = emit_broadcast(s, num_inst(s, at), &row, NULL, 0);
+    hlo_inst *moved =
+        emit_binary(s, &row, "add", i, emit_broadcast(s, num_inst(s, num_of(by)), &row, NULL, 0));
     return emit_select(s, &row, emit_compare(s, &row, "LT", i, from), i, moved);
 }
 
@@ -172,7 +191,8 @@ static void pick(struct scope *s, struct val *v, hlo_inst *indices, int64_t coun
     v->length = count;
 }
 
-/* Moves an element that was appended to its position `at`: those before stay, those behind move one further. */
+/* Moves an element that was appended to its position `at`: those before stay, those behind move one
+ * further. */
 static bool move_last(struct node *n, struct val *v, struct num length)
 {
     struct scope *s = n->s;
@@ -181,8 +201,10 @@ static bool move_last(struct node *n, struct val *v, struct num length)
         return false;
     at = num_clamp(s, num_of(0), at, length);
     struct array row = array_of(ELEM_S64, 1, &v->length);
-    hlo_inst *i = emit_iota(s, ELEM_S64, v->length), *last = emit_broadcast(s, num_inst(s, length), &row, NULL, 0);
-    hlo_inst *is_new = emit_compare(s, &row, "EQ", i, emit_broadcast(s, num_inst(s, at), &row, NULL, 0));
+    hlo_inst *i = emit_iota(s, ELEM_S64, v->length),
+             *last = emit_broadcast(s, num_inst(s, length), &row, NULL, 0);
+    hlo_inst *is_new =
+        emit_compare(s, &row, "EQ", i, emit_broadcast(s, num_inst(s, at), &row, NULL, 0));
     hlo_inst *indices = emit_select(s, &row, is_new, last, shifted(s, v->length, at, -1));
     pick(s, v, indices, v->length, num_op(s, "add", length, num_of(1)));
     return true;
@@ -208,8 +230,10 @@ bool op_sequence_insert(struct node *n)
     if (!add_i64(before.length, 1, &out.length))
         return refuse_node(s, "sequence too long");
     struct array data = sequence_data(&out), sizes = sequence_sizes(&out);
-    out.data = emit_op(s, &data, "concatenate", (hlo_inst *[]){before.data, one.data}, 2, "dimensions={0}");
-    out.sizes = emit_op(s, &sizes, "concatenate", (hlo_inst *[]){before.sizes, one.sizes}, 2, "dimensions={0}");
+    out.data = emit_op(s, &data, "concatenate", (hlo_inst *[]){before.data, one.data}, 2,
+                       "dimensions={0}");
+    out.sizes = emit_op(s, &sizes, "concatenate", (hlo_inst *[]){before.sizes, one.sizes}, 2,
+                        "dimensions={0}");
     if (input_of(n, 2) && !move_last(n, &out, length))
         return false;
     return give_val(n, 0, &out);
@@ -262,8 +286,8 @@ static hlo_inst *element_at(struct scope *s, struct val *seq, struct num at, str
     row.dynamic[0] = false;
     for (int d = 1; d < row.rank; d++)
         operands[1 + d] = num_inst(s, num_of(0));
-    hlo_inst *x = emit_op(s, &row, "dynamic-slice", operands, (size_t)row.rank + 1, "dynamic_slice_sizes=%s",
-                          ints_text(s->imp, row.dims, (size_t)row.rank));
+    hlo_inst *x = emit_op(s, &row, "dynamic-slice", operands, (size_t)row.rank + 1,
+                          "dynamic_slice_sizes=%s", ints_text(s->imp, row.dims, (size_t)row.rank));
     *a = array_of(seq->a.elem, seq->a.rank, seq->a.dims);
     x = emit_unary(s, a, "reshape", x);
     for (int d = 0; d < a->rank; d++)
@@ -311,7 +335,8 @@ bool op_optional(struct node *n)
         type.kind = ONNX_OPTIONAL_SEQUENCE;
     type.a.elem = attr->type.elem;
     if (!onnx_dtype_hlo(type.a.elem))
-        return refuse_node(s, "element type %s has no HLO equivalent", onnx_dtype_name(type.a.elem));
+        return refuse_node(s, "element type %s has no HLO equivalent",
+                           onnx_dtype_name(type.a.elem));
     struct val none = type;
     none.there = emit_scalar(s, ELEM_PRED, "false");
     none.a.elem = 0; /* so that it is made */

@@ -1,11 +1,15 @@
 /*
- * Integers that are known during the import or only at run time, and operations on dimensions of such sizes.
+ * Integers that are known during the import or only at run time, and operations on dimensions of
+ * such sizes.
  */
 #include "onnx/import_priv.h"
 
 /* ---- integers ---- */
 
-hlo_inst *num_inst(struct scope *s, struct num x) { return x.known ? emit_int(s, ELEM_S64, x.n) : x.i; }
+hlo_inst *num_inst(struct scope *s, struct num x)
+{
+    return x.known ? emit_int(s, ELEM_S64, x.n) : x.i;
+}
 
 static hlo_inst *num_s32(struct scope *s, struct num x)
 {
@@ -45,11 +49,14 @@ struct num num_op(struct scope *s, const char *opcode, struct num x, struct num 
     return (struct num){.i = emit_binary(s, &a, opcode, num_inst(s, x), num_inst(s, y))};
 }
 
-struct num num_if(struct scope *s, struct num a, const char *direction, struct num b, struct num yes, struct num no)
+struct num num_if(struct scope *s, struct num a, const char *direction, struct num b,
+                  struct num yes, struct num no)
 {
     struct array scalar = scalar_of(ELEM_S64);
     if (a.known && b.known) {
-        bool holds = strcmp(direction, "LT") == 0 ? a.n < b.n : strcmp(direction, "GT") == 0 ? a.n > b.n : a.n == b.n;
+        bool holds = strcmp(direction, "LT") == 0   ? a.n < b.n
+                     : strcmp(direction, "GT") == 0 ? a.n > b.n
+                                                    : a.n == b.n;
         return holds ? yes : no;
     }
     hlo_inst *holds = emit_compare(s, &scalar, direction, num_inst(s, a), num_inst(s, b));
@@ -110,7 +117,8 @@ static const char *slice_text(struct import *imp, const int64_t *limits, int ran
 static hlo_inst *show_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct num size)
 {
     a->dynamic[d] = true;
-    return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, num_s32(s, size)}, 2, "dimensions={%d}", d);
+    return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, num_s32(s, size)}, 2,
+                   "dimensions={%d}", d);
 }
 
 hlo_inst *set_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct num size)
@@ -123,7 +131,8 @@ hlo_inst *set_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct 
     return emit_op(s, a, "slice", &x, 1, "%s", slice_text(s->imp, a->dims, a->rank));
 }
 
-/* What sticks out is cut off; the sizes that were there are given back afterwards, and checked then. */
+/* What sticks out is cut off; the sizes that were there are given back afterwards, and checked
+ * then. */
 static hlo_inst *cut(struct scope *s, hlo_inst *x, struct array *a, const struct array *to)
 {
     struct num size[ONNX_MAX_RANK + 1];
@@ -169,7 +178,9 @@ hlo_inst *fit_array(struct scope *s, hlo_inst *x, const struct array *from, cons
     x = cut(s, x, &a, to);
     struct array before = a;
     for (int d = 0; d < a.rank; d++)
-        size[d] = to->dynamic[d] && (!a.dynamic[d] || a.dims[d] < to->dims[d]) ? num_size(s, x, &a, d) : num_of(0);
+        size[d] = to->dynamic[d] && (!a.dynamic[d] || a.dims[d] < to->dims[d])
+                      ? num_size(s, x, &a, d)
+                      : num_of(0);
     x = pad(s, x, &a, to);
     for (int d = 0; d < a.rank; d++)
         if (to->dynamic[d] && (!before.dynamic[d] || before.dims[d] < to->dims[d]))
@@ -179,7 +190,8 @@ hlo_inst *fit_array(struct scope *s, hlo_inst *x, const struct array *from, cons
 
 /* ---- dimensions ---- */
 
-static hlo_inst *dynamic_reshape(struct scope *s, hlo_inst *x, const struct array *to, const struct num *sizes)
+static hlo_inst *dynamic_reshape(struct scope *s, hlo_inst *x, const struct array *to,
+                                 const struct num *sizes)
 {
     hlo_inst *operands[ONNX_MAX_RANK + 2] = {x};
     for (int d = 0; d < to->rank; d++)
@@ -188,7 +200,8 @@ static hlo_inst *dynamic_reshape(struct scope *s, hlo_inst *x, const struct arra
 }
 
 /* For a product of bounds other than x has: looks each element of the result up in x, as a row. */
-static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from, const struct array *to, const struct num *sizes)
+static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from,
+                        const struct array *to, const struct num *sizes)
 {
     int64_t most = array_elements(from), one[] = {1};
     struct array row = array_of(from->elem, 1, &most), at = array_of(ELEM_S64, to->rank, to->dims);
@@ -197,22 +210,26 @@ static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from, 
     for (int d = 0; d < to->rank; d++)
         count = num_op(s, "multiply", count, sizes[d]);
     row.dynamic[0] = true;
-    x = dynamic_reshape(s, x, &row, &count); /* which checks that the numbers of elements are equal */
+    x = dynamic_reshape(s, x, &row,
+                        &count); /* which checks that the numbers of elements are equal */
     hlo_inst *i = emit_broadcast(s, emit_zero(s, ELEM_S64), &at, NULL, 0);
     for (int d = 0; d < to->rank; d++) {
-        i = emit_binary(s, &at, "multiply", i, emit_broadcast(s, num_inst(s, sizes[d]), &at, NULL, 0));
+        i = emit_binary(s, &at, "multiply", i,
+                        emit_broadcast(s, num_inst(s, sizes[d]), &at, NULL, 0));
         i = emit_binary(s, &at, "add", i, emit_op(s, &at, "iota", NULL, 0, "iota_dimension=%d", d));
     }
     x = emit_op(s, &out, "gather", (hlo_inst *[]){x, i}, 2,
-                "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=%d, slice_sizes=%s", to->rank,
-                ints_text(s->imp, one, 1));
+                "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+                "index_vector_dim=%d, slice_sizes=%s",
+                to->rank, ints_text(s->imp, one, 1));
     for (int d = 0; d < to->rank; d++)
         if (to->dynamic[d])
             x = show_size(s, x, &out, d, sizes[d]);
     return x;
 }
 
-hlo_inst *reshape_to(struct scope *s, hlo_inst *x, const struct array *from, const struct array *to, const struct num *sizes)
+hlo_inst *reshape_to(struct scope *s, hlo_inst *x, const struct array *from, const struct array *to,
+                     const struct num *sizes)
 {
     if (array_is_static(from) && array_is_static(to))
         return emit_unary(s, to, "reshape", x);
@@ -244,7 +261,8 @@ hlo_inst *add_ones(struct scope *s, hlo_inst *x, struct array *a, const bool *is
 
 /* ---- elements of a dimension ---- */
 
-hlo_inst *take_at(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst *indices, int64_t count, struct num size)
+hlo_inst *take_at(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst *indices,
+                  int64_t count, struct num size)
 {
     struct array to = *a;
     int64_t slice[ONNX_MAX_RANK + 1];
@@ -263,19 +281,22 @@ hlo_inst *take_at(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst
         return emit_broadcast(s, emit_zero(s, a->elem), a, NULL, 0);
     }
     x = emit_op(s, &to, "gather", (hlo_inst *[]){x, indices}, 2,
-                "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=1, slice_sizes=%s",
-                ints_text(s->imp, offset, (size_t)n), d, d, ints_text(s->imp, slice, (size_t)a->rank));
+                "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, "
+                "index_vector_dim=1, slice_sizes=%s",
+                ints_text(s->imp, offset, (size_t)n), d, d,
+                ints_text(s->imp, slice, (size_t)a->rank));
     *a = to;
     return set_size(s, x, a, d, size);
 }
 
-hlo_inst *take_range(struct scope *s, hlo_inst *x, struct array *a, int d, struct num start, struct num step, struct num size,
-                     int64_t bound)
+hlo_inst *take_range(struct scope *s, hlo_inst *x, struct array *a, int d, struct num start,
+                     struct num step, struct num size, int64_t bound)
 {
     struct array row = array_of(ELEM_S64, 1, &bound);
     hlo_inst *i = emit_iota(s, ELEM_S64, bound);
     if (!step.known || step.n != 1)
-        i = emit_binary(s, &row, "multiply", i, emit_broadcast(s, num_inst(s, step), &row, NULL, 0));
+        i = emit_binary(s, &row, "multiply", i,
+                        emit_broadcast(s, num_inst(s, step), &row, NULL, 0));
     if (!start.known || start.n != 0)
         i = emit_binary(s, &row, "add", i, emit_broadcast(s, num_inst(s, start), &row, NULL, 0));
     return take_at(s, x, a, d, i, bound, size);

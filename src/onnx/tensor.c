@@ -1,5 +1,6 @@
 /*
- * Reads a TensorProto, whose elements are raw data, a list of numbers, or in another file, as a literal.
+ * Reads a TensorProto, whose elements are raw data, a list of numbers, or in another file, as a
+ * literal.
  *
  * Sizes are compared with the data before anything is allocated for them.
  */
@@ -73,7 +74,8 @@ static void unpack_bits(const struct reading *r, const unsigned char *from)
 
 static size_t raw_size(const struct reading *r)
 {
-    return r->layout.bits >= 8 ? r->to.elements * (r->layout.bits / 8) : (r->to.elements * r->layout.bits + 7) / 8;
+    return r->layout.bits >= 8 ? r->to.elements * (r->layout.bits / 8)
+                               : (r->to.elements * r->layout.bits + 7) / 8;
 }
 
 static void copy_raw(const struct reading *r, const void *bytes)
@@ -89,7 +91,8 @@ static void copy_raw(const struct reading *r, const void *bytes)
 
 /* ---- lists of numbers ---- */
 
-/* Integers of up to 32 bits and the bits of narrow floats: the low bits of each number in the list. */
+/* Integers of up to 32 bits and the bits of narrow floats: the low bits of each number in the list.
+ */
 static bool copy_int32(const struct reading *r)
 {
     unsigned bits = r->layout.bits;
@@ -98,8 +101,9 @@ static bool copy_int32(const struct reading *r)
     for (size_t i = 0; i < r->to.elements; i++) {
         int32_t v = r->t->int32_data[i];
         if (v < least || v > most)
-            return onnx_error(r->m, r->path, "tensor '" STR_FMT "': element %zu, %" PRId32 ", is not a valid %s", STR_ARG(r->who),
-                              i, v, onnx_dtype_name(r->t->data_type));
+            return onnx_error(r->m, r->path,
+                              "tensor '" STR_FMT "': element %zu, %" PRId32 ", is not a valid %s",
+                              STR_ARG(r->who), i, v, onnx_dtype_name(r->t->data_type));
         if (bits == 32)
             ((int32_t *)r->to.data)[i] = v;
         else if (bits == 16)
@@ -161,7 +165,8 @@ static bool numbers_fit(const struct reading *r)
     size_t have = 0, want = 0;
     count_numbers(r, &have, &want);
     return have == want ||
-           onnx_error(r->m, r->path, "tensor '" STR_FMT "' has %zu values, expected %zu", STR_ARG(r->who), have, want);
+           onnx_error(r->m, r->path, "tensor '" STR_FMT "' has %zu values, expected %zu",
+                      STR_ARG(r->who), have, want);
 }
 
 static bool copy_numbers(const struct reading *r)
@@ -231,27 +236,32 @@ static bool folder_of(const char *file, char out[PATH_MAX])
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(file, '/');
-    int n =
-        !slash ? snprintf(folder, sizeof folder, ".") : snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - file), file);
+    int n = !slash ? snprintf(folder, sizeof folder, ".")
+                   : snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - file), file);
     return n < (int)sizeof folder && realpath(folder, out);
 }
 
-/* The resolved path of the file. Links may not lead out of the model's folder, or of the folder that the model is a link into. */
+/* The resolved path of the file. Links may not lead out of the model's folder, or of the folder
+ * that the model is a link into. */
 static bool find_file(const struct reading *r, const char *location, char out[PATH_MAX])
 {
     char model[PATH_MAX], path[PATH_MAX], named[PATH_MAX], real[PATH_MAX];
     const char *slash = strrchr(r->path, '/');
     struct stat st;
-    int n = snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - r->path) : 0, r->path, location);
+    int n = snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - r->path) : 0, r->path,
+                     location);
     errno = ENAMETOOLONG;
     bool found = stays_below(location);
     if (found && (n >= (int)sizeof path || !realpath(path, out) || stat(out, &st) != 0))
-        return onnx_error(r->m, r->path, "tensor '" STR_FMT "': cannot read external data '%s': %s", STR_ARG(r->who), location,
-                          strerror(errno));
-    found = found && ((folder_of(r->path, named) && lies_below(out, named)) ||
-                      (realpath(r->path, model) && folder_of(model, real) && lies_below(out, real)));
+        return onnx_error(r->m, r->path, "tensor '" STR_FMT "': cannot read external data '%s': %s",
+                          STR_ARG(r->who), location, strerror(errno));
+    found =
+        found && ((folder_of(r->path, named) && lies_below(out, named)) ||
+                  (realpath(r->path, model) && folder_of(model, real) && lies_below(out, real)));
     if (!found)
-        return onnx_error(r->m, r->path, "tensor '" STR_FMT "': external data '%s' is outside the directory of the model",
+        return onnx_error(r->m, r->path,
+                          "tensor '" STR_FMT
+                          "': external data '%s' is outside the directory of the model",
                           STR_ARG(r->who), location);
     return S_ISREG(st.st_mode) || fail(r, "external data is not a regular file");
 }
@@ -264,10 +274,11 @@ static bool copy_external(const struct reading *r)
     if (!find_place(r, &p) || !find_file(r, p.location, path))
         return false;
     if (!file_map(path, &bytes))
-        return onnx_error(r->m, r->path, "tensor '" STR_FMT "': cannot read external data '%s': %s", STR_ARG(r->who), p.location,
-                          strerror(errno));
+        return onnx_error(r->m, r->path, "tensor '" STR_FMT "': cannot read external data '%s': %s",
+                          STR_ARG(r->who), p.location, strerror(errno));
     uint64_t size = raw_size(r), from = (uint64_t)p.offset;
-    bool ok = from <= bytes.size && size <= bytes.size - from && (p.length < 0 || (uint64_t)p.length == size);
+    bool ok = from <= bytes.size && size <= bytes.size - from &&
+              (p.length < 0 || (uint64_t)p.length == size);
     if (ok)
         copy_raw(r, bytes.data + from);
     else
@@ -287,7 +298,9 @@ static bool shape_is_sound(struct reading *r)
         return fail(r, "too many dimensions");
     for (size_t d = 0; d < t->n_dims; d++)
         if (t->dims[d] < 0 || !mul_i64(elements, t->dims[d], &elements))
-            return onnx_error(r->m, r->path, "tensor '" STR_FMT "': dimension %zu of size %" PRId64 " is out of range",
+            return onnx_error(r->m, r->path,
+                              "tensor '" STR_FMT "': dimension %zu of size %" PRId64
+                              " is out of range",
                               STR_ARG(r->who), d, t->dims[d]);
     if (!mul_i64(elements, r->layout.bits, &bits))
         return fail(r, "too many elements");
@@ -296,12 +309,13 @@ static bool shape_is_sound(struct reading *r)
     if (t->data_location == 1 || (!t->has_raw_data && elements == 0))
         return true;
     if (t->has_raw_data && t->raw_data.len != raw_size(r))
-        return onnx_error(r->m, r->path, "tensor '" STR_FMT "' has %zu bytes, expected %zu", STR_ARG(r->who), t->raw_data.len,
-                          raw_size(r));
+        return onnx_error(r->m, r->path, "tensor '" STR_FMT "' has %zu bytes, expected %zu",
+                          STR_ARG(r->who), t->raw_data.len, raw_size(r));
     return t->has_raw_data || numbers_fit(r);
 }
 
-bool tensor_read(const Onnx__TensorProto *t, const char *path, struct str who, struct onnx_value *out, hlo_messages *m)
+bool tensor_read(const Onnx__TensorProto *t, const char *path, struct str who,
+                 struct onnx_value *out, hlo_messages *m)
 {
     struct reading r = {.t = t, .path = path, .who = who, .m = m};
     int type = t->data_type;
@@ -324,7 +338,8 @@ bool tensor_read(const Onnx__TensorProto *t, const char *path, struct str who, s
         copy_raw(&r, t->raw_data.data);
     else
         ok = copy_numbers(&r);
-    *out = (struct onnx_value){.kind = ONNX_TENSOR, .present = true, .elem = type, .tensor = ok ? l : NULL};
+    *out = (struct onnx_value){
+        .kind = ONNX_TENSOR, .present = true, .elem = type, .tensor = ok ? l : NULL};
     if (!ok)
         hlo_literal_free(l);
     return ok;

@@ -1,5 +1,6 @@
 /*
- * Types and values of ONNX: element types by number, types as text, whether a value is of a type; freeing.
+ * Types and values of ONNX: element types by number, types as text, whether a value is of a type;
+ * freeing.
  */
 #include "onnx/onnx.h"
 
@@ -65,9 +66,11 @@ static void put_tensor_type(struct buf *b, const struct onnx_type *t)
 
 void onnx_type_print(struct buf *b, const struct onnx_type *t)
 {
-    static const char *const before[] = {
-        [ONNX_SEQUENCE] = "seq(", [ONNX_OPTIONAL] = "optional(", [ONNX_OPTIONAL_SEQUENCE] = "optional(seq("};
-    static const char *const after[] = {[ONNX_SEQUENCE] = ")", [ONNX_OPTIONAL] = ")", [ONNX_OPTIONAL_SEQUENCE] = "))"};
+    static const char *const before[] = {[ONNX_SEQUENCE] = "seq(",
+                                         [ONNX_OPTIONAL] = "optional(",
+                                         [ONNX_OPTIONAL_SEQUENCE] = "optional(seq("};
+    static const char *const after[] = {
+        [ONNX_SEQUENCE] = ")", [ONNX_OPTIONAL] = ")", [ONNX_OPTIONAL_SEQUENCE] = "))"};
     if (t->kind == ONNX_UNKNOWN) {
         buf_putc(b, '?');
         return;
@@ -94,10 +97,13 @@ static bool tensor_fits(const hlo_literal *tensor, const struct onnx_type *t)
     return fits;
 }
 
-/* Of the tensors of a sequence only the element type is checked: the shape is a bound that models don't keep to. */
-static bool elements_fit(const struct onnx_value *v, const struct onnx_type *t, const hlo_literal **wrong)
+/* Of the tensors of a sequence only the element type is checked: the shape is a bound that models
+ * don't keep to. */
+static bool elements_fit(const struct onnx_value *v, const struct onnx_type *t,
+                         const hlo_literal **wrong)
 {
-    struct onnx_type element = {.kind = ONNX_TENSOR, .elem = t->elem ? t->elem : v->elem, .rank = -1};
+    struct onnx_type element = {
+        .kind = ONNX_TENSOR, .elem = t->elem ? t->elem : v->elem, .rank = -1};
     for (size_t i = 0; i < v->count; i++)
         if (!tensor_fits(v->elements[i].tensor, &element)) {
             *wrong = v->elements[i].tensor;
@@ -106,7 +112,8 @@ static bool elements_fit(const struct onnx_value *v, const struct onnx_type *t, 
     return true;
 }
 
-bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file, struct str who, hlo_messages *m)
+bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file,
+                     struct str who, hlo_messages *m)
 {
     const hlo_literal *wrong = v->tensor;
     bool sequence = v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;
@@ -121,7 +128,8 @@ bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, c
     onnx_type_print(&b, type);
     hlo_text shape = wrong ? hlo_literal_shape(wrong) : (hlo_text){0};
     onnx_error(m, file, "'" STR_FMT "' is %s; the value%s is %s", STR_ARG(who), b.data,
-               sequence && wrong ? " has an element that" : "", wrong ? shape.data : "of another kind");
+               sequence && wrong ? " has an element that" : "",
+               wrong ? shape.data : "of another kind");
     hlo_text_free(&shape);
     buf_free(&b);
     return false;

@@ -1,14 +1,23 @@
 /*
- * Types of values: the type that holds two others, how a value becomes one of a larger type, and how sequences and optionals are
- * represented by tuples (onnx.h).
+ * Types of values: the type that holds two others, how a value becomes one of a larger type, and
+ * how sequences and optionals are represented by tuples (onnx.h).
  */
 #include "onnx/import_priv.h"
 
-bool is_sequence(const struct val *v) { return v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE; }
+bool is_sequence(const struct val *v)
+{
+    return v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;
+}
 
-bool is_optional(const struct val *v) { return v->kind == ONNX_OPTIONAL || v->kind == ONNX_OPTIONAL_SEQUENCE; }
+bool is_optional(const struct val *v)
+{
+    return v->kind == ONNX_OPTIONAL || v->kind == ONNX_OPTIONAL_SEQUENCE;
+}
 
-struct val tensor_val(const struct array *a, hlo_inst *data) { return (struct val){.kind = ONNX_TENSOR, .a = *a, .data = data}; }
+struct val tensor_val(const struct array *a, hlo_inst *data)
+{
+    return (struct val){.kind = ONNX_TENSOR, .a = *a, .data = data};
+}
 
 hlo_inst *data_of(struct scope *s, struct val *v)
 {
@@ -83,8 +92,8 @@ static bool same_array(const struct array *a, const struct array *b)
 
 bool same_type(const struct val *a, const struct val *b)
 {
-    return a->kind == b->kind && a->open == b->open && a->mixed == b->mixed && same_array(&a->a, &b->a) &&
-           (!is_sequence(a) || a->length == b->length);
+    return a->kind == b->kind && a->open == b->open && a->mixed == b->mixed &&
+           same_array(&a->a, &b->a) && (!is_sequence(a) || a->length == b->length);
 }
 
 static bool join_elem(int a, int b, int *out)
@@ -106,13 +115,15 @@ bool join_arrays(const struct array *a, const struct array *b, struct array *out
     return true;
 }
 
-/* Joins types of elements of a sequence, whose ranks may differ; a dimension that one lacks counts as 1 there. */
+/* Joins types of elements of a sequence, whose ranks may differ; a dimension that one lacks counts
+ * as 1 there. */
 static bool join_elements(const struct val *a, const struct val *b, struct val *out)
 {
     out->mixed = a->mixed || b->mixed || a->a.rank != b->a.rank;
     if (a->a.rank == b->a.rank)
         return join_arrays(&a->a, &b->a, &out->a);
-    const struct array *low = a->a.rank < b->a.rank ? &a->a : &b->a, *high = low == &a->a ? &b->a : &a->a;
+    const struct array *low = a->a.rank < b->a.rank ? &a->a : &b->a,
+                       *high = low == &a->a ? &b->a : &a->a;
     struct array both = *high;
     if (!join_elem(low->elem, high->elem, &both.elem))
         return false;
@@ -146,7 +157,8 @@ bool join_types(const struct val *a, const struct val *b, struct val *out)
         both.mixed = full->mixed;
         if (!join_elem(a->a.elem, b->a.elem, &both.a.elem))
             return false;
-    } else if (is_sequence(&both) ? !join_elements(a, b, &both) : !join_arrays(&a->a, &b->a, &both.a)) {
+    } else if (is_sequence(&both) ? !join_elements(a, b, &both)
+                                  : !join_arrays(&a->a, &b->a, &both.a)) {
         return false;
     }
     *out = both;
@@ -163,7 +175,8 @@ static hlo_inst *nothing(struct scope *s, const struct array *a)
     for (int d = 0; d < a->rank; d++)
         if (a->dynamic[d]) {
             full.dynamic[d] = true;
-            x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_zero(s, ELEM_S32)}, 2, "dimensions={%d}", d);
+            x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_zero(s, ELEM_S32)},
+                        2, "dimensions={%d}", d);
         }
     return x;
 }
@@ -188,12 +201,14 @@ static hlo_inst *grow_sizes(struct scope *s, const struct val *v, const struct v
     int64_t more = wanted.dims[1] - from.dims[1];
     if (more > 0) {
         from.dims[1] = wanted.dims[1];
-        x = emit_op(s, &from, "pad", (hlo_inst *[]){x, emit_scalar(s, ELEM_S64, "-1")}, 2, "padding=0_0x0_%" PRId64, more);
+        x = emit_op(s, &from, "pad", (hlo_inst *[]){x, emit_scalar(s, ELEM_S64, "-1")}, 2,
+                    "padding=0_0x0_%" PRId64, more);
     }
     return fit_array(s, x, &from, &wanted);
 }
 
-/* Whether the array of `v` can become that of `to`; if not, `v` is empty or absent and has no type of its own. */
+/* Whether the array of `v` can become that of `to`; if not, `v` is empty or absent and has no type
+ * of its own. */
 static bool holds_elements(const struct val *v, const struct val *to)
 {
     return v->open == to->open && v->a.elem == to->a.elem && is_sequence(v) == is_sequence(to);
@@ -211,7 +226,10 @@ static void coerce_sequence(struct scope *s, struct val *v, struct val *out)
     out->sizes = grow_sizes(s, v, out);
 }
 
-static hlo_inst *truth(struct scope *s, bool value) { return emit_scalar(s, ELEM_PRED, value ? "true" : "false"); }
+static hlo_inst *truth(struct scope *s, bool value)
+{
+    return emit_scalar(s, ELEM_PRED, value ? "true" : "false");
+}
 
 struct val val_coerce(struct scope *s, struct val *v, const struct val *to)
 {
@@ -227,7 +245,8 @@ struct val val_coerce(struct scope *s, struct val *v, const struct val *to)
     if (is_sequence(to))
         coerce_sequence(s, v, &out);
     else
-        out.data = holds_elements(v, to) ? fit_array(s, v->data, &v->a, &to->a) : nothing(s, &to->a);
+        out.data =
+            holds_elements(v, to) ? fit_array(s, v->data, &v->a, &to->a) : nothing(s, &to->a);
     return out;
 }
 

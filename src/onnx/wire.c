@@ -1,20 +1,23 @@
 /*
  * Protobuf from files that nobody vouches for.
  *
- * protobuf-c recurses into messages and allocates as it goes. So the bytes are walked first: they must be
- * well-formed, not nest too deep, and give a message that is not repeated only once (many would be merged,
- * each at the cost of all before it); and what unpacking will take is counted. Then it unpacks with an allocator
- * that has the same limit, so that what is miscounted has an end, too.
+ * protobuf-c recurses into messages and allocates as it goes. So the bytes are walked first: they
+ * must be well-formed, not nest too deep, and give a message that is not repeated only once (many
+ * would be merged, each at the cost of all before it); and what unpacking will take is counted.
+ * Then it unpacks with an allocator that has the same limit, so that what is miscounted has an end,
+ * too.
  */
 #include "onnx/protobuf.h"
 
 /* A graph within a graph is three messages deeper. */
 enum { DEEPEST = 100 };
-/* What unpacking may take beyond the file: an empty message is two bytes there and some hundred in memory,
- * real models take 5 to 13 times what their nodes and no more than what their weights were. */
+/* What unpacking may take beyond the file: an empty message is two bytes there and some hundred in
+ * memory, real models take 5 to 13 times what their nodes and no more than what their weights were.
+ */
 enum { ALLOWED_AT_LEAST = 64 << 20, ALLOWED_FOR_EACH_BYTE = 24 };
 static const char TOO_MUCH[] = "message expands to many times its size";
-/* Fields that protobuf-c notes on its stack, and what it allocates to note another; a field that it doesn't know. */
+/* Fields that protobuf-c notes on its stack, and what it allocates to note another; a field that it
+ * doesn't know. */
 enum { NOTED_FREE = 16, NOTE_BYTES = 80, UNKNOWN_BYTES = 32 };
 enum { VARINT = 0, BITS64 = 1, BYTES = 2, BITS32 = 5 };
 
@@ -73,10 +76,13 @@ static uint64_t bytes_of_field(const ProtobufCFieldDescriptor *f, struct str val
     const uint64_t item = f->label == PROTOBUF_C_LABEL_REPEATED ? sizeof(void *) : 0;
     if (text)
         return item + sizeof(ProtobufCBinaryData) + value.len + 1;
-    return f->type == PROTOBUF_C_TYPE_MESSAGE ? item : item + (fixed ? value.len : 8 * value.len); /* packed numbers */
+    return f->type == PROTOBUF_C_TYPE_MESSAGE
+               ? item
+               : item + (fixed ? value.len : 8 * value.len); /* packed numbers */
 }
 
-static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, struct str bytes, int depth)
+static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, struct str bytes,
+                         int depth)
 {
     struct cursor c = {bytes.ptr, bytes.ptr + bytes.len};
     uint64_t seen = 0, tag, fields = 0;
@@ -86,9 +92,11 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, st
     while (c.at < c.end) {
         const char *start = c.at;
         struct str value = {0};
-        if (!take_varint(&c, &tag) || tag >> 3 == 0 || tag > UINT32_MAX || !take_value(&c, tag & 7, &value))
+        if (!take_varint(&c, &tag) || tag >> 3 == 0 || tag > UINT32_MAX ||
+            !take_value(&c, tag & 7, &value))
             return wrong(w, start, "malformed or truncated field");
-        const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
+        const ProtobufCFieldDescriptor *f =
+            protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
         w->taken += bytes_of_field(f, value) + (++fields > NOTED_FREE ? NOTE_BYTES : 0);
         if (w->taken > w->most)
             return wrong(w, start, TOO_MUCH);
@@ -128,17 +136,20 @@ static void bounded_release(void *data, void *p)
     heap_free(p);
 }
 
-ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str bytes, const char *path, hlo_messages *m)
+ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str bytes,
+                              const char *path, hlo_messages *m)
 {
     const uint64_t most = ALLOWED_AT_LEAST + (uint64_t)bytes.len * ALLOWED_FOR_EACH_BYTE;
     struct walk w = {.begin = bytes.ptr, .most = most};
     struct bounded b = {.left = most < SIZE_MAX ? (size_t)most : SIZE_MAX};
     ProtobufCAllocator allocator = {bounded_alloc, bounded_release, &b};
     if (!walk_message(&w, d, bytes, 1)) {
-        onnx_error(m, path, "malformed ONNX file: %s at byte %zu", w.why, (size_t)(w.wrong_at - w.begin));
+        onnx_error(m, path, "malformed ONNX file: %s at byte %zu", w.why,
+                   (size_t)(w.wrong_at - w.begin));
         return NULL;
     }
-    ProtobufCMessage *message = protobuf_c_message_unpack(d, &allocator, bytes.len, (const uint8_t *)bytes.ptr);
+    ProtobufCMessage *message =
+        protobuf_c_message_unpack(d, &allocator, bytes.len, (const uint8_t *)bytes.ptr);
     if (!message && b.exceeded)
         onnx_error(m, path, "malformed ONNX file: %s", TOO_MUCH);
     else if (!message)
@@ -149,5 +160,6 @@ ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str by
 void wire_free(ProtobufCMessage *message)
 {
     if (message)
-        protobuf_c_message_free_unpacked(message, &(ProtobufCAllocator){bounded_alloc, bounded_release, NULL});
+        protobuf_c_message_free_unpacked(
+            message, &(ProtobufCAllocator){bounded_alloc, bounded_release, NULL});
 }

@@ -6,49 +6,52 @@
 #include <stdlib.h>
 
 /* Attribute lists are file-scope compound literals, so that a row of op.def is one expression. */
-#define REQUIRED(a)                                                                                                              \
-    {                                                                                                                            \
-        A_##a, USE_REQUIRED                                                                                                      \
+#define REQUIRED(a)                                                                                \
+    {                                                                                              \
+        A_##a, USE_REQUIRED                                                                        \
     }
-#define OPTIONAL(a)                                                                                                              \
-    {                                                                                                                            \
-        A_##a, 0                                                                                                                 \
+#define OPTIONAL(a)                                                                                \
+    {                                                                                              \
+        A_##a, 0                                                                                   \
     }
-#define ALWAYS(a)                                                                                                                \
-    {                                                                                                                            \
-        A_##a, USE_ALWAYS                                                                                                        \
+#define ALWAYS(a)                                                                                  \
+    {                                                                                              \
+        A_##a, USE_ALWAYS                                                                          \
     }
-#define DROPPED(a)                                                                                                               \
-    {                                                                                                                            \
-        A_##a, USE_DROPPED                                                                                                       \
+#define DROPPED(a)                                                                                 \
+    {                                                                                              \
+        A_##a, USE_DROPPED                                                                         \
     }
-#define NEWER(a)                                                                                                                 \
-    {                                                                                                                            \
-        A_##a, USE_NEWER                                                                                                         \
+#define NEWER(a)                                                                                   \
+    {                                                                                              \
+        A_##a, USE_NEWER                                                                           \
     }
-#define BUILDER(a)                                                                                                               \
-    {                                                                                                                            \
-        A_##a, USE_BUILDER                                                                                                       \
+#define BUILDER(a)                                                                                 \
+    {                                                                                              \
+        A_##a, USE_BUILDER                                                                         \
     }
 #define ATTRS(...) ((const struct op_attr[]){__VA_ARGS__, {A_NONE, 0}})
 #define NO_ATTRS ((const struct op_attr[]){{A_NONE, 0}})
 #define MANY OPERANDS_MANY
 
 const struct op_info op_table[OP_COUNT] = {
-#define OP(id, spelling, min, max, class, types, flags, compare, family, spec, help, attrs)                                      \
-    {spelling, min, max, CLASS_##class, types, flags, COMPARE_##compare, FAMILY_##family, spec, help, attrs},
+#define OP(id, spelling, min, max, class, types, flags, compare, family, spec, help, attrs)        \
+    {spelling,        min,  max,  CLASS_##class, types, flags, COMPARE_##compare,                  \
+     FAMILY_##family, spec, help, attrs},
 #include "op/op.def"
 #undef OP
 };
 
 const struct attr_info attr_table[A_COUNT] = {
-#define ATTR(id, spelling, kind, default_value, help) {spelling, sizeof(spelling) - 1, KIND_##kind, default_value, help},
+#define ATTR(id, spelling, kind, default_value, help)                                              \
+    {spelling, sizeof(spelling) - 1, KIND_##kind, default_value, help},
 #include "op/attr.def"
 #undef ATTR
 };
 
 const struct form_info form_table[FORM_COUNT] = {
-#define FORM(id, spelling, opcode, min, max, spec, help) {spelling, OP_##opcode, min, max, spec, help},
+#define FORM(id, spelling, opcode, min, max, spec, help)                                           \
+    {spelling, OP_##opcode, min, max, spec, help},
 #include "op/form.def"
 #undef FORM
 };
@@ -132,9 +135,15 @@ int enum_find(enum attr_id a, struct str word)
     return -1;
 }
 
-const char *enum_word(enum attr_id a, int number) { return words[words_of(a) + 1 + (size_t)number].spelling; }
+const char *enum_word(enum attr_id a, int number)
+{
+    return words[words_of(a) + 1 + (size_t)number].spelling;
+}
 
-bool enum_is_builder(enum attr_id a, int number) { return words[words_of(a) + 1 + (size_t)number].builder; }
+bool enum_is_builder(enum attr_id a, int number)
+{
+    return words[words_of(a) + 1 + (size_t)number].builder;
+}
 
 bool op_adds_up(enum opcode op)
 {
@@ -168,7 +177,8 @@ enum opcode op_find(struct str word)
 
 static bool attr_is(enum attr_id a, struct str word)
 {
-    return attr_table[a].length == word.len && memcmp(attr_table[a].spelling, word.ptr, word.len) == 0;
+    return attr_table[a].length == word.len &&
+           memcmp(attr_table[a].spelling, word.ptr, word.len) == 0;
 }
 
 const struct op_attr *op_attr_find(enum opcode op, struct str word)
@@ -204,7 +214,8 @@ enum form form_find(struct str word)
     for (size_t k = 0; k < word.len; k++)
         kebab[k] = word.ptr[k] == '_' ? '-' : word.ptr[k];
     word.ptr = kebab;
-    const struct form_info *row = bsearch(&word, form_table, FORM_COUNT, sizeof *form_table, form_row_cmp);
+    const struct form_info *row =
+        bsearch(&word, form_table, FORM_COUNT, sizeof *form_table, form_row_cmp);
     return row ? (enum form)(row - form_table) : FORM_NONE;
 }
 

@@ -1,9 +1,9 @@
 /*
  * op: what is known of opcodes and attributes before any program is seen.
  *
- * op.def, attr.def, enum.def (the words that attributes take) and form.def (other words for opcodes) are the only lists.
- * Everything that depends on the opcode or attribute is expanded from them, or looks into the tables declared here.
- * grammar/operations has the reference of every op.
+ * op.def, attr.def, enum.def (the words that attributes take) and form.def (other words for
+ * opcodes) are the only lists. Everything that depends on the opcode or attribute is expanded from
+ * them, or looks into the tables declared here. grammar/operations has the reference of every op.
  */
 #ifndef HLO_OP_H
 #define HLO_OP_H
@@ -36,9 +36,9 @@ enum form {
 };
 
 /* E_DIRECTION_EQ ...: numbers of the words of enum.def */
-#define ENUM_BEGIN(attr, case)                                                                                                   \
-    }                                                                                                                            \
-    ;                                                                                                                            \
+#define ENUM_BEGIN(attr, case)                                                                     \
+    }                                                                                              \
+    ;                                                                                              \
     enum {
 #define WORD(attr, id, spelling) E_##attr##_##id,
 #define BUILDER_WORD WORD
@@ -135,16 +135,23 @@ enum op_types {
 
 enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 }; /* op.def says what they mean */
 
-enum op_compare {                     /* how the written result shape is compared with the inferred one */
+enum op_compare { /* how the written result shape is compared with the inferred one */
                   COMPARE_DEFAULT,    /* layouts don't count */
                   COMPARE_STRICT,     /* they do, where layouts count at all */
-                  COMPARE_STRICT_MTM, /* of their layouts only the order of dimensions (minor to major) */
+                  COMPARE_STRICT_MTM, /* of their layouts only the order of dimensions (minor to
+                                         major) */
                   COMPARE_COPY,       /* one side may lie in the host's memory */
                   COMPARE_OWN         /* the family's rule does it */
 };
 
 /* How an opcode uses an attribute; op.def explains the words. */
-enum attr_use { USE_REQUIRED = 1, USE_ALWAYS = 2, USE_DROPPED = 4, USE_NEWER = 8, USE_BUILDER = 16 };
+enum attr_use {
+    USE_REQUIRED = 1,
+    USE_ALWAYS = 2,
+    USE_DROPPED = 4,
+    USE_NEWER = 8,
+    USE_BUILDER = 16
+};
 struct op_attr {
     uint8_t id;  /* enum attr_id; A_NONE ends a list */
     uint8_t use; /* enum attr_use bits */
@@ -188,18 +195,21 @@ extern const char *const family_names[FAMILY_COUNT];
 static inline const char *op_spelling(enum opcode op) { return op_table[op].spelling; }
 static inline const char *attr_spelling(enum attr_id a) { return attr_table[a].spelling; }
 
-bool op_adds_up(enum opcode op);      /* its elements are summed, in an order that is up to the implementation */
+bool op_adds_up(
+    enum opcode op); /* its elements are summed, in an order that is up to the implementation */
 enum opcode op_find(struct str word); /* OP_INVALID when unknown */
-const struct op_attr *op_attr_find(enum opcode op, struct str word); /* one of the opcode's own; or NULL */
-enum attr_id attr_find_common(struct str word);                      /* one of the eight that all may carry, or A_NONE */
-enum form form_find(struct str word);                                /* FORM_NONE when there is none */
+const struct op_attr *op_attr_find(enum opcode op,
+                                   struct str word); /* one of the opcode's own; or NULL */
+enum attr_id attr_find_common(struct str word); /* one of the eight that all may carry, or A_NONE */
+enum form form_find(struct str word);           /* FORM_NONE when there is none */
 /* The attribute of an opcode that the specification calls `word`; or NULL. */
 const struct op_attr *form_attr_find(enum opcode op, struct str word);
 extern const uint8_t attr_common[]; /* those eight, ended by A_NONE */
 
 /* What the page of an op in grammar/operations says. */
 struct op_example {
-    const char *dtype; /* an element type that others may replace; NULL: the example is for these types only */
+    const char *dtype; /* an element type that others may replace; NULL: the example is for these
+                          types only */
     const char *other; /* a second such type; or NULL */
     const char *bits;  /* the unsigned type as wide as `dtype`, which changes with it; or NULL */
     const char *args;  /* a literal per line and parameter */
@@ -210,7 +220,8 @@ struct op_doc {
     const char *form;        /* the names of the operands */
     const char *rule;        /* lines of Markdown */
     const char *differences; /* where implementations differ: lines of Markdown; may be empty */
-    const char *script;      /* the examples as shell commands, each followed by its output in comments */
+    const char
+        *script; /* the examples as shell commands, each followed by its output in comments */
     const struct op_example *examples;
 };
 extern const struct op_doc op_docs[OP_COUNT];

@@ -1,6 +1,6 @@
 /*
- * body.c: computations that are applied to elements (reducers, comparators): which types they work in, and whether they do
- * something that a kernel does by itself.
+ * body.c: computations that are applied to elements (reducers, comparators): which types they work
+ * in, and whether they do something that a kernel does by itself.
  */
 #include "plan/plan_priv.h"
 
@@ -9,8 +9,9 @@
 /* The code is one kernel applied to arguments x and y, and its result is the only one. */
 static bool is_single(const struct scalar_code *c, kern_tile_fn *fn, int x, int y)
 {
-    return c->op_count == 2 && c->ops[0].kind == SCALAR_APPLY && fn && c->ops[0].fn == fn && c->result_count == 1 &&
-           c->results[0].at == c->ops[0].out && c->ops[0].args[0] == c->args[x].at && c->ops[0].args[1] == c->args[y].at &&
+    return c->op_count == 2 && c->ops[0].kind == SCALAR_APPLY && fn && c->ops[0].fn == fn &&
+           c->result_count == 1 && c->results[0].at == c->ops[0].out &&
+           c->ops[0].args[0] == c->args[x].at && c->ops[0].args[1] == c->args[y].at &&
            c->args[x].at && c->args[y].at;
 }
 
@@ -22,7 +23,8 @@ static enum kern_combine combine_of(const struct kern_tiles *tiles, kern_tile_fn
     return KERN_CALL;
 }
 
-static enum kern_combine find_combine(const struct kern_tiles *tiles, const struct scalar_code *c, enum dtype t)
+static enum kern_combine find_combine(const struct kern_tiles *tiles, const struct scalar_code *c,
+                                      enum dtype t)
 {
     if (c->arg_count != 2 || c->result_count != 1)
         return KERN_CALL;
@@ -39,7 +41,9 @@ static const struct scalar_op *find_independent(const struct scalar_code *c, int
     for (int j = 0; j + 1 < c->op_count; j++) {
         const struct scalar_op *op = &c->ops[j];
         if (op->kind == SCALAR_APPLY && op->out == c->results[k].at && x && y)
-            return (op->args[0] == x && op->args[1] == y) || (op->args[0] == y && op->args[1] == x) ? op : NULL;
+            return (op->args[0] == x && op->args[1] == y) || (op->args[0] == y && op->args[1] == x)
+                       ? op
+                       : NULL;
     }
     return NULL;
 }
@@ -60,9 +64,11 @@ bool plan_find_combines(struct planner *pl, const struct body *b, enum kern_comb
 
 static bool is_order(struct body *b, kern_tile_fn *less, kern_tile_fn *greater, int key)
 {
-    if (is_single(b->code, less, 2 * key, 2 * key + 1) || is_single(b->code, greater, 2 * key + 1, 2 * key))
+    if (is_single(b->code, less, 2 * key, 2 * key + 1) ||
+        is_single(b->code, greater, 2 * key + 1, 2 * key))
         b->order = KERN_ORDER_LESS;
-    else if (is_single(b->code, greater, 2 * key, 2 * key + 1) || is_single(b->code, less, 2 * key + 1, 2 * key))
+    else if (is_single(b->code, greater, 2 * key, 2 * key + 1) ||
+             is_single(b->code, less, 2 * key + 1, 2 * key))
         b->order = KERN_ORDER_GREATER;
     return b->order != KERN_ORDER_CALL;
 }
@@ -73,7 +79,8 @@ static void find_order(const struct kern_tiles *tiles, struct body *b)
         for (int total = 0; total < 2; total++) {
             enum dtype t = b->args[2 * key];
             if (!dtype_is_complex(t) && /* keys of 64 bits can't order complex numbers */
-                is_order(b, tiles->compare(KERN_LT, total, t), tiles->compare(KERN_GT, total, t), key)) {
+                is_order(b, tiles->compare(KERN_LT, total, t), tiles->compare(KERN_GT, total, t),
+                         key)) {
                 b->key = key;
                 b->total_order = total;
                 return;
@@ -83,10 +90,15 @@ static void find_order(const struct kern_tiles *tiles, struct body *b)
 
 /* ---- making ---- */
 
-static enum dtype *new_types(struct planner *pl, int n) { return ARENA_ARRAY(&pl->p->arena, enum dtype, n); }
+static enum dtype *new_types(struct planner *pl, int n)
+{
+    return ARENA_ARRAY(&pl->p->arena, enum dtype, n);
+}
 
-/* A body that takes and gives the types of `b`: as a scalar program if possible, else as a function. */
-static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, struct body *b)
+/* A body that takes and gives the types of `b`: as a scalar program if possible, else as a
+ * function. */
+static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c,
+                      struct body *b)
 {
     struct scalar_types types = {b->args, b->results, 0};
     b->code = scalar_of_computation(pl, c, &types);
@@ -105,13 +117,14 @@ static void make_lanes(struct planner *pl, const struct computation *c, struct b
 }
 
 /* acc'.. = f(acc.., value..), all in the types of `types`; n of them. */
-static bool make_reducer(struct planner *pl, const struct inst *i, const struct computation *c, int n, const enum dtype *types,
-                         struct body *b)
+static bool make_reducer(struct planner *pl, const struct inst *i, const struct computation *c,
+                         int n, const enum dtype *types, struct body *b)
 {
     enum dtype *args = new_types(pl, 2 * n);
     for (int k = 0; k < 2 * n; k++)
         args[k] = types[k % n];
-    *b = (struct body){.combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
+    *b = (struct body){
+        .combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
     if (!make_body(pl, i, c, b))
         return false;
     if (b->code)
@@ -138,7 +151,8 @@ static bool collective_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
     if (c->param_count != 2 || !shape_is_array(c->root->shape))
-        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode), "a variadic reduction");
+        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode),
+                         "a variadic reduction");
     enum dtype *type = new_types(pl, 1);
     *type = c->params[0]->shape->dtype;
     return make_reducer(pl, s->inst, c, 1, type, b);
@@ -171,13 +185,17 @@ static enum kern_combine find_select(const struct kern_tiles *tiles, const struc
     return KERN_CALL;
 }
 
-static bool make_predicate(struct planner *pl, const struct inst *i, const struct computation *c, int n, const enum dtype *args,
-                           struct body *b)
+static bool make_predicate(struct planner *pl, const struct inst *i, const struct computation *c,
+                           int n, const enum dtype *args, struct body *b)
 {
     enum dtype *result = new_types(pl, 1);
     *result = DT_PRED;
-    *b = (struct body){
-        .combine = KERN_CALL, .order = KERN_ORDER_CALL, .arg_count = n, .result_count = 1, .args = args, .results = result};
+    *b = (struct body){.combine = KERN_CALL,
+                       .order = KERN_ORDER_CALL,
+                       .arg_count = n,
+                       .result_count = 1,
+                       .args = args,
+                       .results = result};
     if (!make_body(pl, i, c, b))
         return false;
     if (b->code) {
@@ -202,18 +220,22 @@ static bool sort_body(struct planner *pl, struct step *s, struct body *b)
     return make_predicate(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), 2 * n, args, b);
 }
 
-/* The comparator of a custom call. The verifier does not look at it, so it may be something else: then there is no body. */
+/* The comparator of a custom call. The verifier does not look at it, so it may be something else:
+ * then there is no body. */
 static bool partial_reduce_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct inst *i = s->inst;
     const struct attr *a = inst_attr(i, A_CALLED_COMPUTATIONS);
-    const struct computation *c = a && a->v.computations.count == 1 ? a->v.computations.at[0] : NULL;
+    const struct computation *c =
+        a && a->v.computations.count == 1 ? a->v.computations.at[0] : NULL;
     int n = i->operand_count;
     enum dtype *args = new_types(pl, n);
-    bool fits = c && n % 2 == 0 && c->param_count == n && shape_is_scalar_of(c->root->shape, DT_PRED);
+    bool fits =
+        c && n % 2 == 0 && c->param_count == n && shape_is_scalar_of(c->root->shape, DT_PRED);
     for (int k = 0; k < n && fits; k++) {
         args[k] = i->operands[k / 2]->shape->dtype;
-        fits = shape_is_array(i->operands[k / 2]->shape) && shape_is_scalar_of(c->params[k]->shape, args[k]);
+        fits = shape_is_array(i->operands[k / 2]->shape) &&
+               shape_is_scalar_of(c->params[k]->shape, args[k]);
     }
     if (fits)
         return make_predicate(pl, i, c, n, args, b);
@@ -238,7 +260,8 @@ static bool map_body(struct planner *pl, struct step *s, struct body *b)
     for (int k = 0; k < i->operand_count; k++)
         args[k] = i->operands[k]->shape->dtype;
     *result = i->shape->dtype;
-    *b = (struct body){.arg_count = i->operand_count, .result_count = 1, .args = args, .results = result};
+    *b = (struct body){
+        .arg_count = i->operand_count, .result_count = 1, .args = args, .results = result};
     return make_body(pl, i, inst_computation(i, A_TO_APPLY), b);
 }
 

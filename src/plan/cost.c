@@ -1,10 +1,10 @@
 /*
- * cost.c: what an instruction costs, estimated from its shapes: arithmetic operations, and bytes that must be read and
- * written.
+ * cost.c: what an instruction costs, estimated from its shapes: arithmetic operations, and bytes
+ * that must be read and written.
  *
- * This is a model for comparing and for finding what is slow, not a count of what a kernel does. An elementwise function
- * counts as one operation per element, whichever it is; something that may be a view counts as reading and writing its
- * result once.
+ * This is a model for comparing and for finding what is slow, not a count of what a kernel does. An
+ * elementwise function counts as one operation per element, whichever it is; something that may be
+ * a view counts as reading and writing its result once.
  */
 #include "plan/plan.h"
 
@@ -55,7 +55,8 @@ static double of_conv(const struct inst *i)
 static double of_window(const struct inst *i)
 {
     const struct window w = inst_window(i);
-    double n = i->opcode == OP_SELECT_AND_SCATTER ? elements(operand(i, 1)) : elements(first_result(i));
+    double n =
+        i->opcode == OP_SELECT_AND_SCATTER ? elements(operand(i, 1)) : elements(first_result(i));
     for (int d = 0; d < w.rank; d++)
         n *= (double)w.dims[d].size;
     return n;
@@ -97,7 +98,8 @@ static double read_and_written(const struct inst *i)
 /* Of an update in place, or a scatter: the bytes that are written, read once and written once. */
 static double of_update(const struct inst *i, int update)
 {
-    return 2 * bytes(operand(i, update)) + (i->opcode == OP_SCATTER ? bytes(operand(i, update - 1)) : 0);
+    return 2 * bytes(operand(i, update)) +
+           (i->opcode == OP_SCATTER ? bytes(operand(i, update - 1)) : 0);
 }
 
 struct cost plan_cost_of_inst(const struct inst *i)
@@ -159,7 +161,9 @@ static bool costs_nothing(const struct step *s, int k, int j)
 struct cost plan_cost(const struct step *s)
 {
     if (s->callee_count > 0 || s->scalar)
-        return (struct cost){0, 0}; /* the called steps have costs of their own, or the cost depends on what happens */
+        return (struct cost){
+            0,
+            0}; /* the called steps have costs of their own, or the cost depends on what happens */
     if (s->fused_steps == 0)
         return plan_cost_of_inst(s->inst);
     struct cost all = {0, 0};

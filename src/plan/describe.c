@@ -18,7 +18,8 @@ static void put_body(struct buf *out, const struct body *b)
     else if (b->pick)
         buf_printf(out, "the %s with its index", b->pick->greatest ? "greatest" : "least");
     else if (b->code)
-        buf_printf(out, "bytecode of %d operations%s", b->code->op_count, b->lanes ? ", vectorized" : "");
+        buf_printf(out, "bytecode of %d operations%s", b->code->op_count,
+                   b->lanes ? ", vectorized" : "");
     else
         buf_printf(out, "a call of %%%.*s per element", STR_ARG(b->function->computation->name));
 }
@@ -30,10 +31,11 @@ static void put_order(struct buf *out, const struct body *b)
         buf_puts(out, "compared by ");
         put_body(out, b);
     } else if (b->keys) {
-        buf_printf(out, "%s by %s keys from bytecode of %d operations", way, dtype_spelling(b->key_type), b->keys->op_count);
+        buf_printf(out, "%s by %s keys from bytecode of %d operations", way,
+                   dtype_spelling(b->key_type), b->keys->op_count);
     } else {
-        buf_printf(out, "%s by operand %d, a %s%s", way, b->key, dtype_spelling(b->args[2 * b->key]),
-                   b->total_order ? " in total order" : "");
+        buf_printf(out, "%s by operand %d, a %s%s", way, b->key,
+                   dtype_spelling(b->args[2 * b->key]), b->total_order ? " in total order" : "");
     }
 }
 
@@ -62,11 +64,13 @@ static void put_callees(struct buf *out, const struct step *s)
         else
             buf_printf(out, "%%%.*s", STR_ARG(condition->computation->name));
         if (rest && rest->condition == condition->computation)
-            buf_printf(out, "; after the first iteration bytecode of %d operations", rest->code->op_count);
+            buf_printf(out, "; after the first iteration bytecode of %d operations",
+                       rest->code->op_count);
         return;
     }
     for (int k = 0; k < s->callee_count; k++)
-        buf_printf(out, "%s%%%.*s", k ? " or " : "calls ", STR_ARG(s->callees[k]->computation->name));
+        buf_printf(out, "%s%%%.*s", k ? " or " : "calls ",
+                   STR_ARG(s->callees[k]->computation->name));
 }
 
 void plan_describe(struct buf *out, const struct step *s)
@@ -89,7 +93,8 @@ void plan_describe(struct buf *out, const struct step *s)
     else if (s->callee_count > 0)
         put_callees(out, s);
     else if (i->opcode == OP_CUSTOM_CALL)
-        buf_printf(out, "%.*s%s", STR_ARG(inst_str(i, A_CUSTOM_CALL_TARGET)), s->foreign.entry ? ", not ours" : "");
+        buf_printf(out, "%.*s%s", STR_ARG(inst_str(i, A_CUSTOM_CALL_TARGET)),
+                   s->foreign.entry ? ", not ours" : "");
     if (out->size == after)
         out->size = before;
 }

@@ -26,10 +26,14 @@ void plan_gather_dims(const struct inst *i, struct kern_gather_dims *d)
     const bool reads = i->opcode == OP_GATHER;
     *d = (struct kern_gather_dims){0};
     d->offset_count = copy_dims(d->offset_dims, i, reads ? A_OFFSET_DIMS : A_UPDATE_WINDOW_DIMS);
-    d->collapsed_count = copy_dims(d->collapsed, i, reads ? A_COLLAPSED_SLICE_DIMS : A_INSERTED_WINDOW_DIMS);
-    d->map_count = copy_dims(d->start_index_map, i, reads ? A_START_INDEX_MAP : A_SCATTER_DIMS_TO_OPERAND_DIMS);
-    d->batching_count = copy_dims(d->operand_batching, i, reads ? A_OPERAND_BATCHING_DIMS : A_INPUT_BATCHING_DIMS);
-    copy_dims(d->indices_batching, i, reads ? A_START_INDICES_BATCHING_DIMS : A_SCATTER_INDICES_BATCHING_DIMS);
+    d->collapsed_count =
+        copy_dims(d->collapsed, i, reads ? A_COLLAPSED_SLICE_DIMS : A_INSERTED_WINDOW_DIMS);
+    d->map_count = copy_dims(d->start_index_map, i,
+                             reads ? A_START_INDEX_MAP : A_SCATTER_DIMS_TO_OPERAND_DIMS);
+    d->batching_count =
+        copy_dims(d->operand_batching, i, reads ? A_OPERAND_BATCHING_DIMS : A_INPUT_BATCHING_DIMS);
+    copy_dims(d->indices_batching, i,
+              reads ? A_START_INDICES_BATCHING_DIMS : A_SCATTER_INDICES_BATCHING_DIMS);
     copy_dims(d->slice_sizes, i, A_SLICE_SIZES); /* of a gather */
     d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
 }

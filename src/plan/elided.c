@@ -3,9 +3,9 @@
  * unless something is put in their place.
  *
  *   zero    zeros
- *   iota    what XLA's parser puts there: a 32-bit counter that runs on from constant to constant in
- *           the order of the text, its raw bits, masked to 0 and 1 in pred
- *   random  splitmix64 of the seed, the number of the constant and of the element, as io/random.c uses it
+ *   iota    what XLA's parser puts there: a 32-bit counter that runs on from constant to constant
+ * in the order of the text, its raw bits, masked to 0 and 1 in pred random  splitmix64 of the seed,
+ * the number of the constant and of the element, as io/random.c uses it
  */
 #include "plan/plan_priv.h"
 
@@ -85,9 +85,11 @@ static double unit_f64(uint64_t u) { return (double)(u >> 11) * 0x1p-52 - 1; }
 static void random_element(enum dtype t, char *out, uint64_t key, uint64_t i)
 {
     if (t == DT_C64) {
-        *(struct c64 *)(void *)out = (struct c64){unit_f32(mix64(key, 2 * i)), unit_f32(mix64(key, 2 * i + 1))};
+        *(struct c64 *)(void *)out =
+            (struct c64){unit_f32(mix64(key, 2 * i)), unit_f32(mix64(key, 2 * i + 1))};
     } else if (t == DT_C128) {
-        *(struct c128 *)(void *)out = (struct c128){unit_f64(mix64(key, 2 * i)), unit_f64(mix64(key, 2 * i + 1))};
+        *(struct c128 *)(void *)out =
+            (struct c128){unit_f64(mix64(key, 2 * i)), unit_f64(mix64(key, 2 * i + 1))};
     } else if (dtype_is_float(t)) {
         uint64_t u = mix64(key, i);
         float_store(t, out, t == DT_F64 ? unit_f64(u) : (double)unit_f32(u));

@@ -1,6 +1,7 @@
 /*
- * function.c: which steps does a computation become? Values are flattened to their array leaves, and dead code is
- * left out. Here the passes are called, one after the other; see build_function at the end.
+ * function.c: which steps does a computation become? Values are flattened to their array leaves,
+ * and dead code is left out. Here the passes are called, one after the other; see build_function at
+ * the end.
  */
 #include "plan/plan_priv.h"
 
@@ -35,10 +36,11 @@ struct leaves plan_operands(struct build *b, const struct inst *i, int **starts)
     return out;
 }
 
-struct step *plan_emit(struct build *b, const struct inst *i, struct leaves operands, const int *starts,
-                       const struct shape *result, struct leaves *out)
+struct step *plan_emit(struct build *b, const struct inst *i, struct leaves operands,
+                       const int *starts, const struct shape *result, struct leaves *out)
 {
-    struct step s = {.inst = i, .operand_count = operands.count, .operands = operands.at, .starts = starts};
+    struct step s = {
+        .inst = i, .operand_count = operands.count, .operands = operands.at, .starts = starts};
     if (!plan_leaf_shapes(b->pl, i, result, &s.result_count, &s.shapes))
         return NULL;
     int *results = ARENA_ARRAY(build_arena(b), int, s.result_count);
@@ -72,7 +74,8 @@ static bool add_condition(struct build *b, struct step *s)
 static bool add_callees(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
-    struct computation *c = inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
+    struct computation *c =
+        inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
     if (i->opcode != OP_CONDITIONAL) {
         s->callees = ARENA_ARRAY(build_arena(b), struct function *, 2);
         s->termination = i->opcode == OP_WHILE ? plan_termination(b->pl, i) : NULL;
@@ -106,8 +109,8 @@ static bool add_onnx_loop(struct build *b, struct step *s)
     return true;
 }
 
-/* Like XLA's, the verifier accepts some operations on types for which the specification gives them no meaning: shifts of
- * floats, the remainder of complex numbers. */
+/* Like XLA's, the verifier accepts some operations on types for which the specification gives them
+ * no meaning: shifts of floats, the remainder of complex numbers. */
 static bool find_tile(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
@@ -136,7 +139,8 @@ static const struct scalar_code *find_scalar(struct planner *pl, const struct in
     return k->code;
 }
 
-/* The key of an rng instruction's stream, from the seed and the names, which survive printing and editing. */
+/* The key of an rng instruction's stream, from the seed and the names, which survive printing and
+ * editing. */
 static uint64_t rng_key(const struct inst *i, uint64_t seed)
 {
     const struct str computation = i->parent->name;
@@ -150,7 +154,9 @@ bool plan_prepare(struct build *b, struct step *s)
     case OP_CALL:
     case OP_FUSION:
     case OP_WHILE:
-    case OP_CONDITIONAL: s->scalar = find_scalar(b->pl, s->inst); return s->scalar || add_callees(b, s);
+    case OP_CONDITIONAL:
+        s->scalar = find_scalar(b->pl, s->inst);
+        return s->scalar || add_callees(b, s);
     case OP_SCAN: return add_callees(b, s);
     case OP_CUSTOM_CALL:
         s->foreign = plan_foreign(b->pl->p, s->inst, false);
@@ -178,8 +184,8 @@ bool plan_prepare(struct build *b, struct step *s)
 /* ---- asynchronous operations: all their work is done at the start ---- */
 
 /* Operands, then the results, then contexts without meaning. */
-static void start_leaves(struct build *b, const struct shape *s, struct leaves operands, struct leaves results,
-                         struct leaves *out)
+static void start_leaves(struct build *b, const struct shape *s, struct leaves operands,
+                         struct leaves results, struct leaves *out)
 {
     int n = (int)leaf_count(s), j = 0;
     *out = (struct leaves){n, ARENA_ARRAY(&b->pl->scratch, int, n)};
@@ -190,7 +196,8 @@ static void start_leaves(struct build *b, const struct shape *s, struct leaves o
         out->at[j++] = results.at[k];
     for (int e = 2; e < s->count; e++)
         if (j < n && !shape_is_tuple(s->elements[e]))
-            out->at[j++] = shape_is_array(s->elements[e]) ? plan_zero(b->pl, s->elements[e]) : NO_VALUE;
+            out->at[j++] =
+                shape_is_array(s->elements[e]) ? plan_zero(b->pl, s->elements[e]) : NO_VALUE;
     while (j < n)
         out->at[j++] = NO_VALUE;
 }
@@ -213,7 +220,8 @@ static const struct inst *async_first(const struct inst *i)
     return i;
 }
 
-/* Operands may arrive bit by bit, in start and updates; the computation runs once all of them are there. */
+/* Operands may arrive bit by bit, in start and updates; the computation runs once all of them are
+ * there. */
 static bool plan_async(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
@@ -293,7 +301,9 @@ bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
     case OP_CONSTANT: return plan_constant(b->pl, i, i->literal, out);
     case OP_ASYNC_START:
     case OP_ASYNC_UPDATE: return plan_async(b, i, out);
-    case OP_ASYNC_DONE: return *out = leaves_component(i->operands[0]->shape, b->env[i->operands[0]->index], 1), true;
+    case OP_ASYNC_DONE:
+        return *out = leaves_component(i->operands[0]->shape, b->env[i->operands[0]->index], 1),
+               true;
     case OP_ALL_GATHER_START:
     case OP_COLLECTIVE_PERMUTE_START: return plan_pair_start(b, i, out);
     case OP_CALL:
@@ -320,7 +330,8 @@ static bool plan_params(struct build *b, const struct computation *c)
         if (!plan_leaf_shapes(b->pl, c->params[k], c->params[k]->shape, &count, &shapes))
             return false;
         fresh_values(b, shapes, count, params + n);
-        b->env[c->params[k]->index] = (struct leaves){count, ARENA_DUP(&b->pl->scratch, params + n, count)};
+        b->env[c->params[k]->index] =
+            (struct leaves){count, ARENA_DUP(&b->pl->scratch, params + n, count)};
         for (int j = 0; j < count; j++)
             all[n++] = shapes[j];
     }
@@ -370,11 +381,13 @@ static struct function *new_function(struct planner *pl, const struct computatio
     return f;
 }
 
-/* What is read after the steps: by the function's caller, and by the scalar program for the rest of its loop. */
+/* What is read after the steps: by the function's caller, and by the scalar program for the rest of
+ * its loop. */
 static struct leaves read_from_outside(struct build *b, struct leaves results)
 {
     int kept = b->rest ? b->rest->kept_count : 0;
-    struct leaves all = {results.count + kept, ARENA_ARRAY(&b->pl->scratch, int, results.count + kept)};
+    struct leaves all = {results.count + kept,
+                         ARENA_ARRAY(&b->pl->scratch, int, results.count + kept)};
     for (int k = 0; k < all.count; k++)
         all.at[k] = k < results.count ? results.at[k] : b->rest->kept[k - results.count];
     return all;
@@ -387,11 +400,13 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
     int count;
     b.env = ARENA_ARRAY(&pl->scratch, struct leaves, c->inst_count);
     map_init(&b.same, &pl->scratch);
-    if (!plan_params(&b, c) || !plan_steps(&b, c) || !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
+    if (!plan_params(&b, c) || !plan_steps(&b, c) ||
+        !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
         return false;
     if (plan_optimises(pl))
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
-    if ((pl->depth > 1 ? plan_optimises(pl) : plan_keeps(pl)) && !plan_split(&b, b.env[c->root->index]))
+    if ((pl->depth > 1 ? plan_optimises(pl) : plan_keeps(pl)) &&
+        !plan_split(&b, b.env[c->root->index]))
         return false;
     if (pl->depth > 1 && !plan_observes(pl))
         plan_once(pl, f, b.value_count, b.env[c->root->index]);
@@ -405,7 +420,8 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
     return true;
 }
 
-struct function *plan_function(struct planner *pl, const struct inst *caller, const struct computation *c)
+struct function *plan_function(struct planner *pl, const struct inst *caller,
+                               const struct computation *c)
 {
     struct function **known = &pl->by_computation[c->index];
     if (*known)

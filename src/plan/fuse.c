@@ -1,32 +1,35 @@
 /*
- * fuse.c: which steps become one loop (kern/fused.c)? Steps that feed each other do: their values go from op to op in
- * tiles, and only what others read becomes an array. The steps in question are elementwise ones, reductions of the
- * innermost dimensions, broadcasts of the results of such reductions, and reshapes that only add or drop dimensions of size
- * 1.
+ * fuse.c: which steps become one loop (kern/fused.c)? Steps that feed each other do: their values
+ * go from op to op in tiles, and only what others read becomes an array. The steps in question are
+ * elementwise ones, reductions of the innermost dimensions, broadcasts of the results of such
+ * reductions, and reshapes that only add or drop dimensions of size 1.
  *
- * Going from the last step to the first, a step joins the group that reads its value first, if it fits the group's rows and
- * elements. Other readers of the value then read one more result of that group. A group runs where its last step stands.
- * Its other steps thus run later than they stand; this must not keep an array alive that a step in between wants to change
- * in place.
+ * Going from the last step to the first, a step joins the group that reads its value first, if it
+ * fits the group's rows and elements. Other readers of the value then read one more result of that
+ * group. A group runs where its last step stands. Its other steps thus run later than they stand;
+ * this must not keep an array alive that a step in between wants to change in place.
  */
 #include "plan/fuse.h"
 
 enum { NOBODY = -1 };
 enum {
-    MOST_STEPS = 48,       /* with two ops for most of them there are still fewer than KERN_FUSED_OPS */
-    MOST_COLUMNS = 1 << 16 /* longest row that is buffered while its fold is made; rows should stay in the caches */
+    MOST_STEPS = 48, /* with two ops for most of them there are still fewer than KERN_FUSED_OPS */
+    MOST_COLUMNS = 1 << 16 /* longest row that is buffered while its fold is made; rows should stay
+                              in the caches */
 };
 
 struct fusing {
     struct planner *pl;
     struct function *f;
-    struct fuse_group **groups;  /* by step that is last in it */
-    int *root;                   /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be in one */
-    int *next;                   /* by step: the one after it in its group; meaningless for the last */
-    int *reader;                 /* by value: the first group that reads it, or NOBODY */
-    int *next_array;             /* by value: the first group, step or result that needs it as an array; INT_MAX: none */
-    int *next_other;             /* by value: the first step known to read it outside of any group */
-    bool *from_fold;             /* by value: it is made, element by element, from the result of a reduction */
+    struct fuse_group **groups; /* by step that is last in it */
+    int *root; /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be
+                  in one */
+    int *next; /* by step: the one after it in its group; meaningless for the last */
+    int *reader;     /* by value: the first group that reads it, or NOBODY */
+    int *next_array; /* by value: the first group, step or result that needs it as an array;
+                        INT_MAX: none */
+    int *next_other; /* by value: the first step known to read it outside of any group */
+    bool *from_fold; /* by value: it is made, element by element, from the result of a reduction */
     enum fuse_role *roles;       /* by step */
     const struct shape **shapes; /* by value */
 };
@@ -57,7 +60,8 @@ static bool same_dims(const struct shape *a, const struct shape *b)
     return prefix_rank(a, rank, dims) == rank;
 }
 
-/* How many dimensions come before the inner ones, which must be the last (those of size 1 aside); else -1. */
+/* How many dimensions come before the inner ones, which must be the last (those of size 1 aside);
+ * else -1. */
 static int split_at(const struct shape *s, const bool *inner)
 {
     int rank = 0;
@@ -100,7 +104,8 @@ static bool is_elementwise(const struct step *s)
     bool ok = s->tile_result == out->dtype;
     for (int k = 0; k < s->operand_count && ok; k++) {
         const struct shape *x = i->operands[k]->shape;
-        ok = s->operands[k] != NO_VALUE && x->dtype == fuse_operand_type(s, k) && (x->rank == 0 || same_dims(x, out));
+        ok = s->operands[k] != NO_VALUE && x->dtype == fuse_operand_type(s, k) &&
+             (x->rank == 0 || same_dims(x, out));
     }
     return ok;
 }
@@ -109,8 +114,9 @@ static bool is_fold(const struct step *s)
 {
     const struct inst *i = s->inst;
     int64_t elements;
-    return i->opcode == OP_REDUCE && i->operand_count == 2 && s->operand_count == 2 && s->operands[0] != NO_VALUE &&
-           s->operands[1] != NO_VALUE && shape_elements(i->operands[0]->shape, &elements) && elements > 0 &&
+    return i->opcode == OP_REDUCE && i->operand_count == 2 && s->operand_count == 2 &&
+           s->operands[0] != NO_VALUE && s->operands[1] != NO_VALUE &&
+           shape_elements(i->operands[0]->shape, &elements) && elements > 0 &&
            i->operands[1]->shape->dtype == s->bodies->args[0] && split_of(i) >= 0 &&
            !same_dims(i->operands[0]->shape, s->shapes[0]) &&
            kern_can_fold(s->bodies->combine, i->operands[0]->shape->dtype, s->bodies->args[0]);
@@ -121,7 +127,8 @@ static enum fuse_role role_of(const struct step *s)
     const struct inst *i = s->inst;
     if (s->result_count != 1 || s->results[0] == NO_VALUE || s->shapes[0]->rank > VIEW_MAX_RANK)
         return FUSE_NOT;
-    const bool moves = (i->opcode == OP_RESHAPE || i->opcode == OP_BROADCAST) && s->operand_count == 1 && s->operands[0] >= 0 &&
+    const bool moves = (i->opcode == OP_RESHAPE || i->opcode == OP_BROADCAST) &&
+                       s->operand_count == 1 && s->operands[0] >= 0 &&
                        s->shapes[0]->dtype == i->operands[0]->shape->dtype;
     if (moves && same_dims(s->shapes[0], i->operands[0]->shape))
         return i->opcode == OP_RESHAPE || split_of(i) >= 0 ? FUSE_RENAME : FUSE_NOT;
@@ -165,8 +172,9 @@ static bool begins(const int64_t *dims, int rank, const int64_t *first, int coun
     return count <= rank && memcmp(dims, first, (size_t)count * sizeof *dims) == 0;
 }
 
-/* The dimensions of `s` must be the group's, and the first ones of them its rows. A group that has no rows yet gets them
- * here: the values it has so far are its elements, or, when they are fewer, its rows. */
+/* The dimensions of `s` must be the group's, and the first ones of them its rows. A group that has
+ * no rows yet gets them here: the values it has so far are its elements, or, when they are fewer,
+ * its rows. */
 static bool set_rows(struct fusing *z, struct fuse_group *g, const struct shape *s, int rows)
 {
     int64_t dims[VIEW_MAX_RANK];
@@ -199,8 +207,9 @@ static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, e
     case FUSE_APPLY:
     case FUSE_RENAME: return rank == g->rank || (rank >= 0 && rank == g->row_rank);
     case FUSE_REPEAT:
-        return z->from_fold[s->operands[0]] && rank == g->rank && set_rows(z, g, s->shapes[0], split_of(s->inst)) &&
-               columns_of(g) > 0 && columns_of(g) <= MOST_COLUMNS;
+        return z->from_fold[s->operands[0]] && rank == g->rank &&
+               set_rows(z, g, s->shapes[0], split_of(s->inst)) && columns_of(g) > 0 &&
+               columns_of(g) <= MOST_COLUMNS;
     case FUSE_FOLD:
         return (rank == g->rank || rank == g->row_rank) && rank == split_of(s->inst) &&
                set_rows(z, g, s->inst->operands[0]->shape, rank);
@@ -214,7 +223,8 @@ static bool add_result(const struct fusing *z, struct fuse_group *g, int k)
     const struct step *s = &z->f->steps[k];
     if (z->next_array[s->results[0]] == INT_MAX)
         return true;
-    if (g->out_count == KERN_FUSED_RESULTS || s->once != ONCE_NOT || (z->roles[k] != FUSE_APPLY && z->roles[k] != FUSE_FOLD))
+    if (g->out_count == KERN_FUSED_RESULTS || s->once != ONCE_NOT ||
+        (z->roles[k] != FUSE_APPLY && z->roles[k] != FUSE_FOLD))
         return false;
     g->outs[g->out_count++] = k;
     return true;
@@ -226,7 +236,8 @@ static bool join(struct fusing *z, int k, int root)
     struct fuse_group g = *z->groups[root];
     if (z->next_array[s->results[0]] <= root || !add_result(z, &g, k))
         return false;
-    if (g.steps == MOST_STEPS || s->once != z->f->steps[root].once || !may_move(z, k, root) || !fits(z, &g, s, z->roles[k]))
+    if (g.steps == MOST_STEPS || s->once != z->f->steps[root].once || !may_move(z, k, root) ||
+        !fits(z, &g, s, z->roles[k]))
         return false;
     g.leaves[fuse_find_leaf(&g, s->results[0])] = g.leaves[g.leaf_count - 1];
     g.leaf_count--;
@@ -256,7 +267,8 @@ static void place(struct fusing *z, int k)
     int64_t dims[VIEW_MAX_RANK];
     struct fuse_group *g = ARENA_NEW(&z->pl->scratch, struct fuse_group);
     *g = (struct fuse_group){.steps = 1, .work = 1, .first = k, .out_count = 1, .outs = {k}};
-    g->rank = g->row_rank = squeeze(role == FUSE_FOLD ? s->inst->operands[0]->shape : s->shapes[0], dims);
+    g->rank = g->row_rank =
+        squeeze(role == FUSE_FOLD ? s->inst->operands[0]->shape : s->shapes[0], dims);
     g->dims = ARENA_DUP(&z->pl->scratch, dims, g->rank);
     if (role == FUSE_FOLD)
         g->row_rank = split_of(s->inst);
@@ -319,7 +331,8 @@ static int repeated_element(const struct function *f, int k)
 {
     const struct step *s = &f->steps[k];
     if (s->inst->opcode != OP_BROADCAST || s->operand_count != 1 || s->operands[0] == NO_VALUE ||
-        s->inst->operands[0]->shape->rank > 0 || s->inst->operands[0]->shape->dtype != s->shapes[0]->dtype)
+        s->inst->operands[0]->shape->rank > 0 ||
+        s->inst->operands[0]->shape->dtype != s->shapes[0]->dtype)
         return NO_VALUE;
     return s->operands[0];
 }
@@ -339,9 +352,10 @@ static void read_elements(struct planner *pl, struct function *f, const int *mak
     }
 }
 
-/* Makes elementwise steps read single elements instead of their broadcasts, and drops the broadcasts that nobody reads any
- * more. */
-static void drop_broadcasts(struct planner *pl, struct function *f, int value_count, struct leaves results)
+/* Makes elementwise steps read single elements instead of their broadcasts, and drops the
+ * broadcasts that nobody reads any more. */
+static void drop_broadcasts(struct planner *pl, struct function *f, int value_count,
+                            struct leaves results)
 {
     int *maker = ARENA_ARRAY(&pl->scratch, int, value_count);
     bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count);
@@ -399,7 +413,8 @@ static bool make_group(struct fusing *z, int root)
     return fuse_make(z->pl, g, leaves, steps, roles, outs, &z->f->steps[root]);
 }
 
-/* A single elementwise step becomes a loop when it is large: fused loops are better at moving much data. */
+/* A single elementwise step becomes a loop when it is large: fused loops are better at moving much
+ * data. */
 static bool is_worth_while(const struct fusing *z, int root)
 {
     enum { LARGE = 1 << 16 };

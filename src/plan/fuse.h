@@ -1,5 +1,6 @@
 /*
- * fuse.h: what fuse.c, which groups steps, and fuse_ops.c, which turns a group into one step, share. Private to plan/.
+ * fuse.h: what fuse.c, which groups steps, and fuse_ops.c, which turns a group into one step,
+ * share. Private to plan/.
  */
 #ifndef HLO_PLAN_FUSE_H
 #define HLO_PLAN_FUSE_H
@@ -17,9 +18,10 @@ enum fuse_role {
 
 /* A chain of steps, from `first` on, that will become one: the last of them. */
 struct fuse_group {
-    int steps, work, first; /* number of steps; how many of them compute something; the first of them */
-    int rank, row_rank;     /* as of struct kern_fused */
-    const int64_t *dims;    /* but for those of size 1 */
+    int steps, work,
+        first;          /* number of steps; how many of them compute something; the first of them */
+    int rank, row_rank; /* as of struct kern_fused */
+    const int64_t *dims; /* but for those of size 1 */
     int leaf_count;
     int leaves[KERN_FUSED_VIEWS]; /* values from outside, each once */
     int out_count;
@@ -46,8 +48,10 @@ struct fuse_leaf {
     int rank; /* without dimensions of size 1 */
 };
 
-/* Makes `to`, the last step of the group, do the work of all; false when that takes too many ops. */
-bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves, const struct step *const *steps,
-               const enum fuse_role *roles, const struct step *const *outs, struct step *to);
+/* Makes `to`, the last step of the group, do the work of all; false when that takes too many ops.
+ */
+bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
+               const struct step *const *steps, const enum fuse_role *roles,
+               const struct step *const *outs, struct step *to);
 
 #endif

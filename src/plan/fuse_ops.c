@@ -1,24 +1,29 @@
 /*
- * fuse_ops.c: turns a group of steps into one: its steps become ops of a fused loop, whose values share tiles when they
- * don't live at the same time.
+ * fuse_ops.c: turns a group of steps into one: its steps become ops of a fused loop, whose values
+ * share tiles when they don't live at the same time.
  *
- * Inside a loop, bf16 and f16 numbers are held as f32. What each op would round to the narrow type, only for the next op to
- * widen it again, is rounded once, or not at all where the op's result is exact in the narrow type. So a value may have two
- * forms, its own and the wide one; each is made when something asks for it. (A NaN's payload survives ops that need no
- * rounding; a conversion after each op would lose it.)
+ * Inside a loop, bf16 and f16 numbers are held as f32. What each op would round to the narrow type,
+ * only for the next op to widen it again, is rounded once, or not at all where the op's result is
+ * exact in the narrow type. So a value may have two forms, its own and the wide one; each is made
+ * when something asks for it. (A NaN's payload survives ops that need no rounding; a conversion
+ * after each op would lose it.)
  */
 #include "plan/fuse.h"
 
 enum { NONE = -1, MOST_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
-/* A value of the plan within the loop: the number of each form; NONE as long as that form isn't made. */
+/* A value of the plan within the loop: the number of each form; NONE as long as that form isn't
+ * made. */
 struct held {
     int value; /* of the plan */
     enum dtype type;
-    bool rows, rounded; /* `rounded`: its wide form was rounded, so that any NaN has become the type's own NaN */
+    bool rows, rounded; /* `rounded`: its wide form was rounded, so that any NaN has become the
+                           type's own NaN */
     int own, wide;
-    struct held *source;  /* NULL, or a value that was held narrow and whose wide form is this value */
-    struct held *repeats; /* NULL, or a value of rows, each of whose elements fills a whole row of this one */
+    struct held
+        *source; /* NULL, or a value that was held narrow and whose wide form is this value */
+    struct held *repeats; /* NULL, or a value of rows, each of whose elements fills a whole row of
+                             this one */
 };
 
 /* An op that has no tile yet: `out` is its own number, views and ops counted together. */
@@ -64,10 +69,13 @@ static int emit(struct making *m, struct kern_fused_op op, const int *args, size
     return out;
 }
 
-static int emit_apply(struct making *m, kern_tile_fn *fn, bool rows, int count, const int *args, enum dtype type)
+static int emit_apply(struct making *m, kern_tile_fn *fn, bool rows, int count, const int *args,
+                      enum dtype type)
 {
-    return emit(m, (struct kern_fused_op){.fn = fn, .kind = KERN_FUSED_APPLY, .rows = rows, .arg_count = (uint8_t)count}, args,
-                dtype_bytes(type));
+    return emit(m,
+                (struct kern_fused_op){
+                    .fn = fn, .kind = KERN_FUSED_APPLY, .rows = rows, .arg_count = (uint8_t)count},
+                args, dtype_bytes(type));
 }
 
 /* ---- the forms of values ---- */
@@ -80,15 +88,18 @@ static struct held *form_of(struct making *m, int value)
     return NULL;
 }
 
-static struct held *add_form(struct making *m, int value, enum dtype type, bool rows, int own, int wide)
+static struct held *add_form(struct making *m, int value, enum dtype type, bool rows, int own,
+                             int wide)
 {
-    m->forms[m->form_count] = (struct held){.value = value, .type = type, .rows = rows, .own = own, .wide = wide};
+    m->forms[m->form_count] =
+        (struct held){.value = value, .type = type, .rows = rows, .own = own, .wide = wide};
     return &m->forms[m->form_count++];
 }
 
 static int emit_repeat(struct making *m, int arg, enum dtype type)
 {
-    return emit(m, (struct kern_fused_op){.kind = KERN_FUSED_REPEAT, .arg_count = 1}, &arg, dtype_bytes(type));
+    return emit(m, (struct kern_fused_op){.kind = KERN_FUSED_REPEAT, .arg_count = 1}, &arg,
+                dtype_bytes(type));
 }
 
 static int wide(struct making *m, struct held *f);
@@ -101,7 +112,8 @@ static int own(struct making *m, struct held *f)
         f->own = emit_repeat(m, own(m, f->repeats), f->type);
     } else if (f->own == NONE) {
         kern_tile_fn *fn = f->rounded ? m->pl->tiles->shorten(f->type) : NULL;
-        f->own = emit_apply(m, fn ? fn : m->pl->tiles->convert(f->type, DT_F32), f->rows, 1, &f->wide, f->type);
+        f->own = emit_apply(m, fn ? fn : m->pl->tiles->convert(f->type, DT_F32), f->rows, 1,
+                            &f->wide, f->type);
     }
     return f->own;
 }
@@ -111,13 +123,15 @@ static int wide(struct making *m, struct held *f)
     if (f->wide == NONE && f->repeats)
         f->wide = emit_repeat(m, wide(m, f->repeats), DT_F32);
     else if (f->wide == NONE)
-        f->wide = emit_apply(m, m->pl->tiles->convert(DT_F32, f->type), f->rows, 1, &f->own, DT_F32);
+        f->wide =
+            emit_apply(m, m->pl->tiles->convert(DT_F32, f->type), f->rows, 1, &f->own, DT_F32);
     return f->wide;
 }
 
 /* ---- elementwise steps ---- */
 
-/* Whether the op, computed in f32 on numbers of a narrow type, gives numbers of that type without rounding. */
+/* Whether the op, computed in f32 on numbers of a narrow type, gives numbers of that type without
+ * rounding. */
 static bool is_exact(enum opcode op)
 {
     switch (op) {
@@ -147,13 +161,15 @@ static int gather_args(struct making *m, const struct step *s, int *args, bool a
     return s->operand_count;
 }
 
-/* A conversion that changes no bits: between f32 and a type that is held as f32, or between two such types. */
+/* A conversion that changes no bits: between f32 and a type that is held as f32, or between two
+ * such types. */
 static bool rename_form(struct making *m, const struct step *s, bool rows)
 {
     struct held *x = form_of(m, s->operands[0]);
     const enum dtype from = s->tile_type, to = s->tile_result;
     const bool converts = s->inst->opcode == OP_CONVERT || s->inst->opcode == OP_COPY;
-    if (!converts || (from != DT_F32 && !is_held_wide(from)) || (to != DT_F32 && !is_held_wide(to)) || from == DT_F32)
+    if (!converts || (from != DT_F32 && !is_held_wide(from)) ||
+        (to != DT_F32 && !is_held_wide(to)) || from == DT_F32)
         return false;
     if (to != DT_F32 && to != from)
         return false;
@@ -180,19 +196,21 @@ static bool is_read_narrow(const struct making *m, int value, enum dtype t)
         const struct step *s = m->steps[k];
         const enum opcode op = s->inst->opcode;
         for (int j = 0; j < s->operand_count; j++)
-            if (s->operands[j] == value && op != OP_CONVERT && op != OP_REDUCE && op != OP_RESHAPE && !is_arithmetic(s, t))
+            if (s->operands[j] == value && op != OP_CONVERT && op != OP_REDUCE &&
+                op != OP_RESHAPE && !is_arithmetic(s, t))
                 return false;
     }
     return true;
 }
 
-/* Whether an operation can take its operands as they lie in tiles. One operand may be a single element, of everything or of
- * each row. */
+/* Whether an operation can take its operands as they lie in tiles. One operand may be a single
+ * element, of everything or of each row. */
 static bool make_direct(struct making *m, const struct step *s, bool rows)
 {
     unsigned single = 0, by_row = 0;
     int args[2];
-    if (rows || !is_arithmetic(s, s->tile_type) || !m->pl->tiles->direct(op_spelling(s->inst->opcode), s->tile_type, 0) ||
+    if (rows || !is_arithmetic(s, s->tile_type) ||
+        !m->pl->tiles->direct(op_spelling(s->inst->opcode), s->tile_type, 0) ||
         !is_read_narrow(m, s->results[0], s->tile_type))
         return false;
     for (unsigned k = 0; k < 2; k++) {
@@ -209,8 +227,11 @@ static bool make_direct(struct making *m, const struct step *s, bool rows)
         struct held *f = form_of(m, s->operands[k]);
         args[k] = own(m, by_row >> k & 1 ? f->repeats : f);
     }
-    const int out = emit(m, (struct kern_fused_op){.fn = fn, .kind = KERN_FUSED_APPLY, .by_row = (uint8_t)by_row, .arg_count = 2},
-                         args, dtype_bytes(s->tile_type));
+    const int out =
+        emit(m,
+             (struct kern_fused_op){
+                 .fn = fn, .kind = KERN_FUSED_APPLY, .by_row = (uint8_t)by_row, .arg_count = 2},
+             args, dtype_bytes(s->tile_type));
     add_form(m, s->results[0], s->tile_result, rows, out, NONE);
     return true;
 }
@@ -229,16 +250,20 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
         fn = m->pl->tiles->rounded(NULL, s->tile_result);
     if (fn) { /* on f32 throughout */
         const int n = gather_args(m, s, args, from_wide);
-        kern_tile_fn *rounded = to_wide ? m->pl->tiles->rounded(op_spelling(i->opcode), s->tile_result) : NULL;
-        int out = emit_apply(m, rounded ? rounded : fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
+        kern_tile_fn *rounded =
+            to_wide ? m->pl->tiles->rounded(op_spelling(i->opcode), s->tile_result) : NULL;
+        int out =
+            emit_apply(m, rounded ? rounded : fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
         if (to_wide && !rounded && i->opcode != OP_CONVERT && !is_exact(i->opcode))
             out = emit_apply(m, m->pl->tiles->rounded(NULL, s->tile_result), rows, 1, &out, DT_F32);
-        struct held *made = add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out, to_wide ? out : NONE);
+        struct held *made = add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out,
+                                     to_wide ? out : NONE);
         made->rounded = to_wide && !(i->opcode != OP_CONVERT && is_exact(i->opcode));
         return;
     }
     const int n = gather_args(m, s, args, false);
-    add_form(m, s->results[0], s->tile_result, rows, emit_apply(m, s->tile, rows, n, args, s->tile_result), NONE);
+    add_form(m, s->results[0], s->tile_result, rows,
+             emit_apply(m, s->tile, rows, n, args, s->tile_result), NONE);
 }
 
 /* ---- the others ---- */
@@ -283,8 +308,11 @@ static void make_fold(struct making *m, const struct step *s)
     struct kern_fold *fold = ARENA_NEW(&m->pl->p->arena, struct kern_fold);
     const enum dtype type = s->shapes[0]->dtype;
     *fold = (struct kern_fold){body->combine, as_wide ? DT_F32 : x->type, body->args[0], type};
-    struct kern_fused_op op = {
-        .kind = KERN_FUSED_FOLD, .fold = fold, .rows = true, .arg_count = 2, .cell = (uint8_t)m->fold_count++};
+    struct kern_fused_op op = {.kind = KERN_FUSED_FOLD,
+                               .fold = fold,
+                               .rows = true,
+                               .arg_count = 2,
+                               .cell = (uint8_t)m->fold_count++};
     const int out = emit(m, op, args, dtype_bytes(type));
     add_form(m, s->results[0], type, true, out, NONE);
 }
@@ -324,8 +352,8 @@ static int find_squares(const struct making *m, const struct kern_fused_op *op, 
         columns *= m->g->dims[d];
     const struct kern_fused_op *by = &m->ops[at];
     kern_tile_fn *multiply = m->pl->tiles->direct("multiply", DT_BF16, 0);
-    return multiply && by->fn == multiply && m->args[at][0] == m->args[at][1] && !by->once && by->result < 0 &&
-                   columns >= KERN_SQUARES_FROM && count_readers(m, args[0]) == 1
+    return multiply && by->fn == multiply && m->args[at][0] == m->args[at][1] && !by->once &&
+                   by->result < 0 && columns >= KERN_SQUARES_FROM && count_readers(m, args[0]) == 1
                ? at
                : -1;
 }
@@ -358,8 +386,9 @@ static int take_tile(bool *busy, int *count)
     return t;
 }
 
-/* Chooses tiles for the results of ops. An op may write over an operand whose numbers are as wide as its own, but not over
- * the operand that chooses between others (a select's predicate): then it gets a tile that none of its arguments has. */
+/* Chooses tiles for the results of ops. An op may write over an operand whose numbers are as wide
+ * as its own, but not over the operand that chooses between others (a select's predicate): then it
+ * gets a tile that none of its arguments has. */
 static int choose_tiles(struct making *m)
 {
     const int views = m->g->leaf_count;
@@ -396,7 +425,8 @@ static void add_leaves(struct making *m, const struct fuse_leaf *leaves)
 {
     const struct fuse_group *g = m->g;
     for (int k = 0; k < g->leaf_count; k++) {
-        const bool rows = leaves[k].rank == g->row_rank && leaves[k].rank < g->rank && leaves[k].rank > 0;
+        const bool rows =
+            leaves[k].rank == g->row_rank && leaves[k].rank < g->rank && leaves[k].rank > 0;
         add_form(m, g->leaves[k], leaves[k].type, rows, k, NONE);
         m->fixed[k] = leaves[k].rank == 0;
         if (dtype_bytes(leaves[k].type) > m->width)
@@ -427,8 +457,10 @@ static void make_ops(struct making *m, const struct step *const *steps, const en
     }
 }
 
-/* The op that makes a value writes it straight to where the result belongs, unless other ops read it or it is a leaf. */
-static void make_result(struct making *m, const struct step *s, int number, struct kern_fused_result *result)
+/* The op that makes a value writes it straight to where the result belongs, unless other ops read
+ * it or it is a leaf. */
+static void make_result(struct making *m, const struct step *s, int number,
+                        struct kern_fused_result *result)
 {
     const int views = m->g->leaf_count;
     struct held *f = form_of(m, s->results[0]);
@@ -444,11 +476,13 @@ static void make_result(struct making *m, const struct step *s, int number, stru
     struct kern_fused_op *op = &m->ops[v - views];
     op->result = (int8_t)number;
     op->once = m->fixed[v] = false;
-    op->late |= op->rows && op->kind != KERN_FUSED_FOLD; /* a fold knows by itself when it is done */
+    op->late |=
+        op->rows && op->kind != KERN_FUSED_FOLD; /* a fold knows by itself when it is done */
     *result = (struct kern_fused_result){.rows = f->rows, .width = dtype_bytes(f->type)};
 }
 
-/* Leaves that no op reads after the op that makes a result: the result may take over their storage. */
+/* Leaves that no op reads after the op that makes a result: the result may take over their storage.
+ */
 static void find_room(const struct making *m, struct kern_fused_result *results)
 {
     for (int k = 0; k < m->op_count; k++) {
@@ -485,8 +519,9 @@ static void set_values(struct making *m, const struct step *const *outs, struct 
     to->operand_count = m->g->leaf_count;
 }
 
-bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves, const struct step *const *steps,
-               const enum fuse_role *roles, const struct step *const *outs, struct step *to)
+bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
+               const struct step *const *steps, const enum fuse_role *roles,
+               const struct step *const *outs, struct step *to)
 {
     struct arena *keep = &pl->p->arena;
     struct making *m = ARENA_NEW(&pl->scratch, struct making);

@@ -1,9 +1,10 @@
 /*
- * inline.c: calls inlined: the instructions of a called computation become steps of the caller, so that fusing, merging and
- * liveness see through the call, and nothing is passed at run time. Messages still name the instruction that failed, since
- * a step keeps its instruction.
+ * inline.c: calls inlined: the instructions of a called computation become steps of the caller, so
+ * that fusing, merging and liveness see through the call, and nothing is passed at run time.
+ * Messages still name the instruction that failed, since a step keeps its instruction.
  *
- * A map of elementwise operations becomes these operations on whole arrays: copies of its instructions with other shapes.
+ * A map of elementwise operations becomes these operations on whole arrays: copies of its
+ * instructions with other shapes.
  */
 #include "plan/plan_priv.h"
 
@@ -24,7 +25,8 @@ void inline_prepare(struct planner *pl)
         for (int k = 0; k < m->computations[c]->inst_count; k++) {
             const struct inst *i = m->computations[c]->insts[k];
             if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
-                pl->call_sites[inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS)->index]++;
+                pl->call_sites[inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS)
+                                   ->index]++;
         }
 }
 
@@ -33,7 +35,8 @@ static int size_of(struct planner *pl, const struct computation *c, int depth);
 /* Each random number generator has one state, which goes on from one run to the next. */
 static bool has_state(struct planner *pl, const struct inst *i, int depth)
 {
-    int n = i->opcode == OP_RNG || i->opcode == OP_RNG_GET_AND_UPDATE_STATE ? -1 : inst_callees(i, NULL);
+    int n = i->opcode == OP_RNG || i->opcode == OP_RNG_GET_AND_UPDATE_STATE ? -1
+                                                                            : inst_callees(i, NULL);
     if (n <= 0)
         return n < 0;
     struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, n);
@@ -87,7 +90,8 @@ bool inline_wanted(struct planner *pl, const struct inst *i, const struct comput
     return size <= INLINE_SMALL && pl->inlined + size <= INLINE_TOTAL;
 }
 
-bool inline_call(struct build *b, const struct inst *i, const struct computation *c, struct leaves *out)
+bool inline_call(struct build *b, const struct inst *i, const struct computation *c,
+                 struct leaves *out)
 {
     struct planner *pl = b->pl;
     struct leaves *caller = b->env, *env = ARENA_ARRAY(&pl->scratch, struct leaves, c->inst_count);
@@ -117,14 +121,16 @@ static bool is_elementwise(const struct inst *i)
         scalars = i->operands[k]->shape->rank == 0;
     if (family == FAMILY_convert) /* by one operand each */
         return scalars && i->opcode != OP_BITCAST && i->opcode != OP_STOCHASTIC_CONVERT;
-    return scalars &&
-           (i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT || family == FAMILY_elementwise || family == FAMILY_compare);
+    return scalars && (i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT ||
+                       family == FAMILY_elementwise || family == FAMILY_compare);
 }
 
 /* Whether elements go in and come out in the types that the computation declares. */
-static bool fits(const struct inst *i, const struct computation *c, struct inst *const *order, int count)
+static bool fits(const struct inst *i, const struct computation *c, struct inst *const *order,
+                 int count)
 {
-    bool ok = i->shape->rank > 0 && c->param_count == i->operand_count && c->root->shape->dtype == i->shape->dtype;
+    bool ok = i->shape->rank > 0 && c->param_count == i->operand_count &&
+              c->root->shape->dtype == i->shape->dtype;
     for (int k = 0; k < c->param_count && ok; k++)
         ok = c->params[k]->shape->dtype == i->operands[k]->shape->dtype;
     for (int k = 0; k < count && ok; k++)
@@ -132,8 +138,10 @@ static bool fits(const struct inst *i, const struct computation *c, struct inst 
     return ok;
 }
 
-/* The instruction on whole arrays; unchanged where all its operands are the same for every element. */
-static struct inst *lift(struct arena *a, const struct shape *like, struct inst *i, struct inst *const *lifted)
+/* The instruction on whole arrays; unchanged where all its operands are the same for every element.
+ */
+static struct inst *lift(struct arena *a, const struct shape *like, struct inst *i,
+                         struct inst *const *lifted)
 {
     bool changed = i->opcode == OP_PARAMETER;
     for (int k = 0; k < i->operand_count; k++)
@@ -149,7 +157,8 @@ static struct inst *lift(struct arena *a, const struct shape *like, struct inst 
 }
 
 /* NULL where the computation is not suitable, or its result is the same for every element. */
-static struct inst **lift_all(struct planner *pl, const struct inst *map, struct inst *const *order, int count)
+static struct inst **lift_all(struct planner *pl, const struct inst *map, struct inst *const *order,
+                              int count)
 {
     const struct computation *c = inst_computation(map, A_TO_APPLY);
     if (!fits(map, c, order, count))
@@ -169,13 +178,15 @@ bool inline_map(struct build *b, const struct inst *i, struct leaves *out, bool 
     struct inst **order = plan_live(b->pl, c, &count), **lifted = lift_all(b->pl, i, order, count);
     if (!lifted)
         return true;
-    struct leaves *caller = b->env, *env = ARENA_ARRAY(&b->pl->scratch, struct leaves, c->inst_count);
+    struct leaves *caller = b->env,
+                  *env = ARENA_ARRAY(&b->pl->scratch, struct leaves, c->inst_count);
     for (int k = 0; k < c->param_count; k++)
         env[c->params[k]->index] = caller[i->operands[k]->index];
     b->env = env;
     bool ok = true;
     for (int k = 0; k < count && ok; k++)
-        ok = order[k]->opcode == OP_PARAMETER || plan_inst(b, lifted[order[k]->index], &env[order[k]->index]);
+        ok = order[k]->opcode == OP_PARAMETER ||
+             plan_inst(b, lifted[order[k]->index], &env[order[k]->index]);
     b->env = caller;
     *out = env[c->root->index];
     *done = true;

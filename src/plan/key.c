@@ -1,7 +1,7 @@
 /*
- * key.c: comparators that compare one function of both sides, f(a) < f(b). Clients wrap plain comparisons of floats in this
- * way, so that -0 and +0, and all NaNs, are equal. The sort then computes f of every element, many at a time, and orders
- * the results as plain keys.
+ * key.c: comparators that compare one function of both sides, f(a) < f(b). Clients wrap plain
+ * comparisons of floats in this way, so that -0 and +0, and all NaNs, are equal. The sort then
+ * computes f of every element, many at a time, and orders the results as plain keys.
  */
 #include "plan/scalar.h"
 
@@ -24,7 +24,8 @@ static const struct scalar_op *maker_of(const struct scalar_code *c, const void 
     return NULL;
 }
 
-/* Whether u is computed from arguments of the first side exactly as v is from those of the second. */
+/* Whether u is computed from arguments of the first side exactly as v is from those of the second.
+ */
 static bool mirrored(const struct scalar_code *c, const void *u, const void *v, int *budget)
 {
     int first = argument_at(c, u), second = argument_at(c, v);
@@ -38,7 +39,8 @@ static bool mirrored(const struct scalar_code *c, const void *u, const void *v, 
     if (!x || !y || x->kind != SCALAR_APPLY || y->kind != SCALAR_APPLY || x->fn != y->fn)
         return false;
     for (int k = 0; k < KERN_MAX_ARGS; k++)
-        if ((x->args[k] || y->args[k]) && (!x->args[k] || !y->args[k] || !mirrored(c, x->args[k], y->args[k], budget)))
+        if ((x->args[k] || y->args[k]) &&
+            (!x->args[k] || !y->args[k] || !mirrored(c, x->args[k], y->args[k], budget)))
             return false;
     return true;
 }
@@ -62,8 +64,8 @@ static bool find_comparison(const struct kern_tiles *tiles, kern_tile_fn *fn, st
 }
 
 /* `c` without its last operation, the comparison; the result is then the value at `key`. */
-static const struct scalar_code *without_comparison(struct planner *pl, const struct scalar_code *c, const void *key,
-                                                    enum dtype t)
+static const struct scalar_code *without_comparison(struct planner *pl, const struct scalar_code *c,
+                                                    const void *key, enum dtype t)
 {
     struct scalar_code *keys = ARENA_DUP(&pl->p->arena, c, 1);
     struct scalar_slot slot = {(void *)(uintptr_t)key, (uint32_t)(KERN_LANES * dtype_bytes(t))};
@@ -82,10 +84,12 @@ void plan_find_keys(struct planner *pl, const struct scalar_code *lanes, struct 
     if (lanes->op_count < 2 || lanes->result_count != 1)
         return;
     const struct scalar_op *last = &lanes->ops[lanes->op_count - 2];
-    if (last->kind != SCALAR_APPLY || last->out != lanes->results[0].at || !last->args[0] || !last->args[1])
+    if (last->kind != SCALAR_APPLY || last->out != lanes->results[0].at || !last->args[0] ||
+        !last->args[1])
         return;
     bool swapped = !mirrored(lanes, last->args[0], last->args[1], &budget);
-    if ((swapped && !mirrored(lanes, last->args[1], last->args[0], &budget)) || !find_comparison(pl->tiles, last->fn, b))
+    if ((swapped && !mirrored(lanes, last->args[1], last->args[0], &budget)) ||
+        !find_comparison(pl->tiles, last->fn, b))
         return;
     if (swapped)
         b->order = b->order == KERN_ORDER_LESS ? KERN_ORDER_GREATER : KERN_ORDER_LESS;

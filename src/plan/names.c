@@ -1,12 +1,16 @@
 /*
- * names.c: which instructions are needed, and which of them only give another name to existing values?
+ * names.c: which instructions are needed, and which of them only give another name to existing
+ * values?
  *
- * Values never change once made (storage is only taken over from values that nobody reads again), so a copy, a tuple or a
- * barrier is the value itself.
+ * Values never change once made (storage is only taken over from values that nobody reads again),
+ * so a copy, a tuple or a barrier is the value itself.
  */
 #include "plan/plan_priv.h"
 
-int64_t leaf_count(const struct shape *s) { return min_i64(shape_leaf_count(s), (int64_t)PLAN_MAX_LEAVES + 1); }
+int64_t leaf_count(const struct shape *s)
+{
+    return min_i64(shape_leaf_count(s), (int64_t)PLAN_MAX_LEAVES + 1);
+}
 
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index)
 {
@@ -15,9 +19,13 @@ struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t i
 
 /* ---- renaming ---- */
 
-static struct leaves operand_leaves(const struct inst *i, const struct leaves *env, int k) { return env[i->operands[k]->index]; }
+static struct leaves operand_leaves(const struct inst *i, const struct leaves *env, int k)
+{
+    return env[i->operands[k]->index];
+}
 
-static void join_operands(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
+static void join_operands(struct planner *pl, const struct inst *i, const struct leaves *env,
+                          struct leaves *out)
 {
     int n = 0;
     for (int k = 0; k < i->operand_count; k++)
@@ -38,7 +46,8 @@ static void no_values(struct planner *pl, int n, struct leaves *out)
 }
 
 /* copy-start: the copy, the operand, and a context without meaning */
-static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
+static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env,
+                              struct leaves *out)
 {
     struct leaves l = operand_leaves(i, env, 0);
     no_values(pl, (int)leaf_count(i->shape), out);
@@ -49,8 +58,9 @@ static void rename_copy_start(struct planner *pl, const struct inst *i, const st
             out->at[j++] = plan_zero(pl, i->shape->elements[e]);
 }
 
-/* Targets that mark a place, a device, a layout or a bound and pass their operand through. Those that convert between the
- * shape of all devices and that of one, either way, pass it through where both shapes are the same. */
+/* Targets that mark a place, a device, a layout or a bound and pass their operand through. Those
+ * that convert between the shape of all devices and that of one, either way, pass it through where
+ * both shapes are the same. */
 static bool is_marker(const struct inst *i)
 {
     static const char *const targets[] = {
@@ -83,18 +93,22 @@ static bool is_marker(const struct inst *i)
 struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool left_over)
 {
     const struct foreign *f = &p->options.foreign;
-    return f->find ? f->find(f->context, inst_str(i, A_CUSTOM_CALL_TARGET), left_over) : (struct foreign_target){0};
+    return f->find ? f->find(f->context, inst_str(i, A_CUSTOM_CALL_TARGET), left_over)
+                   : (struct foreign_target){0};
 }
 
-bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
+bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env,
+                 struct leaves *out)
 {
     const struct shape *s = i->operand_count ? i->operands[0]->shape : NULL;
     switch (i->opcode) {
     case OP_TUPLE: return join_operands(pl, i, env, out), true;
-    case OP_GET_TUPLE_ELEMENT: return *out = leaves_component(s, operand_leaves(i, env, 0), inst_int(i, A_INDEX, 0)), true;
+    case OP_GET_TUPLE_ELEMENT:
+        return *out = leaves_component(s, operand_leaves(i, env, 0), inst_int(i, A_INDEX, 0)), true;
     case OP_COPY_DONE: return *out = leaves_component(s, operand_leaves(i, env, 0), 0), true;
     case OP_ALL_GATHER_DONE:
-    case OP_COLLECTIVE_PERMUTE_DONE: return *out = leaves_component(s, operand_leaves(i, env, 0), 1), true;
+    case OP_COLLECTIVE_PERMUTE_DONE:
+        return *out = leaves_component(s, operand_leaves(i, env, 0), 1), true;
     case OP_COPY_START: return rename_copy_start(pl, i, env, out), true;
     case OP_AFTER_ALL: return no_values(pl, 1, out), true;
     case OP_CUSTOM_CALL:
@@ -123,8 +137,9 @@ static bool has_effect(struct planner *pl, const struct computation *c);
 
 static bool any_has_effect(const struct planner *pl)
 {
-    return pl->has[OP_CUSTOM_CALL] || pl->has[OP_INFEED] || pl->has[OP_OUTFEED] || pl->has[OP_RECV] || pl->has[OP_SEND] ||
-           pl->has[OP_RNG] || pl->has[OP_RNG_GET_AND_UPDATE_STATE];
+    return pl->has[OP_CUSTOM_CALL] || pl->has[OP_INFEED] || pl->has[OP_OUTFEED] ||
+           pl->has[OP_RECV] || pl->has[OP_SEND] || pl->has[OP_RNG] ||
+           pl->has[OP_RNG_GET_AND_UPDATE_STATE];
 }
 
 bool plan_has_effect(struct planner *pl, const struct inst *i)
@@ -173,19 +188,23 @@ static bool has_effect(struct planner *pl, const struct computation *c)
 
 /* ---- updates of a large array are delayed until its other readers are done ---- */
 
-enum { WORTH_WAITING = 4096, MOST_WAITED_FOR = 4096 }; /* bytes of the array; instructions looked at */
+enum {
+    WORTH_WAITING = 4096,
+    MOST_WAITED_FOR = 4096
+}; /* bytes of the array; instructions looked at */
 
 static bool updates_large(const struct inst *i)
 {
     int64_t bytes;
-    return (i->opcode == OP_DYNAMIC_UPDATE_SLICE || i->opcode == OP_SCATTER) && shape_is_array(i->shape) &&
-           shape_bytes(i->shape, &bytes) && bytes >= WORTH_WAITING;
+    return (i->opcode == OP_DYNAMIC_UPDATE_SLICE || i->opcode == OP_SCATTER) &&
+           shape_is_array(i->shape) && shape_bytes(i->shape, &bytes) && bytes >= WORTH_WAITING;
 }
 
 static bool same_value(const struct inst *a, const struct inst *b)
 {
-    return a == b || (a->opcode == OP_GET_TUPLE_ELEMENT && b->opcode == OP_GET_TUPLE_ELEMENT &&
-                      a->operands[0] == b->operands[0] && inst_int(a, A_INDEX, 0) == inst_int(b, A_INDEX, 0));
+    return a == b ||
+           (a->opcode == OP_GET_TUPLE_ELEMENT && b->opcode == OP_GET_TUPLE_ELEMENT &&
+            a->operands[0] == b->operands[0] && inst_int(a, A_INDEX, 0) == inst_int(b, A_INDEX, 0));
 }
 
 static bool reads(const struct inst *i, const struct inst *x)
@@ -205,8 +224,8 @@ static bool must_follow(const struct inst *i, const struct inst *x)
     return reads(i, x);
 }
 
-/* Delays an update whose array is read between the update and the first use of its result: otherwise the array would have
- * to be copied. */
+/* Delays an update whose array is read between the update and the first use of its result:
+ * otherwise the array would have to be copied. */
 static void delay_updates(struct inst **order, int count)
 {
     for (int k = count - 1; k >= 0; k--) {
@@ -214,7 +233,8 @@ static void delay_updates(struct inst **order, int count)
         int to = k, next = k + 1;
         if (!updates_large(update))
             continue;
-        for (; next < count && next - k < MOST_WAITED_FOR && !must_follow(order[next], update); next++)
+        for (; next < count && next - k < MOST_WAITED_FOR && !must_follow(order[next], update);
+             next++)
             if (reads(order[next], update->operands[0]) && !updates_large(order[next]))
                 to = next;
         for (int j = k; j < to; j++)

@@ -1,10 +1,12 @@
 /*
- * observed.c: functions whose every instruction is a step, so that an observer can be told of each one and see its value.
+ * observed.c: functions whose every instruction is a step, so that an observer can be told of each
+ * one and see its value.
  *
- * Instructions that only rename existing values (tuples, parameters, constants) become steps here too, with results of
- * their own: the same values, in slots that nobody else has, so that an observer may replace them without changing what
- * they were named after. All operands of an instruction are operands of its step, read or not, so that they still exist
- * when the step is done. Dead code is planned as well, except what cannot be planned.
+ * Instructions that only rename existing values (tuples, parameters, constants) become steps here
+ * too, with results of their own: the same values, in slots that nobody else has, so that an
+ * observer may replace them without changing what they were named after. All operands of an
+ * instruction are operands of its step, read or not, so that they still exist when the step is
+ * done. Dead code is planned as well, except what cannot be planned.
  */
 #include "plan/plan_priv.h"
 
@@ -20,9 +22,10 @@ static bool is_made(const struct build *b, int steps_before, struct leaves l)
     return l.count == s->result_count;
 }
 
-/* Emits a step that gives the values `given` new names; `names` as in struct step; `out`: the new names. */
-static bool emit_names(struct build *b, const struct inst *i, struct leaves operands, const int *starts, int *names,
-                       struct leaves *out)
+/* Emits a step that gives the values `given` new names; `names` as in struct step; `out`: the new
+ * names. */
+static bool emit_names(struct build *b, const struct inst *i, struct leaves operands,
+                       const int *starts, int *names, struct leaves *out)
 {
     struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
     if (!s)
@@ -37,7 +40,8 @@ static bool emit_names(struct build *b, const struct inst *i, struct leaves oper
 }
 
 /* The same, where operands of the step itself follow those of the instruction. */
-static bool name_again(struct build *b, const struct inst *i, struct leaves given, struct leaves *out)
+static bool name_again(struct build *b, const struct inst *i, struct leaves given,
+                       struct leaves *out)
 {
     struct arena *keep = &b->pl->p->arena;
     int *starts, *names = ARENA_ARRAY(keep, int, given.count);
@@ -56,7 +60,8 @@ static bool name_again(struct build *b, const struct inst *i, struct leaves give
 }
 
 /* The same for get-tuple-element: the element is among the operands already. */
-static bool name_element(struct build *b, const struct inst *i, struct leaves given, struct leaves *out)
+static bool name_element(struct build *b, const struct inst *i, struct leaves given,
+                         struct leaves *out)
 {
     struct arena *keep = &b->pl->p->arena;
     const struct leaves tuple = b->env[i->operands[0]->index];
@@ -103,7 +108,8 @@ static void leave_out(struct build *b, const struct inst *i, int steps_before)
 static bool plan_shown(struct build *b, const struct inst *i, struct leaves *out)
 {
     const int before = b->f->step_count;
-    if (i->opcode != OP_PARAMETER && !plan_inst(b, i, out)) /* the leaves of a parameter exist already */
+    if (i->opcode != OP_PARAMETER &&
+        !plan_inst(b, i, out)) /* the leaves of a parameter exist already */
         return false;
     if (is_made(b, before, *out))
         return true;

@@ -1,15 +1,17 @@
 /*
  * once.c: steps of functions that run many times, but need to be done less often.
  *
- * What depends on constants alone is done in the first run of a function. What depends, besides, on parts of a loop's state
- * that its body passes on unchanged is done in the first iteration of each run of the loop. So nothing is ever done that
- * would not have been done otherwise. These steps are moved before all others, and results of theirs that others read stay
- * in their slots. Those of the entry computation stay with the program, for its later runs.
+ * What depends on constants alone is done in the first run of a function. What depends, besides, on
+ * parts of a loop's state that its body passes on unchanged is done in the first iteration of each
+ * run of the loop. So nothing is ever done that would not have been done otherwise. These steps are
+ * moved before all others, and results of theirs that others read stay in their slots. Those of the
+ * entry computation stay with the program, for its later runs.
  */
 #include "plan/plan_priv.h"
 
-static const int64_t KEEP_BYTES = (int64_t)256 << 20; /* in all functions together; what exceeds it is computed again */
-static const int64_t PROGRAM_KEEPS = 64 << 20;        /* from run to run; the smallest first */
+static const int64_t KEEP_BYTES =
+    (int64_t)256 << 20; /* in all functions together; what exceeds it is computed again */
+static const int64_t PROGRAM_KEEPS = 64 << 20; /* from run to run; the smallest first */
 
 bool plan_is_pure(struct planner *pl, const struct inst *i)
 {
@@ -35,12 +37,14 @@ bool plan_is_pure(struct planner *pl, const struct inst *i)
     return inst_callees(i, NULL) == 0 || (!plan_has_effect(pl, i) && !inline_has_state(pl, i));
 }
 
-/* The same for loops, branches and calls: their computations, and whatever those call, do nothing but compute. */
+/* The same for loops, branches and calls: their computations, and whatever those call, do nothing
+ * but compute. */
 static bool computes_only(struct planner *pl, const struct computation *c);
 
 bool plan_runs_pure(struct planner *pl, const struct inst *i)
 {
-    struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, inst_callees(i, NULL));
+    struct computation **callees =
+        ARENA_ARRAY(&pl->scratch, struct computation *, inst_callees(i, NULL));
     int n = inst_callees(i, callees);
     for (int k = 0; k < n; k++)
         if (!computes_only(pl, callees[k]))
@@ -115,7 +119,8 @@ static int64_t bytes_of(const struct shape *s)
 struct when {
     struct planner *pl;
     struct function *f;
-    uint8_t *value; /* by value number, as they are before slots are given out: enum once of the step that makes it */
+    uint8_t *value; /* by value number, as they are before slots are given out: enum once of the
+                       step that makes it */
     int *maker;     /* the step, by value; -1: a parameter */
     bool *held;     /* values whose storage is kept */
     int value_count;
@@ -152,7 +157,8 @@ static void find_read(struct when *w)
             w->read[w->results.at[j]] = true;
 }
 
-/* Loops that change large arrays in place should go on doing so: anything kept would have to be copied. */
+/* Loops that change large arrays in place should go on doing so: anything kept would have to be
+ * copied. */
 static bool hands_on_large(struct when *w, const struct step *s)
 {
     bool large = false;
@@ -207,8 +213,8 @@ static int64_t bytes_read(const struct when *w, const struct step *s, int k)
     return maker ? bytes_of(maker->shapes[0]) : bytes_of(s->inst->operands[k]->shape);
 }
 
-/* Whether doing the step again is cheaper than keeping its result: a few operations on numbers at hand take less time than
- * reading a large array. */
+/* Whether doing the step again is cheaper than keeping its result: a few operations on numbers at
+ * hand take less time than reading a large array. */
 static bool is_cheaper_again(const struct when *w, const struct step *s)
 {
     if (!s->tile || s->operand_count != s->inst->operand_count)
@@ -239,7 +245,7 @@ struct readers {
     uint8_t rarest, oftenest; /* enum once */
     bool known;
     bool wants_array; /* one of them needs it as an array, not just within a fused loop */
-    bool taken;       /* one of them takes it over, or changes it in place where nobody else holds it */
+    bool taken; /* one of them takes it over, or changes it in place where nobody else holds it */
 };
 
 static void add_reader(struct readers *r, enum once once, bool wants_array)
@@ -252,19 +258,21 @@ static void add_reader(struct readers *r, enum once once, bool wants_array)
     r->wants_array |= wants_array;
 }
 
-/* Whether the step may take over its operands: loops take their state, updates the array that they change. */
+/* Whether the step may take over its operands: loops take their state, updates the array that they
+ * change. */
 static bool takes_over(const struct step *s)
 {
-    return s->callee_count > 0 || s->scalar || s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE || s->inst->opcode == OP_SCATTER ||
-           s->inst->opcode == OP_SORT;
+    return s->callee_count > 0 || s->scalar || s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE ||
+           s->inst->opcode == OP_SCATTER || s->inst->opcode == OP_SORT;
 }
 
-/* Of a step of the entry computation: keeping its result gains nothing, or less than copying it costs. */
+/* Of a step of the entry computation: keeping its result gains nothing, or less than copying it
+ * costs. */
 static bool is_not_worth_keeping(const struct step *s, const struct readers *r)
 {
     bool moves = is_view(s) || s->inst->opcode == OP_IOTA;
-    return moves ||
-           (r->taken && bytes_of(s->shapes[0]) >= LARGE && (s->tile || op_table[s->inst->opcode].family == FAMILY_shape));
+    return moves || (r->taken && bytes_of(s->shapes[0]) >= LARGE &&
+                     (s->tile || op_table[s->inst->opcode].family == FAMILY_shape));
 }
 
 static bool is_no_gain(const struct when *w, const struct step *s, const struct readers *r)
@@ -274,7 +282,8 @@ static bool is_no_gain(const struct when *w, const struct step *s, const struct 
     return !r->wants_array && is_cheaper_again(w, s);
 }
 
-/* Goes from the last step to the first: where all readers are done equally often, the step may be done as often too. */
+/* Goes from the last step to the first: where all readers are done equally often, the step may be
+ * done as often too. */
 static void repeat_cheap_steps(struct when *w, int value_count, struct leaves results)
 {
     struct readers *readers = ARENA_ARRAY(&w->pl->scratch, struct readers, value_count);
@@ -285,7 +294,8 @@ static void repeat_cheap_steps(struct when *w, int value_count, struct leaves re
         }
     for (int k = w->f->step_count - 1; k >= 0; k--) {
         struct step *s = &w->f->steps[k];
-        const struct readers *r = s->result_count == 1 && s->results[0] >= 0 ? &readers[s->results[0]] : NULL;
+        const struct readers *r =
+            s->result_count == 1 && s->results[0] >= 0 ? &readers[s->results[0]] : NULL;
         if (r && r->known && r->rarest == r->oftenest && r->rarest < s->once && is_no_gain(w, s, r))
             s->once = r->rarest;
         for (int j = 0; j < s->operand_count; j++)
@@ -349,7 +359,8 @@ static int count(const struct function *f, enum once once)
     return n;
 }
 
-static struct when nothing_known(struct planner *pl, struct function *f, int value_count, struct leaves results)
+static struct when nothing_known(struct planner *pl, struct function *f, int value_count,
+                                 struct leaves results)
 {
     struct arena *a = &pl->scratch;
     struct when w = {.pl = pl,
@@ -364,7 +375,8 @@ static struct when nothing_known(struct planner *pl, struct function *f, int val
     return w;
 }
 
-const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count, struct leaves results)
+const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count,
+                         struct leaves results)
 {
     struct when w = nothing_known(pl, f, value_count, results);
     find_invariant_params(&w, results);
@@ -381,7 +393,8 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
         repeat_cheap_steps(&w, value_count, results);
     for (int once = ONCE_RUN; once > ONCE_NOT; once--) {
         int64_t bytes = pl->kept_bytes;
-        if (add_i64(bytes, bytes_held(&w, (enum once)once, value_count, results), &bytes) && bytes <= KEEP_BYTES)
+        if (add_i64(bytes, bytes_held(&w, (enum once)once, value_count, results), &bytes) &&
+            bytes <= KEEP_BYTES)
             pl->kept_bytes = bytes;
         else
             run_more_often(f, (enum once)once);
@@ -394,17 +407,23 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 
 /* ---- the entry computation ---- */
 
-/* With a memory limit nothing is kept between runs: the limit is on one run, which needs the least memory that way. */
-bool plan_keeps(const struct planner *pl) { return plan_optimises(pl) && !pl->p->dynamic && pl->p->options.limits.memory == 0; }
+/* With a memory limit nothing is kept between runs: the limit is on one run, which needs the least
+ * memory that way. */
+bool plan_keeps(const struct planner *pl)
+{
+    return plan_optimises(pl) && !pl->p->dynamic && pl->p->options.limits.memory == 0;
+}
 
-/* Steps whose results would hold more than `most` bytes are done in every run, and so are those that read them. */
+/* Steps whose results would hold more than `most` bytes are done in every run, and so are those
+ * that read them. */
 static void repeat_large_steps(struct when *w, int64_t most)
 {
     for (int k = 0; k < w->f->step_count; k++) {
         struct step *s = &w->f->steps[k];
         bool again = s->once == ONCE_NOT;
         for (int r = 0; r < s->result_count; r++)
-            again |= s->results[r] >= 0 && w->held[s->results[r]] && !is_view(s) && bytes_of(s->shapes[r]) > most;
+            again |= s->results[r] >= 0 && w->held[s->results[r]] && !is_view(s) &&
+                     bytes_of(s->shapes[r]) > most;
         for (int j = 0; j < s->operand_count; j++)
             again |= when_of(w, s->operands[j]) == ONCE_NOT;
         s->once = again ? ONCE_NOT : ONCE_RUN;
@@ -414,14 +433,16 @@ static void repeat_large_steps(struct when *w, int64_t most)
     }
 }
 
-void plan_once_for_all(struct planner *pl, struct function *f, int value_count, struct leaves results)
+void plan_once_for_all(struct planner *pl, struct function *f, int value_count,
+                       struct leaves results)
 {
     struct when w = nothing_known(pl, f, value_count, results);
     find_steps(&w);
     if (count(f, ONCE_RUN) == 0)
         return;
     repeat_cheap_steps(&w, value_count, results);
-    for (int64_t most = PROGRAM_KEEPS; bytes_held(&w, ONCE_RUN, value_count, results) > PROGRAM_KEEPS; most /= 2) {
+    for (int64_t most = PROGRAM_KEEPS;
+         bytes_held(&w, ONCE_RUN, value_count, results) > PROGRAM_KEEPS; most /= 2) {
         repeat_large_steps(&w, most);
         repeat_cheap_steps(&w, value_count, results); /* whose readers may have changed */
     }

@@ -1,16 +1,16 @@
 /*
  * order.c: in which order do the instructions of a computation run?
  *
- * The canonical order is fine for everything but channels: a recv-done waits. Where nothing ties it to the send of its
- * channel, that send should come first; otherwise all participants wait for what each of them was to send later. Modules
- * that are scheduled run as they are written.
+ * The canonical order is fine for everything but channels: a recv-done waits. Where nothing ties it
+ * to the send of its channel, that send should come first; otherwise all participants wait for what
+ * each of them was to send later. Modules that are scheduled run as they are written.
  */
 #include "plan/plan_priv.h"
 
 #include <stdlib.h>
 
-/* For one computation. A module that calls something with thousands of channels thousands of times keeps the canonical
- * order beyond this. */
+/* For one computation. A module that calls something with thousands of channels thousands of times
+ * keeps the canonical order beyond this. */
 enum { MOST_TRAFFIC = 1 << 20 };
 
 /* ---- channels that an instruction, or what it calls, sends to or waits for ---- */
@@ -48,8 +48,10 @@ static void add_inst(struct planner *pl, struct traffic_list *l, const struct in
 {
     int n = inst_callees(i, NULL);
     if ((i->opcode == OP_SEND || i->opcode == OP_RECV_DONE) && !inst_bool(i, A_IS_HOST_TRANSFER)) {
-        const struct inst *named = i->opcode == OP_SEND || inst_has(i, A_CHANNEL_ID) ? i : i->operands[0];
-        add(pl, l, (struct traffic){inst_int(named, A_CHANNEL_ID, 0), i->opcode == OP_RECV_DONE, place});
+        const struct inst *named =
+            i->opcode == OP_SEND || inst_has(i, A_CHANNEL_ID) ? i : i->operands[0];
+        add(pl, l,
+            (struct traffic){inst_int(named, A_CHANNEL_ID, 0), i->opcode == OP_RECV_DONE, place});
     }
     if (n == 0)
         return;
@@ -98,13 +100,15 @@ struct ordering {
     size_t wish_count, wish_capacity;
     int *first_user, *users; /* users of the instruction at place k: from users[first_user[k]] on */
     int *first_wish;         /* of its wishes, which are sorted by who comes before */
-    int *needed, *wished;    /* how many instructions must, and how many should, still come before it */
-    int *walked;             /* number of the last walk that visited it */
+    int *needed,
+        *wished; /* how many instructions must, and how many should, still come before it */
+    int *walked; /* number of the last walk that visited it */
     bool *done;
     int *ready, ready_count; /* a heap: the smallest place on top */
 };
 
-/* The k-th send of a channel belongs to its k-th recv-done. True when one of them would come too late. */
+/* The k-th send of a channel belongs to its k-th recv-done. True when one of them would come too
+ * late. */
 static bool find_wishes(struct planner *pl, struct ordering *o)
 {
     struct traffic_list all = {0};
@@ -115,7 +119,8 @@ static bool find_wishes(struct planner *pl, struct ordering *o)
         qsort(all.at, all.count, sizeof *all.at, compare);
     for (size_t first = 0, next; first < all.count; first = next) {
         size_t waits = first;
-        while (waits < all.count && all.at[waits].channel == all.at[first].channel && !all.at[waits].waits)
+        while (waits < all.count && all.at[waits].channel == all.at[first].channel &&
+               !all.at[waits].waits)
             waits++;
         for (next = waits; next < all.count && all.at[next].channel == all.at[first].channel;)
             next++;
@@ -206,9 +211,10 @@ static int undone_send(const struct ordering *o, int place)
     return o->wishes[k].before;
 }
 
-/* Everything that is left waits for something: finds a recv-done to be run before its send. Walks from one instruction to
- * another that must or should come before it, until it closes a cycle. Only from a recv-done that has all it needs does it go
- * on to the send that should come before, so every cycle has such a recv-done. */
+/* Everything that is left waits for something: finds a recv-done to be run before its send. Walks
+ * from one instruction to another that must or should come before it, until it closes a cycle. Only
+ * from a recv-done that has all it needs does it go on to the send that should come before, so
+ * every cycle has such a recv-done. */
 static int break_cycle(struct ordering *o, int walk)
 {
     int k = 0;
@@ -242,7 +248,8 @@ static void run_next(struct ordering *o, int place)
     }
 }
 
-/* Stays close to the canonical order: what must come before does, what should come before does where possible. */
+/* Stays close to the canonical order: what must come before does, what should come before does
+ * where possible. */
 static struct inst **arrange(struct planner *pl, struct ordering *o)
 {
     struct inst **order = ARENA_ARRAY(&pl->scratch, struct inst *, o->count);
@@ -267,7 +274,8 @@ static struct inst **arrange(struct planner *pl, struct ordering *o)
 struct inst **plan_order(struct planner *pl, const struct computation *c)
 {
     struct inst **canonical = computation_order(&pl->scratch, c);
-    if (c->module->is_scheduled || !pl->has[OP_SEND] || !pl->has[OP_RECV_DONE] || traffic_of(pl, c)->count < 2)
+    if (c->module->is_scheduled || !pl->has[OP_SEND] || !pl->has[OP_RECV_DONE] ||
+        traffic_of(pl, c)->count < 2)
         return canonical;
     struct arena scratch;
     arena_init(&scratch);

@@ -1,9 +1,11 @@
 /*
- * pick.c: reducers of a value and an index that keep the greater, or the lesser, value with its index: argmax, argmin.
+ * pick.c: reducers of a value and an index that keep the greater, or the lesser, value with its
+ * index: argmax, argmin.
  *
- * Clients write them in many ways, and treat ties and NaNs in as many. A body that does nothing but compare its arguments
- * and choose among them is determined by how its arguments compare. So it is evaluated once for each possible outcome of
- * the comparisons, and its answers are the table that the kernel works by.
+ * Clients write them in many ways, and treat ties and NaNs in as many. A body that does nothing but
+ * compare its arguments and choose among them is determined by how its arguments compare. So it is
+ * evaluated once for each possible outcome of the comparisons, and its answers are the table that
+ * the kernel works by.
  */
 #include <math.h>
 
@@ -46,7 +48,8 @@ static bool is_comparison(const struct kern_tiles *tiles, kern_tile_fn *fn, enum
     return false;
 }
 
-static bool is_any(const struct kern_tiles *tiles, kern_tile_fn *fn, const char *const *ops, size_t count, enum dtype t)
+static bool is_any(const struct kern_tiles *tiles, kern_tile_fn *fn, const char *const *ops,
+                   size_t count, enum dtype t)
 {
     for (size_t k = 0; k < count; k++)
         if (fn == tiles->elementwise(ops[k], t))
@@ -74,13 +77,16 @@ static enum role role_of_result(const struct roles *r, const struct scalar_op *o
                    : NO_ROLE;
     if (first != second)
         return NO_ROLE;
-    if (is_comparison(r->tiles, op->fn, t) || (first == TRUTH && is_any(r->tiles, op->fn, logic, COUNT_OF(logic), t)))
+    if (is_comparison(r->tiles, op->fn, t) ||
+        (first == TRUTH && is_any(r->tiles, op->fn, logic, COUNT_OF(logic), t)))
         return TRUTH;
     /* floats don't count: minimum and maximum look at signs of zeros too */
-    return !dtype_is_float(t) && is_any(r->tiles, op->fn, best, COUNT_OF(best), t) ? first : NO_ROLE;
+    return !dtype_is_float(t) && is_any(r->tiles, op->fn, best, COUNT_OF(best), t) ? first
+                                                                                   : NO_ROLE;
 }
 
-static bool only_chooses(const struct kern_tiles *tiles, const struct scalar_code *c, const enum dtype *types)
+static bool only_chooses(const struct kern_tiles *tiles, const struct scalar_code *c,
+                         const enum dtype *types)
 {
     struct roles r = {.tiles = tiles, .types = types};
     if (c->op_count > MAX_OPS)
@@ -117,7 +123,8 @@ static void set_number(enum dtype t, union element *e, double v)
 }
 
 /* Sets two values that compare in this way, with bits that differ as much as the type allows. */
-static void set_values(enum dtype t, enum kern_relation r, union element *so_far, union element *element)
+static void set_values(enum dtype t, enum kern_relation r, union element *so_far,
+                       union element *element)
 {
     static const double pairs[KERN_RELATIONS][2] = {
         {1, 2}, {0, 0}, {2, 1}, {(double)NAN, 1}, {1, (double)NAN}, {(double)NAN, (double)NAN},
@@ -131,20 +138,23 @@ static void set_values(enum dtype t, enum kern_relation r, union element *so_far
 }
 
 /* Which of the two values the answer is: 0 or 1; -1 when it is neither. */
-static int which(const union element *answer, const union element *so_far, const union element *element, enum dtype t)
+static int which(const union element *answer, const union element *so_far,
+                 const union element *element, enum dtype t)
 {
     size_t width = dtype_bytes(t);
     return memcmp(answer, so_far, width) == 0 ? 0 : memcmp(answer, element, width) == 0 ? 1 : -1;
 }
 
 /* The body's answer where the indices compare by `order`: the first is less, equal, greater. */
-static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_relation r, int order, uint8_t *takes)
+static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_relation r,
+                int order, uint8_t *takes)
 {
     union element args[4], answers[2];
     set_values(types[0], r, &args[0], &args[2]);
     set_number(types[1], &args[1], order > 0 ? 2 : 1);
     set_number(types[1], &args[3], order < 0 ? 2 : 1);
-    if (!scalar_call((void *)(uintptr_t)c, (const void *const[]){&args[0], &args[1], &args[2], &args[3]},
+    if (!scalar_call((void *)(uintptr_t)c,
+                     (const void *const[]){&args[0], &args[1], &args[2], &args[3]},
                      (void *[]){&answers[0], &answers[1]}))
         return false;
     int value = which(&answers[0], &args[0], &args[2], types[0]);
@@ -153,12 +163,15 @@ static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_
     return value >= 0 && index >= 0;
 }
 
-/* Whether the better value always brings its own index along. (For equal indices it makes no difference.) */
+/* Whether the better value always brings its own index along. (For equal indices it makes no
+ * difference.) */
 static bool is_regular(const struct kern_pick *p)
 {
-    enum kern_relation better = p->greatest ? KERN_BELOW : KERN_ABOVE, worse = p->greatest ? KERN_ABOVE : KERN_BELOW;
+    enum kern_relation better = p->greatest ? KERN_BELOW : KERN_ABOVE,
+                       worse = p->greatest ? KERN_ABOVE : KERN_BELOW;
     for (int order = 0; order < 3; order++)
-        if (p->takes[better][order] != (KERN_TAKES_VALUE | (order != 1 ? KERN_TAKES_INDEX : 0)) || p->takes[worse][order] != 0)
+        if (p->takes[better][order] != (KERN_TAKES_VALUE | (order != 1 ? KERN_TAKES_INDEX : 0)) ||
+            p->takes[worse][order] != 0)
             return false;
     return true;
 }
@@ -166,16 +179,19 @@ static bool is_regular(const struct kern_pick *p)
 static bool has_pick_types(const enum dtype *types)
 {
     enum dtype value = types[0], index = types[1];
-    bool whole = dtype_is_float(value) ? dtype_bits(value) >= 16
-                                       : !dtype_is_complex(value) && !dtype_is_subbyte(value) && value != DT_PRED;
-    return whole && !dtype_is_float(index) && !dtype_is_complex(index) && !dtype_is_subbyte(index) && index != DT_PRED &&
+    bool whole = dtype_is_float(value)
+                     ? dtype_bits(value) >= 16
+                     : !dtype_is_complex(value) && !dtype_is_subbyte(value) && value != DT_PRED;
+    return whole && !dtype_is_float(index) && !dtype_is_complex(index) &&
+           !dtype_is_subbyte(index) && index != DT_PRED &&
            index != DT_U64; /* the kernel compares indices as signed numbers */
 }
 
 const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
 {
     const struct scalar_code *c = b->code;
-    if (b->result_count != 2 || b->arg_count != 4 || !has_pick_types(b->args) || !only_chooses(pl->tiles, c, b->args))
+    if (b->result_count != 2 || b->arg_count != 4 || !has_pick_types(b->args) ||
+        !only_chooses(pl->tiles, c, b->args))
         return NULL;
     struct kern_pick p = {0};
     for (int r = 0; r < KERN_RELATIONS; r++)

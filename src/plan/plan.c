@@ -16,17 +16,20 @@ static bool check_leaf(struct planner *pl, const struct inst *i, const struct sh
 {
     int64_t bytes;
     if (!shape_is_array(s))
-        return shape_is_token(s) || PLAN_FAIL(pl, i, UNSUPPORTED, op_spelling(i->opcode), dtype_spelling(s->dtype));
+        return shape_is_token(s) ||
+               PLAN_FAIL(pl, i, UNSUPPORTED, op_spelling(i->opcode), dtype_spelling(s->dtype));
     if (shape_has_unbounded(s))
         return PLAN_FAIL(pl, i, UNSUPPORTED, op_spelling(i->opcode), "a dimension without a bound");
     if (s->rank > VIEW_MAX_RANK)
         return PLAN_FAIL(pl, i, RANK_TOO_HIGH, s->rank, VIEW_MAX_RANK);
     if (!shape_bytes(s, &bytes))
-        return PLAN_FAIL(pl, i, OUT_OF_MEMORY, STR_ARG(shape_text(&pl->ds->arena, s)), "more than 2^63");
+        return PLAN_FAIL(pl, i, OUT_OF_MEMORY, STR_ARG(shape_text(&pl->ds->arena, s)),
+                         "more than 2^63");
     return true;
 }
 
-static bool collect_leaves(struct planner *pl, const struct inst *i, const struct shape *s, const struct shape **out, int *count)
+static bool collect_leaves(struct planner *pl, const struct inst *i, const struct shape *s,
+                           const struct shape **out, int *count)
 {
     if (!shape_is_tuple(s)) {
         out[(*count)++] = s;
@@ -78,7 +81,8 @@ int plan_zero(struct planner *pl, const struct shape *s)
     return plan_add_constant(pl, l);
 }
 
-static bool constant_leaf(struct planner *pl, const struct inst *i, const struct literal *l, struct leaves *out)
+static bool constant_leaf(struct planner *pl, const struct inst *i, const struct literal *l,
+                          struct leaves *out)
 {
     if (shape_is_tuple(l->shape)) {
         for (int k = 0; k < l->shape->count; k++)
@@ -99,7 +103,8 @@ static bool constant_leaf(struct planner *pl, const struct inst *i, const struct
     return true;
 }
 
-bool plan_constant(struct planner *pl, const struct inst *i, const struct literal *l, struct leaves *out)
+bool plan_constant(struct planner *pl, const struct inst *i, const struct literal *l,
+                   struct leaves *out)
 {
     int n;
     const struct shape *const *shapes;
@@ -129,8 +134,8 @@ static bool brings_value(const struct inst *i)
     return i->opcode == OP_PARAMETER || i->opcode == OP_INFEED || i->opcode == OP_RECV_DONE;
 }
 
-/* Whether sizes can change at run time: values from outside do so where their shape says so, some operations whatever their
- * shape says. */
+/* Whether sizes can change at run time: values from outside do so where their shape says so, some
+ * operations whatever their shape says. */
 static bool is_dynamic(const struct module *m)
 {
     for (int c = 0; c < m->computation_count; c++)

@@ -1,9 +1,10 @@
 /*
- * same.c: common subexpressions. A step that would repeat what an earlier one has made becomes another name for that one's
- * values.
+ * same.c: common subexpressions. A step that would repeat what an earlier one has made becomes
+ * another name for that one's values.
  *
- * Two steps are the same when everything that affects the value is: opcode, operands, shape of the result, and attributes
- * except those that every instruction may carry, which say nothing about values.
+ * Two steps are the same when everything that affects the value is: opcode, operands, shape of the
+ * result, and attributes except those that every instruction may carry, which say nothing about
+ * values.
  */
 #include "plan/plan_priv.h"
 
@@ -36,7 +37,9 @@ static void add_window(struct key *k, struct window w)
     add_int(k, w.rank);
     for (int d = 0; d < w.rank; d++) {
         const struct window_dim *x = &w.dims[d];
-        add(k, (const int64_t[]){x->size, x->stride, x->pad_low, x->pad_high, x->base_dilation, x->window_dilation, x->reversal},
+        add(k,
+            (const int64_t[]){x->size, x->stride, x->pad_low, x->pad_high, x->base_dilation,
+                              x->window_dilation, x->reversal},
             7 * sizeof(int64_t));
     }
 }
@@ -54,8 +57,12 @@ static void add_attr(struct key *k, const struct attr *a)
     case KIND_STRING: add_list(k, a->v.s.ptr, (int64_t)a->v.s.len, 1); break;
     case KIND_INT_LIST: add_list(k, a->v.ints.at, a->v.ints.count, sizeof *a->v.ints.at); break;
     case KIND_ENUM_LIST: add_list(k, a->v.enums.at, a->v.enums.count, sizeof *a->v.enums.at); break;
-    case KIND_SLICES: add_list(k, a->v.slices.dims, a->v.slices.rank, sizeof *a->v.slices.dims); break;
-    case KIND_PADDING: add_list(k, a->v.padding.dims, a->v.padding.rank, sizeof *a->v.padding.dims); break;
+    case KIND_SLICES:
+        add_list(k, a->v.slices.dims, a->v.slices.rank, sizeof *a->v.slices.dims);
+        break;
+    case KIND_PADDING:
+        add_list(k, a->v.padding.dims, a->v.padding.rank, sizeof *a->v.padding.dims);
+        break;
     case KIND_WINDOW: add_window(k, a->v.window); break;
     case KIND_COMPUTATION: add(k, &a->v.computation, sizeof a->v.computation); break;
     default: k->fits = false; break;
@@ -80,7 +87,8 @@ static void add_shape(struct key *k, const struct shape *s)
 }
 
 /* A bitcast depends on the layouts of its shapes, which values don't have. */
-static bool find_key(struct planner *pl, const struct inst *i, struct leaves operands, struct key *k)
+static bool find_key(struct planner *pl, const struct inst *i, struct leaves operands,
+                     struct key *k)
 {
     k->size = 0;
     k->fits = i->opcode != OP_BITCAST && plan_is_pure(pl, i);
@@ -113,7 +121,8 @@ void same_note(struct build *b, const struct inst *i, struct leaves operands, st
     struct key k;
     struct arena *a = &b->pl->scratch;
     if (plan_optimises(b->pl) && find_key(b->pl, i, operands, &k))
-        map_put(&b->same, (struct str){arena_copy(a, k.bytes, k.size), k.size}, ARENA_DUP(a, &made, 1));
+        map_put(&b->same, (struct str){arena_copy(a, k.bytes, k.size), k.size},
+                ARENA_DUP(a, &made, 1));
 }
 
 int same_constant(struct planner *pl, const struct literal *l)

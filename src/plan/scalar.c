@@ -1,8 +1,8 @@
 /*
- * scalar.c: makes scalar programs. A computation all of whose values are scalars or small arrays becomes a flat list of
- * kernels on addresses that are fixed here. Calls are inlined, loops and branches become jumps, and what depends on
- * constants alone is computed at once. If anything is not supported, the attempt fails and the computation is run as a
- * function.
+ * scalar.c: makes scalar programs. A computation all of whose values are scalars or small arrays
+ * becomes a flat list of kernels on addresses that are fixed here. Calls are inlined, loops and
+ * branches become jumps, and what depends on constants alone is computed at once. If anything is
+ * not supported, the attempt fails and the computation is run as a function.
  */
 #include "plan/scalar.h"
 
@@ -54,7 +54,10 @@ void scalar_done(struct maker *m, int out, bool constant)
     m->regs[out].constant = true;
 }
 
-int64_t scalar_reg_bytes(const struct maker *m, int reg) { return m->regs[reg].n * (int64_t)dtype_bytes(m->regs[reg].type); }
+int64_t scalar_reg_bytes(const struct maker *m, int reg)
+{
+    return m->regs[reg].n * (int64_t)dtype_bytes(m->regs[reg].type);
+}
 
 void scalar_push_move(struct maker *m, int to, int from)
 {
@@ -87,7 +90,8 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
 static bool is_small(const struct program *p, const struct shape *s)
 {
     int64_t n;
-    return shape_is_array(s) && s->rank <= (p->dynamic ? 0 : VIEW_MAX_RANK) && shape_elements(s, &n) && n <= SCALAR_MAX_ELEMENTS;
+    return shape_is_array(s) && s->rank <= (p->dynamic ? 0 : VIEW_MAX_RANK) &&
+           shape_elements(s, &n) && n <= SCALAR_MAX_ELEMENTS;
 }
 
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
@@ -97,9 +101,11 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     return reg >= 0;
 }
 
-/* The number of the operation that does to one element what the kernel does (kern/quick.h). Kernels of functions have none
- * where they don't give libm's bits; nor have comparisons where total order is not C's order. */
-static int quick_of(const struct kern_tiles *tiles, const struct inst *i, enum dtype t, kern_tile_fn *fn)
+/* The number of the operation that does to one element what the kernel does (kern/quick.h). Kernels
+ * of functions have none where they don't give libm's bits; nor have comparisons where total order
+ * is not C's order. */
+static int quick_of(const struct kern_tiles *tiles, const struct inst *i, enum dtype t,
+                    kern_tile_fn *fn)
 {
     if (i->opcode == OP_COMPARE) {
         enum kern_direction d = (enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ);
@@ -109,7 +115,8 @@ static int quick_of(const struct kern_tiles *tiles, const struct inst *i, enum d
     return fn == tiles->elementwise(spelling, t) ? quick_elementwise(spelling, t) : QUICK_NONE;
 }
 
-static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env,
+                      struct leaves *out)
 {
     enum dtype type, result;
     kern_tile_fn *fn = plan_tile(m->pl, i, &type, &result);
@@ -142,7 +149,8 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
     return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
 }
 
-static bool make_convert(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_convert(struct maker *m, const struct inst *i, const struct leaves *env,
+                         struct leaves *out)
 {
     int reg = env[i->operands[0]->index].at[0];
     return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
@@ -152,10 +160,11 @@ static bool make_convert(struct maker *m, const struct inst *i, const struct lea
 static bool make_elided(struct maker *m, const struct inst *i, struct leaves *out)
 {
     int64_t n;
-    bool allowed =
-        m->pl->p->options.elided != ELIDED_REFUSE && m->lanes == 1; /* the function that runs instead will say why not */
-    int reg =
-        allowed && is_small(m->pl->p, i->shape) && shape_elements(i->shape, &n) ? scalar_new_reg(m, i->shape->dtype, n) : -1;
+    bool allowed = m->pl->p->options.elided != ELIDED_REFUSE &&
+                   m->lanes == 1; /* the function that runs instead will say why not */
+    int reg = allowed && is_small(m->pl->p, i->shape) && shape_elements(i->shape, &n)
+                  ? scalar_new_reg(m, i->shape->dtype, n)
+                  : -1;
     const struct literal *l = reg < 0 ? NULL : elided_fill(m->pl, i, i->literal);
     if (!l)
         return false;
@@ -184,7 +193,8 @@ static bool make_constant(struct maker *m, const struct inst *i, struct leaves *
     return scalar_one_leaf(m, reg, out);
 }
 
-static bool make_precision(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_precision(struct maker *m, const struct inst *i, const struct leaves *env,
+                           struct leaves *out)
 {
     int x = env[i->operands[0]->index].at[0];
     enum dtype t = i->operands[0]->shape->dtype;
@@ -201,9 +211,10 @@ static bool make_precision(struct maker *m, const struct inst *i, const struct l
     return scalar_one_leaf(m, reg, out);
 }
 
-/* The same bits under another type. Not done where bits would have to be turned into values that the type has, nor where
- * layouts determine the order of elements. */
-static bool make_bitcast(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+/* The same bits under another type. Not done where bits would have to be turned into values that
+ * the type has, nor where layouts determine the order of elements. */
+static bool make_bitcast(struct maker *m, const struct inst *i, const struct leaves *env,
+                         struct leaves *out)
 {
     const struct shape *x = i->operands[0]->shape;
     enum dtype from = x->dtype, to = i->shape->dtype;
@@ -211,7 +222,8 @@ static bool make_bitcast(struct maker *m, const struct inst *i, const struct lea
     int64_t n;
     if (from != to && (dtype_bits(from) != dtype_bits(to) || dtype_bits(from) < 8 || to == DT_PRED))
         return false;
-    if (i->opcode == OP_BITCAST && (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
+    if (i->opcode == OP_BITCAST &&
+        (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
         return false;
     if (!elements_of(m, i->shape, &n) || n != m->regs[reg].n)
         return false;
@@ -229,7 +241,8 @@ static bool make_number(struct maker *m, int64_t number, struct leaves *out)
     return scalar_one_leaf(m, reg, out);
 }
 
-struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env, int first)
+struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env,
+                              int first)
 {
     int n = 0;
     for (int k = first; k < i->operand_count; k++)
@@ -246,8 +259,8 @@ struct leaves scalar_operands(struct maker *m, const struct inst *i, const struc
 /* In lanes there is no control flow: all lanes do the same. */
 static bool works_in_lanes(const struct inst *i)
 {
-    return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL && i->opcode != OP_REPLICA_ID && i->opcode != OP_PARTITION_ID &&
-           (!shape_is_array(i->shape) || i->shape->rank == 0);
+    return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL && i->opcode != OP_REPLICA_ID &&
+           i->opcode != OP_PARTITION_ID && (!shape_is_array(i->shape) || i->shape->rank == 0);
 }
 
 static bool reads_large(const struct maker *m, const struct inst *i, const struct leaves *env)
@@ -266,7 +279,8 @@ static bool takes_large(const struct inst *i)
     return scalar_may_be_large(i) || i->opcode == OP_DYNAMIC_SLICE || i->opcode == OP_GATHER;
 }
 
-bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env,
+                 struct leaves *out)
 {
     const struct program *p = m->pl->p;
     if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)))
@@ -283,8 +297,12 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
         if (i->shape->rank > 0)
             return false;
         /* fallthrough */
-    case OP_CALL: return scalar_computation(m, inst_computation(i, A_TO_APPLY), scalar_operands(m, i, env, 0), out);
-    case OP_FUSION: return scalar_computation(m, inst_computation(i, A_CALLS), scalar_operands(m, i, env, 0), out);
+    case OP_CALL:
+        return scalar_computation(m, inst_computation(i, A_TO_APPLY), scalar_operands(m, i, env, 0),
+                                  out);
+    case OP_FUSION:
+        return scalar_computation(m, inst_computation(i, A_CALLS), scalar_operands(m, i, env, 0),
+                                  out);
     case OP_WHILE: return scalar_while(m, i, env, out);
     case OP_CONDITIONAL: return scalar_conditional(m, i, env, out);
     case OP_TUPLE:
@@ -294,16 +312,19 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
     case OP_ADD_DEPENDENCY:
     case OP_AFTER_ALL: return plan_rename(m->pl, i, env, out);
     case OP_COPY:
-        return i->shape->dtype == i->operands[0]->shape->dtype ? plan_rename(m->pl, i, env, out) : make_tile(m, i, env, out);
+        return i->shape->dtype == i->operands[0]->shape->dtype ? plan_rename(m->pl, i, env, out)
+                                                               : make_tile(m, i, env, out);
     default: break;
     }
     uint8_t family = op_table[i->opcode].family;
     if (family == FAMILY_elementwise || family == FAMILY_compare)
         return make_tile(m, i, env, out);
-    return m->lanes == 1 && (scalar_array_inst(m, i, env, out) || (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
+    return m->lanes == 1 && (scalar_array_inst(m, i, env, out) ||
+                             (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
 }
 
-/* Whether a value fits in registers; with `large`, arrays that stay where they are count as fitting. */
+/* Whether a value fits in registers; with `large`, arrays that stay where they are count as
+ * fitting. */
 static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 {
     if (!shape_is_tuple(s))
@@ -355,7 +376,8 @@ bool scalar_takes(const struct maker *m, const struct inst *i)
     return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(m->pl, i);
 }
 
-/* Only live instructions need be small: conditions of loops often look at just one or two of their parameters. */
+/* Only live instructions need be small: conditions of loops often look at just one or two of their
+ * parameters. */
 static bool all_live_small(const struct maker *m, struct inst *const *order, int count)
 {
     for (int k = 0; k < count; k++) {
@@ -368,7 +390,8 @@ static bool all_live_small(const struct maker *m, struct inst *const *order, int
     return true;
 }
 
-static bool make_live(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out)
+static bool make_live(struct maker *m, const struct computation *c, struct leaves args,
+                      struct leaves *out)
 {
     int count;
     struct inst **order = plan_live(m->pl, c, &count);
@@ -382,13 +405,15 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
         first += n;
     }
     for (int k = 0; k < count; k++)
-        if (order[k]->opcode != OP_PARAMETER && !scalar_inst(m, order[k], env, &env[order[k]->index]))
+        if (order[k]->opcode != OP_PARAMETER &&
+            !scalar_inst(m, order[k], env, &env[order[k]->index]))
             return false;
     *out = env[c->root->index];
     return true;
 }
 
-bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out)
+bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args,
+                        struct leaves *out)
 {
     if (m->depth >= SCALAR_INLINE || m->pl->not_scalar[c->index])
         return false;
@@ -408,7 +433,8 @@ static struct scalar_slot slot_of(const struct maker *m, int reg)
         return (struct scalar_slot){0};
     const struct reg *r = &m->regs[reg];
     if (r->cell)
-        return (struct scalar_slot){.at = &r->cell->at, .large = true, .written = r->cell->written, .arg = r->cell->arg};
+        return (struct scalar_slot){
+            .at = &r->cell->at, .large = true, .written = r->cell->written, .arg = r->cell->arg};
     return (struct scalar_slot){.at = r->at, .size = (uint32_t)scalar_reg_bytes(m, reg)};
 }
 
@@ -429,7 +455,8 @@ static void mark_written(struct maker *m, struct scalar_code *code)
                 code->args[k].written = m->cells[c]->written;
 }
 
-struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results, const enum dtype *types)
+struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
+                                  const enum dtype *types)
 {
     code->program = m->pl->p;
     code->kern = m->pl->p->kern;
@@ -441,7 +468,8 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
             reg = scalar_convert(m, reg, types[k]);
         if (reg < 0 && reg != NO_VALUE)
             return NULL;
-        if (reg >= 0 && m->regs[reg].cell && (!scalar_is_fresh(&m->regs[reg]) || m->regs[reg].cell->arg < 0))
+        if (reg >= 0 && m->regs[reg].cell &&
+            (!scalar_is_fresh(&m->regs[reg]) || m->regs[reg].cell->arg < 0))
             return NULL;
         code->results[k] = slot_of(m, reg);
     }
@@ -459,8 +487,8 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
 }
 
 /* Registers for the parameters; arrays get none (nothing live may read them). */
-static bool make_params(struct maker *m, const struct computation *c, struct scalar_code *code, const enum dtype *types,
-                        struct leaves *out)
+static bool make_params(struct maker *m, const struct computation *c, struct scalar_code *code,
+                        const enum dtype *types, struct leaves *out)
 {
     int n = 0, at = 0;
     for (int k = 0; k < c->param_count; k++)
@@ -490,12 +518,14 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
     return true;
 }
 
-struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c, const struct scalar_types *t)
+struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
+                                          const struct scalar_types *t)
 {
     struct maker m = {.pl = pl, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
-    if (pl->not_scalar[c->index] || !all_fit(&m, c->root->shape, false) || !make_params(&m, c, code, t ? t->args : NULL, &args))
+    if (pl->not_scalar[c->index] || !all_fit(&m, c->root->shape, false) ||
+        !make_params(&m, c, code, t ? t->args : NULL, &args))
         return NULL;
     if (!scalar_computation(&m, c, args, &results))
         return NULL;
@@ -524,8 +554,9 @@ static bool make_operand(struct maker *m, const struct inst *i, int first, struc
     return true;
 }
 
-/* Leaves by the index of an instruction. All calls share one array: a new one, as large as the computation, for each of its
- * instructions would take memory that grows with the square of its size. */
+/* Leaves by the index of an instruction. All calls share one array: a new one, as large as the
+ * computation, for each of its instructions would take memory that grows with the square of its
+ * size. */
 static struct leaves *loose_leaves(struct planner *pl, int count)
 {
     if (pl->loose_room < count) {
@@ -535,18 +566,23 @@ static struct leaves *loose_leaves(struct planner *pl, int count)
     return pl->loose;
 }
 
-/* A call's code is shared by all calls of the computation, so its arguments are kept apart by position even
- * where this call passes one value for several parameters. */
-static bool make_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves args, struct leaves *out)
+/* A call's code is shared by all calls of the computation, so its arguments are kept apart by
+ * position even where this call passes one value for several parameters. */
+static bool make_inst(struct maker *m, const struct inst *i, const struct leaves *env,
+                      struct leaves args, struct leaves *out)
 {
     if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
-        return scalar_computation(m, inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS), args, out);
+        return scalar_computation(
+            m, inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS), args, out);
     return scalar_inst(m, i, env, out);
 }
 
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
 {
-    struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET, .takes_large = !pl->p->dynamic && !pl->p->options.plain};
+    struct maker m = {.pl = pl,
+                      .lanes = 1,
+                      .budget = SCALAR_BUDGET,
+                      .takes_large = !pl->p->dynamic && !pl->p->options.plain};
     if (!all_fit(&m, i->shape, true))
         return NULL;
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);

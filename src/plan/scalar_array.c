@@ -1,8 +1,9 @@
 /*
- * scalar_array.c: small arrays in scalar programs: rearranging, slices at computed places, sums and products.
+ * scalar_array.c: small arrays in scalar programs: rearranging, slices at computed places, sums and
+ * products.
  *
- * A part that is contiguous is just another name for addresses within its operand. Nothing is written twice except the
- * states of loops, which are copied into registers of their own.
+ * A part that is contiguous is just another name for addresses within its operand. Nothing is
+ * written twice except the states of loops, which are copied into registers of their own.
  */
 #include "plan/scalar.h"
 
@@ -13,9 +14,15 @@ static struct view view_of(const struct maker *m, int reg, const struct shape *s
     return v;
 }
 
-static int operand(const struct inst *i, const struct leaves *env, int k) { return env[i->operands[k]->index].at[0]; }
+static int operand(const struct inst *i, const struct leaves *env, int k)
+{
+    return env[i->operands[k]->index].at[0];
+}
 
-static const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
+static const struct shape *operand_shape(const struct inst *i, int k)
+{
+    return i->operands[k]->shape;
+}
 
 static int64_t elements_of(const struct shape *s)
 {
@@ -24,7 +31,8 @@ static int64_t elements_of(const struct shape *s)
     return n;
 }
 
-static void push_copy(struct maker *m, int out, const struct view *to, const struct view *from, bool constant)
+static void push_copy(struct maker *m, int out, const struct view *to, const struct view *from,
+                      bool constant)
 {
     if (view_is_dense(to) && view_is_dense(from)) {
         struct scalar_op *op = scalar_push(m, SCALAR_MOVE, out);
@@ -41,7 +49,8 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
 }
 
 /* The view `v` over a register as a value: another name where it is contiguous, else a copy. */
-static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s, struct leaves *out)
+static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s,
+                        struct leaves *out)
 {
     if (view_is_dense(v))
         return scalar_one_leaf(m, scalar_alias_reg(m, reg, v->data, v->dtype, elements_of(s)), out);
@@ -64,14 +73,19 @@ int scalar_spread(struct maker *m, int reg, int64_t n)
     from.data = m->regs[reg].at;
     from.strides[0] = 0;
     if (n == 1)
-        from = (struct view){.dtype = to.dtype, .rank = 1, .dims = {1}, .strides = {to.strides[0]}, .data = from.data};
+        from = (struct view){.dtype = to.dtype,
+                             .rank = 1,
+                             .dims = {1},
+                             .strides = {to.strides[0]},
+                             .data = from.data};
     push_copy(m, made, &to, &from, m->regs[reg].constant);
     return made;
 }
 
 /* ---- rearranging ---- */
 
-static bool make_view(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_view(struct maker *m, const struct inst *i, const struct leaves *env,
+                      struct leaves *out)
 {
     int reg = operand(i, env, 0);
     struct view x = view_of(m, reg, operand_shape(i, 0)), v;
@@ -95,7 +109,8 @@ static bool make_view(struct maker *m, const struct inst *i, const struct leaves
     return view_result(m, reg, &v, i->shape, out);
 }
 
-static bool make_concatenate(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_concatenate(struct maker *m, const struct inst *i, const struct leaves *env,
+                             struct leaves *out)
 {
     int64_t d = inst_ints(i, A_DIMENSIONS).at[0];
     int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
@@ -139,11 +154,13 @@ static char *const *cell_of(const struct maker *m, int reg)
 /* Where the result of an operation on `whole` goes: in place, when it changes a large array. */
 static int result_of(struct maker *m, const struct inst *i, int whole, bool update)
 {
-    return update && m->regs[whole].cell ? scalar_write_large(m, whole)
-                                         : scalar_new_reg(m, m->regs[whole].type, elements_of(i->shape));
+    return update && m->regs[whole].cell
+               ? scalar_write_large(m, whole)
+               : scalar_new_reg(m, m->regs[whole].type, elements_of(i->shape));
 }
 
-static bool make_slice(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_slice(struct maker *m, const struct inst *i, const struct leaves *env,
+                       struct leaves *out)
 {
     bool update = i->opcode == OP_DYNAMIC_UPDATE_SLICE;
     int first = update ? 2 : 1, whole = operand(i, env, 0);
@@ -181,7 +198,8 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
 
 /* ---- sums and products ---- */
 
-static bool make_reduce(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_reduce(struct maker *m, const struct inst *i, const struct leaves *env,
+                        struct leaves *out)
 {
     struct arena *keep = &m->pl->p->arena;
     int n = i->operand_count / 2;
@@ -192,8 +210,10 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
     b = s.bodies;
     struct scalar_reduce *r = ARENA_NEW(keep, struct scalar_reduce);
     *r = (struct scalar_reduce){.n = n, .acc = b->args};
-    r->body =
-        (struct kern_body){.combine = b->combine, .call = scalar_call, .context = (void *)(uintptr_t)b->code, .pick = b->pick};
+    r->body = (struct kern_body){.combine = b->combine,
+                                 .call = scalar_call,
+                                 .context = (void *)(uintptr_t)b->code,
+                                 .pick = b->pick};
     r->out = ARENA_ARRAY(keep, struct view, n);
     r->x = ARENA_ARRAY(keep, struct view, n);
     r->init = ARENA_ARRAY(keep, const void *, n);
@@ -216,7 +236,8 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
     return true;
 }
 
-static bool make_dot(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_dot(struct maker *m, const struct inst *i, const struct leaves *env,
+                     struct leaves *out)
 {
     if (i->operand_count != 2 || plan_sum_type(i) != i->shape->dtype)
         return false;
@@ -233,12 +254,14 @@ static bool make_dot(struct maker *m, const struct inst *i, const struct leaves 
 }
 
 /* Batching dimensions are not checked here, and may be unsound. */
-static struct scalar_gather *new_gather(struct maker *m, const struct inst *i, const struct leaves *env)
+static struct scalar_gather *new_gather(struct maker *m, const struct inst *i,
+                                        const struct leaves *env)
 {
     int indices = operand(i, env, 1);
     struct scalar_gather *g = ARENA_NEW(&m->pl->p->arena, struct scalar_gather);
     plan_gather_dims(i, &g->dims);
-    if (g->dims.batching_count > 0 || m->regs[indices].cell || !scalar_is_fresh(&m->regs[operand(i, env, 0)]))
+    if (g->dims.batching_count > 0 || m->regs[indices].cell ||
+        !scalar_is_fresh(&m->regs[operand(i, env, 0)]))
         return NULL;
     g->cell = cell_of(m, operand(i, env, 0));
     g->whole = view_of(m, operand(i, env, 0), operand_shape(i, 0));
@@ -246,7 +269,8 @@ static struct scalar_gather *new_gather(struct maker *m, const struct inst *i, c
     return g;
 }
 
-static bool make_gather(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_gather(struct maker *m, const struct inst *i, const struct leaves *env,
+                        struct leaves *out)
 {
     struct scalar_gather *g = new_gather(m, i, env);
     int made = g ? scalar_new_reg(m, m->regs[operand(i, env, 0)].type, elements_of(i->shape)) : -1;
@@ -257,18 +281,22 @@ static bool make_gather(struct maker *m, const struct inst *i, const struct leav
     return scalar_one_leaf(m, made, out);
 }
 
-static bool make_scatter(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_scatter(struct maker *m, const struct inst *i, const struct leaves *env,
+                         struct leaves *out)
 {
     struct step s = {.inst = i, .shapes = &i->shape};
     struct scalar_gather *g = i->operand_count == 3 ? new_gather(m, i, env) : NULL;
     if (!g || !plan_bodies(m->pl, &s) || !s.bodies->code)
         return false;
-    int whole = operand(i, env, 0), updates = scalar_convert(m, operand(i, env, 2), m->regs[whole].type);
+    int whole = operand(i, env, 0),
+        updates = scalar_convert(m, operand(i, env, 2), m->regs[whole].type);
     int made = updates < 0 || m->regs[updates].cell ? -1 : result_of(m, i, whole, true);
     if (made < 0)
         return false;
     g->small = view_of(m, updates, operand_shape(i, 2));
-    g->body = (struct kern_body){.combine = s.bodies->combine, .call = scalar_call, .context = (void *)(uintptr_t)s.bodies->code};
+    g->body = (struct kern_body){.combine = s.bodies->combine,
+                                 .call = scalar_call,
+                                 .context = (void *)(uintptr_t)s.bodies->code};
     if (!g->cell) {
         struct view to = view_of(m, made, i->shape);
         push_copy(m, made, &to, &g->whole, false);
@@ -278,7 +306,8 @@ static bool make_scatter(struct maker *m, const struct inst *i, const struct lea
     return scalar_one_leaf(m, made, out);
 }
 
-bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leaves *env,
+                       struct leaves *out)
 {
     switch (i->opcode) {
     case OP_BROADCAST:
@@ -319,12 +348,14 @@ static struct step *new_step(struct maker *m, const struct inst *i)
     s->operand_count = i->operand_count;
     if (i->opcode == OP_SCAN) /* it calls a function */
         return NULL;
-    if (!plan_leaf_shapes(m->pl, i, i->shape, &s->result_count, &s->shapes) || !plan_bodies(m->pl, s))
+    if (!plan_leaf_shapes(m->pl, i, i->shape, &s->result_count, &s->shapes) ||
+        !plan_bodies(m->pl, s))
         return NULL;
     for (int k = 0; s->bodies && k < 2; k++)
         if (s->bodies[k].function)
             return NULL;
-    int n = s->operand_count, *slots = ARENA_ARRAY(keep, int, n + s->result_count), *starts = ARENA_ARRAY(keep, int, n + 1);
+    int n = s->operand_count, *slots = ARENA_ARRAY(keep, int, n + s->result_count),
+        *starts = ARENA_ARRAY(keep, int, n + 1);
     for (int k = 0; k < n + s->result_count; k++)
         slots[k] = k;
     for (int k = 0; k <= n; k++)
@@ -336,7 +367,8 @@ static struct step *new_step(struct maker *m, const struct inst *i)
     return s;
 }
 
-bool scalar_step_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+bool scalar_step_inst(struct maker *m, const struct inst *i, const struct leaves *env,
+                      struct leaves *out)
 {
     struct arena *keep = &m->pl->p->arena;
     struct step *s = has_registers(m, i, env) ? new_step(m, i) : NULL;

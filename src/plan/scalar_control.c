@@ -1,6 +1,6 @@
 /*
- * scalar_control.c: loops and branches in scalar programs: jumps, and moves into the registers of a loop's state or of a
- * conditional's result.
+ * scalar_control.c: loops and branches in scalar programs: jumps, and moves into the registers of a
+ * loop's state or of a conditional's result.
  */
 #include "plan/scalar.h"
 
@@ -14,7 +14,8 @@ static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
         if (l.at[k] == NO_VALUE)
             out->at[k] = NO_VALUE;
         else if ((out->at[k] = m->regs[l.at[k]].cell ? scalar_same_large(m, l.at[k])
-                                                     : scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) < 0)
+                                                     : scalar_new_reg(m, m->regs[l.at[k]].type,
+                                                                      m->regs[l.at[k]].n)) < 0)
             return false;
     }
     return true;
@@ -65,7 +66,8 @@ static struct taken bytes_taken(struct maker *m, struct leaves l)
     struct taken p = {ARENA_ARRAY(&m->pl->scratch, struct bytes, l.count), 0};
     for (int k = 0; k < l.count; k++)
         if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at)
-            p.list[p.count++] = (struct bytes){m->regs[l.at[k]].at, m->regs[l.at[k]].at + scalar_reg_bytes(m, l.at[k])};
+            p.list[p.count++] = (struct bytes){m->regs[l.at[k]].at,
+                                               m->regs[l.at[k]].at + scalar_reg_bytes(m, l.at[k])};
     if (p.count > 1)
         qsort(p.list, (size_t)p.count, sizeof *p.list, by_begin);
     for (int k = 1; k < p.count; k++)
@@ -89,13 +91,15 @@ static bool overlaps(const struct maker *m, struct taken p, int reg)
     return low > 0 && at < p.list[low - 1].end;
 }
 
-/* The next state may consist of parts of the present one in another order: then they are moved by way of copies. */
+/* The next state may consist of parts of the present one in another order: then they are moved by
+ * way of copies. */
 static bool move_state(struct maker *m, struct leaves state, struct leaves next)
 {
     struct leaves from = {next.count, ARENA_DUP(&m->pl->scratch, next.at, next.count)};
     struct taken taken = bytes_taken(m, state);
     for (int k = 0; k < next.count; k++) {
-        if (next.at[k] == NO_VALUE || m->regs[next.at[k]].at == m->regs[state.at[k]].at || !overlaps(m, taken, next.at[k]))
+        if (next.at[k] == NO_VALUE || m->regs[next.at[k]].at == m->regs[state.at[k]].at ||
+            !overlaps(m, taken, next.at[k]))
             continue;
         from.at[k] = scalar_new_reg(m, m->regs[next.at[k]].type, m->regs[next.at[k]].n);
         if (from.at[k] < 0)
@@ -165,8 +169,8 @@ static void push_infinite(struct maker *m, const struct termination *t)
         scalar_push_jump(m, SCALAR_INFINITE)->termination = t;
 }
 
-bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state,
-                 scalar_body_fn *body, const void *context)
+bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init,
+                 struct leaves state, scalar_body_fn *body, const void *context)
 {
     struct leaves go, next;
     const struct termination *t = plan_termination(m->pl, loop);
@@ -182,7 +186,8 @@ bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leav
     scalar_know_counter(m, loop, init, state);
     const bool made = body(m, context, state, &next);
     scalar_forget_counters(m, state);
-    if (!made || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) || !move_state(m, state, next))
+    if (!made || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) ||
+        !move_state(m, state, next))
         return false;
     scalar_refresh(m, state);
     struct scalar_op *back = scalar_push_jump(m, SCALAR_JUMP);
@@ -198,7 +203,8 @@ static bool make_body(struct maker *m, const void *body, struct leaves state, st
     return scalar_computation(m, body, state, next);
 }
 
-bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *env,
+                  struct leaves *out)
 {
     struct leaves init = scalar_operands(m, i, env, 0);
     if (!registers_like(m, init, out) || !scalar_cells_differ(m, *out))
@@ -207,8 +213,8 @@ bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *en
     return scalar_loop(m, i, 0, init, *out, make_body, inst_computation(i, A_BODY));
 }
 
-static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c, const struct leaves *env, int operand,
-                        struct leaves *out)
+static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,
+                        const struct leaves *env, int operand, struct leaves *out)
 {
     struct leaves made;
     if (!scalar_computation(m, c, env[i->operands[operand]->index], &made))
@@ -221,7 +227,8 @@ static bool make_branch(struct maker *m, const struct inst *i, const struct comp
     return true;
 }
 
-bool scalar_conditional(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+bool scalar_conditional(struct maker *m, const struct inst *i, const struct leaves *env,
+                        struct leaves *out)
 {
     struct arena *scratch = &m->pl->scratch;
     int n = inst_callees(i, NULL), chooser = m->op_count;
@@ -234,7 +241,8 @@ bool scalar_conditional(struct maker *m, const struct inst *i, const struct leav
         return false;
     inst_callees(i, branches);
     *out = (struct leaves){0, NULL};
-    scalar_push_jump(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] = m->regs[env[i->operands[0]->index].at[0]].at;
+    scalar_push_jump(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] =
+        m->regs[env[i->operands[0]->index].at[0]].at;
     for (int k = 0; k < n; k++) {
         targets[k] = m->op_count;
         if (!make_branch(m, i, branches[k], env, k + 1, out))

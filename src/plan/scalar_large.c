@@ -1,6 +1,6 @@
 /*
- * scalar_large.c: large arrays in scalar programs. A loop that changes one row of a large array per iteration leaves the
- * array where it is, so that the loop can still be a scalar program.
+ * scalar_large.c: large arrays in scalar programs. A loop that changes one row of a large array per
+ * iteration leaves the array where it is, so that the loop can still be a scalar program.
  */
 #include "plan/scalar.h"
 
@@ -9,7 +9,8 @@
 bool scalar_is_large(const struct maker *m, const struct shape *s)
 {
     int64_t bytes;
-    return m->takes_large && shape_is_array(s) && s->rank <= VIEW_MAX_RANK && shape_bytes(s, &bytes);
+    return m->takes_large && shape_is_array(s) && s->rank <= VIEW_MAX_RANK &&
+           shape_bytes(s, &bytes);
 }
 
 bool scalar_may_be_large(const struct inst *i)
@@ -51,7 +52,10 @@ int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at)
     return add_reg(m, c);
 }
 
-int scalar_same_large(struct maker *m, int reg) { return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].cell) : -1; }
+int scalar_same_large(struct maker *m, int reg)
+{
+    return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].cell) : -1;
+}
 
 int scalar_write_large(struct maker *m, int reg)
 {

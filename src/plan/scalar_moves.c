@@ -1,23 +1,26 @@
 /*
- * scalar_moves.c: tidies scalar programs: values are made where they are needed in the end, as far as possible, and what
- * nobody reads is not made at all.
+ * scalar_moves.c: tidies scalar programs: values are made where they are needed in the end, as far
+ * as possible, and what nobody reads is not made at all.
  *
- * Loops and branches are generated with moves at their ends, into the registers of the state or of the result. Where the
- * moved value is made by one operation and nobody looks at the old contents in between, that operation may write there
- * directly.
+ * Loops and branches are generated with moves at their ends, into the registers of the state or of
+ * the result. Where the moved value is made by one operation and nobody looks at the old contents
+ * in between, that operation may write there directly.
  */
 #include "plan/scalar.h"
 
 #include <stdlib.h>
 
-enum { TIDY_BUDGET = 1 << 22 }; /* operations looked at; only programs made to be slow need so many */
+enum {
+    TIDY_BUDGET = 1 << 22
+}; /* operations looked at; only programs made to be slow need so many */
 
 struct home { /* a register that is storage of its own */
     const char *at;
     size_t size;
-    int writes, reads;             /* operations that do */
-    int first, made, last_read;    /* the first and the last operation that write it, the last that reads it */
-    bool outside;                  /* arguments and results */
+    int writes, reads; /* operations that do */
+    int first, made,
+        last_read; /* the first and the last operation that write it, the last that reads it */
+    bool outside;  /* arguments and results */
     int *touching, touching_count; /* the operations that read or write it, in order */
 };
 
@@ -27,8 +30,8 @@ struct tidy {
     struct scalar_op *ops;
     int op_count, home_count;
     struct home *homes; /* by address */
-    int *loop;          /* by operation: the first operation of the innermost loop around it, or -1 */
-    bool *gone;         /* by operation */
+    int *loop;  /* by operation: the first operation of the innermost loop around it, or -1 */
+    bool *gone; /* by operation */
     int64_t budget;
 };
 
@@ -91,7 +94,9 @@ static void visit(struct scalar_op *op, place_fn *fn, void *context)
         visit_view(&op->precision->x, fn, context, false);
         break;
     case SCALAR_SLICE: visit_slice((struct scalar_slice *)(uintptr_t)op->slice, fn, context); break;
-    case SCALAR_REDUCE: visit_reduce((struct scalar_reduce *)(uintptr_t)op->reduce, fn, context); break;
+    case SCALAR_REDUCE:
+        visit_reduce((struct scalar_reduce *)(uintptr_t)op->reduce, fn, context);
+        break;
     case SCALAR_GATHER:
     case SCALAR_SCATTER:
         visit_view(&op->gather->whole, fn, context, op->kind == SCALAR_SCATTER);
@@ -145,7 +150,8 @@ static void list_homes(struct tidy *t, const struct maker *m)
         const struct reg *r = &m->regs[k];
         size_t size = (size_t)r->n * dtype_bytes(r->type);
         if (r->own && size > 0)
-            t->homes[t->home_count++] = (struct home){.at = r->at, .size = size, .made = -1, .last_read = -1};
+            t->homes[t->home_count++] =
+                (struct home){.at = r->at, .size = size, .made = -1, .last_read = -1};
     }
     if (t->home_count > 0)
         qsort(t->homes, (size_t)t->home_count, sizeof *t->homes, by_address);
@@ -154,7 +160,8 @@ static void list_homes(struct tidy *t, const struct maker *m)
 struct counting {
     struct tidy *t;
     int at;
-    const struct home *made; /* several places of one operation may share a home: it counts as written once */
+    const struct home
+        *made; /* several places of one operation may share a home: it counts as written once */
 };
 
 static void count_place(void *context, const void **at, bool write)
@@ -223,7 +230,8 @@ static void find_loops(struct tidy *t)
 {
     for (int k = 0; k < t->op_count; k++)
         t->loop[k] = -1;
-    for (int k = t->op_count - 1; k >= 0; k--) /* outer loops end later, so the inner ones overwrite them */
+    for (int k = t->op_count - 1; k >= 0;
+         k--) /* outer loops end later, so the inner ones overwrite them */
         if (t->ops[k].kind == SCALAR_JUMP && t->ops[k].count <= k)
             for (int j = t->ops[k].count; j <= k && t->budget > 0; j++, t->budget--)
                 t->loop[j] = t->ops[k].count;
@@ -279,7 +287,8 @@ static void rename_place(void *context, const void **at, bool write)
         *at = r->to->at + ((const char *)*at - r->from->at);
 }
 
-/* An operation may write over what it reads if it reads that element by element, from the very place it writes. */
+/* An operation may write over what it reads if it reads that element by element, from the very
+ * place it writes. */
 static bool may_overwrite(const struct tidy *t, const struct scalar_op *op, const struct home *h)
 {
     if (op->kind != SCALAR_APPLY)
@@ -294,26 +303,28 @@ static bool can_be_made_there(struct tidy *t, int k, const struct home *from, co
 {
     const struct scalar_op *op = &t->ops[k];
     int made = from ? from->made : -1;
-    if (!from || !to || from == to || from->outside || from->writes != 1 || from->last_read != k || made < 0 || made >= k ||
-        t->loop[made] != t->loop[k] || from->at != op->args[0] || to->at != op->out || from->size != (size_t)op->count ||
-        to->size != from->size)
+    if (!from || !to || from == to || from->outside || from->writes != 1 || from->last_read != k ||
+        made < 0 || made >= k || t->loop[made] != t->loop[k] || from->at != op->args[0] ||
+        to->at != op->out || from->size != (size_t)op->count || to->size != from->size)
         return false;
     if (touches(t, made, to) && !may_overwrite(t, &t->ops[made], to))
         return false;
     return !touched_between(t, to, made, k);
 }
 
-/* The moved value began as a copy of its destination, as the state of a loop does when a piece of it is changed: the piece
- * can be changed in the destination itself. */
+/* The moved value began as a copy of its destination, as the state of a loop does when a piece of
+ * it is changed: the piece can be changed in the destination itself. */
 static bool comes_from_there(struct tidy *t, int k, const struct home *from, const struct home *to)
 {
     int first = from ? from->first : -1;
-    if (!from || !to || from == to || from->outside || from->writes < 2 || from->last_read != k || from->made >= k ||
-        t->gone[first] || t->loop[first] != t->loop[k] || from->at != t->ops[k].args[0] || to->at != t->ops[k].out ||
+    if (!from || !to || from == to || from->outside || from->writes < 2 || from->last_read != k ||
+        from->made >= k || t->gone[first] || t->loop[first] != t->loop[k] ||
+        from->at != t->ops[k].args[0] || to->at != t->ops[k].out ||
         from->size != (size_t)t->ops[k].count || to->size != from->size)
         return false;
     const struct scalar_op *copy = &t->ops[first];
-    if (copy->kind != SCALAR_MOVE || copy->args[0] != to->at || copy->out != from->at || (size_t)copy->count != from->size)
+    if (copy->kind != SCALAR_MOVE || copy->args[0] != to->at || copy->out != from->at ||
+        (size_t)copy->count != from->size)
         return false;
     return !touched_between(t, to, first, k);
 }
@@ -321,9 +332,11 @@ static bool comes_from_there(struct tidy *t, int k, const struct home *from, con
 /* Merges the two lists into `to`. */
 static void join_touching(struct tidy *t, struct home *from, struct home *to)
 {
-    int *both = ARENA_ARRAY(t->scratch, int, from->touching_count + to->touching_count), n = 0, i = 0, j = 0;
+    int *both = ARENA_ARRAY(t->scratch, int, from->touching_count + to->touching_count), n = 0,
+        i = 0, j = 0;
     while (i < from->touching_count || j < to->touching_count) {
-        bool first = j == to->touching_count || (i < from->touching_count && from->touching[i] < to->touching[j]);
+        bool first = j == to->touching_count ||
+                     (i < from->touching_count && from->touching[i] < to->touching[j]);
         int next = first ? from->touching[i++] : to->touching[j++];
         if (n == 0 || both[n - 1] != next)
             both[n++] = next;
@@ -435,7 +448,11 @@ static bool has_loop(const struct maker *m)
 void scalar_tidy(struct maker *m, struct scalar_code *code)
 {
     struct arena *scratch = &m->pl->scratch;
-    struct tidy t = {.scratch = scratch, .code = code, .ops = m->ops, .op_count = m->op_count, .budget = TIDY_BUDGET};
+    struct tidy t = {.scratch = scratch,
+                     .code = code,
+                     .ops = m->ops,
+                     .op_count = m->op_count,
+                     .budget = TIDY_BUDGET};
     if (!has_loop(m))
         return;
     t.loop = ARENA_ARRAY(scratch, int, m->op_count);

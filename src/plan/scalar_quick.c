@@ -1,6 +1,7 @@
 /*
- * scalar_quick.c: the form in which scalar programs run: operations on one element get the number of what they do,
- * comparisons that only feed a jump are merged with it, and copies between views become lists of pieces, worked out here.
+ * scalar_quick.c: the form in which scalar programs run: operations on one element get the number
+ * of what they do, comparisons that only feed a jump are merged with it, and copies between views
+ * become lists of pieces, worked out here.
  */
 #include "plan/scalar.h"
 
@@ -19,7 +20,8 @@ static int64_t run_length(const struct view *a, const struct view *b)
 }
 
 /* Copies from `x` to `out`, which have the same dims; where both begin is left open. */
-static const struct scalar_pieces *pieces_of(struct arena *keep, const struct view *out, const struct view *x)
+static const struct scalar_pieces *pieces_of(struct arena *keep, const struct view *out,
+                                             const struct view *x)
 {
     int64_t all = view_elements(out), n = run_length(out, x), index[VIEW_MAX_RANK] = {0};
     struct scalar_pieces *p = ARENA_NEW(keep, struct scalar_pieces);
@@ -46,7 +48,8 @@ static bool is_repeated(const struct view *x)
     return true;
 }
 
-static void set_copy(struct planner *pl, struct quick_op *q, const struct view *out, const struct view *x)
+static void set_copy(struct planner *pl, struct quick_op *q, const struct view *out,
+                     const struct view *x)
 {
     q->out = out->data;
     q->args[0] = x->data;
@@ -60,7 +63,8 @@ static void set_copy(struct planner *pl, struct quick_op *q, const struct view *
 }
 
 /* A window in one piece with a few indices of s32. */
-static bool set_window(struct planner *pl, struct quick_op *q, const struct scalar_slice *s, const struct scalar_window *w)
+static bool set_window(struct planner *pl, struct quick_op *q, const struct scalar_slice *s,
+                       const struct scalar_window *w)
 {
     bool plain = w->pieces->count == 1 && w->pieces->size <= INT32_MAX && w->rank <= QUICK_INDICES;
     for (int d = 0; d < w->rank; d++)
@@ -89,11 +93,13 @@ static void set_slice(struct planner *pl, struct quick_op *q, const struct scala
     memcpy(window.dims, s->piece.dims, sizeof *window.dims * (size_t)window.rank);
     w->update = s->update;
     w->cell = s->cell;
-    w->pieces = s->update ? pieces_of(&pl->p->arena, &window, &s->piece) : pieces_of(&pl->p->arena, &s->piece, &window);
+    w->pieces = s->update ? pieces_of(&pl->p->arena, &window, &s->piece)
+                          : pieces_of(&pl->p->arena, &s->piece, &window);
     for (int d = 0; d < s->whole.rank; d++)
         if (s->whole.dims[d] > s->piece.dims[d]) /* otherwise there is only one place */
             w->index[w->rank++] =
-                (struct scalar_index){s->index[d].at, s->index[d].type, s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
+                (struct scalar_index){s->index[d].at, s->index[d].type,
+                                      s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
     if (set_window(pl, q, s, w))
         return;
     q->n = SCALAR_SLICE;
@@ -107,7 +113,9 @@ static void set_slice(struct planner *pl, struct quick_op *q, const struct scala
 static void set_apply(struct quick_op *q, const struct scalar_op *op)
 {
     bool one = op->kind == SCALAR_APPLY && op->count == 1 && op->quick != QUICK_NONE;
-    q->code = (uint16_t)(one ? op->quick : op->kind == SCALAR_MOVE ? quick_move((size_t)op->count) : QUICK_CALL);
+    q->code = (uint16_t)(one                       ? op->quick
+                         : op->kind == SCALAR_MOVE ? quick_move((size_t)op->count)
+                                                   : QUICK_CALL);
     q->fn = op->fn;
 }
 
@@ -162,7 +170,10 @@ static bool join_branch(struct quick_op *before, const struct scalar_op *op)
     return true;
 }
 
-static bool is_jump(int code) { return code == QUICK_JUMP || code == QUICK_JUMP_UNLESS || quick_is_branch(code); }
+static bool is_jump(int code)
+{
+    return code == QUICK_JUMP || code == QUICK_JUMP_UNLESS || quick_is_branch(code);
+}
 
 static void move_targets(struct planner *pl, struct quick_op *q, const int *place)
 {
@@ -178,7 +189,10 @@ static void move_targets(struct planner *pl, struct quick_op *q, const int *plac
 
 static int operations_of(const struct scalar_op *op)
 {
-    return op->kind == SCALAR_APPLY && op->quick != QUICK_NONE && op->count > 0 && op->count <= SCALAR_FEW ? op->count : 1;
+    return op->kind == SCALAR_APPLY && op->quick != QUICK_NONE && op->count > 0 &&
+                   op->count <= SCALAR_FEW
+               ? op->count
+               : 1;
 }
 
 /* One operation, or one for each of its elements. */

@@ -1,8 +1,9 @@
 /*
  * scalar_range.c: what is known of numbers while a scalar program is made.
  *
- * In the body of a loop that counts from one constant to another, the counter lies between the two. So whether it is
- * negative, which clients check before each access, is known beforehand, and clamping it needs no operation.
+ * In the body of a loop that counts from one constant to another, the counter lies between the two.
+ * So whether it is negative, which clients check before each access, is known beforehand, and
+ * clamping it needs no operation.
  */
 #include "plan/scalar.h"
 
@@ -12,8 +13,8 @@ static bool is_counted(enum dtype t) { return t == DT_S32 || t == DT_S64; }
 
 static bool constant_of(const struct inst *i, int64_t *v)
 {
-    if (i->opcode != OP_CONSTANT || i->literal->elided || !shape_is_array(i->shape) || i->shape->rank != 0 ||
-        !is_counted(i->shape->dtype))
+    if (i->opcode != OP_CONSTANT || i->literal->elided || !shape_is_array(i->shape) ||
+        i->shape->rank != 0 || !is_counted(i->shape->dtype))
         return false;
     *v = kern_load_index(i->shape->dtype, i->literal->data);
     return true;
@@ -27,7 +28,8 @@ static int part_of_parameter(const struct inst *i)
 }
 
 /* The value of part k of the state before the first iteration. */
-static bool first_value(const struct maker *m, const struct inst *loop, struct leaves init, int k, int64_t *v)
+static bool first_value(const struct maker *m, const struct inst *loop, struct leaves init, int k,
+                        int64_t *v)
 {
     const struct inst *state = loop->operands[0];
     if (init.at && init.at[k] >= 0 && m->regs[init.at[k]].constant && m->regs[init.at[k]].n == 1 &&
@@ -39,11 +41,13 @@ static bool first_value(const struct maker *m, const struct inst *loop, struct l
 }
 
 /* A constant, or a part of the state that starts as one and never changes. */
-static bool bound_of(const struct maker *m, const struct inst *loop, struct leaves init, const struct inst *bound, int64_t *v)
+static bool bound_of(const struct maker *m, const struct inst *loop, struct leaves init,
+                     const struct inst *bound, int64_t *v)
 {
     const int k = part_of_parameter(bound);
-    return constant_of(bound, v) || (k >= 0 && part_of_parameter(inst_computation(loop, A_BODY)->root->operands[k]) == k &&
-                                     first_value(m, loop, init, k, v));
+    return constant_of(bound, v) ||
+           (k >= 0 && part_of_parameter(inst_computation(loop, A_BODY)->root->operands[k]) == k &&
+            first_value(m, loop, init, k, v));
 }
 
 /* How much an iteration adds to part k; 0: it does something else with it. */
@@ -67,20 +71,26 @@ static bool is_flat(const struct inst *tuple)
     return flat;
 }
 
-void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init, struct leaves state)
+void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,
+                         struct leaves state)
 {
-    const struct inst *next = inst_computation(loop, A_BODY)->root, *test = inst_computation(loop, A_CONDITION)->root;
+    const struct inst *next = inst_computation(loop, A_BODY)->root,
+                      *test = inst_computation(loop, A_CONDITION)->root;
     struct scalar_range range;
     int64_t bound;
-    if (m->pl->p->options.plain || !is_flat(next) || next->operand_count != state.count || test->opcode != OP_COMPARE ||
+    if (m->pl->p->options.plain || !is_flat(next) || next->operand_count != state.count ||
+        test->opcode != OP_COMPARE ||
         inst_enum(test, A_DIRECTION, E_DIRECTION_EQ) != E_DIRECTION_LT)
         return;
     const int k = part_of_parameter(test->operands[0]);
-    if (k < 0 || state.at[k] < 0 || !is_counted(m->regs[state.at[k]].type) || m->regs[state.at[k]].n != 1)
+    if (k < 0 || state.at[k] < 0 || !is_counted(m->regs[state.at[k]].type) ||
+        m->regs[state.at[k]].n != 1)
         return;
-    const int64_t step = step_of(next->operands[k], k), most = m->regs[state.at[k]].type == DT_S32 ? INT32_MAX : INT64_MAX;
-    if (step <= 0 || !first_value(m, loop, init, k, &range.least) || !bound_of(m, loop, init, test->operands[1], &bound) ||
-        bound <= range.least || bound - 1 > most - step)
+    const int64_t step = step_of(next->operands[k], k),
+                  most = m->regs[state.at[k]].type == DT_S32 ? INT32_MAX : INT64_MAX;
+    if (step <= 0 || !first_value(m, loop, init, k, &range.least) ||
+        !bound_of(m, loop, init, test->operands[1], &bound) || bound <= range.least ||
+        bound - 1 > most - step)
         return;
     range.most = bound - 1;
     m->regs[state.at[k]].range = ARENA_DUP(&m->pl->scratch, &range, 1);
@@ -107,7 +117,10 @@ static bool range_of(const struct maker *m, int reg, struct scalar_range *out)
 }
 
 /* 1 or 0, or -1 where that is not known. */
-static int is_less(struct scalar_range a, struct scalar_range b) { return a.most < b.least ? 1 : a.least >= b.most ? 0 : -1; }
+static int is_less(struct scalar_range a, struct scalar_range b)
+{
+    return a.most < b.least ? 1 : a.least >= b.most ? 0 : -1;
+}
 
 static int is_equal(struct scalar_range a, struct scalar_range b)
 {
@@ -149,11 +162,13 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
         return chooser->constant && chooser->n == 1 && m->regs[args[1]].n == 1 &&
                scalar_one_leaf(m, args[*chooser->at ? 1 : 2], out);
     }
-    if ((i->opcode != OP_COMPARE && i->opcode != OP_MAXIMUM && i->opcode != OP_MINIMUM) || !range_of(m, args[0], &a) ||
-        !range_of(m, args[1], &b))
+    if ((i->opcode != OP_COMPARE && i->opcode != OP_MAXIMUM && i->opcode != OP_MINIMUM) ||
+        !range_of(m, args[0], &a) || !range_of(m, args[1], &b))
         return false;
     if (i->opcode == OP_COMPARE)
-        return make_answer(m, answer_of((enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ), a, b), out);
+        return make_answer(
+            m, answer_of((enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ), a, b),
+            out);
     const bool greatest = i->opcode == OP_MAXIMUM;
     if (greatest ? a.least >= b.most : a.most <= b.least)
         return scalar_one_leaf(m, args[0], out);

@@ -1,6 +1,7 @@
 /*
- * scalar_rest.c: loops that are scalar programs except for what is done once. The first iteration is run step by step; the
- * others are one scalar program, made of the remaining steps with the loop around them.
+ * scalar_rest.c: loops that are scalar programs except for what is done once. The first iteration
+ * is run step by step; the others are one scalar program, made of the remaining steps with the loop
+ * around them.
  */
 #include "plan/scalar.h"
 
@@ -21,10 +22,12 @@ static int new_argument(struct maker *m, const struct shape *s, int arg)
     int64_t n;
     if (!shape_is_array(s) || !shape_elements(s, &n))
         return NO_VALUE;
-    return n <= SCALAR_MAX_ELEMENTS ? scalar_new_reg(m, s->dtype, n) : scalar_new_large(m, s, arg, NULL);
+    return n <= SCALAR_MAX_ELEMENTS ? scalar_new_reg(m, s->dtype, n)
+                                    : scalar_new_large(m, s, arg, NULL);
 }
 
-static bool add_argument(struct rest *r, struct maker *m, int value, const struct shape *s, struct leaves *given)
+static bool add_argument(struct rest *r, struct maker *m, int value, const struct shape *s,
+                         struct leaves *given)
 {
     int reg = value < 0 ? NO_VALUE : new_argument(m, s, given->count);
     given->at[given->count++] = reg;
@@ -46,7 +49,8 @@ static void mark_read(const struct rest *r, bool *read)
 }
 
 /* Results of steps that are done once, where the remaining steps read them. */
-static bool add_kept(struct rest *r, struct maker *m, const struct step *s, const bool *read, struct leaves *given)
+static bool add_kept(struct rest *r, struct maker *m, const struct step *s, const bool *read,
+                     struct leaves *given)
 {
     for (int k = 0; k < s->result_count; k++) {
         int v = s->results[k];
@@ -82,7 +86,8 @@ static int constant_register(struct maker *m, int number)
     const struct view *v = &m->pl->p->constants[number];
     int64_t n = view_elements(v);
     if (n > SCALAR_MAX_ELEMENTS)
-        return scalar_new_large(m, shape_array(keep, v->dtype, v->rank, v->dims, NULL, NULL), -1, v->data);
+        return scalar_new_large(m, shape_array(keep, v->dtype, v->rank, v->dims, NULL, NULL), -1,
+                                v->data);
     int reg = scalar_new_reg(m, v->dtype, n);
     if (reg < 0)
         return NO_VALUE;
@@ -114,8 +119,8 @@ static bool set_operands(struct rest *r, struct maker *m, const struct step *s)
 static bool make_step(struct rest *r, struct maker *m, const struct step *s)
 {
     struct leaves made;
-    if (--m->budget < 0 || !scalar_takes(m, s->inst) || !set_operands(r, m, s) || !scalar_inst(m, s->inst, r->env, &made) ||
-        made.count != s->result_count)
+    if (--m->budget < 0 || !scalar_takes(m, s->inst) || !set_operands(r, m, s) ||
+        !scalar_inst(m, s->inst, r->env, &made) || made.count != s->result_count)
         return false;
     for (int k = 0; k < s->result_count; k++)
         if (s->results[k] >= 0)
@@ -124,7 +129,8 @@ static bool make_step(struct rest *r, struct maker *m, const struct step *s)
 }
 
 /* A scalar_body_fn, of a struct rest. */
-static bool make_steps(struct maker *m, const void *context, struct leaves state, struct leaves *next)
+static bool make_steps(struct maker *m, const void *context, struct leaves state,
+                       struct leaves *next)
 {
     struct rest *r = (struct rest *)(uintptr_t)context;
     for (int k = 0; k < r->f->step_count; k++)
@@ -174,7 +180,8 @@ static struct scalar_code *make_program(struct rest *r, struct maker *m, int val
     return code;
 }
 
-struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller, const struct function *f, int value_count,
+struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller,
+                                        const struct function *f, int value_count,
                                         struct leaves results)
 {
     struct arena *a = &pl->scratch;

@@ -18,7 +18,8 @@ static void slice(const struct scalar_slice *s)
     struct view window;
     char *at = s->cell ? *s->cell : s->whole.data;
     for (int d = 0; d < s->whole.rank; d++) {
-        int64_t i = kern_load_index(s->index[d].type, s->index[d].at), last = s->whole.dims[d] - s->piece.dims[d];
+        int64_t i = kern_load_index(s->index[d].type, s->index[d].at),
+                last = s->whole.dims[d] - s->piece.dims[d];
         at += (i < 0 ? 0 : i > last ? last : i) * s->whole.strides[d];
     }
     if (s->whole.rank <= 1) {
@@ -50,14 +51,15 @@ bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op)
     case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); return true;
     case SCALAR_COPY: kern_copy(NULL, &op->copy->out, &op->copy->x); return true;
     case SCALAR_PRECISION:
-        kern->reduce_precision(NULL, &op->precision->out, &op->precision->x, op->precision->exponent, op->precision->mantissa);
+        kern->reduce_precision(NULL, &op->precision->out, &op->precision->x,
+                               op->precision->exponent, op->precision->mantissa);
         return true;
     case SCALAR_SLICE: slice(op->slice); return true;
     case SCALAR_GATHER:
     case SCALAR_SCATTER: return gather(kern, op->gather, op->kind == SCALAR_SCATTER);
     case SCALAR_REDUCE:
-        return kern->reduce(NULL, op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init, op->reduce->acc,
-                            op->reduce->reduced, &op->reduce->body);
+        return kern->reduce(NULL, op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init,
+                            op->reduce->acc, op->reduce->reduced, &op->reduce->body);
     default: return kern->dot(NULL, &op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims);
     }
 }
@@ -69,7 +71,10 @@ static int32_t branch(const struct scalar_op *op)
     return op->targets[i < 0 || i >= op->count ? op->count - 1 : i];
 }
 
-static bool run_step(const struct program *p, const struct scalar_step *s) { return p->run_step(p->run, s); }
+static bool run_step(const struct program *p, const struct scalar_step *s)
+{
+    return p->run_step(p->run, s);
+}
 
 static bool count_trip(const struct scalar_code *c, const struct scalar_op *op)
 {

@@ -1,8 +1,10 @@
 /*
- * simple.c: instructions that are less than they seem: another name for an existing value, a rearrangement that can be
- * merged into the next one, an operation on small constants that can be done while planning.
+ * simple.c: instructions that are less than they seem: another name for an existing value, a
+ * rearrangement that can be merged into the next one, an operation on small constants that can be
+ * done while planning.
  *
- * Only what holds for every bit counts: for floats, x * 1 and x + 0 are not always x (-0, signalling NaNs).
+ * Only what holds for every bit counts: for floats, x * 1 and x + 0 are not always x (-0,
+ * signalling NaNs).
  */
 #include "plan/plan_priv.h"
 
@@ -16,7 +18,8 @@ static const struct step *maker_of(const struct build *b, int value)
     return at >= 0 ? &b->f->steps[at] : NULL;
 }
 
-/* The constant, as operand or broadcast to it, whose single element the operand repeats; or NULL. */
+/* The constant, as operand or broadcast to it, whose single element the operand repeats; or NULL.
+ */
 static const struct view *splat_of(const struct build *b, int operand)
 {
     const struct step *s = maker_of(b, operand);
@@ -37,7 +40,8 @@ static const struct view *splat_of(const struct build *b, int operand)
 static bool is_number(const struct build *b, int operand, int64_t number)
 {
     const struct view *v = splat_of(b, operand);
-    return v && !dtype_is_float(v->dtype) && !dtype_is_complex(v->dtype) && kern_load_index(v->dtype, v->data) == number;
+    return v && !dtype_is_float(v->dtype) && !dtype_is_complex(v->dtype) &&
+           kern_load_index(v->dtype, v->data) == number;
 }
 
 /* ---- names ---- */
@@ -138,10 +142,12 @@ static int same_as(const struct build *b, const struct inst *i, const int *x)
     }
 }
 
-/* The result must have the shape of the operand: so a slice must be of everything, and an update too. */
+/* The result must have the shape of the operand: so a slice must be of everything, and an update
+ * too. */
 static bool find_name(struct build *b, const struct inst *i, struct leaves x, struct leaves *out)
 {
-    int k = x.count == i->operand_count && x.count > 0 ? same_as(b, i, x.at) : -1, value = k >= 0 ? x.at[k] : NO_VALUE;
+    int k = x.count == i->operand_count && x.count > 0 ? same_as(b, i, x.at) : -1,
+        value = k >= 0 ? x.at[k] : NO_VALUE;
     if (value == NO_VALUE || !same_elements(i->operands[k]->shape, i->shape)) {
         const struct step *before = x.count == 1 ? maker_of(b, x.at[0]) : NULL;
         if (!before || before->operand_count != 1 || !undoes(before->inst, i))
@@ -157,16 +163,18 @@ static bool find_name(struct build *b, const struct inst *i, struct leaves x, st
 
 static bool rearranges(const struct inst *i)
 {
-    return i->opcode == OP_BROADCAST || i->opcode == OP_RESHAPE || i->opcode == OP_REVERSE || i->opcode == OP_SLICE ||
-           i->opcode == OP_TRANSPOSE;
+    return i->opcode == OP_BROADCAST || i->opcode == OP_RESHAPE || i->opcode == OP_REVERSE ||
+           i->opcode == OP_SLICE || i->opcode == OP_TRANSPOSE;
 }
 
 const struct inst *simple_inst(struct build *b, const struct inst *i, struct leaves *x)
 {
-    const struct step *before = plan_optimises(b->pl) && x->count == 1 && rearranges(i) ? maker_of(b, x->at[0]) : NULL;
+    const struct step *before =
+        plan_optimises(b->pl) && x->count == 1 && rearranges(i) ? maker_of(b, x->at[0]) : NULL;
     if (!before || before->operand_count != 1 || before->inst->operand_count != 1)
         return i;
-    bool element = before->inst->opcode == OP_BROADCAST && before->inst->operands[0]->shape->rank == 0;
+    bool element =
+        before->inst->opcode == OP_BROADCAST && before->inst->operands[0]->shape->rank == 0;
     if (!element && (i->opcode != OP_RESHAPE || before->inst->opcode != OP_RESHAPE))
         return i;
     if (before->inst->operands[0]->shape->dtype != i->shape->dtype)
@@ -197,15 +205,18 @@ static bool fold_tile(struct build *b, const struct inst *i, struct leaves x, st
     int64_t n;
     kern_tile_fn *fn = plan_tile(b->pl, i, &type, &result);
     const void *args[KERN_MAX_ARGS];
-    if (!fn || x.count > KERN_MAX_ARGS || result != i->shape->dtype || !shape_elements(i->shape, &n) || n > FOLD_ELEMENTS)
+    if (!fn || x.count > KERN_MAX_ARGS || result != i->shape->dtype ||
+        !shape_elements(i->shape, &n) || n > FOLD_ELEMENTS)
         return false;
     for (int k = 0; k < x.count; k++) {
         const struct view *v = &b->pl->p->constants[~x.at[k]];
-        if (v->dtype != (i->opcode == OP_SELECT && k == 0 ? DT_PRED : type) || view_elements(v) != n)
+        if (v->dtype != (i->opcode == OP_SELECT && k == 0 ? DT_PRED : type) ||
+            view_elements(v) != n)
             return false;
         args[k] = v->data;
     }
-    *l = (struct literal){.shape = i->shape, .data = arena_zalloc(&b->pl->p->arena, FOLD_ELEMENTS * 16)};
+    *l = (struct literal){.shape = i->shape,
+                          .data = arena_zalloc(&b->pl->p->arena, FOLD_ELEMENTS * 16)};
     fn(l->data, args, n);
     return true;
 }
@@ -219,9 +230,11 @@ static bool fold(struct build *b, const struct inst *i, struct leaves x, struct 
             return false;
     if (x.count == 0 || x.count != i->operand_count || !shape_is_array(i->shape))
         return false;
-    bool done = i->opcode == OP_RESHAPE ? fold_reshape(b, i, x.at[0], &l)
-                : family == FAMILY_elementwise || family == FAMILY_compare || i->opcode == OP_CONVERT ? fold_tile(b, i, x, &l)
-                                                                                                      : false;
+    bool done =
+        i->opcode == OP_RESHAPE ? fold_reshape(b, i, x.at[0], &l)
+        : family == FAMILY_elementwise || family == FAMILY_compare || i->opcode == OP_CONVERT
+            ? fold_tile(b, i, x, &l)
+            : false;
     if (!done)
         return false;
     *out = (struct leaves){1, ARENA_NEW(&b->pl->scratch, int)};

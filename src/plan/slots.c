@@ -1,12 +1,15 @@
 /*
- * slots.c: which slot of a function's frame does each value get, and who reads it last? Values that don't live at
- * the same time share a slot.
+ * slots.c: which slot of a function's frame does each value get, and who reads it last? Values that
+ * don't live at the same time share a slot.
  */
 #include "plan/plan_priv.h"
 
-enum { FOR_EVER = INT_MAX }; /* as last use: the value is kept from one call of the function to the next */
+enum {
+    FOR_EVER = INT_MAX
+}; /* as last use: the value is kept from one call of the function to the next */
 
-/* The operands of several steps that share them: all leaves of a tuple from which each step takes an element. */
+/* The operands of several steps that share them: all leaves of a tuple from which each step takes
+ * an element. */
 struct table {
     int last; /* of those steps */
     int *slots;
@@ -34,7 +37,8 @@ static int take_slot(struct build *b, struct slots *s, int value)
     return s->slot[value];
 }
 
-/* Keeps the results of steps that are done less often, where steps that are done more often read them. */
+/* Keeps the results of steps that are done less often, where steps that are done more often read
+ * them. */
 static void find_kept(struct build *b, struct slots *s, struct leaves results)
 {
     const struct function *f = b->f;
@@ -79,9 +83,10 @@ static void find_last_uses(struct build *b, struct slots *s, struct leaves resul
             s->last_use[results.at[j]] = f->step_count;
 }
 
-/* Marks those operands `from` to `to` of a step that nothing reads afterwards, at their last occurrence. `seen` counts
- * occurrences by value and is all zero before and after. */
-static void mark_range(const struct slots *s, const struct step *step, int number, int from, int to, uint8_t *uses, uint8_t *seen)
+/* Marks those operands `from` to `to` of a step that nothing reads afterwards, at their last
+ * occurrence. `seen` counts occurrences by value and is all zero before and after. */
+static void mark_range(const struct slots *s, const struct step *step, int number, int from, int to,
+                       uint8_t *uses, uint8_t *seen)
 {
     for (int j = from; j < to; j++) {
         int v = step->operands[j];
@@ -98,7 +103,8 @@ static void mark_range(const struct slots *s, const struct step *step, int numbe
 }
 
 /* Only one branch of a conditional runs, so each branch may take over its own operands. */
-static void mark_uses(const struct slots *s, struct step *step, int number, uint8_t *uses, uint8_t *seen)
+static void mark_uses(const struct slots *s, struct step *step, int number, uint8_t *uses,
+                      uint8_t *seen)
 {
     const struct inst *i = step->inst;
     if (i->opcode == OP_CONDITIONAL)
@@ -108,7 +114,8 @@ static void mark_uses(const struct slots *s, struct step *step, int number, uint
         mark_range(s, step, number, 0, step->operand_count, uses, seen);
 }
 
-static void assign_operands(struct build *b, const struct slots *s, const struct step *step, struct table *t)
+static void assign_operands(struct build *b, const struct slots *s, const struct step *step,
+                            struct table *t)
 {
     if (t->slots)
         return; /* a value keeps its slot until the last of the steps */
@@ -122,7 +129,8 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
 {
     struct step *step = &b->f->steps[number];
     struct table own = {.last = number}, *shared = table_of(s, step), *t = shared ? shared : &own;
-    const int ending = t->last == number ? step->operand_count : 0; /* operands that may be read here for the last time */
+    const int ending = t->last == number ? step->operand_count
+                                         : 0; /* operands that may be read here for the last time */
     int *release = ARENA_ARRAY(build_arena(b), int, ending + step->result_count);
     int *results = ARENA_ARRAY(build_arena(b), int, step->result_count);
     assign_operands(b, s, step, t);
@@ -200,13 +208,14 @@ static void find_passing(struct build *b)
 void plan_assign_slots(struct build *b, struct leaves results)
 {
     struct arena *a = &b->pl->scratch;
-    struct slots s = {ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count),
-                      0,
-                      ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count),
-                      plan_observes(b->pl) ? ARENA_ARRAY(a, struct table, b->f->computation->inst_count) : NULL};
+    struct slots s = {
+        ARENA_ARRAY(a, int, b->value_count),
+        ARENA_ARRAY(a, int, b->value_count),
+        ARENA_ARRAY(a, int, b->value_count),
+        0,
+        ARENA_ARRAY(a, int, b->value_count),
+        ARENA_ARRAY(a, int, b->value_count),
+        plan_observes(b->pl) ? ARENA_ARRAY(a, struct table, b->f->computation->inst_count) : NULL};
     uint8_t *seen = ARENA_ARRAY(a, uint8_t, b->value_count);
     find_last_uses(b, &s, results);
     find_kept(b, &s, results);

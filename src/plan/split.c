@@ -1,11 +1,13 @@
 /*
- * split.c: reductions in two parts. Where the elements are available less often than the initial value, as when a constant
- * array is folded starting from a parameter, f(init, fold of the elements) is computed instead. The inner fold starts from
- * the combiner's identity, and once.c has it done as seldom as the elements are made.
+ * split.c: reductions in two parts. Where the elements are available less often than the initial
+ * value, as when a constant array is folded starting from a parameter, f(init, fold of the
+ * elements) is computed instead. The inner fold starts from the combiner's identity, and once.c has
+ * it done as seldom as the elements are made.
  *
- * This needs combiners whose result does not depend on the order. Float sums qualify where they are accumulated in f64: the
- * inner part stays in f64, so that the sum is rounded once, as if it had been made in one go. For sums of f64 themselves no
- * order is promised. Products of floats could overflow on the way, so they are left alone.
+ * This needs combiners whose result does not depend on the order. Float sums qualify where they are
+ * accumulated in f64: the inner part stays in f64, so that the sum is rounded once, as if it had
+ * been made in one go. For sums of f64 themselves no order is promised. Products of floats could
+ * overflow on the way, so they are left alone.
  */
 #include "plan/plan_priv.h"
 
@@ -28,8 +30,8 @@ struct split {
 static bool is_large(const struct step *s)
 {
     int64_t in, out;
-    return shape_elements(s->inst->operands[0]->shape, &in) && shape_elements(s->shapes[0], &out) && out > 0 && in >= LEAST &&
-           in / out >= UNDER;
+    return shape_elements(s->inst->operands[0]->shape, &in) && shape_elements(s->shapes[0], &out) &&
+           out > 0 && in >= LEAST && in / out >= UNDER;
 }
 
 /* Whether the elements are available less often than the initial value. */
@@ -50,15 +52,19 @@ static bool is_of_one_type(const struct step *s, int k)
     const int n = s->operand_count / 2;
     const struct inst *i = s->inst;
     const enum dtype t = s->bodies->args[k];
-    return i->operands[k]->shape->dtype == t && i->operands[n + k]->shape->dtype == t && s->shapes[k]->dtype == t;
+    return i->operands[k]->shape->dtype == t && i->operands[n + k]->shape->dtype == t &&
+           s->shapes[k]->dtype == t;
 }
 
 static bool add_identity(struct split *p, int k)
 {
     struct arena *keep = &p->b->pl->p->arena;
     struct literal l = {.data = arena_zalloc(keep, sizeof(struct c128))};
-    const bool alone = p->count == 1, found = kern_fold_splits(p->combines[k], p->whole->bodies->args[k], &p->types[k], l.data);
-    /* Reducers of several values run in their own types, where sums of floats depend on their order. */
+    const bool alone = p->count == 1,
+               found = kern_fold_splits(p->combines[k], p->whole->bodies->args[k], &p->types[k],
+                                        l.data);
+    /* Reducers of several values run in their own types, where sums of floats depend on their
+     * order. */
     if (!found || (!alone && p->combines[k] == KERN_ADD && dtype_is_float(p->types[k])))
         return false;
     l.shape = shape_array(keep, p->types[k], 0, NULL, NULL, NULL);
@@ -71,8 +77,9 @@ static bool may_be_split(struct split *p, const uint8_t *when)
     const struct step *s = p->whole;
     struct arena *a = &p->b->pl->scratch;
     const int n = s->operand_count / 2;
-    if (s->inst->opcode != OP_REDUCE || s->operand_count != s->inst->operand_count || s->result_count != n ||
-        !comes_later(s, when) || !is_large(s) || !s->bodies->code || s->bodies->pick)
+    if (s->inst->opcode != OP_REDUCE || s->operand_count != s->inst->operand_count ||
+        s->result_count != n || !comes_later(s, when) || !is_large(s) || !s->bodies->code ||
+        s->bodies->pick)
         return false;
     p->count = n;
     p->combines = ARENA_ARRAY(a, enum kern_combine, n);
@@ -114,7 +121,8 @@ static const struct shape *as_type(struct split *p, const struct shape *s, enum 
 }
 
 /* Emits the step of an instruction with one leaf per operand; NULL with a message. */
-static struct step *emit(struct split *p, const struct inst *i, const int *operands, struct leaves *out)
+static struct step *emit(struct split *p, const struct inst *i, const int *operands,
+                         struct leaves *out)
 {
     struct arena *keep = &p->b->pl->p->arena;
     int *starts = ARENA_ARRAY(keep, int, i->operand_count + 1);
@@ -126,8 +134,8 @@ static struct step *emit(struct split *p, const struct inst *i, const int *opera
 }
 
 /* The value of a single operation. */
-static struct step *apply(struct split *p, enum opcode op, const struct shape *result, int n, const struct shape *const *shapes,
-                          const int *operands, int *value)
+static struct step *apply(struct split *p, enum opcode op, const struct shape *result, int n,
+                          const struct shape *const *shapes, const int *operands, int *value)
 {
     struct leaves made;
     struct step *s = emit(p, new_inst(p, op, result, n, shapes), operands, &made);
@@ -182,7 +190,8 @@ static bool finish(struct split *p, int k, int part)
 {
     const struct step *s = p->whole;
     const struct shape *out = s->shapes[k], *wide = as_type(p, out, p->types[k]);
-    const struct shape *first = s->inst->operands[p->count + k]->shape, *wide_first = as_type(p, first, p->types[k]);
+    const struct shape *first = s->inst->operands[p->count + k]->shape,
+                       *wide_first = as_type(p, first, p->types[k]);
     const bool widens = p->types[k] != out->dtype;
     int init = s->operands[p->count + k], value;
     struct step *last;
@@ -190,8 +199,8 @@ static bool finish(struct split *p, int k, int part)
         return false;
     if (out->rank > 0 && !apply(p, OP_BROADCAST, wide, 1, &wide_first, &init, &init))
         return false;
-    last = apply(p, opcode_of(p->combines[k]), wide, 2, (const struct shape *const[]){wide, wide}, (const int[]){init, part},
-                 &value);
+    last = apply(p, opcode_of(p->combines[k]), wide, 2, (const struct shape *const[]){wide, wide},
+                 (const int[]){init, part}, &value);
     if (last && widens)
         last = apply(p, OP_CONVERT, out, 1, &wide, &value, &value);
     if (last) /* who reads the reduction reads this */

@@ -1,8 +1,8 @@
 /*
  * tile.c: which tile kernel computes an instruction, and what must be converted before and after?
  *
- * Modules may mix float types (`add(f32, bf16)`) and declare results of another precision than the operands. Kernels work
- * in one type, so operands are converted to it and results from it.
+ * Modules may mix float types (`add(f32, bf16)`) and declare results of another precision than the
+ * operands. Kernels work in one type, so operands are converted to it and results from it.
  */
 #include "plan/plan_priv.h"
 
@@ -26,14 +26,20 @@ static enum dtype common_type(const struct inst *i, int first)
     return t;
 }
 
-static int kind_of(enum dtype t) { return dtype_is_complex(t) ? 3 : dtype_is_float(t) ? 2 : t == DT_PRED ? 0 : 1; }
+static int kind_of(enum dtype t)
+{
+    return dtype_is_complex(t) ? 3 : dtype_is_float(t) ? 2 : t == DT_PRED ? 0 : 1;
+}
 
-/* A result of a lower kind than the operands, as s32 of bf16 by bf16, is not a sum of converted operands: the sum is first
- * rounded to the operands' type and then converted, as XLA does (both compiled and folded). */
+/* A result of a lower kind than the operands, as s32 of bf16 by bf16, is not a sum of converted
+ * operands: the sum is first rounded to the operands' type and then converted, as XLA does (both
+ * compiled and folded). */
 enum dtype plan_sum_type(const struct inst *i)
 {
     enum dtype lhs = i->operands[0]->shape->dtype, rhs = i->operands[1]->shape->dtype;
-    enum dtype higher = kind_of(lhs) < kind_of(rhs) ? rhs : kind_of(lhs) > kind_of(rhs) ? lhs : dtype_higher(lhs, rhs);
+    enum dtype higher = kind_of(lhs) < kind_of(rhs)   ? rhs
+                        : kind_of(lhs) > kind_of(rhs) ? lhs
+                                                      : dtype_higher(lhs, rhs);
     enum dtype out = i->shape->dtype;
     if (higher == DT_INVALID)
         higher = dtype_is_float(lhs) ? DT_F32 : lhs;
@@ -65,11 +71,14 @@ kern_tile_fn *plan_tile_of(const struct planner *pl, const struct inst *i, enum 
     case OP_COMPARE: return tile_compare(pl, i, type);
     case OP_CONVERT:
     case OP_COPY: return pl->tiles->convert(i->shape->dtype, type);
-    default: return (pl->p->options.plain ? pl->tiles->elementwise : pl->tiles->vector)(op_spelling(i->opcode), type);
+    default:
+        return (pl->p->options.plain ? pl->tiles->elementwise
+                                     : pl->tiles->vector)(op_spelling(i->opcode), type);
     }
 }
 
-kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dtype *type, enum dtype *result)
+kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dtype *type,
+                        enum dtype *result)
 {
     if (!shape_is_array(i->shape) || i->operand_count == 0)
         return NULL;

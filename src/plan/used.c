@@ -123,7 +123,8 @@ static void visit_whole(struct marking *w, const struct inst *i)
     if (i->opcode == OP_WHILE)
         need_all(w, inst_computation(i, A_CONDITION)->root);
     for (int k = 0; k < i->operand_count; k++)
-        if (all || (i->opcode == OP_CONDITIONAL && k == 0) || (i->opcode == OP_ADD_DEPENDENCY && k == 1))
+        if (all || (i->opcode == OP_CONDITIONAL && k == 0) ||
+            (i->opcode == OP_ADD_DEPENDENCY && k == 1))
             need_all(w, i->operands[k]);
 }
 
@@ -161,7 +162,8 @@ static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
         need(w, i->operands[element], leaf - shape_first_leaf(i->shape, element));
         break;
     case OP_GET_TUPLE_ELEMENT:
-        need(w, i->operands[0], shape_first_leaf(i->operands[0]->shape, inst_int(i, A_INDEX, 0)) + leaf);
+        need(w, i->operands[0],
+             shape_first_leaf(i->operands[0]->shape, inst_int(i, A_INDEX, 0)) + leaf);
         break;
     case OP_ADD_DEPENDENCY:
     case OP_COPY:
@@ -195,7 +197,8 @@ static bool number_leaves(struct marking *w, int64_t *total)
         w->first[c] = ARENA_ARRAY(&w->pl->scratch, int64_t, at->inst_count);
         for (int k = 0; k < at->inst_count; k++) {
             w->first[c][k] = *total;
-            if (!add_i64(*total, shape_leaf_count(at->insts[k]->shape), total) || *total > MOST_LEAVES)
+            if (!add_i64(*total, shape_leaf_count(at->insts[k]->shape), total) ||
+                *total > MOST_LEAVES)
                 return false;
         }
     }

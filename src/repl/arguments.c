@@ -1,5 +1,6 @@
 /*
- * repl/arguments: what the parameters of the entry computation are given, which stays until it is given anew.
+ * repl/arguments: what the parameters of the entry computation are given, which stays until it is
+ * given anew.
  */
 #include "repl/session.h"
 
@@ -7,12 +8,12 @@
 
 static bool ends_in_shape(const struct buf *b)
 {
-    return b->size > 0 && strchr("]}", b->data[b->size - 1]) && hlo_literal_has_shape(b->data, b->size) &&
-           !memchr(b->data, ' ', b->size);
+    return b->size > 0 && strchr("]}", b->data[b->size - 1]) &&
+           hlo_literal_has_shape(b->data, b->size) && !memchr(b->data, ' ', b->size);
 }
 
-/* The argument at `*at`, as a shell would cut it, but that blanks in brackets, around `=` and between a shape and its values
- * are part of it. False: there is none. */
+/* The argument at `*at`, as a shell would cut it, but that blanks in brackets, around `=` and
+ * between a shape and its values are part of it. False: there is none. */
 static bool next_argument(struct str s, size_t *at, struct buf *out)
 {
     size_t i = *at, value = 0;
@@ -35,7 +36,8 @@ static bool next_argument(struct str s, size_t *at, struct buf *out)
         if (char_is_blank(c)) {
             while (end < s.len && char_is_blank(s.ptr[end]))
                 end++;
-            bool around = end < s.len && (s.ptr[end] == '=' || (out->size > 0 && out->data[out->size - 1] == '='));
+            bool around = end < s.len &&
+                          (s.ptr[end] == '=' || (out->size > 0 && out->data[out->size - 1] == '='));
             struct buf tail = {out->data + value, out->size - value, 0};
             if (!around && !(end < s.len && ends_in_shape(&tail)))
                 break;
@@ -117,8 +119,8 @@ static int give_named(struct giving *g, const char *text, size_t value)
     arena_init(&a);
     const char *name = arena_str(&a, (struct str){text, value - 1}).ptr;
     long param = hlo_param_find(g->s->built.module, name);
-    int status =
-        param < 0 ? say_error(g->s, HLO_USAGE, "unknown parameter '%s'", name) : give_value(g, (size_t)param, text + value);
+    int status = param < 0 ? say_error(g->s, HLO_USAGE, "unknown parameter '%s'", name)
+                           : give_value(g, (size_t)param, text + value);
     arena_free(&a);
     return status;
 }
@@ -140,12 +142,12 @@ static int read_option(struct giving *g, const char *text)
             g->kind = (enum hlo_fake)i;
             known = true;
         }
-    return g->fake && known
-               ? HLO_OK
-               : say_error(g->s, HLO_USAGE,
-                           "unknown option '%s': expected --random[=SEED] or --fake[=KIND] with KIND zeros, ones, iota, "
-                           "uniform, normal or edge",
-                           text);
+    return g->fake && known ? HLO_OK
+                            : say_error(g->s, HLO_USAGE,
+                                        "unknown option '%s': expected --random[=SEED] or "
+                                        "--fake[=KIND] with KIND zeros, ones, iota, "
+                                        "uniform, normal or edge",
+                                        text);
 }
 
 static int read_argument(struct giving *g, const char *text)
@@ -160,7 +162,8 @@ static int read_argument(struct giving *g, const char *text)
     while (g->at < g->count && g->given[g->at])
         g->at++;
     if (g->at == g->count)
-        return say_error(g->s, HLO_USAGE, "too many arguments: '%s'; the module has %zu parameters", text, g->count);
+        return say_error(g->s, HLO_USAGE, "too many arguments: '%s'; the module has %zu parameters",
+                         text, g->count);
     return give_value(g, g->at, text);
 }
 

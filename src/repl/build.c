@@ -1,6 +1,6 @@
 /*
- * repl/build: modules of a state, and what is known of its instructions: their operands, shapes, and
- * marks, which say what a value depends on.
+ * repl/build: modules of a state, and what is known of its instructions: their operands, shapes,
+ * and marks, which say what a value depends on.
  *
  * What a state has beyond what is built is read as a module, in which parameters stand for the
  * instructions that it names. Of an empty struct built that is the whole session. Otherwise it is
@@ -19,8 +19,8 @@ static uint64_t mark_of_text(const hlo_listing *l, size_t i)
     return mark;
 }
 
-/* Of one that was made of the text of another: without its name and those of its operands, which depend on what else there
- * is. */
+/* Of one that was made of the text of another: without its name and those of its operands, which
+ * depend on what else there is. */
 static uint64_t mark_of_made(const hlo_listing *l, size_t i)
 {
     const struct hlo_listed at = hlo_list_inst(l, i);
@@ -29,10 +29,12 @@ static uint64_t mark_of_made(const hlo_listing *l, size_t i)
     buf_printf(&op, " %s(", at.op);
     const char *equal = strstr(t.data, " = "), *open = equal ? strstr(equal, op.data) : NULL;
     const size_t begin = open ? (size_t)(open - t.data) + op.size - 1 : 0;
-    const size_t end = open && at.operand_count > 0 ? text_group_end((struct str){t.data, t.size}, begin) : begin;
+    const size_t end =
+        open && at.operand_count > 0 ? text_group_end((struct str){t.data, t.size}, begin) : begin;
     uint64_t mark = 0;
     if (open && end != NOWHERE)
-        mark = mix(hash_bytes(equal, begin - (size_t)(equal - t.data)), hash_bytes(t.data + end, t.size - end));
+        mark = mix(hash_bytes(equal, begin - (size_t)(equal - t.data)),
+                   hash_bytes(t.data + end, t.size - end));
     else
         mark = hash_bytes(t.data, t.size);
     buf_free(&op);
@@ -40,7 +42,8 @@ static uint64_t mark_of_made(const hlo_listing *l, size_t i)
     return mark;
 }
 
-static uint64_t mark_callees(const struct hlo_listed *at, const uint64_t *computations, uint64_t mark)
+static uint64_t mark_callees(const struct hlo_listed *at, const uint64_t *computations,
+                             uint64_t mark)
 {
     for (size_t k = 0; k < at->callee_count; k++)
         mark = mix(mark, computations[at->callees[k]]);
@@ -72,9 +75,11 @@ static uint64_t mark_set(const struct entry *set)
     return mark ? mark : 1;
 }
 
-/* Of number I of LISTING, the text of ENTRY or made of another's, from the marks of its operands. */
-static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i, const struct entry *e,
-                          const uint64_t *computations, const uint64_t *operands)
+/* Of number I of LISTING, the text of ENTRY or made of another's, from the marks of its operands.
+ */
+static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i,
+                          const struct entry *e, const uint64_t *computations,
+                          const uint64_t *operands)
 {
     const struct hlo_listed at = hlo_list_inst(l, i);
     const struct entry *set = e ? state_setting(s, e->name) : NULL;
@@ -87,12 +92,13 @@ static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i,
 
 /* ---- what can be added to a module without reading it again ---- */
 
-/* Operations whose rules look at one instruction, and whose values come of its operands alone. Others may share channels,
- * need partners, or ask who else calls a computation. */
+/* Operations whose rules look at one instruction, and whose values come of its operands alone.
+ * Others may share channels, need partners, or ask who else calls a computation. */
 static bool is_alone(const char *op)
 {
-    static const char *const families[] = {"batchnorm", "compare", "conv",   "convert", "dot",  "dynslice", "elementwise", "fft",
-                                           "gather",    "linalg",  "reduce", "shape",   "sort", "tuple",    "window"};
+    static const char *const families[] = {"batchnorm", "compare",     "conv", "convert", "dot",
+                                           "dynslice",  "elementwise", "fft",  "gather",  "linalg",
+                                           "reduce",    "shape",       "sort", "tuple",   "window"};
     static const char *const control[] = {"call", "conditional", "while"};
     struct hlo_op found = {0};
     for (size_t i = 0; i < hlo_op_count() && !found.name; i++)
@@ -104,7 +110,8 @@ static bool is_alone(const char *op)
     for (size_t i = 0; i < COUNT_OF(control); i++)
         alone |= strcmp(control[i], op) == 0;
     const size_t n = strlen(op);
-    const bool in_parts = (n > 6 && strcmp(op + n - 6, "-start") == 0) || (n > 5 && strcmp(op + n - 5, "-done") == 0);
+    const bool in_parts =
+        (n > 6 && strcmp(op + n - 6, "-start") == 0) || (n > 5 && strcmp(op + n - 5, "-done") == 0);
     return alone && !in_parts;
 }
 
@@ -159,7 +166,8 @@ static bool may_add(const struct built *b, const struct state *s, const struct n
         int64_t n;
         if (binds_others(e))
             return false;
-        if (number.len > 0 && (named->inst_count > 0 || !num_parse_i64(number, &n) || n != (int64_t)b->parameters))
+        if (number.len > 0 &&
+            (named->inst_count > 0 || !num_parse_i64(number, &n) || n != (int64_t)b->parameters))
             return false;
     }
     for (size_t i = 0; i < named->inst_count; i++)
@@ -187,7 +195,8 @@ static void name_all(struct naming *named, const struct built *b, const struct s
 /* The root is that of the state, or the last of those that are added. */
 static void put_new(struct module_text *t, const struct built *b, const struct state *s)
 {
-    const struct entry *root = s->root == LAST || (size_t)s->root >= b->placed ? state_root(s) : NULL;
+    const struct entry *root =
+        s->root == LAST || (size_t)s->root >= b->placed ? state_root(s) : NULL;
     for (size_t i = b->placed; i < s->insts.count; i++) {
         const struct entry *e = state_inst(s, i);
         const struct str number = b->module ? parameter_number(e) : STR("");
@@ -200,7 +209,8 @@ static void put_new(struct module_text *t, const struct built *b, const struct s
         module_text_made(t, "  ROOT nothing = () tuple()\n");
 }
 
-static hlo_module *read_new(const struct built *b, const struct state *s, const struct naming *named, hlo_messages *m)
+static hlo_module *read_new(const struct built *b, const struct state *s,
+                            const struct naming *named, hlo_messages *m)
 {
     struct module_text t;
     module_text_begin(&t, s, b->module ? named : NULL);
@@ -219,7 +229,10 @@ static hlo_module *read_new(const struct built *b, const struct state *s, const 
 
 /* ---- adding ---- */
 
-static size_t grown(size_t capacity, size_t count) { return capacity > count ? capacity : count < 8 ? 16 : 2 * count; }
+static size_t grown(size_t capacity, size_t count)
+{
+    return capacity > count ? capacity : count < 8 ? 16 : 2 * count;
+}
 
 static void make_room(struct built *b, size_t insts, size_t numbers)
 {
@@ -237,7 +250,8 @@ static void make_room(struct built *b, size_t insts, size_t numbers)
 }
 
 /* Number I of L for B, in which those of L have these numbers. It no longer refers to L. */
-static struct hlo_listed moved(struct built *b, const hlo_listing *l, size_t i, size_t first, const size_t *numbers)
+static struct hlo_listed moved(struct built *b, const hlo_listing *l, size_t i, size_t first,
+                               const size_t *numbers)
 {
     struct hlo_listed at = hlo_list_inst(l, i);
     size_t *operands = ARENA_ARRAY(&b->arena, size_t, at.operand_count + 1);
@@ -282,7 +296,8 @@ static void add_inst(struct adding *d, size_t i)
     b->used[b->count] = false;
     b->entries[b->count] = e;
     b->marks[b->count] = mark_inst(d->s, d->l, d->main.first + i, e, d->computations, d->operands);
-    b->insts[b->count++] = d->l == b->listing ? at : moved(b, d->l, d->main.first + i, d->main.first, d->numbers);
+    b->insts[b->count++] =
+        d->l == b->listing ? at : moved(b, d->l, d->main.first + i, d->main.first, d->numbers);
 }
 
 /* False: a name of the state is not in the listing. */
@@ -316,9 +331,11 @@ static void add_insts(struct adding *d, const struct naming *named)
 }
 
 /* What L has, but for the first parameters, which stand for the instructions that are named. */
-static bool add_all(struct built *b, const struct state *s, const hlo_listing *l, const struct naming *named)
+static bool add_all(struct built *b, const struct state *s, const hlo_listing *l,
+                    const struct naming *named)
 {
-    struct adding d = {.b = b, .s = s, .l = l, .main = hlo_list_computation(l, hlo_list_computations(l) - 1)};
+    struct adding d = {
+        .b = b, .s = s, .l = l, .main = hlo_list_computation(l, hlo_list_computations(l) - 1)};
     const bool whole = l == b->listing, insts = whole || b->placed < s->insts.count;
     d.places = repl_alloc((d.main.count + 1) * sizeof *d.places);
     d.numbers = repl_alloc((d.main.count + 1) * sizeof *d.numbers);
@@ -351,8 +368,10 @@ bool build(struct built *b, const struct state *s, hlo_messages *m)
         b->module = module;
         b->listing = l;
     }
-    const bool parameter = b->placed < s->insts.count && parameter_number(state_inst(s, b->placed)).len > 0;
-    bool ok = l && (whole || (hlo_messages_count(m) == 0 && all_alone(l, named.inst_count + parameter)));
+    const bool parameter =
+        b->placed < s->insts.count && parameter_number(state_inst(s, b->placed)).len > 0;
+    bool ok =
+        l && (whole || (hlo_messages_count(m) == 0 && all_alone(l, named.inst_count + parameter)));
     ok = ok && add_all(b, s, l, &named);
     if (!whole) {
         hlo_listing_free(l);

@@ -1,5 +1,6 @@
 /*
- * repl/command: the commands, found by name or by the beginning of one, and what the simple ones do.
+ * repl/command: the commands, found by name or by the beginning of one, and what the simple ones
+ * do.
  */
 #include "repl/session.h"
 
@@ -52,8 +53,8 @@ static int set_switch(struct session *s, struct str args, const char *name, bool
     return HLO_OK;
 }
 
-static int read_number(struct session *s, struct str args, const char *name, int64_t low, int64_t high, int64_t absent,
-                       int64_t *out)
+static int read_number(struct session *s, struct str args, const char *name, int64_t low,
+                       int64_t high, int64_t absent, int64_t *out)
 {
     struct str word = next_word(&args);
     *out = absent;
@@ -64,11 +65,26 @@ static int read_number(struct session *s, struct str args, const char *name, int
 
 /* ---- settings ---- */
 
-static int cmd_bail(struct session *s, struct str args) { return set_switch(s, args, "bail", &s->bail); }
-static int cmd_bits(struct session *s, struct str args) { return set_switch(s, args, "bits", &s->view.bits); }
-static int cmd_echo(struct session *s, struct str args) { return set_switch(s, args, "echo", &s->echo); }
-static int cmd_time(struct session *s, struct str args) { return set_switch(s, args, "time", &s->time); }
-static int cmd_trace(struct session *s, struct str args) { return set_switch(s, args, "trace", &s->trace); }
+static int cmd_bail(struct session *s, struct str args)
+{
+    return set_switch(s, args, "bail", &s->bail);
+}
+static int cmd_bits(struct session *s, struct str args)
+{
+    return set_switch(s, args, "bits", &s->view.bits);
+}
+static int cmd_echo(struct session *s, struct str args)
+{
+    return set_switch(s, args, "echo", &s->echo);
+}
+static int cmd_time(struct session *s, struct str args)
+{
+    return set_switch(s, args, "time", &s->time);
+}
+static int cmd_trace(struct session *s, struct str args)
+{
+    return set_switch(s, args, "trace", &s->trace);
+}
 
 static int cmd_maxrows(struct session *s, struct str args)
 {
@@ -136,7 +152,10 @@ static int cmd_once(struct session *s, struct str args)
 
 /* ---- the session ---- */
 
-static int in_a_run(struct session *s) { return say_error(s, HLO_USAGE, "a run is stopped; .continue or .stop it first"); }
+static int in_a_run(struct session *s)
+{
+    return say_error(s, HLO_USAGE, "a run is stopped; .continue or .stop it first");
+}
 
 static int cmd_load(struct session *s, struct str args)
 {
@@ -209,7 +228,8 @@ static int cmd_shell(struct session *s, struct str args)
     int got = system(command);
     heap_free(command);
     if (got == -1 || !WIFEXITED(got) || WEXITSTATUS(got) != 0)
-        return say_error(s, HLO_FAILED, "shell exited with status %d", got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
+        return say_error(s, HLO_FAILED, "shell exited with status %d",
+                         got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
     return HLO_OK;
 }
 
@@ -355,9 +375,11 @@ static int set_value(struct session *s, struct str name, const char *text)
         return say_unknown(s, name);
     const struct entry *e = s->built.entries[(size_t)n - s->built.first];
     if (!e)
-        return say_error(s, HLO_USAGE, "'" STR_FMT "' was generated for another instruction", STR_ARG(name));
+        return say_error(s, HLO_USAGE, "'" STR_FMT "' was generated for another instruction",
+                         STR_ARG(name));
     hlo_messages *m = hlo_messages_new();
-    hlo_literal *l = text ? value_read(e->name, built_at(&s->built, (size_t)n).shape, text, m) : NULL;
+    hlo_literal *l =
+        text ? value_read(e->name, built_at(&s->built, (size_t)n).shape, text, m) : NULL;
     bool ok = l || !text;
     if (ok) {
         struct state *next = state_copy(session_state(s));
@@ -378,7 +400,10 @@ static int cmd_set(struct session *s, struct str args)
         return list_settings(s);
     if (equal < args.len && args.ptr[equal] != '=')
         return bad(s, "set");
-    char *value = equal < args.len ? repl_copy(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1})) : NULL;
+    char *value =
+        equal < args.len
+            ? repl_copy(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1}))
+            : NULL;
     int status;
     if (name.len == 0 || (value && !*value))
         status = bad(s, "set");
@@ -395,13 +420,19 @@ static int cmd_set(struct session *s, struct str args)
 static int cmd_break(struct session *s, struct str args)
 {
     struct str word = next_word(&args);
-    return word.len ? debug_add(s, word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word, false) : debug_list(s);
+    return word.len
+               ? debug_add(s, word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word,
+                           false)
+               : debug_list(s);
 }
 
 static int cmd_watch(struct session *s, struct str args)
 {
     struct str word = next_word(&args);
-    return word.len ? debug_add(s, word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word, true) : debug_list(s);
+    return word.len
+               ? debug_add(s, word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word,
+                           true)
+               : debug_list(s);
 }
 
 static int cmd_delete(struct session *s, struct str args)
@@ -411,7 +442,10 @@ static int cmd_delete(struct session *s, struct str args)
     return status == HLO_OK ? debug_delete(s, n) : status;
 }
 
-static int no_run(struct session *s) { return say_error(s, HLO_USAGE, "no stopped run; use .break NAME and .run, or .step"); }
+static int no_run(struct session *s)
+{
+    return say_error(s, HLO_USAGE, "no stopped run; use .break NAME and .run, or .step");
+}
 
 static int go(struct session *s, enum stepping how)
 {
@@ -423,7 +457,10 @@ static int go(struct session *s, enum stepping how)
 
 static int cmd_continue(struct session *s, struct str args) { return go(s, GO); }
 static int cmd_finish(struct session *s, struct str args) { return go(s, FINISH); }
-static int cmd_where(struct session *s, struct str args) { return s->running ? debug_where(s) : no_run(s); }
+static int cmd_where(struct session *s, struct str args)
+{
+    return s->running ? debug_where(s) : no_run(s);
+}
 
 static int cmd_step(struct session *s, struct str args)
 {
@@ -453,7 +490,7 @@ static int cmd_stop(struct session *s, struct str args)
 
 static int cmd_help(struct session *s, struct str args);
 
-#define COMMAND(name, letters, arguments, kind, words, function, help, example)                                                  \
+#define COMMAND(name, letters, arguments, kind, words, function, help, example)                    \
     {name, letters, arguments, COMPLETE_##kind, words, function, help, example},
 static const struct command commands[] = {
 #include "repl/command.def"
@@ -524,22 +561,28 @@ static void put_example(struct session *s, const char *example)
     }
 }
 
-static bool has_word(const struct command *c, const char *word) { return strstr(c->name, word) || strstr(c->help, word); }
+static bool has_word(const struct command *c, const char *word)
+{
+    return strstr(c->name, word) || strstr(c->help, word);
+}
 
 static int cmd_help(struct session *s, struct str args)
 {
     struct str given = next_word(&args);
-    char *word = repl_copy(given.len && given.ptr[0] == '.' ? (struct str){given.ptr + 1, given.len - 1} : given);
+    char *word = repl_copy(
+        given.len && given.ptr[0] == '.' ? (struct str){given.ptr + 1, given.len - 1} : given);
     size_t shown = 0, alike;
     const struct command *only = *word ? find(str_of(word), &alike) : NULL;
     if (!*word)
-        fputs("Entries that begin with a dot are commands, all others are HLO:\n"
-              "  x = f32[3] {1, 2, 3}          a value\n"
-              "  y = add(x, x)                 an instruction; shape and name are optional\n"
-              "  f { p = f32[] parameter(0) ROOT r = f32[] negate(p) }    a computation; call it with f(a) or use to_apply=f\n"
-              "  y    y[0]    y[-1, :4]        the value of an instruction, or a slice of it\n"
-              "A trailing ';' suppresses output. A module, HloModule ..., starts a new session.\n\n",
-              s->out);
+        fputs(
+            "Entries that begin with a dot are commands, all others are HLO:\n"
+            "  x = f32[3] {1, 2, 3}          a value\n"
+            "  y = add(x, x)                 an instruction; shape and name are optional\n"
+            "  f { p = f32[] parameter(0) ROOT r = f32[] negate(p) }    a computation; call it "
+            "with f(a) or use to_apply=f\n"
+            "  y    y[0]    y[-1, :4]        the value of an instruction, or a slice of it\n"
+            "A trailing ';' suppresses output. A module, HloModule ..., starts a new session.\n\n",
+            s->out);
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (only ? only == &commands[i] : has_word(&commands[i], word)) {
             put_help(s, &commands[i]);
@@ -572,13 +615,15 @@ static int unknown(struct session *s, struct str word, size_t alike)
 {
     struct buf names = {0};
     if (alike == 0 && *nearest(word))
-        return say_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; did you mean '.%s'?", STR_ARG(word), nearest(word));
+        return say_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; did you mean '.%s'?",
+                         STR_ARG(word), nearest(word));
     if (alike == 0)
         return say_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; see .help", STR_ARG(word));
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (str_starts(str_of(commands[i].name), word))
             buf_printf(&names, names.size ? ", .%s" : ".%s", commands[i].name);
-    int status = say_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word), names.data);
+    int status =
+        say_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word), names.data);
     buf_free(&names);
     return status;
 }
@@ -593,7 +638,8 @@ int command_do(struct session *s, struct str text)
         end++;
     struct str word = {rest.ptr, end};
     const struct command *c = find(word, &alike);
-    return c ? c->function(s, str_trim((struct str){rest.ptr + end, rest.len - end})) : unknown(s, word, alike);
+    return c ? c->function(s, str_trim((struct str){rest.ptr + end, rest.len - end}))
+             : unknown(s, word, alike);
 }
 
 const char *command_meant(struct str text)

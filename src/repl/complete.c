@@ -1,8 +1,9 @@
 /*
  * repl/complete: what may stand at the cursor.
  *
- * The text before the cursor is read by brackets and words alone, for it is seldom sound: which op's operands or attributes one
- * is in, whether a type or an op may follow. Offering too much is no harm; what is typed is checked when it is entered.
+ * The text before the cursor is read by brackets and words alone, for it is seldom sound: which
+ * op's operands or attributes one is in, whether a type or an op may follow. Offering too much is
+ * no harm; what is typed is checked when it is entered.
  */
 #include "repl/complete.h"
 
@@ -17,7 +18,8 @@ void completions_add(struct completions *c, struct str text, struct str note, co
 {
     if (!str_starts(text, c->word))
         return;
-    struct completion item = {arena_str(&c->arena, text), arena_str(&c->arena, note), arena_str(&c->arena, str_of(tail))};
+    struct completion item = {arena_str(&c->arena, text), arena_str(&c->arena, note),
+                              arena_str(&c->arena, str_of(tail))};
     VEC_PUSH(&c->arena, c->items, c->count, c->capacity) = item;
 }
 
@@ -73,7 +75,8 @@ static void add_types(struct completions *out, const char *tail)
             completions_add(out, str_of(name), STR("element type"), tail);
 }
 
-static void add_words(struct completions *out, const char *const *words, const char *note, const char *tail)
+static void add_words(struct completions *out, const char *const *words, const char *note,
+                      const char *tail)
 {
     for (; *words; words++)
         completions_add(out, str_of(*words), str_of(note), tail);
@@ -104,7 +107,8 @@ static void add_attributes(struct completions *out, size_t op, struct str given)
 }
 
 /* What may be the value of an attribute; by its words, or by its kind. */
-static void add_values(const struct complete_source *s, struct completions *out, size_t op, struct str name)
+static void add_values(const struct complete_source *s, struct completions *out, size_t op,
+                       struct str name)
 {
     static const char *const booleans[] = {"true", "false", NULL};
     struct hlo_op_attribute a;
@@ -127,7 +131,8 @@ static void add_values(const struct complete_source *s, struct completions *out,
 
 static void complete_text(const struct complete_source *s, struct str text, struct completions *out)
 {
-    static const char *const beginnings[] = {"ENTRY", "HloModule", NULL}, *const root[] = {"ROOT", NULL};
+    static const char *const beginnings[] = {"ENTRY", "HloModule", NULL}, *const root[] = {"ROOT",
+                                                                                           NULL};
     struct complete_place p = complete_place(text, &out->arena);
     bool name = text.len > 0 && text.ptr[text.len - 1] == '%'; /* and nothing else */
     if (name && p.kind == PLACE_START && !p.inside)
@@ -172,7 +177,8 @@ static void complete_text(const struct complete_source *s, struct str text, stru
 
 /* ---- commands ---- */
 
-static void add_commands(const struct complete_source *s, struct completions *out, bool dot, const char *tail)
+static void add_commands(const struct complete_source *s, struct completions *out, bool dot,
+                         const char *tail)
 {
     struct complete_command c;
     for (size_t i = 0; s->command(s->context, i, &c); i++)
@@ -183,7 +189,8 @@ static void add_commands(const struct complete_source *s, struct completions *ou
 }
 
 /* `name` may be short for one command, as it may be when it is entered. */
-static bool find_command(const struct complete_source *s, struct str name, struct complete_command *out)
+static bool find_command(const struct complete_source *s, struct str name,
+                         struct complete_command *out)
 {
     struct complete_command c;
     size_t found = 0;
@@ -201,8 +208,8 @@ static bool find_command(const struct complete_source *s, struct str name, struc
 }
 
 /* `arguments`: what stands behind the command, up to the cursor. */
-static void complete_argument(const struct complete_source *s, const struct complete_command *c, struct str arguments,
-                              struct completions *out)
+static void complete_argument(const struct complete_source *s, const struct complete_command *c,
+                              struct str arguments, struct completions *out)
 {
     if (c->kind == COMPLETE_FILES)
         complete_file(out, arguments);
@@ -218,7 +225,9 @@ static void complete_argument(const struct complete_source *s, const struct comp
     case COMPLETE_NAMES: s->names(s->context, out); return;
     case COMPLETE_OPS: add_ops(out, ""); return;
     case COMPLETE_COMMANDS: add_commands(s, out, str_starts(out->word, STR(".")), ""); return;
-    case COMPLETE_ENTRY: complete_text(s, (struct str){arguments.ptr, arguments.len - out->word.len}, out); return;
+    case COMPLETE_ENTRY:
+        complete_text(s, (struct str){arguments.ptr, arguments.len - out->word.len}, out);
+        return;
     }
 }
 
@@ -231,7 +240,8 @@ static size_t word_start(struct str entry, size_t cursor)
     return cursor;
 }
 
-void complete_entry(const struct complete_source *s, struct str entry, size_t cursor, struct completions *out)
+void complete_entry(const struct complete_source *s, struct str entry, size_t cursor,
+                    struct completions *out)
 {
     struct str before = {entry.ptr, cursor};
     size_t first = 0;

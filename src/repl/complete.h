@@ -1,6 +1,6 @@
 /*
- * repl/complete: what may stand at the cursor of an entry, out of the tables of the language, the names of the session, the
- * table of its commands and the names of files.
+ * repl/complete: what may stand at the cursor of an entry, out of the tables of the language, the
+ * names of the session, the table of its commands and the names of files.
  */
 #ifndef HLO_REPL_COMPLETE_H
 #define HLO_REPL_COMPLETE_H
@@ -23,7 +23,8 @@ struct complete_command {
     const char *name; /* ".load" */
     const char *help; /* a line */
     enum complete_kind kind;
-    const char *words; /* "on|off"; for COMPLETE_WORDS, and for others words that may stand there too; or NULL */
+    const char *words; /* "on|off"; for COMPLETE_WORDS, and for others words that may stand there
+                          too; or NULL */
 };
 
 struct complete_source {
@@ -34,6 +35,7 @@ struct complete_source {
     bool (*command)(void *context, size_t i, struct complete_command *out);
 };
 
-void complete_entry(const struct complete_source *s, struct str entry, size_t cursor, struct completions *out);
+void complete_entry(const struct complete_source *s, struct str entry, size_t cursor,
+                    struct completions *out);
 
 #endif

@@ -34,7 +34,8 @@ static void add_files(struct completions *out)
     size_t slash = out->word.len;
     while (slash > 0 && out->word.ptr[slash - 1] != '/')
         slash--;
-    struct str folder = {out->word.ptr, slash}, stem = {out->word.ptr + slash, out->word.len - slash};
+    struct str folder = {out->word.ptr, slash},
+               stem = {out->word.ptr + slash, out->word.len - slash};
     struct buf path = {0};
     struct arena a;
     const char **names;

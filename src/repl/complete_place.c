@@ -27,8 +27,8 @@ struct walk {
 
 bool complete_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' ||
-           (unsigned char)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-' || (unsigned char)c >= 0x80;
 }
 
 bool complete_has_attribute(struct str given, const char *name)
@@ -57,7 +57,10 @@ static size_t find_op(struct str word)
 static struct level *top(struct walk *w) { return &w->levels[w->depth]; }
 
 /* In order of what may begin there: an instruction of a body, or of the text itself. */
-static bool holds_instructions(const struct level *l) { return l->bracket == 0 || l->bracket == 'B'; }
+static bool holds_instructions(const struct level *l)
+{
+    return l->bracket == 0 || l->bracket == 'B';
+}
 
 static void start_instruction(struct level *l)
 {
@@ -67,7 +70,8 @@ static void start_instruction(struct level *l)
 
 static void open_bracket(struct walk *w, char c)
 {
-    struct level *outer = top(w), inner = {.bracket = c, .kind = PLACE_NOWHERE, .op = hlo_op_count()};
+    struct level *outer = top(w),
+                 inner = {.bracket = c, .kind = PLACE_NOWHERE, .op = hlo_op_count()};
     if (w->depth + 1 == DEEPEST)
         return;
     if (c == '(') {
@@ -133,7 +137,8 @@ static void take_token(struct walk *w, struct str text, struct text_token t)
         l->kind = PLACE_ATTRIBUTE;
     else if (t.kind == TOK_ERROR && *t.s.ptr == ';' && holds_instructions(l))
         start_instruction(l);
-    else if (syntax_is_word(t) && l->kind == PLACE_RIGHT && t.end < text.len && char_is_blank(text.ptr[t.end]))
+    else if (syntax_is_word(t) && l->kind == PLACE_RIGHT && t.end < text.len &&
+             char_is_blank(text.ptr[t.end]))
         l->kind = PLACE_OP; /* a type without sizes: token[] is one with them */
     w->word = syntax_is_word(t) && t.kind != TOK_ATTR_NAME ? t.s : STR("");
     w->comma = t.kind == TOK_COMMA;

@@ -1,5 +1,6 @@
 /*
- * repl/debug: a run is looked at: values are kept, and where somebody wants it to it stops, and the prompt goes on within it.
+ * repl/debug: a run is looked at: values are kept, and where somebody wants it to it stops, and the
+ * prompt goes on within it.
  */
 #include "repl/session.h"
 
@@ -8,7 +9,8 @@
 static bool is_where(const char *where, const char *text)
 {
     size_t n = strlen(where), k = strlen(text);
-    return n >= k && k > 0 && strcmp(where + n - k, text) == 0 && (n == k || where[n - k - 1] == '/');
+    return n >= k && k > 0 && strcmp(where + n - k, text) == 0 &&
+           (n == k || where[n - k - 1] == '/');
 }
 
 static bool fits(const hlo_listing *l, const char *text, size_t inst)
@@ -80,7 +82,8 @@ static bool is_local(const struct running *r, size_t inst)
 
 static long find_inst(const struct running *r, struct str name)
 {
-    struct hlo_listed_computation c = hlo_list_computation(r->listing, hlo_list_inst(r->listing, r->at->inst).computation);
+    struct hlo_listed_computation c =
+        hlo_list_computation(r->listing, hlo_list_inst(r->listing, r->at->inst).computation);
     for (size_t i = c.first; i < c.first + c.count; i++)
         if (str_is(name, hlo_list_inst(r->listing, i).name))
             return (long)i;
@@ -98,7 +101,8 @@ static struct held *session_value(struct session *s, struct str name)
     const struct entry *set = e ? state_setting(session_state(s), e->name) : NULL;
     if (set)
         return held_hold(set->value);
-    return n >= 0 ? held_hold(kept_get(&s->kept, s->built.marks[(size_t)n - s->built.first])) : NULL;
+    return n >= 0 ? held_hold(kept_get(&s->kept, s->built.marks[(size_t)n - s->built.first]))
+                  : NULL;
 }
 
 struct held *debug_value(struct session *s, struct str name)
@@ -122,7 +126,8 @@ struct held *debug_value(struct session *s, struct str name)
         }
     if (is_local(r, inst))
         return held_hold(r->local[inst]);
-    bool entry = hlo_list_computation(r->listing, hlo_list_inst(r->listing, inst).computation).entry;
+    bool entry =
+        hlo_list_computation(r->listing, hlo_list_inst(r->listing, inst).computation).entry;
     return entry && hlo_list_inst(r->listing, inst).parameter >= 0 ? session_value(s, name) : NULL;
 }
 
@@ -239,7 +244,8 @@ static const struct breakpoint *watch_of(const struct running *r, const struct h
             stats = l ? hlo_literal_stats(l) : stats;
             looked = true;
         }
-        if (nan || inf ? (nan ? stats.nan : stats.positive_inf + stats.negative_inf) > 0 : fits(r->listing, p->text, at->inst))
+        if (nan || inf ? (nan ? stats.nan : stats.positive_inf + stats.negative_inf) > 0
+                       : fits(r->listing, p->text, at->inst))
             return p;
     }
     return NULL;
@@ -249,8 +255,8 @@ static void put_trace(struct running *r, const struct hlo_event *at)
 {
     const hlo_literal *l = hlo_event_value(at);
     hlo_text line = l ? hlo_literal_summary(l) : (hlo_text){0};
-    fprintf(r->s->out, "%*s%s: %s\n", (int)(2 * at->depth), "", hlo_list_inst(r->listing, at->inst).name,
-            line.data ? line.data : "");
+    fprintf(r->s->out, "%*s%s: %s\n", (int)(2 * at->depth), "",
+            hlo_list_inst(r->listing, at->inst).name, line.data ? line.data : "");
     hlo_text_free(&line);
 }
 
@@ -307,7 +313,8 @@ int debug_add(struct session *s, struct str text, bool watch)
     d->points = more;
     more[d->count] = (struct breakpoint){repl_copy(text), ++d->numbered, watch};
     const struct breakpoint *p = &more[d->count++];
-    say_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number, reaches(s, p) ? "" : ", which is not defined");
+    say_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number,
+             reaches(s, p) ? "" : ", which is not defined");
     return HLO_OK;
 }
 
@@ -315,7 +322,8 @@ int debug_list(struct session *s)
 {
     const struct debugger *d = &s->debugger;
     for (size_t i = 0; i < d->count; i++)
-        fprintf(s->out, "%d %s %s\n", d->points[i].number, d->points[i].watch ? "watch" : "break", d->points[i].text);
+        fprintf(s->out, "%d %s %s\n", d->points[i].number, d->points[i].watch ? "watch" : "break",
+                d->points[i].text);
     return HLO_OK;
 }
 

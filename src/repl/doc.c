@@ -20,12 +20,14 @@ static void put_attribute(struct session *s, size_t op, size_t i, const struct h
     buf_free(&line);
 }
 
-/* Paragraphs of Markdown, each folded as a whole; items of lists and rows of tables are lines of their own. */
+/* Paragraphs of Markdown, each folded as a whole; items of lists and rows of tables are lines of
+ * their own. */
 static void put_markdown(struct session *s, const char *text)
 {
     struct buf b = {0};
     for (const char *p = text; *p; p++) {
-        const bool kept = *p != '\n' || !p[1] || strchr("\n|-", p[1]) || p[1] == ' ' || b.data[b.size - 1] == '\n';
+        const bool kept = *p != '\n' || !p[1] || strchr("\n|-", p[1]) || p[1] == ' ' ||
+                          b.data[b.size - 1] == '\n';
         buf_putc(&b, kept ? *p : ' ');
     }
     buf_putc(&b, '\0');
@@ -94,6 +96,7 @@ int cmd_doc(struct session *s, struct str args)
         return HLO_OK;
     }
     if (*near)
-        return say_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'; did you mean '%s'?", STR_ARG(word), near);
+        return say_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'; did you mean '%s'?",
+                         STR_ARG(word), near);
     return say_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'", STR_ARG(word));
 }

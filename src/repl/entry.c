@@ -49,7 +49,8 @@ static void push_state(struct session *s, struct state *next)
 /* Whether entries were only added to the lists of a state. */
 static bool only_adds(const struct state *from, const struct state *to)
 {
-    return from->insts.list && to->insts.list == from->insts.list && to->header == from->header && to->root == from->root &&
+    return from->insts.list && to->insts.list == from->insts.list && to->header == from->header &&
+           to->root == from->root &&
            (to->computations.list == from->computations.list || from->computations.count == 0) &&
            (to->settings.list == from->settings.list || from->settings.count == 0) &&
            to->insts.count + to->computations.count > from->insts.count + from->computations.count;
@@ -117,11 +118,13 @@ const hlo_module *session_module(struct session *s)
     return s->built.module;
 }
 
-/* What was typed is told by its own name; what the module has beside that, by the one that it has there. */
+/* What was typed is told by its own name; what the module has beside that, by the one that it has
+ * there. */
 long session_find(struct session *s, struct str name)
 {
-    const long at =
-        state_find(session_state(s), name.len && name.ptr[0] == '%' ? (struct str){name.ptr + 1, name.len - 1} : name);
+    const long at = state_find(session_state(s), name.len && name.ptr[0] == '%'
+                                                     ? (struct str){name.ptr + 1, name.len - 1}
+                                                     : name);
     long n = at >= 0 && s->built.module ? (long)s->built.numbers[at] : -1;
     if (n < 0 && session_listing(s)) {
         char *z = repl_copy(name);
@@ -190,17 +193,20 @@ static struct entry *call_entry(const struct typing *t, struct arena *a)
     size_t skip = (size_t)(t->op.ptr + t->op.len - t->right.ptr);
     struct str before = arena_printf(a, STR_FMT " = call", STR_ARG(t->name));
     struct str after = arena_printf(a, ", to_apply=" STR_FMT, STR_ARG(t->op));
-    return entry_new(t->name, t->from, (struct str){t->right.ptr + skip, t->right.len - skip}, before.ptr, after.ptr);
+    return entry_new(t->name, t->from, (struct str){t->right.ptr + skip, t->right.len - skip},
+                     before.ptr, after.ptr);
 }
 
 static struct entry *instruction_entry(const struct typing *t, struct arena *a)
 {
-    struct str op = t->op.len && t->op.ptr[0] == '%' ? (struct str){t->op.ptr + 1, t->op.len - 1} : t->op;
+    struct str op =
+        t->op.len && t->op.ptr[0] == '%' ? (struct str){t->op.ptr + 1, t->op.len - 1} : t->op;
     if (!is_op(op) && state_find_computation(session_state(t->s), op) >= 0)
         return call_entry(t, a);
     if (t->named)
         return entry_new(t->name, t->from, t->whole, "", "");
-    return entry_new(t->name, t->from, t->right, arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr, "");
+    return entry_new(t->name, t->from, t->right,
+                     arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr, "");
 }
 
 /* NAME = (f32[] 1, s32[] 2): the shape stands among the values, so they are written apart. */
@@ -234,29 +240,35 @@ static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_
     }
     const char *begin = t->named ? t->whole.ptr : t->right.ptr, *values = t->right.ptr + shape;
     const char *before = t->named ? "" : arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr;
-    return entry_of_parts(t->name, t->from, before, (struct str){begin, (size_t)(values - begin)}, " constant(",
-                          (struct str){values, t->right.len - shape}, ")");
+    return entry_of_parts(t->name, t->from, before, (struct str){begin, (size_t)(values - begin)},
+                          " constant(", (struct str){values, t->right.len - shape}, ")");
 }
 
 /* NAME = @x.npy: a parameter that has this value. */
-static struct entry *file_entry(const struct typing *t, struct arena *a, struct held **value, hlo_messages *m)
+static struct entry *file_entry(const struct typing *t, struct arena *a, struct held **value,
+                                hlo_messages *m)
 {
     const struct session *s = t->s;
     const char *path = arena_str(a, (struct str){t->right.ptr + 1, t->right.len - 1}).ptr;
     hlo_arrays *file = hlo_arrays_open(path, m);
-    hlo_literal *l = file ? hlo_arrays_get(file, hlo_arrays_has(file, "") ? "" : "arg0", NULL, m) : NULL;
+    hlo_literal *l =
+        file ? hlo_arrays_get(file, hlo_arrays_has(file, "") ? "" : "arg0", NULL, m) : NULL;
     hlo_arrays_free(file);
     if (!l)
         return NULL;
     hlo_text shape = hlo_literal_shape(l);
-    const char *text = arena_printf(a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name), shape.data, s->built.parameters).ptr;
+    const char *text = arena_printf(a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name), shape.data,
+                                    s->built.parameters)
+                           .ptr;
     hlo_text_free(&shape);
     *value = held_new(l);
     return entry_new(t->name, NULL, STR(""), text, "");
 }
 
-/* One that stands there already is replaced where it is; where that can't be, for what it needs comes later, at the end. */
-static bool put_entry(struct session *s, struct entry *e, bool root, struct held *value, hlo_messages *m)
+/* One that stands there already is replaced where it is; where that can't be, for what it needs
+ * comes later, at the end. */
+static bool put_entry(struct session *s, struct entry *e, bool root, struct held *value,
+                      hlo_messages *m)
 {
     struct state *next = state_copy(session_state(s));
     long at = state_find(next, str_of(e->name));
@@ -303,15 +315,16 @@ static int show_made(struct session *s, struct str name, bool quiet)
 }
 
 /* The entry that was typed, with the value that its file has; NULL with messages. */
-static struct entry *read_entry(struct session *s, struct typed *from, const struct reading *r, struct arena *a,
-                                struct held **value, hlo_messages *m)
+static struct entry *read_entry(struct session *s, struct typed *from, const struct reading *r,
+                                struct arena *a, struct held **value, hlo_messages *m)
 {
     struct typing t = {s, from, r->name, r->right, r->op, r->text, r->kind == READ_INSTRUCTION};
     if (!t.named)
         t.name = make_name(s, a);
     if (t.op.len)
         return instruction_entry(&t, a);
-    return t.right.len && t.right.ptr[0] == '@' ? file_entry(&t, a, value, m) : literal_entry(&t, a, m);
+    return t.right.len && t.right.ptr[0] == '@' ? file_entry(&t, a, value, m)
+                                                : literal_entry(&t, a, m);
 }
 
 static int do_instruction(struct session *s, struct typed *from, const struct reading *r)
@@ -333,7 +346,8 @@ static int do_instruction(struct session *s, struct typed *from, const struct re
 
 int entry_type(struct session *s, struct str text)
 {
-    struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
+    struct typed *from =
+        typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
     struct reading r = syntax_read((struct str){from->text, from->size});
     struct arena a;
     struct held *value = NULL;
@@ -367,7 +381,8 @@ static int do_computations(struct session *s, struct typed *from, const struct r
     struct state *next = state_copy(session_state(s));
     hlo_messages *m = hlo_messages_new();
     for (size_t i = 0; i < module.count; i++)
-        state_put_computation(next, entry_new(module.computations[i].name, from, module.computations[i].whole, "", ""));
+        state_put_computation(next, entry_new(module.computations[i].name, from,
+                                              module.computations[i].whole, "", ""));
     bool ok = session_take(s, next, m);
     say_messages(s, m);
     arena_free(&a);
@@ -406,7 +421,9 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
     case READ_EXPRESSION:
     case READ_LITERAL: return do_instruction(s, from, r);
     case READ_NAME: return do_name(s, r);
-    case READ_UNCLOSED: return say_error(s, HLO_REJECTED, "unterminated bracket, string or comment at end of input");
+    case READ_UNCLOSED:
+        return say_error(s, HLO_REJECTED,
+                         "unterminated bracket, string or comment at end of input");
     case READ_UNOPENED: return say_error(s, HLO_REJECTED, "unmatched closing bracket");
     case READ_OTHER: break;
     }
@@ -416,7 +433,8 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
 /* One entry: HLO text or a command. A status. */
 static int entry_do(struct session *s, struct str text)
 {
-    struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
+    struct typed *from =
+        typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
     struct reading r = syntax_read((struct str){from->text, from->size});
     if (s->echo && r.kind != READ_BLANK) {
         fprintf(s->out, "%s" STR_FMT "\n", s->prompt, STR_ARG(str_trim(text)));

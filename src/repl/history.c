@@ -106,7 +106,8 @@ static bool write_all(int fd, struct str s)
     return true;
 }
 
-/* Every folder on the way to the file, for the user alone. Whether that has worked is seen when the file is opened. */
+/* Every folder on the way to the file, for the user alone. Whether that has worked is seen when the
+ * file is opened. */
 static void make_folders(const char *path)
 {
     char *copy = heap_str(str_of(path));
@@ -144,7 +145,8 @@ static bool is_regular(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Without what stands there twice or is too old. Written in place: others have the file open, or wait for its lock. */
+/* Without what stands there twice or is too old. Written in place: others have the file open, or
+ * wait for its lock. */
 static void shorten(const struct history *h, int fd)
 {
     struct buf text = {0};
@@ -174,8 +176,8 @@ static bool ends_a_line(int fd)
 {
     struct stat st;
     char last = '\n';
-    return fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0 || pread(fd, &last, 1, st.st_size - 1) != 1 ||
-           last == '\n';
+    return fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0 ||
+           pread(fd, &last, 1, st.st_size - 1) != 1 || last == '\n';
 }
 
 static bool append(const struct history *h, struct str entry)
@@ -199,7 +201,8 @@ static bool append(const struct history *h, struct str entry)
 
 void history_path(struct buf *out)
 {
-    const char *own = getenv("HLO_HISTORY"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const char *own = getenv("HLO_HISTORY"), *state = getenv("XDG_STATE_HOME"),
+               *home = getenv("HOME");
     out->size = 0;
     if (own)
         buf_puts(out, own);

@@ -1,5 +1,6 @@
 /*
- * repl/kept: values that were made, found again by what they depend on. What goes is made anew when it is asked for.
+ * repl/kept: values that were made, found again by what they depend on. What goes is made anew when
+ * it is asked for.
  */
 #include "repl/session.h"
 

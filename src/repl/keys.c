@@ -83,7 +83,10 @@ static bool is_vi(EditLine *el)
 
 /* ---- ends of lines ---- */
 
-static unsigned char key_newline(EditLine *el, wint_t key) { return insert(editor_of(el), STR("\n")); }
+static unsigned char key_newline(EditLine *el, wint_t key)
+{
+    return insert(editor_of(el), STR("\n"));
+}
 
 /* Within an incomplete entry, divides the line. */
 static unsigned char key_enter(EditLine *el, wint_t key)
@@ -96,7 +99,10 @@ static unsigned char key_enter(EditLine *el, wint_t key)
     return key_newline(el, key);
 }
 
-static unsigned char key_cancel(EditLine *el, wint_t key) { return leave(editor_of(el), LEAVE_CANCEL); }
+static unsigned char key_cancel(EditLine *el, wint_t key)
+{
+    return leave(editor_of(el), LEAVE_CANCEL);
+}
 
 static unsigned char key_end_or_delete(EditLine *el, wint_t key)
 {
@@ -131,7 +137,8 @@ static unsigned char key_resume(EditLine *el, wint_t key)
 static void follow_search(struct line_editor *e)
 {
     const struct history *h = &e->history;
-    if (e->search_at > 0 && e->search_at <= h->count && str_eq(buf_view(&h->entries[e->search_at - 1]), buf_view(e->entry)))
+    if (e->search_at > 0 && e->search_at <= h->count &&
+        str_eq(buf_view(&h->entries[e->search_at - 1]), buf_view(e->entry)))
         e->older = h->count - e->search_at + 1;
     e->search_at = 0;
 }
@@ -279,7 +286,8 @@ static unsigned char key_paste(EditLine *el, wint_t key)
         text.size--;
     unsigned char result = insert(e, buf_view(&text));
     if (is_vi(el) && e->leave == LEAVE_NOT)
-        EDIT(push)(el, "a"); /* the escape of the mark has ended insertion; a new buffer begins with it */
+        EDIT(push)
+    (el, "a"); /* the escape of the mark has ended insertion; a new buffer begins with it */
     buf_free(&raw);
     buf_free(&text);
     return result;

@@ -139,7 +139,10 @@ static void reopen(struct line_editor *e, size_t down)
 
 /* ---- entries ---- */
 
-static bool is_whole(const struct line_editor *e) { return e->hooks->whole(e->hooks->context, buf_view(e->entry)); }
+static bool is_whole(const struct line_editor *e)
+{
+    return e->hooks->whole(e->hooks->context, buf_view(e->entry));
+}
 
 /* Bold but for the blanks at its end. */
 static void set_prompt(struct line_editor *e, const char *prompt)
@@ -149,7 +152,8 @@ static void set_prompt(struct line_editor *e, const char *prompt)
         word.len--;
     e->prompt.size = 0;
     if (e->color && word.len < all.len)
-        buf_printf(&e->prompt, "\1\033[1m\1" STR_FMT "\1\033[0m\1%s", STR_ARG(word), prompt + word.len);
+        buf_printf(&e->prompt, "\1\033[1m\1" STR_FMT "\1\033[0m\1%s", STR_ARG(word),
+                   prompt + word.len);
     else
         buf_str(&e->prompt, all);
     e->prompt_width = term_width(all);
@@ -186,7 +190,8 @@ static void leave_rows(struct line_editor *e, size_t row, struct place last)
     e->rows_above += last.row + 1;
 }
 
-static enum line_result read_edited(struct line_editor *e, const char *prompt, const char *more_prompt)
+static enum line_result read_edited(struct line_editor *e, const char *prompt,
+                                    const char *more_prompt)
 {
     e->from = e->to = e->cursor = e->rows_above = e->older = e->search_at = e->tabs = 0;
     for (;;) {
@@ -205,7 +210,9 @@ static enum line_result read_edited(struct line_editor *e, const char *prompt, c
             buf_putc(e->entry, '\n');
             e->from = e->to = e->cursor = e->entry->size;
         } else {
-            return e->leave == LEAVE_ENTER ? LINE_ENTRY : e->leave == LEAVE_END ? LINE_END : LINE_CANCELLED;
+            return e->leave == LEAVE_ENTER ? LINE_ENTRY
+                   : e->leave == LEAVE_END ? LINE_END
+                                           : LINE_CANCELLED;
         }
     }
 }
@@ -223,10 +230,13 @@ static enum line_result read_plain_line(struct line_editor *e, const char *promp
     if (got == INPUT_BYTE)
         return LINE_ENTRY;
     fputc('\n', e->out);
-    return got == INPUT_INTERRUPT ? LINE_CANCELLED : e->entry->size > before ? LINE_ENTRY : LINE_END;
+    return got == INPUT_INTERRUPT    ? LINE_CANCELLED
+           : e->entry->size > before ? LINE_ENTRY
+                                     : LINE_END;
 }
 
-static enum line_result read_plain(struct line_editor *e, const char *prompt, const char *more_prompt)
+static enum line_result read_plain(struct line_editor *e, const char *prompt,
+                                   const char *more_prompt)
 {
     enum line_result result = read_plain_line(e, prompt);
     while (result == LINE_ENTRY && !is_whole(e)) {
@@ -242,12 +252,14 @@ static void keep(struct line_editor *e)
 {
     if (history_add(&e->history, buf_view(e->entry)))
         return;
-    fprintf(stderr, "hlo: warning: cannot write the history file %s: %s\n", e->history.path, strerror(errno));
+    fprintf(stderr, "hlo: warning: cannot write the history file %s: %s\n", e->history.path,
+            strerror(errno));
     heap_free(e->history.path);
     e->history.path = NULL;
 }
 
-enum line_result line_read(struct line_editor *e, const char *prompt, const char *more_prompt, struct buf *entry)
+enum line_result line_read(struct line_editor *e, const char *prompt, const char *more_prompt,
+                           struct buf *entry)
 {
     enum line_result result;
     entry->size = 0;

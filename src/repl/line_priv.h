@@ -66,7 +66,7 @@ void keys_bind(EditLine *el);
 #define KEY_DELETE "\034d"
 
 /* line.c */
-void line_take(struct line_editor *e);                        /* copies the buffer and its cursor into the entry */
+void line_take(struct line_editor *e); /* copies the buffer and its cursor into the entry */
 bool line_fits(const struct line_editor *e, struct str text); /* on the screen, as one buffer */
 static inline size_t line_start(struct str s, size_t at)
 {

@@ -23,10 +23,12 @@ static size_t widest(const struct completions *c)
 static void put_cut(FILE *f, struct str s, size_t width, size_t columns)
 {
     bool cut = term_width(s) > columns;
-    while (cut && s.len > 0 && (term_width(s) + 3 > columns || ((unsigned char)s.ptr[s.len] & 0xc0) == 0x80))
+    while (cut && s.len > 0 &&
+           (term_width(s) + 3 > columns || ((unsigned char)s.ptr[s.len] & 0xc0) == 0x80))
         s.len--;
     size_t used = term_width(s);
-    fprintf(f, STR_FMT "%s%*s", STR_ARG(s), cut ? "..." : "", used < width ? (int)(width - used) : 0, "");
+    fprintf(f, STR_FMT "%s%*s", STR_ARG(s), cut ? "..." : "",
+            used < width ? (int)(width - used) : 0, "");
 }
 
 static void list_notes(FILE *f, const struct completions *c, size_t width, size_t columns)
@@ -34,18 +36,22 @@ static void list_notes(FILE *f, const struct completions *c, size_t width, size_
     width = width < WIDEST_TEXT ? width : WIDEST_TEXT;
     bool notes = width + 2 * GAP + NARROWEST_NOTE < columns;
     for (size_t i = 0; i < c->count; i++) {
-        size_t used = term_width(c->items[i].text), left = (used > width ? used : width) + 2 * GAP + 1;
+        size_t used = term_width(c->items[i].text),
+               left = (used > width ? used : width) + 2 * GAP + 1;
         fputs("  ", f);
-        put_cut(f, c->items[i].text, c->items[i].note.len > 0 && notes ? width + GAP : 0, columns - GAP);
+        put_cut(f, c->items[i].text, c->items[i].note.len > 0 && notes ? width + GAP : 0,
+                columns - GAP);
         if (notes && left < columns)
             put_cut(f, c->items[i].note, 0, columns - left);
         fputc('\n', f);
     }
 }
 
-static void list_columns(FILE *f, const struct completions *c, size_t width, size_t columns, size_t most)
+static void list_columns(FILE *f, const struct completions *c, size_t width, size_t columns,
+                         size_t most)
 {
-    size_t per_row = (columns + GAP) / (width + GAP), rows = per_row ? (c->count + per_row - 1) / per_row : c->count;
+    size_t per_row = (columns + GAP) / (width + GAP),
+           rows = per_row ? (c->count + per_row - 1) / per_row : c->count;
     for (size_t row = 0; row < rows && row < most; row++) {
         for (size_t i = row; i < c->count; i += rows)
             put_cut(f, c->items[i].text, i + rows < c->count ? width + GAP : 0, SIZE_MAX);

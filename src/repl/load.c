@@ -1,5 +1,6 @@
 /*
- * repl/load: a module becomes the session, cut into its computations and instructions; and the session becomes a module.
+ * repl/load: a module becomes the session, cut into its computations and instructions; and the
+ * session becomes a module.
  */
 #include "repl/session.h"
 
@@ -8,7 +9,8 @@
 /* ---- cutting ---- */
 
 /* Where line LINE, column COLUMN of a text is whose first line has this number. */
-static size_t offset_of(struct str text, uint32_t first_line, uint32_t line, uint32_t column, size_t *at, uint32_t *at_line)
+static size_t offset_of(struct str text, uint32_t first_line, uint32_t line, uint32_t column,
+                        size_t *at, uint32_t *at_line)
 {
     if (*at_line > line) {
         *at = 0;
@@ -30,7 +32,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The places where the instructions of the entry computation begin, in order; what stands for several is there once. */
+/* The places where the instructions of the entry computation begin, in order; what stands for
+ * several is there once. */
 static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_line, size_t *count)
 {
     struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
@@ -48,7 +51,8 @@ static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_l
     return starts;
 }
 
-static bool cut_insts(struct state *state, struct typed *from, struct str body, const hlo_listing *l)
+static bool cut_insts(struct state *state, struct typed *from, struct str body,
+                      const hlo_listing *l)
 {
     struct arena a;
     struct map names;
@@ -73,7 +77,10 @@ static bool cut_insts(struct state *state, struct typed *from, struct str body, 
 }
 
 /* The entry computation is the one that the listing has; without the mark there is but one. */
-static bool is_main(const struct syntax_module *m, const struct syntax_computation *c) { return c->entry || m->count == 1; }
+static bool is_main(const struct syntax_module *m, const struct syntax_computation *c)
+{
+    return c->entry || m->count == 1;
+}
 
 /* NULL where it can't be cut. */
 static struct state *cut_module(struct typed *from, const hlo_listing *l)
@@ -112,8 +119,8 @@ static struct state *cut_module(struct typed *from, const hlo_listing *l)
 /* ---- loading ---- */
 
 /* Takes up the module of a text that was parsed and verified. */
-static bool take_cut(struct session *s, const char *name, struct str text, uint32_t line, const hlo_module *module,
-                     hlo_messages *m)
+static bool take_cut(struct session *s, const char *name, struct str text, uint32_t line,
+                     const hlo_module *module, hlo_messages *m)
 {
     hlo_listing *l = hlo_list(module);
     struct typed *from = typed_new(name, text, line);
@@ -125,7 +132,8 @@ static bool take_cut(struct session *s, const char *name, struct str text, uint3
 }
 
 /* What can't be cut as it was written can be as it is printed. */
-static bool take_printed(struct session *s, const char *name, const hlo_module *module, hlo_messages *m)
+static bool take_printed(struct session *s, const char *name, const hlo_module *module,
+                         hlo_messages *m)
 {
     hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
     hlo_file *f = hlo_file_of_text(name, text.data, text.size, false);
@@ -157,13 +165,15 @@ static int load_part(struct session *s, const hlo_file *f, size_t part, const ch
         uint32_t line;
         const char *text = hlo_file_text(f, part, &size, &line);
         hlo_messages *first = hlo_messages_new();
-        ok = take_cut(s, name, (struct str){text, size}, line, module, first) || take_printed(s, name, module, m);
+        ok = take_cut(s, name, (struct str){text, size}, line, module, first) ||
+             take_printed(s, name, module, m);
         hlo_messages_free(first);
         ok = ok && load_inputs(s, m);
     }
     if (ok)
-        say_note(s, "%zu instructions in %zu computations, %zu parameters", hlo_list_count(s->built.listing),
-                 hlo_list_computations(s->built.listing), hlo_param_count(module));
+        say_note(s, "%zu instructions in %zu computations, %zu parameters",
+                 hlo_list_count(s->built.listing), hlo_list_computations(s->built.listing),
+                 hlo_param_count(module));
     say_messages(s, m);
     hlo_module_free(module);
     return ok ? HLO_OK : HLO_REJECTED;
@@ -213,7 +223,8 @@ int load_file(struct session *s, const char *path, size_t part)
     else
         status = load_part(s, f, part > 0 ? part - 1 : 0, path);
     if (part == 0 && hlo_file_count(f) > 1)
-        say_note(s, "loaded the first of %zu modules; use .load %s module N for another", hlo_file_count(f), path);
+        say_note(s, "loaded the first of %zu modules; use .load %s module N for another",
+                 hlo_file_count(f), path);
     hlo_file_free(f);
     return status;
 }
@@ -222,8 +233,10 @@ int load_file(struct session *s, const char *path, size_t part)
 
 static void put_constant(struct module_text *t, const struct entry *set, bool root)
 {
-    hlo_text shape = hlo_literal_shape(set->value->l), values = hlo_literal_print(set->value->l, false);
-    module_text_made(t, "  %s%s = %s constant(%s)\n", root ? "ROOT " : "", set->name, shape.data, values.data);
+    hlo_text shape = hlo_literal_shape(set->value->l),
+             values = hlo_literal_print(set->value->l, false);
+    module_text_made(t, "  %s%s = %s constant(%s)\n", root ? "ROOT " : "", set->name, shape.data,
+                     values.data);
     hlo_text_free(&shape);
     hlo_text_free(&values);
 }
@@ -248,7 +261,8 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
         if (set)
             put_constant(&t, set, root);
         else if (at.parameter >= 0 && gone)
-            module_text_made(&t, "  %s%s = %s parameter(%zu)\n", root ? "ROOT " : "", e->name, at.shape, order[at.parameter]);
+            module_text_made(&t, "  %s%s = %s parameter(%zu)\n", root ? "ROOT " : "", e->name,
+                             at.shape, order[at.parameter]);
         else
             module_text_entry(&t, e, root);
     }

@@ -5,7 +5,8 @@
 
 /* ---- what is looked at ---- */
 
-/* Where a run has stopped, in the module of the session, of which what is run is often a part; -1: there is no such place. */
+/* Where a run has stopped, in the module of the session, of which what is run is often a part; -1:
+ * there is no such place. */
 static long stop_place(struct session *s)
 {
     const struct running *r = s->running;
@@ -22,7 +23,8 @@ static long stop_place(struct session *s)
     return n;
 }
 
-/* The instruction that a word names, in a stop first in the computation where it is; -1 after saying that there is none. */
+/* The instruction that a word names, in a stop first in the computation where it is; -1 after
+ * saying that there is none. */
 static long named(struct session *s, struct str word, int *status)
 {
     const hlo_listing *l = session_listing(s);
@@ -35,7 +37,8 @@ static long named(struct session *s, struct str word, int *status)
     char *name = repl_copy(word);
     long n = hlo_list_find(l, name);
     if (stop >= 0) {
-        struct hlo_listed_computation c = hlo_list_computation(l, hlo_list_inst(l, (size_t)stop).computation);
+        struct hlo_listed_computation c =
+            hlo_list_computation(l, hlo_list_inst(l, (size_t)stop).computation);
         for (size_t i = c.first; i < c.first + c.count; i++)
             if (strcmp(hlo_list_inst(l, i).name, name + (*name == '%')) == 0)
                 n = (long)i;
@@ -52,14 +55,16 @@ static void put_line(struct session *s, const hlo_listing *l, size_t i)
     struct hlo_listed at = hlo_list_inst(l, i);
     bool here = stop_place(s) == (long)i;
     bool root = hlo_list_computation(l, at.computation).root == i;
-    fprintf(s->out, "%s%5zu  %s%s\n", here ? "=>" : "  ", i - hlo_list_computation(l, at.computation).first + 1,
+    fprintf(s->out, "%s%5zu  %s%s\n", here ? "=>" : "  ",
+            i - hlo_list_computation(l, at.computation).first + 1,
             root && strncmp(line.data, "ROOT ", 5) != 0 ? "ROOT " : "", line.data);
     hlo_text_free(&line);
 }
 
 /* ---- .list ---- */
 
-static void put_range(struct session *s, const hlo_listing *l, size_t computation, size_t from, size_t to)
+static void put_range(struct session *s, const hlo_listing *l, size_t computation, size_t from,
+                      size_t to)
 {
     struct hlo_listed_computation c = hlo_list_computation(l, computation);
     for (size_t i = from; i < to && i < c.count; i++)
@@ -101,8 +106,11 @@ int look_list(struct session *s, struct str args)
     struct str first = {word.ptr, comma ? (size_t)(comma - word.ptr) : word.len};
     if (num_parse_i64(first, &from)) {
         to = from;
-        if (from < 1 || (comma && !num_parse_i64((struct str){comma + 1, word.len - first.len - 1}, &to)) || to < from)
-            return say_error(s, HLO_USAGE, "'" STR_FMT "': expected two numbers N,M", STR_ARG(word));
+        if (from < 1 ||
+            (comma && !num_parse_i64((struct str){comma + 1, word.len - first.len - 1}, &to)) ||
+            to < from)
+            return say_error(s, HLO_USAGE, "'" STR_FMT "': expected two numbers N,M",
+                             STR_ARG(word));
         put_range(s, l, hlo_list_computations(l) - 1, (size_t)from - 1, (size_t)to);
         return HLO_OK;
     }
@@ -130,7 +138,8 @@ int look_users(struct session *s, struct str args)
     return HLO_OK;
 }
 
-static void put_names(struct session *s, const hlo_listing *l, const char *title, const size_t *list, size_t count)
+static void put_names(struct session *s, const hlo_listing *l, const char *title,
+                      const size_t *list, size_t count)
 {
     if (count == 0)
         return;
@@ -149,7 +158,8 @@ static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
     if (s->running && s->running->at)
         h = debug_value(s, str_of(at->name));
     else if (n >= s->built.first)
-        h = set ? held_hold(set->value) : held_hold(kept_get(&s->kept, s->built.marks[n - s->built.first]));
+        h = set ? held_hold(set->value)
+                : held_hold(kept_get(&s->kept, s->built.marks[n - s->built.first]));
     hlo_text line = h ? hlo_literal_summary(h->l) : (hlo_text){0};
     if (h)
         fprintf(s->out, "value     %s%s\n", line.data, set ? " (set)" : "");
@@ -169,7 +179,8 @@ int look_info(struct session *s, struct str args)
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     struct hlo_cost cost = hlo_list_cost(l, (size_t)n);
     hlo_text line = hlo_list_print(l, (size_t)n, HLO_PRINT_SHORT);
-    fprintf(s->out, "%s\nshape     %s\nin        %s\n", line.data, at.shape, hlo_list_computation(l, at.computation).name);
+    fprintf(s->out, "%s\nshape     %s\nin        %s\n", line.data, at.shape,
+            hlo_list_computation(l, at.computation).name);
     hlo_text_free(&line);
     put_names(s, l, "operands  ", at.operands, at.operand_count);
     put_names(s, l, "users     ", at.users, at.user_count);
@@ -181,7 +192,8 @@ int look_info(struct session *s, struct str args)
         fprintf(s->out, "op_name   %s\n", at.op_name);
     struct hlo_frame f;
     for (size_t k = 0; hlo_list_frame(l, (size_t)n, k, &f); k++)
-        fprintf(s->out, "%s%s:%d%s%s\n", k ? "          " : "from      ", f.file, f.line, *f.function ? " " : "", f.function);
+        fprintf(s->out, "%s%s:%d%s%s\n", k ? "          " : "from      ", f.file, f.line,
+                *f.function ? " " : "", f.function);
     if (cost.operations > 0 || cost.bytes > 0)
         fprintf(s->out, "cost      %.0f operations, %.0f bytes\n", cost.operations, cost.bytes);
     put_state(s, &at, (size_t)n);

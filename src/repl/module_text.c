@@ -27,21 +27,24 @@ static void note_word(struct naming *n, struct str name, bool insts)
     const struct state *s = n->state;
     const long c = state_find_computation(s, name), i = insts ? state_find(s, name) : -1;
     if (c >= 0 && is_new(n, state_computation(s, (size_t)c)))
-        VEC_PUSH(&n->arena, n->computations, n->computation_count, n->computation_capacity) = (size_t)c;
+        VEC_PUSH(&n->arena, n->computations, n->computation_count, n->computation_capacity) =
+            (size_t)c;
     if (i >= 0 && is_new(n, state_inst(s, (size_t)i)))
         VEC_PUSH(&n->arena, n->insts, n->inst_count, n->inst_capacity) = (size_t)i;
 }
 
 static void note_words(struct naming *n, struct str text, bool insts)
 {
-    for (struct text_token t = text_token_at(text, 0); t.kind != TOK_EOF; t = text_token_at(text, t.end))
+    for (struct text_token t = text_token_at(text, 0); t.kind != TOK_EOF;
+         t = text_token_at(text, t.end))
         if (syntax_is_word(t))
             note_word(n, t.s, insts);
 }
 
 static void note_entry(struct naming *n, const struct entry *e, bool insts)
 {
-    const struct str parts[] = {str_of(e->before), e->text, str_of(e->between), e->more, str_of(e->after)};
+    const struct str parts[] = {str_of(e->before), e->text, str_of(e->between), e->more,
+                                str_of(e->after)};
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         note_words(n, parts[i], insts);
 }
@@ -81,7 +84,10 @@ static void put_piece(struct module_text *t, struct hlo_piece p)
         VEC_PUSH(&t->arena, t->pieces, t->count, t->capacity) = p;
 }
 
-static void put_made(struct module_text *t, struct str s) { put_piece(t, (struct hlo_piece){.text = s.ptr, .size = s.len}); }
+static void put_made(struct module_text *t, struct str s)
+{
+    put_piece(t, (struct hlo_piece){.text = s.ptr, .size = s.len});
+}
 
 void module_text_made(struct module_text *t, const char *format, ...)
 {
@@ -94,7 +100,8 @@ void module_text_made(struct module_text *t, const char *format, ...)
 static void put_typed(struct module_text *t, const struct typed *from, struct str s)
 {
     if (from)
-        put_piece(t, (struct hlo_piece){s.ptr, s.len, from->name, from->text, from->size, from->first_line});
+        put_piece(t, (struct hlo_piece){s.ptr, s.len, from->name, from->text, from->size,
+                                        from->first_line});
 }
 
 static void put_entry(struct module_text *t, const struct entry *e)
@@ -124,11 +131,13 @@ void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at,
     put_made(t, STR("\n"));
 }
 
-/* What the header says of the interface of the entry computation: it does not hold for another one. */
+/* What the header says of the interface of the entry computation: it does not hold for another one.
+ */
 static bool is_of_interface(struct str word)
 {
-    static const char *const words[] = {"alias_passthrough_params", "buffer_donor", "entry_computation_layout",
-                                        "input_output_alias", "is_scheduled"};
+    static const char *const words[] = {"alias_passthrough_params", "buffer_donor",
+                                        "entry_computation_layout", "input_output_alias",
+                                        "is_scheduled"};
     for (size_t i = 0; i < COUNT_OF(words); i++)
         if (str_is(word, words[i]))
             return true;
@@ -140,8 +149,10 @@ static void put_open_header(struct module_text *t, const struct entry *e)
 {
     struct str s = e->text, name;
     size_t at = text_token_at(s, text_token_at(s, 0).end).end, kept = 0; /* HloModule NAME */
-    struct hlo_piece p = {
-        .name = e->from->name, .whole = e->from->text, .whole_size = e->from->size, .first_line = e->from->first_line};
+    struct hlo_piece p = {.name = e->from->name,
+                          .whole = e->from->text,
+                          .whole_size = e->from->size,
+                          .first_line = e->from->first_line};
     for (size_t end; syntax_attribute(s, at, &name, &end); at = end)
         if (is_of_interface(name)) {
             p.text = s.ptr + kept;
@@ -172,7 +183,10 @@ void module_text_begin(struct module_text *t, const struct state *s, const struc
     module_text_made(t, "ENTRY %%%s {\n", s->entry_name);
 }
 
-void module_text_end(struct module_text *t, const struct state *s) { module_text_made(t, "}%s\n", s->entry_tail); }
+void module_text_end(struct module_text *t, const struct state *s)
+{
+    module_text_made(t, "}%s\n", s->entry_tail);
+}
 
 hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SHOWN = 100 };                                  /* elements before the middle of an array is left out */
+enum { SHOWN = 100 }; /* elements before the middle of an array is left out */
 static const uint64_t VALUES_KEPT = UINT64_C(1) << 30; /* bytes */
 
 /* ---- what may be completed ---- */
@@ -51,7 +51,8 @@ static bool whole(void *context, struct str entry) { return syntax_complete(entr
 
 static void session_begin(struct session *s, const struct repl_options *o)
 {
-    *s = (struct session){.o = o, .out = stdout, .prompt = repl_copy(STR("hlo> ")), .kept = {.most = VALUES_KEPT}};
+    *s = (struct session){
+        .o = o, .out = stdout, .prompt = repl_copy(STR("hlo> ")), .kept = {.most = VALUES_KEPT}};
     s->states = repl_alloc(STATES_KEPT * sizeof *s->states);
     s->states[s->state_count++] = state_new();
     s->view = HLO_WITH(hlo_view, .most = SHOWN);
@@ -104,7 +105,9 @@ static int read_terminal(struct session *s)
     struct line_hooks hooks = {s, whole, complete};
     struct buf history = {0};
     history_path(&history);
-    struct input in = {.name = "<input>", .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->colors != NULL)};
+    struct input in = {
+        .name = "<input>",
+        .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->colors != NULL)};
     say_note(s, "hlo " HLO_VERSION "; type .help for help");
     int status = input_all(s, &in);
     buf_free(&history);

@@ -30,7 +30,8 @@ void say_messages(struct session *s, hlo_messages *m)
     hlo_messages_free(m);
 }
 
-static void add(struct session *s, hlo_messages *m, const char *format, va_list ap) PRINTF_LIKE(3, 0) NOT_NULL(3);
+static void add(struct session *s, hlo_messages *m, const char *format, va_list ap)
+    PRINTF_LIKE(3, 0) NOT_NULL(3);
 
 static void add(struct session *s, hlo_messages *m, const char *format, va_list ap)
 {
@@ -74,9 +75,13 @@ void say_note(struct session *s, const char *format, ...)
     fputc('\n', stderr);
 }
 
-static void keep_nearest(struct str word, const char *candidate, unsigned *best, const char **nearest)
+static void keep_nearest(struct str word, const char *candidate, unsigned *best,
+                         const char **nearest)
 {
-    unsigned limit = word.len > 4 ? 3 : word.len > 1 ? 2 : 1, d = str_distance(word, str_of(candidate), limit);
+    unsigned limit = word.len > 4   ? 3
+                     : word.len > 1 ? 2
+                                    : 1,
+             d = str_distance(word, str_of(candidate), limit);
     if (d < limit && d < *best) {
         *best = d;
         *nearest = candidate;
@@ -91,14 +96,18 @@ int say_unknown(struct session *s, struct str name)
     for (size_t i = 0; l && i < hlo_list_count(l); i++) {
         struct hlo_listed at = hlo_list_inst(l, i);
         if (str_is(name, at.name))
-            return say_error(s, HLO_REJECTED, "'%s' has a value only while '%s' runs; use .break %s and .run", at.name,
-                             hlo_list_computation(l, at.computation).name, at.name);
+            return say_error(s, HLO_REJECTED,
+                             "'%s' has a value only while '%s' runs; use .break %s and .run",
+                             at.name, hlo_list_computation(l, at.computation).name, at.name);
         keep_nearest(name, at.name, &best, &nearest);
     }
     if (*nearest)
-        return say_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'; did you mean '%s'?", STR_ARG(name), nearest);
+        return say_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'; did you mean '%s'?",
+                         STR_ARG(name), nearest);
     if (*command)
-        return say_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'; did you mean the command '%s'?", STR_ARG(name), command);
+        return say_error(s, HLO_REJECTED,
+                         "unknown name '" STR_FMT "'; did you mean the command '%s'?",
+                         STR_ARG(name), command);
     return say_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'", STR_ARG(name));
 }
 

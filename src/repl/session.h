@@ -1,11 +1,12 @@
 /*
  * repl/session: what the parts of a session share.
  *
- * The truth of a session is text: computations, and the instructions of the entry computation, each as it was typed or
- * loaded. A change makes a new state, which is built, parsed and verified, and taken up only when it is sound; older states
- * stay for .undo. Of a line that only adds, what it adds is all that is read (build.c); the module follows when it is asked
- * for. Values are kept by marks, which say all that a value depends on, so what is there already need not be done again, and
- * what is stale isn't found.
+ * The truth of a session is text: computations, and the instructions of the entry computation, each
+ * as it was typed or loaded. A change makes a new state, which is built, parsed and verified, and
+ * taken up only when it is sound; older states stay for .undo. Of a line that only adds, what it
+ * adds is all that is read (build.c); the module follows when it is asked for. Values are kept by
+ * marks, which say all that a value depends on, so what is there already need not be done again,
+ * and what is stale isn't found.
  */
 #ifndef HLO_REPL_SESSION_H
 #define HLO_REPL_SESSION_H
@@ -40,12 +41,14 @@ struct held { /* a value that several own */
     struct held *within;
     uint64_t bytes;
 };
-struct held *held_new(hlo_literal *l); /* takes it over; NULL, as a copy that there was no memory for, is none */
+struct held *
+held_new(hlo_literal *l); /* takes it over; NULL, as a copy that there was no memory for, is none */
 struct held *held_element(struct held *tuple, size_t i);
 struct held *held_hold(struct held *h);
 void held_drop(struct held *h);
 
-struct entry { /* a computation, an instruction of the entry computation, or what .set gives one as its value */
+struct entry { /* a computation, an instruction of the entry computation, or what .set gives one as
+                  its value */
     size_t holders;
     char *name;                     /* without % */
     struct typed *from;             /* where its text was written; or NULL */
@@ -56,10 +59,12 @@ struct entry { /* a computation, an instruction of the entry computation, or wha
     uint64_t id;                    /* of this setting */
 };
 /* TEXT lies in FROM. */
-struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before, const char *after);
+struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before,
+                        const char *after);
 /* BEFORE TEXT BETWEEN MORE AFTER */
-struct entry *entry_of_parts(struct str name, struct typed *from, const char *before, struct str text, const char *between,
-                             struct str more, const char *after);
+struct entry *entry_of_parts(struct str name, struct typed *from, const char *before,
+                             struct str text, const char *between, struct str more,
+                             const char *after);
 struct entry *entry_hold(struct entry *e);
 void entry_drop(struct entry *e);
 
@@ -85,45 +90,56 @@ struct state {
     long root;               /* one of `insts`; LAST: the last */
     struct entries settings; /* by .set; in no order */
 };
-static inline struct entry *state_inst(const struct state *s, size_t i) { return s->insts.list->at[i]; }
-static inline struct entry *state_computation(const struct state *s, size_t i) { return s->computations.list->at[i]; }
+static inline struct entry *state_inst(const struct state *s, size_t i)
+{
+    return s->insts.list->at[i];
+}
+static inline struct entry *state_computation(const struct state *s, size_t i)
+{
+    return s->computations.list->at[i];
+}
 struct state *state_new(void);
 struct state *state_copy(const struct state *s);
 void state_free(struct state *s);
 long state_find(const struct state *s, struct str name);             /* of insts; -1 */
 long state_find_computation(const struct state *s, struct str name); /* likewise */
-void state_put(struct state *s, struct entry *e, bool root);         /* takes it over; one of its name is replaced */
-void state_add(struct state *s, struct entry *e, bool root);         /* the same where it is known that there is none */
-void state_move_last(struct state *s, long at);                      /* behind all others */
+void state_put(struct state *s, struct entry *e,
+               bool root); /* takes it over; one of its name is replaced */
+void state_add(struct state *s, struct entry *e,
+               bool root);                      /* the same where it is known that there is none */
+void state_move_last(struct state *s, long at); /* behind all others */
 void state_put_computation(struct state *s, struct entry *e);
-void state_set(struct state *s, struct str name, struct held *value, uint64_t id); /* takes the value over; NULL: takes it away */
-const struct entry *state_setting(const struct state *s, const char *name);        /* NULL: none */
-struct entry *state_root(const struct state *s);                                   /* NULL: there are no instructions */
+void state_set(struct state *s, struct str name, struct held *value,
+               uint64_t id); /* takes the value over; NULL: takes it away */
+const struct entry *state_setting(const struct state *s, const char *name); /* NULL: none */
+struct entry *state_root(const struct state *s); /* NULL: there are no instructions */
 
 /* ---- build.c: the module of a state ---- */
 
-/* Instructions of the entry computation have numbers from `first` on, as in the listing, to which what was added later is
- * appended. {0}: nothing is built. */
+/* Instructions of the entry computation have numbers from `first` on, as in the listing, to which
+ * what was added later is appended. {0}: nothing is built. */
 struct built {
     hlo_module *module; /* NULL: nothing has been typed yet */
     hlo_listing *listing;
     bool behind;                 /* module and listing lack what was added since */
     size_t placed, computations; /* so many of those of the state are built */
     size_t parameters;
-    size_t first, count;      /* instructions of the entry computation */
-    struct hlo_listed *insts; /* by number - first; users and callees of what was added are not known */
-    uint64_t *marks;          /* likewise */
-    bool *used;               /* by others of them */
-    struct entry **entries;   /* theirs; NULL: it was made of the text of another */
-    size_t *numbers;          /* of the instructions of the state */
+    size_t first, count; /* instructions of the entry computation */
+    struct hlo_listed
+        *insts;      /* by number - first; users and callees of what was added are not known */
+    uint64_t *marks; /* likewise */
+    bool *used;      /* by others of them */
+    struct entry **entries; /* theirs; NULL: it was made of the text of another */
+    size_t *numbers;        /* of the instructions of the state */
     size_t capacity, number_capacity;
     struct arena arena; /* of what was added later */
 };
-/* Adds what the state has beyond what is built of it. False with messages where the text is rejected; false, unless B is
- * empty, where that concerns more than what is new, or there would be warnings: the state is to be built from {0}, and B is
- * unchanged. */
+/* Adds what the state has beyond what is built of it. False with messages where the text is
+ * rejected; false, unless B is empty, where that concerns more than what is new, or there would be
+ * warnings: the state is to be built from {0}, and B is unchanged. */
 bool build(struct built *b, const struct state *s, hlo_messages *m);
-/* What is set in S counts for an instruction; false: others depend on it, so that S has to be built. */
+/* What is set in S counts for an instruction; false: others depend on it, so that S has to be
+ * built. */
 bool built_set(struct built *b, const struct state *s, size_t number);
 struct hlo_listed built_at(const struct built *b, size_t number);
 void built_free(struct built *b);
@@ -138,8 +154,9 @@ struct naming { /* places in a state */
     struct arena arena;
 };
 void naming_begin(struct naming *n, const struct state *s);
-void naming_add(struct naming *n, const struct entry *e, bool insts); /* and the computations that those name in turn */
-void naming_sort(struct naming *n);                                   /* as they stand in the state */
+void naming_add(struct naming *n, const struct entry *e,
+                bool insts);        /* and the computations that those name in turn */
+void naming_sort(struct naming *n); /* as they stand in the state */
 void naming_end(struct naming *n);
 
 struct module_text {
@@ -147,7 +164,8 @@ struct module_text {
     size_t count, capacity;
     struct arena arena;
 };
-void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named); /* NULL: all computations */
+void module_text_begin(struct module_text *t, const struct state *s,
+                       const struct naming *named); /* NULL: all computations */
 /* An instruction as it was typed; and one that is made. */
 void module_text_entry(struct module_text *t, const struct entry *e, bool root);
 /* The same as a root, with a zero in place of so many bytes of its text. */
@@ -171,7 +189,7 @@ struct kept {
     uint64_t clock;
 };
 void kept_free(struct kept *k);
-struct held *kept_get(struct kept *k, uint64_t mark);             /* not held for the caller; NULL */
+struct held *kept_get(struct kept *k, uint64_t mark); /* not held for the caller; NULL */
 void kept_put(struct kept *k, uint64_t mark, struct held *value); /* holds it */
 void kept_drop(struct kept *k, uint64_t mark);
 static inline uint64_t mix(uint64_t a, uint64_t b)
@@ -245,16 +263,21 @@ struct session {
     int status; /* of the entry that was done last */
 };
 
-static inline struct state *session_state(const struct session *s) { return s->states[s->state_at]; }
+static inline struct state *session_state(const struct session *s)
+{
+    return s->states[s->state_at];
+}
 enum { STATES_KEPT = 200 };
-/* What the module of the session is, and lists, with all that was added; numbers in `later` may be others then. NULL: none. */
+/* What the module of the session is, and lists, with all that was added; numbers in `later` may be
+ * others then. NULL: none. */
 const hlo_listing *session_listing(struct session *s);
 const hlo_module *session_module(struct session *s);
 /* The number of a value of the entry computation; -1. */
 long session_find(struct session *s, struct str name);
 /* Takes the state over: it is built and becomes the one that counts, or is freed with messages. */
 bool session_take(struct session *s, struct state *next, hlo_messages *m);
-bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m); /* differs in one setting */
+bool session_take_set(struct session *s, struct state *next, size_t number,
+                      hlo_messages *m); /* differs in one setting */
 int session_undo(struct session *s, long steps);
 void session_drop_old(struct session *s); /* once no run goes on */
 
@@ -262,15 +285,17 @@ void session_drop_old(struct session *s); /* once no run goes on */
 
 /* `FILE:LINE: error: ...` off a terminal. Returns STATUS. */
 int say_error(struct session *s, int status, const char *format, ...) PRINTF_LIKE(3, 4);
-void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRINTF_LIKE(3, 4); /* the same among others */
-void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3);                   /* only to a person */
+void add_error(struct session *s, hlo_messages *m, const char *format, ...)
+    PRINTF_LIKE(3, 4); /* the same among others */
+void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3); /* only to a person */
 /* Draws the messages and frees them. */
 void say_flush(struct session *s); /* what is to go to `out` goes there */
 void say_messages(struct session *s, hlo_messages *m);
 int say_unknown(struct session *s, struct str name);           /* no value, with the nearest name */
 void put_text(struct session *s, hlo_text text);               /* frees it; data */
 int output_to(struct session *s, const char *path, bool once); /* NULL: standard output */
-bool may_write(struct session *s, const char *path);           /* false after saying that the session is confined */
+bool may_write(struct session *s,
+               const char *path); /* false after saying that the session is confined */
 
 /* ---- entry.c: entries, done ---- */
 
@@ -294,9 +319,10 @@ int why_print(struct session *s, struct str what, int64_t levels);
 /* ---- values.c: values, made when they are asked for ---- */
 
 enum made { MADE, UNMADE /* a parameter has no value yet */, FAILED };
-/* Values of instructions of the entry computation, each to be dropped; with messages where they cannot be had. ANEW: nothing
- * that is kept is used but settings. */
-enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew, struct held **out, hlo_messages *m);
+/* Values of instructions of the entry computation, each to be dropped; with messages where they
+ * cannot be had. ANEW: nothing that is kept is used but settings. */
+enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew,
+                      struct held **out, hlo_messages *m);
 int value_status(const hlo_messages *m); /* of a run that failed */
 /* What is called so: a value of the session, or where a run has stopped. NULL after saying why. */
 struct held *value_named(struct session *s, struct str name, int *status);
@@ -305,8 +331,10 @@ struct held *value_named(struct session *s, struct str name, int *status);
 
 /* `NAME=VALUE`, values in order, --random[=SEED], --fake[=KIND]. */
 int run_arguments(struct session *s, struct str args);
-bool set_parameters(struct session *s, const hlo_arrays *file, hlo_messages *m); /* those that the file has */
-/* A value for something of this shape: a literal, with its shape or without, or a file. NULL with messages. */
+bool set_parameters(struct session *s, const hlo_arrays *file,
+                    hlo_messages *m); /* those that the file has */
+/* A value for something of this shape: a literal, with its shape or without, or a file. NULL with
+ * messages. */
 hlo_literal *value_read(const char *name, const char *shape, const char *text, hlo_messages *m);
 
 /* ---- show.c ---- */
@@ -355,7 +383,8 @@ int cmd_doc(struct session *s, struct str args);
 
 /* ---- fold.c ---- */
 
-/* Data for people: lines are folded where the window ends, and go on behind so many blanks. The cursor is in `column`. */
+/* Data for people: lines are folded where the window ends, and go on behind so many blanks. The
+ * cursor is in `column`. */
 void put_folded(struct session *s, size_t column, size_t indent, const char *text);
 
 /* ---- command.c: the table of commands ---- */
@@ -368,7 +397,7 @@ struct command {
     const char *help, *example;
 };
 const struct command *command_get(size_t i); /* NULL past the end */
-struct str next_word(struct str *args);      /* takes it away; quotes are gone; empty past the last */
+struct str next_word(struct str *args); /* takes it away; quotes are gone; empty past the last */
 int command_do(struct session *s, struct str text);
 int command_usage(struct session *s, const char *name); /* says it; HLO_USAGE */
 /* Of a text that is none: ".load" where it was meant; "" */

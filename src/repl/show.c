@@ -11,7 +11,8 @@
 bool may_write(struct session *s, const char *path)
 {
     return !s->o->confined || !strchr(path, '/') ||
-           say_error(s, HLO_USAGE, "%s: this session can only write files in the current directory", path) == HLO_OK;
+           say_error(s, HLO_USAGE, "%s: this session can only write files in the current directory",
+                     path) == HLO_OK;
 }
 
 /* What was written so far is all there, or that is said. */
@@ -25,7 +26,8 @@ static int leave_output(struct session *s)
     s->out = stdout;
     s->out_error = 0;
     fclose(f);
-    return error ? say_error(s, HLO_USAGE, "%s: cannot write: %s", s->out_path, strerror(error)) : HLO_OK;
+    return error ? say_error(s, HLO_USAGE, "%s: cannot write: %s", s->out_path, strerror(error))
+                 : HLO_OK;
 }
 
 int output_to(struct session *s, const char *path, bool once)
@@ -46,11 +48,13 @@ int output_to(struct session *s, const char *path, bool once)
 
 enum { COLUMNS = 12 };
 
-static void put_cell(struct session *s, const hlo_literal *l, int64_t row, int64_t column, size_t rank)
+static void put_cell(struct session *s, const hlo_literal *l, int64_t row, int64_t column,
+                     size_t rank)
 {
     char index[64];
     hlo_messages *m = hlo_messages_new();
-    snprintf(index, sizeof index, rank == 2 ? "[%" PRId64 ",%" PRId64 "]" : "[%" PRId64 "]", row, column);
+    snprintf(index, sizeof index, rank == 2 ? "[%" PRId64 ",%" PRId64 "]" : "[%" PRId64 "]", row,
+             column);
     hlo_literal *element = hlo_literal_slice(l, index, m);
     hlo_text text = element ? hlo_literal_print(element, false) : (hlo_text){0};
     fprintf(s->out, " %12s", text.data ? text.data : "");
@@ -59,7 +63,8 @@ static void put_cell(struct session *s, const hlo_literal *l, int64_t row, int64
     hlo_messages_free(m);
 }
 
-/* One-dimensional arrays stand in a column, two-dimensional ones in rows; whether it was one of those. */
+/* One-dimensional arrays stand in a column, two-dimensional ones in rows; whether it was one of
+ * those. */
 static bool put_table(struct session *s, struct str name, const hlo_literal *l)
 {
     if (hlo_literal_leaves(l) != 1 || hlo_literal_count(l) > 0)
@@ -107,7 +112,8 @@ static void put_hlo(struct session *s, struct str name, struct str index, const 
 {
     struct hlo_view v = s->view;
     size_t indent = name.len + index.len + 3, width = v.width ? v.width : USUAL_WIDTH;
-    bool row = hlo_literal_count(l) == 0 && hlo_literal_leaves(l) == 1 && hlo_literal_leaf(l, 0).rank == 1;
+    bool row =
+        hlo_literal_count(l) == 0 && hlo_literal_leaves(l) == 1 && hlo_literal_leaf(l, 0).rank == 1;
     bool narrow = row && indent < width / 2;
     if (narrow)
         v.width = width - indent;
@@ -151,7 +157,8 @@ static int put_npy(struct session *s, const hlo_literal *l, hlo_messages *m)
     return HLO_USAGE;
 }
 
-static int show_literal(struct session *s, struct str name, struct str index, const hlo_literal *l, hlo_messages *m)
+static int show_literal(struct session *s, struct str name, struct str index, const hlo_literal *l,
+                        hlo_messages *m)
 {
     switch (s->mode) {
     case SHOW_NPY: return put_npy(s, l, m);
@@ -183,13 +190,16 @@ int show_value(struct session *s, struct str name, struct str index, const struc
 {
     hlo_messages *m = hlo_messages_new();
     hlo_literal *piece;
-    int status = cut_piece(index, h, &piece, m) ? show_literal(s, name, index, piece ? piece : h->l, m) : HLO_USAGE;
+    int status = cut_piece(index, h, &piece, m)
+                     ? show_literal(s, name, index, piece ? piece : h->l, m)
+                     : HLO_USAGE;
     hlo_literal_free(piece);
     say_messages(s, m);
     return status;
 }
 
-int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind, const char *png)
+int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind,
+               const char *png)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_literal *piece;
@@ -203,7 +213,8 @@ int plot_value(struct session *s, struct str index, const struct held *h, enum h
         bool terminal = s->out == stdout && isatty(STDOUT_FILENO);
         line_window(&columns, &rows);
         columns = s->view.width ? s->view.width : columns;
-        struct hlo_canvas c = {.size = sizeof c, .color = terminal && s->o->colors, .utf8 = terminal && line_utf8()};
+        struct hlo_canvas c = {
+            .size = sizeof c, .color = terminal && s->o->colors, .utf8 = terminal && line_utf8()};
         if (terminal && columns > LEAST && rows > 2 * AROUND) {
             c.width = columns - BESIDE;
             c.height = rows - AROUND;

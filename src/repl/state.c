@@ -1,5 +1,6 @@
 /*
- * repl/state: the texts that a session consists of, and the values that were set. States share what they have in common.
+ * repl/state: the texts that a session consists of, and the values that were set. States share what
+ * they have in common.
  */
 #include "repl/session.h"
 
@@ -50,8 +51,9 @@ void typed_drop(struct typed *t)
     heap_free(t);
 }
 
-struct entry *entry_of_parts(struct str name, struct typed *from, const char *before, struct str text, const char *between,
-                             struct str more, const char *after)
+struct entry *entry_of_parts(struct str name, struct typed *from, const char *before,
+                             struct str text, const char *between, struct str more,
+                             const char *after)
 {
     struct entry *e = repl_alloc(sizeof *e);
     const struct str parts[] = {str_of(before), text, str_of(between), more, str_of(after)};
@@ -68,7 +70,8 @@ struct entry *entry_of_parts(struct str name, struct typed *from, const char *be
     return e;
 }
 
-struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before, const char *after)
+struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before,
+                        const char *after)
 {
     return entry_of_parts(name, from, before, text, "", STR(""), after);
 }
@@ -152,7 +155,9 @@ static struct entry_list *list_new(void)
 static void note_place(struct entry_list *l, size_t at)
 {
     const struct str name = str_of(l->at[at]->name);
-    const struct str key = map_get(&l->places, name) ? name : arena_str(&l->arena, name); /* the entry may go before the list */
+    const struct str key = map_get(&l->places, name)
+                               ? name
+                               : arena_str(&l->arena, name); /* the entry may go before the list */
     map_put(&l->places, key, (void *)(uintptr_t)(at + 1));
 }
 
@@ -202,7 +207,8 @@ static long entries_find(const struct entries *e, struct str name)
     return place > 0 && place <= e->count ? (long)place - 1 : -1;
 }
 
-/* Behind the others, which stay shared: another state has so many of them and no more. Its number. */
+/* Behind the others, which stay shared: another state has so many of them and no more. Its number.
+ */
 static long entries_add(struct entries *e, struct entry *added)
 {
     if (!e->list || e->list->count != e->count)
@@ -262,7 +268,10 @@ void state_free(struct state *s)
 
 long state_find(const struct state *s, struct str name) { return entries_find(&s->insts, name); }
 
-long state_find_computation(const struct state *s, struct str name) { return entries_find(&s->computations, name); }
+long state_find_computation(const struct state *s, struct str name)
+{
+    return entries_find(&s->computations, name);
+}
 
 void state_put(struct state *s, struct entry *e, bool root)
 {

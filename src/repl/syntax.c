@@ -3,15 +3,24 @@
  */
 #include "repl/syntax.h"
 
-static struct str cut(struct str s, size_t begin, size_t end) { return (struct str){s.ptr + begin, end - begin}; }
+static struct str cut(struct str s, size_t begin, size_t end)
+{
+    return (struct str){s.ptr + begin, end - begin};
+}
 
-static struct str rest(struct str s, size_t begin) { return cut(s, begin < s.len ? begin : s.len, s.len); }
+static struct str rest(struct str s, size_t begin)
+{
+    return cut(s, begin < s.len ? begin : s.len, s.len);
+}
 
 static char char_at(struct str s, size_t at) { return at < s.len ? s.ptr[at] : '\0'; }
 
 /* ---- tokens ---- */
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 bool syntax_is_word(struct text_token t)
 {
@@ -19,9 +28,15 @@ bool syntax_is_word(struct text_token t)
 }
 
 /* Without a `=` or `:` that the lexer takes with it. */
-static bool is_plain(struct str s, struct text_token t) { return syntax_is_word(t) && t.s.ptr + t.s.len == s.ptr + t.end; }
+static bool is_plain(struct str s, struct text_token t)
+{
+    return syntax_is_word(t) && t.s.ptr + t.s.len == s.ptr + t.end;
+}
 
-static bool is_open(enum token_kind kind) { return kind == TOK_LPAREN || kind == TOK_LSQUARE || kind == TOK_LBRACE; }
+static bool is_open(enum token_kind kind)
+{
+    return kind == TOK_LPAREN || kind == TOK_LSQUARE || kind == TOK_LBRACE;
+}
 
 size_t syntax_skip(struct str s, size_t at) { return text_token_at(s, at).begin; }
 
@@ -45,7 +60,8 @@ static void find_first(struct syntax_progress *p, struct str text)
     if (p->begun || p->nesting.within == '*')
         return;
     p->first = syntax_skip(text, p->first);
-    p->begun = p->first < text.len && !(char_at(text, p->first) == '/' && char_at(text, p->first + 1) == '*');
+    p->begun = p->first < text.len &&
+               !(char_at(text, p->first) == '/' && char_at(text, p->first + 1) == '*');
     p->command = p->begun && is_command_at(text, p->first);
 }
 
@@ -59,7 +75,10 @@ bool syntax_complete_so_far(struct syntax_progress *p, struct str text)
     return p->command || n->depth < 0 || (n->depth == 0 && (!n->within || n->within == '/'));
 }
 
-bool syntax_complete(struct str text) { return syntax_complete_so_far(&(struct syntax_progress){0}, text); }
+bool syntax_complete(struct str text)
+{
+    return syntax_complete_so_far(&(struct syntax_progress){0}, text);
+}
 
 /* READ_OTHER: all brackets are closed. */
 static enum reading_kind balance(struct str s)
@@ -78,7 +97,8 @@ static size_t shape_end(struct str s, size_t at)
     size_t end = NOWHERE;
     if (t.kind == TOK_LPAREN)
         end = text_group_end(s, t.begin);
-    if (t.kind != TOK_DTYPE || char_at(s, t.end) != '[' || (end = text_group_end(s, t.end)) == NOWHERE)
+    if (t.kind != TOK_DTYPE || char_at(s, t.end) != '[' ||
+        (end = text_group_end(s, t.end)) == NOWHERE)
         return end == NOWHERE ? at : end;
     size_t layout = char_at(s, end) == '{' ? text_group_end(s, end) : end;
     return layout == NOWHERE ? end : layout;
@@ -104,7 +124,8 @@ static bool is_literal(struct str s)
 {
     size_t begin = syntax_skip(s, 0);
     char c = char_at(s, begin);
-    return shape_end(s, begin) > begin || c == '{' || c == '@' || c == '-' || (c >= '0' && c <= '9');
+    return shape_end(s, begin) > begin || c == '{' || c == '@' || c == '-' ||
+           (c >= '0' && c <= '9');
 }
 
 /* In f32[2]{1, 2} the braces hold values, though they look like a layout. */
@@ -119,13 +140,15 @@ size_t syntax_literal_values(struct str s)
 
 /* ---- kinds ---- */
 
-/* The tokens up to `=`, if nothing separates them: a name, or what the parser will refuse as one. */
+/* The tokens up to `=`, if nothing separates them: a name, or what the parser will refuse as one.
+ */
 static bool read_instruction(struct reading *r)
 {
     struct str s = r->text;
     size_t begin = syntax_skip(s, shape_end(s, 0)), end = begin;
     struct text_token t = text_token_at(s, begin);
-    for (; t.begin == end && !is_open(t.kind) && t.kind != TOK_EQUAL && t.kind != TOK_ATTR_NAME; t = text_token_at(s, end)) {
+    for (; t.begin == end && !is_open(t.kind) && t.kind != TOK_EQUAL && t.kind != TOK_ATTR_NAME;
+         t = text_token_at(s, end)) {
         if (t.kind == TOK_EOF || t.kind == TOK_STRING || t.kind == TOK_COMMA)
             return false;
         end = t.end;
@@ -149,7 +172,8 @@ static bool read_computation(struct reading *r)
     if (!is_plain(s, name) || end == NOWHERE)
         return false;
     r->name = name.s;
-    return open.kind == TOK_LBRACE || (open.kind == TOK_LPAREN && text_token_at(s, end).kind == TOK_ARROW);
+    return open.kind == TOK_LBRACE ||
+           (open.kind == TOK_LPAREN && text_token_at(s, end).kind == TOK_ARROW);
 }
 
 /* NAME, COMPUTATION/NAME, and of a tuple NAME[1][0,:4] */
@@ -230,14 +254,16 @@ struct reading syntax_read(struct str text)
 
 bool syntax_attribute(struct str s, size_t at, struct str *name, size_t *end)
 {
-    struct text_token comma = text_token_at(s, at), word = text_token_at(s, comma.end), value = text_token_at(s, word.end);
+    struct text_token comma = text_token_at(s, at), word = text_token_at(s, comma.end),
+                      value = text_token_at(s, word.end);
     if (word.kind != TOK_ATTR_NAME && value.kind == TOK_EQUAL)
         value = text_token_at(s, value.end);
     else if (word.kind != TOK_ATTR_NAME)
         return false;
     *name = word.s;
     *end = is_open(value.kind) ? text_group_end(s, value.begin) : value.end;
-    return comma.kind == TOK_COMMA && value.kind != TOK_EOF && value.kind != TOK_ERROR && *end != NOWHERE;
+    return comma.kind == TOK_COMMA && value.kind != TOK_EOF && value.kind != TOK_ERROR &&
+           *end != NOWHERE;
 }
 
 static size_t attributes_end(struct str s, size_t at)
@@ -255,8 +281,8 @@ static size_t tables_end(struct str s, size_t at)
         struct text_token t = text_token_at(s, at);
         if (t.kind == TOK_INT)
             t.end = text_group_end(s, syntax_skip(s, t.end));
-        else if (t.kind != TOK_FILE_NAMES && t.kind != TOK_FUNCTION_NAMES && t.kind != TOK_FILE_LOCATIONS &&
-                 t.kind != TOK_STACK_FRAMES)
+        else if (t.kind != TOK_FILE_NAMES && t.kind != TOK_FUNCTION_NAMES &&
+                 t.kind != TOK_FILE_LOCATIONS && t.kind != TOK_STACK_FRAMES)
             return at;
         if (t.end == NOWHERE)
             return NOWHERE;
@@ -305,8 +331,8 @@ bool syntax_module(struct arena *a, struct str text, struct syntax_module *out)
             return false;
         size_t close = text_group_end(text, open), end = attributes_end(text, close);
         struct syntax_computation *c = &VEC_PUSH(a, out->computations, out->count, capacity);
-        *c =
-            (struct syntax_computation){cut(text, at, end), name.s, cut(text, open + 1, close - 1), cut(text, close, end), entry};
+        *c = (struct syntax_computation){cut(text, at, end), name.s, cut(text, open + 1, close - 1),
+                                         cut(text, close, end), entry};
         at = end;
     }
     return out->count > 0;

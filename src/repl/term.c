@@ -20,7 +20,10 @@
 #include <unistd.h>
 #include <wchar.h>
 
-bool line_possible(void) { return isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)); }
+bool line_possible(void)
+{
+    return isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
+}
 
 void line_window(size_t *columns, size_t *rows)
 {
@@ -61,7 +64,8 @@ static struct place place_of(struct str text, size_t column, size_t columns)
         bool newline = *p == '\n';
         size_t width = next_width(&p, end, &state, at.column);
         bool wraps = newline || at.column + width > columns;
-        at = wraps ? (struct place){at.row + 1, newline ? 0 : width} : (struct place){at.row, at.column + width};
+        at = wraps ? (struct place){at.row + 1, newline ? 0 : width}
+                   : (struct place){at.row, at.column + width};
     }
     return at.column < columns ? at : (struct place){at.row + 1, 0};
 }
@@ -161,7 +165,8 @@ static void erase_buffer(struct line_editor *e)
     const LineInfo *l = EDIT(line)(e->el);
     size_t columns, rows;
     line_window(&columns, &rows);
-    size_t up = term_place((struct str){l->buffer, (size_t)(l->cursor - l->buffer)}, e->prompt_width).row;
+    size_t up =
+        term_place((struct str){l->buffer, (size_t)(l->cursor - l->buffer)}, e->prompt_width).row;
     if (up > 0 && up < rows)
         fprintf(e->out, "\033[%zuA", up);
     fputs("\r\033[J", e->out);
@@ -189,7 +194,8 @@ static bool take_signal(struct line_editor *e)
 enum input term_read(struct line_editor *e, char *out)
 {
     for (;;) {
-        struct pollfd wait[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = e->signals, .events = POLLIN}};
+        struct pollfd wait[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                                 {.fd = e->signals, .events = POLLIN}};
         if (poll(wait, 2, -1) < 0 && errno != EINTR)
             return INPUT_END;
         if (wait[0].revents) { /* first: a key may be several bytes */
@@ -229,8 +235,10 @@ void line_about(FILE *f)
 {
     void *loaded = library();
     struct link_map *map = NULL;
-    char *path = loaded && dlinfo(loaded, RTLD_DI_LINKMAP, &map) == 0 ? realpath(map->l_name, NULL) : NULL;
-    const char *name = path ? strrchr(path, '/') : NULL; /* symbolic links lead to a name with the version */
+    char *path =
+        loaded && dlinfo(loaded, RTLD_DI_LINKMAP, &map) == 0 ? realpath(map->l_name, NULL) : NULL;
+    const char *name =
+        path ? strrchr(path, '/') : NULL; /* symbolic links lead to a name with the version */
     if (loaded)
         fprintf(f, "line editing: %s\n", name ? name + 1 : "libedit");
     else
@@ -270,11 +278,13 @@ EditLine *term_open(struct line_editor *e)
 {
     const char *term = getenv("TERM");
     e->signals = -1;
-    if (!term || !*term || strcmp(term, "dumb") == 0 || !library() || !(e->locale = character_locale()))
+    if (!term || !*term || strcmp(term, "dumb") == 0 || !library() ||
+        !(e->locale = character_locale()))
         return NULL;
     locale_t before = uselocale(e->locale);
     FILE *nowhere = fopen("/dev/null", "w"); /* for the message about an unknown terminal */
-    EditLine *el = EDIT(init_fd)("hlo", stdin, e->out, nowhere ? nowhere : stderr, STDIN_FILENO, fileno(e->out), STDERR_FILENO);
+    EditLine *el = EDIT(init_fd)("hlo", stdin, e->out, nowhere ? nowhere : stderr, STDIN_FILENO,
+                                 fileno(e->out), STDERR_FILENO);
     if (el)
         set_up(e, el);
     if (nowhere)

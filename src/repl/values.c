@@ -1,8 +1,9 @@
 /*
- * repl/values: the values of instructions, made when they are asked for, out of what is there already.
+ * repl/values: the values of instructions, made when they are asked for, out of what is there
+ * already.
  *
- * What is run is a module of its own: the instructions that are needed, as they were typed, with parameters in place of
- * those whose values are kept.
+ * What is run is a module of its own: the instructions that are needed, as they were typed, with
+ * parameters in place of those whose values are kept.
  */
 #include "repl/session.h"
 
@@ -31,7 +32,10 @@ struct making {
     hlo_messages *m;
 };
 
-static bool has_several(const struct built *b) { return hlo_replica_count(b->module) * hlo_num_partitions(b->module) != 1; }
+static bool has_several(const struct built *b)
+{
+    return hlo_replica_count(b->module) * hlo_num_partitions(b->module) != 1;
+}
 
 /* Values of several participants differ: what is kept is the first one's, and may only be shown. */
 static struct held *source_of(const struct making *k, size_t i)
@@ -43,12 +47,16 @@ static struct held *source_of(const struct making *k, size_t i)
     bool target = false;
     for (size_t t = 0; t < k->count && !k->anew; t++)
         target |= k->targets[t] == k->b->first + i;
-    return e && !k->anew && (target || !has_several(k->b)) ? held_hold(kept_get(&k->s->kept, k->b->marks[i])) : NULL;
+    return e && !k->anew && (target || !has_several(k->b))
+               ? held_hold(kept_get(&k->s->kept, k->b->marks[i]))
+               : NULL;
 }
 
 static enum made no_value(const struct making *k, const struct hlo_listed *p)
 {
-    add_error(k->s, k->m, "parameter %ld, '%s', of shape %s, has no value; use .set %s = VALUE, .run %s=VALUE or .run --random",
+    add_error(k->s, k->m,
+              "parameter %ld, '%s', of shape %s, has no value; use .set %s = VALUE, .run %s=VALUE "
+              "or .run --random",
               p->parameter, p->name, p->shape, p->name, p->name);
     return UNMADE;
 }
@@ -64,7 +72,8 @@ static void add_need(struct making *k, size_t i)
         return;
     struct need *n = ARENA_NEW(&k->arena, struct need);
     const struct entry *e = k->b->entries[i];
-    *n = (struct need){.i = i, .place = e ? (size_t)state_find(session_state(k->s), str_of(e->name)) : SIZE_MAX};
+    *n = (struct need){
+        .i = i, .place = e ? (size_t)state_find(session_state(k->s), str_of(e->name)) : SIZE_MAX};
     map_put(&k->places, (struct str){(const char *)&n->i, sizeof n->i}, n);
     VEC_PUSH(&k->arena, k->needs, k->need_count, k->need_capacity) = n;
 }
@@ -89,7 +98,8 @@ static enum made find_needs(struct making *k)
         need->from = source_of(k, need->i);
         if (need->from)
             continue;
-        if (at.parameter >= 0 && (missing < 0 || at.parameter < built_at(k->b, k->b->first + (size_t)missing).parameter))
+        if (at.parameter >= 0 &&
+            (missing < 0 || at.parameter < built_at(k->b, k->b->first + (size_t)missing).parameter))
             missing = (long)need->i;
         for (size_t o = 0; o < at.operand_count; o++)
             add_need(k, at.operands[o] - k->b->first);
@@ -123,8 +133,8 @@ static void put_insts(struct making *k, struct module_text *t)
             continue;
         if (need->from) {
             k->args[k->arg_count] = need->from->l;
-            module_text_made(t, "  %s = %s parameter(%zu)\n", e->name, built_at(k->b, k->b->first + need->i).shape,
-                             k->arg_count++);
+            module_text_made(t, "  %s = %s parameter(%zu)\n", e->name,
+                             built_at(k->b, k->b->first + need->i).shape, k->arg_count++);
         } else {
             module_text_entry(t, e, k->wanted == 1 && is_wanted(k, need->i));
         }
@@ -172,18 +182,19 @@ static hlo_module *module_of(struct making *k)
 
 /* ---- the run ---- */
 
-/* Which instructions of the module that is run are which of the session. Tokens and what goes on in the background are of this
- * run alone. */
+/* Which instructions of the module that is run are which of the session. Tokens and what goes on in
+ * the background are of this run alone. */
 static bool may_be_kept(const struct hlo_listed *at)
 {
     size_t n = strlen(at->op);
-    return !strstr(at->shape, "token[") && at->parameter < 0 && !(n > 6 && strcmp(at->op + n - 6, "-start") == 0) &&
-           strncmp(at->op, "async", 5) != 0;
+    return !strstr(at->shape, "token[") && at->parameter < 0 &&
+           !(n > 6 && strcmp(at->op + n - 6, "-start") == 0) && strncmp(at->op, "async", 5) != 0;
 }
 
 static void note_marks(const struct making *k, struct running *r)
 {
-    const struct hlo_listed_computation main = hlo_list_computation(r->listing, hlo_list_computations(r->listing) - 1);
+    const struct hlo_listed_computation main =
+        hlo_list_computation(r->listing, hlo_list_computations(r->listing) - 1);
     r->marks = repl_alloc(hlo_list_count(r->listing) * sizeof *r->marks);
     for (size_t n = main.first; n < main.first + main.count; n++) {
         struct hlo_listed at = hlo_list_inst(r->listing, n);
@@ -270,7 +281,12 @@ static enum made make(struct making *k, struct held **out)
         for (size_t t = 0; t < k->count; t++)
             out[t] = held_hold(need_of(k, k->targets[t] - k->b->first)->from);
     } else if (made == MADE && !k->anew && names_others(k)) {
-        struct making all = {.s = k->s, .b = k->b, .targets = k->targets, .count = k->count, .anew = true, .m = k->m};
+        struct making all = {.s = k->s,
+                             .b = k->b,
+                             .targets = k->targets,
+                             .count = k->count,
+                             .anew = true,
+                             .m = k->m};
         made = make(&all, out);
     } else if (made == MADE) {
         hlo_module *module = module_of(k);
@@ -282,7 +298,8 @@ static enum made make(struct making *k, struct held **out)
     return made;
 }
 
-enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew, struct held **out, hlo_messages *m)
+enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew,
+                      struct held **out, hlo_messages *m)
 {
     const struct built b = s->built;
     struct making k = {.s = s, .b = &b, .targets = insts, .count = count, .anew = anew, .m = m};

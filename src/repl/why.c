@@ -15,8 +15,8 @@ struct asking {
     hlo_messages *m;
 };
 
-/* The instructions of the entry computation that lead to one: itself, or whatever calls the computation that it is in. Callers
- * stand behind what they call. */
+/* The instructions of the entry computation that lead to one: itself, or whatever calls the
+ * computation that it is in. Callers stand behind what they call. */
 static void need_callers(struct asking *q, size_t target)
 {
     const hlo_listing *l = q->b->listing;
@@ -47,8 +47,9 @@ static bool find_needs(struct asking *q, size_t target)
         if (!q->need[i] || (e && state_setting(session_state(q->s), e->name)))
             continue;
         if (at.parameter >= 0) {
-            add_error(q->s, q->m, "parameter %ld, '%s', of shape %s, has no value; use .set %s = VALUE", at.parameter, at.name,
-                      at.shape, at.name);
+            add_error(q->s, q->m,
+                      "parameter %ld, '%s', of shape %s, has no value; use .set %s = VALUE",
+                      at.parameter, at.name, at.shape, at.name);
             return false;
         }
         for (size_t o = 0; o < at.operand_count; o++)
@@ -72,8 +73,8 @@ static hlo_module *module_of(struct asking *q)
             module_text_entry(&t, e, e == state_root(state));
             continue;
         }
-        module_text_made(&t, "  %s%s = %s parameter(%zu)\n", e == state_root(state) ? "ROOT " : "", e->name,
-                         hlo_list_inst(q->b->listing, q->b->numbers[n]).shape, q->count);
+        module_text_made(&t, "  %s%s = %s parameter(%zu)\n", e == state_root(state) ? "ROOT " : "",
+                         e->name, hlo_list_inst(q->b->listing, q->b->numbers[n]).shape, q->count);
         q->args[q->count++] = set->value->l;
     }
     module_text_end(&t, state);
@@ -106,8 +107,10 @@ static void end(void *context)
 
 static int print(struct asking *q, const hlo_module *module, const char *element, size_t levels)
 {
-    const struct hlo_why_view view = {
-        .size = sizeof view, .levels = levels, .view = &q->s->view, .json = q->s->mode == SHOW_JSON};
+    const struct hlo_why_view view = {.size = sizeof view,
+                                      .levels = levels,
+                                      .view = &q->s->view,
+                                      .json = q->s->mode == SHOW_JSON};
     const struct hlo_recording how = {.size = sizeof how, .context = q, .begin = begin, .end = end};
     struct hlo_element e;
     int status = HLO_FAILED;

@@ -1,6 +1,7 @@
 /*
- * check.h with assertions that cost nothing when they hold: Check tells its parent process of each one by a system call, and
- * the tests have loops of millions. Also the end of main of each test program.
+ * check.h with assertions that cost nothing when they hold: Check tells its parent process of each
+ * one by a system call, and the tests have loops of millions. Also the end of main of each test
+ * program.
  */
 #ifndef HLO_TEST_CHECK_QUIET_H
 #define HLO_TEST_CHECK_QUIET_H
@@ -8,8 +9,10 @@
 #include <check.h>
 
 #undef ck_assert_msg
-#define ck_assert_msg(expr, ...)                                                                                                 \
-    ((expr) ? (void)0 : _ck_assert_failed(__FILE__, __LINE__, "Assertion '" #expr "' failed", ##__VA_ARGS__))
+#define ck_assert_msg(expr, ...)                                                                   \
+    ((expr)                                                                                        \
+         ? (void)0                                                                                 \
+         : _ck_assert_failed(__FILE__, __LINE__, "Assertion '" #expr "' failed", ##__VA_ARGS__))
 
 /* Runs the tests and frees them; what main is to return: 0 when they all hold. */
 static inline int check_run(Suite *suite)

@@ -28,7 +28,8 @@ void myfunc(void *out, const void **in)
 {
     const float *x = in[0], (*y)[3] = in[1];
     float(*z)[3] = out;
-    bool right = x[0] == 1 && x[1] == 2 && y[0][0] == 10 && y[0][2] == 30 && y[1][0] == 40 && y[1][2] == 60;
+    bool right =
+        x[0] == 1 && x[1] == 2 && y[0][0] == 10 && y[0][2] == 30 && y[1][0] == 40 && y[1][2] == 60;
     z[0][0] = right ? x[1] + y[1][0] : NAN;
     z[2][2] = 1;
 }
@@ -116,7 +117,8 @@ static struct ffi_error *complain(const struct ffi_frame *f, const char *why)
     return f->api->error_create(&args);
 }
 
-/* out = factor : f32 * x + sum of shift : array<i64>; the text in mode chooses the way to give it back. */
+/* out = factor : f32 * x + sum of shift : array<i64>; the text in mode chooses the way to give it
+ * back. */
 struct ffi_error *scale(struct ffi_frame *f)
 {
     const struct ffi_scalar *factor = attribute(f, "factor", FFI_SCALAR);
@@ -139,6 +141,7 @@ struct ffi_error *scale(struct ffi_frame *f)
     struct ffi_future_create args = {.size = sizeof args};
     struct ffi_error *error = f->api->future_create(&args);
     f->future = args.future;
-    struct ffi_future_set set = {.size = sizeof set, .future = args.future, .error = complain(f, "too late")};
+    struct ffi_future_set set = {
+        .size = sizeof set, .future = args.future, .error = complain(f, "too late")};
     return error ? error : f->api->future_set_error(&set);
 }

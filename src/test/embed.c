@@ -1,6 +1,7 @@
 /*
- * The smallest program that uses the library: reads a module, runs it on one argument, prints the result.
- * src/test/test_install.sh builds it against an installed libhlo and runs it; libhlo(3) shows it.
+ * The smallest program that uses the library: reads a module, runs it on one argument, prints the
+ * result. src/test/test_install.sh builds it against an installed libhlo and runs it; libhlo(3)
+ * shows it.
  */
 #include <hlo.h>
 #include <stdio.h>

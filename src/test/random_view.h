@@ -1,6 +1,6 @@
 /*
- * Views with random sizes, strides and contents for the property tests of kern. The order of dimensions in memory, their
- * direction and the gaps between elements are random as well.
+ * Views with random sizes, strides and contents for the property tests of kern. The order of
+ * dimensions in memory, their direction and the gaps between elements are random as well.
  */
 #ifndef HLO_TEST_RANDOM_VIEW_H
 #define HLO_TEST_RANDOM_VIEW_H
@@ -33,16 +33,21 @@ static inline int64_t random_in(struct random *r, int64_t from, int64_t to)
 
 static inline double random_float(struct random *r)
 {
-    static const double specials[] = {INFINITY, -INFINITY, NAN, -NAN, -0.0, 0x1p-140, -0x1p-1060, 0x1p127};
+    static const double specials[] = {INFINITY, -INFINITY, NAN,        -NAN,
+                                      -0.0,     0x1p-140,  -0x1p-1060, 0x1p127};
     if (r->specials && random_in(r, 0, 5) == 0)
         return specials[random_in(r, 0, 7)];
     return (double)random_in(r, -8, 8) / 4;
 }
 
 /* Any type of array elements. */
-static inline enum dtype random_type(struct random *r) { return (enum dtype)random_in(r, DT_PRED, DT_C128); }
+static inline enum dtype random_type(struct random *r)
+{
+    return (enum dtype)random_in(r, DT_PRED, DT_C128);
+}
 
-/* A small number that every type of its class has (or rounds in the same way wherever it is computed). */
+/* A small number that every type of its class has (or rounds in the same way wherever it is
+ * computed). */
 static inline void random_element(struct random *r, enum dtype t, void *p)
 {
     int64_t v = random_in(r, -8, 8);
@@ -67,14 +72,15 @@ struct random_view {
 };
 
 /* FREE_VIEWS(&a, &b): their storage. */
-#define FREE_VIEWS(...)                                                                                                          \
-    do {                                                                                                                         \
-        struct random_view *views_[] = {__VA_ARGS__};                                                                            \
-        for (size_t i_ = 0; i_ < COUNT_OF(views_); i_++)                                                                         \
-            free(views_[i_]->block);                                                                                             \
+#define FREE_VIEWS(...)                                                                            \
+    do {                                                                                           \
+        struct random_view *views_[] = {__VA_ARGS__};                                              \
+        for (size_t i_ = 0; i_ < COUNT_OF(views_); i_++)                                           \
+            free(views_[i_]->block);                                                               \
     } while (0)
 
-static inline struct random_view random_layout(struct random *r, enum dtype t, int rank, const int64_t *dims)
+static inline struct random_view random_layout(struct random *r, enum dtype t, int rank,
+                                               const int64_t *dims)
 {
     struct random_view v = {.view = {.dtype = t, .rank = rank}};
     int order[VIEW_MAX_RANK];
@@ -104,7 +110,8 @@ static inline struct random_view random_layout(struct random *r, enum dtype t, i
     return v;
 }
 
-static inline struct random_view random_array(struct random *r, enum dtype t, int rank, const int64_t *dims)
+static inline struct random_view random_array(struct random *r, enum dtype t, int rank,
+                                              const int64_t *dims)
 {
     struct random_view v = random_layout(r, t, rank, dims);
     int64_t i[VIEW_MAX_RANK] = {0};
@@ -116,7 +123,8 @@ static inline struct random_view random_array(struct random *r, enum dtype t, in
 }
 
 /* The same for kernels that only read it: some have a dimension that repeats its first slice. */
-static inline struct random_view random_operand(struct random *r, enum dtype t, int rank, const int64_t *dims)
+static inline struct random_view random_operand(struct random *r, enum dtype t, int rank,
+                                                const int64_t *dims)
 {
     struct random_view v = random_array(r, t, rank, dims);
     if (rank > 0 && random_in(r, 0, 5) == 0)
@@ -134,7 +142,8 @@ static inline void random_dims(struct random *r, int rank, int64_t most, int64_t
 }
 
 /* Windows whose result has 0 or more places in every dimension. */
-static inline void random_window(struct random *r, int rank, const int64_t *dims, struct kern_window_dim *w, int64_t *out_dims)
+static inline void random_window(struct random *r, int rank, const int64_t *dims,
+                                 struct kern_window_dim *w, int64_t *out_dims)
 {
     for (int d = 0; d < rank; d++) {
         w[d] = (struct kern_window_dim){random_in(r, 1, 3),
@@ -145,12 +154,14 @@ static inline void random_window(struct random *r, int rank, const int64_t *dims
                                         random_in(r, 0, 3) ? 1 : 2,
                                         false};
         int64_t dilated = dims[d] > 0 ? (dims[d] - 1) * w[d].base_dilation + 1 : 0;
-        int64_t left = dilated + w[d].pad_low + w[d].pad_high - ((w[d].size - 1) * w[d].window_dilation + 1);
+        int64_t left =
+            dilated + w[d].pad_low + w[d].pad_high - ((w[d].size - 1) * w[d].window_dilation + 1);
         out_dims[d] = left < 0 ? 0 : left / w[d].stride + 1;
     }
 }
 
-static inline bool floats_agree(enum dtype t, const char *a, const char *b, double relative, double scale)
+static inline bool floats_agree(enum dtype t, const char *a, const char *b, double relative,
+                                double scale)
 {
     double x = float_load(t, a), y = float_load(t, b);
     if (isnan(x) || isnan(y))
@@ -162,7 +173,8 @@ static inline bool floats_agree(enum dtype t, const char *a, const char *b, doub
 #define EQUAL_NUMBERS 1e-300
 
 /* The index of the first element that differs, printed; false then. relative 0: equal bits. */
-static inline bool views_agree(const struct view *a, const struct view *b, double relative, double scale)
+static inline bool views_agree(const struct view *a, const struct view *b, double relative,
+                               double scale)
 {
     int64_t i[VIEW_MAX_RANK] = {0};
     enum dtype t = a->dtype, part = dtype_component(t);
@@ -173,7 +185,8 @@ static inline bool views_agree(const struct view *a, const struct view *b, doubl
         bool same = memcmp(x, y, dtype_bytes(t)) == 0;
         if (!same && relative > 0 && dtype_is_float(part))
             same = floats_agree(part, x, y, relative, scale) &&
-                   (part == t || floats_agree(part, x + dtype_bytes(part), y + dtype_bytes(part), relative, scale));
+                   (part == t || floats_agree(part, x + dtype_bytes(part), y + dtype_bytes(part),
+                                              relative, scale));
         if (same)
             continue;
         printf("# %s differs at", dtype_spelling(t));

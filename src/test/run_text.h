@@ -78,7 +78,8 @@ static inline void run_free(struct run *r)
 /* Which of two NaN comes out is nobody's promise. */
 static inline bool same_number(enum dtype t, const void *x, const void *y)
 {
-    return memcmp(x, y, dtype_bytes(t)) == 0 || (dtype_is_float(t) && isnan(float_load(t, x)) && isnan(float_load(t, y)));
+    return memcmp(x, y, dtype_bytes(t)) == 0 ||
+           (dtype_is_float(t) && isnan(float_load(t, x)) && isnan(float_load(t, y)));
 }
 
 /* The same numbers, or, `to_the_bit`, also the same NaN. */

@@ -1,6 +1,6 @@
 /*
- * Makes allocations of the project's own objects fail. It is linked in with `-Wl,--wrap` for each function below (meson.build),
- * so that it also works under sanitizers and valgrind.
+ * Makes allocations of the project's own objects fail. It is linked in with `-Wl,--wrap` for each
+ * function below (meson.build), so that it also works under sanitizers and valgrind.
  *
  *   HLO_FAIL_AT=N          the N-th allocation from now on fails
  *   HLO_FAIL_ON=1          and all after it
@@ -67,18 +67,19 @@ static bool fails(void)
 }
 
 /* What the linker calls the functions that are wrapped, and those that stand for them. */
-#define WRAP(result, name, parameters, arguments, none)                                                                          \
-    result __real_##name parameters;                                                                                             \
-    result __wrap_##name parameters;                                                                                             \
+#define WRAP(result, name, parameters, arguments, none)                                            \
+    result __real_##name parameters;                                                               \
+    result __wrap_##name parameters;                                                               \
     result __wrap_##name parameters { return fails() ? (none) : __real_##name arguments; }
 
 WRAP(void *, malloc, (size_t size), (size), NULL)
 WRAP(void *, calloc, (size_t count, size_t size), (count, size), NULL)
 WRAP(void *, realloc, (void *p, size_t size), (p, size), NULL)
 WRAP(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size), NULL)
-WRAP(int, posix_memalign, (void **out, size_t alignment, size_t size), (out, alignment, size), ENOMEM)
-WRAP(void *, mmap, (void *at, size_t size, int may, int flags, int fd, off_t offset), (at, size, may, flags, fd, offset),
-     MAP_FAILED)
+WRAP(int, posix_memalign, (void **out, size_t alignment, size_t size), (out, alignment, size),
+     ENOMEM)
+WRAP(void *, mmap, (void *at, size_t size, int may, int flags, int fd, off_t offset),
+     (at, size, may, flags, fd, offset), MAP_FAILED)
 WRAP(char *, strdup, (const char *s), (s), NULL)
 WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL)
 WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL)

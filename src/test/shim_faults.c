@@ -1,14 +1,14 @@
 /*
- * Is loaded between a program and the system (LD_PRELOAD) and behaves in ways that are allowed, but rare. The environment
- * variable FAULTS has a word for each:
+ * Is loaded between a program and the system (LD_PRELOAD) and behaves in ways that are allowed, but
+ * rare. The environment variable FAULTS has a word for each:
  *
  *   short       read and write transfer at most three bytes
  *   interrupt   about every other call that can be interrupted is
  *   nameless    no file without a name can be had (O_TMPFILE)
  *   library     no library can be loaded
  *
- * It does so to hlo alone, not to the shells and whatever else that starts. The calls are made without the library's own
- * functions, which a sanitizer may have replaced.
+ * It does so to hlo alone, not to the shells and whatever else that starts. The calls are made
+ * without the library's own functions, which a sanitizer may have replaced.
  */
 #undef _FILE_OFFSET_BITS /* which would make one function of open and open64 */
 #include <dlfcn.h>
@@ -45,11 +45,20 @@ static bool interrupted(void)
 
 static size_t piece(size_t size) { return asked_for("short") && size > 3 ? 3 : size; }
 
-ssize_t read(int fd, void *to, size_t size) { return interrupted() ? -1 : syscall(SYS_read, fd, to, piece(size)); }
+ssize_t read(int fd, void *to, size_t size)
+{
+    return interrupted() ? -1 : syscall(SYS_read, fd, to, piece(size));
+}
 
-ssize_t write(int fd, const void *from, size_t size) { return interrupted() ? -1 : syscall(SYS_write, fd, from, piece(size)); }
+ssize_t write(int fd, const void *from, size_t size)
+{
+    return interrupted() ? -1 : syscall(SYS_write, fd, from, piece(size));
+}
 
-int poll(struct pollfd *fds, nfds_t count, int ms) { return interrupted() ? -1 : (int)syscall(SYS_poll, fds, count, ms); }
+int poll(struct pollfd *fds, nfds_t count, int ms)
+{
+    return interrupted() ? -1 : (int)syscall(SYS_poll, fds, count, ms);
+}
 
 pid_t waitpid(pid_t pid, int *status, int flags)
 {

@@ -1,5 +1,6 @@
 /*
- * Teams of several sizes, for tests that results do not depend on the number of threads. The first one is the caller alone.
+ * Teams of several sizes, for tests that results do not depend on the number of threads. The first
+ * one is the caller alone.
  */
 #ifndef HLO_TEST_TEAMS_H
 #define HLO_TEST_TEAMS_H

@@ -1,6 +1,6 @@
 /*
- * Tests of arrays that are used in place in a mapped file: which can be, which must be copied, and that the mapping lasts as
- * long as they live; and of safetensors files, sound and broken.
+ * Tests of arrays that are used in place in a mapped file: which can be, which must be copied, and
+ * that the mapping lasts as long as they live; and of safetensors files, sound and broken.
  */
 #include "io/io.h"
 
@@ -94,10 +94,13 @@ START_TEST(npy_in_place)
     struct literal *copied = io_npy_decode(&ds, &arena, bytes, NULL, NULL, STR("it"));
     struct literal *l = io_npy_decode(&ds, &arena, bytes, &owner, NULL, STR("it"));
     int64_t size;
-    ck_assert(l && copied && shape_equal(l->shape, copied->shape, 0) && shape_bytes(l->shape, &size));
+    ck_assert(l && copied && shape_equal(l->shape, copied->shape, 0) &&
+              shape_bytes(l->shape, &size));
     ck_assert_mem_eq(l->data, copied->data, (size_t)size);
     ck_assert_int_eq(l->owner != NULL, c->stays);
-    ck_assert_int_eq((const char *)l->data > bytes.ptr && (const char *)l->data < bytes.ptr + bytes.len, c->stays);
+    ck_assert_int_eq((const char *)l->data > bytes.ptr &&
+                         (const char *)l->data < bytes.ptr + bytes.len,
+                     c->stays);
     owner_drop(&owner);
     ck_assert_uint_eq(released, !c->stays);
     literal_free_data(l);
@@ -112,7 +115,8 @@ START_TEST(raw_in_place)
     struct owner owner;
     owner_init(&owner, release);
     const struct shape *want = shape_array(&arena, DT_S32, 1, (int64_t[]){2}, NULL, NULL);
-    struct literal *l = io_raw_decode(&ds, &arena, (struct str){room + 4, 8}, &owner, want, STR("it"));
+    struct literal *l =
+        io_raw_decode(&ds, &arena, (struct str){room + 4, 8}, &owner, want, STR("it"));
     ck_assert_ptr_eq(l->data, room + 4);
     owner_drop(&owner);
     literal_free_data(l);
@@ -132,8 +136,9 @@ static struct io_arrays written(char *path, const char *end, int64_t count)
     int fd = mkstemps(path, (int)strlen(end));
     ck_assert_int_ge(fd, 0);
     close(fd);
-    ck_assert(*end == '.' && end[3] == 'z' ? io_write_npz(&ds, path, "arg", (const struct literal *const[]){l}, 1)
-                                           : io_write_npy(&ds, path, l));
+    ck_assert(*end == '.' && end[3] == 'z'
+                  ? io_write_npz(&ds, path, "arg", (const struct literal *const[]){l}, 1)
+                  : io_write_npy(&ds, path, l));
     literal_free_data(l);
     ck_assert(io_arrays_open(&ds, &arena, path, &s));
     unlink(path);
@@ -174,7 +179,8 @@ START_TEST(raw_bytes_have_no_shape)
     expect_error(MSG_FAILURE, "raw bytes have no shape");
     ck_assert_ptr_null(io_arrays_get(&ds, &arena, &s, STR("x"), NULL, STR("it")));
     ck_assert_int_eq(ds.last->msg, MSG_ARRAY_MISSING);
-    struct literal *l = io_arrays_get(&ds, &arena, &s, STR(""), shape_scalar(&arena, DT_U32), STR("it"));
+    struct literal *l =
+        io_arrays_get(&ds, &arena, &s, STR(""), shape_scalar(&arena, DT_U32), STR("it"));
     ck_assert_mem_eq(l->data, "1234", 4);
     literal_free_data(l);
     io_arrays_close(&s);
@@ -204,10 +210,11 @@ static const struct {
     const char *name;
     enum dtype dtype;
 } tensor_types[] = {
-    {"F64", DT_F64},           {"F32", DT_F32}, {"F16", DT_F16},   {"BF16", DT_BF16},        {"I64", DT_S64},
-    {"I32", DT_S32},           {"I16", DT_S16}, {"I8", DT_S8},     {"U64", DT_U64},          {"U32", DT_U32},
-    {"U16", DT_U16},           {"U8", DT_U8},   {"BOOL", DT_PRED}, {"F8_E4M3", DT_F8E4M3FN}, {"F8_E5M2", DT_F8E5M2},
-    {"F8_E8M0", DT_F8E8M0FNU}, {"C64", DT_C64},
+    {"F64", DT_F64},   {"F32", DT_F32},          {"F16", DT_F16},        {"BF16", DT_BF16},
+    {"I64", DT_S64},   {"I32", DT_S32},          {"I16", DT_S16},        {"I8", DT_S8},
+    {"U64", DT_U64},   {"U32", DT_U32},          {"U16", DT_U16},        {"U8", DT_U8},
+    {"BOOL", DT_PRED}, {"F8_E4M3", DT_F8E4M3FN}, {"F8_E5M2", DT_F8E5M2}, {"F8_E8M0", DT_F8E8M0FNU},
+    {"C64", DT_C64},
 };
 
 START_TEST(tensor_types_are_read)
@@ -215,7 +222,8 @@ START_TEST(tensor_types_are_read)
     static const char data[32] = {9, 1, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1};
     const char *header =
         arena_printf(&arena,
-                     "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"__metadata__\":{\"x\":\"y\"},"
+                     "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"__metadata__"
+                     "\":{\"x\":\"y\"},"
                      "\"b\\\"c\":{\"dtype\":\"%s\",\"shape\":[2],\"data_offsets\":[1,%zu]}}  ",
                      tensor_types[_i].name, 1 + 2 * dtype_bytes(tensor_types[_i].dtype))
             .ptr;
@@ -242,26 +250,39 @@ static const struct {
     {"{\"a\":5}", "tensor 'a': value is not a tensor description"},
     {"{\"a\":{\"shape\":[8],\"data_offsets\":[0,8]}}", "tensor without dtype"},
     {"{\"a\":{\"dtype\":7,\"shape\":[8],\"data_offsets\":[0,8]}}", "tensor without dtype"},
-    {"{\"a\":{\"dtype\":\"F4\",\"shape\":[16],\"data_offsets\":[0,8]}}", "element type 'F4' has no HLO equivalent"},
-    {"{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,8]}}", "shape of a tensor is not a list of sizes"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,8]}}", "shape of a tensor is not a list of sizes"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1.5],\"data_offsets\":[0,8]}}", "shape of a tensor is not a list of sizes"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0]}}", "tensor 'a': data_offsets are not two integers"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", "tensor 'a': data_offsets are not in order"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9],\"data_offsets\":[0,9]}}", "tensor 'a': extends past the end of the file"},
+    {"{\"a\":{\"dtype\":\"F4\",\"shape\":[16],\"data_offsets\":[0,8]}}",
+     "element type 'F4' has no HLO equivalent"},
+    {"{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,8]}}",
+     "shape of a tensor is not a list of sizes"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,8]}}",
+     "shape of a tensor is not a list of sizes"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1.5],\"data_offsets\":[0,8]}}",
+     "shape of a tensor is not a list of sizes"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0]}}",
+     "tensor 'a': data_offsets are not two integers"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}",
+     "tensor 'a': data_offsets are not in order"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9],\"data_offsets\":[0,9]}}",
+     "tensor 'a': extends past the end of the file"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,9223372036854775807]}}",
      "tensor 'a': extends past the end of the file"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,-8]}}", "data_offsets are not two integers"},
-    {"{\"a\":{\"dtype\":\"U16\",\"shape\":[3],\"data_offsets\":[0,8]}}", "data_offsets of a tensor do not match its shape"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,-8]}}",
+     "data_offsets are not two integers"},
+    {"{\"a\":{\"dtype\":\"U16\",\"shape\":[3],\"data_offsets\":[0,8]}}",
+     "data_offsets of a tensor do not match its shape"},
     {"{\"a\":{\"dtype\":\"U16\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,8]}}",
      "data_offsets of a tensor do not match its shape"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[0,7]}}", "trailing data"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[1,8]}}", "tensor 'a': gap in the data before it"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[1,8]}}",
+     "tensor 'a': gap in the data before it"},
     {"{}", "trailing data"},
-    {"{\"b\":{\"data_offsets\":[3,8]},\"a\":{\"data_offsets\":[0,4]}}", "tensor 'b': overlaps with 'a'"},
+    {"{\"b\":{\"data_offsets\":[3,8]},\"a\":{\"data_offsets\":[0,4]}}",
+     "tensor 'b': overlaps with 'a'"},
     {"{\"b\":{\"data_offsets\":[0,8]},\"a\":{\"data_offsets\":[0,8]}}", "overlaps with"},
-    {"{\"b\":{\"data_offsets\":[4,8]},\"a\":{\"data_offsets\":[0,3]}}", "tensor 'b': gap in the data before it"},
-    {"{\"a\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]}}", "tensor 'a': duplicate name"},
+    {"{\"b\":{\"data_offsets\":[4,8]},\"a\":{\"data_offsets\":[0,3]}}",
+     "tensor 'b': gap in the data before it"},
+    {"{\"a\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]}}",
+     "tensor 'a': duplicate name"},
 };
 
 START_TEST(broken_tensors_are_refused)
@@ -269,7 +290,8 @@ START_TEST(broken_tensors_are_refused)
     struct buf b = tensors(broken[_i].header, "12345678", 8);
     ck_assert_ptr_null(tensor_of(buf_view(&b), "a", NULL));
     ck_assert_uint_eq(ds.errors, 1);
-    ck_assert_msg(strstr(ds.first->text.ptr, broken[_i].words), "'%s' lacks '%s'", ds.first->text.ptr, broken[_i].words);
+    ck_assert_msg(strstr(ds.first->text.ptr, broken[_i].words), "'%s' lacks '%s'",
+                  ds.first->text.ptr, broken[_i].words);
     buf_free(&b);
 }
 END_TEST
@@ -277,17 +299,20 @@ END_TEST
 /* Wherever they lie, and also where the file has nothing but them. */
 START_TEST(empty_tensors_are_read)
 {
-#define EMPTY(name, dtype, dims, at) "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" dims ",\"data_offsets\":[" at "," at "]}"
+#define EMPTY(name, dtype, dims, at)                                                               \
+    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" dims ",\"data_offsets\":[" at "," at "]}"
 #define FOUR "\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}"
     static const char alone[] = "{" EMPTY("e", "F32", "[3,0]", "0") "}",
                       first[] = "{" EMPTY("e", "F32", "[3,0]", "0") "," FOUR "}",
                       last[] = "{" FOUR "," EMPTY("e", "F32", "[3,0]", "4") "}",
-                      two[] = "{" EMPTY("e", "F32", "[3,0]", "4") "," EMPTY("f", "U8", "[0]", "4") "," FOUR "}";
+                      two[] = "{" EMPTY("e", "F32", "[3,0]", "4") "," EMPTY("f", "U8", "[0]",
+                                                                            "4") "," FOUR "}";
     static const char *const headers[] = {alone, first, last, two};
     struct buf b = tensors(headers[_i], "1234", _i ? 4 : 0);
     struct literal *l = tensor_of(buf_view(&b), "e", NULL);
     ck_assert_msg(l != NULL, "%s", ds.first ? ds.first->text.ptr : "");
-    ck_assert(l->shape->dtype == DT_F32 && l->shape->rank == 2 && l->shape->dims[0] == 3 && l->shape->dims[1] == 0);
+    ck_assert(l->shape->dtype == DT_F32 && l->shape->rank == 2 && l->shape->dims[0] == 3 &&
+              l->shape->dims[1] == 0);
     literal_free_data(l);
     if (_i) {
         l = tensor_of(buf_view(&b), "a", NULL);
@@ -301,7 +326,8 @@ END_TEST
 /* No part of a file is a sound file, and none is read beyond its end (which sanitizers see). */
 START_TEST(tensors_cut_short)
 {
-    struct buf b = tensors("{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}", "12345678", 8);
+    struct buf b =
+        tensors("{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}", "12345678", 8);
     for (size_t n = 0; n < b.size; n++) {
         struct buf part = {0};
         buf_bytes(&part, b.data, n);

@@ -126,7 +126,8 @@ START_TEST(tensor_memory)
         mem_free(p);
         mem_free(q);
     }
-    static const size_t large[] = {20 << 20, RESERVE_FROM - 1, RESERVE_FROM, RESERVE_FROM + 1, 5 << 20, 20 << 20};
+    static const size_t large[] = {20 << 20,         RESERVE_FROM - 1, RESERVE_FROM,
+                                   RESERVE_FROM + 1, 5 << 20,          20 << 20};
     for (size_t k = 0; k < COUNT_OF(large); k++) { /* clear, whatever was written there before */
         char *p = mem_zalloc(large[k]);
         ck_assert_ptr_nonnull(p);
@@ -316,8 +317,8 @@ START_TEST(doubles_agree_with_strtod)
         if ((r >> 24 & 7) == 0)
             exponent *= 11;
         if (point)
-            snprintf(text, sizeof text, "%s%" PRIu64 ".%" PRIu64 "e%d", r >> 32 & 1 ? "-" : "", m, r >> (20 + 2 * point),
-                     exponent);
+            snprintf(text, sizeof text, "%s%" PRIu64 ".%" PRIu64 "e%d", r >> 32 & 1 ? "-" : "", m,
+                     r >> (20 + 2 * point), exponent);
         else
             snprintf(text, sizeof text, "%" PRIu64 "e%+d", m, exponent);
         double v;
@@ -332,7 +333,8 @@ static void check_format(double v, int digits)
     char text[64], expected[64];
     snprintf(expected, sizeof expected, "%.*g", digits, v);
     ck_assert_uint_eq(num_format_g(text, sizeof text, v, digits), strlen(expected));
-    ck_assert_msg(strcmp(text, expected) == 0, "%a with %d digits: %s, not %s", v, digits, text, expected);
+    ck_assert_msg(strcmp(text, expected) == 0, "%a with %d digits: %s, not %s", v, digits, text,
+                  expected);
 }
 
 /* Against the C library: random doubles and singles, short decimals, and ties of the rounding. */
@@ -386,32 +388,33 @@ END_TEST
 
 START_TEST(doubles_at_the_edges)
 {
-    static const char *const good[] = {"0",
-                                       "-0",
-                                       "-0.0e5",
-                                       "5.",
-                                       ".5",
-                                       "-.5",
-                                       "1e5",
-                                       "1.E5",
-                                       "0e999999999999999999999",
-                                       "1e400",
-                                       "-1e400",
-                                       "1e-400",
-                                       "4.9406564584124654e-324",
-                                       "2.4703282292062327e-324",
-                                       "2.4703282292062329e-324",
-                                       "1.7976931348623157e308",
-                                       "1.7976931348623159e308",
-                                       "9007199254740993",
-                                       "9007199254740992.5",
-                                       "0.000000000000000000000000000000001234567890123456789012345",
-                                       "100000000000000000000000",
-                                       "179769313486231580793728971405301e277",
-                                       "1e22",
-                                       "1e23",
-                                       "-1e-22",
-                                       "3e-23"};
+    static const char *const good[] = {
+        "0",
+        "-0",
+        "-0.0e5",
+        "5.",
+        ".5",
+        "-.5",
+        "1e5",
+        "1.E5",
+        "0e999999999999999999999",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "4.9406564584124654e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062329e-324",
+        "1.7976931348623157e308",
+        "1.7976931348623159e308",
+        "9007199254740993",
+        "9007199254740992.5",
+        "0.000000000000000000000000000000001234567890123456789012345",
+        "100000000000000000000000",
+        "179769313486231580793728971405301e277",
+        "1e22",
+        "1e23",
+        "-1e-22",
+        "3e-23"};
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         double v;
         ck_assert_msg(num_parse_double(str_of(good[i]), &v), "%s", good[i]);
@@ -434,7 +437,8 @@ START_TEST(integers)
     ck_assert(num_parse_int(STR("00012"), &v) && v == 12);
     ck_assert(!num_parse_int(STR("-9223372036854775809"), &v));
     ck_assert(!num_parse_int(STR("18446744073709551616"), &v));
-    ck_assert(!num_parse_int(STR("-"), &v) && !num_parse_int(STR(""), &v) && !num_parse_int(STR("1a"), &v));
+    ck_assert(!num_parse_int(STR("-"), &v) && !num_parse_int(STR(""), &v) &&
+              !num_parse_int(STR("1a"), &v));
     ck_assert(num_parse_i64(STR("9223372036854775807"), &v) && v == INT64_MAX);
     ck_assert(!num_parse_i64(STR("9223372036854775808"), &v));
     ck_assert(num_parse_i64(STR("-9223372036854775808"), &v) && v == INT64_MIN);

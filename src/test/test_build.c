@@ -1,6 +1,6 @@
 /*
- * Tests of the builder in hlo_advanced.h: modules are built, printed, verified and run; text with the same instructions gives the
- * same module; mistakes are messages with a place.
+ * Tests of the builder in hlo_advanced.h: modules are built, printed, verified and run; text with
+ * the same instructions gives the same module; mistakes are messages with a place.
  */
 #include "hlo_advanced.h"
 
@@ -71,7 +71,8 @@ static void expect_result(const char *const *args, size_t count, const char *wan
     hlo_literal *values[6];
     for (size_t k = 0; k < count; k++)
         values[k] = literal(args[k]);
-    hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)values, count, m) : NULL, *expected = literal(wanted);
+    hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)values, count, m) : NULL,
+                *expected = literal(wanted);
     expect_no_message();
     hlo_text why = {0};
     bool same = hlo_literal_compare(result, expected, &HLO_WITH(hlo_tolerance, .abs = 1e-6), &why);
@@ -84,8 +85,9 @@ static void expect_result(const char *const *args, size_t count, const char *wan
     hlo_program_free(p);
     hlo_module_free(module);
 }
-#define EXPECT_RESULT(wanted, ...)                                                                                               \
-    expect_result((const char *const[]){__VA_ARGS__}, N(((const char *const[]){__VA_ARGS__})), wanted)
+#define EXPECT_RESULT(wanted, ...)                                                                 \
+    expect_result((const char *const[]){__VA_ARGS__}, N(((const char *const[]){__VA_ARGS__})),     \
+                  wanted)
 
 /* What was built prints as this text does, once it has been read. */
 static void expect_like(const char *text)
@@ -104,7 +106,8 @@ static void expect_like(const char *text)
 }
 
 /* `what`(operands...), attributes */
-#define OP(what, attributes, ...) hlo_build(c, what, (hlo_inst *[]){__VA_ARGS__}, N(((hlo_inst *[]){__VA_ARGS__})), attributes)
+#define OP(what, attributes, ...)                                                                  \
+    hlo_build(c, what, (hlo_inst *[]){__VA_ARGS__}, N(((hlo_inst *[]){__VA_ARGS__})), attributes)
 
 static hlo_inst *constant(hlo_computation *in, const char *text)
 {
@@ -118,38 +121,47 @@ static hlo_inst *constant(hlo_computation *in, const char *text)
 
 START_TEST(broadcasting)
 {
-    hlo_inst *x = param(0, "f32[2,3]"), *row = param(1, "f32[3]"), *s = param(2, "f32[]"), *thin = param(3, "f32[2,1]");
-    hlo_inst *parts[] = {OP("add", NULL, x, s), OP("sub", "broadcast_dimensions={1}", x, row), OP("mul", NULL, thin, x),
-                         OP("compare", "direction=GT", x, s), OP("select", NULL, OP("less-than", NULL, x, s), x, s)};
+    hlo_inst *x = param(0, "f32[2,3]"), *row = param(1, "f32[3]"), *s = param(2, "f32[]"),
+             *thin = param(3, "f32[2,1]");
+    hlo_inst *parts[] = {OP("add", NULL, x, s), OP("sub", "broadcast_dimensions={1}", x, row),
+                         OP("mul", NULL, thin, x), OP("compare", "direction=GT", x, s),
+                         OP("select", NULL, OP("less-than", NULL, x, s), x, s)};
     hlo_tuple(c, parts, N(parts));
     EXPECT_RESULT(
-        "(f32[2,3] {{4, 5, 6}, {7, 8, 9}}, f32[2,3] {{-9, -18, -27}, {-6, -15, -24}}, f32[2,3] {{2, 4, 6}, {20, 25, 30}},"
+        "(f32[2,3] {{4, 5, 6}, {7, 8, 9}}, f32[2,3] {{-9, -18, -27}, {-6, -15, -24}}, f32[2,3] "
+        "{{2, 4, 6}, {20, 25, 30}},"
         " pred[2,3] {{false, false, false}, {true, true, true}}, f32[2,3] {{1, 2, 3}, {3, 3, 3}})",
         "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[3] {10, 20, 30}", "f32[] 3", "f32[2,1] {{2}, {5}}");
 }
 END_TEST
 
-/* The specification's own: Collapse, Reshape, Broadcast, BroadcastInDim, Slice, DynamicSlice, Pad. */
+/* The specification's own: Collapse, Reshape, Broadcast, BroadcastInDim, Slice, DynamicSlice, Pad.
+ */
 START_TEST(dimensions)
 {
-    hlo_inst *v = param(0, "s32[2,3]"), *a = param(1, "s32[5]"), *at = param(2, "s32[1]"), *two = param(3, "s32[]");
-    hlo_inst *parts[] = {OP("collapse", "dimensions={0,1}", v),
-                         OP("reshape", "dimensions={1,0}, sizes={2,3}", v),
-                         OP("broadcast", "sizes={2,3}", two),
-                         OP("broadcast-in-dim", "sizes={2,1}, broadcast_dimensions={1}", at),
-                         OP("slice", "slice={[1:4:2]}", a),
-                         OP("dynamic-slice", "dynamic_slice_sizes={2}", a, at),
-                         OP("dynamic-update-slice", NULL, a, OP("broadcast", "sizes={2}", two), two),
-                         OP("pad", "padding=0_0_1x1_-1", v, two),
-                         OP("concatenate", "dimensions={0}", a, at),
-                         OP("reverse", "dimensions={0}", v),
-                         OP("transpose", "dimensions={1,0}", v)};
+    hlo_inst *v = param(0, "s32[2,3]"), *a = param(1, "s32[5]"), *at = param(2, "s32[1]"),
+             *two = param(3, "s32[]");
+    hlo_inst *parts[] = {
+        OP("collapse", "dimensions={0,1}", v),
+        OP("reshape", "dimensions={1,0}, sizes={2,3}", v),
+        OP("broadcast", "sizes={2,3}", two),
+        OP("broadcast-in-dim", "sizes={2,1}, broadcast_dimensions={1}", at),
+        OP("slice", "slice={[1:4:2]}", a),
+        OP("dynamic-slice", "dynamic_slice_sizes={2}", a, at),
+        OP("dynamic-update-slice", NULL, a, OP("broadcast", "sizes={2}", two), two),
+        OP("pad", "padding=0_0_1x1_-1", v, two),
+        OP("concatenate", "dimensions={0}", a, at),
+        OP("reverse", "dimensions={0}", v),
+        OP("transpose", "dimensions={1,0}", v)};
     hlo_tuple(c, parts, N(parts));
-    EXPECT_RESULT(
-        "(s32[6] {1, 2, 3, 4, 5, 6}, s32[2,3] {{1, 4, 2}, {5, 3, 6}}, s32[2,3] {{2, 2, 2}, {2, 2, 2}}, s32[2,1] {{2}, {2}},"
-        " s32[2] {1, 3}, s32[2] {2, 3}, s32[5] {0, 1, 2, 2, 4}, s32[3,3] {{2, 1, 2}, {2, 2, 2}, {2, 4, 5}},"
-        " s32[6] {0, 1, 2, 3, 4, 2}, s32[2,3] {{4, 5, 6}, {1, 2, 3}}, s32[3,2] {{1, 4}, {2, 5}, {3, 6}})",
-        "s32[2,3] {{1, 2, 3}, {4, 5, 6}}", "s32[5] {0, 1, 2, 3, 4}", "s32[1] {2}", "s32[] 2");
+    EXPECT_RESULT("(s32[6] {1, 2, 3, 4, 5, 6}, s32[2,3] {{1, 4, 2}, {5, 3, 6}}, s32[2,3] {{2, 2, "
+                  "2}, {2, 2, 2}}, s32[2,1] {{2}, {2}},"
+                  " s32[2] {1, 3}, s32[2] {2, 3}, s32[5] {0, 1, 2, 2, 4}, s32[3,3] {{2, 1, 2}, {2, "
+                  "2, 2}, {2, 4, 5}},"
+                  " s32[6] {0, 1, 2, 3, 4, 2}, s32[2,3] {{4, 5, 6}, {1, 2, 3}}, s32[3,2] {{1, 4}, "
+                  "{2, 5}, {3, 6}})",
+                  "s32[2,3] {{1, 2, 3}, {4, 5, 6}}", "s32[5] {0, 1, 2, 3, 4}", "s32[1] {2}",
+                  "s32[] 2");
 }
 END_TEST
 
@@ -158,16 +170,20 @@ START_TEST(windows_and_products)
     scalar("smaller", "minimum", NULL);
     scalar("add", "add", NULL);
     scalar("ge", "compare", "direction=GE");
-    hlo_inst *x = param(0, "f32[5]"), *most = param(1, "f32[]"), *m2 = param(2, "f32[2,2]"), *k = param(3, "f32[1,1,3]");
+    hlo_inst *x = param(0, "f32[5]"), *most = param(1, "f32[]"), *m2 = param(2, "f32[2,2]"),
+             *k = param(3, "f32[1,1,3]");
     hlo_inst *v = OP("reshape", "sizes={2}", OP("slice", "slice={[0:1], [0:2]}", m2));
     hlo_inst *image = OP("reshape", "sizes={1,1,5}", x), *zero = constant(c, "f32[] 0");
-    const char *valid = "window_dimensions={3}, window_strides={2}, padding=valid, to_apply=smaller";
+    const char *valid =
+        "window_dimensions={3}, window_strides={2}, padding=valid, to_apply=smaller";
     hlo_inst *least = OP("reduce-window", valid, x, most);
     hlo_inst *parts[] = {
         least,
-        OP("reduce-window", "window_dimensions={3}, window_strides={2}, padding=same, to_apply=smaller", x, most),
+        OP("reduce-window",
+           "window_dimensions={3}, window_strides={2}, padding=same, to_apply=smaller", x, most),
         OP("reduce-window", "window={size=3 stride=2 pad=0_2}, to_apply=smaller", x, most),
-        OP("select-and-scatter", "window={size=3 stride=2}, select=ge, scatter=add", x, least, zero),
+        OP("select-and-scatter", "window={size=3 stride=2}, select=ge, scatter=add", x, least,
+           zero),
         OP("f32[] dot", NULL, v, v),
         OP("f32[2] dot", NULL, m2, v),
         OP("f32[2,2] dot", NULL, m2, m2),
@@ -176,23 +192,28 @@ START_TEST(windows_and_products)
         OP("conv", "window={size=3 stride=2}, dim_labels=bf0_oi0->bf0", image, k),
         OP("reduce", "dimensions={0}, to_apply=add", x, zero)};
     hlo_tuple(c, parts, N(parts));
-    EXPECT_RESULT("(f32[2] {100, 1}, f32[3] {1000, 10, 1}, f32[3] {100, 1, 1}, f32[5] {100, 0, 1, 0, 0}, f32[] 5, f32[2] {5, 11},"
-                  " f32[2,2] {{7, 10}, {15, 22}}, f32[2,2] {{10, 14}, {14, 20}}, f32[1,1,5] {{{11000, 11100, 1110, 111, 11}}},"
+    EXPECT_RESULT("(f32[2] {100, 1}, f32[3] {1000, 10, 1}, f32[3] {100, 1, 1}, f32[5] {100, 0, 1, "
+                  "0, 0}, f32[] 5, f32[2] {5, 11},"
+                  " f32[2,2] {{7, 10}, {15, 22}}, f32[2,2] {{10, 14}, {14, 20}}, f32[1,1,5] "
+                  "{{{11000, 11100, 1110, 111, 11}}},"
                   " f32[1,1,2] {{{11100, 111}}}, f32[] 11111)",
-                  "f32[5] {10000, 1000, 100, 10, 1}", "f32[] 3e38", "f32[2,2] {{1, 2}, {3, 4}}", "f32[1,1,3] {{{1, 1, 1}}}");
+                  "f32[5] {10000, 1000, 100, 10, 1}", "f32[] 3e38", "f32[2,2] {{1, 2}, {3, 4}}",
+                  "f32[1,1,3] {{{1, 1, 1}}}");
 }
 END_TEST
 
 START_TEST(applied_computations)
 {
-    hlo_computation *below = hlo_computation_new(b, "below"), *next = hlo_computation_new(b, "next");
+    hlo_computation *below = hlo_computation_new(b, "below"),
+                    *next = hlo_computation_new(b, "next");
     hlo_inst *i = hlo_parameter(below, 0, "s32[]", "i"), *j = hlo_parameter(next, 0, "s32[]", "j");
     hlo_build(below, "lt", (hlo_inst *[]){i, constant(below, "s32[] 10")}, 2, NULL);
     hlo_build(next, "add", (hlo_inst *[]){j, constant(next, "s32[] 1")}, 2, NULL);
     ck_assert(hlo_computation_finish(below, NULL) && hlo_computation_finish(next, NULL));
     scalar("scale", "multiply", NULL);
     scalar("add", "add", NULL);
-    hlo_inst *x = param(0, "f32[3]"), *s = param(1, "f32[]"), *n = param(2, "s32[]"), *p = param(3, "pred[]");
+    hlo_inst *x = param(0, "f32[3]"), *s = param(1, "f32[]"), *n = param(2, "s32[]"),
+             *p = param(3, "pred[]");
     hlo_inst *first = OP("tuple", NULL, x, s), *second = OP("tuple", NULL, OP("neg", NULL, x), s);
     hlo_inst *parts[] = {OP("while", "condition=below, body=next", n),
                          OP("map", "to_apply=scale, static_operands={y}", x),
@@ -206,23 +227,25 @@ START_TEST(applied_computations)
                          hlo_build(c, "s32[3] iota", NULL, 0, "iota_dimension=0"),
                          OP("rng-bernoulli", "shape=u32[2]", OP("sub", NULL, s, s))};
     hlo_tuple(c, parts, N(parts));
-    EXPECT_RESULT(
-        "(s32[] 10, f32[3] {6, 2, 4}, f32[3] {1, 2, 3}, f32[] 4, f32[3] {-3, -1, -2}, f32[3] {2, 2, 2}, f32[3] {3, 1, 2},"
-        " s32[3] {3, 1, 2}, u32[] 1073741824, s32[3] {0, 1, 2}, u32[2] {0, 0})",
-        "f32[3] {3, 1, 2}", "f32[] 2", "s32[] 3", "pred[] false");
+    EXPECT_RESULT("(s32[] 10, f32[3] {6, 2, 4}, f32[3] {1, 2, 3}, f32[] 4, f32[3] {-3, -1, -2}, "
+                  "f32[3] {2, 2, 2}, f32[3] {3, 1, 2},"
+                  " s32[3] {3, 1, 2}, u32[] 1073741824, s32[3] {0, 1, 2}, u32[2] {0, 0})",
+                  "f32[3] {3, 1, 2}", "f32[] 2", "s32[] 3", "pred[] false");
 }
 END_TEST
 
 START_TEST(batch_norm)
 {
     hlo_inst *x = param(0, "f32[2,2]"), *one = param(1, "f32[2]"), *zero = param(2, "f32[2]");
-    hlo_inst *parts[] = {OP("batch-norm-training", "epsilon=0, feature_index=1", x, one, zero),
-                         OP("batch-norm-inference", "epsilon=0, feature_index=0", x, one, zero, one, one),
-                         OP("batch-norm-grad", "epsilon=0, feature_index=1", x, one, zero, one, x)};
+    hlo_inst *parts[] = {
+        OP("batch-norm-training", "epsilon=0, feature_index=1", x, one, zero),
+        OP("batch-norm-inference", "epsilon=0, feature_index=0", x, one, zero, one, one),
+        OP("batch-norm-grad", "epsilon=0, feature_index=1", x, one, zero, one, x)};
     hlo_tuple(c, parts, N(parts));
-    EXPECT_RESULT("((f32[2,2] {{-1, -1}, {1, 1}}, f32[2] {2, 4}, f32[2] {1, 4}), f32[2,2] {{0, 1}, {2, 5}},"
-                  " (f32[2,2] {{-6, -42}, {-14, -118}}, f32[2] {10, 40}, f32[2] {4, 8}))",
-                  "f32[2,2] {{1, 2}, {3, 6}}", "f32[2] {1, 1}", "f32[2] {0, 0}");
+    EXPECT_RESULT(
+        "((f32[2,2] {{-1, -1}, {1, 1}}, f32[2] {2, 4}, f32[2] {1, 4}), f32[2,2] {{0, 1}, {2, 5}},"
+        " (f32[2,2] {{-6, -42}, {-14, -118}}, f32[2] {10, 40}, f32[2] {4, 8}))",
+        "f32[2,2] {{1, 2}, {3, 6}}", "f32[2] {1, 1}", "f32[2] {0, 0}");
 }
 END_TEST
 
@@ -231,7 +254,8 @@ END_TEST
 START_TEST(like_text)
 {
     hlo_inst *x = param(0, "f32[2,3]"), *y = param(1, "f32[3]");
-    hlo_inst *sum = hlo_build(c, "sum = add", (hlo_inst *[]){x, y}, 2, "broadcast_dimensions={1}, metadata={op_name=\"sum\"}");
+    hlo_inst *sum = hlo_build(c, "sum = add", (hlo_inst *[]){x, y}, 2,
+                              "broadcast_dimensions={1}, metadata={op_name=\"sum\"}");
     hlo_text shape = hlo_inst_shape(sum);
     ck_assert_str_eq(shape.data, "f32[2,3]");
     hlo_text_free(&shape);
@@ -259,14 +283,16 @@ START_TEST(feeds_and_random)
     hlo_parameter(f, 0, "f32[]", "a");
     hlo_build(g, "negate", (hlo_inst *[]){hlo_parameter(g, 0, "f32[]", "a")}, 1, NULL);
     ck_assert(hlo_computation_finish(f, NULL) && hlo_computation_finish(g, NULL));
-    hlo_inst *parts[] = {OP("rng-uniform", "shape=f32[2]", s, s), OP("rng-normal", "shape=f32[2]", s, s), in,
+    hlo_inst *parts[] = {OP("rng-uniform", "shape=f32[2]", s, s),
+                         OP("rng-normal", "shape=f32[2]", s, s), in,
                          OP("conditional", "true_computation=f, false_computation=f.1", p, s, s),
                          OP("conditional", "branch_computations={f, f.1}", index, s, s)};
     hlo_tuple(c, parts, N(parts));
     hlo_module *module = finish();
     hlo_text text = hlo_print(module, HLO_PRINT_SHORT);
-    static const char *const words[] = {"infeed(infeed.1.after-all)", "distribution=rng_normal", "outfeed(",
-                                        "true_computation=f, false_computation=f.1", "branch_computations={f, f.1}"};
+    static const char *const words[] = {"infeed(infeed.1.after-all)", "distribution=rng_normal",
+                                        "outfeed(", "true_computation=f, false_computation=f.1",
+                                        "branch_computations={f, f.1}"};
     for (size_t k = 0; k < N(words); k++)
         ck_assert_msg(strstr(text.data, words[k]) != NULL, "'%s' lacks '%s'", text.data, words[k]);
     hlo_text_free(&text);
@@ -276,24 +302,28 @@ END_TEST
 
 /* ---- ONNX's Loop ---- */
 
-/* Who runs a loop learns by the id that its bounds were too small, and may build it again with larger ones. */
+/* Who runs a loop learns by the id that its bounds were too small, and may build it again with
+ * larger ones. */
 START_TEST(loop_beyond_its_bound)
 {
     hlo_computation *body = hlo_computation_new(b, "body");
-    hlo_inst *i = hlo_parameter(body, 0, "s64[]", NULL), *roots[2] = {hlo_parameter(body, 1, "pred[]", NULL), i};
+    hlo_inst *i = hlo_parameter(body, 0, "s64[]", NULL),
+             *roots[2] = {hlo_parameter(body, 1, "pred[]", NULL), i};
     hlo_tuple(body, roots, 2);
     ck_assert(hlo_computation_finish(body, NULL));
     hlo_inst *count = param(0, "s64[]");
-    hlo_build(
-        c, "custom-call", &count, 1,
-        "shape=s64[<=3], custom_call_target=\"onnx.Loop\", called_computations={body}, backend_config={\"inputs\": [\"M\"]}");
+    hlo_build(c, "custom-call", &count, 1,
+              "shape=s64[<=3], custom_call_target=\"onnx.Loop\", called_computations={body}, "
+              "backend_config={\"inputs\": [\"M\"]}");
     hlo_module *module = finish();
     hlo_program *p = hlo_plan(module, NULL, m);
-    hlo_literal *few = literal("s64[] 3"), *many = literal("s64[] 4"), *expected = literal("s64[3] {0, 1, 2}");
+    hlo_literal *few = literal("s64[] 3"), *many = literal("s64[] 4"),
+                *expected = literal("s64[3] {0, 1, 2}");
     hlo_literal *result = hlo_run(p, (const hlo_literal *const *)&few, 1, m);
     hlo_text why = {0};
     ck_assert_msg(hlo_literal_compare(result, expected, NULL, &why), "%s", why.data);
-    ck_assert(hlo_literal_compare(result, expected, NULL, NULL) && !hlo_literal_compare(few, many, NULL, NULL));
+    ck_assert(hlo_literal_compare(result, expected, NULL, NULL) &&
+              !hlo_literal_compare(few, many, NULL, NULL));
     ck_assert_ptr_null(hlo_run(p, (const hlo_literal *const *)&many, 1, m));
     ck_assert_str_eq(hlo_messages_get(m, 0).id, "loop-bound");
     ck_assert(!hlo_messages_limit(m));
@@ -343,7 +373,8 @@ START_TEST(wrong_places)
     hlo_computation *other = hlo_computation_new(b, "other");
     hlo_inst *there = hlo_parameter(other, 0, "f32[]", "there");
     ck_assert_ptr_null(OP("negate", NULL, there));
-    ck_assert_str_eq(hlo_messages_get(m, 0).text, "operand 'there' belongs to computation 'other', not 'main'");
+    ck_assert_str_eq(hlo_messages_get(m, 0).text,
+                     "operand 'there' belongs to computation 'other', not 'main'");
     ck_assert(!hlo_computation_finish(other, NULL)); /* the builder has failed */
     ck_assert_uint_eq(hlo_messages_errors(m), 1);
     hlo_builder_free(b);

@@ -1,5 +1,6 @@
 /*
- * Tests of the prompt's completion, what is offered at the cursor, and of its history, what is kept of what was typed.
+ * Tests of the prompt's completion, what is offered at the cursor, and of its history, what is kept
+ * of what was typed.
  */
 #include "check_quiet.h"
 
@@ -54,13 +55,17 @@ static const char *offered(const char *text)
     all.size = 0;
     buf_puts(&all, "");
     for (size_t i = 0; i < c.count; i++)
-        buf_printf(&all, "%s" STR_FMT STR_FMT, i ? " " : "", STR_ARG(c.items[i].text), STR_ARG(c.items[i].tail));
+        buf_printf(&all, "%s" STR_FMT STR_FMT, i ? " " : "", STR_ARG(c.items[i].text),
+                   STR_ARG(c.items[i].tail));
     completions_free(&c);
     buf_free(&entry);
     return all.size ? all.data : "";
 }
 
-static void offers(const char *text, const char *expected) { ck_assert_str_eq(offered(text), expected); }
+static void offers(const char *text, const char *expected)
+{
+    ck_assert_str_eq(offered(text), expected);
+}
 
 static bool has(const char *text, const char *word)
 {
@@ -85,7 +90,8 @@ START_TEST(commands)
     offers(".help l|", "load");
     offers(".doc dynamic-s|", "dynamic-slice");
     offers(".plot --|", "--png ");
-    offers(".break mul|", "mulhi multiply"); /* not the form `mul`, which no instruction is called */
+    offers(".break mul|",
+           "mulhi multiply"); /* not the form `mul`, which no instruction is called */
     offers(".break alphab|", "alphabet");
     offers(".plot alpha|", "alpha.1 alphabet");
     offers(".plot %alphab|", "alphabet");
@@ -119,7 +125,8 @@ END_TEST
 
 START_TEST(operands)
 {
-    offers("add(al|", "all-gather( all-gather-done( all-gather-start( all-reduce( all-reduce-done( all-reduce-start( "
+    offers("add(al|", "all-gather( all-gather-done( all-gather-start( all-reduce( all-reduce-done( "
+                      "all-reduce-start( "
                       "all-to-all( alpha.1 alphabet");
     offers("add(alpha.1, %alphab|", "alphabet");
     offers("add(%al|", "alpha.1 alphabet"); /* no ops */
@@ -135,7 +142,8 @@ END_TEST
 START_TEST(bodies)
 {
     offers("f {\n  gamma.1 = f32[] parameter(0)\n  ROOT r = add(gam|", "gamma.1");
-    offers("f {\n  gamma.1 = f32[] parameter(0)\n  ROOT r = add(alph|", ""); /* not of this computation */
+    offers("f {\n  gamma.1 = f32[] parameter(0)\n  ROOT r = add(alph|",
+           ""); /* not of this computation */
     offers("f {\n  RO|", "ROOT ");
     offers("ENTRY main (x: f32[2]) -> f32[2]{0} {\n  y = dynamic-sl|", "dynamic-slice(");
     offers("f {\n  ROOT x = f32[] parameter(0)\n}\nalphab|", "alphabet");

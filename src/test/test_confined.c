@@ -1,5 +1,6 @@
 /*
- * Tests of confined sessions: they may write in their folder, but not to other files, nor start programs.
+ * Tests of confined sessions: they may write in their folder, but not to other files, nor start
+ * programs.
  */
 #include "repl/repl.h"
 

@@ -1,6 +1,7 @@
 /*
- * Tests of custom calls with wrong shapes: each known target gets operands and results that are nearly, or not at all, what it
- * takes. Whatever a module says, a call gives values of the shape that is written, or an error; sanitizers find the rest.
+ * Tests of custom calls with wrong shapes: each known target gets operands and results that are
+ * nearly, or not at all, what it takes. Whatever a module says, a call gives values of the shape
+ * that is written, or an error; sanitizers find the rest.
  */
 #include "check_quiet.h"
 #include "hlo_advanced.h"
@@ -71,7 +72,10 @@ static struct array array_of(const char *type, int rank, const int64_t *dims)
     return a;
 }
 
-static struct array number_of(int64_t n) { return (struct array){.type = "s32", .constant = true, .number = n}; }
+static struct array number_of(int64_t n)
+{
+    return (struct array){.type = "s32", .constant = true, .number = n};
+}
 
 static void put_shape(struct buf *b, const struct array *a)
 {
@@ -102,7 +106,8 @@ static struct buf module_text(const struct call *c)
     struct buf b = {0};
     int params = 0;
     buf_puts(&b, "HloModule m\n"
-                 "better { a = f32[] parameter(0)  b = f32[] parameter(1)  i = s32[] parameter(2)  j = s32[] parameter(3)\n"
+                 "better { a = f32[] parameter(0)  b = f32[] parameter(1)  i = s32[] parameter(2)  "
+                 "j = s32[] parameter(3)\n"
                  "  ROOT c = pred[] compare(a, b), direction=GT }\n"
                  "body { i = s64[] parameter(0)  k = pred[] parameter(1)  x = f32[2] parameter(2)\n"
                  "  y = f32[2] add(x, x)  ROOT t = (pred[], f32[2], f32[2]) tuple(k, y, y) }\n"
@@ -179,7 +184,8 @@ static const struct form {
     const char *target, *types, *routine, *operands, *results, *attributes;
 } forms[] = {
 #define ROUTINE(...)
-#define FORM(target, types, routine, operands, results, attributes) {target, types, routine, operands, results, attributes},
+#define FORM(target, types, routine, operands, results, attributes)                                \
+    {target, types, routine, operands, results, attributes},
 #include "eval/lapack.def"
 #undef ROUTINE
 #undef FORM
@@ -224,7 +230,8 @@ static const char *type_of(char kind, char letter)
 }
 
 /* The array called `name` of a routine's list. False: there is none. */
-static bool find_array(const char *arrays, struct str name, char letter, const struct sizes *s, struct array *out)
+static bool find_array(const char *arrays, struct str name, char letter, const struct sizes *s,
+                       struct array *out)
 {
     for (const char *at = arrays; at; at = strchr(at, ' ')) {
         at += *at == ' ';
@@ -241,7 +248,8 @@ static bool find_array(const char *arrays, struct str name, char letter, const s
     return false;
 }
 
-/* What an option of a routine may be: the code of one of its letters, or with `@` after its name which of those there. */
+/* What an option of a routine may be: the code of one of its letters, or with `@` after its name
+ * which of those there. */
 static int64_t draw_option(const char *options, struct str name)
 {
     const char *at = memchr(name.ptr, '@', name.len);
@@ -273,8 +281,8 @@ static struct str take_word(const char **words)
     return word;
 }
 
-static void draw_arrays(const char *words, const struct routine *r, char letter, const struct sizes *s, struct array *at,
-                        int *count)
+static void draw_arrays(const char *words, const struct routine *r, char letter,
+                        const struct sizes *s, struct array *at, int *count)
 {
     while (*words && *words != '*' && *count < MOST_ARRAYS) {
         struct str word = take_word(&words);
@@ -286,12 +294,15 @@ static void draw_arrays(const char *words, const struct routine *r, char letter,
 
 static void put_attributes(struct buf *b, const char *words, const struct routine *r)
 {
-    static const char *const wrong[] = {"true", "1 : i64", "\"N\"", "-1 : i8", "1.5 : f32", "{}", "9999999999 : i64", "0 : ui8"};
+    static const char *const wrong[] = {
+        "true", "1 : i64", "\"N\"", "-1 : i8", "1.5 : f32", "{}", "9999999999 : i64", "0 : ui8"};
     buf_puts(b, ", api_version=API_VERSION_TYPED_FFI, backend_config={");
     for (const char *comma = ""; *words; comma = ", ") { /* option:attribute@letters */
         struct str option = take_word(&words);
-        const char *colon = memchr(option.ptr, ':', option.len), *from = colon ? colon + 1 : option.ptr;
-        const char *at = memchr(option.ptr, '@', option.len), *end = at ? at : option.ptr + option.len;
+        const char *colon = memchr(option.ptr, ':', option.len),
+                   *from = colon ? colon + 1 : option.ptr;
+        const char *at = memchr(option.ptr, '@', option.len),
+                   *end = at ? at : option.ptr + option.len;
         if (colon && !at)
             option.len = (size_t)(colon - option.ptr);
         buf_printf(b, "%s%.*s = ", comma, (int)(end - from), from);
@@ -354,7 +365,8 @@ static void draw_partial(struct call *c)
     for (int k = 0; k < 2 && x.rank > 0; k++)
         c->result[k].dims[x.rank - 1] = (int64_t)draw(5);
     buf_printf(&c->rest,
-               ", called_computations={better}, backend_config={\"log2_reduction\": %d, \"reduction_dim\": %d, "
+               ", called_computations={better}, backend_config={\"log2_reduction\": %d, "
+               "\"reduction_dim\": %d, "
                "\"to_apply_type\": \"comparator\", \"top_k\": %d, \"recall_target\": 0.9}",
                (int)draw(4) - 1, x.rank - (int)draw(3), (int)draw(5) - 1);
 }
@@ -469,8 +481,11 @@ static void draw_other(struct call *c, const char *target)
 
 static hlo_literal *run(hlo_module *module, hlo_messages *m)
 {
-    static const struct hlo_run_options options = {
-        .size = sizeof options, .threads = 1, .max_steps = 10000, .max_memory = 16 << 20, .max_trip = 100};
+    static const struct hlo_run_options options = {.size = sizeof options,
+                                                   .threads = 1,
+                                                   .max_steps = 10000,
+                                                   .max_memory = 16 << 20,
+                                                   .max_trip = 100};
     hlo_literal *args[MOST_ARRAYS] = {0}, *result = NULL;
     size_t count = hlo_param_count(module);
     hlo_program *p = hlo_plan(module, &options, m);
@@ -492,7 +507,8 @@ static bool try_call(const struct call *c)
     hlo_file *f = hlo_file_of_text("m", text.data, text.size, false);
     hlo_module *module = hlo_parse(f, 0, m);
     hlo_literal *result = module && hlo_verify(module, m) ? run(module, m) : NULL;
-    ck_assert_msg(result || hlo_messages_count(m) > 0, "neither a value nor a message:\n%s", text.data);
+    ck_assert_msg(result || hlo_messages_count(m) > 0, "neither a value nor a message:\n%s",
+                  text.data);
     if (result) {
         hlo_text values = hlo_literal_print(result, true); /* reads them all */
         hlo_text_free(&values);

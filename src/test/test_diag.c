@@ -1,7 +1,8 @@
 /*
  * Tests of messages: that they are collected, limited and drawn as diag.h says.
  *
- * The texts in the catalogue belong to the rooms that use them, so messages are made by diag_say with texts of the test's own.
+ * The texts in the catalogue belong to the rooms that use them, so messages are made by diag_say
+ * with texts of the test's own.
  */
 #include "diag/diag.h"
 
@@ -53,7 +54,8 @@ END_TEST
 START_TEST(drawing)
 {
     struct source s;
-    source_init(&s, STR("m.hlo"), STR("ENTRY e {\n\tp = f32[] parameter(0)\n  ROOT r = f32[] ad(p)\n}\n"));
+    source_init(&s, STR("m.hlo"),
+                STR("ENTRY e {\n\tp = f32[] parameter(0)\n  ROOT r = f32[] ad(p)\n}\n"));
     struct diags ds;
     diags_init(&ds, &s);
     struct diag *d = say(&ds, 51, 53, "unknown opcode 'ad'");
@@ -155,11 +157,13 @@ START_TEST(colors)
     struct palette p;
     ck_assert(palette_read(&p, STR("")));
     diags_draw(&out, &ds, &p);
-    ck_assert_str_eq(out.data, "\033[1mc:1:2:\033[0m \033[1;31merror:\033[0m x\nab\n \033[1;32m^\033[0m\n");
+    ck_assert_str_eq(out.data,
+                     "\033[1mc:1:2:\033[0m \033[1;31merror:\033[0m x\nab\n \033[1;32m^\033[0m\n");
     buf_free(&out);
     ck_assert(palette_read(&p, STR("place=4::error=7:caret=:")));
     diags_draw(&out, &ds, &p);
-    ck_assert_str_eq(out.data, "\033[4mc:1:2:\033[0m \033[7merror:\033[0m x\nab\n \033[m^\033[0m\n");
+    ck_assert_str_eq(out.data,
+                     "\033[4mc:1:2:\033[0m \033[7merror:\033[0m x\nab\n \033[m^\033[0m\n");
     buf_free(&out);
     ck_assert(!palette_read(&p, STR("place=4:error=7\033[2J")));
     ck_assert(str_is(p.sgr[INK_PLACE], "4") && str_is(p.sgr[INK_ERROR], "1;31"));
@@ -227,7 +231,8 @@ START_TEST(json)
     diags_json(&out, &ds);
     struct buf expected = {0};
     buf_printf(&expected,
-               "{\"id\":\"%s\",\"severity\":\"error\",\"file\":\"j\",\"line\":2,\"column\":1,\"end_line\":2,"
+               "{\"id\":\"%s\",\"severity\":\"error\",\"file\":\"j\",\"line\":2,\"column\":1,\"end_"
+               "line\":2,"
                "\"end_column\":3,\"message\":\"say \\\"no\\\"\",\"suggestion\":null,\"notes\":[]}",
                msg_name((enum msg)ANY));
     ck_assert_str_eq(out.data, expected.data);
@@ -235,7 +240,8 @@ START_TEST(json)
     diag_note(&ds, d, NO_SPAN, "n");
     out.size = 0;
     diags_json(&out, &ds);
-    ck_assert_ptr_nonnull(strstr(out.data, "\"suggestion\":\"x\",\"notes\":[{\"file\":\"j\",\"line\":0,"));
+    ck_assert_ptr_nonnull(
+        strstr(out.data, "\"suggestion\":\"x\",\"notes\":[{\"file\":\"j\",\"line\":0,"));
     buf_free(&out);
     buf_free(&expected);
     diags_free(&ds);

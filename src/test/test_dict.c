@@ -11,11 +11,13 @@ static struct dict_value read_loose(const char *text)
 {
     struct dict_value c;
     struct dict_error error;
-    ck_assert_msg(dict_read(&arena, str_of(text), DICT_LOOSE, &c, &error), "%s: wanted %s", text, error.wanted);
+    ck_assert_msg(dict_read(&arena, str_of(text), DICT_LOOSE, &c, &error), "%s: wanted %s", text,
+                  error.wanted);
     return c;
 }
 
-static const struct dict_value *found(const struct dict_value *c, const char *name, enum dict_kind kind)
+static const struct dict_value *found(const struct dict_value *c, const char *name,
+                                      enum dict_kind kind)
 {
     const struct dict_value *v = dict_find(c, str_of(name));
     ck_assert_msg(v && v->kind == kind, "%s", name);
@@ -24,9 +26,10 @@ static const struct dict_value *found(const struct dict_value *c, const char *na
 
 START_TEST(mlir)
 {
-    struct dict_value c =
-        read_loose("{uplo = 76 : ui8, low = -1 : i32, left = true, eps = 1.5e-3 : f32, unit, name = \"a\\\"b\\0A\", "
-                   "sizes = array<i64: 1, 2>, none = array<i64>, m = dense<[3, 4]> : tensor<2xi32>, v = #x.y<z>, }");
+    struct dict_value c = read_loose("{uplo = 76 : ui8, low = -1 : i32, left = true, eps = 1.5e-3 "
+                                     ": f32, unit, name = \"a\\\"b\\0A\", "
+                                     "sizes = array<i64: 1, 2>, none = array<i64>, m = dense<[3, "
+                                     "4]> : tensor<2xi32>, v = #x.y<z>, }");
     ck_assert_int_eq(found(&c, "uplo", DICT_INT)->i, 76);
     ck_assert(str_is(found(&c, "uplo", DICT_INT)->type, "ui8"));
     ck_assert_int_eq(found(&c, "low", DICT_INT)->i, -1);
@@ -47,7 +50,8 @@ END_TEST
 
 START_TEST(json)
 {
-    struct dict_value c = read_loose(" {\"a\": 1, \"b\" : [\"x\", \"y\\n\"], \"c\": {\"d\": false}} ");
+    struct dict_value c =
+        read_loose(" {\"a\": 1, \"b\" : [\"x\", \"y\\n\"], \"c\": {\"d\": false}} ");
     ck_assert_int_eq(found(&c, "a", DICT_INT)->i, 1);
     ck_assert(str_is(found(&c, "b", DICT_LIST)->items[1].value.s, "y\n"));
     ck_assert_int_eq(found(found(&c, "c", DICT_DICT), "d", DICT_BOOL)->i, 0);
@@ -58,7 +62,8 @@ END_TEST
 
 START_TEST(loose)
 {
-    struct dict_value c = read_loose("a: 'it\"s', 'b' = [x, 'y',], c, d = 18446744073709551616, e = dense<7> : tensor<3xi8>,");
+    struct dict_value c = read_loose(
+        "a: 'it\"s', 'b' = [x, 'y',], c, d = 18446744073709551616, e = dense<7> : tensor<3xi8>,");
     ck_assert(str_is(found(&c, "a", DICT_STRING)->s, "it\"s"));
     ck_assert(str_is(found(&c, "b", DICT_LIST)->s, "[x, 'y',]"));
     ck_assert(str_is(found(&c, "b", DICT_LIST)->items[0].value.s, "x"));
@@ -108,9 +113,11 @@ START_TEST(refused)
     struct dict_error error;
     ck_assert_msg(!dict_read(&arena, text, wrong[_i].form, &d, &error), "%s", text.ptr);
     ck_assert_str_eq(dict_problem(&arena, &error), wrong[_i].problem);
-    ck_assert_msg(wrong[_i].form == DICT_LOOSE || dict_read(&arena, text, DICT_LOOSE, &d, &error), "%s", text.ptr);
+    ck_assert_msg(wrong[_i].form == DICT_LOOSE || dict_read(&arena, text, DICT_LOOSE, &d, &error),
+                  "%s", text.ptr);
     for (size_t n = 0; n < text.len; n++)
-        dict_read(&arena, (struct str){arena_copy(&arena, text.ptr, n), n}, wrong[_i].form, &d, &error);
+        dict_read(&arena, (struct str){arena_copy(&arena, text.ptr, n), n}, wrong[_i].form, &d,
+                  &error);
     ck_assert(!dict_read(&arena, STR("{}\0"), DICT_LOOSE, &d, &error));
 }
 END_TEST

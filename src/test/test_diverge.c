@@ -1,6 +1,6 @@
 /*
- * Tests of comparing two runs: which instructions are paired, and that the first value that differs is found with little room for
- * values, too.
+ * Tests of comparing two runs: which instructions are paired, and that the first value that differs
+ * is found with little room for values, too.
  */
 #include "hlo_advanced.h"
 
@@ -20,7 +20,8 @@ static struct side side_of(const char *text, hlo_messages *m)
 {
     struct side s = {.file = hlo_file_of_text("m.hlo", text, strlen(text), false)};
     s.module = hlo_parse(s.file, 0, m);
-    ck_assert_msg(s.module && hlo_verify(s.module, m), "%s", hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
+    ck_assert_msg(s.module && hlo_verify(s.module, m), "%s",
+                  hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
     s.listing = hlo_list(s.module);
     s.program = hlo_plan(s.module, &HLO_WITH(hlo_run_options, .traced = true, .threads = 1), m);
     ck_assert(s.program != NULL);
@@ -35,17 +36,20 @@ static void free_side(struct side *s)
     hlo_file_free(s->file);
 }
 
-/* x grows by a factor, eight times; in the second form by a slightly larger one, so that each time it is further off. */
-#define LOOP(factor)                                                                                                             \
-    "HloModule m\n"                                                                                                              \
-    "more { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 n = s32[] constant(8)\n"                    \
-    "  ROOT l = pred[] compare(i, n), direction=LT }\n"                                                                          \
-    "body { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 o = s32[] constant(1)\n"                    \
-    "  j = s32[] add(i, o) x = f32[3] get-tuple-element(t), index=1\n"                                                           \
-    "  y = f32[3] multiply(x, x), metadata={op_name=\"square\"} k = f32[] constant(" factor                                      \
-    ") b = f32[3] broadcast(k), dimensions={}\n"                                                                                 \
-    "  z = f32[3] multiply(x, b) ROOT r = (s32[], f32[3]) tuple(j, z) }\n"                                                       \
-    "ENTRY e { x = f32[3] parameter(0) c = s32[] constant(0) t = (s32[], f32[3]) tuple(c, x)\n"                                  \
+/* x grows by a factor, eight times; in the second form by a slightly larger one, so that each time
+ * it is further off. */
+#define LOOP(factor)                                                                               \
+    "HloModule m\n"                                                                                \
+    "more { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 n = s32[] "   \
+    "constant(8)\n"                                                                                \
+    "  ROOT l = pred[] compare(i, n), direction=LT }\n"                                            \
+    "body { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 o = s32[] "   \
+    "constant(1)\n"                                                                                \
+    "  j = s32[] add(i, o) x = f32[3] get-tuple-element(t), index=1\n"                             \
+    "  y = f32[3] multiply(x, x), metadata={op_name=\"square\"} k = f32[] constant(" factor        \
+    ") b = f32[3] broadcast(k), dimensions={}\n"                                                   \
+    "  z = f32[3] multiply(x, b) ROOT r = (s32[], f32[3]) tuple(j, z) }\n"                         \
+    "ENTRY e { x = f32[3] parameter(0) c = s32[] constant(0) t = (s32[], f32[3]) tuple(c, x)\n"    \
     "  ROOT w = (s32[], f32[3]) while(t), condition=more, body=body }\n"
 
 START_TEST(the_first_value_is_found)
@@ -56,8 +60,9 @@ START_TEST(the_first_value_is_found)
         const char *name; /* of the first that differs; NULL: none does */
         uint64_t occurrence;
     } cases[] = {
-        {0, 0, "k", 0},      {0, 1, "k", 0},      {0.0015, 0, "y", 1}, {0.0015, 1, "y", 1}, {0.0015, 30, "y", 1},
-        {0.0045, 0, "y", 3}, {0.0045, 1, "y", 3}, {0.1, 0, NULL, 0},   {0.1, 1, NULL, 0},
+        {0, 0, "k", 0},      {0, 1, "k", 0},       {0.0015, 0, "y", 1},
+        {0.0015, 1, "y", 1}, {0.0015, 30, "y", 1}, {0.0045, 0, "y", 3},
+        {0.0045, 1, "y", 3}, {0.1, 0, NULL, 0},    {0.1, 1, NULL, 0},
     };
     hlo_messages *m = hlo_messages_new();
     struct side a = side_of(LOOP("1.5"), m), b = side_of(LOOP("1.5015"), m);
@@ -94,41 +99,47 @@ END_TEST
 
 START_TEST(instructions_are_paired)
 {
-    static const char first[] = "HloModule m\n"
-                                "f { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }\n"
-                                "f2 { p = f32[2] parameter(0) ROOT n = f32[2] floor(p) }\n"
-                                "ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1)\n"
-                                "  a = f32[2] add(x, y) s = f32[2] sine(a), metadata={op_name=\"s\"}\n"
-                                "  m1 = f32[2] abs(s) m2 = f32[2] abs(m1) c = f32[2] call(m2), to_apply=f\n"
-                                "  g = f32[2] exponential(c) only = f32[2] tanh(c) i = s32[] constant(1)\n"
-                                "  b = f32[2] conditional(i, a, a, a, a), branch_computations={f, f2, f, f2}\n"
-                                "  ROOT t = (f32[2], f32[2]) tuple(g, only) }\n";
-    static const char second[] = "HloModule m\n"
-                                 "h { p = f32[2] parameter(0) ROOT q = f32[2] negate(p) }\n"
-                                 "h2 { p = f32[2] parameter(0) ROOT q = f32[2] floor(p) }\n"
-                                 "ENTRY main { u = f32[2] parameter(0) v = f32[2] parameter(1)\n"
-                                 "  a = f32[2] add(v, u) z = f32[2] cosine(a) k = f32[2] sine(a), metadata={op_name=\"s\"}\n"
-                                 "  b1 = f32[2] abs(k) b2 = f32[2] abs(b1) c = f32[2] call(b2), to_apply=h\n"
-                                 "  g = f32[2] log(c) i = s32[] constant(1)\n"
-                                 "  b = f32[2] conditional(i, a, a, a, a), branch_computations={h, h2, h, h2}\n"
-                                 "  ROOT t = (f32[2], f32[2]) tuple(g, c) }\n";
+    static const char first[] =
+        "HloModule m\n"
+        "f { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }\n"
+        "f2 { p = f32[2] parameter(0) ROOT n = f32[2] floor(p) }\n"
+        "ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1)\n"
+        "  a = f32[2] add(x, y) s = f32[2] sine(a), metadata={op_name=\"s\"}\n"
+        "  m1 = f32[2] abs(s) m2 = f32[2] abs(m1) c = f32[2] call(m2), to_apply=f\n"
+        "  g = f32[2] exponential(c) only = f32[2] tanh(c) i = s32[] constant(1)\n"
+        "  b = f32[2] conditional(i, a, a, a, a), branch_computations={f, f2, f, f2}\n"
+        "  ROOT t = (f32[2], f32[2]) tuple(g, only) }\n";
+    static const char second[] =
+        "HloModule m\n"
+        "h { p = f32[2] parameter(0) ROOT q = f32[2] negate(p) }\n"
+        "h2 { p = f32[2] parameter(0) ROOT q = f32[2] floor(p) }\n"
+        "ENTRY main { u = f32[2] parameter(0) v = f32[2] parameter(1)\n"
+        "  a = f32[2] add(v, u) z = f32[2] cosine(a) k = f32[2] sine(a), metadata={op_name=\"s\"}\n"
+        "  b1 = f32[2] abs(k) b2 = f32[2] abs(b1) c = f32[2] call(b2), to_apply=h\n"
+        "  g = f32[2] log(c) i = s32[] constant(1)\n"
+        "  b = f32[2] conditional(i, a, a, a, a), branch_computations={h, h2, h, h2}\n"
+        "  ROOT t = (f32[2], f32[2]) tuple(g, c) }\n";
     static const struct {
         const char *a, *b;
         enum hlo_paired how;
         bool changed;
     } pairs[] = {
-        {"x", "u", HLO_PAIRED_PLACE, false},    {"y", "v", HLO_PAIRED_PLACE, false},     {"a", "a", HLO_PAIRED_NAME, true},
-        {"s", "k", HLO_PAIRED_METADATA, false}, {"m1", "b1", HLO_PAIRED_PLACE, false},   {"m2", "b2", HLO_PAIRED_PLACE, false},
-        {"c", "c", HLO_PAIRED_NAME, false},     {"f/n", "h/q", HLO_PAIRED_PLACE, false}, {"g", "g", HLO_PAIRED_OTHERWISE, true},
-        {"b", "b", HLO_PAIRED_NAME, false},     {"only", NULL, HLO_UNPAIRED, false},     {"t", "t", HLO_PAIRED_NAME, true},
+        {"x", "u", HLO_PAIRED_PLACE, false},    {"y", "v", HLO_PAIRED_PLACE, false},
+        {"a", "a", HLO_PAIRED_NAME, true},      {"s", "k", HLO_PAIRED_METADATA, false},
+        {"m1", "b1", HLO_PAIRED_PLACE, false},  {"m2", "b2", HLO_PAIRED_PLACE, false},
+        {"c", "c", HLO_PAIRED_NAME, false},     {"f/n", "h/q", HLO_PAIRED_PLACE, false},
+        {"g", "g", HLO_PAIRED_OTHERWISE, true}, {"b", "b", HLO_PAIRED_NAME, false},
+        {"only", NULL, HLO_UNPAIRED, false},    {"t", "t", HLO_PAIRED_NAME, true},
     };
     hlo_messages *m = hlo_messages_new();
     struct side a = side_of(first, m), b = side_of(second, m);
     hlo_pairing *p = hlo_pair(a.listing, b.listing);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        long x = hlo_list_find(a.listing, pairs[i].a), y = pairs[i].b ? hlo_list_find(b.listing, pairs[i].b) : -1;
-        ck_assert_msg(x >= 0 && hlo_pair_of_a(p, (size_t)x).other == y && hlo_pair_of_a(p, (size_t)x).how == pairs[i].how, "%s",
-                      pairs[i].a);
+        long x = hlo_list_find(a.listing, pairs[i].a),
+             y = pairs[i].b ? hlo_list_find(b.listing, pairs[i].b) : -1;
+        ck_assert_msg(x >= 0 && hlo_pair_of_a(p, (size_t)x).other == y &&
+                          hlo_pair_of_a(p, (size_t)x).how == pairs[i].how,
+                      "%s", pairs[i].a);
         ck_assert_msg(y < 0 || hlo_pair_of_b(p, (size_t)y).other == x, "%s", pairs[i].a);
         ck_assert_msg(hlo_pair_changed(p, (size_t)x) == pairs[i].changed, "%s", pairs[i].a);
     }
@@ -151,7 +162,8 @@ START_TEST(a_run_that_fails_is_said)
     const hlo_literal *args[] = {x};
     hlo_pairing *p = hlo_pair(a.listing, b.listing);
     struct hlo_divergence d;
-    struct hlo_comparison c = {.size = sizeof c, .a = a.program, .b = b.program, .pairing = p, .args = args, .count = 1};
+    struct hlo_comparison c = {
+        .size = sizeof c, .a = a.program, .b = b.program, .pairing = p, .args = args, .count = 1};
     ck_assert(!hlo_diverge(&c, &d, m) && hlo_messages_limit(m) && !d.value_a && !d.value_b);
     hlo_pairing_free(p);
     hlo_literal_free(x);

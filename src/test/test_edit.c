@@ -1,6 +1,7 @@
 /*
- * Tests of modules made from modules: what an instruction becomes, what is removed with it, and what the header says then. For
- * random modules: a copy prints the same, and edits that were accepted give a module that verifies, prints, and reads back.
+ * Tests of modules made from modules: what an instruction becomes, what is removed with it, and
+ * what the header says then. For random modules: a copy prints the same, and edits that were
+ * accepted give a module that verifies, prints, and reads back.
  *
  * `test_edit FILE...` also tests the modules of these files.
  */
@@ -107,8 +108,10 @@ START_TEST(constants_stand_where_the_instruction_stood)
 {
     OPEN(chain);
     constant("a", "f32[2] {1, 2.5}");
-    expect("ENTRY main {\n  y = f32[2]{0} parameter(1)\n  a = f32[2]{0} constant({1, 2.5})\n  b = f32[2]{0} multiply(a, a)\n"
-           "  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
+    expect("ENTRY main {\n  y = f32[2]{0} parameter(1)\n  a = f32[2]{0} constant({1, 2.5})\n  b = "
+           "f32[2]{0} multiply(a, a)\n"
+           "  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  ROOT r = (f32[2]{0}, "
+           "f32[2]{0}) tuple(b, c)\n}\n\n");
 }
 END_TEST
 
@@ -118,9 +121,10 @@ START_TEST(parameters_that_nobody_reads_go_when_asked)
     constant("x", "f32[2] {1, 2}");
     constant("c", "f32[2] {3, 4}");
     hlo_edit_drop_parameters(e);
-    expect(
-        "ENTRY main {\n  x = f32[2]{0} constant({1, 2})\n  y = f32[2]{0} parameter(0)\n  a = f32[2]{0} add(x, y)\n"
-        "  b = f32[2]{0} multiply(a, a)\n  c = f32[2]{0} constant({3, 4})\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
+    expect("ENTRY main {\n  x = f32[2]{0} constant({1, 2})\n  y = f32[2]{0} parameter(0)\n  a = "
+           "f32[2]{0} add(x, y)\n"
+           "  b = f32[2]{0} multiply(a, a)\n  c = f32[2]{0} constant({3, 4})\n  ROOT r = "
+           "(f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
 }
 END_TEST
 
@@ -128,8 +132,10 @@ START_TEST(a_new_parameter_comes_behind_the_others)
 {
     OPEN(chain);
     ck_assert(hlo_edit_parameter(e, at("a"), m));
-    expect("ENTRY main {\n  y = f32[2]{0} parameter(1)\n  a = f32[2]{0} parameter(2)\n  b = f32[2]{0} multiply(a, a)\n"
-           "  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
+    expect("ENTRY main {\n  y = f32[2]{0} parameter(1)\n  a = f32[2]{0} parameter(2)\n  b = "
+           "f32[2]{0} multiply(a, a)\n"
+           "  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  ROOT r = (f32[2]{0}, "
+           "f32[2]{0}) tuple(b, c)\n}\n\n");
 }
 END_TEST
 
@@ -139,21 +145,26 @@ START_TEST(one_stands_for_another)
     ck_assert(hlo_edit_replace(e, at("b"), at("c"), m));
     ck_assert(hlo_edit_replace(e, at("c"), at("x"), m));
     hlo_edit_drop_parameters(e);
-    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(x, x)\n}\n\n");
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(x, "
+           "x)\n}\n\n");
 }
 END_TEST
 
 START_TEST(many_zeros_are_a_broadcast)
 {
-    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[100] parameter(1)\n  t = (f32[2], f32[100], token[]) custom-call(x, "
+    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[100] parameter(1)\n  t = (f32[2], "
+         "f32[100], token[]) custom-call(x, "
          "y), "
-         "custom_call_target=\"t\"\n  g = f32[100] get-tuple-element(t), index=1\n  ROOT r = f32[100] add(g, y)\n}\n");
+         "custom_call_target=\"t\"\n  g = f32[100] get-tuple-element(t), index=1\n  ROOT r = "
+         "f32[100] add(g, y)\n}\n");
     ck_assert(hlo_edit_zeros(e, at("t"), m));
     hlo_edit_drop_parameters(e);
     expect("ENTRY main {\n  t.value = f32[2]{0} constant({0, 0})\n  t.zero = f32[] constant(0)\n"
-           "  t.value.1 = f32[100]{0} broadcast(t.zero), dimensions={}\n  t.token = token[] after-all()\n"
+           "  t.value.1 = f32[100]{0} broadcast(t.zero), dimensions={}\n  t.token = token[] "
+           "after-all()\n"
            "  t = (f32[2]{0}, f32[100]{0}, token[]) tuple(t.value, t.value.1, t.token)\n"
-           "  g = f32[100]{0} get-tuple-element(t), index=1\n  y = f32[100]{0} parameter(0)\n  ROOT r = f32[100]{0} add(g, "
+           "  g = f32[100]{0} get-tuple-element(t), index=1\n  y = f32[100]{0} parameter(0)\n  "
+           "ROOT r = f32[100]{0} add(g, "
            "y)\n}\n\n");
 }
 END_TEST
@@ -162,8 +173,10 @@ START_TEST(values_have_sizes_of_the_moment)
 {
     OPEN("ENTRY main {\n  x = f32[<=4,2] parameter(0)\n  ROOT r = f32[<=4,2] negate(x)\n}\n");
     constant("x", "f32[1,2] {{1, 2}}");
-    expect("ENTRY main {\n  x.value = f32[4,2]{1,0} constant({ { 1, 2 }, { 0, 0 }, { 0, 0 }, { 0, 0 } })\n"
-           "  x.size = s32[] constant(1)\n  x = f32[<=4,2]{1,0} set-dimension-size(x.value, x.size), dimensions={0}\n"
+    expect("ENTRY main {\n  x.value = f32[4,2]{1,0} constant({ { 1, 2 }, { 0, 0 }, { 0, 0 }, { 0, "
+           "0 } })\n"
+           "  x.size = s32[] constant(1)\n  x = f32[<=4,2]{1,0} set-dimension-size(x.value, "
+           "x.size), dimensions={0}\n"
            "  ROOT r = f32[<=4,2]{1,0} negate(x)\n}\n\n");
 }
 END_TEST
@@ -175,7 +188,8 @@ START_TEST(the_result_may_be_any_of_them)
     OPEN(chain);
     const size_t roots[] = {at("c"), at("a")};
     ck_assert(hlo_edit_root(e, roots, 2, m));
-    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  y = f32[2]{0} parameter(1)\n"
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  y = f32[2]{0} "
+           "parameter(1)\n"
            "  a = f32[2]{0} add(x, y)\n  ROOT result = (f32[2]{0}, f32[2]{0}) tuple(c, a)\n}\n\n");
 }
 END_TEST
@@ -210,7 +224,8 @@ START_TEST(a_body_becomes_the_entry_computation)
     ck_assert(hlo_edit_root(e, &root, 1, m));
     constant("body/p", "(s32[] 7, f32[2] {1, 2})");
     expect("ENTRY body {\n  p.value = s32[] constant(7)\n  p.value.1 = f32[2]{0} constant({1, 2})\n"
-           "  p = (s32[], f32[2]{0}) tuple(p.value, p.value.1)\n  v = f32[2]{0} get-tuple-element(p), index=1\n"
+           "  p = (s32[], f32[2]{0}) tuple(p.value, p.value.1)\n  v = f32[2]{0} "
+           "get-tuple-element(p), index=1\n"
            "  ROOT w = f32[2]{0} add(v, v)\n}\n\n");
 }
 END_TEST
@@ -219,9 +234,12 @@ START_TEST(a_loop_goes_round_once)
 {
     OPEN(loop);
     ck_assert(hlo_edit_inline(e, at("loop"), 0, m));
-    expect("ENTRY main {\n  zero = s32[] constant(0)\n  x = f32[2]{0} parameter(0)\n  init = (s32[], f32[2]{0}) tuple(zero, x)\n"
-           "  i = s32[] get-tuple-element(init), index=0\n  one = s32[] constant(1)\n  n = s32[] add(i, one)\n"
-           "  v = f32[2]{0} get-tuple-element(init), index=1\n  w = f32[2]{0} add(v, v)\n  ROOT t = (s32[], f32[2]{0}) tuple(n, "
+    expect("ENTRY main {\n  zero = s32[] constant(0)\n  x = f32[2]{0} parameter(0)\n  init = "
+           "(s32[], f32[2]{0}) tuple(zero, x)\n"
+           "  i = s32[] get-tuple-element(init), index=0\n  one = s32[] constant(1)\n  n = s32[] "
+           "add(i, one)\n"
+           "  v = f32[2]{0} get-tuple-element(init), index=1\n  w = f32[2]{0} add(v, v)\n  ROOT t "
+           "= (s32[], f32[2]{0}) tuple(n, "
            "w)\n}\n\n");
 }
 END_TEST
@@ -246,7 +264,8 @@ START_TEST(operands_go_with_parameters)
     OPEN(fused);
     ck_assert(hlo_edit_replace(e, at("s"), at("p"), m));
     expect("f {\n  p = f32[2]{0} parameter(0)\n  ROOT t = f32[2]{0} multiply(p, p)\n}\n\n"
-           "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT r = f32[2]{0} fusion(x), kind=kLoop, calls=f\n}\n\n");
+           "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT r = f32[2]{0} fusion(x), "
+           "kind=kLoop, calls=f\n}\n\n");
 }
 END_TEST
 
@@ -254,7 +273,8 @@ START_TEST(what_is_called_stands_in_its_place)
 {
     OPEN(fused);
     ck_assert(hlo_edit_inline(e, at("r"), 0, m));
-    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} negate(x)\n  s = f32[2]{0} add(x, y)\n"
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} negate(x)\n  s = f32[2]{0} "
+           "add(x, y)\n"
            "  ROOT t = f32[2]{0} multiply(s, x)\n}\n\n");
 }
 END_TEST
@@ -291,17 +311,20 @@ END_TEST
 
 START_TEST(twice_inlined_has_two_names)
 {
-    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\nENTRY main {\n  x = f32[] parameter(0)\n"
+    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\nENTRY main {\n  x = f32[] "
+         "parameter(0)\n"
          "  a = f32[] call(x), to_apply=f\n  ROOT b = f32[] call(a), to_apply=f\n}\n");
     ck_assert(hlo_edit_inline(e, at("a"), 0, m));
     ck_assert(hlo_edit_inline(e, at("b"), 0, m));
-    expect("ENTRY main {\n  x = f32[] parameter(0)\n  d = f32[] add(x, x)\n  ROOT d.1 = f32[] add(d, d)\n}\n\n");
+    expect("ENTRY main {\n  x = f32[] parameter(0)\n  d = f32[] add(x, x)\n  ROOT d.1 = f32[] "
+           "add(d, d)\n}\n\n");
 }
 END_TEST
 
 START_TEST(a_branch_is_chosen)
 {
-    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\ng {\n  q = f32[] parameter(0)\n  ROOT n = f32[] "
+    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\ng {\n  q = f32[] "
+         "parameter(0)\n  ROOT n = f32[] "
          "negate(q)\n}\n"
          "ENTRY main {\n  x = f32[] parameter(0)\n  k = pred[] parameter(1)\n"
          "  ROOT c = f32[] conditional(k, x, x), true_computation=f, false_computation=g\n}\n");
@@ -314,16 +337,20 @@ END_TEST
 
 START_TEST(side_effects_stay_without_a_new_result)
 {
-    static const char text[] = "ENTRY main {\n  x = f32[] parameter(0)\n  t = token[] after-all()\n  o = token[] outfeed(x, t), "
-                               "outfeed_shape=f32[]\n  y = f32[] negate(x)\n  ROOT r = f32[] add(y, x)\n}\n";
+    static const char text[] =
+        "ENTRY main {\n  x = f32[] parameter(0)\n  t = token[] after-all()\n  o = token[] "
+        "outfeed(x, t), "
+        "outfeed_shape=f32[]\n  y = f32[] negate(x)\n  ROOT r = f32[] add(y, x)\n}\n";
     OPEN(text);
     constant("y", "f32[] 1");
-    expect("ENTRY main {\n  x = f32[] parameter(0)\n  t = token[] after-all()\n  o = token[] outfeed(x, t), outfeed_shape=f32[]\n"
+    expect("ENTRY main {\n  x = f32[] parameter(0)\n  t = token[] after-all()\n  o = token[] "
+           "outfeed(x, t), outfeed_shape=f32[]\n"
            "  y = f32[] constant(1)\n  ROOT r = f32[] add(y, x)\n}\n\n");
     OPEN(text);
     const size_t root = at("r");
     ck_assert(hlo_edit_root(e, &root, 1, m));
-    expect("ENTRY main {\n  x = f32[] parameter(0)\n  y = f32[] negate(x)\n  ROOT r = f32[] add(y, x)\n}\n\n");
+    expect("ENTRY main {\n  x = f32[] parameter(0)\n  y = f32[] negate(x)\n  ROOT r = f32[] add(y, "
+           "x)\n}\n\n");
 }
 END_TEST
 
@@ -343,32 +370,40 @@ static void expect_header(const char *text)
 
 START_TEST(the_header_follows)
 {
-    static const char text[] = "HloModule h, input_output_alias={ {0}: (2, {}, may-alias) }, buffer_donor={ (1, {}), (0, {}) }, "
-                               "entry_computation_layout={(f32[2,2]{0,1}, f32[2], f32[3])->(f32[3], f32[2,2]{0,1})}\n"
-                               "ENTRY main {\n  x = f32[2,2] parameter(0)\n  y = f32[2] parameter(1)\n  z = f32[3] parameter(2)\n"
-                               "  n = f32[2,2] negate(x)\n  ROOT r = (f32[3], f32[2,2]) tuple(z, n)\n}\n";
+    static const char text[] =
+        "HloModule h, input_output_alias={ {0}: (2, {}, may-alias) }, buffer_donor={ (1, {}), (0, "
+        "{}) }, "
+        "entry_computation_layout={(f32[2,2]{0,1}, f32[2], f32[3])->(f32[3], f32[2,2]{0,1})}\n"
+        "ENTRY main {\n  x = f32[2,2] parameter(0)\n  y = f32[2] parameter(1)\n  z = f32[3] "
+        "parameter(2)\n"
+        "  n = f32[2,2] negate(x)\n  ROOT r = (f32[3], f32[2,2]) tuple(z, n)\n}\n";
     OPEN(text);
     hlo_edit_drop_parameters(e);
-    expect_header("HloModule h, input_output_alias={ {0}: (1, {}, may-alias) }, buffer_donor={ (0, {}) }, "
-                  "entry_computation_layout={(f32[2,2]{0,1}, f32[3]{0})->(f32[3]{0}, f32[2,2]{0,1})}");
+    expect_header(
+        "HloModule h, input_output_alias={ {0}: (1, {}, may-alias) }, buffer_donor={ (0, {}) }, "
+        "entry_computation_layout={(f32[2,2]{0,1}, f32[3]{0})->(f32[3]{0}, f32[2,2]{0,1})}");
     OPEN(text);
     const size_t root = at("n");
     ck_assert(hlo_edit_root(e, &root, 1, m));
-    expect_header("HloModule h, buffer_donor={ (0, {}), (1, {}) }, "
-                  "entry_computation_layout={(f32[2,2]{0,1}, f32[2]{0}, f32[3]{0})->f32[2,2]{1,0}}");
+    expect_header(
+        "HloModule h, buffer_donor={ (0, {}), (1, {}) }, "
+        "entry_computation_layout={(f32[2,2]{0,1}, f32[2]{0}, f32[3]{0})->f32[2,2]{1,0}}");
     OPEN(text);
     hlo_edit_strip(e, HLO_STRIP_HINTS);
-    expect_header("HloModule h, entry_computation_layout={(f32[2,2]{0,1}, f32[2]{0}, f32[3]{0})->(f32[3]{0}, f32[2,2]{0,1})}");
+    expect_header("HloModule h, entry_computation_layout={(f32[2,2]{0,1}, f32[2]{0}, "
+                  "f32[3]{0})->(f32[3]{0}, f32[2,2]{0,1})}");
 }
 END_TEST
 
 START_TEST(what_is_said_beside_the_meaning_can_go)
 {
-    OPEN("ENTRY main {\n  x = f32[2] parameter(0), sharding={replicated}, metadata={op_name=\"x\"}\n"
-         "  ROOT c = f32[2] custom-call(x), custom_call_target=\"t\", backend_config=\"kept\", "
-         "frontend_attributes={a=\"b\"}\n}\n");
+    OPEN(
+        "ENTRY main {\n  x = f32[2] parameter(0), sharding={replicated}, metadata={op_name=\"x\"}\n"
+        "  ROOT c = f32[2] custom-call(x), custom_call_target=\"t\", backend_config=\"kept\", "
+        "frontend_attributes={a=\"b\"}\n}\n");
     hlo_edit_strip(e, HLO_STRIP_METADATA | HLO_STRIP_SHARDING | HLO_STRIP_HINTS);
-    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT c = f32[2]{0} custom-call(x), custom_call_target=\"t\", "
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT c = f32[2]{0} custom-call(x), "
+           "custom_call_target=\"t\", "
            "backend_config=\"kept\"\n}\n\n");
 }
 END_TEST
@@ -379,9 +414,12 @@ START_TEST(refused)
 {
     OPEN(chain);
     hlo_literal *wrong = literal("f32[3] {1, 2, 3}");
-    expect_refused(hlo_edit_constant(e, at("a"), wrong, m), "'a' cannot become a constant: value has a different shape");
-    expect_refused(hlo_edit_replace(e, at("a"), at("r"), m), "'a' cannot become 'r': shapes differ");
-    expect_refused(hlo_edit_replace(e, at("a"), at("a"), m), "replacement depends on the instruction it replaces");
+    expect_refused(hlo_edit_constant(e, at("a"), wrong, m),
+                   "'a' cannot become a constant: value has a different shape");
+    expect_refused(hlo_edit_replace(e, at("a"), at("r"), m),
+                   "'a' cannot become 'r': shapes differ");
+    expect_refused(hlo_edit_replace(e, at("a"), at("a"), m),
+                   "replacement depends on the instruction it replaces");
     expect_refused(hlo_edit_inline(e, at("a"), 0, m), "no called computation to inline");
     ck_assert(hlo_edit_replace(e, at("a"), at("b"), m)); /* which is made of it */
     expect_refused(hlo_edit_finish(e, m) != NULL, "instruction would depend on itself");
@@ -391,30 +429,39 @@ START_TEST(refused)
     ck_assert(hlo_edit_replace(e, at("c"), at("b"), m));
     ck_assert(hlo_edit_replace(e, at("a"), at("c"), m));
     expect_refused(hlo_edit_replace(e, at("c"), at("a"), m),
-                   "replacement depends on the instruction it replaces"); /* by way of itself, not at the end */
+                   "replacement depends on the instruction it replaces"); /* by way of itself, not
+                                                                             at the end */
     hlo_edit_free(e);
     close_all();
     OPEN(loop);
-    expect_refused(hlo_edit_parameter(e, at("w"), m), "parameters can only be added to the entry computation");
+    expect_refused(hlo_edit_parameter(e, at("w"), m),
+                   "parameters can only be added to the entry computation");
     const size_t both[] = {at("w"), at("x")};
     expect_refused(hlo_edit_root(e, both, 2, m), "instructions are in different computations");
-    expect_refused(hlo_edit_replace(e, at("w"), at("x"), m), "instructions are in different computations");
+    expect_refused(hlo_edit_replace(e, at("w"), at("x"), m),
+                   "instructions are in different computations");
     hlo_edit_free(e);
     close_all();
-    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) copy-start(x)\n  ROOT d = f32[2] "
+    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) copy-start(x)\n  "
+         "ROOT d = f32[2] "
          "copy-done(s)\n}\n");
     expect_refused(hlo_edit_zeros(e, at("s"), m), "its -done instruction requires it unchanged");
     ck_assert(hlo_edit_zeros(e, at("d"), m));
-    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT d = f32[2]{0} constant({0, 0})\n}\n\n");
+    expect(
+        "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT d = f32[2]{0} constant({0, 0})\n}\n\n");
 }
 END_TEST
 
 /* ---- cutting out ---- */
 
-static hlo_module *extract(const char *name, size_t height, uint64_t execution, bool parameters, const char *arg)
+static hlo_module *extract(const char *name, size_t height, uint64_t execution, bool parameters,
+                           const char *arg)
 {
-    const struct hlo_extract what = {
-        .size = sizeof what, .inst = at(name), .height = height, .execution = execution, .parameters = parameters};
+    const struct hlo_extract what = {.size = sizeof what,
+                                     .inst = at(name),
+                                     .height = height,
+                                     .execution = execution,
+                                     .parameters = parameters};
     const struct hlo_run_options options = {.size = sizeof options, .threads = 1};
     hlo_literal *x = literal(arg);
     const hlo_literal *args[] = {x};
@@ -452,7 +499,8 @@ START_TEST(extracts_give_the_same_value)
     ck_assert_uint_eq(hlo_param_count(made), 1);
     ck_assert_str_eq(hlo_param_name(made, 0), "v");
     hlo_module_free(made);
-    expect_refused(extract("w", 0, 3, false, "f32[2] {1, 0.5}") != NULL, "'w' was executed 3 times");
+    expect_refused(extract("w", 0, 3, false, "f32[2] {1, 0.5}") != NULL,
+                   "'w' was executed 3 times");
     close_all();
 }
 END_TEST
@@ -490,8 +538,12 @@ static bool not_too_often(void *context, size_t instructions, size_t asked)
 
 static hlo_module *shrink(struct shrinking *s, bool faithful)
 {
-    const struct hlo_shrink how = {
-        .size = sizeof how, .context = s, .bad = has_text, .value = known_value, .progress = not_too_often, .faithful = faithful};
+    const struct hlo_shrink how = {.size = sizeof how,
+                                   .context = s,
+                                   .bad = has_text,
+                                   .value = known_value,
+                                   .progress = not_too_often,
+                                   .faithful = faithful};
     s->asked = 0;
     return hlo_shrink(module, &how);
 }
@@ -511,7 +563,9 @@ START_TEST(what_still_fails_is_small)
     hlo_edit_free(e);
     hlo_literal *value = literal("f32[2] {5, 6}");
     struct shrinking s = {.wanted = "f32[2]{0} add(", .most = 1000, .value = value};
-    expect_shrunk(shrink(&s, false), "ENTRY main {\n  v = f32[2]{0} constant({5, 6})\n  ROOT w = f32[2]{0} add(v, v)\n}\n\n");
+    expect_shrunk(
+        shrink(&s, false),
+        "ENTRY main {\n  v = f32[2]{0} constant({5, 6})\n  ROOT w = f32[2]{0} add(v, v)\n}\n\n");
     ck_assert_uint_lt(s.asked, 60);
     s.most = 3;
     hlo_module *early = shrink(&s, false);
@@ -533,10 +587,11 @@ START_TEST(faithful_search_takes_known_values)
     OPEN(chain);
     hlo_edit_free(e);
     struct shrinking s = {.wanted = "multiply(", .most = 1000};
-    expect_shrunk(shrink(&s, true), "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} parameter(1)\n"
-                                    "  a = f32[2]{0} add(x, y)\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
-    expect_shrunk(shrink(&s, false),
-                  "ENTRY main {\n  a = f32[2]{0} constant({0, 0})\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
+    expect_shrunk(shrink(&s, true),
+                  "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} parameter(1)\n"
+                  "  a = f32[2]{0} add(x, y)\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
+    expect_shrunk(shrink(&s, false), "ENTRY main {\n  a = f32[2]{0} constant({0, 0})\n  ROOT b = "
+                                     "f32[2]{0} multiply(a, a)\n}\n\n");
     close_all();
 }
 END_TEST
@@ -558,7 +613,8 @@ static void prints_the_same(const char *what)
     hlo_module *copy = hlo_edit_finish(hlo_edit_new(l), m);
     ck_assert_msg(copy != NULL, "%s", what);
     hlo_text a = hlo_print(module, HLO_PRINT_FULL), b = hlo_print(copy, HLO_PRINT_FULL);
-    ck_assert_msg(a.size == b.size && memcmp(a.data, b.data, a.size) == 0, "%s:\n%.3000s\n%.3000s", what, a.data, b.data);
+    ck_assert_msg(a.size == b.size && memcmp(a.data, b.data, a.size) == 0, "%s:\n%.3000s\n%.3000s",
+                  what, a.data, b.data);
     hlo_text_free(&a);
     hlo_text_free(&b);
     hlo_module_free(copy);
@@ -589,7 +645,8 @@ static void change(struct random *r, hlo_edit *edit, size_t i)
     hlo_messages_free(said);
 }
 
-/* A module that was edited at random is one: it verifies, and what it prints is read and printed again the same. */
+/* A module that was edited at random is one: it verifies, and what it prints is read and printed
+ * again the same. */
 static void check_made(hlo_module *made, const char *what)
 {
     hlo_messages *said = hlo_messages_new();
@@ -600,7 +657,8 @@ static void check_made(hlo_module *made, const char *what)
     hlo_module *read = hlo_parse(f, 0, said);
     hlo_text_free(&errors);
     errors = hlo_messages_draw(said, false);
-    ck_assert_msg(read != NULL && hlo_verify(read, said), "%s: %.1000s\n%.5000s", what, errors.data, once.data);
+    ck_assert_msg(read != NULL && hlo_verify(read, said), "%s: %.1000s\n%.5000s", what, errors.data,
+                  once.data);
     hlo_text_free(&errors);
     hlo_text_free(&once);
     hlo_module_free(read);
@@ -608,14 +666,16 @@ static void check_made(hlo_module *made, const char *what)
     hlo_messages_free(said);
 }
 
-/* By creation an operand stands before its users, in the printed order as well, so no circle comes of `by < i`. */
+/* By creation an operand stands before its users, in the printed order as well, so no circle comes
+ * of `by < i`. */
 static void edit_at_random(uint64_t seed, const char *what, size_t *finished)
 {
     struct random r = {seed};
     for (int k = 0; k < EDITS; k++) {
         hlo_edit *edit = hlo_edit_new(l);
         hlo_messages *said = hlo_messages_new();
-        struct hlo_listed_computation c = hlo_list_computation(l, below(&r, hlo_list_computations(l)));
+        struct hlo_listed_computation c =
+            hlo_list_computation(l, below(&r, hlo_list_computations(l)));
         if (below(&r, 2) == 0) {
             size_t roots[3];
             for (size_t n = 0; n < 3; n++)

@@ -1,6 +1,6 @@
 /*
- * Tests of eval by small modules in text: storage is only taken over when nothing else reads it; loops; scalar programs give
- * what the same gives with arrays; and how the pool reuses memory.
+ * Tests of eval by small modules in text: storage is only taken over when nothing else reads it;
+ * loops; scalar programs give what the same gives with arrays; and how the pool reuses memory.
  */
 #include "run_text.h"
 
@@ -19,7 +19,8 @@ static void check_text(const char *text, const char *expected)
 }
 
 /* What the first message of a run that fails says. */
-static void check_failure(const char *text, const struct literal *const *args, size_t count, const char *expected)
+static void check_failure(const char *text, const struct literal *const *args, size_t count,
+                          const char *expected)
 {
     struct run r;
     run_try_plan(&r, text, &(struct plan_options){0});
@@ -237,13 +238,14 @@ static void check_body(const char *body, const char *type, enum kern_combine exp
 {
     struct run r;
     char text[1000];
-    snprintf(text, sizeof text,
-             "HloModule m\n"
-             "inner {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = %s[] add(a, b)\n}\n"
-             "f {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = %s[] %s\n}\n"
-             "ENTRY e {\n  x = %s[8] parameter(0)\n  z = %s[] constant(0)\n"
-             "  ROOT s = %s[] reduce(x, z), dimensions={0}, to_apply=f\n}\n",
-             type, type, type, type, type, type, body, type, type, type);
+    snprintf(
+        text, sizeof text,
+        "HloModule m\n"
+        "inner {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = %s[] add(a, b)\n}\n"
+        "f {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = %s[] %s\n}\n"
+        "ENTRY e {\n  x = %s[8] parameter(0)\n  z = %s[] constant(0)\n"
+        "  ROOT s = %s[] reduce(x, z), dimensions={0}, to_apply=f\n}\n",
+        type, type, type, type, type, type, body, type, type, type);
     run_plan(&r, text, &(struct plan_options){0});
     ck_assert_int_eq(r.program->entry->steps[0].bodies->combine, expected);
     ck_assert_ptr_nonnull(r.program->entry->steps[0].bodies->code);
@@ -267,37 +269,37 @@ END_TEST
 
 /* ---- scalar programs ---- */
 
-#define COUNTING(shape)                                                                                                          \
-    "HloModule m\n"                                                                                                              \
-    "half {\n  x = " shape " parameter(0)\n  q = f32[] constant(1.7)\n  k = " shape                                              \
-    " broadcast(q), dimensions={}\n  ROOT r = " shape " divide(x, k)\n}\n"                                                       \
-    "twice {\n  x = " shape " parameter(0)\n  ROOT r = " shape " add(x, x)\n}\n"                                                 \
-    "c {\n"                                                                                                                      \
-    "  p = (s32[], " shape ") parameter(0)\n"                                                                                    \
-    "  i = s32[] get-tuple-element(p), index=0\n"                                                                                \
-    "  n = s32[] constant(11)\n"                                                                                                 \
-    "  ROOT r = pred[] compare(i, n), direction=LT\n"                                                                            \
-    "}\n"                                                                                                                        \
-    "b {\n"                                                                                                                      \
-    "  p = (s32[], " shape ") parameter(0)\n"                                                                                    \
-    "  i = s32[] get-tuple-element(p), index=0\n"                                                                                \
-    "  x = " shape " get-tuple-element(p), index=1\n"                                                                            \
-    "  one = s32[] constant(1)\n"                                                                                                \
-    "  three = s32[] constant(3)\n"                                                                                              \
-    "  j = s32[] add(i, one)\n"                                                                                                  \
-    "  m = s32[] remainder(i, three)\n"                                                                                          \
-    "  y = " shape " conditional(m, x, x, x), branch_computations={half, twice, twice}\n"                                        \
-    "  s = " shape " sine(y)\n"                                                                                                  \
-    "  z = " shape " add(y, s)\n"                                                                                                \
-    "  ROOT t = (s32[], " shape ") tuple(j, z)\n"                                                                                \
-    "}\n"                                                                                                                        \
-    "ENTRY e {\n"                                                                                                                \
-    "  z = s32[] constant(0)\n"                                                                                                  \
-    "  q = f32[] constant(1.7)\n"                                                                                                \
-    "  x = " shape " broadcast(q), dimensions={}\n"                                                                              \
-    "  t = (s32[], " shape ") tuple(z, x)\n"                                                                                     \
-    "  w = (s32[], " shape ") while(t), condition=c, body=b\n"                                                                   \
-    "  ROOT r = " shape " get-tuple-element(w), index=1\n"                                                                       \
+#define COUNTING(shape)                                                                            \
+    "HloModule m\n"                                                                                \
+    "half {\n  x = " shape " parameter(0)\n  q = f32[] constant(1.7)\n  k = " shape                \
+    " broadcast(q), dimensions={}\n  ROOT r = " shape " divide(x, k)\n}\n"                         \
+    "twice {\n  x = " shape " parameter(0)\n  ROOT r = " shape " add(x, x)\n}\n"                   \
+    "c {\n"                                                                                        \
+    "  p = (s32[], " shape ") parameter(0)\n"                                                      \
+    "  i = s32[] get-tuple-element(p), index=0\n"                                                  \
+    "  n = s32[] constant(11)\n"                                                                   \
+    "  ROOT r = pred[] compare(i, n), direction=LT\n"                                              \
+    "}\n"                                                                                          \
+    "b {\n"                                                                                        \
+    "  p = (s32[], " shape ") parameter(0)\n"                                                      \
+    "  i = s32[] get-tuple-element(p), index=0\n"                                                  \
+    "  x = " shape " get-tuple-element(p), index=1\n"                                              \
+    "  one = s32[] constant(1)\n"                                                                  \
+    "  three = s32[] constant(3)\n"                                                                \
+    "  j = s32[] add(i, one)\n"                                                                    \
+    "  m = s32[] remainder(i, three)\n"                                                            \
+    "  y = " shape " conditional(m, x, x, x), branch_computations={half, twice, twice}\n"          \
+    "  s = " shape " sine(y)\n"                                                                    \
+    "  z = " shape " add(y, s)\n"                                                                  \
+    "  ROOT t = (s32[], " shape ") tuple(j, z)\n"                                                  \
+    "}\n"                                                                                          \
+    "ENTRY e {\n"                                                                                  \
+    "  z = s32[] constant(0)\n"                                                                    \
+    "  q = f32[] constant(1.7)\n"                                                                  \
+    "  x = " shape " broadcast(q), dimensions={}\n"                                                \
+    "  t = (s32[], " shape ") tuple(z, x)\n"                                                       \
+    "  w = (s32[], " shape ") while(t), condition=c, body=b\n"                                     \
+    "  ROOT r = " shape " get-tuple-element(w), index=1\n"                                         \
     "}\n"
 
 static const struct step *last_step(const struct run *r)
@@ -323,42 +325,50 @@ END_TEST
 /* The next state is the old one in another order. */
 START_TEST(scalar_loop_swaps_its_state)
 {
-    check_text("HloModule m\n"
-               "c {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  n = s32[] constant(5)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-               "b {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  x = s32[] get-tuple-element(p), index=1\n  y = s32[] get-tuple-element(p), index=2\n"
-               "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
-               "  ROOT t = (s32[], s32[], s32[]) tuple(j, y, x)\n}\n"
-               "ENTRY e {\n  z = s32[] constant(0)\n  a = s32[] constant(10)\n  b.1 = s32[] constant(20)\n"
-               "  t = (s32[], s32[], s32[]) tuple(z, a, b.1)\n"
-               "  ROOT w = (s32[], s32[], s32[]) while(t), condition=c, body=b\n}\n",
-               "( 5, 20, 10 )");
+    check_text(
+        "HloModule m\n"
+        "c {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  n = s32[] constant(5)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+        "b {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  x = s32[] get-tuple-element(p), index=1\n  y = s32[] get-tuple-element(p), index=2\n"
+        "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+        "  ROOT t = (s32[], s32[], s32[]) tuple(j, y, x)\n}\n"
+        "ENTRY e {\n  z = s32[] constant(0)\n  a = s32[] constant(10)\n  b.1 = s32[] constant(20)\n"
+        "  t = (s32[], s32[], s32[]) tuple(z, a, b.1)\n"
+        "  ROOT w = (s32[], s32[], s32[]) while(t), condition=c, body=b\n}\n",
+        "( 5, 20, 10 )");
 }
 END_TEST
 
-/* A large state that one branch changes and the other leaves alone, `piece` elements at a time. Bytes of values that
- * were alive at once. */
+/* A large state that one branch changes and the other leaves alone, `piece` elements at a time.
+ * Bytes of values that were alive at once. */
 static size_t peak_of_branches(const char *piece)
 {
     struct run r;
     char text[3000];
     snprintf(text, sizeof text,
              "HloModule m\n"
-             "yes {\n  p = (f32[1000000], s32[]) parameter(0)\n  x = f32[1000000] get-tuple-element(p), index=0\n"
-             "  i = s32[] get-tuple-element(p), index=1\n  u = f32[%s] dynamic-slice(x, i), dynamic_slice_sizes={%s}\n"
+             "yes {\n  p = (f32[1000000], s32[]) parameter(0)\n  x = f32[1000000] "
+             "get-tuple-element(p), index=0\n"
+             "  i = s32[] get-tuple-element(p), index=1\n  u = f32[%s] dynamic-slice(x, i), "
+             "dynamic_slice_sizes={%s}\n"
              "  v = f32[%s] add(u, u)\n  ROOT r = f32[1000000] dynamic-update-slice(x, v, i)\n}\n"
-             "no {\n  p = (f32[1000000], s32[]) parameter(0)\n  ROOT x = f32[1000000] get-tuple-element(p), index=0\n}\n"
-             "c {\n  p = (s32[], (f32[1000000])) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+             "no {\n  p = (f32[1000000], s32[]) parameter(0)\n  ROOT x = f32[1000000] "
+             "get-tuple-element(p), index=0\n}\n"
+             "c {\n  p = (s32[], (f32[1000000])) parameter(0)\n  i = s32[] get-tuple-element(p), "
+             "index=0\n"
              "  n = s32[] constant(7)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-             "b {\n  p = (s32[], (f32[1000000])) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-             "  w = (f32[1000000]) get-tuple-element(p), index=1\n  x = f32[1000000] get-tuple-element(w), index=0\n"
+             "b {\n  p = (s32[], (f32[1000000])) parameter(0)\n  i = s32[] get-tuple-element(p), "
+             "index=0\n"
+             "  w = (f32[1000000]) get-tuple-element(p), index=1\n  x = f32[1000000] "
+             "get-tuple-element(w), index=0\n"
              "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  k = s32[] and(i, one)\n"
              "  t = (f32[1000000], s32[]) tuple(x, i)\n"
              "  y = f32[1000000] conditional(k, t, t), branch_computations={yes, no}\n"
              "  z = (f32[1000000]) tuple(y)\n  ROOT r = (s32[], (f32[1000000])) tuple(j, z)\n}\n"
              "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[1000000] iota(), iota_dimension=0\n"
-             "  y = f32[1000000] negate(x)\n  w = (f32[1000000]) tuple(y)\n  t = (s32[], (f32[1000000])) tuple(z, w)\n"
+             "  y = f32[1000000] negate(x)\n  w = (f32[1000000]) tuple(y)\n  t = (s32[], "
+             "(f32[1000000])) tuple(z, w)\n"
              "  ROOT r = (s32[], (f32[1000000])) while(t), condition=c, body=b\n}\n",
              piece, piece, piece);
     run_text(&r, text, &(struct plan_options){0});
@@ -382,27 +392,34 @@ static size_t peak_of_late_reader(const char *piece)
 {
     struct run r;
     char text[2000];
-    snprintf(text, sizeof text,
-             "HloModule m\n"
-             "c {\n  p = (s32[], f32[1000000], f32[%s]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-             "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-             "b {\n  p = (s32[], f32[1000000], f32[%s]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-             "  x = f32[1000000] get-tuple-element(p), index=1\n  u = f32[%s] get-tuple-element(p), index=2\n"
-             "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
-             "  y = f32[1000000] dynamic-update-slice(x, u, i)\n"
-             "  v = f32[%s] dynamic-slice(x, i), dynamic_slice_sizes={%s}\n  w = f32[%s] add(u, v)\n"
-             "  ROOT r = (s32[], f32[1000000], f32[%s]) tuple(j, y, w)\n}\n"
-             "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[1000000] iota(), iota_dimension=0\n"
-             "  y = f32[1000000] negate(x)\n  f = f32[] constant(1)\n  u = f32[%s] broadcast(f), dimensions={}\n"
-             "  t = (s32[], f32[1000000], f32[%s]) tuple(z, y, u)\n"
-             "  ROOT r = (s32[], f32[1000000], f32[%s]) while(t), condition=c, body=b\n}\n",
-             piece, piece, piece, piece, piece, piece, piece, piece, piece, piece);
+    snprintf(
+        text, sizeof text,
+        "HloModule m\n"
+        "c {\n  p = (s32[], f32[1000000], f32[%s]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+        "index=0\n"
+        "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+        "b {\n  p = (s32[], f32[1000000], f32[%s]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+        "index=0\n"
+        "  x = f32[1000000] get-tuple-element(p), index=1\n  u = f32[%s] get-tuple-element(p), "
+        "index=2\n"
+        "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+        "  y = f32[1000000] dynamic-update-slice(x, u, i)\n"
+        "  v = f32[%s] dynamic-slice(x, i), dynamic_slice_sizes={%s}\n  w = f32[%s] add(u, v)\n"
+        "  ROOT r = (s32[], f32[1000000], f32[%s]) tuple(j, y, w)\n}\n"
+        "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[1000000] iota(), iota_dimension=0\n"
+        "  y = f32[1000000] negate(x)\n  f = f32[] constant(1)\n  u = f32[%s] broadcast(f), "
+        "dimensions={}\n"
+        "  t = (s32[], f32[1000000], f32[%s]) tuple(z, y, u)\n"
+        "  ROOT r = (s32[], f32[1000000], f32[%s]) while(t), condition=c, body=b\n}\n",
+        piece, piece, piece, piece, piece, piece, piece, piece, piece, piece);
     run_text(&r, text, &(struct plan_options){0});
     const float *x = r.result->elements[1]->data, *u = r.result->elements[2]->data;
     ck_assert_float_eq(x[0], 1);
     ck_assert_float_eq(x[1], 1);
     ck_assert_float_eq(u[0],
-                       strcmp(piece, "1") ? 1 + 1 + 0 : 1 + 0 - 1 - 2); /* where windows overlap, others were there before */
+                       strcmp(piece, "1")
+                           ? 1 + 1 + 0
+                           : 1 + 0 - 1 - 2); /* where windows overlap, others were there before */
     size_t peak = r.program->peak;
     run_free(&r);
     return peak;
@@ -419,30 +436,33 @@ END_TEST
 
 START_TEST(constants_are_computed_once_and_stay)
 {
-    const char *text = "HloModule m\n"
-                       "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
-                       "c {\n  p = (s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-                       "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-                       "b {\n  p = (s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-                       "  sum = s32[] get-tuple-element(p), index=1\n"
-                       "  one = s32[] constant(1)\n  zero = s32[] constant(0)\n  j = s32[] add(i, one)\n"
-                       "  x = s32[2000] iota(), iota_dimension=0\n"
-                       "  y = s32[2000] multiply(x, x)\n"
-                       "  u = s32[1] reshape(j)\n"
-                       "  z = s32[2000] dynamic-update-slice(y, u, zero)\n"
-                       "  s = s32[] reduce(z, sum), dimensions={0}, to_apply=add\n"
-                       "  ROOT t = (s32[], s32[]) tuple(j, s)\n}\n"
-                       "ENTRY e {\n  z = s32[] constant(0)\n  t = (s32[], s32[]) tuple(z, z)\n"
-                       "  w = (s32[], s32[]) while(t), condition=c, body=b\n"
-                       "  ROOT r = s32[] get-tuple-element(w), index=1\n}\n";
+    const char *text =
+        "HloModule m\n"
+        "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
+        "c {\n  p = (s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+        "b {\n  p = (s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  sum = s32[] get-tuple-element(p), index=1\n"
+        "  one = s32[] constant(1)\n  zero = s32[] constant(0)\n  j = s32[] add(i, one)\n"
+        "  x = s32[2000] iota(), iota_dimension=0\n"
+        "  y = s32[2000] multiply(x, x)\n"
+        "  u = s32[1] reshape(j)\n"
+        "  z = s32[2000] dynamic-update-slice(y, u, zero)\n"
+        "  s = s32[] reduce(z, sum), dimensions={0}, to_apply=add\n"
+        "  ROOT t = (s32[], s32[]) tuple(j, s)\n}\n"
+        "ENTRY e {\n  z = s32[] constant(0)\n  t = (s32[], s32[]) tuple(z, z)\n"
+        "  w = (s32[], s32[]) while(t), condition=c, body=b\n"
+        "  ROOT r = s32[] get-tuple-element(w), index=1\n}\n";
     struct run r;
     run_text(&r, text, &(struct plan_options){0});
     int once = 0;
     for (int f = 0; f < r.program->function_count; f++)
         for (int k = 0; k < r.program->functions[f]->step_count; k++)
             once += r.program->functions[f]->steps[k].once == ONCE_RUN;
-    ck_assert_int_eq(once, 3); /* iota and its square in the loop, and the loop, which nothing from outside enters */
-    uint32_t squares = 0;      /* wraps as the module's sum does */
+    ck_assert_int_eq(
+        once,
+        3); /* iota and its square in the loop, and the loop, which nothing from outside enters */
+    uint32_t squares = 0; /* wraps as the module's sum does */
     for (uint32_t k = 0; k < 2000; k++)
         squares += k * k;
     ck_assert_uint_eq(*(uint32_t *)r.result->data, 3 * squares + 1 + 2 + 3);
@@ -454,14 +474,17 @@ END_TEST
 
 START_TEST(failures_say_why)
 {
-    check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0, "the argument is missing");
+    check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0,
+                  "the argument is missing");
     struct arena a;
     arena_init(&a);
     int64_t three = 3;
     struct literal *l = literal_new(&a, shape_array(&a, DT_F32, 1, &three, NULL, NULL));
     const struct literal *args[] = {l};
     check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", args, 1, "f32[3]");
-    check_failure("HloModule m\nENTRY e {\n  c = f32[2] constant({...})\n  ROOT n = f32[2] negate(c)\n}\n", NULL, 0, "--elided=");
+    check_failure(
+        "HloModule m\nENTRY e {\n  c = f32[2] constant({...})\n  ROOT n = f32[2] negate(c)\n}\n",
+        NULL, 0, "--elided=");
     literal_free_data(l);
     arena_free(&a);
 }

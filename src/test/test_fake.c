@@ -1,5 +1,6 @@
 /*
- * Tests of made-up arguments: their values fit each use of the parameter, wherever in the module that is.
+ * Tests of made-up arguments: their values fit each use of the parameter, wherever in the module
+ * that is.
  */
 #include "hlo_advanced.h"
 
@@ -35,8 +36,10 @@ static double element(const struct hlo_array *a, size_t i)
     return a->element_size == 1 ? v.b : a->element_size == 4 ? v.w : (double)v.l;
 }
 
-/* All elements of the LEAF-th leaf of parameter PARAM of a module with this text behind its first line. */
-static struct made make(const char *text, size_t param, size_t leaf, enum hlo_fake kind, uint64_t seed)
+/* All elements of the LEAF-th leaf of parameter PARAM of a module with this text behind its first
+ * line. */
+static struct made make(const char *text, size_t param, size_t leaf, enum hlo_fake kind,
+                        uint64_t seed)
 {
     char whole[4096];
     struct made out = {0};
@@ -62,7 +65,8 @@ static void expect_within(const struct made *v, double low, double high)
 {
     ck_assert_uint_gt(v->count, 0);
     for (size_t i = 0; i < v->count; i++)
-        ck_assert_msg(v->at[i] >= low && v->at[i] <= high, "%g is not from %g to %g", v->at[i], low, high);
+        ck_assert_msg(v->at[i] >= low && v->at[i] <= high, "%g is not from %g to %g", v->at[i], low,
+                      high);
 }
 
 /* ---- what uses ask for ---- */
@@ -73,42 +77,56 @@ static const struct range_case {
     double low, high;
 } range_cases[] = {
     {"ENTRY e { x = f32[10,4] parameter(0) i = s32[60,1] parameter(1)\n"
-     "ROOT g = f32[60,2,4] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=1, "
+     "ROOT g = f32[60,2,4] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, "
+     "start_index_map={0}, index_vector_dim=1, "
      "slice_sizes={2,4} }",
      1, 0, 0, 8},
     /* negative indices are made good, as JAX does */
-    {"ENTRY e { x = f32[10] parameter(0) i = s64[] parameter(1) n = s64[] constant(10) z = s64[] constant(0)\n"
-     "c = pred[] compare(i, z), direction=LT a = s64[] add(i, n) s = s64[] select(c, a, i) k = s32[] convert(s)\n"
+    {"ENTRY e { x = f32[10] parameter(0) i = s64[] parameter(1) n = s64[] constant(10) z = s64[] "
+     "constant(0)\n"
+     "c = pred[] compare(i, z), direction=LT a = s64[] add(i, n) s = s64[] select(c, a, i) k = "
+     "s32[] convert(s)\n"
      "ROOT d = f32[3] dynamic-slice(x, k), dynamic_slice_sizes={3} }",
      1, 0, 0, 7},
-    {"ENTRY e { x = f32[10,9] parameter(0) u = f32[4,4] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3)\n"
+    {"ENTRY e { x = f32[10,9] parameter(0) u = f32[4,4] parameter(1) i = s32[] parameter(2) j = "
+     "s32[] parameter(3)\n"
      "ROOT d = f32[10,9] dynamic-update-slice(x, u, i, j) }",
      3, 0, 0, 5},
     /* in a tuple, through a call, beyond a reshape */
     {"f { p = f32[6] parameter(0) ROOT l = f32[6] log(p) }\n"
-     "ENTRY e { t = (s32[], f32[2,3]) parameter(0) g = f32[2,3] get-tuple-element(t), index=1 r = f32[6] reshape(g) ROOT c = "
+     "ENTRY e { t = (s32[], f32[2,3]) parameter(0) g = f32[2,3] get-tuple-element(t), index=1 r = "
+     "f32[6] reshape(g) ROOT c = "
      "f32[6] call(r), to_apply=f }",
      0, 1, 0.5, 1.5},
-    {"ENTRY e { x = s32[50] parameter(0) y = s32[50] parameter(1) ROOT d = s32[50] divide(x, y) }", 1, 0, 1, 8},
-    {"ENTRY e { x = s32[50] parameter(0) y = s32[50] parameter(1) ROOT d = s32[50] shift-left(x, y) }", 1, 0, 0, 31},
+    {"ENTRY e { x = s32[50] parameter(0) y = s32[50] parameter(1) ROOT d = s32[50] divide(x, y) }",
+     1, 0, 1, 8},
+    {"ENTRY e { x = s32[50] parameter(0) y = s32[50] parameter(1) ROOT d = s32[50] shift-left(x, "
+     "y) }",
+     1, 0, 0, 31},
     {"ENTRY e { x = f64[50] parameter(0) ROOT d = f64[50] acosh(x) }", 0, 0, 1, 2},
     /* how often a loop goes round */
-    {"c { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] get-tuple-element(s), index=1 ROOT l "
+    {"c { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] "
+     "get-tuple-element(s), index=1 ROOT l "
      "= pred[] compare(i, n), direction=LT }\n"
-     "b { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] get-tuple-element(s), index=1 o = "
+     "b { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] "
+     "get-tuple-element(s), index=1 o = "
      "s32[] constant(1) a = s32[] add(i, o) ROOT t = (s32[], s32[]) tuple(a, n) }\n"
-     "ENTRY e { n = s32[] parameter(0) z = s32[] constant(0) t = (s32[], s32[]) tuple(z, n) ROOT w = (s32[], s32[]) while(t), "
+     "ENTRY e { n = s32[] parameter(0) z = s32[] constant(0) t = (s32[], s32[]) tuple(z, n) ROOT w "
+     "= (s32[], s32[]) while(t), "
      "condition=c, body=b }",
      0, 0, 1, 4},
     {"m { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] multiply(a, b) }\n"
-     "ENTRY e { x = f32[5] parameter(0) i = f32[] parameter(1) ROOT r = f32[] reduce(x, i), dimensions={0}, to_apply=m }",
+     "ENTRY e { x = f32[5] parameter(0) i = f32[] parameter(1) ROOT r = f32[] reduce(x, i), "
+     "dimensions={0}, to_apply=m }",
      1, 0, 1, 1},
     {"a { p = f32[] parameter(0) ROOT c = f32[] copy(p) }\n"
-     "ENTRY e { i = s32[] parameter(0) x = f32[] parameter(1) ROOT r = f32[] conditional(i, x, x, x), branch_computations={a, a, "
+     "ENTRY e { i = s32[] parameter(0) x = f32[] parameter(1) ROOT r = f32[] conditional(i, x, x, "
+     "x), branch_computations={a, a, "
      "a} }",
      0, 0, 0, 2},
     /* 100 products in a sum */
-    {"ENTRY e { x = f32[2,100] parameter(0) y = f32[100,2] parameter(1) ROOT d = f32[2,2] dot(x, y), lhs_contracting_dims={1}, "
+    {"ENTRY e { x = f32[2,100] parameter(0) y = f32[100,2] parameter(1) ROOT d = f32[2,2] dot(x, "
+     "y), lhs_contracting_dims={1}, "
      "rhs_contracting_dims={0} }",
      0, 0, -0.1, 0.1},
 };
@@ -123,10 +141,11 @@ START_TEST(ranges)
 }
 END_TEST
 
-static const char scatter[] = "a { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }\n"
-                              "ENTRY e { x = s32[5,5] parameter(0) i = s32[12,2] parameter(1) u = s32[12] parameter(2)\n"
-                              "ROOT s = s32[5,5] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0,1}, "
-                              "scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, %s to_apply=a }";
+static const char scatter[] =
+    "a { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }\n"
+    "ENTRY e { x = s32[5,5] parameter(0) i = s32[12,2] parameter(1) u = s32[12] parameter(2)\n"
+    "ROOT s = s32[5,5] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0,1}, "
+    "scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, %s to_apply=a }";
 
 /* Every pair of indices as one number, in the order in which they stand. */
 static void pairs(const char *promise, uint64_t seed, double *out)
@@ -161,7 +180,8 @@ END_TEST
 START_TEST(matrices)
 {
     struct made v =
-        make("ENTRY e { x = f64[4,4] parameter(0) ROOT c = f64[4,4] cholesky(x), lower=true }", 0, 0, HLO_FAKE_NORMAL, 5);
+        make("ENTRY e { x = f64[4,4] parameter(0) ROOT c = f64[4,4] cholesky(x), lower=true }", 0,
+             0, HLO_FAKE_NORMAL, 5);
     for (size_t i = 0; i < 16; i++)
         ck_assert(i % 5 == 0 ? v.at[i] == 2 : fabs(v.at[i]) < 1.5);
 }
@@ -169,15 +189,17 @@ END_TEST
 
 /* ---- kinds ---- */
 
-#define PLAIN                                                                                                                    \
-    "ENTRY e { x = f32[400] parameter(0) i = s32[400] parameter(1) b = f8e4m3fn[40] parameter(2) ROOT t = (f32[400], s32[400], " \
+#define PLAIN                                                                                      \
+    "ENTRY e { x = f32[400] parameter(0) i = s32[400] parameter(1) b = f8e4m3fn[40] parameter(2) " \
+    "ROOT t = (f32[400], s32[400], "                                                               \
     "f8e4m3fn[40]) tuple(x, i, b) }"
 
 START_TEST(kinds)
 {
     struct made v = make(PLAIN, 0, 0, HLO_FAKE_IOTA, 1), e = make(PLAIN, 0, 0, HLO_FAKE_EDGE, 1),
                 i = make(PLAIN, 1, 0, HLO_FAKE_EDGE, 1);
-    struct made narrow = make(PLAIN, 2, 0, HLO_FAKE_IOTA, 1), normal = make(PLAIN, 0, 0, HLO_FAKE_NORMAL, 1);
+    struct made narrow = make(PLAIN, 2, 0, HLO_FAKE_IOTA, 1),
+                normal = make(PLAIN, 0, 0, HLO_FAKE_NORMAL, 1);
     size_t nan = 0, inf = 0, minus_zero = 0, denormal = 0, least = 0;
     double sum = 0, squares = 0;
     for (size_t k = 0; k < 400; k++) {
@@ -198,7 +220,8 @@ END_TEST
 
 START_TEST(seeds)
 {
-    struct made a = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 1), b = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 1),
+    struct made a = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 1),
+                b = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 1),
                 c = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 2);
     ck_assert_mem_eq(a.at, b.at, sizeof a.at);
     ck_assert_mem_ne(a.at, c.at, sizeof a.at);

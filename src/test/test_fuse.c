@@ -1,7 +1,8 @@
 /*
- * Property of fused steps: random graphs give the same bits with the plain kernels, which fuse nothing, and with any number of
- * threads. The graphs have elementwise operations, values that are read several times, broadcasts of scalars, rows and columns,
- * transposes, reductions of inner dimensions and uses of these, and several results.
+ * Property of fused steps: random graphs give the same bits with the plain kernels, which fuse
+ * nothing, and with any number of threads. The graphs have elementwise operations, values that are
+ * read several times, broadcasts of scalars, rows and columns, transposes, reductions of inner
+ * dimensions and uses of these, and several results.
  */
 #include "hlo_advanced.h"
 
@@ -36,7 +37,8 @@ static void keep(struct graph *g, hlo_inst *i, enum dtype t)
     g->values[g->count++] = i;
 }
 
-static hlo_inst *make(struct graph *g, const char *what, hlo_inst *x, hlo_inst *y, hlo_inst *z, const char *attributes)
+static hlo_inst *make(struct graph *g, const char *what, hlo_inst *x, hlo_inst *y, hlo_inst *z,
+                      const char *attributes)
 {
     hlo_inst *operands[] = {x, y, z};
     return hlo_build(g->c, what, operands, z ? 3 : y ? 2 : 1, attributes);
@@ -53,10 +55,14 @@ static void add_param(struct graph *g)
         int used = snprintf(shape, sizeof shape, "%s[", dtype_spelling(t)),
             also = snprintf(number, sizeof number, "dimensions={");
         for (int k = g->rank - 1; k >= 0; k--) {
-            used += snprintf(shape + used, sizeof shape - (size_t)used, "%" PRId64 "%s", g->at[k], k ? "," : "]");
+            used += snprintf(shape + used, sizeof shape - (size_t)used, "%" PRId64 "%s", g->at[k],
+                             k ? "," : "]");
             also += snprintf(number + also, sizeof number - (size_t)also, "%d%s", k, k ? "," : "}");
         }
-        keep(g, make(g, "transpose", hlo_parameter(g->c, (size_t)g->params++, shape, NULL), NULL, NULL, number), t);
+        keep(g,
+             make(g, "transpose", hlo_parameter(g->c, (size_t)g->params++, shape, NULL), NULL, NULL,
+                  number),
+             t);
         break;
     }
     case 0:
@@ -75,7 +81,10 @@ static void add_param(struct graph *g)
     case 2:
         snprintf(shape, sizeof shape, "%s[%s]", dtype_spelling(t), g->dims);
         snprintf(number, sizeof number, "dimensions={%" PRId64 "}", d);
-        keep(g, make(g, "reverse", hlo_parameter(g->c, (size_t)g->params++, shape, NULL), NULL, NULL, number), t);
+        keep(g,
+             make(g, "reverse", hlo_parameter(g->c, (size_t)g->params++, shape, NULL), NULL, NULL,
+                  number),
+             t);
         break;
     default:
         snprintf(shape, sizeof shape, "%s[%s]", dtype_spelling(t), g->dims);
@@ -93,23 +102,27 @@ static hlo_inst *any(struct graph *g, enum dtype t)
     }
     char attribute[32];
     snprintf(attribute, sizeof attribute, "new_element_type=%s", dtype_spelling(t));
-    hlo_inst *x = hlo_build(g->c, "convert", &g->values[random_in(&g->random, 0, g->count - 1)], 1, attribute);
+    hlo_inst *x = hlo_build(g->c, "convert", &g->values[random_in(&g->random, 0, g->count - 1)], 1,
+                            attribute);
     keep(g, x, t);
     return x;
 }
 
 /* The dimensions from..to of the graph's, and their numbers, as text. */
-static void write_dims(const struct graph *g, int from, int to, char *dims, char *numbers, size_t size)
+static void write_dims(const struct graph *g, int from, int to, char *dims, char *numbers,
+                       size_t size)
 {
     int used = 0, also = 0;
     dims[0] = numbers[0] = 0;
     for (int d = from; d < to; d++) {
-        used += snprintf(dims + used, size - (size_t)used, "%s%" PRId64, d > from ? "," : "", g->at[d]);
+        used +=
+            snprintf(dims + used, size - (size_t)used, "%s%" PRId64, d > from ? "," : "", g->at[d]);
         also += snprintf(numbers + also, size - (size_t)also, "%s%d", d > from ? "," : "", d);
     }
 }
 
-/* Inner dimensions folded away, something done to what is left, which is repeated for all elements again. */
+/* Inner dimensions folded away, something done to what is left, which is repeated for all elements
+ * again. */
 static hlo_inst *fold_and_repeat(struct graph *g, hlo_inst *x, enum dtype t)
 {
     static const char *const combine[] = {"add", "maximum", "minimum"};
@@ -117,7 +130,8 @@ static hlo_inst *fold_and_repeat(struct graph *g, hlo_inst *x, enum dtype t)
     char dims[64], numbers[32], inner[64], folded[32], what[96], attributes[80];
     write_dims(g, 0, kept, dims, numbers, sizeof numbers);
     write_dims(g, kept, g->rank, inner, folded, sizeof folded);
-    int c = (int)random_in(&g->random, t == DT_F64 ? 1 : 0, 2), k = 0; /* sums of f64 have an order of their own */
+    int c = (int)random_in(&g->random, t == DT_F64 ? 1 : 0, 2),
+        k = 0; /* sums of f64 have an order of their own */
     while (types[k] != t)
         k++;
     if (!g->made[c][k]) {
@@ -125,19 +139,23 @@ static hlo_inst *fold_and_repeat(struct graph *g, hlo_inst *x, enum dtype t)
         snprintf(name, sizeof name, "%s_%s", combine[c], dtype_spelling(t));
         snprintf(scalar, sizeof scalar, "%s[]", dtype_spelling(t));
         hlo_computation *body = hlo_computation_new(g->b, name);
-        hlo_inst *both[] = {hlo_parameter(body, 0, scalar, NULL), hlo_parameter(body, 1, scalar, NULL)};
+        hlo_inst *both[] = {hlo_parameter(body, 0, scalar, NULL),
+                            hlo_parameter(body, 1, scalar, NULL)};
         hlo_computation_finish(body, hlo_build(body, combine[c], both, 2, NULL));
         g->made[c][k] = true;
     }
     snprintf(what, sizeof what, "%s[]", dtype_spelling(t));
     hlo_inst *init = hlo_parameter(g->c, (size_t)g->params++, what, NULL);
     snprintf(what, sizeof what, "%s[%s] reduce", dtype_spelling(t), dims);
-    snprintf(attributes, sizeof attributes, "dimensions={%s}, to_apply=%s_%s", folded, combine[c], dtype_spelling(t));
+    snprintf(attributes, sizeof attributes, "dimensions={%s}, to_apply=%s_%s", folded, combine[c],
+             dtype_spelling(t));
     hlo_inst *row = make(g, what, x, init, NULL, attributes);
     for (int64_t n = random_in(&g->random, 0, 2); n > 0; n--)
-        row = make(g, n == 2 || t == DT_U8 ? "add" : "abs", row, n == 2 || t == DT_U8 ? row : NULL, NULL, NULL);
+        row = make(g, n == 2 || t == DT_U8 ? "add" : "abs", row, n == 2 || t == DT_U8 ? row : NULL,
+                   NULL, NULL);
     if (random_in(&g->random, 0, 2) == 0) { /* by way of another shape */
-        snprintf(what, sizeof what, "%s[1%s%s,1] reshape", dtype_spelling(t), kept ? "," : "", dims);
+        snprintf(what, sizeof what, "%s[1%s%s,1] reshape", dtype_spelling(t), kept ? "," : "",
+                 dims);
         row = make(g, what, row, NULL, NULL, NULL);
         snprintf(what, sizeof what, "%s[%s] reshape", dtype_spelling(t), dims);
         row = make(g, what, row, NULL, NULL, NULL);
@@ -156,8 +174,15 @@ static void add_operation(struct graph *g)
     switch (random_in(&g->random, 0, 8)) {
     case 7:
     case 8: keep(g, fold_and_repeat(g, x, t), t); break;
-    case 0: keep(g, make(g, t == DT_U8 ? "not" : one[random_in(&g->random, 0, 2)], x, NULL, NULL, NULL), t); break;
-    case 1: keep(g, make(g, "select", make(g, "compare", x, y, NULL, "direction=LT"), y, any(g, t), NULL), t); break;
+    case 0:
+        keep(g, make(g, t == DT_U8 ? "not" : one[random_in(&g->random, 0, 2)], x, NULL, NULL, NULL),
+             t);
+        break;
+    case 1:
+        keep(g,
+             make(g, "select", make(g, "compare", x, y, NULL, "direction=LT"), y, any(g, t), NULL),
+             t);
+        break;
     case 2: keep(g, make(g, "clamp", x, any(g, t), y, NULL), t); break;
     default: keep(g, make(g, two[random_in(&g->random, 0, 4)], x, y, NULL, NULL), t); break;
     }
@@ -170,13 +195,15 @@ static hlo_module *random_graph(struct graph *g)
     g->rank = (int)random_in(&g->random, 1, 3);
     int used = 0;
     for (int d = 0; d < g->rank; d++) {
-        g->at[d] = random_in(&g->random, d == 0 ? 1 : 0, 8) == 0 ? 0
-                                                                 : random_in(&g->random, 1,
-                                                                             g->rank == 1 ? (g->large ? 300000 : 5000)
-                                                                             : d == 0     ? (g->large ? 400 : 40)
-                                                                             : g->large   ? 600 / g->rank
-                                                                                          : 90);
-        used += snprintf(g->dims + used, sizeof g->dims - (size_t)used, "%s%" PRId64, d ? "," : "", g->at[d]);
+        g->at[d] = random_in(&g->random, d == 0 ? 1 : 0, 8) == 0
+                       ? 0
+                       : random_in(&g->random, 1,
+                                   g->rank == 1 ? (g->large ? 300000 : 5000)
+                                   : d == 0     ? (g->large ? 400 : 40)
+                                   : g->large   ? 600 / g->rank
+                                                : 90);
+        used += snprintf(g->dims + used, sizeof g->dims - (size_t)used, "%s%" PRId64, d ? "," : "",
+                         g->at[d]);
     }
     for (int64_t k = random_in(&g->random, 1, 5); k > 0; k--)
         add_param(g);
@@ -209,8 +236,8 @@ static hlo_literal *run(const struct graph *g, const hlo_module *module, bool pl
 static void expect_same(int seed, const char *what, const hlo_literal *a, const hlo_literal *b)
 {
     hlo_text why = {0};
-    ck_assert_msg(hlo_literal_compare(a, b, &HLO_WITH(hlo_tolerance, .bits = true), &why), "graph %d, %s: %s", seed, what,
-                  why.data);
+    ck_assert_msg(hlo_literal_compare(a, b, &HLO_WITH(hlo_tolerance, .bits = true), &why),
+                  "graph %d, %s: %s", seed, what, why.data);
     hlo_text_free(&why);
 }
 
@@ -233,7 +260,8 @@ END_TEST
 START_TEST(threads_give_the_same_bits)
 {
     for (int seed = 0; seed < LARGE_GRAPHS; seed++) {
-        struct graph g = {.random = {(uint64_t)(seed + GRAPHS), 0, 0}, .m = hlo_messages_new(), .large = true};
+        struct graph g = {
+            .random = {(uint64_t)(seed + GRAPHS), 0, 0}, .m = hlo_messages_new(), .large = true};
         hlo_module *module = random_graph(&g);
         ck_assert_msg(module && hlo_verify(module, g.m), "graph %d", seed);
         hlo_literal *one = run(&g, module, false, 1);
@@ -275,8 +303,9 @@ START_TEST(rounded_operations_are_rounded)
             kern_find_convert(DT_F32, narrow[t])(want, &to_widen, N);
             kern_tiles()->rounded(opcodes[op], narrow[t])(got, args, N);
             for (int k = 0; k < N; k++)
-                ck_assert_msg(memcmp(&got[k], &want[k], sizeof *got) == 0, "%s of %a, %a: %a, not %a",
-                              op ? opcodes[op] : "rounding", (double)x[0][k], (double)x[1][k], (double)got[k], (double)want[k]);
+                ck_assert_msg(memcmp(&got[k], &want[k], sizeof *got) == 0,
+                              "%s of %a, %a: %a, not %a", op ? opcodes[op] : "rounding",
+                              (double)x[0][k], (double)x[1][k], (double)got[k], (double)want[k]);
             kern_tile_fn *shorten = kern_tiles()->shorten(narrow[t]);
             if (!shorten)
                 continue;
@@ -300,8 +329,10 @@ static bool is_same_result(uint16_t got, uint16_t want, uint16_t x, uint16_t y)
     return got == want || (is_nan(x) && is_nan(y) && (got & 0x7fff) == 0x7fc0);
 }
 
-/* What `op` gives, as elementwise ops do it, and as it is done with one operand that is `single`, or none. */
-static void expect_direct(const char *op, unsigned single, const uint16_t *x, const uint16_t *y, int64_t n)
+/* What `op` gives, as elementwise ops do it, and as it is done with one operand that is `single`,
+ * or none. */
+static void expect_direct(const char *op, unsigned single, const uint16_t *x, const uint16_t *y,
+                          int64_t n)
 {
     static uint16_t repeated[CODES], want[CODES], got[CODES];
     const void *args[] = {x, y}, *full[] = {x, y};
@@ -315,8 +346,9 @@ static void expect_direct(const char *op, unsigned single, const uint16_t *x, co
     direct(got, args, n);
     for (int64_t k = 0; k < n; k++) {
         const uint16_t a = ((const uint16_t *)full[0])[k], b = ((const uint16_t *)full[1])[k];
-        ck_assert_msg(is_same_result(got[k], want[k], a, b), "%s of %04x, %04x, single %u, at %d: %04x, not %04x", op, a, b,
-                      single, (int)k, got[k], want[k]);
+        ck_assert_msg(is_same_result(got[k], want[k], a, b),
+                      "%s of %04x, %04x, single %u, at %d: %04x, not %04x", op, a, b, single,
+                      (int)k, got[k], want[k]);
     }
 }
 
@@ -340,12 +372,16 @@ END_TEST
 /* Numbers of some size, or sizes, a few of them of any. */
 static void make_codes(struct random *r, uint16_t *codes, int64_t n)
 {
-    const int64_t sizes = random_in(r, 0, 3) > 0 ? 5 : random_in(r, 10, 20); /* sums may have to be rounded */
-    const int64_t odd = random_in(r, 0, 3) == 0 ? random_in(r, 1, 200) : n + 1, size = random_in(r, 0, 250);
+    const int64_t sizes =
+        random_in(r, 0, 3) > 0 ? 5 : random_in(r, 10, 20); /* sums may have to be rounded */
+    const int64_t odd = random_in(r, 0, 3) == 0 ? random_in(r, 1, 200) : n + 1,
+                  size = random_in(r, 0, 250);
     for (int64_t k = 0; k < n; k++) {
         const uint64_t bits = random_bits(r);
-        codes[k] =
-            (uint16_t)(k % odd == odd / 2 ? bits : (bits & 0x807f) | (uint64_t)min_i64(size + random_in(r, 0, sizes), 255) << 7);
+        codes[k] = (uint16_t)(k % odd == odd / 2
+                                  ? bits
+                                  : (bits & 0x807f) |
+                                        (uint64_t)min_i64(size + random_in(r, 0, sizes), 255) << 7);
         if (random_in(r, 0, 20) == 0)
             codes[k] &= 0x8000;
     }
@@ -404,8 +440,10 @@ START_TEST(sums_of_bf16_are_those_of_32_lanes)
         struct view in, out;
         view_dense(&in, DT_BF16, 1, &n, (char *)x);
         view_dense(&out, DT_F64, 0, NULL, (char *)&got);
-        ck_assert(kern_reduce(NULL, 1, &out, &in, (const void *const[]){&init}, &acc, (bool[]){true}, &body));
-        ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want), "%d: %a, not %a", (int)n, got, want);
+        ck_assert(kern_reduce(NULL, 1, &out, &in, (const void *const[]){&init}, &acc,
+                              (bool[]){true}, &body));
+        ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want),
+                      "%d: %a, not %a", (int)n, got, want);
     }
 }
 END_TEST
@@ -417,11 +455,13 @@ START_TEST(sums_of_squares_are_those_of_an_array_of_them)
     struct random r = {.state = 5};
     double (*sum)(const uint16_t *x, int64_t n) = tile_set()->find_squares();
     for (int k = 0; k < 5000 && sum; k++) {
-        const int64_t n = k % 2 ? random_in(&r, 1, KERN_TILE) : random_in(&r, 1, KERN_TILE / 32) * 32;
+        const int64_t n =
+            k % 2 ? random_in(&r, 1, KERN_TILE) : random_in(&r, 1, KERN_TILE / 32) * 32;
         make_codes(&r, x, n);
         kern_find_elementwise("multiply", DT_BF16)(squares, (const void *const[]){x, x}, n);
         const double got = sum(x, n), want = sum_of(squares, n);
-        ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want), "%d: %a, not %a", (int)n, got, want);
+        ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want),
+                      "%d: %a, not %a", (int)n, got, want);
     }
 }
 END_TEST

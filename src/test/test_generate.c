@@ -1,6 +1,6 @@
 /*
- * Properties of random modules of all operations: the verifier accepts them; they print as they were
- * read; fast, plain and traced runs agree; and several threads give what one does.
+ * Properties of random modules of all operations: the verifier accepts them; they print as they
+ * were read; fast, plain and traced runs agree; and several threads give what one does.
  *
  * `test_generate COUNT [FIRST]` tests COUNT modules, from seed FIRST on (1), instead of the number
  * that a build has time for.
@@ -37,7 +37,8 @@ START_TEST(prints_as_it_was_read)
         print_of(buf_view(&text), &once); /* computations may still change places */
         print_of(buf_view(&once), &twice);
         print_of(buf_view(&twice), &thrice);
-        ck_assert_msg(once.size == twice.size && str_eq(buf_view(&twice), buf_view(&thrice)), "seed %d", (int)seed);
+        ck_assert_msg(once.size == twice.size && str_eq(buf_view(&twice), buf_view(&thrice)),
+                      "seed %d", (int)seed);
         buf_free(&text);
         buf_free(&once);
         buf_free(&twice);
@@ -53,7 +54,8 @@ START_TEST(fast_is_plain_is_traced)
         struct buf text = {0}, why = {0};
         generate_of_seed(&text, seed);
         enum twice outcome = run_all_ways(buf_view(&text), seed, &why);
-        ck_assert_msg(outcome == TWICE_AGREES || outcome == TWICE_STOPPED, "seed %d: %.3000s", (int)seed, why.data);
+        ck_assert_msg(outcome == TWICE_AGREES || outcome == TWICE_STOPPED, "seed %d: %.3000s",
+                      (int)seed, why.data);
         ran += outcome == TWICE_AGREES;
         buf_free(&text);
         buf_free(&why);
@@ -69,7 +71,8 @@ START_TEST(several_threads_are_one)
         struct buf text = {0}, why = {0};
         generate_large_of_seed(&text, seed);
         enum twice outcome = run_by_teams(buf_view(&text), seed, &why);
-        ck_assert_msg(outcome != TWICE_DIFFERS && outcome != TWICE_REJECTED, "large seed %d: %.3000s", (int)seed, why.data);
+        ck_assert_msg(outcome != TWICE_DIFFERS && outcome != TWICE_REJECTED,
+                      "large seed %d: %.3000s", (int)seed, why.data);
         ran += outcome == TWICE_AGREES;
         buf_free(&text);
         buf_free(&why);

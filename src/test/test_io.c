@@ -1,5 +1,6 @@
 /*
- * Tests of io: all kinds of .npy headers, stored and deflated archives, archives with false sizes and offsets.
+ * Tests of io: all kinds of .npy headers, stored and deflated archives, archives with false sizes
+ * and offsets.
  */
 #include "io/io.h"
 
@@ -60,14 +61,17 @@ START_TEST(versions_1_to_3)
     float v[] = {1, 2, 3};
     for (int version = 1; version <= 3; version++) {
         struct literal *l =
-            decode(npy(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL);
+            decode(npy(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v,
+                       sizeof v),
+                   NULL);
         ck_assert_ptr_nonnull(l);
         ck_assert_int_eq(l->shape->dtype, DT_F32);
         ck_assert_int_eq(l->shape->dims[0], 3);
         ck_assert_mem_eq(l->data, v, sizeof v);
         literal_free_data(l);
     }
-    ck_assert_ptr_null(decode(npy(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL));
+    ck_assert_ptr_null(decode(
+        npy(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL));
     expect_error(MSG_NPY_MALFORMED, "version");
 }
 END_TEST
@@ -75,7 +79,9 @@ END_TEST
 START_TEST(fortran_order_is_turned)
 {
     int32_t columns[] = {1, 4, 2, 5, 3, 6}, rows[] = {1, 2, 3, 4, 5, 6};
-    struct literal *l = decode(npy(1, "{'shape': (2, 3), 'fortran_order': True, 'descr': '<i4'}", columns, sizeof columns), NULL);
+    struct literal *l = decode(
+        npy(1, "{'shape': (2, 3), 'fortran_order': True, 'descr': '<i4'}", columns, sizeof columns),
+        NULL);
     ck_assert_ptr_nonnull(l);
     ck_assert_mem_eq(l->data, rows, sizeof rows);
     literal_free_data(l);
@@ -86,7 +92,8 @@ START_TEST(big_endian_is_swapped)
 {
     unsigned char bytes[] = {0x3f, 0x80, 0, 0, 0x40, 0, 0, 0};
     struct c64 wanted = {1, 2};
-    struct literal *l = decode(npy(1, "{'descr': '>c8', 'fortran_order': False, 'shape': ()}", bytes, sizeof bytes), NULL);
+    struct literal *l = decode(
+        npy(1, "{'descr': '>c8', 'fortran_order': False, 'shape': ()}", bytes, sizeof bytes), NULL);
     ck_assert_ptr_nonnull(l);
     ck_assert_int_eq(l->shape->rank, 0);
     ck_assert_mem_eq(l->data, &wanted, sizeof wanted);
@@ -100,14 +107,17 @@ START_TEST(raw_bits_take_the_wanted_type)
     const struct shape *bf16 = shape_array(&arena, DT_BF16, 1, (int64_t[]){2}, NULL, NULL);
     static const char *const descrs[] = {"<V2", "|V2", "<u2", "bfloat16"};
     for (size_t i = 0; i < COUNT_OF(descrs); i++) {
-        struct str dict = arena_printf(&arena, "{'descr': '%s', 'fortran_order': False, 'shape': (2,)}", descrs[i]);
+        struct str dict = arena_printf(
+            &arena, "{'descr': '%s', 'fortran_order': False, 'shape': (2,)}", descrs[i]);
         struct literal *l = decode(npy(1, dict.ptr, bits, sizeof bits), bf16);
         ck_assert_ptr_nonnull(l);
         ck_assert_int_eq(l->shape->dtype, DT_BF16);
         ck_assert_mem_eq(l->data, bits, sizeof bits);
         literal_free_data(l);
     }
-    ck_assert_ptr_null(decode(npy(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", bits, sizeof bits), bf16));
+    ck_assert_ptr_null(
+        decode(npy(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", bits, sizeof bits),
+               bf16));
     expect_error(MSG_ARRAY_MISMATCH, "array is f16[2], but it expects bf16[2]");
 }
 END_TEST
@@ -118,16 +128,18 @@ START_TEST(narrow_types_get_one_form)
     signed char signed_values[] = {-1, -1, 7, -8};
     unsigned char unsigned_values[] = {15, 15, 7, 8};
     const int64_t dims[] = {4};
-    struct literal *l = decode(npy(1, "{'descr': '|V1', 'fortran_order': False, 'shape': (4,)}", nibbles, 4),
-                               shape_array(&arena, DT_S4, 1, dims, NULL, NULL));
+    struct literal *l =
+        decode(npy(1, "{'descr': '|V1', 'fortran_order': False, 'shape': (4,)}", nibbles, 4),
+               shape_array(&arena, DT_S4, 1, dims, NULL, NULL));
     ck_assert_mem_eq(l->data, signed_values, 4);
     literal_free_data(l);
     l = decode(npy(1, "{'descr': '|V1', 'fortran_order': False, 'shape': (4,)}", nibbles, 4),
                shape_array(&arena, DT_U4, 1, dims, NULL, NULL));
     ck_assert_mem_eq(l->data, unsigned_values, 4);
     literal_free_data(l);
-    ck_assert_ptr_null(decode(npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", nibbles, 4),
-                              shape_array(&arena, DT_U4, 1, dims, NULL, NULL)));
+    ck_assert_ptr_null(
+        decode(npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", nibbles, 4),
+               shape_array(&arena, DT_U4, 1, dims, NULL, NULL)));
     expect_error(MSG_ARRAY_RANGE, "value 255 is out of range for u4");
 }
 END_TEST
@@ -163,7 +175,8 @@ START_TEST(every_prefix_is_refused)
     float v[2] = {1, 2};
     struct buf b = npy(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", v, sizeof v);
     for (size_t n = 0; n < b.size; n++)
-        ck_assert_ptr_null(io_npy_decode(&ds, &arena, (struct str){b.data, n}, NULL, NULL, STR("it")));
+        ck_assert_ptr_null(
+            io_npy_decode(&ds, &arena, (struct str){b.data, n}, NULL, NULL, STR("it")));
     buf_free(&b);
 }
 END_TEST
@@ -172,10 +185,13 @@ START_TEST(sizes_zero_and_scalars)
 {
     double v = 2.5;
     struct literal *l =
-        decode(npy(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (0, 4611686018427387904)}", NULL, 0), NULL);
+        decode(npy(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (0, 4611686018427387904)}",
+                   NULL, 0),
+               NULL);
     ck_assert_ptr_nonnull(l);
     literal_free_data(l);
-    l = decode(npy(1, "{'descr': '=f8', 'fortran_order': True, 'shape': ( ), }", &v, sizeof v), NULL);
+    l = decode(npy(1, "{'descr': '=f8', 'fortran_order': True, 'shape': ( ), }", &v, sizeof v),
+               NULL);
     ck_assert_ptr_nonnull(l);
     ck_assert_double_eq(*(double *)l->data, 2.5);
     literal_free_data(l);
@@ -187,8 +203,10 @@ END_TEST
 static struct str put_deflated(const char *data, size_t size)
 {
     char *out = arena_alloc(&arena, size + 64);
-    z_stream z = {
-        .next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size, .next_out = (Bytef *)out, .avail_out = (uInt)size + 64};
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)data,
+                  .avail_in = (uInt)size,
+                  .next_out = (Bytef *)out,
+                  .avail_out = (uInt)size + 64};
     deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
     deflate(&z, Z_FINISH);
     struct str s = {out, z.total_out};
@@ -202,16 +220,22 @@ static struct buf archive(const char *name, struct str content, bool deflated, i
     struct str packed = deflated ? put_deflated(content.ptr, content.len) : content;
     uint32_t crc = (uint32_t)crc32(0, (const Bytef *)content.ptr, (uInt)content.len);
     struct buf b = {0};
-    put_le(&b, 0x04034b50, 4), put_le(&b, 20, 2), put_le(&b, 0, 2), put_le(&b, deflated ? 8 : 0, 2), put_le(&b, 0, 4);
-    put_le(&b, crc, 4), put_le(&b, packed.len, 4), put_le(&b, content.len, 4), put_le(&b, strlen(name), 2), put_le(&b, 3, 2);
+    put_le(&b, 0x04034b50, 4), put_le(&b, 20, 2), put_le(&b, 0, 2), put_le(&b, deflated ? 8 : 0, 2),
+        put_le(&b, 0, 4);
+    put_le(&b, crc, 4), put_le(&b, packed.len, 4), put_le(&b, content.len, 4),
+        put_le(&b, strlen(name), 2), put_le(&b, 3, 2);
     buf_puts(&b, name), buf_puts(&b, "xyz"), buf_str(&b, packed);
     size_t at = b.size;
-    put_le(&b, 0x02014b50, 4), put_le(&b, 20, 2), put_le(&b, 20, 2), put_le(&b, 0, 2), put_le(&b, deflated ? 8 : 0, 2);
-    put_le(&b, 0, 4), put_le(&b, crc, 4), put_le(&b, packed.len, 4), put_le(&b, content.len + (uint64_t)lie, 4);
-    put_le(&b, strlen(name), 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 4);
+    put_le(&b, 0x02014b50, 4), put_le(&b, 20, 2), put_le(&b, 20, 2), put_le(&b, 0, 2),
+        put_le(&b, deflated ? 8 : 0, 2);
+    put_le(&b, 0, 4), put_le(&b, crc, 4), put_le(&b, packed.len, 4),
+        put_le(&b, content.len + (uint64_t)lie, 4);
+    put_le(&b, strlen(name), 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2),
+        put_le(&b, 0, 2), put_le(&b, 0, 4);
     put_le(&b, 0, 4), buf_puts(&b, name);
     size_t size = b.size - at;
-    put_le(&b, 0x06054b50, 4), put_le(&b, 0, 4), put_le(&b, 1, 2), put_le(&b, 1, 2), put_le(&b, size, 4), put_le(&b, at, 4);
+    put_le(&b, 0x06054b50, 4), put_le(&b, 0, 4), put_le(&b, 1, 2), put_le(&b, 1, 2),
+        put_le(&b, size, 4), put_le(&b, at, 4);
     put_le(&b, 0, 2);
     return b;
 }
@@ -225,7 +249,9 @@ static struct buf some_npy(void)
 static struct literal *first_of(struct str bytes)
 {
     struct npz z;
-    return io_npz_open(&ds, &arena, bytes, &z) ? io_npz_get(&ds, &arena, &z, STR("arg0"), NULL, STR("it")) : NULL;
+    return io_npz_open(&ds, &arena, bytes, &z)
+               ? io_npz_get(&ds, &arena, &z, STR("arg0"), NULL, STR("it"))
+               : NULL;
 }
 
 START_TEST(stored_and_deflated)
@@ -306,7 +332,8 @@ static struct buf named_twice(const struct buf *b)
 
 START_TEST(members_share_no_bytes)
 {
-    struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0), twice = named_twice(&b);
+    struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0),
+               twice = named_twice(&b);
     ck_assert_ptr_null(first_of(buf_view(&twice)));
     ck_assert_msg(strstr(ds.first->text.ptr, "overlap") && strstr(ds.first->text.ptr, "'arg0'") &&
                       strstr(ds.first->text.ptr, "'arg1'"),
@@ -324,10 +351,13 @@ START_TEST(members_do_not_reach_into_the_directory)
     b.data[central + 20]++; /* its packed size */
     b.data[central + 24]++; /* and what it unpacks to */
     ck_assert_ptr_null(first_of(buf_view(&b)));
-    expect_error(MSG_NPZ_MALFORMED, "local header of a member not found"); /* seen with the local header, whose end is its own */
+    expect_error(MSG_NPZ_MALFORMED,
+                 "local header of a member not found"); /* seen with the local header, whose end is
+                                                           its own */
     b.data[central + 20] += 11;
     ck_assert_ptr_null(first_of(buf_view(&b)));
-    ck_assert_ptr_nonnull(strstr(ds.last->text.ptr, "'arg0' is not located before the central directory"));
+    ck_assert_ptr_nonnull(
+        strstr(ds.last->text.ptr, "'arg0' is not located before the central directory"));
     buf_free(&inner);
     buf_free(&b);
 }
@@ -344,7 +374,8 @@ START_TEST(a_member_is_called_the_same_in_both_places)
 }
 END_TEST
 
-/* What a member claims is what the header of its array says, and what is wanted: found before it is inflated. */
+/* What a member claims is what the header of its array says, and what is wanted: found before it is
+ * inflated. */
 START_TEST(a_member_is_as_long_as_its_shape_says)
 {
     struct buf inner = some_npy();
@@ -365,8 +396,9 @@ START_TEST(what_is_written_is_read)
     int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
     close(fd);
-    const struct shape *parts[] = {shape_array(&arena, DT_F8E4M3FN, 2, (int64_t[]){2, 2}, NULL, NULL),
-                                   shape_scalar(&arena, DT_PRED)};
+    const struct shape *parts[] = {
+        shape_array(&arena, DT_F8E4M3FN, 2, (int64_t[]){2, 2}, NULL, NULL),
+        shape_scalar(&arena, DT_PRED)};
     const struct shape *tuple = shape_tuple(&arena, 2, parts);
     struct literal *l = literal_new(&arena, tuple);
     memcpy(l->elements[0]->data, "\x01\x7f\x80\xff", 4);
@@ -390,21 +422,24 @@ END_TEST
 
 START_TEST(random_numbers_are_the_recipe_s)
 {
-    struct literal *l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_F32, 1, (int64_t[]){3}, NULL, NULL), 0, 1);
+    struct literal *l = io_random(&ds, &arena, STR(""),
+                                  shape_array(&arena, DT_F32, 1, (int64_t[]){3}, NULL, NULL), 0, 1);
     float wanted[] = {0x1.23fa98p-1f, 0x1.e4061p-1f, 0x1.62403cp-1f};
     ck_assert_mem_eq(l->data, wanted, sizeof wanted);
     literal_free_data(l);
-    l = io_random(&ds, &arena, STR("// peers: param=2 range=-3,9\n"), shape_array(&arena, DT_S32, 1, (int64_t[]){5}, NULL, NULL),
-                  2, 7);
+    l = io_random(&ds, &arena, STR("// peers: param=2 range=-3,9\n"),
+                  shape_array(&arena, DT_S32, 1, (int64_t[]){5}, NULL, NULL), 2, 7);
     int32_t integers[] = {5, 6, -1, 4, 2};
     ck_assert_mem_eq(l->data, integers, sizeof integers);
     literal_free_data(l);
     struct str hints = STR("// peers: param=1 range=0,3 eye=100\n//  peers: param=2 range=0,3\n");
-    l = io_random(&ds, &arena, hints, shape_array(&arena, DT_S32, 2, (int64_t[]){2, 2}, NULL, NULL), 1, 1);
+    l = io_random(&ds, &arena, hints, shape_array(&arena, DT_S32, 2, (int64_t[]){2, 2}, NULL, NULL),
+                  1, 1);
     int32_t eyed[] = {102, 0, 2, 102};
     ck_assert_mem_eq(l->data, eyed, sizeof eyed);
     literal_free_data(l);
-    l = io_random(&ds, &arena, hints, shape_array(&arena, DT_BF16, 1, (int64_t[]){2}, NULL, NULL), 2, 1);
+    l = io_random(&ds, &arena, hints, shape_array(&arena, DT_BF16, 1, (int64_t[]){2}, NULL, NULL),
+                  2, 1);
     uint16_t narrow[] = {16428, 16198};
     ck_assert_mem_eq(l->data, narrow, sizeof narrow);
     literal_free_data(l);
@@ -413,11 +448,13 @@ END_TEST
 
 START_TEST(random_wide_and_complex)
 {
-    struct literal *l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_C64, 1, (int64_t[]){1}, NULL, NULL), 2, 1);
+    struct literal *l = io_random(&ds, &arena, STR(""),
+                                  shape_array(&arena, DT_C64, 1, (int64_t[]){1}, NULL, NULL), 2, 1);
     uint32_t complex[] = {1061805374, 3203908484};
     ck_assert_mem_eq(l->data, complex, sizeof complex);
     literal_free_data(l);
-    l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_F64, 1, (int64_t[]){1}, NULL, NULL), 2, 1);
+    l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_F64, 1, (int64_t[]){1}, NULL, NULL),
+                  2, 1);
     uint64_t wide = 4605277686103640638;
     ck_assert_mem_eq(l->data, &wide, sizeof wide);
     literal_free_data(l);
@@ -483,7 +520,8 @@ START_TEST(random_numbers_of_every_type)
     for (enum dtype t = 0; t < DT_COUNT; t++)
         for (size_t k = 0; dtype_is_array(t) && k < COUNT_OF(ranges); k++) {
             struct literal *l =
-                io_random(&ds, &arena, str_of(ranges[k].hint), shape_array(&arena, t, 1, (int64_t[]){COUNT}, NULL, NULL), 1, 9);
+                io_random(&ds, &arena, str_of(ranges[k].hint),
+                          shape_array(&arena, t, 1, (int64_t[]){COUNT}, NULL, NULL), 1, 9);
             for (uint64_t i = 0; i < COUNT; i++) {
                 char wanted[16] = {0};
                 recipe_element(t, wanted, i, ranges[k].lo, ranges[k].hi, k > 0);

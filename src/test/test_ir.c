@@ -70,10 +70,12 @@ START_TEST(tuples_of_literals)
     struct arena a;
     arena_init(&a);
     int64_t dims[] = {3};
-    struct literal *parts[] = {literal_new(&a, shape_array(&a, DT_F32, 1, dims, NULL, NULL)), literal_tuple(&a, NULL, 0)};
+    struct literal *parts[] = {literal_new(&a, shape_array(&a, DT_F32, 1, dims, NULL, NULL)),
+                               literal_tuple(&a, NULL, 0)};
     struct literal *l = literal_tuple(&a, parts, 2);
     ck_assert_int_eq(l->shape->count, 2);
-    ck_assert(shape_equal(l->shape->elements[0], parts[0]->shape, 0) && shape_is_tuple(l->shape->elements[1]));
+    ck_assert(shape_equal(l->shape->elements[0], parts[0]->shape, 0) &&
+              shape_is_tuple(l->shape->elements[1]));
     ck_assert(l->elements[0] == parts[0] && l->elements[1] == parts[1]);
     parts[1] = NULL;
     ck_assert_ptr_null(literal_tuple(&a, parts, 2));
@@ -87,14 +89,16 @@ START_TEST(attributes_keep_their_order)
     struct module *m = module_new();
     struct computation *c = computation_new(m, STR("c"));
     struct inst *i = add(c, OP_GATHER, "g", 0);
-    static const enum attr_id ids[] = {A_METADATA,        A_SLICE_SIZES,      A_BACKEND_CONFIG,       A_OFFSET_DIMS,
-                                       A_START_INDEX_MAP, A_INDEX_VECTOR_DIM, A_COLLAPSED_SLICE_DIMS, A_CONTROL_PREDECESSORS};
+    static const enum attr_id ids[] = {
+        A_METADATA,        A_SLICE_SIZES,      A_BACKEND_CONFIG,       A_OFFSET_DIMS,
+        A_START_INDEX_MAP, A_INDEX_VECTOR_DIM, A_COLLAPSED_SLICE_DIMS, A_CONTROL_PREDECESSORS};
     for (size_t k = 0; k < COUNT_OF(ids); k++)
         inst_set_attr(m, i, ids[k], (union attr_value){.i = (int64_t)k}, (struct span){1, 2});
     inst_set_attr(m, i, A_INDEX_VECTOR_DIM, (union attr_value){.i = 50}, (struct span){3, 4});
     ck_assert_int_eq(i->attr_count, (int)COUNT_OF(ids));
-    static const enum attr_id expected[] = {A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_START_INDEX_MAP,      A_INDEX_VECTOR_DIM,
-                                            A_SLICE_SIZES, A_BACKEND_CONFIG,       A_CONTROL_PREDECESSORS, A_METADATA};
+    static const enum attr_id expected[] = {
+        A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_START_INDEX_MAP,      A_INDEX_VECTOR_DIM,
+        A_SLICE_SIZES, A_BACKEND_CONFIG,       A_CONTROL_PREDECESSORS, A_METADATA};
     for (size_t k = 0; k < COUNT_OF(expected); k++)
         ck_assert_int_eq(i->attrs[k].id, expected[k]);
     ck_assert_int_eq(inst_int(i, A_INDEX_VECTOR_DIM, -1), 50);
@@ -125,7 +129,8 @@ START_TEST(computations_are_finished)
     ck_assert(computation_finish(outer));
     ck_assert(outer->param_count == 2 && outer->params[0] == p0 && outer->params[1] == p1);
     ck_assert_ptr_eq(outer->root, p0);
-    ck_assert(m->computation_count == 2 && m->computations[0] == inner && m->computations[1] == outer);
+    ck_assert(m->computation_count == 2 && m->computations[0] == inner &&
+              m->computations[1] == outer);
     for (int i = 0; i < 100; i++)
         leaf(m, "more");
     for (int i = 0; i < m->computation_count; i++)
@@ -182,8 +187,10 @@ END_TEST
 START_TEST(computations_in_printing_order)
 {
     struct module *m = module_new();
-    struct computation *cond = leaf(m, "cond"), *body = leaf(m, "body"), *select = leaf(m, "select");
-    struct computation *fused = leaf(m, "fused"), *shared = leaf(m, "shared"), *alone = leaf(m, "alone");
+    struct computation *cond = leaf(m, "cond"), *body = leaf(m, "body"),
+                       *select = leaf(m, "select");
+    struct computation *fused = leaf(m, "fused"), *shared = leaf(m, "shared"),
+                       *alone = leaf(m, "alone");
     struct computation *mid = computation_new(m, STR("mid"));
     set_computation(add(mid, OP_CALL, "k", 0), A_TO_APPLY, shared);
     ck_assert(computation_finish(mid));
@@ -193,7 +200,8 @@ START_TEST(computations_in_printing_order)
     set_computation(loop, A_BODY, body);
     struct inst *cases = add(entry, OP_CONDITIONAL, "cases", 0);
     struct computation *branches[] = {mid, shared, select};
-    inst_set_attr(m, cases, A_BRANCH_COMPUTATIONS, (union attr_value){.computations = {3, branches}}, NO_SPAN);
+    inst_set_attr(m, cases, A_BRANCH_COMPUTATIONS,
+                  (union attr_value){.computations = {3, branches}}, NO_SPAN);
     set_computation(add(entry, OP_FUSION, "f", 0), A_CALLS, fused);
     struct inst *start = add(entry, OP_ASYNC_START, "s", 0);
     set_computation(start, A_CALLS, mid);
@@ -221,7 +229,8 @@ END_TEST
 
 START_TEST(legal_names)
 {
-    static const char *const legal[] = {"a", "_", "a.1", "a-b", "F32", "__xla_x", "tuple", "buffer", "b"};
+    static const char *const legal[] = {"a",       "_",     "a.1",    "a-b", "F32",
+                                        "__xla_x", "tuple", "buffer", "b"};
     static const char *const illegal[] = {"", "1a", ".a", "-a", "f32", "token", "__c", "a b", "a%"};
     for (size_t i = 0; i < COUNT_OF(legal); i++)
         ck_assert_msg(name_is_legal_inst(str_of(legal[i])), "%s", legal[i]);
@@ -270,7 +279,8 @@ START_TEST(unique_names)
     struct uniquifier *u = uniquifier_new(&a);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct str name = uniquifier_name(u, str_of(names[i][0]));
-        ck_assert_msg(str_is(name, names[i][1]), "%s: " STR_FMT ", not %s", names[i][0], STR_ARG(name), names[i][1]);
+        ck_assert_msg(str_is(name, names[i][1]), "%s: " STR_FMT ", not %s", names[i][0],
+                      STR_ARG(name), names[i][1]);
     }
     arena_free(&a);
 }
@@ -300,7 +310,14 @@ END_TEST
 START_TEST(far_numbers)
 {
     static const char *const names[] = {
-        "r.63", "r.64", "r.-1", "r.-64", "r.-65", "r.1000", "r.9223372036854775807", "r.-9223372036854775808",
+        "r.63",
+        "r.64",
+        "r.-1",
+        "r.-64",
+        "r.-65",
+        "r.1000",
+        "r.9223372036854775807",
+        "r.-9223372036854775808",
     };
     struct arena a;
     arena_init(&a);

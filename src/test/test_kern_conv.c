@@ -1,6 +1,6 @@
 /*
- * Tests of convolutions that are large enough to be divided into blocks: they must agree with the plain kernel for any
- * instruction set, and teams of any size must give the same bits.
+ * Tests of convolutions that are large enough to be divided into blocks: they must agree with the
+ * plain kernel for any instruction set, and teams of any size must give the same bits.
  */
 #include "check_quiet.h"
 
@@ -8,7 +8,8 @@
 #include "random_view.h"
 #include "teams.h"
 
-/* A convolution of up to two spatial dimensions; features lie innermost or outermost in each array. */
+/* A convolution of up to two spatial dimensions; features lie innermost or outermost in each array.
+ */
 struct large_conv {
     int64_t images, in[2], channels, features, window[2], stride, pad, base, dilation;
     int64_t feature_groups, batch_groups;
@@ -20,7 +21,8 @@ struct arrays {
     struct random_view in, kernel, out, want;
 };
 
-static void order_dims(bool features_last, int64_t first, int64_t second, const int64_t *space, int64_t *dims, int64_t *at)
+static void order_dims(bool features_last, int64_t first, int64_t second, const int64_t *space,
+                       int64_t *dims, int64_t *at)
 {
     const int f = features_last ? 3 : 1;
     at[0] = 0, at[1] = f, at[2] = features_last ? 1 : 2, at[3] = at[2] + 1;
@@ -30,7 +32,8 @@ static void order_dims(bool features_last, int64_t first, int64_t second, const 
 static struct random_view dense(struct random *r, enum dtype t, const int64_t *dims)
 {
     int64_t i[VIEW_MAX_RANK] = {0};
-    struct random_view v = {.block = calloc((size_t)(dims[0] * dims[1] * dims[2] * dims[3] + 1), dtype_bytes(t))};
+    struct random_view v = {
+        .block = calloc((size_t)(dims[0] * dims[1] * dims[2] * dims[3] + 1), dtype_bytes(t))};
     view_dense(&v.view, t, 4, dims, v.block);
     if (r && view_elements(&v.view) > 0)
         do
@@ -39,19 +42,25 @@ static struct random_view dense(struct random *r, enum dtype t, const int64_t *d
     return v;
 }
 
-static void make(struct arrays *a, const struct large_conv *s, const enum dtype *types, struct random *r)
+static void make(struct arrays *a, const struct large_conv *s, const enum dtype *types,
+                 struct random *r)
 {
     int64_t dims[4], at[4], outs[2];
     struct kern_conv_dims *d = &a->dims;
-    *d = (struct kern_conv_dims){.spatial_count = 2, .feature_groups = s->feature_groups, .batch_groups = s->batch_groups};
+    *d = (struct kern_conv_dims){
+        .spatial_count = 2, .feature_groups = s->feature_groups, .batch_groups = s->batch_groups};
     for (int k = 0; k < 2; k++) {
-        d->window[k] =
-            (struct kern_window_dim){s->window[k], s->stride, s->pad, s->pad + k, s->base, s->dilation, k == 1 && s->pad == 2};
-        const int64_t left = (s->in[k] - 1) * s->base + 1 + 2 * s->pad + k - (s->window[k] - 1) * s->dilation - 1;
+        d->window[k] = (struct kern_window_dim){s->window[k],         s->stride, s->pad,
+                                                s->pad + k,           s->base,   s->dilation,
+                                                k == 1 && s->pad == 2};
+        const int64_t left =
+            (s->in[k] - 1) * s->base + 1 + 2 * s->pad + k - (s->window[k] - 1) * s->dilation - 1;
         outs[k] = left < 0 ? 0 : left / s->stride + 1;
     }
-    order_dims(s->in_last, s->images * s->batch_groups, s->channels * s->feature_groups, s->in, dims, at);
-    d->input_batch = at[0], d->input_feature = at[1], d->input_spatial[0] = at[2], d->input_spatial[1] = at[3];
+    order_dims(s->in_last, s->images * s->batch_groups, s->channels * s->feature_groups, s->in,
+               dims, at);
+    d->input_batch = at[0], d->input_feature = at[1], d->input_spatial[0] = at[2],
+    d->input_spatial[1] = at[3];
     a->in = dense(r, types[0], dims);
     /* [f, z, y, x], or its reverse in memory */
     const int64_t kernel[4] = {s->features, s->channels, s->window[0], s->window[1]};
@@ -62,7 +71,8 @@ static void make(struct arrays *a, const struct large_conv *s, const enum dtype 
     for (int k = 0; k < 2; k++)
         d->kernel_spatial[k] = s->kernel_last ? k : 2 + k;
     order_dims(s->out_last, s->images, s->features, outs, dims, at);
-    d->output_batch = at[0], d->output_feature = at[1], d->output_spatial[0] = at[2], d->output_spatial[1] = at[3];
+    d->output_batch = at[0], d->output_feature = at[1], d->output_spatial[0] = at[2],
+    d->output_spatial[1] = at[3];
     a->out = dense(NULL, types[2], dims);
     a->want = dense(NULL, types[2], dims);
 }
@@ -92,11 +102,12 @@ static void check(const struct large_conv *s, const enum dtype *types, uint64_t 
             ck_assert(kern_conv(teams[k], &a.out.view, &a.in.view, &a.kernel.view, &a.dims));
             if (k == 0) {
                 memcpy(first, a.out.view.data, bytes);
-                ck_assert_msg(views_agree(&a.out.view, &a.want.view, rounding(types[2]), 4), "%s by %s, %s, seed %d",
-                              dtype_spelling(types[0]), dtype_spelling(types[1]), isas[i], (int)seed);
+                ck_assert_msg(views_agree(&a.out.view, &a.want.view, rounding(types[2]), 4),
+                              "%s by %s, %s, seed %d", dtype_spelling(types[0]),
+                              dtype_spelling(types[1]), isas[i], (int)seed);
             }
-            ck_assert_msg(memcmp(first, a.out.view.data, bytes) == 0, "%s, team of %d, seed %d", dtype_spelling(types[0]),
-                          team_sizes[k], (int)seed);
+            ck_assert_msg(memcmp(first, a.out.view.data, bytes) == 0, "%s, team of %d, seed %d",
+                          dtype_spelling(types[0]), team_sizes[k], (int)seed);
         }
         free(first);
     }
@@ -104,19 +115,22 @@ static void check(const struct large_conv *s, const enum dtype *types, uint64_t 
     let_go(&a);
 }
 
-static const enum dtype types[][3] = {{DT_F32, DT_F32, DT_F32},    {DT_BF16, DT_BF16, DT_BF16}, {DT_S8, DT_S8, DT_S32},
-                                      {DT_F64, DT_F64, DT_F64},    {DT_U8, DT_S8, DT_S32},      {DT_F16, DT_F16, DT_F32},
-                                      {DT_C64, DT_C64, DT_C64},    {DT_S32, DT_S32, DT_S32},    {DT_U8, DT_U8, DT_S16},
-                                      {DT_BF16, DT_BF16, DT_F32},  {DT_F32, DT_BF16, DT_F32},   {DT_S64, DT_S64, DT_S64},
-                                      {DT_C128, DT_C128, DT_C128}, {DT_PRED, DT_PRED, DT_PRED}, {DT_S4, DT_S8, DT_S8},
-                                      {DT_U32, DT_U32, DT_U32},    {DT_BF16, DT_BF16, DT_S64}};
+static const enum dtype types[][3] = {
+    {DT_F32, DT_F32, DT_F32},    {DT_BF16, DT_BF16, DT_BF16}, {DT_S8, DT_S8, DT_S32},
+    {DT_F64, DT_F64, DT_F64},    {DT_U8, DT_S8, DT_S32},      {DT_F16, DT_F16, DT_F32},
+    {DT_C64, DT_C64, DT_C64},    {DT_S32, DT_S32, DT_S32},    {DT_U8, DT_U8, DT_S16},
+    {DT_BF16, DT_BF16, DT_F32},  {DT_F32, DT_BF16, DT_F32},   {DT_S64, DT_S64, DT_S64},
+    {DT_C128, DT_C128, DT_C128}, {DT_PRED, DT_PRED, DT_PRED}, {DT_S4, DT_S8, DT_S8},
+    {DT_U32, DT_U32, DT_U32},    {DT_BF16, DT_BF16, DT_S64}};
 
 START_TEST(blocks_agree_with_plain)
 {
     start_teams();
     for (int seed = 0; seed < 96; seed++) {
         struct random r = {(uint64_t)seed};
-        struct large_conv s = {.images = random_in(&r, 1, 3), .stride = random_in(&r, 1, 2), .pad = random_in(&r, 0, 2)};
+        struct large_conv s = {.images = random_in(&r, 1, 3),
+                               .stride = random_in(&r, 1, 2),
+                               .pad = random_in(&r, 0, 2)};
         s.in[0] = random_in(&r, 1, 9);
         s.in[1] = random_in(&r, 1, 20);
         s.window[0] = random_in(&r, 1, 3);
@@ -140,7 +154,8 @@ START_TEST(blocks_agree_with_plain)
 }
 END_TEST
 
-/* Several blocks of the contracted index, of positions and of features; patches that are rows as they lie. */
+/* Several blocks of the contracted index, of positions and of features; patches that are rows as
+ * they lie. */
 START_TEST(large_ones_agree_with_plain)
 {
     static const struct large_conv shapes[] = {
@@ -170,7 +185,8 @@ END_TEST
 START_TEST(padding_takes_no_part)
 {
     for (int form = 0; form < 2; form++) {
-        const struct large_conv s = {1, {5, 6}, 20, 20, {3, 3}, 1, 1, 1, 1, 1, 1, form == 0, true, form == 0};
+        const struct large_conv s = {1, {5, 6}, 20, 20, {3, 3},    1,    1,
+                                     1, 1,      1,  1,  form == 0, true, form == 0};
         struct random r = {3};
         struct arrays a;
         make(&a, &s, types[0], &r);

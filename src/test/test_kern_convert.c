@@ -1,5 +1,6 @@
 /*
- * Tests of conversions, operations on bits, and tile kernels over views, by grammar/values.md: comments name its sections.
+ * Tests of conversions, operations on bits, and tile kernels over views, by grammar/values.md:
+ * comments name its sections.
  */
 #include "kern/kern.h"
 
@@ -28,11 +29,13 @@ static float f32_of(uint32_t u)
 static void convert(enum dtype to, void *out, enum dtype from, const void *x, int64_t n)
 {
     kern_tile_fn *fn = kern_find_convert(to, from);
-    ck_assert_msg(fn != NULL, "no conversion of %s to %s", dtype_spelling(from), dtype_spelling(to));
+    ck_assert_msg(fn != NULL, "no conversion of %s to %s", dtype_spelling(from),
+                  dtype_spelling(to));
     fn(out, &x, n);
 }
 
-/* One element in and out, as a number: integers must fit a double, of complex numbers the real part. */
+/* One element in and out, as a number: integers must fit a double, of complex numbers the real
+ * part. */
 static void put(enum dtype t, void *p, double v)
 {
     const int64_t i = dtype_is_float(t) || dtype_is_complex(t) ? 0
@@ -87,17 +90,20 @@ START_TEST(small_numbers_survive_every_pair)
             if (!dtype_is_array(from) || !dtype_is_array(to))
                 continue;
             const double one = from == DT_S1 ? -1 : 1; /* 1 does not fit */
-            const double want = to == DT_PRED                      ? 1
-                                : dtype_is_unsigned(to) && one < 0 ? ldexp(1, (int)dtype_bits(to)) - 1
-                                : to == DT_F8E8M0FNU && one < 0    ? NAN
-                                : to == DT_S1                      ? (dtype_is_integer(from) || from == DT_PRED ? -1 : 0)
-                                                                   : one;
-            ck_assert_msg(same(converted(to, from, one), want), "%s of %s 1 is %g", dtype_spelling(to), dtype_spelling(from),
-                          converted(to, from, one));
+            const double want = to == DT_PRED ? 1
+                                : dtype_is_unsigned(to) && one < 0
+                                    ? ldexp(1, (int)dtype_bits(to)) - 1
+                                : to == DT_F8E8M0FNU && one < 0 ? NAN
+                                : to == DT_S1 ? (dtype_is_integer(from) || from == DT_PRED ? -1 : 0)
+                                              : one;
+            ck_assert_msg(same(converted(to, from, one), want), "%s of %s 1 is %g",
+                          dtype_spelling(to), dtype_spelling(from), converted(to, from, one));
             if (from == DT_F8E8M0FNU) /* has no zero */
                 continue;
-            ck_assert_msg(same(converted(to, from, 0), to == DT_F8E8M0FNU ? NAN : to == DT_PRED && dtype_is_complex(from)),
-                          "%s of %s 0 is %g", dtype_spelling(to), dtype_spelling(from), converted(to, from, 0));
+            ck_assert_msg(same(converted(to, from, 0),
+                               to == DT_F8E8M0FNU ? NAN : to == DT_PRED && dtype_is_complex(from)),
+                          "%s of %s 0 is %g", dtype_spelling(to), dtype_spelling(from),
+                          converted(to, from, 0));
         }
     }
 }
@@ -217,19 +223,23 @@ START_TEST(values_of_the_tables)
 {
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         const double got = converted(values[i].to, values[i].from, values[i].x);
-        ck_assert_msg(same(got, values[i].want), "%s %.17g -> %s is %.17g, not %.17g", dtype_spelling(values[i].from),
-                      values[i].x, dtype_spelling(values[i].to), got, values[i].want);
+        ck_assert_msg(same(got, values[i].want), "%s %.17g -> %s is %.17g, not %.17g",
+                      dtype_spelling(values[i].from), values[i].x, dtype_spelling(values[i].to),
+                      got, values[i].want);
     }
 }
 END_TEST
 
-static const enum dtype narrow_types[] = {DT_F4E2M1FN,      DT_F6E2M3FN, DT_F6E3M2FN,   DT_F8E3M4, DT_F8E4M3,
-                                          DT_F8E4M3B11FNUZ, DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2, DT_F8E5M2FNUZ,
-                                          DT_F8E8M0FNU,     DT_F16,      DT_BF16};
+static const enum dtype narrow_types[] = {
+    DT_F4E2M1FN,      DT_F6E2M3FN, DT_F6E3M2FN,   DT_F8E3M4, DT_F8E4M3,
+    DT_F8E4M3B11FNUZ, DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2, DT_F8E5M2FNUZ,
+    DT_F8E8M0FNU,     DT_F16,      DT_BF16};
 
 static unsigned code_count(enum dtype t) /* an f6 has less codes than its 8 bits would hold */
 {
-    return t == DT_F8E8M0FNU ? 256 : 2u << (float_format(t)->exponent_bits + float_format(t)->mantissa_bits);
+    return t == DT_F8E8M0FNU
+               ? 256
+               : 2u << (float_format(t)->exponent_bits + float_format(t)->mantissa_bits);
 }
 
 static void check_encoding(enum dtype t, float x)
@@ -238,9 +248,10 @@ static void check_encoding(enum dtype t, float x)
     const double wide = (double)x;
     convert(t, &code, DT_F32, &x, 1);
     convert(t, &of_double, DT_F64, &wide, 1);
-    ck_assert_msg(code == float_encode(t, wide), "%s of %a is %04x, not %04x", dtype_spelling(t), wide, code,
-                  (unsigned)float_encode(t, wide));
-    ck_assert_msg(of_double == code, "%s of double %a is %04x, not %04x", dtype_spelling(t), wide, of_double, code);
+    ck_assert_msg(code == float_encode(t, wide), "%s of %a is %04x, not %04x", dtype_spelling(t),
+                  wide, code, (unsigned)float_encode(t, wide));
+    ck_assert_msg(of_double == code, "%s of double %a is %04x, not %04x", dtype_spelling(t), wide,
+                  of_double, code);
 }
 
 /* Every code of every narrow type there and back, and what rounds to it: the point halfway to the
@@ -254,7 +265,8 @@ START_TEST(narrow_floats_are_exhaustive)
             uint16_t code = (uint16_t)i, back = 0;
             float x;
             convert(DT_F32, &x, t, &code, 1);
-            ck_assert_msg(same((double)x, float_decode(t, code)), "%s %04x is %g", dtype_spelling(t), i, (double)x);
+            ck_assert_msg(same((double)x, float_decode(t, code)), "%s %04x is %g",
+                          dtype_spelling(t), i, (double)x);
             convert(t, &back, DT_F32, &x, 1);
             if (isnan(x)) {
                 ck_assert(float_code_is_nan(t, back));
@@ -267,7 +279,8 @@ START_TEST(narrow_floats_are_exhaustive)
             check_encoding(t, nextafterf(middle, (float)inf));
             check_encoding(t, nextafterf(middle, (float)-inf));
         }
-        const float extremes[] = {INFINITY, -INFINITY, 0, -0.0f, 0x1p-149f, -0x1p-149f, 0x1p127f, -0x1p127f, 0x1.fffffep127f};
+        const float extremes[] = {INFINITY,   -INFINITY, 0,         -0.0f,          0x1p-149f,
+                                  -0x1p-149f, 0x1p127f,  -0x1p127f, 0x1.fffffep127f};
         for (size_t i = 0; i < COUNT_OF(extremes); i++)
             check_encoding(t, extremes[i]);
         uint64_t seed = 1;
@@ -290,15 +303,18 @@ START_TEST(doubles_round_once) /* 2: to the types of 8 bits */
             if (!isfinite(a) || !isfinite(b))
                 continue;
             const double middle = a + (b - a) / 2,
-                         near[] = {nextafter(middle, inf), nextafter(middle, -inf), middle * (1 + 0x1p-30)};
+                         near[] = {nextafter(middle, inf), nextafter(middle, -inf),
+                                   middle * (1 + 0x1p-30)};
             for (size_t j = 0; j < COUNT_OF(near); j++) {
                 uint8_t code;
                 convert(t, &code, DT_F64, &near[j], 1);
-                ck_assert_msg(code == float_encode(t, near[j]), "%s of %a", dtype_spelling(t), near[j]);
+                ck_assert_msg(code == float_encode(t, near[j]), "%s of %a", dtype_spelling(t),
+                              near[j]);
             }
         }
         for (int i = 0; i < 5000; i++) {
-            const double x = ldexp((double)(int64_t)next_random(&seed), (int)(next_random(&seed) % 80) - 110);
+            const double x =
+                ldexp((double)(int64_t)next_random(&seed), (int)(next_random(&seed) % 80) - 110);
             uint8_t code;
             convert(t, &code, DT_F64, &x, 1);
             ck_assert_msg(code == float_encode(t, x), "%s of %a", dtype_spelling(t), x);
@@ -378,13 +394,17 @@ START_TEST(long_conversions)
     convert(DT_F8E4M3FN, code, DT_F64, x, N);
     convert(DT_C128, z, DT_F8E4M3FN, code, N);
     for (int i = 0; i < N; i++)
-        ck_assert(z[i].re == float_decode(DT_F8E4M3FN, float_encode(DT_F8E4M3FN, x[i])) && z[i].im == 0);
+        ck_assert(z[i].re == float_decode(DT_F8E4M3FN, float_encode(DT_F8E4M3FN, x[i])) &&
+                  z[i].im == 0);
 }
 END_TEST
 
 /* ---- bits ---- */
 
-static void whole(struct view *v, enum dtype t, int64_t n, void *data) { view_dense(v, t, 1, &n, data); }
+static void whole(struct view *v, enum dtype t, int64_t n, void *data)
+{
+    view_dense(v, t, 1, &n, data);
+}
 
 static uint32_t reduced(uint32_t x, int exponent, int mantissa)
 {
@@ -448,7 +468,8 @@ START_TEST(stochastic_convert) /* 8.2 */
 }
 END_TEST
 
-static void bitcast(enum dtype to, int64_t to_n, void *out, enum dtype from, int64_t from_n, void *x, bool splits)
+static void bitcast(enum dtype to, int64_t to_n, void *out, enum dtype from, int64_t from_n,
+                    void *x, bool splits)
 {
     struct view vx, vout;
     const int64_t wide = splits ? from_n : to_n, ratio = splits ? to_n / from_n : from_n / to_n;
@@ -482,7 +503,8 @@ START_TEST(bitcast_convert) /* 7.1 */
     struct c64 halves[2];
     struct c128 z = {1, 2};
     bitcast(DT_C64, 2, halves, DT_C128, 1, &z, true);
-    ck_assert(halves[0].re == 0 && halves[0].im == 1.875f && halves[1].re == 0 && halves[1].im == 2);
+    ck_assert(halves[0].re == 0 && halves[0].im == 1.875f && halves[1].re == 0 &&
+              halves[1].im == 2);
     z = (struct c128){0, 0};
     bitcast(DT_C128, 1, &z, DT_C64, 2, halves, false);
     ck_assert(z.re == 1 && z.im == 2);
@@ -509,8 +531,10 @@ END_TEST
 
 enum { ROOM = 1 << 15 };
 
-/* A view of random rank, dims as in `like` when given, its dimensions in any order, apart and turned. */
-static void random_view(struct view *v, enum dtype t, char *storage, const struct view *like, uint64_t *seed)
+/* A view of random rank, dims as in `like` when given, its dimensions in any order, apart and
+ * turned. */
+static void random_view(struct view *v, enum dtype t, char *storage, const struct view *like,
+                        uint64_t *seed)
 {
     int order[VIEW_MAX_RANK];
     v->dtype = t;
@@ -566,21 +590,25 @@ START_TEST(maps_reach_every_element)
                 random_view(&args[k], DT_F32, (char *)storage[k], &out, &seed);
         }
         const bool ternary = round % 3 == 0;
-        kern_map_tiles(NULL, kern_find_elementwise(ternary ? "clamp" : "subtract", DT_F32), &out, ternary ? 3 : 2, args);
+        kern_map_tiles(NULL, kern_find_elementwise(ternary ? "clamp" : "subtract", DT_F32), &out,
+                       ternary ? 3 : 2, args);
         int64_t index[VIEW_MAX_RANK] = {0};
         do {
-            const float a = at(&args[0], index), b = at(&args[1], index), c = ternary ? at(&args[2], index) : 0;
+            const float a = at(&args[0], index), b = at(&args[1], index),
+                        c = ternary ? at(&args[2], index) : 0;
             ck_assert(at(&out, index) == (ternary ? fminf(c, fmaxf(a, b)) : a - b));
         } while (index_next(out.rank, out.dims, index));
         if (round % 3 != 1)
             continue;
         struct view in_place = out; /* the result over an argument */
         float before = at(&out, index), other = at(&args[1], index);
-        kern_map_tiles(NULL, kern_find_elementwise("subtract", DT_F32), &in_place, 2, (const struct view[]){out, args[1]});
+        kern_map_tiles(NULL, kern_find_elementwise("subtract", DT_F32), &in_place, 2,
+                       (const struct view[]){out, args[1]});
         ck_assert(at(&out, index) == before - other);
         struct view pred = out; /* elements of different widths */
         view_dense(&pred, DT_PRED, out.rank, out.dims, preds);
-        kern_map_tiles(NULL, kern_find_compare(KERN_LT, false, DT_F32), &pred, 2, (const struct view[]){out, args[1]});
+        kern_map_tiles(NULL, kern_find_compare(KERN_LT, false, DT_F32), &pred, 2,
+                       (const struct view[]){out, args[1]});
         do
             ck_assert((*view_at(&pred, index) != 0) == (at(&out, index) < at(&args[1], index)));
         while (index_next(out.rank, out.dims, index));

@@ -1,5 +1,6 @@
 /*
- * Tests of the tile kernels of elementwise operations and comparisons, by grammar/values.md: comments name its sections.
+ * Tests of the tile kernels of elementwise operations and comparisons, by grammar/values.md:
+ * comments name its sections.
  */
 #include "kern/kern.h"
 #include "op/op.h"
@@ -11,14 +12,16 @@
 
 /* ---- calling kernels ---- */
 
-static void apply(const char *opcode, enum dtype t, void *out, const void *x, const void *y, const void *z, int64_t n)
+static void apply(const char *opcode, enum dtype t, void *out, const void *x, const void *y,
+                  const void *z, int64_t n)
 {
     kern_tile_fn *fn = kern_find_elementwise(opcode, t);
     ck_assert_msg(fn != NULL, "no kernel for %s of %s", opcode, dtype_spelling(t));
     fn(out, (const void *const[]){x, y, z}, n);
 }
 
-/* The same element many times over, so that vector loops and what is left behind them both see it. */
+/* The same element many times over, so that vector loops and what is left behind them both see it.
+ */
 static void apply_widely(const char *opcode, enum dtype t, void *out, const void *x, const void *y)
 {
     enum { N = 37 };
@@ -33,8 +36,8 @@ static void apply_widely(const char *opcode, enum dtype t, void *out, const void
     const double first = float_load(t, out);
     for (size_t i = 1; i < N; i++) {
         const double other = float_load(t, outs + i * size);
-        ck_assert_msg(isnan(first) ? isnan(other) : memcmp(&first, &other, sizeof first) == 0, "%s of %s: %g and %g", opcode,
-                      dtype_spelling(t), first, other);
+        ck_assert_msg(isnan(first) ? isnan(other) : memcmp(&first, &other, sizeof first) == 0,
+                      "%s of %s: %g and %g", opcode, dtype_spelling(t), first, other);
     }
 }
 
@@ -57,7 +60,9 @@ static int64_t load_int(enum dtype t, const void *p)
     switch (dtype_bytes(t)) {
     case 1: return dtype_is_signed(t) ? *(const int8_t *)p : *(const uint8_t *)p;
     case 2: return dtype_is_signed(t) ? *(const int16_t *)p : *(const uint16_t *)p;
-    case 4: return dtype_is_signed(t) ? (int64_t) * (const int32_t *)p : (int64_t) * (const uint32_t *)p;
+    case 4:
+        return dtype_is_signed(t) ? (int64_t) * (const int32_t *)p
+                                  : (int64_t) * (const uint32_t *)p;
     default: return *(const int64_t *)p;
     }
 }
@@ -80,17 +85,24 @@ static bool compare(enum kern_direction d, bool total, enum dtype t, const void 
     return out;
 }
 
-static bool same_f32(float a, float b) { return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0; }
-static bool same_f64(double a, double b) { return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0; }
-#define CHECK_FLOAT(expression, expected)                                                                                        \
-    do {                                                                                                                         \
-        const float got_ = (expression), want_ = (expected);                                                                     \
-        ck_assert_msg(same_f32(got_, want_), #expression " is %.9g, not %.9g", (double)got_, (double)want_);                     \
+static bool same_f32(float a, float b)
+{
+    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
+}
+static bool same_f64(double a, double b)
+{
+    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
+}
+#define CHECK_FLOAT(expression, expected)                                                          \
+    do {                                                                                           \
+        const float got_ = (expression), want_ = (expected);                                       \
+        ck_assert_msg(same_f32(got_, want_), #expression " is %.9g, not %.9g", (double)got_,       \
+                      (double)want_);                                                              \
     } while (0)
-#define CHECK_DOUBLE(expression, expected)                                                                                       \
-    do {                                                                                                                         \
-        const double got_ = (expression), want_ = (expected);                                                                    \
-        ck_assert_msg(same_f64(got_, want_), #expression " is %.17g, not %.17g", got_, want_);                                   \
+#define CHECK_DOUBLE(expression, expected)                                                         \
+    do {                                                                                           \
+        const double got_ = (expression), want_ = (expected);                                      \
+        ck_assert_msg(same_f64(got_, want_), #expression " is %.17g, not %.17g", got_, want_);     \
     } while (0)
 
 static const enum dtype integers[] = {DT_S1, DT_S2, DT_S4, DT_S8, DT_S16, DT_S32, DT_S64,
@@ -98,7 +110,8 @@ static const enum dtype integers[] = {DT_S1, DT_S2, DT_S4, DT_S8, DT_S16, DT_S32
 
 /* ---- every operation has a kernel for every type that the verifier lets through ---- */
 
-static bool defined(const char *op, enum dtype t) /* where the verifier is laxer than the language */
+static bool defined(const char *op,
+                    enum dtype t) /* where the verifier is laxer than the language */
 {
     if (strncmp(op, "shift", 5) == 0 || strcmp(op, "mulhi") == 0)
         return dtype_is_integer(t);
@@ -123,8 +136,8 @@ START_TEST(every_kernel_is_found)
             if (!dtype_is_array(t) || !(types & classes[dtype_class(t)]))
                 continue;
             kern_tile_fn *fn = kern_find_elementwise(op_table[op].spelling, t);
-            ck_assert_msg((fn != NULL) == defined(op_table[op].spelling, t), "%s of %s", op_table[op].spelling,
-                          dtype_spelling(t));
+            ck_assert_msg((fn != NULL) == defined(op_table[op].spelling, t), "%s of %s",
+                          op_table[op].spelling, dtype_spelling(t));
             found += fn != NULL;
         }
     }
@@ -142,7 +155,8 @@ END_TEST
 static int64_t wrap(enum dtype t, int64_t v)
 {
     const unsigned shift = 64 - dtype_bits(t);
-    return dtype_is_signed(t) ? (int64_t)((uint64_t)v << shift) >> shift : (int64_t)((uint64_t)v << shift >> shift);
+    return dtype_is_signed(t) ? (int64_t)((uint64_t)v << shift) >> shift
+                              : (int64_t)((uint64_t)v << shift >> shift);
 }
 
 static int64_t slow_power(enum dtype t, int64_t x, int64_t y)
@@ -215,7 +229,8 @@ static int64_t slow_unary(int op, enum dtype t, int64_t x)
     }
 }
 
-static const char *const unary_names[] = {"abs", "count-leading-zeros", "negate", "not", "popcnt", "sign"};
+static const char *const unary_names[] = {"abs", "count-leading-zeros", "negate", "not", "popcnt",
+                                          "sign"};
 
 /* All pairs of all types up to 8 bits. Sections 3, 4 and 7.5. */
 START_TEST(small_integers_are_exhaustive)
@@ -231,8 +246,9 @@ START_TEST(small_integers_are_exhaustive)
         for (int op = 0; op < (int)COUNT_OF(unary_names); op++) {
             apply(unary_names[op], t, out, x, NULL, NULL, n);
             for (int i = 0; i < n; i++)
-                ck_assert_msg(load_int(t, &out[i]) == wrap(t, slow_unary(op, t, load_int(t, &x[i]))), "%s %s(%" PRIi64 ")",
-                              dtype_spelling(t), unary_names[op], load_int(t, &x[i]));
+                ck_assert_msg(
+                    load_int(t, &out[i]) == wrap(t, slow_unary(op, t, load_int(t, &x[i]))),
+                    "%s %s(%" PRIi64 ")", dtype_spelling(t), unary_names[op], load_int(t, &x[i]));
         }
         for (int j = 0; j < n; j++) {
             memset(y, x[j], sizeof y);
@@ -241,8 +257,10 @@ START_TEST(small_integers_are_exhaustive)
                 for (int i = 0; i < n; i++) {
                     const int64_t a = load_int(t, &x[i]), b = load_int(t, &y[i]);
                     const int64_t want = wrap(t, slow_binary(op, t, a, b));
-                    ck_assert_msg(load_int(t, &out[i]) == want, "%s %s(%" PRIi64 ", %" PRIi64 ") is %" PRIi64 ", not %" PRIi64,
-                                  dtype_spelling(t), binary_names[op], a, b, load_int(t, &out[i]), want);
+                    ck_assert_msg(load_int(t, &out[i]) == want,
+                                  "%s %s(%" PRIi64 ", %" PRIi64 ") is %" PRIi64 ", not %" PRIi64,
+                                  dtype_spelling(t), binary_names[op], a, b, load_int(t, &out[i]),
+                                  want);
                 }
             }
         }
@@ -254,7 +272,8 @@ START_TEST(wide_integers)
 {
     for (size_t k = 0; k < COUNT_OF(integers); k++) {
         const enum dtype t = integers[k];
-        const int64_t all_ones = wrap(t, -1), least = wrap(t, (int64_t)((uint64_t)1 << (dtype_bits(t) - 1)));
+        const int64_t all_ones = wrap(t, -1),
+                      least = wrap(t, (int64_t)((uint64_t)1 << (dtype_bits(t) - 1)));
         ck_assert_int_eq(integer("divide", t, 0, 0), all_ones); /* 4.2 */
         ck_assert_int_eq(integer("divide", t, least, 0), all_ones);
         ck_assert_int_eq(integer("remainder", t, least, 0), least);                        /* 4.3 */
@@ -314,8 +333,9 @@ START_TEST(pred_is_logic) /* 4.1, 4.7 */
         const char *opcode;
         uint8_t want[4];
     } rows[] = {
-        {"add", {0, 1, 1, 1}},      {"and", {0, 0, 0, 1}}, {"maximum", {0, 1, 1, 1}}, {"minimum", {0, 0, 0, 1}},
-        {"multiply", {0, 0, 0, 1}}, {"not", {1, 1, 0, 0}}, {"or", {0, 1, 1, 1}},      {"xor", {0, 1, 1, 0}},
+        {"add", {0, 1, 1, 1}},     {"and", {0, 0, 0, 1}},      {"maximum", {0, 1, 1, 1}},
+        {"minimum", {0, 0, 0, 1}}, {"multiply", {0, 0, 0, 1}}, {"not", {1, 1, 0, 0}},
+        {"or", {0, 1, 1, 1}},      {"xor", {0, 1, 1, 0}},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         uint8_t out[4];
@@ -480,8 +500,9 @@ START_TEST(float_corners)
             float_store(types[k], y, corners[i].y);
             apply_widely(corners[i].opcode, types[k], out, x, y);
             const double got = float_load(types[k], out);
-            ck_assert_msg(same_f64(got, corners[i].want), "%s %s(%g, %g) is %g, not %g", dtype_spelling(types[k]),
-                          corners[i].opcode, corners[i].x, corners[i].y, got, corners[i].want);
+            ck_assert_msg(same_f64(got, corners[i].want), "%s %s(%g, %g) is %g, not %g",
+                          dtype_spelling(types[k]), corners[i].opcode, corners[i].x, corners[i].y,
+                          got, corners[i].want);
         }
     }
 }
@@ -505,13 +526,15 @@ START_TEST(float_values)
     CHECK_FLOAT(f32("remainder", 0x1p-149f, 0x1p-149f), 0);
     CHECK_DOUBLE(f64("log", 0x1p-1074, 0), -1074 * 0.693147180559945309417);
     ck_assert(fabsf(f32("logistic", -15, 0) - 3.0590222e-7f) < 1e-13f);
-    CHECK_FLOAT(f32("round-nearest-afz", 0x1.fffffep-2f, 0), 0); /* below a half, though x + 0.5 is not below 1 */
+    CHECK_FLOAT(f32("round-nearest-afz", 0x1.fffffep-2f, 0),
+                0); /* below a half, though x + 0.5 is not below 1 */
     CHECK_FLOAT(f32("round-nearest-afz", 4194304.5f, 0), 4194305);
     CHECK_FLOAT(f32("round-nearest-afz", 8388609, 0), 8388609);
     CHECK_FLOAT(f32("round-nearest-even", 4194304.5f, 0), 4194304);
     CHECK_DOUBLE(f64("round-nearest-afz", 0x1.fffffffffffffp-2, 0), 0);
     uint8_t finite[5];
-    apply("is-finite", DT_F32, finite, ((float[]){1, -0.0f, INFINITY, -INFINITY, NAN}), NULL, NULL, 5);
+    apply("is-finite", DT_F32, finite, ((float[]){1, -0.0f, INFINITY, -INFINITY, NAN}), NULL, NULL,
+          5);
     ck_assert_mem_eq(finite, ((uint8_t[]){1, 1, 0, 0, 0}), 5);
 }
 END_TEST
@@ -542,12 +565,15 @@ END_TEST
 
 /* ---- narrow floats ---- */
 
-static const enum dtype bytes[] = {DT_F4E2M1FN, DT_F6E2M3FN,   DT_F6E3M2FN, DT_F8E3M4,     DT_F8E4M3,   DT_F8E4M3B11FNUZ,
-                                   DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2,   DT_F8E5M2FNUZ, DT_F8E8M0FNU};
+static const enum dtype bytes[] = {DT_F4E2M1FN, DT_F6E2M3FN,      DT_F6E3M2FN, DT_F8E3M4,
+                                   DT_F8E4M3,   DT_F8E4M3B11FNUZ, DT_F8E4M3FN, DT_F8E4M3FNUZ,
+                                   DT_F8E5M2,   DT_F8E5M2FNUZ,    DT_F8E8M0FNU};
 
 static int code_count(enum dtype t) /* an f6 has less codes than its 8 bits would hold */
 {
-    return t == DT_F8E8M0FNU ? 256 : 2 << (float_format(t)->exponent_bits + float_format(t)->mantissa_bits);
+    return t == DT_F8E8M0FNU
+               ? 256
+               : 2 << (float_format(t)->exponent_bits + float_format(t)->mantissa_bits);
 }
 
 static bool same_code(enum dtype t, unsigned a, unsigned b)
@@ -580,8 +606,9 @@ START_TEST(byte_floats_are_exhaustive)
                                       : signbit(a)         ? b
                                                            : a};
                 for (int op = 0; op < 4; op++)
-                    ck_assert_msg(same_code(t, out[op][i], (unsigned)float_encode(t, (double)want[op])),
-                                  "%s op %d of %02x, %02x is %02x", dtype_spelling(t), op, i, j, out[op][i]);
+                    ck_assert_msg(
+                        same_code(t, out[op][i], (unsigned)float_encode(t, (double)want[op])),
+                        "%s op %d of %02x, %02x is %02x", dtype_spelling(t), op, i, j, out[op][i]);
             }
         }
     }
@@ -664,16 +691,19 @@ static struct c128 c128(const char *opcode, double a, double b, double c, double
     apply(opcode, DT_C128, &out, &x, &y, NULL, 1);
     struct c64 fx = {(float)a, (float)b}, fy = {(float)c, (float)d}, fout;
     apply(opcode, DT_C64, &fout, &fx, &fy, NULL, 1);
-    if (fmax(hypot(a, b), hypot(c, d)) < 1e37 && isfinite(out.re) && isfinite(out.im)) /* the two agree */
-        ck_assert_msg(hypot((double)fout.re - out.re, (double)fout.im - out.im) <= 2e-6 * (hypot(out.re, out.im) + 1e-30),
-                      "c64 %s(%g%+gi, %g%+gi) is %g%+gi", opcode, a, b, c, d, (double)fout.re, (double)fout.im);
+    if (fmax(hypot(a, b), hypot(c, d)) < 1e37 && isfinite(out.re) &&
+        isfinite(out.im)) /* the two agree */
+        ck_assert_msg(hypot((double)fout.re - out.re, (double)fout.im - out.im) <=
+                          2e-6 * (hypot(out.re, out.im) + 1e-30),
+                      "c64 %s(%g%+gi, %g%+gi) is %g%+gi", opcode, a, b, c, d, (double)fout.re,
+                      (double)fout.im);
     return out;
 }
-#define CHECK_COMPLEX(expression, real, imaginary)                                                                               \
-    do {                                                                                                                         \
-        const struct c128 got_ = (expression);                                                                                   \
-        ck_assert_msg(same_f64(got_.re, real) && same_f64(got_.im, imaginary), #expression " is %.17g%+.17gi", got_.re,          \
-                      got_.im);                                                                                                  \
+#define CHECK_COMPLEX(expression, real, imaginary)                                                 \
+    do {                                                                                           \
+        const struct c128 got_ = (expression);                                                     \
+        ck_assert_msg(same_f64(got_.re, real) && same_f64(got_.im, imaginary),                     \
+                      #expression " is %.17g%+.17gi", got_.re, got_.im);                           \
     } while (0)
 
 START_TEST(complex_arithmetic) /* 9 */
@@ -719,13 +749,16 @@ START_TEST(complex_functions) /* 9 */
     CHECK_FLOAT(size, (float)inf);
     const struct c128 i2 = c128("power", 1, 1, 2, 0); /* (1 + i)^2 = 2i */
     ck_assert(fabs(i2.re) < 1e-15 && fabs(i2.im - 2) < 1e-15);
-    const struct c128 tiny = c128("log-plus-one", 1e-20, 1e-20, 0, 0), grown = c128("exponential-minus-one", 1e-20, 1e-20, 0, 0);
+    const struct c128 tiny = c128("log-plus-one", 1e-20, 1e-20, 0, 0),
+                      grown = c128("exponential-minus-one", 1e-20, 1e-20, 0, 0);
     ck_assert(tiny.re == 1e-20 && tiny.im == 1e-20 && grown.re == 1e-20 && grown.im == 1e-20);
     const struct c128 quarter = c128("atan2", 1, 0, 1, 0); /* real arguments: the real function */
     ck_assert(fabs(quarter.re - M_PI / 4) < 1e-15 && fabs(quarter.im) < 1e-15);
-    static const char *const inverse[][2] = {{"sine", "asin"}, {"cosine", "acos"}, {"sinh", "asinh"}, {"tanh", "atanh"}};
+    static const char *const inverse[][2] = {
+        {"sine", "asin"}, {"cosine", "acos"}, {"sinh", "asinh"}, {"tanh", "atanh"}};
     for (size_t i = 0; i < COUNT_OF(inverse); i++) {
-        const struct c128 there = c128(inverse[i][1], 0.3, -0.4, 0, 0), back = c128(inverse[i][0], there.re, there.im, 0, 0);
+        const struct c128 there = c128(inverse[i][1], 0.3, -0.4, 0, 0),
+                          back = c128(inverse[i][0], there.re, there.im, 0, 0);
         ck_assert(hypot(back.re - 0.3, back.im + 0.4) < 1e-15);
     }
     struct c64 z;
@@ -743,7 +776,8 @@ START_TEST(partial_order) /* 5.1 */
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         for (size_t j = 0; j < COUNT_OF(values); j++) {
             const float a = values[i], b = values[j];
-            uint16_t ha = (uint16_t)float_encode(DT_F16, (double)a), hb = (uint16_t)float_encode(DT_F16, (double)b);
+            uint16_t ha = (uint16_t)float_encode(DT_F16, (double)a),
+                     hb = (uint16_t)float_encode(DT_F16, (double)b);
             const bool want[] = {[KERN_EQ] = a == b, [KERN_NE] = a != b, [KERN_GE] = a >= b,
                                  [KERN_GT] = a > b,  [KERN_LE] = a <= b, [KERN_LT] = a < b};
             for (int d = KERN_EQ; d <= KERN_LT; d++) {
@@ -771,7 +805,8 @@ static void check_ascending(enum dtype t, const void *codes, int n)
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             const void *a = p + (size_t)i * size, *b = p + (size_t)j * size;
-            ck_assert_msg(compare(KERN_LT, true, t, a, b) == (i < j), "%s %d < %d", dtype_spelling(t), i, j);
+            ck_assert_msg(compare(KERN_LT, true, t, a, b) == (i < j), "%s %d < %d",
+                          dtype_spelling(t), i, j);
             ck_assert(compare(KERN_LE, true, t, a, b) == (i <= j));
             ck_assert(compare(KERN_GT, true, t, a, b) == (i > j));
             ck_assert(compare(KERN_GE, true, t, a, b) == (i >= j));
@@ -784,13 +819,14 @@ static void check_ascending(enum dtype t, const void *codes, int n)
 START_TEST(total_order) /* 5.2 */
 {
     check_ascending(DT_F32,
-                    ((uint32_t[]){0xffc00001, 0xffc00000, 0xff800001, 0xff800000, 0xbf800000, 0x80000001, 0x80000000, 0, 1,
-                                  0x3f800000, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fc00001}),
+                    ((uint32_t[]){0xffc00001, 0xffc00000, 0xff800001, 0xff800000, 0xbf800000,
+                                  0x80000001, 0x80000000, 0, 1, 0x3f800000, 0x7f800000, 0x7f800001,
+                                  0x7fc00000, 0x7fc00001}),
                     14);
-    check_ascending(
-        DT_F64,
-        ((uint64_t[]){0xfff8000000000000, 0xfff0000000000000, 0x8000000000000000, 0, 1, 0x7ff0000000000000, 0x7ff8000000000000}),
-        7);
+    check_ascending(DT_F64,
+                    ((uint64_t[]){0xfff8000000000000, 0xfff0000000000000, 0x8000000000000000, 0, 1,
+                                  0x7ff0000000000000, 0x7ff8000000000000}),
+                    7);
     check_ascending(DT_BF16, ((uint16_t[]){0xffc0, 0xff80, 0x8000, 0, 0x7f80, 0x7fc0}), 6);
     check_ascending(DT_F16, ((uint16_t[]){0xfe00, 0xfc00, 0x8000, 0, 0x7c00, 0x7e00}), 6);
     uint8_t codes[256];

@@ -1,6 +1,7 @@
 /*
- * Tests of products in blocks, on every instruction set of the machine. Most numbers have exact sums, so that the fast kernel
- * must give what the plain one gives; for others, any number of threads must give the same bits.
+ * Tests of products in blocks, on every instruction set of the machine. Most numbers have exact
+ * sums, so that the fast kernel must give what the plain one gives; for others, any number of
+ * threads must give the same bits.
  */
 #include "check_quiet.h"
 
@@ -12,14 +13,27 @@
 
 static const char *const isas[] = {"baseline", "avx2", "avx512"};
 
-static const enum dtype types[][3] = {
-    {DT_F32, DT_F32, DT_F32},    {DT_F64, DT_F64, DT_F64},         {DT_C64, DT_C64, DT_C64},
-    {DT_C128, DT_C128, DT_C128}, {DT_BF16, DT_BF16, DT_F32},       {DT_BF16, DT_BF16, DT_BF16},
-    {DT_F16, DT_F16, DT_F16},    {DT_F8E4M3FN, DT_F8E5M2, DT_F32}, {DT_F8E8M0FNU, DT_F8E4M3FN, DT_F32},
-    {DT_F32, DT_BF16, DT_F32},   {DT_F16, DT_F32, DT_F64},         {DT_S8, DT_S8, DT_S32},
-    {DT_U8, DT_U8, DT_U8},       {DT_S8, DT_U8, DT_S16},           {DT_S4, DT_S4, DT_S32},
-    {DT_U8, DT_S8, DT_S64},      {DT_S16, DT_S16, DT_S16},         {DT_S32, DT_S32, DT_S32},
-    {DT_U64, DT_U64, DT_U64},    {DT_PRED, DT_PRED, DT_PRED},      {DT_S32, DT_S32, DT_F32}};
+static const enum dtype types[][3] = {{DT_F32, DT_F32, DT_F32},
+                                      {DT_F64, DT_F64, DT_F64},
+                                      {DT_C64, DT_C64, DT_C64},
+                                      {DT_C128, DT_C128, DT_C128},
+                                      {DT_BF16, DT_BF16, DT_F32},
+                                      {DT_BF16, DT_BF16, DT_BF16},
+                                      {DT_F16, DT_F16, DT_F16},
+                                      {DT_F8E4M3FN, DT_F8E5M2, DT_F32},
+                                      {DT_F8E8M0FNU, DT_F8E4M3FN, DT_F32},
+                                      {DT_F32, DT_BF16, DT_F32},
+                                      {DT_F16, DT_F32, DT_F64},
+                                      {DT_S8, DT_S8, DT_S32},
+                                      {DT_U8, DT_U8, DT_U8},
+                                      {DT_S8, DT_U8, DT_S16},
+                                      {DT_S4, DT_S4, DT_S32},
+                                      {DT_U8, DT_S8, DT_S64},
+                                      {DT_S16, DT_S16, DT_S16},
+                                      {DT_S32, DT_S32, DT_S32},
+                                      {DT_U64, DT_U64, DT_U64},
+                                      {DT_PRED, DT_PRED, DT_PRED},
+                                      {DT_S32, DT_S32, DT_F32}};
 
 /* lhs[m, k] by rhs[k, n], or one of them turned round. */
 struct matrices {
@@ -28,11 +42,13 @@ struct matrices {
     int64_t out_dims[2];
 };
 
-static void make_matrices(struct matrices *x, struct random *r, const enum dtype *t, int64_t m, int64_t n, int64_t k)
+static void make_matrices(struct matrices *x, struct random *r, const enum dtype *t, int64_t m,
+                          int64_t n, int64_t k)
 {
     const int64_t left = random_in(r, 0, 1), right = random_in(r, 0, 1);
     r->small = true;
-    x->dims = (struct kern_dot_dims){.contracting_count = 1, .lhs_contracting = {!left}, .rhs_contracting = {right}};
+    x->dims = (struct kern_dot_dims){
+        .contracting_count = 1, .lhs_contracting = {!left}, .rhs_contracting = {right}};
     x->lhs = random_array(r, t[0], 2, left ? (int64_t[]){k, m} : (int64_t[]){m, k});
     x->rhs = random_array(r, t[1], 2, right ? (int64_t[]){n, k} : (int64_t[]){k, n});
     x->out_dims[0] = m;
@@ -50,13 +66,15 @@ START_TEST(blocks_agree_with_plain)
         const enum dtype *t = types[(size_t)seed % COUNT_OF(types)];
         struct matrices x;
         const int64_t most = seed % 5 == 0 ? 9 : 36;
-        make_matrices(&x, &r, t, random_in(&r, seed % 31 == 0 ? 0 : 1, most), random_in(&r, seed % 37 == 0 ? 0 : 1, most * 4),
+        make_matrices(&x, &r, t, random_in(&r, seed % 31 == 0 ? 0 : 1, most),
+                      random_in(&r, seed % 37 == 0 ? 0 : 1, most * 4),
                       seed % 41 == 0 ? 0 : random_in(&r, 1, most));
-        struct random_view out = random_layout(&r, t[2], 2, x.out_dims), want = random_layout(&r, t[2], 2, x.out_dims);
+        struct random_view out = random_layout(&r, t[2], 2, x.out_dims),
+                           want = random_layout(&r, t[2], 2, x.out_dims);
         ck_assert(kern_dot(NULL, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
         ck_assert(plain_dot(NULL, &want.view, &x.lhs.view, &x.rhs.view, &x.dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s: %s by %s, seed %d", isas[_i],
-                      dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s: %s by %s, seed %d",
+                      isas[_i], dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
         free_matrices(&x);
         FREE_VIEWS(&out, &want);
     }
@@ -65,11 +83,14 @@ START_TEST(blocks_agree_with_plain)
 END_TEST
 
 /* Some results of a product that is too large for the plain kernel. */
-static void check_some(struct random *r, const struct matrices *x, const struct view *out, const char *what)
+static void check_some(struct random *r, const struct matrices *x, const struct view *out,
+                       const char *what)
 {
     for (int i = 0; i < 8; i++) {
-        const int64_t at[2] = {random_in(r, 0, out->dims[0] - 1), random_in(r, 0, out->dims[1] - 1)};
-        const int64_t left = !x->dims.lhs_contracting[0] ? 1 : 0, right = x->dims.rhs_contracting[0] ? 0 : 1;
+        const int64_t at[2] = {random_in(r, 0, out->dims[0] - 1),
+                               random_in(r, 0, out->dims[1] - 1)};
+        const int64_t left = !x->dims.lhs_contracting[0] ? 1 : 0,
+                      right = x->dims.rhs_contracting[0] ? 0 : 1;
         struct view row = x->lhs.view, column = x->rhs.view;
         row.data += at[0] * row.strides[left];
         row.dims[left] = 1;
@@ -85,7 +106,8 @@ static void check_some(struct random *r, const struct matrices *x, const struct 
         struct view want;
         view_dense(&want, out->dtype, 2, one.dims, room.bytes);
         ck_assert(plain_dot(NULL, &want, &row, &column, &x->dims));
-        ck_assert_msg(views_agree(&one, &want, EQUAL_NUMBERS, 0), "%s at %lld, %lld", what, (long long)at[0], (long long)at[1]);
+        ck_assert_msg(views_agree(&one, &want, EQUAL_NUMBERS, 0), "%s at %lld, %lld", what,
+                      (long long)at[0], (long long)at[1]);
     }
 }
 
@@ -121,7 +143,8 @@ static void fill_unevenly(struct random *r, const struct view *v)
         return;
     do
         for (size_t at = 0; at < dtype_bytes(v->dtype); at += dtype_bytes(part))
-            float_store(part, (char *)view_at(v, i) + at, (double)(int64_t)random_bits(r) * 0x1p-62);
+            float_store(part, (char *)view_at(v, i) + at,
+                        (double)(int64_t)random_bits(r) * 0x1p-62);
     while (index_next(v->rank, v->dims, i));
 }
 
@@ -143,8 +166,9 @@ START_TEST(threads_make_no_difference)
         for (int k = 0; k < TEAMS; k++) {
             ck_assert(kern_dot(teams[k], &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
             kern_copy(NULL, k == 0 ? &alone : &shared, &out.view);
-            ck_assert_msg(k == 0 || memcmp(alone.data, shared.data, bytes) == 0, "%s by %s, case %zu, %d threads",
-                          dtype_spelling(t[0]), dtype_spelling(t[1]), s, team_sizes[k]);
+            ck_assert_msg(k == 0 || memcmp(alone.data, shared.data, bytes) == 0,
+                          "%s by %s, case %zu, %d threads", dtype_spelling(t[0]),
+                          dtype_spelling(t[1]), s, team_sizes[k]);
         }
         free_matrices(&x);
         free(alone.data);
@@ -162,19 +186,23 @@ START_TEST(tensors_and_teams)
     for (int seed = 0; seed < 63; seed++) {
         struct random r = {(uint64_t)seed};
         const enum dtype *t = types[(size_t)seed % COUNT_OF(types)];
-        const int64_t b = random_in(&r, 1, 12), m = random_in(&r, 1, 2), n = random_in(&r, 1, 9), last = seed % 2 ? 70 : 7;
+        const int64_t b = random_in(&r, 1, 12), m = random_in(&r, 1, 2), n = random_in(&r, 1, 9),
+                      last = seed % 2 ? 70 : 7;
         const int64_t k = random_in(&r, 1, 9), l = seed % 3 ? 4 : 5;
-        struct kern_dot_dims dims = {
-            .batch_count = 1, .contracting_count = 2, .lhs_contracting = {1, 3}, .rhs_contracting = {2, 4}};
+        struct kern_dot_dims dims = {.batch_count = 1,
+                                     .contracting_count = 2,
+                                     .lhs_contracting = {1, 3},
+                                     .rhs_contracting = {2, 4}};
         r.small = true;
         struct random_view lhs = random_operand(&r, t[0], 5, (int64_t[]){b, k, m, l, 3});
         struct random_view rhs = random_operand(&r, t[1], 5, (int64_t[]){b, n, k, last, l});
         const int64_t out_dims[5] = {b, m, 3, n, last};
-        struct random_view out = random_layout(&r, t[2], 5, out_dims), want = random_layout(&r, t[2], 5, out_dims);
+        struct random_view out = random_layout(&r, t[2], 5, out_dims),
+                           want = random_layout(&r, t[2], 5, out_dims);
         ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
         ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s by %s, seed %d", dtype_spelling(t[0]),
-                      dtype_spelling(t[1]), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s by %s, seed %d",
+                      dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
         FREE_VIEWS(&lhs, &rhs, &out, &want);
     }
     team_free(team);
@@ -189,24 +217,31 @@ START_TEST(small_products_are_plain)
         struct random r = {(uint64_t)seed};
         const enum dtype t = seed % 2 ? DT_F32 : DT_F64;
         const int64_t b = seed % 4 == 3 ? 3000 : 1, most = b > 1 ? 4 : 30;
-        const int64_t m = random_in(&r, 1, 9), n = random_in(&r, 1, b > 1 ? 6 : 150), k = random_in(&r, 1, most);
-        struct kern_dot_dims dims = {.batch_count = 1, .contracting_count = 1, .lhs_contracting = {2}, .rhs_contracting = {1}};
+        const int64_t m = random_in(&r, 1, 9), n = random_in(&r, 1, b > 1 ? 6 : 150),
+                      k = random_in(&r, 1, most);
+        struct kern_dot_dims dims = {.batch_count = 1,
+                                     .contracting_count = 1,
+                                     .lhs_contracting = {2},
+                                     .rhs_contracting = {1}};
         if (seed % 4 < 2)
             dims = (struct kern_dot_dims){.contracting_count = 1, .lhs_contracting = {1}};
         const int skip = seed % 4 < 2;
         struct random_view lhs = random_array(&r, t, 3 - skip, (int64_t[]){b, m, k} + skip);
         const bool turned = seed % 8 >= 4; /* terms of the right side lie closest together */
         dims.rhs_contracting[0] += turned;
-        struct random_view rhs = random_array(&r, t, 3 - skip, (turned ? (int64_t[]){b, n, k} : (int64_t[]){b, k, n}) + skip);
+        struct random_view rhs = random_array(
+            &r, t, 3 - skip, (turned ? (int64_t[]){b, n, k} : (int64_t[]){b, k, n}) + skip);
         fill_unevenly(&r, &lhs.view);
         fill_unevenly(&r, &rhs.view);
         const int64_t out_dims[3] = {b, m, n};
         struct random_view out = random_layout(&r, t, 3 - skip, out_dims + skip),
                            want = random_layout(&r, t, 3 - skip, out_dims + skip);
-        const bool same = strncmp(kern_dot_choice(&out.view, &lhs.view, &rhs.view, &dims), "small", 5) == 0;
+        const bool same =
+            strncmp(kern_dot_choice(&out.view, &lhs.view, &rhs.view, &dims), "small", 5) == 0;
         ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
         ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, same ? 0 : 1e-5, 4), "%s, seed %d", dtype_spelling(t), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, same ? 0 : 1e-5, 4), "%s, seed %d",
+                      dtype_spelling(t), seed);
         FREE_VIEWS(&lhs, &rhs, &out, &want);
     }
     team_free(team);
@@ -221,17 +256,21 @@ START_TEST(scaled_dots_agree_with_plain)
         struct random r = {(uint64_t)seed, .small = true};
         const enum dtype t = kinds[(size_t)seed % COUNT_OF(kinds)];
         const int64_t m = random_in(&r, 1, 4), n = random_in(&r, 1, 4), k = random_in(&r, 1, 5);
-        const int64_t each[3] = {random_in(&r, 1, 3), random_in(&r, 1, 3), random_in(&r, 1, 4)}; /* in a block */
+        const int64_t each[3] = {random_in(&r, 1, 3), random_in(&r, 1, 3),
+                                 random_in(&r, 1, 4)}; /* in a block */
         struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
         struct random_view x[2] = {random_operand(&r, t, 2, (int64_t[]){m * each[0], k * each[2]}),
                                    random_operand(&r, t, 2, (int64_t[]){k * each[2], n * each[1]})};
-        struct random_view by[2] = {random_array(&r, t, 2, (int64_t[]){m, k}), random_array(&r, t, 2, (int64_t[]){k, n})};
+        struct random_view by[2] = {random_array(&r, t, 2, (int64_t[]){m, k}),
+                                    random_array(&r, t, 2, (int64_t[]){k, n})};
         const struct view *scale[2] = {seed % 3 ? &by[0].view : NULL, &by[1].view};
         const int64_t out_dims[2] = {m * each[0], n * each[1]};
-        struct random_view out = random_layout(&r, t, 2, out_dims), want = random_layout(&r, t, 2, out_dims);
+        struct random_view out = random_layout(&r, t, 2, out_dims),
+                           want = random_layout(&r, t, 2, out_dims);
         ck_assert(kern_scaled_dot(team, &out.view, &x[0].view, &x[1].view, scale, &dims));
         ck_assert(plain_scaled_dot(NULL, &want.view, &x[0].view, &x[1].view, scale, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s, seed %d", dtype_spelling(t), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s, seed %d",
+                      dtype_spelling(t), seed);
         FREE_VIEWS(&x[0], &x[1], &by[0], &by[1], &out, &want);
     }
     team_free(team);
@@ -243,7 +282,8 @@ START_TEST(rows_far_apart)
 {
     enum { ROWS = 3, TERMS = 70, COLUMNS = 80 };
     const size_t step = ((size_t)1 << 31) + 256, size = step * (ROWS - 1) + 65536;
-    char *far = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *far = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     static float rhs[TERMS][COLUMNS], out[ROWS][COLUMNS];
     struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
     ck_assert(far != MAP_FAILED);
@@ -253,7 +293,12 @@ START_TEST(rows_far_apart)
         for (int j = 0; j < COLUMNS; j++)
             rhs[i][j] = (float)j;
     }
-    struct view l = {.dtype = DT_F32, .rank = 2, .data = far, .dims = {ROWS, TERMS}, .strides = {(int64_t)step, 4}}, x, o;
+    struct view l = {.dtype = DT_F32,
+                     .rank = 2,
+                     .data = far,
+                     .dims = {ROWS, TERMS},
+                     .strides = {(int64_t)step, 4}},
+                x, o;
     view_dense(&x, DT_F32, 2, (int64_t[]){TERMS, COLUMNS}, rhs);
     view_dense(&o, DT_F32, 2, (int64_t[]){ROWS, COLUMNS}, out);
     ck_assert(kern_dot(NULL, &o, &l, &x, &dims));

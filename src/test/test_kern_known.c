@@ -1,6 +1,6 @@
 /*
- * Tests of kernels against known answers, published or computed by others: random streams, roundings to narrow floats,
- * transforms and factors with exact results.
+ * Tests of kernels against known answers, published or computed by others: random streams,
+ * roundings to narrow floats, transforms and factors with exact results.
  */
 #include "check_quiet.h"
 #include <math.h>
@@ -20,9 +20,9 @@ static uint64_t next_word(uint64_t *state) /* splitmix64 */
 
 /* ---- rng-bit-generator ---- */
 
-/* Random123's published test vectors (kat_vectors: threefry2x32 of 20 rounds, philox4x32 of 10), as counter,
- * key and result; then those of grammar/values.md 14.1. The state of three_fry is {key, counter}, that of philox
- * {key, counter's low half, its high half}. */
+/* Random123's published test vectors (kat_vectors: threefry2x32 of 20 rounds, philox4x32 of 10), as
+ * counter, key and result; then those of grammar/values.md 14.1. The state of three_fry is {key,
+ * counter}, that of philox {key, counter's low half, its high half}. */
 static const struct {
     enum kern_rng algorithm;
     int words;
@@ -51,10 +51,11 @@ START_TEST(random_blocks)
             uint64_t next[3], made[2] = {0};
             struct view out; /* 64-bit elements keep a block together: low word first */
             view_dense(&out, DT_U64, 1, (const int64_t[]){words / 2}, made);
-            both[set]->rng_bits(NULL, &out, blocks[k].algorithm, blocks[k].state, blocks[k].words, next);
+            both[set]->rng_bits(NULL, &out, blocks[k].algorithm, blocks[k].state, blocks[k].words,
+                                next);
             for (int w = 0; w < words; w++)
-                ck_assert_msg((uint32_t)(made[w / 2] >> (w % 2 * 32)) == blocks[k].block[w], "vector %zu, word %d, set %d", k, w,
-                              set);
+                ck_assert_msg((uint32_t)(made[w / 2] >> (w % 2 * 32)) == blocks[k].block[w],
+                              "vector %zu, word %d, set %d", k, w, set);
         }
 }
 END_TEST
@@ -70,9 +71,33 @@ static const struct {
     uint64_t bits[12];
 } streams[] = {
 #define KEY 0x0123456789abcdef
-    {KERN_THREE_FRY, DT_U32, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 5, {0xb09d029e, 0x7d84f441, 0x6ca3e732, 0xa43b6b39, 0xc8124617}},
-    {KERN_THREE_FRY, DT_U64, 2, {KEY, 5}, {KEY, 10}, 1, {5}, 3, {0x7d84f441b09d029e, 0xa43b6b396ca3e732, 0x2077496ec8124617}},
-    {KERN_THREE_FRY, DT_U16, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 5, {0x029e, 0xf441, 0xe732, 0x6b39, 0x4617}},
+    {KERN_THREE_FRY,
+     DT_U32,
+     2,
+     {KEY, 5},
+     {KEY, 8},
+     1,
+     {5},
+     5,
+     {0xb09d029e, 0x7d84f441, 0x6ca3e732, 0xa43b6b39, 0xc8124617}},
+    {KERN_THREE_FRY,
+     DT_U64,
+     2,
+     {KEY, 5},
+     {KEY, 10},
+     1,
+     {5},
+     3,
+     {0x7d84f441b09d029e, 0xa43b6b396ca3e732, 0x2077496ec8124617}},
+    {KERN_THREE_FRY,
+     DT_U16,
+     2,
+     {KEY, 5},
+     {KEY, 8},
+     1,
+     {5},
+     5,
+     {0x029e, 0xf441, 0xe732, 0x6b39, 0x4617}},
     {KERN_THREE_FRY, DT_U8, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 5, {0x9e, 0x41, 0x32, 0x39, 0x17}},
     {KERN_THREE_FRY,
      DT_U32,
@@ -82,11 +107,35 @@ static const struct {
      2,
      {3, 4},
      12,
-     {0xb09d029e, 0x7d84f441, 0x6ca3e732, 0xa43b6b39, 0xc8124617, 0x2077496e, 0xb530f815, 0xedce8403, 0x95fbb24b, 0xa2c8a180,
-      0xea74752e, 0x2b05d54b}},
-    {KERN_PHILOX, DT_U32, 2, {KEY, 5}, {KEY, 7}, 1, {5}, 5, {0xdb2c142d, 0x327740ee, 0x7f0fe360, 0xa0c46ff0, 0xc56b7b3e}},
-    {KERN_PHILOX, DT_U64, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 3, {0x327740eedb2c142d, 0xa0c46ff07f0fe360, 0x8bc48ab8c56b7b3e}},
-    {KERN_PHILOX, DT_U32, 3, {KEY, 5, 7}, {KEY, 7, 7}, 1, {5}, 5, {0x414da380, 0xb7702af1, 0xcd642c43, 0x43dc5e58, 0x0dbe9975}},
+     {0xb09d029e, 0x7d84f441, 0x6ca3e732, 0xa43b6b39, 0xc8124617, 0x2077496e, 0xb530f815,
+      0xedce8403, 0x95fbb24b, 0xa2c8a180, 0xea74752e, 0x2b05d54b}},
+    {KERN_PHILOX,
+     DT_U32,
+     2,
+     {KEY, 5},
+     {KEY, 7},
+     1,
+     {5},
+     5,
+     {0xdb2c142d, 0x327740ee, 0x7f0fe360, 0xa0c46ff0, 0xc56b7b3e}},
+    {KERN_PHILOX,
+     DT_U64,
+     2,
+     {KEY, 5},
+     {KEY, 8},
+     1,
+     {5},
+     3,
+     {0x327740eedb2c142d, 0xa0c46ff07f0fe360, 0x8bc48ab8c56b7b3e}},
+    {KERN_PHILOX,
+     DT_U32,
+     3,
+     {KEY, 5, 7},
+     {KEY, 7, 7},
+     1,
+     {5},
+     5,
+     {0x414da380, 0xb7702af1, 0xcd642c43, 0x43dc5e58, 0x0dbe9975}},
 #undef KEY
 };
 
@@ -98,10 +147,12 @@ START_TEST(random_streams)
             uint64_t made[12] = {0}, next[3];
             struct view out;
             view_dense(&out, streams[k].type, streams[k].rank, streams[k].dims, made);
-            both[set]->rng_bits(NULL, &out, streams[k].algorithm, streams[k].state, streams[k].words, next);
+            both[set]->rng_bits(NULL, &out, streams[k].algorithm, streams[k].state,
+                                streams[k].words, next);
             for (int i = 0; i < streams[k].known; i++)
-                ck_assert_msg(memcmp((char *)made + (size_t)i * size, &streams[k].bits[i], size) == 0, "stream %zu, element %d",
-                              k, i); /* little-endian */
+                ck_assert_msg(memcmp((char *)made + (size_t)i * size, &streams[k].bits[i], size) ==
+                                  0,
+                              "stream %zu, element %d", k, i); /* little-endian */
             for (int i = 0; i < streams[k].words; i++)
                 ck_assert_msg(next[i] == streams[k].next[i], "stream %zu, state %d", k, i);
         }
@@ -161,8 +212,10 @@ static void check_codes(const struct narrow *t, const uint32_t *bits, size_t n)
         const void *x = from[k] == DT_F32 ? (const void *)bits : wide;
         kern_find_convert(t->type, from[k])(made, &x, (int64_t)n);
         for (size_t i = 0; i < n; i++)
-            ck_assert_msg(made[i] == wanted_code(t, bits[i]), "%s of %s 0x%08x is 0x%02x, not 0x%02x", dtype_spelling(t->type),
-                          dtype_spelling(from[k]), (unsigned)bits[i], made[i], wanted_code(t, bits[i]));
+            ck_assert_msg(made[i] == wanted_code(t, bits[i]),
+                          "%s of %s 0x%08x is 0x%02x, not 0x%02x", dtype_spelling(t->type),
+                          dtype_spelling(from[k]), (unsigned)bits[i], made[i],
+                          wanted_code(t, bits[i]));
     }
     free(made);
     free(wide);
@@ -183,7 +236,8 @@ START_TEST(narrow_codes_of_every_bf16)
     check_codes(t, bits, CHUNK);
     kern_find_convert(t->type, DT_BF16)(made, (const void *const[]){bf16}, CHUNK);
     for (uint32_t i = 0; i < CHUNK; i++)
-        ck_assert_msg(made[i] == wanted_code(t, bits[i]), "%s of bf16 0x%04x", dtype_spelling(t->type), (unsigned)i);
+        ck_assert_msg(made[i] == wanted_code(t, bits[i]), "%s of bf16 0x%04x",
+                      dtype_spelling(t->type), (unsigned)i);
     free(bf16);
     free(bits);
     free(made);
@@ -212,7 +266,9 @@ END_TEST
 START_TEST(narrow_values)
 {
     const struct narrow *t = &narrow[_i];
-    const int codes = t->type == DT_F4E2M1FN ? 16 : float_format(t->type)->specials == FS_SAT ? 64 : 256;
+    const int codes = t->type == DT_F4E2M1FN                      ? 16
+                      : float_format(t->type)->specials == FS_SAT ? 64
+                                                                  : 256;
     uint64_t hash = 0xcbf29ce484222325;
     for (int i = 0; i < codes; i++) {
         const uint8_t code = (uint8_t)i;
@@ -232,8 +288,8 @@ END_TEST
 /* ---- fft ---- */
 
 /* `near`: how far off the fast one may be. */
-static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const struct c128 *x, const struct c128 *wanted,
-                      double near)
+static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const struct c128 *x,
+                      const struct c128 *wanted, double near)
 {
     for (int set = 0; set < 2; set++) {
         struct c128 made[16];
@@ -244,7 +300,8 @@ static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const s
         for (int64_t i = 0; i < view_elements(&out); i++)
             ck_assert_msg(fabs(made[i].re - wanted[i].re) <= (set ? 0 : near) &&
                               fabs(made[i].im - wanted[i].im) <= (set ? 0 : near),
-                          "element %d is (%g, %g), not (%g, %g)", (int)i, made[i].re, made[i].im, wanted[i].re, wanted[i].im);
+                          "element %d is (%g, %g), not (%g, %g)", (int)i, made[i].re, made[i].im,
+                          wanted[i].re, wanted[i].im);
     }
 }
 
@@ -268,8 +325,8 @@ START_TEST(fft_of_roots_of_unity)
 }
 END_TEST
 
-/* One at the origin is one everywhere, whatever the lengths; the fast one goes by way of a convolution where
- * they aren't powers of two. */
+/* One at the origin is one everywhere, whatever the lengths; the fast one goes by way of a
+ * convolution where they aren't powers of two. */
 START_TEST(fft_of_an_impulse)
 {
     static const int64_t shapes[][3] = {{1}, {2}, {3}, {5}, {7}, {13}, {16}, {3, 5}, {2, 3, 2}};
@@ -289,8 +346,8 @@ END_TEST
 
 enum { N = 4 };
 
-/* A factor of whole numbers with powers of two on the diagonal: its square, and all on the way back, is
- * exact. */
+/* A factor of whole numbers with powers of two on the diagonal: its square, and all on the way
+ * back, is exact. */
 static struct c128 factor(int i, int j, bool complex)
 {
     if (i < j)
@@ -307,7 +364,8 @@ static struct c128 times_conjugate(struct c128 a, struct c128 b)
 
 static void store(enum dtype t, void *row, int at, struct c128 v)
 {
-    kern_find_convert(t, DT_C128)((char *)row + (size_t)at * dtype_bytes(t), (const void *const[]){&v}, 1);
+    kern_find_convert(t, DT_C128)((char *)row + (size_t)at * dtype_bytes(t),
+                                  (const void *const[]){&v}, 1);
 }
 
 static struct c128 load(enum dtype t, const void *row, int at)
@@ -330,7 +388,8 @@ START_TEST(cholesky_of_squares)
         for (int j = 0; j < N; j++) {
             struct c128 sum = {0, 0};
             for (int k = 0; k < N; k++) {
-                struct c128 p = times_conjugate(factor(i, k, dtype_is_complex(t)), factor(j, k, dtype_is_complex(t)));
+                struct c128 p = times_conjugate(factor(i, k, dtype_is_complex(t)),
+                                                factor(j, k, dtype_is_complex(t)));
                 sum = (struct c128){sum.re + p.re, sum.im + p.im};
             }
             const bool read = lower ? j <= i : j >= i; /* the other triangle is never looked at */
@@ -346,15 +405,16 @@ START_TEST(cholesky_of_squares)
                 const struct c128 v = load(t, made, i * N + j);
                 if (!lower)
                     w.im = -w.im;
-                ck_assert_msg(v.re == w.re && v.im == w.im, "%s, lower=%d: [%d,%d] is (%g, %g), not (%g, %g)", dtype_spelling(t),
+                ck_assert_msg(v.re == w.re && v.im == w.im,
+                              "%s, lower=%d: [%d,%d] is (%g, %g), not (%g, %g)", dtype_spelling(t),
                               lower, i, j, v.re, v.im, w.re, w.im);
             }
     }
 }
 END_TEST
 
-/* Element (i, j) of op(a): a lower triangle, or its transpose, perhaps conjugated, perhaps ones on the
- * diagonal. */
+/* Element (i, j) of op(a): a lower triangle, or its transpose, perhaps conjugated, perhaps ones on
+ * the diagonal. */
 static struct c128 applied(const struct kern_triangular *how, bool complex, int i, int j)
 {
     const int r = how->transpose ? j : i, c = how->transpose ? i : j;
@@ -371,8 +431,11 @@ START_TEST(triangular_solve_is_exact)
     enum { M = 3 };
     const enum dtype t = matrix_types[_i / 24];
     const int op = _i % 24 / 8;
-    const struct kern_triangular how = {
-        .left_side = _i & 1, .lower = _i & 2, .unit_diagonal = _i & 4, .transpose = op > 0, .conjugate = op > 1};
+    const struct kern_triangular how = {.left_side = _i & 1,
+                                        .lower = _i & 2,
+                                        .unit_diagonal = _i & 4,
+                                        .transpose = op > 0,
+                                        .conjugate = op > 1};
     const bool complex = dtype_is_complex(t);
     struct c128 a[N * N], b[N * M], made[N * M], x[N * M];
     struct view va, vb, out;
@@ -381,7 +444,10 @@ START_TEST(triangular_solve_is_exact)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             const bool read = i == j ? !how.unit_diagonal : how.lower ? j < i : j > i;
-            store(t, a, i * N + j, !read ? (struct c128){NAN, 0} : how.lower ? factor(i, j, complex) : factor(j, i, complex));
+            store(t, a, i * N + j,
+                  !read       ? (struct c128){NAN, 0}
+                  : how.lower ? factor(i, j, complex)
+                              : factor(j, i, complex));
         }
     const int rows = how.left_side ? N : M, columns = how.left_side ? M : N;
     for (int i = 0; i < rows; i++)
@@ -402,8 +468,9 @@ START_TEST(triangular_solve_is_exact)
         ck_assert(both[set]->triangular_solve(NULL, &out, &va, &vb, &how));
         for (int i = 0; i < N * M; i++) {
             const struct c128 v = load(t, made, i);
-            ck_assert_msg(v.re == x[i].re && v.im == x[i].im, "%s, case %d: element %d is (%g, %g), not (%g, %g)",
-                          dtype_spelling(t), _i, i, v.re, v.im, x[i].re, x[i].im);
+            ck_assert_msg(v.re == x[i].re && v.im == x[i].im,
+                          "%s, case %d: element %d is (%g, %g), not (%g, %g)", dtype_spelling(t),
+                          _i, i, v.re, v.im, x[i].re, x[i].im);
         }
     }
 }

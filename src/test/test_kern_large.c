@@ -1,6 +1,6 @@
 /*
- * Tests of what only happens with large arrays, which are written past the caches. The source's elements are their own numbers,
- * so that it is known what each place of the result must hold.
+ * Tests of what only happens with large arrays, which are written past the caches. The source's
+ * elements are their own numbers, so that it is known what each place of the result must hold.
  */
 #include "check_quiet.h"
 
@@ -11,20 +11,23 @@
 enum { GAP = 0xa5 };
 static const enum dtype of_width[] = {DT_U8, DT_U16, DT_U32, DT_U64, DT_C128};
 
-/* Rows of `columns` elements, `pitch` bytes apart, from `offset` bytes after a cache line begins. */
+/* Rows of `columns` elements, `pitch` bytes apart, from `offset` bytes after a cache line begins.
+ */
 struct table {
     struct view view;
     char *block;
     int64_t pitch;
 };
 
-static struct table new_table(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int64_t offset)
+static struct table new_table(enum dtype t, int64_t rows, int64_t columns, int64_t gap,
+                              int64_t offset)
 {
     struct table a = {.pitch = (columns + gap) * (int64_t)dtype_bytes(t)};
     size_t size = ((size_t)(rows * a.pitch + offset) + 127) & ~(size_t)63;
     a.block = aligned_alloc(64, size);
     memset(a.block, GAP, size);
-    a.view = (struct view){.dtype = t, .rank = 2, .dims = {rows, columns}, .data = a.block + offset};
+    a.view =
+        (struct view){.dtype = t, .rank = 2, .dims = {rows, columns}, .data = a.block + offset};
     a.view.strides[0] = a.pitch;
     a.view.strides[1] = (int64_t)dtype_bytes(t);
     return a;
@@ -48,7 +51,8 @@ static void number_table(const struct table *a)
     size_t width = dtype_bytes(a->view.dtype);
     for (int64_t i = 0; i < a->view.dims[0]; i++)
         for (int64_t j = 0; j < a->view.dims[1]; j++)
-            number(width, i * a->view.dims[1] + j, a->view.data + i * a->pitch + j * (int64_t)width);
+            number(width, i * a->view.dims[1] + j,
+                   a->view.data + i * a->pitch + j * (int64_t)width);
 }
 
 /* Element (i, j) has the number `first + i * row + j * column`, and nothing else was written. */
@@ -71,8 +75,8 @@ static bool holds(const struct table *a, int64_t first, int64_t row, int64_t col
 }
 
 /* A copy from x seen with these strides. */
-static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int64_t offset, struct table *x, int64_t row,
-                   int64_t column)
+static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int64_t offset,
+                   struct table *x, int64_t row, int64_t column)
 {
     int64_t width = (int64_t)dtype_bytes(t);
     struct table out = new_table(t, rows, columns, gap, offset * width);
@@ -90,16 +94,19 @@ static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int
 START_TEST(large_copies)
 {
     enum dtype t = of_width[_i];
-    int64_t width = (int64_t)dtype_bytes(t), columns = 4096 / width * 2 + 5, rows = (33 << 20) / (columns * width) + 1;
+    int64_t width = (int64_t)dtype_bytes(t), columns = 4096 / width * 2 + 5,
+            rows = (33 << 20) / (columns * width) + 1;
     struct table x = new_table(t, rows, columns, 0, 0);
     number_table(&x);
     for (int64_t gap = 0; gap < 3; gap += 2)
         ck_assert_msg(copies(t, rows, columns, gap, gap, &x, columns, 1), "rows");
     ck_assert_msg(copies(t, rows, columns - 3, 3, 0, &x, columns, 1), "parts of rows");
-    ck_assert_msg(copies(t, columns, rows, 0, 1, &x, 1, columns), "transposed, where no line begins");
+    ck_assert_msg(copies(t, columns, rows, 0, 1, &x, 1, columns),
+                  "transposed, where no line begins");
     int64_t round = (64 - rows * width % 64) % 64 / width;
     ck_assert_msg(copies(t, columns, rows, round, 0, &x, 1, columns), "transposed");
-    ck_assert_msg(copies(t, columns - 5, rows, round, 0, &x, 1, columns), "transposed in whole patches");
+    ck_assert_msg(copies(t, columns - 5, rows, round, 0, &x, 1, columns),
+                  "transposed in whole patches");
     ck_assert_msg(copies(t, rows, columns, 1, 1, &x, 1, 0), "each element repeated");
     ck_assert_msg(copies(t, rows, columns, 0, 0, &x, 0, 0), "one element repeated");
     ck_assert_msg(copies(t, rows, columns, 0, 0, &x, 0, 1), "one row repeated");
@@ -110,7 +117,8 @@ END_TEST
 START_TEST(large_gather)
 {
     enum dtype t = of_width[_i];
-    int64_t width = (int64_t)dtype_bytes(t), columns = 3000 / width, rows = (33 << 20) / (columns * width) + 1;
+    int64_t width = (int64_t)dtype_bytes(t), columns = 3000 / width,
+            rows = (33 << 20) / (columns * width) + 1;
     struct table x = new_table(t, 1000, columns, 1, 0), out = new_table(t, rows, columns, 1, width);
     int32_t *at = calloc((size_t)rows, sizeof *at);
     int64_t dims[] = {rows, 1};
@@ -128,7 +136,8 @@ START_TEST(large_gather)
     kern_gather(NULL, &out.view, &x.view, &indices, &g);
     for (int64_t i = 0; i < rows; i++) {
         int64_t from = at[i] < 0 ? 0 : at[i] > 999 ? 999 : at[i];
-        ck_assert(memcmp(out.view.data + i * out.pitch, x.view.data + from * x.pitch, (size_t)(columns * width)) == 0);
+        ck_assert(memcmp(out.view.data + i * out.pitch, x.view.data + from * x.pitch,
+                         (size_t)(columns * width)) == 0);
         ck_assert_int_eq((unsigned char)out.view.data[i * out.pitch + columns * width], GAP);
     }
     free(at);

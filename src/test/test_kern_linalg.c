@@ -1,7 +1,8 @@
 /*
- * Tests of Cholesky factors, triangular systems and QR factors: fast kernels against plain ones on random sizes, strides,
- * types and batches. Elements that must not be read are NaN, and some diagonals are of kinds that LAPACK treats in its own way.
- * Small cases with known answers are in test_kern_known.
+ * Tests of Cholesky factors, triangular systems and QR factors: fast kernels against plain ones on
+ * random sizes, strides, types and batches. Elements that must not be read are NaN, and some
+ * diagonals are of kinds that LAPACK treats in its own way. Small cases with known answers are in
+ * test_kern_known.
  */
 #include "check_quiet.h"
 
@@ -32,8 +33,8 @@ static const char *element(const struct view *v, int64_t *index, int64_t i, int6
     return view_at(v, index);
 }
 
-/* Of each matrix: a strong diagonal, real for `real`, and NaN in the triangle that is not to be read; now and then one
- * entry of the diagonal is something else. */
+/* Of each matrix: a strong diagonal, real for `real`, and NaN in the triangle that is not to be
+ * read; now and then one entry of the diagonal is something else. */
 static void prepare(struct random *r, const struct view *a, bool lower, bool unit, bool real)
 {
     static const double odd[] = {0, -1, NAN, INFINITY, 0x1p-130, -0.0};
@@ -46,8 +47,8 @@ static void prepare(struct random *r, const struct view *a, bool lower, bool uni
             for (int64_t j = 0; j < n; j++)
                 if (lower ? j > i : j < i)
                     put(a->dtype, (char *)(uintptr_t)element(a, index, i, j), NAN, NAN);
-            put(a->dtype, (char *)(uintptr_t)element(a, index, i, i), unit ? NAN : (double)(4 * n) + (double)(i % 7),
-                real ? 0 : (double)(n + i));
+            put(a->dtype, (char *)(uintptr_t)element(a, index, i, i),
+                unit ? NAN : (double)(4 * n) + (double)(i % 7), real ? 0 : (double)(n + i));
         }
         if (!unit && random_in(r, 0, 3) == 0) {
             const int64_t at = random_in(r, 0, n - 1);
@@ -62,14 +63,17 @@ START_TEST(cholesky_agrees_with_plain)
     for (int seed = 0; seed < 150; seed++) {
         struct random r = {(uint64_t)seed};
         const int rank = (int)random_in(&r, 2, 3);
-        const int64_t n = random_in(&r, 1, 70), square[3] = {n, n, n}, batch[3] = {random_in(&r, 0, 3), n, n};
+        const int64_t n = random_in(&r, 1, 70), square[3] = {n, n, n},
+                      batch[3] = {random_in(&r, 0, 3), n, n};
         const bool lower = random_in(&r, 0, 1);
         struct random_view a = random_array(&r, t, rank, rank == 2 ? square : batch);
-        struct random_view out = random_layout(&r, t, rank, a.view.dims), want = random_layout(&r, t, rank, a.view.dims);
+        struct random_view out = random_layout(&r, t, rank, a.view.dims),
+                           want = random_layout(&r, t, rank, a.view.dims);
         prepare(&r, &a.view, lower, false, true);
         ck_assert(kern_cholesky(NULL, &out.view, &a.view, lower));
         ck_assert(plain_cholesky(NULL, &want.view, &a.view, lower));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cholesky of %s, seed %d", dtype_spelling(t), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cholesky of %s, seed %d",
+                      dtype_spelling(t), seed);
         FREE_VIEWS(&a, &out, &want);
     }
 }
@@ -86,26 +90,29 @@ START_TEST(triangular_solve_agrees_with_plain)
                                             .unit_diagonal = random_in(&r, 0, 4) == 0,
                                             .transpose = op > 0,
                                             .conjugate = op > 1};
-        /* With ones on the diagonal solutions grow with every row, and the errors with them: few rows. */
+        /* With ones on the diagonal solutions grow with every row, and the errors with them: few
+         * rows. */
         const int64_t n = how.unit_diagonal ? random_in(&r, 1, 16) : random_in(&r, 1, 60);
         const int64_t other = how.unit_diagonal ? random_in(&r, 40, 60) : random_in(&r, 1, 60);
         const int64_t items = random_in(&r, 0, 3), square[3] = {items, n, n};
         const int64_t sides[3] = {items, how.left_side ? n : other, how.left_side ? other : n};
         struct random_view a = random_array(&r, t, rank, square + 3 - rank);
         struct random_view b = random_array(&r, t, rank, sides + 3 - rank);
-        struct random_view out = random_layout(&r, t, rank, b.view.dims), want = random_layout(&r, t, rank, b.view.dims);
+        struct random_view out = random_layout(&r, t, rank, b.view.dims),
+                           want = random_layout(&r, t, rank, b.view.dims);
         prepare(&r, &a.view, how.lower, how.unit_diagonal, random_in(&r, 0, 1));
         ck_assert(kern_triangular_solve(NULL, &out.view, &a.view, &b.view, &how));
         ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d", dtype_spelling(t),
-                      seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1),
+                      "triangular-solve of %s, seed %d", dtype_spelling(t), seed);
         FREE_VIEWS(&a, &b, &out, &want);
     }
 }
 END_TEST
 
-static void run_householder(const char *routine, bool plain, const struct view *a, const struct view *tau,
-                            const struct view *a_out, const struct view *tau_out)
+static void run_householder(const char *routine, bool plain, const struct view *a,
+                            const struct view *tau, const struct view *a_out,
+                            const struct view *tau_out)
 {
     struct kern_lapack k = {.routine = routine,
                             .type = a->dtype,
@@ -125,14 +132,16 @@ START_TEST(householder_agrees_with_plain)
     for (int seed = 0; seed < 60; seed++) {
         struct random r = {(uint64_t)seed};
         const int rank = (int)random_in(&r, 2, 3);
-        const int64_t n = random_in(&r, 1, 70), m = seed % 2 ? random_in(&r, 1, 70) : random_in(&r, n, 90);
+        const int64_t n = random_in(&r, 1, 70),
+                      m = seed % 2 ? random_in(&r, 1, 70) : random_in(&r, n, 90);
         const int64_t few = m < n ? m : n, items = random_in(&r, 0, 3);
         const int64_t dims[3] = {items, m, n}, vector[2] = {items, few};
         struct random_view a = random_array(&r, t, rank, dims + 3 - rank), packed[2], taus[2], q[2];
         int64_t index[VIEW_MAX_RANK] = {0};
         do
             for (int64_t i = 0; i < few && view_elements(&a.view) > 0; i++)
-                put(t, (char *)(uintptr_t)element(&a.view, index, i, i), (double)(m + i % 7), (double)(i % 5));
+                put(t, (char *)(uintptr_t)element(&a.view, index, i, i), (double)(m + i % 7),
+                    (double)(i % 5));
         while (index_next(rank - 2, a.view.dims, index));
         for (int k = 0; k < 2; k++) {
             packed[k] = random_layout(&r, t, rank, a.view.dims);
@@ -140,31 +149,36 @@ START_TEST(householder_agrees_with_plain)
             q[k] = random_layout(&r, t, rank, a.view.dims);
             run_householder("householder_qr", k, &a.view, NULL, &packed[k].view, &taus[k].view);
             if (m >= n)
-                run_householder("householder_product", k, &packed[k].view, &taus[k].view, &q[k].view, NULL);
+                run_householder("householder_product", k, &packed[k].view, &taus[k].view,
+                                &q[k].view, NULL);
         }
-        ck_assert_msg(views_agree(&packed[0].view, &packed[1].view, rounding(t), (double)m), "R of %s, seed %d",
-                      dtype_spelling(t), seed);
-        ck_assert_msg(views_agree(&taus[0].view, &taus[1].view, rounding(t), 1), "tau of %s, seed %d", dtype_spelling(t), seed);
-        ck_assert_msg(m < n || views_agree(&q[0].view, &q[1].view, rounding(t), 1), "Q of %s, seed %d", dtype_spelling(t), seed);
+        ck_assert_msg(views_agree(&packed[0].view, &packed[1].view, rounding(t), (double)m),
+                      "R of %s, seed %d", dtype_spelling(t), seed);
+        ck_assert_msg(views_agree(&taus[0].view, &taus[1].view, rounding(t), 1),
+                      "tau of %s, seed %d", dtype_spelling(t), seed);
+        ck_assert_msg(m < n || views_agree(&q[0].view, &q[1].view, rounding(t), 1),
+                      "Q of %s, seed %d", dtype_spelling(t), seed);
         FREE_VIEWS(&a, &packed[0], &packed[1], &taus[0], &taus[1], &q[0], &q[1]);
     }
 }
 END_TEST
 
-/* A batch of systems whose right-hand sides are cut into blocks, and one of factors, have the same bits whatever team
- * shares them. */
+/* A batch of systems whose right-hand sides are cut into blocks, and one of factors, have the same
+ * bits whatever team shares them. */
 START_TEST(threads_make_no_difference)
 {
     start_teams();
     for (int seed = 0; seed < 16; seed++) {
         struct random r = {(uint64_t)seed};
-        const struct kern_triangular how = {.left_side = seed & 1, .lower = seed & 2, .transpose = seed & 4};
+        const struct kern_triangular how = {
+            .left_side = seed & 1, .lower = seed & 2, .transpose = seed & 4};
         const enum dtype t = seed & 8 ? DT_F64 : seed == 6 ? DT_C64 : DT_F32;
         const int64_t n = 90 + seed % 7 * 10, sides = 170, square[3] = {2, n, n};
         const int64_t dims[3] = {2, how.left_side ? n : sides, how.left_side ? sides : n};
         struct random_view a = random_array(&r, t, 3, square), b = random_array(&r, t, 3, dims),
                            factor = random_layout(&r, t, 3, square);
-        struct random_view out = random_layout(&r, t, 3, dims), want = random_layout(&r, t, 3, dims);
+        struct random_view out = random_layout(&r, t, 3, dims),
+                           want = random_layout(&r, t, 3, dims);
         const size_t bytes = (size_t)view_elements(&out.view) * dtype_bytes(t),
                      whole = (size_t)view_elements(&a.view) * dtype_bytes(t);
         struct view copy[2], factors[2];
@@ -176,15 +190,16 @@ START_TEST(threads_make_no_difference)
         for (int k = 0; k < TEAMS; k++) {
             ck_assert(kern_triangular_solve(teams[k], &out.view, &a.view, &b.view, &how));
             kern_copy(NULL, &copy[k > 0], &out.view);
-            ck_assert_msg(k == 0 || memcmp(copy[0].data, copy[1].data, bytes) == 0, "seed %d, %d threads", seed, team_sizes[k]);
+            ck_assert_msg(k == 0 || memcmp(copy[0].data, copy[1].data, bytes) == 0,
+                          "seed %d, %d threads", seed, team_sizes[k]);
             ck_assert(kern_cholesky(teams[k], &factor.view, &a.view, how.lower));
             kern_copy(NULL, &factors[k > 0], &factor.view);
-            ck_assert_msg(k == 0 || memcmp(factors[0].data, factors[1].data, whole) == 0, "factor %d, %d threads", seed,
-                          team_sizes[k]);
+            ck_assert_msg(k == 0 || memcmp(factors[0].data, factors[1].data, whole) == 0,
+                          "factor %d, %d threads", seed, team_sizes[k]);
         }
         ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d", dtype_spelling(t),
-                      seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1),
+                      "triangular-solve of %s, seed %d", dtype_spelling(t), seed);
         for (int k = 0; k < 2; k++) {
             free(copy[k].data);
             free(factors[k].data);

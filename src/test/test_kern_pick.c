@@ -1,6 +1,6 @@
 /*
- * Tests of reductions of values with their indices: whatever a body does with ties and NaNs, the fast kernel gives the same
- * bits as calling the body for every element.
+ * Tests of reductions of values with their indices: whatever a body does with ties and NaNs, the
+ * fast kernel gives the same bits as calling the body for every element.
  */
 #include "check_quiet.h"
 
@@ -31,7 +31,8 @@ static bool answer(void *context, const void *const *args, void *const *results)
 {
     const struct asked *a = context;
     int64_t i = kern_load_index(a->types[1], args[1]), j = kern_load_index(a->types[1], args[3]);
-    uint8_t takes = a->pick->takes[compare_values(a->types[0], args[0], args[2])][1 + (i > j) - (i < j)];
+    uint8_t takes =
+        a->pick->takes[compare_values(a->types[0], args[0], args[2])][1 + (i > j) - (i < j)];
     memcpy(results[0], takes & KERN_TAKES_VALUE ? args[2] : args[0], dtype_bytes(a->types[0]));
     memcpy(results[1], takes & KERN_TAKES_INDEX ? args[3] : args[1], dtype_bytes(a->types[1]));
     return true;
@@ -44,14 +45,16 @@ static void random_pick(struct random *r, struct kern_pick *p)
         for (int order = 0; order < 3; order++)
             p->takes[relation][order] = (uint8_t)random_in(r, 0, 3);
     for (int order = 0; order < 3; order++) {
-        p->takes[p->greatest ? KERN_BELOW : KERN_ABOVE][order] = KERN_TAKES_VALUE | KERN_TAKES_INDEX;
+        p->takes[p->greatest ? KERN_BELOW : KERN_ABOVE][order] =
+            KERN_TAKES_VALUE | KERN_TAKES_INDEX;
         p->takes[p->greatest ? KERN_ABOVE : KERN_BELOW][order] = 0;
     }
 }
 
 START_TEST(picks_agree_with_plain)
 {
-    static const enum dtype values[] = {DT_F32, DT_F32, DT_F64, DT_BF16, DT_F16, DT_S32, DT_S64, DT_U64, DT_U8, DT_S8, DT_U32},
+    static const enum dtype values[] = {DT_F32, DT_F32, DT_F64, DT_BF16, DT_F16, DT_S32,
+                                        DT_S64, DT_U64, DT_U8,  DT_S8,   DT_U32},
                             indices[] = {DT_S32, DT_S64, DT_U32, DT_U8};
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -79,8 +82,10 @@ START_TEST(picks_agree_with_plain)
             out[k] = random_layout(&r, types[k], kept, out_dims);
             want[k] = random_layout(&r, types[k], kept, out_dims);
         }
-        struct view xs[2] = {x[0].view, x[1].view}, outs[2] = {out[0].view, out[1].view}, wants[2] = {want[0].view, want[1].view};
-        struct kern_body body = {.combine = KERN_CALL, .call = answer, .context = &asked}, fast = body;
+        struct view xs[2] = {x[0].view, x[1].view}, outs[2] = {out[0].view, out[1].view},
+                    wants[2] = {want[0].view, want[1].view};
+        struct kern_body body = {.combine = KERN_CALL, .call = answer, .context = &asked},
+                         fast = body;
         fast.pick = &pick;
         const void *const inits[2] = {init[0], init[1]};
         ck_assert(kern_reduce(NULL, 2, outs, xs, inits, types, reduced, &fast));

@@ -1,6 +1,6 @@
 /*
- * Tests of fast kernels (or views) against plain ones on random shapes, strides, types and attributes: rearrangements, iota,
- * topk, bitcast-convert, fft, and bodies with several operands.
+ * Tests of fast kernels (or views) against plain ones on random shapes, strides, types and
+ * attributes: rearrangements, iota, topk, bitcast-convert, fft, and bodies with several operands.
  */
 #include "check_quiet.h"
 
@@ -54,7 +54,8 @@ START_TEST(broadcast_is_a_view)
         shuffle(&r, out_rank, dimensions);
         for (int d = 0; d < rank; d++)
             dims[d] = out_dims[dimensions[d]];
-        struct random_view x = random_operand(&r, t, rank, dims), want = random_layout(&r, t, out_rank, out_dims);
+        struct random_view x = random_operand(&r, t, rank, dims),
+                           want = random_layout(&r, t, out_rank, out_dims);
         struct view fast;
         kern_view_broadcast(&fast, &x.view, out_rank, out_dims, dimensions);
         plain_broadcast(&want.view, &x.view, dimensions);
@@ -68,7 +69,8 @@ START_TEST(slice_and_reverse_are_views)
 {
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed, .specials = true};
-        int64_t dims[VIEW_MAX_RANK], start[VIEW_MAX_RANK], limit[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
+        int64_t dims[VIEW_MAX_RANK], start[VIEW_MAX_RANK], limit[VIEW_MAX_RANK],
+            stride[VIEW_MAX_RANK];
         int64_t turned[VIEW_MAX_RANK];
         int rank = (int)random_in(&r, 0, 6);
         enum dtype t = random_type(&r);
@@ -115,7 +117,8 @@ START_TEST(reshape_is_a_copy_or_a_view)
                 out_dims[out_rank++] = 2;
             }
         }
-        struct random_view x = random_operand(&r, t, rank, dims), want = random_layout(&r, t, out_rank, out_dims);
+        struct random_view x = random_operand(&r, t, rank, dims),
+                           want = random_layout(&r, t, out_rank, out_dims);
         plain_reshape(&want.view, &x.view);
         struct view fast, whole;
         char *storage = malloc((size_t)view_elements(&x.view) * dtype_bytes(t) + 1);
@@ -139,7 +142,8 @@ START_TEST(copy_and_iota_agree_with_plain)
         random_dims(&r, rank, rank > 2 ? 8 : 40, dims);
         if (seed % 20 == 0)
             dims[d] = rank > 2 ? 60 : 2500;
-        struct random_view x = random_operand(&r, t, rank, dims), out = random_layout(&r, t, rank, dims),
+        struct random_view x = random_operand(&r, t, rank, dims),
+                           out = random_layout(&r, t, rank, dims),
                            want = random_layout(&r, t, rank, dims);
         kern_copy(NULL, &out.view, &x.view);
         plain_copy(NULL, &want.view, &x.view);
@@ -163,11 +167,14 @@ START_TEST(topk_agrees_with_plain)
         if (dtype_is_complex(t))
             continue;
         random_dims(&r, rank, 5, dims);
-        int64_t n = dims[rank - 1] = seed % 30 ? random_in(&r, 1, 40) : 900, k = random_in(&r, 0, n < 20 ? n : 20);
+        int64_t n = dims[rank - 1] = seed % 30 ? random_in(&r, 1, 40) : 900,
+                k = random_in(&r, 0, n < 20 ? n : 20);
         struct random_view x = random_operand(&r, t, rank, dims);
         dims[rank - 1] = k;
-        struct random_view best = random_layout(&r, t, rank, dims), at = random_layout(&r, DT_S32, rank, dims),
-                           want = random_layout(&r, t, rank, dims), want_at = random_layout(&r, DT_S32, rank, dims);
+        struct random_view best = random_layout(&r, t, rank, dims),
+                           at = random_layout(&r, DT_S32, rank, dims),
+                           want = random_layout(&r, t, rank, dims),
+                           want_at = random_layout(&r, DT_S32, rank, dims);
         ck_assert(kern_topk(NULL, &best.view, &at.view, &x.view, k, largest));
         ck_assert(plain_topk(NULL, &want.view, &want_at.view, &x.view, k, largest));
         ck_assert_msg(views_agree(&best.view, &want.view, 0, 0), "values of topk, seed %d", seed);
@@ -196,25 +203,28 @@ START_TEST(bitcast_convert_agrees_with_plain)
             out_rank--;
         else if (wide > narrow)
             out_dims[out_rank++] = wide / narrow;
-        struct random_view x = random_operand(&r, from, rank, dims), out = random_layout(&r, to, out_rank, out_dims),
+        struct random_view x = random_operand(&r, from, rank, dims),
+                           out = random_layout(&r, to, out_rank, out_dims),
                            want = random_layout(&r, to, out_rank, out_dims);
         kern_bitcast_convert(NULL, &out.view, &x.view);
         plain_bitcast_convert(NULL, &want.view, &x.view);
-        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "bitcast-convert of %s, seed %d", dtype_spelling(from), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "bitcast-convert of %s, seed %d",
+                      dtype_spelling(from), seed);
         FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
 
-/* Both run in double and round once: a unit in the last place of the result's type, and of double for
- * each of the n terms, which are at most 3. */
+/* Both run in double and round once: a unit in the last place of the result's type, and of double
+ * for each of the n terms, which are at most 3. */
 START_TEST(fft_agrees_with_plain)
 {
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed};
         int64_t dims[VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], lengths[3], total = 1;
         enum kern_fft type = (enum kern_fft)random_in(&r, KERN_FFT, KERN_IRFFT);
-        int count = (int)random_in(&r, 1, 3), rank = count + (int)random_in(&r, 0, 3), last = rank - 1;
+        int count = (int)random_in(&r, 1, 3), rank = count + (int)random_in(&r, 0, 3),
+            last = rank - 1;
         bool wide = random_in(&r, 0, 1);
         enum dtype real = wide ? DT_F64 : DT_F32, complex = wide ? DT_C128 : DT_C64;
         random_dims(&r, rank, 3, dims);
@@ -229,12 +239,14 @@ START_TEST(fft_agrees_with_plain)
         if (type == KERN_IRFFT)
             dims[last] = dims[last] / 2 + 1;
         struct random_view x = random_operand(&r, type == KERN_RFFT ? real : complex, rank, dims);
-        struct random_view out = random_layout(&r, type == KERN_IRFFT ? real : complex, rank, out_dims),
+        struct random_view out = random_layout(&r, type == KERN_IRFFT ? real : complex, rank,
+                                               out_dims),
                            want = random_layout(&r, out.view.dtype, rank, out_dims);
         double unit = wide ? 0x1p-52 : 0x1p-23, sum = 3 * (double)total;
         ck_assert(kern_fft(NULL, &out.view, &x.view, type, count, lengths));
         ck_assert(plain_fft(NULL, &want.view, &x.view, type, count, lengths));
-        ck_assert_msg(views_agree(&out.view, &want.view, unit, 16 * sum * 0x1p-52 / unit), "fft, seed %d", seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, unit, 16 * sum * 0x1p-52 / unit),
+                      "fft, seed %d", seed);
         FREE_VIEWS(&x, &out, &want);
     }
 }
@@ -254,7 +266,8 @@ static bool step_all(void *context, const void *const *args, void *const *result
     for (int k = 0; k < OPERANDS; k++) {
         char square[16];
         kern_tile_fn *subtract = kern_find_elementwise("subtract", c->t[k]);
-        kern_find_elementwise("multiply", c->t[k])(square, (const void *const[]){args[k], args[k]}, 1);
+        kern_find_elementwise("multiply", c->t[k])(square, (const void *const[]){args[k], args[k]},
+                                                   1);
         if (!subtract)
             subtract = kern_find_elementwise("xor", c->t[k]);
         subtract(results[k], (const void *const[]){square, args[OPERANDS + k]}, 1);
@@ -287,8 +300,8 @@ struct several {
     const void *init[OPERANDS];
 };
 
-static void make_several(struct several *s, struct random *r, int rank, const int64_t *dims, int out_rank,
-                         const int64_t *out_dims)
+static void make_several(struct several *s, struct random *r, int rank, const int64_t *dims,
+                         int out_rank, const int64_t *out_dims)
 {
     for (int k = 0; k < OPERANDS; k++) {
         enum dtype t = s->types.t[k] = random_type(r);
@@ -304,7 +317,8 @@ static void make_several(struct several *s, struct random *r, int rank, const in
 static void check_several(struct several *s, const char *op, int seed)
 {
     for (int k = 0; k < OPERANDS; k++) {
-        ck_assert_msg(views_agree(&s->outs[k], &s->wants[k], EQUAL_NUMBERS, 0), "%s, operand %d, seed %d", op, k, seed);
+        ck_assert_msg(views_agree(&s->outs[k], &s->wants[k], EQUAL_NUMBERS, 0),
+                      "%s, operand %d, seed %d", op, k, seed);
         FREE_VIEWS(&s->x[k], &s->out[k], &s->want[k]);
     }
 }
@@ -362,7 +376,8 @@ START_TEST(scatter_several)
         struct random r = {(uint64_t)seed};
         int64_t dims[VIEW_MAX_RANK], update_dims[VIEW_MAX_RANK], places = random_in(&r, 0, 8);
         int rank = (int)random_in(&r, 1, 5);
-        struct kern_gather_dims g = {.offset_count = rank - 1, .collapsed_count = 1, .map_count = 1, .index_vector_dim = 1};
+        struct kern_gather_dims g = {
+            .offset_count = rank - 1, .collapsed_count = 1, .map_count = 1, .index_vector_dim = 1};
         struct several s;
         random_dims(&r, rank, 5, dims);
         memcpy(update_dims, dims, sizeof update_dims);

@@ -1,6 +1,6 @@
 /*
- * Tests of dot and convolution: fast kernels against plain ones on random shapes, strides, types and attributes; and the values
- * of grammar/values.md 13, worked out by hand.
+ * Tests of dot and convolution: fast kernels against plain ones on random shapes, strides, types
+ * and attributes; and the values of grammar/values.md 13, worked out by hand.
  */
 #include "check_quiet.h"
 
@@ -11,16 +11,34 @@
 static void random_types(struct random *r, enum dtype *l, enum dtype *rhs, enum dtype *out)
 {
     static const enum dtype rows[][3] = {
-        {DT_F32, DT_F32, DT_F32},    {DT_F64, DT_F64, DT_F64},   {DT_C64, DT_C64, DT_C64},         {DT_C128, DT_C128, DT_C128},
-        {DT_BF16, DT_BF16, DT_BF16}, {DT_F16, DT_F16, DT_F32},   {DT_F8E4M3FN, DT_F8E5M2, DT_F32}, {DT_F32, DT_BF16, DT_F32},
-        {DT_F64, DT_F64, DT_F32},    {DT_BF16, DT_BF16, DT_S32}, {DT_S32, DT_S32, DT_F32},         {DT_S32, DT_F32, DT_BF16},
-        {DT_S8, DT_S8, DT_S8},       {DT_S8, DT_U8, DT_S32},     {DT_S32, DT_S32, DT_S8},          {DT_S16, DT_S16, DT_S16},
-        {DT_U16, DT_U16, DT_U64},    {DT_S32, DT_S32, DT_S32},   {DT_U64, DT_U64, DT_U64},         {DT_S4, DT_S4, DT_S4},
-        {DT_U4, DT_U4, DT_U4},       {DT_S4, DT_S4, DT_S32},     {DT_PRED, DT_PRED, DT_PRED},      {DT_PRED, DT_S8, DT_S32},
+        {DT_F32, DT_F32, DT_F32},
+        {DT_F64, DT_F64, DT_F64},
+        {DT_C64, DT_C64, DT_C64},
+        {DT_C128, DT_C128, DT_C128},
+        {DT_BF16, DT_BF16, DT_BF16},
+        {DT_F16, DT_F16, DT_F32},
+        {DT_F8E4M3FN, DT_F8E5M2, DT_F32},
+        {DT_F32, DT_BF16, DT_F32},
+        {DT_F64, DT_F64, DT_F32},
+        {DT_BF16, DT_BF16, DT_S32},
+        {DT_S32, DT_S32, DT_F32},
+        {DT_S32, DT_F32, DT_BF16},
+        {DT_S8, DT_S8, DT_S8},
+        {DT_S8, DT_U8, DT_S32},
+        {DT_S32, DT_S32, DT_S8},
+        {DT_S16, DT_S16, DT_S16},
+        {DT_U16, DT_U16, DT_U64},
+        {DT_S32, DT_S32, DT_S32},
+        {DT_U64, DT_U64, DT_U64},
+        {DT_S4, DT_S4, DT_S4},
+        {DT_U4, DT_U4, DT_U4},
+        {DT_S4, DT_S4, DT_S32},
+        {DT_PRED, DT_PRED, DT_PRED},
+        {DT_PRED, DT_S8, DT_S32},
     };
     enum dtype t = random_type(r);
-    const enum dtype *row =
-        random_in(r, 0, 3) ? rows[random_in(r, 0, (int64_t)COUNT_OF(rows) - 1)] : (const enum dtype[]){t, t, t};
+    const enum dtype *row = random_in(r, 0, 3) ? rows[random_in(r, 0, (int64_t)COUNT_OF(rows) - 1)]
+                                               : (const enum dtype[]){t, t, t};
     *l = row[0];
     *rhs = row[1];
     *out = row[2];
@@ -50,8 +68,10 @@ START_TEST(dot_agrees_with_plain)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed};
-        struct kern_dot_dims dims = {.batch_count = (int)random_in(&r, 0, 2), .contracting_count = (int)random_in(&r, 0, 2)};
-        int free_dims[2] = {(int)random_in(&r, 0, 2), (int)random_in(&r, 0, 2)}, out_rank = dims.batch_count;
+        struct kern_dot_dims dims = {.batch_count = (int)random_in(&r, 0, 2),
+                                     .contracting_count = (int)random_in(&r, 0, 2)};
+        int free_dims[2] = {(int)random_in(&r, 0, 2), (int)random_in(&r, 0, 2)},
+            out_rank = dims.batch_count;
         int64_t shared[4], operand[2][VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], most;
         enum dtype types[2], out_type;
         struct random_view x[2];
@@ -62,7 +82,8 @@ START_TEST(dot_agrees_with_plain)
         for (int i = 0; i < dims.batch_count; i++)
             out_dims[i] = shared[i];
         for (int side = 0; side < 2; side++) {
-            int rank = dims.batch_count + dims.contracting_count + free_dims[side], order[VIEW_MAX_RANK] = {0};
+            int rank = dims.batch_count + dims.contracting_count + free_dims[side],
+                order[VIEW_MAX_RANK] = {0};
             int64_t *batch = side ? dims.rhs_batch : dims.lhs_batch,
                     *contracting = side ? dims.rhs_contracting : dims.lhs_contracting;
             random_order(&r, rank, order);
@@ -84,8 +105,8 @@ START_TEST(dot_agrees_with_plain)
                            want = random_layout(&r, out_type, out_rank, out_dims);
         ck_assert(kern_dot(NULL, &out.view, &x[0].view, &x[1].view, &dims));
         ck_assert(plain_dot(NULL, &want.view, &x[0].view, &x[1].view, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "dot of %s, seed %d", dtype_spelling(types[0]),
-                      seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4),
+                      "dot of %s, seed %d", dtype_spelling(types[0]), seed);
         FREE_VIEWS(&x[0], &x[1], &out, &want);
     }
 }
@@ -94,19 +115,25 @@ END_TEST
 START_TEST(large_dots_in_panels)
 {
     static const enum dtype types[] = {DT_BF16, DT_F32, DT_S8, DT_F64};
-    static const int64_t sizes[][3] = {{700, 1500, 3}, {2, 3000, 1100}, {1, 700, 600}, {600, 700, 1}, {9, 20000, 17}};
+    static const int64_t sizes[][3] = {
+        {700, 1500, 3}, {2, 3000, 1100}, {1, 700, 600}, {600, 700, 1}, {9, 20000, 17}};
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         for (size_t s = 0; s < COUNT_OF(sizes); s++) {
             struct random r = {i * 10 + s};
             struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
             enum dtype out_type = types[i] == DT_S8 ? DT_S32 : types[i];
-            struct random_view l = random_array(&r, types[i], 2, (int64_t[]){sizes[s][0], sizes[s][1]});
-            struct random_view x = random_array(&r, types[i], 2, (int64_t[]){sizes[s][1], sizes[s][2]});
-            struct random_view out = random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
-            struct random_view want = random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
+            struct random_view l =
+                random_array(&r, types[i], 2, (int64_t[]){sizes[s][0], sizes[s][1]});
+            struct random_view x =
+                random_array(&r, types[i], 2, (int64_t[]){sizes[s][1], sizes[s][2]});
+            struct random_view out =
+                random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
+            struct random_view want =
+                random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
             ck_assert(kern_dot(NULL, &out.view, &l.view, &x.view, &dims));
             ck_assert(plain_dot(NULL, &want.view, &l.view, &x.view, &dims));
-            ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu", dtype_spelling(types[i]), s);
+            ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu",
+                          dtype_spelling(types[i]), s);
             FREE_VIEWS(&l, &x, &out, &want);
         }
     }
@@ -116,31 +143,34 @@ END_TEST
 /* Products of bytes, bf16 and f32 in sizes round those of their blocks. */
 START_TEST(words_agree_with_plain)
 {
-    static const enum dtype rows[][3] = {{DT_S8, DT_S8, DT_S32},     {DT_U8, DT_U8, DT_U32},      {DT_S8, DT_U8, DT_S32},
-                                         {DT_U8, DT_S8, DT_S16},     {DT_S8, DT_S8, DT_U8},       {DT_U8, DT_U8, DT_S8},
-                                         {DT_BF16, DT_BF16, DT_F32}, {DT_BF16, DT_BF16, DT_BF16}, {DT_F32, DT_F32, DT_F32},
-                                         {DT_F32, DT_F32, DT_BF16}};
+    static const enum dtype rows[][3] = {{DT_S8, DT_S8, DT_S32},     {DT_U8, DT_U8, DT_U32},
+                                         {DT_S8, DT_U8, DT_S32},     {DT_U8, DT_S8, DT_S16},
+                                         {DT_S8, DT_S8, DT_U8},      {DT_U8, DT_U8, DT_S8},
+                                         {DT_BF16, DT_BF16, DT_F32}, {DT_BF16, DT_BF16, DT_BF16},
+                                         {DT_F32, DT_F32, DT_F32},   {DT_F32, DT_F32, DT_BF16}};
     for (int seed = 0; seed < 150; seed++) {
         struct random r = {(uint64_t)seed};
         const enum dtype *t = rows[(size_t)seed % COUNT_OF(rows)];
         const int64_t m = random_in(&r, 1, 40), n = random_in(&r, 1, 140);
         const int64_t k = seed % 50 ? random_in(&r, 1, 300) : random_in(&r, 4090, 4110);
         struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
-        struct random_view a = random_array(&r, t[0], 2, (int64_t[]){m, k}), b = random_array(&r, t[1], 2, (int64_t[]){k, n});
+        struct random_view a = random_array(&r, t[0], 2, (int64_t[]){m, k}),
+                           b = random_array(&r, t[1], 2, (int64_t[]){k, n});
         struct random_view out = random_layout(&r, t[2], 2, (int64_t[]){m, n});
         struct random_view want = random_layout(&r, t[2], 2, (int64_t[]){m, n});
         ck_assert(kern_dot(NULL, &out.view, &a.view, &b.view, &dims));
         ck_assert(plain_dot(NULL, &want.view, &a.view, &b.view, &dims));
         const double tolerance = dtype_is_float(t[2]) ? rounding(t[2]) : 0;
-        ck_assert_msg(views_agree(&out.view, &want.view, tolerance, 4), "%s by %s, seed %d", dtype_spelling(t[0]),
-                      dtype_spelling(t[1]), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, tolerance, 4), "%s by %s, seed %d",
+                      dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
         FREE_VIEWS(&a, &b, &out, &want);
     }
 }
 END_TEST
 
 /* sum over k of a[k] * b[k] in the given types */
-static void inner_product(enum dtype t, const void *a, const void *b, int64_t n, enum dtype out_type, void *out, bool plain)
+static void inner_product(enum dtype t, const void *a, const void *b, int64_t n,
+                          enum dtype out_type, void *out, bool plain)
 {
     struct kern_dot_dims dims = {.contracting_count = 1};
     struct view l, r, o;
@@ -174,11 +204,14 @@ START_TEST(dot_examples)
 }
 END_TEST
 
-/* Dimensions of a random convolution: input, kernel, output, each laid out in an order of its own. */
-static void random_conv(struct random *r, int seed, struct kern_conv_dims *c, int64_t dims[3][VIEW_MAX_RANK])
+/* Dimensions of a random convolution: input, kernel, output, each laid out in an order of its own.
+ */
+static void random_conv(struct random *r, int seed, struct kern_conv_dims *c,
+                        int64_t dims[3][VIEW_MAX_RANK])
 {
     int rank = c->spatial_count + 2, order[3][VIEW_MAX_RANK];
-    int64_t depth = seed % 6 == 1 ? 1 : random_in(r, 1, 4), features = random_in(r, 1, 4), images = random_in(r, 1, 3);
+    int64_t depth = seed % 6 == 1 ? 1 : random_in(r, 1, 4), features = random_in(r, 1, 4),
+            images = random_in(r, 1, 3);
     for (int v = 0; v < 3; v++)
         random_order(r, rank, order[v]);
     c->input_batch = order[0][0], c->input_feature = order[0][1];
@@ -201,7 +234,8 @@ static void random_conv(struct random *r, int seed, struct kern_conv_dims *c, in
                                       random_in(r, 0, 2) ? 1 : 2,
                                       random_in(r, 0, 2) ? 1 : 2,
                                       random_in(r, 0, 2) == 0};
-        int64_t left = (n - 1) * w->base_dilation + 1 + w->pad_low + w->pad_high - (size - 1) * w->window_dilation - 1;
+        int64_t left = (n - 1) * w->base_dilation + 1 + w->pad_low + w->pad_high -
+                       (size - 1) * w->window_dilation - 1;
         dims[0][c->input_spatial[d] = order[0][d + 2]] = n;
         dims[1][c->kernel_spatial[d] = order[1][d + 2]] = size;
         dims[2][c->output_spatial[d] = order[2][d + 2]] = left < 0 ? 0 : left / w->stride + 1;
@@ -212,7 +246,8 @@ START_TEST(conv_agrees_with_plain)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed};
-        struct kern_conv_dims c = {.spatial_count = (int)random_in(&r, 0, 4), .feature_groups = 1, .batch_groups = 1};
+        struct kern_conv_dims c = {
+            .spatial_count = (int)random_in(&r, 0, 4), .feature_groups = 1, .batch_groups = 1};
         int rank = c.spatial_count + 2;
         int64_t dims[3][VIEW_MAX_RANK];
         enum dtype types[2], out_type;
@@ -222,24 +257,26 @@ START_TEST(conv_agrees_with_plain)
         if (seed % 3 == 2)
             c.batch_groups = random_in(&r, 2, 3);
         random_conv(&r, seed, &c, dims);
-        struct random_view in = random_operand(&r, types[0], rank, dims[0]), kernel = random_array(&r, types[1], rank, dims[1]);
-        struct random_view out = random_layout(&r, out_type, rank, dims[2]), want = random_layout(&r, out_type, rank, dims[2]);
+        struct random_view in = random_operand(&r, types[0], rank, dims[0]),
+                           kernel = random_array(&r, types[1], rank, dims[1]);
+        struct random_view out = random_layout(&r, out_type, rank, dims[2]),
+                           want = random_layout(&r, out_type, rank, dims[2]);
         if (seed % 10 == 0 && types[1] == DT_F32) {
             int64_t first[VIEW_MAX_RANK] = {0};
             *(float *)(void *)view_at(&kernel.view, first) = INFINITY;
         }
         ck_assert(kern_conv(NULL, &out.view, &in.view, &kernel.view, &c));
         ck_assert(plain_conv(NULL, &want.view, &in.view, &kernel.view, &c));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "conv of %s, seed %d", dtype_spelling(types[0]),
-                      seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4),
+                      "conv of %s, seed %d", dtype_spelling(types[0]), seed);
         FREE_VIEWS(&in, &kernel, &out, &want);
     }
 }
 END_TEST
 
 /* One image and one feature: the line x under `kernel`. */
-static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t size, struct kern_window_dim w, void *out,
-                      int64_t out_n, bool plain)
+static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t size,
+                      struct kern_window_dim w, void *out, int64_t out_n, bool plain)
 {
     struct kern_conv_dims c = {.spatial_count = 1,
                                .input_feature = 1,
@@ -274,7 +311,8 @@ START_TEST(conv_image_by_image)
                                .feature_groups = FEATURES,
                                .batch_groups = 1};
     struct random r = {7};
-    struct random_view in = random_array(&r, DT_F32, 3, dims), out = random_layout(&r, DT_F32, 3, dims),
+    struct random_view in = random_array(&r, DT_F32, 3, dims),
+                       out = random_layout(&r, DT_F32, 3, dims),
                        want = random_layout(&r, DT_F32, 3, dims),
                        kernel = random_array(&r, DT_F32, 3, (int64_t[]){3, 1, FEATURES});
     ck_assert(kern_conv(NULL, &out.view, &in.view, &kernel.view, &c));
@@ -289,13 +327,17 @@ START_TEST(conv_examples)
     for (int plain = 0; plain < 2; plain++) {
         float x[4] = {1, 2, 3, 4}, kernel[3] = {1, 10, 100}, out[4], poisoned[3] = {INFINITY, 1, 1};
         int8_t bytes[2] = {10, 10}, weights[2] = {30, 30}, byte;
-        line_conv(DT_F32, x, 4, kernel, 3, (struct kern_window_dim){3, 1, 0, 0, 1, 1, false}, out, 2, plain);
+        line_conv(DT_F32, x, 4, kernel, 3, (struct kern_window_dim){3, 1, 0, 0, 1, 1, false}, out,
+                  2, plain);
         ck_assert(out[0] == 321 && out[1] == 432);
-        line_conv(DT_F32, x, 4, kernel, 3, (struct kern_window_dim){3, 1, 0, 0, 1, 1, true}, out, 2, plain);
+        line_conv(DT_F32, x, 4, kernel, 3, (struct kern_window_dim){3, 1, 0, 0, 1, 1, true}, out, 2,
+                  plain);
         ck_assert(out[0] == 123 && out[1] == 234);
-        line_conv(DT_F32, x, 4, poisoned, 3, (struct kern_window_dim){3, 1, 1, 0, 1, 1, false}, out, 3, plain);
+        line_conv(DT_F32, x, 4, poisoned, 3, (struct kern_window_dim){3, 1, 1, 0, 1, 1, false}, out,
+                  3, plain);
         ck_assert_msg(out[0] == 3 && isinf(out[1]), "padding is left out");
-        line_conv(DT_S8, bytes, 2, weights, 2, (struct kern_window_dim){2, 1, 0, 0, 1, 1, false}, &byte, 1, plain);
+        line_conv(DT_S8, bytes, 2, weights, 2, (struct kern_window_dim){2, 1, 0, 0, 1, 1, false},
+                  &byte, 1, plain);
         ck_assert_int_eq(byte, 88);
     }
 }

@@ -1,6 +1,7 @@
 /*
- * Tests of kernels on arrays that are large enough to be shared by threads: a team of any size gives the bits that one thread
- * gives, and they agree with the plain kernel as the kernel's comment says.
+ * Tests of kernels on arrays that are large enough to be shared by threads: a team of any size
+ * gives the bits that one thread gives, and they agree with the plain kernel as the kernel's
+ * comment says.
  */
 #include "check_quiet.h"
 
@@ -35,10 +36,14 @@ static enum dtype one_of(struct random *r, const enum dtype *types, size_t count
 {
     return types[random_in(r, 0, (int64_t)count - 1)];
 }
-#define ONE_OF(r, ...) one_of(r, (const enum dtype[]){__VA_ARGS__}, COUNT_OF(((enum dtype[]){__VA_ARGS__})))
+#define ONE_OF(r, ...)                                                                             \
+    one_of(r, (const enum dtype[]){__VA_ARGS__}, COUNT_OF(((enum dtype[]){__VA_ARGS__})))
 
 /* How far the plain kernel may be off, of elements below 1 that were added up in another order. */
-static double order_error(enum dtype t) { return t == DT_F64 ? 1e-11 : t == DT_F32 ? 1e-4 : dtype_is_float(t) ? 1e-2 : 0; }
+static double order_error(enum dtype t)
+{
+    return t == DT_F64 ? 1e-11 : t == DT_F32 ? 1e-4 : dtype_is_float(t) ? 1e-2 : 0;
+}
 
 /* One kernel on one set of operands: the fast one with a team, or the plain one. */
 struct trial {
@@ -68,7 +73,8 @@ static struct random_view same_layout(const struct random_view *v, struct random
     return random_layout(r, v->view.dtype, v->view.rank, dims);
 }
 
-static void run_trial(const struct trial *t, struct team *team, bool plain, const struct random_view *out)
+static void run_trial(const struct trial *t, struct team *team, bool plain,
+                      const struct random_view *out)
 {
     struct view views[2] = {out[0].view, out[1].view};
     int64_t i[VIEW_MAX_RANK] = {0};
@@ -90,12 +96,13 @@ static void check_trial(struct trial *t, struct random *r)
     run_trial(t, NULL, true, t->out);
     run_trial(t, NULL, false, first);
     for (int k = 0; k < t->count; k++)
-        ck_assert_msg(views_agree(&first[k].view, &t->out[k].view, t->error, t->scale), "%s, seed %d", t->name, t->seed);
+        ck_assert_msg(views_agree(&first[k].view, &t->out[k].view, t->error, t->scale),
+                      "%s, seed %d", t->name, t->seed);
     for (int size = 0; size < TEAMS; size++) {
         run_trial(t, teams[size], false, other);
         for (int k = 0; k < t->count; k++)
-            ck_assert_msg(views_agree(&other[k].view, &first[k].view, 0, 0), "%s, seed %d, %d threads", t->name, t->seed,
-                          team_sizes[size]);
+            ck_assert_msg(views_agree(&other[k].view, &first[k].view, 0, 0),
+                          "%s, seed %d, %d threads", t->name, t->seed, team_sizes[size]);
     }
     for (int k = 0; k < t->count; k++) {
         FREE_VIEWS(&t->out[k], &first[k], &other[k]);
@@ -108,19 +115,23 @@ static void check_trial(struct trial *t, struct random *r)
 
 static bool run_reduce(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
-    return (plain ? plain_reduce : kern_reduce)(team, t->count, out, &t->x[0].view, t->init, t->acc, t->reduced, &t->body);
+    return (plain ? plain_reduce : kern_reduce)(team, t->count, out, &t->x[0].view, t->init, t->acc,
+                                                t->reduced, &t->body);
 }
 
 START_TEST(reductions)
 {
     for (int seed = 0; seed < 40; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
-        enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_F16, DT_F64, DT_S32, DT_U8, DT_PRED, DT_C64);
-        struct trial trial = {"reduce", seed, run_reduce, 1, .acc = {t}, .error = order_error(t), .scale = 1};
+        enum dtype t =
+            ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_F16, DT_F64, DT_S32, DT_U8, DT_PRED, DT_C64);
+        struct trial trial = {"reduce",  seed, run_reduce, 1, .acc = {t}, .error = order_error(t),
+                              .scale = 1};
         trial.body.combine = KERN_ADD;
         if (!dtype_is_complex(t) && random_in(&r, 0, 1))
             trial.body.combine = (enum kern_combine)random_in(&r, KERN_MULTIPLY, KERN_MINIMUM);
-        int64_t dims[3] = {random_in(&r, 1, 5), random_in(&r, 1, 600), random_in(&r, 1, 600)}, out_dims[3];
+        int64_t dims[3] = {random_in(&r, 1, 5), random_in(&r, 1, 600), random_in(&r, 1, 600)},
+                out_dims[3];
         if (seed % 4 == 1)
             dims[2] = random_in(&r, 60000, 150000) / (dims[0] * (dims[1] = random_in(&r, 1, 5)));
         int kept = 0;
@@ -153,7 +164,8 @@ static bool greater_pair(void *context, const void *const *args, void *const *re
 static bool run_pick(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
     struct view x[2] = {t->x[0].view, t->x[1].view};
-    return (plain ? plain_reduce : kern_reduce)(team, 2, out, x, t->init, t->acc, t->reduced, &t->body);
+    return (plain ? plain_reduce : kern_reduce)(team, 2, out, x, t->init, t->acc, t->reduced,
+                                                &t->body);
 }
 
 START_TEST(picks)
@@ -168,9 +180,11 @@ START_TEST(picks)
     static const int32_t none = -1;
     for (int seed = 0; seed < 12; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 2};
-        struct trial trial = {"pick", seed, run_pick, 2, .init = {&low, &none}, .acc = {DT_F32, DT_S32}};
+        struct trial trial = {
+            "pick", seed, run_pick, 2, .init = {&low, &none}, .acc = {DT_F32, DT_S32}};
         int64_t dims[2] = {random_in(&r, 1, 700), random_in(&r, 1, 700)};
-        trial.body = (struct kern_body){.combine = KERN_CALL, .call = greater_pair, .pick = &greatest};
+        trial.body =
+            (struct kern_body){.combine = KERN_CALL, .call = greater_pair, .pick = &greatest};
         trial.reduced[seed % 2] = true;
         trial.x[0] = large_array(&r, DT_F32, 2, dims);
         trial.x[1] = large_array(&r, DT_S32, 2, dims);
@@ -185,7 +199,8 @@ END_TEST
 
 static bool run_window(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
-    return (plain ? plain_reduce_window : kern_reduce_window)(team, 1, out, &t->x[0].view, t->init, t->acc, t->window, &t->body);
+    return (plain ? plain_reduce_window : kern_reduce_window)(team, 1, out, &t->x[0].view, t->init,
+                                                              t->acc, t->window, &t->body);
 }
 
 /* Images, whose last dimension is a feature's or a column's. */
@@ -209,7 +224,8 @@ START_TEST(windows)
     for (int seed = 0; seed < 48; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
         enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_F64, DT_S32, DT_U8);
-        struct trial trial = {"reduce-window", seed, run_window, 1, .acc = {t}, .error = order_error(t), .scale = 1};
+        struct trial trial = {"reduce-window",         seed,      run_window, 1, .acc = {t},
+                              .error = order_error(t), .scale = 1};
         int64_t dims[4], out_dims[4];
         char init[16] = {0};
         window_dims(&trial, &r, dims, out_dims);
@@ -237,8 +253,8 @@ END_TEST
 static bool run_select(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
     struct kern_body select = {.combine = KERN_SELECT_GE};
-    return (plain ? plain_select_and_scatter : kern_select_and_scatter)(team, out, &t->x[0].view, &t->x[1].view, t->init[0],
-                                                                        t->window, &select, &t->body);
+    return (plain ? plain_select_and_scatter : kern_select_and_scatter)(
+        team, out, &t->x[0].view, &t->x[1].view, t->init[0], t->window, &select, &t->body);
 }
 
 START_TEST(selections)
@@ -312,7 +328,8 @@ START_TEST(pads)
         int64_t dims[2] = {random_in(&r, 1, 700), random_in(&r, 1, 700)}, out_dims[2];
         for (int d = 0; d < 2; d++) {
             struct kern_pad_dim *p = &trial.pads[d];
-            *p = (struct kern_pad_dim){random_in(&r, -20, 90), random_in(&r, -20, 90), random_in(&r, 0, 1)};
+            *p = (struct kern_pad_dim){random_in(&r, -20, 90), random_in(&r, -20, 90),
+                                       random_in(&r, 0, 1)};
             int64_t size = p->low + p->high + (dims[d] - 1) * (p->interior + 1) + 1;
             out_dims[d] = size < 1 ? (p->high += 1 - size, 1) : size;
         }
@@ -353,7 +370,8 @@ static bool run_gather(const struct trial *t, struct team *team, bool plain, str
 
 static bool run_scatter(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
-    return (plain ? plain_scatter : kern_scatter)(team, 1, out, &t->x[1].view, &t->x[2].view, &t->gather, &t->body);
+    return (plain ? plain_scatter : kern_scatter)(team, 1, out, &t->x[1].view, &t->x[2].view,
+                                                  &t->gather, &t->body);
 }
 
 /* Rows of a table, or parts of them, some beyond its end. */
@@ -361,7 +379,8 @@ static void row_trial(struct trial *t, struct random *r, bool few)
 {
     int64_t rows = random_in(r, 3, 400), columns = random_in(r, 1, 300),
             width = random_in(r, 0, 3) ? random_in(r, 1, columns) : 1;
-    int64_t tuples = few ? random_in(r, 1, 5) : 1 + 500000 / (width * 4), index_dims[2] = {tuples, random_in(r, 1, 2)};
+    int64_t tuples = few ? random_in(r, 1, 5) : 1 + 500000 / (width * 4),
+            index_dims[2] = {tuples, random_in(r, 1, 2)};
     int64_t out_dims[2] = {tuples, width};
     enum dtype type = ONE_OF(r, DT_F32, DT_F32, DT_BF16, DT_U8, DT_C128);
     if (few) {
@@ -380,9 +399,11 @@ static void row_trial(struct trial *t, struct random *r, bool few)
     t->x[1] = random_layout(r, DT_S32, 2, index_dims);
     t->x[2] = large_array(r, type, 2, out_dims);
     for (int64_t i[2] = {0}; i[0] < tuples; i[0]++) {
-        *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 0}) = (int32_t)random_in(r, -1, rows);
+        *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 0}) =
+            (int32_t)random_in(r, -1, rows);
         if (index_dims[1] == 2)
-            *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 1}) = (int32_t)random_in(r, 0, columns - width);
+            *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 1}) =
+                (int32_t)random_in(r, 0, columns - width);
     }
 }
 
@@ -404,7 +425,8 @@ START_TEST(scatters)
         struct random r = {(uint64_t)seed};
         struct trial trial = {"scatter", seed, run_scatter, 1, .in_place = true};
         row_trial(&trial, &r, seed % 5 == 0);
-        bool adds = seed % 3 == 1 || dtype_is_complex(trial.x[0].view.dtype); /* products overflow: any NaN */
+        bool adds = seed % 3 == 1 ||
+                    dtype_is_complex(trial.x[0].view.dtype); /* products overflow: any NaN */
         trial.body.combine = seed % 3 == 0 ? KERN_TAKE_VALUE : adds ? KERN_ADD : KERN_MULTIPLY;
         trial.out[0] = same_layout(&trial.x[0], &r);
         check_trial(&trial, &r);
@@ -424,16 +446,19 @@ START_TEST(sorts)
 {
     for (int seed = 0; seed < 12; seed++) {
         struct random r = {(uint64_t)seed, .small = true, .specials = seed % 2};
-        struct trial trial = {"sort", seed, run_sort, (int)random_in(&r, 1, 2), .dimension = seed % 3 == 0};
+        struct trial trial = {"sort", seed, run_sort, (int)random_in(&r, 1, 2),
+                              .dimension = seed % 3 == 0};
         int64_t dims[2] = {random_in(&r, 66000, 90000), 1};
         if (seed % 3 == 0) {
             dims[0] = random_in(&r, 20, 60);
             dims[1] = random_in(&r, 1000, 3000);
         }
-        trial.less = (struct kern_comparator){seed % 4 < 2 ? KERN_ORDER_LESS : KERN_ORDER_GREATER,
-                                              (int)random_in(&r, 0, trial.count - 1), seed % 2, NULL, NULL};
+        trial.less =
+            (struct kern_comparator){seed % 4 < 2 ? KERN_ORDER_LESS : KERN_ORDER_GREATER,
+                                     (int)random_in(&r, 0, trial.count - 1), seed % 2, NULL, NULL};
         for (int k = 0; k < trial.count; k++) {
-            trial.x[k] = large_array(&r, ONE_OF(&r, DT_F32, DT_BF16, DT_S32, DT_F64, DT_U8), 2, dims);
+            trial.x[k] =
+                large_array(&r, ONE_OF(&r, DT_F32, DT_BF16, DT_S32, DT_F64, DT_U8), 2, dims);
             trial.out[k] = same_layout(&trial.x[k], &r);
         }
         check_trial(&trial, &r);
@@ -443,7 +468,8 @@ END_TEST
 
 static bool run_topk(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
-    return (plain ? plain_topk : kern_topk)(team, &out[0], &out[1], &t->x[0].view, out[0].dims[1], t->dimension == 1);
+    return (plain ? plain_topk : kern_topk)(team, &out[0], &out[1], &t->x[0].view, out[0].dims[1],
+                                            t->dimension == 1);
 }
 
 START_TEST(topks)
@@ -480,7 +506,8 @@ static void bits_of_all(enum dtype t, int rank, const int64_t *dims, enum kern_r
         memset(fast, 0, bytes);
         kern_fast.rng_bits(teams[k], &out, algorithm, state, words, next);
         ck_assert(memcmp(next, want_next, (size_t)words * sizeof *next) == 0);
-        ck_assert_msg(memcmp(fast, plain, bytes) == 0, "%s, team of %d", dtype_spelling(t), team_sizes[k]);
+        ck_assert_msg(memcmp(fast, plain, bytes) == 0, "%s, team of %d", dtype_spelling(t),
+                      team_sizes[k]);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * Tests of kernels that move, fold, look up and sort elements: fast ones against plain ones on random shapes, strides, types and
- * attributes; some values are worked out by hand.
+ * Tests of kernels that move, fold, look up and sort elements: fast ones against plain ones on
+ * random shapes, strides, types and attributes; some values are worked out by hand.
  */
 #include "check_quiet.h"
 
@@ -34,7 +34,8 @@ START_TEST(copy_moves_every_element)
         int rank = (int)random_in(&r, 0, 6);
         enum dtype t = random_type(&r);
         random_dims(&r, rank, rank > 2 ? 9 : seed % 8 ? 40 : 150, dims);
-        struct random_view x = random_array(&r, t, rank, dims), out = random_layout(&r, t, rank, dims);
+        struct random_view x = random_array(&r, t, rank, dims),
+                           out = random_layout(&r, t, rank, dims);
         if (rank > 0 && random_in(&r, 0, 5) == 0)
             x.view.strides[random_in(&r, 0, rank - 1)] = 0;
         kern_copy(NULL, &out.view, &x.view);
@@ -58,12 +59,15 @@ START_TEST(pad_agrees_with_plain)
         random_element(&r, t, value);
         random_dims(&r, rank, 6, dims);
         for (int d = 0; d < rank; d++) {
-            pad[d] = (struct kern_pad_dim){random_in(&r, -4, 4), random_in(&r, -4, 4), random_in(&r, 0, 2)};
-            int64_t n = dims[d] + (dims[d] > 1 ? (dims[d] - 1) * pad[d].interior : 0) + pad[d].low + pad[d].high;
+            pad[d] = (struct kern_pad_dim){random_in(&r, -4, 4), random_in(&r, -4, 4),
+                                           random_in(&r, 0, 2)};
+            int64_t n = dims[d] + (dims[d] > 1 ? (dims[d] - 1) * pad[d].interior : 0) + pad[d].low +
+                        pad[d].high;
             out_dims[d] = n < 0 ? 0 : n;
         }
         struct random_view x = random_operand(&r, t, rank, dims);
-        struct random_view out = random_layout(&r, t, rank, out_dims), want = random_layout(&r, t, rank, out_dims);
+        struct random_view out = random_layout(&r, t, rank, out_dims),
+                           want = random_layout(&r, t, rank, out_dims);
         kern_pad(NULL, &out.view, &x.view, value, pad);
         plain_pad(NULL, &want.view, &x.view, value, pad);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "pad, seed %d", seed);
@@ -74,7 +78,8 @@ END_TEST
 
 START_TEST(pad_examples)
 {
-    int32_t x[5] = {1, 2, 3, 4, 5}, nine = 9, out[9], want[] = {9, 2, 9, 3, 9, 4, 9, 5}, cropped[] = {5, 9};
+    int32_t x[5] = {1, 2, 3, 4, 5}, nine = 9, out[9], want[] = {9, 2, 9, 3, 9, 4, 9, 5},
+            cropped[] = {5, 9};
     struct view from, to;
     view_dense(&from, DT_S32, 1, (int64_t[]){5}, x);
     view_dense(&to, DT_S32, 1, (int64_t[]){8}, out);
@@ -220,7 +225,8 @@ START_TEST(reduce_agrees_with_plain)
                                       .context = &calling,
                                       .call_lanes = seed % 2 ? doubling_lanes : NULL,
                                       .lanes_context = &calling};
-        } else if (dtype_is_float(t) && seed % 2) { /* mixed precision: a body of another float type */
+        } else if (dtype_is_float(t) &&
+                   seed % 2) { /* mixed precision: a body of another float type */
             acc = random_in(&r, 0, 1) ? DT_F32 : DT_BF16;
             body.call = refuse;
         }
@@ -235,9 +241,12 @@ START_TEST(reduce_agrees_with_plain)
         char init[16] = {0};
         random_element(&r, acc, init);
         struct random_view x = random_operand(&r, t, rank, dims);
-        struct random_view out = random_layout(&r, t, kept, out_dims), want = random_layout(&r, t, kept, out_dims);
-        ck_assert(kern_reduce(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
-        ck_assert(plain_reduce(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
+        struct random_view out = random_layout(&r, t, kept, out_dims),
+                           want = random_layout(&r, t, kept, out_dims);
+        ck_assert(kern_reduce(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &acc,
+                              reduced, &body));
+        ck_assert(plain_reduce(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &acc,
+                               reduced, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 0), "reduce, seed %d", seed);
         FREE_VIEWS(&x, &out, &want);
     }
@@ -260,20 +269,24 @@ START_TEST(reduce_examples)
         ones[i] = f32_to_bf16(1);
     view_dense(&from, DT_BF16, 1, (int64_t[]){400}, ones);
     view_dense(&to, DT_BF16, 0, NULL, &sum);
-    kern_reduce(NULL, 1, &to, &from, (const void *const[]){(uint16_t[]){0}}, &bf16, (bool[]){true}, &add);
+    kern_reduce(NULL, 1, &to, &from, (const void *const[]){(uint16_t[]){0}}, &bf16, (bool[]){true},
+                &add);
     ck_assert_msg(bf16_to_f32(sum) == 400, "bf16 sums do not stop at 256");
     float pair[2][3] = {{1, 7, 7}, {0, 1, 2}};
     float start[2] = {-INFINITY, -1};
-    struct kern_body largest = {.combine = KERN_CALL, .call = larger_pair}, none = {.combine = KERN_CALL, .call = refuse};
+    struct kern_body largest = {.combine = KERN_CALL, .call = larger_pair},
+                     none = {.combine = KERN_CALL, .call = refuse};
     struct view two[2], outs[2];
     for (int k = 0; k < 2; k++) {
         view_dense(&two[k], DT_F32, 1, (int64_t[]){3}, pair[k]);
         view_dense(&outs[k], DT_F32, 0, NULL, &out[k]);
     }
     const void *inits[2] = {&start[0], &start[1]};
-    ck_assert(kern_reduce(NULL, 2, outs, two, inits, (enum dtype[]){DT_F32, DT_F32}, (bool[]){true}, &largest));
+    ck_assert(kern_reduce(NULL, 2, outs, two, inits, (enum dtype[]){DT_F32, DT_F32}, (bool[]){true},
+                          &largest));
     ck_assert(out[0] == 7 && out[1] == 1);
-    ck_assert_msg(!kern_reduce(NULL, 2, outs, two, inits, (enum dtype[]){DT_F32, DT_F32}, (bool[]){true}, &none),
+    ck_assert_msg(!kern_reduce(NULL, 2, outs, two, inits, (enum dtype[]){DT_F32, DT_F32},
+                               (bool[]){true}, &none),
                   "a failing body stops the kernel");
     (void)bytes_out;
 }
@@ -287,7 +300,8 @@ START_TEST(reduce_window_agrees_with_plain)
         struct kern_window_dim w[VIEW_MAX_RANK];
         int rank = (int)random_in(&r, 0, 6);
         enum dtype t = random_type(&r), calling = DT_F32;
-        struct kern_body body = {.combine = any_combine(&r, t), .call = doubling, .context = &calling};
+        struct kern_body body = {
+            .combine = any_combine(&r, t), .call = doubling, .context = &calling};
         if (seed % 7 == 0 || (dtype_is_complex(t) && body.combine == KERN_MULTIPLY)) {
             t = DT_F32;
             body.combine = KERN_CALL;
@@ -297,10 +311,14 @@ START_TEST(reduce_window_agrees_with_plain)
         random_dims(&r, rank, 7, dims);
         random_window(&r, rank, dims, w, out_dims);
         struct random_view x = random_operand(&r, t, rank, dims);
-        struct random_view out = random_layout(&r, t, rank, out_dims), want = random_layout(&r, t, rank, out_dims);
-        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "reduce-window, seed %d", seed);
+        struct random_view out = random_layout(&r, t, rank, out_dims),
+                           want = random_layout(&r, t, rank, out_dims);
+        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t,
+                                     w, &body));
+        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t,
+                                      w, &body));
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "reduce-window, seed %d",
+                      seed);
         FREE_VIEWS(&x, &out, &want);
     }
 }
@@ -321,14 +339,19 @@ START_TEST(long_windows_agree_with_plain)
         struct kern_window_dim w[3];
         random_window(&r, 3, dims, w, out_dims);
         dims[d] = n;
-        w[d] = (struct kern_window_dim){random_in(&r, 32, 60), 1, random_in(&r, 0, 60), random_in(&r, 0, 60), 1, 1, false};
+        w[d] = (struct kern_window_dim){
+            random_in(&r, 32, 60), 1, random_in(&r, 0, 60), random_in(&r, 0, 60), 1, 1, false};
         int64_t places = n + w[d].pad_low + w[d].pad_high - w[d].size + 1;
         out_dims[d] = places < 0 ? 0 : places;
         struct random_view x = random_operand(&r, t, 3, dims);
-        struct random_view out = random_layout(&r, t, 3, out_dims), want = random_layout(&r, t, 3, out_dims);
-        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "long window, seed %d", seed);
+        struct random_view out = random_layout(&r, t, 3, out_dims),
+                           want = random_layout(&r, t, 3, out_dims);
+        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t,
+                                     w, &body));
+        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t,
+                                      w, &body));
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "long window, seed %d",
+                      seed);
         FREE_VIEWS(&x, &out, &want);
     }
 }
@@ -353,10 +376,14 @@ START_TEST(cumulative_windows_agree_with_plain)
         w[d].size = random_in(&r, 1, 3) + dims[d];
         *(random_in(&r, 0, 1) ? &w[d].pad_low : &w[d].pad_high) = w[d].size - 1;
         struct random_view x = random_operand(&r, t, rank, dims);
-        struct random_view out = random_layout(&r, t, rank, dims), want = random_layout(&r, t, rank, dims);
-        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cumulative, seed %d", seed);
+        struct random_view out = random_layout(&r, t, rank, dims),
+                           want = random_layout(&r, t, rank, dims);
+        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t,
+                                     w, &body));
+        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t,
+                                      w, &body));
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cumulative, seed %d",
+                      seed);
         FREE_VIEWS(&x, &out, &want);
     }
 }
@@ -384,7 +411,8 @@ START_TEST(select_and_scatter_agrees_with_plain)
         struct kern_window_dim w[VIEW_MAX_RANK];
         int rank = (int)random_in(&r, 0, 6);
         enum dtype t = real_type(&r);
-        struct kern_body select = {.combine = (enum kern_combine)random_in(&r, KERN_SELECT_GE, KERN_SELECT_LT)};
+        struct kern_body select = {
+            .combine = (enum kern_combine)random_in(&r, KERN_SELECT_GE, KERN_SELECT_LT)};
         struct kern_body scatter = {.combine = any_combine(&r, t)};
         char init[16] = {0};
         random_element(&r, t, init);
@@ -395,11 +423,16 @@ START_TEST(select_and_scatter_agrees_with_plain)
             dims[d] = out_dims[d] = random_in(&r, 8, 30);
             w[d] = (struct kern_window_dim){1, 1, 0, 0, 1, 1, false};
         }
-        struct random_view x = random_operand(&r, t, rank, dims), source = random_operand(&r, t, rank, out_dims);
-        struct random_view out = random_layout(&r, t, rank, dims), want = random_layout(&r, t, rank, dims);
-        ck_assert(kern_select_and_scatter(NULL, &out.view, &x.view, &source.view, init, w, &select, &scatter));
-        ck_assert(plain_select_and_scatter(NULL, &want.view, &x.view, &source.view, init, w, &select, &scatter));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "select-and-scatter, seed %d", seed);
+        struct random_view x = random_operand(&r, t, rank, dims),
+                           source = random_operand(&r, t, rank, out_dims);
+        struct random_view out = random_layout(&r, t, rank, dims),
+                           want = random_layout(&r, t, rank, dims);
+        ck_assert(kern_select_and_scatter(NULL, &out.view, &x.view, &source.view, init, w, &select,
+                                          &scatter));
+        ck_assert(plain_select_and_scatter(NULL, &want.view, &x.view, &source.view, init, w,
+                                           &select, &scatter));
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0),
+                      "select-and-scatter, seed %d", seed);
         FREE_VIEWS(&x, &source, &out, &want);
     }
 }
@@ -407,9 +440,10 @@ END_TEST
 
 /* ---- gather.c ---- */
 
-/* The dims of a gather's result: those of its batch, and among them the `kept` offset dims, in order, at random places. */
-static void random_offsets(struct random *r, struct kern_gather_dims *g, const int64_t *batch_dims, int batch, int kept,
-                           int *out_rank, int64_t *out_dims)
+/* The dims of a gather's result: those of its batch, and among them the `kept` offset dims, in
+ * order, at random places. */
+static void random_offsets(struct random *r, struct kern_gather_dims *g, const int64_t *batch_dims,
+                           int batch, int kept, int *out_rank, int64_t *out_dims)
 {
     *out_rank = batch + kept;
     g->offset_count = kept;
@@ -435,8 +469,9 @@ static void random_offsets(struct random *r, struct kern_gather_dims *g, const i
 
 /* Random attributes for an array of `rank`; sizes[d] of the window, dims of the indices and of the
  * gather's result. */
-static void random_gather(struct random *r, int rank, const int64_t *dims, struct kern_gather_dims *g, int *index_rank,
-                          int64_t *index_dims, int *out_rank, int64_t *out_dims)
+static void random_gather(struct random *r, int rank, const int64_t *dims,
+                          struct kern_gather_dims *g, int *index_rank, int64_t *index_dims,
+                          int *out_rank, int64_t *out_dims)
 {
     int batch = (int)random_in(r, 0, 2), kept = 0, mapped[VIEW_MAX_RANK], maps = 0;
     int64_t batch_dims[VIEW_MAX_RANK];
@@ -446,7 +481,8 @@ static void random_gather(struct random *r, int rank, const int64_t *dims, struc
     for (int d = 0; d < rank; d++) {
         if (batch > 0 && g->batching_count == 0 && dims[d] > 0 && random_in(r, 0, 4) == 0) {
             g->operand_batching[0] = d;
-            g->indices_batching[0] = random_in(r, 0, batch - 1); /* as if index_vector_dim were the last */
+            g->indices_batching[0] =
+                random_in(r, 0, batch - 1); /* as if index_vector_dim were the last */
             g->batching_count = 1;
             batch_dims[g->indices_batching[0]] = dims[d];
             g->slice_sizes[d] = 1;
@@ -504,8 +540,10 @@ START_TEST(gather_agrees_with_plain)
         random_dims(&r, rank, 6, dims);
         random_gather(&r, rank, dims, &g, &index_rank, index_dims, &out_rank, out_dims);
         struct random_view x = random_operand(&r, t, rank, dims);
-        struct random_view at = random_layout(&r, index_types[random_in(&r, 0, 5)], index_rank, index_dims);
-        struct random_view out = random_layout(&r, t, out_rank, out_dims), want = random_layout(&r, t, out_rank, out_dims);
+        struct random_view at =
+            random_layout(&r, index_types[random_in(&r, 0, 5)], index_rank, index_dims);
+        struct random_view out = random_layout(&r, t, out_rank, out_dims),
+                           want = random_layout(&r, t, out_rank, out_dims);
         random_indices(&r, &at.view, 5);
         kern_gather(NULL, &out.view, &x.view, &at.view, &g);
         plain_gather(NULL, &want.view, &x.view, &at.view, &g);
@@ -523,7 +561,8 @@ START_TEST(scatter_agrees_with_plain)
         struct kern_gather_dims g;
         int rank = (int)random_in(&r, 1, 6), index_rank, update_rank;
         enum dtype t = random_type(&r), calling = DT_F32;
-        struct kern_body body = {.combine = any_combine(&r, t), .call = doubling, .context = &calling};
+        struct kern_body body = {
+            .combine = any_combine(&r, t), .call = doubling, .context = &calling};
         if (seed % 3 == 0)
             body.combine = KERN_TAKE_VALUE;
         if (seed % 5 == 0) {
@@ -532,13 +571,16 @@ START_TEST(scatter_agrees_with_plain)
         }
         random_dims(&r, rank, 6, dims);
         random_gather(&r, rank, dims, &g, &index_rank, index_dims, &update_rank, update_dims);
-        struct random_view updates = random_operand(&r, t, update_rank, update_dims), out = random_array(&r, t, rank, dims);
-        struct random_view at = random_layout(&r, DT_S32, index_rank, index_dims), want = random_layout(&r, t, rank, dims);
+        struct random_view updates = random_operand(&r, t, update_rank, update_dims),
+                           out = random_array(&r, t, rank, dims);
+        struct random_view at = random_layout(&r, DT_S32, index_rank, index_dims),
+                           want = random_layout(&r, t, rank, dims);
         random_indices(&r, &at.view, 5);
         kern_copy(NULL, &want.view, &out.view);
         ck_assert(kern_scatter(NULL, 1, &out.view, &at.view, &updates.view, &g, &body));
         ck_assert(plain_scatter(NULL, 1, &want.view, &at.view, &updates.view, &g, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "scatter, seed %d", seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "scatter, seed %d",
+                      seed);
         FREE_VIEWS(&updates, &at, &out, &want);
     }
 }
@@ -552,17 +594,20 @@ START_TEST(scatter_examples)
     view_dense(&result, DT_S32, 1, (int64_t[]){4}, out);
     view_dense(&indices, DT_S32, 1, (int64_t[]){5}, at);
     view_dense(&updates, DT_S32, 1, (int64_t[]){5}, from);
-    ck_assert(kern_scatter(NULL, 1, &result, &indices, &updates, &g, &(struct kern_body){.combine = KERN_TAKE_VALUE}));
+    ck_assert(kern_scatter(NULL, 1, &result, &indices, &updates, &g,
+                           &(struct kern_body){.combine = KERN_TAKE_VALUE}));
     ck_assert_mem_eq(out, ((int32_t[]){0, 4, 5, 0}), sizeof out);
     /* a/2 + b, windows of 2 at 0, 1, 1 */
     float slots[4] = {0}, windows[6] = {1, 2, 3, 4, 5, 6};
     enum dtype f32 = DT_F32;
     int64_t starts[3] = {0, 1, 1};
-    struct kern_gather_dims wide = {.offset_count = 1, .offset_dims = {0}, .map_count = 1, .index_vector_dim = 1};
+    struct kern_gather_dims wide = {
+        .offset_count = 1, .offset_dims = {0}, .map_count = 1, .index_vector_dim = 1};
     view_dense(&result, DT_F32, 1, (int64_t[]){4}, slots);
     view_dense(&indices, DT_S64, 1, (int64_t[]){3}, starts);
     view_dense(&updates, DT_F32, 2, (int64_t[]){2, 3}, windows);
-    ck_assert(kern_scatter(NULL, 1, &result, &indices, &updates, &wide, &(struct kern_body){KERN_CALL, doubling, &f32}));
+    ck_assert(kern_scatter(NULL, 1, &result, &indices, &updates, &wide,
+                           &(struct kern_body){KERN_CALL, doubling, &f32}));
     ck_assert_mem_eq(slots, ((float[]){1, 5, 8.5f, 0}), sizeof slots);
 }
 END_TEST
@@ -591,9 +636,11 @@ START_TEST(sort_agrees_with_plain)
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed};
         int64_t dims[VIEW_MAX_RANK];
-        int rank = (int)random_in(&r, 1, 5), n = (int)random_in(&r, 1, 3), d = (int)random_in(&r, 0, rank - 1);
-        struct kern_comparator less = {(enum kern_order)random_in(&r, KERN_ORDER_LESS, KERN_ORDER_GREATER),
-                                       (int)random_in(&r, 0, n - 1), random_in(&r, 0, 1), NULL, NULL};
+        int rank = (int)random_in(&r, 1, 5), n = (int)random_in(&r, 1, 3),
+            d = (int)random_in(&r, 0, rank - 1);
+        struct kern_comparator less = {
+            (enum kern_order)random_in(&r, KERN_ORDER_LESS, KERN_ORDER_GREATER),
+            (int)random_in(&r, 0, n - 1), random_in(&r, 0, 1), NULL, NULL};
         struct random_view x[3], out[3], want[3];
         struct view xs[3], outs[3], wants[3];
         r.specials = less.total_order;
@@ -641,8 +688,9 @@ START_TEST(long_lines_agree_with_plain)
         struct random r = {(uint64_t)seed};
         int n = seed % 3 ? 1 : 2, d = (int)random_in(&r, 0, 1);
         enum dtype t = real_type(&r);
-        struct kern_comparator less = {(enum kern_order)random_in(&r, KERN_ORDER_LESS, KERN_ORDER_GREATER), 0,
-                                       random_in(&r, 0, 1), NULL, NULL};
+        struct kern_comparator less = {
+            (enum kern_order)random_in(&r, KERN_ORDER_LESS, KERN_ORDER_GREATER), 0,
+            random_in(&r, 0, 1), NULL, NULL};
         int64_t dims[2] = {2, 2};
         struct random_view x[2], out[2], want[2];
         dims[d] = random_in(&r, 1, seed % 10 ? 700 : 3000);
@@ -663,12 +711,13 @@ START_TEST(long_lines_agree_with_plain)
         struct kern_comparator stated = {.order = less.order, .key_type = t}, slow = less;
         if (dtype_is_float(t) && !less.total_order)
             slow = (struct kern_comparator){.call = stated_order, .context = &stated};
-        ck_assert(kern_sort(NULL, n, (struct view[]){out[0].view, out[n - 1].view}, (struct view[]){x[0].view, x[n - 1].view}, d,
-                            &less));
-        ck_assert(plain_sort(NULL, n, (struct view[]){want[0].view, want[n - 1].view}, (struct view[]){x[0].view, x[n - 1].view},
-                             d, &slow));
+        ck_assert(kern_sort(NULL, n, (struct view[]){out[0].view, out[n - 1].view},
+                            (struct view[]){x[0].view, x[n - 1].view}, d, &less));
+        ck_assert(plain_sort(NULL, n, (struct view[]){want[0].view, want[n - 1].view},
+                             (struct view[]){x[0].view, x[n - 1].view}, d, &slow));
         for (int k = 0; k < n; k++) {
-            ck_assert_msg(views_agree(&out[k].view, &want[k].view, 0, 0), "long line, seed %d", seed);
+            ck_assert_msg(views_agree(&out[k].view, &want[k].view, 0, 0), "long line, seed %d",
+                          seed);
             FREE_VIEWS(&x[k], &out[k], &want[k]);
         }
     }
@@ -677,7 +726,8 @@ END_TEST
 
 START_TEST(total_order_of_every_small_float)
 {
-    static const enum dtype types[] = {DT_F8E4M3FN, DT_F8E5M2, DT_F8E4M3FNUZ, DT_F8E8M0FNU, DT_F8E3M4};
+    static const enum dtype types[] = {DT_F8E4M3FN, DT_F8E5M2, DT_F8E4M3FNUZ, DT_F8E8M0FNU,
+                                       DT_F8E3M4};
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         uint8_t codes[256], out[256], less;
         struct view from, to;
@@ -688,8 +738,10 @@ START_TEST(total_order_of_every_small_float)
         struct kern_comparator order = {.order = KERN_ORDER_LESS, .total_order = true};
         ck_assert(kern_sort(NULL, 1, &to, &from, 0, &order));
         for (int c = 0; c < 255; c++) {
-            kern_find_compare(KERN_LT, true, types[i])(&less, (const void *const[]){&out[c], &out[c + 1]}, 1);
-            ck_assert_msg(less, "%s: code %02x before %02x", dtype_spelling(types[i]), out[c], out[c + 1]);
+            kern_find_compare(KERN_LT, true,
+                              types[i])(&less, (const void *const[]){&out[c], &out[c + 1]}, 1);
+            ck_assert_msg(less, "%s: code %02x before %02x", dtype_spelling(types[i]), out[c],
+                          out[c + 1]);
         }
     }
 }
@@ -719,7 +771,8 @@ START_TEST(topk_agrees_with_sort)
 {
     for (int seed = 0; seed < 100; seed++) {
         struct random r = {(uint64_t)seed};
-        int64_t n = seed % 10 ? random_in(&r, 1, 50) : 3000, k = random_in(&r, 1, n), rows = random_in(&r, 1, 3);
+        int64_t n = seed % 10 ? random_in(&r, 1, 50) : 3000, k = random_in(&r, 1, n),
+                rows = random_in(&r, 1, 3);
         enum dtype t = real_type(&r);
         bool largest = random_in(&r, 0, 1);
         struct random_view x = random_array(&r, t, 2, (int64_t[]){rows, n});
@@ -729,10 +782,13 @@ START_TEST(topk_agrees_with_sort)
         struct random_view values = random_layout(&r, t, 2, (int64_t[]){rows, k}),
                            at = random_layout(&r, DT_S32, 2, (int64_t[]){rows, k});
         kern_iota(NULL, &iota.view, 1);
-        struct kern_comparator less = {.order = largest ? KERN_ORDER_GREATER : KERN_ORDER_LESS, .total_order = true};
-        ck_assert(kern_sort(NULL, 2, (struct view[]){sorted.view, order.view}, (struct view[]){x.view, iota.view}, 1, &less));
+        struct kern_comparator less = {.order = largest ? KERN_ORDER_GREATER : KERN_ORDER_LESS,
+                                       .total_order = true};
+        ck_assert(kern_sort(NULL, 2, (struct view[]){sorted.view, order.view},
+                            (struct view[]){x.view, iota.view}, 1, &less));
         ck_assert(kern_topk(NULL, &values.view, &at.view, &x.view, k, largest));
-        ck_assert_msg(views_agree(&values.view, &sorted.view, 0, 0), "values of topk, seed %d", seed);
+        ck_assert_msg(views_agree(&values.view, &sorted.view, 0, 0), "values of topk, seed %d",
+                      seed);
         ck_assert_msg(views_agree(&at.view, &order.view, 0, 0), "indices of topk, seed %d", seed);
         FREE_VIEWS(&x, &iota, &sorted, &order, &values, &at);
     }

@@ -1,6 +1,6 @@
 /*
- * Tests of kernels that compute in lanes: as exact as libm, with the same bits on every instruction set and wherever in an
- * array an element is.
+ * Tests of kernels that compute in lanes: as exact as libm, with the same bits on every instruction
+ * set and wherever in an array an element is.
  */
 #include "check_quiet.h"
 #include <math.h>
@@ -23,16 +23,19 @@ static uint64_t next_word(uint64_t *state) /* splitmix64 */
 /* Any bits; numbers of everyday size; corners. */
 static double number(uint64_t *state)
 {
-    static const double corners[] = {0,   -0.0, 1,   -1,       0.5,       -0.5,   2,        3,         -3,     -8,
-                                     88,  -104, 20,  4,        1e-45,     -1e-45, 0x1p-126, 0x1p-1022, 5e-324, 0x1p24,
-                                     1e9, 3e38, NAN, INFINITY, -INFINITY, 0x1p20, 1.5e300,  -1e308,    710,    -745};
+    static const double corners[] = {
+        0,   -0.0, 1,   -1,       0.5,       -0.5,   2,        3,         -3,     -8,
+        88,  -104, 20,  4,        1e-45,     -1e-45, 0x1p-126, 0x1p-1022, 5e-324, 0x1p24,
+        1e9, 3e38, NAN, INFINITY, -INFINITY, 0x1p20, 1.5e300,  -1e308,    710,    -745};
     const uint64_t w = next_word(state);
     switch (w % 5) {
     case 0: return corners[(w >> 8) % COUNT_OF(corners)];
     case 1: return (double)(int64_t)(w >> 8) * 0x1p-54;               /* -0.. 1 */
     case 2: return ((double)(int64_t)(w >> 12) * 0x1p-52 - 0.5) * 40; /* -20..20 */
     case 3: return 1 + ((double)(int64_t)(w >> 12) * 0x1p-52 - 0.5) * exp2(-(double)(w >> 3 & 31));
-    default: return ldexp((double)(int64_t)(w >> 12) * (w & 64 ? -0x1p-52 : 0x1p-52), (int)(w >> 16 & 2047) - 1060);
+    default:
+        return ldexp((double)(int64_t)(w >> 12) * (w & 64 ? -0x1p-52 : 0x1p-52),
+                     (int)(w >> 16 & 2047) - 1060);
     }
 }
 
@@ -45,11 +48,13 @@ static void fill(enum dtype t, char *out, int64_t n, uint64_t *state)
         char *at = out + (size_t)i * dtype_bytes(t);
         if ((dtype_is_float(t) || dtype_is_complex(t)) && bits[0] % 4)
             convert(at, (const void *const[]){&x}, 1);
-        else if (t == DT_PRED || dtype_bits(t) < 8) /* what can be stored: only so many bits count */
+        else if (t == DT_PRED ||
+                 dtype_bits(t) < 8) /* what can be stored: only so many bits count */
             kern_find_convert(t, DT_S64)(at, (const void *const[]){bits}, 1);
         else
             memcpy(at, bits, dtype_bytes(t));
-        if (dtype_is_float(t) && isnan(float_load(t, at))) /* none that signals: libm's pow would hear it */
+        if (dtype_is_float(t) &&
+            isnan(float_load(t, at))) /* none that signals: libm's pow would hear it */
             convert(at, (const void *const[]){(const double[]){NAN}}, 1);
     }
 }
@@ -75,10 +80,12 @@ static bool close(double got, double want, enum dtype t)
 {
     if (isnan(got) || isnan(want))
         return isnan(got) && isnan(want);
-    return isinf(got) == isinf(want) && !signbit(got) == !signbit(want) && llabs(place(got, t) - place(want, t)) <= 1;
+    return isinf(got) == isinf(want) && !signbit(got) == !signbit(want) &&
+           llabs(place(got, t) - place(want, t)) <= 1;
 }
 
-/* What libm makes of f64, rounded: in f32 it is itself off by more than one place here and there. */
+/* What libm makes of f64, rounded: in f32 it is itself off by more than one place here and there.
+ */
 static void through_f64(const char *opcode, float *out, const float *x, const float *y)
 {
     static double wide[3][N];
@@ -99,10 +106,12 @@ static void through_long_double(const char *opcode, double *out, const double *x
         long double (*unary)(long double);
         long double (*binary)(long double, long double);
     } wide[] = {
-        {"atan2", NULL, atan2l}, {"cbrt", cbrtl, NULL},          {"cosine", cosl, NULL},
-        {"erf", erfl, NULL},     {"exponential", expl, NULL},    {"exponential-minus-one", expm1l, NULL},
-        {"log", logl, NULL},     {"log-plus-one", log1pl, NULL}, {"logistic", logisticl, NULL},
-        {"power", NULL, powl},   {"sine", sinl, NULL},           {"tan", tanl, NULL},
+        {"atan2", NULL, atan2l},       {"cbrt", cbrtl, NULL},
+        {"cosine", cosl, NULL},        {"erf", erfl, NULL},
+        {"exponential", expl, NULL},   {"exponential-minus-one", expm1l, NULL},
+        {"log", logl, NULL},           {"log-plus-one", log1pl, NULL},
+        {"logistic", logisticl, NULL}, {"power", NULL, powl},
+        {"sine", sinl, NULL},          {"tan", tanl, NULL},
         {"tanh", tanhl, NULL},
     };
     for (size_t k = 0; k < COUNT_OF(wide); k++)
@@ -111,9 +120,11 @@ static void through_long_double(const char *opcode, double *out, const double *x
 }
 
 /* One place from libm, or from what it makes of a wider type. */
-static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, const void *x, const void *y)
+static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, const void *x,
+                        const void *y)
 {
-    static char fast[N * 8] __attribute__((aligned(8))), plain[N * 8], wide[N * 8] __attribute__((aligned(8)));
+    static char fast[N * 8] __attribute__((aligned(8))), plain[N * 8],
+        wide[N * 8] __attribute__((aligned(8)));
     lanes(fast, (const void *const[]){x, y}, N);
     kern_find_elementwise(opcode, t)(plain, (const void *const[]){x, y}, N);
     memcpy(wide, plain, sizeof wide);
@@ -124,8 +135,9 @@ static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, c
     for (size_t i = 0; i < N; i++) {
         const size_t at = i * dtype_bytes(t);
         const double got = float_load(t, fast + at), want = float_load(t, plain + at);
-        ck_assert_msg(close(got, want, t) || close(got, float_load(t, wide + at), t), "%s(%a, %a) is %a, of libm %a", opcode,
-                      float_load(t, (const char *)x + at), float_load(t, (const char *)y + at), got, want);
+        ck_assert_msg(close(got, want, t) || close(got, float_load(t, wide + at), t),
+                      "%s(%a, %a) is %a, of libm %a", opcode, float_load(t, (const char *)x + at),
+                      float_load(t, (const char *)y + at), got, want);
     }
 }
 
@@ -137,7 +149,8 @@ START_TEST(close_to_libm)
     for (size_t k = 0; k < COUNT_OF(types); k++)
         for (int op = 0; op < OP_COUNT; op++) {
             const char *opcode = op_table[op].spelling;
-            kern_tile_fn *lanes = kern_tiles()->vector(opcode, types[k]), *libm = kern_find_elementwise(opcode, types[k]);
+            kern_tile_fn *lanes = kern_tiles()->vector(opcode, types[k]),
+                         *libm = kern_find_elementwise(opcode, types[k]);
             ck_assert((lanes == NULL) == (libm == NULL));
             for (int round = 0; lanes != libm && round < 20; round++) {
                 fill(types[k], (char *)x, N, &state);
@@ -157,7 +170,8 @@ static bool same(enum dtype t, const char *a, const char *b, int64_t n)
     const size_t size = dtype_bytes(part);
     const int64_t parts = n * (dtype_is_complex(t) ? 2 : 1);
     for (int64_t i = 0; i < parts; i++, a += size, b += size)
-        if (memcmp(a, b, size) != 0 && !(dtype_is_float(part) && isnan(float_load(part, a)) && isnan(float_load(part, b))))
+        if (memcmp(a, b, size) != 0 &&
+            !(dtype_is_float(part) && isnan(float_load(part, a)) && isnan(float_load(part, b))))
             return false;
     return true;
 }
@@ -194,8 +208,8 @@ START_TEST(every_instruction_set_gives_the_same)
                 own(got, (const void *const[]){x[0], x[1], x[2]}, N);
                 if (t == DT_F64 && kern_find_elementwise(op_table[op].spelling, t) != own)
                     continue; /* not without a fused multiply-add */
-                ck_assert_msg(same(result, got, want, N), "%s of %s with %s", op_table[op].spelling, dtype_spelling(t),
-                              cpu_isa_name((enum cpu_isa)isa));
+                ck_assert_msg(same(result, got, want, N), "%s of %s with %s", op_table[op].spelling,
+                              dtype_spelling(t), cpu_isa_name((enum cpu_isa)isa));
             }
         }
     unsetenv("HLO_ISA");
@@ -216,9 +230,11 @@ START_TEST(conversions_are_the_same_too)
             fn(want, (const void *const[]){x}, N);
             for (int isa = CPU_AVX2; isa < CPU_ISA_COUNT; isa++) {
                 setenv("HLO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
-                kern_find_convert((enum dtype)to, (enum dtype)from)(got, (const void *const[]){x}, N);
-                ck_assert_msg(same((enum dtype)to, got, want, N), "%s to %s with %s", dtype_spelling((enum dtype)from),
-                              dtype_spelling((enum dtype)to), cpu_isa_name((enum cpu_isa)isa));
+                kern_find_convert((enum dtype)to, (enum dtype)from)(got, (const void *const[]){x},
+                                                                    N);
+                ck_assert_msg(same((enum dtype)to, got, want, N), "%s to %s with %s",
+                              dtype_spelling((enum dtype)from), dtype_spelling((enum dtype)to),
+                              cpu_isa_name((enum cpu_isa)isa));
             }
         }
     unsetenv("HLO_ISA");
@@ -242,7 +258,8 @@ START_TEST(neighbours_do_not_matter)
             fill(t, y, N, &state);
             fn(want, (const void *const[]){x, y, y}, N);
             for (size_t i = 0; i < 200; i++)
-                fn(got + i * size, (const void *const[]){x + i * size, y + i * size, y + i * size}, 1);
+                fn(got + i * size, (const void *const[]){x + i * size, y + i * size, y + i * size},
+                   1);
             ck_assert_msg(same(t, got, want, 200), "%s one at a time", op_table[op].spelling);
             fn(x, (const void *const[]){x, y, y}, N);
             ck_assert_msg(same(t, x, want, N), "%s in place", op_table[op].spelling);
@@ -254,8 +271,9 @@ END_TEST
 
 START_TEST(random_bits_as_the_plain_ones)
 {
-    static const int64_t shapes[][3] = {{1, 1, 1}, {1, 1, 7},    {1, 1, 4096}, {3, 5, 7}, {2, 3, 5},
-                                        {3, 4, 5}, {5, 3, 2050}, {1, 2, 1031}, {7, 9, 2}, {1, 600, 3}};
+    static const int64_t shapes[][3] = {{1, 1, 1}, {1, 1, 7},  {1, 1, 4096}, {3, 5, 7},
+                                        {2, 3, 5}, {3, 4, 5},  {5, 3, 2050}, {1, 2, 1031},
+                                        {7, 9, 2}, {1, 600, 3}};
     static const enum dtype types[] = {DT_U32, DT_U64, DT_U8, DT_S16, DT_S4, DT_PRED, DT_F32};
     static char fast[65536 * 8], plain[65536 * 8];
     uint64_t seed = 5;
@@ -265,14 +283,16 @@ START_TEST(random_bits_as_the_plain_ones)
             view_dense(&out, types[k / 3], 3, shapes[s], fast);
             const enum kern_rng algorithm = k % 3 ? KERN_PHILOX : KERN_THREE_FRY;
             const int words = k % 3 == 2 ? 3 : 2;
-            const uint64_t state[3] = {next_word(&seed), UINT64_MAX - next_word(&seed) % 9, next_word(&seed)};
+            const uint64_t state[3] = {next_word(&seed), UINT64_MAX - next_word(&seed) % 9,
+                                       next_word(&seed)};
             uint64_t next[2][3] = {{0}, {0}};
             kern_fast.rng_bits(NULL, &out, algorithm, state, words, next[0]);
             out.data = plain;
             kern_plain.rng_bits(NULL, &out, algorithm, state, words, next[1]);
             ck_assert(memcmp(next[0], next[1], sizeof next[0]) == 0);
-            ck_assert_msg(memcmp(fast, plain, (size_t)view_elements(&out) * dtype_bytes(types[k / 3])) == 0,
-                          "%s, shape %zu, kind %zu", dtype_spelling(types[k / 3]), s, k % 3);
+            ck_assert_msg(
+                memcmp(fast, plain, (size_t)view_elements(&out) * dtype_bytes(types[k / 3])) == 0,
+                "%s, shape %zu, kind %zu", dtype_spelling(types[k / 3]), s, k % 3);
         }
 }
 END_TEST

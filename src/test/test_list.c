@@ -7,23 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char text[] = "HloModule m\n"
-                           "FileNames\n1 \"a.py\"\n2 \"b.py\"\n"
-                           "FunctionNames\n1 \"inner\"\n2 \"outer\"\n"
-                           "FileLocations\n1 {file_name_id=1 function_name_id=1 line=7 end_line=7 column=3 end_column=9}\n"
-                           "2 {file_name_id=2 function_name_id=2 line=40 end_line=40 column=1 end_column=2}\n"
-                           "StackFrames\n1 {file_location_id=2 parent_frame_id=1}\n2 {file_location_id=1 parent_frame_id=2}\n"
-                           "\n"
-                           "double {\n"
-                           "  x = f32[4] parameter(0)\n"
-                           "  ROOT y = f32[4] add(x, x)\n"
-                           "}\n"
-                           "ENTRY main {\n"
-                           "  p = f32[4] parameter(0)\n"
-                           "  x = f32[4] call(p), to_apply=double\n"
-                           "  q = f32[4] call(p), to_apply=double, metadata={op_name=\"jit(f)/q\" stack_frame_id=2}\n"
-                           "  ROOT r = f32[4] multiply(x, q)\n"
-                           "}\n";
+static const char text[] =
+    "HloModule m\n"
+    "FileNames\n1 \"a.py\"\n2 \"b.py\"\n"
+    "FunctionNames\n1 \"inner\"\n2 \"outer\"\n"
+    "FileLocations\n1 {file_name_id=1 function_name_id=1 line=7 end_line=7 column=3 end_column=9}\n"
+    "2 {file_name_id=2 function_name_id=2 line=40 end_line=40 column=1 end_column=2}\n"
+    "StackFrames\n1 {file_location_id=2 parent_frame_id=1}\n2 {file_location_id=1 "
+    "parent_frame_id=2}\n"
+    "\n"
+    "double {\n"
+    "  x = f32[4] parameter(0)\n"
+    "  ROOT y = f32[4] add(x, x)\n"
+    "}\n"
+    "ENTRY main {\n"
+    "  p = f32[4] parameter(0)\n"
+    "  x = f32[4] call(p), to_apply=double\n"
+    "  q = f32[4] call(p), to_apply=double, metadata={op_name=\"jit(f)/q\" stack_frame_id=2}\n"
+    "  ROOT r = f32[4] multiply(x, q)\n"
+    "}\n";
 
 static hlo_messages *m;
 static hlo_module *module;

@@ -1,6 +1,7 @@
 /*
- * Tests in a locale whose numbers have a comma, and where `i` is not the small letter of `I`: nothing that the library reads or
- * writes may depend on it. The locale is made here, by localedef, so that every machine has it.
+ * Tests in a locale whose numbers have a comma, and where `i` is not the small letter of `I`:
+ * nothing that the library reads or writes may depend on it. The locale is made here, by localedef,
+ * so that every machine has it.
  */
 #include "hlo_advanced.h"
 
@@ -37,28 +38,29 @@ static const char characters[] = "<code_set_name> ISO-8859-9\n"
                                  "<U0000>..<U00FF> /x00 any\n"
                                  "END CHARMAP\n";
 
-/* Words of any case, numbers in attributes and constants, a fold that takes memory, an error with a number in it. */
-static const char text[] =
-    "// peers: param=0 range=-2.5,7.25\n"
-    "HloModule numbers\n"
-    "add {\n"
-    "  a = f32[] parameter(0)\n"
-    "  b = f32[] parameter(1)\n"
-    "  ROOT s = f32[] add(a, b)\n"
-    "}\n"
-    "ENTRY main {\n"
-    "  x = f32[8,1024] parameter(0)\n"
-    "  h = f32[] constant(0.5)\n"
-    "  hs = f32[8,1024] broadcast(h), dimensions={}\n"
-    "  y = f32[8,1024] multiply(x, hs)\n"
-    "  k = f32[4] constant({1e-3, -inf, nan, 12345.678})\n"
-    "  w = f32[1024,2] iota(), iota_dimension=0\n"
-    "  d = f32[8,2] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={HIGHEST,dEfault}\n"
-    "  e = f32[4] exponential(k)\n"
-    "  z = f32[] constant(0)\n"
-    "  r = f32[8] reduce(d, z), dimensions={1}, to_apply=add\n"
-    "  ROOT t = (f32[8], f32[4]) tuple(r, e)\n"
-    "}\n";
+/* Words of any case, numbers in attributes and constants, a fold that takes memory, an error with a
+ * number in it. */
+static const char text[] = "// peers: param=0 range=-2.5,7.25\n"
+                           "HloModule numbers\n"
+                           "add {\n"
+                           "  a = f32[] parameter(0)\n"
+                           "  b = f32[] parameter(1)\n"
+                           "  ROOT s = f32[] add(a, b)\n"
+                           "}\n"
+                           "ENTRY main {\n"
+                           "  x = f32[8,1024] parameter(0)\n"
+                           "  h = f32[] constant(0.5)\n"
+                           "  hs = f32[8,1024] broadcast(h), dimensions={}\n"
+                           "  y = f32[8,1024] multiply(x, hs)\n"
+                           "  k = f32[4] constant({1e-3, -inf, nan, 12345.678})\n"
+                           "  w = f32[1024,2] iota(), iota_dimension=0\n"
+                           "  d = f32[8,2] dot(y, w), lhs_contracting_dims={1}, "
+                           "rhs_contracting_dims={0}, operand_precision={HIGHEST,dEfault}\n"
+                           "  e = f32[4] exponential(k)\n"
+                           "  z = f32[] constant(0)\n"
+                           "  r = f32[8] reduce(d, z), dimensions={1}, to_apply=add\n"
+                           "  ROOT t = (f32[8], f32[4]) tuple(r, e)\n"
+                           "}\n";
 
 struct said {
     char *text;
@@ -101,7 +103,8 @@ static hlo_literal *value_of(const char *z, hlo_messages *m)
 
 static void keep_values(struct said *s, hlo_messages *m)
 {
-    hlo_literal *a = value_of("f32[4] {1.5, -2.25e-3, inf, 0.1}", m), *b = value_of("f32[4] {1.25, 3, -inf, 0.1}", m);
+    hlo_literal *a = value_of("f32[4] {1.5, -2.25e-3, inf, 0.1}", m),
+                *b = value_of("f32[4] {1.25, 3, -inf, 0.1}", m);
     keep_value(s, a, b);
     hlo_literal_free(a);
     hlo_literal_free(b);
@@ -165,7 +168,8 @@ static void choose_locale(void)
     put_file("source", source);
     put_file("characters", characters);
     /* It warns of all the categories that are not there, and calls that a failure. */
-    ck_assert_int_ne(system("localedef --no-archive -c -i source -f characters ./comma >said 2>&1"), -1);
+    ck_assert_int_ne(system("localedef --no-archive -c -i source -f characters ./comma >said 2>&1"),
+                     -1);
     setenv("LOCPATH", dir, 1);
     setlocale(LC_NUMERIC, "comma");
     setlocale(LC_CTYPE, "comma");
@@ -180,7 +184,8 @@ static void check_same(const struct said *a, const struct said *b)
     while (at < a->size && at < b->size && a->text[at] == b->text[at])
         at++;
     const size_t from = at > 40 ? at - 40 : 0;
-    ck_assert_msg(at == a->size && at == b->size, "'%.80s' has become '%.80s'", a->text + from, b->text + from);
+    ck_assert_msg(at == a->size && at == b->size, "'%.80s' has become '%.80s'", a->text + from,
+                  b->text + from);
 }
 
 START_TEST(nothing_listens_to_the_locale)

@@ -21,7 +21,8 @@ static hlo_literal *parsed(const char *text)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_literal *l = hlo_literal_parse(text, strlen(text), m);
-    ck_assert_msg(l != NULL, "%s: %s", text, hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
+    ck_assert_msg(l != NULL, "%s: %s", text,
+                  hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
     hlo_messages_free(m);
     return l;
 }
@@ -44,20 +45,32 @@ static const struct stats_case {
     {"f16[3] {6e-5, 0.5, -0}",
      "f16[3] min 0 max 0.5 mean 0.1667 nan 0 inf 0",
      {3, 3, 0, 0, 0, 1, 1, 0, 0.5, 0.16668667395909628, 0.2356881143771627, -1, -1}},
-    {"bf16[2] {2, 4}", "bf16[2] min 2 max 4 mean 3 nan 0 inf 0", {2, 2, 0, 0, 0, 0, 0, 2, 4, 3, 1, -1, -1}},
+    {"bf16[2] {2, 4}",
+     "bf16[2] min 2 max 4 mean 3 nan 0 inf 0",
+     {2, 2, 0, 0, 0, 0, 0, 2, 4, 3, 1, -1, -1}},
     {"f8e5m2[3] {inf, -inf, nan}",
      "f8e5m2[3] min nan max nan mean nan nan 1 inf 2",
      {3, 0, 1, 1, 1, 0, 0, NAN, NAN, NAN, NAN, 2, 0}},
     {"f4e2m1fn[2] {0.5, 6}",
      "f4e2m1fn[2] min 0.5 max 6 mean 3.25 nan 0 inf 0",
      {2, 2, 0, 0, 0, 0, 1, 0.5, 6, 3.25, 2.75, -1, -1}},
-    {"s4[3] {-8, 0, 7}", "s4[3] min -8 max 7 mean -0.3333", {3, 3, 0, 0, 0, 1, 0, -8, 7, -1.0 / 3, 6.1282587702834119, -1, -1}},
+    {"s4[3] {-8, 0, 7}",
+     "s4[3] min -8 max 7 mean -0.3333",
+     {3, 3, 0, 0, 0, 1, 0, -8, 7, -1.0 / 3, 6.1282587702834119, -1, -1}},
     {"u2[2] {3, 1}", "u2[2] min 1 max 3 mean 2", {2, 2, 0, 0, 0, 0, 0, 1, 3, 2, 1, -1, -1}},
-    {"s16[2] {-300, 300}", "s16[2] min -300 max 300 mean 0", {2, 2, 0, 0, 0, 0, 0, -300, 300, 0, 300, -1, -1}},
+    {"s16[2] {-300, 300}",
+     "s16[2] min -300 max 300 mean 0",
+     {2, 2, 0, 0, 0, 0, 0, -300, 300, 0, 300, -1, -1}},
     {"u64[1] {7}", "u64[1] 7", {1, 1, 0, 0, 0, 0, 0, 7, 7, 7, 0, -1, -1}},
-    {"pred[4] {1, 0, 1, 1}", "pred[4] min 0 max 1 mean 0.75", {4, 4, 0, 0, 0, 1, 0, 0, 1, 0.75, 0.4330127018922193, -1, -1}},
-    {"c64[2] {(3, 4), (nan, inf)}", "c64[2] min 5 max 5 mean 5 nan 1 inf 0", {2, 1, 1, 0, 0, 0, 0, 5, 5, 5, 0, 1, -1}},
-    {"c128[2] {(0, 0), (inf, 1)}", "c128[2] min 0 max 0 mean 0 nan 0 inf 1", {2, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, -1, 1}},
+    {"pred[4] {1, 0, 1, 1}",
+     "pred[4] min 0 max 1 mean 0.75",
+     {4, 4, 0, 0, 0, 1, 0, 0, 1, 0.75, 0.4330127018922193, -1, -1}},
+    {"c64[2] {(3, 4), (nan, inf)}",
+     "c64[2] min 5 max 5 mean 5 nan 1 inf 0",
+     {2, 1, 1, 0, 0, 0, 0, 5, 5, 5, 0, 1, -1}},
+    {"c128[2] {(0, 0), (inf, 1)}",
+     "c128[2] min 0 max 0 mean 0 nan 0 inf 1",
+     {2, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, -1, 1}},
     {"f32[0,3] {}", "f32[0,3] empty", {0, 0, 0, 0, 0, 0, 0, NAN, NAN, NAN, NAN, -1, -1}},
     {"f32[] -1.5", "f32[] -1.5", {1, 1, 0, 0, 0, 0, 0, -1.5, -1.5, -1.5, 0, -1, -1}},
     {"(f32[2] {1, 2}, (s32[1] {3}, f64[1] {nan}))",
@@ -66,7 +79,10 @@ static const struct stats_case {
     {"()", "()", {0, 0, 0, 0, 0, 0, 0, NAN, NAN, NAN, NAN, -1, -1}},
 };
 
-static bool near(double a, double b) { return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-15 * fabs(b); }
+static bool near(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-15 * fabs(b);
+}
 
 START_TEST(values_are_counted)
 {
@@ -74,15 +90,17 @@ START_TEST(values_are_counted)
     hlo_literal *l = parsed(c->text);
     struct hlo_stats s = hlo_literal_stats(l);
     const struct hlo_stats *w = &c->s;
-    ck_assert_msg(s.elements == w->elements && s.finite == w->finite && s.nan == w->nan && s.positive_inf == w->positive_inf &&
-                      s.negative_inf == w->negative_inf && s.zero == w->zero && s.denormal == w->denormal,
-                  "%s: %lu finite, %lu nan, %lu and %lu infinite, %lu zero, %lu denormal", c->text, (unsigned long)s.finite,
-                  (unsigned long)s.nan, (unsigned long)s.positive_inf, (unsigned long)s.negative_inf, (unsigned long)s.zero,
-                  (unsigned long)s.denormal);
-    ck_assert_msg(near(s.min, w->min) && near(s.max, w->max) && near(s.mean, w->mean) && near(s.deviation, w->deviation),
+    ck_assert_msg(s.elements == w->elements && s.finite == w->finite && s.nan == w->nan &&
+                      s.positive_inf == w->positive_inf && s.negative_inf == w->negative_inf &&
+                      s.zero == w->zero && s.denormal == w->denormal,
+                  "%s: %lu finite, %lu nan, %lu and %lu infinite, %lu zero, %lu denormal", c->text,
+                  (unsigned long)s.finite, (unsigned long)s.nan, (unsigned long)s.positive_inf,
+                  (unsigned long)s.negative_inf, (unsigned long)s.zero, (unsigned long)s.denormal);
+    ck_assert_msg(near(s.min, w->min) && near(s.max, w->max) && near(s.mean, w->mean) &&
+                      near(s.deviation, w->deviation),
                   "%s: %g %g %.17g %.17g", c->text, s.min, s.max, s.mean, s.deviation);
-    ck_assert_msg(s.first_nan == w->first_nan && s.first_inf == w->first_inf, "%s: nan at %ld, inf at %ld", c->text,
-                  (long)s.first_nan, (long)s.first_inf);
+    ck_assert_msg(s.first_nan == w->first_nan && s.first_inf == w->first_inf,
+                  "%s: nan at %ld, inf at %ld", c->text, (long)s.first_nan, (long)s.first_inf);
     hlo_text summary = hlo_literal_summary(l);
     ck_assert_str_eq(summary.data, c->summary);
     hlo_text_free(&summary);
@@ -112,17 +130,19 @@ START_TEST(large_values_are_counted)
         low = fminl(low, v), high = fmaxl(high, v);
     }
     for (int64_t i = 0; i < n; i++)
-        squares += powl(look_number(t, data + (size_t)i * dtype_bytes(t)) - sum / (long double)n, 2);
+        squares +=
+            powl(look_number(t, data + (size_t)i * dtype_bytes(t)) - sum / (long double)n, 2);
     struct hlo_stats s = hlo_literal_stats(l);
     ck_assert(s.elements == (uint64_t)n && s.finite == s.elements && s.min == low && s.max == high);
-    ck_assert_msg(fabs(s.mean - (double)(sum / n)) < 1e-12 && fabs(s.deviation - (double)sqrtl(squares / n)) < 1e-10,
+    ck_assert_msg(fabs(s.mean - (double)(sum / n)) < 1e-12 &&
+                      fabs(s.deviation - (double)sqrtl(squares / n)) < 1e-10,
                   "%s: %.17g %.17g", types[_i], s.mean, s.deviation);
     if (t == DT_F32 || t == DT_F64) {
         float_store(t, data + 77777 * dtype_bytes(t), NAN);
         float_store(t, data + 99999 * dtype_bytes(t), -INFINITY);
         s = hlo_literal_stats(l);
-        ck_assert(s.first_nan == 77777 && s.first_inf == 99999 && s.nan == 1 && s.negative_inf == 1 &&
-                  s.finite == (uint64_t)n - 2);
+        ck_assert(s.first_nan == 77777 && s.first_inf == 99999 && s.nan == 1 &&
+                  s.negative_inf == 1 && s.finite == (uint64_t)n - 2);
         ck_assert(s.min == low && s.max == high);
     }
     hlo_literal_free(l);
@@ -140,7 +160,8 @@ START_TEST(vast_values_are_counted)
     for (int64_t i = 0; i < n; i++)
         data[i] = i < n / 2 ? 3e307 : -1e307;
     struct hlo_stats s = hlo_literal_stats(l);
-    ck_assert_msg(fabs(s.mean / 1e307 - 1) < 1e-12 && fabs(s.deviation / 2e307 - 1) < 1e-12, "%g %g", s.mean, s.deviation);
+    ck_assert_msg(fabs(s.mean / 1e307 - 1) < 1e-12 && fabs(s.deviation / 2e307 - 1) < 1e-12,
+                  "%g %g", s.mean, s.deviation);
     hlo_literal_free(l);
     hlo_messages_free(m);
 }
@@ -151,8 +172,11 @@ START_TEST(statistics_as_json)
     hlo_literal *l = parsed("f32[3] {1, nan, inf}"), *none = parsed("f32[1] {nan}");
     struct hlo_stats s = hlo_literal_stats(l);
     hlo_text text = hlo_stats_json(&s);
-    ck_assert_str_eq(text.data, "{\"elements\":3,\"finite\":1,\"nan\":1,\"positive_inf\":1,\"negative_inf\":0,\"zero\":0,"
-                                "\"denormal\":0,\"min\":1,\"max\":1,\"mean\":1,\"deviation\":0,\"first_nan\":1,\"first_inf\":2}");
+    ck_assert_str_eq(
+        text.data,
+        "{\"elements\":3,\"finite\":1,\"nan\":1,\"positive_inf\":1,\"negative_inf\":0,\"zero\":0,"
+        "\"denormal\":0,\"min\":1,\"max\":1,\"mean\":1,\"deviation\":0,\"first_nan\":1,\"first_"
+        "inf\":2}");
     hlo_text_free(&text);
     s = hlo_literal_stats(none);
     text = hlo_stats_json(&s);
@@ -202,10 +226,12 @@ static const struct slice_case {
     {a34, "[0", "'[0': expected ',' or ']' at character 3"},
     {a34, "0", "'0': expected '[' at character 1"},
     {a34, "[..]", "'[..]': expected '...' at character 2"},
-    {a34, "[99999999999999999999]", "'[99999999999999999999]': expected a 64-bit integer at character 2"},
+    {a34, "[99999999999999999999]",
+     "'[99999999999999999999]': expected a 64-bit integer at character 2"},
     {a34, "[-]", "'[-]': expected a 64-bit integer at character 2"},
     {"(f32[2] {1, 2}, f32[] 1)", "[2]", "'[2]': index 2 is out of range for a tuple of 2 elements"},
-    {"(f32[2] {1, 2}, f32[] 1)", "[0,1]", "'[0,1]': select a tuple element first, as in '[1][0,:4]'"},
+    {"(f32[2] {1, 2}, f32[] 1)", "[0,1]",
+     "'[0,1]': select a tuple element first, as in '[1][0,:4]'"},
 };
 
 START_TEST(slices_are_numpy_s)
@@ -216,8 +242,9 @@ START_TEST(slices_are_numpy_s)
     hlo_text text = {0};
     if (piece) {
         hlo_literal *wanted = parsed(c->piece);
-        ck_assert_msg(hlo_literal_compare(piece, wanted, &HLO_WITH(hlo_tolerance, .bits = true), &text), "%s: %s", c->slice,
-                      text.data);
+        ck_assert_msg(
+            hlo_literal_compare(piece, wanted, &HLO_WITH(hlo_tolerance, .bits = true), &text),
+            "%s: %s", c->slice, text.data);
         hlo_literal_free(wanted);
     } else {
         ck_assert_str_eq(hlo_messages_get(m, 0).text, c->piece);
@@ -253,8 +280,12 @@ static const struct show_case {
     {"f32[2] {0.333333343, 12345.678}", {.precision = 3}, "f32[2] {0.333, 1.23e+04}"},
     {"c64[1] {(0.333333343, 2)}", {.precision = 2}, "c64[1] {(0.33, 2)}"},
     {"bf16[2] {1, -2}", {.bits = true}, "bf16[2] {1 /*0x3f80*/, -2 /*0xc000*/}"},
-    {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}", {.most = 8, .edge = 2}, "s32[9] /* min 1 max 9 mean 5 */ {1, 2, ..., 8, 9}"},
-    {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}", {.most = 8, .edge = 5}, "s32[9] /* min 1 max 9 mean 5 */ {1, 2, 3, 4, 5, 6, 7, 8, 9}"},
+    {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}",
+     {.most = 8, .edge = 2},
+     "s32[9] /* min 1 max 9 mean 5 */ {1, 2, ..., 8, 9}"},
+    {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}",
+     {.most = 8, .edge = 5},
+     "s32[9] /* min 1 max 9 mean 5 */ {1, 2, 3, 4, 5, 6, 7, 8, 9}"},
     {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}",
      {.most = 4, .edge = 1},
      "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ { { 1, 2 }, ..., { 7, 8 } }"},
@@ -294,10 +325,12 @@ START_TEST(values_in_full_are_printed)
                                          "u64[1,1] {{18446744073709551615}}"};
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         hlo_literal *l = parsed(values[i]);
-        hlo_text shown = hlo_literal_show(l, &HLO_WITH(hlo_view, .most = SIZE_MAX, .width = SIZE_MAX)),
+        hlo_text shown =
+                     hlo_literal_show(l, &HLO_WITH(hlo_view, .most = SIZE_MAX, .width = SIZE_MAX)),
                  text = hlo_literal_print(l, false);
         hlo_text shape = hlo_literal_shape(l);
-        ck_assert(strncmp(shown.data, shape.data, shape.size) == 0 && shown.data[shape.size] == ' ');
+        ck_assert(strncmp(shown.data, shape.data, shape.size) == 0 &&
+                  shown.data[shape.size] == ' ');
         ck_assert_str_eq(shown.data + shape.size + 1, text.data);
         hlo_text_free(&shape);
         hlo_text_free(&text);
@@ -318,11 +351,14 @@ static const struct show_case json_cases[] = {
     {"f32[1] {0.123456}", {.precision = 2}, "{\"shape\":\"f32[1]\",\"values\":[0.12]}"},
     {"(u8[] 3, ())",
      {0},
-     "{\"shape\":\"(u8[], ())\",\"elements\":[{\"shape\":\"u8[]\",\"values\":3},{\"shape\":\"()\",\"elements\":[]}]}"},
+     "{\"shape\":\"(u8[], "
+     "())\",\"elements\":[{\"shape\":\"u8[]\",\"values\":3},{\"shape\":\"()\",\"elements\":[]}]}"},
     {"u8[2] {3, 5}",
      {.most = 1},
-     "{\"shape\":\"u8[2]\",\"stats\":{\"elements\":2,\"finite\":2,\"nan\":0,\"positive_inf\":0,\"negative_inf\":0,"
-     "\"zero\":0,\"denormal\":0,\"min\":3,\"max\":5,\"mean\":4,\"deviation\":1,\"first_nan\":-1,\"first_inf\":-1}}"},
+     "{\"shape\":\"u8[2]\",\"stats\":{\"elements\":2,\"finite\":2,\"nan\":0,\"positive_inf\":0,"
+     "\"negative_inf\":0,"
+     "\"zero\":0,\"denormal\":0,\"min\":3,\"max\":5,\"mean\":4,\"deviation\":1,\"first_nan\":-1,"
+     "\"first_inf\":-1}}"},
 };
 
 START_TEST(values_as_json)
@@ -368,10 +404,13 @@ static const struct plot_case {
      "f32[2,1] min 1 max 1 mean 1 nan 1 inf 0\n"
      "0 \033[38;5;41m\033[48;5;196m\u2580\033[0m\n"
      "  0\n"
-     "  1 \033[48;5;17m \033[48;5;18m \033[48;5;19m \033[48;5;25m \033[48;5;31m \033[48;5;37m \033[48;5;36m \033[48;5;35m "
-     "\033[48;5;41m \033[48;5;77m \033[48;5;113m \033[48;5;149m \033[48;5;185m \033[48;5;221m \033[48;5;227m \033[48;5;229m "
+     "  1 \033[48;5;17m \033[48;5;18m \033[48;5;19m \033[48;5;25m \033[48;5;31m \033[48;5;37m "
+     "\033[48;5;36m \033[48;5;35m "
+     "\033[48;5;41m \033[48;5;77m \033[48;5;113m \033[48;5;149m \033[48;5;185m \033[48;5;221m "
+     "\033[48;5;227m \033[48;5;229m "
      "\033[0m 1\n"},
-    {"s32[2,4,4] {{{0, 0, 8, 8}, {0, 0, 8, 8}, {1, 1, 2, 2}, {1, 1, 2, 2}}, {{9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, "
+    {"s32[2,4,4] {{{0, 0, 8, 8}, {0, 0, 8, 8}, {1, 1, 2, 2}, {1, 1, 2, 2}}, {{9, 9, 9, 9}, {9, 9, "
+     "9, 9}, {9, 9, 9, 9}, {9, 9, 9, "
      "9}}}",
      HLO_PLOT_AUTO,
      {.width = 5, .height = 5},
@@ -505,24 +544,32 @@ END_TEST
 
 START_TEST(differences_are_counted)
 {
-    hlo_literal *a = parsed("(f32[4] {1, 2.5, nan, 0}, s32[2] {7, -2})"), *b = parsed("(f32[4] {1, 2, 3, 0}, s32[2] {7, 2})");
+    hlo_literal *a = parsed("(f32[4] {1, 2.5, nan, 0}, s32[2] {7, -2})"),
+                *b = parsed("(f32[4] {1, 2, 3, 0}, s32[2] {7, 2})");
     struct hlo_difference d = hlo_literal_difference(a, b, &HLO_WITH(hlo_tolerance, .rel = 0.01));
-    ck_assert(d.comparable && d.elements == 6 && d.outside == 3 && d.not_finite == 1 && d.worst_count == 3);
-    ck_assert(d.worst_abs == 4 && d.worst_rel == 2 && d.decades[0] == 3 && d.decades[30] == 1 && d.decades[31] == 2);
-    ck_assert(d.worst[0].leaf == 0 && d.worst[0].index == 2 && isnan(d.worst[0].actual) && d.worst[0].ulp == UINT64_MAX);
-    ck_assert(d.worst[1].leaf == 1 && d.worst[1].index == 1 && d.worst[1].actual == -2 && d.worst[1].ulp == 4);
-    ck_assert(d.worst[2].leaf == 0 && d.worst[2].index == 1 && d.worst[2].abs == 0.5 && d.worst[2].rel == 0.25);
+    ck_assert(d.comparable && d.elements == 6 && d.outside == 3 && d.not_finite == 1 &&
+              d.worst_count == 3);
+    ck_assert(d.worst_abs == 4 && d.worst_rel == 2 && d.decades[0] == 3 && d.decades[30] == 1 &&
+              d.decades[31] == 2);
+    ck_assert(d.worst[0].leaf == 0 && d.worst[0].index == 2 && isnan(d.worst[0].actual) &&
+              d.worst[0].ulp == UINT64_MAX);
+    ck_assert(d.worst[1].leaf == 1 && d.worst[1].index == 1 && d.worst[1].actual == -2 &&
+              d.worst[1].ulp == 4);
+    ck_assert(d.worst[2].leaf == 0 && d.worst[2].index == 1 && d.worst[2].abs == 0.5 &&
+              d.worst[2].rel == 0.25);
     hlo_text text = hlo_difference_print(&d, a, b, NULL);
-    ck_assert_str_eq(text.data,
-                     "3 of 6 elements differ, 1 of them not finite on one side; worst errors: abs 4, rel 2, 2097152 ulp\n"
-                     "         element                is          expected         abs         rel         ulp\n"
-                     "      leaf 0 {2}               nan                 3         nan         nan           -\n"
-                     "      leaf 1 {1}                -2                 2           4           2           4\n"
-                     "      leaf 0 {1}               2.5                 2         0.5        0.25     2097152\n"
-                     "relative error      elements\n"
-                     "  none                     3  ########################################\n"
-                     "  up to 1e0                1  #############\n"
-                     "  more                     2  ###########################\n");
+    ck_assert_str_eq(
+        text.data,
+        "3 of 6 elements differ, 1 of them not finite on one side; worst errors: abs 4, rel 2, "
+        "2097152 ulp\n"
+        "         element                is          expected         abs         rel         ulp\n"
+        "      leaf 0 {2}               nan                 3         nan         nan           -\n"
+        "      leaf 1 {1}                -2                 2           4           2           4\n"
+        "      leaf 0 {1}               2.5                 2         0.5        0.25     2097152\n"
+        "relative error      elements\n"
+        "  none                     3  ########################################\n"
+        "  up to 1e0                1  #############\n"
+        "  more                     2  ###########################\n");
     hlo_text_free(&text);
     d = hlo_literal_difference(b, b, &HLO_WITH(hlo_tolerance, .bits = true));
     ck_assert(d.comparable && d.outside == 0 && d.decades[0] == 6 && d.worst_count == 0);
@@ -530,9 +577,9 @@ START_TEST(differences_are_counted)
     ck_assert_str_eq(text.data, "0 of 6 elements differ\n");
     hlo_text_free(&text);
     text = hlo_difference_json(&d);
-    ck_assert(strstr(text.data,
-                     "{\"comparable\":true,\"elements\":6,\"outside\":0,\"not_finite\":0,\"worst_abs\":0,\"worst_rel\":0,"
-                     "\"worst_ulp\":0,\"worst\":[],\"decades\":[6,0,"));
+    ck_assert(strstr(text.data, "{\"comparable\":true,\"elements\":6,\"outside\":0,\"not_finite\":"
+                                "0,\"worst_abs\":0,\"worst_rel\":0,"
+                                "\"worst_ulp\":0,\"worst\":[],\"decades\":[6,0,"));
     hlo_text_free(&text);
     d = hlo_literal_difference(a, hlo_literal_element(b, 0), NULL);
     text = hlo_difference_print(&d, a, hlo_literal_element(b, 0), NULL);
@@ -555,7 +602,8 @@ START_TEST(the_worst_come_first)
         y[i] = 1;
         x[i] = 1 + (double)((i * 37) % 500) * 1e-6;
     }
-    struct hlo_difference d = hlo_literal_difference(a, b, &HLO_WITH(hlo_tolerance, .abs = 1.05e-5));
+    struct hlo_difference d =
+        hlo_literal_difference(a, b, &HLO_WITH(hlo_tolerance, .abs = 1.05e-5));
     ck_assert(d.outside == 978 && d.worst_count == 10 && d.decades[0] == 2);
     for (size_t i = 0; i < 10; i++) {
         ck_assert((d.worst[i].index * 37) % 500 == (int64_t)(499 - i / 2));
@@ -572,7 +620,8 @@ END_TEST
 static struct literal *floats(enum dtype t, int64_t count, const double *values)
 {
     bool complex = dtype_is_complex(t);
-    struct literal *l = literal_new(&arena, shape_array(&arena, t, 1, (int64_t[]){complex ? count / 2 : count}, NULL, NULL));
+    struct literal *l = literal_new(
+        &arena, shape_array(&arena, t, 1, (int64_t[]){complex ? count / 2 : count}, NULL, NULL));
     size_t width = dtype_bytes(dtype_component(t));
     for (int64_t i = 0; i < count; i++)
         float_store(dtype_component(t), (char *)l->data + (size_t)i * width, values[i]);
@@ -587,10 +636,20 @@ static const struct comparison_case {
     const char *why;
 } comparisons[] = {
     {DT_F32, {1, 2}, {1, 2}, {0}, true, ""},
-    {DT_F32, {1, 2}, {1, 3}, {0}, false, "element {1} is 2, expected 3; 1 of 2 differ; worst errors: abs 1 at {1}, rel 0.333, "},
+    {DT_F32,
+     {1, 2},
+     {1, 3},
+     {0},
+     false,
+     "element {1} is 2, expected 3; 1 of 2 differ; worst errors: abs 1 at {1}, rel 0.333, "},
     {DT_F32, {NAN, 0}, {-NAN, -0.0}, {0}, true, ""},
     {DT_F32, {0, 0}, {0, -0.0}, {.zeros = true}, false, "element {1} is 0, expected -0"},
-    {DT_F32, {0, 0}, {0, -0.0}, {.bits = true}, false, "element {1} is 0 (0x00000000), expected -0 (0x80000000)"},
+    {DT_F32,
+     {0, 0},
+     {0, -0.0},
+     {.bits = true},
+     false,
+     "element {1} is 0 (0x00000000), expected -0 (0x80000000)"},
     {DT_F32, {0, 0}, {0, -0.0}, {.zeros = true, .ulp = 1}, true, ""},
     {DT_F32, {1, 0}, {1 + 0x1p-22, 0}, {.ulp = 2}, true, ""},
     {DT_F32, {1, 0}, {1 + 0x1p-22, 0}, {.ulp = 1}, false, "2 ulp"},
@@ -605,7 +664,12 @@ static const struct comparison_case {
     {DT_C64, {1024, 0x1p-20}, {1024, 0}, {.ulp = 1}, true, ""}, /* the small part cancelled */
     {DT_C64, {1024, 0x1p-12}, {1024, 0}, {.ulp = 1}, false, "2 ulp"},
     {DT_C64, {INFINITY, 1}, {INFINITY, 1 + 0x1p-23}, {.ulp = 1}, true, ""},
-    {DT_C64, {INFINITY, 1}, {-INFINITY, 1}, {.ulp = 1}, false, "element {0} is (inf, 1), expected (-inf, 1)"},
+    {DT_C64,
+     {INFINITY, 1},
+     {-INFINITY, 1},
+     {.ulp = 1},
+     false,
+     "element {0} is (inf, 1), expected (-inf, 1)"},
 };
 
 START_TEST(values_are_compared)
@@ -626,9 +690,11 @@ END_TEST
 
 START_TEST(integers_are_exact_and_shapes_must_agree)
 {
-    struct literal *a = literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){2}, NULL, NULL));
+    struct literal *a =
+        literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){2}, NULL, NULL));
     struct literal *b = literal_new(&arena, a->shape);
-    struct literal *c = literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){3}, NULL, NULL));
+    struct literal *c =
+        literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){3}, NULL, NULL));
     struct buf why = {0};
     ((int32_t *)b->data)[1] = 1;
     ck_assert(!look_compare(a, b, &HLO_WITH(hlo_tolerance, .abs = 5, .rel = 5, .ulp = 5), &why));
@@ -642,8 +708,8 @@ START_TEST(integers_are_exact_and_shapes_must_agree)
 }
 END_TEST
 
-/* By number, also of what nests and of empty tuples; to look at each in turn must not cost the square of how many there are,
- * which would take longer than any test may. */
+/* By number, also of what nests and of empty tuples; to look at each in turn must not cost the
+ * square of how many there are, which would take longer than any test may. */
 START_TEST(leaves_are_found)
 {
     enum { MANY = 200000 };

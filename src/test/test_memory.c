@@ -1,6 +1,6 @@
 /*
- * Tests of predicted memory: it is what the run then needs, for every module of the golden tests that runs by itself; and for
- * small programs it is the number of bytes worked out by hand.
+ * Tests of predicted memory: it is what the run then needs, for every module of the golden tests
+ * that runs by itself; and for small programs it is the number of bytes worked out by hand.
  */
 #include "hlo_advanced.h"
 
@@ -34,8 +34,8 @@ static hlo_literal *run(hlo_program *p, const hlo_module *module, hlo_messages *
 }
 
 /* Twice: the second run finds storage of the first. */
-static void check_program(hlo_program *p, const hlo_module *module, hlo_messages *m, const char *name, size_t part,
-                          struct tally *t)
+static void check_program(hlo_program *p, const hlo_module *module, hlo_messages *m,
+                          const char *name, size_t part, struct tally *t)
 {
     struct hlo_memory foreseen = hlo_program_memory(p);
     for (int k = 0; k < 2; k++) {
@@ -45,8 +45,9 @@ static void check_program(hlo_program *p, const hlo_module *module, hlo_messages
         hlo_literal_free(result);
         struct hlo_memory now = hlo_program_memory(p);
         if (foreseen.exact)
-            ck_assert_msg(foreseen.foreseen && now.measured == foreseen.peak, "%s, module %zu: foreseen %zu, measured %zu", name,
-                          part + 1, (size_t)foreseen.peak, (size_t)now.measured);
+            ck_assert_msg(foreseen.foreseen && now.measured == foreseen.peak,
+                          "%s, module %zu: foreseen %zu, measured %zu", name, part + 1,
+                          (size_t)foreseen.peak, (size_t)now.measured);
     }
     t->runs++;
     t->exact += foreseen.exact;
@@ -54,7 +55,8 @@ static void check_program(hlo_program *p, const hlo_module *module, hlo_messages
 
 static void check_part(const hlo_file *f, size_t part, const char *name, struct tally *t)
 {
-    struct hlo_run_options o = {.size = sizeof o, .max_steps = 100000, .timeout = 10, .elided = HLO_ELIDED_ZERO};
+    struct hlo_run_options o = {
+        .size = sizeof o, .max_steps = 100000, .timeout = 10, .elided = HLO_ELIDED_ZERO};
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = hlo_parse(f, part, m);
     hlo_program *p = module && hlo_verify(module, m) ? hlo_plan(module, &o, m) : NULL;
@@ -130,35 +132,46 @@ START_TEST(known)
     enum { MIB = 1 << 20 };
     /* The sort needs storage; what is done with it afterwards is done there. */
     check_text("HloModule a\n"
-               "less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT l = pred[] compare(x, y), direction=LT }\n"
-               "ENTRY e { p = f32[262144] parameter(0)\n s = f32[262144] sort(p), dimensions={0}, to_apply=less\n"
+               "less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT l = pred[] compare(x, "
+               "y), direction=LT }\n"
+               "ENTRY e { p = f32[262144] parameter(0)\n s = f32[262144] sort(p), dimensions={0}, "
+               "to_apply=less\n"
                " r = f32[512,512] reshape(s) ROOT n = f32[512,512] negate(r) }",
                MIB);
     /* A broadcast is a view, until it is a result. */
-    check_text("HloModule b\nENTRY e { p = f32[] parameter(0)\n ROOT b = f32[262144] broadcast(p), dimensions={} }", MIB);
-    /* A loop updates its state in place, here as a scalar program, whose numbers are its own; the first time it is the
-     * argument's, which is not ours to change. */
-    check_text("HloModule c\n"
-               "body { s = (s32[], f32[262144]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"
-               " v = f32[262144] get-tuple-element(s), index=1 one = s32[] constant(1) j = s32[] add(i, one)\n"
-               " x = f32[1] constant({7}) w = f32[262144] dynamic-update-slice(v, x, i)\n"
-               " ROOT t = (s32[], f32[262144]) tuple(j, w) }\n"
-               "cond { s = (s32[], f32[262144]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"
-               " n = s32[] constant(9) ROOT l = pred[] compare(i, n), direction=LT }\n"
-               "ENTRY e { v = f32[262144] parameter(0) zero = s32[] constant(0)\n"
-               " t = (s32[], f32[262144]) tuple(zero, v) w = (s32[], f32[262144]) while(t), body=body, condition=cond\n"
-               " ROOT r = f32[262144] get-tuple-element(w), index=1 }",
-               MIB + 64);
+    check_text("HloModule b\nENTRY e { p = f32[] parameter(0)\n ROOT b = f32[262144] broadcast(p), "
+               "dimensions={} }",
+               MIB);
+    /* A loop updates its state in place, here as a scalar program, whose numbers are its own; the
+     * first time it is the argument's, which is not ours to change. */
+    check_text(
+        "HloModule c\n"
+        "body { s = (s32[], f32[262144]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"
+        " v = f32[262144] get-tuple-element(s), index=1 one = s32[] constant(1) j = s32[] add(i, "
+        "one)\n"
+        " x = f32[1] constant({7}) w = f32[262144] dynamic-update-slice(v, x, i)\n"
+        " ROOT t = (s32[], f32[262144]) tuple(j, w) }\n"
+        "cond { s = (s32[], f32[262144]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"
+        " n = s32[] constant(9) ROOT l = pred[] compare(i, n), direction=LT }\n"
+        "ENTRY e { v = f32[262144] parameter(0) zero = s32[] constant(0)\n"
+        " t = (s32[], f32[262144]) tuple(zero, v) w = (s32[], f32[262144]) while(t), body=body, "
+        "condition=cond\n"
+        " ROOT r = f32[262144] get-tuple-element(w), index=1 }",
+        MIB + 64);
     /* Of two branches the one that needs more. */
-    check_text("HloModule d\n"
-               "less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT l = pred[] compare(x, y), direction=LT }\n"
-               "twice { x = f32[262144] parameter(0) s = f32[262144] sort(x), dimensions={0}, to_apply=less\n"
-               " ROOT y = f32[524288] concatenate(s, x), dimensions={0} }\n"
-               "more { x = f32[262144] parameter(0) y = f32[524288] concatenate(x, x), dimensions={0}\n"
-               " ROOT z = f32[524288] sort(y), dimensions={0}, to_apply=less }\n"
-               "ENTRY e { c = pred[] parameter(0) v = f32[262144] parameter(1)\n"
-               " ROOT r = f32[524288] conditional(c, v, v), true_computation=twice, false_computation=more }",
-               4 * MIB);
+    check_text(
+        "HloModule d\n"
+        "less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT l = pred[] compare(x, y), "
+        "direction=LT }\n"
+        "twice { x = f32[262144] parameter(0) s = f32[262144] sort(x), dimensions={0}, "
+        "to_apply=less\n"
+        " ROOT y = f32[524288] concatenate(s, x), dimensions={0} }\n"
+        "more { x = f32[262144] parameter(0) y = f32[524288] concatenate(x, x), dimensions={0}\n"
+        " ROOT z = f32[524288] sort(y), dimensions={0}, to_apply=less }\n"
+        "ENTRY e { c = pred[] parameter(0) v = f32[262144] parameter(1)\n"
+        " ROOT r = f32[524288] conditional(c, v, v), true_computation=twice, "
+        "false_computation=more }",
+        4 * MIB);
 }
 END_TEST
 

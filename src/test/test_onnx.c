@@ -1,5 +1,6 @@
 /*
- * Tests of reading ONNX: models and values, packed by protobuf-c for each test, and files with false contents.
+ * Tests of reading ONNX: models and values, packed by protobuf-c for each test, and files with
+ * false contents.
  */
 #include "onnx/onnx.h"
 #include "onnx/onnx.pb-c.h"
@@ -114,7 +115,8 @@ static Onnx__TensorProto tensor(int type, int64_t *dims, size_t rank)
     return t;
 }
 
-static Onnx__TensorProto raw_tensor(int type, int64_t *dims, size_t rank, const void *bytes, size_t size)
+static Onnx__TensorProto raw_tensor(int type, int64_t *dims, size_t rank, const void *bytes,
+                                    size_t size)
 {
     Onnx__TensorProto t = tensor(type, dims, rank);
     t.has_raw_data = true;
@@ -131,9 +133,9 @@ struct raw_case {
     size_t size;
     const char *text;
 };
-#define RAW(type, count, bytes, text)                                                                                            \
-    {                                                                                                                            \
-        type, count, bytes, sizeof bytes - 1, text                                                                               \
+#define RAW(type, count, bytes, text)                                                              \
+    {                                                                                              \
+        type, count, bytes, sizeof bytes - 1, text                                                 \
     }
 
 static const struct raw_case raw_cases[] = {
@@ -190,7 +192,8 @@ START_TEST(every_type_has_a_case)
             found = found || raw_cases[k].type == numbers[i];
         ck_assert_msg(found, "type %d has no case", numbers[i]);
         ck_assert_int_eq(numbers[i] == 8 ? 0 : numbers[i],
-                         onnx_dtype_hlo(numbers[i]) ? onnx_dtype_find(onnx_dtype_hlo(numbers[i])) : 0);
+                         onnx_dtype_hlo(numbers[i]) ? onnx_dtype_find(onnx_dtype_hlo(numbers[i]))
+                                                    : 0);
     }
 }
 END_TEST
@@ -269,7 +272,8 @@ END_TEST
 
 START_TEST(sizes_of_tensors)
 {
-    int64_t none[] = {0, 3}, negative[] = {2, -1}, absurd[] = {1ll << 40, 1ll << 40}, large[] = {1ll << 61};
+    int64_t none[] = {0, 3}, negative[] = {2, -1}, absurd[] = {1ll << 40, 1ll << 40},
+            large[] = {1ll << 61};
     Onnx__TensorProto t = tensor(1, none, 2), empty = raw_tensor(1, none, 2, "", 0);
     expect_tensor(&t, "f32[0,3] {  }");
     expect_tensor(&empty, "f32[0,3] {  }");
@@ -292,7 +296,8 @@ END_TEST
 
 START_TEST(data_in_other_files)
 {
-    Onnx__StringStringEntryProto place = ONNX__STRING_STRING_ENTRY_PROTO__INIT, offset = place, *entries[] = {&place, &offset};
+    Onnx__StringStringEntryProto place = ONNX__STRING_STRING_ENTRY_PROTO__INIT, offset = place,
+                                 *entries[] = {&place, &offset};
     int64_t dims[] = {2};
     Onnx__TensorProto t = tensor(2, dims, 1);
     struct buf data = {0};
@@ -303,8 +308,8 @@ START_TEST(data_in_other_files)
     refuse_tensor(&t, "tensor 't': missing location of external data");
     t.external_data = entries;
     t.n_external_data = 2;
-    char location[] = "location", path[] = "weights", up[] = "x/../../etc/passwd", other[] = "nothing", key[] = "offset",
-         one[] = "1", two[] = "2", words[] = "words";
+    char location[] = "location", path[] = "weights", up[] = "x/../../etc/passwd",
+         other[] = "nothing", key[] = "offset", one[] = "1", two[] = "2", words[] = "words";
     place.key = location;
     place.value = path;
     offset.key = key;
@@ -316,7 +321,8 @@ START_TEST(data_in_other_files)
     refuse_tensor(&t, "malformed");
     offset.value = one;
     place.value = up;
-    refuse_tensor(&t, "tensor 't': external data 'x/../../etc/passwd' is outside the directory of the model");
+    refuse_tensor(
+        &t, "tensor 't': external data 'x/../../etc/passwd' is outside the directory of the model");
     place.value = other;
     refuse_tensor(&t, "cannot read external data");
 }
@@ -369,9 +375,10 @@ START_TEST(attributes)
     element.tensor_type = &tensor_type;
     sequence.elem_type = &element;
     type.sequence_type = &sequence;
-    Onnx__AttributeProto a[] = {attribute("f", 1),   attribute("i", 2),       attribute("s", 3),    attribute("t", 4),
-                                attribute("g", 5),   attribute("floats", 6),  attribute("ints", 7), attribute("strings", 8),
-                                attribute("tp", 13), attribute("graphs", 10), attribute("old", 0)};
+    Onnx__AttributeProto a[] = {
+        attribute("f", 1),   attribute("i", 2),       attribute("s", 3),    attribute("t", 4),
+        attribute("g", 5),   attribute("floats", 6),  attribute("ints", 7), attribute("strings", 8),
+        attribute("tp", 13), attribute("graphs", 10), attribute("old", 0)};
     Onnx__AttributeProto *list[COUNT_OF(a)];
     int64_t dims[] = {1};
     Onnx__TensorProto t = raw_tensor(2, dims, 1, "\7", 1);
@@ -403,7 +410,8 @@ START_TEST(attributes)
     ck_assert(r[5].kind == ONNX_ATTR_FLOATS && r[5].count == 1 && r[5].floats[0] == 0.5f);
     ck_assert(r[6].kind == ONNX_ATTR_INTS && r[6].count == 2 && r[6].ints[1] == -2);
     ck_assert(r[7].kind == ONNX_ATTR_STRINGS && r[7].count == 1 && r[7].strings[0].len == 3);
-    ck_assert(r[8].kind == ONNX_ATTR_TYPE && r[8].type.kind == ONNX_SEQUENCE && r[8].type.elem == 7);
+    ck_assert(r[8].kind == ONNX_ATTR_TYPE && r[8].type.kind == ONNX_SEQUENCE &&
+              r[8].type.elem == 7);
     ck_assert(r[9].kind == ONNX_ATTR_OTHER);
     ck_assert(r[10].kind == ONNX_ATTR_INT && r[10].i == 5);
     onnx_model_free(model);
@@ -418,7 +426,8 @@ START_TEST(what_is_not_read)
     expect_error("node 'Loop#0': attribute 'body' has no value");
     a.ref_attr_name = name;
     ck_assert_ptr_null(read_node(list, 1));
-    expect_error("node 'Loop#0': attribute 'body' refers to a function attribute outside a function");
+    expect_error(
+        "node 'Loop#0': attribute 'body' refers to a function attribute outside a function");
 
     Onnx__GraphProto g = ONNX__GRAPH_PROTO__INIT;
     Onnx__SparseTensorProto sparse = ONNX__SPARSE_TENSOR_PROTO__INIT, *sparses[] = {&sparse};
@@ -462,7 +471,8 @@ START_TEST(damaged_bytes)
 {
     int64_t dims[] = {2};
     Onnx__TensorProto t = raw_tensor(7, dims, 1, "0123456789abcdef", 16);
-    Onnx__AttributeProto value = attribute("value", 4), *inner_list[] = {&value}, body = attribute("body", 5);
+    Onnx__AttributeProto value = attribute("value", 4), *inner_list[] = {&value},
+                         body = attribute("body", 5);
     char constant[] = "Constant", loop[] = "Loop", out[] = "out";
     char *outputs[] = {out};
     Onnx__NodeProto inner_node = ONNX__NODE_PROTO__INIT, *inner_nodes[] = {&inner_node};
@@ -544,7 +554,8 @@ START_TEST(takes_too_much)
         buf_bytes(&nodes, "\x0a\x00", 2);
     wrap(&nodes, 7);
     ck_assert_ptr_null(onnx_read("bomb", buf_view(&nodes), messages));
-    expect_error("message expands to many times its size at byte 2294679"); /* found before anything is allocated */
+    expect_error("message expands to many times its size at byte 2294679"); /* found before anything
+                                                                               is allocated */
     buf_free(&nodes);
 
     struct buf graphs = {0};
@@ -558,11 +569,14 @@ END_TEST
 
 START_TEST(not_protobuf)
 {
-    ck_assert_ptr_null(onnx_read("text", STR("HloModule m\nENTRY e { ROOT c = s32[] constant(1) }\n"), messages));
+    ck_assert_ptr_null(
+        onnx_read("text", STR("HloModule m\nENTRY e { ROOT c = s32[] constant(1) }\n"), messages));
     expect_error("malformed ONNX file: malformed or truncated field at byte 2");
-    ck_assert_ptr_null(onnx_read("text", STR("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), messages));
+    ck_assert_ptr_null(
+        onnx_read("text", STR("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), messages));
     expect_error("malformed or truncated field at byte 0");
-    ck_assert_ptr_null(onnx_read("wrong", STR("\x38\x01"), messages)); /* a graph that is a number */
+    ck_assert_ptr_null(
+        onnx_read("wrong", STR("\x38\x01"), messages)); /* a graph that is a number */
     expect_error("wrong wire type of a field");
 }
 END_TEST
@@ -576,7 +590,8 @@ static struct onnx_value read_value(const void *message, enum onnx_kind kind, in
     struct buf path = {0};
     write_file("v.pb", packed(message));
     buf_printf(&path, "%s/v.pb", folder);
-    ck_assert_msg(onnx_read_value(path.data, &type, &v, messages) == ok, "%s", ok ? hlo_messages_get(messages, 0).text : "read");
+    ck_assert_msg(onnx_read_value(path.data, &type, &v, messages) == ok, "%s",
+                  ok ? hlo_messages_get(messages, 0).text : "read");
     buf_free(&path);
     return v;
 }
@@ -584,7 +599,8 @@ static struct onnx_value read_value(const void *message, enum onnx_kind kind, in
 START_TEST(values_of_files)
 {
     int64_t one[] = {1}, two[] = {2};
-    Onnx__TensorProto a = raw_tensor(2, one, 1, "\1", 1), b = raw_tensor(2, two, 1, "\2\3", 2), *both[] = {&a, &b};
+    Onnx__TensorProto a = raw_tensor(2, one, 1, "\1", 1), b = raw_tensor(2, two, 1, "\2\3", 2),
+                      *both[] = {&a, &b};
     Onnx__SequenceProto s = ONNX__SEQUENCE_PROTO__INIT;
     Onnx__OptionalProto o = ONNX__OPTIONAL_PROTO__INIT;
     struct onnx_value v = read_value(&a, ONNX_TENSOR, 2, true);
@@ -624,14 +640,17 @@ END_TEST
 START_TEST(arrays_by_name)
 {
     static const char *const names[] = {"x", "s[0]"};
-    hlo_literal *l[] = {hlo_literal_parse("f32[2] {1, 2}", 13, messages), hlo_literal_parse("bf16[] 3", 8, messages)};
+    hlo_literal *l[] = {hlo_literal_parse("f32[2] {1, 2}", 13, messages),
+                        hlo_literal_parse("bf16[] 3", 8, messages)};
     struct buf path = {0};
     buf_printf(&path, "%s/a.npz", folder);
     ck_assert(hlo_write_npz_named(path.data, names, (const hlo_literal *const *)l, 2, messages));
     hlo_arrays *z = hlo_arrays_open(path.data, messages);
     ck_assert_ptr_nonnull(z);
-    ck_assert(hlo_arrays_has(z, "x") && hlo_arrays_has(z, "s[0]") && !hlo_arrays_has(z, "s[1]") && !hlo_arrays_has(z, ""));
-    hlo_literal *x = hlo_arrays_get(z, "x", NULL, messages), *s = hlo_arrays_get(z, "s[0]", "bf16", messages);
+    ck_assert(hlo_arrays_has(z, "x") && hlo_arrays_has(z, "s[0]") && !hlo_arrays_has(z, "s[1]") &&
+              !hlo_arrays_has(z, ""));
+    hlo_literal *x = hlo_arrays_get(z, "x", NULL, messages),
+                *s = hlo_arrays_get(z, "s[0]", "bf16", messages);
     ck_assert(x && s);
     ck_assert_str_eq(hlo_literal_leaf(x, 0).dtype, "f32");
     ck_assert_str_eq(hlo_literal_leaf(s, 0).dtype, "bf16");

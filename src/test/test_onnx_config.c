@@ -41,8 +41,10 @@ START_TEST(forms)
     arena_init(&a);
     const char *problem = onnx_loop_config(str_of(read[_i].text), &a, &l);
     ck_assert_msg(!problem, "%s: %s", read[_i].text, problem);
-    ck_assert_msg(l.version == read[_i].version && l.has_count == read[_i].count && l.has_condition == read[_i].condition,
-                  "%s: version %d, M %d, cond %d", read[_i].text, (int)l.version, l.has_count, l.has_condition);
+    ck_assert_msg(l.version == read[_i].version && l.has_count == read[_i].count &&
+                      l.has_condition == read[_i].condition,
+                  "%s: version %d, M %d, cond %d", read[_i].text, (int)l.version, l.has_count,
+                  l.has_condition);
     arena_free(&a);
 }
 END_TEST

@@ -1,6 +1,7 @@
 /*
- * Tests of the passes of a plan: what each does to small modules; and for all of them that random modules of calls, maps,
- * nested loops and equal expressions give the same bits with passes as plain, without them.
+ * Tests of the passes of a plan: what each does to small modules; and for all of them that random
+ * modules of calls, maps, nested loops and equal expressions give the same bits with passes as
+ * plain, without them.
  */
 #include "random_view.h"
 #include "run_text.h"
@@ -72,16 +73,19 @@ static void check_text(const char *text, const char *expected, struct plan_stats
 START_TEST(calls_become_steps)
 {
     struct plan_stats s = {0};
-    check_text("HloModule m\n"
-               "f {\n  x = s32[2000] parameter(0)\n  y = s32[2000] parameter(1)\n  a = s32[2000] add(x, y)\n"
-               "  b = s32[2000] multiply(x, y)\n  ROOT t = (s32[2000], s32[2000]) tuple(a, b)\n}\n"
-               "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
-               "ENTRY e {\n  i = s32[2000] iota(), iota_dimension=0\n"
-               "  c = (s32[2000], s32[2000]) call(i, i), to_apply=f\n  x = s32[2000] get-tuple-element(c), index=0\n"
-               "  d = (s32[2000], s32[2000]) fusion(x, i), kind=kLoop, calls=f\n"
-               "  y = s32[2000] get-tuple-element(d), index=0\n  zero = s32[] constant(0)\n"
-               "  ROOT r = s32[] reduce(y, zero), dimensions={0}, to_apply=add\n}\n",
-               "5997000", &s);
+    check_text(
+        "HloModule m\n"
+        "f {\n  x = s32[2000] parameter(0)\n  y = s32[2000] parameter(1)\n  a = s32[2000] add(x, "
+        "y)\n"
+        "  b = s32[2000] multiply(x, y)\n  ROOT t = (s32[2000], s32[2000]) tuple(a, b)\n}\n"
+        "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
+        "ENTRY e {\n  i = s32[2000] iota(), iota_dimension=0\n"
+        "  c = (s32[2000], s32[2000]) call(i, i), to_apply=f\n  x = s32[2000] "
+        "get-tuple-element(c), index=0\n"
+        "  d = (s32[2000], s32[2000]) fusion(x, i), kind=kLoop, calls=f\n"
+        "  y = s32[2000] get-tuple-element(d), index=0\n  zero = s32[] constant(0)\n"
+        "  ROOT r = s32[] reduce(y, zero), dimensions={0}, to_apply=add\n}\n",
+        "5997000", &s);
     ck_assert_int_eq(s.inlined, 2);
     ck_assert_int_eq(s.dropped, 2); /* both products */
 }
@@ -90,16 +94,19 @@ END_TEST
 START_TEST(maps_become_elementwise)
 {
     struct plan_stats s = {0};
-    check_text("HloModule m\n"
-               "f {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  two = s32[] constant(2)\n"
-               "  three = s32[] add(two, two)\n  a = s32[] multiply(x, three)\n  p = pred[] compare(a, y), direction=LT\n"
-               "  ROOT r = s32[] select(p, a, y)\n}\n"
-               "g {\n  x = s32[] parameter(0)\n  ROOT c = s32[] constant(7)\n}\n"
-               "ENTRY e {\n  x = s32[2,2] constant({{0, 1}, {2, 3}})\n  y = s32[2,2] constant({{5, 5}, {5, 20}})\n"
-               "  a = s32[2,2] map(x, y), dimensions={0,1}, to_apply=f\n"
-               "  b = s32[2,2] map(x), dimensions={0,1}, to_apply=g\n"
-               "  ROOT t = (s32[2,2], s32[2,2]) tuple(a, b)\n}\n",
-               "( { { 0, 4 }, { 5, 12 } }, { { 7, 7 }, { 7, 7 } } )", &s);
+    check_text(
+        "HloModule m\n"
+        "f {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  two = s32[] constant(2)\n"
+        "  three = s32[] add(two, two)\n  a = s32[] multiply(x, three)\n  p = pred[] compare(a, "
+        "y), direction=LT\n"
+        "  ROOT r = s32[] select(p, a, y)\n}\n"
+        "g {\n  x = s32[] parameter(0)\n  ROOT c = s32[] constant(7)\n}\n"
+        "ENTRY e {\n  x = s32[2,2] constant({{0, 1}, {2, 3}})\n  y = s32[2,2] constant({{5, 5}, "
+        "{5, 20}})\n"
+        "  a = s32[2,2] map(x, y), dimensions={0,1}, to_apply=f\n"
+        "  b = s32[2,2] map(x), dimensions={0,1}, to_apply=g\n"
+        "  ROOT t = (s32[2,2], s32[2,2]) tuple(a, b)\n}\n",
+        "( { { 0, 4 }, { 5, 12 } }, { { 7, 7 }, { 7, 7 } } )", &s);
     ck_assert_int_eq(s.mapped, 1);
 }
 END_TEST
@@ -107,14 +114,16 @@ END_TEST
 START_TEST(equal_steps_are_made_once)
 {
     struct plan_stats s = {0};
-    check_text("HloModule m\n"
-               "ENTRY e {\n  x = f32[4] iota(), iota_dimension=0\n  one = f32[] constant(1)\n  eins = f32[] constant(1)\n"
-               "  a = f32[4] broadcast(one), dimensions={}\n  b = f32[4] broadcast(eins), dimensions={}\n"
-               "  u = f32[4] exponential(a), metadata={op_name=\"u\"}\n  v = f32[4] exponential(b)\n"
-               "  s = f32[2] slice(x), slice={[0:2]}\n  t = f32[2] slice(x), slice={[1:3]}\n"
-               "  r = f32[2] slice(x), slice={[0:2]}\n"
-               "  ROOT z = (f32[4], f32[4], f32[2], f32[2], f32[2]) tuple(u, v, s, t, r)\n}\n",
-               NULL, &s);
+    check_text(
+        "HloModule m\n"
+        "ENTRY e {\n  x = f32[4] iota(), iota_dimension=0\n  one = f32[] constant(1)\n  eins = "
+        "f32[] constant(1)\n"
+        "  a = f32[4] broadcast(one), dimensions={}\n  b = f32[4] broadcast(eins), dimensions={}\n"
+        "  u = f32[4] exponential(a), metadata={op_name=\"u\"}\n  v = f32[4] exponential(b)\n"
+        "  s = f32[2] slice(x), slice={[0:2]}\n  t = f32[2] slice(x), slice={[1:3]}\n"
+        "  r = f32[2] slice(x), slice={[0:2]}\n"
+        "  ROOT z = (f32[4], f32[4], f32[2], f32[2], f32[2]) tuple(u, v, s, t, r)\n}\n",
+        NULL, &s);
     ck_assert_int_eq(s.merged, 3); /* a broadcast, an exponential, a slice */
 }
 END_TEST
@@ -123,8 +132,10 @@ START_TEST(simple_instructions_are_names)
 {
     struct plan_stats s = {0};
     check_text("HloModule m\n"
-               "ENTRY e {\n  x = s32[2,3] iota(), iota_dimension=1\n  t = s32[3,2] transpose(x), dimensions={1,0}\n"
-               "  u = s32[2,3] transpose(t), dimensions={1,0}\n  r = s32[2,3] reverse(u), dimensions={0,1}\n"
+               "ENTRY e {\n  x = s32[2,3] iota(), iota_dimension=1\n  t = s32[3,2] transpose(x), "
+               "dimensions={1,0}\n"
+               "  u = s32[2,3] transpose(t), dimensions={1,0}\n  r = s32[2,3] reverse(u), "
+               "dimensions={0,1}\n"
                "  v = s32[2,3] reverse(r), dimensions={1,0}\n  one = s32[] constant(1)\n"
                "  ones = s32[2,3] broadcast(one), dimensions={}\n  w = s32[2,3] multiply(v, ones)\n"
                "  a = s32[2,3] slice(w), slice={[0:2], [0:3]}\n  b = s32[2,3] maximum(a, a)\n"
@@ -133,8 +144,10 @@ START_TEST(simple_instructions_are_names)
     ck_assert_int_eq(s.simplified, 6);
     ck_assert_int_eq(s.dropped, 3);
     s = (struct plan_stats){0};
-    check_text("HloModule m\n" /* a transpose and its like do not undo each other when there are three of them in a circle */
-               "ENTRY e {\n  x = s32[2,3,4] iota(), iota_dimension=1\n  t = s32[3,4,2] transpose(x), dimensions={1,2,0}\n"
+    check_text("HloModule m\n" /* a transpose and its like do not undo each other when there are
+                                  three of them in a circle */
+               "ENTRY e {\n  x = s32[2,3,4] iota(), iota_dimension=1\n  t = s32[3,4,2] "
+               "transpose(x), dimensions={1,2,0}\n"
                "  ROOT u = s32[4,2,3] transpose(t), dimensions={1,2,0}\n}\n",
                NULL, &s);
     ck_assert_int_eq(s.simplified, 0);
@@ -145,9 +158,12 @@ START_TEST(rearrangements_become_one)
 {
     struct plan_stats s = {0};
     check_text("HloModule m\n"
-               "ENTRY e {\n  x = s32[24] iota(), iota_dimension=0\n  m = s32[4,6] reshape(x)\n  n = s32[2,3,4] reshape(m)\n"
-               "  i = s32[] constant(7)\n  j = s32[] negate(i)\n  b = s32[5,6] broadcast(j), dimensions={}\n"
-               "  t = s32[6,5] transpose(b), dimensions={1,0}\n  u = s32[30] reshape(t)\n  v = s32[2] slice(u), slice={[0:4:2]}\n"
+               "ENTRY e {\n  x = s32[24] iota(), iota_dimension=0\n  m = s32[4,6] reshape(x)\n  n "
+               "= s32[2,3,4] reshape(m)\n"
+               "  i = s32[] constant(7)\n  j = s32[] negate(i)\n  b = s32[5,6] broadcast(j), "
+               "dimensions={}\n"
+               "  t = s32[6,5] transpose(b), dimensions={1,0}\n  u = s32[30] reshape(t)\n  v = "
+               "s32[2] slice(u), slice={[0:4:2]}\n"
                "  ROOT r = (s32[2,3,4], s32[2]) tuple(n, v)\n}\n",
                NULL, &s);
     ck_assert_int_eq(s.simplified, 4);
@@ -161,9 +177,12 @@ START_TEST(zeros_keep_their_signs)
 {
     struct plan_stats s = {0};
     check_text("HloModule m\n"
-               "ENTRY e {\n  x = f32[] constant(-0.0)\n  y = f32[100] broadcast(x), dimensions={}\n  z = f32[] constant(0)\n"
-               "  o = f32[100] broadcast(z), dimensions={}\n  a = f32[100] add(y, o)\n  one = f32[] constant(1)\n"
-               "  d = f32[100] divide(o, a)\n  p = pred[] constant(false)\n  q = pred[100] broadcast(p), dimensions={}\n"
+               "ENTRY e {\n  x = f32[] constant(-0.0)\n  y = f32[100] broadcast(x), "
+               "dimensions={}\n  z = f32[] constant(0)\n"
+               "  o = f32[100] broadcast(z), dimensions={}\n  a = f32[100] add(y, o)\n  one = "
+               "f32[] constant(1)\n"
+               "  d = f32[100] divide(o, a)\n  p = pred[] constant(false)\n  q = pred[100] "
+               "broadcast(p), dimensions={}\n"
                "  c = f32[100] select(q, d, y)\n  i = f32[100] divide(y, c)\n"
                "  e = f32[1] slice(a), slice={[0:1]}\n  f = f32[1] slice(c), slice={[0:1]}\n"
                "  ROOT r = (f32[1], f32[1]) tuple(e, f)\n}\n",
@@ -172,40 +191,51 @@ START_TEST(zeros_keep_their_signs)
 }
 END_TEST
 
-/* `m` is read once, by the product, once in a run of the loop, by the quotient, and in each iteration. */
+/* `m` is read once, by the product, once in a run of the loop, by the quotient, and in each
+ * iteration. */
 START_TEST(what_is_cheap_is_there_for_all_its_readers)
 {
     struct plan_stats s = {0};
-    check_text("HloModule m\n"
-               "c {\n  p = (s32[], f32[70000], f32[70000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-               "b {\n  p = (s32[], f32[70000], f32[70000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  x = f32[70000] get-tuple-element(p), index=1\n  y = f32[70000] get-tuple-element(p), index=2\n"
-               "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  k = f32[] constant(3)\n"
-               "  kk = f32[70000] broadcast(k), dimensions={}\n  l = f32[70000] iota(), iota_dimension=0\n"
-               "  m = f32[70000] add(l, kk)\n  d = f32[70000] divide(y, m)\n  z = f32[70000] multiply(x, m)\n"
-               "  v = f32[70000] add(z, d)\n  ROOT t = (s32[], f32[70000], f32[70000]) tuple(j, v, y)\n}\n"
-               "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[70000] iota(), iota_dimension=0\n  y = f32[70000] negate(x)\n"
-               "  t = (s32[], f32[70000], f32[70000]) tuple(z, x, y)\n"
-               "  ROOT w = (s32[], f32[70000], f32[70000]) while(t), condition=c, body=b\n}\n",
-               NULL, &s);
+    check_text(
+        "HloModule m\n"
+        "c {\n  p = (s32[], f32[70000], f32[70000]) parameter(0)\n  i = s32[] "
+        "get-tuple-element(p), index=0\n"
+        "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+        "b {\n  p = (s32[], f32[70000], f32[70000]) parameter(0)\n  i = s32[] "
+        "get-tuple-element(p), index=0\n"
+        "  x = f32[70000] get-tuple-element(p), index=1\n  y = f32[70000] get-tuple-element(p), "
+        "index=2\n"
+        "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  k = f32[] constant(3)\n"
+        "  kk = f32[70000] broadcast(k), dimensions={}\n  l = f32[70000] iota(), iota_dimension=0\n"
+        "  m = f32[70000] add(l, kk)\n  d = f32[70000] divide(y, m)\n  z = f32[70000] multiply(x, "
+        "m)\n"
+        "  v = f32[70000] add(z, d)\n  ROOT t = (s32[], f32[70000], f32[70000]) tuple(j, v, y)\n}\n"
+        "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[70000] iota(), iota_dimension=0\n  y = "
+        "f32[70000] negate(x)\n"
+        "  t = (s32[], f32[70000], f32[70000]) tuple(z, x, y)\n"
+        "  ROOT w = (s32[], f32[70000], f32[70000]) while(t), condition=c, body=b\n}\n",
+        NULL, &s);
     ck_assert_int_eq(s.invariant, 1);
 }
 END_TEST
 
-/* A matrix of 400 x 100 from constants, its sums, a view of it, what is computed of both and of an argument. */
+/* A matrix of 400 x 100 from constants, its sums, a view of it, what is computed of both and of an
+ * argument. */
 START_TEST(constants_are_computed_in_the_first_run)
 {
-    const char *text = "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
-                       "ENTRY e {\n  p = f32[400] parameter(0)\n  x = f32[400,100] iota(), iota_dimension=1\n"
-                       "  y = f32[400,100] exponential(x)\n  z = f32[] constant(0)\n"
-                       "  s = f32[400] reduce(y, z), dimensions={1}, to_apply=add\n  u = f32[400] add(s, p)\n"
-                       "  v = f32[100,400] transpose(y), dimensions={1,0}\n"
-                       "  ROOT r = (f32[400], f32[400], f32[100,400]) tuple(s, u, v)\n}\n";
+    const char *text =
+        "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] "
+        "add(a, b)\n}\n"
+        "ENTRY e {\n  p = f32[400] parameter(0)\n  x = f32[400,100] iota(), iota_dimension=1\n"
+        "  y = f32[400,100] exponential(x)\n  z = f32[] constant(0)\n"
+        "  s = f32[400] reduce(y, z), dimensions={1}, to_apply=add\n  u = f32[400] add(s, p)\n"
+        "  v = f32[100,400] transpose(y), dimensions={1,0}\n"
+        "  ROOT r = (f32[400], f32[400], f32[100,400]) tuple(s, u, v)\n}\n";
     struct run r;
     int64_t n = 400;
     run_plan(&r, text, &(struct plan_options){0});
-    struct literal *arg = literal_new(&r.arena, shape_array(&r.arena, DT_F32, 1, &n, NULL, NULL)), *results[3];
+    struct literal *arg = literal_new(&r.arena, shape_array(&r.arena, DT_F32, 1, &n, NULL, NULL)),
+                   *results[3];
     const struct literal *args[] = {arg};
     ck_assert_int_ge(r.program->stats.kept, 2);
     for (int k = 0; k < 3; k++) {
@@ -233,8 +263,8 @@ START_TEST(constants_are_computed_in_the_first_run)
 }
 END_TEST
 
-/* Loops of constants alone, with functions that keep something, are done in the first run, as long as they only
- * compute; of two results, the large one may not be read. */
+/* Loops of constants alone, with functions that keep something, are done in the first run, as long
+ * as they only compute; of two results, the large one may not be read. */
 START_TEST(loops_of_constants_are_done_in_the_first_run)
 {
     static const struct {
@@ -249,19 +279,26 @@ START_TEST(loops_of_constants_are_done_in_the_first_run)
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         struct plan_stats s = {0};
         struct buf text = {0};
-        buf_printf(&text,
-                   "HloModule m\nadd {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
-                   "c {\n  p = (s32[], s32[], s32[90000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-                   "  n = s32[] constant(5)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-                   "b {\n  p = (s32[], s32[], s32[90000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-                   "  x = s32[] get-tuple-element(p), index=1\n  y = s32[90000] get-tuple-element(p), index=2\n"
-                   "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  k = s32[9000] iota(), iota_dimension=0\n"
-                   "  zero = s32[] constant(0)\n  s = s32[] reduce(k, zero), dimensions={0}, to_apply=add\n"
-                   "  z = s32[] %s\n  ROOT t = (s32[], s32[], s32[90000]) tuple(j, z, y)\n}\n"
-                   "ENTRY e {\n  zero = s32[] constant(0)\n  y = s32[90000] iota(), iota_dimension=0\n"
-                   "  t = (s32[], s32[], s32[90000]) tuple(zero, zero, y)\n"
-                   "  w = (s32[], s32[], s32[90000]) while(t), condition=c, body=b\n  ROOT r = %s\n}\n",
-                   cases[k].operation, cases[k].result);
+        buf_printf(
+            &text,
+            "HloModule m\nadd {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = "
+            "s32[] add(a, b)\n}\n"
+            "c {\n  p = (s32[], s32[], s32[90000]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+            "index=0\n"
+            "  n = s32[] constant(5)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+            "b {\n  p = (s32[], s32[], s32[90000]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+            "index=0\n"
+            "  x = s32[] get-tuple-element(p), index=1\n  y = s32[90000] get-tuple-element(p), "
+            "index=2\n"
+            "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  k = s32[9000] iota(), "
+            "iota_dimension=0\n"
+            "  zero = s32[] constant(0)\n  s = s32[] reduce(k, zero), dimensions={0}, "
+            "to_apply=add\n"
+            "  z = s32[] %s\n  ROOT t = (s32[], s32[], s32[90000]) tuple(j, z, y)\n}\n"
+            "ENTRY e {\n  zero = s32[] constant(0)\n  y = s32[90000] iota(), iota_dimension=0\n"
+            "  t = (s32[], s32[], s32[90000]) tuple(zero, zero, y)\n"
+            "  w = (s32[], s32[], s32[90000]) while(t), condition=c, body=b\n  ROOT r = %s\n}\n",
+            cases[k].operation, cases[k].result);
         buf_putc(&text, '\0');
         if (k == 2) {
             struct run r;
@@ -287,35 +324,45 @@ START_TEST(random_numbers_are_not_equal)
              "ENTRY e {\n  x = s32[8] call(), to_apply=f\n  y = s32[8] call(), to_apply=f\n"
              "  ROOT t = (s32[8], s32[8]) tuple(x, y)\n}\n",
              &(struct plan_options){0});
-    ck_assert_int_ne(memcmp(r.result->elements[0]->data, r.result->elements[1]->data, 8 * sizeof(int32_t)), 0);
+    ck_assert_int_ne(
+        memcmp(r.result->elements[0]->data, r.result->elements[1]->data, 8 * sizeof(int32_t)), 0);
     run_free(&r);
 }
 END_TEST
 
-/* The product is the same in every iteration of the inner loop, but not in each of the outer one. */
+/* The product is the same in every iteration of the inner loop, but not in each of the outer one.
+ */
 START_TEST(loops_keep_what_they_do_not_change)
 {
     struct plan_stats s = {0};
-    check_text("HloModule m\n"
-               "ci {\n  p = (s32[], s32[2000], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-               "bi {\n  p = (s32[], s32[2000], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  x = s32[2000] get-tuple-element(p), index=1\n  y = s32[2000] get-tuple-element(p), index=2\n"
-               "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  xx = s32[2000] multiply(x, x)\n"
-               "  d = s32[2000] divide(xx, x)\n  z = s32[2000] add(d, y)\n"
-               "  ROOT t = (s32[], s32[2000], s32[2000]) tuple(j, x, z)\n}\n"
-               "co {\n  p = (s32[], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  n = s32[] constant(4)\n  ROOT r = pred[] compare(i, n), direction=LE\n}\n"
-               "bo {\n  p = (s32[], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  y = s32[2000] get-tuple-element(p), index=1\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
-               "  b = s32[2000] broadcast(i), dimensions={}\n  zero = s32[] constant(0)\n"
-               "  t = (s32[], s32[2000], s32[2000]) tuple(zero, b, y)\n"
-               "  w = (s32[], s32[2000], s32[2000]) while(t), condition=ci, body=bi\n"
-               "  v = s32[2000] get-tuple-element(w), index=2\n  ROOT r = (s32[], s32[2000]) tuple(j, v)\n}\n"
-               "ENTRY e {\n  one = s32[] constant(1)\n  y = s32[2000] iota(), iota_dimension=0\n"
-               "  t = (s32[], s32[2000]) tuple(one, y)\n  w = (s32[], s32[2000]) while(t), condition=co, body=bo\n"
-               "  v = s32[2000] get-tuple-element(w), index=1\n  ROOT r = s32[2] slice(v), slice={[1998:2000]}\n}\n",
-               "{2028, 2029}", &s); /* 3 * (1 + 2 + 3 + 4) more */
+    check_text(
+        "HloModule m\n"
+        "ci {\n  p = (s32[], s32[2000], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+        "index=0\n"
+        "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+        "bi {\n  p = (s32[], s32[2000], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+        "index=0\n"
+        "  x = s32[2000] get-tuple-element(p), index=1\n  y = s32[2000] get-tuple-element(p), "
+        "index=2\n"
+        "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  xx = s32[2000] multiply(x, x)\n"
+        "  d = s32[2000] divide(xx, x)\n  z = s32[2000] add(d, y)\n"
+        "  ROOT t = (s32[], s32[2000], s32[2000]) tuple(j, x, z)\n}\n"
+        "co {\n  p = (s32[], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  n = s32[] constant(4)\n  ROOT r = pred[] compare(i, n), direction=LE\n}\n"
+        "bo {\n  p = (s32[], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  y = s32[2000] get-tuple-element(p), index=1\n  one = s32[] constant(1)\n  j = s32[] "
+        "add(i, one)\n"
+        "  b = s32[2000] broadcast(i), dimensions={}\n  zero = s32[] constant(0)\n"
+        "  t = (s32[], s32[2000], s32[2000]) tuple(zero, b, y)\n"
+        "  w = (s32[], s32[2000], s32[2000]) while(t), condition=ci, body=bi\n"
+        "  v = s32[2000] get-tuple-element(w), index=2\n  ROOT r = (s32[], s32[2000]) tuple(j, "
+        "v)\n}\n"
+        "ENTRY e {\n  one = s32[] constant(1)\n  y = s32[2000] iota(), iota_dimension=0\n"
+        "  t = (s32[], s32[2000]) tuple(one, y)\n  w = (s32[], s32[2000]) while(t), condition=co, "
+        "body=bo\n"
+        "  v = s32[2000] get-tuple-element(w), index=1\n  ROOT r = s32[2] slice(v), "
+        "slice={[1998:2000]}\n}\n",
+        "{2028, 2029}", &s); /* 3 * (1 + 2 + 3 + 4) more */
     ck_assert_int_eq(s.invariant, 2);
 }
 END_TEST
@@ -329,11 +376,13 @@ struct fold_case {
 };
 
 /* Elements are small numbers, so that no sum of them needs to be rounded. */
-static void put_fold(struct buf *out, const struct fold_case *c, const char *dims, const char *left, const char *reduced)
+static void put_fold(struct buf *out, const struct fold_case *c, const char *dims, const char *left,
+                     const char *reduced)
 {
     const char *t = dtype_spelling(c->type);
     buf_printf(out,
-               "HloModule m\nf {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = %s[] %s(b, a)\n}\n"
+               "HloModule m\nf {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = "
+               "%s[] %s(b, a)\n}\n"
                "ENTRY e {\n  first = %s[] parameter(0)\n  i = s32[%s] iota(), iota_dimension=1\n"
                "  n = s32[] constant(5)\n  ns = s32[%s] broadcast(n), dimensions={}\n"
                "  k = s32[%s] remainder(i, ns)\n  x = %s[%s] convert(k)\n"
@@ -351,7 +400,8 @@ static struct literal *run_from(struct run *r, const struct literal *first)
     return result;
 }
 
-static void check_fold(const struct fold_case *c, const char *dims, const char *left, const char *reduced)
+static void check_fold(const struct fold_case *c, const char *dims, const char *left,
+                       const char *reduced)
 {
     struct buf text = {0};
     struct random random = {.state = (uint64_t)c->type, .specials = true};
@@ -360,7 +410,8 @@ static void check_fold(const struct fold_case *c, const char *dims, const char *
     run_plan(&fast, text.data, &(struct plan_options){0});
     run_plan(&plain, text.data, &(struct plan_options){.plain = true});
     ck_assert_msg(fast.program->stats.split == c->parts, "%s", text.data);
-    struct literal *first = literal_new(&fast.arena, shape_array(&fast.arena, c->type, 0, NULL, NULL, NULL));
+    struct literal *first =
+        literal_new(&fast.arena, shape_array(&fast.arena, c->type, 0, NULL, NULL, NULL));
     for (int k = 0; k < 20; k++) {
         random_element(&random, c->type, first->data);
         struct literal *x = run_from(&fast, first), *y = run_from(&plain, first);
@@ -377,19 +428,22 @@ static void check_fold(const struct fold_case *c, const char *dims, const char *
 START_TEST(what_constants_give_is_folded_once)
 {
     static const struct fold_case cases[] = {
-        {DT_F32, "add", 1},      {DT_F64, "add", 1},      {DT_BF16, "add", 1},     {DT_F16, "add", 1},     {DT_F32, "maximum", 1},
-        {DT_BF16, "minimum", 1}, {DT_F64, "minimum", 1},  {DT_F32, "multiply", 0}, {DT_C64, "add", 0},     {DT_S8, "add", 1},
-        {DT_U64, "add", 1},      {DT_S32, "multiply", 1}, {DT_U8, "maximum", 1},   {DT_S64, "minimum", 1}, {DT_U16, "and", 1},
-        {DT_S16, "or", 1},       {DT_U32, "xor", 1},      {DT_PRED, "and", 1},     {DT_PRED, "or", 1},     {DT_PRED, "xor", 1},
-        {DT_F32, "subtract", 0},
+        {DT_F32, "add", 1},     {DT_F64, "add", 1},      {DT_BF16, "add", 1},
+        {DT_F16, "add", 1},     {DT_F32, "maximum", 1},  {DT_BF16, "minimum", 1},
+        {DT_F64, "minimum", 1}, {DT_F32, "multiply", 0}, {DT_C64, "add", 0},
+        {DT_S8, "add", 1},      {DT_U64, "add", 1},      {DT_S32, "multiply", 1},
+        {DT_U8, "maximum", 1},  {DT_S64, "minimum", 1},  {DT_U16, "and", 1},
+        {DT_S16, "or", 1},      {DT_U32, "xor", 1},      {DT_PRED, "and", 1},
+        {DT_PRED, "or", 1},     {DT_PRED, "xor", 1},     {DT_F32, "subtract", 0},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         check_fold(&cases[k], "3,40,50", "3", "1,2");
         check_fold(&cases[k], "80,60", "", "0,1");
         check_fold(&cases[k], "20,200,2", "20,2", "1");
     }
-    check_fold(&(struct fold_case){DT_F32, "add", 0}, "8,500", "", "0,1");         /* small */
-    check_fold(&(struct fold_case){DT_F32, "add", 0}, "4000,10,2", "4000,2", "1"); /* as many results, nearly */
+    check_fold(&(struct fold_case){DT_F32, "add", 0}, "8,500", "", "0,1"); /* small */
+    check_fold(&(struct fold_case){DT_F32, "add", 0}, "4000,10,2", "4000,2",
+               "1"); /* as many results, nearly */
 }
 END_TEST
 
@@ -438,21 +492,27 @@ static void put_operation(struct text *t, int functions)
     case 0:
         n = chance(t, 3);
         put(t, "  k%d = %s[] constant(%d)\n", t->number + 1, t->type, n);
-        put(t, "  v%d = %s broadcast(k%d), dimensions={}\n", t->number + 1, t->array, t->number + 1);
+        put(t, "  v%d = %s broadcast(k%d), dimensions={}\n", t->number + 1, t->array,
+            t->number + 1);
         define(t);
         break;
     case 1: put(t, "  v%d = %s reverse(v%d), dimensions={0}\n", define(t), t->array, x); break;
-    case 2: put(t, "  v%d = %s map(v%d, v%d), dimensions={0}, to_apply=g%d\n", define(t), t->array, x, y, chance(t, 2)); break;
+    case 2:
+        put(t, "  v%d = %s map(v%d, v%d), dimensions={0}, to_apply=g%d\n", define(t), t->array, x,
+            y, chance(t, 2));
+        break;
     case 3:
         if (functions > 0) {
-            put(t, "  v%d = %s call(v%d, v%d), to_apply=f%d\n", define(t), t->array, x, y, chance(t, functions));
+            put(t, "  v%d = %s call(v%d, v%d), to_apply=f%d\n", define(t), t->array, x, y,
+                chance(t, functions));
             break;
         }
         /* fallthrough */
     case 4: put(t, "  v%d = %s iota(), iota_dimension=0\n", define(t), t->array); break;
     case 5:
         n = t->number + 1;
-        put(t, "  part%d = %s[1] slice(v%d), slice={[%d:%d]}\n", n, t->type, x, t->size / 2, t->size / 2 + 1);
+        put(t, "  part%d = %s[1] slice(v%d), slice={[%d:%d]}\n", n, t->type, x, t->size / 2,
+            t->size / 2 + 1);
         put(t, "  z%d = s32[] constant(%d)\n", n, chance(t, t->size));
         put(t, "  v%d = %s dynamic-update-slice(v%d, part%d, z%d)\n", n, t->array, y, n, n);
         define(t);
@@ -460,10 +520,13 @@ static void put_operation(struct text *t, int functions)
     case 6:
         n = t->number + 1;
         put(t, "  less%d = pred[%d] compare(v%d, v%d), direction=LT\n", n, t->size, x, y);
-        put(t, "  v%d = %s select(less%d, v%d, v%d)\n", n, t->array, n, chance(t, 2) ? x : any(t), y);
+        put(t, "  v%d = %s select(less%d, v%d, v%d)\n", n, t->array, n, chance(t, 2) ? x : any(t),
+            y);
         define(t);
         break;
-    default: put(t, "  v%d = %s %s(v%d, v%d)\n", define(t), t->array, two[chance(t, 4)], x, y); break;
+    default:
+        put(t, "  v%d = %s %s(v%d, v%d)\n", define(t), t->array, two[chance(t, 4)], x, y);
+        break;
     }
 }
 
@@ -481,7 +544,10 @@ static void put_function(struct text *t, int number)
 /* Loops of three arrays: some are handed on as they are, some change places, some are new. */
 enum { STATE = 3 };
 
-static void put_state_type(struct text *t) { put(t, "(s32[], %s, %s, %s)", t->array, t->array, t->array); }
+static void put_state_type(struct text *t)
+{
+    put(t, "(s32[], %s, %s, %s)", t->array, t->array, t->array);
+}
 
 static void put_while(struct text *t, int loop, int trips)
 {
@@ -502,11 +568,13 @@ static void put_loop(struct text *t, int loop)
     put(t, " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  z = s32[] constant(0)\n");
     put(t, "  ROOT r = pred[] compare(i, z), direction=LT\n}\nb%d {\n  p = ", loop);
     put_state_type(t);
-    put(t, " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n");
+    put(t, " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  one = s32[] constant(1)\n  "
+           "j = s32[] add(i, one)\n");
     t->value_count = 0;
     int given[STATE];
     for (int k = 0; k < STATE; k++)
-        put(t, "  v%d = %s get-tuple-element(p), index=%d\n", given[k] = define(t), t->array, k + 1);
+        put(t, "  v%d = %s get-tuple-element(p), index=%d\n", given[k] = define(t), t->array,
+            k + 1);
     for (int k = chance(t, 8); k >= 0; k--) {
         put_operation(t, 2);
         if (loop > 0 && chance(t, 6) == 0)
@@ -523,14 +591,18 @@ static void put_loop(struct text *t, int loop)
 static void put_module(struct text *t)
 {
     t->type = chance(t, 2) ? "s32" : "f32";
-    t->size = chance(t, 2) ? 5 : chance(t, 8) ? 2000 : 70000; /* small arrays are scalar programs, large ones made again */
+    t->size = chance(t, 2)   ? 5
+              : chance(t, 8) ? 2000
+                             : 70000; /* small arrays are scalar programs, large ones made again */
     snprintf(t->array, sizeof t->array, "%s[%d]", t->type, t->size);
     put(t, "HloModule m\n");
     for (int k = 0; k < 2; k++)
         put(t,
-            "g%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  c = %s[] constant(%d)\n  a = %s[] add(x, c)\n"
+            "g%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  c = %s[] constant(%d)\n  a "
+            "= %s[] add(x, c)\n"
             "  ROOT r = %s[] %s(a, y)\n}\n",
-            k, t->type, t->type, t->type, chance(t, 3), t->type, t->type, k ? "maximum" : "multiply");
+            k, t->type, t->type, t->type, chance(t, 3), t->type, t->type,
+            k ? "maximum" : "multiply");
     for (int k = 0; k < 3; k++)
         put_function(t, k);
     for (int k = 0; k < 2; k++)
@@ -543,7 +615,8 @@ static void put_module(struct text *t)
         put_while(t, chance(t, 2), chance(t, 4));
     for (int k = chance(t, 4); k >= 0; k--)
         put_operation(t, 3);
-    put(t, "  ROOT r = (%s, %s, %s) tuple(v%d, v%d, v%d)\n}\n", t->array, t->array, t->array, any(t), any(t), any(t));
+    put(t, "  ROOT r = (%s, %s, %s) tuple(v%d, v%d, v%d)\n}\n", t->array, t->array, t->array,
+        any(t), any(t), any(t));
 }
 
 /* ---- loops that read and change pieces of large arrays ---- */
@@ -556,7 +629,10 @@ struct narrow {
     int large_count, piece_count, index_count;
 };
 
-static int one_of(struct narrow *n, const int *of, int count) { return of[chance(&n->text, count)]; }
+static int one_of(struct narrow *n, const int *of, int count)
+{
+    return of[chance(&n->text, count)];
+}
 
 static int name_one(struct narrow *n, int *of, int *count)
 {
@@ -569,21 +645,27 @@ static void put_narrow_operation(struct narrow *n)
 {
     struct text *t = &n->text;
     const char *type = t->type;
-    int l = one_of(n, n->large, n->large_count), i = one_of(n, n->index, n->index_count), j = one_of(n, n->index, n->index_count);
+    int l = one_of(n, n->large, n->large_count), i = one_of(n, n->index, n->index_count),
+        j = one_of(n, n->index, n->index_count);
     int x = one_of(n, n->piece, n->piece_count), y = one_of(n, n->piece, n->piece_count), k;
     switch (chance(t, 8)) {
-    case 0: put(t, "  i%d = s32[] add(i%d, i%d)\n", name_one(n, n->index, &n->index_count), i, j); break;
-    case 1: put(t, "  i%d = s32[] multiply(i%d, i%d)\n", name_one(n, n->index, &n->index_count), i, j); break;
+    case 0:
+        put(t, "  i%d = s32[] add(i%d, i%d)\n", name_one(n, n->index, &n->index_count), i, j);
+        break;
+    case 1:
+        put(t, "  i%d = s32[] multiply(i%d, i%d)\n", name_one(n, n->index, &n->index_count), i, j);
+        break;
     case 2:
     case 3:
-        put(t, "  v%d = %s[%d] dynamic-slice(l%d, i%d), dynamic_slice_sizes={%d}\n", name_one(n, n->piece, &n->piece_count), type,
-            PIECE, l, i, PIECE);
+        put(t, "  v%d = %s[%d] dynamic-slice(l%d, i%d), dynamic_slice_sizes={%d}\n",
+            name_one(n, n->piece, &n->piece_count), type, PIECE, l, i, PIECE);
         break;
     case 4:
     case 5:
         k = chance(t, n->large_count); /* in place, mostly; old versions may be read later */
         l = n->large[k];
-        put(t, "  l%d = %s[%d] dynamic-update-slice(l%d, v%d, i%d)\n", t->number + 1, type, LARGE, l, x, i);
+        put(t, "  l%d = %s[%d] dynamic-update-slice(l%d, v%d, i%d)\n", t->number + 1, type, LARGE,
+            l, x, i);
         if (chance(t, 8) == 0)
             name_one(n, n->large, &n->large_count);
         else
@@ -591,11 +673,17 @@ static void put_narrow_operation(struct narrow *n)
         break;
     case 6:
         k = ++t->number;
-        put(t, "  p%d = pred[] compare(i%d, i%d), direction=LT\n  b%d = pred[%d] broadcast(p%d), dimensions={}\n", k, i, j, k,
-            PIECE, k);
-        put(t, "  v%d = %s[%d] select(b%d, v%d, v%d)\n", name_one(n, n->piece, &n->piece_count), type, PIECE, k, x, y);
+        put(t,
+            "  p%d = pred[] compare(i%d, i%d), direction=LT\n  b%d = pred[%d] broadcast(p%d), "
+            "dimensions={}\n",
+            k, i, j, k, PIECE, k);
+        put(t, "  v%d = %s[%d] select(b%d, v%d, v%d)\n", name_one(n, n->piece, &n->piece_count),
+            type, PIECE, k, x, y);
         break;
-    default: put(t, "  v%d = %s[%d] add(v%d, v%d)\n", name_one(n, n->piece, &n->piece_count), type, PIECE, x, y); break;
+    default:
+        put(t, "  v%d = %s[%d] add(v%d, v%d)\n", name_one(n, n->piece, &n->piece_count), type,
+            PIECE, x, y);
+        break;
     }
 }
 
@@ -604,15 +692,25 @@ static void put_narrow_module(struct narrow *n)
     struct text *t = &n->text;
     char state[96];
     t->type = chance(t, 2) ? "s32" : "f32";
-    snprintf(state, sizeof state, "(s32[], %s[%d], %s[%d], %s[%d])", t->type, LARGE, t->type, LARGE, t->type, PIECE);
-    put(t, "HloModule m\nc {\n  p = %s parameter(0)\n  i1 = s32[] get-tuple-element(p), index=0\n", state);
-    put(t, "  n = s32[] constant(%d)\n  ROOT r = pred[] compare(i1, n), direction=LT\n}\n", chance(t, 6));
+    snprintf(state, sizeof state, "(s32[], %s[%d], %s[%d], %s[%d])", t->type, LARGE, t->type, LARGE,
+             t->type, PIECE);
+    put(t, "HloModule m\nc {\n  p = %s parameter(0)\n  i1 = s32[] get-tuple-element(p), index=0\n",
+        state);
+    put(t, "  n = s32[] constant(%d)\n  ROOT r = pred[] compare(i1, n), direction=LT\n}\n",
+        chance(t, 6));
     put(t, "b {\n  p = %s parameter(0)\n  i1 = s32[] get-tuple-element(p), index=0\n", state);
-    put(t, "  l2 = %s[%d] get-tuple-element(p), index=1\n  l3 = %s[%d] get-tuple-element(p), index=2\n", t->type, LARGE, t->type,
-        LARGE);
-    put(t, "  v4 = %s[%d] get-tuple-element(p), index=3\n  i5 = s32[] constant(1)\n  i6 = s32[] constant(700)\n", t->type, PIECE);
-    put(t, "  next = s32[] add(i1, i5)\n  l7 = %s[%d] iota(), iota_dimension=0\n  l8 = %s[%d] divide(l2, l7)\n", t->type, LARGE,
-        t->type, LARGE);
+    put(t,
+        "  l2 = %s[%d] get-tuple-element(p), index=1\n  l3 = %s[%d] get-tuple-element(p), "
+        "index=2\n",
+        t->type, LARGE, t->type, LARGE);
+    put(t,
+        "  v4 = %s[%d] get-tuple-element(p), index=3\n  i5 = s32[] constant(1)\n  i6 = s32[] "
+        "constant(700)\n",
+        t->type, PIECE);
+    put(t,
+        "  next = s32[] add(i1, i5)\n  l7 = %s[%d] iota(), iota_dimension=0\n  l8 = %s[%d] "
+        "divide(l2, l7)\n",
+        t->type, LARGE, t->type, LARGE);
     n->large_count = 2 + chance(t, 3);
     memcpy(n->large, (const int[]){2, 3, 7, 8}, 4 * sizeof(int));
     n->piece[n->piece_count++] = 4;
@@ -622,10 +720,15 @@ static void put_narrow_module(struct narrow *n)
     for (int k = chance(t, 10); k >= 0; k--)
         put_narrow_operation(n);
     bool swap = chance(t, 8) == 0;
-    put(t, "  ROOT r = %s tuple(next, l%d, l%d, v%d)\n}\n", state, n->large[swap], n->large[!swap], n->piece[n->piece_count - 1]);
-    put(t, "ENTRY e {\n  z = s32[] constant(0)\n  l = %s[%d] iota(), iota_dimension=0\n  m = %s[%d] %s\n", t->type, LARGE,
-        t->type, LARGE, chance(t, 2) ? "negate(l)" : "reverse(l), dimensions={0}");
-    put(t, "  k = %s[%d] constant({1, 2, 3})\n  t = %s tuple(z, l, %s, k)\n  ROOT w = %s while(t), condition=c, body=b\n}\n",
+    put(t, "  ROOT r = %s tuple(next, l%d, l%d, v%d)\n}\n", state, n->large[swap], n->large[!swap],
+        n->piece[n->piece_count - 1]);
+    put(t,
+        "ENTRY e {\n  z = s32[] constant(0)\n  l = %s[%d] iota(), iota_dimension=0\n  m = %s[%d] "
+        "%s\n",
+        t->type, LARGE, t->type, LARGE, chance(t, 2) ? "negate(l)" : "reverse(l), dimensions={0}");
+    put(t,
+        "  k = %s[%d] constant({1, 2, 3})\n  t = %s tuple(z, l, %s, k)\n  ROOT w = %s while(t), "
+        "condition=c, body=b\n}\n",
         t->type, PIECE, state, chance(t, 3) ? "m" : "l", state);
 }
 

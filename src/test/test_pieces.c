@@ -1,5 +1,6 @@
 /*
- * Tests of texts put together from pieces, into which messages point, and of arguments as people write them.
+ * Tests of texts put together from pieces, into which messages point, and of arguments as people
+ * write them.
  */
 #include "hlo_advanced.h"
 
@@ -11,7 +12,10 @@
 
 static const char typed[] = "x = f32[2] constant({1, 2})\nadd(x, z)\n";
 
-static struct hlo_piece made(const char *text) { return (struct hlo_piece){.text = text, .size = strlen(text)}; }
+static struct hlo_piece made(const char *text)
+{
+    return (struct hlo_piece){.text = text, .size = strlen(text)};
+}
 
 static struct hlo_piece from(size_t begin, size_t end)
 {
@@ -20,8 +24,12 @@ static struct hlo_piece from(size_t begin, size_t end)
 
 static hlo_module *module_of(const char *name, hlo_messages *m)
 {
-    const struct hlo_piece pieces[] = {
-        made("HloModule s\nENTRY main {\n  "), from(0, 27), made("\n  "), made(name), from(28, 37), made("\n}\n")};
+    const struct hlo_piece pieces[] = {made("HloModule s\nENTRY main {\n  "),
+                                       from(0, 27),
+                                       made("\n  "),
+                                       made(name),
+                                       from(28, 37),
+                                       made("\n}\n")};
     hlo_file *f = hlo_file_of_pieces("session", pieces, sizeof pieces / sizeof *pieces);
     hlo_module *module = hlo_parse(f, 0, m);
     hlo_file_free(f);
@@ -34,8 +42,9 @@ START_TEST(messages_speak_of_what_was_written)
     ck_assert_ptr_null(module_of("_1 = ", m));
     hlo_text drawn = hlo_messages_draw(m, false), json = hlo_messages_json(m);
     ck_assert_ptr_nonnull(strstr(drawn.data, "typed:8:8: error: "));
-    ck_assert_ptr_nonnull(strstr(drawn.data, "  add(x, z)\n         ^\n") ? drawn.data
-                                                                          : strstr(drawn.data, "add(x, z)\n       ^\n"));
+    ck_assert_ptr_nonnull(strstr(drawn.data, "  add(x, z)\n         ^\n")
+                              ? drawn.data
+                              : strstr(drawn.data, "add(x, z)\n       ^\n"));
     ck_assert_ptr_nonnull(strstr(json.data, "\"file\":\"typed\",\"line\":8,\"column\":8"));
     ck_assert_str_eq(hlo_messages_get(m, 0).file, "typed");
     ck_assert_uint_eq(hlo_messages_get(m, 0).line, 8);
@@ -63,7 +72,8 @@ END_TEST
 
 START_TEST(arguments_are_read)
 {
-    static const char text[] = "ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT r = f32[2] negate(p)\n}\n";
+    static const char text[] =
+        "ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT r = f32[2] negate(p)\n}\n";
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("e.hlo", text, sizeof text - 1, false);
     hlo_module *module = hlo_parse(f, 0, m);
@@ -89,7 +99,8 @@ START_TEST(arguments_are_read)
     ck_assert_ptr_null(hlo_read_argument(module, 0, 0, "@/nowhere/x", m));
     ck_assert_uint_eq(hlo_messages_errors(m), 2);
     ck_assert(hlo_arrays_many("a.npz") && hlo_arrays_many("a.safetensors") && hlo_arrays_many("/"));
-    ck_assert(!hlo_arrays_many("a.npy") && !hlo_arrays_many("a.bin") && !hlo_arrays_many("a.raw") && !hlo_arrays_many("a.txt"));
+    ck_assert(!hlo_arrays_many("a.npy") && !hlo_arrays_many("a.bin") && !hlo_arrays_many("a.raw") &&
+              !hlo_arrays_many("a.txt"));
     unlink(path);
     hlo_module_free(module);
     hlo_file_free(f);
@@ -105,7 +116,8 @@ START_TEST(arguments_have_names)
     ck_assert_uint_eq(hlo_argument_value("f32[2] {1, 2}"), 0);
     ck_assert_uint_eq(hlo_argument_value("@x=y.npy"), 0);
     ck_assert(hlo_literal_has_shape("f32[2] {1}", 10) && hlo_literal_has_shape("(f32[] 1)", 9));
-    ck_assert(!hlo_literal_has_shape("{1}", 3) && !hlo_literal_has_shape("5", 1) && !hlo_literal_has_shape("", 0));
+    ck_assert(!hlo_literal_has_shape("{1}", 3) && !hlo_literal_has_shape("5", 1) &&
+              !hlo_literal_has_shape("", 0));
 }
 END_TEST
 

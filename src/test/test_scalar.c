@@ -1,6 +1,7 @@
 /*
- * Tests of scalar programs: every operation that has a code of its own gives the bits of its kernel; random nests of loops,
- * branches and calls on scalars and small arrays give the bits of plain runs, and stop after as many steps.
+ * Tests of scalar programs: every operation that has a code of its own gives the bits of its
+ * kernel; random nests of loops, branches and calls on scalars and small arrays give the bits of
+ * plain runs, and stop after as many steps.
  */
 #include "random_view.h"
 #include "run_text.h"
@@ -9,12 +10,15 @@
 
 static void run_one(int code, void *out, const void *const *args)
 {
-    struct quick_op ops[2] = {{.code = (uint16_t)code, .out = out, .args = {args[0], args[1], args[2]}}, {.code = QUICK_STOP}};
+    struct quick_op ops[2] = {
+        {.code = (uint16_t)code, .out = out, .args = {args[0], args[1], args[2]}},
+        {.code = QUICK_STOP}};
     ck_assert(quick_run(ops, NULL, NULL, NULL));
 }
 
 /* Operands of one type but for the first one's; two numbers out of three are small or equal. */
-static void check_code(struct random *r, int code, kern_tile_fn *fn, enum dtype out, enum dtype first, enum dtype others)
+static void check_code(struct random *r, int code, kern_tile_fn *fn, enum dtype out,
+                       enum dtype first, enum dtype others)
 {
     ck_assert(fn != NULL);
     for (int k = 0; k < 200; k++) {
@@ -32,8 +36,9 @@ static void check_code(struct random *r, int code, kern_tile_fn *fn, enum dtype 
         }
         fn(&expected, args, 1);
         run_one(code, &given, args);
-        ck_assert_msg(same_number(out, &given, &expected), "code %d of %s and %s: %llx %llx", code, dtype_spelling(first),
-                      dtype_spelling(others), (unsigned long long)x[0], (unsigned long long)x[1]);
+        ck_assert_msg(same_number(out, &given, &expected), "code %d of %s and %s: %llx %llx", code,
+                      dtype_spelling(first), dtype_spelling(others), (unsigned long long)x[0],
+                      (unsigned long long)x[1]);
     }
 }
 
@@ -74,7 +79,8 @@ START_TEST(quick_operations_are_the_kernels)
             if (code == QUICK_NONE)
                 continue;
             found++;
-            check_code(&r, code, kern_find_elementwise(ops[k], known[t]), strcmp(ops[k], "is-finite") ? known[t] : DT_PRED,
+            check_code(&r, code, kern_find_elementwise(ops[k], known[t]),
+                       strcmp(ops[k], "is-finite") ? known[t] : DT_PRED,
                        strcmp(ops[k], "select") ? known[t] : DT_PRED, known[t]);
         }
     ck_assert_int_gt(found, 100);
@@ -87,11 +93,13 @@ START_TEST(quick_comparisons_and_conversions_are_the_kernels)
     for (size_t t = 0; t < COUNT_OF(known); t++) {
         for (int d = KERN_EQ; d <= KERN_LT; d++)
             check_code(&r, quick_compare((enum kern_direction)d, known[t]),
-                       kern_find_compare((enum kern_direction)d, false, known[t]), DT_PRED, known[t], known[t]);
+                       kern_find_compare((enum kern_direction)d, false, known[t]), DT_PRED,
+                       known[t], known[t]);
         for (size_t k = 0; k < COUNT_OF(known); k++) {
             int code = quick_convert(known[t], known[k]);
             if (code != QUICK_NONE)
-                check_code(&r, code, kern_find_convert(known[t], known[k]), known[t], known[k], known[k]);
+                check_code(&r, code, kern_find_convert(known[t], known[k]), known[t], known[k],
+                           known[k]);
         }
     }
     ck_assert_int_ne(quick_convert(DT_F32, DT_S64), QUICK_NONE);
@@ -102,7 +110,8 @@ END_TEST
 /* ---- random programs ---- */
 
 enum type { S32, U32, F32, PRED, ROW, SQUARE, LONG, BIG, TYPES };
-static const char *const type_text[] = {"s32[]", "u32[]", "f32[]", "pred[]", "f32[3]", "s32[2,2]", "f32[64]", "f32[40,50]"};
+static const char *const type_text[] = {"s32[]",  "u32[]",    "f32[]",   "pred[]",
+                                        "f32[3]", "s32[2,2]", "f32[64]", "f32[40,50]"};
 
 struct scope {
     struct buf text;
@@ -115,12 +124,14 @@ struct writer {
     int types; /* of these many kinds */
 };
 
-/* Of large arrays mostly the newest: who asks for one that has been changed since makes a copy necessary. */
+/* Of large arrays mostly the newest: who asks for one that has been changed since makes a copy
+ * necessary. */
 static int pick(struct writer *w, const struct scope *s, enum type t)
 {
     if (t == BIG && random_in(&w->r, 0, 19) > 0)
         return s->values[t][s->counts[t] - 1];
-    return s->values[t][random_in(&w->r, s->counts[t] > 12 ? s->counts[t] - 12 : 0, s->counts[t] - 1)];
+    return s
+        ->values[t][random_in(&w->r, s->counts[t] > 12 ? s->counts[t] - 12 : 0, s->counts[t] - 1)];
 }
 
 static void keep(struct scope *s, enum type t, int value)
@@ -129,7 +140,8 @@ static void keep(struct scope *s, enum type t, int value)
         s->values[t][s->counts[t]++] = value;
 }
 
-static int PRINTF_LIKE(4, 5) emit(struct writer *w, struct scope *s, const char *type, const char *format, ...)
+static int PRINTF_LIKE(4, 5)
+    emit(struct writer *w, struct scope *s, const char *type, const char *format, ...)
 {
     char line[400];
     va_list ap;
@@ -140,7 +152,10 @@ static int PRINTF_LIKE(4, 5) emit(struct writer *w, struct scope *s, const char 
     return w->next++;
 }
 
-static const char *any(struct writer *w, const char *const *words, int count) { return words[random_in(&w->r, 0, count - 1)]; }
+static const char *any(struct writer *w, const char *const *words, int count)
+{
+    return words[random_in(&w->r, 0, count - 1)];
+}
 
 static void arithmetic(struct writer *w, struct scope *s, enum type t)
 {
@@ -159,7 +174,9 @@ static void arithmetic(struct writer *w, struct scope *s, enum type t)
                                         "minimum"},
                              *const real[] = {"add", "subtract", "multiply", "maximum", "minimum"},
                              *const logic[] = {"and", "or", "xor"};
-    const char *op = t == PRED ? any(w, logic, 3) : t == S32 || t == U32 || t == SQUARE ? any(w, whole, 13) : any(w, real, 5);
+    const char *op = t == PRED                             ? any(w, logic, 3)
+                     : t == S32 || t == U32 || t == SQUARE ? any(w, whole, 13)
+                                                           : any(w, real, 5);
     keep(s, t, emit(w, s, type_text[t], "%s(v%d, v%d)", op, pick(w, s, t), pick(w, s, t)));
 }
 
@@ -172,10 +189,18 @@ static void between_types(struct writer *w, struct scope *s)
     case 0: keep(s, t, emit(w, s, type_text[t], "convert(v%d)", pick(w, s, from))); break;
     case 1:
         keep(s, PRED,
-             emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", pick(w, s, t), pick(w, s, t), any(w, directions, 6)));
+             emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", pick(w, s, t), pick(w, s, t),
+                  any(w, directions, 6)));
         break;
-    case 2: keep(s, t, emit(w, s, type_text[t], "select(v%d, v%d, v%d)", pick(w, s, PRED), pick(w, s, t), pick(w, s, t))); break;
-    default: keep(s, t, emit(w, s, type_text[t], "constant(%d)", (int)random_in(&w->r, t == U32 ? 0 : -9, 9))); break;
+    case 2:
+        keep(s, t,
+             emit(w, s, type_text[t], "select(v%d, v%d, v%d)", pick(w, s, PRED), pick(w, s, t),
+                  pick(w, s, t)));
+        break;
+    default:
+        keep(s, t,
+             emit(w, s, type_text[t], "constant(%d)", (int)random_in(&w->r, t == U32 ? 0 : -9, 9)));
+        break;
     }
 }
 
@@ -184,29 +209,46 @@ static void small_arrays(struct writer *w, struct scope *s)
 {
     int a;
     switch (random_in(&w->r, 0, 8)) {
-    case 7: keep(s, ROW, emit(w, s, "f32[3]", "pad(v%d, v%d), padding=1_-1", pick(w, s, ROW), pick(w, s, F32))); break;
-    case 8: keep(s, SQUARE, emit(w, s, "s32[2,2]", "sort(v%d), dimensions={1}, to_apply=less", pick(w, s, SQUARE))); break;
-    case 0: keep(s, ROW, emit(w, s, "f32[3]", "broadcast(v%d), dimensions={}", pick(w, s, F32))); break;
-    case 1: keep(s, LONG, emit(w, s, "f32[64]", "broadcast(v%d), dimensions={}", pick(w, s, F32))); break;
+    case 7:
+        keep(s, ROW,
+             emit(w, s, "f32[3]", "pad(v%d, v%d), padding=1_-1", pick(w, s, ROW), pick(w, s, F32)));
+        break;
+    case 8:
+        keep(
+            s, SQUARE,
+            emit(w, s, "s32[2,2]", "sort(v%d), dimensions={1}, to_apply=less", pick(w, s, SQUARE)));
+        break;
+    case 0:
+        keep(s, ROW, emit(w, s, "f32[3]", "broadcast(v%d), dimensions={}", pick(w, s, F32)));
+        break;
+    case 1:
+        keep(s, LONG, emit(w, s, "f32[64]", "broadcast(v%d), dimensions={}", pick(w, s, F32)));
+        break;
     case 2:
-        a = emit(w, s, "f32[1]", "dynamic-slice(v%d, v%d), dynamic_slice_sizes={1}", pick(w, s, LONG), pick(w, s, S32));
+        a = emit(w, s, "f32[1]", "dynamic-slice(v%d, v%d), dynamic_slice_sizes={1}",
+                 pick(w, s, LONG), pick(w, s, S32));
         keep(s, F32, emit(w, s, "f32[]", "reshape(v%d)", a));
         break;
     case 3:
         a = emit(w, s, "f32[1]", "reshape(v%d)", pick(w, s, F32));
-        keep(s, ROW, emit(w, s, "f32[3]", "dynamic-update-slice(v%d, v%d, v%d)", pick(w, s, ROW), a, pick(w, s, S32)));
+        keep(s, ROW,
+             emit(w, s, "f32[3]", "dynamic-update-slice(v%d, v%d, v%d)", pick(w, s, ROW), a,
+                  pick(w, s, S32)));
         break;
-    case 4: keep(s, SQUARE, emit(w, s, "s32[2,2]", "transpose(v%d), dimensions={1,0}", pick(w, s, SQUARE))); break;
+    case 4:
+        keep(s, SQUARE,
+             emit(w, s, "s32[2,2]", "transpose(v%d), dimensions={1,0}", pick(w, s, SQUARE)));
+        break;
     case 5:
-        a = emit(w, s, "s32[1,2]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={1,2}", pick(w, s, SQUARE), pick(w, s, S32),
-                 pick(w, s, S32));
+        a = emit(w, s, "s32[1,2]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={1,2}",
+                 pick(w, s, SQUARE), pick(w, s, S32), pick(w, s, S32));
         keep(s, SQUARE, emit(w, s, "s32[2,2]", "concatenate(v%d, v%d), dimensions={0}", a, a));
         break;
     default:
         a = emit(w, s, "s32[1,2]", "slice(v%d), slice={[1:2], [0:2]}", pick(w, s, SQUARE));
         keep(s, SQUARE,
-             emit(w, s, "s32[2,2]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", pick(w, s, SQUARE), a, pick(w, s, S32),
-                  pick(w, s, S32)));
+             emit(w, s, "s32[2,2]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", pick(w, s, SQUARE),
+                  a, pick(w, s, S32), pick(w, s, S32)));
         break;
     }
 }
@@ -216,14 +258,15 @@ static void large_arrays(struct writer *w, struct scope *s)
     int x = pick(w, s, BIG), a, b;
     switch (random_in(&w->r, 0, 4)) {
     case 0:
-        a = emit(w, s, "f32[3,1]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={3,1}", x, pick(w, s, S32),
-                 pick(w, s, S32));
+        a = emit(w, s, "f32[3,1]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={3,1}", x,
+                 pick(w, s, S32), pick(w, s, S32));
         keep(s, ROW, emit(w, s, "f32[3]", "reshape(v%d)", a));
         break;
     case 1:
         a = emit(w, s, "f32[1,3]", "reshape(v%d)", pick(w, s, ROW));
         keep(s, BIG,
-             emit(w, s, "f32[40,50]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", x, a, pick(w, s, S32), pick(w, s, S32)));
+             emit(w, s, "f32[40,50]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", x, a,
+                  pick(w, s, S32), pick(w, s, S32)));
         break;
     case 2: keep(s, BIG, emit(w, s, "f32[40,50]", "copy(v%d)", x)); break;
     default:
@@ -238,7 +281,8 @@ static void large_arrays(struct writer *w, struct scope *s)
         else
             keep(s, F32,
                  emit(w, s, "f32[]",
-                      "gather(v%d, v%d), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, "
+                      "gather(v%d, v%d), offset_dims={}, collapsed_slice_dims={0,1}, "
+                      "start_index_map={0,1}, "
                       "index_vector_dim=0, slice_sizes={1,1}",
                       x, b));
         break;
@@ -259,7 +303,8 @@ static void open_scope(struct writer *w, struct scope *s, bool counts)
     put_types(w, &s->text);
     buf_printf(&s->text, ") parameter(0)\n");
     for (int t = 0; t < w->types; t++)
-        keep(s, (enum type)t, emit(w, s, type_text[t], "get-tuple-element(v%d), index=%d", p, t + counts));
+        keep(s, (enum type)t,
+             emit(w, s, type_text[t], "get-tuple-element(v%d), index=%d", p, t + counts));
 }
 
 static int picks(struct writer *w, struct scope *s, struct buf *b)
@@ -294,15 +339,18 @@ static int computation(struct writer *w, int depth, bool counts)
         int one = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, 1, 2)),
             old = emit(w, s, "s32[]", "get-tuple-element(v%d), index=0", number);
         i = emit(w, s, "s32[]", "add(v%d, v%d)", old, one);
-        keep(s, S32, old); /* is compared with constants, among others, which the bounds of the loop may decide */
+        keep(s, S32, old); /* is compared with constants, among others, which the bounds of the loop
+                              may decide */
         for (int k = 0; k < 3; k++) {
             static const char *const directions[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
             int edge = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, -4, 4));
-            int holds = emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", k % 2 ? edge : old, k % 2 ? old : edge,
-                             any(w, directions, 6));
+            int holds = emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", k % 2 ? edge : old,
+                             k % 2 ? old : edge, any(w, directions, 6));
             keep(s, PRED, holds);
             keep(s, S32, emit(w, s, "s32[]", "select(v%d, v%d, v%d)", holds, edge, old));
-            keep(s, S32, emit(w, s, "s32[]", "%s(v%d, v%d)", random_in(&w->r, 0, 1) ? "maximum" : "minimum", old, edge));
+            keep(s, S32,
+                 emit(w, s, "s32[]", "%s(v%d, v%d)", random_in(&w->r, 0, 1) ? "maximum" : "minimum",
+                      old, edge));
         }
     }
     statements(w, s, depth);
@@ -317,7 +365,8 @@ static int condition(struct writer *w, int trips)
     buf_printf(&w->text, "f.%d {\n  p%d = (s32[], ", number, number);
     put_types(w, &w->text);
     buf_printf(&w->text,
-               ") parameter(0)\n  i%d = s32[] get-tuple-element(p%d), index=0\n  n%d = s32[] constant(%d)\n"
+               ") parameter(0)\n  i%d = s32[] get-tuple-element(p%d), index=0\n  n%d = s32[] "
+               "constant(%d)\n"
                "  ROOT r%d = pred[] compare(i%d, n%d), direction=LT\n}\n",
                number, number, number, trips, number, number, number);
     return number;
@@ -336,21 +385,28 @@ static void control(struct writer *w, struct scope *s, int depth)
         buf_printf(&state, "v%d, ", first);
     picks(w, s, &state);
     int t = emit(w, s, type.data, "tuple(%s)", state.data);
-    int body = computation(w, depth + 1, counts), other = kind > 1 ? computation(w, depth + 1, false) : 0;
+    int body = computation(w, depth + 1, counts),
+        other = kind > 1 ? computation(w, depth + 1, false) : 0;
     switch (kind) {
-    case 0: buf_printf(&line, "while(v%d), condition=f.%d, body=f.%d", t, condition(w, (int)random_in(&w->r, 0, 4)), body); break;
+    case 0:
+        buf_printf(&line, "while(v%d), condition=f.%d, body=f.%d", t,
+                   condition(w, (int)random_in(&w->r, 0, 4)), body);
+        break;
     case 1: buf_printf(&line, "call(v%d), to_apply=f.%d", t, body); break;
     case 2:
-        buf_printf(&line, "conditional(v%d, v%d, v%d), branch_computations={f.%d, f.%d}", pick(w, s, S32), t, t, body, other);
+        buf_printf(&line, "conditional(v%d, v%d, v%d), branch_computations={f.%d, f.%d}",
+                   pick(w, s, S32), t, t, body, other);
         break;
     default:
-        buf_printf(&line, "conditional(v%d, v%d, v%d), true_computation=f.%d, false_computation=f.%d", pick(w, s, PRED), t, t,
-                   body, other);
+        buf_printf(&line,
+                   "conditional(v%d, v%d, v%d), true_computation=f.%d, false_computation=f.%d",
+                   pick(w, s, PRED), t, t, body, other);
         break;
     }
     result = emit(w, s, type.data, "%s", line.data);
     for (int k = 0; k < w->types; k++)
-        keep(s, (enum type)k, emit(w, s, type_text[k], "get-tuple-element(v%d), index=%d", result, k + counts));
+        keep(s, (enum type)k,
+             emit(w, s, type_text[k], "get-tuple-element(v%d), index=%d", result, k + counts));
     buf_free(&state);
     buf_free(&line);
     buf_free(&type);
@@ -377,12 +433,15 @@ static void statements(struct writer *w, struct scope *s, int depth)
 /* A loop around it all, so that it is one step of the entry computation. */
 static void random_program(struct buf *text, uint64_t seed)
 {
-    static const char *const begin[] = {"7", "5", "1.5", "true", "{1, -2, 0.5}", "{{1, 2}, {3, -4}}"};
+    static const char *const begin[] = {
+        "7", "5", "1.5", "true", "{1, -2, 0.5}", "{{1, 2}, {3, -4}}"};
     struct writer w = {.r = {.state = seed}, .budget = 150, .types = seed % 2 ? BIG : TYPES};
     int body = computation(&w, 0, true), test = condition(&w, (int)random_in(&w.r, 1, 4));
     buf_printf(text,
-               "HloModule m\nsum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = f32[] add(x, y)\n}\n"
-               "less {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=LT\n}\n"
+               "HloModule m\nsum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = "
+               "f32[] add(x, y)\n}\n"
+               "less {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = pred[] "
+               "compare(x, y), direction=LT\n}\n"
                "%sENTRY e {\n  z = s32[] constant(0)\n",
                w.text.data);
     for (int t = 0; t < w.types; t++)
@@ -429,9 +488,10 @@ START_TEST(random_programs_give_the_same_bits)
         bool is_scalar = is_scalar_program(&fast), ran = fast.result && plain.result;
         scalar[seed % 2] += is_scalar;
         ck_assert_msg(!ran || same_literal(fast.result, plain.result, false), "seed %d", (int)seed);
-        if (is_scalar && f->step_count == plain.program->entry->step_count && is_scalar_program(&plain))
-            ck_assert_msg(!fast.result == !plain.result &&
-                              budget_left(&fast.program->budget) == budget_left(&plain.program->budget),
+        if (is_scalar && f->step_count == plain.program->entry->step_count &&
+            is_scalar_program(&plain))
+            ck_assert_msg(!fast.result == !plain.result && budget_left(&fast.program->budget) ==
+                                                               budget_left(&plain.program->budget),
                           "seed %d", (int)seed);
         run_free(&fast);
         run_free(&plain);
@@ -442,21 +502,28 @@ START_TEST(random_programs_give_the_same_bits)
 }
 END_TEST
 
-/* Operations of a loop that counts up to 10, a number of its state, and adds up `index`, which is made of the counter i. */
+/* Operations of a loop that counts up to 10, a number of its state, and adds up `index`, which is
+ * made of the counter i. */
 static int loop_operations(const char *first, const char *index)
 {
     struct buf text = {0};
     struct run r;
-    buf_printf(&text,
-               "HloModule m\nb {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  s = s32[] get-tuple-element(p), index=1\n  n = s32[] get-tuple-element(p), index=2\n  one = s32[] constant(1)\n"
-               "  j = s32[] add(i, one)\n  zero = s32[] constant(0)\n  nine = s32[] constant(9)\n  ten = s32[] constant(10)\n%s"
-               "  t = s32[] add(s, at)\n  ROOT o = (s32[], s32[], s32[]) tuple(j, t, n)\n}\n"
-               "c {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-               "  n = s32[] get-tuple-element(p), index=2\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-               "ENTRY e {\n  f = s32[] constant(%s)\n  z = s32[] constant(0)\n  n = s32[] constant(10)\n"
-               "  t = (s32[], s32[], s32[]) tuple(f, z, n)\n  ROOT w = (s32[], s32[], s32[]) while(t), condition=c, body=b\n}\n",
-               index, first);
+    buf_printf(
+        &text,
+        "HloModule m\nb {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] "
+        "get-tuple-element(p), index=0\n"
+        "  s = s32[] get-tuple-element(p), index=1\n  n = s32[] get-tuple-element(p), index=2\n  "
+        "one = s32[] constant(1)\n"
+        "  j = s32[] add(i, one)\n  zero = s32[] constant(0)\n  nine = s32[] constant(9)\n  ten = "
+        "s32[] constant(10)\n%s"
+        "  t = s32[] add(s, at)\n  ROOT o = (s32[], s32[], s32[]) tuple(j, t, n)\n}\n"
+        "c {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  n = s32[] get-tuple-element(p), index=2\n  ROOT r = pred[] compare(i, n), "
+        "direction=LT\n}\n"
+        "ENTRY e {\n  f = s32[] constant(%s)\n  z = s32[] constant(0)\n  n = s32[] constant(10)\n"
+        "  t = (s32[], s32[], s32[]) tuple(f, z, n)\n  ROOT w = (s32[], s32[], s32[]) while(t), "
+        "condition=c, body=b\n}\n",
+        index, first);
     buf_putc(&text, '\0');
     run_plan(&r, text.data, &(struct plan_options){0});
     const struct function *f = r.program->entry;
@@ -469,8 +536,8 @@ static int loop_operations(const char *first, const char *index)
 
 START_TEST(counters_are_not_held_within_bounds)
 {
-    static const char wrapped[] =
-        "  low = pred[] compare(i, zero), direction=LT\n  up = s32[] add(i, ten)\n  at = s32[] select(low, up, i)\n",
+    static const char wrapped[] = "  low = pred[] compare(i, zero), direction=LT\n  up = s32[] "
+                                  "add(i, ten)\n  at = s32[] select(low, up, i)\n",
                       clipped[] = "  m = s32[] maximum(zero, i)\n  at = s32[] minimum(nine, m)\n";
     const int plain = loop_operations("0", "  at = s32[] copy(i)\n");
     ck_assert_int_eq(loop_operations("0", wrapped), plain);

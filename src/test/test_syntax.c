@@ -1,5 +1,6 @@
 /*
- * Tests of how the prompt distinguishes kinds of entries, finds their ends, and finds the parts of a module's text.
+ * Tests of how the prompt distinguishes kinds of entries, finds their ends, and finds the parts of
+ * a module's text.
  */
 #include "repl/syntax.h"
 
@@ -40,7 +41,8 @@ static const struct row {
     {"größe = add(a, b)", READ_INSTRUCTION, "größe", "add"},
     {"y[1] = add(a, b)", READ_OTHER, "", ""},
     {"it's none", READ_OTHER, "", ""},
-    {"x = custom-call(a), custom_call_target='f(', metadata={op_name='}'}", READ_INSTRUCTION, "x", "custom-call"},
+    {"x = custom-call(a), custom_call_target='f(', metadata={op_name='}'}", READ_INSTRUCTION, "x",
+     "custom-call"},
     {"x = add(a", READ_UNCLOSED, "", ""},
     {"x = add(a))", READ_UNOPENED, "", ""},
     {"load a b", READ_OTHER, "", ""},
@@ -53,8 +55,8 @@ START_TEST(kinds)
     ck_assert_msg(r.kind == row->kind, "'%s' is of kind %d", row->text, (int)r.kind);
     if (!row->op)
         return;
-    ck_assert_msg(str_is(r.name, row->name) || r.kind == READ_COMPUTATION, "'%s': name '" STR_FMT "'", row->text,
-                  STR_ARG(r.name));
+    ck_assert_msg(str_is(r.name, row->name) || r.kind == READ_COMPUTATION,
+                  "'%s': name '" STR_FMT "'", row->text, STR_ARG(r.name));
     ck_assert_msg(str_is(r.op, row->op), "'%s': op '" STR_FMT "'", row->text, STR_ARG(r.op));
 }
 END_TEST
@@ -70,8 +72,9 @@ END_TEST
 
 START_TEST(where_entries_end)
 {
-    static const char *const whole[] = {"x = add(a, b)", "x = add(a))",       ".help (", "a \"(\" b", "/* ( */", "x // (", "",
-                                        "!ls /*",        "/* a\n */ .load (", "it's (a)"};
+    static const char *const whole[] = {"x = add(a, b)",     "x = add(a))", ".help (", "a \"(\" b",
+                                        "/* ( */",           "x // (",      "",        "!ls /*",
+                                        "/* a\n */ .load (", "it's (a)"};
     static const char *const open[] = {"x = add(a,", "f {", "a \"b", "/* (", "x = f32[2] {1,\n2"};
     for (size_t i = 0; i < COUNT_OF(whole); i++)
         ck_assert_msg(syntax_complete(str_of(whole[i])), "'%s'", whole[i]);
@@ -82,18 +85,20 @@ END_TEST
 
 START_TEST(entries_grow_by_lines)
 {
-    static const char *const texts[] = {"f {\n  a = \"}\\\"\n}\"\n  // }\n  /* } *\n / */\n}\n", " /* {\n*/\n// {\n.list (\n",
-                                        "x = (\n]\n"};
+    static const char *const texts[] = {"f {\n  a = \"}\\\"\n}\"\n  // }\n  /* } *\n / */\n}\n",
+                                        " /* {\n*/\n// {\n.list (\n", "x = (\n]\n"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct syntax_progress p = {0};
         const char *at = texts[i];
         while (*at) {
             at = strchr(at, '\n') + 1;
             const size_t looked_at = p.nesting.at;
-            const bool whole = syntax_complete_so_far(&p, (struct str){texts[i], (size_t)(at - texts[i])});
-            ck_assert_msg(whole == syntax_complete((struct str){texts[i], (size_t)(at - texts[i])}), "'%.*s'",
-                          (int)(at - texts[i]), texts[i]);
-            ck_assert_msg(p.nesting.at > looked_at || p.nesting.depth < 0 || p.command, "text %zu, at %zu", i, p.nesting.at);
+            const bool whole =
+                syntax_complete_so_far(&p, (struct str){texts[i], (size_t)(at - texts[i])});
+            ck_assert_msg(whole == syntax_complete((struct str){texts[i], (size_t)(at - texts[i])}),
+                          "'%.*s'", (int)(at - texts[i]), texts[i]);
+            ck_assert_msg(p.nesting.at > looked_at || p.nesting.depth < 0 || p.command,
+                          "text %zu, at %zu", i, p.nesting.at);
             ck_assert(whole == !*at || i == 1);
         }
     }
@@ -117,8 +122,10 @@ START_TEST(parts_of_a_module)
     arena_init(&a);
     ck_assert(syntax_module(
         &a,
-        STR("// head\nHloModule m, entry_computation_layout={(f32[2]{0})->f32[]}\n\nFileNames\n1 \"a.py\"\n\nFileLocations\n"
-            "1 {file_name_id=1 line=2}\n\n%add (x: f32[2]{0}, y: f32[]) -> f32[2]{0} { ROOT r = f32[] add(x, y) }, "
+        STR("// head\nHloModule m, entry_computation_layout={(f32[2]{0})->f32[]}\n\nFileNames\n1 "
+            "\"a.py\"\n\nFileLocations\n"
+            "1 {file_name_id=1 line=2}\n\n%add (x: f32[2]{0}, y: f32[]) -> f32[2]{0} { ROOT r = "
+            "f32[] add(x, y) }, "
             "execution_thread=\"t\"\n/* { = */ ENTRY %e { a = f32[] constant(1) // }\n }"),
         &m));
     ck_assert_uint_eq(m.count, 2);

@@ -1,6 +1,6 @@
 /*
- * Tests of custom-call targets of programs that embed the library: functions, rules, libraries; and of how attributes of typed
- * calls are read.
+ * Tests of custom-call targets of programs that embed the library: functions, rules, libraries; and
+ * of how attributes of typed calls are read.
  */
 #include "check_quiet.h"
 #include "hlo_advanced.h"
@@ -53,9 +53,9 @@ static void check_result(const struct outcome *o, size_t participant, const char
     hlo_text_free(&got);
 }
 
-#define CALL(shape, target, rest)                                                                                                \
-    "HloModule m\nENTRY e {\n  x = s32[2] constant({3, 4})\n  ROOT r = " shape " custom-call(x), custom_call_target=\"" target   \
-    "\"" rest "\n}\n"
+#define CALL(shape, target, rest)                                                                  \
+    "HloModule m\nENTRY e {\n  x = s32[2] constant({3, 4})\n  ROOT r = " shape                     \
+    " custom-call(x), custom_call_target=\"" target "\"" rest "\n}\n"
 
 /* ---- functions ---- */
 
@@ -70,14 +70,16 @@ static bool add_participant(void *context, const struct hlo_call *c, char *why, 
     s->calls++;
     s->participants |= 1 << c->participant;
     if (s->complaint) {
-        snprintf(why, room, "%s of %s, config %.*s", s->complaint, c->target, (int)c->config_size, c->config);
+        snprintf(why, room, "%s of %s, config %.*s", s->complaint, c->target, (int)c->config_size,
+                 c->config);
         return false;
     }
     ck_assert_uint_eq(c->operand_count, 1);
     ck_assert_str_eq(c->operands[0].dtype, "s32");
     ck_assert_uint_eq(c->operands[0].elements, c->results[0].elements);
     for (size_t k = 0; k < c->operands[0].elements; k++)
-        ((int32_t *)c->results[0].data)[k] = ((const int32_t *)c->operands[0].data)[k] + (int32_t)c->participant;
+        ((int32_t *)c->results[0].data)[k] =
+            ((const int32_t *)c->operands[0].data)[k] + (int32_t)c->participant;
     return true;
 }
 
@@ -86,9 +88,10 @@ START_TEST(functions_run_for_each_participant)
     struct seen seen = {0};
     hlo_targets *t = hlo_targets_new();
     hlo_targets_add_function(t, "mine", add_participant, &seen);
-    struct outcome o = run("HloModule m, replica_count=4\nENTRY e {\n  x = s32[2] constant({3, 4})\n"
-                           "  ROOT r = s32[2]{0} custom-call(x), custom_call_target=\"mine\"\n}\n",
-                           t);
+    struct outcome o =
+        run("HloModule m, replica_count=4\nENTRY e {\n  x = s32[2] constant({3, 4})\n"
+            "  ROOT r = s32[2]{0} custom-call(x), custom_call_target=\"mine\"\n}\n",
+            t);
     check_result(&o, 0, "{3, 4}");
     check_result(&o, 3, "{6, 7}");
     ck_assert_int_eq(seen.calls, 4);
@@ -105,7 +108,9 @@ START_TEST(functions_say_what_went_wrong)
     hlo_targets_add_function(t, "mine", add_participant, &seen);
     struct outcome o = run(CALL("s32[2]", "mine", ", backend_config=\"a b\""), t);
     ck_assert(!o.ok);
-    ck_assert_msg(strstr(o.said.data, "m:4:3: error: custom call 'mine' failed: no luck of mine, config a b"), "%s", o.said.data);
+    ck_assert_msg(
+        strstr(o.said.data, "m:4:3: error: custom call 'mine' failed: no luck of mine, config a b"),
+        "%s", o.said.data);
     outcome_free(&o);
     seen.complaint = "";
     o = run(CALL("s32[2]", "mine", ""), t);
@@ -190,9 +195,10 @@ START_TEST(libraries_are_called)
     ck_assert(!o.ok && strstr(o.said.data, "out-of-bounds write to leaf 0 of its result, s32[2]"));
     outcome_free(&o);
     /* of a part of an array, which begins in the middle of it */
-    o = run("ENTRY e {\n  x = s32[5] constant({1, 2, 3, 4, 5})\n  y = s32[3] slice(x), slice={[1:4]}\n"
-            "  ROOT r = u8[6] custom-call(y), custom_call_target=\"bytes_of\"\n}\n",
-            t);
+    o = run(
+        "ENTRY e {\n  x = s32[5] constant({1, 2, 3, 4, 5})\n  y = s32[3] slice(x), slice={[1:4]}\n"
+        "  ROOT r = u8[6] custom-call(y), custom_call_target=\"bytes_of\"\n}\n",
+        t);
     check_result(&o, 0, "{2, 0, 0, 0, 3, 0}");
     outcome_free(&o);
     hlo_targets_free(t);
@@ -260,7 +266,8 @@ static const struct {
     {"{b = 1 : i64, a = -2 : i32}", "{a=4:-2,b=5:1}"}, /* sorted by name */
     {"{x=7}", "{x=5:7}"},
     {"{x = true, y = false, z = 1 : i1}", "{x=1:true,y=1:false,z=1:true}"},
-    {"{x = 255 : ui8, y = -128 : i8, z = 18446744073709551615 : ui64}", "{x=6:255,y=2:-128,z=9:18446744073709551615}"},
+    {"{x = 255 : ui8, y = -128 : i8, z = 18446744073709551615 : ui64}",
+     "{x=6:255,y=2:-128,z=9:18446744073709551615}"},
     {"{x = 1.500000e+00 : f32, y = 2.5, z = 1e3}", "{x=11:1.5,y=12:2.5,z=12:1000}"},
     {"{x = 0x7F800000 : f32, y = 0x3ff0000000000000 : f64}", "{x=11:inf,y=12:1}"},
     {"{x = array<i64: 1, 2>, y = array<i32>, z = array<i1: true, false>, w = array<f32: 0.5>}",
@@ -311,8 +318,8 @@ START_TEST(attributes_are_read)
     if (ok)
         put_attrs(&got, &attrs);
     if (dictionaries[_i].want)
-        ck_assert_msg(ok && strcmp(got.data, dictionaries[_i].want) == 0, "%s: %s %s", dictionaries[_i].text,
-                      ok ? got.data : "not read:", ok ? "" : why.data);
+        ck_assert_msg(ok && strcmp(got.data, dictionaries[_i].want) == 0, "%s: %s %s",
+                      dictionaries[_i].text, ok ? got.data : "not read:", ok ? "" : why.data);
     else
         ck_assert_msg(!ok && why.size > 0, "%s: %s", dictionaries[_i].text, got.data);
     buf_free(&why);

@@ -1,5 +1,6 @@
 /*
- * Tests of teams: every part of a task is done once, by whatever thread; a caller that can't get the team does all parts itself.
+ * Tests of teams: every part of a task is done once, by whatever thread; a caller that can't get
+ * the team does all parts itself.
  */
 #include "base/base.h"
 #include "check_quiet.h"
@@ -79,7 +80,8 @@ START_TEST(a_part_may_ask_for_the_team)
 }
 END_TEST
 
-/* A signal that the caller has blocked waits for the caller: no member takes it, which would end the process. */
+/* A signal that the caller has blocked waits for the caller: no member takes it, which would end
+ * the process. */
 START_TEST(signals_are_the_callers)
 {
     sigset_t set;

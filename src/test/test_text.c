@@ -1,6 +1,6 @@
 /*
- * Tests of the lexer, the parser and literals, in strict and default mode. In strict mode, what is accepted and rejected is
- * what XLA's own parser (jaxlib 0.10.2) accepts and rejects.
+ * Tests of the lexer, the parser and literals, in strict and default mode. In strict mode, what is
+ * accepted and rejected is what XLA's own parser (jaxlib 0.10.2) accepts and rejects.
  */
 #include "text/text.h"
 #include "text/text_priv.h"
@@ -27,7 +27,8 @@ static struct outcome parse(struct str text, bool strict)
     o->m = text_parse_module(&o->ds, &o->source, &options);
     struct outcome copy = *o;
     free(o);
-    ck_assert_msg((copy.m == NULL) == (copy.ds.errors > 0), "verdict and messages disagree: %.*s", STR_ARG(text));
+    ck_assert_msg((copy.m == NULL) == (copy.ds.errors > 0), "verdict and messages disagree: %.*s",
+                  STR_ARG(text));
     return copy;
 }
 
@@ -126,7 +127,8 @@ START_TEST(shapes)
         {NO, E("ROOT p = f32[2]{0:T(8,)} parameter(0)")},
         {NO, E("ROOT p = f32[2]{0:S(1)T(8)} parameter(0)")},
         {NO, E("ROOT p = f32[2]{0:P(f32[2])} parameter(0)")},
-        {YES, E("ROOT p = f32[2]{0:D(D,C+~)T(2)(*,3)L(2)#(u32)*(u8)E(4)S(1)SC(0:1)M(16)} parameter(0)")},
+        {YES,
+         E("ROOT p = f32[2]{0:D(D,C+~)T(2)(*,3)L(2)#(u32)*(u8)E(4)S(1)SC(0:1)M(16)} parameter(0)")},
         {NO, E("ROOT p = f32[2]{0:T(-1)} parameter(0)")},
         {NO, E("ROOT p = f32[2]{0:L(0)} parameter(0)")},
         {YES, E("ROOT p = f32[]{:T(256)} parameter(0)")},
@@ -254,7 +256,8 @@ START_TEST(names)
     static const struct sample samples[] = {
         {NO, E("ROOT __x = f32[] parameter(0)")},
         {YES, E("ROOT __xla_x = f32[] parameter(0)")},
-        {YES, "%f32 { ROOT p = f32[] parameter(0) }\n" E("p = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=%f32")},
+        {YES, "%f32 { ROOT p = f32[] parameter(0) }\n" E(
+                  "p = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=%f32")},
         {NO, E(P2 P2)},
         {YES, "a { " P2 "}\nb { " P2 "}\n" E(P2)},
         {NO, "a { " P2 "}\na { " P2 "}\n" E(P2)},
@@ -263,7 +266,8 @@ START_TEST(names)
         {NO, E("p = f32[] parameter(0)\nq = f32[] parameter(0)")},
         {NO, E("p = f32[] parameter(1)")},
         {NO, E("p = f32[] parameter(-1)")},
-        {NO, E("p = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=later") "\nlater { " P2 "}"},
+        {NO,
+         E("p = f32[] parameter(0)\nROOT c = f32[] call(p), to_apply=later") "\nlater { " P2 "}"},
     };
     check_samples(samples, COUNT_OF(samples));
 }
@@ -324,11 +328,14 @@ START_TEST(asynchronous)
 {
     static const struct sample samples[] = {
         {YES, E(P2 START "negate-start(p)\nROOT d = f32[2] negate-done(s)")},
-        {YES, E(P2 START "negate-start(p)\nu = ((f32[2]), f32[2], s32[]) negate-update(s)\nROOT d = f32[2] negate-done(u)")},
-        {LATER, E(P2 START "negate-start(p)\nu = ((f32[2]), f32[2], u32[]) negate-update(s)\nROOT d = f32[2] negate-done(u)")},
+        {YES, E(P2 START "negate-start(p)\nu = ((f32[2]), f32[2], s32[]) negate-update(s)\nROOT d "
+                         "= f32[2] negate-done(u)")},
+        {LATER, E(P2 START "negate-start(p)\nu = ((f32[2]), f32[2], u32[]) negate-update(s)\nROOT "
+                           "d = f32[2] negate-done(u)")},
         {NO, E(P2 START "negate-start(p)\nROOT d = f32[2] abs-done(s)")},
         {NO, E(P2 "ROOT d = f32[2] negate-done(p)")},
-        {NO, E(P2 START "negate-start(p)\nd = f32[2] negate-done(s)\nROOT f = f32[2] negate-done(d)")},
+        {NO,
+         E(P2 START "negate-start(p)\nd = f32[2] negate-done(s)\nROOT f = f32[2] negate-done(d)")},
         {NO, E(P2 "s = f32[2] negate-start(p)")},
         {YES, E(P2 START "negate-start(p, p)")}, /* XLA drops the second one */
         {NO, E(P2 START "negate-start()")},
@@ -336,11 +343,19 @@ START_TEST(asynchronous)
         {NO, E(P2 START "all-gather-update(p)")},
         {NO, E(P2 START "recv-start(p)")},
         {NO, E(P2 START "parameter-start(0)")},
-        {YES, E(P2 START "exponential-start(p), async_execution_thread=\"t\", result_accuracy={mode=highest}")},
-        {YES, E(P2 START "async-start(p), calls={q = f32[2] parameter(0)}\nROOT d = f32[2] async-done(s)")},
-        {LATER, "f { " P2 "}\n" E(P2 START "async-start(p), calls=f\nt = ((f32[2]), f32[2], s32[]) async-start(p), calls=f")},
-        {YES, "f { " P2 "}\n" E(P2 START "async-start(p), calls=f\nROOT d = f32[2] async-done(s), calls=f")},
-        {NO, "f { " P2 "}\ng { " P2 "}\n" E(P2 START "async-start(p), calls=f\nROOT d = f32[2] async-done(s), calls=g")},
+        {YES,
+         E(P2 START
+           "exponential-start(p), async_execution_thread=\"t\", result_accuracy={mode=highest}")},
+        {YES, E(P2 START
+                "async-start(p), calls={q = f32[2] parameter(0)}\nROOT d = f32[2] async-done(s)")},
+        {LATER,
+         "f { " P2
+         "}\n" E(P2 START
+                 "async-start(p), calls=f\nt = ((f32[2]), f32[2], s32[]) async-start(p), calls=f")},
+        {YES, "f { " P2
+              "}\n" E(P2 START "async-start(p), calls=f\nROOT d = f32[2] async-done(s), calls=f")},
+        {NO, "f { " P2 "}\ng { " P2
+             "}\n" E(P2 START "async-start(p), calls=f\nROOT d = f32[2] async-done(s), calls=g")},
     };
     check_samples(samples, COUNT_OF(samples));
 }
@@ -350,12 +365,14 @@ END_TEST
 
 START_TEST(structure)
 {
-    struct outcome o = parse(STR("HloModule m, input_output_alias={{1}: (1, {}), {0}: (0, {})}\n"
-                                 "f { " P2 "ROOT n = f32[2] negate(p) }\n"
-                                 "ENTRY e {\n" P2 "q = f32[2] parameter(1)\n"
-                                 "  c = f32[2] call(p), to_apply=f\n  a = f32[2] add(c, negate(q))\n"
-                                 "  ROOT t = (f32[2], f32[2]) tuple(a, c)\n  m = f32[2] map(p), dimensions={}, to_apply=f\n}"),
-                             true);
+    struct outcome o =
+        parse(STR("HloModule m, input_output_alias={{1}: (1, {}), {0}: (0, {})}\n"
+                  "f { " P2 "ROOT n = f32[2] negate(p) }\n"
+                  "ENTRY e {\n" P2 "q = f32[2] parameter(1)\n"
+                  "  c = f32[2] call(p), to_apply=f\n  a = f32[2] add(c, negate(q))\n"
+                  "  ROOT t = (f32[2], f32[2]) tuple(a, c)\n  m = f32[2] map(p), dimensions={}, "
+                  "to_apply=f\n}"),
+              true);
     ck_assert_ptr_nonnull(o.m);
     ck_assert_int_eq(o.m->computation_count, 2);
     struct computation *e = o.m->entry;
@@ -376,18 +393,21 @@ END_TEST
 
 START_TEST(always_there)
 {
-    struct outcome o = parse(STR("ENTRY e {\n" P2 "d = f32[] dot(p, p), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-                                 "  g = f32[4] all-gather(p), dimensions={0,7}\n  k = topk(p), k=1\n"
-                                 "  c = pred[2] compare(p, p), direction=LT, type=FLOAT\n"
-                                 "  r = f32[] all-reduce(d), to_apply={a = f32[] parameter(0)}, mode=cross_replica\n}"),
-                             true);
+    struct outcome o = parse(
+        STR("ENTRY e {\n" P2
+            "d = f32[] dot(p, p), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+            "  g = f32[4] all-gather(p), dimensions={0,7}\n  k = topk(p), k=1\n"
+            "  c = pred[2] compare(p, p), direction=LT, type=FLOAT\n"
+            "  r = f32[] all-reduce(d), to_apply={a = f32[] parameter(0)}, mode=cross_replica\n}"),
+        true);
     ck_assert_ptr_nonnull(o.m);
     for (int c = 0; c < o.m->computation_count; c++) {
         for (int k = 0; k < o.m->computations[c]->inst_count; k++) {
             const struct inst *i = o.m->computations[c]->insts[k];
             for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++) {
                 if (a->use & (USE_ALWAYS | USE_REQUIRED))
-                    ck_assert_msg(inst_has(i, (enum attr_id)a->id), "%s", attr_spelling((enum attr_id)a->id));
+                    ck_assert_msg(inst_has(i, (enum attr_id)a->id), "%s",
+                                  attr_spelling((enum attr_id)a->id));
                 if (a->use & USE_DROPPED)
                     ck_assert(!inst_has(i, (enum attr_id)a->id));
             }
@@ -403,8 +423,9 @@ END_TEST
 
 START_TEST(backend_config_is_cleaned)
 {
-    struct outcome o =
-        parse(STR("ENTRY e { p = f32[] parameter(0), backend_config={\"wait_on_operation_queues\" :[ ],\"a\":1} }"), true);
+    struct outcome o = parse(STR("ENTRY e { p = f32[] parameter(0), "
+                                 "backend_config={\"wait_on_operation_queues\" :[ ],\"a\":1} }"),
+                             true);
     ck_assert_ptr_nonnull(o.m);
     ck_assert(str_is(inst_str(o.m->entry->insts[0], A_BACKEND_CONFIG), "{\"a\":1}"));
     done(&o);
@@ -449,15 +470,20 @@ static const char *const metadata_texts[] = {
     "stack_frame_id=1",
 };
 
-/* Simple fields in the order of print are read without tokens; with two blanks before them all are read by tokens. */
+/* Simple fields in the order of print are read without tokens; with two blanks before them all are
+ * read by tokens. */
 START_TEST(metadata_is_read_in_two_ways)
 {
     for (int strict = 0; strict < 2; strict++) {
         struct buf simple = {0}, tokens = {0};
-        buf_printf(&simple, "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={%s}, sharding={replicated}\n}",
-                   metadata_texts[_i]);
-        buf_printf(&tokens, "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={  %s}, sharding={replicated}\n}",
-                   metadata_texts[_i]);
+        buf_printf(
+            &simple,
+            "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={%s}, sharding={replicated}\n}",
+            metadata_texts[_i]);
+        buf_printf(
+            &tokens,
+            "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={  %s}, sharding={replicated}\n}",
+            metadata_texts[_i]);
         struct outcome a = parse(buf_view(&simple), strict), b = parse(buf_view(&tokens), strict);
         ck_assert_msg((a.m == NULL) == (b.m == NULL), "%s", metadata_texts[_i]);
         ck_assert_uint_eq(a.ds.errors, b.ds.errors);
@@ -481,8 +507,10 @@ START_TEST(frames_are_renumbered)
 {
     struct outcome o =
         parse(STR("HloModule m\nFileNames\n1 \"a\"\n2 \"b\"\nFunctionNames\n1 \"f\"\n"
-                  "FileLocations\n1 {file_name_id=2 function_name_id=1 line=3 end_line=3 column=0 end_column=1}\n"
-                  "StackFrames\n1 {file_location_id=1 parent_frame_id=3}\n2 {file_location_id=1 parent_frame_id=1}\n"
+                  "FileLocations\n1 {file_name_id=2 function_name_id=1 line=3 end_line=3 column=0 "
+                  "end_column=1}\n"
+                  "StackFrames\n1 {file_location_id=1 parent_frame_id=3}\n2 {file_location_id=1 "
+                  "parent_frame_id=1}\n"
                   "3 {file_location_id=1 parent_frame_id=4}\n"
                   "ENTRY e {\n p = f32[] parameter(0), metadata={stack_frame_id=1}\n"
                   " n = f32[] negate(p), metadata={stack_frame_id=3}\n}"),
@@ -492,7 +520,8 @@ START_TEST(frames_are_renumbered)
     ck_assert_int_eq(o.m->frames.file_count, 1);
     ck_assert(str_is(o.m->frames.files[0], "b"));
     ck_assert_int_eq(inst_metadata(o.m->entry->insts[0])->stack_frame_id, 2);
-    ck_assert_int_eq(inst_metadata(o.m->entry->insts[1])->stack_frame_id, 0); /* it is its own ancestor */
+    ck_assert_int_eq(inst_metadata(o.m->entry->insts[1])->stack_frame_id,
+                     0); /* it is its own ancestor */
     done(&o);
 }
 END_TEST
@@ -505,7 +534,8 @@ static void check_places(const char *text, size_t count, const char *const *want
     size_t k = 0;
     for (const struct diag *d = o.ds.first; d; d = d->next, k++) {
         struct place at = source_place(&o.source, d->span.begin);
-        struct str said = arena_printf(&o.ds.arena, "%u:%u: " STR_FMT, at.line, at.column, STR_ARG(d->text));
+        struct str said =
+            arena_printf(&o.ds.arena, "%u:%u: " STR_FMT, at.line, at.column, STR_ARG(d->text));
         ck_assert_msg(k < count && str_eq(said, str_of(wanted[k])), "said %.*s", STR_ARG(said));
     }
     ck_assert_uint_eq(k, count);
@@ -523,12 +553,13 @@ START_TEST(each_mistake_once)
         "11:9: expected a shape or an opcode, got '}'",
         "12:1: duplicate computation 'g'",
     };
-    check_places(
-        "HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  q = f32[2] parameter(1)\n  a = f32[2] abs(z), metadata={}\n"
-        "  c = f32[2] ngate(q), metadata={op_name=\"x\"}\n"
-        "  d = f32[2] add(negate(q, q), q), sharding={replicated}\n  f = f32[2] add(q, q\n  ROOT e = f32[2] add(c, d)\n}\n"
-        "g { x = }\ng { a = f32[] parameter(0) }\n",
-        COUNT_OF(wanted), wanted);
+    check_places("HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  q = f32[2] parameter(1)\n  "
+                 "a = f32[2] abs(z), metadata={}\n"
+                 "  c = f32[2] ngate(q), metadata={op_name=\"x\"}\n"
+                 "  d = f32[2] add(negate(q, q), q), sharding={replicated}\n  f = f32[2] add(q, "
+                 "q\n  ROOT e = f32[2] add(c, d)\n}\n"
+                 "g { x = }\ng { a = f32[] parameter(0) }\n",
+                 COUNT_OF(wanted), wanted);
 }
 END_TEST
 
@@ -539,10 +570,11 @@ START_TEST(nothing_cascades)
         "5:14: unknown opcode 'ngate'",
         "8:25: computation 'sum' is not defined above",
     };
-    check_places("HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  a = f32[2] negate(p)\n"
-                 "  b = f32[2] ngate(a), metadata={op_name=\"x\"}\n  c = add(a, b)\n  d = f32[2] abs(c)\n"
-                 "  e = call(d), to_apply=sum\n",
-                 COUNT_OF(wanted), wanted);
+    check_places(
+        "HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  a = f32[2] negate(p)\n"
+        "  b = f32[2] ngate(a), metadata={op_name=\"x\"}\n  c = add(a, b)\n  d = f32[2] abs(c)\n"
+        "  e = call(d), to_apply=sum\n",
+        COUNT_OF(wanted), wanted);
 }
 END_TEST
 
@@ -587,17 +619,21 @@ END_TEST
 /* ---- no text does harm ---- */
 
 static const char rich[] =
-    "HloModule m, input_output_alias={{}: (0, {})}, frontend_attributes={a=\"b\",c={\"d\": 1}}, replica_count=2\n\n"
+    "HloModule m, input_output_alias={{}: (0, {})}, frontend_attributes={a=\"b\",c={\"d\": 1}}, "
+    "replica_count=2\n\n"
     "FileNames\n1 \"a.py\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n"
     "1 {file_name_id=1 function_name_id=1 line=1 end_line=1 column=0 end_column=3}\n\nStackFrames\n"
     "1 {file_location_id=1 parent_frame_id=1}\n\n"
     "ENTRY e {\n  p = f32[4,4]{1,0:T(8,128)} parameter(0), sharding={devices=[2,1]<=[2]}\n"
-    "  c = f32[2,2] constant({{1, -2.5e3}, {nan(0x1), inf}}), metadata={op_name=\"x\\n\" stack_frame_id=1}\n"
+    "  c = f32[2,2] constant({{1, -2.5e3}, {nan(0x1), inf}}), metadata={op_name=\"x\\n\" "
+    "stack_frame_id=1}\n"
     "  z = f32[] constant(0)\n  s = f32[4] reduce(p, z), dimensions={0}, to_apply={\n"
     "    x = f32[] parameter(0)\n    y = f32[] parameter(1)\n    ROOT v = f32[] add(x, y)\n  }\n"
     "  t = (f32[4], c64[1]) tuple(s, c64[1] constant({(1,2)}))\n"
-    "  g = ((f32[4]), f32[4], s32[]) negate-start(s), async_execution_thread=\"q\"\n  d = f32[4] negate-done(g)\n"
-    "  w = f32[4,4] reduce-window(p, z), window={size=1x2 pad=0_0x0_1}, to_apply={\n    x = f32[] parameter(0)\n"
+    "  g = ((f32[4]), f32[4], s32[]) negate-start(s), async_execution_thread=\"q\"\n  d = f32[4] "
+    "negate-done(g)\n"
+    "  w = f32[4,4] reduce-window(p, z), window={size=1x2 pad=0_0x0_1}, to_apply={\n    x = f32[] "
+    "parameter(0)\n"
     "    y = f32[] parameter(1)\n    ROOT v = f32[] maximum(x, y)\n  }\n"
     "  ROOT o = f32[4,4] negate(w), control-predecessors={d}, origin={{\"k\" {1}}}\n}\n";
 
@@ -639,7 +675,8 @@ START_TEST(damaged_anywhere)
 }
 END_TEST
 
-static void nest(const char *before, const char *open, const char *middle, const char *close, const char *after)
+static void nest(const char *before, const char *open, const char *middle, const char *close,
+                 const char *after)
 {
     struct buf text = {0};
     buf_puts(&text, before);
@@ -664,12 +701,13 @@ START_TEST(deep_nesting_is_an_error)
     nest("ENTRY e { c = s32[] constant(", "{", "1", "}", ") }");
     nest("ENTRY e { c = (s32[]) constant(", "(", "1", ")", ") }");
     nest("ENTRY e { p = f32[] parameter(0) a = ", "abs(", "p", ")", " }");
-    nest("ENTRY e { p = f32[] parameter(0) a = f32[] call(p), to_apply=", "{ p = f32[] parameter(0) c = f32[] call(p), to_apply=",
-         "x", "}", " }");
+    nest("ENTRY e { p = f32[] parameter(0) a = f32[] call(p), to_apply=",
+         "{ p = f32[] parameter(0) c = f32[] call(p), to_apply=", "x", "}", " }");
     nest("ENTRY e { p = f32[] parameter(0), sharding=", "{", "{replicated}", "}", " }");
     nest("ENTRY e { p = f32[] parameter(0), origin={", "(", "{}", ")", "} }");
     nest("HloModule m, a={", "{", "", "}", "} ");
-    nest("ENTRY e { x = f32[] custom-call(), custom_call_target=\"\", literal=", "(", "", ")", " }");
+    nest("ENTRY e { x = f32[] custom-call(), custom_call_target=\"\", literal=", "(", "", ")",
+         " }");
 }
 END_TEST
 
@@ -689,7 +727,8 @@ static void round_trip(const char *text, const char *wanted)
         ck_assert_msg(!l, "%s", text);
         ck_assert_uint_ge(ds.errors, 1);
     } else {
-        ck_assert_msg(l != NULL, "%s: %.*s", text, ds.first ? (int)ds.first->text.len : 0, ds.first ? ds.first->text.ptr : "");
+        ck_assert_msg(l != NULL, "%s: %.*s", text, ds.first ? (int)ds.first->text.len : 0,
+                      ds.first ? ds.first->text.ptr : "");
         text_print_literal_with_shape(&out, l);
         ck_assert_str_eq(out.data, wanted);
         literal_free_data(l);
@@ -722,7 +761,8 @@ START_TEST(literals_of_a_command_line)
     round_trip("f4e2m1fn[4] {inf, nan, -nan, -inf}", "f4e2m1fn[4]{0} {6, -0, 0, -6}");
     round_trip("u64[1] {18446744073709551615}", "u64[1]{0} {18446744073709551615}");
     round_trip("s4[2] {-8, 7}", "s4[2]{0} {-8, 7}");
-    round_trip("f32[1,1,1,2] {{{{1,2}}}}", "f32[1,1,1,2]{3,2,1,0} { { /*i0=0*/ { /*i1=0*/ { 1, 2 } } } }");
+    round_trip("f32[1,1,1,2] {{{{1,2}}}}",
+               "f32[1,1,1,2]{3,2,1,0} { { /*i0=0*/ { /*i1=0*/ { 1, 2 } } } }");
     round_trip("f32[5] {...}", NULL);
     round_trip("f32[2] {1,2} x", NULL);
     round_trip("f32[2] {1,2", NULL);
@@ -736,9 +776,25 @@ END_TEST
  * second one at work. */
 START_TEST(both_ways_of_reading_numbers)
 {
-    static const char *const numbers[] = {
-        "1",    "-1",  "0",  "-0",    "-0.0",   "1.5",      "1e3", "-2.5E-3", "123456789012345678", "0.30000000000000004",
-        "1.e2", "-.5", "5.", "1e-46", "3.4e38", "16777217", "0.1", "1e+2",    "9007199254740993"};
+    static const char *const numbers[] = {"1",
+                                          "-1",
+                                          "0",
+                                          "-0",
+                                          "-0.0",
+                                          "1.5",
+                                          "1e3",
+                                          "-2.5E-3",
+                                          "123456789012345678",
+                                          "0.30000000000000004",
+                                          "1.e2",
+                                          "-.5",
+                                          "5.",
+                                          "1e-46",
+                                          "3.4e38",
+                                          "16777217",
+                                          "0.1",
+                                          "1e+2",
+                                          "9007199254740993"};
     static const char *const types[] = {"f32", "f64", "bf16", "f16", "f8e5m2", "f4e2m1fn"};
     for (size_t t = 0; t < COUNT_OF(types); t++) {
         for (size_t k = 0; k < COUNT_OF(numbers); k++) {
@@ -749,7 +805,8 @@ START_TEST(both_ways_of_reading_numbers)
             for (int way = 0; way < 2; way++) {
                 struct source s;
                 struct diags ds;
-                struct str text = arena_printf(&a, "%s[2,1] {{0},{%s%s}}", types[t], way ? "/**/" : "", numbers[k]);
+                struct str text = arena_printf(&a, "%s[2,1] {{0},{%s%s}}", types[t],
+                                               way ? "/**/" : "", numbers[k]);
                 source_init(&s, STR("literal"), text);
                 diags_init(&ds, &s);
                 l[way] = text_parse_literal(&ds, &s, &a);
@@ -758,8 +815,9 @@ START_TEST(both_ways_of_reading_numbers)
             }
             ck_assert_msg(ok[0] == ok[1], "%s %s", types[t], numbers[k]);
             if (ok[0])
-                ck_assert_msg(memcmp(l[0]->data, l[1]->data, 2 * dtype_bytes(l[0]->shape->dtype)) == 0, "%s %s", types[t],
-                              numbers[k]);
+                ck_assert_msg(memcmp(l[0]->data, l[1]->data, 2 * dtype_bytes(l[0]->shape->dtype)) ==
+                                  0,
+                              "%s %s", types[t], numbers[k]);
             for (int way = 0; way < 2 && ok[0]; way++)
                 literal_free_data(l[way]);
             arena_free(&a);
@@ -771,12 +829,16 @@ END_TEST
 /* Every bit pattern of the narrow types, and many of the wide ones, comes back. */
 START_TEST(every_value_comes_back)
 {
-    static const enum dtype types[] = {DT_F32,    DT_F64,      DT_F16,        DT_BF16,       DT_F8E5M2,   DT_F8E4M3,
-                                       DT_F8E3M4, DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2FNUZ, DT_F4E2M1FN, DT_F8E8M0FNU,
-                                       DT_S8,     DT_U16,      DT_S64,        DT_U64,        DT_PRED};
+    static const enum dtype types[] = {
+        DT_F32,    DT_F64,      DT_F16,        DT_BF16,       DT_F8E5M2,   DT_F8E4M3,
+        DT_F8E3M4, DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2FNUZ, DT_F4E2M1FN, DT_F8E8M0FNU,
+        DT_S8,     DT_U16,      DT_S64,        DT_U64,        DT_PRED};
     for (size_t t = 0; t < COUNT_OF(types); t++) {
         enum dtype type = types[t];
-        uint64_t bits = 1, steps = type == DT_PRED ? 2 : type == DT_F4E2M1FN ? 16 : dtype_bytes(type) == 1 ? 256 : 3000;
+        uint64_t bits = 1, steps = type == DT_PRED          ? 2
+                                   : type == DT_F4E2M1FN    ? 16
+                                   : dtype_bytes(type) == 1 ? 256
+                                                            : 3000;
         int64_t n = (int64_t)steps;
         struct arena a;
         arena_init(&a);
@@ -793,11 +855,11 @@ START_TEST(every_value_comes_back)
         source_init(&s, STR("literal"), buf_view(&out));
         diags_init(&ds, &s);
         struct literal *back = text_parse_literal(&ds, &s, &a);
-        ck_assert_msg(back != NULL, "%s: %.*s", dtype_spelling(type), ds.first ? (int)ds.first->text.len : 0,
-                      ds.first ? ds.first->text.ptr : "");
+        ck_assert_msg(back != NULL, "%s: %.*s", dtype_spelling(type),
+                      ds.first ? (int)ds.first->text.len : 0, ds.first ? ds.first->text.ptr : "");
         for (uint64_t k = 0; k < steps; k++)
-            ck_assert_msg(memcmp((char *)back->data + k * dtype_bytes(type), (char *)l->data + k * dtype_bytes(type),
-                                 dtype_bytes(type)) == 0,
+            ck_assert_msg(memcmp((char *)back->data + k * dtype_bytes(type),
+                                 (char *)l->data + k * dtype_bytes(type), dtype_bytes(type)) == 0,
                           "%s element %d", dtype_spelling(type), (int)k);
         literal_free_data(l);
         literal_free_data(back);

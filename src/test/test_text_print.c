@@ -1,6 +1,7 @@
 /*
- * Tests of attribute values and the printer that golden tests can't express: options; forms that only the default mode accepts;
- * and that the canonical form of a sharding places every device where the original did.
+ * Tests of attribute values and the printer that golden tests can't express: options; forms that
+ * only the default mode accepts; and that the canonical form of a sharding places every device
+ * where the original did.
  */
 #include "text/text.h"
 
@@ -31,7 +32,8 @@ static struct buf print(const struct module *m, const struct print_options *opti
 static const char sample[] =
     "HloModule m\n"
     "ENTRY e {\n"
-    "  p = f32[2,2]{0,1} parameter(0), metadata={op_name=\"n\"}, sharding={replicated metadata={op_name=\"s\"}}\n"
+    "  p = f32[2,2]{0,1} parameter(0), metadata={op_name=\"n\"}, sharding={replicated "
+    "metadata={op_name=\"s\"}}\n"
     "  c = s32[12] constant({1,2,3,4,5,6,7,8,9,10,11,12})\n"
     "  a = f32[2,2]{0,1} add(p, p), backend_config=\"b\"\n"
     "  ROOT t = (f32[2,2]{0,1}, s32[12]) tuple(a, c), control-predecessors={p}\n"
@@ -43,7 +45,8 @@ static void check_option(struct print_options options, const char *there, const 
     ck_assert_ptr_nonnull(m);
     struct buf plain = print(m, NULL), with = print(m, &options);
     ck_assert_msg(!there || strstr(with.data, there), "'%s' is not in\n%s", there, with.data);
-    ck_assert_msg(!not_there || !strstr(with.data, not_there), "'%s' is in\n%s", not_there, with.data);
+    ck_assert_msg(!not_there || !strstr(with.data, not_there), "'%s' is in\n%s", not_there,
+                  with.data);
     ck_assert_msg(!there || !strstr(plain.data, there), "'%s' is there anyway", there);
     ck_assert_msg(!not_there || strstr(plain.data, not_there), "'%s' is never there", not_there);
     buf_free(&plain);
@@ -56,13 +59,17 @@ START_TEST(each_option_does_its_own)
     check_option((struct print_options){.large_constants = true}, "constant({1, 2, 3", "{...}");
     check_option((struct print_options){.no_metadata = true}, "sharding={replicated}", "op_name");
     check_option((struct print_options){.no_backend_config = true}, NULL, "backend_config");
-    check_option((struct print_options){.operand_shapes = true}, "add(f32[2,2]{0,1} %p, ", "add(%p");
+    check_option((struct print_options){.operand_shapes = true}, "add(f32[2,2]{0,1} %p, ",
+                 "add(%p");
     check_option((struct print_options){.no_percent = true}, "  a = ", "%");
     check_option((struct print_options){.no_program_shape = true}, "ENTRY %e {", "ENTRY %e (");
     check_option((struct print_options){.no_result_shape = true}, "%a = add(", "%a = f32");
-    check_option((struct print_options){.no_layouts = true}, "%a = f32[2,2] add(", "%a = f32[2,2]{0,1}");
-    check_option((struct print_options){.no_control_dependencies = true}, NULL, "control-predecessors");
-    check_option((struct print_options){.short_form = true}, "  a = f32[2,2]{0,1} add(p, p)", "metadata");
+    check_option((struct print_options){.no_layouts = true}, "%a = f32[2,2] add(",
+                 "%a = f32[2,2]{0,1}");
+    check_option((struct print_options){.no_control_dependencies = true}, NULL,
+                 "control-predecessors");
+    check_option((struct print_options){.short_form = true}, "  a = f32[2,2]{0,1} add(p, p)",
+                 "metadata");
 }
 END_TEST
 
@@ -71,7 +78,9 @@ END_TEST
 static bool accepts(const char *attribute, bool strict)
 {
     struct buf text = {0};
-    buf_printf(&text, "HloModule m\nENTRY e {\n p = f32[4] parameter(0)\n ROOT r = f32[8] all-gather(p), dimensions={0}, %s\n}\n",
+    buf_printf(&text,
+               "HloModule m\nENTRY e {\n p = f32[4] parameter(0)\n ROOT r = f32[8] all-gather(p), "
+               "dimensions={0}, %s\n}\n",
                attribute);
     struct module *m = parse(text.data, strict);
     if (m)
@@ -110,7 +119,8 @@ START_TEST(a_reduction_is_printed_back)
                              false);
     ck_assert_ptr_nonnull(m);
     struct buf out = print(m, NULL);
-    ck_assert_ptr_nonnull(strstr(out.data, "sharding={mesh['a'=2,'b'=2], [{'b'}], unreduced=max{'a'}}"));
+    ck_assert_ptr_nonnull(
+        strstr(out.data, "sharding={mesh['a'=2,'b'=2], [{'b'}], unreduced=max{'a'}}"));
     buf_free(&out);
     module_free(m);
 }
@@ -144,7 +154,8 @@ static void share_out(int64_t n, int count, int64_t *dims)
             dims[pick(count)] *= p;
 }
 
-static void print_dims(struct buf *out, const char *open, int count, const int64_t *dims, const char *close)
+static void print_dims(struct buf *out, const char *open, int count, const int64_t *dims,
+                       const char *close)
 {
     buf_puts(out, open);
     for (int i = 0; i < count; i++) {
@@ -155,7 +166,8 @@ static void print_dims(struct buf *out, const char *open, int count, const int64
 }
 
 /* The numbers of an iota over `dims`, transposed. */
-static void write_out(int rank, const int64_t *dims, const int64_t *perm, int64_t total, int64_t *devices)
+static void write_out(int rank, const int64_t *dims, const int64_t *perm, int64_t total,
+                      int64_t *devices)
 {
     int64_t index[MAX_DIMS] = {0}, sizes[MAX_DIMS];
     for (int i = 0; i < rank; i++)
@@ -224,7 +236,8 @@ static int64_t product(const int64_t *dims, int64_t count)
 
 static void check_same_places(const struct tiling *t, const struct sharding *s)
 {
-    int64_t tiles = product(t->tile, t->count - t->types), expected[MAX_DEVICES], found[MAX_DEVICES];
+    int64_t tiles = product(t->tile, t->count - t->types), expected[MAX_DEVICES],
+            found[MAX_DEVICES];
     if (s->kind != SHARDING_TILED) { /* one word: every device has it all */
         ck_assert_int_eq(tiles, 1);
         return;
@@ -235,11 +248,13 @@ static void check_same_places(const struct tiling *t, const struct sharding *s)
     if (s->explicit_devices)
         memcpy(found, s->devices.at, (size_t)t->total * sizeof *found);
     else
-        write_out((int)s->order.reshape.count, s->order.reshape.at, s->order.transpose.at, t->total, found);
+        write_out((int)s->order.reshape.count, s->order.reshape.at, s->order.transpose.at, t->total,
+                  found);
     memcpy(expected, t->devices, sizeof expected);
     sort_tiles(expected, t->total, tiles);
     sort_tiles(found, t->total, tiles);
-    ck_assert_msg(memcmp(found, expected, (size_t)t->total * sizeof *found) == 0, "%s", t->text.data);
+    ck_assert_msg(memcmp(found, expected, (size_t)t->total * sizeof *found) == 0, "%s",
+                  t->text.data);
 }
 
 /* Prints the module and reads that back. */
@@ -260,7 +275,9 @@ START_TEST(canonical_shardings_keep_their_devices)
         make_tiling(&t);
         struct buf texts[4] = {0};
         struct module *m[4];
-        buf_printf(&texts[0], "HloModule m\nENTRY e {\n ROOT p = f32[] parameter(0), sharding=%s\n}\n", t.text.data);
+        buf_printf(&texts[0],
+                   "HloModule m\nENTRY e {\n ROOT p = f32[] parameter(0), sharding=%s\n}\n",
+                   t.text.data);
         m[0] = parse(texts[0].data, true);
         ck_assert_msg(m[0] != NULL, "%s is rejected", t.text.data);
         for (int k = 1; k < 4; k++)

@@ -1,6 +1,6 @@
 /*
- * Tests of traced runs: events and their order, values that callbacks replace, runs that they end or that are
- * interrupted.
+ * Tests of traced runs: events and their order, values that callbacks replace, runs that they end
+ * or that are interrupted.
  */
 #include "check_quiet.h"
 #include "hlo_advanced.h"
@@ -31,7 +31,8 @@ static void add_line(struct stage *s, const char *name, const struct hlo_event *
     size_t n = strlen(s->seen);
     hlo_text value = hlo_literal_print(hlo_event_value(sight), false);
     for (size_t k = 0; k < sight->depth; k++)
-        n += (size_t)snprintf(s->seen + n, sizeof s->seen - n, "%s#%d/", hlo_list_inst(s->listing, sight->within[k].inst).name,
+        n += (size_t)snprintf(s->seen + n, sizeof s->seen - n, "%s#%d/",
+                              hlo_list_inst(s->listing, sight->within[k].inst).name,
                               (int)sight->within[k].iteration);
     snprintf(s->seen + n, sizeof s->seen - n, "%s %s\n", name, value.data);
     hlo_text_free(&value);
@@ -61,7 +62,8 @@ static bool skipped(void *context, const struct hlo_event *sight)
     const size_t n = strlen(s->seen);
     const hlo_literal *value = hlo_event_value(sight);
     ck_assert(hlo_literal_leaves(value) == 0 || hlo_literal_count(value) > 0);
-    snprintf(s->seen + n, sizeof s->seen - n, "%s -\n", hlo_list_inst(s->listing, sight->inst).name);
+    snprintf(s->seen + n, sizeof s->seen - n, "%s -\n",
+             hlo_list_inst(s->listing, sight->inst).name);
     return true;
 }
 
@@ -74,7 +76,8 @@ static void open_stage(struct stage *s, const char *text, const struct hlo_run_o
     s->listing = hlo_list(s->module);
     s->program = hlo_plan(s->module, options, s->m);
     ck_assert_ptr_nonnull(s->program);
-    s->observer = (struct hlo_trace_callbacks){sizeof(struct hlo_trace_callbacks), s, before, after, skipped};
+    s->observer =
+        (struct hlo_trace_callbacks){sizeof(struct hlo_trace_callbacks), s, before, after, skipped};
     hlo_trace(s->program, &s->observer);
 }
 
@@ -105,7 +108,8 @@ static void check_result(const struct stage *s, const char *want)
     hlo_text_free(&got);
 }
 
-static const struct hlo_run_options observed = {.size = sizeof observed, .traced = true, .threads = 1};
+static const struct hlo_run_options observed = {
+    .size = sizeof observed, .traced = true, .threads = 1};
 
 /* ---- what is seen ---- */
 
@@ -126,7 +130,9 @@ START_TEST(every_instruction)
     for (int k = 0; k < 2; k++) { /* the same each time */
         run_stage(&s);
         check_result(&s, "{4, 16}");
-        ck_assert_str_eq(s.seen, "x {1, 2}\ndead {-1, -2}\ny {2, 4}\nt ( {1, 2}, {2, 4} )\nz {2, 4}\nr {4, 16}\n");
+        ck_assert_str_eq(
+            s.seen,
+            "x {1, 2}\ndead {-1, -2}\ny {2, 4}\nt ( {1, 2}, {2, 4} )\nz {2, 4}\nr {4, 16}\n");
     }
     hlo_trace(s.program, NULL);
     run_stage(&s);
@@ -145,7 +151,9 @@ static bool check_operands(struct stage *s, const struct hlo_event *sight)
         hlo_text shape = hlo_literal_shape(l);
         ck_assert_ptr_nonnull(l);
         ck_assert_ptr_eq(l, hlo_event_operand(sight, k));
-        ck_assert_msg(strncmp(shape.data, i.operands[k] == 3 ? "(f32[2], f32[2])" : "f32[2]", shape.size) == 0, "%s", shape.data);
+        ck_assert_msg(strncmp(shape.data, i.operands[k] == 3 ? "(f32[2], f32[2])" : "f32[2]",
+                              shape.size) == 0,
+                      "%s", shape.data);
         hlo_text_free(&shape);
     }
     return true;
@@ -191,8 +199,9 @@ START_TEST(iterations)
     open_stage(&s, loop, &observed);
     run_stage(&s);
     check_result(&s, "( 2, 4 )");
-    static const char *const lines[] = {"zero 0\n",  "w#-1/i 0\n",       "w#0/k 1\n",      "w#0/y 2\n",     "w#-1/i 1\n",
-                                        "w#1/y 4\n", "w#1/r ( 2, 4 )\n", "w#-1/t false\n", "\nw ( 2, 4 )\n"};
+    static const char *const lines[] = {"zero 0\n",         "w#-1/i 0\n",     "w#0/k 1\n",
+                                        "w#0/y 2\n",        "w#-1/i 1\n",     "w#1/y 4\n",
+                                        "w#1/r ( 2, 4 )\n", "w#-1/t false\n", "\nw ( 2, 4 )\n"};
     const char *at = s.seen;
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
         const char *found = strstr(at, lines[k]);
@@ -214,14 +223,20 @@ static bool set_to(struct stage *s, const struct hlo_event *sight, const char *t
     return true;
 }
 
-static bool set_y(struct stage *s, const struct hlo_event *sight) { return set_to(s, sight, "f32[2] {5, 6}", true); }
+static bool set_y(struct stage *s, const struct hlo_event *sight)
+{
+    return set_to(s, sight, "f32[2] {5, 6}", true);
+}
 
 static bool set_pair(struct stage *s, const struct hlo_event *sight)
 {
     return set_to(s, sight, "(f32[2] {0, 0}, f32[2] {7, 8})", true);
 }
 
-static bool set_wrong(struct stage *s, const struct hlo_event *sight) { return set_to(s, sight, "f32[3] {5, 6, 7}", false); }
+static bool set_wrong(struct stage *s, const struct hlo_event *sight)
+{
+    return set_to(s, sight, "f32[3] {5, 6, 7}", false);
+}
 
 static bool set_after(struct stage *s, const struct hlo_event *sight)
 {
@@ -243,8 +258,9 @@ START_TEST(values_are_replaced)
         size_t errors;
     } cases[] = {
         {"y", set_y, "{25, 36}", "y {5, 6}\nt ( {1, 2}, {5, 6} )\nz {5, 6}\nr {25, 36}\n", 0},
-        {"x", set_y, "{100, 144}", "x {5, 6}\ndead {-5, -6}\ny {10, 12}\n", 0},       /* a constant */
-        {"t", set_pair, "{14, 32}", "y {2, 4}\nt ( {0, 0}, {7, 8} )\nz {7, 8}\n", 0}, /* but not what it names */
+        {"x", set_y, "{100, 144}", "x {5, 6}\ndead {-5, -6}\ny {10, 12}\n", 0}, /* a constant */
+        {"t", set_pair, "{14, 32}", "y {2, 4}\nt ( {0, 0}, {7, 8} )\nz {7, 8}\n",
+         0}, /* but not what it names */
         {"y", set_wrong, "{4, 16}", "y {2, 4}\n", 1},
         {NULL, set_after, "{81, 1}", "y {2, 4}\nnow {9, 1}\nt ( {1, 2}, {9, 1} )\n", 0},
     };
@@ -289,9 +305,10 @@ START_TEST(unused_instructions)
         s.act = set_y;
         run_stage(&s);
         check_result(&s, "{1, 2}");
-        ck_assert_str_eq(s.seen, set ? "x {1, 2}\nw -\nu {5, 6}\nd {6, 8}\nt ( {1, 2}, {6, 8} )\n"
-                                       "g {6, 8}\nr {1, 2}\n"
-                                     : "x {1, 2}\nw -\nu -\nd -\nt ( {1, 2}, (  ) )\ng -\nr {1, 2}\n");
+        ck_assert_str_eq(s.seen,
+                         set ? "x {1, 2}\nw -\nu {5, 6}\nd {6, 8}\nt ( {1, 2}, {6, 8} )\n"
+                               "g {6, 8}\nr {1, 2}\n"
+                             : "x {1, 2}\nw -\nu -\nd -\nt ( {1, 2}, (  ) )\ng -\nr {1, 2}\n");
         ck_assert_uint_eq(hlo_messages_count(s.m), 0);
         close_stage(&s);
     }
@@ -347,15 +364,17 @@ static const char *const taken_apart = "HloModule m\n"
                                        "  ROOT r = f32[2] multiply(w, w)\n"
                                        "}\n";
 
-/* Whoever takes an element is shown the whole tuple, the last one, too; and an element that is replaced is not replaced in
- * the tuple. */
+/* Whoever takes an element is shown the whole tuple, the last one, too; and an element that is
+ * replaced is not replaced in the tuple. */
 static bool set_element(struct stage *s, const struct hlo_event *sight)
 {
     struct hlo_listed i = hlo_list_inst(s->listing, sight->inst);
     if (strcmp(i.op, "get-tuple-element") != 0)
         return true;
     hlo_text tuple = hlo_literal_print(hlo_event_operand(sight, 0), false);
-    ck_assert_str_eq(tuple.data, strcmp(i.name, "c") == 0 ? "( {-2, -4}, (  ) )" : "( {2, 4}, ( {-2, -4}, (  ) ), {1, 2} )");
+    ck_assert_str_eq(tuple.data, strcmp(i.name, "c") == 0
+                                     ? "( {-2, -4}, (  ) )"
+                                     : "( {2, 4}, ( {-2, -4}, (  ) ), {1, 2} )");
     hlo_text_free(&tuple);
     return strcmp(i.name, "a") != 0 || set_y(s, sight);
 }
@@ -368,7 +387,9 @@ START_TEST(tuples_stay_whole)
     for (int k = 0; k < 2; k++) {
         run_stage(&s);
         check_result(&s, "{16, 16}");
-        ck_assert_msg(strstr(s.seen, "s {5, 6}\nb ( {-2, -4}, (  ) )\nc {-2, -4}\nv {3, 2}\nd {1, 2}\n"), "%s", s.seen);
+        ck_assert_msg(
+            strstr(s.seen, "s {5, 6}\nb ( {-2, -4}, (  ) )\nc {-2, -4}\nv {3, 2}\nd {1, 2}\n"),
+            "%s", s.seen);
     }
     close_stage(&s);
 }
@@ -425,8 +446,8 @@ static bool note_origins(struct stage *s, const struct hlo_event *sight)
     for (unsigned what = HLO_ODD_NAN; what <= HLO_ODD_DENORMAL; what <<= 1)
         if (hlo_event_origin(sight, what, &o)) {
             ck_assert_uint_eq(o.what, what);
-            snprintf(s->seen + strlen(s->seen), sizeof s->seen - strlen(s->seen), "!%u %d of leaf %d, %d\n", what, (int)o.index,
-                     (int)o.leaf, (int)o.count);
+            snprintf(s->seen + strlen(s->seen), sizeof s->seen - strlen(s->seen),
+                     "!%u %d of leaf %d, %d\n", what, (int)o.index, (int)o.leaf, (int)o.count);
             hlo_event_report(sight, &o, what == HLO_ODD_NAN, s->said);
         }
     return true;
@@ -437,20 +458,29 @@ static const struct {
 } origins[] = {
     {"x = f32[3] constant({-1, 0, 4})\n ROOT r = f32[3] log(x)",
      "!1 0 of leaf 0, 1\n!2 1 of leaf 0, 1\n"}, /* a pole, no overflow */
-    {"x = f32[3] constant({-1, 100, 4})\n ROOT r = f32[3] exponential(x)", "!2 1 of leaf 0, 1\n!4 1 of leaf 0, 1\n"},
-    {"x = f32[2] constant({inf, 4})\n ROOT r = f32[2] exponential(x)", ""}, /* it was there before */
-    {"x = f32[2] constant({inf, 100})\n ROOT r = f32[2] exponential(x)", "!2 1 of leaf 0, 2\n!4 1 of leaf 0, 2\n"},
+    {"x = f32[3] constant({-1, 100, 4})\n ROOT r = f32[3] exponential(x)",
+     "!2 1 of leaf 0, 1\n!4 1 of leaf 0, 1\n"},
+    {"x = f32[2] constant({inf, 4})\n ROOT r = f32[2] exponential(x)",
+     ""}, /* it was there before */
+    {"x = f32[2] constant({inf, 100})\n ROOT r = f32[2] exponential(x)",
+     "!2 1 of leaf 0, 2\n!4 1 of leaf 0, 2\n"},
     {"x = f16[2] constant({6e-5, 1})\n ROOT r = f16[2] multiply(x, x)", ""}, /* to zero */
     {"x = f16[2] constant({0.007, 1})\n ROOT r = f16[2] multiply(x, x)", "!8 0 of leaf 0, 1\n"},
-    {"x = f32[2] constant({1, 1e9})\n ROOT r = f8e5m2[2] convert(x)", "!2 1 of leaf 0, 1\n!4 1 of leaf 0, 1\n"},
-    {"x = f32[2] constant({3e38, 3e38})\n ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    {"x = f32[2] constant({1, 1e9})\n ROOT r = f8e5m2[2] convert(x)",
+     "!2 1 of leaf 0, 1\n!4 1 of leaf 0, 1\n"},
+    {"x = f32[2] constant({3e38, 3e38})\n ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, "
+     "rhs_contracting_dims={0}",
      "!2 0 of leaf 0, 1\n!4 0 of leaf 0, 1\n"},
-    {"x = f32[2] constant({inf, 0})\n ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}", ""},
+    {"x = f32[2] constant({inf, 0})\n ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, "
+     "rhs_contracting_dims={0}",
+     ""},
     {"x = f32[2] constant({inf, -inf})\n y = f32[2] constant({1, 1})\n"
      " ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
      "!1 0 of leaf 0, 1\n"},
-    {"n = f32[] constant(nan)\n ROOT r = f32[2] broadcast(n), dimensions={}", ""}, /* a constant still */
-    {"n = f32[] constant(nan)\n x = f32[1] iota(), iota_dimension=0\n ROOT r = f32[3] pad(x, n), padding=1_1",
+    {"n = f32[] constant(nan)\n ROOT r = f32[2] broadcast(n), dimensions={}",
+     ""}, /* a constant still */
+    {"n = f32[] constant(nan)\n x = f32[1] iota(), iota_dimension=0\n ROOT r = f32[3] pad(x, n), "
+     "padding=1_1",
      "!1 0 of leaf 0, 2\n"},
     {"x = c64[1] constant({(0, 0)})\n ROOT r = c64[1] divide(x, x)", "!1 0 of leaf 0, 1\n"},
     {"x = s32[1] constant({0})\n ROOT r = s32[1] divide(x, x)", ""},
@@ -468,7 +498,8 @@ START_TEST(where_it_comes_from)
     const char *root = strstr(s.seen, "\nr ");
     ck_assert_ptr_nonnull(root);
     root = strchr(root + 1, '\n') + 1;
-    ck_assert_msg(strcmp(root, origins[_i].seen) == 0, "case %d: '%s', wanted '%s'", _i, root, origins[_i].seen);
+    ck_assert_msg(strcmp(root, origins[_i].seen) == 0, "case %d: '%s', wanted '%s'", _i, root,
+                  origins[_i].seen);
     ck_assert_uint_eq(hlo_messages_errors(s.said), strncmp(root, "!1", 2) == 0);
     close_stage(&s);
 }
@@ -488,12 +519,13 @@ START_TEST(participants)
 {
     struct stage s;
     hlo_literal *results[4];
-    open_stage(&s,
-               "HloModule m, replica_count=4\n"
-               "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n"
-               "ENTRY e {\n i = u32[] replica-id()\n x = s32[] convert(i)\n"
-               " y = s32[] all-reduce(x), to_apply=add\n ROOT z = s32[] add(x, y) }\n",
-               &observed);
+    open_stage(
+        &s,
+        "HloModule m, replica_count=4\n"
+        "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n"
+        "ENTRY e {\n i = u32[] replica-id()\n x = s32[] convert(i)\n"
+        " y = s32[] all-reduce(x), to_apply=add\n ROOT z = s32[] add(x, y) }\n",
+        &observed);
     s.observer.before = nothing_before;
     s.act = count_participants;
     hlo_trace(s.program, &s.observer);
@@ -574,7 +606,8 @@ START_TEST(trips)
 {
     for (int k = 0; k < 4; k++) {
         struct stage s;
-        struct hlo_run_options options = {.size = sizeof options, .traced = k % 2, .threads = 1, .max_trip = k < 2 ? 1 : 2};
+        struct hlo_run_options options = {
+            .size = sizeof options, .traced = k % 2, .threads = 1, .max_trip = k < 2 ? 1 : 2};
         open_stage(&s, loop, &options);
         run_stage(&s);
         if (k < 2)
@@ -598,7 +631,8 @@ static bool plans_with(const struct hlo_run_options *options, const char *messag
     hlo_program *p = hlo_plan(module, options, m);
     const bool planned = p != NULL;
     if (message)
-        ck_assert_msg(strstr(hlo_messages_get(m, 0).text, message) != NULL, "%s", hlo_messages_get(m, 0).text);
+        ck_assert_msg(strstr(hlo_messages_get(m, 0).text, message) != NULL, "%s",
+                      hlo_messages_get(m, 0).text);
     else
         ck_assert_uint_eq(hlo_messages_errors(m), 0);
     hlo_program_free(p);
@@ -631,8 +665,10 @@ START_TEST(sizes_of_options)
     struct hlo_tolerance t = {0};
     struct hlo_view v = {0};
     hlo_text why = {0}, text = hlo_literal_show(l, &v);
-    ck_assert(!hlo_literal_compare(l, l, &t, &why) && strstr(why.data, "size") && text.data == NULL);
-    ck_assert(hlo_literal_compare(l, l, NULL, NULL) && !hlo_literal_difference(l, l, &t).comparable);
+    ck_assert(!hlo_literal_compare(l, l, &t, &why) && strstr(why.data, "size") &&
+              text.data == NULL);
+    ck_assert(hlo_literal_compare(l, l, NULL, NULL) &&
+              !hlo_literal_difference(l, l, &t).comparable);
     hlo_text_free(&why);
     hlo_literal_free(l);
     hlo_messages_free(m);

@@ -29,10 +29,11 @@ END_TEST
 
 START_TEST(higher)
 {
-    static const enum dtype order[] = {DT_C128,   DT_C64,      DT_F64,      DT_F32,    DT_BF16,          DT_F8E8M0FNU,
-                                       DT_F16,    DT_F8E5M2,   DT_F8E4M3FN, DT_F8E4M3, DT_F8E4M3B11FNUZ, DT_F6E3M2FN,
-                                       DT_F8E3M4, DT_F6E2M3FN, DT_F4E2M1FN, DT_S64,    DT_U64,           DT_S32,
-                                       DT_S8,     DT_U8,       DT_U4};
+    static const enum dtype order[] = {
+        DT_C128,   DT_C64,      DT_F64,      DT_F32,    DT_BF16,          DT_F8E8M0FNU,
+        DT_F16,    DT_F8E5M2,   DT_F8E4M3FN, DT_F8E4M3, DT_F8E4M3B11FNUZ, DT_F6E3M2FN,
+        DT_F8E3M4, DT_F6E2M3FN, DT_F4E2M1FN, DT_S64,    DT_U64,           DT_S32,
+        DT_S8,     DT_U8,       DT_U4};
     for (size_t i = 0; i < COUNT_OF(order); i++) {
         for (size_t k = i; k < COUNT_OF(order); k++) {
             ck_assert_int_eq(dtype_higher(order[i], order[k]), order[i]);
@@ -58,10 +59,12 @@ START_TEST(codes_round_trip)
             if (!isnan(v))
                 ck_assert_msg(back == code, "%s code %x: %g", dtype_spelling(t), (unsigned)code, v);
             else
-                ck_assert(float_code_is_nan(t, back) && (f->specials == FS_FNU || back >> (width - 1) == code >> (width - 1)));
+                ck_assert(float_code_is_nan(t, back) &&
+                          (f->specials == FS_FNU || back >> (width - 1) == code >> (width - 1)));
             char bytes[8] = {0};
             float_store(t, bytes, v);
-            ck_assert(isnan(v) ? isnan(float_load(t, bytes)) : bits_of(float_load(t, bytes)) == bits_of(v));
+            ck_assert(isnan(v) ? isnan(float_load(t, bytes))
+                               : bits_of(float_load(t, bytes)) == bits_of(v));
         }
     }
 }
@@ -75,8 +78,10 @@ START_TEST(codes_round_to_nearest_even)
         enum dtype t = (enum dtype)i;
         if (t == DT_F8E8M0FNU)
             continue;
-        for (uint64_t code = 0; float_decode(t, code + 1) <= float_max(t) && float_decode(t, code + 1) > 0; code++) {
-            double low = float_decode(t, code), high = float_decode(t, code + 1), middle = (low + high) / 2;
+        for (uint64_t code = 0;
+             float_decode(t, code + 1) <= float_max(t) && float_decode(t, code + 1) > 0; code++) {
+            double low = float_decode(t, code), high = float_decode(t, code + 1),
+                   middle = (low + high) / 2;
             ck_assert_uint_eq(float_encode(t, nextafter(middle, 0)), code);
             ck_assert_uint_eq(float_encode(t, nextafter(middle, INFINITY)), code + 1);
             ck_assert_uint_eq(float_encode(t, middle), code + (code & 1));
@@ -162,8 +167,9 @@ START_TEST(codes_at_the_edges)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct rounding *c = &cases[i];
-        ck_assert_msg(float_encode(c->type, c->value) == c->code, "%s of %a: %" PRIx64 ", not %" PRIx64, dtype_spelling(c->type),
-                      c->value, float_encode(c->type, c->value), c->code);
+        ck_assert_msg(float_encode(c->type, c->value) == c->code,
+                      "%s of %a: %" PRIx64 ", not %" PRIx64, dtype_spelling(c->type), c->value,
+                      float_encode(c->type, c->value), c->code);
     }
     static const struct {
         enum dtype type;
@@ -190,7 +196,8 @@ START_TEST(short_way_agrees)
 }
 END_TEST
 
-static const struct layout *plain_layout(struct arena *a, int rank, const int64_t *order, struct layout *l)
+static const struct layout *plain_layout(struct arena *a, int rank, const int64_t *order,
+                                         struct layout *l)
 {
     *l = *layout_default(a, 0);
     l->rank = rank;
@@ -220,22 +227,30 @@ START_TEST(shape_texts)
     const bool flags[] = {false, true, true};
     const struct shape *matrix = shape_array(&a, DT_F32, 2, dims, NULL, NULL);
     check_text(&a, matrix, "f32[2,3]", "f32[2,3]{1,0}");
-    check_text(&a, shape_array(&a, DT_S4, 3, dims, flags, NULL), "s4[2,<=3,?]", "s4[2,<=3,?]{2,1,0}");
+    check_text(&a, shape_array(&a, DT_S4, 3, dims, flags, NULL), "s4[2,<=3,?]",
+               "s4[2,<=3,?]{2,1,0}");
     check_text(&a, shape_scalar(&a, DT_PRED), "pred[]", "pred[]");
     check_text(&a, shape_token(), "token[]", "token[]");
     check_text(&a, shape_buffer(&a, matrix), "b(f32[2,3])", "b(f32[2,3]{1,0})");
-    const struct shape *parts[7] = {
-        shape_scalar(&a, DT_F32), matrix, shape_token(), shape_opaque(), shape_scalar(&a, DT_C64), shape_scalar(&a, DT_U1),
-        shape_tuple(&a, 0, NULL)};
-    check_text(&a, shape_tuple(&a, 7, parts), "(f32[], f32[2,3], token[], opaque[], c64[], /*index=5*/u1[], ())",
+    const struct shape *parts[7] = {shape_scalar(&a, DT_F32),
+                                    matrix,
+                                    shape_token(),
+                                    shape_opaque(),
+                                    shape_scalar(&a, DT_C64),
+                                    shape_scalar(&a, DT_U1),
+                                    shape_tuple(&a, 0, NULL)};
+    check_text(&a, shape_tuple(&a, 7, parts),
+               "(f32[], f32[2,3], token[], opaque[], c64[], /*index=5*/u1[], ())",
                "(f32[], f32[2,3]{1,0}, token[], opaque[], c64[], /*index=5*/u1[], ())");
     struct layout l;
     plain_layout(&a, 2, order, &l);
     const int64_t sizes[] = {8, TILE_COMBINE}, cuts[] = {1, 2};
     const struct tile tiles[] = {{2, sizes}, {0, NULL}};
     const struct split_config splits[] = {{0, 2, cuts}, {1, 1, cuts}};
-    l.tile_count = 2, l.tiles = tiles, l.tail_padding = 3, l.index_type = DT_U32, l.pointer_type = DT_TUPLE;
-    l.element_bits = 4, l.memory_space = 1, l.split_count = 2, l.splits = splits, l.metadata_prefix = 16;
+    l.tile_count = 2, l.tiles = tiles, l.tail_padding = 3, l.index_type = DT_U32,
+    l.pointer_type = DT_TUPLE;
+    l.element_bits = 4, l.memory_space = 1, l.split_count = 2, l.splits = splits,
+    l.metadata_prefix = 16;
     check_text(&a, shape_array(&a, DT_F32, 2, dims, NULL, &l), "f32[2,3]",
                "f32[2,3]{0,1:T(8,*)()L(3)#(u32)*(invalid)E(4)S(1)SC(0:1,2)(1:1)M(16)}");
     struct layout scalar = *layout_default(&a, 0);
@@ -273,7 +288,8 @@ START_TEST(sizes)
     bool flag[] = {true};
     const struct shape *unbounded = shape_array(&a, DT_F64, 1, open, flag, NULL);
     ck_assert(!shape_elements(unbounded, &n));
-    ck_assert(shape_has_unbounded(unbounded) && shape_has_dynamic(unbounded) && !shape_has_dynamic(s));
+    ck_assert(shape_has_unbounded(unbounded) && shape_has_dynamic(unbounded) &&
+              !shape_has_dynamic(s));
     arena_free(&a);
 }
 END_TEST
@@ -288,12 +304,16 @@ START_TEST(equality)
     const struct shape *s = shape_array(&a, DT_F32, 2, dims, NULL, NULL);
     const struct shape *dynamic = shape_array(&a, DT_F32, 2, dims, flags, NULL);
     const struct shape *unbounded = shape_array(&a, DT_F32, 2, open, flags, NULL);
-    const struct shape *turned = shape_array(&a, DT_F32, 2, dims, NULL, plain_layout(&a, 2, order, &l));
-    const struct shape *half = shape_with_dtype(&a, s, DT_F16), *whole = shape_with_dtype(&a, s, DT_S32);
+    const struct shape *turned =
+        shape_array(&a, DT_F32, 2, dims, NULL, plain_layout(&a, 2, order, &l));
+    const struct shape *half = shape_with_dtype(&a, s, DT_F16),
+                       *whole = shape_with_dtype(&a, s, DT_S32);
     ck_assert(!shape_equal(s, dynamic, 0) && shape_equal(s, dynamic, IGNORE_DYNAMIC));
-    ck_assert(!shape_equal(s, turned, 0) && !shape_equal(s, turned, SHAPE_MTM_ONLY) && shape_compatible(s, turned));
+    ck_assert(!shape_equal(s, turned, 0) && !shape_equal(s, turned, SHAPE_MTM_ONLY) &&
+              shape_compatible(s, turned));
     ck_assert(shape_compatible(s, unbounded) && !shape_equal(s, unbounded, IGNORE_DYNAMIC));
-    ck_assert(!shape_compatible(s, half) && shape_compatible_fp(s, half) && !shape_compatible_fp(s, whole));
+    ck_assert(!shape_compatible(s, half) && shape_compatible_fp(s, half) &&
+              !shape_compatible_fp(s, whole));
     ck_assert(shape_compatible_any(s, whole) && shape_same_dims(s, whole));
     const struct shape *one[] = {s};
     ck_assert(!shape_compatible_any(shape_tuple(&a, 1, one), s));
@@ -330,7 +350,8 @@ START_TEST(layouts)
     ck_assert(!layout_is_descending(&l));
     ck_assert_ptr_null(layout_problem(&l, s));
     int64_t cuts[] = {2, 4};
-    struct split_config split = {0, 2, cuts}; /* the most major dimension: order[1] is 1, of size 6 */
+    struct split_config split = {0, 2,
+                                 cuts}; /* the most major dimension: order[1] is 1, of size 6 */
     l.split_count = 1, l.splits = &split;
     ck_assert_ptr_null(layout_problem(&l, s));
     split.dimension = 1; /* of size 4 */

@@ -1,5 +1,6 @@
 /*
- * Tests of verify on modules made by hand: shapes inferred from operands, and modules that break rules.
+ * Tests of verify on modules made by hand: shapes inferred from operands, and modules that break
+ * rules.
  */
 #include "verify/verify_priv.h"
 
@@ -63,7 +64,10 @@ static const struct shape *read_shape(struct arena *a, const char **at)
     return shape_array(a, dtype_find(word), rank, dims, dynamic, ARENA_DUP(a, &l, 1));
 }
 
-static const struct shape *shape_of(struct module *m, const char *text) { return read_shape(&m->arena, &text); }
+static const struct shape *shape_of(struct module *m, const char *text)
+{
+    return read_shape(&m->arena, &text);
+}
 
 static union attr_value read_value(struct arena *a, enum attr_id id, const char *text)
 {
@@ -74,8 +78,12 @@ static union attr_value read_value(struct arena *a, enum attr_id id, const char 
     case KIND_BOOL: return (union attr_value){.b = n[0] != 0};
     case KIND_ENUM: return (union attr_value){.e = (int)n[0]};
     case KIND_INT_LIST: return (union attr_value){.ints = {count, ARENA_DUP(a, n, count)}};
-    case KIND_SLICES: return (union attr_value){.slices = {count / 3, arena_copy(a, n, (size_t)count * sizeof *n)}};
-    case KIND_PADDING: return (union attr_value){.padding = {count / 3, arena_copy(a, n, (size_t)count * sizeof *n)}};
+    case KIND_SLICES:
+        return (union attr_value){
+            .slices = {count / 3, arena_copy(a, n, (size_t)count * sizeof *n)}};
+    case KIND_PADDING:
+        return (union attr_value){
+            .padding = {count / 3, arena_copy(a, n, (size_t)count * sizeof *n)}};
     default: ck_abort_msg("no reader for %s", attr_spelling(id));
     }
 }
@@ -127,7 +135,8 @@ static struct inst *make(struct bench *b, const struct op_case *c, const struct 
         operands[n] = param(b->main, c->operands[n]);
     struct inst *i = inst_new(b->main, c->op, STR("r"), shape, n, operands);
     for (int k = 0; k < 5 && c->attrs[k].value; k++)
-        inst_set_attr(b->m, i, c->attrs[k].id, read_value(&b->m->arena, c->attrs[k].id, c->attrs[k].value), NO_SPAN);
+        inst_set_attr(b->m, i, c->attrs[k].id,
+                      read_value(&b->m->arena, c->attrs[k].id, c->attrs[k].value), NO_SPAN);
     return i;
 }
 
@@ -141,9 +150,10 @@ static void check_shape(struct bench *b, const struct op_case *c, const struct s
     if (c->result)
         shape_print(&wanted, shape_of(b->m, c->result), true);
     buf_puts(&wanted, "");
-    ck_assert_msg(str_eq(buf_view(&got), buf_view(&wanted)), "%s gives %s, expected %s", op_spelling(c->op), got.data,
-                  wanted.data);
-    ck_assert_msg((s != NULL) == (b->ds.errors == 0), "%s: %u errors", op_spelling(c->op), b->ds.errors);
+    ck_assert_msg(str_eq(buf_view(&got), buf_view(&wanted)), "%s gives %s, expected %s",
+                  op_spelling(c->op), got.data, wanted.data);
+    ck_assert_msg((s != NULL) == (b->ds.errors == 0), "%s: %u errors", op_spelling(c->op),
+                  b->ds.errors);
     buf_free(&got);
     buf_free(&wanted);
 }
@@ -182,9 +192,15 @@ static const struct op_case inferred[] = {
     {OP_SLICE, {"f32[10]"}, {{A_SLICE, "3,11,1"}}, NULL},
     {OP_DOT,
      {"f32[5,2,3]", "f32[3,5,4]"},
-     {{A_LHS_BATCH_DIMS, "0"}, {A_LHS_CONTRACTING_DIMS, "2"}, {A_RHS_BATCH_DIMS, "1"}, {A_RHS_CONTRACTING_DIMS, "0"}},
+     {{A_LHS_BATCH_DIMS, "0"},
+      {A_LHS_CONTRACTING_DIMS, "2"},
+      {A_RHS_BATCH_DIMS, "1"},
+      {A_RHS_CONTRACTING_DIMS, "0"}},
      "f32[5,2,4]"},
-    {OP_DOT, {"f32[2,3]", "f32[4,4]"}, {{A_LHS_CONTRACTING_DIMS, "1"}, {A_RHS_CONTRACTING_DIMS, "0"}}, NULL},
+    {OP_DOT,
+     {"f32[2,3]", "f32[4,4]"},
+     {{A_LHS_CONTRACTING_DIMS, "1"}, {A_RHS_CONTRACTING_DIMS, "0"}},
+     NULL},
     {OP_FFT, {"f32[2,8]"}, {{A_FFT_TYPE, "2"}, {A_FFT_LENGTH, "8"}}, "c64[2,5]"},
     {OP_FFT, {"c64[2,5]"}, {{A_FFT_TYPE, "3"}, {A_FFT_LENGTH, "9"}}, "f32[2,9]"},
     {OP_FFT, {"c64[2,5]"}, {{A_FFT_TYPE, "3"}, {A_FFT_LENGTH, "10"}}, NULL},
@@ -192,9 +208,15 @@ static const struct op_case inferred[] = {
     {OP_TOPK, {"f32[3,8]"}, {{A_K, "9"}}, NULL},
     {OP_CHOLESKY, {"f32[3,2,2]"}, {{0}}, "f32[3,2,2]"},
     {OP_CHOLESKY, {"f32[3,2,4]"}, {{0}}, NULL},
-    {OP_TRIANGULAR_SOLVE, {"f32[2,2]", "f32[2,5]"}, {{A_LEFT_SIDE, "1"}, {A_TRANSPOSE_A, "1"}}, "f32[2,5]"},
+    {OP_TRIANGULAR_SOLVE,
+     {"f32[2,2]", "f32[2,5]"},
+     {{A_LEFT_SIDE, "1"}, {A_TRANSPOSE_A, "1"}},
+     "f32[2,5]"},
     {OP_TRIANGULAR_SOLVE, {"f32[2,2]", "f32[2,5]"}, {{A_LEFT_SIDE, "1"}}, NULL},
-    {OP_BATCH_NORM_TRAINING, {"f32[4,<=3]", "f32[3]", "f32[3]"}, {{A_FEATURE_INDEX, "1"}}, "(f32[4,<=3], f32[<=3], f32[<=3])"},
+    {OP_BATCH_NORM_TRAINING,
+     {"f32[4,<=3]", "f32[3]", "f32[3]"},
+     {{A_FEATURE_INDEX, "1"}},
+     "(f32[4,<=3], f32[<=3], f32[<=3])"},
     {OP_BATCH_NORM_TRAINING, {"f32[4,3]", "f32[4]", "f32[3]"}, {{A_FEATURE_INDEX, "1"}}, NULL},
     {OP_GATHER,
      {"f32[10,20]", "s32[5,1]"},
@@ -218,7 +240,10 @@ static const struct op_case inferred[] = {
     {OP_TUPLE, {NULL}, {{0}}, "()"},
     {OP_GET_TUPLE_ELEMENT, {"(f32[2], s32[3])"}, {{A_INDEX, "1"}}, "s32[3]"},
     {OP_GET_TUPLE_ELEMENT, {"(f32[2], s32[3])"}, {{A_INDEX, "2"}}, NULL},
-    {OP_DYNAMIC_SLICE, {"f32[4,5]", "s32[]", "s32[]"}, {{A_DYNAMIC_SLICE_SIZES, "2,5"}}, "f32[2,5]"},
+    {OP_DYNAMIC_SLICE,
+     {"f32[4,5]", "s32[]", "s32[]"},
+     {{A_DYNAMIC_SLICE_SIZES, "2,5"}},
+     "f32[2,5]"},
     {OP_DYNAMIC_SLICE, {"f32[4,5]", "s32[]", "s64[]"}, {{A_DYNAMIC_SLICE_SIZES, "2,5"}}, NULL},
     {OP_DYNAMIC_UPDATE_SLICE, {"f32[4]{0}", "f32[2]", "u8[]"}, {{0}}, "f32[4]"},
     {OP_DYNAMIC_UPDATE_SLICE, {"f32[4]", "f32[5]", "u8[]"}, {{0}}, NULL},
@@ -228,7 +253,8 @@ START_TEST(parser_inference)
 {
     struct bench b;
     bench_open(&b);
-    check_shape(&b, &inferred[_i], verify_infer_for_parser(&b.ds, b.m, make(&b, &inferred[_i], NULL), false));
+    check_shape(&b, &inferred[_i],
+                verify_infer_for_parser(&b.ds, b.m, make(&b, &inferred[_i], NULL), false));
     bench_close(&b);
 }
 END_TEST
@@ -267,7 +293,11 @@ static const struct {
     {{OP_BITCAST_CONVERT, {"f32[2]"}, {{0}}, "u8[2,4]"}, true},
     {{OP_BITCAST_CONVERT, {"u8[2,4]"}, {{0}}, "f32[2]"}, true},
     {{OP_BITCAST_CONVERT, {"u8[2,2]"}, {{0}}, "f32[2]"}, false},
-    {{OP_DOT, {"f32[2,3]", "s8[3,4]"}, {{A_LHS_CONTRACTING_DIMS, "1"}, {A_RHS_CONTRACTING_DIMS, "0"}}, "pred[2,4]"}, true},
+    {{OP_DOT,
+      {"f32[2,3]", "s8[3,4]"},
+      {{A_LHS_CONTRACTING_DIMS, "1"}, {A_RHS_CONTRACTING_DIMS, "0"}},
+      "pred[2,4]"},
+     true},
     {{OP_COPY, {"(f32[2], bf16[2])"}, {{0}}, "(f32[2], bf16[2])"}, false},
     {{OP_RNG_GET_AND_UPDATE_STATE, {NULL}, {{A_DELTA, "1"}}, "u64[3]"}, false},
 };
@@ -280,7 +310,8 @@ START_TEST(written_shapes)
     ck_assert(computation_finish(b.main));
     module_link(b.m);
     bool ok = verify_module(&b.ds, b.m, &(struct verify_options){0});
-    ck_assert_msg(ok == written[_i].accepted, "%s with %s", op_spelling(written[_i].c.op), written[_i].c.result);
+    ck_assert_msg(ok == written[_i].accepted, "%s with %s", op_spelling(written[_i].c.op),
+                  written[_i].c.result);
     ck_assert_uint_eq(b.ds.errors, !ok);
     bench_close(&b);
 }
@@ -301,7 +332,8 @@ START_TEST(modes)
     module_link(b.m);
     ck_assert(!verify_module(&b.ds, b.m, &(struct verify_options){0}));
     ck_assert(verify_module(&b.ds, b.m, &(struct verify_options){.mixed_precision = true}));
-    ck_assert(!verify_module(&b.ds, b.m, &(struct verify_options){.mixed_precision = true, .layout_sensitive = true}));
+    ck_assert(!verify_module(
+        &b.ds, b.m, &(struct verify_options){.mixed_precision = true, .layout_sensitive = true}));
     bench_close(&b);
 }
 END_TEST
@@ -349,12 +381,18 @@ START_TEST(windows)
         struct window_dim w;
         int64_t base, out; /* -1: refused */
     } cases[] = {
-        {{3, 1, 0, 0, 1, 1, false}, 5, 3},          {{3, 2, 1, 1, 1, 1, false}, 5, 3},
-        {{3, 1, 0, 0, 1, 2, false}, 5, 1},          {{3, 1, 0, 0, 2, 1, false}, 5, 7},
-        {{3, 1, 0, 0, 1, 1, false}, 2, 0},          {{3, 1, 0, 0, 1, 1, false}, 0, 0},
-        {{1, 1, -2, -2, 1, 1, false}, 3, -1},       {{0, 1, 0, 0, 1, 1, false}, 5, -1},
-        {{1, 0, 0, 0, 1, 1, false}, 5, -1},         {{1, 1, 0, 0, 0, 1, false}, 5, -1},
-        {{1, 1, 0, 0, INT64_MAX, 1, false}, 5, -1}, {{1, 1, 0, 0, 1, 1, false}, DIM_UNBOUNDED, DIM_UNBOUNDED},
+        {{3, 1, 0, 0, 1, 1, false}, 5, 3},
+        {{3, 2, 1, 1, 1, 1, false}, 5, 3},
+        {{3, 1, 0, 0, 1, 2, false}, 5, 1},
+        {{3, 1, 0, 0, 2, 1, false}, 5, 7},
+        {{3, 1, 0, 0, 1, 1, false}, 2, 0},
+        {{3, 1, 0, 0, 1, 1, false}, 0, 0},
+        {{1, 1, -2, -2, 1, 1, false}, 3, -1},
+        {{0, 1, 0, 0, 1, 1, false}, 5, -1},
+        {{1, 0, 0, 0, 1, 1, false}, 5, -1},
+        {{1, 1, 0, 0, 0, 1, false}, 5, -1},
+        {{1, 1, 0, 0, INT64_MAX, 1, false}, 5, -1},
+        {{1, 1, 0, 0, 1, 1, false}, DIM_UNBOUNDED, DIM_UNBOUNDED},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         int64_t out = -7;

@@ -1,9 +1,10 @@
 /*
- * Tests of where elements come from, by the definition: for instructions of random modules and of all golden tests, all
- * elements outside of the boxes are changed, the instruction is run alone, and the element must keep its bits. That boxes are
- * no larger than necessary is tested by hand.
+ * Tests of where elements come from, by the definition: for instructions of random modules and of
+ * all golden tests, all elements outside of the boxes are changed, the instruction is run alone,
+ * and the element must keep its bits. That boxes are no larger than necessary is tested by hand.
  *
- * `test_why N` tests N random modules, `test_why N FILE...` the modules of these files instead of the golden tests.
+ * `test_why N` tests N random modules, `test_why N FILE...` the modules of these files instead of
+ * the golden tests.
  */
 #include "fuzz/generate.h"
 #include "hlo_advanced.h"
@@ -43,15 +44,18 @@ static bool is_in(const struct hlo_source *s, const int64_t *index)
     return true;
 }
 
-/* Any value that the type has, where all bits may be changed; of narrow types those bits that count. */
+/* Any value that the type has, where all bits may be changed; of narrow types those bits that
+ * count. */
 static void scramble(const char *dtype, unsigned char *p, size_t size, uint64_t *random)
 {
-    const uint64_t bits = next_random(random) << 32 ^ next_random(random) << 8 ^ next_random(random);
+    const uint64_t bits =
+        next_random(random) << 32 ^ next_random(random) << 8 ^ next_random(random);
     if (strcmp(dtype, "pred") == 0)
         *p ^= 1;
     else if (strcmp(dtype, "s4") == 0 || strcmp(dtype, "s2") == 0 || strcmp(dtype, "s1") == 0)
         *p = (unsigned char)(*p ? 0 : -1);
-    else if (strcmp(dtype, "u4") == 0 || strcmp(dtype, "u2") == 0 || strcmp(dtype, "u1") == 0 || strncmp(dtype, "f4", 2) == 0)
+    else if (strcmp(dtype, "u4") == 0 || strcmp(dtype, "u2") == 0 || strcmp(dtype, "u1") == 0 ||
+             strncmp(dtype, "f4", 2) == 0)
         *p = (unsigned char)(*p ^ 1);
     else
         for (size_t k = 0; k < size; k++)
@@ -91,7 +95,8 @@ static struct lone *lone_of(struct hunt *h, size_t inst)
     return one;
 }
 
-static const hlo_literal *value(void *context, size_t inst, const struct hlo_within *within, size_t depth)
+static const hlo_literal *value(void *context, size_t inst, const struct hlo_within *within,
+                                size_t depth)
 {
     const struct hunt *h = context;
     const struct hlo_listed i = hlo_list_inst(h->l, h->at->inst);
@@ -114,7 +119,8 @@ static long operand_named(const struct hunt *h, const char *name)
 }
 
 /* Changes what lies outside of all boxes; how many elements that are. */
-static size_t change_outside(struct hunt *h, hlo_literal *arg, size_t inst, const struct hlo_source *sources, long count)
+static size_t change_outside(struct hunt *h, hlo_literal *arg, size_t inst,
+                             const struct hlo_source *sources, long count)
 {
     size_t changed = 0;
     for (size_t leaf = 0; leaf < hlo_literal_leaves(arg); leaf++) {
@@ -124,10 +130,12 @@ static size_t change_outside(struct hunt *h, hlo_literal *arg, size_t inst, cons
             bool inside = false;
             unlinear(a.rank, a.dims, (int64_t)n, index);
             for (long k = 0; k < count && !inside; k++)
-                inside = sources[k].inst == inst && sources[k].leaf == leaf && is_in(&sources[k], index);
+                inside =
+                    sources[k].inst == inst && sources[k].leaf == leaf && is_in(&sources[k], index);
             if (inside)
                 continue;
-            scramble(a.dtype, (unsigned char *)a.data + n * a.element_size, a.element_size, &h->random);
+            scramble(a.dtype, (unsigned char *)a.data + n * a.element_size, a.element_size,
+                     &h->random);
             changed++;
         }
     }
@@ -142,17 +150,20 @@ static hlo_literal *run_lone(const struct lone *one, hlo_literal *const *args, s
     return result;
 }
 
-static void same_element(const struct hunt *h, const hlo_literal *a, const hlo_literal *b, size_t leaf, size_t n)
+static void same_element(const struct hunt *h, const hlo_literal *a, const hlo_literal *b,
+                         size_t leaf, size_t n)
 {
     const struct hlo_array x = hlo_literal_leaf(a, leaf), y = hlo_literal_leaf(b, leaf);
-    if (memcmp((char *)x.data + n * x.element_size, (char *)y.data + n * x.element_size, x.element_size) == 0)
+    if (memcmp((char *)x.data + n * x.element_size, (char *)y.data + n * x.element_size,
+               x.element_size) == 0)
         return;
     hlo_text text = hlo_list_print(h->l, h->at->inst, HLO_PRINT_FULL);
-    ck_abort_msg("%s: leaf %zu, element %zu of %.2000s is made of something else", h->what, leaf, n, text.data);
+    ck_abort_msg("%s: leaf %zu, element %zu of %.2000s is made of something else", h->what, leaf, n,
+                 text.data);
 }
 
-static void check_element(struct hunt *h, const struct lone *one, size_t leaf, size_t n, const struct hlo_source *sources,
-                          long count)
+static void check_element(struct hunt *h, const struct lone *one, size_t leaf, size_t n,
+                          const struct hlo_source *sources, long count)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, h->at->inst);
     const size_t params = hlo_param_count(one->module);
@@ -161,12 +172,15 @@ static void check_element(struct hunt *h, const struct lone *one, size_t leaf, s
     bool ok = true;
     for (size_t k = 0; k < params && ok; k++) {
         const long operand = operand_named(h, hlo_param_name(one->module, k));
-        ok = operand >= 0 && (args[k] = hlo_literal_copy(hlo_event_operand(h->at, (size_t)operand)));
+        ok =
+            operand >= 0 && (args[k] = hlo_literal_copy(hlo_event_operand(h->at, (size_t)operand)));
     }
     if (ok)
         before = run_lone(one, args, params);
     for (size_t k = 0; k < params && before; k++)
-        changed += change_outside(h, args[k], i.operands[operand_named(h, hlo_param_name(one->module, k))], sources, count);
+        changed +=
+            change_outside(h, args[k], i.operands[operand_named(h, hlo_param_name(one->module, k))],
+                           sources, count);
     if (before && changed > 0)
         after = run_lone(one, args, params);
     if (after)
@@ -215,13 +229,15 @@ static bool look(void *context, const struct hlo_event *s)
     hlo_messages *m = hlo_messages_new();
     for (size_t leaf = 0; leaf < hlo_literal_leaves(v) && leaf < 4; leaf++) {
         const struct hlo_array a = hlo_literal_leaf(v, leaf);
-        struct hlo_element e = {.inst = s->inst, .leaf = leaf, .within = s->within, .depth = s->depth};
+        struct hlo_element e = {
+            .inst = s->inst, .leaf = leaf, .within = s->within, .depth = s->depth};
         if (a.elements == 0)
             continue;
         const size_t n = next_random(&h->random) % a.elements;
         unlinear(a.rank, a.dims, (int64_t)n, e.index);
         const long count = hlo_why(h->l, &e, &known, sources, MOST, m);
-        ck_assert_msg(count >= 0, "%s: %s has no element", h->what, hlo_list_inst(h->l, s->inst).name);
+        ck_assert_msg(count >= 0, "%s: %s has no element", h->what,
+                      hlo_list_inst(h->l, s->inst).name);
         if (count > MOST || !all_here(sources, count))
             continue;
         const struct lone *one = lone_of(h, s->inst);
@@ -234,7 +250,8 @@ static bool look(void *context, const struct hlo_event *s)
     return true;
 }
 
-static void hunt_module(const hlo_module *module, const char *what, uint64_t seed, uint64_t *checked, uint64_t *larger)
+static void hunt_module(const hlo_module *module, const char *what, uint64_t seed,
+                        uint64_t *checked, uint64_t *larger)
 {
     const struct hlo_run_options options = {.size = sizeof options,
                                             .traced = true,
@@ -252,11 +269,13 @@ static void hunt_module(const hlo_module *module, const char *what, uint64_t see
                      .checked = checked,
                      .larger = larger,
                      .what = what};
-    const struct hlo_trace_callbacks observer = {.size = sizeof observer, .context = &h, .after = look};
+    const struct hlo_trace_callbacks observer = {
+        .size = sizeof observer, .context = &h, .after = look};
     const size_t count = hlo_param_count(module);
     hlo_program *p = hlo_plan(module, &options, m);
     const size_t participants = p ? hlo_participants(p) : 0;
-    hlo_literal **args = calloc(count * participants + 1, sizeof *args), **results = calloc(participants + 1, sizeof *results);
+    hlo_literal **args = calloc(count * participants + 1, sizeof *args),
+                **results = calloc(participants + 1, sizeof *results);
     bool ok = p != NULL;
     for (size_t k = 0; k < count * participants && ok; k++)
         ok = (args[k] = hlo_fake_param(module, k % count, HLO_FAKE_UNIFORM, seed, m)) != NULL;
@@ -311,7 +330,8 @@ static void hunt_file(const char *path, uint64_t *checked, uint64_t *larger)
         hlo_module *module = hlo_parse(f, part, m);
         char what[512];
         snprintf(what, sizeof what, "%s, part %zu", path, part + 1);
-        if (module && hlo_replica_count(module) * hlo_num_partitions(module) == 1 && hlo_verify(module, m))
+        if (module && hlo_replica_count(module) * hlo_num_partitions(module) == 1 &&
+            hlo_verify(module, m))
             hunt_module(module, what, part + 1, checked, larger);
         hlo_module_free(module);
     }
@@ -338,9 +358,10 @@ static void hunt_folder(const char *root, const char *family, uint64_t *checked,
 
 START_TEST(golden_cases)
 {
-    static const char *const families[] = {"batchnorm", "compare",  "control",     "conv", "convert", "dot",
-                                           "dynamic",   "dynslice", "elementwise", "fft",  "gather",  "linalg",
-                                           "reduce",    "rng",      "shape",       "sort", "tuple",   "window"};
+    static const char *const families[] = {
+        "batchnorm", "compare",  "control",     "conv", "convert", "dot",
+        "dynamic",   "dynslice", "elementwise", "fft",  "gather",  "linalg",
+        "reduce",    "rng",      "shape",       "sort", "tuple",   "window"};
     uint64_t checked = 0, larger = 0;
     for (int k = 0; k < file_count; k++)
         hunt_file(files[k], &checked, &larger);
@@ -366,27 +387,31 @@ static void put_sources(const hlo_listing *l, const struct hlo_source *s, long c
         n += (size_t)snprintf(answer + n, sizeof answer - n, "%s%s %s", k ? "; " : "", s[k].role,
                               hlo_list_inst(l, s[k].inst).name);
         for (size_t d = 0; d < s[k].rank; d++)
-            n += (size_t)snprintf(answer + n, sizeof answer - n, s[k].count[d] == 1 ? " %d" : " %d*%d/%d", (int)s[k].start[d],
+            n += (size_t)snprintf(answer + n, sizeof answer - n,
+                                  s[k].count[d] == 1 ? " %d" : " %d*%d/%d", (int)s[k].start[d],
                                   (int)s[k].count[d], (int)s[k].step[d]);
     }
 }
 
-/* The sources of an element of the root of a computation of one instruction, without any value: "lhs a 1 0*4/1; rhs b ...". */
+/* The sources of an element of the root of a computation of one instruction, without any value:
+ * "lhs a 1 0*4/1; rhs b ...". */
 static const char *sources_of(const char *body, size_t leaf, const int64_t *index, size_t rank)
 {
     struct buf text = {0};
     struct hlo_source s[16];
-    buf_printf(
-        &text,
-        "add { p = f32[] parameter(0) q = f32[] parameter(1) ROOT r = f32[] add(p, q) }\n"
-        "ge { u = f32[] parameter(0) v = f32[] parameter(1) ROOT t = pred[] compare(u, v), direction=GE }\nENTRY e {\n%s\n}\n",
-        body);
+    buf_printf(&text,
+               "add { p = f32[] parameter(0) q = f32[] parameter(1) ROOT r = f32[] add(p, q) }\n"
+               "ge { u = f32[] parameter(0) v = f32[] parameter(1) ROOT t = pred[] compare(u, v), "
+               "direction=GE }\nENTRY e {\n%s\n}\n",
+               body);
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("hand", text.data, text.size, false);
     hlo_module *module = hlo_parse(f, 0, m);
-    ck_assert_msg(module && hlo_verify(module, m), "%s\n%s", body, hlo_messages_draw(m, false).data);
+    ck_assert_msg(module && hlo_verify(module, m), "%s\n%s", body,
+                  hlo_messages_draw(m, false).data);
     hlo_listing *l = hlo_list(module);
-    struct hlo_element e = {.inst = hlo_list_computation(l, hlo_list_computations(l) - 1).root, .leaf = leaf};
+    struct hlo_element e = {.inst = hlo_list_computation(l, hlo_list_computations(l) - 1).root,
+                            .leaf = leaf};
     memcpy(e.index, index, rank * sizeof *index);
     put_sources(l, s, hlo_why(l, &e, NULL, s, 16, m));
     hlo_listing_free(l);
@@ -396,57 +421,77 @@ static const char *sources_of(const char *body, size_t leaf, const int64_t *inde
     buf_free(&text);
     return answer;
 }
-#define SOURCES(body, ...)                                                                                                       \
-    sources_of(body, 0, (const int64_t[]){__VA_ARGS__}, sizeof(const int64_t[]){__VA_ARGS__} / sizeof(int64_t))
+#define SOURCES(body, ...)                                                                         \
+    sources_of(body, 0, (const int64_t[]){__VA_ARGS__},                                            \
+               sizeof(const int64_t[]){__VA_ARGS__} / sizeof(int64_t))
 
 START_TEST(boxes_by_hand)
 {
-    ck_assert_str_eq(SOURCES("a = f32[2,3] parameter(0) b = f32[2,3] parameter(1) ROOT o = f32[2,3] add(a, b)", 1, 2),
-                     "lhs a 1 2; rhs b 1 2");
     ck_assert_str_eq(
-        SOURCES("a = f32[5,2,4] parameter(0) b = f32[5,4,3] parameter(1) ROOT o = f32[5,2,3] dot(a, b), lhs_batch_dims={0}, "
+        SOURCES("a = f32[2,3] parameter(0) b = f32[2,3] parameter(1) ROOT o = f32[2,3] add(a, b)",
+                1, 2),
+        "lhs a 1 2; rhs b 1 2");
+    ck_assert_str_eq(
+        SOURCES("a = f32[5,2,4] parameter(0) b = f32[5,4,3] parameter(1) ROOT o = f32[5,2,3] "
+                "dot(a, b), lhs_batch_dims={0}, "
                 "rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
                 4, 1, 2),
         "lhs a 4 1 0*4/1; rhs b 4 0*4/1 2");
+    ck_assert_str_eq(SOURCES("a = f32[2,3,4] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] "
+                             "reduce(a, z), dimensions={0,2}, to_apply=add",
+                             1),
+                     "reduced a 0*2/1 1 0*4/1; init z");
     ck_assert_str_eq(
-        SOURCES("a = f32[2,3,4] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] reduce(a, z), dimensions={0,2}, to_apply=add",
-                1),
-        "reduced a 0*2/1 1 0*4/1; init z");
-    ck_assert_str_eq(
-        SOURCES("a = f32[4,3] parameter(0) i = s32[2,1] constant({{9},{1}}) ROOT o = f32[2,3] gather(a, i), offset_dims={1}, "
-                "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
-                0, 2),
+        SOURCES(
+            "a = f32[4,3] parameter(0) i = s32[2,1] constant({{9},{1}}) ROOT o = f32[2,3] "
+            "gather(a, i), offset_dims={1}, "
+            "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
+            0, 2),
         "operand a 3 2; index i 0 0");
     ck_assert_str_eq(
-        SOURCES("a = f32[4,3] parameter(0) i = s32[2,1] parameter(1) ROOT o = f32[2,3] gather(a, i), offset_dims={1}, "
-                "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
-                0, 2),
+        SOURCES(
+            "a = f32[4,3] parameter(0) i = s32[2,1] parameter(1) ROOT o = f32[2,3] gather(a, i), "
+            "offset_dims={1}, "
+            "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
+            0, 2),
         "operand a 0*4/1 2; index i 0 0");
-    ck_assert_str_eq(SOURCES("a = f32[3] parameter(0) z = f32[] parameter(1) ROOT o = f32[7] pad(a, z), padding=1_1_1", 3),
+    ck_assert_str_eq(SOURCES("a = f32[3] parameter(0) z = f32[] parameter(1) ROOT o = f32[7] "
+                             "pad(a, z), padding=1_1_1",
+                             3),
                      "operand a 1");
-    ck_assert_str_eq(SOURCES("a = f32[3] parameter(0) z = f32[] parameter(1) ROOT o = f32[7] pad(a, z), padding=1_1_1", 2),
+    ck_assert_str_eq(SOURCES("a = f32[3] parameter(0) z = f32[] parameter(1) ROOT o = f32[7] "
+                             "pad(a, z), padding=1_1_1",
+                             2),
                      "padding value z");
-    ck_assert_str_eq(SOURCES("a = f32[3,4] parameter(0) ROOT o = f32[2,6] reshape(a)", 1, 3), "operand a 2 1");
-    ck_assert_str_eq(SOURCES("a = f32[3,4] parameter(0) ROOT o = f32[4,3] transpose(a), dimensions={1,0}", 3, 2),
-                     "operand a 2 3");
+    ck_assert_str_eq(SOURCES("a = f32[3,4] parameter(0) ROOT o = f32[2,6] reshape(a)", 1, 3),
+                     "operand a 2 1");
     ck_assert_str_eq(
-        SOURCES("a = f32[2] parameter(0) b = f32[3] parameter(1) ROOT o = f32[5] concatenate(a, b), dimensions={0}", 3),
-        "operand b 1");
-    ck_assert_str_eq(SOURCES("a = f32[6] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] reduce-window(a, z), "
-                             "window={size=3 stride=2 pad=1_0}, to_apply=add",
-                             0),
-                     "window a 0*2/1; init z");
-    ck_assert_str_eq(SOURCES("a = f32[1,5,1] parameter(0) k = f32[3,1,1] parameter(1) ROOT o = f32[1,7,1] convolution(a, k), "
+        SOURCES("a = f32[3,4] parameter(0) ROOT o = f32[4,3] transpose(a), dimensions={1,0}", 3, 2),
+        "operand a 2 3");
+    ck_assert_str_eq(SOURCES("a = f32[2] parameter(0) b = f32[3] parameter(1) ROOT o = f32[5] "
+                             "concatenate(a, b), dimensions={0}",
+                             3),
+                     "operand b 1");
+    ck_assert_str_eq(
+        SOURCES(
+            "a = f32[6] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] reduce-window(a, z), "
+            "window={size=3 stride=2 pad=1_0}, to_apply=add",
+            0),
+        "window a 0*2/1; init z");
+    ck_assert_str_eq(SOURCES("a = f32[1,5,1] parameter(0) k = f32[3,1,1] parameter(1) ROOT o = "
+                             "f32[1,7,1] convolution(a, k), "
                              "window={size=3 lhs_dilate=2}, dim_labels=b0f_0io->b0f",
                              0, 1, 0),
                      "input a 0 1 0; kernel k 1 0 0");
-    ck_assert_str_eq(SOURCES("a = f32[1,6,1] parameter(0) k = f32[3,1,1] parameter(1) ROOT o = f32[1,4,1] convolution(a, k), "
+    ck_assert_str_eq(SOURCES("a = f32[1,6,1] parameter(0) k = f32[3,1,1] parameter(1) ROOT o = "
+                             "f32[1,4,1] convolution(a, k), "
                              "window={size=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f",
                              0, 1, 0),
                      "input a 0 1*3/1 0; kernel k 2*3/-1 0 0");
-    ck_assert_str_eq(
-        SOURCES("c = pred[2] constant({1,0}) a = f32[2] parameter(0) b = f32[2] parameter(1) ROOT o = f32[2] select(c, a, b)", 1),
-        "condition c 1; chosen b 1");
+    ck_assert_str_eq(SOURCES("c = pred[2] constant({1,0}) a = f32[2] parameter(0) b = f32[2] "
+                             "parameter(1) ROOT o = f32[2] select(c, a, b)",
+                             1),
+                     "condition c 1; chosen b 1");
     ck_assert_str_eq(SOURCES("ROOT o = f32[4] iota(), iota_dimension=0", 1), "");
 }
 END_TEST
@@ -454,12 +499,17 @@ END_TEST
 /* ---- runs that are kept ---- */
 
 static const char loop[] =
-    "body { p = (s32[], f32[2]) parameter(0) n = s32[] get-tuple-element(p), index=0 x = f32[2] get-tuple-element(p), index=1\n"
-    " one = s32[] constant(1) m = s32[] add(n, one) y = f32[2] add(x, x) ROOT t = (s32[], f32[2]) tuple(m, y) }\n"
-    "cond { q = (s32[], f32[2]) parameter(0) i = s32[] get-tuple-element(q), index=0 k = s32[] constant(4) ROOT c = pred[] "
+    "body { p = (s32[], f32[2]) parameter(0) n = s32[] get-tuple-element(p), index=0 x = f32[2] "
+    "get-tuple-element(p), index=1\n"
+    " one = s32[] constant(1) m = s32[] add(n, one) y = f32[2] add(x, x) ROOT t = (s32[], f32[2]) "
+    "tuple(m, y) }\n"
+    "cond { q = (s32[], f32[2]) parameter(0) i = s32[] get-tuple-element(q), index=0 k = s32[] "
+    "constant(4) ROOT c = pred[] "
     "compare(i, k), direction=LT }\n"
-    "ENTRY e { a = f32[2] parameter(0) zero = s32[] constant(0) init = (s32[], f32[2]) tuple(zero, a)\n"
-    " w = (s32[], f32[2]) while(init), condition=cond, body=body ROOT o = f32[2] get-tuple-element(w), index=1 }\n";
+    "ENTRY e { a = f32[2] parameter(0) zero = s32[] constant(0) init = (s32[], f32[2]) tuple(zero, "
+    "a)\n"
+    " w = (s32[], f32[2]) while(init), condition=cond, body=body ROOT o = f32[2] "
+    "get-tuple-element(w), index=1 }\n";
 
 /* What is kept makes no difference: what is not is made by another run. */
 START_TEST(little_is_kept)
@@ -476,13 +526,15 @@ START_TEST(little_is_kept)
     for (int k = 0; k < 2; k++) {
         struct hlo_element e;
         const struct hlo_recording little = {.size = sizeof little, .most = 300};
-        hlo_recorded *r = hlo_record(l, &options, (const hlo_literal *const *)&arg, 1, k ? &little : NULL, m);
+        hlo_recorded *r =
+            hlo_record(l, &options, (const hlo_literal *const *)&arg, 1, k ? &little : NULL, m);
         ck_assert(r && hlo_recorded_find(r, "o[1]", &e, m));
         texts[k] = hlo_recorded_why(r, &e, &view);
         hlo_recorded_free(r);
     }
     ck_assert_str_eq(texts[0].data, texts[1].data);
-    ck_assert(strstr(texts[0].data, "a[1] = 3") && strstr(texts[0].data, "y@3[1] = 48") && !strchr(texts[0].data, '?'));
+    ck_assert(strstr(texts[0].data, "a[1] = 3") && strstr(texts[0].data, "y@3[1] = 48") &&
+              !strchr(texts[0].data, '?'));
     hlo_text_free(&texts[0]);
     hlo_text_free(&texts[1]);
     hlo_literal_free(arg);
@@ -514,14 +566,17 @@ START_TEST(asked_while_it_runs)
     ck_assert(module && hlo_verify(module, m));
     hlo_listing *l = hlo_list(module);
     const struct hlo_run_options options = {.size = sizeof options, .traced = true};
-    const struct hlo_trace_callbacks observer = {.size = sizeof observer, .context = l, .after = say_why};
+    const struct hlo_trace_callbacks observer = {
+        .size = sizeof observer, .context = l, .after = say_why};
     hlo_literal *arg = hlo_literal_parse("f32[2] {1, 3}", 13, m);
     hlo_program *p = hlo_plan(module, &options, m);
     hlo_trace(p, &observer);
     hlo_literal_free(hlo_run(p, (const hlo_literal *const *)&arg, 1, m));
-    ck_assert_str_eq(answer, "y@2[1] = 24  add f32[2]\n  lhs: y@1[1] = 12  add f32[2]\n  rhs: y@1[1] = 12  add f32[2]\n");
-    const struct hlo_element none[] = {
-        {.inst = hlo_list_count(l)}, {.inst = 0, .leaf = 2}, {.inst = (size_t)hlo_list_find(l, "a"), .index = {2}}};
+    ck_assert_str_eq(answer, "y@2[1] = 24  add f32[2]\n  lhs: y@1[1] = 12  add f32[2]\n  rhs: "
+                             "y@1[1] = 12  add f32[2]\n");
+    const struct hlo_element none[] = {{.inst = hlo_list_count(l)},
+                                       {.inst = 0, .leaf = 2},
+                                       {.inst = (size_t)hlo_list_find(l, "a"), .index = {2}}};
     for (size_t k = 0; k < sizeof none / sizeof *none; k++)
         ck_assert_int_eq(hlo_why(l, &none[k], NULL, NULL, 0, m), -1);
     ck_assert_uint_eq(hlo_messages_errors(m), 3);

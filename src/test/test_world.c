@@ -1,6 +1,7 @@
 /*
- * Tests of several participants: runs that can't end are detected, a thousand times in a row with the same message; a failure
- * ends the other participants; values are always the same. On threads of one process, and on ranks, up to the greatest number.
+ * Tests of several participants: runs that can't end are detected, a thousand times in a row with
+ * the same message; a failure ends the other participants; values are always the same. On threads
+ * of one process, and on ranks, up to the greatest number.
  */
 #include "base/guard.h"
 #include "test/thread_transport.h"
@@ -34,7 +35,8 @@ static void run_begin(struct run *r, const char *text)
     r->count = r->module->replica_count * r->module->num_partitions;
     ck_assert_int_le(r->count, MOST);
     for (int64_t k = 0; k < r->count; k++) {
-        struct plan_options options = {.replica = k / r->module->num_partitions, .partition = k % r->module->num_partitions};
+        struct plan_options options = {.replica = k / r->module->num_partitions,
+                                       .partition = k % r->module->num_partitions};
         arena_init(&r->arenas[k]);
         r->programs[k] = plan_module(&r->ds, r->module, &options);
         ck_assert(r->programs[k] != NULL);
@@ -118,7 +120,8 @@ static void check_ranks(const struct crew *t)
 }
 
 /* The run of the crew's first rank is to be looked at; then comes crew_end. */
-static struct rank *crew_run(struct crew *t, const char *text, const struct world_feeds *feeds, int ranks, uint64_t seed)
+static struct rank *crew_run(struct crew *t, const char *text, const struct world_feeds *feeds,
+                             int ranks, uint64_t seed)
 {
     memset(t, 0, sizeof *t);
     t->ranks = ranks;
@@ -130,7 +133,8 @@ static struct rank *crew_run(struct crew *t, const char *text, const struct worl
     post_open(&t->post, seed);
     for (int k = 0; k < ranks; k++) {
         struct transport transport = post_transport(&t->post, k, ranks);
-        t->all[k] = (struct rank){.transport = transport, .text = text, .feeds = k == 0 ? feeds : NULL};
+        t->all[k] =
+            (struct rank){.transport = transport, .text = text, .feeds = k == 0 ? feeds : NULL};
         ck_assert_int_eq(pthread_create(&t->all[k].thread, NULL, rank_main, &t->all[k]), 0);
     }
     for (int k = 0; k < ranks; k++)
@@ -168,7 +172,8 @@ static void check_failure(const char *text, const char *expected, int ranks, uin
     free(said);
 }
 
-/* Each time the same words, and not only when patience is at its end: at least once, for the machine may have much else to do. */
+/* Each time the same words, and not only when patience is at its end: at least once, for the
+ * machine may have much else to do. */
 static void check_often(const char *text, const char *expected)
 {
     double least[] = {100, 100}; /* of threads, of ranks */
@@ -184,64 +189,73 @@ static void check_often(const char *text, const char *expected)
 
 #define ADD "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n"
 /* Participant 0 runs `first`, the others `other`, on a scalar and a token. */
-#define CHOOSE                                                                                                                   \
-    "ENTRY main {\n"                                                                                                             \
-    " r = u32[] replica-id()\n"                                                                                                  \
-    " zero = u32[] constant(0)\n"                                                                                                \
-    " is_first = pred[] compare(r, zero), direction=EQ\n"                                                                        \
-    " x = s32[] constant(1)\n"                                                                                                   \
-    " ROOT out = s32[] conditional(is_first, x, x), true_computation=first, "                                                    \
+#define CHOOSE                                                                                     \
+    "ENTRY main {\n"                                                                               \
+    " r = u32[] replica-id()\n"                                                                    \
+    " zero = u32[] constant(0)\n"                                                                  \
+    " is_first = pred[] compare(r, zero), direction=EQ\n"                                          \
+    " x = s32[] constant(1)\n"                                                                     \
+    " ROOT out = s32[] conditional(is_first, x, x), true_computation=first, "                      \
     "false_computation=other }\n"
 #define PAIRS(list) "frontend_attributes={_xla_send_recv_source_target_pairs=" list "}"
-#define FOR_EVER                                                                                                                 \
-    "turn { a = s32[] parameter(0)\n two = s32[] constant(2)\n ROOT c = s32[] add(a, two) }\n"                                   \
-    "odd { a = s32[] parameter(0)\n zero = s32[] constant(0)\n"                                                                  \
-    " ROOT t = pred[] compare(a, zero), direction=NE }\n"                                                                        \
+#define FOR_EVER                                                                                   \
+    "turn { a = s32[] parameter(0)\n two = s32[] constant(2)\n ROOT c = s32[] add(a, two) }\n"     \
+    "odd { a = s32[] parameter(0)\n zero = s32[] constant(0)\n"                                    \
+    " ROOT t = pred[] compare(a, zero), direction=NE }\n"                                          \
     "loop { p = s32[] parameter(0)\n ROOT w = s32[] while(p), condition=odd, body=turn }\n"
 
 START_TEST(uneven_all_reduce)
 {
-    check_often("HloModule m, replica_count=3\n" ADD "first { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n"
-                "other { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), to_apply=add }\n" CHOOSE,
-                "test:8:2: error: deadlock: 'all-reduce' on participant 1 waits for participant 0, which has finished\n"
-                " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
-                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-                "test:8:2: note: all-reduce on participant 2 waits for participant 0, which has finished\n"
-                " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
-                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+    check_often(
+        "HloModule m, replica_count=3\n" ADD
+        "first { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n"
+        "other { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), to_apply=add }\n" CHOOSE,
+        "test:8:2: error: deadlock: 'all-reduce' on participant 1 waits for participant 0, which "
+        "has finished\n"
+        " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
+        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "test:8:2: note: all-reduce on participant 2 waits for participant 0, which has finished\n"
+        " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
+        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
 }
 END_TEST
 
 /* Each waits for what the other would send afterwards. */
 START_TEST(cyclic_send_and_recv)
 {
-    check_often("HloModule m, replica_count=2\n"
-                "ENTRY main {\n"
-                " t = token[] after-all()\n"
-                " r = (s32[], u32[], token[]) recv(t), channel_id=0, " PAIRS(
-                    "{{0,1},{1,0}}") "\n"
-                                     " d = (s32[], token[]) recv-done(r), channel_id=0\n"
-                                     " x = s32[] get-tuple-element(d), index=0\n"
-                                     " s = (s32[], u32[], token[]) send(x, t), channel_id=0, " PAIRS(
-                                         "{{0,1},{1,0}}") "\n"
-                                                          " sd = token[] send-done(s), channel_id=0\n"
-                                                          " ROOT y = s32[] negate(x) }\n",
-                "test:5:2: error: deadlock: 'recv-done' on participant 0 waits for participant 1\n"
-                " d = (s32[], token[]) recv-done(r), channel_id=0\n"
-                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-                "test:7:2: note: send 's' of participant 1 comes after its recv-done 'd'\n"
-                " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
-                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-                "test:5:2: note: recv-done on participant 1 waits for participant 0\n"
-                " d = (s32[], token[]) recv-done(r), channel_id=0\n"
-                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-                "test:7:2: note: send 's' of participant 0 comes after its recv-done 'd'\n"
-                " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
-                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+    check_often(
+        "HloModule m, replica_count=2\n"
+        "ENTRY main {\n"
+        " t = token[] after-all()\n"
+        " r = (s32[], u32[], token[]) recv(t), channel_id=0, " PAIRS(
+            "{{0,1},{1,0}}") "\n"
+                             " d = (s32[], token[]) recv-done(r), channel_id=0\n"
+                             " x = s32[] get-tuple-element(d), index=0\n"
+                             " s = (s32[], u32[], token[]) send(x, t), channel_id=0, " PAIRS(
+                                 "{{0,1},{1,0}}") "\n"
+                                                  " sd = token[] send-done(s), channel_id=0\n"
+                                                  " ROOT y = s32[] negate(x) }\n",
+        "test:5:2: error: deadlock: 'recv-done' on participant 0 waits for participant 1\n"
+        " d = (s32[], token[]) recv-done(r), channel_id=0\n"
+        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "test:7:2: note: send 's' of participant 1 comes after its recv-done 'd'\n"
+        " s = (s32[], u32[], token[]) send(x, t), channel_id=0, "
+        "frontend_attributes={_xla_send_recv_source_ta...\n"
+        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+        "~~~~~~~~~~\n"
+        "test:5:2: note: recv-done on participant 1 waits for participant 0\n"
+        " d = (s32[], token[]) recv-done(r), channel_id=0\n"
+        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "test:7:2: note: send 's' of participant 0 comes after its recv-done 'd'\n"
+        " s = (s32[], u32[], token[]) send(x, t), channel_id=0, "
+        "frontend_attributes={_xla_send_recv_source_ta...\n"
+        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+        "~~~~~~~~~~\n");
 }
 END_TEST
 
-/* Whom the receiver waits for runs a branch that sends nothing; who sends to it, it does not listen to. */
+/* Whom the receiver waits for runs a branch that sends nothing; who sends to it, it does not listen
+ * to. */
 START_TEST(missing_partner)
 {
     check_often("HloModule m, replica_count=2\n"
@@ -251,34 +265,42 @@ START_TEST(missing_partner)
                     "{{0,1}}") "\n"
                                " d = (s32[], token[]) recv-done(r), channel_id=0\n"
                                " ROOT y = s32[] get-tuple-element(d), index=0 }\n" CHOOSE,
-                "test:7:2: error: deadlock: 'recv-done' on participant 1 waits for participant 0, which has finished\n"
+                "test:7:2: error: deadlock: 'recv-done' on participant 1 waits for participant 0, "
+                "which has finished\n"
                 " d = (s32[], token[]) recv-done(r), channel_id=0\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
-    check_often("HloModule m, replica_count=2\n"
-                "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
-                " s = (s32[], u32[], token[]) send(x, t), channel_id=0, " PAIRS(
-                    "{{0,1}}") "\n"
-                               " d = token[] send-done(s), channel_id=0\n"
-                               " ROOT y = s32[] negate(x) }\n"
-                               "other { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n" CHOOSE,
-                "test:4:2: error: message from participant 0 was never received by participant 1\n"
-                " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
-                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+    check_often(
+        "HloModule m, replica_count=2\n"
+        "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
+        " s = (s32[], u32[], token[]) send(x, t), channel_id=0, " PAIRS(
+            "{{0,1}}") "\n"
+                       " d = token[] send-done(s), channel_id=0\n"
+                       " ROOT y = s32[] negate(x) }\n"
+                       "other { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n" CHOOSE,
+        "test:4:2: error: message from participant 0 was never received by participant 1\n"
+        " s = (s32[], u32[], token[]) send(x, t), channel_id=0, "
+        "frontend_attributes={_xla_send_recv_source_ta...\n"
+        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+        "~~~~~~~~~~\n");
 }
 END_TEST
 
 /* The same channel, but each believes that others are in its group. */
 START_TEST(different_groups)
 {
-    check_often(
-        "HloModule m, replica_count=3\n" ADD "first { x = s32[] parameter(0)\n"
-        " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, use_global_device_ids=true, to_apply=add }\n"
-        "other { x = s32[] parameter(0)\n"
-        " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0},{1,2}}, use_global_device_ids=true, to_apply=add "
-        "}\n" CHOOSE,
-        "test:6:2: error: deadlock: 'all-reduce' on participant 0 waits for participant 1, which has finished\n"
-        " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, use_global_device_ids=true,...\n"
-        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+    check_often("HloModule m, replica_count=3\n" ADD "first { x = s32[] parameter(0)\n"
+                " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, "
+                "use_global_device_ids=true, to_apply=add }\n"
+                "other { x = s32[] parameter(0)\n"
+                " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0},{1,2}}, "
+                "use_global_device_ids=true, to_apply=add "
+                "}\n" CHOOSE,
+                "test:6:2: error: deadlock: 'all-reduce' on participant 0 waits for participant 1, "
+                "which has finished\n"
+                " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, "
+                "use_global_device_ids=true,...\n"
+                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                "~~~~~~~~~~~~~~~~~~\n");
 }
 END_TEST
 
@@ -287,7 +309,8 @@ START_TEST(crossed_collectives)
 {
     check_often("HloModule m, replica_count=2\n" ADD
                 "first { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), to_apply=add }\n"
-                "other { x = s32[] parameter(0)\n ROOT y = s32[] collective-permute(x), source_target_pairs={{0,1}} }\n" CHOOSE,
+                "other { x = s32[] parameter(0)\n ROOT y = s32[] collective-permute(x), "
+                "source_target_pairs={{0,1}} }\n" CHOOSE,
                 "test:6:2: error: deadlock: 'all-reduce' on participant 0 waits for participant 1\n"
                 " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
@@ -301,9 +324,12 @@ END_TEST
 START_TEST(failure_ends_those_who_wait)
 {
     check_often("HloModule m, replica_count=4\n" ADD
-                "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) infeed(t)\n"
-                " y = s32[] get-tuple-element(f), index=0\n ROOT z = s32[] all-reduce(y), channel_id=1, to_apply=add }\n"
-                "other { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), channel_id=1, to_apply=add }\n" CHOOSE,
+                "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) "
+                "infeed(t)\n"
+                " y = s32[] get-tuple-element(f), index=0\n ROOT z = s32[] all-reduce(y), "
+                "channel_id=1, to_apply=add }\n"
+                "other { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), channel_id=1, "
+                "to_apply=add }\n" CHOOSE,
                 "test:7:2: error: 'infeed': no more items in the feed of the host\n"
                 " f = (s32[], token[]) infeed(t)\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
@@ -311,22 +337,28 @@ START_TEST(failure_ends_those_who_wait)
 }
 END_TEST
 
-/* Who computes for ever is stopped, whether another failed or two wait for what can't come: the test ends. */
+/* Who computes for ever is stopped, whether another failed or two wait for what can't come: the
+ * test ends. */
 START_TEST(nobody_is_waited_for_long)
 {
     for (int ranks = 0; ranks <= 2; ranks++) {
-        char *said = failure("HloModule m, replica_count=2\n" FOR_EVER
-                             "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) infeed(t)\n"
-                             " ROOT y = s32[] get-tuple-element(f), index=0 }\n"
-                             "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
-                             NULL, ranks, 1);
+        char *said = failure(
+            "HloModule m, replica_count=2\n" FOR_EVER
+            "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) "
+            "infeed(t)\n"
+            " ROOT y = s32[] get-tuple-element(f), index=0 }\n"
+            "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
+            NULL, ranks, 1);
         ck_assert_ptr_nonnull(strstr(said, "'infeed': no more items in the feed of the host"));
         free(said);
-        said = failure("HloModule m, replica_count=2\n" FOR_EVER "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
-                       " r = (s32[], u32[], token[]) recv(t), channel_id=0\n d = (s32[], token[]) recv-done(r), channel_id=0\n"
-                       " ROOT y = s32[] get-tuple-element(d), index=0 }\n"
-                       "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
-                       NULL, ranks, 1);
+        said = failure(
+            "HloModule m, replica_count=2\n" FOR_EVER
+            "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
+            " r = (s32[], u32[], token[]) recv(t), channel_id=0\n d = (s32[], token[]) "
+            "recv-done(r), channel_id=0\n"
+            " ROOT y = s32[] get-tuple-element(d), index=0 }\n"
+            "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
+            NULL, ranks, 1);
         ck_assert_ptr_nonnull(strstr(said, "'recv-done' on participant 0 waits for itself"));
         free(said);
     }
@@ -338,7 +370,8 @@ struct host {
     atomic_int given, taken;
 };
 
-static enum feed give(void *context, int64_t participant, struct budget *b, struct arena *a, struct literal **out)
+static enum feed give(void *context, int64_t participant, struct budget *b, struct arena *a,
+                      struct literal **out)
 {
     struct host *h = context;
     (void)b;
@@ -390,23 +423,25 @@ END_TEST
 
 START_TEST(same_values_every_time)
 {
-    static const char text[] = "HloModule m, replica_count=4, num_partitions=2\n"
-                               "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
-                               "ENTRY main {\n"
-                               " r = u32[] replica-id()\n p = u32[] partition-id()\n two = u32[] constant(2)\n"
-                               " q = u32[] multiply(r, two)\n n = u32[] add(q, p)\n f = f32[] convert(n)\n"
-                               " third = f32[] constant(0.333)\n g = f32[] multiply(f, third)\n"
-                               " i = f32[10000] iota(), iota_dimension=0\n b = f32[10000] broadcast(g), dimensions={}\n"
-                               " x = f32[10000] multiply(i, b)\n"
-                               " s = f32[10000] all-reduce(x), channel_id=1, replica_groups={{7,1,5,3},{0,2,4,6}}, "
-                               "use_global_device_ids=true, to_apply=add\n"
-                               " y = f32[10000] collective-permute(s), channel_id=2, source_target_pairs={{0,1},{1,0}}\n"
-                               " zero = f32[] constant(0)\n"
-                               " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
+    static const char text[] =
+        "HloModule m, replica_count=4, num_partitions=2\n"
+        "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
+        "ENTRY main {\n"
+        " r = u32[] replica-id()\n p = u32[] partition-id()\n two = u32[] constant(2)\n"
+        " q = u32[] multiply(r, two)\n n = u32[] add(q, p)\n f = f32[] convert(n)\n"
+        " third = f32[] constant(0.333)\n g = f32[] multiply(f, third)\n"
+        " i = f32[10000] iota(), iota_dimension=0\n b = f32[10000] broadcast(g), dimensions={}\n"
+        " x = f32[10000] multiply(i, b)\n"
+        " s = f32[10000] all-reduce(x), channel_id=1, replica_groups={{7,1,5,3},{0,2,4,6}}, "
+        "use_global_device_ids=true, to_apply=add\n"
+        " y = f32[10000] collective-permute(s), channel_id=2, source_target_pairs={{0,1},{1,0}}\n"
+        " zero = f32[] constant(0)\n"
+        " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
     float first[MOST];
     for (int k = 0; k < OFTEN / 10; k++) {
         struct crew t;
-        const struct rank *r = crew_run(&t, text, NULL, k % 10 == 0 ? k / 10 % POST_MOST : 0, (uint64_t)k);
+        const struct rank *r =
+            crew_run(&t, text, NULL, k % 10 == 0 ? k / 10 % POST_MOST : 0, (uint64_t)k);
         ck_assert(r->ok);
         for (int64_t p = 0; p < r->run.count; p++) {
             float v;
@@ -420,24 +455,29 @@ START_TEST(same_values_every_time)
 }
 END_TEST
 
-/* Gatherings are used again while somebody may still be leaving the one before; some of what is brought is
- * copied, some is lent. With as many participants as most machines have cores, and with more. */
+/* Gatherings are used again while somebody may still be leaving the one before; some of what is
+ * brought is copied, some is lent. With as many participants as most machines have cores, and with
+ * more. */
 START_TEST(meetings_again_and_again)
 {
-    static const char text[] = "HloModule m, replica_count=%d\n" ADD
-                               "body { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
-                               " one = s32[] constant(1)\n n = s32[] add(i, one)\n x = s32[] get-tuple-element(p), index=1\n"
-                               " s = s32[] all-reduce(i), to_apply=add\n y = s32[] add(x, s)\n"
-                               " v = s32[500] get-tuple-element(p), index=2\n b = s32[500] broadcast(s), dimensions={}\n"
-                               " w = s32[500] add(v, b)\n c = s32[500] collective-broadcast(w), replica_groups={{1,0}}\n"
-                               " ROOT t = (s32[], s32[], s32[500]) tuple(n, y, c) }\n"
-                               "more { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
-                               " k = s32[] constant(2000)\n ROOT l = pred[] compare(i, k), direction=LT }\n"
-                               "ENTRY main { z = s32[] constant(0)\n v = s32[500] broadcast(z), dimensions={}\n"
-                               " t = (s32[], s32[], s32[500]) tuple(z, z, v)\n"
-                               " w = (s32[], s32[], s32[500]) while(t), condition=more, body=body\n"
-                               " a = s32[] get-tuple-element(w), index=1\n b = s32[500] get-tuple-element(w), index=2\n"
-                               " c = s32[1] slice(b), slice={[499:500]}\n d = s32[] reshape(c)\n ROOT r = s32[] add(a, d) }\n";
+    static const char text[] =
+        "HloModule m, replica_count=%d\n" ADD "body { p = (s32[], s32[], s32[500]) parameter(0)\n "
+        "i = s32[] get-tuple-element(p), index=0\n"
+        " one = s32[] constant(1)\n n = s32[] add(i, one)\n x = s32[] get-tuple-element(p), "
+        "index=1\n"
+        " s = s32[] all-reduce(i), to_apply=add\n y = s32[] add(x, s)\n"
+        " v = s32[500] get-tuple-element(p), index=2\n b = s32[500] broadcast(s), dimensions={}\n"
+        " w = s32[500] add(v, b)\n c = s32[500] collective-broadcast(w), replica_groups={{1,0}}\n"
+        " ROOT t = (s32[], s32[], s32[500]) tuple(n, y, c) }\n"
+        "more { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), "
+        "index=0\n"
+        " k = s32[] constant(2000)\n ROOT l = pred[] compare(i, k), direction=LT }\n"
+        "ENTRY main { z = s32[] constant(0)\n v = s32[500] broadcast(z), dimensions={}\n"
+        " t = (s32[], s32[], s32[500]) tuple(z, z, v)\n"
+        " w = (s32[], s32[], s32[500]) while(t), condition=more, body=body\n"
+        " a = s32[] get-tuple-element(w), index=1\n b = s32[500] get-tuple-element(w), index=2\n"
+        " c = s32[1] slice(b), slice={[499:500]}\n d = s32[] reshape(c)\n ROOT r = s32[] add(a, d) "
+        "}\n";
     for (int n = 2; n <= MOST; n++) {
         char of_n[sizeof text + 8];
         snprintf(of_n, sizeof of_n, text, n);
@@ -445,7 +485,8 @@ START_TEST(meetings_again_and_again)
             struct crew t;
             const struct rank *r = crew_run(&t, of_n, NULL, ranks, (uint64_t)n);
             ck_assert(r->ok);
-            for (int64_t p = 0; p < n; p++) { /* n times the sum of 0 .. 1999; of the second only groups have some */
+            for (int64_t p = 0; p < n;
+                 p++) { /* n times the sum of 0 .. 1999; of the second only groups have some */
                 int32_t v, sum = n * 1999000;
                 memcpy(&v, r->run.tasks[p].result->data, sizeof v);
                 ck_assert_int_eq(v, p < 2 ? 2 * sum : sum);

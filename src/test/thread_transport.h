@@ -1,6 +1,7 @@
 /*
- * A transport between ranks that are threads of one process. As with MPI, messages of different ranks come in any order, may be
- * delayed, and a body that is not copied is read when the receiver takes it.
+ * A transport between ranks that are threads of one process. As with MPI, messages of different
+ * ranks come in any order, may be delayed, and a body that is not copied is read when the receiver
+ * takes it.
  */
 #ifndef HLO_TEST_THREAD_TRANSPORT_H
 #define HLO_TEST_THREAD_TRANSPORT_H
@@ -33,7 +34,8 @@ struct post {
     struct letter_box boxes[POST_MOST];
 };
 
-static inline bool post_send(void *context, int to, const void *head, const void *body, size_t size, int *pending)
+static inline bool post_send(void *context, int to, const void *head, const void *body, size_t size,
+                             int *pending)
 {
     struct letter_box *box = context;
     struct letter *l = calloc(1, sizeof *l), **end = &box->post->boxes[to].in;
@@ -47,7 +49,8 @@ static inline bool post_send(void *context, int to, const void *head, const void
         box->out = l;
         ++*pending;
     } else if (size > 0) {
-        l->body = memcpy(mem_keep(mem_alloc(size)), body, size); /* who takes it belongs to another process */
+        l->body = memcpy(mem_keep(mem_alloc(size)), body,
+                         size); /* who takes it belongs to another process */
     } else {
         l->body = NULL;
     }
@@ -113,7 +116,8 @@ static inline void post_open(struct post *p, uint64_t seed)
     memset(p, 0, sizeof *p);
     pthread_mutex_init(&p->lock, NULL);
     for (int k = 0; k < POST_MOST; k++)
-        p->boxes[k] = (struct letter_box){.post = p, .rank = k, .random = seed * POST_MOST + (uint64_t)k};
+        p->boxes[k] =
+            (struct letter_box){.post = p, .rank = k, .random = seed * POST_MOST + (uint64_t)k};
 }
 
 static inline struct transport post_transport(struct post *p, int rank, int size)

@@ -1,16 +1,18 @@
 /*
  * async.c: asynchronous instructions. What do `async-start` and the sugar `add-start` make?
  *
- * `OP-start` stands for an async-start around a computation of one OP, which is made here; `OP-update`
- * and `OP-done` for the later links of the chain (grammar/text.md 3.4).
+ * `OP-start` stands for an async-start around a computation of one OP, which is made here;
+ * `OP-update` and `OP-done` for the later links of the chain (grammar/text.md 3.4).
  */
 #include "text/parse.h"
 
-/* False for opcodes with -start and -done of their own, and for those whose body is no operand list. */
+/* False for opcodes with -start and -done of their own, and for those whose body is no operand
+ * list. */
 static bool may_wrap(enum opcode op)
 {
-    static const enum opcode never[] = {OP_ALL_GATHER, OP_ALL_REDUCE, OP_COLLECTIVE_PERMUTE, OP_COPY,
-                                        OP_RECV,       OP_SEND,       OP_PARAMETER,          OP_CONSTANT};
+    static const enum opcode never[] = {OP_ALL_GATHER, OP_ALL_REDUCE, OP_COLLECTIVE_PERMUTE,
+                                        OP_COPY,       OP_RECV,       OP_SEND,
+                                        OP_PARAMETER,  OP_CONSTANT};
     for (size_t i = 0; i < COUNT_OF(never); i++)
         if (op == never[i])
             return false;
@@ -22,10 +24,13 @@ bool async_opcode(struct str word, enum opcode *op, enum opcode *wrapped)
     static const struct {
         struct str suffix;
         enum opcode op;
-    } forms[] = {{{"-start", 6}, OP_ASYNC_START}, {{"-update", 7}, OP_ASYNC_UPDATE}, {{"-done", 5}, OP_ASYNC_DONE}};
+    } forms[] = {{{"-start", 6}, OP_ASYNC_START},
+                 {{"-update", 7}, OP_ASYNC_UPDATE},
+                 {{"-done", 5}, OP_ASYNC_DONE}};
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct str suffix = forms[i].suffix;
-        if (word.len <= suffix.len || memcmp(word.ptr + word.len - suffix.len, suffix.ptr, suffix.len) != 0)
+        if (word.len <= suffix.len ||
+            memcmp(word.ptr + word.len - suffix.len, suffix.ptr, suffix.len) != 0)
             continue;
         *wrapped = op_find((struct str){word.ptr, word.len - suffix.len});
         *op = forms[i].op;
@@ -55,7 +60,8 @@ static bool check_start_shape(struct parser *p, const struct draft *d)
     const struct shape *s = d->i.shape;
     if (shape_is_tuple(s) && s->count >= 2 && shape_is_tuple(s->elements[0]))
         return true;
-    return DIAG_ERROR(p->ds, d->i.shape_span, ASYNC_SHAPE, STR_ARG(d->word), STR_ARG(shape_text(p->arena, s)));
+    return DIAG_ERROR(p->ds, d->i.shape_span, ASYNC_SHAPE, STR_ARG(d->word),
+                      STR_ARG(shape_text(p->arena, s)));
 }
 
 /* Begins the computation with one parameter for each operand, and the draft of its root. */
@@ -65,7 +71,8 @@ static bool begin_wrapped(struct parser *p, struct draft *d)
     struct draft *inner = ARENA_NEW(p->arena, struct draft);
     c->span = d->i.opcode_span;
     for (int k = 0; k < d->i.operand_count; k++) {
-        struct inst *param = inst_new(c, OP_PARAMETER, STR("async_param"), d->i.operands[k]->shape, 0, NULL);
+        struct inst *param =
+            inst_new(c, OP_PARAMETER, STR("async_param"), d->i.operands[k]->shape, 0, NULL);
         param->number = k;
         param->span = param->name_span = d->i.operands[k]->span;
     }
@@ -88,7 +95,8 @@ static bool begin_wrapped(struct parser *p, struct draft *d)
     return check_operand_count(p, inner) && check_operand_kinds(p, inner);
 }
 
-/* Makes a draft for a start whose operands are broken, only so that the attributes of the wrapped opcode can be read. */
+/* Makes a draft for a start whose operands are broken, only so that the attributes of the wrapped
+ * opcode can be read. */
 static void begin_poisoned(struct parser *p, struct draft *d)
 {
     d->inner = ARENA_NEW(p->arena, struct draft);
@@ -102,17 +110,20 @@ static void begin_poisoned(struct parser *p, struct draft *d)
 static bool check_chain(struct parser *p, struct draft *d)
 {
     const struct inst *i = d->i.operand_count ? d->i.operands[0] : NULL;
-    bool single = d->i.operand_count == 1 || (d->i.operand_count > 1 && !p->strict && d->i.opcode == OP_ASYNC_UPDATE);
+    bool single = d->i.operand_count == 1 ||
+                  (d->i.operand_count > 1 && !p->strict && d->i.opcode == OP_ASYNC_UPDATE);
     if (!single || (i->opcode != OP_ASYNC_START && i->opcode != OP_ASYNC_UPDATE))
         return DIAG_ERROR(p->ds, d->open, ASYNC_OPERAND, STR_ARG(d->word));
     if (d->i.opcode == OP_ASYNC_UPDATE && p->strict && !shape_equal(d->i.shape, i->shape, 0))
-        return DIAG_ERROR(p->ds, d->i.shape_span, ASYNC_UPDATE_SHAPE, STR_ARG(shape_text(p->arena, d->i.shape)),
+        return DIAG_ERROR(p->ds, d->i.shape_span, ASYNC_UPDATE_SHAPE,
+                          STR_ARG(shape_text(p->arena, d->i.shape)),
                           STR_ARG(shape_text(p->arena, i->shape)));
     if (d->wrapped == OP_INVALID)
         return true;
     const struct computation *c = inst_computation(chain_start(d->i.operands[0]), A_CALLS);
     if (c && c->root && c->root->opcode != d->wrapped)
-        return DIAG_ERROR(p->ds, d->i.opcode_span, ASYNC_OPCODE, STR_ARG(d->word), op_spelling((enum opcode)c->root->opcode));
+        return DIAG_ERROR(p->ds, d->i.opcode_span, ASYNC_OPCODE, STR_ARG(d->word),
+                          op_spelling((enum opcode)c->root->opcode));
     return true;
 }
 
@@ -145,7 +156,8 @@ static void set_thread(struct parser *p, struct computation *top, struct str thr
         c->execution_thread = thread;
         for (int k = 0; k < c->inst_count; k++) {
             int callees = inst_callees(c->insts[k], NULL);
-            struct computation **list = callees ? ARENA_ARRAY(a, struct computation *, callees) : NULL;
+            struct computation **list =
+                callees ? ARENA_ARRAY(a, struct computation *, callees) : NULL;
             if (callees)
                 inst_callees(c->insts[k], list);
             for (int n = 0; n < callees; n++) {
@@ -168,8 +180,8 @@ static bool finish_wrapped(struct parser *p, struct draft *d)
         return false;
     normalise_draft(p, inner);
     struct str name = str_of(op_spelling((enum opcode)inner->i.opcode));
-    struct inst *root =
-        inst_new(c, (enum opcode)inner->i.opcode, name, inner->i.shape, inner->i.operand_count, inner->i.operands);
+    struct inst *root = inst_new(c, (enum opcode)inner->i.opcode, name, inner->i.shape,
+                                 inner->i.operand_count, inner->i.operands);
     root->attr_count = inner->i.attr_count;
     root->attrs = inner->i.attrs;
     root->span = d->i.span;
@@ -194,7 +206,8 @@ static bool finish_start(struct parser *p, struct draft *d)
 static bool finish_link(struct parser *p, struct draft *d)
 {
     struct inst *start = chain_start(d->i.operands[0]);
-    const struct attr *calls = inst_attr(&d->i, A_CALLS), *thread = inst_attr(&d->i, A_ASYNC_EXECUTION_THREAD);
+    const struct attr *calls = inst_attr(&d->i, A_CALLS),
+                      *thread = inst_attr(&d->i, A_ASYNC_EXECUTION_THREAD);
     if (calls && calls->v.computation != inst_computation(start, A_CALLS))
         return DIAG_ERROR(p->ds, calls->span, ASYNC_DIFFERS, "calls a different computation");
     if (thread && !str_eq(thread->v.s, chain_thread(start)))
@@ -204,10 +217,12 @@ static bool finish_link(struct parser *p, struct draft *d)
     return true;
 }
 
-/* What a line of the chain says of these holds for the root that the chain runs, too; the last line has the word. */
+/* What a line of the chain says of these holds for the root that the chain runs, too; the last line
+ * has the word. */
 static void tell_root(struct parser *p, const struct draft *d, const struct inst *start)
 {
-    static const uint8_t told[] = {A_FRONTEND_ATTRIBUTES, A_STATISTICS, A_ORIGIN, A_METADATA, A_BACKEND_CONFIG};
+    static const uint8_t told[] = {A_FRONTEND_ATTRIBUTES, A_STATISTICS, A_ORIGIN, A_METADATA,
+                                   A_BACKEND_CONFIG};
     struct computation *c = inst_computation(start, A_CALLS);
     for (size_t k = 0; k < COUNT_OF(told) && c && c->root; k++) {
         const struct attr *a = inst_attr(&d->i, (enum attr_id)told[k]);
@@ -238,7 +253,8 @@ bool async_starts_distinct(struct parser *p)
         int count = m->computations[c]->marks_callees ? m->computations[c]->inst_count : 0;
         for (int k = 0; k < count; k++) {
             struct inst *i = m->computations[c]->insts[k];
-            struct computation *called = i->opcode == OP_ASYNC_START ? inst_computation(i, A_CALLS) : NULL;
+            struct computation *called =
+                i->opcode == OP_ASYNC_START ? inst_computation(i, A_CALLS) : NULL;
             if (!called || called->index < 0)
                 continue;
             if (callers[called->index]) {

@@ -1,13 +1,15 @@
 /*
- * attr.c: values of attributes, read and written by one pair of functions for each kind of value. The table of pairs is here,
- * with the pairs for plain values and lists; attr_priv.h says where the others are.
+ * attr.c: values of attributes, read and written by one pair of functions for each kind of value.
+ * The table of pairs is here, with the pairs for plain values and lists; attr_priv.h says where the
+ * others are.
  */
 #include "text/attr_priv.h"
 
 #include <float.h>
 #include <math.h>
 
-bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found, int64_t wanted, const char *why)
+bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found,
+                 int64_t wanted, const char *why)
 {
     struct str needs = arena_printf(p->arena, "%" PRId64 " (%s)", wanted, why);
     return DIAG_ERROR(p->ds, span, WRONG_COUNT, what, needs.ptr, (long long)found);
@@ -33,7 +35,10 @@ bool list_more(struct parser *p, struct list *l)
             l->ok = true;
         return !l->ok;
     }
-    l->ok = expect(p, l->close, l->close == TOK_RBRACE ? "',' or '}'" : l->close == TOK_RPAREN ? "',' or ')'" : "',' or ']'");
+    l->ok = expect(p, l->close,
+                   l->close == TOK_RBRACE   ? "',' or '}'"
+                   : l->close == TOK_RPAREN ? "',' or ')'"
+                                            : "',' or ']'");
     return false;
 }
 
@@ -44,7 +49,10 @@ void int_vec_init(struct int_vec *v)
     v->capacity = COUNT_OF(v->few);
 }
 
-void int_vec_push(struct parser *p, struct int_vec *v, int64_t i) { VEC_PUSH(p->arena, v->at, v->count, v->capacity) = i; }
+void int_vec_push(struct parser *p, struct int_vec *v, int64_t i)
+{
+    VEC_PUSH(p->arena, v->at, v->count, v->capacity) = i;
+}
 
 struct ints int_vec_ints(struct parser *p, const struct int_vec *v)
 {
@@ -65,7 +73,8 @@ bool parse_bare_ints(struct parser *p, struct int_vec *v)
     return true;
 }
 
-/* `expect` for the opening bracket or the delimiter of a list of integers, after which some kinds of token are masked. */
+/* `expect` for the opening bracket or the delimiter of a list of integers, after which some kinds
+ * of token are masked. */
 static bool expect_before_int(struct parser *p, enum token_kind kind)
 {
     if (p->tok.kind != kind)
@@ -74,8 +83,8 @@ static bool expect_before_int(struct parser *p, enum token_kind kind)
     return true;
 }
 
-bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter, enum token_kind close,
-                       struct int_vec *v)
+bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter,
+                       enum token_kind close, struct int_vec *v)
 {
     if (!expect_before_int(p, open))
         return false;
@@ -264,7 +273,8 @@ static bool parse_enum_word(struct parser *p, enum attr_id id, int *out)
         for (int i = 0; i < all; i++)
             if (!p->strict || !enum_is_builder(id, i))
                 words[count++] = enum_word(id, i);
-        struct diag *d = DIAG(p->ds, p->tok.span, UNKNOWN_VALUE, STR_ARG(p->tok.s), attr_spelling(id));
+        struct diag *d =
+            DIAG(p->ds, p->tok.span, UNKNOWN_VALUE, STR_ARG(p->tok.s), attr_spelling(id));
         struct str near = diag_nearest(p->tok.s, words, count);
         if (near.len)
             diag_suggest(p->ds, d, near);
@@ -285,7 +295,8 @@ static void print_enum_value(struct buf *out, const struct attr_site *site, unio
 }
 
 /* enum_list = "{" [IDENT {"," IDENT}] "}" ; */
-static bool parse_enum_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_enum_list_value(struct parser *p, const struct attr_site *site,
+                                  union attr_value *out)
 {
     uint8_t *at = NULL;
     size_t count = 0, capacity = 0;
@@ -316,7 +327,8 @@ static void print_enum_list_value(struct buf *out, const struct attr_site *site,
 /* ---- lists of bools and integers ---- */
 
 /* bool_list = "{" [bool {"," bool}] "}" ; */
-static bool parse_bool_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_bool_list_value(struct parser *p, const struct attr_site *site,
+                                  union attr_value *out)
 {
     (void)site;
     bool *at = NULL;
@@ -376,7 +388,8 @@ bool parse_index(struct parser *p, struct ints *out)
     return expect(p, TOK_RBRACE, "',' or '}'");
 }
 
-static bool parse_int_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_int_list_value(struct parser *p, const struct attr_site *site,
+                                 union attr_value *out)
 {
     (void)site;
     return parse_int_list(p, &out->ints);
@@ -389,7 +402,8 @@ static void print_int_list_value(struct buf *out, const struct attr_site *site, 
 }
 
 /* int_list_list = "{" [int_list {"," int_list}] "}" ; */
-static bool parse_int_list_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_int_list_list_value(struct parser *p, const struct attr_site *site,
+                                      union attr_value *out)
 {
     (void)site;
     struct ints *at = NULL;
@@ -407,7 +421,8 @@ static bool parse_int_list_list_value(struct parser *p, const struct attr_site *
     return l.ok;
 }
 
-static void print_int_list_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+static void print_int_list_list_value(struct buf *out, const struct attr_site *site,
+                                      union attr_value v)
 {
     (void)site;
     buf_putc(out, '{');
@@ -421,19 +436,22 @@ static void print_int_list_list_value(struct buf *out, const struct attr_site *s
 
 /* ---- computations and instructions ---- */
 
-static bool parse_computation_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_computation_value(struct parser *p, const struct attr_site *site,
+                                    union attr_value *out)
 {
     (void)site;
     return parse_computation_ref(p, &out->computation);
 }
 
-static void print_computation_value(struct buf *out, const struct attr_site *site, union attr_value v)
+static void print_computation_value(struct buf *out, const struct attr_site *site,
+                                    union attr_value v)
 {
     print_name(out, v.computation->name, site->options);
 }
 
 /* computation_list = "{" [computation_ref {"," computation_ref}] "}" ; */
-static bool parse_computation_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_computation_list_value(struct parser *p, const struct attr_site *site,
+                                         union attr_value *out)
 {
     (void)site;
     struct computation **at = NULL;
@@ -451,7 +469,8 @@ static bool parse_computation_list_value(struct parser *p, const struct attr_sit
     return l.ok;
 }
 
-static void print_computation_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+static void print_computation_list_value(struct buf *out, const struct attr_site *site,
+                                         union attr_value v)
 {
     buf_putc(out, '{');
     for (int i = 0; i < v.computations.count; i++) {
@@ -462,7 +481,8 @@ static void print_computation_list_value(struct buf *out, const struct attr_site
 }
 
 /* inst_list = "{" inst_ref {"," inst_ref} "}" ; */
-static bool parse_inst_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_inst_list_value(struct parser *p, const struct attr_site *site,
+                                  union attr_value *out)
 {
     (void)site;
     struct inst **at = NULL;
@@ -526,7 +546,8 @@ static void print_shape_value(struct buf *out, const struct attr_site *site, uni
 }
 
 /* shape_list = "{" [shape {"," shape}] "}" ; */
-static bool parse_shape_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_shape_list_value(struct parser *p, const struct attr_site *site,
+                                   union attr_value *out)
 {
     (void)site;
     const struct shape **at = NULL;
@@ -544,7 +565,8 @@ static bool parse_shape_list_value(struct parser *p, const struct attr_site *sit
     return l.ok;
 }
 
-static void print_shape_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+static void print_shape_list_value(struct buf *out, const struct attr_site *site,
+                                   union attr_value v)
 {
     (void)site;
     buf_putc(out, '{');
@@ -555,7 +577,8 @@ static void print_shape_list_value(struct buf *out, const struct attr_site *site
     buf_putc(out, '}');
 }
 
-static bool parse_literal_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+static bool parse_literal_value(struct parser *p, const struct attr_site *site,
+                                union attr_value *out)
 {
     (void)site;
     return parse_literal_with_shape(p, &out->literal);
@@ -573,9 +596,9 @@ static const struct attr_pair {
     bool (*parse)(struct parser *p, const struct attr_site *site, union attr_value *out);
     void (*print)(struct buf *out, const struct attr_site *site, union attr_value v);
 } pairs[KIND_COUNT] = {
-#define PAIR(name)                                                                                                               \
-    {                                                                                                                            \
-        parse_##name##_value, print_##name##_value                                                                               \
+#define PAIR(name)                                                                                 \
+    {                                                                                              \
+        parse_##name##_value, print_##name##_value                                                 \
     }
     [KIND_ALIASING] = PAIR(aliasing),
     [KIND_BOOL] = PAIR(bool),
@@ -613,7 +636,8 @@ static const struct attr_pair {
 #undef PAIR
 };
 
-bool attr_parse_value(struct parser *p, enum attr_id id, const struct inst *i, union attr_value *out)
+bool attr_parse_value(struct parser *p, enum attr_id id, const struct inst *i,
+                      union attr_value *out)
 {
     struct attr_site site = {.id = id, .inst = i};
     memset(out, 0, sizeof *out);
@@ -696,7 +720,8 @@ static bool differs_from_default(const struct inst *i, const struct attr *a)
     }
 }
 
-bool attr_is_printed(const struct inst *i, const struct attr *a, const struct print_options *options)
+bool attr_is_printed(const struct inst *i, const struct attr *a,
+                     const struct print_options *options)
 {
     if (a->id == A_METADATA && options->no_metadata)
         return false;

@@ -2,10 +2,11 @@
  * What the files of attribute values share: the pairs of functions (one reads, one writes) that
  * attr.c dispatches to by the kind of the value, and the helpers they are made of.
  *
- * attr.c      dispatch, plain values and lists    window.c         window, dim_labels, padding, slices
- * block.c     `{key=value ...}` blocks            metadata.c       metadata, strings, statistics, aliasing
- * origin.c    original values                     sharding.c       shardings by tile, device lists
- * mesh.c      shardings by mesh axes              sharding_canon.c canonical form of tilings
+ * attr.c      dispatch, plain values and lists    window.c         window, dim_labels, padding,
+ * slices block.c     `{key=value ...}` blocks            metadata.c       metadata, strings,
+ * statistics, aliasing origin.c    original values                     sharding.c       shardings
+ * by tile, device lists mesh.c      shardings by mesh axes              sharding_canon.c canonical
+ * form of tilings
  */
 #ifndef HLO_ATTR_PRIV_H
 #define HLO_ATTR_PRIV_H
@@ -19,8 +20,9 @@ struct attr_site {
     const struct print_options *options;
 };
 
-#define ATTR_PAIR(name)                                                                                                          \
-    bool parse_##name##_value(struct parser *p, const struct attr_site *site, union attr_value *out);                            \
+#define ATTR_PAIR(name)                                                                            \
+    bool parse_##name##_value(struct parser *p, const struct attr_site *site,                      \
+                              union attr_value *out);                                              \
     void print_##name##_value(struct buf *out, const struct attr_site *site, union attr_value v)
 
 /* metadata.c */
@@ -47,8 +49,9 @@ ATTR_PAIR(sharding);
 
 /* ---- lists ---- */
 
-/* Reads a list of items separated by commas: list_open consumes the opening bracket, list_more commas and the closing one.
- * `while (list_more(p, &l)) { ... }`, and then `l.ok` says whether it went well. */
+/* Reads a list of items separated by commas: list_open consumes the opening bracket, list_more
+ * commas and the closing one. `while (list_more(p, &l)) { ... }`, and then `l.ok` says whether it
+ * went well. */
 struct list {
     enum token_kind close;
     bool started, ok;
@@ -68,20 +71,25 @@ struct ints int_vec_ints(struct parser *p, const struct int_vec *v); /* a copy i
 /* `INT,+` with no brackets around it. */
 bool parse_bare_ints(struct parser *p, struct int_vec *v);
 /* `open [INT {delimiter INT}] close`, read with next_in_int_list. */
-bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter, enum token_kind close,
-                       struct int_vec *v);
+bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter,
+                       enum token_kind close, struct int_vec *v);
 void print_ints(struct buf *out, struct ints v);        /* 1,2 */
 void print_ints_braced(struct buf *out, struct ints v); /* {1,2} */
 
 /* ---- words ---- */
 
 /* The span from `begin` to the end of the token before the current one. */
-static inline struct span span_since(const struct parser *p, uint32_t begin) { return (struct span){begin, p->prev_end}; }
+static inline struct span span_since(const struct parser *p, uint32_t begin)
+{
+    return (struct span){begin, p->prev_end};
+}
 /* Reports that `word` is not one of `words`, the keys of `block`; false. */
-bool unknown_key(struct parser *p, struct span span, struct str word, const char *block, const char *const *words, size_t count);
+bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
+                 const char *const *words, size_t count);
 
 /* Reports that `what` has `found` entries instead of `wanted`; false. */
-bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found, int64_t wanted, const char *why);
+bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found,
+                 int64_t wanted, const char *why);
 
 /* ---- block.c: `{key=value key=value}` ---- */
 
@@ -122,8 +130,10 @@ bool parse_mesh(struct parser *p, struct mesh **out, bool *comma);
 bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes *out);
 bool parse_named_sharding(struct parser *p, struct sharding *s);
 void print_mesh(struct buf *out, const struct mesh *m);
-void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes, const char *separator);
-void print_named_sharding(struct buf *out, const struct sharding *s, const struct print_options *options);
+void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes,
+                     const char *separator);
+void print_named_sharding(struct buf *out, const struct sharding *s,
+                          const struct print_options *options);
 
 /* ---- sharding.c ---- */
 
@@ -144,9 +154,11 @@ bool ints_product(struct ints v, int64_t *out); /* false on overflow */
 
 /* `%.6g`, with inf and nan as XLA writes them. */
 void print_g6(struct buf *out, double v);
-void print_quoted(struct buf *out, struct str s);    /* escaped, in double quotes */
-void print_unescaped(struct buf *out, struct str s); /* in double quotes as it is, where XLA doesn't escape either */
-/* What comes before item `index` of a list: `, `, at every fifth item followed by a comment with its index. */
+void print_quoted(struct buf *out, struct str s); /* escaped, in double quotes */
+void print_unescaped(struct buf *out,
+                     struct str s); /* in double quotes as it is, where XLA doesn't escape either */
+/* What comes before item `index` of a list: `, `, at every fifth item followed by a comment with
+ * its index. */
 void print_separator(struct buf *out, int64_t index, bool comments);
 void print_name(struct buf *out, struct str name, const struct print_options *options);
 void print_metadata_parts(struct buf *out, const struct metadata *m); /* {op_name="x"} */

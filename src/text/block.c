@@ -1,10 +1,11 @@
 /*
- * block.c: reads blocks of `key=value` items (metadata, domain, sparsity) by a table of the keys, their kinds and where the
- * values go.
+ * block.c: reads blocks of `key=value` items (metadata, domain, sparsity) by a table of the keys,
+ * their kinds and where the values go.
  */
 #include "text/attr_priv.h"
 
-bool unknown_key(struct parser *p, struct span span, struct str word, const char *block, const char *const *words, size_t count)
+bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
+                 const char *const *words, size_t count)
 {
     struct diag *d = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(str_of(block)), STR_ARG(word));
     struct str near = diag_nearest(word, words, count);
@@ -37,7 +38,8 @@ bool parse_int_words(struct parser *p, struct int_words *out)
                 continue;
             int64_t n;
             if (!num_parse_i64((struct str){s.ptr + begin, i - begin}, &n))
-                return DIAG_ERROR(p->ds, p->tok.span, VALUE_RANGE, STR_ARG(p->tok.s), "a 64-bit integer");
+                return DIAG_ERROR(p->ds, p->tok.span, VALUE_RANGE, STR_ARG(p->tok.s),
+                                  "a 64-bit integer");
             int_vec_push(p, &v, n);
             begin = i + 1;
         }
@@ -62,11 +64,14 @@ static bool parse_field(struct parser *p, const struct field *f, void *at)
     return false;
 }
 
-/* Reads an item. Fields mostly come in the order of the table: the search for the key begins at `*guess`. */
-static bool parse_item(struct parser *p, const struct block *b, char *out, uint32_t *seen, size_t *guess)
+/* Reads an item. Fields mostly come in the order of the table: the search for the key begins at
+ * `*guess`. */
+static bool parse_item(struct parser *p, const struct block *b, char *out, uint32_t *seen,
+                       size_t *guess)
 {
     if (p->tok.kind != TOK_ATTR_NAME)
-        return expected(p, b->commas ? "'name=' or '}'" : "'name=' or '}' (entries are not separated by commas)");
+        return expected(p, b->commas ? "'name=' or '}'"
+                                     : "'name=' or '}' (entries are not separated by commas)");
     size_t i = *guess, tried = 0;
     for (; tried < b->count && !str_is(p->tok.s, b->fields[i].key); tried++)
         i = i + 1 < b->count ? i + 1 : 0;
@@ -89,7 +94,8 @@ bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *s
     if (!expect(p, TOK_LBRACE, NULL))
         return false;
     while (p->tok.kind != TOK_RBRACE) {
-        if ((b->commas || !p->strict) && accept(p, TOK_COMMA) && !p->strict && p->tok.kind == TOK_RBRACE)
+        if ((b->commas || !p->strict) && accept(p, TOK_COMMA) && !p->strict &&
+            p->tok.kind == TOK_RBRACE)
             break;
         if (!parse_item(p, b, out, seen, &guess))
             return false;

@@ -1,9 +1,9 @@
 /*
  * build.c: modules built instruction by instruction, for embedders, each from its text.
  *
- * Each instruction is a line that the parser reads into its computation, so builder forms, checks and messages are the same
- * as in a file. The lines together are the source of the module: once a line has been read, its spans are moved there, so
- * that what goes wrong later has a place as well.
+ * Each instruction is a line that the parser reads into its computation, so builder forms, checks
+ * and messages are the same as in a file. The lines together are the source of the module: once a
+ * line has been read, its spans are moved there, so that what goes wrong later has a place as well.
  */
 #include "text/parse.h"
 
@@ -67,7 +67,10 @@ uint32_t text_builder_line(const struct text_builder *b) { return b->lines + 1; 
 
 /* ---- computations ---- */
 
-bool text_builder_has(const struct text_builder *b, struct str name) { return map_get(&b->p.computations, name) != NULL; }
+bool text_builder_has(const struct text_builder *b, struct str name)
+{
+    return map_get(&b->p.computations, name) != NULL;
+}
 
 struct text_computation *text_computation_new(struct text_builder *b, struct str name)
 {
@@ -77,7 +80,8 @@ struct text_computation *text_computation_new(struct text_builder *b, struct str
     b->last = c;
     c->scope.c = computation_new(b->m, arena_str(&b->m->arena, name_sanitize(&b->m->arena, name)));
     c->scope.seed = hash_seed(c->scope.c);
-    map_put(&b->p.computations, c->scope.c->name, c->scope.c); /* without a root, until it is finished */
+    map_put(&b->p.computations, c->scope.c->name,
+            c->scope.c); /* without a root, until it is finished */
     return c;
 }
 
@@ -105,8 +109,8 @@ static void move_inst(struct inst *i, uint32_t by)
         move_span(&i->attrs[k].span, by);
 }
 
-/* Appends a line that was read, and moves the spans that it made: those of the instructions of `c` from `first` on, and of
- * computations from number `moved` on. */
+/* Appends a line that was read, and moves the spans that it made: those of the instructions of `c`
+ * from `first` on, and of computations from number `moved` on. */
 static void keep_line(struct text_computation *c, struct str line, int first)
 {
     struct text_builder *b = c->b;
@@ -156,12 +160,15 @@ struct inst *text_build(struct text_computation *c, struct diags *ds, struct str
     p->tok = (struct token){0};
     p->scope = &c->scope;
     next(p);
-    bool ok = parse_instruction(p, &c->scope) && (p->tok.kind == TOK_EOF || expected(p, "the end of the instruction"));
+    bool ok = parse_instruction(p, &c->scope) &&
+              (p->tok.kind == TOK_EOF || expected(p, "the end of the instruction"));
     keep_line(c, line, first);
-    return ok && ds->errors == errors && to->inst_count > first ? to->insts[to->inst_count - 1] : NULL;
+    return ok && ds->errors == errors && to->inst_count > first ? to->insts[to->inst_count - 1]
+                                                                : NULL;
 }
 
-struct inst *text_build_constant(struct text_computation *c, struct diags *ds, struct str name, const struct literal *l)
+struct inst *text_build_constant(struct text_computation *c, struct diags *ds, struct str name,
+                                 const struct literal *l)
 {
     struct arena *a = &c->b->m->arena;
     struct literal *copy = literal_copy(a, l);
@@ -171,7 +178,8 @@ struct inst *text_build_constant(struct text_computation *c, struct diags *ds, s
     }
     const struct shape *s = copy->shape;
     module_own_literal(c->b->m, copy);
-    struct str line = arena_printf(a, STR_FMT " = " STR_FMT " constant({...})", STR_ARG(name), STR_ARG(shape_text(a, s)));
+    struct str line = arena_printf(a, STR_FMT " = " STR_FMT " constant({...})", STR_ARG(name),
+                                   STR_ARG(shape_text(a, s)));
     struct inst *i = inst_new(c->scope.c, OP_CONSTANT, name, s, 0, NULL);
     i->literal = copy;
     i->span = (struct span){0, (uint32_t)line.len};
@@ -197,8 +205,8 @@ bool text_computation_finish(struct text_computation *c, struct diags *ds, struc
     return ok;
 }
 
-struct module *text_builder_finish(struct text_builder *b, struct diags *ds, struct text_computation *entry,
-                                   const struct source *source)
+struct module *text_builder_finish(struct text_builder *b, struct diags *ds,
+                                   struct text_computation *entry, const struct source *source)
 {
     struct module *m = b->m;
     b->p.ds = ds;

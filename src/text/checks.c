@@ -1,6 +1,6 @@
 /*
- * checks.c: what XLA checks, mends and fills in while it parses, by opcode (grammar/text.md 3.3). Is this
- * draft an instruction, and what of it is stored?
+ * checks.c: what XLA checks, mends and fills in while it parses, by opcode (grammar/text.md 3.3).
+ * Is this draft an instruction, and what of it is stored?
  *
  * This isn't the verifier: a declared shape is mostly accepted as it is.
  */
@@ -44,10 +44,16 @@ bool check_operand_count(struct parser *p, struct draft *d)
     return count_error(p, d, wanted);
 }
 
-static const struct shape *operand_shape(const struct draft *d, int k) { return d->i.operands[k]->shape; }
+static const struct shape *operand_shape(const struct draft *d, int k)
+{
+    return d->i.operands[k]->shape;
+}
 
 /* A buffer counts as the array it holds. */
-static const struct shape *array_of(const struct shape *s) { return s->dtype == DT_BUFFER ? s->elements[0] : s; }
+static const struct shape *array_of(const struct shape *s)
+{
+    return s->dtype == DT_BUFFER ? s->elements[0] : s;
+}
 
 /* Checks what decides which attributes there are. */
 bool check_operand_kinds(struct parser *p, struct draft *d)
@@ -80,7 +86,8 @@ static bool require(struct parser *p, const struct draft *d, enum attr_id id)
 {
     if (draft_has(d, id))
         return true;
-    return DIAG_ERROR(p->ds, d->i.opcode_span, MISSING_ATTRIBUTE, STR_ARG(d->word), attr_spelling(id));
+    return DIAG_ERROR(p->ds, d->i.opcode_span, MISSING_ATTRIBUTE, STR_ARG(d->word),
+                      attr_spelling(id));
 }
 
 bool check_required(struct parser *p, struct draft *d)
@@ -98,7 +105,8 @@ static bool one_dimension(struct parser *p, struct draft *d)
     const struct attr *a = inst_attr(&d->i, A_DIMENSIONS);
     if (!a || a->v.ints.count == 1)
         return true;
-    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "dimensions", "one entry", (long long)a->v.ints.count);
+    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "dimensions", "one entry",
+                      (long long)a->v.ints.count);
 }
 
 static bool some_dimension(struct parser *p, struct draft *d)
@@ -111,12 +119,16 @@ static bool some_dimension(struct parser *p, struct draft *d)
 
 static bool global_ids(struct parser *p, struct draft *d)
 {
-    if (!inst_bool(&d->i, A_USE_GLOBAL_DEVICE_IDS) || inst_has(&d->i, A_CHANNEL_ID) || inst_has(&d->i, A_MODE))
+    if (!inst_bool(&d->i, A_USE_GLOBAL_DEVICE_IDS) || inst_has(&d->i, A_CHANNEL_ID) ||
+        inst_has(&d->i, A_MODE))
         return true;
     return DIAG_ERROR(p->ds, inst_attr_span(&d->i, A_USE_GLOBAL_DEVICE_IDS), GLOBAL_IDS);
 }
 
-static bool reduce_scatter(struct parser *p, struct draft *d) { return some_dimension(p, d) && global_ids(p, d); }
+static bool reduce_scatter(struct parser *p, struct draft *d)
+{
+    return some_dimension(p, d) && global_ids(p, d);
+}
 
 /* ---- one function for each opcode with rules of its own; shapes are mended here, too ---- */
 
@@ -140,13 +152,15 @@ static bool compare(struct parser *p, struct draft *d)
 {
     const struct shape *s = operand_shape(d, 0);
     return shape_is_array(array_of(s)) ||
-           DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "arrays as operands", STR_ARG(shape_text(p->arena, s)));
+           DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "arrays as operands",
+                      STR_ARG(shape_text(p->arena, s)));
 }
 
 /* The declared shape must have as many elements as operand 0, where both are known. */
 static bool same_elements(struct parser *p, struct draft *d)
 {
-    const struct shape *to = d->i.shape ? array_of(d->i.shape) : NULL, *from = array_of(operand_shape(d, 0));
+    const struct shape *to = d->i.shape ? array_of(d->i.shape) : NULL,
+                       *from = array_of(operand_shape(d, 0));
     int64_t a, b;
     if (!to || (shape_is_array(from) && shape_has_unbounded(from)))
         return true;
@@ -158,7 +172,8 @@ static bool same_elements(struct parser *p, struct draft *d)
         return shape_error(p, d, "static dimension sizes");
     if (a == b)
         return true;
-    return DIAG_ERROR(p->ds, d->i.shape_span, ELEMENT_COUNT, STR_ARG(d->word), (long long)a, (long long)b);
+    return DIAG_ERROR(p->ds, d->i.shape_span, ELEMENT_COUNT, STR_ARG(d->word), (long long)a,
+                      (long long)b);
 }
 
 static bool dynamic_reshape(struct parser *p, struct draft *d)
@@ -173,7 +188,8 @@ static bool dynamic_reshape(struct parser *p, struct draft *d)
 static bool start_indices(struct parser *p, struct draft *d, int first)
 {
     int n = d->i.operand_count;
-    const struct shape *index = n == first + 1 ? array_of(operand_shape(d, first)) : NULL, *s = array_of(operand_shape(d, 0));
+    const struct shape *index = n == first + 1 ? array_of(operand_shape(d, first)) : NULL,
+                       *s = array_of(operand_shape(d, 0));
     if (index && !shape_is_tuple(index) && index->rank == 1)
         return true;
     if (!(index && shape_is_tuple(index)) && !shape_is_tuple(s) && n == first + s->rank)
@@ -183,7 +199,10 @@ static bool start_indices(struct parser *p, struct draft *d, int first)
 
 static bool dynamic_slice(struct parser *p, struct draft *d) { return start_indices(p, d, 1); }
 
-static bool dynamic_update_slice(struct parser *p, struct draft *d) { return start_indices(p, d, 2); }
+static bool dynamic_update_slice(struct parser *p, struct draft *d)
+{
+    return start_indices(p, d, 2);
+}
 
 static bool odd_operands(struct parser *p, struct draft *d)
 {
@@ -193,7 +212,8 @@ static bool odd_operands(struct parser *p, struct draft *d)
 static bool even_operands(struct parser *p, struct draft *d)
 {
     bool none = d->i.operand_count == 0 && !d->i.shape;
-    return (d->i.operand_count % 2 == 0 && !none) || count_error(p, d, "one initial value for each input");
+    return (d->i.operand_count % 2 == 0 && !none) ||
+           count_error(p, d, "one initial value for each input");
 }
 
 static bool dot(struct parser *p, struct draft *d)
@@ -218,7 +238,8 @@ static bool scan(struct parser *p, struct draft *d)
     if (d->i.operand_count != c->param_count)
         return count_error(p, d, "one operand for each parameter of its computation");
     int64_t carries = inst_int(&d->i, A_NUM_CARRIES, 0);
-    return (carries >= 0 && d->i.operand_count >= carries) || count_error(p, d, "one operand for each carry");
+    return (carries >= 0 && d->i.operand_count >= carries) ||
+           count_error(p, d, "one operand for each carry");
 }
 
 static bool tuple(struct parser *p, struct draft *d)
@@ -226,19 +247,22 @@ static bool tuple(struct parser *p, struct draft *d)
     const struct shape *s = d->i.shape;
     if (!s || (shape_is_tuple(s) && (s->count == d->i.operand_count || d->wrapped_inside)))
         return true;
-    return d->dropped ? report_dropped_operand(p, d) : shape_error(p, d, "a tuple with one element for each operand");
+    return d->dropped ? report_dropped_operand(p, d)
+                      : shape_error(p, d, "a tuple with one element for each operand");
 }
 
 static bool conditional(struct parser *p, struct draft *d)
 {
     bool two = shape_is_scalar_of(operand_shape(d, 0), DT_PRED);
-    if (two ? !require(p, d, A_TRUE_COMPUTATION) || !require(p, d, A_FALSE_COMPUTATION) : !require(p, d, A_BRANCH_COMPUTATIONS))
+    if (two ? !require(p, d, A_TRUE_COMPUTATION) || !require(p, d, A_FALSE_COMPUTATION)
+            : !require(p, d, A_BRANCH_COMPUTATIONS))
         return false;
     int branches = two ? 2 : inst_attr(&d->i, A_BRANCH_COMPUTATIONS)->v.computations.count;
     if (branches == 0)
-        return DIAG_ERROR(p->ds, inst_attr_span(&d->i, A_BRANCH_COMPUTATIONS), WRONG_COUNT, "branch_computations",
-                          "at least one entry", (long long)0);
-    return d->i.operand_count == branches + 1 || count_error(p, d, "an index and one operand for each branch");
+        return DIAG_ERROR(p->ds, inst_attr_span(&d->i, A_BRANCH_COMPUTATIONS), WRONG_COUNT,
+                          "branch_computations", "at least one entry", (long long)0);
+    return d->i.operand_count == branches + 1 ||
+           count_error(p, d, "an index and one operand for each branch");
 }
 
 static bool custom_call(struct parser *p, struct draft *d)
@@ -248,23 +272,25 @@ static bool custom_call(struct parser *p, struct draft *d)
     if (layouts) {
         struct shape_list list = layouts->v.shapes;
         if (list.count != d->i.operand_count)
-            return DIAG_ERROR(p->ds, layouts->span, WRONG_COUNT, "operand_layout_constraints", "one shape per operand",
-                              (long long)list.count);
+            return DIAG_ERROR(p->ds, layouts->span, WRONG_COUNT, "operand_layout_constraints",
+                              "one shape per operand", (long long)list.count);
         for (int k = 0; k < list.count; k++)
             if (!shape_compatible(list.at[k], operand_shape(d, k)))
-                return DIAG_ERROR(p->ds, layouts->span, LAYOUT_CONSTRAINT, k, STR_ARG(shape_text(p->arena, list.at[k])),
+                return DIAG_ERROR(p->ds, layouts->span, LAYOUT_CONSTRAINT, k,
+                                  STR_ARG(shape_text(p->arena, list.at[k])),
                                   STR_ARG(shape_text(p->arena, operand_shape(d, k))));
         inst_remove_attr(&d->i, A_CALLED_COMPUTATIONS);
     } else if (apply) {
         struct computation_list list = {1, ARENA_DUP(p->arena, &apply->v.computation, 1)};
-        inst_set_attr(p->m, &d->i, A_CALLED_COMPUTATIONS, (union attr_value){.computations = list}, apply->span);
+        inst_set_attr(p->m, &d->i, A_CALLED_COMPUTATIONS, (union attr_value){.computations = list},
+                      apply->span);
     }
     inst_remove_attr(&d->i, A_TO_APPLY);
     return true;
 }
 
-static const struct shape *tuple_of(struct parser *p, int count, const struct shape *a, const struct shape *b,
-                                    const struct shape *c)
+static const struct shape *tuple_of(struct parser *p, int count, const struct shape *a,
+                                    const struct shape *b, const struct shape *c)
 {
     const struct shape *elements[] = {a, b, c};
     return shape_tuple(p->arena, count, elements);
@@ -317,7 +343,8 @@ static bool same_channel(struct parser *p, struct draft *d)
     const struct attr *here = inst_attr(&d->i, A_CHANNEL_ID), *there = inst_attr(i, A_CHANNEL_ID);
     if (here ? there && here->v.i == there->v.i : !there)
         return true;
-    return DIAG_ERROR(p->ds, here ? here->span : d->i.opcode_span, CHANNEL_DIFFERS, STR_ARG(i->name));
+    return DIAG_ERROR(p->ds, here ? here->span : d->i.opcode_span, CHANNEL_DIFFERS,
+                      STR_ARG(i->name));
 }
 
 static bool send_done(struct parser *p, struct draft *d)
@@ -343,8 +370,8 @@ static bool collective_permute(struct parser *p, struct draft *d)
     const struct attr *pairs = inst_attr(&d->i, A_SOURCE_TARGET_PAIRS);
     for (int64_t k = 0; k < pairs->v.ints_list.count; k++)
         if (pairs->v.ints_list.at[k].count != 2)
-            return DIAG_ERROR(p->ds, pairs->span, WRONG_COUNT, "each of source_target_pairs", "two entries",
-                              (long long)pairs->v.ints_list.at[k].count);
+            return DIAG_ERROR(p->ds, pairs->span, WRONG_COUNT, "each of source_target_pairs",
+                              "two entries", (long long)pairs->v.ints_list.at[k].count);
     if (draft_has(d, A_SLICE_SIZES_LIST) && d->i.operand_count != 4)
         return count_error(p, d, "4 operands with slice_sizes");
     return true;
@@ -419,8 +446,8 @@ static bool parameter_replication(struct parser *p, const struct draft *d)
     int64_t leaves = shape_is_tuple(d->i.shape) ? shape_leaf_count(d->i.shape) : 1;
     if (a->v.bools.count == leaves)
         return true;
-    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "parameter_replication", "one entry per leaf of the shape",
-                      (long long)a->v.bools.count);
+    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "parameter_replication",
+                      "one entry per leaf of the shape", (long long)a->v.bools.count);
 }
 
 bool check_draft(struct parser *p, struct draft *d)
@@ -437,7 +464,8 @@ static void keep_first(struct parser *p, struct inst *i)
 {
     const struct attr *a = inst_attr(i, A_DIMENSIONS);
     if (a->v.ints.count > 1)
-        inst_set_attr(p->m, i, A_DIMENSIONS, (union attr_value){.ints = {1, a->v.ints.at}}, a->span);
+        inst_set_attr(p->m, i, A_DIMENSIONS, (union attr_value){.ints = {1, a->v.ints.at}},
+                      a->span);
 }
 
 static void all_dimensions(struct parser *p, struct inst *i)
@@ -446,7 +474,8 @@ static void all_dimensions(struct parser *p, struct inst *i)
     int64_t *dims = ARENA_ARRAY(p->arena, int64_t, rank);
     for (int d = 0; d < rank; d++)
         dims[d] = d;
-    inst_set_attr(p->m, i, A_DIMENSIONS, (union attr_value){.ints = {rank, dims}}, inst_attr_span(i, A_DIMENSIONS));
+    inst_set_attr(p->m, i, A_DIMENSIONS, (union attr_value){.ints = {rank, dims}},
+                  inst_attr_span(i, A_DIMENSIONS));
 }
 
 static void drop_default_type(struct parser *p, struct inst *i)
@@ -460,8 +489,12 @@ static void drop_default_type(struct parser *p, struct inst *i)
 
 typedef void normalise_fn(struct parser *p, struct inst *i);
 static normalise_fn *const normalisers[OP_COUNT] = {
-    [OP_ALL_GATHER] = keep_first,         [OP_ALL_GATHER_START] = keep_first, [OP_COMPARE] = drop_default_type,
-    [OP_GET_DIMENSION_SIZE] = keep_first, [OP_MAP] = all_dimensions,          [OP_REDUCE_SCATTER] = keep_first,
+    [OP_ALL_GATHER] = keep_first,
+    [OP_ALL_GATHER_START] = keep_first,
+    [OP_COMPARE] = drop_default_type,
+    [OP_GET_DIMENSION_SIZE] = keep_first,
+    [OP_MAP] = all_dimensions,
+    [OP_REDUCE_SCATTER] = keep_first,
     [OP_SET_DIMENSION_SIZE] = keep_first,
 };
 
@@ -470,7 +503,8 @@ static union attr_value absent_value(struct parser *p, const struct inst *i, enu
 {
     switch ((enum attr_kind)attr_table[id].kind) {
     case KIND_BOOL: return (union attr_value){.b = id == A_LARGEST};
-    case KIND_DEVICE_LIST: return (union attr_value){.groups = ARENA_NEW(p->arena, struct device_list)};
+    case KIND_DEVICE_LIST:
+        return (union attr_value){.groups = ARENA_NEW(p->arena, struct device_list)};
     case KIND_SHAPE: return (union attr_value){.shape = i->operands[0]->shape};
     default: return (union attr_value){.ints = {0, NULL}};
     }
@@ -497,7 +531,8 @@ void normalise_draft(struct parser *p, struct draft *d)
     struct inst *i = &d->i;
     for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++) {
         enum attr_id id = (enum attr_id)a->id;
-        if (a->use & USE_DROPPED && (p->strict || id != A_MODE)) /* XLA ignores a mode, but the values depend on it */
+        if (a->use & USE_DROPPED &&
+            (p->strict || id != A_MODE)) /* XLA ignores a mode, but the values depend on it */
             inst_remove_attr(i, id);
         else if (a->use & USE_ALWAYS && !inst_has(i, id))
             inst_set_attr(p->m, i, id, absent_value(p, i, id), i->opcode_span);

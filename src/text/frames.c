@@ -1,8 +1,9 @@
 /*
- * frames.c: reads the tables of stack frames and renumbers them. Which frames do the instructions use?
+ * frames.c: reads the tables of stack frames and renumbers them. Which frames do the instructions
+ * use?
  *
- * XLA rebuilds the tables from what the instructions refer to (grammar/text.md 5.8). Here that is done once after parsing, so
- * that printing is trivial.
+ * XLA rebuilds the tables from what the instructions refer to (grammar/text.md 5.8). Here that is
+ * done once after parsing, so that printing is trivial.
  */
 #include "text/parse.h"
 
@@ -24,7 +25,8 @@ static bool parse_names(struct parser *p, enum token_kind keyword, struct str **
 }
 
 /* frame_fields = "{" {[","] IDENT "=" INT} "}" ; every one of `names`, once, in any order */
-static bool parse_frame_fields(struct parser *p, const char *const *names, int count, int32_t *values)
+static bool parse_frame_fields(struct parser *p, const char *const *names, int count,
+                               int32_t *values)
 {
     unsigned seen = 0;
     if (!expect(p, TOK_LBRACE, NULL))
@@ -54,7 +56,8 @@ static bool parse_frame_fields(struct parser *p, const char *const *names, int c
 
 static bool parse_locations(struct parser *p, struct stack_frame_tables *t)
 {
-    static const char *const names[] = {"file_name_id", "function_name_id", "line", "end_line", "column", "end_column"};
+    static const char *const names[] = {"file_name_id", "function_name_id", "line",
+                                        "end_line",     "column",           "end_column"};
     size_t capacity = 0;
     if (!expect(p, TOK_FILE_LOCATIONS, NULL))
         return false;
@@ -78,8 +81,10 @@ static bool parse_frames(struct parser *p, struct stack_frame_tables *t)
         int32_t v[COUNT_OF(names)];
         if (!parse_frame_fields(p, names, COUNT_OF(names), v))
             return false;
-        int32_t parent = v[1] > INT32_MIN ? v[1] - 1 : v[1]; /* in the text it is one more: 1 is no parent */
-        VEC_PUSH(p->arena, t->frames, t->frame_count, capacity) = (struct stack_frame){v[0], parent};
+        int32_t parent =
+            v[1] > INT32_MIN ? v[1] - 1 : v[1]; /* in the text it is one more: 1 is no parent */
+        VEC_PUSH(p->arena, t->frames, t->frame_count, capacity) =
+            (struct stack_frame){v[0], parent};
     }
     return true;
 }
@@ -91,7 +96,8 @@ bool parse_frame_tables(struct parser *p)
     struct stack_frame_tables *t = &p->m->frames;
     t->given = true;
     return parse_names(p, TOK_FILE_NAMES, &t->files, &t->file_count) &&
-           parse_names(p, TOK_FUNCTION_NAMES, &t->functions, &t->function_count) && parse_locations(p, t) && parse_frames(p, t);
+           parse_names(p, TOK_FUNCTION_NAMES, &t->functions, &t->function_count) &&
+           parse_locations(p, t) && parse_frames(p, t);
 }
 
 /* ---- renumbering ---- */
@@ -116,7 +122,8 @@ static int32_t intern(struct rebuild *r, struct map *m, struct str key, int32_t 
 }
 
 /* The number of a name in a list; a new name is added. */
-static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, struct str **list, int *count, size_t *capacity)
+static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, struct str **list,
+                           int *count, size_t *capacity)
 {
     int32_t n = intern(r, m, name, *count + 1);
     if (n == 0)
@@ -128,10 +135,12 @@ static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, st
 static int32_t intern_location(struct rebuild *r, int32_t old)
 {
     struct file_location l = r->old->locations[old - 1];
-    l.file = intern_name(r, &r->files, r->old->files[l.file - 1], &r->fresh.files, &r->fresh.file_count, &r->file_capacity);
-    l.function = intern_name(r, &r->functions, r->old->functions[l.function - 1], &r->fresh.functions, &r->fresh.function_count,
-                             &r->function_capacity);
-    int32_t n = intern(r, &r->locations, (struct str){(const char *)&l, sizeof l}, r->fresh.location_count + 1);
+    l.file = intern_name(r, &r->files, r->old->files[l.file - 1], &r->fresh.files,
+                         &r->fresh.file_count, &r->file_capacity);
+    l.function = intern_name(r, &r->functions, r->old->functions[l.function - 1],
+                             &r->fresh.functions, &r->fresh.function_count, &r->function_capacity);
+    int32_t n = intern(r, &r->locations, (struct str){(const char *)&l, sizeof l},
+                       r->fresh.location_count + 1);
     if (n == 0)
         VEC_PUSH(r->arena, r->fresh.locations, r->fresh.location_count, r->location_capacity) = l;
     return n ? n : r->fresh.location_count;
@@ -142,7 +151,8 @@ static bool location_is_good(const struct stack_frame_tables *t, int32_t number)
     if (number < 1 || number > t->location_count)
         return false;
     const struct file_location *l = &t->locations[number - 1];
-    return l->file >= 1 && l->file <= t->file_count && l->function >= 1 && l->function <= t->function_count;
+    return l->file >= 1 && l->file <= t->file_count && l->function >= 1 &&
+           l->function <= t->function_count;
 }
 
 /* Whether a frame and its chain of parents are sound; broken ones are marked. */
@@ -177,7 +187,8 @@ static int32_t intern_frame(struct rebuild *r, int32_t number)
     while (count-- > 0) {
         int32_t n = chain[count];
         struct stack_frame f = {intern_location(r, frames[n - 1].location), parent};
-        int32_t known = intern(r, &r->frames, (struct str){(const char *)&f, sizeof f}, r->fresh.frame_count + 1);
+        int32_t known = intern(r, &r->frames, (struct str){(const char *)&f, sizeof f},
+                               r->fresh.frame_count + 1);
         if (known == 0)
             VEC_PUSH(r->arena, r->fresh.frames, r->fresh.frame_count, r->frame_capacity) = f;
         parent = r->frame_of[n] = known ? known : r->fresh.frame_count;
@@ -191,7 +202,8 @@ static void renumber_inst(struct rebuild *r, struct inst *i)
     if (!meta || meta->stack_frame_id == 0)
         return;
     int32_t old = meta->stack_frame_id;
-    int32_t fresh = old > 0 && old <= r->old->frame_count && chain_is_good(r, old) ? intern_frame(r, old) : 0;
+    int32_t fresh =
+        old > 0 && old <= r->old->frame_count && chain_is_good(r, old) ? intern_frame(r, old) : 0;
     if (fresh == old)
         return;
     struct metadata *copy = ARENA_DUP(r->arena, meta, 1);

@@ -16,9 +16,15 @@ static bool parse_replica_count(struct parser *p) { return parse_int(p, &p->m->r
 
 static bool parse_num_partitions(struct parser *p) { return parse_int(p, &p->m->num_partitions); }
 
-static bool parse_alias_passthrough_params(struct parser *p) { return parse_bool(p, &p->m->alias_passthrough_params); }
+static bool parse_alias_passthrough_params(struct parser *p)
+{
+    return parse_bool(p, &p->m->alias_passthrough_params);
+}
 
-static bool parse_module_frontend(struct parser *p) { return parse_frontend_attributes(p, &p->m->frontend); }
+static bool parse_module_frontend(struct parser *p)
+{
+    return parse_frontend_attributes(p, &p->m->frontend);
+}
 
 static int ints_cmp(struct ints a, struct ints b)
 {
@@ -40,8 +46,8 @@ static bool parse_input_output_alias(struct parser *p)
 static bool parse_donor(struct parser *p, struct alias *out)
 {
     struct span span = p->tok.span;
-    if (!expect(p, TOK_LPAREN, "'(' before the donor") || !parse_int(p, &out->operand) || !expect(p, TOK_COMMA, NULL) ||
-        !parse_index(p, &out->index))
+    if (!expect(p, TOK_LPAREN, "'(' before the donor") || !parse_int(p, &out->operand) ||
+        !expect(p, TOK_COMMA, NULL) || !parse_index(p, &out->index))
         return false;
     if (out->operand < 0)
         return DIAG_ERROR(p->ds, span, NEGATIVE_PARAMETER, (long long)out->operand);
@@ -97,8 +103,8 @@ static bool parse_entry_layout(struct parser *p)
     }
     m->has_entry_layout = true;
     m->entry_param_count = (int)count;
-    return expect(p, TOK_RPAREN, "',' or ')'") && expect(p, TOK_ARROW, NULL) && parse_shape(p, &m->entry_result) &&
-           expect(p, TOK_RBRACE, NULL);
+    return expect(p, TOK_RPAREN, "',' or ')'") && expect(p, TOK_ARROW, NULL) &&
+           parse_shape(p, &m->entry_result) && expect(p, TOK_RBRACE, NULL);
 }
 
 /* allow_spmd_sharding_propagation = bool | "{" [bool {"," bool}] "}" ; */
@@ -118,9 +124,15 @@ static bool parse_propagation(struct parser *p, struct bool_list *out)
     return !list || expect(p, TOK_RBRACE, "',' or '}'");
 }
 
-static bool parse_to_parameters(struct parser *p) { return parse_propagation(p, &p->m->spmd_to_parameters); }
+static bool parse_to_parameters(struct parser *p)
+{
+    return parse_propagation(p, &p->m->spmd_to_parameters);
+}
 
-static bool parse_to_output(struct parser *p) { return parse_propagation(p, &p->m->spmd_to_output); }
+static bool parse_to_output(struct parser *p)
+{
+    return parse_propagation(p, &p->m->spmd_to_output);
+}
 
 /* Keeps the text as it is. */
 static bool parse_debug_attributes(struct parser *p)
@@ -165,7 +177,8 @@ static int place_cmp(const struct origin *a, const struct origin *b)
 /* Orders by place; entries for one place keep the order of the text. */
 static int recovery_cmp(const void *pa, const void *pb)
 {
-    const struct recovery_entry *a = *(const struct recovery_entry *const *)pa, *b = *(const struct recovery_entry *const *)pb;
+    const struct recovery_entry *a = *(const struct recovery_entry *const *)pa,
+                                *b = *(const struct recovery_entry *const *)pb;
     int by_place = place_cmp(&a->old_value, &b->old_value);
     return by_place ? by_place : (a > b) - (a < b);
 }
@@ -175,7 +188,8 @@ static void sort_recovery(struct parser *p)
 {
     struct module *m = p->m;
     const int count = m->recovery_count;
-    const struct recovery_entry **order = ARENA_ARRAY(p->arena, const struct recovery_entry *, count);
+    const struct recovery_entry **order =
+        ARENA_ARRAY(p->arena, const struct recovery_entry *, count);
     struct recovery_entry *kept = ARENA_ARRAY(p->arena, struct recovery_entry, count);
     int last = -1;
     for (int k = 0; k < count; k++)
@@ -200,11 +214,13 @@ static bool parse_recovery_table(struct parser *p)
         return false;
     while (p->tok.kind != TOK_RBRACE) {
         struct recovery_entry e = {0};
-        if (!parse_origin_leaf(p, &e.old_value) || !expect(p, TOK_COLON, NULL) || !parse_origin_leaf(p, &e.new_value))
+        if (!parse_origin_leaf(p, &e.old_value) || !expect(p, TOK_COLON, NULL) ||
+            !parse_origin_leaf(p, &e.new_value))
             return false;
         if (accept(p, TOK_COMMA) && !parse_recovery_module(p, &e.module))
             return false;
-        VEC_PUSH(p->arena, p->m->recovery, p->m->recovery_count, capacity) = e; /* the module's even if the next one fails */
+        VEC_PUSH(p->arena, p->m->recovery, p->m->recovery_count, capacity) =
+            e; /* the module's even if the next one fails */
     }
     sort_recovery(p);
     return expect(p, TOK_RBRACE, NULL);
@@ -238,8 +254,8 @@ static bool skip_unknown(struct parser *p, struct str name, struct span span)
     for (size_t k = 0; k < COUNT_OF(words); k++)
         words[k] = header_attributes[k].name;
     struct str near = diag_nearest(name, words, COUNT_OF(words)), ignored;
-    struct diag *d =
-        p->strict ? DIAG(p->ds, span, UNKNOWN_HEADER, STR_ARG(name)) : DIAG(p->ds, span, SKIPPED_HEADER, STR_ARG(name));
+    struct diag *d = p->strict ? DIAG(p->ds, span, UNKNOWN_HEADER, STR_ARG(name))
+                               : DIAG(p->ds, span, SKIPPED_HEADER, STR_ARG(name));
     diag_suggest(p->ds, d, near);
     if (p->strict)
         return false;
@@ -303,9 +319,11 @@ static bool finish_alias(struct parser *p)
     for (int k = 0; k < list->count; k++) {
         const struct alias *a = order[k] = &list->at[k];
         if (!shape_at(m->entry->root->shape, a->output.at, (size_t)a->output.count))
-            return DIAG_ERROR(p->ds, p->state->alias_span, ALIAS_NO_OUTPUT, STR_ARG(shape_text(p->arena, m->entry->root->shape)));
+            return DIAG_ERROR(p->ds, p->state->alias_span, ALIAS_NO_OUTPUT,
+                              STR_ARG(shape_text(p->arena, m->entry->root->shape)));
         if (a->operand < 0)
-            return DIAG_ERROR(p->ds, p->state->alias_span, NEGATIVE_PARAMETER, (long long)a->operand);
+            return DIAG_ERROR(p->ds, p->state->alias_span, NEGATIVE_PARAMETER,
+                              (long long)a->operand);
     }
     if (list->count)
         qsort(order, (size_t)list->count, sizeof *order, alias_cmp);
@@ -334,8 +352,8 @@ static const struct shape *reset_order(struct arena *a, const struct shape *s)
     return shape_with_layout(a, s, l);
 }
 
-/* Without the attribute, the layout is that of the entry computation, with one quirk (grammar/text.md 5.1): some other attributes
- * make XLA forget the order of the dimensions. */
+/* Without the attribute, the layout is that of the entry computation, with one quirk
+ * (grammar/text.md 5.1): some other attributes make XLA forget the order of the dimensions. */
 static void derive_entry_layout(struct parser *p)
 {
     struct module *m = p->m;
@@ -345,7 +363,8 @@ static void derive_entry_layout(struct parser *p)
     m->entry_param_count = entry->param_count;
     m->entry_params = ARENA_ARRAY(p->arena, const struct shape *, entry->param_count);
     for (int k = 0; k < entry->param_count; k++)
-        m->entry_params[k] = reset ? reset_order(p->arena, entry->params[k]->shape) : entry->params[k]->shape;
+        m->entry_params[k] =
+            reset ? reset_order(p->arena, entry->params[k]->shape) : entry->params[k]->shape;
     m->entry_result = reset ? reset_order(p->arena, entry->root->shape) : entry->root->shape;
 }
 

@@ -82,7 +82,8 @@ static const char *log_prefix_end(const char *s, const char *end)
     return number > p && number[-1] == ':' ? close + 2 : NULL;
 }
 
-/* Returns the first byte that belongs to neither white space nor a comment; an unterminated comment isn't skipped. */
+/* Returns the first byte that belongs to neither white space nor a comment; an unterminated comment
+ * isn't skipped. */
 static const char *skip_separators(const char *s, const char *begin, const char *end, bool strict)
 {
     for (;;) {
@@ -130,8 +131,8 @@ static inline const char *skip_blank(const char *s, const char *begin, const cha
 /* The keyword, or TOK_IDENT. */
 static enum token_kind keyword(struct str w)
 {
-#define IS(z, kind)                                                                                                              \
-    if (w.len == sizeof(z) - 1 && memcmp(w.ptr, z, sizeof(z) - 1) == 0)                                                          \
+#define IS(z, kind)                                                                                \
+    if (w.len == sizeof(z) - 1 && memcmp(w.ptr, z, sizeof(z) - 1) == 0)                            \
     return kind
     switch (*w.ptr) {
     case 'E': IS("ENTRY", TOK_ENTRY); break;
@@ -166,8 +167,8 @@ static enum token_kind keyword(struct str w)
     return TOK_IDENT;
 }
 
-/* The element type of this name. Their names are a few letters and a digit, or one of three words: most words are ruled out
- * cheaply. */
+/* The element type of this name. Their names are a few letters and a digit, or one of three words:
+ * most words are ruled out cheaply. */
 static enum dtype word_dtype(struct str w)
 {
     if (w.len < 2 || w.len > 13)
@@ -299,8 +300,8 @@ static const char *hex_float_end(const char *s, const char *end)
 
 static int hex_digit(char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; }
 
-/* The value of a hexadecimal float, whose form hex_float_end has checked. Of digits beyond 60 bits it matters only whether
- * they are zero. */
+/* The value of a hexadecimal float, whose form hex_float_end has checked. Of digits beyond 60 bits
+ * it matters only whether they are zero. */
 static double hex_float(const char *s, const char *end)
 {
     bool negative = *s == '-';
@@ -329,7 +330,8 @@ static double hex_float(const char *s, const char *end)
 
 /* ---- strings ---- */
 
-/* Reads one escape at `*at`, after the backslash, and stores up to 4 bytes; returns their count, or -1. */
+/* Reads one escape at `*at`, after the backslash, and stores up to 4 bytes; returns their count, or
+ * -1. */
 static int take_escape(const char **at, const char *end, char *out)
 {
     static const char letters[] = "abfnrtv\\?'\"", values[] = "\a\b\f\n\r\t\v\\?'\"";
@@ -371,7 +373,8 @@ static int take_escape(const char **at, const char *end, char *out)
     if (v < 0x800)
         return out[0] = (char)(0xc0 | v >> 6), out[1] = (char)(0x80 | (v & 63)), 2;
     if (v < 0x10000)
-        return out[0] = (char)(0xe0 | v >> 12), out[1] = (char)(0x80 | (v >> 6 & 63)), out[2] = (char)(0x80 | (v & 63)), 3;
+        return out[0] = (char)(0xe0 | v >> 12), out[1] = (char)(0x80 | (v >> 6 & 63)),
+               out[2] = (char)(0x80 | (v & 63)), 3;
     out[0] = (char)(0xf0 | v >> 18);
     out[1] = (char)(0x80 | (v >> 12 & 63));
     out[2] = (char)(0x80 | (v >> 6 & 63));
@@ -450,7 +453,8 @@ static void set_error(struct parser *p, enum lex_error why, const char *begin, c
 }
 
 /* A NaN: `nan` or `-nan` ends at `s`; a `(0x...)` right after it is the payload. */
-static void lex_nan(struct parser *p, const char *begin, const char *s, const char *end, double value)
+static void lex_nan(struct parser *p, const char *begin, const char *s, const char *end,
+                    double value)
 {
     int64_t payload = -1;
     if (at_char(s, end, '(')) {
@@ -459,7 +463,8 @@ static void lex_nan(struct parser *p, const char *begin, const char *s, const ch
         payload = 0;
         for (; form && q < end && is_class(*q, C_HEX) && payload < INT64_C(1) << 52; q++)
             payload = payload << 4 | hex_digit(*q);
-        if (!form || q == digits || !at_char(q, end, ')') || payload < 1 || payload >= INT64_C(1) << 52) {
+        if (!form || q == digits || !at_char(q, end, ')') || payload < 1 ||
+            payload >= INT64_C(1) << 52) {
             set_error(p, LEX_NAN, begin, s);
             return;
         }
@@ -510,8 +515,9 @@ static void lex_int(struct parser *p, const char *s, const char *e)
     p->tok.i = v;
 }
 
-/* A token whose first byte is one of [0-9?-] or, in default mode, a point. The byte after the digits tells which of
- * the patterns of grammar/text.md 1.4 can match; `masked` leaves out patterns 2 to 5. */
+/* A token whose first byte is one of [0-9?-] or, in default mode, a point. The byte after the
+ * digits tells which of the patterns of grammar/text.md 1.4 can match; `masked` leaves out patterns
+ * 2 to 5. */
 static void lex_number(struct parser *p, const char *s, const char *end, bool masked)
 {
     const char *e = int_end(s, end), *q;
@@ -533,7 +539,8 @@ static void lex_number(struct parser *p, const char *s, const char *end, bool ma
             p->tok.i = -1;
             return;
         }
-        if ((is_class(after, C_LABEL) || after == '_' || *s == '?') && (q = dim_labels_end(s, end))) {
+        if ((is_class(after, C_LABEL) || after == '_' || *s == '?') &&
+            (q = dim_labels_end(s, end))) {
             set_token(p, TOK_DIM_LABELS, s, q);
             return;
         }
@@ -589,9 +596,10 @@ static void lex_percent(struct parser *p, const char *s, const char *end)
 static void lex(struct parser *p, bool masked)
 {
     static const uint8_t punctuation[128] = {
-        ['='] = TOK_EQUAL,  [','] = TOK_COMMA,  [':'] = TOK_COLON,   ['*'] = TOK_STAR,    ['#'] = TOK_HASH,
-        ['+'] = TOK_PLUS,   ['~'] = TOK_TILDE,  ['['] = TOK_LSQUARE, [']'] = TOK_RSQUARE, ['{'] = TOK_LBRACE,
-        ['}'] = TOK_RBRACE, ['('] = TOK_LPAREN, [')'] = TOK_RPAREN,
+        ['='] = TOK_EQUAL,   [','] = TOK_COMMA,  [':'] = TOK_COLON,  ['*'] = TOK_STAR,
+        ['#'] = TOK_HASH,    ['+'] = TOK_PLUS,   ['~'] = TOK_TILDE,  ['['] = TOK_LSQUARE,
+        [']'] = TOK_RSQUARE, ['{'] = TOK_LBRACE, ['}'] = TOK_RBRACE, ['('] = TOK_LPAREN,
+        [')'] = TOK_RPAREN,
     };
     const char *begin = p->text.ptr, *end = begin + p->text.len;
     const char *s = skip_blank(begin + p->at, begin, end, p->strict);
@@ -629,7 +637,8 @@ static void lex(struct parser *p, bool masked)
 
 /* ---- what the parser calls ---- */
 
-void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena, bool strict)
+void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena,
+               bool strict)
 {
     *p = (struct parser){.ds = ds, .text = text, .arena = arena, .strict = strict};
     if (!p->text.ptr)
@@ -656,7 +665,10 @@ enum token_kind peek(const struct parser *p)
     return ahead.tok.kind;
 }
 
-struct lex_state lex_save(const struct parser *p) { return (struct lex_state){p->at, p->tok, p->prev_end}; }
+struct lex_state lex_save(const struct parser *p)
+{
+    return (struct lex_state){p->at, p->tok, p->prev_end};
+}
 
 void lex_restore(struct parser *p, struct lex_state s)
 {
@@ -741,10 +753,13 @@ static bool bad_token(struct parser *p)
     case LEX_STRING:
     case LEX_COMMENT:
         span.end = span.begin + 1;
-        DIAG(p->ds, span, UNTERMINATED, p->tok.i == LEX_STRING ? "string" : "comment")->at_end = true;
+        DIAG(p->ds, span, UNTERMINATED, p->tok.i == LEX_STRING ? "string" : "comment")->at_end =
+            true;
         return false;
     case LEX_ESCAPE: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "string: invalid escape sequence");
-    case LEX_NAN: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "NaN: payload must be nan(0x1) to nan(0xfffffffffffff)");
+    case LEX_NAN:
+        return DIAG_ERROR(p->ds, span, BAD_TOKEN,
+                          "NaN: payload must be nan(0x1) to nan(0xfffffffffffff)");
     case LEX_NUMBER: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "integer: does not fit in 64 bits");
     case LEX_STRAY: break;
     }
@@ -816,7 +831,8 @@ bool enter(struct parser *p)
     if (++p->depth <= NESTING_LIMIT)
         return true;
     DIAG(p->ds, p->tok.span, TOO_DEEP);
-    p->too_deep = true; /* what is nested inside can't be told from what follows: reading ends here */
+    p->too_deep =
+        true; /* what is nested inside can't be told from what follows: reading ends here */
     lex_jump(p, p->text.len);
     return false;
 }

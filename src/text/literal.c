@@ -2,14 +2,16 @@
  * literal.c: reading literals. Which values does `{ {1, 2}, {3, nan} }` hold?
  *
  * XLA reads an array literal with one loop over tokens, a depth and a counter for each dimension
- * (grammar/text.md 2.6); parse_array_literal is that loop. For millions of plain numbers tokens are too slow:
- * scan_values reads bytes as long as nothing is unusual, and leaves every error to the loop.
+ * (grammar/text.md 2.6); parse_array_literal is that loop. For millions of plain numbers tokens are
+ * too slow: scan_values reads bytes as long as nothing is unusual, and leaves every error to the
+ * loop.
  */
 #include "text/text_priv.h"
 
 #include <math.h>
 
-/* An array literal being read. Storage is taken at the first value, since `{...}` may be of any size. */
+/* An array literal being read. Storage is taken at the first value, since `{...}` may be of any
+ * size. */
 struct literal_reader {
     struct parser *p;
     const struct shape *shape;
@@ -61,7 +63,8 @@ static bool encode_int(enum dtype t, int64_t v, uint64_t *code)
     return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
 }
 
-/* A NaN of this sign with a payload (-1: the type's own); false when the type has no such payload. */
+/* A NaN of this sign with a payload (-1: the type's own); false when the type has no such payload.
+ */
 static bool encode_nan(enum dtype t, bool negative, int64_t payload, uint64_t *code)
 {
     const struct float_format *f = float_format(t);
@@ -76,11 +79,13 @@ static bool encode_nan(enum dtype t, bool negative, int64_t payload, uint64_t *c
     if (f->specials != FS_IEEE || payload >> f->mantissa_bits)
         return false;
     uint64_t exponent = (UINT64_C(1) << f->exponent_bits) - 1;
-    *code = (uint64_t)negative << (f->exponent_bits + f->mantissa_bits) | exponent << f->mantissa_bits | (uint64_t)payload;
+    *code = (uint64_t)negative << (f->exponent_bits + f->mantissa_bits) |
+            exponent << f->mantissa_bits | (uint64_t)payload;
     return true;
 }
 
-/* False when the value is out of the type's range, which is checked after rounding if the rounded value is finite. */
+/* False when the value is out of the type's range, which is checked after rounding if the rounded
+ * value is finite. */
 static bool encode_float(enum dtype t, double v, uint64_t *code)
 {
     *code = float_encode(t, v);
@@ -93,7 +98,8 @@ static bool encode_float(enum dtype t, double v, uint64_t *code)
     return fabs(compared) <= float_max(t);
 }
 
-static bool store_double(struct literal_reader *r, enum dtype t, void *at, double v, int64_t payload)
+static bool store_double(struct literal_reader *r, enum dtype t, void *at, double v,
+                         int64_t payload)
 {
     uint64_t code;
     bool ok = isnan(v) ? encode_nan(t, signbit(v), payload, &code) : encode_float(t, v, &code);
@@ -106,7 +112,8 @@ static bool store_double(struct literal_reader *r, enum dtype t, void *at, doubl
 static void *next_element(struct literal_reader *r)
 {
     if (r->at >= r->total) {
-        DIAG(r->p->ds, r->p->tok.span, TOO_MANY_VALUES, STR_ARG(shape_text(r->p->arena, r->shape)), (long long)r->total);
+        DIAG(r->p->ds, r->p->tok.span, TOO_MANY_VALUES, STR_ARG(shape_text(r->p->arena, r->shape)),
+             (long long)r->total);
         return NULL;
     }
     if (!r->literal) {
@@ -118,7 +125,8 @@ static void *next_element(struct literal_reader *r)
         if (r->p->m)
             module_own_literal(r->p->m, r->literal);
         else
-            VEC_PUSH(r->p->arena, r->p->loose, r->p->loose_count, r->p->loose_capacity) = r->literal;
+            VEC_PUSH(r->p->arena, r->p->loose, r->p->loose_count, r->p->loose_capacity) =
+                r->literal;
         r->data = r->literal->data;
     }
     return r->data + (size_t)r->at++ * dtype_bytes(r->dtype);
@@ -151,14 +159,16 @@ static bool parse_real(struct parser *p, double *out, int64_t *payload)
 
 static bool count_error(struct literal_reader *r, int d, const char *how)
 {
-    return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_COUNT, d, STR_ARG(shape_text(r->p->arena, r->shape)),
-                      (long long)r->shape->dims[d], how);
+    return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_COUNT, d,
+                      STR_ARG(shape_text(r->p->arena, r->shape)), (long long)r->shape->dims[d],
+                      how);
 }
 
 static bool open_brace(struct literal_reader *r)
 {
     if (r->depth == r->rank)
-        return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_DEPTH, STR_ARG(shape_text(r->p->arena, r->shape)), r->rank);
+        return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_DEPTH,
+                          STR_ARG(shape_text(r->p->arena, r->shape)), r->rank);
     r->depth++;
     int d = r->depth - 2;
     if (d >= 0 && ++r->seen[d] > r->shape->dims[d])
@@ -187,7 +197,8 @@ static bool count_element(struct literal_reader *r)
     return r->depth == r->rank && ++r->seen[r->rank - 1] <= r->shape->dims[r->rank - 1];
 }
 
-/* Only a constant of a module is good without its values: it can be printed, and a run may put something in their place. */
+/* Only a constant of a module is good without its values: it can be printed, and a run may put
+ * something in their place. */
 static bool parse_elided(struct literal_reader *r)
 {
     if (r->p->bare_literals)
@@ -301,8 +312,8 @@ static const char *scan_exponent(const char *s, const char *end, struct number_s
     return s == digits ? NULL : s;
 }
 
-/* Scans a plain number that is followed by a delimiter, so that the lexer would see the same token. Returns its end, or NULL
- * for anything else. */
+/* Scans a plain number that is followed by a delimiter, so that the lexer would see the same token.
+ * Returns its end, or NULL for anything else. */
 static const char *scan_number(const char *s, const char *end, struct number_scan *n)
 {
     *n = (struct number_scan){.negative = *s == '-'};
@@ -331,12 +342,13 @@ static const char *scan_number(const char *s, const char *end, struct number_sca
     return delimited ? s : NULL;
 }
 
-/* The value of a scanned number: one operation where both its operands are exact, so that it rounds only once; otherwise the
- * general conversion. */
+/* The value of a scanned number: one operation where both its operands are exact, so that it rounds
+ * only once; otherwise the general conversion. */
 static double scan_value(const struct number_scan *n, const char *s, const char *e)
 {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (n->mantissa <= UINT64_C(1) << 53 && n->exponent >= -22 && n->exponent <= 22) {
         double v = (double)n->mantissa;
         v = n->exponent < 0 ? v / powers[-n->exponent] : v * powers[n->exponent];
@@ -348,7 +360,8 @@ static double scan_value(const struct number_scan *n, const char *s, const char 
 }
 
 /* Stores a scanned number; false leaves it to the loop over tokens. */
-static bool scan_store(struct literal_reader *r, const struct number_scan *n, const char *s, const char *e)
+static bool scan_store(struct literal_reader *r, const struct number_scan *n, const char *s,
+                       const char *e)
 {
     uint64_t code;
     char *at = r->data + (size_t)r->at * dtype_bytes(r->dtype);
@@ -386,8 +399,9 @@ static const char *scan_values(struct literal_reader *r, const char *s, const ch
             return s;
         if ((unsigned char)(*s - '0') < 10 || *s == '-') {
             struct number_scan n;
-            const char *e =
-                r->depth == r->rank && r->seen[minor] < dims[minor] && r->at < r->total ? scan_number(s, end, &n) : NULL;
+            const char *e = r->depth == r->rank && r->seen[minor] < dims[minor] && r->at < r->total
+                                ? scan_number(s, end, &n)
+                                : NULL;
             if (!e || !scan_store(r, &n, s, e))
                 return s;
             r->seen[minor]++;
@@ -452,8 +466,9 @@ static void skip_element(struct parser *p)
     next(p);
 }
 
-/* Counts what the braces from the current one on hold: counts[d] is the number of values or rows in the first braces of
- * depth d, -1 where there are none. False when this is no such literal; the current token is then the one that doesn't fit. */
+/* Counts what the braces from the current one on hold: counts[d] is the number of values or rows in
+ * the first braces of depth d, -1 where there are none. False when this is no such literal; the
+ * current token is then the one that doesn't fit. */
 static bool count_braces(struct parser *p, int rank, int64_t *counts)
 {
     int64_t *seen = ARENA_ARRAY(p->arena, int64_t, rank);
@@ -461,7 +476,8 @@ static bool count_braces(struct parser *p, int rank, int64_t *counts)
     for (int d = 0; d < rank; d++)
         counts[d] = -1;
     do {
-        if (p->tok.kind == TOK_EOF || p->tok.kind == TOK_DOTS || (depth == 0 && p->tok.kind != TOK_LBRACE))
+        if (p->tok.kind == TOK_EOF || p->tok.kind == TOK_DOTS ||
+            (depth == 0 && p->tok.kind != TOK_LBRACE))
             return false;
         if (p->tok.kind == TOK_RBRACE) {
             depth--;
@@ -488,19 +504,22 @@ static bool count_braces(struct parser *p, int rank, int64_t *counts)
     return true;
 }
 
-/* The shape of a lone value: where sizes are dynamic, those that its braces show, up to the bounds. */
+/* The shape of a lone value: where sizes are dynamic, those that its braces show, up to the bounds.
+ */
 static const struct shape *measured_shape(struct parser *p, const struct shape *s)
 {
     struct token tok = p->tok;
     size_t at = p->at;
     uint32_t prev_end = p->prev_end;
-    int64_t *counts = ARENA_ARRAY(p->arena, int64_t, s->rank), *dims = ARENA_DUP(p->arena, s->dims, s->rank);
+    int64_t *counts = ARENA_ARRAY(p->arena, int64_t, s->rank),
+            *dims = ARENA_DUP(p->arena, s->dims, s->rank);
     bool counted = count_braces(p, s->rank, counts);
     p->tok = tok;
     p->at = at;
     p->prev_end = prev_end;
     for (int d = 0; d < s->rank && counted; d++)
-        if (shape_dim_dynamic(s, d) && counts[d] >= 0 && (counts[d] < dims[d] || dims[d] == DIM_UNBOUNDED))
+        if (shape_dim_dynamic(s, d) && counts[d] >= 0 &&
+            (counts[d] < dims[d] || dims[d] == DIM_UNBOUNDED))
             dims[d] = counts[d];
     return shape_array(p->arena, s->dtype, s->rank, dims, s->dynamic, s->layout);
 }
@@ -526,7 +545,8 @@ static bool finish_array(struct literal_reader *r, struct literal **out)
 }
 
 /* array_literal = element | "{" {element | complex | "," | "..." | array_literal} "}" ;
- * element = "true" | "false" | INT | DECIMAL | "inf" | "-inf" ; counts are held against the shape */
+ * element = "true" | "false" | INT | DECIMAL | "inf" | "-inf" ; counts are held against the shape
+ */
 static bool parse_array_literal(struct parser *p, const struct shape *shape, struct literal **out)
 {
     if (p->bare_literals && shape->dynamic)
@@ -544,7 +564,9 @@ static bool parse_array_literal(struct parser *p, const struct shape *shape, str
         switch (p->tok.kind) {
         case TOK_LBRACE: ok = open_brace(&r); break;
         case TOK_RBRACE: ok = close_brace(&r); break;
-        case TOK_LPAREN: ok = dtype_is_complex(r.dtype) ? parse_complex(&r) : expected(p, "a value"); break;
+        case TOK_LPAREN:
+            ok = dtype_is_complex(r.dtype) ? parse_complex(&r) : expected(p, "a value");
+            break;
         case TOK_DOTS: ok = parse_elided(&r); break;
         case TOK_COMMA:
             next(p);
@@ -590,8 +612,9 @@ static bool check_constant_layout(struct parser *p, const struct shape *s)
     for (int i = 0; i < s->rank && s->rank <= 64; i++) {
         int64_t d = s->layout->minor_to_major[i];
         if (d < 0 || d >= s->rank || seen[d])
-            return DIAG_ERROR(p->ds, p->tok.span, BAD_LAYOUT,
-                              "minor-to-major order of a constant must be a permutation of its dimensions");
+            return DIAG_ERROR(
+                p->ds, p->tok.span, BAD_LAYOUT,
+                "minor-to-major order of a constant must be a permutation of its dimensions");
         seen[d] = true;
     }
     return true;
@@ -647,7 +670,8 @@ struct literal *text_parse_literal(struct diags *ds, struct source *source, stru
     struct literal *l = NULL;
     lex_start(&p, ds, source->text, a, false);
     p.bare_literals = true;
-    bool ok = parse_literal_with_shape(&p, &l) && (p.tok.kind == TOK_EOF || expected(&p, "the end of the literal"));
+    bool ok = parse_literal_with_shape(&p, &l) &&
+              (p.tok.kind == TOK_EOF || expected(&p, "the end of the literal"));
     for (size_t k = 0; !ok && k < p.loose_count; k++)
         literal_free_data(p.loose[k]);
     return ok ? l : NULL;

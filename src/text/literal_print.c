@@ -41,7 +41,8 @@ static void print_digits(struct buf *out, enum dtype t, double v)
     size_t n = num_format_g(text, sizeof text, v, digits);
     double back;
     bool wide = t == DT_F32 || t == DT_F64;
-    if (wide && num_parse_double((struct str){text, n}, &back) && (t == DT_F32 ? (float)back != (float)v : back != v))
+    if (wide && num_parse_double((struct str){text, n}, &back) &&
+        (t == DT_F32 ? (float)back != (float)v : back != v))
         n = num_format_g(text, sizeof text, v, t == DT_F32 ? 9 : 17);
     buf_bytes(out, text, n);
 }
@@ -87,7 +88,10 @@ static void print_element(struct buf *out, enum dtype t, const void *p, bool exa
     }
 }
 
-void text_print_element(struct buf *out, enum dtype t, const void *p) { print_element(out, t, p, false); }
+void text_print_element(struct buf *out, enum dtype t, const void *p)
+{
+    print_element(out, t, p, false);
+}
 
 /* ---- arrays ---- */
 
@@ -190,8 +194,17 @@ static void print_literal(struct buf *out, const struct literal *l, bool with_sh
         buf_puts(out, "token");
 }
 
-void text_print_literal(struct buf *out, const struct literal *l) { print_literal(out, l, false, false); }
+void text_print_literal(struct buf *out, const struct literal *l)
+{
+    print_literal(out, l, false, false);
+}
 
-void text_print_literal_with_shape(struct buf *out, const struct literal *l) { print_literal(out, l, true, false); }
+void text_print_literal_with_shape(struct buf *out, const struct literal *l)
+{
+    print_literal(out, l, true, false);
+}
 
-void text_print_literal_exact(struct buf *out, const struct literal *l) { print_literal(out, l, false, true); }
+void text_print_literal_exact(struct buf *out, const struct literal *l)
+{
+    print_literal(out, l, false, true);
+}

@@ -10,9 +10,15 @@ static bool bad_mesh(struct parser *p, struct span span, const char *problem)
     return DIAG_ERROR(p->ds, span, BAD_MESH, problem);
 }
 
-static bool at_word(const struct parser *p, const char *word) { return p->tok.kind == TOK_IDENT && str_is(p->tok.s, word); }
+static bool at_word(const struct parser *p, const char *word)
+{
+    return p->tok.kind == TOK_IDENT && str_is(p->tok.s, word);
+}
 
-bool starts_mesh(const struct parser *p) { return at_word(p, "mesh") || at_word(p, "maximal_mesh"); }
+bool starts_mesh(const struct parser *p)
+{
+    return at_word(p, "mesh") || at_word(p, "maximal_mesh");
+}
 
 /* ---- the mesh, read ---- */
 
@@ -35,7 +41,8 @@ static bool parse_mesh_shape(struct parser *p, struct mesh *m)
     while (list_more(p, &l)) {
         struct mesh_axis axis;
         struct span span = p->tok.span;
-        if (!parse_string(p, &axis.name) || !expect(p, TOK_EQUAL, NULL) || !parse_int(p, &axis.size))
+        if (!parse_string(p, &axis.name) || !expect(p, TOK_EQUAL, NULL) ||
+            !parse_int(p, &axis.size))
             return false;
         if (axis_exists(at, count, axis.name))
             return bad_mesh(p, span, "duplicate axis name");
@@ -127,10 +134,12 @@ static int find_axis(const struct mesh *m, struct str name)
     return -1;
 }
 
-static bool check_sub_axis(struct parser *p, const struct mesh *m, struct axis_ref a, struct span span)
+static bool check_sub_axis(struct parser *p, const struct mesh *m, struct axis_ref a,
+                           struct span span)
 {
     int64_t end, size = m->axes[a.axis].size;
-    if (a.pre_size < 1 || a.size < 2 || a.size >= size || !mul_i64(a.pre_size, a.size, &end) || size % end)
+    if (a.pre_size < 1 || a.size < 2 || a.size >= size || !mul_i64(a.pre_size, a.size, &end) ||
+        size % end)
         return bad_mesh(p, span, "size of a sub-axis does not divide its axis");
     return true;
 }
@@ -147,8 +156,8 @@ static bool parse_axis(struct parser *p, const struct mesh *m, struct axis_ref *
         return DIAG_ERROR(p->ds, span, UNKNOWN_AXIS, STR_ARG(name));
     if (!accept(p, TOK_COLON))
         return true;
-    if (!expect(p, TOK_LPAREN, NULL) || !parse_int(p, &out->pre_size) || !expect(p, TOK_RPAREN, NULL) ||
-        !parse_int(p, &out->size))
+    if (!expect(p, TOK_LPAREN, NULL) || !parse_int(p, &out->pre_size) ||
+        !expect(p, TOK_RPAREN, NULL) || !parse_int(p, &out->size))
         return false;
     return check_sub_axis(p, m, *out, span_since(p, span.begin));
 }
@@ -166,7 +175,8 @@ static bool push_axis(struct parser *p, const struct mesh *m, struct axis_vec *v
     if (!parse_axis(p, m, &a))
         return false;
     const struct axis_ref *last = v->count ? &v->at[v->count - 1] : NULL;
-    if (last && last->axis == a.axis && last->size && a.size && last->pre_size * last->size == a.pre_size)
+    if (last && last->axis == a.axis && last->size && a.size &&
+        last->pre_size * last->size == a.pre_size)
         return bad_mesh(p, span_since(p, begin), "adjacent sub-axes can be merged");
     VEC_PUSH(p->arena, v->at, v->count, v->capacity) = a;
     return true;
@@ -203,7 +213,8 @@ static bool axes_clash(const struct axis_ref *x, const struct axis_ref *y)
     return !x->size || !y->size || y->pre_size % (x->pre_size * x->size);
 }
 
-/* No part of an axis may be used twice. Once sorted, each use need only be compared to the next one. */
+/* No part of an axis may be used twice. Once sorted, each use need only be compared to the next
+ * one. */
 static bool check_disjoint(struct parser *p, struct axis_ref *all, size_t count, struct span span)
 {
     if (count > 1)
@@ -221,7 +232,8 @@ bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes
     *out = (struct mesh_axes){0};
     if (!parse_axes_onto(p, mesh, out))
         return false;
-    return check_disjoint(p, ARENA_DUP(p->arena, out->at, out->count), (size_t)out->count, span_since(p, begin));
+    return check_disjoint(p, ARENA_DUP(p->arena, out->at, out->count), (size_t)out->count,
+                          span_since(p, begin));
 }
 
 /* ---- named shardings, read ---- */
@@ -274,7 +286,8 @@ static struct mesh_axes all_axes(struct parser *p, const struct mesh *m)
     return (struct mesh_axes){m->axis_count, at};
 }
 
-/* A form newer than jaxlib 0.10.2: `unreduced=sum` or `unreduced=max{'a'}`; *whole is set when no axes are listed. */
+/* A form newer than jaxlib 0.10.2: `unreduced=sum` or `unreduced=max{'a'}`; *whole is set when no
+ * axes are listed. */
 static bool parse_reduction(struct parser *p, struct sharding *s, bool *whole)
 {
     *whole = false;
@@ -290,7 +303,8 @@ static bool parse_reduction(struct parser *p, struct sharding *s, bool *whole)
     return parse_axes_onto(p, s->mesh, &s->unreduced);
 }
 
-/* named_item = ("replicated=" | "manual=" | "unreduced=") mesh_axes | "metadata=" metadata_list ; */
+/* named_item = ("replicated=" | "manual=" | "unreduced=") mesh_axes | "metadata=" metadata_list ;
+ */
 static bool parse_named_item(struct parser *p, struct sharding *s)
 {
     static const char *const words[] = {"replicated", "manual", "unreduced", "metadata"};
@@ -459,7 +473,8 @@ static void print_axis(struct buf *out, const struct mesh *m, struct axis_ref a)
         buf_printf(out, ":(%" PRId64 ")%" PRId64, a.pre_size, a.size);
 }
 
-static void print_axis_row(struct buf *out, const struct mesh *m, struct mesh_axes axes, const char *separator)
+static void print_axis_row(struct buf *out, const struct mesh *m, struct mesh_axes axes,
+                           const char *separator)
 {
     for (int i = 0; i < axes.count; i++) {
         buf_puts(out, i ? separator : "");
@@ -467,7 +482,8 @@ static void print_axis_row(struct buf *out, const struct mesh *m, struct mesh_ax
     }
 }
 
-void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes, const char *separator)
+void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes,
+                     const char *separator)
 {
     buf_putc(out, '{');
     print_axis_row(out, m, axes, separator);
@@ -489,7 +505,8 @@ static void print_dim_shardings(struct buf *out, const struct sharding *s)
     buf_putc(out, ']');
 }
 
-/* Whether `axes` are undivided, in order, and every axis of the mesh that has more than one device. */
+/* Whether `axes` are undivided, in order, and every axis of the mesh that has more than one device.
+ */
 static bool names_whole_mesh(const struct mesh *m, struct mesh_axes axes)
 {
     int k = 0;
@@ -514,7 +531,8 @@ static const char *whole_word(const struct sharding *s)
     return !s->unreduced.count && names_whole_mesh(s->mesh, s->manual) ? "manual" : NULL;
 }
 
-static void print_named_axes(struct buf *out, const struct sharding *s, const char *key, struct mesh_axes axes)
+static void print_named_axes(struct buf *out, const struct sharding *s, const char *key,
+                             struct mesh_axes axes)
 {
     if (!axes.count)
         return;
@@ -526,7 +544,8 @@ static void print_named_axes(struct buf *out, const struct sharding *s, const ch
     print_mesh_axes(out, s->mesh, axes, ", ");
 }
 
-void print_named_sharding(struct buf *out, const struct sharding *s, const struct print_options *options)
+void print_named_sharding(struct buf *out, const struct sharding *s,
+                          const struct print_options *options)
 {
     print_mesh(out, s->mesh);
     const char *word = s->mesh->maximal ? NULL : whole_word(s);

@@ -1,6 +1,6 @@
 /*
- * metadata.c: reads and writes attributes that only carry text and numbers along: strings, dictionaries, metadata, frontend
- * attributes, statistics, result accuracy, sparsity, aliasing.
+ * metadata.c: reads and writes attributes that only carry text and numbers along: strings,
+ * dictionaries, metadata, frontend attributes, statistics, result accuracy, sparsity, aliasing.
  */
 #include "text/attr_priv.h"
 
@@ -83,7 +83,8 @@ void print_string_value(struct buf *out, const struct attr_site *site, union att
         print_quoted(out, v.s);
 }
 
-bool parse_string_or_dict_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+bool parse_string_or_dict_value(struct parser *p, const struct attr_site *site,
+                                union attr_value *out)
 {
     (void)site;
     return parse_string_or_dict(p, &out->s);
@@ -164,13 +165,15 @@ void print_frontend_attributes(struct buf *out, const struct frontend_attributes
     buf_putc(out, '}');
 }
 
-bool parse_frontend_attributes_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+bool parse_frontend_attributes_value(struct parser *p, const struct attr_site *site,
+                                     union attr_value *out)
 {
     (void)site;
     return parse_frontend_attributes(p, &out->frontend);
 }
 
-void print_frontend_attributes_value(struct buf *out, const struct attr_site *site, union attr_value v)
+void print_frontend_attributes_value(struct buf *out, const struct attr_site *site,
+                                     union attr_value v)
 {
     (void)site;
     print_frontend_attributes(out, &v.frontend);
@@ -184,29 +187,37 @@ struct metadata_whole {
     struct metadata_rest rest;
 };
 
-#define FIELD(name, kind)                                                                                                        \
-    {                                                                                                                            \
-#name, FIELD_##kind, false, offsetof(struct metadata_whole, m.name)                                                      \
+#define FIELD(name, kind)                                                                          \
+    {                                                                                              \
+#name, FIELD_##kind, false, offsetof(struct metadata_whole, m.name)                        \
     }
-#define REST(name, kind)                                                                                                         \
-    {                                                                                                                            \
-#name, FIELD_##kind, false, offsetof(struct metadata_whole, rest.name)                                                   \
+#define REST(name, kind)                                                                           \
+    {                                                                                              \
+#name, FIELD_##kind, false, offsetof(struct metadata_whole, rest.name)                     \
     }
 /* In the order in which they are printed. */
 static const struct field metadata_fields[] = {
-    FIELD(op_type, STRING),          FIELD(op_name, STRING),
-    FIELD(source_file, STRING),      FIELD(source_line, INT32),
-    FIELD(source_end_line, INT32),   FIELD(source_column, INT32),
-    FIELD(source_end_column, INT32), REST(profile_type, INTS),
-    REST(deduplicated_name, STRING), REST(scheduling_name, STRING),
-    FIELD(stack_frame_id, INT32),    {"metadata_payload", FIELD_STRING, false, offsetof(struct metadata_whole, rest.payload)},
+    FIELD(op_type, STRING),
+    FIELD(op_name, STRING),
+    FIELD(source_file, STRING),
+    FIELD(source_line, INT32),
+    FIELD(source_end_line, INT32),
+    FIELD(source_column, INT32),
+    FIELD(source_end_column, INT32),
+    REST(profile_type, INTS),
+    REST(deduplicated_name, STRING),
+    REST(scheduling_name, STRING),
+    FIELD(stack_frame_id, INT32),
+    {"metadata_payload", FIELD_STRING, false, offsetof(struct metadata_whole, rest.payload)},
 };
 #undef FIELD
 #undef REST
-static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields), true, false};
+static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields),
+                                            true, false};
 enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
 
-/* Scans the value of a field, which ends before a blank or the brace. Returns its end; NULL: it isn't that simple. */
+/* Scans the value of a field, which ends before a blank or the brace. Returns its end; NULL: it
+ * isn't that simple. */
 static const char *scan_value(const struct field *f, const char *s, const char *end, void *out)
 {
     enum { MOST_DIGITS = 9 }; /* a number of so many digits fits for certain */
@@ -225,8 +236,9 @@ static const char *scan_value(const struct field *f, const char *s, const char *
     return f->kind == FIELD_INT32 && s > begin ? s : NULL;
 }
 
-/* Most of the text of a dump is metadata, and nearly all of that is strings and numbers in the order in which they are
- * printed. That is read here without making tokens; of anything else nothing is consumed. */
+/* Most of the text of a dump is metadata, and nearly all of that is strings and numbers in the
+ * order in which they are printed. That is read here without making tokens; of anything else
+ * nothing is consumed. */
 static bool scan_metadata(struct parser *p, struct metadata_whole *whole)
 {
     const char *s = p->text.ptr + p->at, *end = p->text.ptr + p->text.len;
@@ -260,9 +272,11 @@ bool parse_metadata(struct parser *p, struct metadata *out)
     rest->has_payload = seen >> PAYLOAD_FIELD & 1;
     for (int64_t i = 0; i < rest->profile_type.count; i++)
         if (rest->profile_type.at[i] < 0 || rest->profile_type.at[i] > 3)
-            return DIAG_ERROR(p->ds, span_since(p, begin), VALUE_RANGE, 12, "profile_type", "0 to 3");
+            return DIAG_ERROR(p->ds, span_since(p, begin), VALUE_RANGE, 12, "profile_type",
+                              "0 to 3");
     *out = whole.m;
-    if (rest->has_payload || rest->profile_type.count || rest->deduplicated_name.len || rest->scheduling_name.len)
+    if (rest->has_payload || rest->profile_type.count || rest->deduplicated_name.len ||
+        rest->scheduling_name.len)
         out->rest = ARENA_DUP(p->arena, rest, 1);
     p->has_frame_ids |= out->stack_frame_id != 0;
     return true;
@@ -272,7 +286,8 @@ bool parse_metadata(struct parser *p, struct metadata *out)
 static bool field_is_set(const struct metadata_whole *m, size_t field, const void *at)
 {
     switch (metadata_fields[field].kind) {
-    case FIELD_STRING: return ((const struct str *)at)->len > 0 || (field == PAYLOAD_FIELD && m->rest.has_payload);
+    case FIELD_STRING:
+        return ((const struct str *)at)->len > 0 || (field == PAYLOAD_FIELD && m->rest.has_payload);
     case FIELD_INT32: return *(const int32_t *)at != 0;
     default: return ((const struct ints *)at)->count > 0;
     }
@@ -346,7 +361,8 @@ bool parse_statistics_value(struct parser *p, const struct attr_site *site, unio
         }
         if (p->tok.kind != TOK_INT && p->tok.kind != TOK_DECIMAL)
             return expected(p, "a number");
-        one.value = p->tok.kind == TOK_INT ? (double)p->tok.i : p->tok.d; /* a number that is too large is infinite */
+        one.value = p->tok.kind == TOK_INT ? (double)p->tok.i
+                                           : p->tok.d; /* a number that is too large is infinite */
         next(p);
         VEC_PUSH(p->arena, at, count, capacity) = one;
     }
@@ -379,7 +395,8 @@ static bool bad_accuracy_key(struct parser *p, const char *const *words, size_t 
     return unknown_key(p, p->tok.span, p->tok.s, "result_accuracy", words, count);
 }
 
-/* tolerance = "{" [("atol=" | "rtol=" | "ulps=") number {"," ("atol=" | "rtol=" | "ulps=") number}] "}" ; */
+/* tolerance = "{" [("atol=" | "rtol=" | "ulps=") number {"," ("atol=" | "rtol=" | "ulps=") number}]
+ * "}" ; */
 static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
 {
     static const char *const words[] = {"atol", "rtol", "ulps"};
@@ -401,7 +418,8 @@ static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
         if (!(whole ? values[k] > -1 && values[k] < 0x1p63 : values[k] >= 0))
             return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), words[k]);
     }
-    *out = (struct result_accuracy){.tolerance = true, .atol = values[0], .rtol = values[1], .ulps = (int64_t)values[2]};
+    *out = (struct result_accuracy){
+        .tolerance = true, .atol = values[0], .rtol = values[1], .ulps = (int64_t)values[2]};
     return l.ok;
 }
 
@@ -417,7 +435,8 @@ static bool parse_accuracy_mode(struct parser *p, struct result_accuracy *out)
 }
 
 /* result_accuracy = "{" ("mode=" IDENT | "tolerance=" tolerance) "}" ; */
-bool parse_result_accuracy_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+bool parse_result_accuracy_value(struct parser *p, const struct attr_site *site,
+                                 union attr_value *out)
 {
     (void)site;
     static const char *const words[] = {"mode", "tolerance"};
@@ -430,7 +449,8 @@ bool parse_result_accuracy_value(struct parser *p, const struct attr_site *site,
     if (key.kind != TOK_ATTR_NAME || (!mode && !str_is(key.s, words[1])))
         return bad_accuracy_key(p, words, 2);
     next(p);
-    return (mode ? parse_accuracy_mode(p, r) : parse_tolerance(p, r)) && expect(p, TOK_RBRACE, NULL);
+    return (mode ? parse_accuracy_mode(p, r) : parse_tolerance(p, r)) &&
+           expect(p, TOK_RBRACE, NULL);
 }
 
 void print_result_accuracy_value(struct buf *out, const struct attr_site *site, union attr_value v)
@@ -461,7 +481,8 @@ static const struct field sparsity_fields[] = {
     {"dimension", FIELD_INT, false, offsetof(struct sparsity_text, dimension)},
     {"stride", FIELD_INT, false, offsetof(struct sparsity_text, stride)},
 };
-static const struct block sparsity_block = {"sparsity_config", sparsity_fields, COUNT_OF(sparsity_fields), false, true};
+static const struct block sparsity_block = {"sparsity_config", sparsity_fields,
+                                            COUNT_OF(sparsity_fields), false, true};
 
 /* sparsity_side = "{" {"sparsity=" DXD | "dimension=" INT | "stride=" INT} "}" ; */
 static bool parse_sparsity_side(struct parser *p, struct sparsity_side *out)
@@ -471,14 +492,16 @@ static bool parse_sparsity_side(struct parser *p, struct sparsity_side *out)
     if (!parse_block(p, &sparsity_block, &t, &seen))
         return false;
     if (seen & 1 && t.sparsity.ints.count != 2)
-        return wrong_count(p, t.sparsity.span, "sparsity", t.sparsity.ints.count, (int64_t)2, "as in 2x4");
+        return wrong_count(p, t.sparsity.span, "sparsity", t.sparsity.ints.count, (int64_t)2,
+                           "as in 2x4");
     const int64_t before[] = {out->n, out->m}, *now = seen & 1 ? t.sparsity.ints.at : before;
     *out = (struct sparsity_side){true, now[0], now[1], t.dimension, t.stride};
     return true;
 }
 
 /* sparsity_config = "{" {("lhs=" | "rhs=") sparsity_side} "}" ; */
-bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
+                                 union attr_value *out)
 {
     (void)site;
     static const char *const words[] = {"lhs", "rhs"};
@@ -493,7 +516,8 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
         if (!lhs && !str_is(p->tok.s, "rhs"))
             return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", words, 2);
         next(p);
-        if (!parse_sparsity_side(p, lhs ? &c->lhs : &c->rhs)) /* a repeated side adds to the first one */
+        if (!parse_sparsity_side(p, lhs ? &c->lhs
+                                        : &c->rhs)) /* a repeated side adds to the first one */
             return false;
     }
     return true;
@@ -501,8 +525,9 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
 
 static void print_sparsity_side(struct buf *out, const char *name, const struct sparsity_side *s)
 {
-    buf_printf(out, "%s={sparsity=%" PRId64 "x%" PRId64 " dimension=%" PRId64 " stride=%" PRId64 "}", name, s->n, s->m,
-               s->dimension, s->stride);
+    buf_printf(out,
+               "%s={sparsity=%" PRId64 "x%" PRId64 " dimension=%" PRId64 " stride=%" PRId64 "}",
+               name, s->n, s->m, s->dimension, s->stride);
 }
 
 void print_sparsity_config_value(struct buf *out, const struct attr_site *site, union attr_value v)
@@ -533,8 +558,9 @@ static bool parse_alias_kind(struct parser *p, bool *must)
 static bool parse_alias(struct parser *p, bool module_level, struct alias *out)
 {
     *out = (struct alias){0};
-    if (!parse_index(p, &out->output) || !expect(p, TOK_COLON, NULL) || !expect(p, TOK_LPAREN, NULL) ||
-        !parse_int(p, &out->operand) || !expect(p, TOK_COMMA, NULL) || !parse_index(p, &out->index))
+    if (!parse_index(p, &out->output) || !expect(p, TOK_COLON, NULL) ||
+        !expect(p, TOK_LPAREN, NULL) || !parse_int(p, &out->operand) ||
+        !expect(p, TOK_COMMA, NULL) || !parse_index(p, &out->index))
         return false;
     if (module_level && accept(p, TOK_COMMA) && !parse_alias_kind(p, &out->must))
         return false;

@@ -1,9 +1,9 @@
 /*
  * operand.c: operands. Which instructions does `(a, f32[2] b, add(a, b))` name?
  *
- * XLA tries a name, then a nested instruction, and when both fail at a `,` or `)` it drops the operand silently
- * (grammar/text.md 2.4). Default mode warns; and when something fails because the operand is missing, the message is about the
- * operand.
+ * XLA tries a name, then a nested instruction, and when both fail at a `,` or `)` it drops the
+ * operand silently (grammar/text.md 2.4). Default mode warns; and when something fails because the
+ * operand is missing, the message is about the operand.
  */
 #include "text/parse.h"
 
@@ -19,7 +19,9 @@ static void push_operand(struct parser *p, struct inst *i)
 static bool report_unknown(struct parser *p, struct str name, struct span span)
 {
     struct diag *d = DIAG(p->ds, span, UNKNOWN_OPERAND, STR_ARG(name));
-    bool seen = p->ds->errors <= DIAG_ERROR_LIMIT; /* the search below costs time: only for messages that are shown */
+    bool seen =
+        p->ds->errors <=
+        DIAG_ERROR_LIMIT; /* the search below costs time: only for messages that are shown */
     struct span below = seen ? find_definition(p, name) : NO_SPAN;
     if (below.begin)
         diag_note(p->ds, d, below, "defined here, after its use");
@@ -30,7 +32,8 @@ static bool report_unknown(struct parser *p, struct str name, struct span span)
 }
 
 /* Single-instruction text: makes a parameter for an unknown operand. */
-static struct inst *make_parameter(struct parser *p, struct str name, struct span span, const struct shape *shape)
+static struct inst *make_parameter(struct parser *p, struct str name, struct span span,
+                                   const struct shape *shape)
 {
     struct computation *c = p->scope->c;
     int64_t number = 0;
@@ -57,14 +60,16 @@ static struct inst *parse_elements(struct parser *p, struct inst *i)
         if (inst_is_poisoned(i))
             continue;
         if (!shape_is_tuple(i->shape) || index < 0 || index >= i->shape->count) {
-            DIAG(p->ds, span, NO_ELEMENT, STR_ARG(shape_text(p->arena, i->shape)), (long long)index);
+            DIAG(p->ds, span, NO_ELEMENT, STR_ARG(shape_text(p->arena, i->shape)),
+                 (long long)index);
             return NULL;
         }
         struct str name = arena_printf(p->arena, STR_FMT "_%" PRId64, STR_ARG(i->name), index);
         struct inst *element = scope_find(p->scope, name);
         if (!element || element->opcode != OP_GET_TUPLE_ELEMENT || element->operands[0] != i) {
             name = uniquifier_name(p->names, name);
-            element = inst_new(p->scope->c, OP_GET_TUPLE_ELEMENT, name, i->shape->elements[index], 1, &i);
+            element =
+                inst_new(p->scope->c, OP_GET_TUPLE_ELEMENT, name, i->shape->elements[index], 1, &i);
             element->span = element->name_span = element->opcode_span = span;
             inst_set_attr(p->m, element, A_INDEX, (union attr_value){.i = index}, span);
             scope_add(p, p->scope, element);
@@ -74,12 +79,13 @@ static struct inst *parse_elements(struct parser *p, struct inst *i)
     return i;
 }
 
-static bool check_operand_shape(struct parser *p, const struct inst *i, const struct shape *shape, struct span span)
+static bool check_operand_shape(struct parser *p, const struct inst *i, const struct shape *shape,
+                                struct span span)
 {
     if (!shape || !i->shape || shape_compatible(shape, i->shape))
         return true;
-    struct diag *d = DIAG(p->ds, span, OPERAND_SHAPE, STR_ARG(shape_text(p->arena, shape)), STR_ARG(i->name),
-                          STR_ARG(shape_text(p->arena, i->shape)));
+    struct diag *d = DIAG(p->ds, span, OPERAND_SHAPE, STR_ARG(shape_text(p->arena, shape)),
+                          STR_ARG(i->name), STR_ARG(shape_text(p->arena, i->shape)));
     diag_note(p->ds, d, i->name_span, "defined here");
     return false;
 }
@@ -94,7 +100,8 @@ static bool parse_operand_name(struct parser *p, struct inst **out)
     shape_span.end = p->prev_end;
     span = p->tok.span;
     struct str name = p->tok.s;
-    bool may_make = p->scope->makes_params && shape, named = p->tok.kind == TOK_IDENT || p->tok.kind == TOK_NAME;
+    bool may_make = p->scope->makes_params && shape,
+         named = p->tok.kind == TOK_IDENT || p->tok.kind == TOK_NAME;
     if (named)
         next(p);
     else if (may_make)
@@ -151,15 +158,16 @@ static bool looks_nested(struct parser *p)
     bool quiet = p->ds->quiet;
     const struct shape *shape;
     p->ds->quiet = true;
-    bool nested = (!starts_shape(p) || parse_shape(p, &shape)) && p->tok.kind == TOK_IDENT && peek(p) == TOK_LPAREN;
+    bool nested = (!starts_shape(p) || parse_shape(p, &shape)) && p->tok.kind == TOK_IDENT &&
+                  peek(p) == TOK_LPAREN;
     p->ds->quiet = quiet;
     diags_rollback(p->ds, mark);
     lex_restore(p, start);
     return nested;
 }
 
-/* Both attempts failed: keeps the messages of the one that was probably meant. True when that is a name, and reading can go
- * on after it. */
+/* Both attempts failed: keeps the messages of the one that was probably meant. True when that is a
+ * name, and reading can go on after it. */
 static bool report_operand(struct parser *p, struct lex_state start, struct diag_mark before)
 {
     struct lex_state stop = lex_save(p);
@@ -172,13 +180,15 @@ static bool report_operand(struct parser *p, struct lex_state start, struct diag
     diags_rollback(p->ds, before);
     if (parse_operand_name(p, &i)) /* it was unknown a moment ago; poisoned since */
         expected(p, "an operand");
-    if (p->tok.span.begin > start.tok.span.begin && (p->tok.kind == TOK_COMMA || p->tok.kind == TOK_RPAREN))
+    if (p->tok.span.begin > start.tok.span.begin &&
+        (p->tok.kind == TOK_COMMA || p->tok.kind == TOK_RPAREN))
         return true;
     lex_restore(p, stop);
     return false;
 }
 
-static void drop_operand(struct parser *p, struct draft *d, struct lex_state start, struct diag_mark before)
+static void drop_operand(struct parser *p, struct draft *d, struct lex_state start,
+                         struct diag_mark before)
 {
     diags_rollback(p->ds, before);
     if (d->dropped)
@@ -228,7 +238,8 @@ static bool parse_any_operand(struct parser *p, struct draft *d)
     return true;
 }
 
-/* The usual operand: a known name with a `,` or `)` right after it; else NULL, and nothing is read. */
+/* The usual operand: a known name with a `,` or `)` right after it; else NULL, and nothing is read.
+ */
 static struct inst *parse_plain_operand(struct parser *p)
 {
     bool named = p->tok.kind == TOK_IDENT || p->tok.kind == TOK_NAME;

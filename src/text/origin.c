@@ -1,6 +1,7 @@
 /*
- * origin.c: reads and writes original values. XLA reads them as a stream: `(` goes one level down, `)` up, `,` to the next
- * position, and a leaf is put at the position reached. So leaves may overwrite each other, and positions without one are
+ * origin.c: reads and writes original values. XLA reads them as a stream: `(` goes one level down,
+ * `)` up, `,` to the next position, and a leaf is put at the position reached. So leaves may
+ * overwrite each other, and positions without one are
  * `()`.
  */
 #include "text/attr_priv.h"
@@ -41,7 +42,8 @@ static void put_leaf(struct parser *p, struct stream *s, struct origin leaf)
     size_t known = s->depth;
     while (known && !s->levels[known - 1].node)
         known--;
-    struct tree *t = known ? child(p, s->levels[known - 1].node, s->levels[known - 1].position) : s->root;
+    struct tree *t =
+        known ? child(p, s->levels[known - 1].node, s->levels[known - 1].position) : s->root;
     for (size_t i = known; i < s->depth; i++) {
         s->levels[i].node = t;
         t = child(p, t, s->levels[i].position);
@@ -124,7 +126,8 @@ static bool parse_stream(struct parser *p, struct stream *s)
     }
 }
 
-/* The finished value of a tree. Recursion is as deep as the parentheses, which enter() has counted. */
+/* The finished value of a tree. Recursion is as deep as the parentheses, which enter() has counted.
+ */
 static struct origin freeze(struct parser *p, const struct tree *t)
 {
     if (!t || t->leaf.leaf)

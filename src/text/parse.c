@@ -1,8 +1,8 @@
 /*
  * parse.c: reading modules, computations and instructions. Which module does this text describe?
  *
- * One function for each production of the grammar, under its name. An error inside an instruction ends
- * the instruction: its name stays known (poisoned), and reading goes on with the next one.
+ * One function for each production of the grammar, under its name. An error inside an instruction
+ * ends the instruction: its name stays known (poisoned), and reading goes on with the next one.
  */
 #include "text/parse.h"
 
@@ -100,7 +100,10 @@ bool parse_instruction(struct parser *p, struct scope *s)
     return false;
 }
 
-static bool starts_toplevel(const struct parser *p) { return p->tok.kind == TOK_ENTRY || p->tok.kind == TOK_HLO_MODULE; }
+static bool starts_toplevel(const struct parser *p)
+{
+    return p->tok.kind == TOK_ENTRY || p->tok.kind == TOK_HLO_MODULE;
+}
 
 /* instruction_list = "{" instruction {instruction} "}" ; */
 static bool parse_instruction_list(struct parser *p, struct scope *s)
@@ -214,12 +217,13 @@ static bool parse_signature(struct parser *p, const struct shape **result, struc
     return ok;
 }
 
-static bool check_signature(struct parser *p, const struct computation *c, const struct shape *result, struct span span)
+static bool check_signature(struct parser *p, const struct computation *c,
+                            const struct shape *result, struct span span)
 {
     if (!result || shape_compatible(c->root->shape, result))
         return true;
-    struct diag *d =
-        DIAG(p->ds, span, SIGNATURE_ROOT, STR_ARG(shape_text(p->arena, result)), STR_ARG(shape_text(p->arena, c->root->shape)));
+    struct diag *d = DIAG(p->ds, span, SIGNATURE_ROOT, STR_ARG(shape_text(p->arena, result)),
+                          STR_ARG(shape_text(p->arena, c->root->shape)));
     diag_note(p->ds, d, c->root->span, "root is here");
     return false;
 }
@@ -251,8 +255,10 @@ static struct computation *computation_poison(struct parser *p, struct str name)
     return c;
 }
 
-/* Makes the computation known by this name, even a broken one, so that one mistake makes one message. */
-static bool add_computation(struct parser *p, struct computation *c, struct str name, bool is_entry, struct span entry)
+/* Makes the computation known by this name, even a broken one, so that one mistake makes one
+ * message. */
+static bool add_computation(struct parser *p, struct computation *c, struct str name, bool is_entry,
+                            struct span entry)
 {
     struct parse_state *s = p->state;
     struct computation *before = map_get(&p->computations, name);
@@ -292,7 +298,8 @@ static bool parse_computation(struct parser *p)
     struct computation *c = computation_new(p->m, name_sanitize(p->arena, name));
     c->name_span = c->span = p->tok.span;
     next(p);
-    if (p->tok.kind == TOK_LPAREN && !parse_signature(p, &result, &result_span) && !recover_body(p)) {
+    if (p->tok.kind == TOK_LPAREN && !parse_signature(p, &result, &result_span) &&
+        !recover_body(p)) {
         add_computation(p, c, name, is_entry, entry);
         return false;
     }
@@ -308,7 +315,9 @@ static bool parse_computation(struct parser *p)
     return add_computation(p, c, name, is_entry, entry) && ok;
 }
 
-enum { COMPUTATION_WEIGHT = 11 }; /* stack of one nested computation, against one level of a shape */
+enum {
+    COMPUTATION_WEIGHT = 11
+}; /* stack of one nested computation, against one level of a shape */
 
 /* A computation in braces where a name may stand. */
 static bool parse_nested_computation(struct parser *p, struct computation **out)
@@ -318,7 +327,8 @@ static bool parse_nested_computation(struct parser *p, struct computation **out)
     c->name_span = c->span = p->tok.span;
     p->depth += COMPUTATION_WEIGHT;
     enter_scope(p, &scope, c);
-    bool ok = enter(p) && parse_instruction_list(p, &scope) && (scope.broken || finish_computation(p, &scope));
+    bool ok = enter(p) && parse_instruction_list(p, &scope) &&
+              (scope.broken || finish_computation(p, &scope));
     if (scope.broken)
         p->state->poisoned = true;
     leave_scope(p);
@@ -466,7 +476,8 @@ static bool parse_single_instruction(struct parser *p)
     if (unnamed)
         i = parse_rhs(p, p->m->name, NO_SPAN, NULL, begin);
     bool ok = unnamed ? i && !scope_add(p, &scope, i) : parse_instruction(p, &scope);
-    ok = ok && p->ds->errors == errors && (p->tok.kind == TOK_EOF || expected(p, "the end of the text"));
+    ok = ok && p->ds->errors == errors &&
+         (p->tok.kind == TOK_EOF || expected(p, "the end of the text"));
     scope.root = NULL;
     c->span.end = p->prev_end;
     ok = ok && finish_single(p, &scope);
@@ -479,8 +490,8 @@ static bool is_module(const struct parser *p)
     return p->tok.kind == TOK_HLO_MODULE || p->tok.kind == TOK_ENTRY || peek(p) == TOK_LBRACE;
 }
 
-/* Default mode: whether this is a module without a header, since it begins with frame tables or with a computation that has
- * a signature. */
+/* Default mode: whether this is a module without a header, since it begins with frame tables or
+ * with a computation that has a signature. */
 static bool is_loose_module(const struct parser *p)
 {
     if (p->strict)
@@ -524,7 +535,8 @@ struct module *parse_source(struct diags *ds, struct source *source, bool strict
     return NULL;
 }
 
-struct module *text_parse_module(struct diags *ds, struct source *source, const struct parse_options *options)
+struct module *text_parse_module(struct diags *ds, struct source *source,
+                                 const struct parse_options *options)
 {
     return parse_source(ds, source, options->strict, 0);
 }

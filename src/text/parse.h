@@ -3,9 +3,9 @@
  *
  *   parse.c    module, computations, instructions   header.c   what stands before the computations
  *   scope.c    the names of a computation           rhs.c      what stands after `name =`
- *   operand.c  operands, nested instructions        async.c    asynchronous instructions, sugar among them
- *   checks.c   what XLA checks and fills in as it parses
- *   recover.c  going on after an error
+ *   operand.c  operands, nested instructions        async.c    asynchronous instructions, sugar
+ * among them checks.c   what XLA checks and fills in as it parses recover.c  going on after an
+ * error
  */
 #ifndef HLO_PARSE_H
 #define HLO_PARSE_H
@@ -22,8 +22,8 @@ struct scope {
     uint64_t seed;             /* of hashes */
     struct small_table *small; /* the slots are here as long as they are few, then in `table` */
     struct arena table;
-    bool makes_params;     /* single-instruction text: unknown operands become parameters */
-    bool broken;           /* something in it is poisoned: the computation as a whole isn't checked */
+    bool makes_params; /* single-instruction text: unknown operands become parameters */
+    bool broken;       /* something in it is poisoned: the computation as a whole isn't checked */
     struct span root_span; /* of the ROOT mark */
     struct inst *root;     /* instruction marked ROOT */
 };
@@ -43,11 +43,13 @@ struct parse_state {
     } opcodes[64];
     bool poisoned;          /* a value that is being read refers to something erroneous */
     struct span alias_span; /* of input_output_alias */
-    int nesting;            /* how many modules this one is inside of: a module may stand in a string of another */
+    int nesting; /* how many modules this one is inside of: a module may stand in a string of
+                    another */
 };
 
-/* What was defined with an error is poisoned: an instruction without a parent, a computation without a root. It may be
- * named without another message, and nothing that depends on it is checked. */
+/* What was defined with an error is poisoned: an instruction without a parent, a computation
+ * without a root. It may be named without another message, and nothing that depends on it is
+ * checked. */
 static inline bool inst_is_poisoned(const struct inst *i) { return i->parent == NULL; }
 
 struct inst *scope_find(const struct scope *s, struct str name);
@@ -57,7 +59,8 @@ void scope_prefetch(const struct scope *s, struct str name);
 /* Adds an instruction; if another one has its name already, returns that instead, else NULL. */
 struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i);
 /* Makes `name` known as erroneous, unless it is known. */
-struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, struct span span, const struct shape *shape);
+struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, struct span span,
+                          const struct shape *shape);
 struct str scope_nearest(const struct scope *s, struct str name);
 
 /* ---- an instruction being made ---- */
@@ -70,7 +73,8 @@ struct draft {
     struct draft *inner; /* OP-start: the instruction inside */
     struct span open;    /* `(` of the operands */
     bool nested, poisoned, dropped;
-    bool wrapped_inside;         /* it is another draft's `inner`: XLA drops operands past the last one needed */
+    bool wrapped_inside; /* it is another draft's `inner`: XLA drops operands past the last one
+                            needed */
     struct lex_state dropped_at; /* the first operand that was dropped */
     uint32_t dropped_end;
     uint64_t seen[2];      /* attributes that were given, by id */
@@ -79,11 +83,16 @@ struct draft {
 
 _Static_assert(A_COUNT <= 128, "'seen' has a bit for each attribute");
 
-static inline bool draft_has(const struct draft *d, enum attr_id id) { return d->seen[id / 64] >> id % 64 & 1; }
+static inline bool draft_has(const struct draft *d, enum attr_id id)
+{
+    return d->seen[id / 64] >> id % 64 & 1;
+}
 
-/* Reads shape, opcode, operands and attributes. Returns the finished instruction, a poisoned one after an error that needs
- * no recovery, or NULL. An empty name: a nested instruction, named `<opcode>.anon`. */
-struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span, const struct shape *before, size_t begin);
+/* Reads shape, opcode, operands and attributes. Returns the finished instruction, a poisoned one
+ * after an error that needs no recovery, or NULL. An empty name: a nested instruction, named
+ * `<opcode>.anon`. */
+struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span,
+                       const struct shape *before, size_t begin);
 bool parse_operands(struct parser *p, struct draft *d);
 bool report_dropped_operand(struct parser *p, struct draft *d);
 
@@ -110,12 +119,12 @@ struct module *parse_source(struct diags *ds, struct source *source, bool strict
 
 bool parse_instruction(struct parser *p, struct scope *s);
 bool finish_computation(struct parser *p, struct scope *s); /* sets root and parameters */
-bool finish_module(struct parser *p);                       /* sets the entry, checks the header, makes names unique */
+bool finish_module(struct parser *p); /* sets the entry, checks the header, makes names unique */
 
 /* ---- recover.c ---- */
 
-/* After an error in the instruction that begins at `start`: goes to the next instruction, to the brace that ends the
- * computation, or to the end of the text. */
+/* After an error in the instruction that begins at `start`: goes to the next instruction, to the
+ * brace that ends the computation, or to the end of the text. */
 void recover_instruction(struct parser *p, struct lex_state start);
 /* Goes to the `{` of a computation's body; false when there is none before the next computation. */
 bool recover_body(struct parser *p);

@@ -1,6 +1,6 @@
 /*
- * print.c: writing modules, byte for byte in XLA's canonical text (grammar/text.md 5): header, tables, computations,
- * instructions, attributes, each in their order.
+ * print.c: writing modules, byte for byte in XLA's canonical text (grammar/text.md 5): header,
+ * tables, computations, instructions, attributes, each in their order.
  */
 #include "text/attr_priv.h"
 
@@ -24,8 +24,8 @@ static void printer_init(struct printer *w, struct buf *out, const struct print_
 
 /* ---- instructions: operands ---- */
 
-/* The operation that an asynchronous chain runs, if it is written as `OP-start`: the root of the called computation, when
- * that has nothing but parameters beside it. */
+/* The operation that an asynchronous chain runs, if it is written as `OP-start`: the root of the
+ * called computation, when that has nothing but parameters beside it. */
 static const struct inst *sugar_root(const struct inst *i)
 {
     while ((i->opcode == OP_ASYNC_DONE || i->opcode == OP_ASYNC_UPDATE) && i->operand_count)
@@ -38,7 +38,8 @@ static const struct inst *sugar_root(const struct inst *i)
 
 static bool is_async(const struct inst *i)
 {
-    return i->opcode == OP_ASYNC_START || i->opcode == OP_ASYNC_UPDATE || i->opcode == OP_ASYNC_DONE;
+    return i->opcode == OP_ASYNC_START || i->opcode == OP_ASYNC_UPDATE ||
+           i->opcode == OP_ASYNC_DONE;
 }
 
 static void print_opcode(struct buf *out, const struct inst *i, const struct inst *root)
@@ -166,10 +167,14 @@ static const struct attr *origin_of(const struct inst *i)
 
 /* Written after the opcode's own attributes, in this order. */
 static const uint8_t tail_order[] = {
-    A_SHARDING, A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS, A_STATISTICS, A_RESULT_ACCURACY, A_ORIGIN,
-    A_METADATA, A_BACKEND_CONFIG,
+    A_SHARDING,   A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS,
+    A_STATISTICS, A_RESULT_ACCURACY,     A_ORIGIN,
+    A_METADATA,   A_BACKEND_CONFIG,
 };
-enum { TAIL_WRAPPED = 5, TAIL_ALL = COUNT_OF(tail_order) }; /* how many of them a wrapped root shows; how many there are */
+enum {
+    TAIL_WRAPPED = 5,
+    TAIL_ALL = COUNT_OF(tail_order)
+}; /* how many of them a wrapped root shows; how many there are */
 
 static void print_tail_attrs(struct printer *w, const struct inst *i, int count, bool frontend)
 {
@@ -187,7 +192,8 @@ static void print_tail_attrs(struct printer *w, const struct inst *i, int count,
 
 /* OP-start shows the attributes of the OP that it wraps; OP-update and OP-done don't. What both the
  * start and the OP have, aliasing or statistics, is written twice, as XLA does. */
-static void print_wrapped_attrs(struct printer *w, const struct inst *start, const struct inst *root)
+static void print_wrapped_attrs(struct printer *w, const struct inst *start,
+                                const struct inst *root)
 {
     if (start->opcode != OP_ASYNC_START)
         return;
@@ -299,7 +305,8 @@ static void print_donors(struct buf *out, const struct aliasing *a)
     buf_puts(out, " }");
 }
 
-/* A module that wasn't parsed may have no entry layout: then that of the entry computation is printed. */
+/* A module that wasn't parsed may have no entry layout: then that of the entry computation is
+ * printed. */
 static void print_entry_layout(struct printer *w, const struct module *m)
 {
     const struct computation *e = m->entry;
@@ -400,14 +407,14 @@ static void print_frame_tables(struct buf *out, const struct stack_frame_tables 
     for (int i = 0; i < t->location_count; i++) {
         const struct file_location *l = &t->locations[i];
         buf_printf(out,
-                   "%d {file_name_id=%" PRId32 " function_name_id=%" PRId32 " line=%" PRId32 " end_line=%" PRId32
-                   " column=%" PRId32 " end_column=%" PRId32 "}\n",
+                   "%d {file_name_id=%" PRId32 " function_name_id=%" PRId32 " line=%" PRId32
+                   " end_line=%" PRId32 " column=%" PRId32 " end_column=%" PRId32 "}\n",
                    i + 1, l->file, l->function, l->line, l->end_line, l->column, l->end_column);
     }
     buf_puts(out, "\nStackFrames\n");
     for (int i = 0; i < t->frame_count; i++)
-        buf_printf(out, "%d {file_location_id=%" PRId32 " parent_frame_id=%" PRId32 "}\n", i + 1, t->frames[i].location,
-                   t->frames[i].parent + 1);
+        buf_printf(out, "%d {file_location_id=%" PRId32 " parent_frame_id=%" PRId32 "}\n", i + 1,
+                   t->frames[i].location, t->frames[i].parent + 1);
 }
 
 /* ---- modules ---- */

@@ -1,9 +1,10 @@
 /*
- * recover.c: going on after an error. Where does the next instruction or computation begin that can be read?
+ * recover.c: going on after an error. Where does the next instruction or computation begin that can
+ * be read?
  *
- * Instructions mostly begin a line, and what is inside one is indented further. So a line that begins with `name =`, and isn't
- * indented further than the broken instruction, is the next instruction, whatever brackets are open; within a line it is only
- * a `name =` outside all braces.
+ * Instructions mostly begin a line, and what is inside one is indented further. So a line that
+ * begins with `name =`, and isn't indented further than the broken instruction, is the next
+ * instruction, whatever brackets are open; within a line it is only a `name =` outside all braces.
  */
 #include "text/parse.h"
 
@@ -91,7 +92,8 @@ void recover_instruction(struct parser *p, struct lex_state start)
         if (w.first && own_line && kind == TOK_RBRACE && column(&w) < indent)
             return;
         bool line = w.first && (own_line ? column(&w) <= indent : braces == 0);
-        bool ended = !w.first && braces == 0 && p->tok.span.begin >= error_at && (before == TOK_RPAREN || before == TOK_RBRACE);
+        bool ended = !w.first && braces == 0 && p->tok.span.begin >= error_at &&
+                     (before == TOK_RPAREN || before == TOK_RBRACE);
         if ((line || ended) && starts_instruction(p))
             return;
         braces += (kind == TOK_LBRACE) - (kind == TOK_RBRACE);

@@ -43,10 +43,12 @@ static bool report_opcode(struct parser *p)
     return false;
 }
 
-/* Whether the shape is known already, follows from the operands, or may be given by an attribute. */
+/* Whether the shape is known already, follows from the operands, or may be given by an attribute.
+ */
 static bool shape_may_come(const struct parser *p, const struct draft *d, enum opcode op)
 {
-    return d->i.shape || verify_can_infer(op, p->strict) || (!p->strict && !d->i.sugar && build_may_shape(op) != A_NONE);
+    return d->i.shape || verify_can_infer(op, p->strict) ||
+           (!p->strict && !d->i.sugar && build_may_shape(op) != A_NONE);
 }
 
 /* opcode = IDENT ; or IDENT ("-start" | "-update" | "-done") around most opcodes */
@@ -81,16 +83,18 @@ struct attr_target {
     bool renamed;      /* the name is the specification's, not HLO's */
 };
 
-/* Whether an attribute may be given here. --strict knows only what XLA's parser knows; OP-start and what it wraps have no
- * attributes of builder forms. */
-static bool attribute_is_read(const struct parser *p, const struct draft *d, const struct op_attr *a)
+/* Whether an attribute may be given here. --strict knows only what XLA's parser knows; OP-start and
+ * what it wraps have no attributes of builder forms. */
+static bool attribute_is_read(const struct parser *p, const struct draft *d,
+                              const struct op_attr *a)
 {
     if (a->use & USE_BUILDER)
         return !p->strict && !d->i.sugar && !d->wrapped_inside;
     return !p->strict || !(a->use & USE_NEWER);
 }
 
-static void list_attribute_names(const struct parser *p, const struct draft *d, struct str name, struct diag *said)
+static void list_attribute_names(const struct parser *p, const struct draft *d, struct str name,
+                                 struct diag *said)
 {
     struct diags *ds = p->ds;
     const char *words[64];
@@ -98,7 +102,8 @@ static void list_attribute_names(const struct parser *p, const struct draft *d, 
     struct buf list = {0};
     enum opcode op = d->inner ? d->wrapped : (enum opcode)d->i.opcode;
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
-        if (check_attribute_applies(d, (enum attr_id)a->id) && attribute_is_read(p, d->inner ? d->inner : d, a))
+        if (check_attribute_applies(d, (enum attr_id)a->id) &&
+            attribute_is_read(p, d->inner ? d->inner : d, a))
             words[count++] = attr_spelling((enum attr_id)a->id);
     size_t own = count;
     for (const uint8_t *a = attr_common; *a != A_NONE; a++)
@@ -107,14 +112,16 @@ static void list_attribute_names(const struct parser *p, const struct draft *d, 
         buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
     diag_suggest(ds, said, diag_nearest(name, words, count));
     if (own)
-        diag_note(ds, said, d->i.opcode_span, "accepted attributes: " STR_FMT " and the common attributes",
+        diag_note(ds, said, d->i.opcode_span,
+                  "accepted attributes: " STR_FMT " and the common attributes",
                   STR_ARG(buf_view(&list)));
     else
         diag_note(ds, said, d->i.opcode_span, "only the common attributes are accepted");
     buf_free(&list);
 }
 
-static bool find_own(const struct parser *p, const struct draft *d, enum opcode op, struct str name, struct attr_target *out)
+static bool find_own(const struct parser *p, const struct draft *d, enum opcode op, struct str name,
+                     struct attr_target *out)
 {
     const struct op_attr *a = op_attr_find(op, name);
     out->renamed = !a && !p->strict;
@@ -127,11 +134,13 @@ static bool find_own(const struct parser *p, const struct draft *d, enum opcode 
 }
 
 /* Finds the attribute of this name, and whether the draft or the operation that it wraps has it. */
-static bool find_attribute(struct parser *p, struct draft *d, struct str name, struct span span, struct attr_target *out)
+static bool find_attribute(struct parser *p, struct draft *d, struct str name, struct span span,
+                           struct attr_target *out)
 {
     *out = (struct attr_target){.inst = &d->i};
     if (d->inner && find_own(p, d->inner, d->wrapped, name, out)) {
-        out->inst = out->id == A_OUTPUT_TO_OPERAND_ALIASING && d->wrapped != OP_CUSTOM_CALL && d->wrapped != OP_FUSION
+        out->inst = out->id == A_OUTPUT_TO_OPERAND_ALIASING && d->wrapped != OP_CUSTOM_CALL &&
+                            d->wrapped != OP_FUSION
                         ? &d->i
                         : &d->inner->i;
         return true;
@@ -148,7 +157,8 @@ static bool find_attribute(struct parser *p, struct draft *d, struct str name, s
     return false;
 }
 
-/* grammar/text.md 2.12: XLA deletes `"wait_on_operation_queues":[],` from the text of a backend_config. */
+/* grammar/text.md 2.12: XLA deletes `"wait_on_operation_queues":[],` from the text of a
+ * backend_config. */
 static struct str clean_config(struct parser *p, struct str s)
 {
     static const char key[] = "\"wait_on_operation_queues\"", blanks[] = " \t\n\r\f\v";
@@ -175,7 +185,8 @@ static struct str clean_config(struct parser *p, struct str s)
     return s;
 }
 
-static bool check_duplicate(struct parser *p, struct draft *d, struct attr_target t, struct str name, struct span span)
+static bool check_duplicate(struct parser *p, struct draft *d, struct attr_target t,
+                            struct str name, struct span span)
 {
     if (!draft_has(d, t.id)) {
         d->seen[t.id / 64] |= UINT64_C(1) << t.id % 64;
@@ -187,8 +198,8 @@ static bool check_duplicate(struct parser *p, struct draft *d, struct attr_targe
     return false;
 }
 
-/* attribute = IDENT "=" value ; outside strict mode blanks may stand before the `=`. Where the name is the specification's,
- * a list of one number may be written as the number: `dimension=0`. */
+/* attribute = IDENT "=" value ; outside strict mode blanks may stand before the `=`. Where the name
+ * is the specification's, a list of one number may be written as the number: `dimension=0`. */
 static bool parse_attribute(struct parser *p, struct draft *d)
 {
     struct span span = p->tok.span;
@@ -261,7 +272,8 @@ static bool parse_body(struct parser *p, struct draft *d)
         return parse_parameter_number(p, d);
     if (d->i.opcode == OP_CONSTANT)
         return parse_constant_value(p, d);
-    return parse_operands(p, d) && async_operands(p, d) && check_operand_count(p, d) && check_operand_kinds(p, d);
+    return parse_operands(p, d) && async_operands(p, d) && check_operand_count(p, d) &&
+           check_operand_kinds(p, d);
 }
 
 /* ---- from draft to instruction ---- */
@@ -278,7 +290,8 @@ static bool lower_draft(struct parser *p, struct draft *d)
     if (d->i.shape || verify_can_infer((enum opcode)d->i.opcode, false))
         return true;
     struct diag *said = DIAG(p->ds, d->i.opcode_span, SHAPE_NEEDED, STR_ARG(d->word));
-    diag_note(p->ds, said, d->i.opcode_span, "or add %s=", attr_spelling(build_may_shape((enum opcode)d->i.opcode)));
+    diag_note(p->ds, said, d->i.opcode_span,
+              "or add %s=", attr_spelling(build_may_shape((enum opcode)d->i.opcode)));
     return false;
 }
 
@@ -294,14 +307,16 @@ static struct inst *poison_draft(struct parser *p, struct draft *d, struct str n
     return scope_poison(p, p->scope, name, d->i.name_span, d->i.shape);
 }
 
-/* The name of the instruction. XLA notes every name of the text in the uniquifier that names nested instructions; only names
- * of the form that it makes matter there. */
+/* The name of the instruction. XLA notes every name of the text in the uniquifier that names nested
+ * instructions; only names of the form that it makes matter there. */
 static struct str name_draft(struct parser *p, struct draft *d, struct str name)
 {
     if (name.len == 0)
-        return uniquifier_name(p->names, arena_printf(p->arena, "%s.anon", op_spelling((enum opcode)d->i.opcode)));
+        return uniquifier_name(
+            p->names, arena_printf(p->arena, "%s.anon", op_spelling((enum opcode)d->i.opcode)));
     const char *end = name.ptr + name.len, *dot = name.ptr;
-    while ((dot = memchr(dot, '.', (size_t)(end - dot))) && end - dot >= 5 && memcmp(dot, ".anon", 5) != 0)
+    while ((dot = memchr(dot, '.', (size_t)(end - dot))) && end - dot >= 5 &&
+           memcmp(dot, ".anon", 5) != 0)
         dot++;
     if (dot && end - dot >= 5)
         uniquifier_name(p->names, name);
@@ -311,7 +326,8 @@ static struct str name_draft(struct parser *p, struct draft *d, struct str name)
 static struct inst *add_to_computation(struct parser *p, struct draft *d, struct str name)
 {
     name = name_draft(p, d, name);
-    struct inst *i = inst_new(p->scope->c, (enum opcode)d->i.opcode, name, d->i.shape, d->i.operand_count, d->i.operands);
+    struct inst *i = inst_new(p->scope->c, (enum opcode)d->i.opcode, name, d->i.shape,
+                              d->i.operand_count, d->i.operands);
     i->sugar = d->i.sugar;
     i->shape_inferred = d->i.shape_inferred;
     i->attr_count = d->i.attr_count;
@@ -357,14 +373,16 @@ static bool read_draft(struct parser *p, struct draft *d)
 }
 
 /* rhs = [shape] opcode body attributes ; body = operands | "(" INT ")" | "(" literal ")" ; */
-struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span, const struct shape *before, size_t begin)
+struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span,
+                       const struct shape *before, size_t begin)
 {
     size_t operands = p->state->operand_count;
     bool poisoned = p->state->poisoned;
-    struct draft d = {.i = {.shape = before, .parent = p->scope->c, .name = name, .name_span = name_span},
-                      .nested = name.len == 0,
-                      .form = FORM_NONE,
-                      .wrapped = OP_INVALID};
+    struct draft d = {
+        .i = {.shape = before, .parent = p->scope->c, .name = name, .name_span = name_span},
+        .nested = name.len == 0,
+        .form = FORM_NONE,
+        .wrapped = OP_INVALID};
     struct inst *i = NULL;
     p->state->poisoned = false;
     d.i.span.begin = (uint32_t)begin;

@@ -8,8 +8,8 @@ struct scope_slot {
     struct inst *inst; /* NULL: empty slot */
 };
 
-/* Names that differ only in the last character get neighbouring slots: `add.10` ... `add.19` are defined one after the other
- * and used soon after. */
+/* Names that differ only in the last character get neighbouring slots: `add.10` ... `add.19` are
+ * defined one after the other and used soon after. */
 static uint64_t hash_name(const struct scope *s, struct str name)
 {
     if (name.len == 0)
@@ -106,7 +106,8 @@ struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i)
     return NULL;
 }
 
-struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, struct span span, const struct shape *shape)
+struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, struct span span,
+                          const struct shape *shape)
 {
     struct inst *i = ARENA_NEW(p->arena, struct inst);
     i->name = name;
@@ -118,7 +119,8 @@ struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, st
     return known && inst_is_poisoned(known) ? known : i;
 }
 
-/* Of several that are as near the least one: where they lie in the table is another place in each process. */
+/* Of several that are as near the least one: where they lie in the table is another place in each
+ * process. */
 struct str scope_nearest(const struct scope *s, struct str name)
 {
     unsigned best = (unsigned)(name.len / 3) + 1;
@@ -128,7 +130,8 @@ struct str scope_nearest(const struct scope *s, struct str name)
         if (!candidate || inst_is_poisoned(candidate))
             continue;
         unsigned distance = str_distance(name, candidate->name, best + 1);
-        const bool first = nearest.len == 0 ? distance < name.len : str_cmp(candidate->name, nearest) < 0;
+        const bool first =
+            nearest.len == 0 ? distance < name.len : str_cmp(candidate->name, nearest) < 0;
         if (distance < best || (distance == best && first)) {
             best = distance;
             nearest = candidate->name;

@@ -1,8 +1,9 @@
 /*
  * shape.c: reading shapes and layouts. Which shape does `f32[2,<=3]{1,0:T(8,128)}` name?
  *
- * Shapes repeat: an array shape is looked up by its spelling before it is read. XLA notes errors in the part of a
- * layout after the colon without stopping; so do we, and in default mode there is a message.
+ * Shapes repeat: an array shape is looked up by its spelling before it is read. XLA notes errors in
+ * the part of a layout after the colon without stopping; so do we, and in default mode there is a
+ * message.
  */
 #include "text/text_priv.h"
 
@@ -24,7 +25,10 @@ struct i64_vec {
     size_t count, capacity;
 };
 
-static void push_int(struct parser *p, struct i64_vec *v, int64_t n) { VEC_PUSH(p->arena, v->at, v->count, v->capacity) = n; }
+static void push_int(struct parser *p, struct i64_vec *v, int64_t n)
+{
+    VEC_PUSH(p->arena, v->at, v->count, v->capacity) = n;
+}
 
 bool starts_shape(const struct parser *p)
 {
@@ -81,7 +85,8 @@ static void parse_layout_number(struct layout_reader *r, int64_t *out)
         layout_expect(r, TOK_RPAREN, "')'");
 }
 
-/* dim_level_types = "D" "(" [level {"," level}] ")" ; level = ("D" | "C" | "S" | "H") ["+"] ["~"] ; */
+/* dim_level_types = "D" "(" [level {"," level}] ")" ; level = ("D" | "C" | "S" | "H") ["+"] ["~"] ;
+ */
 static void parse_dim_level_types(struct layout_reader *r)
 {
     struct parser *p = r->p;
@@ -135,7 +140,8 @@ static void parse_tiles(struct layout_reader *r)
     r->l.tile_count = (int)count;
 }
 
-/* layout_type = "(" DTYPE ")" ; after `#` or `*`. As in XLA, a missing piece doesn't stop the reading. */
+/* layout_type = "(" DTYPE ")" ; after `#` or `*`. As in XLA, a missing piece doesn't stop the
+ * reading. */
 static void parse_layout_type(struct layout_reader *r, enum dtype *out)
 {
     struct parser *p = r->p;
@@ -178,7 +184,8 @@ static void parse_split_configs(struct layout_reader *r)
     r->l.split_count = (int)count;
 }
 
-/* layout_attributes = [dim_level_types] [tiles] ["L" layout_number] ["#" layout_type] ["*" layout_type]
+/* layout_attributes = [dim_level_types] [tiles] ["L" layout_number] ["#" layout_type] ["*"
+ * layout_type]
  *   ["E" layout_number] ["S" layout_number] [split_configs] ["M" layout_number] ; in this order */
 static bool parse_layout_attributes(struct layout_reader *r)
 {
@@ -237,7 +244,8 @@ static bool parse_minor_to_major(struct parser *p, struct layout *l)
  * layout = "<" minor_to_major ">" ; (* extension *) */
 static bool parse_layout(struct parser *p, int rank, const struct layout **out)
 {
-    struct layout_reader r = {.p = p, .l = {.tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT}};
+    struct layout_reader r = {
+        .p = p, .l = {.tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT}};
     struct span span = p->tok.span;
     enum token_kind close = p->tok.kind == TOK_LESS ? TOK_GREATER : TOK_RBRACE;
     next(p);
@@ -272,7 +280,8 @@ static size_t spelling_end(const struct parser *p)
     if (s == end || *s++ != '[')
         return 0;
     for (; s < end && *s != ']'; s++)
-        if (s - begin > LONGEST || ((unsigned char)(*s - '0') >= 10 && *s != ',' && *s != '<' && *s != '=' && *s != '?'))
+        if (s - begin > LONGEST ||
+            ((unsigned char)(*s - '0') >= 10 && *s != ',' && *s != '<' && *s != '=' && *s != '?'))
             return 0;
     if (s == end)
         return 0;
@@ -289,7 +298,8 @@ static size_t spelling_end(const struct parser *p)
 static const struct shape *cached_shape(struct parser *p, struct str spelling, size_t end)
 {
     struct shape_cache *cache = p->shapes;
-    const struct shape *s = str_eq(spelling, cache->last_text) ? cache->last : map_get(&cache->by_text, spelling);
+    const struct shape *s =
+        str_eq(spelling, cache->last_text) ? cache->last : map_get(&cache->by_text, spelling);
     if (!s)
         return NULL;
     struct lex_state before = lex_save(p);
@@ -337,8 +347,8 @@ static bool starts_layout(const struct parser *p)
     struct diags none = {.quiet = true};
     after.ds = &none;
     struct str dict;
-    return p->tok.span.begin == p->prev_end && lex_dict(&after, &dict) && after.tok.kind != TOK_EOF &&
-           after.tok.kind != TOK_COMMA && after.tok.kind != TOK_RPAREN;
+    return p->tok.span.begin == p->prev_end && lex_dict(&after, &dict) &&
+           after.tok.kind != TOK_EOF && after.tok.kind != TOK_COMMA && after.tok.kind != TOK_RPAREN;
 }
 
 /* array = DTYPE "[" [dimension {"," dimension}] "]" [layout] ; */
@@ -376,7 +386,8 @@ static bool parse_array_shape(struct parser *p, const struct shape **out)
     if (!dtype_is_array(t))
         *out = t == DT_TOKEN ? shape_token() : shape_opaque();
     else
-        *out = shape_array(p->arena, t, (int)dims.count, dims.at, any_dynamic ? dynamic : NULL, layout);
+        *out = shape_array(p->arena, t, (int)dims.count, dims.at, any_dynamic ? dynamic : NULL,
+                           layout);
     return true;
 }
 
@@ -392,8 +403,10 @@ static const struct shape *repeated_shape(struct parser *p)
     return p->shapes->last;
 }
 
-/* A function of its own to keep the stack frame of parse_shape small: there may be thousands of them. */
-__attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p, const struct shape **out)
+/* A function of its own to keep the stack frame of parse_shape small: there may be thousands of
+ * them. */
+__attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p,
+                                                              const struct shape **out)
 {
     if ((*out = repeated_shape(p)))
         return true;
@@ -491,7 +504,9 @@ bool parse_shape(struct parser *p, const struct shape **out)
 {
     if (p->tok.kind == TOK_DTYPE)
         return parse_array_by_spelling(p, out);
-    enum { WEIGHT = 1 }; /* stack of one level: the unit; NESTING_LIMIT of them must fit even with sanitizers */
+    enum {
+        WEIGHT = 1
+    }; /* stack of one level: the unit; NESTING_LIMIT of them must fit even with sanitizers */
     p->depth += WEIGHT;
     bool ok = enter(p);
     if (ok && p->tok.kind == TOK_LPAREN)

@@ -56,7 +56,8 @@ void print_sharding_metadata(struct buf *out, const struct sharding *s)
 
 static bool parse_dims_in_brackets(struct parser *p, struct int_vec *v)
 {
-    return expect(p, TOK_LSQUARE, NULL) && parse_bare_ints(p, v) && expect(p, TOK_RSQUARE, "',' or ']'");
+    return expect(p, TOK_LSQUARE, NULL) && parse_bare_ints(p, v) &&
+           expect(p, TOK_RSQUARE, "',' or ']'");
 }
 
 /* The transposition, required when there are several dimensions and refused when there is one. */
@@ -70,14 +71,16 @@ static bool parse_iota_transpose(struct parser *p, int64_t dims, struct int_vec 
         return expected(p, "'T(...)', the dimension order");
     next(p);
     struct span span = p->tok.span;
-    if (!expect(p, TOK_LPAREN, NULL) || !parse_bare_ints(p, v) || !expect(p, TOK_RPAREN, "',' or ')'"))
+    if (!expect(p, TOK_LPAREN, NULL) || !parse_bare_ints(p, v) ||
+        !expect(p, TOK_RPAREN, "',' or ')'"))
         return false;
     span = span_join(span, (struct span){0, p->prev_end});
     if ((int64_t)v->count != dims)
         return wrong_count(p, span, "T", (int64_t)v->count, dims, "one per dimension");
     for (size_t i = 0; i < v->count; i++)
         if (v->at[i] < 0 || v->at[i] >= dims)
-            return DIAG_ERROR(p->ds, span, BAD_SHARDING, "T(...) has a dimension that is out of range");
+            return DIAG_ERROR(p->ds, span, BAD_SHARDING,
+                              "T(...) has a dimension that is out of range");
     return true;
 }
 
@@ -89,7 +92,8 @@ bool parse_iota_order(struct parser *p, struct iota_order *out)
     int_vec_init(&perm);
     if (!parse_dims_in_brackets(p, &dims) || !parse_iota_transpose(p, (int64_t)dims.count, &perm))
         return false;
-    *out = iota_canonical(p->arena, (struct iota_order){int_vec_ints(p, &dims), int_vec_ints(p, &perm)});
+    *out = iota_canonical(p->arena,
+                          (struct iota_order){int_vec_ints(p, &dims), int_vec_ints(p, &perm)});
     return true;
 }
 
@@ -189,8 +193,8 @@ static bool parse_shard_group(struct parser *p, struct sharding *s)
     return parse_int(p, &s->group_id);
 }
 
-/* tiling_item = "replicated" | "maximal" | "manual" | "unknown" | "unreduced" | "last_tile_dim_replicate"
- *             | ("shard_as" | "shard_like") INT | "device=" INT | "devices=" devices
+/* tiling_item = "replicated" | "maximal" | "manual" | "unknown" | "unreduced" |
+ * "last_tile_dim_replicate" | ("shard_as" | "shard_like") INT | "device=" INT | "devices=" devices
  *             | "last_tile_dims=" last_tile_dims | "metadata=" metadata_list ; */
 static bool parse_tiling_item(struct parser *p, struct tiling *t)
 {
@@ -205,7 +209,8 @@ static bool parse_tiling_item(struct parser *p, struct tiling *t)
     case TOK_SHARD_LIKE: return parse_shard_group(p, t->s);
     case TOK_ATTR_NAME: return parse_sharding_attr(p, t);
     default:
-        return expected(p, p->strict ? "a sharding item or '}' (items are not separated by commas)" : "a sharding item or '}'");
+        return expected(p, p->strict ? "a sharding item or '}' (items are not separated by commas)"
+                                     : "a sharding item or '}'");
     }
     next(p);
     return true;
@@ -223,7 +228,8 @@ static bool settle_word(struct parser *p, struct tiling *t, struct span span)
     s->order = (struct iota_order){0};
     if (s->kind == SHARDING_MAXIMAL) {
         if (t->devices.count != 1)
-            return bad_sharding(p, span, "'maximal' requires exactly one device, as in 'maximal device=0'");
+            return bad_sharding(p, span,
+                                "'maximal' requires exactly one device, as in 'maximal device=0'");
         s->devices = int_vec_ints(p, &t->devices);
         s->explicit_devices = true;
         return true;
@@ -256,7 +262,8 @@ static bool settle_tiling(struct parser *p, struct tiling *t, struct span span)
         return false;
     if (t->last_tile_dim_replicate) {
         if (t->type_count)
-            return bad_sharding(p, span, "last_tile_dim_replicate and last_tile_dims are mutually exclusive");
+            return bad_sharding(
+                p, span, "last_tile_dim_replicate and last_tile_dims are mutually exclusive");
         VEC_PUSH(p->arena, t->types, t->type_count, t->type_capacity) = TILE_REPLICATED;
     }
     if (t->type_count > t->tile.count)
@@ -351,7 +358,8 @@ static void print_tile(struct buf *out, const struct sharding *s)
 
 static void print_kind(struct buf *out, const struct sharding *s)
 {
-    static const char *const words[] = {"replicated", "maximal device=", "manual", "unknown", "unreduced"};
+    static const char *const words[] = {"replicated", "maximal device=", "manual", "unknown",
+                                        "unreduced"};
     if (s->kind == SHARDING_TILED) {
         print_tile(out, s);
         return;
@@ -361,7 +369,8 @@ static void print_kind(struct buf *out, const struct sharding *s)
         print_ints(out, s->devices);
 }
 
-static void print_one(struct buf *out, const struct sharding *s, const struct print_options *options)
+static void print_one(struct buf *out, const struct sharding *s,
+                      const struct print_options *options)
 {
     buf_putc(out, '{');
     if (s->kind == SHARDING_NAMED) {
@@ -380,7 +389,8 @@ static void print_one(struct buf *out, const struct sharding *s, const struct pr
     buf_putc(out, '}');
 }
 
-static void print_sharding_at(struct buf *out, const struct sharding *s, const struct print_options *options)
+static void print_sharding_at(struct buf *out, const struct sharding *s,
+                              const struct print_options *options)
 {
     if (s->kind != SHARDING_TUPLE) {
         print_one(out, s, options);
@@ -416,7 +426,8 @@ static const struct field domain_fields[] = {
     {"entry", FIELD_SHARDING, true, offsetof(struct domain_text, entry)},
     {"exit", FIELD_SHARDING, true, offsetof(struct domain_text, exit)},
 };
-static const struct block domain_block = {"domain", domain_fields, COUNT_OF(domain_fields), true, false};
+static const struct block domain_block = {"domain", domain_fields, COUNT_OF(domain_fields), true,
+                                          false};
 
 /* domain = sub_attributes ; */
 bool parse_domain_value(struct parser *p, const struct attr_site *site, union attr_value *out)
@@ -462,15 +473,18 @@ static bool parse_group_order(struct parser *p, struct device_list *out)
     if (!parse_dims_in_brackets(p, &tile))
         return false;
     if (tile.count != 2)
-        return wrong_count(p, span_since(p, span.begin), "replica_groups", (int64_t)tile.count, (int64_t)2, "[groups,size]");
-    *out = (struct device_list){.form = GROUPS_IOTA, .group_count = tile.at[0], .group_size = tile.at[1]};
+        return wrong_count(p, span_since(p, span.begin), "replica_groups", (int64_t)tile.count,
+                           (int64_t)2, "[groups,size]");
+    *out = (struct device_list){
+        .form = GROUPS_IOTA, .group_count = tile.at[0], .group_size = tile.at[1]};
     if (!expect(p, TOK_LESS_EQUAL, NULL) || !parse_iota_order(p, &out->order))
         return false;
     int64_t ids, places;
     bool fits = ints_product(out->order.reshape, &ids) && mul_i64(tile.at[0], tile.at[1], &places);
     if (fits && places == ids) /* else XLA aborts as soon as it lists the groups */
         return true;
-    return DIAG_ERROR(p->ds, span_since(p, span.begin), BAD_SHARDING, "sizes of groups and device order differ");
+    return DIAG_ERROR(p->ds, span_since(p, span.begin), BAD_SHARDING,
+                      "sizes of groups and device order differ");
 }
 
 /* How many devices a set of axes spans. */
@@ -493,7 +507,8 @@ static bool parse_group_mesh(struct parser *p, struct device_list *out)
         return false;
     *out = (struct device_list){.form = GROUPS_MESH, .mesh = m, .axes = axes};
     if (!axes_product(m, *axes, &out->group_size) || out->group_size < (p->strict ? 2 : 1))
-        return DIAG_ERROR(p->ds, span_since(p, begin), BAD_MESH, "groups have fewer than two devices");
+        return DIAG_ERROR(p->ds, span_since(p, begin), BAD_MESH,
+                          "groups have fewer than two devices");
     int64_t total = 1;
     for (int i = 0; i < m->axis_count; i++)
         if (!mul_i64(total, m->axes[i].size, &total))
@@ -517,7 +532,10 @@ static bool parse_device_list(struct parser *p, struct device_list *out)
 static void print_device_list(struct buf *out, const struct device_list *d)
 {
     switch (d->form) {
-    case GROUPS_LIST: attr_print_value(out, A_SOURCE_TARGET_PAIRS, NULL, (union attr_value){.ints_list = d->groups}, NULL); break;
+    case GROUPS_LIST:
+        attr_print_value(out, A_SOURCE_TARGET_PAIRS, NULL,
+                         (union attr_value){.ints_list = d->groups}, NULL);
+        break;
     case GROUPS_IOTA:
         buf_printf(out, "[%" PRId64 ",%" PRId64 "]<=", d->group_count, d->group_size);
         print_iota_order(out, d->order);

@@ -1,7 +1,7 @@
 /*
- * sharding_canon.c: the canonical form of tilings. Subgroup dimensions of one type are joined and put in a fixed order,
- * those of size 1 are dropped, replication groups list their devices in ascending order; an order of devices given as an
- * iota stays an iota if it can.
+ * sharding_canon.c: the canonical form of tilings. Subgroup dimensions of one type are joined and
+ * put in a fixed order, those of size 1 are dropped, replication groups list their devices in
+ * ascending order; an order of devices given as an iota stays an iota if it can.
  */
 #include "text/attr_priv.h"
 
@@ -37,7 +37,8 @@ static bool is_permutation(struct arena *a, struct ints v)
 static struct iota_order drop_ones(struct arena *a, struct iota_order o)
 {
     int64_t n = o.reshape.count, kept = 0;
-    int64_t *dims = ARENA_ARRAY(a, int64_t, n), *perm = ARENA_ARRAY(a, int64_t, n), *place = ARENA_ARRAY(a, int64_t, n);
+    int64_t *dims = ARENA_ARRAY(a, int64_t, n), *perm = ARENA_ARRAY(a, int64_t, n),
+            *place = ARENA_ARRAY(a, int64_t, n);
     for (int64_t i = 0; i < n; i++) {
         place[i] = kept;
         if (o.reshape.at[i] != 1)
@@ -57,7 +58,8 @@ static struct iota_order join_runs(struct arena *a, struct iota_order o)
     bool *joins = ARENA_ARRAY(a, bool, n);
     for (int64_t i = 1; i < n; i++)
         joins[o.transpose.at[i]] = o.transpose.at[i] == o.transpose.at[i - 1] + 1;
-    int64_t *dims = ARENA_ARRAY(a, int64_t, n), *perm = ARENA_ARRAY(a, int64_t, n), *place = ARENA_ARRAY(a, int64_t, n);
+    int64_t *dims = ARENA_ARRAY(a, int64_t, n), *perm = ARENA_ARRAY(a, int64_t, n),
+            *place = ARENA_ARRAY(a, int64_t, n);
     for (int64_t d = 0; d < n; d++) {
         if (joins[d] && mul_i64(dims[kept - 1], o.reshape.at[d], &dims[kept - 1]))
             continue;
@@ -83,16 +85,19 @@ struct iota_order iota_canonical(struct arena *a, struct iota_order order)
     return join_runs(a, order);
 }
 
-/* The numbers of an iota order as a list; false when there are too many or the transposition is no permutation. */
+/* The numbers of an iota order as a list; false when there are too many or the transposition is no
+ * permutation. */
 static bool list_of_iota(struct arena *a, struct iota_order o, struct ints *out)
 {
     int64_t n = o.reshape.count, total;
-    if (!is_permutation(a, o.transpose) || !ints_product(o.reshape, &total) || total < 0 || total > LIST_LIMIT)
+    if (!is_permutation(a, o.transpose) || !ints_product(o.reshape, &total) || total < 0 ||
+        total > LIST_LIMIT)
         return false;
     *out = (struct ints){0};
     if (!total)
         return true;
-    int64_t *strides = ARENA_ARRAY(a, int64_t, n), *dims = ARENA_ARRAY(a, int64_t, n), *index = ARENA_ARRAY(a, int64_t, n);
+    int64_t *strides = ARENA_ARRAY(a, int64_t, n), *dims = ARENA_ARRAY(a, int64_t, n),
+            *index = ARENA_ARRAY(a, int64_t, n);
     int64_t *list = ARENA_ARRAY(a, int64_t, total);
     for (int64_t d = n - 1, stride = 1; d >= 0; stride *= o.reshape.at[d--])
         strides[d] = stride;
@@ -108,10 +113,12 @@ static bool list_of_iota(struct arena *a, struct iota_order o, struct ints *out)
 }
 
 /* Takes a list as an array of size `dims` and transposes it. */
-static struct ints transpose_list(struct arena *a, struct ints list, struct ints dims, const int64_t *perm)
+static struct ints transpose_list(struct arena *a, struct ints list, struct ints dims,
+                                  const int64_t *perm)
 {
     int64_t n = dims.count;
-    int64_t *strides = ARENA_ARRAY(a, int64_t, n), *sizes = ARENA_ARRAY(a, int64_t, n), *index = ARENA_ARRAY(a, int64_t, n);
+    int64_t *strides = ARENA_ARRAY(a, int64_t, n), *sizes = ARENA_ARRAY(a, int64_t, n),
+            *index = ARENA_ARRAY(a, int64_t, n);
     int64_t *moved = ARENA_ARRAY(a, int64_t, list.count);
     for (int64_t d = n - 1, stride = 1; d >= 0; stride *= dims.at[d--])
         strides[d] = stride;
@@ -162,13 +169,15 @@ static bool cut_pieces(struct arena *a, struct iota_order o, struct ints tile, s
 }
 
 /* The iota order that results from transposing the tile. False when the result is no iota. */
-static bool transpose_iota(struct arena *a, struct iota_order o, struct ints tile, const int64_t *perm, struct iota_order *out)
+static bool transpose_iota(struct arena *a, struct iota_order o, struct ints tile,
+                           const int64_t *perm, struct iota_order *out)
 {
     struct pieces pieces = {0};
     if (!is_permutation(a, o.transpose) || !cut_pieces(a, o, tile, &pieces))
         return false;
     int64_t n = (int64_t)pieces.count, made = 0, placed = 0;
-    int64_t *dims = ARENA_ARRAY(a, int64_t, n), *number = ARENA_ARRAY(a, int64_t, n), *order = ARENA_ARRAY(a, int64_t, n);
+    int64_t *dims = ARENA_ARRAY(a, int64_t, n), *number = ARENA_ARRAY(a, int64_t, n),
+            *order = ARENA_ARRAY(a, int64_t, n);
     for (int64_t d = 0; d < o.reshape.count; d++)
         for (int64_t k = 0; k < n; k++)
             if (pieces.at[k].dim == d) {
@@ -217,7 +226,8 @@ static struct iota_order split_dim(struct arena *a, struct iota_order o, int64_t
     return (struct iota_order){{n, dims}, {n, perm}};
 }
 
-/* Puts the innermost `group` devices of an order in ascending order. False when the result is no iota. */
+/* Puts the innermost `group` devices of an order in ascending order. False when the result is no
+ * iota. */
 static bool sort_iota(struct arena *a, struct iota_order *order, int64_t group)
 {
     struct iota_order o = *order;
@@ -259,7 +269,8 @@ static const char *sort_groups(struct arena *a, struct sharding *s)
 
 /* ---- subgroup dimensions ---- */
 
-/* Where the tile dimensions go: data first, then by type, then those of size 1, which are dropped. */
+/* Where the tile dimensions go: data first, then by type, then those of size 1, which are dropped.
+ */
 struct regroup {
     int64_t *perm, *tile;
     int64_t tile_count;
@@ -313,7 +324,8 @@ static const char *transpose_devices(struct arena *a, struct sharding *s, const 
     if (!s->explicit_devices && transpose_iota(a, s->order, s->tile, perm, &s->order))
         return NULL;
     if (!s->explicit_devices) {
-        if (!list_of_iota(a, s->order, &s->devices) || !ints_product(s->tile, &total) || total != s->devices.count)
+        if (!list_of_iota(a, s->order, &s->devices) || !ints_product(s->tile, &total) ||
+            total != s->devices.count)
             return "tile shape does not match the device order";
         s->explicit_devices = true;
     }
@@ -323,7 +335,8 @@ static const char *transpose_devices(struct arena *a, struct sharding *s, const 
 
 static const char *join_types(struct arena *a, struct sharding *s)
 {
-    struct regroup r = {.perm = ARENA_ARRAY(a, int64_t, s->tile.count), .tile = ARENA_ARRAY(a, int64_t, s->tile.count)};
+    struct regroup r = {.perm = ARENA_ARRAY(a, int64_t, s->tile.count),
+                        .tile = ARENA_ARRAY(a, int64_t, s->tile.count)};
     find_groups(s, &r);
     const char *problem = transpose_devices(a, s, r.perm);
     s->tile = (struct ints){r.tile_count, r.tile};
@@ -353,7 +366,9 @@ static bool same_types(const struct sharding *s)
 /* Turns the tiling into the one word it amounts to. */
 static const char *become(struct sharding *s, enum tile_dim_type type)
 {
-    s->kind = type == TILE_MANUAL ? SHARDING_MANUAL : type == TILE_UNREDUCED ? SHARDING_UNREDUCED : SHARDING_REPLICATED;
+    s->kind = type == TILE_MANUAL      ? SHARDING_MANUAL
+              : type == TILE_UNREDUCED ? SHARDING_UNREDUCED
+                                       : SHARDING_REPLICATED;
     s->tile = s->devices = (struct ints){0};
     s->order = (struct iota_order){0};
     s->explicit_devices = false;
@@ -381,7 +396,8 @@ const char *sharding_canonicalize(struct arena *a, struct sharding *s)
     if (!s->last_type_count)
         return NULL;
     enum tile_dim_type first = s->last_types[0];
-    if (same_types(s) && first != TILE_MAXIMAL && all_ones(s->tile, s->tile.count - s->last_type_count))
+    if (same_types(s) && first != TILE_MAXIMAL &&
+        all_ones(s->tile, s->tile.count - s->last_type_count))
         return become(s, first);
     if (s->last_type_count > 1 || s->tile.at[s->tile.count - 1] == 1) {
         const char *problem = join_types(a, s);

@@ -22,12 +22,14 @@ static bool is_divider(const char *s, const char *end)
     return s == end;
 }
 
-/* Whether a part is only comments, none of which states an expectation: then it belongs to the next part. */
+/* Whether a part is only comments, none of which states an expectation: then it belongs to the next
+ * part. */
 static bool is_remark(struct str text)
 {
     const char *s = text.ptr, *end = s + text.len;
     while (s < end) {
-        const char *newline = memchr(s, '\n', (size_t)(end - s)), *line_end = newline ? newline : end;
+        const char *newline = memchr(s, '\n', (size_t)(end - s)),
+                   *line_end = newline ? newline : end;
         while (s < line_end && (*s == ' ' || *s == '\t' || *s == '\r'))
             s++;
         if (s < line_end && (line_end - s < 2 || s[0] != '/' || s[1] != '/'))
@@ -40,8 +42,8 @@ static bool is_remark(struct str text)
     return true;
 }
 
-static void add_part(struct arena *a, struct source **parts, size_t *n, size_t *capacity, struct str name, struct str text,
-                     uint32_t line)
+static void add_part(struct arena *a, struct source **parts, size_t *n, size_t *capacity,
+                     struct str name, struct str text, uint32_t line)
 {
     struct source s;
     source_init(&s, name, text);
@@ -60,7 +62,8 @@ struct source *text_split(struct arena *a, struct str name, struct str text, siz
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *line_end = newline ? newline : end;
         if (is_divider(line, line_end) && !is_remark((struct str){begin, (size_t)(line - begin)})) {
-            add_part(a, &parts, n, &capacity, name, (struct str){begin, (size_t)(line - begin)}, first);
+            add_part(a, &parts, n, &capacity, name, (struct str){begin, (size_t)(line - begin)},
+                     first);
             begin = newline ? newline + 1 : end;
             first = number + 1;
         }

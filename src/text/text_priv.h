@@ -51,12 +51,15 @@ struct parser {
     bool has_frame_ids;         /* some metadata names a stack frame */
     struct literal **loose;     /* literals made without a module to own them */
     size_t loose_count, loose_capacity;
-    bool bare_literals; /* `f32[2]{1,2}` is a value: `{...}` is a layout only if a value follows it */
+    bool bare_literals; /* `f32[2]{1,2}` is a value: `{...}` is a layout only if a value follows it
+                         */
 };
 
-void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena, bool strict);
+void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena,
+               bool strict);
 void next(struct parser *p);             /* to the next token */
-void next_in_int_list(struct parser *p); /* the same with TOK_DXD, TOK_PAD, ... masked (patterns 2 to 5 of grammar/text.md 1.4) */
+void next_in_int_list(struct parser *p); /* the same with TOK_DXD, TOK_PAD, ... masked (patterns 2
+                                            to 5 of grammar/text.md 1.4) */
 enum token_kind peek(const struct parser *p); /* kind of the token after the current one */
 struct lex_state {
     size_t at;
@@ -65,12 +68,14 @@ struct lex_state {
 };
 struct lex_state lex_save(const struct parser *p);
 void lex_restore(struct parser *p, struct lex_state s);
-void lex_jump(struct parser *p, size_t at);          /* takes the current token to end at byte `at`, and goes to the next */
+void lex_jump(struct parser *p,
+              size_t at); /* takes the current token to end at byte `at`, and goes to the next */
 bool accept(struct parser *p, enum token_kind kind); /* consumes it if it is there */
-/* Consumes a token of this kind, or reports "expected WHAT, found ..."; `what` NULL: the name of the kind. */
+/* Consumes a token of this kind, or reports "expected WHAT, found ..."; `what` NULL: the name of
+ * the kind. */
 bool expect(struct parser *p, enum token_kind kind, const char *what);
-/* Reports that `what` was expected at the current token; false. At the end of the text, or at an error token (unterminated
- * string, stray byte), it says that instead. */
+/* Reports that `what` was expected at the current token; false. At the end of the text, or at an
+ * error token (unterminated string, stray byte), it says that instead. */
 bool expected(struct parser *p, const char *what);
 /* Unescaped value of the current string token, in the arena. */
 bool lex_string(struct parser *p, struct str *out);
@@ -78,7 +83,8 @@ bool lex_string(struct parser *p, struct str *out);
 bool lex_dict(struct parser *p, struct str *out);
 /* Whether `s` is one such dictionary and nothing else but separators. */
 bool lex_is_dict(struct str s);
-/* Nesting guard: every recursive production calls enter() and, whether it succeeds or not, leave(). */
+/* Nesting guard: every recursive production calls enter() and, whether it succeeds or not, leave().
+ */
 bool enter(struct parser *p);
 static inline void leave(struct parser *p) { p->depth--; }
 enum { NESTING_LIMIT = 8192 };
@@ -102,8 +108,8 @@ bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level);
 struct shape_cache *shape_cache_new(struct arena *a);
 bool starts_shape(const struct parser *p);
 bool parse_shape(struct parser *p, const struct shape **out);
-/* The literal of a constant of this shape, written without its shape. The shape of the result may differ from it
- * (grammar/text.md 2.6). */
+/* The literal of a constant of this shape, written without its shape. The shape of the result may
+ * differ from it (grammar/text.md 2.6). */
 bool parse_literal(struct parser *p, const struct shape *shape, struct literal **out);
 bool parse_literal_with_shape(struct parser *p, struct literal **out);
 /* NAME of a finished computation, or a nested `{...}`. */
@@ -113,14 +119,16 @@ bool parse_inst_ref(struct parser *p, struct inst **out);
 
 /* ---- attr.c: values of attributes ---- */
 
-/* Reads the value after `name=` (the attribute name token is consumed). The instruction being made has its opcode, its
- * shape, if known, and its operands. */
-bool attr_parse_value(struct parser *p, enum attr_id id, const struct inst *i, union attr_value *out);
+/* Reads the value after `name=` (the attribute name token is consumed). The instruction being made
+ * has its opcode, its shape, if known, and its operands. */
+bool attr_parse_value(struct parser *p, enum attr_id id, const struct inst *i,
+                      union attr_value *out);
 /* Writes the value only, without `name=`. */
 void attr_print_value(struct buf *out, enum attr_id id, const struct inst *i, union attr_value v,
                       const struct print_options *options);
 /* Whether the printer shows it: defaults are left out. */
-bool attr_is_printed(const struct inst *i, const struct attr *a, const struct print_options *options);
+bool attr_is_printed(const struct inst *i, const struct attr *a,
+                     const struct print_options *options);
 
 /* ---- sharding.c ---- */
 

@@ -32,7 +32,8 @@ static size_t parts_of(struct str s)
 static bool parse_pads(struct parser *p, int most, struct padding *out)
 {
     if (p->tok.kind != TOK_PAD)
-        return expected(p, most == 2 ? "padding as in 0_0x1_1" : "padding as in 0_0x1_1 or 0_0_0x1_1_0");
+        return expected(p, most == 2 ? "padding as in 0_0x1_1"
+                                     : "padding as in 0_0x1_1 or 0_0_0x1_1_0");
     struct str s = p->tok.s;
     size_t count = parts_of(s), d = 0;
     struct padding_dim *dims = ARENA_ARRAY(p->arena, struct padding_dim, count);
@@ -42,7 +43,8 @@ static bool parse_pads(struct parser *p, int most, struct padding *out)
         int64_t n[3] = {0};
         int found = pad_part((struct str){s.ptr + begin, i - begin}, n);
         if (!found)
-            return DIAG_ERROR(p->ds, p->tok.span, VALUE_RANGE, STR_ARG(p->tok.s), "a 64-bit integer");
+            return DIAG_ERROR(p->ds, p->tok.span, VALUE_RANGE, STR_ARG(p->tok.s),
+                              "a 64-bit integer");
         if (found < 2 || found > most)
             return wrong_count(p, p->tok.span, "pad", (int64_t)found, (int64_t)2, "low and high");
         dims[d++] = (struct padding_dim){n[0], n[1], n[2]};
@@ -102,7 +104,8 @@ static bool parse_pad_pairs(struct parser *p, struct padding *out)
 }
 
 /* window_padding = "same" | "valid" | PAD | "{" [int_list {"," int_list}] "}" ; (* extension *) */
-bool parse_window_padding_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+bool parse_window_padding_value(struct parser *p, const struct attr_site *site,
+                                union attr_value *out)
 {
     (void)site;
     struct window_padding *w = ARENA_NEW(p->arena, struct window_padding);
@@ -133,7 +136,8 @@ void print_window_padding_value(struct buf *out, const struct attr_site *site, u
 /* ---- window ---- */
 
 enum window_key { WIN_SIZE, WIN_STRIDE, WIN_PAD, WIN_BASE, WIN_WINDOW, WIN_REVERSAL, WIN_KEYS };
-static const char *const window_keys[WIN_KEYS] = {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"};
+static const char *const window_keys[WIN_KEYS] = {"size",       "stride",     "pad",
+                                                  "lhs_dilate", "rhs_dilate", "rhs_reversal"};
 
 struct window_text {
     bool given[WIN_KEYS];
@@ -153,8 +157,8 @@ static bool parse_window_sizes(struct parser *p, struct int_vec *v)
     return true;
 }
 
-/* window_item = ("size=" | "stride=" | "lhs_dilate=" | "rhs_dilate=" | "rhs_reversal=") window_sizes
- *             | "pad=" pad_value ; */
+/* window_item = ("size=" | "stride=" | "lhs_dilate=" | "rhs_dilate=" | "rhs_reversal=")
+ * window_sizes | "pad=" pad_value ; */
 static bool parse_window_item(struct parser *p, struct window_text *w)
 {
     if (p->tok.kind != TOK_ATTR_NAME)
@@ -172,15 +176,16 @@ static bool parse_window_item(struct parser *p, struct window_text *w)
     return key == WIN_PAD ? parse_pads(p, 2, &w->pad) : parse_window_sizes(p, &w->ints[key]);
 }
 
-/* Strides, pads and dilations must be as many as sizes. A reversal that is too short is refused, one that is too long is
- * cut. */
+/* Strides, pads and dilations must be as many as sizes. A reversal that is too short is refused,
+ * one that is too long is cut. */
 static bool check_window(struct parser *p, const struct window_text *w)
 {
     int64_t rank = (int64_t)w->ints[WIN_SIZE].count;
     for (int key = WIN_STRIDE; key < WIN_KEYS; key++) {
         int64_t count = key == WIN_PAD ? w->pad.rank : (int64_t)w->ints[key].count;
         if (w->given[key] && (key == WIN_REVERSAL ? count < rank : count != rank))
-            return wrong_count(p, w->spans[key], window_keys[key], count, rank, "one per entry of size");
+            return wrong_count(p, w->spans[key], window_keys[key], count, rank,
+                               "one per entry of size");
     }
     return true;
 }
@@ -238,7 +243,8 @@ static void print_window_item(struct buf *out, struct window w, enum window_key 
     buf_putc(out, '=');
     for (int d = 0; d < w.rank; d++) {
         const struct window_dim *x = &w.dims[d];
-        const int64_t values[WIN_KEYS] = {x->size, x->stride, x->pad_low, x->base_dilation, x->window_dilation, x->reversal};
+        const int64_t values[WIN_KEYS] = {x->size,          x->stride,          x->pad_low,
+                                          x->base_dilation, x->window_dilation, x->reversal};
         if (d)
             buf_putc(out, 'x');
         buf_int(out, values[key]);
@@ -330,14 +336,16 @@ bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, unio
         return expected(p, "dimension labels as in b01f_01io->b01f");
     struct str texts[3];
     split_labels(p->tok.s, texts);
-    struct label_part parts[3] = {
-        {.what = "input", .letters = "bf"}, {.what = "kernel", .letters = "io"}, {.what = "output", .letters = "bf"}};
+    struct label_part parts[3] = {{.what = "input", .letters = "bf"},
+                                  {.what = "kernel", .letters = "io"},
+                                  {.what = "output", .letters = "bf"}};
     for (int k = 0; k < 3; k++)
         if (!read_label_part(p, texts[k], &parts[k]))
             return false;
     for (int k = 1; k < 3; k++)
         if (parts[k].spatial_count != parts[0].spatial_count)
-            return bad_labels(p, parts[k].what, "number of spatial dimensions differs from that of the input");
+            return bad_labels(p, parts[k].what,
+                              "number of spatial dimensions differs from that of the input");
     struct dim_labels *l = ARENA_NEW(p->arena, struct dim_labels);
     *l = (struct dim_labels){
         .spatial_count = parts[0].spatial_count,
@@ -356,8 +364,8 @@ bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, unio
     return true;
 }
 
-static void print_label_part(struct buf *out, const char *letters, int64_t first, int64_t second, const int64_t *spatial,
-                             int spatial_count)
+static void print_label_part(struct buf *out, const char *letters, int64_t first, int64_t second,
+                             const int64_t *spatial, int spatial_count)
 {
     int64_t last = max_i64(first, second);
     for (int i = 0; i < spatial_count; i++)
@@ -376,11 +384,14 @@ void print_dim_labels_value(struct buf *out, const struct attr_site *site, union
 {
     (void)site;
     const struct dim_labels *l = v.dim_labels;
-    print_label_part(out, "bf", l->input_batch, l->input_feature, l->input_spatial, l->spatial_count);
+    print_label_part(out, "bf", l->input_batch, l->input_feature, l->input_spatial,
+                     l->spatial_count);
     buf_putc(out, '_');
-    print_label_part(out, "io", l->kernel_input_feature, l->kernel_output_feature, l->kernel_spatial, l->spatial_count);
+    print_label_part(out, "io", l->kernel_input_feature, l->kernel_output_feature,
+                     l->kernel_spatial, l->spatial_count);
     buf_puts(out, "->");
-    print_label_part(out, "bf", l->output_batch, l->output_feature, l->output_spatial, l->spatial_count);
+    print_label_part(out, "bf", l->output_batch, l->output_feature, l->output_spatial,
+                     l->spatial_count);
 }
 
 /* ---- slices ---- */
@@ -394,7 +405,8 @@ static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
     if (!parse_masked_ints(p, TOK_LSQUARE, TOK_COLON, TOK_RSQUARE, &v))
         return false;
     if (v.count < 2 || v.count > 3)
-        return wrong_count(p, span_since(p, begin), "slice", (int64_t)v.count, (int64_t)2, "start, limit and optional stride");
+        return wrong_count(p, span_since(p, begin), "slice", (int64_t)v.count, (int64_t)2,
+                           "start, limit and optional stride");
     *out = (struct slice_dim){v.at[0], v.at[1], v.count == 3 ? v.at[2] : 1};
     return true;
 }

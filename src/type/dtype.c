@@ -4,7 +4,8 @@
 #include "type/type.h"
 
 const struct dtype_info dtype_table[DT_COUNT + 1] = {
-#define DTYPE(id, spelling, bits, bytes, class, storage, compute) {spelling, sizeof(spelling) - 1, bits, bytes, DC_##class},
+#define DTYPE(id, spelling, bits, bytes, class, storage, compute)                                  \
+    {spelling, sizeof(spelling) - 1, bits, bytes, DC_##class},
 #include "type/dtype.def"
 #undef DTYPE
     {"invalid", 7, 0, 0, DC_OTHER},
@@ -37,7 +38,8 @@ static bool is_type(struct str word, int t)
 
 enum dtype dtype_find(struct str word)
 {
-    static const uint8_t usual[] = {DT_F32, DT_S32, DT_PRED, DT_BF16, DT_U32}; /* looked up more often than all the others */
+    static const uint8_t usual[] = {DT_F32, DT_S32, DT_PRED, DT_BF16,
+                                    DT_U32}; /* looked up more often than all the others */
     if (!may_be_type(word))
         return DT_INVALID;
     for (size_t i = 0; i < COUNT_OF(usual); i++)
@@ -49,7 +51,10 @@ enum dtype dtype_find(struct str word)
     return DT_INVALID;
 }
 
-enum dtype dtype_component(enum dtype t) { return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64 : t; }
+enum dtype dtype_component(enum dtype t)
+{
+    return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64 : t;
+}
 
 /* What decides which of two types is the more precise, most important first. */
 struct precision {
@@ -72,7 +77,8 @@ static int overflow_exponent(enum dtype t)
 static struct precision precision_of(enum dtype t)
 {
     enum dtype part = dtype_component(t);
-    struct precision p = {{dtype_is_complex(t), INT_MIN, INT_MIN, (int)dtype_bits(t), dtype_is_signed(t)}};
+    struct precision p = {
+        {dtype_is_complex(t), INT_MIN, INT_MIN, (int)dtype_bits(t), dtype_is_signed(t)}};
     if (dtype_is_float(part)) {
         p.by[1] = overflow_exponent(part);
         p.by[2] = float_format(part)->mantissa_bits;

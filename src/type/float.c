@@ -4,7 +4,7 @@
 #include "type/type.h"
 
 static const struct float_format formats[DT_COUNT] = {
-#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                                                             \
+#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                               \
     [DT_##id] = {exponent, mantissa, bias, FS_##specials, digits},
 #include "type/float.def"
 #undef FLOAT_FORMAT
@@ -30,11 +30,17 @@ static double double_of(uint64_t u)
 enum { DOUBLE_BIAS = 1023, DOUBLE_MANTISSA = 52, DOUBLE_EXPONENTS = 0x7ff };
 
 /* 2^e as a normal double. */
-static double power_of_two(int e) { return double_of((uint64_t)(e + DOUBLE_BIAS) << DOUBLE_MANTISSA); }
+static double power_of_two(int e)
+{
+    return double_of((uint64_t)(e + DOUBLE_BIAS) << DOUBLE_MANTISSA);
+}
 
 static uint64_t low_bits(unsigned n) { return (UINT64_C(1) << n) - 1; }
 
-static unsigned sign_shift(const struct float_format *f) { return f->exponent_bits + f->mantissa_bits; }
+static unsigned sign_shift(const struct float_format *f)
+{
+    return f->exponent_bits + f->mantissa_bits;
+}
 
 /* Largest finite code without its sign. */
 static uint64_t max_code(const struct float_format *f)
@@ -54,11 +60,15 @@ static uint64_t nan_code(const struct float_format *f, bool negative)
 {
     uint64_t sign = (uint64_t)negative << sign_shift(f);
     switch ((enum float_specials)f->specials) {
-    case FS_IEEE: return sign | low_bits(f->exponent_bits) << f->mantissa_bits | UINT64_C(1) << (f->mantissa_bits - 1);
+    case FS_IEEE:
+        return sign | low_bits(f->exponent_bits) << f->mantissa_bits |
+               UINT64_C(1) << (f->mantissa_bits - 1);
     case FS_FN: return sign | low_bits(sign_shift(f));
     case FS_FNU: return low_bits(sign_shift(f));
     case FS_FNUZ:
-    case FS_SAT: break; /* the code of minus zero is the NaN of one format, and what the other turns a NaN into */
+    case FS_SAT:
+        break; /* the code of minus zero is the NaN of one format, and what the other turns a NaN
+                  into */
     }
     return UINT64_C(1) << sign_shift(f);
 }
@@ -89,7 +99,8 @@ static uint64_t encode_e8m0(double v)
     uint64_t bits = bits_of(v);
     if (!(v > 0) || v > 0x1p128)
         return nan_code(f, false);
-    int64_t exponent = (int64_t)(bits >> DOUBLE_MANTISSA) - DOUBLE_BIAS + f->bias + (int64_t)(bits >> (DOUBLE_MANTISSA - 1) & 1);
+    int64_t exponent = (int64_t)(bits >> DOUBLE_MANTISSA) - DOUBLE_BIAS + f->bias +
+                       (int64_t)(bits >> (DOUBLE_MANTISSA - 1) & 1);
     return exponent < 0 ? 0 : exponent > 0xfe ? nan_code(f, false) : (uint64_t)exponent;
 }
 
@@ -103,11 +114,14 @@ static uint64_t encode_small(const struct float_format *f, double v)
     if (magnitude == (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA)
         return overflow_code(f, negative);
     int exponent = (int)(magnitude >> DOUBLE_MANTISSA) - DOUBLE_BIAS, least = 1 - f->bias;
-    if (exponent < least - f->mantissa_bits - 1) /* below half the least subnormal, as subnormal doubles are */
+    if (exponent <
+        least - f->mantissa_bits - 1) /* below half the least subnormal, as subnormal doubles are */
         magnitude = 0;
-    uint64_t mantissa = (magnitude & low_bits(DOUBLE_MANTISSA)) | (magnitude ? UINT64_C(1) << DOUBLE_MANTISSA : 0);
+    uint64_t mantissa =
+        (magnitude & low_bits(DOUBLE_MANTISSA)) | (magnitude ? UINT64_C(1) << DOUBLE_MANTISSA : 0);
     int e = exponent > least ? exponent : least;
-    unsigned shift = magnitude ? (unsigned)(DOUBLE_MANTISSA - f->mantissa_bits + (e - exponent)) : 1;
+    unsigned shift =
+        magnitude ? (unsigned)(DOUBLE_MANTISSA - f->mantissa_bits + (e - exponent)) : 1;
     uint64_t rounded = shift_rounded(mantissa, shift);
     /* A mantissa that rounds up to the next power of two carries into the exponent by itself. */
     uint64_t code = rounded == 0 ? 0 : ((uint64_t)(e + f->bias - 1) << f->mantissa_bits) + rounded;
@@ -153,7 +167,8 @@ static double decode_small(enum dtype t, uint64_t code)
 {
     const struct float_format *f = &formats[t];
     uint64_t magnitude = code & low_bits(sign_shift(f)), sign = code >> sign_shift(f) << 63;
-    uint64_t mantissa = (magnitude & low_bits(f->mantissa_bits)) << (DOUBLE_MANTISSA - f->mantissa_bits);
+    uint64_t mantissa = (magnitude & low_bits(f->mantissa_bits))
+                        << (DOUBLE_MANTISSA - f->mantissa_bits);
     int exponent = (int)(magnitude >> f->mantissa_bits);
     if (float_code_is_nan(t, code))
         return double_of(sign | (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA |
@@ -164,7 +179,8 @@ static double decode_small(enum dtype t, uint64_t code)
         double v = (double)magnitude * power_of_two(1 - f->bias - f->mantissa_bits);
         return double_of(bits_of(v) | sign);
     }
-    return double_of(sign | (uint64_t)(exponent - f->bias + DOUBLE_BIAS) << DOUBLE_MANTISSA | mantissa);
+    return double_of(sign | (uint64_t)(exponent - f->bias + DOUBLE_BIAS) << DOUBLE_MANTISSA |
+                     mantissa);
 }
 
 double float_decode(enum dtype t, uint64_t code)

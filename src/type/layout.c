@@ -7,10 +7,10 @@ enum { SHARED_RANK = 8 };
 
 static const int64_t descending[SHARED_RANK] = {7, 6, 5, 4, 3, 2, 1, 0};
 
-#define DESCENDING(n)                                                                                                            \
-    {                                                                                                                            \
-        .rank = (n), .minor_to_major = descending + SHARED_RANK - (n), .tail_padding = 1, .index_type = DT_COUNT,                \
-        .pointer_type = DT_COUNT                                                                                                 \
+#define DESCENDING(n)                                                                              \
+    {                                                                                              \
+        .rank = (n), .minor_to_major = descending + SHARED_RANK - (n), .tail_padding = 1,          \
+        .index_type = DT_COUNT, .pointer_type = DT_COUNT                                           \
     }
 static const struct layout shared[SHARED_RANK + 1] = {
     DESCENDING(0), DESCENDING(1), DESCENDING(2), DESCENDING(3), DESCENDING(4),
@@ -41,8 +41,9 @@ bool layout_is_descending(const struct layout *l)
 /* Whether it says nothing but the order of dimensions. */
 static bool is_plain(const struct layout *l)
 {
-    return l->tile_count == 0 && l->tail_padding == 1 && l->index_type == DT_COUNT && l->pointer_type == DT_COUNT &&
-           l->element_bits == 0 && l->memory_space == 0 && l->split_count == 0 && l->metadata_prefix == 0;
+    return l->tile_count == 0 && l->tail_padding == 1 && l->index_type == DT_COUNT &&
+           l->pointer_type == DT_COUNT && l->element_bits == 0 && l->memory_space == 0 &&
+           l->split_count == 0 && l->metadata_prefix == 0;
 }
 
 bool layout_is_default(const struct layout *l) { return is_plain(l) && layout_is_descending(l); }
@@ -72,7 +73,8 @@ static const char *tile_problem(const struct tile *tile)
     return NULL;
 }
 
-/* Split dimensions are numbered from the most major one, as in XLA, which checks the indices against that dimension's size. */
+/* Split dimensions are numbered from the most major one, as in XLA, which checks the indices
+ * against that dimension's size. */
 static const char *split_problem(const struct layout *l, int i, const struct shape *s)
 {
     const struct split_config *split = &l->splits[i];
@@ -137,7 +139,8 @@ static bool splits_equal(const struct layout *a, const struct layout *b)
         return false;
     for (int i = 0; i < a->split_count; i++) {
         const struct split_config *x = &a->splits[i], *y = &b->splits[i];
-        if (x->dimension != y->dimension || x->count != y->count || !ints_equal(x->count, x->indices, y->indices))
+        if (x->dimension != y->dimension || x->count != y->count ||
+            !ints_equal(x->count, x->indices, y->indices))
             return false;
     }
     return true;
@@ -147,8 +150,9 @@ bool layout_equal(const struct layout *a, const struct layout *b, unsigned ignor
 {
     if (a == b || (ignore & IGNORE_LAYOUT))
         return true;
-    return a->rank == b->rank && ints_equal(a->rank, a->minor_to_major, b->minor_to_major) && a->index_type == b->index_type &&
-           a->pointer_type == b->pointer_type && a->metadata_prefix == b->metadata_prefix &&
+    return a->rank == b->rank && ints_equal(a->rank, a->minor_to_major, b->minor_to_major) &&
+           a->index_type == b->index_type && a->pointer_type == b->pointer_type &&
+           a->metadata_prefix == b->metadata_prefix &&
            ((ignore & IGNORE_TILES) || tiles_equal(a, b)) &&
            ((ignore & IGNORE_TAIL_PADDING) || a->tail_padding == b->tail_padding) &&
            ((ignore & IGNORE_ELEMENT_BITS) || a->element_bits == b->element_bits) &&

@@ -6,10 +6,11 @@
 /* ---- making ---- */
 
 #define SCALAR_LAYOUT &scalar_layout
-static const struct layout scalar_layout = {.tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT};
+static const struct layout scalar_layout = {
+    .tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT};
 
 static const struct shape scalars[DT_COUNT] = {
-#define DTYPE(id, spelling, bits, bytes, class, storage, compute)                                                                \
+#define DTYPE(id, spelling, bits, bytes, class, storage, compute)                                  \
     [DT_##id] = {.dtype = DT_##id, .layout = DC_##class == DC_OTHER ? NULL : SCALAR_LAYOUT},
 #include "type/dtype.def"
 #undef DTYPE
@@ -33,8 +34,8 @@ static const bool *copy_flags(struct arena *a, int rank, const bool *dynamic)
     return NULL;
 }
 
-const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims, const bool *dynamic,
-                                const struct layout *layout)
+const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims,
+                                const bool *dynamic, const struct layout *layout)
 {
     if (rank == 0 && !layout)
         return &scalars[t];
@@ -100,7 +101,8 @@ const struct shape *shape_buffer(struct arena *a, const struct shape *array)
     return s;
 }
 
-const struct shape *shape_with_layout(struct arena *a, const struct shape *s, const struct layout *l)
+const struct shape *shape_with_layout(struct arena *a, const struct shape *s,
+                                      const struct layout *l)
 {
     struct shape *changed = ARENA_DUP(a, s, 1);
     changed->layout = l;
@@ -199,7 +201,10 @@ bool shape_bytes(const struct shape *s, int64_t *out)
     return true;
 }
 
-int64_t shape_leaf_count(const struct shape *s) { return s->count || shape_is_tuple(s) ? s->leaves : 1; }
+int64_t shape_leaf_count(const struct shape *s)
+{
+    return s->count || shape_is_tuple(s) ? s->leaves : 1;
+}
 
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth)
 {
@@ -215,7 +220,8 @@ const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t
 
 static bool dtypes_equal(enum dtype a, enum dtype b, unsigned ignore)
 {
-    return a == b || (ignore & IGNORE_ELEMENT) || ((ignore & IGNORE_FP_PRECISION) && dtype_is_float(a) && dtype_is_float(b));
+    return a == b || (ignore & IGNORE_ELEMENT) ||
+           ((ignore & IGNORE_FP_PRECISION) && dtype_is_float(a) && dtype_is_float(b));
 }
 
 static bool arrays_equal(const struct shape *a, const struct shape *b, unsigned ignore)
@@ -223,8 +229,10 @@ static bool arrays_equal(const struct shape *a, const struct shape *b, unsigned 
     if (a->rank != b->rank || !dtypes_equal(a->dtype, b->dtype, ignore))
         return false;
     for (int d = 0; d < a->rank; d++) {
-        bool same = (ignore & UNBOUNDED_MATCHES) ? dim_compatible(a->dims[d], b->dims[d]) : a->dims[d] == b->dims[d];
-        if (!same || (!(ignore & IGNORE_DYNAMIC) && shape_dim_dynamic(a, d) != shape_dim_dynamic(b, d)))
+        bool same = (ignore & UNBOUNDED_MATCHES) ? dim_compatible(a->dims[d], b->dims[d])
+                                                 : a->dims[d] == b->dims[d];
+        if (!same ||
+            (!(ignore & IGNORE_DYNAMIC) && shape_dim_dynamic(a, d) != shape_dim_dynamic(b, d)))
             return false;
     }
     return layout_equal(a->layout, b->layout, ignore);

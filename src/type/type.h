@@ -45,15 +45,20 @@ static inline bool dtype_is_float(enum dtype t) { return dtype_table[t].class ==
 static inline bool dtype_is_complex(enum dtype t) { return dtype_table[t].class == DC_COMPLEX; }
 static inline bool dtype_is_signed(enum dtype t) { return dtype_table[t].class == DC_SIGNED; }
 static inline bool dtype_is_unsigned(enum dtype t) { return dtype_table[t].class == DC_UNSIGNED; }
-static inline bool dtype_is_integer(enum dtype t) { return dtype_is_signed(t) || dtype_is_unsigned(t); }
+static inline bool dtype_is_integer(enum dtype t)
+{
+    return dtype_is_signed(t) || dtype_is_unsigned(t);
+}
 static inline bool dtype_is_subbyte(enum dtype t) /* integers and f4 below eight bits */
 {
     return dtype_table[t].bits > 0 && dtype_table[t].bits < 8;
 }
-/* DT_INVALID when `word` is no element type that can be written in text (tuple and buffer can't). */
+/* DT_INVALID when `word` is no element type that can be written in text (tuple and buffer can't).
+ */
 enum dtype dtype_find(struct str word);
 enum dtype dtype_component(enum dtype t); /* c64 -> f32, c128 -> f64, else itself */
-/* The more precise of two types (grammar/shapes.md 1.1); DT_INVALID for two different types of equal precision. */
+/* The more precise of two types (grammar/shapes.md 1.1); DT_INVALID for two different types of
+ * equal precision. */
 enum dtype dtype_higher(enum dtype a, enum dtype b);
 
 /* ---- float.c: formats of the float types ---- */
@@ -67,8 +72,9 @@ struct float_format {
 };
 const struct float_format *float_format(enum dtype t); /* t must be a float type */
 
-/* Codes are the storage bits in the low end of a word. Encoding rounds to nearest, ties to even, directly from the double;
- * values too large become whatever the format has for that. NaN keeps its sign if the format has one, but not its payload. */
+/* Codes are the storage bits in the low end of a word. Encoding rounds to nearest, ties to even,
+ * directly from the double; values too large become whatever the format has for that. NaN keeps its
+ * sign if the format has one, but not its payload. */
 uint64_t float_encode(enum dtype t, double v);
 double float_decode(enum dtype t, uint64_t code);
 double float_max(enum dtype t); /* largest finite value */
@@ -87,7 +93,8 @@ static inline float f16_to_f32(uint16_t h)
     if (rest >= 0x7c00) {
         v.u = sign | 0x7f800000 | (rest & 0x3ff) << 13;
     } else {
-        v.u = rest << 13; /* the exponent is 112 too small: multiply by 2^112, which also corrects subnormals */
+        v.u = rest << 13; /* the exponent is 112 too small: multiply by 2^112, which also corrects
+                             subnormals */
         v.f *= 0x1p112f;
         v.u |= sign;
     }
@@ -130,18 +137,20 @@ struct layout {
     const int64_t *minor_to_major;
     int tile_count;
     const struct tile *tiles;
-    int64_t tail_padding;                /* L(n) in elements; 1 when not given */
-    enum dtype index_type, pointer_type; /* #(t) *(t): DT_COUNT when not given, DT_TUPLE for "invalid" */
-    int64_t element_bits;                /* E(n); 0 when not given */
-    int64_t memory_space;                /* S(n) */
+    int64_t tail_padding; /* L(n) in elements; 1 when not given */
+    enum dtype index_type,
+        pointer_type;     /* #(t) *(t): DT_COUNT when not given, DT_TUPLE for "invalid" */
+    int64_t element_bits; /* E(n); 0 when not given */
+    int64_t memory_space; /* S(n) */
     int split_count;
     const struct split_config *splits;
     int64_t metadata_prefix; /* M(n) */
 };
 
-const struct layout *layout_default(struct arena *a, int rank); /* descending; shared up to rank 8 */
-bool layout_is_default(const struct layout *l);                 /* descending, and nothing else is said */
-bool layout_is_descending(const struct layout *l);              /* whatever else is said */
+const struct layout *layout_default(struct arena *a,
+                                    int rank);     /* descending; shared up to rank 8 */
+bool layout_is_default(const struct layout *l);    /* descending, and nothing else is said */
+bool layout_is_descending(const struct layout *l); /* whatever else is said */
 /* NULL when it is valid for an array of these dimensions; otherwise what is wrong. */
 struct shape;
 const char *layout_problem(const struct layout *l, const struct shape *s);
@@ -158,38 +167,57 @@ struct shape {
     const struct layout *layout; /* arrays only, never NULL for them */
     int count;                   /* tuples: components; buffers: 1 */
     const struct shape *const *elements;
-    /* Sums over everything within, so that nobody has to walk shapes of shapes of shapes to find out: */
+    /* Sums over everything within, so that nobody has to walk shapes of shapes of shapes to find
+     * out: */
     bool inner_dynamic, inner_unbounded, inner_buffer;
     int depth;             /* of nested tuples, this one included; 0: it is none */
     double bytes;          /* of the arrays in a tuple */
-    int64_t leaves, parts; /* number of leaves; of leaves and tuples, itself included. INT64_MAX stands for more */
-    const int64_t *starts; /* the first leaf of each element; NULL: each element is a leaf, or there are none */
+    int64_t leaves, parts; /* number of leaves; of leaves and tuples, itself included. INT64_MAX
+                              stands for more */
+    const int64_t *starts; /* the first leaf of each element; NULL: each element is a leaf, or there
+                              are none */
 };
-/* Limits on shapes that inference makes: walking more parts takes too long, walking deeper takes too much stack. */
+/* Limits on shapes that inference makes: walking more parts takes too long, walking deeper takes
+ * too much stack. */
 enum { SHAPE_MAX_PARTS = 1 << 20, SHAPE_MAX_DEPTH = 4096 };
 
 static inline bool shape_is_array(const struct shape *s) { return dtype_is_array(s->dtype); }
 static inline bool shape_is_tuple(const struct shape *s) { return s->dtype == DT_TUPLE; }
 static inline bool shape_is_token(const struct shape *s) { return s->dtype == DT_TOKEN; }
-static inline bool shape_is_scalar(const struct shape *s) { return shape_is_array(s) && s->rank == 0; }
-static inline bool shape_is_scalar_of(const struct shape *s, enum dtype t) { return s->dtype == t && s->rank == 0; }
-static inline bool shape_dim_dynamic(const struct shape *s, int d) { return s->dynamic && s->dynamic[d]; }
+static inline bool shape_is_scalar(const struct shape *s)
+{
+    return shape_is_array(s) && s->rank == 0;
+}
+static inline bool shape_is_scalar_of(const struct shape *s, enum dtype t)
+{
+    return s->dtype == t && s->rank == 0;
+}
+static inline bool shape_dim_dynamic(const struct shape *s, int d)
+{
+    return s->dynamic && s->dynamic[d];
+}
 bool shape_has_dynamic(const struct shape *s);   /* anywhere in it */
 bool shape_has_unbounded(const struct shape *s); /* anywhere in it */
-static inline bool shape_has_buffer(const struct shape *s) { return s->dtype == DT_BUFFER || s->inner_buffer; }
+static inline bool shape_has_buffer(const struct shape *s)
+{
+    return s->dtype == DT_BUFFER || s->inner_buffer;
+}
 
 /* `dims` and `dynamic` (may be NULL) are copied; layout NULL means descending. */
-const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims, const bool *dynamic,
-                                const struct layout *layout);
+const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims,
+                                const bool *dynamic, const struct layout *layout);
 const struct shape *shape_scalar(struct arena *a, enum dtype t);
 const struct shape *shape_tuple(struct arena *a, int count, const struct shape *const *elements);
 const struct shape *shape_token(void);
 const struct shape *shape_opaque(void);
 const struct shape *shape_buffer(struct arena *a, const struct shape *array);
-/* The same dims, flags and layout with another element type; E(n) is dropped unless `t` is below a byte. */
+/* The same dims, flags and layout with another element type; E(n) is dropped unless `t` is below a
+ * byte. */
 const struct shape *shape_with_dtype(struct arena *a, const struct shape *s, enum dtype t);
-const struct shape *shape_with_layout(struct arena *a, const struct shape *s, const struct layout *l);
-const struct shape *shape_copy(struct arena *a, const struct shape *s); /* deep, into another arena */
+const struct shape *shape_with_layout(struct arena *a, const struct shape *s,
+                                      const struct layout *l);
+const struct shape *shape_copy(struct arena *a,
+                               const struct shape *s); /* deep, into another arena */
 
 /* False on overflow, on an unbounded dimension, or for what is not an array. */
 bool shape_elements(const struct shape *s, int64_t *out);
@@ -215,7 +243,8 @@ enum shape_ignore {
     IGNORE_TAIL_PADDING = 128,
     IGNORE_SPLITS = 256,
     UNBOUNDED_MATCHES = 512, /* a `?` dimension equals any size */
-    SHAPE_MTM_ONLY = IGNORE_TILES | IGNORE_ELEMENT_BITS | IGNORE_MEMORY_SPACE | IGNORE_TAIL_PADDING | IGNORE_SPLITS
+    SHAPE_MTM_ONLY = IGNORE_TILES | IGNORE_ELEMENT_BITS | IGNORE_MEMORY_SPACE |
+                     IGNORE_TAIL_PADDING | IGNORE_SPLITS
 };
 bool shape_equal(const struct shape *a, const struct shape *b, unsigned ignore);
 bool layout_equal(const struct layout *a, const struct layout *b, unsigned ignore);
@@ -226,14 +255,18 @@ static inline bool shape_compatible(const struct shape *a, const struct shape *b
 }
 static inline bool shape_compatible_fp(const struct shape *a, const struct shape *b)
 {
-    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC | UNBOUNDED_MATCHES | IGNORE_FP_PRECISION);
+    return shape_equal(a, b,
+                       IGNORE_LAYOUT | IGNORE_DYNAMIC | UNBOUNDED_MATCHES | IGNORE_FP_PRECISION);
 }
 static inline bool shape_compatible_any(const struct shape *a, const struct shape *b)
 {
     return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC | UNBOUNDED_MATCHES | IGNORE_ELEMENT);
 }
 bool shape_same_dims(const struct shape *a, const struct shape *b); /* arrays, CD on each size */
-static inline bool dim_compatible(int64_t a, int64_t b) { return a == b || a == DIM_UNBOUNDED || b == DIM_UNBOUNDED; }
+static inline bool dim_compatible(int64_t a, int64_t b)
+{
+    return a == b || a == DIM_UNBOUNDED || b == DIM_UNBOUNDED;
+}
 
 /* Canonical text, `f32[2,3]{1,0}`, with the layout only if asked for. */
 void shape_print(struct buf *out, const struct shape *s, bool with_layout);

@@ -1,5 +1,6 @@
 /*
- * annotations.c: do sharding and original value of an instruction fit its shape? They don't change what it computes.
+ * annotations.c: do sharding and original value of an instruction fit its shape? They don't change
+ * what it computes.
  */
 #include "verify/verify_priv.h"
 
@@ -55,7 +56,8 @@ static bool check_rank(struct verify *v, struct span at, int64_t tile_rank, cons
     return DIAG_ERROR(v->ds, at, SHARDING_RANK, tile_rank, STR_ARG(text));
 }
 
-static bool check_tiled(struct verify *v, struct span at, const struct sharding *s, const struct shape *shape)
+static bool check_tiled(struct verify *v, struct span at, const struct sharding *s,
+                        const struct shape *shape)
 {
     int64_t subgroups = s->last_type_count ? s->last_type_count : s->last_tile_dim_replicate;
     int64_t product = 0;
@@ -66,7 +68,8 @@ static bool check_tiled(struct verify *v, struct span at, const struct sharding 
     return tile_product(s->tile, &product) && check_count(v, at, product);
 }
 
-static bool check_named(struct verify *v, struct span at, const struct sharding *s, const struct shape *shape)
+static bool check_named(struct verify *v, struct span at, const struct sharding *s,
+                        const struct shape *shape)
 {
     if (s->mesh && s->mesh->maximal) {
         struct ints one = {1, &s->mesh->device};
@@ -75,10 +78,12 @@ static bool check_named(struct verify *v, struct span at, const struct sharding 
     bool split = s->dim_count && (s->manual.count || s->unreduced.count);
     for (int k = 0; k < s->dim_count; k++)
         split |= s->dims[k].axes.count > 0;
-    return !split || (check_rank(v, at, s->dim_count, shape) && check_count(v, at, mesh_devices(s->mesh)));
+    return !split ||
+           (check_rank(v, at, s->dim_count, shape) && check_count(v, at, mesh_devices(s->mesh)));
 }
 
-static bool check_single(struct verify *v, struct span at, const struct sharding *s, const struct shape *shape)
+static bool check_single(struct verify *v, struct span at, const struct sharding *s,
+                         const struct shape *shape)
 {
     if (shape->dtype == DT_TOKEN)
         return true;
@@ -91,7 +96,8 @@ static bool check_single(struct verify *v, struct span at, const struct sharding
 }
 
 /* Checks the shardings of a tuple, one for each leaf, in order. */
-static bool check_leaves(struct verify *v, struct span at, const struct sharding *s, const struct shape *shape, int *next)
+static bool check_leaves(struct verify *v, struct span at, const struct sharding *s,
+                         const struct shape *shape, int *next)
 {
     if (shape->dtype == DT_TOKEN && s->elements[*next]->kind == SHARDING_TILED)
         return check_rank(v, at, s->elements[*next]->tile.count, shape);
@@ -140,7 +146,8 @@ static bool check_agree(struct verify *v, const struct inst *const *places, int 
     return true;
 }
 
-/* The value that a loop carries must keep its sharding, and branches must have that of the conditional's result. */
+/* The value that a loop carries must keep its sharding, and branches must have that of the
+ * conditional's result. */
 static bool check_consistent(struct verify *v, const struct inst *i)
 {
     if (i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL)
@@ -169,7 +176,8 @@ static bool any_leaf(const struct origin *o, const struct shape *s)
     return any;
 }
 
-/* Whether the tree has a leaf just where the shape has one. Either is NULL where only the other goes on. */
+/* Whether the tree has a leaf just where the shape has one. Either is NULL where only the other
+ * goes on. */
 static bool origin_fits(const struct origin *o, const struct shape *s)
 {
     if (!o || !s)
@@ -177,7 +185,8 @@ static bool origin_fits(const struct origin *o, const struct shape *s)
     if (o->leaf || s->dtype != DT_TUPLE)
         return o->leaf && s->dtype != DT_TUPLE;
     for (int k = 0; k < o->count || k < s->count; k++)
-        if (!origin_fits(k < o->count ? &o->elements[k] : NULL, k < s->count ? s->elements[k] : NULL))
+        if (!origin_fits(k < o->count ? &o->elements[k] : NULL,
+                         k < s->count ? s->elements[k] : NULL))
             return false;
     return true;
 }

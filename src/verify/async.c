@@ -1,5 +1,6 @@
 /*
- * async.c: do the links of asynchronous chains (async-start, async-update, async-done) fit each other?
+ * async.c: do the links of asynchronous chains (async-start, async-update, async-done) fit each
+ * other?
  */
 #include "verify/verify_priv.h"
 
@@ -14,18 +15,22 @@ static const struct inst *chain_start(const struct inst *i)
 }
 
 /* Whether the state is ((parameters), result, ...) of the chain's computation. */
-static bool state_fits(struct verify *v, const struct inst *i, const struct shape *s, const struct computation *c)
+static bool state_fits(struct verify *v, const struct inst *i, const struct shape *s,
+                       const struct computation *c)
 {
     if (!shape_is_tuple(s) || s->count < 2 || !shape_is_tuple(s->elements[0]))
-        return verify_bad_inst(v, i, NULL, "has state %s, expected ((operands), result, ...)", verify_text(v, s));
+        return verify_bad_inst(v, i, NULL, "has state %s, expected ((operands), result, ...)",
+                               verify_text(v, s));
     const struct shape *params = s->elements[0];
     bool fits = params->count == c->param_count;
     for (int k = 0; fits && k < c->param_count; k++)
         fits = verify_same(v, params->elements[k], c->params[k]->shape);
     if (!fits)
-        return verify_bad_computation(v, i, c, "does not take parameters %s", verify_text(v, params));
+        return verify_bad_computation(v, i, c, "does not take parameters %s",
+                                      verify_text(v, params));
     if (!verify_same(v, s->elements[1], c->root->shape))
-        return verify_bad_computation(v, i, c, "returns %s, expected %s", verify_text(v, c->root->shape),
+        return verify_bad_computation(v, i, c, "returns %s, expected %s",
+                                      verify_text(v, c->root->shape),
                                       verify_text(v, s->elements[1]));
     return true;
 }
@@ -34,10 +39,12 @@ static bool start_operands(struct verify *v, const struct inst *i)
 {
     const struct shape *params = i->shape->elements[0];
     if (i->operand_count > params->count)
-        return verify_bad_inst(v, i, NULL, "has %d operands, but its state has %d", i->operand_count, params->count);
+        return verify_bad_inst(v, i, NULL, "has %d operands, but its state has %d",
+                               i->operand_count, params->count);
     for (int k = 0; k < i->operand_count; k++)
         if (!verify_same(v, params->elements[k], operand_shape(i, k)))
-            return verify_bad_operand(v, i, k, "%s, as in its state", verify_text(v, params->elements[k]));
+            return verify_bad_operand(v, i, k, "%s, as in its state",
+                                      verify_text(v, params->elements[k]));
     return true;
 }
 
@@ -60,7 +67,8 @@ const struct shape *verify_async_shape(struct verify *v, const struct inst *i)
     return i->shape;
 }
 
-/* Whether the chain is marked as a group of collectives; otherwise it must run a single instruction. */
+/* Whether the chain is marked as a group of collectives; otherwise it must run a single
+ * instruction. */
 static bool is_group(const struct inst *start)
 {
     const struct attr *a = inst_attr(start, A_FRONTEND_ATTRIBUTES);
@@ -87,7 +95,8 @@ bool verify_async_bodies(struct verify *v)
     for (int k = 0; k < v->m->computation_count; k++) {
         const struct computation *c = v->m->computations[k];
         if (c->async_start && !is_group(c->async_start) && !is_single(c))
-            ok = verify_bad_computation(v, c->async_start, c, "must consist of parameters and a root");
+            ok = verify_bad_computation(v, c->async_start, c,
+                                        "must consist of parameters and a root");
     }
     return ok;
 }

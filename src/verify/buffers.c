@@ -1,5 +1,6 @@
 /*
- * buffers.c: are buffers `b(...)` only where they are allowed, and is each buffer value written at most once?
+ * buffers.c: are buffers `b(...)` only where they are allowed, and is each buffer value written at
+ * most once?
  */
 #include "verify/verify_priv.h"
 
@@ -62,13 +63,16 @@ static void mark_buffers(const struct shape *s, bool *leaf)
         mark_buffers(s->elements[k], leaf + shape_first_leaf(s, k));
 }
 
-/* Counts how often each leaf of `s` is named by the aliases: as part of this operand, or of the output with operand -1. */
+/* Counts how often each leaf of `s` is named by the aliases: as part of this operand, or of the
+ * output with operand -1. */
 static void count_aliases(const struct inst *i, const struct shape *s, int operand, int *counts)
 {
     const struct attr *a = inst_attr(i, A_OUTPUT_TO_OPERAND_ALIASING);
     for (int k = 0; a && k < a->v.aliasing.count; k++) {
         const struct alias *e = &a->v.aliasing.at[k];
-        const int64_t leaf = operand >= 0 && e->operand != operand ? -1 : leaf_of_index(s, operand >= 0 ? e->index : e->output);
+        const int64_t leaf = operand >= 0 && e->operand != operand
+                                 ? -1
+                                 : leaf_of_index(s, operand >= 0 ? e->index : e->output);
         if (leaf >= 0)
             counts[leaf]++;
     }
@@ -85,7 +89,8 @@ static bool aliased_once(struct verify *v, const struct inst *i, const struct sh
     count_aliases(i, s, operand, counts);
     for (int64_t leaf = 0; leaf < n; leaf++)
         if (buffer[leaf] && counts[leaf] != 1) {
-            struct str what = operand < 0 ? str_of("the result") : arena_printf(v->arena, "operand %d", operand);
+            struct str what =
+                operand < 0 ? str_of("the result") : arena_printf(v->arena, "operand %d", operand);
             return DIAG_ERROR(v->ds, i->opcode_span, BUFFER_ALIAS, STR_ARG(what));
         }
     return true;
@@ -163,7 +168,8 @@ static void add_writer(struct writers *w, const struct inst *i)
     w->last = i;
 }
 
-/* Collects what writes the buffer at index[0 .. depth) of `i`, also after it went through tuples. */
+/* Collects what writes the buffer at index[0 .. depth) of `i`, also after it went through tuples.
+ */
 static void find_writers(const struct inst *i, const int64_t *index, int depth, struct writers *w)
 {
     const struct computation *c = i->parent;
@@ -175,7 +181,8 @@ static void find_writers(const struct inst *i, const int64_t *index, int depth, 
                 continue;
             if (is_writer(user) || (user->opcode == OP_TUPLE && user == c->root && w->in_body))
                 add_writer(w, user);
-            if (user->opcode == OP_GET_TUPLE_ELEMENT && depth > 0 && inst_int(user, A_INDEX, -1) == index[0])
+            if (user->opcode == OP_GET_TUPLE_ELEMENT && depth > 0 &&
+                inst_int(user, A_INDEX, -1) == index[0])
                 find_writers(user, index + 1, depth - 1, w);
             if (user->opcode == OP_TUPLE && depth < DEPTH_LIMIT) {
                 deeper[0] = o;
@@ -186,13 +193,16 @@ static void find_writers(const struct inst *i, const int64_t *index, int depth, 
     }
 }
 
-/* Whether every buffer in `s`, the part of the shape of `i` at index[0 .. depth), is written at most once. */
-static bool written_once(struct verify *v, const struct inst *i, const struct shape *s, int64_t *index, int depth)
+/* Whether every buffer in `s`, the part of the shape of `i` at index[0 .. depth), is written at
+ * most once. */
+static bool written_once(struct verify *v, const struct inst *i, const struct shape *s,
+                         int64_t *index, int depth)
 {
     if (s->dtype == DT_BUFFER) {
         struct writers w = {.in_body = is_while_body(v, i->parent)};
         find_writers(i, index, depth, &w);
-        return w.count <= 1 || DIAG_ERROR(v->ds, i->name_span, BUFFER_WRITERS, STR_ARG(i->name), w.count);
+        return w.count <= 1 ||
+               DIAG_ERROR(v->ds, i->name_span, BUFFER_WRITERS, STR_ARG(i->name), w.count);
     }
     for (int k = 0; s->dtype == DT_TUPLE && k < s->count && depth < DEPTH_LIMIT; k++) {
         index[depth] = k;
@@ -221,8 +231,8 @@ static bool check_writers(struct verify *v, const struct computation *c)
 static bool concerns_buffers(const struct inst *i)
 {
     struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
-    return shape_has_buffer(i->shape) || any_buffer_operand(i, 0) || str_is(target, "Pin") || str_is(target, "Unpin") ||
-           str_is(target, "CreateBuffer");
+    return shape_has_buffer(i->shape) || any_buffer_operand(i, 0) || str_is(target, "Pin") ||
+           str_is(target, "Unpin") || str_is(target, "CreateBuffer");
 }
 
 bool verify_buffers(struct verify *v)

@@ -5,7 +5,8 @@
 
 /* ---- making instructions ---- */
 
-struct inst *build_inst(struct build *b, enum opcode op, const struct shape *shape, int count, struct inst *const *operands)
+struct inst *build_inst(struct build *b, enum opcode op, const struct shape *shape, int count,
+                        struct inst *const *operands)
 {
     const struct inst *from = b->i;
     struct str base = from->name.len ? from->name : str_of(op_spelling((enum opcode)from->opcode));
@@ -44,7 +45,8 @@ void build_set(struct build *b, struct inst *i, enum attr_id id, union attr_valu
     inst_set_attr(b->v.m, i, id, v, old ? old->span : b->i->opcode_span);
 }
 
-void build_set_ints(struct build *b, struct inst *i, enum attr_id id, int64_t count, const int64_t *at)
+void build_set_ints(struct build *b, struct inst *i, enum attr_id id, int64_t count,
+                    const int64_t *at)
 {
     const int64_t *kept = count ? ARENA_DUP(b->v.arena, at, count) : NULL;
     build_set(b, i, id, (union attr_value){.ints = {count, kept}});
@@ -104,17 +106,22 @@ static build_fn *const by_opcode[OP_COUNT] = {
     [OP_STOCHASTIC_CONVERT] = build_lower_type,
 };
 
-static build_fn *lowering_of(enum opcode op) { return op_table[op].class == CLASS_BINARY ? build_lower_binary : by_opcode[op]; }
+static build_fn *lowering_of(enum opcode op)
+{
+    return op_table[op].class == CLASS_BINARY ? build_lower_binary : by_opcode[op];
+}
 
 enum attr_id build_may_shape(enum opcode op)
 {
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
-        if (a->use & USE_BUILDER && (a->id == A_SHAPE || a->id == A_SIZES || a->id == A_NEW_ELEMENT_TYPE))
+        if (a->use & USE_BUILDER &&
+            (a->id == A_SHAPE || a->id == A_SIZES || a->id == A_NEW_ELEMENT_TYPE))
             return (enum attr_id)a->id;
     return A_NONE;
 }
 
-/* Removes builder attributes: after the lowering, the core instruction says it all. `opcode` is the one before it. */
+/* Removes builder attributes: after the lowering, the core instruction says it all. `opcode` is the
+ * one before it. */
 static void drop_builder_attrs(struct inst *i, enum opcode opcode)
 {
     for (const struct op_attr *a = op_table[opcode].attrs; a->id != A_NONE; a++)
@@ -129,7 +136,8 @@ bool build_lower(struct diags *ds, struct computation *c, struct inst *i, enum f
     if (!lower)
         return true;
     struct module *m = c->module;
-    struct build b = {.v = {.ds = ds, .m = m, .arena = &m->arena, .parsing = true}, .c = c, .i = i, .form = form};
+    struct build b = {
+        .v = {.ds = ds, .m = m, .arena = &m->arena, .parsing = true}, .c = c, .i = i, .form = form};
     if (form != FORM_NONE)
         b.v.word = form_table[form].spelling;
     if (!lower(&b))

@@ -1,14 +1,16 @@
 /*
- * build_broadcast.c: broadcasts operands of different shapes. In core HLO all dimensions agree; the builder
- * repeats scalars, dimensions of size 1, and, by broadcast_dimensions, arrays of lower rank.
+ * build_broadcast.c: broadcasts operands of different shapes. In core HLO all dimensions agree; the
+ * builder repeats scalars, dimensions of size 1, and, by broadcast_dimensions, arrays of lower
+ * rank.
  */
 #include "verify/build_priv.h"
 
 /* ---- one array in a larger shape ---- */
 
-/* The operand of a broadcast to the sizes of `to`: `x` without the dimensions that are repeated; *dims says where the others
- * go. */
-static struct inst *drop_repeated(struct build *b, struct inst *x, const struct shape *to, const int64_t *map, struct ints *dims)
+/* The operand of a broadcast to the sizes of `to`: `x` without the dimensions that are repeated;
+ * *dims says where the others go. */
+static struct inst *drop_repeated(struct build *b, struct inst *x, const struct shape *to,
+                                  const int64_t *map, struct ints *dims)
 {
     const struct shape *s = x->shape;
     struct dims kept = verify_dims(&b->v, s->rank);
@@ -26,7 +28,8 @@ static struct inst *drop_repeated(struct build *b, struct inst *x, const struct 
 }
 
 /* The sizes of `to`; a dimension is dynamic if the one of `x` that goes there is. */
-static const struct shape *repeated_shape(struct build *b, const struct inst *x, const struct shape *to, struct ints dims)
+static const struct shape *repeated_shape(struct build *b, const struct inst *x,
+                                          const struct shape *to, struct ints dims)
 {
     struct dims d = verify_dims(&b->v, to->rank);
     for (int k = 0; k < to->rank; k++)
@@ -36,7 +39,8 @@ static const struct shape *repeated_shape(struct build *b, const struct inst *x,
     return verify_dims_shape(&b->v, x->shape->dtype, &d);
 }
 
-struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape *to, const int64_t *map)
+struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape *to,
+                             const int64_t *map)
 {
     struct ints dims;
     bool same = x->shape->rank == to->rank;
@@ -64,7 +68,8 @@ static bool broadcast_front(struct build *b)
     return build_shape(b, verify_dims_shape(&b->v, s->dtype, &d));
 }
 
-/* Whether it is a sound broadcast of core HLO. What is wrong with others is left to the verifier. */
+/* Whether it is a sound broadcast of core HLO. What is wrong with others is left to the verifier.
+ */
 static bool is_core_broadcast(const struct inst *i, struct ints map)
 {
     if (!shape_is_array(i->shape) || map.count != operand_shape(i, 0)->rank)
@@ -75,7 +80,8 @@ static bool is_core_broadcast(const struct inst *i, struct ints map)
     return true;
 }
 
-/* spec: BroadcastInDim: dimension k becomes dimension map[k] of the result, and is repeated where it has size 1 */
+/* spec: BroadcastInDim: dimension k becomes dimension map[k] of the result, and is repeated where
+ * it has size 1 */
 static bool broadcast_in_dim(struct build *b, enum attr_id id)
 {
     struct inst *i = b->i;
@@ -83,7 +89,8 @@ static bool broadcast_in_dim(struct build *b, enum attr_id id)
     const struct shape *s = x->shape, *to = i->shape;
     struct ints map = inst_ints(i, id);
     if (!shape_is_array(to))
-        return verify_bad_inst(&b->v, i, NULL, "returns %s, expected an array", verify_text(&b->v, to));
+        return verify_bad_inst(&b->v, i, NULL, "returns %s, expected an array",
+                               verify_text(&b->v, to));
     if (!verify_attr_count(&b->v, i, id, map.count, s->rank))
         return false;
     bool repeats = false;
@@ -105,11 +112,13 @@ bool build_lower_broadcast(struct build *b)
     bool sized = inst_has(i, A_SIZES), mapped = inst_has(i, A_BROADCAST_DIMENSIONS);
     bool core = !sized && !mapped && b->form == FORM_NONE;
     struct dims d;
-    if (!shape_is_array(s) || (core && (!i->shape || !is_core_broadcast(i, inst_ints(i, A_DIMENSIONS)))))
+    if (!shape_is_array(s) ||
+        (core && (!i->shape || !is_core_broadcast(i, inst_ints(i, A_DIMENSIONS)))))
         return true;
     if (sized && !mapped && !inst_has(i, A_DIMENSIONS) && b->form != FORM_BROADCAST_IN_DIM)
         return broadcast_front(b);
-    if (sized && (!build_sizes(b, 0, &d) || !build_shape(b, verify_dims_shape(&b->v, s->dtype, &d))))
+    if (sized &&
+        (!build_sizes(b, 0, &d) || !build_shape(b, verify_dims_shape(&b->v, s->dtype, &d))))
         return false;
     if (!i->shape)
         return verify_bad_inst(&b->v, i, NULL, "requires an explicit result shape or sizes={...}");
@@ -130,19 +139,22 @@ static bool map_smaller(struct build *b, int small, struct ints *map)
     const struct shape *s = operand_shape(i, small), *large = operand_shape(i, !small);
     *map = inst_ints(i, A_BROADCAST_DIMENSIONS);
     if (s->rank > 0 && !inst_has(i, A_BROADCAST_DIMENSIONS))
-        return verify_bad_inst(&b->v, i, NULL,
-                               "has operands of rank %d and %d, %s and %s: broadcast_dimensions={...} must map "
-                               "the dimensions of %s to those of %s",
-                               operand_shape(i, 0)->rank, operand_shape(i, 1)->rank, verify_text(&b->v, operand_shape(i, 0)),
-                               verify_text(&b->v, operand_shape(i, 1)), verify_text(&b->v, s), verify_text(&b->v, large));
+        return verify_bad_inst(
+            &b->v, i, NULL,
+            "has operands of rank %d and %d, %s and %s: broadcast_dimensions={...} must map "
+            "the dimensions of %s to those of %s",
+            operand_shape(i, 0)->rank, operand_shape(i, 1)->rank,
+            verify_text(&b->v, operand_shape(i, 0)), verify_text(&b->v, operand_shape(i, 1)),
+            verify_text(&b->v, s), verify_text(&b->v, large));
     if (!verify_attr_count(&b->v, i, A_BROADCAST_DIMENSIONS, map->count, s->rank))
         return false;
     for (int64_t k = 0; k < map->count; k++) {
         if (!verify_attr_int(&b->v, i, A_BROADCAST_DIMENSIONS, map->at[k], 0, large->rank))
             return false;
         if (k > 0 && map->at[k] <= map->at[k - 1])
-            return verify_bad_attr(&b->v, i, A_BROADCAST_DIMENSIONS, "not in ascending order: %" PRId64 " after %" PRId64,
-                                   map->at[k], map->at[k - 1]);
+            return verify_bad_attr(&b->v, i, A_BROADCAST_DIMENSIONS,
+                                   "not in ascending order: %" PRId64 " after %" PRId64, map->at[k],
+                                   map->at[k - 1]);
     }
     return true;
 }
@@ -159,11 +171,14 @@ static bool map_equal(struct build *b, int rank, struct ints *map)
     for (int k = 0; k < rank; k++)
         if (given.at[k] != k)
             return verify_bad_attr(&b->v, b->i, A_BROADCAST_DIMENSIONS,
-                                   "operands of equal rank keep their dimensions: %" PRId64 " instead of %d", given.at[k], k);
+                                   "operands of equal rank keep their dimensions: %" PRId64
+                                   " instead of %d",
+                                   given.at[k], k);
     return true;
 }
 
-/* The sizes that both operands are broadcast to; NULL (reported) when two differ and neither is 1. */
+/* The sizes that both operands are broadcast to; NULL (reported) when two differ and neither is 1.
+ */
 static const struct shape *meet(struct build *b, int small, struct ints map)
 {
     const struct shape *s = operand_shape(b->i, small), *large = operand_shape(b->i, !small);
@@ -177,16 +192,17 @@ static const struct shape *meet(struct build *b, int small, struct ints map)
         if (other == 1 || other == *size)
             continue;
         verify_bad_inst(&b->v, b->i, NULL,
-                        "has operands of incompatible shapes %s and %s: dimension %" PRId64 " is %" PRId64 " and %" PRId64
-                        ", expected equal sizes or 1",
-                        verify_text(&b->v, operand_shape(b->i, 0)), verify_text(&b->v, operand_shape(b->i, 1)), map.at[k], *size,
-                        other);
+                        "has operands of incompatible shapes %s and %s: dimension %" PRId64
+                        " is %" PRId64 " and %" PRId64 ", expected equal sizes or 1",
+                        verify_text(&b->v, operand_shape(b->i, 0)),
+                        verify_text(&b->v, operand_shape(b->i, 1)), map.at[k], *size, other);
         return NULL;
     }
     return verify_dims_shape(&b->v, large->dtype, &d);
 }
 
-/* The shape that both operands are broadcast to, and where the dimensions of `small` go; NULL (reported) when there is none. */
+/* The shape that both operands are broadcast to, and where the dimensions of `small` go; NULL
+ * (reported) when there is none. */
 static const struct shape *binary_shape(struct build *b, int small, struct ints *map)
 {
     const struct shape *l = operand_shape(b->i, 0), *r = operand_shape(b->i, 1);
@@ -194,8 +210,9 @@ static const struct shape *binary_shape(struct build *b, int small, struct ints 
     return ok ? meet(b, small, *map) : NULL;
 }
 
-/* The same for an instruction with a written shape and without broadcast_dimensions. If the operands don't give that shape, it
- * is broken core HLO, which is left to the verifier: NULL without a message. */
+/* The same for an instruction with a written shape and without broadcast_dimensions. If the
+ * operands don't give that shape, it is broken core HLO, which is left to the verifier: NULL
+ * without a message. */
 static const struct shape *binary_shape_if_written(struct build *b, int small, struct ints *map)
 {
     struct diags *ds = b->v.ds;
@@ -254,11 +271,13 @@ bool build_lower_binary(struct build *b)
         return false;
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
     bool given = inst_has(i, A_BROADCAST_DIMENSIONS), written = i->shape && !given;
-    if (!shape_is_array(l) || !shape_is_array(r) || has_unbounded(i) || (!given && shape_same_dims(l, r)))
+    if (!shape_is_array(l) || !shape_is_array(r) || has_unbounded(i) ||
+        (!given && shape_same_dims(l, r)))
         return true;
     int small = r->rank < l->rank;
     struct ints map;
-    const struct shape *to = written ? binary_shape_if_written(b, small, &map) : binary_shape(b, small, &map);
+    const struct shape *to =
+        written ? binary_shape_if_written(b, small, &map) : binary_shape(b, small, &map);
     if (!to)
         return written;
     struct inst *both[2] = {i->operands[0], i->operands[1]};
@@ -272,9 +291,11 @@ bool build_lower_binary(struct build *b)
 
 enum { SELECT_MOST = 1 << 16 }; /* the most components that a select of tuples may have */
 
-static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y, struct inst **parts);
+static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y,
+                         struct inst **parts);
 
-/* A select whose operands may be tuples: each array of a tuple is selected as a whole. NULL with a message. */
+/* A select whose operands may be tuples: each array of a tuple is selected as a whole. NULL with a
+ * message. */
 static struct inst *select_value(struct build *b, struct inst *pred, struct inst *x, struct inst *y)
 {
     if (!shape_is_tuple(x->shape)) {
@@ -284,10 +305,12 @@ static struct inst *select_value(struct build *b, struct inst *pred, struct inst
     }
     int count = x->shape->count;
     struct inst **parts = ARENA_ARRAY(b->v.arena, struct inst *, count);
-    return select_parts(b, pred, x, y, parts) ? build_inst(b, OP_TUPLE, x->shape, count, parts) : NULL;
+    return select_parts(b, pred, x, y, parts) ? build_inst(b, OP_TUPLE, x->shape, count, parts)
+                                              : NULL;
 }
 
-static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y, struct inst **parts)
+static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y,
+                         struct inst **parts)
 {
     for (int k = 0; k < x->shape->count; k++) {
         struct inst *left = build_element(b, x, k), *right = build_element(b, y, k);

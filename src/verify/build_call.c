@@ -1,28 +1,32 @@
 /*
- * build_call.c: operations whose computation or dimensions a builder fills in: dot by the ranks of its operands, sort without
- * a comparator, cross-replica-sum, map with static operands, composite calls.
+ * build_call.c: operations whose computation or dimensions a builder fills in: dot by the ranks of
+ * its operands, sort without a comparator, cross-replica-sum, map with static operands, composite
+ * calls.
  */
 #include "verify/build_priv.h"
 
 /* ---- dot ---- */
 
-/* The contracting dimensions of the specification's Dot, which follow from the ranks; false when it isn't defined for them.
- * spec: Dot: vector with vector, matrix with vector, matrix with matrix */
-static bool dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t *left, int64_t *right)
+/* The contracting dimensions of the specification's Dot, which follow from the ranks; false when it
+ * isn't defined for them. spec: Dot: vector with vector, matrix with vector, matrix with matrix */
+static bool dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t *left,
+                        int64_t *right)
 {
-    if (!shape_is_array(lhs) || !shape_is_array(rhs) || lhs->rank < rhs->rank || rhs->rank < 1 || lhs->rank > 2)
+    if (!shape_is_array(lhs) || !shape_is_array(rhs) || lhs->rank < rhs->rank || rhs->rank < 1 ||
+        lhs->rank > 2)
         return false;
     *left = lhs->rank - 1;
     *right = 0;
     return dim_compatible(lhs->dims[*left], rhs->dims[0]);
 }
 
-/* Without dimension numbers XLA takes a dot for the product of every element with every other. If the written result has another
- * shape, the specification's Dot is meant. */
+/* Without dimension numbers XLA takes a dot for the product of every element with every other. If
+ * the written result has another shape, the specification's Dot is meant. */
 bool build_lower_dot(struct build *b)
 {
     struct inst *i = b->i;
-    static const enum attr_id numbers[] = {A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS, A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS};
+    static const enum attr_id numbers[] = {A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS,
+                                           A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS};
     for (size_t k = 0; k < COUNT_OF(numbers); k++)
         if (inst_has(i, numbers[k]))
             return true;
@@ -44,18 +48,20 @@ bool build_lower_dot(struct build *b)
 /* ---- computations ---- */
 
 /* Makes a computation of `count` scalar parameters whose root is `op` of the first two. */
-static struct computation *scalar_computation(struct build *b, const char *name, enum opcode op, const struct shape *result,
-                                              int count, const enum dtype *types)
+static struct computation *scalar_computation(struct build *b, const char *name, enum opcode op,
+                                              const struct shape *result, int count,
+                                              const enum dtype *types)
 {
     struct computation *c = computation_new(b->v.m, str_of(name));
     c->span = c->name_span = b->i->opcode_span;
     for (int k = 0; k < count; k++) {
-        struct inst *p =
-            inst_new(c, OP_PARAMETER, arena_printf(b->v.arena, "p%d", k), shape_scalar(b->v.arena, types[k]), 0, NULL);
+        struct inst *p = inst_new(c, OP_PARAMETER, arena_printf(b->v.arena, "p%d", k),
+                                  shape_scalar(b->v.arena, types[k]), 0, NULL);
         p->number = k;
         p->span = p->name_span = b->i->opcode_span;
     }
-    struct inst *root = inst_new(c, op, str_of(op_spelling(op)), result, 2, (struct inst *[]){c->insts[0], c->insts[1]});
+    struct inst *root = inst_new(c, op, str_of(op_spelling(op)), result, 2,
+                                 (struct inst *[]){c->insts[0], c->insts[1]});
     root->span = root->name_span = root->opcode_span = b->i->opcode_span;
     c->root = root;
     computation_finish(c);
@@ -76,13 +82,14 @@ bool build_lower_sort(struct build *b)
     }
     if (inst_has(i, A_TO_APPLY))
         return true;
-    enum dtype key = operand_shape(i, 0)->dtype, *types = ARENA_ARRAY(b->v.arena, enum dtype, 2 * i->operand_count);
+    enum dtype key = operand_shape(i, 0)->dtype,
+               *types = ARENA_ARRAY(b->v.arena, enum dtype, 2 * i->operand_count);
     if (dtype_is_complex(key))
         return verify_bad_operand(&b->v, i, 0, "an ordered element type, or a comparator");
     for (int k = 0; k < i->operand_count; k++)
         types[2 * k] = types[2 * k + 1] = operand_shape(i, k)->dtype;
-    struct computation *c =
-        scalar_computation(b, "less_than", OP_COMPARE, shape_scalar(b->v.arena, DT_PRED), 2 * i->operand_count, types);
+    struct computation *c = scalar_computation(
+        b, "less_than", OP_COMPARE, shape_scalar(b->v.arena, DT_PRED), 2 * i->operand_count, types);
     build_set(b, c->root, A_DIRECTION, (union attr_value){.e = E_DIRECTION_LT});
     if (dtype_is_float(key)) /* total order, so that NaNs have a place too */
         build_set(b, c->root, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
@@ -95,7 +102,8 @@ static void sum_replicas(struct build *b)
 {
     enum dtype t[2];
     t[0] = t[1] = operand_shape(b->i, 0)->dtype;
-    struct computation *c = scalar_computation(b, "sum", OP_ADD, shape_scalar(b->v.arena, t[0]), 2, t);
+    struct computation *c =
+        scalar_computation(b, "sum", OP_ADD, shape_scalar(b->v.arena, t[0]), 2, t);
     build_set(b, b->i, A_TO_APPLY, (union attr_value){.computation = c});
 }
 
@@ -123,7 +131,8 @@ bool build_lower_all_reduce(struct build *b)
 
 /* ---- map ---- */
 
-/* spec: Map: static operands are passed to every call; once broadcast, they are operands like the others. */
+/* spec: Map: static operands are passed to every call; once broadcast, they are operands like the
+ * others. */
 bool build_lower_map(struct build *b)
 {
     struct inst *i = b->i;
@@ -142,8 +151,9 @@ bool build_lower_map(struct build *b)
         struct inst *x = fixed->v.insts.at[k];
         if (!shape_is_scalar(x->shape))
             return verify_bad_attr(&b->v, i, A_STATIC_OPERANDS,
-                                   "'" STR_FMT "' is %s; only scalars can be captured, slice it first", STR_ARG(x->name),
-                                   verify_text(&b->v, x->shape));
+                                   "'" STR_FMT
+                                   "' is %s; only scalars can be captured, slice it first",
+                                   STR_ARG(x->name), verify_text(&b->v, x->shape));
         operands[count + k] = build_broadcast(b, x, s, NULL);
     }
     build_operands(b, count + more, operands);

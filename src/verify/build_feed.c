@@ -1,6 +1,6 @@
 /*
- * build_feed.c: random numbers by the names of their distributions, and feeds without tokens, as in early
- * editions of the specification.
+ * build_feed.c: random numbers by the names of their distributions, and feeds without tokens, as in
+ * early editions of the specification.
  */
 #include "verify/build_priv.h"
 
@@ -11,13 +11,16 @@ static bool bernoulli(struct build *b)
 {
     struct inst *i = b->i, *mean = i->operands[0];
     if (i->operand_count != 1)
-        return verify_bad_inst(&b->v, i, NULL, "has %d operands, expected one, the mean", i->operand_count);
+        return verify_bad_inst(&b->v, i, NULL, "has %d operands, expected one, the mean",
+                               i->operand_count);
     if (!shape_is_scalar(mean->shape) || !dtype_is_float(mean->shape->dtype))
         return verify_bad_operand(&b->v, i, 0, "a float scalar, the mean");
     if (!i->shape)
         return verify_bad_inst(&b->v, i, NULL, "requires an explicit result shape or shape=");
-    if (!shape_is_array(i->shape) || dtype_is_complex(i->shape->dtype) || shape_has_dynamic(i->shape))
-        return verify_bad_inst(&b->v, i, NULL, "returns %s, expected an array of real numbers", verify_text(&b->v, i->shape));
+    if (!shape_is_array(i->shape) || dtype_is_complex(i->shape->dtype) ||
+        shape_has_dynamic(i->shape))
+        return verify_bad_inst(&b->v, i, NULL, "returns %s, expected an array of real numbers",
+                               verify_text(&b->v, i->shape));
     enum dtype t = mean->shape->dtype;
     const struct shape *s = shape_array(b->v.arena, t, i->shape->rank, i->shape->dims, NULL, NULL);
     struct inst *bounds[] = {build_scalar(b, t, 0), build_scalar(b, t, 1)};
@@ -26,7 +29,8 @@ static bool bernoulli(struct build *b)
     struct inst *random = build_inst(b, OP_RNG, s, 2, bounds);
     build_set(b, random, A_DISTRIBUTION, (union attr_value){.e = E_DISTRIBUTION_UNIFORM});
     struct inst *sides[] = {random, build_broadcast(b, mean, s, NULL)};
-    struct inst *below = build_inst(b, OP_COMPARE, shape_with_dtype(b->v.arena, s, DT_PRED), 2, sides);
+    struct inst *below =
+        build_inst(b, OP_COMPARE, shape_with_dtype(b->v.arena, s, DT_PRED), 2, sides);
     build_set(b, below, A_DIRECTION, (union attr_value){.e = E_DIRECTION_LT});
     inst_remove_attr(i, A_DISTRIBUTION);
     i->opcode = OP_CONVERT;
@@ -55,7 +59,8 @@ bool build_lower_rng(struct build *b)
 
 /* ---- feeds ---- */
 
-/* The token for a feed without one: that of the feed before it, since feeds of a computation happen in the order of the text. */
+/* The token for a feed without one: that of the feed before it, since feeds of a computation happen
+ * in the order of the text. */
 static struct inst *token_before(struct build *b)
 {
     for (int k = b->c->inst_count - 1; k >= 0; k--) {
@@ -91,7 +96,8 @@ bool build_lower_infeed(struct build *b)
     }
     for (int k = 0; shape_is_tuple(data) && k < data->count; k++)
         if (shape_is_tuple(data->elements[k]))
-            return verify_bad_inst(&b->v, i, NULL, "returns %s, nested tuples are not supported", verify_text(&b->v, data));
+            return verify_bad_inst(&b->v, i, NULL, "returns %s, nested tuples are not supported",
+                                   verify_text(&b->v, data));
     const struct shape *parts[] = {data, shape_token()};
     struct inst *token = token_before(b);
     struct inst *feed = build_inst(b, OP_INFEED, shape_tuple(b->v.arena, 2, parts), 1, &token);

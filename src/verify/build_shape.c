@@ -1,6 +1,6 @@
 /*
- * build_shape.c: collapse, reshape by an order of dimensions, slices and paddings by lists, start indices
- * in one vector, and results given by an attribute instead of a written shape.
+ * build_shape.c: collapse, reshape by an order of dimensions, slices and paddings by lists, start
+ * indices in one vector, and results given by an attribute instead of a written shape.
  */
 #include "verify/build_priv.h"
 
@@ -27,7 +27,8 @@ bool build_lower_sizes(struct build *b)
            build_shape(b, verify_dims_shape(&b->v, operand_shape(b->i, 0)->dtype, &d));
 }
 
-/* `shape=` is the specification's argument: of rng-bit-generator, the shape of the random bits alone. */
+/* `shape=` is the specification's argument: of rng-bit-generator, the shape of the random bits
+ * alone. */
 bool build_lower_shape(struct build *b)
 {
     const struct attr *a = inst_attr(b->i, A_SHAPE);
@@ -68,13 +69,15 @@ static bool collapse(struct build *b)
     if (!verify_operand_array(&b->v, b->i, 0))
         return false;
     if (!inst_has(b->i, A_DIMENSIONS))
-        return verify_bad_inst(&b->v, b->i, NULL, "requires dimensions={...}, the dimensions to collapse");
+        return verify_bad_inst(&b->v, b->i, NULL,
+                               "requires dimensions={...}, the dimensions to collapse");
     for (int64_t k = 0; k < dims.count; k++) {
         if (!verify_attr_int(&b->v, b->i, A_DIMENSIONS, dims.at[k], 0, s->rank))
             return false;
         if (k > 0 && dims.at[k] != dims.at[k - 1] + 1)
             return verify_bad_attr(&b->v, b->i, A_DIMENSIONS,
-                                   "%" PRId64 " follows %" PRId64 "; only adjacent dimensions in order can be collapsed",
+                                   "%" PRId64 " follows %" PRId64
+                                   "; only adjacent dimensions in order can be collapsed",
                                    dims.at[k], dims.at[k - 1]);
     }
     struct dims d = verify_dims(&b->v, s->rank);
@@ -109,7 +112,8 @@ static bool reorder(struct build *b)
     inst_remove_attr(b->i, A_DIMENSIONS);
     if (!moved)
         return true;
-    struct inst *turned = build_inst(b, OP_TRANSPOSE, verify_dims_shape(&b->v, s->dtype, &d), 1, &x);
+    struct inst *turned =
+        build_inst(b, OP_TRANSPOSE, verify_dims_shape(&b->v, s->dtype, &d), 1, &x);
     build_set_ints(b, turned, A_DIMENSIONS, order.count, order.at);
     build_operands(b, 1, &turned);
     return true;
@@ -122,7 +126,8 @@ bool build_lower_reshape(struct build *b)
         return collapse(b);
     bool ordered = inst_has(b->i, A_DIMENSIONS);
     if (ordered && !b->i->shape && !inst_has(b->i, A_SIZES))
-        return verify_bad_inst(&b->v, b->i, NULL, "requires an explicit result shape or sizes={...}");
+        return verify_bad_inst(&b->v, b->i, NULL,
+                               "requires an explicit result shape or sizes={...}");
     if (ordered && (!verify_operand_array(&b->v, b->i, 0) || !reorder(b)))
         return false;
     return build_lower_sizes(b);
@@ -133,7 +138,8 @@ bool build_lower_reshape(struct build *b)
 /* Checks that a list has an entry for each dimension of operand 0. */
 static bool entry_each(struct build *b, enum attr_id id)
 {
-    return !inst_has(b->i, id) || verify_attr_count(&b->v, b->i, id, inst_ints(b->i, id).count, operand_shape(b->i, 0)->rank);
+    return !inst_has(b->i, id) || verify_attr_count(&b->v, b->i, id, inst_ints(b->i, id).count,
+                                                    operand_shape(b->i, 0)->rank);
 }
 
 static int64_t entry_or(struct build *b, enum attr_id id, int k, int64_t absent)
@@ -150,13 +156,15 @@ bool build_lower_slice(struct build *b)
     if (!start && !limit && !inst_has(i, A_STRIDES))
         return true;
     if (inst_has(i, A_SLICE))
-        return verify_bad_attr(&b->v, i, A_SLICE, "redundant with start_indices, limit_indices and strides");
-    if (!verify_operand_array(&b->v, i, 0) || !entry_each(b, A_START_INDICES) || !entry_each(b, A_LIMIT_INDICES) ||
-        !entry_each(b, A_STRIDES))
+        return verify_bad_attr(&b->v, i, A_SLICE,
+                               "redundant with start_indices, limit_indices and strides");
+    if (!verify_operand_array(&b->v, i, 0) || !entry_each(b, A_START_INDICES) ||
+        !entry_each(b, A_LIMIT_INDICES) || !entry_each(b, A_STRIDES))
         return false;
     struct slice_dim *dims = ARENA_ARRAY(b->v.arena, struct slice_dim, s->rank);
     for (int k = 0; k < s->rank; k++)
-        dims[k] = (struct slice_dim){entry_or(b, A_START_INDICES, k, 0), entry_or(b, A_LIMIT_INDICES, k, s->dims[k]),
+        dims[k] = (struct slice_dim){entry_or(b, A_START_INDICES, k, 0),
+                                     entry_or(b, A_LIMIT_INDICES, k, s->dims[k]),
                                      entry_or(b, A_STRIDES, k, 1)};
     build_set(b, i, A_SLICE, (union attr_value){.slices = {s->rank, dims}});
     return true;
@@ -165,13 +173,16 @@ bool build_lower_slice(struct build *b)
 static bool padding_config(struct build *b, struct padding_dim *dims)
 {
     const struct attr *a = inst_attr(b->i, A_PADDING_CONFIG);
-    if (!verify_attr_count(&b->v, b->i, A_PADDING_CONFIG, a->v.ints_list.count, operand_shape(b->i, 0)->rank))
+    if (!verify_attr_count(&b->v, b->i, A_PADDING_CONFIG, a->v.ints_list.count,
+                           operand_shape(b->i, 0)->rank))
         return false;
     for (int64_t k = 0; k < a->v.ints_list.count; k++) {
         struct ints one = a->v.ints_list.at[k];
         if (one.count != 3)
             return verify_bad_attr(&b->v, b->i, A_PADDING_CONFIG,
-                                   "%" PRId64 " entries for dimension %" PRId64 ", expected {low,high,interior}", one.count, k);
+                                   "%" PRId64 " entries for dimension %" PRId64
+                                   ", expected {low,high,interior}",
+                                   one.count, k);
         dims[k] = (struct padding_dim){one.at[0], one.at[1], one.at[2]};
     }
     return true;
@@ -182,7 +193,8 @@ bool build_lower_pad(struct build *b)
 {
     struct inst *i = b->i;
     const struct shape *s = operand_shape(i, 0);
-    static const enum attr_id lists[] = {A_EDGE_PADDING_LOW, A_EDGE_PADDING_HIGH, A_INTERIOR_PADDING};
+    static const enum attr_id lists[] = {A_EDGE_PADDING_LOW, A_EDGE_PADDING_HIGH,
+                                         A_INTERIOR_PADDING};
     bool config = inst_has(i, A_PADDING_CONFIG), listed = false;
     for (size_t k = 0; k < COUNT_OF(lists); k++)
         listed |= inst_has(i, lists[k]);
@@ -199,15 +211,16 @@ bool build_lower_pad(struct build *b)
     if (config && !padding_config(b, dims))
         return false;
     for (int k = 0; listed && k < s->rank; k++)
-        dims[k] = (struct padding_dim){entry_or(b, lists[0], k, 0), entry_or(b, lists[1], k, 0), entry_or(b, lists[2], k, 0)};
+        dims[k] = (struct padding_dim){entry_or(b, lists[0], k, 0), entry_or(b, lists[1], k, 0),
+                                       entry_or(b, lists[2], k, 0)};
     build_set(b, i, A_PADDING, (union attr_value){.padding = {s->rank, dims}});
     return true;
 }
 
 /* ---- start indices in one vector ---- */
 
-/* Splits the vector that is operand `first` into a scalar for each dimension. With a written shape, the form is core HLO
- * and is kept. */
+/* Splits the vector that is operand `first` into a scalar for each dimension. With a written shape,
+ * the form is core HLO and is kept. */
 static bool split_indices(struct build *b, int first)
 {
     struct inst *i = b->i;

@@ -1,6 +1,6 @@
 /*
- * build_window.c: windows given by lists, and padding by name: `valid` is none, `same` pads so that each dimension has as many
- * windows as strides fit into it, rounded up.
+ * build_window.c: windows given by lists, and padding by name: `valid` is none, `same` pads so that
+ * each dimension has as many windows as strides fit into it, rounded up.
  */
 #include "verify/build_priv.h"
 
@@ -11,10 +11,12 @@ struct window_attrs {
 
 static bool entries_fit(struct build *b, enum attr_id id, int rank)
 {
-    return id == A_NONE || !inst_has(b->i, id) || verify_attr_count(&b->v, b->i, id, inst_ints(b->i, id).count, rank);
+    return id == A_NONE || !inst_has(b->i, id) ||
+           verify_attr_count(&b->v, b->i, id, inst_ints(b->i, id).count, rank);
 }
 
-static void take_entries(struct build *b, enum attr_id id, struct window_dim *dims, int rank, size_t member)
+static void take_entries(struct build *b, enum attr_id id, struct window_dim *dims, int rank,
+                         size_t member)
 {
     if (id == A_NONE || !inst_has(b->i, id))
         return;
@@ -31,9 +33,11 @@ static int64_t dilated_size(int64_t size, int64_t dilation)
 /* spec: ReduceWindow, Conv (convolution) */
 static void pad_same(struct window_dim *w, int64_t size)
 {
-    int64_t base = dilated_size(size, w->base_dilation), window = dilated_size(w->size, w->window_dilation);
+    int64_t base = dilated_size(size, w->base_dilation),
+            window = dilated_size(w->size, w->window_dilation);
     int64_t count = w->stride > 0 ? base / w->stride + (base % w->stride != 0) : 0, covered;
-    if (count == 0 || !mul_i64(count - 1, w->stride, &covered) || !add_i64(covered, window, &covered) || covered <= base)
+    if (count == 0 || !mul_i64(count - 1, w->stride, &covered) ||
+        !add_i64(covered, window, &covered) || covered <= base)
         covered = base;
     w->pad_low = (covered - base) / 2;
     w->pad_high = covered - base - w->pad_low;
@@ -52,7 +56,8 @@ static bool take_padding(struct build *b, struct window_dim *dims, int rank, con
         dims[k].pad_low = p->word == PAD_LIST ? p->pads.dims[k].low : 0;
         dims[k].pad_high = p->word == PAD_LIST ? p->pads.dims[k].high : 0;
         if (p->word == PAD_SAME && sizes[k] == DIM_UNBOUNDED)
-            return verify_bad_attr(&b->v, b->i, A_PADDING_FORM, "'same' requires static dimensions");
+            return verify_bad_attr(&b->v, b->i, A_PADDING_FORM,
+                                   "'same' requires static dimensions");
         if (p->word == PAD_SAME)
             pad_same(&dims[k], sizes[k]);
     }
@@ -60,20 +65,21 @@ static bool take_padding(struct build *b, struct window_dim *dims, int rank, con
 }
 
 /* Makes the window; what neither `window` nor a list gives is 1, padding 0. */
-static bool make_window(struct build *b, const struct window_attrs *from, int rank, const int64_t *sizes,
-                        const int64_t *window_sizes)
+static bool make_window(struct build *b, const struct window_attrs *from, int rank,
+                        const int64_t *sizes, const int64_t *window_sizes)
 {
     struct window given = inst_window(b->i);
     struct window_dim *dims = ARENA_ARRAY(b->v.arena, struct window_dim, rank);
     if (given.rank > 0 && !verify_attr_count(&b->v, b->i, A_WINDOW, given.rank, rank))
         return false;
     for (int k = 0; k < rank; k++)
-        dims[k] = given.rank
-                      ? given.dims[k]
-                      : (struct window_dim){
-                            .size = window_sizes ? window_sizes[k] : 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
-    if (!entries_fit(b, from->size, rank) || !entries_fit(b, from->stride, rank) || !entries_fit(b, from->base, rank) ||
-        !entries_fit(b, from->window, rank))
+        dims[k] = given.rank ? given.dims[k]
+                             : (struct window_dim){.size = window_sizes ? window_sizes[k] : 1,
+                                                   .stride = 1,
+                                                   .base_dilation = 1,
+                                                   .window_dilation = 1};
+    if (!entries_fit(b, from->size, rank) || !entries_fit(b, from->stride, rank) ||
+        !entries_fit(b, from->base, rank) || !entries_fit(b, from->window, rank))
         return false;
     take_entries(b, from->size, dims, rank, offsetof(struct window_dim, size));
     take_entries(b, from->stride, dims, rank, offsetof(struct window_dim, stride));
@@ -88,9 +94,11 @@ static bool make_window(struct build *b, const struct window_attrs *from, int ra
 /* spec: ReduceWindow, SelectAndScatter */
 bool build_lower_windowed(struct build *b)
 {
-    static const struct window_attrs from = {A_WINDOW_DIMENSIONS, A_WINDOW_STRIDES, A_BASE_DILATIONS, A_WINDOW_DILATIONS};
-    bool any = inst_has(b->i, from.size) || inst_has(b->i, from.stride) || inst_has(b->i, from.base) ||
-               inst_has(b->i, from.window) || inst_has(b->i, A_PADDING_FORM);
+    static const struct window_attrs from = {A_WINDOW_DIMENSIONS, A_WINDOW_STRIDES,
+                                             A_BASE_DILATIONS, A_WINDOW_DILATIONS};
+    bool any = inst_has(b->i, from.size) || inst_has(b->i, from.stride) ||
+               inst_has(b->i, from.base) || inst_has(b->i, from.window) ||
+               inst_has(b->i, A_PADDING_FORM);
     if (!any)
         return true;
     if (!verify_operand_least(&b->v, b->i, 2) || !verify_operand_array(&b->v, b->i, 0))
@@ -127,17 +135,20 @@ static bool labels_fit(struct build *b, const struct dim_labels *l)
 {
     for (int k = 0; k < 2; k++)
         if (operand_shape(b->i, k)->rank != l->spatial_count + 2)
-            return verify_bad_operand(&b->v, b->i, k, "rank %d, as in dim_labels", l->spatial_count + 2);
+            return verify_bad_operand(&b->v, b->i, k, "rank %d, as in dim_labels",
+                                      l->spatial_count + 2);
     return true;
 }
 
 /* spec: Conv (convolution), ConvWithGeneralPadding (convolution) */
 bool build_lower_convolution(struct build *b)
 {
-    static const struct window_attrs from = {A_NONE, A_WINDOW_STRIDES, A_LHS_DILATION, A_RHS_DILATION};
+    static const struct window_attrs from = {A_NONE, A_WINDOW_STRIDES, A_LHS_DILATION,
+                                             A_RHS_DILATION};
     struct inst *i = b->i;
-    bool any = inst_has(i, from.stride) || inst_has(i, from.base) || inst_has(i, from.window) || inst_has(i, A_PADDING_FORM) ||
-               b->form != FORM_NONE || (!inst_has(i, A_DIM_LABELS) && !inst_has(i, A_WINDOW));
+    bool any = inst_has(i, from.stride) || inst_has(i, from.base) || inst_has(i, from.window) ||
+               inst_has(i, A_PADDING_FORM) || b->form != FORM_NONE ||
+               (!inst_has(i, A_DIM_LABELS) && !inst_has(i, A_WINDOW));
     if (!any || i->operand_count < 2)
         return true;
     if (!verify_operand_arrays(&b->v, i, 0, 2))
@@ -145,7 +156,8 @@ bool build_lower_convolution(struct build *b)
     if (operand_shape(i, 0)->rank < 2)
         return verify_bad_operand(&b->v, i, 0, "at least the dimensions batch and feature");
     if (!inst_has(i, A_DIM_LABELS))
-        build_set(b, i, A_DIM_LABELS, (union attr_value){.dim_labels = usual_labels(b, operand_shape(i, 0)->rank - 2)});
+        build_set(b, i, A_DIM_LABELS,
+                  (union attr_value){.dim_labels = usual_labels(b, operand_shape(i, 0)->rank - 2)});
     const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
     if (!labels_fit(b, l))
         return false;

@@ -4,7 +4,10 @@
 #include "verify/verify_priv.h"
 
 /* The span of the opcode, if the text has one. */
-static struct span place_of(const struct inst *i) { return i->opcode_span.end > i->opcode_span.begin ? i->opcode_span : i->span; }
+static struct span place_of(const struct inst *i)
+{
+    return i->opcode_span.end > i->opcode_span.begin ? i->opcode_span : i->span;
+}
 
 static const char *called(const struct verify *v, const struct inst *i)
 {
@@ -16,12 +19,15 @@ static struct span result_place(const struct inst *i)
     return i->shape_span.end > i->shape_span.begin ? i->shape_span : place_of(i);
 }
 
-const char *verify_text(struct verify *v, const struct shape *s) { return shape_text(&v->ds->arena, s).ptr; }
+const char *verify_text(struct verify *v, const struct shape *s)
+{
+    return shape_text(&v->ds->arena, s).ptr;
+}
 
 static void note_definition(struct verify *v, struct diag *d, const struct inst *operand)
 {
-    diag_note(v->ds, d, operand->name_span, "'" STR_FMT "' is %s, defined here", STR_ARG(operand->name),
-              verify_text(v, operand->shape));
+    diag_note(v->ds, d, operand->name_span, "'" STR_FMT "' is %s, defined here",
+              STR_ARG(operand->name), verify_text(v, operand->shape));
 }
 
 bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const char *expected, ...)
@@ -30,15 +36,16 @@ bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const cha
     va_start(ap, expected);
     struct str wanted = arena_vprintf(&v->ds->arena, expected, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, place_of(i), BAD_OPERAND, k, called(v, i), verify_text(v, operand_shape(i, k)), wanted.ptr);
+    struct diag *d = DIAG(v->ds, place_of(i), BAD_OPERAND, k, called(v, i),
+                          verify_text(v, operand_shape(i, k)), wanted.ptr);
     note_definition(v, d, i->operands[k]);
     return false;
 }
 
 bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, const char *what)
 {
-    struct diag *d = DIAG(v->ds, place_of(i), OPERANDS_DIFFER, a, b, called(v, i), what, verify_text(v, operand_shape(i, a)),
-                          verify_text(v, operand_shape(i, b)));
+    struct diag *d = DIAG(v->ds, place_of(i), OPERANDS_DIFFER, a, b, called(v, i), what,
+                          verify_text(v, operand_shape(i, a)), verify_text(v, operand_shape(i, b)));
     note_definition(v, d, i->operands[a]);
     note_definition(v, d, i->operands[b]);
     return false;
@@ -46,32 +53,37 @@ bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, c
 
 bool verify_bad_result(struct verify *v, const struct inst *i, const struct shape *expected)
 {
-    return DIAG_ERROR(v->ds, result_place(i), BAD_RESULT, called(v, i), verify_text(v, i->shape), verify_text(v, expected));
+    return DIAG_ERROR(v->ds, result_place(i), BAD_RESULT, called(v, i), verify_text(v, i->shape),
+                      verify_text(v, expected));
 }
 
-bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem, ...)
+bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem,
+                     ...)
 {
     va_list ap;
     va_start(ap, problem);
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
     struct span span = inst_attr_span(i, id);
-    return DIAG_ERROR(v->ds, span.end > span.begin ? span : place_of(i), BAD_ATTRIBUTE, attr_spelling(id), called(v, i),
-                      text.ptr);
+    return DIAG_ERROR(v->ds, span.end > span.begin ? span : place_of(i), BAD_ATTRIBUTE,
+                      attr_spelling(id), called(v, i), text.ptr);
 }
 
-bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c, const char *problem, ...)
+bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c,
+                            const char *problem, ...)
 {
     va_list ap;
     va_start(ap, problem);
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, place_of(i), BAD_COMPUTATION, STR_ARG(c->name), called(v, i), text.ptr);
+    struct diag *d =
+        DIAG(v->ds, place_of(i), BAD_COMPUTATION, STR_ARG(c->name), called(v, i), text.ptr);
     diag_note(v->ds, d, c->name_span, "'" STR_FMT "' is defined here", STR_ARG(c->name));
     return false;
 }
 
-bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *other, const char *problem, ...)
+bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *other,
+                     const char *problem, ...)
 {
     va_list ap;
     va_start(ap, problem);
@@ -99,10 +111,12 @@ bool verify_operand_arrays(struct verify *v, const struct inst *i, int first, in
 bool verify_operand_least(struct verify *v, const struct inst *i, int least)
 {
     return i->operand_count >= least ||
-           verify_bad_inst(v, i, NULL, "has %d operand(s), expected at least %d", i->operand_count, least);
+           verify_bad_inst(v, i, NULL, "has %d operand(s), expected at least %d", i->operand_count,
+                           least);
 }
 
-bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value, int64_t low, int64_t end)
+bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value,
+                     int64_t low, int64_t end)
 {
     if (value >= low && value < end)
         return true;
@@ -110,12 +124,15 @@ bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, in
         return verify_bad_attr(v, i, id, "%" PRId64 " is not less than %" PRId64, value, end);
     if (end == INT64_MAX)
         return verify_bad_attr(v, i, id, "%" PRId64 " is less than %" PRId64, value, low);
-    return verify_bad_attr(v, i, id, "%" PRId64 " is not in [%" PRId64 ", %" PRId64 ")", value, low, end);
+    return verify_bad_attr(v, i, id, "%" PRId64 " is not in [%" PRId64 ", %" PRId64 ")", value, low,
+                           end);
 }
 
-bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count, int64_t expected)
+bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count,
+                       int64_t expected)
 {
-    return count == expected || verify_bad_attr(v, i, id, "%" PRId64 " entries, expected %" PRId64, count, expected);
+    return count == expected ||
+           verify_bad_attr(v, i, id, "%" PRId64 " entries, expected %" PRId64, count, expected);
 }
 
 const bool *verify_marked(struct verify *v, struct ints list, int64_t end)
@@ -126,7 +143,8 @@ const bool *verify_marked(struct verify *v, struct ints list, int64_t end)
     return marks;
 }
 
-bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end, enum list_rule rule)
+bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end,
+                     enum list_rule rule)
 {
     struct ints list = inst_ints(i, id);
     bool *seen = ARENA_ARRAY(v->arena, bool, end);
@@ -136,7 +154,8 @@ bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, in
         if (seen[list.at[k]])
             return verify_bad_attr(v, i, id, "%" PRId64 " is duplicated", list.at[k]);
         if (rule == LIST_SORTED && k > 0 && list.at[k] < list.at[k - 1])
-            return verify_bad_attr(v, i, id, "not sorted: %" PRId64 " after %" PRId64, list.at[k], list.at[k - 1]);
+            return verify_bad_attr(v, i, id, "not sorted: %" PRId64 " after %" PRId64, list.at[k],
+                                   list.at[k - 1]);
         seen[list.at[k]] = true;
     }
     return true;
@@ -144,7 +163,8 @@ bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, in
 
 bool verify_same(const struct verify *v, const struct shape *a, const struct shape *b)
 {
-    return v->options.layout_sensitive && !v->parsing ? shape_equal(a, b, 0) : shape_compatible(a, b);
+    return v->options.layout_sensitive && !v->parsing ? shape_equal(a, b, 0)
+                                                      : shape_compatible(a, b);
 }
 
 bool verify_higher(struct verify *v, const struct inst *i, int a, int b, enum dtype *out)
@@ -155,7 +175,8 @@ bool verify_higher(struct verify *v, const struct inst *i, int a, int b, enum dt
 
 struct dims verify_dims(struct verify *v, int64_t capacity)
 {
-    return (struct dims){0, ARENA_ARRAY(v->arena, int64_t, capacity), ARENA_ARRAY(v->arena, bool, capacity)};
+    return (struct dims){0, ARENA_ARRAY(v->arena, int64_t, capacity),
+                         ARENA_ARRAY(v->arena, bool, capacity)};
 }
 
 const struct shape *verify_dims_shape(struct verify *v, enum dtype t, const struct dims *d)

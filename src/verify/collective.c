@@ -1,6 +1,6 @@
 /*
- * collective.c: shapes of the collectives: those of the operands, in some with one dimension scaled by the number of
- * participants.
+ * collective.c: shapes of the collectives: those of the operands, in some with one dimension scaled
+ * by the number of participants.
  */
 #include "verify/verify_priv.h"
 
@@ -19,7 +19,8 @@ static const struct shape *first_array(const struct shape *s)
 }
 
 /* The shape with another size of dimension d. */
-static const struct shape *resized(struct verify *v, const struct shape *s, int64_t d, int64_t size, bool dynamic)
+static const struct shape *resized(struct verify *v, const struct shape *s, int64_t d, int64_t size,
+                                   bool dynamic)
 {
     struct dims out = verify_dims(v, s->rank);
     for (int k = 0; k < s->rank; k++) {
@@ -37,14 +38,17 @@ static int64_t parts(int64_t a, int64_t b) { return b > 0 && a > 0 ? (a - 1) / b
 static bool check_parts(struct verify *v, const struct inst *i, int64_t count, int64_t group)
 {
     return group == 1 || count == group ||
-           verify_bad_inst(v, i, NULL, "scales its dimension by %" PRId64 ", but a group has %" PRId64 " participants", count,
-                           group);
+           verify_bad_inst(v, i, NULL,
+                           "scales its dimension by %" PRId64 ", but a group has %" PRId64
+                           " participants",
+                           count, group);
 }
 
 /* ---- all-gather, reduce-scatter ---- */
 
 /* The results of all operands with dimension d multiplied (or divided) by `count`. */
-static const struct shape *scaled(struct verify *v, const struct inst *i, int64_t d, int64_t count, bool divide)
+static const struct shape *scaled(struct verify *v, const struct inst *i, int64_t d, int64_t count,
+                                  bool divide)
 {
     const struct shape **out = ARENA_ARRAY(v->arena, const struct shape *, i->operand_count);
     for (int k = 0; k < i->operand_count; k++) {
@@ -60,7 +64,8 @@ static const struct shape *scaled(struct verify *v, const struct inst *i, int64_
             out[k] = resized(v, s, d, size, dynamic);
         } else {
             if (!mul_i64(s->dims[d], count, &size)) {
-                verify_bad_operand(v, i, k, "a size that does not overflow when multiplied by %" PRId64, count);
+                verify_bad_operand(
+                    v, i, k, "a size that does not overflow when multiplied by %" PRId64, count);
                 return NULL;
             }
             out[k] = resized(v, s, d, size, false);
@@ -77,25 +82,30 @@ static bool dimension_in_range(struct verify *v, const struct inst *i, int64_t d
     return true;
 }
 
-/* The operands with their dimension multiplied by the number of participants or divided by it. `written` is the written result,
- * from which that number follows; NULL: the result is to be inferred. */
-static const struct shape *scaled_by_group(struct verify *v, const struct inst *i, const struct shape *written, bool divide)
+/* The operands with their dimension multiplied by the number of participants or divided by it.
+ * `written` is the written result, from which that number follows; NULL: the result is to be
+ * inferred. */
+static const struct shape *scaled_by_group(struct verify *v, const struct inst *i,
+                                           const struct shape *written, bool divide)
 {
     struct group_facts g;
     int64_t d = only_dimension(i);
-    if (!verify_operand_least(v, i, 1) || !verify_operand_arrays(v, i, 0, i->operand_count) || !dimension_in_range(v, i, d) ||
-        !verify_groups(v, i, true, &g))
+    if (!verify_operand_least(v, i, 1) || !verify_operand_arrays(v, i, 0, i->operand_count) ||
+        !dimension_in_range(v, i, d) || !verify_groups(v, i, true, &g))
         return NULL;
     int64_t count = g.size;
     if (written) {
         const struct shape *in = operand_shape(i, 0), *out = first_array(written);
         if (!out || out->rank != in->rank) {
-            verify_bad_inst(v, i, NULL, "has result %s, expected arrays of the rank of the operands", verify_text(v, written));
+            verify_bad_inst(v, i, NULL,
+                            "has result %s, expected arrays of the rank of the operands",
+                            verify_text(v, written));
             return NULL;
         }
         count = divide ? parts(in->dims[d], out->dims[d]) : parts(out->dims[d], in->dims[d]);
         if (!divide && count == 0) {
-            verify_bad_operand(v, i, 0, "a dimension %" PRId64 " that is not empty, nor in the result", d);
+            verify_bad_operand(v, i, 0,
+                               "a dimension %" PRId64 " that is not empty, nor in the result", d);
             return NULL;
         }
         if (!check_parts(v, i, count, g.size))
@@ -113,7 +123,8 @@ static const struct shape *verify_all_gather_start(struct verify *v, const struc
 {
     const struct shape *s = i->shape;
     if (s && (s->dtype != DT_TUPLE || s->count != 2)) {
-        verify_bad_inst(v, i, NULL, "has result %s, expected (operands, gathered)", verify_text(v, s));
+        verify_bad_inst(v, i, NULL, "has result %s, expected (operands, gathered)",
+                        verify_text(v, s));
         return NULL;
     }
     const struct shape *out = scaled_by_group(v, i, s ? s->elements[1] : NULL, false);
@@ -147,7 +158,8 @@ static const struct shape *verify_all_reduce(struct verify *v, const struct inst
 static const struct shape *all_to_all_array(struct verify *v, const struct inst *i, int64_t group)
 {
     if (i->operand_count != 1) {
-        verify_bad_inst(v, i, NULL, "with dimensions has %d operands, expected 1", i->operand_count);
+        verify_bad_inst(v, i, NULL, "with dimensions has %d operands, expected 1",
+                        i->operand_count);
         return NULL;
     }
     const struct shape *s = operand_shape(i, 0);
@@ -173,7 +185,8 @@ static const struct shape *verify_all_to_all(struct verify *v, const struct inst
     if (inst_has(i, A_DIMENSIONS))
         return all_to_all_array(v, i, g.size);
     if (i->operand_count != g.size) {
-        verify_bad_inst(v, i, NULL, "has %d operands, but a group has %" PRId64 " participants", i->operand_count, g.size);
+        verify_bad_inst(v, i, NULL, "has %d operands, but a group has %" PRId64 " participants",
+                        i->operand_count, g.size);
         return NULL;
     }
     const struct shape **out = ARENA_ARRAY(v->arena, const struct shape *, i->operand_count);
@@ -219,7 +232,8 @@ static bool offsets_fit(const struct shape *offsets, const struct shape *array)
         return false;
     if (offsets->count > 0 && offsets->elements[0]->dtype == DT_TUPLE) {
         for (int k = 0; k < offsets->count; k++)
-            if (offsets->elements[k]->dtype != DT_TUPLE || offsets->elements[k]->count != array->rank)
+            if (offsets->elements[k]->dtype != DT_TUPLE ||
+                offsets->elements[k]->count != array->rank)
                 return false;
         return true;
     }
@@ -275,7 +289,8 @@ static const struct shape *verify_collective_permute_start(struct verify *v, con
 {
     if (!check_permute(v, i))
         return NULL;
-    const struct shape *from = in_place(i) ? operand_shape(i, 0) : verify_operands_shape(v, i, i->operand_count);
+    const struct shape *from =
+        in_place(i) ? operand_shape(i, 0) : verify_operands_shape(v, i, i->operand_count);
     const struct shape *to = in_place(i) ? operand_shape(i, 1) : from, *s = i->shape;
     int count = s && s->dtype == DT_TUPLE && s->count > 2 ? s->count : 2;
     const struct shape **out = ARENA_ARRAY(v->arena, const struct shape *, count);
@@ -304,7 +319,8 @@ static const struct shape *verify_collective_broadcast(struct verify *v, const s
     return operand_shape(i, 0);
 }
 
-/* spec: AllGather, AllReduce, AllToAll, CollectiveBroadcast, CollectivePermute, RaggedAllToAll, ReduceScatter */
+/* spec: AllGather, AllReduce, AllToAll, CollectiveBroadcast, CollectivePermute, RaggedAllToAll,
+ * ReduceScatter */
 const struct shape *verify_collective(struct verify *v, const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {

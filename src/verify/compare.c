@@ -1,5 +1,6 @@
 /*
- * compare.c: the result shape of a comparison, and which kinds of comparison fit which element types.
+ * compare.c: the result shape of a comparison, and which kinds of comparison fit which element
+ * types.
  */
 #include "verify/verify_priv.h"
 
@@ -24,8 +25,8 @@ const struct shape *verify_compare(struct verify *v, const struct inst *i)
         return NULL;
     const struct attr *type = inst_attr(i, A_TYPE);
     if (type && !v->parsing && !type_fits(type->v.e, operand_shape(i, 1)->dtype)) {
-        verify_bad_attr(v, i, A_TYPE, "%s is not valid for element type %s", enum_word(A_TYPE, type->v.e),
-                        dtype_spelling(operand_shape(i, 1)->dtype));
+        verify_bad_attr(v, i, A_TYPE, "%s is not valid for element type %s",
+                        enum_word(A_TYPE, type->v.e), dtype_spelling(operand_shape(i, 1)->dtype));
         return NULL;
     }
     return shape_with_dtype(v->arena, s, DT_PRED);

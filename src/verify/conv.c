@@ -18,7 +18,8 @@ static bool group_counts(struct verify *v, const struct inst *i, struct conv *c)
         !verify_attr_int(v, i, A_BATCH_GROUP_COUNT, c->batch_groups, 1, INT64_MAX))
         return false;
     if (c->feature_groups > 1 && c->batch_groups > 1)
-        return verify_bad_attr(v, i, A_BATCH_GROUP_COUNT, "feature_group_count and batch_group_count must not both exceed 1");
+        return verify_bad_attr(v, i, A_BATCH_GROUP_COUNT,
+                               "feature_group_count and batch_group_count must not both exceed 1");
     return true;
 }
 
@@ -31,7 +32,8 @@ static bool sparsity(struct verify *v, const struct inst *i, struct conv *c)
         return true;
     const struct sparsity_side *s = &a->v.sparsity->rhs;
     if (s->n != 1 || s->m < 1)
-        return verify_bad_attr(v, i, A_SPARSITY_CONFIG, "%" PRId64 ":%" PRId64 ", expected 1:N", s->n, s->m);
+        return verify_bad_attr(v, i, A_SPARSITY_CONFIG, "%" PRId64 ":%" PRId64 ", expected 1:N",
+                               s->n, s->m);
     c->sparse = s->m;
     return true;
 }
@@ -67,34 +69,39 @@ static int64_t known(int64_t size) { return size == DIM_UNBOUNDED ? 0 : size; }
 
 static bool features_fit(struct verify *v, const struct inst *i, const struct conv *c)
 {
-    int64_t in = c->lhs->dims[c->labels->input_feature], batch = known(c->lhs->dims[c->labels->input_batch]);
+    int64_t in = c->lhs->dims[c->labels->input_feature],
+            batch = known(c->lhs->dims[c->labels->input_batch]);
     int64_t kernel_in = c->rhs->dims[c->labels->kernel_input_feature];
     int64_t kernel_out = known(c->rhs->dims[c->labels->kernel_output_feature]);
     bool open = in == DIM_UNBOUNDED || kernel_in == DIM_UNBOUNDED;
     if (!open && !mul_i64(kernel_in, c->sparse, &kernel_in))
         return verify_bad_operand(v, i, 1, "fewer input features");
     if (!open && (in % c->feature_groups != 0 || in / c->feature_groups != kernel_in))
-        return verify_bad_operand(v, i, 1, "%" PRId64 " input features, those of %s in %" PRId64 " group(s)",
-                                  in / c->feature_groups, verify_text(v, c->lhs), c->feature_groups);
+        return verify_bad_operand(
+            v, i, 1, "%" PRId64 " input features, those of %s in %" PRId64 " group(s)",
+            in / c->feature_groups, verify_text(v, c->lhs), c->feature_groups);
     if (kernel_out % c->batch_groups != 0 || kernel_out % c->feature_groups != 0)
         return verify_bad_operand(v, i, 1, "output features divisible by %" PRId64 " groups",
                                   c->batch_groups > 1 ? c->batch_groups : c->feature_groups);
     if (batch % c->batch_groups != 0)
-        return verify_bad_operand(v, i, 0, "a batch size divisible by %" PRId64 " groups", c->batch_groups);
+        return verify_bad_operand(v, i, 0, "a batch size divisible by %" PRId64 " groups",
+                                  c->batch_groups);
     if (shape_dim_dynamic(c->rhs, (int)c->labels->kernel_output_feature))
         return verify_bad_operand(v, i, 1, "a fixed number of output features");
     return true;
 }
 
-static bool spatial_dims(struct verify *v, const struct inst *i, const struct conv *c, struct dims *out)
+static bool spatial_dims(struct verify *v, const struct inst *i, const struct conv *c,
+                         struct dims *out)
 {
     struct window w = inst_window(i);
     for (int k = 0; k < w.rank; k++) {
         int in = (int)c->labels->input_spatial[k], kernel = (int)c->labels->kernel_spatial[k];
         int64_t at = c->labels->output_spatial[k];
         if (!dim_compatible(c->rhs->dims[kernel], w.dims[k].size))
-            return verify_bad_attr(v, i, A_WINDOW, "size %" PRId64 ", dimension %d of the kernel %s is %" PRId64, w.dims[k].size,
-                                   kernel, verify_text(v, c->rhs), c->rhs->dims[kernel]);
+            return verify_bad_attr(
+                v, i, A_WINDOW, "size %" PRId64 ", dimension %d of the kernel %s is %" PRId64,
+                w.dims[k].size, kernel, verify_text(v, c->rhs), c->rhs->dims[kernel]);
         if (!verify_window_dim(v, i, &w.dims[k], c->lhs->dims[in], &out->size[at]))
             return false;
         out->dynamic[at] = shape_dim_dynamic(c->lhs, in) || shape_dim_dynamic(c->rhs, kernel);
@@ -105,15 +112,18 @@ static bool spatial_dims(struct verify *v, const struct inst *i, const struct co
 /* spec: ConvWithGeneralPadding */
 const struct shape *verify_conv(struct verify *v, const struct inst *i)
 {
-    struct conv c = {operand_shape(i, 0), operand_shape(i, 1), .labels = inst_attr(i, A_DIM_LABELS)->v.dim_labels};
+    struct conv c = {operand_shape(i, 0), operand_shape(i, 1),
+                     .labels = inst_attr(i, A_DIM_LABELS)->v.dim_labels};
     enum dtype t;
-    if (!verify_operand_arrays(v, i, 0, i->operand_count) || !group_counts(v, i, &c) || !sparsity(v, i, &c) ||
-        !labels_fit(v, i, &c) || !features_fit(v, i, &c) || !verify_contract_type(v, i, 1, &t))
+    if (!verify_operand_arrays(v, i, 0, i->operand_count) || !group_counts(v, i, &c) ||
+        !sparsity(v, i, &c) || !labels_fit(v, i, &c) || !features_fit(v, i, &c) ||
+        !verify_contract_type(v, i, 1, &t))
         return NULL;
     struct dims d = verify_dims(v, c.lhs->rank);
     d.rank = c.lhs->rank;
     int in = (int)c.labels->input_batch, batch = (int)c.labels->output_batch;
-    d.size[batch] = c.lhs->dims[in] == DIM_UNBOUNDED ? DIM_UNBOUNDED : c.lhs->dims[in] / c.batch_groups;
+    d.size[batch] =
+        c.lhs->dims[in] == DIM_UNBOUNDED ? DIM_UNBOUNDED : c.lhs->dims[in] / c.batch_groups;
     d.dynamic[batch] = shape_dim_dynamic(c.lhs, in);
     d.size[c.labels->output_feature] = c.rhs->dims[c.labels->kernel_output_feature];
     return spatial_dims(v, i, &c, &d) ? verify_dims_shape(v, t, &d) : NULL;

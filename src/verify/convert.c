@@ -28,9 +28,12 @@ static const struct shape *bitcast_convert_shape(struct verify *v, const struct 
         return NULL;
     const struct shape *s = operand_shape(i, 0);
     enum dtype to = i->shape->dtype;
-    int64_t in = storage_bits(s->dtype), out = storage_bits(to), wide = in > out ? in : out, narrow = in > out ? out : in;
+    int64_t in = storage_bits(s->dtype), out = storage_bits(to), wide = in > out ? in : out,
+            narrow = in > out ? out : in;
     if (dtype_is_complex(s->dtype) != dtype_is_complex(to) || wide % narrow != 0) {
-        verify_bad_operand(v, i, 0, "an element type whose width is a multiple or divisor of that of %s", dtype_spelling(to));
+        verify_bad_operand(v, i, 0,
+                           "an element type whose width is a multiple or divisor of that of %s",
+                           dtype_spelling(to));
         return NULL;
     }
     struct dims d = verify_dims(v, s->rank + 1);
@@ -55,7 +58,9 @@ static const struct shape *stochastic_shape(struct verify *v, const struct inst 
     if (!dtype_is_float(s->dtype))
         return verify_bad_operand(v, i, 0, "float elements"), NULL;
     if (!dtype_is_unsigned(random->dtype) || storage_bits(s->dtype) != storage_bits(random->dtype))
-        return verify_bad_operand(v, i, 1, "unsigned elements of %" PRId64 " bits", storage_bits(s->dtype)), NULL;
+        return verify_bad_operand(v, i, 1, "unsigned elements of %" PRId64 " bits",
+                                  storage_bits(s->dtype)),
+               NULL;
     if (!shape_equal(s, random, IGNORE_ELEMENT))
         return verify_bad_operands(v, i, 0, 1, "dimensions or layout"), NULL;
     return shape_with_dtype(v->arena, s, i->shape->dtype);
@@ -70,7 +75,10 @@ static const struct shape *reduce_precision_shape(struct verify *v, const struct
     return operand_shape(i, 0);
 }
 
-static int64_t memory_space(const struct shape *s) { return shape_is_array(s) ? s->layout->memory_space : 0; }
+static int64_t memory_space(const struct shape *s)
+{
+    return shape_is_array(s) ? s->layout->memory_space : 0;
+}
 
 enum { HOST_MEMORY = 5 };
 
@@ -99,8 +107,11 @@ static const struct shape *bitcast_shape(struct verify *v, const struct inst *i)
     if (!v->options.layout_sensitive)
         return i->shape;
     if (!bitcast_bytes(s, &in) || !bitcast_bytes(i->shape, &out) || in != out)
-        return verify_bad_operand(v, i, 0, "the same number of bytes as %s", verify_text(v, i->shape)), NULL;
-    bool from_host = memory_space(s) == HOST_MEMORY, to_host = memory_space(i->shape) == HOST_MEMORY;
+        return verify_bad_operand(v, i, 0, "the same number of bytes as %s",
+                                  verify_text(v, i->shape)),
+               NULL;
+    bool from_host = memory_space(s) == HOST_MEMORY,
+         to_host = memory_space(i->shape) == HOST_MEMORY;
     if (from_host != to_host && !comes_from_constant(i->operands[0]))
         return verify_bad_operand(v, i, 0, "in the memory space of the result"), NULL;
     return i->shape;

@@ -5,8 +5,9 @@
 
 struct dot_dims {
     struct ints contract[2], batch[2];
-    const bool *contracts[2], *batches[2]; /* whether dimension k of a side is in its list; side_lists() */
-    int rhs;                               /* number of the right operand */
+    const bool *contracts[2],
+        *batches[2]; /* whether dimension k of a side is in its list; side_lists() */
+    int rhs;         /* number of the right operand */
 };
 
 static struct dot_dims dot_dims(const struct inst *i)
@@ -18,46 +19,55 @@ static struct dot_dims dot_dims(const struct inst *i)
     };
 }
 
-static bool kept(const struct dot_dims *d, int side, int64_t k) { return !d->contracts[side][k] && !d->batches[side][k]; }
+static bool kept(const struct dot_dims *d, int side, int64_t k)
+{
+    return !d->contracts[side][k] && !d->batches[side][k];
+}
 
 static bool side_lists(struct verify *v, const struct inst *i, struct dot_dims *d, int side)
 {
     enum attr_id contract = side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS,
                  batch = side ? A_RHS_BATCH_DIMS : A_LHS_BATCH_DIMS;
     int rank = operand_shape(i, side ? d->rhs : 0)->rank;
-    if (!verify_dim_list(v, i, contract, rank, LIST_DISTINCT) || !verify_dim_list(v, i, batch, rank, LIST_DISTINCT))
+    if (!verify_dim_list(v, i, contract, rank, LIST_DISTINCT) ||
+        !verify_dim_list(v, i, batch, rank, LIST_DISTINCT))
         return false;
     d->contracts[side] = verify_marked(v, d->contract[side], rank);
     d->batches[side] = verify_marked(v, d->batch[side], rank);
     for (int64_t k = 0; k < d->batch[side].count; k++)
         if (d->contracts[side][d->batch[side].at[k]])
-            return verify_bad_attr(v, i, contract, "%" PRId64 " is also in '%s'", d->batch[side].at[k], attr_spelling(batch));
+            return verify_bad_attr(v, i, contract, "%" PRId64 " is also in '%s'",
+                                   d->batch[side].at[k], attr_spelling(batch));
     return true;
 }
 
 /* Dimensions of the two sides that are paired must have the same size. */
-static bool paired(struct verify *v, const struct inst *i, int right, const struct ints pair[2], enum attr_id lhs,
-                   enum attr_id rhs)
+static bool paired(struct verify *v, const struct inst *i, int right, const struct ints pair[2],
+                   enum attr_id lhs, enum attr_id rhs)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, right);
     if (pair[0].count != pair[1].count)
-        return verify_bad_attr(v, i, rhs, "%" PRId64 " entries, '%s' has %" PRId64, pair[1].count, attr_spelling(lhs),
-                               pair[0].count);
+        return verify_bad_attr(v, i, rhs, "%" PRId64 " entries, '%s' has %" PRId64, pair[1].count,
+                               attr_spelling(lhs), pair[0].count);
     for (int64_t k = 0; k < pair[0].count; k++) {
         int64_t a = l->dims[pair[0].at[k]], b = r->dims[pair[1].at[k]];
         if (!dim_compatible(a, b))
             return verify_bad_attr(v, i, rhs,
-                                   "dimension %" PRId64 " of %s is %" PRId64 ", dimension %" PRId64 " of %s is %" PRId64,
-                                   pair[0].at[k], verify_text(v, l), a, pair[1].at[k], verify_text(v, r), b);
+                                   "dimension %" PRId64 " of %s is %" PRId64 ", dimension %" PRId64
+                                   " of %s is %" PRId64,
+                                   pair[0].at[k], verify_text(v, l), a, pair[1].at[k],
+                                   verify_text(v, r), b);
     }
     return true;
 }
 
-/* The result of all three: batch dimensions, then the free dimensions of the left, then those of the right side. */
+/* The result of all three: batch dimensions, then the free dimensions of the left, then those of
+ * the right side. */
 static bool dot_result(struct verify *v, const struct inst *i, struct dot_dims *d, struct dims *out)
 {
-    if (!verify_operand_array(v, i, 0) || !verify_operand_array(v, i, d->rhs) || !side_lists(v, i, d, 0) ||
-        !side_lists(v, i, d, 1) || !paired(v, i, d->rhs, d->contract, A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS) ||
+    if (!verify_operand_array(v, i, 0) || !verify_operand_array(v, i, d->rhs) ||
+        !side_lists(v, i, d, 0) || !side_lists(v, i, d, 1) ||
+        !paired(v, i, d->rhs, d->contract, A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS) ||
         !paired(v, i, d->rhs, d->batch, A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS))
         return false;
     const struct shape *side[2] = {operand_shape(i, 0), operand_shape(i, d->rhs)};
@@ -71,7 +81,8 @@ static bool dot_result(struct verify *v, const struct inst *i, struct dot_dims *
     return true;
 }
 
-/* The element type of the result: any that is written; else the more precise one of the operands. */
+/* The element type of the result: any that is written; else the more precise one of the operands.
+ */
 bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum dtype *out)
 {
     if (v->parsing)
@@ -103,20 +114,25 @@ struct ragged {
     struct ints groups; /* rhs_group_dims */
 };
 
-static bool ragged_dims(struct verify *v, const struct inst *i, const struct dot_dims *d, struct ragged *r)
+static bool ragged_dims(struct verify *v, const struct inst *i, const struct dot_dims *d,
+                        struct ragged *r)
 {
     struct ints dims = inst_ints(i, A_LHS_RAGGED_DIMS);
     if (!verify_attr_count(v, i, A_LHS_RAGGED_DIMS, dims.count, 1) ||
         !verify_attr_int(v, i, A_LHS_RAGGED_DIMS, dims.at[0], 0, operand_shape(i, 0)->rank))
         return false;
     r->dim = dims.at[0];
-    r->mode = d->batches[0][r->dim] ? RAGGED_BATCH : d->contracts[0][r->dim] ? RAGGED_CONTRACT : RAGGED_FREE;
+    r->mode = d->batches[0][r->dim]     ? RAGGED_BATCH
+              : d->contracts[0][r->dim] ? RAGGED_CONTRACT
+                                        : RAGGED_FREE;
     r->groups = inst_ints(i, A_RHS_GROUP_DIMS);
     return verify_attr_count(v, i, A_RHS_GROUP_DIMS, r->groups.count, r->mode == RAGGED_FREE);
 }
 
-/* The dimensions of group_sizes before the last: those of the left side other than the ragged one, batch dimensions first. */
-static void ragged_prefix(const struct inst *i, const struct dot_dims *d, const struct ragged *r, struct dims *out)
+/* The dimensions of group_sizes before the last: those of the left side other than the ragged one,
+ * batch dimensions first. */
+static void ragged_prefix(const struct inst *i, const struct dot_dims *d, const struct ragged *r,
+                          struct dims *out)
 {
     const struct shape *l = operand_shape(i, 0);
     for (int64_t k = 0; k < d->batch[0].count; k++) {
@@ -124,14 +140,17 @@ static void ragged_prefix(const struct inst *i, const struct dot_dims *d, const 
             return;
         dims_take(out, l, d->batch[0].at[k]);
     }
-    for (int64_t k = 0; r->mode == RAGGED_CONTRACT && k < d->contract[0].count && d->contract[0].at[k] != r->dim; k++)
+    for (int64_t k = 0;
+         r->mode == RAGGED_CONTRACT && k < d->contract[0].count && d->contract[0].at[k] != r->dim;
+         k++)
         dims_take(out, l, d->contract[0].at[k]);
     for (int k = 0; r->mode == RAGGED_FREE && k < l->rank && k != r->dim; k++)
         if (kept(d, 0, k))
             dims_take(out, l, k);
 }
 
-static bool group_sizes_fit(struct verify *v, const struct inst *i, const struct dot_dims *d, const struct ragged *r)
+static bool group_sizes_fit(struct verify *v, const struct inst *i, const struct dot_dims *d,
+                            const struct ragged *r)
 {
     const struct shape *s = operand_shape(i, 2);
     if (!verify_operand_array(v, i, 2))
@@ -146,7 +165,8 @@ static bool group_sizes_fit(struct verify *v, const struct inst *i, const struct
     return fits || verify_bad_operand(v, i, 2, "one size per group, or per group of each slice");
 }
 
-static bool group_dim_fits(struct verify *v, const struct inst *i, const struct dot_dims *d, const struct ragged *r)
+static bool group_dim_fits(struct verify *v, const struct inst *i, const struct dot_dims *d,
+                           const struct ragged *r)
 {
     const struct shape *rhs = operand_shape(i, 1), *sizes = operand_shape(i, 2);
     if (r->mode != RAGGED_FREE)
@@ -154,13 +174,15 @@ static bool group_dim_fits(struct verify *v, const struct inst *i, const struct 
     if (!verify_attr_int(v, i, A_RHS_GROUP_DIMS, r->groups.at[0], 0, rhs->rank))
         return false;
     if (!kept(d, 1, r->groups.at[0]))
-        return verify_bad_attr(v, i, A_RHS_GROUP_DIMS, "%" PRId64 " is a batch or contracting dimension", r->groups.at[0]);
+        return verify_bad_attr(v, i, A_RHS_GROUP_DIMS,
+                               "%" PRId64 " is a batch or contracting dimension", r->groups.at[0]);
     return dim_compatible(rhs->dims[r->groups.at[0]], sizes->dims[sizes->rank - 1]) ||
            verify_bad_operand(v, i, 2, "%" PRId64 " groups", rhs->dims[r->groups.at[0]]);
 }
 
 /* Takes the group dimension of the right side out of the result. */
-static void drop_group(const struct inst *i, const struct dot_dims *d, int64_t group, struct dims *out)
+static void drop_group(const struct inst *i, const struct dot_dims *d, int64_t group,
+                       struct dims *out)
 {
     int at = out->rank;
     for (int k = operand_shape(i, 1)->rank - 1; k >= group; k--)
@@ -179,8 +201,9 @@ static const struct shape *ragged_shape(struct verify *v, const struct inst *i)
     struct ragged r;
     struct dims out;
     enum dtype t;
-    if (!dot_result(v, i, &d, &out) || !ragged_dims(v, i, &d, &r) || !group_sizes_fit(v, i, &d, &r) ||
-        !group_dim_fits(v, i, &d, &r) || !verify_contract_type(v, i, d.rhs, &t))
+    if (!dot_result(v, i, &d, &out) || !ragged_dims(v, i, &d, &r) ||
+        !group_sizes_fit(v, i, &d, &r) || !group_dim_fits(v, i, &d, &r) ||
+        !verify_contract_type(v, i, d.rhs, &t))
         return NULL;
     const struct shape *sizes = operand_shape(i, 2);
     struct dims all = verify_dims(v, (int64_t)out.rank + 1);
@@ -195,7 +218,8 @@ static const struct shape *ragged_shape(struct verify *v, const struct inst *i)
 
 /* ---- scaled-dot ---- */
 
-/* Whether a scale means none: it and the operand are bf16, all its sizes are 1, and the operand's aren't. */
+/* Whether a scale means none: it and the operand are bf16, all its sizes are 1, and the operand's
+ * aren't. */
 static bool scale_is_trivial(const struct shape *s, const struct shape *scale)
 {
     bool ones = true, other = false;
@@ -216,10 +240,12 @@ static bool scale_fits(struct verify *v, const struct inst *i, const struct dot_
     if (scale->rank != s->rank)
         return verify_bad_operands(v, i, side, 2 + side, "rank");
     if (d->contract[side].count != 1)
-        return verify_attr_count(v, i, side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS, d->contract[side].count, 1);
+        return verify_attr_count(v, i, side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS,
+                                 d->contract[side].count, 1);
     for (int k = 0; k < s->rank; k++)
         if (scale->dims[k] == 0 || s->dims[k] % scale->dims[k] != 0)
-            return verify_bad_operand(v, i, 2 + side, "dimension %d to divide %" PRId64, k, s->dims[k]);
+            return verify_bad_operand(v, i, 2 + side, "dimension %d to divide %" PRId64, k,
+                                      s->dims[k]);
     return true;
 }
 

@@ -52,12 +52,18 @@ static const struct shape *reshape_shape(struct verify *v, const struct inst *i)
     if (!verify_operand_array(v, i, 0))
         return NULL;
     if (!shape_is_array(out) ||
-        !(s->dtype == out->dtype || (v->options.mixed_precision && dtype_same_kind(s->dtype, out->dtype))))
-        return verify_bad_operand(v, i, 0, "elements of the result's type, %s", verify_text(v, out)), NULL;
+        !(s->dtype == out->dtype ||
+          (v->options.mixed_precision && dtype_same_kind(s->dtype, out->dtype))))
+        return verify_bad_operand(v, i, 0, "elements of the result's type, %s",
+                                  verify_text(v, out)),
+               NULL;
     if (!shape_elements(s, &in_count) || !shape_elements(out, &out_count) || in_count != out_count)
-        return verify_bad_operand(v, i, 0, "as many elements as the result %s", verify_text(v, out)), NULL;
+        return verify_bad_operand(v, i, 0, "as many elements as the result %s",
+                                  verify_text(v, out)),
+               NULL;
     if (i->operand_count - 1 != out->rank) {
-        verify_bad_inst(v, i, NULL, "has %d dimension sizes, expected %d", i->operand_count - 1, out->rank);
+        verify_bad_inst(v, i, NULL, "has %d dimension sizes, expected %d", i->operand_count - 1,
+                        out->rank);
         return NULL;
     }
     for (int k = 1; k < i->operand_count; k++)

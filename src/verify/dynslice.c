@@ -45,7 +45,8 @@ static const struct shape *slice_shape(struct verify *v, const struct inst *i)
     return verify_dims_shape(v, s->dtype, &d);
 }
 
-static bool update_fits(struct verify *v, const struct inst *i, const struct shape *s, const struct shape *update)
+static bool update_fits(struct verify *v, const struct inst *i, const struct shape *s,
+                        const struct shape *update)
 {
     if (!dtype_same_kind(s->dtype, update->dtype))
         return verify_bad_operands(v, i, 0, 1, "element type");
@@ -60,17 +61,21 @@ static bool update_fits(struct verify *v, const struct inst *i, const struct sha
 /* spec: DynamicUpdateSlice */
 static const struct shape *update_shape(struct verify *v, const struct inst *i)
 {
-    const struct shape *whole = operand_shape(i, 0), *s = whole->dtype == DT_BUFFER ? whole->elements[0] : whole;
+    const struct shape *whole = operand_shape(i, 0),
+                       *s = whole->dtype == DT_BUFFER ? whole->elements[0] : whole;
     const struct shape *update = operand_shape(i, 1);
     if (s == whole && !verify_operand_array(v, i, 0))
         return NULL;
-    if (!verify_operand_array(v, i, 1) || !start_indices(v, i, 2, s->rank) || !update_fits(v, i, s, update))
+    if (!verify_operand_array(v, i, 1) || !start_indices(v, i, 2, s->rank) ||
+        !update_fits(v, i, s, update))
         return NULL;
     if (s != whole)
         return whole;
     struct dims d = verify_dims(v, s->rank);
     for (int k = 0; k < s->rank; k++)
-        dims_add(&d, s->dims[k], shape_dim_dynamic(s, k) || (s->dims[k] == update->dims[k] && shape_dim_dynamic(update, k)));
+        dims_add(&d, s->dims[k],
+                 shape_dim_dynamic(s, k) ||
+                     (s->dims[k] == update->dims[k] && shape_dim_dynamic(update, k)));
     return shape_with_layout(v->arena, verify_dims_shape(v, s->dtype, &d), s->layout);
 }
 

@@ -10,13 +10,16 @@ static const struct shape *unary_shape(struct verify *v, const struct inst *i)
     switch (i->opcode) {
     case OP_ABS:
     case OP_REAL:
-    case OP_IMAG: return dtype_is_complex(s->dtype) ? shape_with_dtype(v->arena, s, dtype_component(s->dtype)) : s;
+    case OP_IMAG:
+        return dtype_is_complex(s->dtype) ? shape_with_dtype(v->arena, s, dtype_component(s->dtype))
+                                          : s;
     case OP_IS_FINITE: return shape_with_dtype(v->arena, s, DT_PRED);
     default: return s;
     }
 }
 
-/* The dimensions of two arrays together. Sizes must be equal; the parser's inference also takes 1 on one side. */
+/* The dimensions of two arrays together. Sizes must be equal; the parser's inference also takes 1
+ * on one side. */
 static bool meet_dims(struct verify *v, const struct inst *i, struct dims *out)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
@@ -102,7 +105,9 @@ static const struct shape *clamp_shape(struct verify *v, const struct inst *i)
         if (!dtype_same_kind(bound->dtype, x->dtype))
             return verify_bad_operands(v, i, 1, k, "element type"), NULL;
         if (bound->rank > 0 && !shape_same_dims(bound, x))
-            return verify_bad_operand(v, i, k, "a scalar or the dimensions of %s", verify_text(v, x)), NULL;
+            return verify_bad_operand(v, i, k, "a scalar or the dimensions of %s",
+                                      verify_text(v, x)),
+                   NULL;
     }
     return x;
 }
@@ -123,8 +128,10 @@ static bool select_operands(struct verify *v, const struct inst *i)
     return true;
 }
 
-/* The layout of a selection: that of the predicate, unless it is a scalar, with the element size of on_true. */
-static const struct layout *select_layout(struct verify *v, const struct shape *p, const struct shape *t)
+/* The layout of a selection: that of the predicate, unless it is a scalar, with the element size of
+ * on_true. */
+static const struct layout *select_layout(struct verify *v, const struct shape *p,
+                                          const struct shape *t)
 {
     if (p->rank == 0 && p != t)
         return t->layout;
@@ -145,7 +152,9 @@ static const struct shape *select_shape(struct verify *v, const struct inst *i)
         int64_t size = t->dims[k] == DIM_UNBOUNDED ? f->dims[k] : t->dims[k];
         if (size == DIM_UNBOUNDED && p->rank > 0)
             size = p->dims[k];
-        dims_add(&d, size, shape_dim_dynamic(t, k) || shape_dim_dynamic(f, k) || (p->rank > 0 && shape_dim_dynamic(p, k)));
+        dims_add(&d, size,
+                 shape_dim_dynamic(t, k) || shape_dim_dynamic(f, k) ||
+                     (p->rank > 0 && shape_dim_dynamic(p, k)));
     }
     return shape_with_layout(v->arena, verify_dims_shape(v, type, &d), select_layout(v, p, t));
 }
@@ -156,6 +165,8 @@ const struct shape *verify_elementwise(struct verify *v, const struct inst *i)
     case OP_CLAMP: return clamp_shape(v, i);
     case OP_SELECT: return select_shape(v, i);
     case OP_COMPLEX: return complex_shape(v, i);
-    default: return op_table[i->opcode].class == CLASS_UNARY ? unary_shape(v, i) : verify_binary_shape(v, i);
+    default:
+        return op_table[i->opcode].class == CLASS_UNARY ? unary_shape(v, i)
+                                                        : verify_binary_shape(v, i);
     }
 }

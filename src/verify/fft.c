@@ -4,7 +4,8 @@
 #include "verify/verify_priv.h"
 
 /* The shape with another element type and size of the last dimension. */
-static const struct shape *with_last(struct verify *v, const struct shape *s, enum dtype t, int64_t last)
+static const struct shape *with_last(struct verify *v, const struct shape *s, enum dtype t,
+                                     int64_t last)
 {
     struct dims d = verify_dims(v, s->rank);
     for (int k = 0; k < s->rank; k++)
@@ -13,16 +14,16 @@ static const struct shape *with_last(struct verify *v, const struct shape *s, en
     return shape_with_layout(v->arena, verify_dims_shape(v, t, &d), s->layout);
 }
 
-/* The first `count` dimensions to transform must have the given lengths. The last one of an irfft isn't among them: it has
- * length / 2 + 1. */
+/* The first `count` dimensions to transform must have the given lengths. The last one of an irfft
+ * isn't among them: it has length / 2 + 1. */
 static bool lengths_fit(struct verify *v, const struct inst *i, struct ints lengths, int64_t count)
 {
     const struct shape *s = operand_shape(i, 0);
     for (int64_t k = 0; k < count; k++) {
         int64_t size = s->dims[s->rank - lengths.count + k];
         if (!dim_compatible(size, lengths.at[k]))
-            return verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " where %s has %" PRId64, lengths.at[k], verify_text(v, s),
-                                   size);
+            return verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " where %s has %" PRId64,
+                                   lengths.at[k], verify_text(v, s), size);
     }
     return true;
 }
@@ -40,7 +41,8 @@ static const struct shape *real_shape(struct verify *v, const struct inst *i, st
     return with_last(v, s, s->dtype == DT_F32 ? DT_C64 : DT_C128, last);
 }
 
-static const struct shape *inverse_real_shape(struct verify *v, const struct inst *i, struct ints lengths)
+static const struct shape *inverse_real_shape(struct verify *v, const struct inst *i,
+                                              struct ints lengths)
 {
     const struct shape *s = operand_shape(i, 0);
     int64_t length = lengths.at[lengths.count - 1], last = s->dims[s->rank - 1];
@@ -49,8 +51,9 @@ static const struct shape *inverse_real_shape(struct verify *v, const struct ins
     if (!lengths_fit(v, i, lengths, lengths.count - 1))
         return NULL;
     if (length < 0 || (!dim_compatible(last, length / 2 + 1) && !(length == 0 && last == 0))) {
-        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " requires a last dimension of %" PRId64 ", %s has %" PRId64, length,
-                        length / 2 + 1, verify_text(v, s), last);
+        verify_bad_attr(v, i, A_FFT_LENGTH,
+                        "%" PRId64 " requires a last dimension of %" PRId64 ", %s has %" PRId64,
+                        length, length / 2 + 1, verify_text(v, s), last);
         return NULL;
     }
     return with_last(v, s, dtype_component(s->dtype), length);
@@ -64,7 +67,8 @@ const struct shape *verify_fft(struct verify *v, const struct inst *i)
     if (!verify_operand_array(v, i, 0))
         return NULL;
     if (lengths.count < 1 || lengths.count > 3 || lengths.count > s->rank) {
-        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " entries for %s, expected 1 to 3", lengths.count, verify_text(v, s));
+        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " entries for %s, expected 1 to 3",
+                        lengths.count, verify_text(v, s));
         return NULL;
     }
     switch (inst_enum(i, A_FFT_TYPE, E_FFT_TYPE_FFT)) {

@@ -1,6 +1,6 @@
 /*
- * fusion.c: is a fused computation called by only one fusion, does it fit that, and is every instruction in it but the root
- * used?
+ * fusion.c: is a fused computation called by only one fusion, does it fit that, and is every
+ * instruction in it but the root used?
  */
 #include "verify/verify_priv.h"
 
@@ -35,11 +35,13 @@ static bool has_side_effect(const struct inst *i)
 static bool check_body(struct verify *v, const struct inst *fusion, const struct computation *c)
 {
     if (c->root->user_count)
-        return verify_bad_computation(v, fusion, c, "root '" STR_FMT "' must not have users", STR_ARG(c->root->name));
+        return verify_bad_computation(v, fusion, c, "root '" STR_FMT "' must not have users",
+                                      STR_ARG(c->root->name));
     for (int k = 0; k < c->inst_count; k++) {
         const struct inst *i = c->insts[k];
         if (i != c->root && !i->user_count && !has_side_effect(i))
-            return verify_bad_computation(v, fusion, c, "'" STR_FMT "' is unused", STR_ARG(i->name));
+            return verify_bad_computation(v, fusion, c, "'" STR_FMT "' is unused",
+                                          STR_ARG(i->name));
     }
     return true;
 }
@@ -47,11 +49,12 @@ static bool check_body(struct verify *v, const struct inst *fusion, const struct
 static bool check_fit(struct verify *v, const struct inst *i, const struct computation *c)
 {
     if (c->param_count > i->operand_count)
-        return verify_bad_computation(v, i, c, "has %d parameters, but the fusion has %d operands", c->param_count,
-                                      i->operand_count);
+        return verify_bad_computation(v, i, c, "has %d parameters, but the fusion has %d operands",
+                                      c->param_count, i->operand_count);
     for (int k = 0; k < c->param_count; k++)
         if (!verify_same(v, c->params[k]->shape, operand_shape(i, k)))
-            return verify_bad_operand(v, i, k, "%s as the parameter", verify_text(v, c->params[k]->shape));
+            return verify_bad_operand(v, i, k, "%s as the parameter",
+                                      verify_text(v, c->params[k]->shape));
     return verify_same(v, c->root->shape, i->shape) || verify_bad_result(v, i, c->root->shape);
 }
 

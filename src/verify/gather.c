@@ -1,5 +1,6 @@
 /*
- * gather.c: do the dimension numbers of gather and scatter fit their operands, and which shapes do they give?
+ * gather.c: do the dimension numbers of gather and scatter fit their operands, and which shapes do
+ * they give?
  */
 #include "verify/verify_priv.h"
 
@@ -7,9 +8,10 @@
 struct indexed {
     enum attr_id window, collapsed, batching, indices_batching, map;
     const struct shape *operand, *indices;
-    int64_t vector;                  /* index_vector_dim */
-    int batch_rank;                  /* dimensions of the indices besides the index vector */
-    const bool *collapses, *batches; /* whether dimension d of the operand is in the list; lists_fit() */
+    int64_t vector; /* index_vector_dim */
+    int batch_rank; /* dimensions of the indices besides the index vector */
+    const bool *collapses,
+        *batches; /* whether dimension d of the operand is in the list; lists_fit() */
 };
 
 static struct indexed gather_of(const struct inst *i)
@@ -61,12 +63,15 @@ static int batch_dim(const struct indexed *x, int d) { return d < x->vector ? d 
 
 static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
 {
-    int64_t rank = x->operand->rank, components = x->vector < x->indices->rank ? x->indices->dims[x->vector] : 1;
-    int64_t batching = count_of(i, x->batching), indices_batching = count_of(i, x->indices_batching);
+    int64_t rank = x->operand->rank,
+            components = x->vector < x->indices->rank ? x->indices->dims[x->vector] : 1;
+    int64_t batching = count_of(i, x->batching),
+            indices_batching = count_of(i, x->indices_batching);
     int64_t indices_rank = x->batch_rank + 1;
     if (!dim_compatible(components, count_of(i, x->map)))
         return verify_attr_count(v, i, x->map, count_of(i, x->map), components);
-    if (!verify_dim_list(v, i, x->map, rank, LIST_DISTINCT) || !verify_dim_list(v, i, x->collapsed, rank, LIST_SORTED) ||
+    if (!verify_dim_list(v, i, x->map, rank, LIST_DISTINCT) ||
+        !verify_dim_list(v, i, x->collapsed, rank, LIST_SORTED) ||
         !verify_dim_list(v, i, x->batching, rank, LIST_SORTED))
         return false;
     x->collapses = verify_marked(v, inst_ints(i, x->collapsed), rank);
@@ -75,22 +80,28 @@ static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
            verify_attr_count(v, i, x->indices_batching, indices_batching, batching);
 }
 
-/* Whether dimension d of the operand has a dimension in the windows: it is neither collapsed nor a batching one. */
-static bool in_window(const struct indexed *x, int64_t d) { return !x->collapses[d] && !x->batches[d]; }
+/* Whether dimension d of the operand has a dimension in the windows: it is neither collapsed nor a
+ * batching one. */
+static bool in_window(const struct indexed *x, int64_t d)
+{
+    return !x->collapses[d] && !x->batches[d];
+}
 
 static bool window_ranks(struct verify *v, const struct inst *i, const struct indexed *x)
 {
     int64_t named = count_of(i, x->window) + count_of(i, x->collapsed) + count_of(i, x->batching);
     if (named == x->operand->rank)
         return true;
-    return verify_bad_attr(v, i, x->window, "%" PRId64 " dimensions with '%s' and '%s', the operand has %d", named,
-                           attr_spelling(x->collapsed), attr_spelling(x->batching), x->operand->rank);
+    return verify_bad_attr(
+        v, i, x->window, "%" PRId64 " dimensions with '%s' and '%s', the operand has %d", named,
+        attr_spelling(x->collapsed), attr_spelling(x->batching), x->operand->rank);
 }
 
 static bool slice_sizes_fit(struct verify *v, const struct inst *i, const struct indexed *x)
 {
     struct ints sizes = inst_ints(i, A_SLICE_SIZES);
-    if (!verify_attr_count(v, i, A_SLICE_SIZES, sizes.count, x->operand->rank) || !window_ranks(v, i, x))
+    if (!verify_attr_count(v, i, A_SLICE_SIZES, sizes.count, x->operand->rank) ||
+        !window_ranks(v, i, x))
         return false;
     for (int k = 0; k < x->operand->rank; k++) {
         int64_t size = x->operand->dims[k], most = in_window(x, k) ? INT64_MAX - 1 : 1;
@@ -118,7 +129,8 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
         return NULL;
     struct ints offsets = inst_ints(i, A_OFFSET_DIMS), sizes = inst_ints(i, A_SLICE_SIZES);
     int64_t rank = offsets.count + x.batch_rank;
-    if (!verify_dim_list(v, i, A_OFFSET_DIMS, rank, LIST_SORTED) || !lists_fit(v, i, &x) || !slice_sizes_fit(v, i, &x))
+    if (!verify_dim_list(v, i, A_OFFSET_DIMS, rank, LIST_SORTED) || !lists_fit(v, i, &x) ||
+        !slice_sizes_fit(v, i, &x))
         return NULL;
     struct dims d = verify_dims(v, rank);
     const bool *is_offset = verify_marked(v, offsets, rank);
@@ -130,8 +142,11 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
         }
         at = next_window_dim(&x, at);
         if (at == x.operand->rank)
-            return verify_bad_attr(v, i, A_OFFSET_DIMS, "more entries than dimensions of the slices"), NULL;
-        dims_add(&d, sizes.at[at], sizes.at[at] == x.operand->dims[at] && shape_dim_dynamic(x.operand, at));
+            return verify_bad_attr(v, i, A_OFFSET_DIMS,
+                                   "more entries than dimensions of the slices"),
+                   NULL;
+        dims_add(&d, sizes.at[at],
+                 sizes.at[at] == x.operand->dims[at] && shape_dim_dynamic(x.operand, at));
         at++;
     }
     return verify_dims_shape(v, x.operand->dtype, &d);
@@ -139,7 +154,8 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
 
 /* ---- scatter ---- */
 
-/* Checks the sizes of updates k: windows must be no larger than the operand, other dimensions are those of the indices. */
+/* Checks the sizes of updates k: windows must be no larger than the operand, other dimensions are
+ * those of the indices. */
 static bool update_sizes(struct verify *v, const struct inst *i, const struct indexed *x, int k)
 {
     const struct shape *s = operand_shape(i, k);
@@ -149,15 +165,18 @@ static bool update_sizes(struct verify *v, const struct inst *i, const struct in
         if (window[d]) {
             at = next_window_dim(x, at);
             if (at == x->operand->rank)
-                return verify_bad_attr(v, i, A_UPDATE_WINDOW_DIMS, "more entries than dimensions of the windows");
+                return verify_bad_attr(v, i, A_UPDATE_WINDOW_DIMS,
+                                       "more entries than dimensions of the windows");
             if (s->dims[d] > x->operand->dims[at] && x->operand->dims[at] != DIM_UNBOUNDED)
-                return verify_bad_operand(v, i, k, "a dimension %d of at most %" PRId64, d, x->operand->dims[at]);
+                return verify_bad_operand(v, i, k, "a dimension %d of at most %" PRId64, d,
+                                          x->operand->dims[at]);
             at++;
             continue;
         }
         int64_t size = x->indices->dims[batch_dim(x, batch++)];
         if (!dim_compatible(s->dims[d], size))
-            return verify_bad_operand(v, i, k, "a dimension %d of %" PRId64 ", as the indices have", d, size);
+            return verify_bad_operand(v, i, k, "a dimension %d of %" PRId64 ", as the indices have",
+                                      d, size);
     }
     return true;
 }
@@ -171,8 +190,8 @@ static bool scatter_operand(struct verify *v, const struct inst *i, int k, int c
     int64_t rank = x.batch_rank + count_of(i, A_UPDATE_WINDOW_DIMS);
     if (updates->rank != rank)
         return verify_bad_operand(v, i, count + 1 + k, "%" PRId64 " dimensions", rank);
-    return verify_dim_list(v, i, A_UPDATE_WINDOW_DIMS, rank, LIST_SORTED) && lists_fit(v, i, &x) && window_ranks(v, i, &x) &&
-           update_sizes(v, i, &x, count + 1 + k);
+    return verify_dim_list(v, i, A_UPDATE_WINDOW_DIMS, rank, LIST_SORTED) && lists_fit(v, i, &x) &&
+           window_ranks(v, i, &x) && update_sizes(v, i, &x, count + 1 + k);
 }
 
 static bool scatter_reducer(struct verify *v, const struct inst *i, int count)
@@ -194,7 +213,9 @@ static const struct shape *scatter_shape(struct verify *v, const struct inst *i)
 {
     int count = i->operand_count / 2;
     if (i->operand_count % 2 == 0 || count == 0) {
-        verify_bad_inst(v, i, NULL, "has %d operands, expected inputs, indices and one update for each input", i->operand_count);
+        verify_bad_inst(v, i, NULL,
+                        "has %d operands, expected inputs, indices and one update for each input",
+                        i->operand_count);
         return NULL;
     }
     if (!verify_operand_arrays(v, i, 0, i->operand_count) || !scatter_reducer(v, i, count))

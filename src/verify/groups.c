@@ -1,6 +1,6 @@
 /*
- * groups.c: who takes part in a collective? Checks replica groups against the number of participants, and the pairs of
- * a permutation.
+ * groups.c: who takes part in a collective? Checks replica groups against the number of
+ * participants, and the pairs of a permutation.
  */
 #include "verify/verify_priv.h"
 
@@ -20,13 +20,15 @@ int verify_group_mode(const struct inst *i)
         return E_MODE_CROSS_REPLICA;
     if (!takes_global_ids(i->opcode))
         return E_MODE_CROSS_PARTITION;
-    return inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ? E_MODE_FLATTENED_ID : E_MODE_CROSS_REPLICA_AND_PARTITION;
+    return inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ? E_MODE_FLATTENED_ID
+                                                 : E_MODE_CROSS_REPLICA_AND_PARTITION;
 }
 
 static bool group_mode(struct verify *v, const struct inst *i, int *out)
 {
     *out = verify_group_mode(i);
-    return inst_has(i, A_MODE) || inst_has(i, A_CHANNEL_ID) || !inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ||
+    return inst_has(i, A_MODE) || inst_has(i, A_CHANNEL_ID) ||
+           !inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ||
            verify_bad_attr(v, i, A_USE_GLOBAL_DEVICE_IDS, "requires a channel_id");
 }
 
@@ -56,7 +58,8 @@ static int64_t expected_ids(const struct module *m, int mode)
 }
 
 /* The ids of all groups must be a permutation of 0 .. total-1. */
-static bool check_ids(struct verify *v, const struct inst *i, struct ints_list groups, int64_t total)
+static bool check_ids(struct verify *v, const struct inst *i, struct ints_list groups,
+                      int64_t total)
 {
     bool *seen = ARENA_ARRAY(v->arena, bool, total);
     for (int64_t g = 0; g < groups.count; g++) {
@@ -72,15 +75,16 @@ static bool check_ids(struct verify *v, const struct inst *i, struct ints_list g
     return true;
 }
 
-static bool check_list(struct verify *v, const struct inst *i, struct ints_list groups, bool uniform, int64_t *total)
+static bool check_list(struct verify *v, const struct inst *i, struct ints_list groups,
+                       bool uniform, int64_t *total)
 {
     *total = 0;
     for (int64_t g = 0; g < groups.count; g++) {
         if (groups.at[g].count == 0)
             return verify_bad_attr(v, i, A_REPLICA_GROUPS, "group %" PRId64 " is empty", g);
         if (uniform && groups.at[g].count != groups.at[0].count)
-            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "groups of %" PRId64 " and of %" PRId64, groups.at[0].count,
-                                   groups.at[g].count);
+            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "groups of %" PRId64 " and of %" PRId64,
+                                   groups.at[0].count, groups.at[g].count);
         *total += groups.at[g].count;
     }
     return check_ids(v, i, groups, *total);
@@ -97,7 +101,8 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
     bool listed = d && (d->form != GROUPS_LIST || d->groups.count > 0);
     if (!listed) {
         if (mode == E_MODE_FLATTENED_ID)
-            return verify_bad_inst(v, i, NULL, "with use_global_device_ids requires replica_groups");
+            return verify_bad_inst(v, i, NULL,
+                                   "with use_global_device_ids requires replica_groups");
         out->size = mode == E_MODE_CROSS_PARTITION ? m->num_partitions : m->replica_count;
     } else {
         int64_t total, expected = expected_ids(m, mode);
@@ -108,19 +113,22 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
         } else {
             total = product(d->group_count, d->group_size);
             if (d->form == GROUPS_IOTA && total != order_size(d->order))
-                return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " slots for %" PRId64 " ids", total,
+                return verify_bad_attr(v, i, A_REPLICA_GROUPS,
+                                       "%" PRId64 " slots for %" PRId64 " ids", total,
                                        order_size(d->order));
             out->size = d->group_size;
         }
         if (expected != 1 && total != expected)
-            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " ids, expected %" PRId64, total, expected);
+            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " ids, expected %" PRId64,
+                                   total, expected);
     }
     if (mode == E_MODE_CROSS_REPLICA_AND_PARTITION)
         out->size = product(out->size, m->num_partitions);
     return true;
 }
 
-/* How often an id may be a source, or a target: once, or for an in-place permute as often as its offsets have elements. */
+/* How often an id may be a source, or a target: once, or for an in-place permute as often as its
+ * offsets have elements. */
 static int64_t permute_repeats(const struct inst *i)
 {
     const struct shape *offsets = operand_shape(i, 2);
@@ -153,10 +161,12 @@ bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
     for (int64_t p = 0; p < pairs.count; p++) {
         for (int s = 0; s < 2; s++) {
             const int64_t *id = &pairs.at[p].at[s];
-            if (!verify_attr_int(v, i, A_SOURCE_TARGET_PAIRS, *id, 0, limit != 1 ? limit : INT64_MAX))
+            if (!verify_attr_int(v, i, A_SOURCE_TARGET_PAIRS, *id, 0,
+                                 limit != 1 ? limit : INT64_MAX))
                 return false;
             if (!count_id(&seen[s], id, v->arena, most))
-                return verify_bad_attr(v, i, A_SOURCE_TARGET_PAIRS, "%" PRId64 " is a %s more than %" PRId64 " time(s)", *id,
+                return verify_bad_attr(v, i, A_SOURCE_TARGET_PAIRS,
+                                       "%" PRId64 " is a %s more than %" PRId64 " time(s)", *id,
                                        side[s], most);
         }
     }

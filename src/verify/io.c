@@ -20,7 +20,8 @@ static const struct shape *written_data(struct verify *v, const struct inst *i)
 
 static const struct shape *tuple_of(struct verify *v, const struct shape *data, bool context)
 {
-    const struct shape *parts[3] = {data, context ? shape_scalar(v->arena, DT_U32) : shape_token(), shape_token()};
+    const struct shape *parts[3] = {data, context ? shape_scalar(v->arena, DT_U32) : shape_token(),
+                                    shape_token()};
     return data ? shape_tuple(v->arena, context ? 3 : 2, parts) : NULL;
 }
 
@@ -30,7 +31,8 @@ static const struct shape *verify_outfeed(struct verify *v, const struct inst *i
     if (!check_token(v, i, 1))
         return NULL;
     if (a && !verify_same(v, a->v.shape, operand_shape(i, 0))) {
-        verify_bad_attr(v, i, A_OUTFEED_SHAPE, "operand 0 is %s", verify_text(v, operand_shape(i, 0)));
+        verify_bad_attr(v, i, A_OUTFEED_SHAPE, "operand 0 is %s",
+                        verify_text(v, operand_shape(i, 0)));
         return NULL;
     }
     return shape_token();

@@ -39,7 +39,9 @@ static const struct shape *solve_shape(struct verify *v, const struct inst *i)
         return verify_bad_operands(v, i, 0, 1, "rank"), NULL;
     int shared = b->rank - (inst_bool(i, A_LEFT_SIDE) ? 2 : 1);
     if (!dim_compatible(a->dims[a->rank - 1], b->dims[shared]))
-        return verify_bad_operand(v, i, 1, "a dimension %d of %" PRId64, shared, a->dims[a->rank - 1]), NULL;
+        return verify_bad_operand(v, i, 1, "a dimension %d of %" PRId64, shared,
+                                  a->dims[a->rank - 1]),
+               NULL;
     for (int k = 0; k < a->rank - 2; k++)
         if (!dim_compatible(a->dims[k], b->dims[k]))
             return verify_bad_operands(v, i, 0, 1, "batch dimensions"), NULL;

@@ -1,6 +1,6 @@
 /*
- * module.c: does the module's header (layout, aliases, donors) fit its entry computation, and do all all-reduces have the same
- * constrain_layout?
+ * module.c: does the module's header (layout, aliases, donors) fit its entry computation, and do
+ * all all-reduces have the same constrain_layout?
  */
 #include "verify/verify_priv.h"
 
@@ -42,20 +42,25 @@ static bool check_entry_layout(struct verify *v)
     if (!m->entry_result)
         return true;
     if (m->entry_param_count != e->param_count)
-        return DIAG_ERROR(v->ds, e->name_span, ENTRY_LAYOUT_COUNT, m->entry_param_count, e->param_count);
+        return DIAG_ERROR(v->ds, e->name_span, ENTRY_LAYOUT_COUNT, m->entry_param_count,
+                          e->param_count);
     for (int k = 0; k < e->param_count; k++) {
         const struct inst *p = e->params[k];
         if (!same_as_layout(v, p->shape, m->entry_params[k])) {
-            struct str is = shape_text(v->arena, p->shape), says = shape_text(v->arena, m->entry_params[k]);
+            struct str is = shape_text(v->arena, p->shape),
+                       says = shape_text(v->arena, m->entry_params[k]);
             struct str what = arena_printf(v->arena, "parameter %d", k);
-            ok = DIAG_ERROR(v->ds, p->shape_span, ENTRY_LAYOUT, STR_ARG(says), STR_ARG(what), STR_ARG(is));
+            ok = DIAG_ERROR(v->ds, p->shape_span, ENTRY_LAYOUT, STR_ARG(says), STR_ARG(what),
+                            STR_ARG(is));
         } else {
             ok &= check_sound(v, p->shape_span, m->entry_params[k]);
         }
     }
     if (!same_as_layout(v, e->root->shape, m->entry_result)) {
-        struct str is = shape_text(v->arena, e->root->shape), says = shape_text(v->arena, m->entry_result);
-        return DIAG_ERROR(v->ds, e->root->shape_span, ENTRY_LAYOUT, STR_ARG(says), STR_ARG(STR("the result")), STR_ARG(is));
+        struct str is = shape_text(v->arena, e->root->shape),
+                   says = shape_text(v->arena, m->entry_result);
+        return DIAG_ERROR(v->ds, e->root->shape_span, ENTRY_LAYOUT, STR_ARG(says),
+                          STR_ARG(STR("the result")), STR_ARG(is));
     }
     return check_sound(v, e->root->shape_span, m->entry_result) && ok;
 }
@@ -63,7 +68,8 @@ static bool check_entry_layout(struct verify *v)
 /* ---- input_output_alias, buffer_donor ---- */
 
 /* The array that an alias or donor names, or NULL with a diagnostic. */
-static const struct shape *named_array(struct verify *v, const char *attribute, int64_t number, struct ints index)
+static const struct shape *named_array(struct verify *v, const char *attribute, int64_t number,
+                                       struct ints index)
 {
     const struct computation *e = v->m->entry;
     if (number < 0 || number >= e->param_count) {
@@ -105,10 +111,12 @@ static bool check_alias(struct verify *v, const struct alias *a, struct map *see
     if (map_put(seen, leaf_key(v->arena, a->operand, a->index), e->root))
         return DIAG_ERROR(v->ds, e->params[a->operand]->name_span, ALIAS_TWICE, a->operand);
     int64_t in = 0, out = 0;
-    bool sized = !v->options.layout_sensitive || (shape_bytes(param, &in) && shape_bytes(result, &out) && in == out);
+    bool sized = !v->options.layout_sensitive ||
+                 (shape_bytes(param, &in) && shape_bytes(result, &out) && in == out);
     if (sized && !a->must)
         return true;
-    const struct shape *given = shape_at(m->entry_params[a->operand], a->index.at, (size_t)a->index.count);
+    const struct shape *given =
+        shape_at(m->entry_params[a->operand], a->index.at, (size_t)a->index.count);
     const struct shape *made = shape_at(m->entry_result, a->output.at, (size_t)a->output.count);
     if (sized && given && made && shape_equal(given, made, 0))
         return true;
@@ -129,7 +137,8 @@ static bool check_aliases(struct verify *v)
         if (!named_array(v, "buffer_donor", d->operand, d->index))
             ok = false;
         else if (map_get(&aliased, leaf_key(v->arena, d->operand, d->index)))
-            ok = DIAG_ERROR(v->ds, m->entry->params[d->operand]->name_span, DONOR_ALIASED, d->operand);
+            ok = DIAG_ERROR(v->ds, m->entry->params[d->operand]->name_span, DONOR_ALIASED,
+                            d->operand);
     }
     return ok;
 }

@@ -3,7 +3,8 @@
  *
  *     {"version": 16, "inputs": ["M", "cond"]}
  *
- * A list may be one string with commas, and missing keys have defaults. Anything unknown is refused, not ignored.
+ * A list may be one string with commas, and missing keys have defaults. Anything unknown is
+ * refused, not ignored.
  */
 #include "base/dict.h"
 #include "verify/verify.h"
@@ -14,14 +15,17 @@ static const char *set_version(struct arena *a, struct str word, struct onnx_loo
 {
     if (num_parse_i64(word, &out->version) && out->version >= 1 && out->version <= ONNX_LOOP_NEWEST)
         return NULL;
-    return arena_printf(a, "unknown version '" STR_FMT "', expected 1 to %d", STR_ARG(word), ONNX_LOOP_NEWEST).ptr;
+    return arena_printf(a, "unknown version '" STR_FMT "', expected 1 to %d", STR_ARG(word),
+                        ONNX_LOOP_NEWEST)
+        .ptr;
 }
 
 static const char *add_input(struct arena *a, struct str name, struct onnx_loop *out)
 {
     bool count = str_is(name, "M") || str_is(name, "trip_count");
     if (!count && !str_is(name, "cond"))
-        return arena_printf(a, "unknown input '" STR_FMT "', expected M or cond", STR_ARG(name)).ptr;
+        return arena_printf(a, "unknown input '" STR_FMT "', expected M or cond", STR_ARG(name))
+            .ptr;
     if (out->has_condition || (count && out->has_count))
         return "inputs must be M, cond or both, in this order";
     *(count ? &out->has_count : &out->has_condition) = true;
@@ -53,11 +57,14 @@ static const char *set_inputs(struct arena *a, const struct dict_value *v, struc
     return problem;
 }
 
-static const char *set_entry(struct arena *a, const struct dict_entry *e, bool *seen, struct onnx_loop *out)
+static const char *set_entry(struct arena *a, const struct dict_entry *e, bool *seen,
+                             struct onnx_loop *out)
 {
     bool version = str_is(e->name, "version");
     if (!version && !str_is(e->name, "inputs"))
-        return arena_printf(a, "unknown entry '" STR_FMT "', expected version or inputs", STR_ARG(e->name)).ptr;
+        return arena_printf(a, "unknown entry '" STR_FMT "', expected version or inputs",
+                            STR_ARG(e->name))
+            .ptr;
     if (seen[version])
         return version ? "duplicate version" : "duplicate inputs";
     seen[version] = true;
@@ -72,7 +79,8 @@ const char *onnx_loop_config(struct str text, struct arena *a, struct onnx_loop 
     struct dict_error error;
     bool seen[2] = {false, false};
     const char *problem = NULL;
-    *out = (struct onnx_loop){.version = ONNX_LOOP_NEWEST, .has_count = true, .has_condition = true};
+    *out =
+        (struct onnx_loop){.version = ONNX_LOOP_NEWEST, .has_count = true, .has_condition = true};
     if (!dict_read(a, text, DICT_LOOSE, &config, &error))
         return dict_problem(a, &error);
     for (size_t k = 0; k < config.count && !problem; k++)

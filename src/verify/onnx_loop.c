@@ -1,11 +1,13 @@
 /*
  * onnx_loop.c: does a custom call to onnx.Loop call its body as ONNX's operator Loop does?
  *
- *     (R...) custom-call(M, cond, v1, ... vN), custom_call_target="onnx.Loop", called_computations={body}
- *     body: (iteration s64[], condition pred[], N values) -> (condition pred[], N values, K scan values)
+ *     (R...) custom-call(M, cond, v1, ... vN), custom_call_target="onnx.Loop",
+ * called_computations={body} body: (iteration s64[], condition pred[], N values) -> (condition
+ * pred[], N values, K scan values)
  *
- * XLA doesn't know the target and accepts any such call. A dimension of a carried value may change from one iteration to the
- * next if the shapes are bounded there. Whether it then fits is checked at run time; here only whether it ever can.
+ * XLA doesn't know the target and accepts any such call. A dimension of a carried value may change
+ * from one iteration to the next if the shapes are bounded there. Whether it then fits is checked
+ * at run time; here only whether it ever can.
  */
 #include "verify/verify_priv.h"
 
@@ -47,7 +49,8 @@ static bool is_optional(const struct shape *s)
     return shape_is_tuple(s) && s->count == 2 && shape_is_scalar_of(s->elements[0], DT_PRED);
 }
 
-/* The name of a value's type in ONNX, and the first version of Loop that lists it. NULL: ONNX has no such type. */
+/* The name of a value's type in ONNX, and the first version of Loop that lists it. NULL: ONNX has
+ * no such type. */
 static const char *onnx_name(struct verify *v, const struct shape *s, int *since)
 {
     bool optional = is_optional(s);
@@ -61,8 +64,8 @@ static const char *onnx_name(struct verify *v, const struct shape *s, int *since
         *since = optional && t->since > OPTIONALS ? NEVER : later(*since, SEQUENCES);
     if (optional)
         *since = later(*since, OPTIONALS);
-    return arena_printf(&v->ds->arena, "%s%stensor(%s)%s%s", optional ? "optional(" : "", sequence ? "seq(" : "", t->name,
-                        sequence ? ")" : "", optional ? ")" : "")
+    return arena_printf(&v->ds->arena, "%s%stensor(%s)%s%s", optional ? "optional(" : "",
+                        sequence ? "seq(" : "", t->name, sequence ? ")" : "", optional ? ")" : "")
         .ptr;
 }
 
@@ -74,9 +77,12 @@ static const char *refusal(struct verify *v, const struct shape *s, int64_t vers
     if (!name)
         return "a tensor, sequence or optional of ONNX";
     if (since > ONNX_LOOP_NEWEST)
-        return arena_printf(&v->ds->arena, "a type of some version of the operator, got %s", name).ptr;
+        return arena_printf(&v->ds->arena, "a type of some version of the operator, got %s", name)
+            .ptr;
     if (since > version)
-        return arena_printf(&v->ds->arena, "a type of version %" PRId64 "; %s requires version %d", version, name, since).ptr;
+        return arena_printf(&v->ds->arena, "a type of version %" PRId64 "; %s requires version %d",
+                            version, name, since)
+            .ptr;
     return NULL;
 }
 
@@ -132,15 +138,19 @@ static const struct computation *body_of(const struct inst *i)
 
 static bool heads_fit(struct verify *v, const struct inst *i, struct loop_call *l)
 {
-    const char *problem = onnx_loop_config(inst_str(i, A_BACKEND_CONFIG), &v->ds->arena, &l->config);
+    const char *problem =
+        onnx_loop_config(inst_str(i, A_BACKEND_CONFIG), &v->ds->arena, &l->config);
     if (problem)
         return verify_bad_attr(v, i, A_BACKEND_CONFIG, "%s", problem);
     l->heads = l->config.has_count + l->config.has_condition;
     l->carried = i->operand_count - l->heads;
-    int least = l->heads + (l->config.version == 1); /* version 1 wants three inputs, absent ones included */
+    int least = l->heads +
+                (l->config.version == 1); /* version 1 wants three inputs, absent ones included */
     if (i->operand_count < least)
-        return verify_bad_inst(v, i, NULL, "has %d operand(s), expected at least %d with these inputs of version %" PRId64,
-                               i->operand_count, least, l->config.version);
+        return verify_bad_inst(
+            v, i, NULL,
+            "has %d operand(s), expected at least %d with these inputs of version %" PRId64,
+            i->operand_count, least, l->config.version);
     if (l->config.has_count && !shape_is_scalar_of(operand_shape(i, 0), DT_S64))
         return verify_bad_operand(v, i, 0, "s64[], as M");
     if (l->config.has_condition && !shape_is_scalar_of(operand_shape(i, l->heads - 1), DT_PRED))
@@ -153,19 +163,26 @@ static bool signature_fits(struct verify *v, const struct inst *i, struct loop_c
     const struct computation *c = l->body;
     const struct shape *root = c->root->shape;
     if (c->param_count != l->carried + 2)
-        return verify_bad_computation(v, i, c, "has %d parameter(s), expected %d: the iteration, the condition and %d carried",
-                                      c->param_count, l->carried + 2, l->carried);
-    if (!shape_is_scalar_of(c->params[0]->shape, DT_S64) || !shape_is_scalar_of(c->params[1]->shape, DT_PRED))
+        return verify_bad_computation(
+            v, i, c,
+            "has %d parameter(s), expected %d: the iteration, the condition and %d carried",
+            c->param_count, l->carried + 2, l->carried);
+    if (!shape_is_scalar_of(c->params[0]->shape, DT_S64) ||
+        !shape_is_scalar_of(c->params[1]->shape, DT_PRED))
         return verify_bad_computation(v, i, c, "takes %s and %s first, expected s64[] and pred[]",
-                                      verify_text(v, c->params[0]->shape), verify_text(v, c->params[1]->shape));
-    if (!shape_is_tuple(root) || root->count < l->carried + 1 || !shape_is_scalar_of(root->elements[0], DT_PRED))
-        return verify_bad_computation(v, i, c, "returns %s, expected a tuple of pred[], %d carried and any scan values",
-                                      verify_text(v, root), l->carried);
+                                      verify_text(v, c->params[0]->shape),
+                                      verify_text(v, c->params[1]->shape));
+    if (!shape_is_tuple(root) || root->count < l->carried + 1 ||
+        !shape_is_scalar_of(root->elements[0], DT_PRED))
+        return verify_bad_computation(
+            v, i, c, "returns %s, expected a tuple of pred[], %d carried and any scan values",
+            verify_text(v, root), l->carried);
     l->scans = root->count - 1 - l->carried;
     return true;
 }
 
-/* Whether the result is a tuple of the n values; with n = 1 it may also be the value itself, which can be a tuple as well. */
+/* Whether the result is a tuple of the n values; with n = 1 it may also be the value itself, which
+ * can be a tuple as well. */
 static bool is_tuple_of(const struct shape *s, int n, const struct shape *first)
 {
     return shape_is_tuple(s) && s->count == n && (n != 1 || s->elements[0]->dtype == first->dtype);
@@ -175,16 +192,18 @@ static bool results_fit(struct verify *v, const struct inst *i, struct loop_call
 {
     int n = l->carried + l->scans;
     if (n == 0)
-        return verify_bad_inst(v, i, NULL, "returns nothing, expected a carried value or a scan output");
+        return verify_bad_inst(v, i, NULL,
+                               "returns nothing, expected a carried value or a scan output");
     bool tuple = is_tuple_of(i->shape, n, l->body->root->shape->elements[1]);
     l->results = tuple ? i->shape->elements : &i->shape;
     return tuple || n == 1 ||
-           verify_bad_inst(v, i, NULL, "returns %s, expected a tuple of %d carried and %d scanned values",
+           verify_bad_inst(v, i, NULL,
+                           "returns %s, expected a tuple of %d carried and %d scanned values",
                            verify_text(v, i->shape), l->carried, l->scans);
 }
 
-/* Whether the body returns value k unchanged. In ONNX it then only reads it from the graph around it, and versions list only
- * types of values that change. */
+/* Whether the body returns value k unchanged. In ONNX it then only reads it from the graph around
+ * it, and versions list only types of values that change. */
 static bool hands_on(const struct loop_call *l, int k)
 {
     const struct inst *root = l->body->root;
@@ -200,13 +219,15 @@ static bool carried_fits(struct verify *v, const struct inst *i, const struct lo
     if (expected)
         return verify_bad_operand(v, i, l->heads + k, "%s", expected);
     if (!may_fit(in, param))
-        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of '" STR_FMT "'", verify_text(v, param), 2 + k,
-                                  STR_ARG(c->name));
+        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of '" STR_FMT "'",
+                                  verify_text(v, param), 2 + k, STR_ARG(c->name));
     if (!may_fit(out, param))
-        return verify_bad_computation(v, i, c, "returns %s as carried value %d, expected %s as its parameter %d",
-                                      verify_text(v, out), k, verify_text(v, param), 2 + k);
-    return may_fit(out, l->results[k]) || verify_bad_inst(v, i, NULL, "returns %s as carried value %d, but its body returns %s",
-                                                          verify_text(v, l->results[k]), k, verify_text(v, out));
+        return verify_bad_computation(
+            v, i, c, "returns %s as carried value %d, expected %s as its parameter %d",
+            verify_text(v, out), k, verify_text(v, param), 2 + k);
+    return may_fit(out, l->results[k]) ||
+           verify_bad_inst(v, i, NULL, "returns %s as carried value %d, but its body returns %s",
+                           verify_text(v, l->results[k]), k, verify_text(v, out));
 }
 
 static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_call *l, int k)
@@ -215,20 +236,24 @@ static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_
     const struct shape *result = l->results[l->carried + k];
     const char *expected = shape_is_array(out) ? refusal(v, out, l->config.version) : "an array";
     if (expected)
-        return verify_bad_computation(v, i, l->body, "returns %s as scan value %d, expected %s", verify_text(v, out), k,
-                                      expected);
+        return verify_bad_computation(v, i, l->body, "returns %s as scan value %d, expected %s",
+                                      verify_text(v, out), k, expected);
     return may_stack(out, result) ||
-           verify_bad_inst(v, i, NULL, "returns %s as scan output %d, but its body returns %s in each iteration",
-                           verify_text(v, result), k, verify_text(v, out));
+           verify_bad_inst(
+               v, i, NULL,
+               "returns %s as scan output %d, but its body returns %s in each iteration",
+               verify_text(v, result), k, verify_text(v, out));
 }
 
 static bool call_fits(struct verify *v, const struct inst *i)
 {
     struct loop_call l = {.body = body_of(i)};
-    if (!l.body) /* the parser, like XLA's, drops called computations if the call has operand layouts */
+    if (!l.body) /* the parser, like XLA's, drops called computations if the call has operand
+                    layouts */
         return verify_bad_inst(v, i, NULL, "requires one body in called_computations%s",
-                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS) ? ", which is not parsed with operand_layout_constraints"
-                                                                         : "");
+                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS)
+                                   ? ", which is not parsed with operand_layout_constraints"
+                                   : "");
     if (!heads_fit(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
         return false;
     for (int k = 0; k < l.carried; k++)

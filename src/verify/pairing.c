@@ -1,11 +1,11 @@
 /*
- * pairing.c: do instructions that belong together fit: asynchronous chains, -start and -done, send and recv with
- * send-done and recv-done, and the instructions that share a host channel?
+ * pairing.c: do instructions that belong together fit: asynchronous chains, -start and -done, send
+ * and recv with send-done and recv-done, and the instructions that share a host channel?
  */
 #include "verify/verify_priv.h"
 
-/* Which opcodes an instruction's user and its operand may have; a missing list (first entry OP_INVALID) allows all. With a
- * list of users there must be exactly one user. */
+/* Which opcodes an instruction's user and its operand may have; a missing list (first entry
+ * OP_INVALID) allows all. With a list of users there must be exactly one user. */
 struct pair_rule {
     enum opcode op;
     enum opcode users[2], operands[2];
@@ -19,8 +19,12 @@ static const struct pair_rule rules[] = {
     {OP_ASYNC_DONE, {OP_INVALID, OP_INVALID}, {OP_ASYNC_START, OP_ASYNC_UPDATE}},
     {OP_ASYNC_START, {OP_ASYNC_UPDATE, OP_ASYNC_DONE}, {OP_INVALID, OP_INVALID}},
     {OP_ASYNC_UPDATE, {OP_ASYNC_UPDATE, OP_ASYNC_DONE}, {OP_ASYNC_START, OP_ASYNC_UPDATE}},
-    {OP_COLLECTIVE_PERMUTE_DONE, {OP_INVALID, OP_INVALID}, {OP_COLLECTIVE_PERMUTE_START, OP_INVALID}},
-    {OP_COLLECTIVE_PERMUTE_START, {OP_COLLECTIVE_PERMUTE_DONE, OP_INVALID}, {OP_INVALID, OP_INVALID}},
+    {OP_COLLECTIVE_PERMUTE_DONE,
+     {OP_INVALID, OP_INVALID},
+     {OP_COLLECTIVE_PERMUTE_START, OP_INVALID}},
+    {OP_COLLECTIVE_PERMUTE_START,
+     {OP_COLLECTIVE_PERMUTE_DONE, OP_INVALID},
+     {OP_INVALID, OP_INVALID}},
     {OP_COPY_DONE, {OP_INVALID, OP_INVALID}, {OP_COPY_START, OP_INVALID}},
     {OP_COPY_START, {OP_COPY_DONE, OP_INVALID}, {OP_INVALID, OP_INVALID}},
     {OP_RECV, {OP_RECV_DONE, OP_TUPLE}, {OP_INVALID, OP_INVALID}},
@@ -37,7 +41,10 @@ static const struct pair_rule *rule_of(const struct inst *i)
     return NULL;
 }
 
-static bool listed(const enum opcode list[2], enum opcode op) { return list[0] == op || list[1] == op; }
+static bool listed(const enum opcode list[2], enum opcode op)
+{
+    return list[0] == op || list[1] == op;
+}
 
 static struct str list_text(struct arena *a, const enum opcode list[2])
 {
@@ -46,7 +53,8 @@ static struct str list_text(struct arena *a, const enum opcode list[2])
     return arena_printf(a, "'%s' or '%s'", op_spelling(list[0]), op_spelling(list[1]));
 }
 
-/* The users of each instruction of one computation, by its index: how many, and the first in the order of the text. */
+/* The users of each instruction of one computation, by its index: how many, and the first in the
+ * order of the text. */
 struct uses {
     int *count;
     struct inst **first;
@@ -55,13 +63,15 @@ struct uses {
 /* A custom-call "control_dep" only sets an order and doesn't count as a user. */
 static bool is_control_dep(const struct inst *user)
 {
-    return user->opcode == OP_CUSTOM_CALL && str_is(inst_str(user, A_CUSTOM_CALL_TARGET), "control_dep");
+    return user->opcode == OP_CUSTOM_CALL &&
+           str_is(inst_str(user, A_CUSTOM_CALL_TARGET), "control_dep");
 }
 
 /* Counts users: each once, however often it uses the value. */
 static struct uses find_uses(struct arena *a, const struct computation *c)
 {
-    struct uses u = {ARENA_ARRAY(a, int, c->inst_count), ARENA_ARRAY(a, struct inst *, c->inst_count)};
+    struct uses u = {ARENA_ARRAY(a, int, c->inst_count),
+                     ARENA_ARRAY(a, struct inst *, c->inst_count)};
     const struct inst **last = ARENA_ARRAY(a, const struct inst *, c->inst_count);
     for (int k = 0; k < c->inst_count; k++) {
         struct inst *user = c->insts[k];
@@ -79,7 +89,8 @@ static struct uses find_uses(struct arena *a, const struct computation *c)
     return u;
 }
 
-static bool check_users(struct verify *v, const struct inst *i, const struct pair_rule *r, const struct uses *u)
+static bool check_users(struct verify *v, const struct inst *i, const struct pair_rule *r,
+                        const struct uses *u)
 {
     const struct computation *c = i->parent;
     bool channel = i->opcode == OP_SEND || i->opcode == OP_RECV;
@@ -88,18 +99,21 @@ static bool check_users(struct verify *v, const struct inst *i, const struct pai
     struct str wanted = list_text(v->arena, r->users);
     int count = u->count[i->index];
     if (count != 1)
-        return DIAG_ERROR(v->ds, i->opcode_span, PAIR_USERS, op_spelling(i->opcode), STR_ARG(wanted), count);
+        return DIAG_ERROR(v->ds, i->opcode_span, PAIR_USERS, op_spelling(i->opcode),
+                          STR_ARG(wanted), count);
     const struct inst *user = u->first[i->index];
     if (!listed(r->users, user->opcode)) {
-        struct diag *d =
-            DIAG(v->ds, user->opcode_span, PAIR_USER, op_spelling(i->opcode), STR_ARG(wanted), op_spelling(user->opcode));
+        struct diag *d = DIAG(v->ds, user->opcode_span, PAIR_USER, op_spelling(i->opcode),
+                              STR_ARG(wanted), op_spelling(user->opcode));
         diag_note(v->ds, d, i->name_span, "the %s is here", op_spelling(i->opcode));
         return false;
     }
-    if (channel && user->opcode != OP_TUPLE && inst_bool(i, A_IS_HOST_TRANSFER) != inst_bool(user, A_IS_HOST_TRANSFER)) {
-        struct diag *d = DIAG(v->ds, inst_attr_span(user, A_IS_HOST_TRANSFER), PAIR_HOST_TRANSFER, op_spelling(user->opcode),
-                              op_spelling(i->opcode));
-        diag_note(v->ds, d, inst_attr_span(i, A_IS_HOST_TRANSFER), "the %s is here", op_spelling(i->opcode));
+    if (channel && user->opcode != OP_TUPLE &&
+        inst_bool(i, A_IS_HOST_TRANSFER) != inst_bool(user, A_IS_HOST_TRANSFER)) {
+        struct diag *d = DIAG(v->ds, inst_attr_span(user, A_IS_HOST_TRANSFER), PAIR_HOST_TRANSFER,
+                              op_spelling(user->opcode), op_spelling(i->opcode));
+        diag_note(v->ds, d, inst_attr_span(i, A_IS_HOST_TRANSFER), "the %s is here",
+                  op_spelling(i->opcode));
         return false;
     }
     return true;
@@ -140,7 +154,8 @@ static bool check_computation(struct verify *v, const struct computation *c)
 
 static bool frontend_equal(const struct inst *a, const struct inst *b)
 {
-    const struct attr *x = inst_attr(a, A_FRONTEND_ATTRIBUTES), *y = inst_attr(b, A_FRONTEND_ATTRIBUTES);
+    const struct attr *x = inst_attr(a, A_FRONTEND_ATTRIBUTES),
+                      *y = inst_attr(b, A_FRONTEND_ATTRIBUTES);
     int n = x ? x->v.frontend.count : 0;
     if (n != (y ? y->v.frontend.count : 0))
         return false;
@@ -154,12 +169,14 @@ static bool frontend_equal(const struct inst *a, const struct inst *b)
 /* Whether they are identical but for their operands, which have equal shapes. */
 static bool host_twins(const struct inst *a, const struct inst *b)
 {
-    if (a->opcode != b->opcode || !shape_equal(a->shape, b->shape, 0) || a->operand_count != b->operand_count)
+    if (a->opcode != b->opcode || !shape_equal(a->shape, b->shape, 0) ||
+        a->operand_count != b->operand_count)
         return false;
     for (int k = 0; k < a->operand_count; k++)
         if (!shape_equal(a->operands[k]->shape, b->operands[k]->shape, 0))
             return false;
-    return frontend_equal(a, b) && str_eq(inst_str(a, A_BACKEND_CONFIG), inst_str(b, A_BACKEND_CONFIG));
+    return frontend_equal(a, b) &&
+           str_eq(inst_str(a, A_BACKEND_CONFIG), inst_str(b, A_BACKEND_CONFIG));
 }
 
 static bool check_host_channels(struct verify *v)
@@ -171,7 +188,8 @@ static bool check_host_channels(struct verify *v)
         const struct computation *comp = v->m->computations[c];
         for (int k = 0; k < comp->inst_count; k++) {
             struct inst *i = comp->insts[k];
-            if ((i->opcode != OP_SEND && i->opcode != OP_RECV) || !inst_bool(i, A_IS_HOST_TRANSFER) || !inst_has(i, A_CHANNEL_ID))
+            if ((i->opcode != OP_SEND && i->opcode != OP_RECV) ||
+                !inst_bool(i, A_IS_HOST_TRANSFER) || !inst_has(i, A_CHANNEL_ID))
                 continue;
             int64_t id = inst_int(i, A_CHANNEL_ID, 0);
             struct str key = {ARENA_DUP(v->arena, &id, 1), sizeof id};

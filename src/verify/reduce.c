@@ -1,5 +1,6 @@
 /*
- * reduce.c: can a computation be a reducer, and which shapes do reduce, reduce-window and scan give?
+ * reduce.c: can a computation be a reducer, and which shapes do reduce, reduce-window and scan
+ * give?
  */
 #include "verify/verify_priv.h"
 
@@ -14,34 +15,39 @@ static bool reducer_form(struct verify *v, const struct inst *i, const struct re
     const struct computation *c = r->computation;
     const struct shape *root = c->root->shape;
     if (c->param_count != 2 * r->count)
-        return verify_bad_computation(v, i, c, "has %d parameters, expected %d", c->param_count, 2 * r->count);
+        return verify_bad_computation(v, i, c, "has %d parameters, expected %d", c->param_count,
+                                      2 * r->count);
     int results = shape_is_tuple(root) ? root->count : shape_is_array(root) ? 1 : -1;
     if (results != r->count)
-        return verify_bad_computation(v, i, c, "returns %s, expected %d scalar(s)", verify_text(v, root), r->count);
+        return verify_bad_computation(v, i, c, "returns %s, expected %d scalar(s)",
+                                      verify_text(v, root), r->count);
     for (int k = 0; k < r->count; k++)
         if (!shape_is_scalar(reducer_result(c, k)))
-            return verify_bad_computation(v, i, c, "returns %s, expected scalars", verify_text(v, root));
+            return verify_bad_computation(v, i, c, "returns %s, expected scalars",
+                                          verify_text(v, root));
     return true;
 }
 
-/* Checks one accumulator: the result must be a possible argument again, as accumulator and as value. */
+/* Checks one accumulator: the result must be a possible argument again, as accumulator and as
+ * value. */
 static bool reducer_slot(struct verify *v, const struct inst *i, const struct reducer *r, int k)
 {
     const struct computation *c = r->computation;
     const struct shape *result = reducer_result(c, k), *accumulator = c->params[k]->shape,
                        *value = c->params[r->count + k]->shape;
     if (!shape_compatible(result, accumulator))
-        return verify_bad_computation(v, i, c, "returns %s where parameter %d is %s", verify_text(v, result), k,
-                                      verify_text(v, accumulator));
+        return verify_bad_computation(v, i, c, "returns %s where parameter %d is %s",
+                                      verify_text(v, result), k, verify_text(v, accumulator));
     if (!shape_compatible_fp(result, r->init[k]))
-        return verify_bad_computation(v, i, c, "returns %s where the initial value is %s", verify_text(v, result),
-                                      verify_text(v, r->init[k]));
+        return verify_bad_computation(v, i, c, "returns %s where the initial value is %s",
+                                      verify_text(v, result), verify_text(v, r->init[k]));
     if (!shape_is_scalar_like(value, r->input[k]))
-        return verify_bad_computation(v, i, c, "takes %s as parameter %d, expected a scalar of %s", verify_text(v, value),
-                                      r->count + k, dtype_spelling(r->input[k]));
+        return verify_bad_computation(v, i, c, "takes %s as parameter %d, expected a scalar of %s",
+                                      verify_text(v, value), r->count + k,
+                                      dtype_spelling(r->input[k]));
     if (!shape_compatible_fp(result, value))
-        return verify_bad_computation(v, i, c, "returns %s where parameter %d is %s", verify_text(v, result), r->count + k,
-                                      verify_text(v, value));
+        return verify_bad_computation(v, i, c, "returns %s where parameter %d is %s",
+                                      verify_text(v, result), r->count + k, verify_text(v, value));
     return true;
 }
 
@@ -55,9 +61,10 @@ bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer
     return true;
 }
 
-/* The result: arrays of the same dimensions, one for each input; a tuple if the reducer's root is one. */
-static const struct shape *reduced_shape(struct verify *v, const struct computation *c, const struct dims *d,
-                                         const enum dtype *types)
+/* The result: arrays of the same dimensions, one for each input; a tuple if the reducer's root is
+ * one. */
+static const struct shape *reduced_shape(struct verify *v, const struct computation *c,
+                                         const struct dims *d, const enum dtype *types)
 {
     const struct shape *root = c->root->shape;
     if (!shape_is_tuple(root))
@@ -74,8 +81,8 @@ bool verify_operand_types_match(struct verify *v, const struct inst *i, const st
         return true;
     for (int k = 0; k < c->param_count && k < i->operand_count; k++)
         if (c->params[k]->shape->dtype != operand_shape(i, k)->dtype)
-            return verify_bad_operand(v, i, k, "the type of parameter %d of '" STR_FMT "', %s", k, STR_ARG(c->name),
-                                      verify_text(v, c->params[k]->shape));
+            return verify_bad_operand(v, i, k, "the type of parameter %d of '" STR_FMT "', %s", k,
+                                      STR_ARG(c->name), verify_text(v, c->params[k]->shape));
     return true;
 }
 
@@ -85,7 +92,9 @@ static bool reduce_operands(struct verify *v, const struct inst *i, struct reduc
     r->computation = inst_computation(i, A_TO_APPLY);
     r->count = i->operand_count / 2;
     if (i->operand_count % 2 || r->count == 0)
-        return verify_bad_inst(v, i, NULL, "has %d operands, expected one initial value for each input", i->operand_count);
+        return verify_bad_inst(v, i, NULL,
+                               "has %d operands, expected one initial value for each input",
+                               i->operand_count);
     if (!verify_operand_arrays(v, i, 0, i->operand_count))
         return false;
     const struct shape **init = ARENA_ARRAY(v->arena, const struct shape *, r->count);
@@ -128,7 +137,8 @@ static const struct shape *reduce_shape(struct verify *v, const struct inst *i)
 const struct shape *verify_reduce_window(struct verify *v, const struct inst *i)
 {
     struct reducer r;
-    if (!reduce_operands(v, i, &r) || !verify_reducer(v, i, &r) || !verify_operand_types_match(v, i, r.computation))
+    if (!reduce_operands(v, i, &r) || !verify_reducer(v, i, &r) ||
+        !verify_operand_types_match(v, i, r.computation))
         return NULL;
     const struct shape *s = operand_shape(i, 0);
     struct dims d = verify_dims(v, s->rank);
@@ -149,7 +159,10 @@ struct scan {
 };
 
 /* Result k of the computation or of the instruction, whose shape may be a tuple. */
-static const struct shape *part(const struct shape *s, int k) { return shape_is_tuple(s) ? s->elements[k] : s; }
+static const struct shape *part(const struct shape *s, int k)
+{
+    return shape_is_tuple(s) ? s->elements[k] : s;
+}
 
 static int part_count(const struct shape *s) { return shape_is_tuple(s) ? s->count : 1; }
 
@@ -161,16 +174,19 @@ static bool scan_agree(const struct verify *v, const struct shape *a, const stru
     return shape_compatible(a, b);
 }
 
-/* The array without the scanned dimension, which it must have, with the same size as in the other arrays. */
-static const struct shape *scan_row(struct verify *v, const struct inst *i, struct scan *c, const struct shape *s)
+/* The array without the scanned dimension, which it must have, with the same size as in the other
+ * arrays. */
+static const struct shape *scan_row(struct verify *v, const struct inst *i, struct scan *c,
+                                    const struct shape *s)
 {
     if (!shape_is_array(s) || c->along < 0 || c->along >= s->rank) {
-        verify_bad_attr(v, i, A_DIMENSIONS, "%s has no dimension %" PRId64, verify_text(v, s), c->along);
+        verify_bad_attr(v, i, A_DIMENSIONS, "%s has no dimension %" PRId64, verify_text(v, s),
+                        c->along);
         return NULL;
     }
     if (c->size >= 0 && s->dims[c->along] != c->size) {
-        verify_bad_attr(v, i, A_DIMENSIONS, "dimension %" PRId64 " of %s is not of size %" PRId64, c->along, verify_text(v, s),
-                        c->size);
+        verify_bad_attr(v, i, A_DIMENSIONS, "dimension %" PRId64 " of %s is not of size %" PRId64,
+                        c->along, verify_text(v, s), c->size);
         return NULL;
     }
     c->size = s->dims[c->along];
@@ -190,8 +206,9 @@ static bool scan_operands(struct verify *v, const struct inst *i, struct scan *c
         if (!s)
             return false;
         if (!scan_agree(v, s, param))
-            return verify_bad_operand(v, i, k, "%s%s, as parameter %d of '" STR_FMT "'", k < c->inputs ? "rows of " : "",
-                                      verify_text(v, param), k, STR_ARG(c->computation->name));
+            return verify_bad_operand(v, i, k, "%s%s, as parameter %d of '" STR_FMT "'",
+                                      k < c->inputs ? "rows of " : "", verify_text(v, param), k,
+                                      STR_ARG(c->computation->name));
     }
     return true;
 }
@@ -201,10 +218,11 @@ static bool scan_carries(struct verify *v, const struct inst *i, struct scan *c)
 {
     const struct shape *root = c->computation->root->shape;
     for (int k = 0; k < c->carries; k++) {
-        const struct shape *out = part(root, c->outputs + k), *in = c->computation->params[c->inputs + k]->shape;
+        const struct shape *out = part(root, c->outputs + k),
+                           *in = c->computation->params[c->inputs + k]->shape;
         if (!scan_agree(v, out, in))
-            return verify_bad_computation(v, i, c->computation, "takes the carry %s but returns %s", verify_text(v, in),
-                                          verify_text(v, out));
+            return verify_bad_computation(v, i, c->computation, "takes the carry %s but returns %s",
+                                          verify_text(v, in), verify_text(v, out));
     }
     return true;
 }
@@ -219,8 +237,9 @@ static bool scan_results(struct verify *v, const struct inst *i, struct scan *c)
         if (!s)
             return false;
         if (!scan_agree(v, s, part(root, k)))
-            return verify_bad_computation(v, i, c->computation, "returns %s as result %d, but the scan returns %s",
-                                          verify_text(v, part(root, k)), k, verify_text(v, part(i->shape, k)));
+            return verify_bad_computation(
+                v, i, c->computation, "returns %s as result %d, but the scan returns %s",
+                verify_text(v, part(root, k)), k, verify_text(v, part(i->shape, k)));
     }
     return true;
 }
@@ -236,8 +255,9 @@ static const struct shape *scan_inferred(struct verify *v, const struct inst *i,
         if (k >= c->outputs)
             continue;
         if (!shape_is_array(s) || c->along > s->rank || c->size < 0) {
-            verify_bad_computation(v, i, c->computation, "returns %s, which cannot be stacked along %" PRId64, verify_text(v, s),
-                                   c->along);
+            verify_bad_computation(v, i, c->computation,
+                                   "returns %s, which cannot be stacked along %" PRId64,
+                                   verify_text(v, s), c->along);
             return NULL;
         }
         struct dims d = verify_dims(v, s->rank + 1);
@@ -261,15 +281,16 @@ static bool scan_counts(struct verify *v, const struct inst *i, struct scan *c)
         !verify_attr_int(v, i, A_NUM_CARRIES, carries, 0, (int64_t)i->operand_count + 1))
         return false;
     if (c->computation->param_count != i->operand_count)
-        return verify_bad_computation(v, i, c->computation, "has %d parameters, expected %d", c->computation->param_count,
-                                      i->operand_count);
+        return verify_bad_computation(v, i, c->computation, "has %d parameters, expected %d",
+                                      c->computation->param_count, i->operand_count);
     c->along = dims.at[0];
     c->size = -1;
     c->carries = (int)carries;
     c->inputs = i->operand_count - c->carries;
     c->outputs = part_count(c->computation->root->shape) - c->carries;
     if (c->outputs < 0 || (c->outputs == 0 && c->inputs == 0))
-        return verify_bad_computation(v, i, c->computation, "returns %d value(s), expected at least %d carries",
+        return verify_bad_computation(v, i, c->computation,
+                                      "returns %d value(s), expected at least %d carries",
                                       part_count(c->computation->root->shape), c->carries);
     return true;
 }
@@ -281,11 +302,13 @@ static const struct shape *scan_shape(struct verify *v, const struct inst *i)
     if (!scan_counts(v, i, &c))
         return NULL;
     if (v->parsing) /* like XLA's parser, which looks at the first input only */
-        return c.inputs == 0 || scan_row(v, i, &c, operand_shape(i, 0)) ? scan_inferred(v, i, &c) : NULL;
+        return c.inputs == 0 || scan_row(v, i, &c, operand_shape(i, 0)) ? scan_inferred(v, i, &c)
+                                                                        : NULL;
     if (!scan_operands(v, i, &c) || !scan_carries(v, i, &c))
         return NULL;
     if (part_count(i->shape) != c.outputs + c.carries) {
-        verify_bad_inst(v, i, NULL, "returns %s, expected %d results", verify_text(v, i->shape), c.outputs + c.carries);
+        verify_bad_inst(v, i, NULL, "returns %s, expected %d results", verify_text(v, i->shape),
+                        c.outputs + c.carries);
         return NULL;
     }
     if (!scan_results(v, i, &c))

@@ -38,15 +38,16 @@ static const struct shape *bit_generator_shape(struct verify *v, const struct in
         return out;
     if (shape_is_tuple(out) && out->count == 2 && shape_compatible(out->elements[0], state))
         return out;
-    verify_bad_inst(v, i, i->operands[0], "returns %s, expected an array or (%s, ...)", verify_text(v, out),
-                    verify_text(v, state));
+    verify_bad_inst(v, i, i->operands[0], "returns %s, expected an array or (%s, ...)",
+                    verify_text(v, out), verify_text(v, state));
     return NULL;
 }
 
 /* spec: RngGetAndUpdateState */
 static const struct shape *state_shape(struct verify *v, const struct inst *i)
 {
-    const struct shape *expected = shape_array(v->arena, DT_U64, 1, (const int64_t[]){2}, NULL, NULL);
+    const struct shape *expected =
+        shape_array(v->arena, DT_U64, 1, (const int64_t[]){2}, NULL, NULL);
     if (!i->shape) /* inference for the parser */
         return expected;
     if (shape_compatible(i->shape, expected))

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* A declared result must have the operand's element type; with mixed precision any float type may stand for another. */
+/* A declared result must have the operand's element type; with mixed precision any float type may
+ * stand for another. */
 static bool declared_type_matches(struct verify *v, const struct inst *i)
 {
     enum dtype in = operand_shape(i, 0)->dtype, out = i->shape->dtype;
@@ -17,7 +18,8 @@ static bool declared_type_matches(struct verify *v, const struct inst *i)
 static bool declared_array(struct verify *v, const struct inst *i)
 {
     if (!shape_is_array(i->shape))
-        return verify_bad_inst(v, i, NULL, "returns %s, expected an array", verify_text(v, i->shape));
+        return verify_bad_inst(v, i, NULL, "returns %s, expected an array",
+                               verify_text(v, i->shape));
     return true;
 }
 
@@ -28,11 +30,14 @@ static const struct shape *reshape_shape(struct verify *v, const struct inst *i)
     if (!declared_array(v, i) || !declared_type_matches(v, i))
         return NULL;
     if (!shape_elements(operand_shape(i, 0), &in) || !shape_elements(i->shape, &out) || in != out)
-        return verify_bad_operand(v, i, 0, "as many elements as the result %s", verify_text(v, i->shape)), NULL;
+        return verify_bad_operand(v, i, 0, "as many elements as the result %s",
+                                  verify_text(v, i->shape)),
+               NULL;
     return i->shape;
 }
 
-/* The shape that XLA's parser infers for a broadcast: there, `dimensions` are sizes of new dimensions in front. */
+/* The shape that XLA's parser infers for a broadcast: there, `dimensions` are sizes of new
+ * dimensions in front. */
 static const struct shape *broadcast_inferred(struct verify *v, const struct inst *i)
 {
     const struct shape *s = operand_shape(i, 0);
@@ -57,14 +62,16 @@ static const struct shape *broadcast_shape(struct verify *v, const struct inst *
     struct ints dims = inst_ints(i, A_DIMENSIONS);
     if (v->parsing)
         return broadcast_inferred(v, i);
-    if (!declared_array(v, i) || !declared_type_matches(v, i) || !verify_attr_count(v, i, A_DIMENSIONS, dims.count, s->rank))
+    if (!declared_array(v, i) || !declared_type_matches(v, i) ||
+        !verify_attr_count(v, i, A_DIMENSIONS, dims.count, s->rank))
         return NULL;
     for (int k = 0; k < s->rank; k++) {
         if (!verify_attr_int(v, i, A_DIMENSIONS, dims.at[k], 0, i->shape->rank))
             return NULL;
         if (i->shape->dims[dims.at[k]] != s->dims[k]) {
-            verify_bad_operand(v, i, 0, "dimension %d to be %" PRId64 ", as dimension %" PRId64 " of the result", k,
-                               i->shape->dims[dims.at[k]], dims.at[k]);
+            verify_bad_operand(
+                v, i, 0, "dimension %d to be %" PRId64 ", as dimension %" PRId64 " of the result",
+                k, i->shape->dims[dims.at[k]], dims.at[k]);
             return NULL;
         }
     }
@@ -72,9 +79,11 @@ static const struct shape *broadcast_shape(struct verify *v, const struct inst *
 }
 
 /* The operand's layout with its dimensions renumbered: dimension dimensions[k] becomes k. */
-static const struct layout *permuted_layout(struct verify *v, const struct layout *l, struct ints dimensions)
+static const struct layout *permuted_layout(struct verify *v, const struct layout *l,
+                                            struct ints dimensions)
 {
-    int64_t *position = ARENA_ARRAY(v->arena, int64_t, l->rank), *mtm = ARENA_ARRAY(v->arena, int64_t, l->rank);
+    int64_t *position = ARENA_ARRAY(v->arena, int64_t, l->rank),
+            *mtm = ARENA_ARRAY(v->arena, int64_t, l->rank);
     for (int k = 0; k < l->rank; k++)
         position[dimensions.at[k]] = k;
     for (int k = 0; k < l->rank; k++) {
@@ -110,12 +119,14 @@ static const struct shape *reverse_shape(struct verify *v, const struct inst *i)
     return verify_dim_list(v, i, A_DIMENSIONS, s->rank, LIST_DISTINCT) ? s : NULL;
 }
 
-static bool slice_dim(struct verify *v, const struct inst *i, int k, struct slice_dim c, struct dims *out)
+static bool slice_dim(struct verify *v, const struct inst *i, int k, struct slice_dim c,
+                      struct dims *out)
 {
     const struct shape *s = operand_shape(i, 0);
     if (c.start < 0 || c.start > c.limit || c.limit > s->dims[k])
-        return verify_bad_attr(v, i, A_SLICE, "[%" PRId64 ":%" PRId64 "] exceeds dimension %d of %s", c.start, c.limit, k,
-                               verify_text(v, s));
+        return verify_bad_attr(v, i, A_SLICE,
+                               "[%" PRId64 ":%" PRId64 "] exceeds dimension %d of %s", c.start,
+                               c.limit, k, verify_text(v, s));
     if (c.stride <= 0)
         return verify_bad_attr(v, i, A_SLICE, "stride %" PRId64 " is less than 1", c.stride);
     int64_t length = c.limit - c.start, size = length / c.stride + (length % c.stride != 0);
@@ -141,19 +152,22 @@ static const struct shape *slice_shape(struct verify *v, const struct inst *i)
 static bool padded_size(int64_t size, struct padding_dim p, int64_t *out)
 {
     int64_t between = size > 1 ? size - 1 : 0;
-    return mul_i64(between, p.interior, &between) && add_i64(size, between, out) && add_i64(*out, p.low, out) &&
-           add_i64(*out, p.high, out) && *out >= 0;
+    return mul_i64(between, p.interior, &between) && add_i64(size, between, out) &&
+           add_i64(*out, p.low, out) && add_i64(*out, p.high, out) && *out >= 0;
 }
 
-static bool pad_dim(struct verify *v, const struct inst *i, int k, struct padding_dim p, struct dims *out)
+static bool pad_dim(struct verify *v, const struct inst *i, int k, struct padding_dim p,
+                    struct dims *out)
 {
     const struct shape *s = operand_shape(i, 0);
     int64_t size = s->dims[k];
     if (p.interior < 0)
-        return verify_bad_attr(v, i, A_PADDING, "interior padding %" PRId64 " is negative", p.interior);
+        return verify_bad_attr(v, i, A_PADDING, "interior padding %" PRId64 " is negative",
+                               p.interior);
     if (size != DIM_UNBOUNDED && !padded_size(size, p, &size))
-        return verify_bad_attr(v, i, A_PADDING, "%" PRId64 "_%" PRId64 "_%" PRId64 " takes dimension %d of %s below 0", p.low,
-                               p.high, p.interior, k, verify_text(v, s));
+        return verify_bad_attr(
+            v, i, A_PADDING, "%" PRId64 "_%" PRId64 "_%" PRId64 " takes dimension %d of %s below 0",
+            p.low, p.high, p.interior, k, verify_text(v, s));
     dims_add(out, size, shape_dim_dynamic(s, k));
     return true;
 }
@@ -170,7 +184,8 @@ static const struct shape *pad_shape(struct verify *v, const struct inst *i)
         return verify_bad_operand(v, i, 1, "a scalar"), NULL;
     if (!dtype_same_kind(s->dtype, value->dtype))
         return verify_bad_operands(v, i, 0, 1, "element type"), NULL;
-    if (!verify_attr_count(v, i, A_PADDING, a ? a->v.padding.rank : 0, s->rank) || !verify_higher(v, i, 0, 1, &t))
+    if (!verify_attr_count(v, i, A_PADDING, a ? a->v.padding.rank : 0, s->rank) ||
+        !verify_higher(v, i, 0, 1, &t))
         return NULL;
     struct dims d = verify_dims(v, s->rank);
     for (int k = 0; k < s->rank; k++)
@@ -180,7 +195,8 @@ static const struct shape *pad_shape(struct verify *v, const struct inst *i)
 }
 
 /* Merges one more operand into the sizes so far. */
-static bool concatenate_operand(struct verify *v, const struct inst *i, int k, int64_t along, struct dims *d)
+static bool concatenate_operand(struct verify *v, const struct inst *i, int k, int64_t along,
+                                struct dims *d)
 {
     const struct shape *s = operand_shape(i, k);
     if (!dtype_same_kind(s->dtype, operand_shape(i, 0)->dtype))
@@ -230,7 +246,8 @@ static const struct shape *iota_shape(struct verify *v, const struct inst *i)
     if (!declared_array(v, i))
         return NULL;
     if (i->shape->rank == 0 || i->shape->dtype == DT_PRED) {
-        verify_bad_inst(v, i, NULL, "returns %s, expected a numeric array of rank at least 1", verify_text(v, i->shape));
+        verify_bad_inst(v, i, NULL, "returns %s, expected a numeric array of rank at least 1",
+                        verify_text(v, i->shape));
         return NULL;
     }
     int64_t along = inst_int(i, A_IOTA_DIMENSION, 0);
@@ -251,7 +268,8 @@ static const struct shape *copy_done_shape(struct verify *v, const struct inst *
     const struct shape *s = operand_shape(i, 0);
     if (!shape_is_tuple(s) || s->count < 2)
         return verify_bad_operand(v, i, 0, "a copy-start"), NULL;
-    bool same = v->options.layout_sensitive ? shape_equal(s->elements[0], s->elements[1], IGNORE_MEMORY_SPACE | IGNORE_SPLITS)
+    bool same = v->options.layout_sensitive ? shape_equal(s->elements[0], s->elements[1],
+                                                          IGNORE_MEMORY_SPACE | IGNORE_SPLITS)
                                             : shape_compatible(s->elements[0], s->elements[1]);
     if (!same)
         return verify_bad_operand(v, i, 0, "a tuple whose elements 0 and 1 are equal"), NULL;
@@ -280,4 +298,7 @@ static verify_family_fn *const rules[OP_COUNT] = {
     [OP_TRANSPOSE] = transpose_shape,
 };
 
-const struct shape *verify_shape(struct verify *v, const struct inst *i) { return rules[i->opcode](v, i); }
+const struct shape *verify_shape(struct verify *v, const struct inst *i)
+{
+    return rules[i->opcode](v, i);
+}

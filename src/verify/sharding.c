@@ -1,12 +1,14 @@
 /*
- * sharding.c: do two shardings put the same parts on the same devices? Meshes and tile lists can describe the same sharding in
- * several ways, so both are expanded: for each device, the part that it holds.
+ * sharding.c: do two shardings put the same parts on the same devices? Meshes and tile lists can
+ * describe the same sharding in several ways, so both are expanded: for each device, the part that
+ * it holds.
  */
 #include "verify/verify_priv.h"
 
 enum { RANK_LIMIT = 64, DEVICE_LIMIT = 1 << 20 };
 
-/* What each device holds: a tile, given by its coordinates, and within it the place in manual and unreduced groups. */
+/* What each device holds: a tile, given by its coordinates, and within it the place in manual and
+ * unreduced groups. */
 struct placement {
     int rank;
     int64_t dims[RANK_LIMIT]; /* tiles in each dimension of the value */
@@ -17,7 +19,8 @@ struct placement {
 
 static bool ints_equal(struct ints a, struct ints b)
 {
-    return a.count == b.count && (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
+    return a.count == b.count &&
+           (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
 }
 
 /* Element number `at` of an iota order. */
@@ -53,13 +56,14 @@ static bool place_device(struct placement *p, int64_t device, int64_t part)
     return true;
 }
 
-/* The number of the part at place `at` of the tile assignment: made of its coordinates without those of replicas. */
+/* The number of the part at place `at` of the tile assignment: made of its coordinates without
+ * those of replicas. */
 static int64_t tile_part(const struct sharding *s, int64_t at)
 {
     int64_t part = 0, scale = 1, types = s->last_type_count, first = s->tile.count - types;
     for (int64_t k = s->tile.count - 1; k >= 0; k--) {
-        bool replica =
-            k >= first ? s->last_types[k - first] == TILE_REPLICATED : k == s->tile.count - 1 && s->last_tile_dim_replicate;
+        bool replica = k >= first ? s->last_types[k - first] == TILE_REPLICATED
+                                  : k == s->tile.count - 1 && s->last_tile_dim_replicate;
         int64_t c = at % s->tile.at[k];
         at /= s->tile.at[k];
         if (replica)
@@ -77,9 +81,11 @@ static bool place_tiles(const struct sharding *s, struct placement *p)
     for (int k = 0; k < p->rank; k++)
         p->dims[k] = s->tile.at[k];
     for (int64_t k = p->rank; k < s->tile.count; k++)
-        *group_size(p, s->last_type_count ? s->last_types[k - p->rank] : TILE_REPLICATED) *= s->tile.at[k];
+        *group_size(p, s->last_type_count ? s->last_types[k - p->rank] : TILE_REPLICATED) *=
+            s->tile.at[k];
     for (int64_t k = 0; k < p->devices; k++)
-        if (!place_device(p, s->explicit_devices ? s->devices.at[k] : iota_at(&s->order, k), tile_part(s, k)))
+        if (!place_device(p, s->explicit_devices ? s->devices.at[k] : iota_at(&s->order, k),
+                          tile_part(s, k)))
             return false;
     return true;
 }
@@ -95,7 +101,10 @@ static int64_t along_axis(const struct mesh *m, struct axis_ref a, int64_t at)
     return a.size ? at / (m->axes[a.axis].size / a.pre_size / a.size) % a.size : at;
 }
 
-static int64_t axis_size(const struct mesh *m, struct axis_ref a) { return a.size ? a.size : m->axes[a.axis].size; }
+static int64_t axis_size(const struct mesh *m, struct axis_ref a)
+{
+    return a.size ? a.size : m->axes[a.axis].size;
+}
 
 static int64_t axes_size(const struct mesh *m, const struct mesh_axes *axes)
 {
@@ -105,7 +114,8 @@ static int64_t axes_size(const struct mesh *m, const struct mesh_axes *axes)
     return n;
 }
 
-static int64_t along_axes(const struct mesh *m, const struct mesh_axes *axes, int64_t at, int64_t part)
+static int64_t along_axes(const struct mesh *m, const struct mesh_axes *axes, int64_t at,
+                          int64_t part)
 {
     for (int k = 0; k < axes->count; k++)
         part = part * axis_size(m, axes->at[k]) + along_axis(m, axes->at[k], at);
@@ -124,7 +134,9 @@ static bool place_mesh(const struct sharding *s, struct placement *p)
         p->replicated /= p->dims[k];
     }
     for (int64_t at = 0; at < p->devices; at++) {
-        int64_t part = 0, device = m->has_list ? m->device_ids.at[at] : m->has_iota ? iota_at(&m->order, at) : at;
+        int64_t part = 0, device = m->has_list   ? m->device_ids.at[at]
+                                   : m->has_iota ? iota_at(&m->order, at)
+                                                 : at;
         for (int k = 0; k < p->rank; k++)
             part = along_axes(m, &s->dims[k].axes, at, part);
         part = along_axes(m, &s->manual, at, part);
@@ -149,7 +161,8 @@ static int64_t device_count(const struct sharding *s)
 /* Expands a sharding. False when there is nothing to expand, or too much. */
 static bool place(struct arena *a, const struct sharding *s, struct placement *p)
 {
-    bool listed = s->kind == SHARDING_TILED || (s->kind == SHARDING_NAMED && s->mesh && !s->mesh->maximal);
+    bool listed =
+        s->kind == SHARDING_TILED || (s->kind == SHARDING_NAMED && s->mesh && !s->mesh->maximal);
     *p = (struct placement){.manual = 1, .unreduced = 1, .replicated = 1};
     if (!listed || s->tile.count > RANK_LIMIT || s->dim_count > RANK_LIMIT)
         return false;
@@ -164,19 +177,24 @@ static bool place(struct arena *a, const struct sharding *s, struct placement *p
 
 static bool placements_equal(const struct placement *a, const struct placement *b)
 {
-    return a->rank == b->rank && a->devices == b->devices && a->manual == b->manual && a->unreduced == b->unreduced &&
-           memcmp(a->dims, b->dims, sizeof a->dims) == 0 && memcmp(a->part, b->part, (size_t)a->devices * sizeof *a->part) == 0;
+    return a->rank == b->rank && a->devices == b->devices && a->manual == b->manual &&
+           a->unreduced == b->unreduced && memcmp(a->dims, b->dims, sizeof a->dims) == 0 &&
+           memcmp(a->part, b->part, (size_t)a->devices * sizeof *a->part) == 0;
 }
 
 static bool spelled_alike(const struct sharding *a, const struct sharding *b)
 {
-    return a->kind == b->kind && ints_equal(a->tile, b->tile) && ints_equal(a->devices, b->devices) &&
-           ints_equal(a->order.reshape, b->order.reshape) && ints_equal(a->order.transpose, b->order.transpose) &&
-           a->last_tile_dim_replicate == b->last_tile_dim_replicate && a->last_type_count == b->last_type_count &&
-           (!a->mesh || !b->mesh || (a->mesh->maximal == b->mesh->maximal && a->mesh->device == b->mesh->device));
+    return a->kind == b->kind && ints_equal(a->tile, b->tile) &&
+           ints_equal(a->devices, b->devices) && ints_equal(a->order.reshape, b->order.reshape) &&
+           ints_equal(a->order.transpose, b->order.transpose) &&
+           a->last_tile_dim_replicate == b->last_tile_dim_replicate &&
+           a->last_type_count == b->last_type_count &&
+           (!a->mesh || !b->mesh ||
+            (a->mesh->maximal == b->mesh->maximal && a->mesh->device == b->mesh->device));
 }
 
-bool verify_sharding_equal(struct arena *scratch, const struct sharding *a, const struct sharding *b)
+bool verify_sharding_equal(struct arena *scratch, const struct sharding *a,
+                           const struct sharding *b)
 {
     struct placement x, y;
     if (a->group != b->group || (a->group != SHARD_NO_GROUP && a->group_id != b->group_id))

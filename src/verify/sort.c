@@ -7,13 +7,17 @@ static bool comparator_fits(struct verify *v, const struct inst *i)
 {
     const struct computation *c = inst_computation(i, A_TO_APPLY);
     if (!shape_is_scalar_of(c->root->shape, DT_PRED))
-        return verify_bad_computation(v, i, c, "returns %s, expected pred[]", verify_text(v, c->root->shape));
+        return verify_bad_computation(v, i, c, "returns %s, expected pred[]",
+                                      verify_text(v, c->root->shape));
     if (c->param_count != 2 * i->operand_count)
-        return verify_bad_computation(v, i, c, "has %d parameters, expected %d", c->param_count, 2 * i->operand_count);
+        return verify_bad_computation(v, i, c, "has %d parameters, expected %d", c->param_count,
+                                      2 * i->operand_count);
     for (int k = 0; k < c->param_count; k++)
         if (!shape_is_scalar_like(c->params[k]->shape, operand_shape(i, k / 2)->dtype))
-            return verify_bad_computation(v, i, c, "takes %s as parameter %d, expected a scalar of %s",
-                                          verify_text(v, c->params[k]->shape), k, dtype_spelling(operand_shape(i, k / 2)->dtype));
+            return verify_bad_computation(v, i, c,
+                                          "takes %s as parameter %d, expected a scalar of %s",
+                                          verify_text(v, c->params[k]->shape), k,
+                                          dtype_spelling(operand_shape(i, k / 2)->dtype));
     return true;
 }
 
@@ -28,7 +32,8 @@ static const struct shape *sort_shape(struct verify *v, const struct inst *i)
         if (!shape_same_dims(operand_shape(i, 0), operand_shape(i, k)))
             return verify_bad_operands(v, i, 0, k, "dimensions"), NULL;
     if (!v->parsing &&
-        (!comparator_fits(v, i) || !verify_attr_int(v, i, A_DIMENSIONS, dims.at[0], INT64_MIN, operand_shape(i, 0)->rank)))
+        (!comparator_fits(v, i) ||
+         !verify_attr_int(v, i, A_DIMENSIONS, dims.at[0], INT64_MIN, operand_shape(i, 0)->rank)))
         return NULL;
     return verify_operands_shape(v, i, i->operand_count);
 }
@@ -42,13 +47,16 @@ static const struct shape *topk_shape(struct verify *v, const struct inst *i)
         return NULL;
     if (s->rank == 0)
         return verify_bad_operand(v, i, 0, "at least one dimension"), NULL;
-    if (!verify_attr_int(v, i, A_K, k, 0, (s->dims[s->rank - 1] == DIM_UNBOUNDED ? INT64_MAX - 1 : s->dims[s->rank - 1]) + 1))
+    if (!verify_attr_int(
+            v, i, A_K, k, 0,
+            (s->dims[s->rank - 1] == DIM_UNBOUNDED ? INT64_MAX - 1 : s->dims[s->rank - 1]) + 1))
         return NULL;
     struct dims d = verify_dims(v, s->rank);
     for (int j = 0; j + 1 < s->rank; j++)
         dims_take(&d, s, j);
     dims_add(&d, k, false);
-    const struct shape *parts[] = {verify_dims_shape(v, s->dtype, &d), verify_dims_shape(v, DT_S32, &d)};
+    const struct shape *parts[] = {verify_dims_shape(v, s->dtype, &d),
+                                   verify_dims_shape(v, DT_S32, &d)};
     return shape_tuple(v->arena, 2, parts);
 }
 

@@ -1,6 +1,7 @@
 /*
- * verify.c: does a module keep the rules? Checks of each instruction its number of operands, that its result is bounded, its
- * shape by the family's rule, that float types aren't mixed, and the written shape against the rule's.
+ * verify.c: does a module keep the rules? Checks of each instruction its number of operands, that
+ * its result is bounded, its shape by the family's rule, that float types aren't mixed, and the
+ * written shape against the rule's.
  */
 #include "verify/verify_priv.h"
 
@@ -13,7 +14,8 @@ static verify_family_fn *const families[FAMILY_COUNT] = {
 static bool operand_count_fits(struct verify *v, const struct inst *i)
 {
     const struct op_info *op = &op_table[i->opcode];
-    if (i->operand_count >= op->min_operands && (op->max_operands == OPERANDS_MANY || i->operand_count <= op->max_operands))
+    if (i->operand_count >= op->min_operands &&
+        (op->max_operands == OPERANDS_MANY || i->operand_count <= op->max_operands))
         return true;
     return verify_bad_inst(v, i, NULL, "has %d operand(s), expected %s%d", i->operand_count,
                            op->max_operands == OPERANDS_MANY ? "at least " : "", op->min_operands);
@@ -36,12 +38,14 @@ static const char *types_name(unsigned types)
 static bool operand_types_fit(struct verify *v, const struct inst *i)
 {
     unsigned types = op_table[i->opcode].types;
-    if (types == TY_ANY || i->operand_count == 0 || dtype_in_class(operand_shape(i, 0)->dtype, types))
+    if (types == TY_ANY || i->operand_count == 0 ||
+        dtype_in_class(operand_shape(i, 0)->dtype, types))
         return true;
     return verify_bad_operand(v, i, 0, "%s", types_name(types));
 }
 
-/* Infers a shape. It may be too large: without written shapes, tuples of tuples grow exponentially in a few lines. */
+/* Infers a shape. It may be too large: without written shapes, tuples of tuples grow exponentially
+ * in a few lines. */
 static const struct shape *infer(struct verify *v, const struct inst *i)
 {
     if (!operand_count_fits(v, i) || !operand_types_fit(v, i))
@@ -56,7 +60,8 @@ static const struct shape *infer(struct verify *v, const struct inst *i)
 
 /* ---- after inference ---- */
 
-/* Whether all float leaves of a shape have the type *seen, which is set by the first one (DT_INVALID: none yet). */
+/* Whether all float leaves of a shape have the type *seen, which is set by the first one
+ * (DT_INVALID: none yet). */
 static bool one_float_type(const struct shape *s, enum dtype *seen)
 {
     for (int k = 0; shape_is_tuple(s) && k < s->count; k++)
@@ -84,16 +89,21 @@ static bool float_types_fit(struct verify *v, const struct inst *i)
 
 enum { HOST_MEMORY = 5 };
 
-static bool on_host(const struct shape *s) { return shape_is_array(s) && s->layout->memory_space == HOST_MEMORY; }
+static bool on_host(const struct shape *s)
+{
+    return shape_is_array(s) && s->layout->memory_space == HOST_MEMORY;
+}
 
 /* A copy may change the layout, but a move to or from the host only the memory space. */
-static bool copy_fits(const struct verify *v, const struct shape *written, const struct shape *given)
+static bool copy_fits(const struct verify *v, const struct shape *written,
+                      const struct shape *given)
 {
     if (v->options.layout_sensitive && on_host(written) && !on_host(given))
         return shape_compatible(written, given);
     if (v->options.layout_sensitive && on_host(given) && !on_host(written))
         return shape_equal(written, given, IGNORE_MEMORY_SPACE);
-    return v->options.mixed_precision ? shape_compatible_fp(written, given) : shape_compatible(written, given);
+    return v->options.mixed_precision ? shape_compatible_fp(written, given)
+                                      : shape_compatible(written, given);
 }
 
 static bool result_fits(const struct verify *v, const struct inst *i, const struct shape *given)
@@ -102,28 +112,34 @@ static bool result_fits(const struct verify *v, const struct inst *i, const stru
     case COMPARE_OWN: return true;
     case COMPARE_STRICT: return verify_same(v, i->shape, given);
     case COMPARE_STRICT_MTM:
-        return v->options.layout_sensitive ? shape_equal(i->shape, given, SHAPE_MTM_ONLY) : shape_compatible(i->shape, given);
+        return v->options.layout_sensitive ? shape_equal(i->shape, given, SHAPE_MTM_ONLY)
+                                           : shape_compatible(i->shape, given);
     case COMPARE_COPY: return copy_fits(v, i->shape, given);
-    default: return v->options.mixed_precision ? shape_compatible_fp(i->shape, given) : shape_compatible(i->shape, given);
+    default:
+        return v->options.mixed_precision ? shape_compatible_fp(i->shape, given)
+                                          : shape_compatible(i->shape, given);
     }
 }
 
-/* Operands must have the dimensions of the result: only the parser's inference broadcasts, and a module may not rely on it. */
+/* Operands must have the dimensions of the result: only the parser's inference broadcasts, and a
+ * module may not rely on it. */
 static bool operands_as_result(struct verify *v, const struct inst *i)
 {
     if (op_table[i->opcode].class != CLASS_BINARY)
         return true;
     for (int k = 0; k < i->operand_count; k++)
         if (!shape_compatible_any(operand_shape(i, k), i->shape))
-            return verify_bad_operand(v, i, k, "the dimensions of the result %s; implicit broadcast is not supported",
-                                      verify_text(v, i->shape));
+            return verify_bad_operand(
+                v, i, k, "the dimensions of the result %s; implicit broadcast is not supported",
+                verify_text(v, i->shape));
     return true;
 }
 
 static bool verify_inst(struct verify *v, const struct inst *i)
 {
     if (!v->options.allow_unbounded && shape_has_unbounded(i->shape))
-        return verify_bad_inst(v, i, NULL, "returns %s, expected bounded dimensions", verify_text(v, i->shape));
+        return verify_bad_inst(v, i, NULL, "returns %s, expected bounded dimensions",
+                               verify_text(v, i->shape));
     const struct shape *given = infer(v, i);
     if (!given || !float_types_fit(v, i))
         return false;
@@ -185,7 +201,8 @@ bool verify_can_infer(enum opcode op, bool strict)
     return memchr(declared_only, (int)op, sizeof declared_only) == NULL;
 }
 
-const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict)
+const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m,
+                                            const struct inst *i, bool strict)
 {
     struct verify v = {.ds = ds, .m = m, .arena = &m->arena, .parsing = true, .strict = strict};
     if (!verify_can_infer((enum opcode)i->opcode, strict)) {

@@ -1,9 +1,11 @@
 /*
- * verify: shape inference, the rules a module must keep, and the lowering of builder forms (build.h).
+ * verify: shape inference, the rules a module must keep, and the lowering of builder forms
+ * (build.h).
  *
- * Inference has two users: the parser asks for the shape of an instruction whose text leaves it out, and there it is more
- * permissive (grammar/text.md 3.5); `verify_module` checks every written shape by the rules (grammar/shapes.md). The room knows
- * nothing of the text, so the parser can include it.
+ * Inference has two users: the parser asks for the shape of an instruction whose text leaves it
+ * out, and there it is more permissive (grammar/text.md 3.5); `verify_module` checks every written
+ * shape by the rules (grammar/shapes.md). The room knows nothing of the text, so the parser can
+ * include it.
  */
 #ifndef HLO_VERIFY_H
 #define HLO_VERIFY_H
@@ -16,16 +18,19 @@ struct verify_options {
     bool allow_unbounded;  /* results may have dimensions `?` */
 };
 
-/* Verifies everything, reachable or not. Reports up to DIAG_ERROR_LIMIT independent errors, at most one for each instruction,
- * with its spans. True when there was none. */
+/* Verifies everything, reachable or not. Reports up to DIAG_ERROR_LIMIT independent errors, at most
+ * one for each instruction, with its spans. True when there was none. */
 bool verify_module(struct diags *ds, struct module *m, const struct verify_options *options);
 
-/* The shape of an instruction that is written without one, as XLA's parser infers it; NULL with a diagnostic when it can't be
- * inferred. The instruction needs opcode, operands, attributes and spans; the result is in the module's arena. `strict`: only
- * for opcodes for which XLA's parser infers it; otherwise for all whose shape follows from the operands. */
-const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict);
+/* The shape of an instruction that is written without one, as XLA's parser infers it; NULL with a
+ * diagnostic when it can't be inferred. The instruction needs opcode, operands, attributes and
+ * spans; the result is in the module's arena. `strict`: only for opcodes for which XLA's parser
+ * infers it; otherwise for all whose shape follows from the operands. */
+const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m,
+                                            const struct inst *i, bool strict);
 
-/* What the ids in a collective's groups or pairs are ids of: E_MODE_... (grammar/values.md 16.2). */
+/* What the ids in a collective's groups or pairs are ids of: E_MODE_... (grammar/values.md 16.2).
+ */
 int verify_group_mode(const struct inst *i);
 
 /* Whether any rule can give the shape of this opcode. */

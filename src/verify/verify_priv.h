@@ -2,7 +2,8 @@
  * What the families of verify/ share: reporting broken rules, dimension lists, result shapes
  * under construction, and the few routines that several families use.
  *
- * Every `verify_bad_...` reports and returns false. Functions that return a shape return NULL after that.
+ * Every `verify_bad_...` reports and returns false. Functions that return a shape return NULL after
+ * that.
  */
 #ifndef HLO_VERIFY_PRIV_H
 #define HLO_VERIFY_PRIV_H
@@ -14,13 +15,14 @@ struct verify {
     struct module *m;
     struct arena *arena; /* for inferred shapes */
     struct verify_options options;
-    bool parsing;     /* inference for the parser: operands are broadcast, float types may be mixed */
-    bool strict;      /* ... just as XLA's parser infers */
-    const char *word; /* the operation's name in messages, when it is a builder form; NULL: its opcode */
+    bool parsing; /* inference for the parser: operands are broadcast, float types may be mixed */
+    bool strict;  /* ... just as XLA's parser infers */
+    const char
+        *word; /* the operation's name in messages, when it is a builder form; NULL: its opcode */
 };
 
-/* One for each family, expanded from op.def: the result shape by the rule of the opcode, or NULL with a diagnostic. For
- * COMPARE_OWN opcodes it checks the written shape itself and returns it. */
+/* One for each family, expanded from op.def: the result shape by the rule of the opcode, or NULL
+ * with a diagnostic. For COMPARE_OWN opcodes it checks the written shape itself and returns it. */
 typedef const struct shape *verify_family_fn(struct verify *v, const struct inst *i);
 #define X(name) verify_family_fn verify_##name;
 FAMILIES(X)
@@ -28,43 +30,58 @@ FAMILIES(X)
 
 /* Rules that look beyond one instruction; each reports what it finds, in the order of the stages of
  * grammar/shapes.md 2. False when something was reported. */
-bool verify_pairing(struct verify *v);      /* pairing.c: async chains, start and done, send and recv, channels */
-bool verify_buffers(struct verify *v);      /* buffers.c: where buffers are allowed, one writer each */
-bool verify_module_rules(struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
-bool verify_annotations(struct verify *v, const struct inst *i); /* annotations.c: sharding, origin, replication */
-bool verify_fusions(struct verify *v);                           /* fusion.c: called once, nothing dead in them */
-bool verify_async_bodies(struct verify *v);                      /* async.c: what asynchronous chains call */
+bool verify_pairing(
+    struct verify *v); /* pairing.c: async chains, start and done, send and recv, channels */
+bool verify_buffers(struct verify *v); /* buffers.c: where buffers are allowed, one writer each */
+bool verify_module_rules(
+    struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
+bool verify_annotations(struct verify *v,
+                        const struct inst *i); /* annotations.c: sharding, origin, replication */
+bool verify_fusions(struct verify *v);         /* fusion.c: called once, nothing dead in them */
+bool verify_async_bodies(struct verify *v);    /* async.c: what asynchronous chains call */
 
 /* ---- check.c: reports and common checks ---- */
 
 const char *verify_text(struct verify *v, const struct shape *s);
 
 /* "operand 0 of `add` is f32[2], expected ..."; a note shows where the operand is defined. */
-bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const char *expected, ...) PRINTF_LIKE(4, 5);
+bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const char *expected, ...)
+    PRINTF_LIKE(4, 5);
 /* "operands 0 and 1 of `add` differ in <what>: f32[2] and s32[2]" */
 bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, const char *what);
 bool verify_bad_result(struct verify *v, const struct inst *i, const struct shape *expected);
-bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem, ...) PRINTF_LIKE(4, 5);
-bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c, const char *problem, ...)
-    PRINTF_LIKE(4, 5);
-/* For problems of the instruction as a whole: "`async-start` has 2 users, ..."; a note shows `other`, unless NULL. */
-bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *other, const char *problem, ...)
-    PRINTF_LIKE(4, 5);
+bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem,
+                     ...) PRINTF_LIKE(4, 5);
+bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c,
+                            const char *problem, ...) PRINTF_LIKE(4, 5);
+/* For problems of the instruction as a whole: "`async-start` has 2 users, ..."; a note shows
+ * `other`, unless NULL. */
+bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *other,
+                     const char *problem, ...) PRINTF_LIKE(4, 5);
 
 bool verify_operand_array(struct verify *v, const struct inst *i, int k);
 bool verify_operand_arrays(struct verify *v, const struct inst *i, int first, int end);
 bool verify_operand_least(struct verify *v, const struct inst *i, int least);
-bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value, int64_t low, int64_t end);
-bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count, int64_t expected);
+bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value,
+                     int64_t low, int64_t end);
+bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count,
+                       int64_t expected);
 
 /* Checks a list of dimensions: entries in [0, end), none twice, and with LIST_SORTED ascending. */
 enum list_rule { LIST_DISTINCT, LIST_SORTED };
-bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end, enum list_rule rule);
+bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end,
+                     enum list_rule rule);
 /* Which of [0, end) are in a list that verify_dim_list() found sound. */
 const bool *verify_marked(struct verify *v, struct ints list, int64_t end);
 
-static inline const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
-static inline bool dtype_same_kind(enum dtype a, enum dtype b) { return a == b || (dtype_is_float(a) && dtype_is_float(b)); }
+static inline const struct shape *operand_shape(const struct inst *i, int k)
+{
+    return i->operands[k]->shape;
+}
+static inline bool dtype_same_kind(enum dtype a, enum dtype b)
+{
+    return a == b || (dtype_is_float(a) && dtype_is_float(b));
+}
 static inline bool shape_is_scalar_like(const struct shape *s, enum dtype t)
 {
     return shape_is_scalar(s) && dtype_same_kind(s->dtype, t);
@@ -112,8 +129,8 @@ const struct shape *verify_binary_shape(struct verify *v, const struct inst *i);
 
 /* ---- reduce.c: computations that fold ---- */
 
-/* A computation that reduces `count` inputs: it has 2 * count parameters (accumulators, then values) and `count` scalar results,
- * which must fit the initial values and the inputs. */
+/* A computation that reduces `count` inputs: it has 2 * count parameters (accumulators, then
+ * values) and `count` scalar results, which must fit the initial values and the inputs. */
 struct reducer {
     struct computation *computation;
     int count;
@@ -123,7 +140,8 @@ struct reducer {
 bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer *r);
 const struct shape *verify_reduce_window(struct verify *v, const struct inst *i);
 /* Without mixed precision, operands and parameters must have the same element types. */
-bool verify_operand_types_match(struct verify *v, const struct inst *i, const struct computation *c);
+bool verify_operand_types_match(struct verify *v, const struct inst *i,
+                                const struct computation *c);
 
 /* ---- dot.c ---- */
 
@@ -133,8 +151,10 @@ bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum 
 
 /* The size of one windowed dimension (grammar/shapes.md 5.6); false when the rules are broken. */
 bool window_output_size(const struct window_dim *w, int64_t base, int64_t *out);
-bool verify_window_dim(struct verify *v, const struct inst *i, const struct window_dim *w, int64_t base, int64_t *out);
-bool verify_window_shape(struct verify *v, const struct inst *i, const struct shape *base, struct dims *out);
+bool verify_window_dim(struct verify *v, const struct inst *i, const struct window_dim *w,
+                       int64_t base, int64_t *out);
+bool verify_window_shape(struct verify *v, const struct inst *i, const struct shape *base,
+                         struct dims *out);
 
 /* ---- control.c: called computations ---- */
 
@@ -152,6 +172,7 @@ bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
 
 /* ---- sharding.c ---- */
 
-bool verify_sharding_equal(struct arena *scratch, const struct sharding *a, const struct sharding *b);
+bool verify_sharding_equal(struct arena *scratch, const struct sharding *a,
+                           const struct sharding *b);
 
 #endif

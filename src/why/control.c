@@ -6,7 +6,8 @@
 
 /* ---- calls ---- */
 
-static struct why_source *point(struct why *w, const struct inst *from, int64_t leaf, const int64_t *index, const char *role)
+static struct why_source *point(struct why *w, const struct inst *from, int64_t leaf,
+                                const int64_t *index, const char *role)
 {
     struct why_source *s = why_of(w, from, leaf, role);
     for (int d = 0; d < s->rank; d++)
@@ -14,8 +15,8 @@ static struct why_source *point(struct why *w, const struct inst *from, int64_t 
     return s;
 }
 
-static void root_of(struct why *w, const struct computation *c, int64_t leaf, const int64_t *index, int64_t iteration,
-                    const char *role)
+static void root_of(struct why *w, const struct computation *c, int64_t leaf, const int64_t *index,
+                    int64_t iteration, const char *role)
 {
     struct why_source *s = point(w, c->root, leaf, index, role);
     s->where = WHY_INSIDE;
@@ -24,7 +25,8 @@ static void root_of(struct why *w, const struct computation *c, int64_t leaf, co
 
 static void loop(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
-    const int64_t iterations = w->known->iterations ? w->known->iterations(w->known->context, i) : -1;
+    const int64_t iterations =
+        w->known->iterations ? w->known->iterations(w->known->context, i) : -1;
     if (iterations > 0)
         root_of(w, inst_computation(i, A_BODY), leaf, index, iterations - 1, "last iteration");
     else if (iterations == 0)
@@ -57,7 +59,8 @@ static void conditional(struct why *w, const struct inst *i, int64_t leaf, const
         why_every_leaf(w, i, k, "argument");
 }
 
-/* ((operands), results, context...): the operands themselves, then the results of the computation. */
+/* ((operands), results, context...): the operands themselves, then the results of the computation.
+ */
 static void async_start(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
     const struct computation *c = inst_computation(i, A_CALLS);
@@ -75,7 +78,8 @@ static void async_start(struct why *w, const struct inst *i, int64_t leaf, const
 
 static void async_done(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
-    why_point(w, i, 0, leaf + shape_leaf_count(i->operands[0]->shape->elements[0]), index, "result");
+    why_point(w, i, 0, leaf + shape_leaf_count(i->operands[0]->shape->elements[0]), index,
+              "result");
 }
 
 void why_control(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
@@ -100,7 +104,8 @@ void why_control(struct why *w, const struct inst *i, int64_t leaf, const int64_
 
 /* ---- tuples and parameters ---- */
 
-static void pass_on(struct why *w, const struct inst *i, int k, int64_t leaf, const int64_t *index, const char *role)
+static void pass_on(struct why *w, const struct inst *i, int k, int64_t leaf, const int64_t *index,
+                    const char *role)
 {
     if (shape_is_array(why_leaf_shape(i->operands[k]->shape, leaf)))
         why_point(w, i, k, leaf, index, role);
@@ -118,7 +123,8 @@ static void tuple(struct why *w, const struct inst *i, int64_t leaf, const int64
     }
 }
 
-static void get_tuple_element(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
+static void get_tuple_element(struct why *w, const struct inst *i, int64_t leaf,
+                              const int64_t *index)
 {
     const struct shape *s = i->operands[0]->shape;
     for (int64_t k = 0; k < inst_int(i, A_INDEX, 0); k++)
@@ -126,12 +132,14 @@ static void get_tuple_element(struct why *w, const struct inst *i, int64_t leaf,
     pass_on(w, i, 0, leaf, index, "element");
 }
 
-/* In a loop, the result of the previous iteration; in the first iteration, the operand of the loop. */
+/* In a loop, the result of the previous iteration; in the first iteration, the operand of the loop.
+ */
 static void state(struct why *w, int64_t leaf, const int64_t *index)
 {
     int64_t before = w->iteration - 1;
     if (w->iteration < 0) { /* the last evaluation of the condition */
-        const int64_t all = w->known->iterations ? w->known->iterations(w->known->context, w->caller) : -1;
+        const int64_t all =
+            w->known->iterations ? w->known->iterations(w->known->context, w->caller) : -1;
         before = all - 1;
     }
     struct why_source *s;
@@ -158,7 +166,8 @@ static int argument_of(const struct inst *caller, const struct inst *i)
     inst_callees(caller, callees);
     for (int k = 0; k < count && k + 1 < caller->operand_count; k++)
         if (callees[k] == i->parent)
-            return k + 1; /* a computation given for several branches may have been called with either operand */
+            return k + 1; /* a computation given for several branches may have been called with
+                             either operand */
     return -1;
 }
 
@@ -208,7 +217,8 @@ static void all_leaves(struct why *w, const struct inst *i)
 }
 
 /* Results correspond to operands by index where they have the same dimensions. */
-static void by_index(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index, const char *role)
+static void by_index(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index,
+                     const char *role)
 {
     if (leaf < i->operand_count && shape_leaf_count(i->shape) == i->operand_count &&
         shape_same_dims(why_leaf_shape(i->shape, leaf), i->operands[leaf]->shape))

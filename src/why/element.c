@@ -12,12 +12,15 @@
 static bool is_result(const struct why *w, const struct inst *i, int k, const int64_t *index)
 {
     const struct literal *result = why_value(w, i, WHY_SELF, 0), *operand = why_value(w, i, k, 0);
-    const void *a = result ? why_at(result, index) : NULL, *b = operand ? why_at(operand, index) : NULL;
-    return a && b && result->shape->dtype == operand->shape->dtype && memcmp(a, b, dtype_bytes(result->shape->dtype)) == 0;
+    const void *a = result ? why_at(result, index) : NULL,
+               *b = operand ? why_at(operand, index) : NULL;
+    return a && b && result->shape->dtype == operand->shape->dtype &&
+           memcmp(a, b, dtype_bytes(result->shape->dtype)) == 0;
 }
 
 /* One of the operands, tried in this order, has the bits of the result. */
-static void one_of(struct why *w, const struct inst *i, const int64_t *index, const int *order, const char *const *roles)
+static void one_of(struct why *w, const struct inst *i, const int64_t *index, const int *order,
+                   const char *const *roles)
 {
     int chosen = -1;
     for (int k = 0; k < i->operand_count && chosen < 0; k++)
@@ -54,7 +57,10 @@ void why_elementwise(struct why *w, const struct inst *i, int64_t leaf, const in
     }
 }
 
-void why_compare(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index) { why_elementwise(w, i, leaf, index); }
+void why_compare(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
+{
+    why_elementwise(w, i, leaf, index);
+}
 
 /* ---- conversions ---- */
 
@@ -67,14 +73,22 @@ static void bitcast_convert(struct why *w, const struct inst *i, const int64_t *
 }
 
 /* Elements narrower than a byte share one in a buffer. */
-static int64_t each_byte(enum dtype t) { return dtype_bits(t) < 8 ? 8 / (int64_t)dtype_bits(t) : 1; }
-static int64_t bytes_each(enum dtype t) { return dtype_bits(t) < 8 ? 1 : (int64_t)dtype_bits(t) / 8; }
+static int64_t each_byte(enum dtype t)
+{
+    return dtype_bits(t) < 8 ? 8 / (int64_t)dtype_bits(t) : 1;
+}
+static int64_t bytes_each(enum dtype t)
+{
+    return dtype_bits(t) < 8 ? 1 : (int64_t)dtype_bits(t) / 8;
+}
 
 /* Permutes one number per dimension into the order of the layout, slowest first. */
 static void in_memory(const struct shape *s, const int64_t *from, int64_t *to)
 {
     for (int k = 0; k < s->rank; k++)
-        to[k] = from[s->layout && s->layout->rank == s->rank ? s->layout->minor_to_major[s->rank - 1 - k] : k];
+        to[k] = from[s->layout && s->layout->rank == s->rank
+                         ? s->layout->minor_to_major[s->rank - 1 - k]
+                         : k];
 }
 
 /* The element of the operand at a position in memory. */
@@ -85,7 +99,8 @@ static void point_in_memory(struct why *w, const struct inst *i, int64_t at)
     in_memory(s, s->dims, dims);
     why_unlinear(s->rank, dims, at, place);
     for (int k = 0; k < s->rank; k++)
-        index[s->layout && s->layout->rank == s->rank ? s->layout->minor_to_major[s->rank - 1 - k] : k] = place[k];
+        index[s->layout && s->layout->rank == s->rank ? s->layout->minor_to_major[s->rank - 1 - k]
+                                                      : k] = place[k];
     why_point(w, i, 0, 0, index, "operand");
 }
 
@@ -93,7 +108,8 @@ static void bitcast(struct why *w, const struct inst *i, const int64_t *index)
 {
     const struct shape *from = i->operands[0]->shape, *to = i->shape;
     int64_t dims[VIEW_MAX_RANK], place[VIEW_MAX_RANK], n;
-    if (!shape_is_array(from) || !shape_elements(from, &n) || shape_has_dynamic(from) || shape_has_dynamic(to)) {
+    if (!shape_is_array(from) || !shape_elements(from, &n) || shape_has_dynamic(from) ||
+        shape_has_dynamic(to)) {
         why_every_leaf(w, i, 0, "operand");
         return;
     }
@@ -105,9 +121,11 @@ static void bitcast(struct why *w, const struct inst *i, const int64_t *index)
             point_in_memory(w, i, at);
         return;
     }
-    const int64_t byte = at / each_byte(to->dtype) * bytes_each(to->dtype), end = byte + bytes_each(to->dtype);
+    const int64_t byte = at / each_byte(to->dtype) * bytes_each(to->dtype),
+                  end = byte + bytes_each(to->dtype);
     const int64_t first = byte / bytes_each(from->dtype) * each_byte(from->dtype);
-    const int64_t last = (end - 1) / bytes_each(from->dtype) * each_byte(from->dtype) + each_byte(from->dtype);
+    const int64_t last =
+        (end - 1) / bytes_each(from->dtype) * each_byte(from->dtype) + each_byte(from->dtype);
     for (int64_t k = first; k < last && k < n; k++)
         point_in_memory(w, i, k);
 }

@@ -1,6 +1,6 @@
 /*
- * why/move: operations that move elements: reshaping, slicing, sizes that change at run time, gather,
- * scatter and sorting. Where indices decide, they are read if they are known.
+ * why/move: operations that move elements: reshaping, slicing, sizes that change at run time,
+ * gather, scatter and sorting. Where indices decide, they are read if they are known.
  */
 #include "why/why_priv.h"
 
@@ -140,10 +140,10 @@ void why_dynamic(struct why *w, const struct inst *i, int64_t leaf, const int64_
 
 /* ---- dynamic slices ---- */
 
-/* Start indices from operand `first` on, scalars or one vector, clamped. False: they are unknown, or sizes that change at run
- * time decide what they are clamped to. */
-static bool read_start(struct why *w, const struct inst *i, int first, int rank, const int64_t *dims, const int64_t *sizes,
-                       int64_t *start)
+/* Start indices from operand `first` on, scalars or one vector, clamped. False: they are unknown,
+ * or sizes that change at run time decide what they are clamped to. */
+static bool read_start(struct why *w, const struct inst *i, int first, int rank,
+                       const int64_t *dims, const int64_t *sizes, int64_t *start)
 {
     const bool one_vector = first < i->operand_count && i->operands[first]->shape->rank == 1;
     bool known = !shape_has_dynamic(i->shape) && !shape_has_dynamic(i->operands[0]->shape) &&
@@ -220,11 +220,12 @@ static int place_in(const int64_t *list, int count, int64_t d)
 
 static bool is_kept(const struct kern_gather_dims *dims, int64_t d)
 {
-    return !i64_in(dims->operand_batching, dims->batching_count, d) && !i64_in(dims->collapsed, dims->collapsed_count, d);
+    return !i64_in(dims->operand_batching, dims->batching_count, d) &&
+           !i64_in(dims->collapsed, dims->collapsed_count, d);
 }
 
-/* The position in the indices of the index vector of element `o` (of the result of a gather, of the updates of a scatter);
- * 0 in index_vector_dim. */
+/* The position in the indices of the index vector of element `o` (of the result of a gather, of the
+ * updates of a scatter); 0 in index_vector_dim. */
 static void vector_of(const struct kern_gather_dims *dims, const int64_t *o, int rank, int64_t *at)
 {
     for (int d = 0, id = 0; d < rank; d++)
@@ -236,8 +237,9 @@ static void vector_of(const struct kern_gather_dims *dims, const int64_t *o, int
 }
 
 /* The start of the window in dimension d of the array; false: unknown. */
-static bool start_of(struct why *w, const struct inst *i, int indices, const struct kern_gather_dims *dims, const int64_t *vector,
-                     int64_t d, int64_t *start)
+static bool start_of(struct why *w, const struct inst *i, int indices,
+                     const struct kern_gather_dims *dims, const int64_t *vector, int64_t d,
+                     int64_t *start)
 {
     const int component = place_in(dims->start_index_map, dims->map_count, d);
     const int batching = place_in(dims->operand_batching, dims->batching_count, d);
@@ -252,8 +254,8 @@ static bool start_of(struct why *w, const struct inst *i, int indices, const str
 }
 
 /* The index vector of an element. */
-static void put_vector(struct why *w, const struct inst *i, int indices, const struct kern_gather_dims *dims,
-                       const int64_t *vector)
+static void put_vector(struct why *w, const struct inst *i, int indices,
+                       const struct kern_gather_dims *dims, const int64_t *vector)
 {
     struct why_source *s = why_whole(w, i, indices, 0, "index");
     for (int d = 0; d < s->rank; d++)
@@ -287,17 +289,20 @@ struct hits {
     int64_t array[VIEW_MAX_RANK], updates[VIEW_MAX_RANK]; /* their sizes */
 };
 
-/* Whether the window of the updates at `o` contains the element, whose index in the updates `o` then is. -1: unknown. */
+/* Whether the window of the updates at `o` contains the element, whose index in the updates `o`
+ * then is. -1: unknown. */
 static int hit(const struct hits *h, int64_t *o, const int64_t *vector)
 {
     const int rank = h->i->operands[0]->shape->rank;
     for (int d = 0, next = 0; d < rank; d++) {
         const bool kept = is_kept(h->dims, d);
-        const int64_t along = kept ? h->dims->offset_dims[next++] : 0, size = kept ? h->updates[along] : 1;
+        const int64_t along = kept ? h->dims->offset_dims[next++] : 0,
+                      size = kept ? h->updates[along] : 1;
         int64_t start;
         if (!start_of(h->w, h->i, h->n, h->dims, vector, d, &start))
             return -1;
-        if (start < 0 || start > h->array[d] - size || h->index[d] < start || h->index[d] >= start + size)
+        if (start < 0 || start > h->array[d] - size || h->index[d] < start ||
+            h->index[d] >= start + size)
             return 0;
         if (kept)
             o[along] = h->index[d] - start;
@@ -309,7 +314,8 @@ static int hit(const struct hits *h, int64_t *o, const int64_t *vector)
 static bool find_hits(struct hits *h)
 {
     const int rank = h->i->operands[h->n + 1]->shape->rank;
-    int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], at[VIEW_MAX_RANK] = {0}, vector[VIEW_MAX_RANK + 1] = {0};
+    int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], at[VIEW_MAX_RANK] = {0},
+            vector[VIEW_MAX_RANK + 1] = {0};
     for (int d = 0; d < rank; d++) {
         sizes[d] = i64_in(h->dims->offset_dims, h->dims->offset_count, d) ? 1 : h->updates[d];
         if (h->updates[d] == 0)
@@ -389,15 +395,18 @@ static bool same(const struct line *x, int64_t a, const struct line *y, int64_t 
     return same;
 }
 
-/* Elements with equal bits keep their order: the position in the operand that an element came from. -1: unknown. */
+/* Elements with equal bits keep their order: the position in the operand that an element came from.
+ * -1: unknown. */
 static int64_t came_from(struct why *w, const struct inst *i, int64_t along, const int64_t *index)
 {
     const int n = i->operand_count;
-    struct line *in = ARENA_ARRAY(w->arena, struct line, n), *out = ARENA_ARRAY(w->arena, struct line, n);
+    struct line *in = ARENA_ARRAY(w->arena, struct line, n),
+                *out = ARENA_ARRAY(w->arena, struct line, n);
     int64_t before = 0;
     for (int k = 0; k < n; k++)
         if (!line_of(why_value(w, i, k, 0), along, index, &in[k]) ||
-            !line_of(why_value(w, i, WHY_SELF, k), along, index, &out[k]) || index[along] >= out[k].length)
+            !line_of(why_value(w, i, WHY_SELF, k), along, index, &out[k]) ||
+            index[along] >= out[k].length)
             return -1;
     for (int64_t p = 0; p < index[along]; p++)
         before += same(out, p, out, index[along], n);

@@ -52,7 +52,8 @@ void why_reduce(struct why *w, const struct inst *i, int64_t leaf, const int64_t
 /* Windows have one element in a dimension that the attribute leaves out. */
 static struct window_dim dim_of(const struct window *window, int d)
 {
-    const struct window_dim one = {.size = 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
+    const struct window_dim one = {
+        .size = 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
     return d < window->rank ? window->dims[d] : one;
 }
 
@@ -77,7 +78,8 @@ static void reduce_window(struct why *w, const struct inst *i, const int64_t *in
 }
 
 /* The range of windows that may contain element `at`. */
-static void windows_over(const struct window_dim *d, int64_t places, int64_t at, int64_t *first, int64_t *last)
+static void windows_over(const struct window_dim *d, int64_t places, int64_t at, int64_t *first,
+                         int64_t *last)
 {
     const int64_t from = at + d->pad_low - (d->size - 1) * d->window_dilation;
     *first = from > 0 ? (from + d->stride - 1) / d->stride : 0;
@@ -86,7 +88,8 @@ static void windows_over(const struct window_dim *d, int64_t places, int64_t at,
         *last = places - 1;
 }
 
-/* Any window that contains an element may have selected it, which depends on all elements of the window. */
+/* Any window that contains an element may have selected it, which depends on all elements of the
+ * window. */
 static void select_and_scatter(struct why *w, const struct inst *i, const int64_t *index)
 {
     const struct window window = inst_window(i);
@@ -101,7 +104,8 @@ static void select_and_scatter(struct why *w, const struct inst *i, const int64_
         int64_t first, last;
         windows_over(&dim, source->count[d], index[d], &first, &last);
         const int64_t low = why_clamp(first * dim.stride - dim.pad_low, 0, size);
-        const int64_t high = why_clamp(last * dim.stride - dim.pad_low + (dim.size - 1) * dim.window_dilation + 1, low, size);
+        const int64_t high = why_clamp(
+            last * dim.stride - dim.pad_low + (dim.size - 1) * dim.window_dilation + 1, low, size);
         empty |= last < first;
         why_span(operand, d, low, high - low, 1);
         why_span(source, d, first, last - first + 1, 1);
@@ -132,10 +136,10 @@ static void walk_contracting(struct why_source *s, const int64_t *contracting, i
         s->walk[n++] = (int)contracting[k];
 }
 
-/* Operand k: one index of its batch and free dimensions, all of `skipped` and of the contracting ones. Returns the next
- * dimension of the result. */
-static int64_t *row_of(struct why *w, const struct inst *i, int k, const struct kern_dot_dims *dims, int64_t skipped,
-                       const int64_t *index, int64_t *next)
+/* Operand k: one index of its batch and free dimensions, all of `skipped` and of the contracting
+ * ones. Returns the next dimension of the result. */
+static int64_t *row_of(struct why *w, const struct inst *i, int k, const struct kern_dot_dims *dims,
+                       int64_t skipped, const int64_t *index, int64_t *next)
 {
     const int64_t *batch = k == 0 ? dims->lhs_batch : dims->rhs_batch;
     const int64_t *contracting = k == 0 ? dims->lhs_contracting : dims->rhs_contracting;
@@ -144,7 +148,8 @@ static int64_t *row_of(struct why *w, const struct inst *i, int k, const struct 
         if (batch[b] != skipped)
             why_fix(s, batch[b], index[b]);
     for (int d = 0; d < s->rank; d++)
-        if (d != skipped && !i64_in(batch, dims->batch_count, d) && !i64_in(contracting, dims->contracting_count, d))
+        if (d != skipped && !i64_in(batch, dims->batch_count, d) &&
+            !i64_in(contracting, dims->contracting_count, d))
             why_fix(s, d, *next++);
     walk_contracting(s, contracting, dims->contracting_count);
     return next;
@@ -166,9 +171,11 @@ static void scales(struct why *w, const struct inst *i, size_t rows)
 }
 
 /* The group sizes decide which group a row belongs to; all groups are sources. */
-static void ragged(struct why *w, const struct inst *i, const struct kern_dot_dims *dims, int64_t *index)
+static void ragged(struct why *w, const struct inst *i, const struct kern_dot_dims *dims,
+                   int64_t *index)
 {
-    const struct ints ragged = inst_ints(i, A_LHS_RAGGED_DIMS), groups = inst_ints(i, A_RHS_GROUP_DIMS);
+    const struct ints ragged = inst_ints(i, A_LHS_RAGGED_DIMS),
+                      groups = inst_ints(i, A_RHS_GROUP_DIMS);
     const bool sums = i64_in(dims->lhs_contracting, dims->contracting_count, ragged.at[0]);
     if (sums)
         index++; /* the dimension of groups */
@@ -201,17 +208,19 @@ void why_dot(struct why *w, const struct inst *i, int64_t leaf, const int64_t *i
 /* ---- convolutions ---- */
 
 /* One spatial dimension of both boxes; false where the kernel is entirely in the padding. */
-static bool spatial(struct why_source *input, struct why_source *kernel, const struct dim_labels *l, int k,
-                    const struct window_dim *d, const int64_t *index)
+static bool spatial(struct why_source *input, struct why_source *kernel, const struct dim_labels *l,
+                    int k, const struct window_dim *d, const int64_t *index)
 {
     const int64_t in = l->input_spatial[k], of_kernel = l->kernel_spatial[k];
     const struct why_window at = why_window_at(d, input->count[in], index[l->output_spatial[k]]);
     why_span(input, in, at.start, at.count, at.stride);
-    why_span(kernel, of_kernel, d->reversal ? d->size - 1 - at.first : at.first, at.count, d->reversal ? -at.step : at.step);
+    why_span(kernel, of_kernel, d->reversal ? d->size - 1 - at.first : at.first, at.count,
+             d->reversal ? -at.step : at.step);
     return at.count > 0;
 }
 
-static void walk_spatial(struct why_source *s, int64_t batch, int64_t feature, const int64_t *spatial_dims, int count)
+static void walk_spatial(struct why_source *s, int64_t batch, int64_t feature,
+                         const int64_t *spatial_dims, int count)
 {
     s->walk[0] = (int)batch;
     s->walk[1] = (int)feature;
@@ -223,13 +232,15 @@ void why_conv(struct why *w, const struct inst *i, int64_t leaf, const int64_t *
 {
     const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
     const struct window window = inst_window(i);
-    const int64_t feature_groups = inst_int(i, A_FEATURE_GROUP_COUNT, 1), batch_groups = inst_int(i, A_BATCH_GROUP_COUNT, 1);
+    const int64_t feature_groups = inst_int(i, A_FEATURE_GROUP_COUNT, 1),
+                  batch_groups = inst_int(i, A_BATCH_GROUP_COUNT, 1);
     const size_t before = w->count;
     const int64_t feature = index[l->output_feature], batch = index[l->output_batch];
     why_whole(w, i, 0, 0, "input");
     why_whole(w, i, 1, 0, "kernel");
     struct why_source *input = &w->at[before], *kernel = &w->at[before + 1];
-    const int64_t features = kernel->count[l->kernel_output_feature], each = input->count[l->input_feature] / feature_groups;
+    const int64_t features = kernel->count[l->kernel_output_feature],
+                  each = input->count[l->input_feature] / feature_groups;
     const int64_t batches = input->count[l->input_batch] / batch_groups;
     bool meets = true;
     input->product = true;
@@ -239,7 +250,8 @@ void why_conv(struct why *w, const struct inst *i, int64_t leaf, const int64_t *
     why_span(input, l->input_feature, feature / (features / feature_groups) * each, each, 1);
     why_fix(kernel, l->kernel_output_feature, feature);
     walk_spatial(input, l->input_batch, l->input_feature, l->input_spatial, l->spatial_count);
-    walk_spatial(kernel, l->kernel_output_feature, l->kernel_input_feature, l->kernel_spatial, l->spatial_count);
+    walk_spatial(kernel, l->kernel_output_feature, l->kernel_input_feature, l->kernel_spatial,
+                 l->spatial_count);
     if (!meets || each == 0)
         w->count = before; /* a sum of nothing */
 }
@@ -254,7 +266,8 @@ void why_fft(struct why *w, const struct inst *i, int64_t leaf, const int64_t *i
         why_fix(s, d, index[d]);
 }
 
-static struct why_source *matrix(struct why *w, const struct inst *i, int k, const int64_t *index, const char *role)
+static struct why_source *matrix(struct why *w, const struct inst *i, int k, const int64_t *index,
+                                 const char *role)
 {
     struct why_source *s = why_whole(w, i, k, 0, role);
     for (int d = 0; d < s->rank - 2; d++)
@@ -274,12 +287,14 @@ void why_linalg(struct why *w, const struct inst *i, int64_t leaf, const int64_t
 
 /* ---- batch normalization ---- */
 
-static void of_feature(struct why *w, const struct inst *i, int k, int64_t feature, const char *role)
+static void of_feature(struct why *w, const struct inst *i, int k, int64_t feature,
+                       const char *role)
 {
     why_fix(why_whole(w, i, k, 0, role), 0, feature);
 }
 
-static void all_of_feature(struct why *w, const struct inst *i, int k, int64_t feature, const char *role)
+static void all_of_feature(struct why *w, const struct inst *i, int k, int64_t feature,
+                           const char *role)
 {
     why_fix(why_whole(w, i, k, 0, role), inst_int(i, A_FEATURE_INDEX, 0), feature);
 }
@@ -287,7 +302,8 @@ static void all_of_feature(struct why *w, const struct inst *i, int k, int64_t f
 void why_batchnorm(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
     const int64_t feature = index[leaf == 0 ? inst_int(i, A_FEATURE_INDEX, 0) : 0];
-    const bool training = i->opcode == OP_BATCH_NORM_TRAINING, inference = i->opcode == OP_BATCH_NORM_INFERENCE;
+    const bool training = i->opcode == OP_BATCH_NORM_TRAINING,
+               inference = i->opcode == OP_BATCH_NORM_INFERENCE;
     static const char *const of_inference[] = {"operand", "scale", "offset", "mean", "variance"};
     static const char *const of_grad[] = {"operand", "scale", "mean", "variance"};
     if (inference)

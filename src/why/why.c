@@ -107,10 +107,12 @@ const void *why_at(const struct literal *l, const int64_t *index)
     for (int d = 0; d < l->shape->rank; d++)
         if (index[d] < 0 || index[d] >= l->shape->dims[d])
             return NULL;
-    return (const char *)l->data + (size_t)why_linear(l->shape->rank, l->shape->dims, index) * dtype_bytes(l->shape->dtype);
+    return (const char *)l->data +
+           (size_t)why_linear(l->shape->rank, l->shape->dims, index) * dtype_bytes(l->shape->dtype);
 }
 
-bool why_integer(const struct why *w, const struct inst *i, int k, const int64_t *index, int64_t *out)
+bool why_integer(const struct why *w, const struct inst *i, int k, const int64_t *index,
+                 int64_t *out)
 {
     const struct literal *l = why_value(w, i, k, 0);
     const void *p = l ? why_at(l, index) : NULL;
@@ -124,8 +126,11 @@ bool why_integer(const struct why *w, const struct inst *i, int k, const int64_t
 struct why_source *why_of(struct why *w, const struct inst *from, int64_t leaf, const char *role)
 {
     struct why_source *s = &(VEC_PUSH(w->arena, w->at, w->count, w->capacity));
-    *s = (struct why_source){
-        .inst = from, .operand = -1, .leaf = leaf, .rank = why_leaf_shape(from->shape, leaf)->rank, .role = role};
+    *s = (struct why_source){.inst = from,
+                             .operand = -1,
+                             .leaf = leaf,
+                             .rank = why_leaf_shape(from->shape, leaf)->rank,
+                             .role = role};
     dims_of(w, from, leaf, s->count);
     for (int d = 0; d < s->rank; d++) {
         s->step[d] = 1;
@@ -134,7 +139,8 @@ struct why_source *why_of(struct why *w, const struct inst *from, int64_t leaf, 
     return s;
 }
 
-struct why_source *why_whole(struct why *w, const struct inst *i, int k, int64_t leaf, const char *role)
+struct why_source *why_whole(struct why *w, const struct inst *i, int k, int64_t leaf,
+                             const char *role)
 {
     struct why_source *s = why_of(w, i->operands[k], leaf, role);
     s->operand = k;
@@ -148,7 +154,10 @@ void why_every_leaf(struct why *w, const struct inst *i, int k, const char *role
             why_whole(w, i, k, leaf, role);
 }
 
-void why_fix(struct why_source *s, int64_t dimension, int64_t at) { why_span(s, dimension, at, 1, 1); }
+void why_fix(struct why_source *s, int64_t dimension, int64_t at)
+{
+    why_span(s, dimension, at, 1, 1);
+}
 
 void why_span(struct why_source *s, int64_t dimension, int64_t start, int64_t count, int64_t step)
 {
@@ -157,7 +166,8 @@ void why_span(struct why_source *s, int64_t dimension, int64_t start, int64_t co
     s->step[dimension] = step;
 }
 
-struct why_source *why_point(struct why *w, const struct inst *i, int k, int64_t leaf, const int64_t *index, const char *role)
+struct why_source *why_point(struct why *w, const struct inst *i, int k, int64_t leaf,
+                             const int64_t *index, const char *role)
 {
     struct why_source *s = why_whole(w, i, k, leaf, role);
     for (int d = 0; d < s->rank; d++)
@@ -177,11 +187,12 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Window position p is at low + p * window_dilation of the dilated array. Positions that meet an element recur with the period
- * lcm(base_dilation, window_dilation). */
+/* Window position p is at low + p * window_dilation of the dilated array. Positions that meet an
+ * element recur with the period lcm(base_dilation, window_dilation). */
 struct why_window why_window_at(const struct window_dim *d, int64_t size, int64_t at)
 {
-    const int64_t low = at * d->stride - d->pad_low, base = d->base_dilation, dilation = d->window_dilation;
+    const int64_t low = at * d->stride - d->pad_low, base = d->base_dilation,
+                  dilation = d->window_dilation;
     const int64_t common = common_divisor(base, dilation), step = base / common;
     struct why_window w = {.step = step, .stride = dilation / common};
     for (int64_t p = 0; p < step && p < d->size; p++)

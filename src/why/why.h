@@ -22,7 +22,8 @@
 enum why_where {
     WHY_HERE,    /* in the same computation: an operand */
     WHY_INSIDE,  /* in a computation that the instruction calls: its root */
-    WHY_OUTSIDE, /* where its computation was called: the operand of the caller for this parameter */
+    WHY_OUTSIDE, /* where its computation was called: the operand of the caller for this parameter
+                  */
     WHY_BESIDE   /* in another iteration of the loop that it is in */
 };
 
@@ -35,7 +36,8 @@ struct why_source {
     int64_t leaf;
     int rank;
     int64_t start[VIEW_MAX_RANK], count[VIEW_MAX_RANK], step[VIEW_MAX_RANK];
-    int walk[VIEW_MAX_RANK]; /* the dimensions in the order in which elements are counted, slowest first */
+    int walk[VIEW_MAX_RANK]; /* the dimensions in the order in which elements are counted, slowest
+                                first */
     bool product;            /* element n is multiplied by element n of the next source */
     const char *role;        /* a word or two: "lhs", "window", "index" */
 };
@@ -43,8 +45,10 @@ struct why_source {
 /* Known values of the run. Either function may return NULL, or -1: unknown. */
 struct why_known {
     void *context;
-    const struct literal *(*value)(void *context, const struct inst *i); /* of an instruction of this computation */
-    int64_t (*iterations)(void *context, const struct inst *i);          /* of a while of this computation, or of the caller */
+    const struct literal *(*value)(
+        void *context, const struct inst *i); /* of an instruction of this computation */
+    int64_t (*iterations)(
+        void *context, const struct inst *i); /* of a while of this computation, or of the caller */
 };
 
 struct why {
@@ -56,13 +60,14 @@ struct why {
     size_t count, capacity;
 };
 
-/* Adds the sources of an element. `index` fits the leaf, which has at most VIEW_MAX_RANK dimensions, and so have those of
- * operands: why_fits. */
+/* Adds the sources of an element. `index` fits the leaf, which has at most VIEW_MAX_RANK
+ * dimensions, and so have those of operands: why_fits. */
 void why_element(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index);
 /* Whether all shapes involved have ranks that can be run. */
 bool why_fits(const struct inst *i);
 
-/* The shape of a leaf, tuples flattened in order; and its value: NULL where it is not known, or a token. */
+/* The shape of a leaf, tuples flattened in order; and its value: NULL where it is not known, or a
+ * token. */
 const struct shape *why_leaf_shape(const struct shape *s, int64_t leaf);
 const struct literal *why_leaf(const struct shape *s, const struct literal *l, int64_t leaf);
 

@@ -1,7 +1,7 @@
 /*
- * attributes.c: the attributes of a typed FFI call: backend_config=, a dictionary in MLIR's form, laid out as handlers
- * expect it. Of the things that MLIR can express, XLA makes attributes of numbers, strings, arrays of numbers and
- * dictionaries.
+ * attributes.c: the attributes of a typed FFI call: backend_config=, a dictionary in MLIR's form,
+ * laid out as handlers expect it. Of the things that MLIR can express, XLA makes attributes of
+ * numbers, strings, arrays of numbers and dictionaries.
  */
 #include "base/dict.h"
 #include "type/type.h"
@@ -34,10 +34,11 @@ static const struct number_type {
     const char *name;
     uint8_t dtype, bytes;
 } number_types[] = {
-    {"bf16", FFI_BF16, 2}, {"f16", FFI_F16, 2},  {"f32", FFI_F32, 4}, {"f64", FFI_F64, 8},  {"i1", FFI_PRED, 1},
-    {"i16", FFI_S16, 2},   {"i32", FFI_S32, 4},  {"i64", FFI_S64, 8}, {"i8", FFI_S8, 1},    {"si16", FFI_S16, 2},
-    {"si32", FFI_S32, 4},  {"si64", FFI_S64, 8}, {"si8", FFI_S8, 1},  {"ui16", FFI_U16, 2}, {"ui32", FFI_U32, 4},
-    {"ui64", FFI_U64, 8},  {"ui8", FFI_U8, 1},
+    {"bf16", FFI_BF16, 2}, {"f16", FFI_F16, 2},  {"f32", FFI_F32, 4},  {"f64", FFI_F64, 8},
+    {"i1", FFI_PRED, 1},   {"i16", FFI_S16, 2},  {"i32", FFI_S32, 4},  {"i64", FFI_S64, 8},
+    {"i8", FFI_S8, 1},     {"si16", FFI_S16, 2}, {"si32", FFI_S32, 4}, {"si64", FFI_S64, 8},
+    {"si8", FFI_S8, 1},    {"ui16", FFI_U16, 2}, {"ui32", FFI_U32, 4}, {"ui64", FFI_U64, 8},
+    {"ui8", FFI_U8, 1},
 };
 
 static const struct number_type *find_type(struct str name)
@@ -50,7 +51,8 @@ static const struct number_type *find_type(struct str name)
 
 static bool is_float(const struct number_type *t)
 {
-    return t->dtype == FFI_F16 || t->dtype == FFI_BF16 || t->dtype == FFI_F32 || t->dtype == FFI_F64;
+    return t->dtype == FFI_F16 || t->dtype == FFI_BF16 || t->dtype == FFI_F32 ||
+           t->dtype == FFI_F64;
 }
 
 /* 0x and digits: the bits of a number of any type. */
@@ -61,7 +63,8 @@ static bool parse_bits(struct str word, uint64_t *out)
         return false;
     for (size_t k = 2; k < word.len; k++) {
         char c = word.ptr[k];
-        const char *digits = "0123456789abcdef", *digit = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
+        const char *digits = "0123456789abcdef",
+                   *digit = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
         if (!digit)
             return false;
         *out = *out << 4 | (uint64_t)(digit - digits);
@@ -71,13 +74,18 @@ static bool parse_bits(struct str word, uint64_t *out)
 
 static enum dtype float_type(const struct number_type *t)
 {
-    return t->dtype == FFI_F16 ? DT_F16 : t->dtype == FFI_BF16 ? DT_BF16 : t->dtype == FFI_F32 ? DT_F32 : DT_F64;
+    return t->dtype == FFI_F16    ? DT_F16
+           : t->dtype == FFI_BF16 ? DT_BF16
+           : t->dtype == FFI_F32  ? DT_F32
+                                  : DT_F64;
 }
 
-/* Whether the integer is in the range of the type: ui8 ... are unsigned, all others signed; i1 is -1, 0 or 1. */
+/* Whether the integer is in the range of the type: ui8 ... are unsigned, all others signed; i1 is
+ * -1, 0 or 1. */
 static bool in_range(const struct number_type *t, struct str word, int64_t v)
 {
-    bool negative = word.len > 0 && *word.ptr == '-', is_unsigned = t->dtype >= FFI_U8 && t->dtype <= FFI_U64;
+    bool negative = word.len > 0 && *word.ptr == '-',
+         is_unsigned = t->dtype >= FFI_U8 && t->dtype <= FFI_U64;
     int bits = t->dtype == FFI_PRED ? 1 : 8 * t->bytes;
     if (bits == 64)
         return is_unsigned ? !negative : negative || v >= 0;
@@ -86,7 +94,8 @@ static bool in_range(const struct number_type *t, struct str word, int64_t v)
 }
 
 /* The number as it is spelled: integers may have more digits than a double holds. */
-static bool store_number(struct maker *m, const struct number_type *t, const struct dict_value *from, void *to)
+static bool store_number(struct maker *m, const struct number_type *t,
+                         const struct dict_value *from, void *to)
 {
     uint64_t bits = 0;
     int64_t integer;
@@ -113,12 +122,14 @@ static bool store_number(struct maker *m, const struct number_type *t, const str
 
 static bool is_number(const struct dict_value *v) /* or a word, which may be the bits of one */
 {
-    return v->kind == DICT_INT || v->kind == DICT_FLOAT || v->kind == DICT_BOOL || v->kind == DICT_WORD;
+    return v->kind == DICT_INT || v->kind == DICT_FLOAT || v->kind == DICT_BOOL ||
+           v->kind == DICT_WORD;
 }
 
 static bool has_point(struct str word)
 {
-    return memchr(word.ptr, '.', word.len) || memchr(word.ptr, 'e', word.len) || memchr(word.ptr, 'E', word.len);
+    return memchr(word.ptr, '.', word.len) || memchr(word.ptr, 'e', word.len) ||
+           memchr(word.ptr, 'E', word.len);
 }
 
 static bool make_type(struct maker *m, struct str name, const struct number_type **out)
@@ -132,7 +143,12 @@ static bool make_scalar(struct maker *m, const struct dict_value *v, struct ffi_
 {
     bool real = v->kind == DICT_FLOAT && has_point(v->s);
     const struct number_type *t;
-    if (!make_type(m, v->type.len ? v->type : v->kind == DICT_BOOL ? STR("i1") : real ? STR("f64") : STR("i64"), &t))
+    if (!make_type(m,
+                   v->type.len            ? v->type
+                   : v->kind == DICT_BOOL ? STR("i1")
+                   : real                 ? STR("f64")
+                                          : STR("i64"),
+                   &t))
         return false;
     out->dtype = (enum ffi_dtype)t->dtype;
     out->value = arena_zalloc(m->arena, sizeof(uint64_t));
@@ -169,16 +185,25 @@ static bool make_value(struct maker *m, const struct dict_value *v, struct attri
     case DICT_INT:
     case DICT_FLOAT:
     case DICT_BOOL:
-    case DICT_WORD: out->type = FFI_SCALAR; return make_scalar(m, v, out->value = ARENA_NEW(a, struct ffi_scalar));
-    case DICT_ARRAY: out->type = FFI_ARRAY; return make_array(m, v, out->value = ARENA_NEW(a, struct ffi_array));
+    case DICT_WORD:
+        out->type = FFI_SCALAR;
+        return make_scalar(m, v, out->value = ARENA_NEW(a, struct ffi_scalar));
+    case DICT_ARRAY:
+        out->type = FFI_ARRAY;
+        return make_array(m, v, out->value = ARENA_NEW(a, struct ffi_array));
     case DICT_STRING: {
         struct ffi_bytes s = bytes_of(v->s);
         out->type = FFI_STRING;
         out->value = ARENA_DUP(a, &s, 1);
         return true;
     }
-    case DICT_DICT: out->type = FFI_DICTIONARY; return make_dictionary(m, v, out->value = ARENA_NEW(a, struct ffi_attrs));
-    default: return fail(m, v->kind == DICT_UNIT ? "'='" : "a number, a string, an array or a dictionary", v->at);
+    case DICT_DICT:
+        out->type = FFI_DICTIONARY;
+        return make_dictionary(m, v, out->value = ARENA_NEW(a, struct ffi_attrs));
+    default:
+        return fail(m,
+                    v->kind == DICT_UNIT ? "'='" : "a number, a string, an array or a dictionary",
+                    v->at);
     }
 }
 

@@ -1,11 +1,12 @@
 /*
- * board.c: the board, on rank 0: the state of all participants, as far as they have reported it; who waits for ever; the
- * end of the run.
+ * board.c: the board, on rank 0: the state of all participants, as far as they have reported it;
+ * who waits for ever; the end of the run.
  *
- * Reports are made at different times, so a participant that reported that it waits may have gone on since. But it can only
- * go on when it gets a message from each of those that it waits for, and messages are counted at both ends. Suppose that
- * some participants wait only for each other and for participants that have ended, and that the counts agree between each
- * of them and those it waits for. Then none of them has moved since its report: the first that did would have needed a
+ * Reports are made at different times, so a participant that reported that it waits may have gone
+ * on since. But it can only go on when it gets a message from each of those that it waits for, and
+ * messages are counted at both ends. Suppose that some participants wait only for each other and
+ * for participants that have ended, and that the counts agree between each of them and those it
+ * waits for. Then none of them has moved since its report: the first that did would have needed a
  * message that its sender sent after its own report, so that the sender would have moved before it.
  */
 #include "world/ranks_priv.h"
@@ -14,8 +15,9 @@
 struct standing {
     enum state state; /* RUNNING: nothing yet */
     bool by_itself, busy;
-    const struct inst *at, *sent_at; /* where it waits; where the first message left for it was sent ... */
-    int64_t sender;                  /* ... by whom */
+    const struct inst *at,
+        *sent_at;   /* where it waits; where the first message left for it was sent ... */
+    int64_t sender; /* ... by whom */
     int64_t whom_count;
     const int64_t *whom, *sent, *came; /* the last two by participant */
     struct diags ds;
@@ -29,8 +31,9 @@ struct board {
     struct wait *waits; /* who waits for ever, as of the last look ... */
     int64_t wait_count; /* ... once the run was stopped */
     bool *hope;
-    struct diags said;          /* of the run */
-    int64_t seen_over, seen_at; /* how many had ended when something last changed, and when that was */
+    struct diags said; /* of the run */
+    int64_t seen_over,
+        seen_at; /* how many had ended when something last changed, and when that was */
     bool seen_failed;
 };
 
@@ -74,7 +77,10 @@ static const struct inst *unpack_inst(const struct board *b, struct reader *r)
     return computation < 0 ? NULL : m->computations[computation]->insts[inst];
 }
 
-static void pack_list(struct buf *b, const int64_t *list, int64_t count) { buf_bytes(b, list, (size_t)count * sizeof *list); }
+static void pack_list(struct buf *b, const int64_t *list, int64_t count)
+{
+    buf_bytes(b, list, (size_t)count * sizeof *list);
+}
 
 static const int64_t *unpack_list(struct reader *r, int64_t count)
 {
@@ -174,8 +180,10 @@ static int64_t find_stuck(struct board *b)
             continue;
         for (int64_t j = 0; j < s->whom_count; j++)
             compare_counts(b, k, s->whom[j]);
-        b->waits[count++] =
-            (struct wait){.participant = k, .at = s->at, .count = s->whom_count, .whom = (int64_t *)(uintptr_t)s->whom};
+        b->waits[count++] = (struct wait){.participant = k,
+                                          .at = s->at,
+                                          .count = s->whom_count,
+                                          .whom = (int64_t *)(uintptr_t)s->whom};
     }
     return world_keep_stuck(b->waits, count, b->hope);
 }
@@ -206,13 +214,17 @@ static bool all_has_come(const struct board *b)
 static void conclude(struct board *b)
 {
     struct crew *c = b->crew;
-    struct outcome o = {.arena = &c->arena, .count = b->count, .waits = b->waits, .wait_count = b->wait_count};
+    struct outcome o = {
+        .arena = &c->arena, .count = b->count, .waits = b->waits, .wait_count = b->wait_count};
     struct buf said = {0};
     o.endings = ARENA_ARRAY(&c->arena, struct ending, b->count);
     for (int64_t k = 0; k < b->count; k++) {
         struct standing *s = &b->standings[k];
-        o.endings[k] = (struct ending){
-            .ended = s->state == ENDED, .by_itself = s->by_itself, .ds = &s->ds, .sender = s->sender, .sent_at = s->sent_at};
+        o.endings[k] = (struct ending){.ended = s->state == ENDED,
+                                       .by_itself = s->by_itself,
+                                       .ds = &s->ds,
+                                       .sender = s->sender,
+                                       .sent_at = s->sent_at};
     }
     bool ok = b->said.errors == 0 && world_verdict(&o, &b->said);
     pack_diags(&said, &b->said);
@@ -233,7 +245,8 @@ static void settle(struct board *b)
     if (b->over == b->count) {
         if (any_failed(b) || all_has_come(b))
             conclude(b);
-    } else if (b->over + waiting == b->count && !atomic_load(&c->stop) && find_stuck(b) == waiting) {
+    } else if (b->over + waiting == b->count && !atomic_load(&c->stop) &&
+               find_stuck(b) == waiting) {
         stop(b, waiting);
     }
 }

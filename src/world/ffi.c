@@ -1,10 +1,10 @@
 /*
  * ffi.c: calls of handlers in the form of XLA's typed FFI, for the execute stage.
  *
- * A handler gets its leaves with types and sizes, its attributes, and a table of functions to ask the runtime for things.
- * Of these there are errors, memory, tasks (which run at once, on the same thread), futures and device numbers. Whatever
- * needs a GPU stream, state kept between stages, or types registered for contexts gives an error, as it does where XLA has
- * none.
+ * A handler gets its leaves with types and sizes, its attributes, and a table of functions to ask
+ * the runtime for things. Of these there are errors, memory, tasks (which run at once, on the same
+ * thread), futures and device numbers. Whatever needs a GPU stream, state kept between stages, or
+ * types registered for contexts gives an error, as it does where XLA has none.
  */
 #include "world/ffi_abi.h"
 #include "world/targets.h"
@@ -36,9 +36,15 @@ static struct ffi_error *error_new(int code, const char *message)
     return e;
 }
 
-static struct ffi_error *error_create(struct ffi_error_create *args) { return error_new(args->code, args->message); }
+static struct ffi_error *error_create(struct ffi_error_create *args)
+{
+    return error_new(args->code, args->message);
+}
 
-static void error_message(struct ffi_error_message *args) { args->message = args->error->message ? args->error->message : ""; }
+static void error_message(struct ffi_error_message *args)
+{
+    args->message = args->error->message ? args->error->message : "";
+}
 
 static void error_free(struct ffi_error *e)
 {
@@ -204,7 +210,8 @@ static const uint8_t dtypes[DT_COUNT] = {
     [DT_TOKEN] = FFI_TOKEN,
 };
 
-static bool make_list(struct arena *a, const struct foreign_array *x, int count, struct ffi_list *out, struct buf *why)
+static bool make_list(struct arena *a, const struct foreign_array *x, int count,
+                      struct ffi_list *out, struct buf *why)
 {
     struct ffi_buffer *buffers = ARENA_ARRAY(a, struct ffi_buffer, count);
     *out = (struct ffi_list){.size = sizeof *out, .count = count};
@@ -213,7 +220,8 @@ static bool make_list(struct arena *a, const struct foreign_array *x, int count,
     for (int k = 0; k < count; k++) {
         const struct shape *s = x[k].shape;
         if (dtypes[s->dtype] == 0)
-            return buf_printf(why, "typed FFI does not support %s", dtype_spelling(s->dtype)), false;
+            return buf_printf(why, "typed FFI does not support %s", dtype_spelling(s->dtype)),
+                   false;
         buffers[k] = (struct ffi_buffer){.size = sizeof *buffers,
                                          .dtype = (enum ffi_dtype)dtypes[s->dtype],
                                          .data = x[k].data,
@@ -231,21 +239,25 @@ static bool run(struct ffi_frame *frame, ffi_handler *handler, struct buf *why)
     if (!error && frame->future)
         error = future_take(frame->future);
     if (error)
-        buf_puts(why, error->message && *error->message ? error->message : "failed without a message");
+        buf_puts(why,
+                 error->message && *error->message ? error->message : "failed without a message");
     bool ok = !error;
     error_free(error);
     return ok;
 }
 
-bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in, const struct foreign_array *out,
-              struct buf *why)
+bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
+              const struct foreign_array *out, struct buf *why)
 {
     struct arena a;
     struct ffi_context context = {c->participant};
-    struct ffi_frame frame = {.size = FFI_FRAME_SIZE, .api = &api, .context = &context, .stage = FFI_EXECUTE};
+    struct ffi_frame frame = {
+        .size = FFI_FRAME_SIZE, .api = &api, .context = &context, .stage = FFI_EXECUTE};
     arena_init(&a);
-    bool ok = make_list(&a, in, c->operand_count, &frame.args, why) && make_list(&a, out, c->result_count, &frame.results, why) &&
-              ffi_read_attrs(&a, inst_str(c->inst, A_BACKEND_CONFIG), &frame.attrs, why) && run(&frame, (ffi_handler *)code, why);
+    bool ok = make_list(&a, in, c->operand_count, &frame.args, why) &&
+              make_list(&a, out, c->result_count, &frame.results, why) &&
+              ffi_read_attrs(&a, inst_str(c->inst, A_BACKEND_CONFIG), &frame.attrs, why) &&
+              run(&frame, (ffi_handler *)code, why);
     arena_free(&a);
     return ok;
 }

@@ -1,7 +1,8 @@
 /*
- * ffi_abi.h: the binary interface of API_VERSION_TYPED_FFI: what a handler compiled against version 0.3 of XLA's
- * xla/ffi/api/c_api.h finds in memory. The names are ours; the order of members and the numbers are XLA's. Every struct
- * begins with its size, so that both sides know how much of it is there.
+ * ffi_abi.h: the binary interface of API_VERSION_TYPED_FFI: what a handler compiled against version
+ * 0.3 of XLA's xla/ffi/api/c_api.h finds in memory. The names are ours; the order of members and
+ * the numbers are XLA's. Every struct begins with its size, so that both sides know how much of it
+ * is there.
  */
 #ifndef HLO_WORLD_FFI_ABI_H
 #define HLO_WORLD_FFI_ABI_H
@@ -12,7 +13,14 @@ enum { FFI_MAJOR = 0, FFI_MINOR = 3 };
 enum ffi_stage { FFI_INSTANTIATE, FFI_PREPARE, FFI_INITIALIZE, FFI_EXECUTE };
 enum ffi_attr_type { FFI_ARRAY = 1, FFI_DICTIONARY, FFI_SCALAR, FFI_STRING };
 enum { FFI_BUFFER = 1 }; /* the only type of arguments and results */
-enum ffi_code { FFI_OK = 0, FFI_UNKNOWN = 2, FFI_INVALID = 3, FFI_NOT_FOUND = 5, FFI_NO_MEMORY = 8, FFI_UNIMPLEMENTED = 12 };
+enum ffi_code {
+    FFI_OK = 0,
+    FFI_UNKNOWN = 2,
+    FFI_INVALID = 3,
+    FFI_NOT_FOUND = 5,
+    FFI_NO_MEMORY = 8,
+    FFI_UNIMPLEMENTED = 12
+};
 /* As in xla_data.proto. */
 enum ffi_dtype {
     FFI_PRED = 1,
@@ -48,8 +56,8 @@ enum ffi_dtype {
     FFI_F8E8M0FNU
 };
 
-#define FFI_HEAD                                                                                                                 \
-    size_t size;                                                                                                                 \
+#define FFI_HEAD                                                                                   \
+    size_t size;                                                                                   \
     void *extension /* chain of extensions */
 
 struct ffi_head {
@@ -106,7 +114,9 @@ struct ffi_frame {
     struct ffi_attrs attrs;
     struct ffi_future *future; /* out */
 };
-enum { FFI_FRAME_SIZE = offsetof(struct ffi_frame, future) }; /* XLA counts it this way, and handlers check */
+enum {
+    FFI_FRAME_SIZE = offsetof(struct ffi_frame, future)
+}; /* XLA counts it this way, and handlers check */
 typedef struct ffi_error *ffi_handler(struct ffi_frame *frame);
 
 /* ---- arguments of the functions of the api ---- */
@@ -194,8 +204,9 @@ struct ffi_api {
 
 /* ---- attributes.c ---- */
 
-/* Reads a backend_config, `{eps = 1.5 : f32, n = 3 : i64, name = "x", sizes = array<i64: 1, 2>}`, as
- * attributes in the arena; empty text has none. False, with the reason, when it is no such dictionary. */
+/* Reads a backend_config, `{eps = 1.5 : f32, n = 3 : i64, name = "x", sizes = array<i64: 1, 2>}`,
+ * as attributes in the arena; empty text has none. False, with the reason, when it is no such
+ * dictionary. */
 bool ffi_read_attrs(struct arena *a, struct str text, struct ffi_attrs *out, struct buf *why);
 
 #endif

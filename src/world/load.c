@@ -1,5 +1,6 @@
 /*
- * load.c: opening transports, which are shared objects: beside the program, where it was built, or where it was installed.
+ * load.c: opening transports, which are shared objects: beside the program, where it was built, or
+ * where it was installed.
  */
 #include "world/transport.h"
 #include "world/world.h"
@@ -22,7 +23,8 @@ static void own_folder(char *out, size_t size)
 /* The object keeps libraries that can't be unloaded, so it is never closed. */
 static bool load(const char *path, struct transport *out, struct buf *why)
 {
-    void *object = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* plug-ins of such libraries look for their symbols */
+    void *object = dlopen(
+        path, RTLD_NOW | RTLD_GLOBAL); /* plug-ins of such libraries look for their symbols */
     void *symbol = object ? dlsym(object, TRANSPORT_OPEN_NAME) : NULL;
     transport_open_fn *open;
     if (!symbol) {

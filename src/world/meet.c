@@ -1,9 +1,10 @@
 /*
  * meet.c: threads that meet and send each other messages, and how deadlocks are detected.
  *
- * One lock guards all of it. The values themselves are read and written without it, between the moment when the last member
- * comes and the moment when the last has read. What a participant does depends only on what it is given, so who waits
- * where, once nobody can proceed, is the same each time.
+ * One lock guards all of it. The values themselves are read and written without it, between the
+ * moment when the last member comes and the moment when the last has read. What a participant does
+ * depends only on what it is given, so who waits where, once nobody can proceed, is the same each
+ * time.
  */
 #include "world/world_priv.h"
 
@@ -11,9 +12,9 @@
 
 /* ---- waiting ---- */
 
-/* Before it goes to sleep, a thread polls for a while for what it waits for: sleeping and being woken takes longer than
- * most meetings. It does so only where every participant has a core of its own, and less and less as long as polling is in
- * vain. */
+/* Before it goes to sleep, a thread polls for a while for what it waits for: sleeping and being
+ * woken takes longer than most meetings. It does so only where every participant has a core of its
+ * own, and less and less as long as polling is in vain. */
 enum { MOST_SPINS = 2000, LEAST_SPINS = 200 };
 
 int world_spins(int64_t participants)
@@ -64,7 +65,8 @@ static bool wait_as(struct participant *p, enum state state, const struct inst *
     w->running--;
     world_settle(w);
     pthread_mutex_unlock(&w->lock);
-    for (int k = 0; k < p->spins && atomic_load(&p->state) == (int)state && !atomic_load(&w->stop); k++)
+    for (int k = 0; k < p->spins && atomic_load(&p->state) == (int)state && !atomic_load(&w->stop);
+         k++)
         pause_briefly();
     count_spins(p, atomic_load(&p->state) == (int)state);
     lock(p);
@@ -90,8 +92,8 @@ void world_settle(struct world *w)
 
 /* ---- meetings ---- */
 
-/* A gift that fits is copied, so that the member that gives it need not wait until all have read it. In bytes; what is
- * copied is aligned as storage is. */
+/* A gift that fits is copied, so that the member that gives it need not wait until all have read
+ * it. In bytes; what is copied is aligned as storage is. */
 enum { CELL = 512, ALIGNED = 16 };
 
 static size_t aligned(size_t n) { return (n + ALIGNED - 1) / ALIGNED * ALIGNED; }
@@ -105,7 +107,8 @@ static bool same_group(const struct gathering *g, const struct meeting *m)
 static struct gathering *new_gathering(int64_t count)
 {
     size_t n = (size_t)count, head = aligned(sizeof(struct gathering));
-    struct gathering *g = mem_keep(mem_alloc(head + n * (CELL + sizeof *g->gifts + sizeof *g->members)));
+    struct gathering *g =
+        mem_keep(mem_alloc(head + n * (CELL + sizeof *g->gifts + sizeof *g->members)));
     if (g) {
         g->cells = (char *)g + head;
         g->gifts = (struct gift *)(void *)(g->cells + n * CELL);
@@ -257,7 +260,8 @@ static bool send(void *context, const struct inst *i, struct tag tag, int64_t to
     struct message *m = mem_keep(mem_alloc(sizeof *m + data.size));
     if (!m)
         return false;
-    *m = (struct message){.tag = tag, .from = p->number, .sent_at = i, .size = data.size, .data = (char *)(m + 1)};
+    *m = (struct message){
+        .tag = tag, .from = p->number, .sent_at = i, .size = data.size, .data = (char *)(m + 1)};
     if (data.size > 0)
         memcpy(m->data, data.at, data.size);
     lock(p);
@@ -266,13 +270,15 @@ static bool send(void *context, const struct inst *i, struct tag tag, int64_t to
     while (*end)
         end = &(*end)->next;
     *end = m;
-    if (atomic_load(&receiver->state) == RECEIVING && receiver->from == p->number && same_tag(receiver->tag, tag))
+    if (atomic_load(&receiver->state) == RECEIVING && receiver->from == p->number &&
+        same_tag(receiver->tag, tag))
         go_on(receiver);
     pthread_mutex_unlock(&w->lock);
     return true;
 }
 
-static bool receive(void *context, const struct inst *i, struct tag tag, int64_t from, void *to, size_t *size)
+static bool receive(void *context, const struct inst *i, struct tag tag, int64_t from, void *to,
+                    size_t *size)
 {
     struct participant *p = context;
     struct world *w = p->world;
@@ -323,7 +329,8 @@ static enum feed infeed(void *context, struct arena *a, struct literal **out)
     struct participant *p = context;
     const struct world_feeds *f = p->world->feeds;
     atomic_store(&p->asks_host, true);
-    enum feed came = f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
+    enum feed came =
+        f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
     atomic_store(&p->asks_host, false);
     return came;
 }
@@ -333,7 +340,8 @@ static bool outfeed(void *context, const struct literal *l)
     struct participant *p = context;
     const struct world_feeds *f = p->world->feeds;
     atomic_store(&p->asks_host, true);
-    bool ok = !f || f->outfeed(f->context, p->number, &p->task->program->budget, l); /* NULL: nobody listens */
+    bool ok = !f || f->outfeed(f->context, p->number, &p->task->program->budget,
+                               l); /* NULL: nobody listens */
     atomic_store(&p->asks_host, false);
     return ok;
 }

@@ -1,8 +1,9 @@
 /*
- * mpi.c: the transport on MPI. It is built as a shared object of its own, and is the only file that includes mpi.h.
+ * mpi.c: the transport on MPI. It is built as a shared object of its own, and is the only file that
+ * includes mpi.h.
  *
- * A small body travels within its message; a large one follows in messages of its own, which the receiver asks for once it
- * knows how large the body is.
+ * A small body travels within its message; a large one follows in messages of its own, which the
+ * receiver asks for once it knows how large the body is.
  */
 #include "world/transport.h"
 
@@ -98,11 +99,13 @@ static void send_body(struct mpi *m, struct passage *p, int to, const void *body
 {
     for (size_t at = 0; at < size; at += PIECE) {
         size_t n = size - at < PIECE ? size - at : PIECE;
-        check(m, MPI_Isend((const char *)body + at, (int)n, MPI_BYTE, to, TAG_BODY, m->comm, &p->requests[p->count++]));
+        check(m, MPI_Isend((const char *)body + at, (int)n, MPI_BYTE, to, TAG_BODY, m->comm,
+                           &p->requests[p->count++]));
     }
 }
 
-static bool mpi_send(void *context, int to, const void *head, const void *body, size_t size, int *pending)
+static bool mpi_send(void *context, int to, const void *head, const void *body, size_t size,
+                     int *pending)
 {
     struct mpi *m = context;
     bool large = size > SMALL;
@@ -158,7 +161,8 @@ static bool mpi_busy(void *context) { return ((struct mpi *)context)->out != NUL
 
 static void await_next(struct mpi *m)
 {
-    check(m, MPI_Irecv(&m->wire, sizeof m->wire, MPI_BYTE, MPI_ANY_SOURCE, TAG_HEAD, m->comm, &m->next));
+    check(m, MPI_Irecv(&m->wire, sizeof m->wire, MPI_BYTE, MPI_ANY_SOURCE, TAG_HEAD, m->comm,
+                       &m->next));
 }
 
 /* If there is no memory for a body, it is received into nowhere. */
@@ -168,7 +172,8 @@ static void ask_for_body(struct mpi *m, struct passage *p)
     for (size_t at = 0; at < c->size; at += PIECE) {
         size_t n = c->size - at < PIECE ? c->size - at : PIECE;
         void *to = c->lost ? NULL : (char *)c->body + at;
-        check(m, MPI_Irecv(to, c->lost ? 0 : (int)n, MPI_BYTE, c->rank, TAG_BODY, m->comm, &p->requests[p->count++]));
+        check(m, MPI_Irecv(to, c->lost ? 0 : (int)n, MPI_BYTE, c->rank, TAG_BODY, m->comm,
+                           &p->requests[p->count++]));
     }
     p->left = p->count;
 }
@@ -262,7 +267,11 @@ const char *TRANSPORT_OPEN(struct transport *out)
         return free(m), "MPI was initialized without MPI_THREAD_SERIALIZED";
     MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
     MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
-    *out = (struct transport){.context = m, .send = mpi_send, .receive = mpi_receive, .busy = mpi_busy, .close = mpi_close};
+    *out = (struct transport){.context = m,
+                              .send = mpi_send,
+                              .receive = mpi_receive,
+                              .busy = mpi_busy,
+                              .close = mpi_close};
     MPI_Comm_rank(m->comm, &out->rank);
     MPI_Comm_size(m->comm, &out->size);
     await_next(m);

@@ -2,15 +2,15 @@
  * Calls of machine code from shared libraries, in the form that XLA:CPU calls it.
  *
  *     API_VERSION_ORIGINAL                  void f(void *out, const void **in)
- *     API_VERSION_STATUS_RETURNING          void f(void *out, const void **in, XlaCustomCallStatus *status)
- *     API_VERSION_STATUS_RETURNING_UNIFIED  void f(void *out, const void **in, const char *opaque, size_t length,
- *                                                  XlaCustomCallStatus *status)
- *     API_VERSION_TYPED_FFI                 ffi.c
+ *     API_VERSION_STATUS_RETURNING          void f(void *out, const void **in, XlaCustomCallStatus
+ * *status) API_VERSION_STATUS_RETURNING_UNIFIED  void f(void *out, const void **in, const char
+ * *opaque, size_t length, XlaCustomCallStatus *status) API_VERSION_TYPED_FFI                 ffi.c
  *
- * `in` has a pointer for each leaf of the operands, tuples flattened in order, tokens among them; `out` is
- * the buffer of an array, or a list of such pointers for a tuple, were it of one element. Arrays are
- * gapless in the order of their layouts; pred takes a byte; of narrower types several share a byte, the
- * first of them in its low bits. Results have bytes of our own around them, to see whether code wrote there.
+ * `in` has a pointer for each leaf of the operands, tuples flattened in order, tokens among them;
+ * `out` is the buffer of an array, or a list of such pointers for a tuple, were it of one element.
+ * Arrays are gapless in the order of their layouts; pred takes a byte; of narrower types several
+ * share a byte, the first of them in its low bits. Results have bytes of our own around them, to
+ * see whether code wrote there.
  */
 #include "world/targets.h"
 #include "kern/kern.h"
@@ -29,7 +29,8 @@ void XlaCustomCallStatusSetSuccess(struct XlaCustomCallStatus_ *status)
     status->why->size = 0;
 }
 
-void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const char *message, size_t length)
+void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const char *message,
+                                   size_t length)
 {
     status->failed = true;
     status->why->size = 0;
@@ -40,8 +41,8 @@ void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const ch
 
 static bool is_packed(const struct shape *s) { return dtype_is_subbyte(s->dtype); }
 
-/* Room for an array. Packed ones get a byte per element too: XLA's own header says they have that size, so handlers copy as
- * much. */
+/* Room for an array. Packed ones get a byte per element too: XLA's own header says they have that
+ * size, so handlers copy as much. */
 static size_t room_of(const struct shape *s)
 {
     int64_t bytes = 0;
@@ -73,7 +74,8 @@ static void pack(uint8_t *to, const uint8_t *from, int64_t count, unsigned bits)
 
 static void unpack(uint8_t *to, const uint8_t *from, int64_t count, enum dtype t)
 {
-    unsigned bits = dtype_bits(t), each = 8 / bits, mask = (1u << bits) - 1, sign = 1u << (bits - 1);
+    unsigned bits = dtype_bits(t), each = 8 / bits, mask = (1u << bits) - 1,
+             sign = 1u << (bits - 1);
     for (int64_t i = 0; i < count; i++) {
         unsigned v = from[i / each] >> i % each * bits & mask;
         to[i] = (uint8_t)(dtype_is_signed(t) && (v & sign) ? v | ~mask : v);
@@ -128,7 +130,8 @@ static void *no_data(void) { return (void *)(uintptr_t)nothing; }
 
 static bool as_it_is(const struct foreign_array *x)
 {
-    return layout_is_descending(x->shape->layout) && !is_packed(x->shape) && (uintptr_t)x->data % 64 == 0;
+    return layout_is_descending(x->shape->layout) && !is_packed(x->shape) &&
+           (uintptr_t)x->data % 64 == 0;
 }
 
 static bool take_operand(struct native *n, int k)
@@ -186,14 +189,16 @@ static bool take_result(struct native *n, int r, struct buf *why)
         shape_print(why, x->shape, false);
         return false;
     }
-    return size == 0 || convert(x->shape, x->data, data, true) || (buf_puts(why, "out of memory"), false);
+    return size == 0 || convert(x->shape, x->data, data, true) ||
+           (buf_puts(why, "out of memory"), false);
 }
 
 /* ---- the call ---- */
 
 typedef void original_fn(void *out, const void **in);
 typedef void status_fn(void *out, const void **in, struct XlaCustomCallStatus_ *status);
-typedef void unified_fn(void *out, const void **in, const char *opaque, size_t length, struct XlaCustomCallStatus_ *status);
+typedef void unified_fn(void *out, const void **in, const char *opaque, size_t length,
+                        struct XlaCustomCallStatus_ *status);
 
 static bool jump(struct native *n, native_fn *code, struct buf *why)
 {
@@ -204,7 +209,9 @@ static bool jump(struct native *n, native_fn *code, struct buf *why)
     switch (inst_enum(i, A_API_VERSION, E_API_VERSION_ORIGINAL)) {
     case E_API_VERSION_TYPED_FFI: return ffi_call(code, n->c, n->in, n->out, why);
     case E_API_VERSION_STATUS_RETURNING: ((status_fn *)code)(out, n->in_data, &status); break;
-    case E_API_VERSION_STATUS_RETURNING_UNIFIED: ((unified_fn *)code)(out, n->in_data, opaque.ptr, opaque.len, &status); break;
+    case E_API_VERSION_STATUS_RETURNING_UNIFIED:
+        ((unified_fn *)code)(out, n->in_data, opaque.ptr, opaque.len, &status);
+        break;
     default: ((original_fn *)code)(out, n->in_data); break;
     }
     if (status.failed && why->size == 0)

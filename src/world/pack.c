@@ -1,5 +1,6 @@
 /*
- * pack.c: values and messages as bytes, for ranks that all run the same program: numbers as they are in memory.
+ * pack.c: values and messages as bytes, for ranks that all run the same program: numbers as they
+ * are in memory.
  */
 #include "world/ranks_priv.h"
 

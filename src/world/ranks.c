@@ -155,7 +155,10 @@ void ranks_close(struct ranks *r)
 
 int ranks_rank(const struct ranks *r) { return r->transport.rank; }
 int ranks_count(const struct ranks *r) { return r->transport.size; }
-bool ranks_has(const struct ranks *r, int64_t participant) { return rank_of(r, participant) == r->transport.rank; }
+bool ranks_has(const struct ranks *r, int64_t participant)
+{
+    return rank_of(r, participant) == r->transport.rank;
+}
 
 /* The next message of this phase, however long it takes. */
 static struct item *await(struct ranks *r)

@@ -1,8 +1,9 @@
 /*
- * ranks_meet.c: what participants ask of each other and of the host when they run in several processes.
+ * ranks_meet.c: what participants ask of each other and of the host when they run in several
+ * processes.
  *
- * A participant that comes to a meeting sends its blocks to the others and waits for theirs. The host belongs to rank 0;
- * others ask for it in messages.
+ * A participant that comes to a meeting sends its blocks to the others and waits for theirs. The
+ * host belongs to rank 0; others ask for it in messages.
  */
 #include "world/ranks_priv.h"
 
@@ -17,13 +18,16 @@ void member_take(struct member *p, struct item *i)
     p->came[i->h.from]++;
 }
 
-static bool is_it(const struct item *i, enum kind kind, int64_t from, struct tag tag, uint64_t group)
+static bool is_it(const struct item *i, enum kind kind, int64_t from, struct tag tag,
+                  uint64_t group)
 {
-    return i->h.kind == (uint32_t)kind && i->h.from == from && i->h.group == group && same_tag(i->h.tag, tag);
+    return i->h.kind == (uint32_t)kind && i->h.from == from && i->h.group == group &&
+           same_tag(i->h.tag, tag);
 }
 
 /* The first such item, removed from the inbox; NULL: it hasn't arrived. */
-static struct item *take(struct member *p, enum kind kind, int64_t from, struct tag tag, uint64_t group)
+static struct item *take(struct member *p, enum kind kind, int64_t from, struct tag tag,
+                         uint64_t group)
 {
     struct item **at = &p->inbox.first, *i;
     while ((i = *at) != NULL && !is_it(i, kind, from, tag, group))
@@ -39,8 +43,9 @@ static struct item *take(struct member *p, enum kind kind, int64_t from, struct 
 /* The participant that was to send or to get the message fails. */
 static bool no_memory(struct member *p, const struct inst *at, size_t size)
 {
-    struct str why = arena_printf(&p->ds.arena, "%s: out of memory for a message of %zu bytes between participants",
-                                  op_spelling(at->opcode), size);
+    struct str why = arena_printf(
+        &p->ds.arena, "%s: out of memory for a message of %zu bytes between participants",
+        op_spelling(at->opcode), size);
     struct diag *d = DIAG(&p->ds, at->span, FAILURE, why.ptr);
     d->where = inst_where(&p->ds.arena, at);
     return false;
@@ -52,7 +57,8 @@ static bool no_memory(struct member *p, const struct inst *at, size_t size)
 typedef bool there_fn(struct member *p, void *what);
 
 /* False: the run has failed. */
-static bool wait_until(struct member *p, enum state state, const struct inst *at, there_fn *there, void *what)
+static bool wait_until(struct member *p, enum state state, const struct inst *at, there_fn *there,
+                       void *what)
 {
     struct crew *c = p->crew;
     uint64_t seen = p->arrivals;
@@ -163,7 +169,8 @@ static bool meet(void *context, struct meeting *m)
     if (!c.got)
         return no_memory(p, m->inst, (size_t)m->count * sizeof *c.got);
     crew_enter(p->crew, &u);
-    bool ok = !atomic_load(&p->crew->stop) && (give_blocks(p, m, c.group) || no_memory(p, m->inst, m->out[0].size)) &&
+    bool ok = !atomic_load(&p->crew->stop) &&
+              (give_blocks(p, m, c.group) || no_memory(p, m->inst, m->out[0].size)) &&
               wait_until(p, MEETING, m->inst, all_came, &c) && fill_in(p, &c);
     if (!ok) {
         wait_for_readers(p);
@@ -193,7 +200,8 @@ static bool send(void *context, const struct inst *i, struct tag tag, int64_t to
     h.tag = tag;
     crew_enter(p->crew, &u);
     bool ok = crew_post(p->crew, h, to, data, NULL);
-    pthread_cond_signal(&p->crew->changed); /* someone must see the message through until it has left */
+    pthread_cond_signal(
+        &p->crew->changed); /* someone must see the message through until it has left */
     crew_leave(p->crew, &u);
     return ok;
 }
@@ -214,7 +222,8 @@ static bool message_came(struct member *p, void *what)
     return w->got != NULL;
 }
 
-static bool receive(void *context, const struct inst *i, struct tag tag, int64_t from, void *to, size_t *size)
+static bool receive(void *context, const struct inst *i, struct tag tag, int64_t from, void *to,
+                    size_t *size)
 {
     struct undo u;
     struct member *p = context;
@@ -236,14 +245,16 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
 
 /* ---- the host ---- */
 
-/* Asks rank 0 and waits for the answer; NULL: there is none, because the run has failed or its time is up. */
+/* Asks rank 0 and waits for the answer; NULL: there is none, because the run has failed or its time
+ * is up. */
 static struct item *ask(struct member *p, enum kind kind, struct block body)
 {
     struct crew *c = p->crew;
     struct head h = crew_head(p, kind, NULL);
     if (!ranks_send(c->ranks, 0, h, body, NULL))
         DIAG(&p->ds, NO_SPAN, FAILURE, "out of memory for an outfeed item");
-    for (unsigned times = 0; p->ds.errors == 0 && !p->fed && budget_look(&p->task->program->budget);)
+    for (unsigned times = 0;
+         p->ds.errors == 0 && !p->fed && budget_look(&p->task->program->budget);)
         if (crew_progress(c))
             times = 0;
         else
@@ -294,7 +305,8 @@ static bool give_item(struct member *p, const struct literal *l)
     struct crew *c = p->crew;
     if (ranks_rank(c->ranks) == 0) {
         const struct world_feeds *f = c->feeds;
-        return !f || f->outfeed(f->context, p->number, &p->task->program->budget, l); /* NULL: outfeed goes nowhere */
+        return !f || f->outfeed(f->context, p->number, &p->task->program->budget,
+                                l); /* NULL: outfeed goes nowhere */
     }
     size_t size;
     void *bytes = pack_literal(l, &size);

@@ -3,14 +3,15 @@
  *
  *   ranks.c       what ranks do outside runs; how messages travel between them
  *   ranks_meet.c  what participants ask of each other and of the host
- *   ranks_run.c   a run: threads for the participants of this rank, and what the rank does beside them
- *   board.c       on rank 0: what is known of all participants, who waits for ever, the end
+ *   ranks_run.c   a run: threads for the participants of this rank, and what the rank does beside
+ * them board.c       on rank 0: what is known of all participants, who waits for ever, the end
  *   pack.c        values and messages as bytes
  *
- * A block of values is sent straight from the participant that gives it to the one that gets it, and a meeting is over for
- * a participant once it has all blocks: nobody else is asked. A participant that waits for long tells rank 0 for whom, how
- * many messages it has received from each other participant, and how many it has sent. From these reports rank 0 finds out
- * what is stuck, without asking anybody.
+ * A block of values is sent straight from the participant that gives it to the one that gets it,
+ * and a meeting is over for a participant once it has all blocks: nobody else is asked. A
+ * participant that waits for long tells rank 0 for whom, how many messages it has received from
+ * each other participant, and how many it has sent. From these reports rank 0 finds out what is
+ * stuck, without asking anybody.
  */
 #ifndef HLO_WORLD_RANKS_PRIV_H
 #define HLO_WORLD_RANKS_PRIV_H
@@ -40,7 +41,8 @@ enum kind {
     KIND_BLOCK,    /* what one member of a group gives another */
     KIND_MESSAGE,  /* of a send */
     KIND_REPORT,   /* a participant: how it stands (board.c) */
-    KIND_BUSY,     /* from a participant: it has had so much time that nobody need wait for it any longer */
+    KIND_BUSY,     /* from a participant: it has had so much time that nobody need wait for it any
+                      longer */
     KIND_RESULT,   /* of a participant */
     KIND_FEED_IN,  /* a participant wants an item from the host; */
     KIND_FEED_OUT, /* has one for it */
@@ -80,10 +82,13 @@ void item_free(struct item *i);          /* and its body */
 
 struct ranks {
     struct transport transport;
-    uint32_t phase;     /* number of the current run or agreement; all ranks go through the same ones */
+    uint32_t phase; /* number of the current run or agreement; all ranks go through the same ones */
     struct items early; /* messages of a later phase: other ranks may be ahead of this one */
 };
-static inline int rank_of(const struct ranks *r, int64_t participant) { return (int)(participant % r->transport.size); }
+static inline int rank_of(const struct ranks *r, int64_t participant)
+{
+    return (int)(participant % r->transport.size);
+}
 /* As in struct transport. */
 bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int *pending);
 /* The body is copied. It is so small that a lack of memory for it ends the process. */
@@ -127,9 +132,9 @@ void member_take(struct member *p, struct item *i); /* a block or a message for 
 /* A run, as far as it takes place on this rank. */
 struct crew {
     struct ranks *ranks;
-    pthread_mutex_t lock;            /* guards everything here, and the ranks' transport */
-    pthread_cond_t changed;          /* for the main thread: look around */
-    pthread_cond_t asked;            /* wakes threads that serve the host to participants on other ranks */
+    pthread_mutex_t lock;   /* guards everything here, and the ranks' transport */
+    pthread_cond_t changed; /* for the main thread: look around */
+    pthread_cond_t asked;   /* wakes threads that serve the host to participants on other ranks */
     const struct world_feeds *feeds; /* on rank 0 */
     struct world_participant *tasks;
     struct diags *ds;    /* of the run */
@@ -147,8 +152,8 @@ struct crew {
     bool ended, ok;      /* KIND_END has come */
     struct board *board; /* on rank 0 */
 };
-/* Takes the lock, and releases it. In between, running out of memory ends the process: nobody could be told of it, and all
- * would wait. */
+/* Takes the lock, and releases it. In between, running out of memory ends the process: nobody could
+ * be told of it, and all would wait. */
 void crew_enter(struct crew *c, struct undo *u);
 void crew_leave(struct crew *c, struct undo *u);
 /* All of this with the lock held. */
@@ -165,12 +170,13 @@ void crew_rest(struct crew *c, unsigned times);
 
 struct board *board_new(struct crew *c);
 void board_free(struct board *b);
-void board_fail(struct board *b, const char *why);       /* whatever else the participants report */
-void crew_report(struct member *p);                      /* reports the state of a participant of this rank */
+void board_fail(struct board *b, const char *why); /* whatever else the participants report */
+void crew_report(struct member *p); /* reports the state of a participant of this rank */
 void board_report(struct board *b, struct item *report); /* that has arrived; takes ownership */
-void board_busy(struct board *b, int64_t participant);   /* the others need not wait for it for long */
-/* Stops the run when nobody can proceed, and ends it when all participants have ended. Checks from time to time whether
- * some hold up the others. */
+void board_busy(struct board *b,
+                int64_t participant); /* the others need not wait for it for long */
+/* Stops the run when nobody can proceed, and ends it when all participants have ended. Checks from
+ * time to time whether some hold up the others. */
 void board_look(struct board *b);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * ranks_run.c: a run on ranks: a thread for each participant of this rank. The main thread handles messages meanwhile,
- * since participants that compute don't. On rank 0 further threads serve the host to participants on other ranks, one for
- * each call that may be going on at the same time: each may take long, and wait for what another one brings about.
+ * ranks_run.c: a run on ranks: a thread for each participant of this rank. The main thread handles
+ * messages meanwhile, since participants that compute don't. On rank 0 further threads serve the
+ * host to participants on other ranks, one for each call that may be going on at the same time:
+ * each may take long, and wait for what another one brings about.
  */
 #include "world/ranks_priv.h"
 
@@ -11,13 +12,19 @@ enum { WATCH_NS = 10000000, WATCH_BUSY_NS = 200000 };
 
 struct head crew_head(const struct member *p, enum kind kind, const struct inst *at)
 {
-    return (struct head){
-        .kind = kind, .from = (int32_t)p->number, .computation = at ? at->parent->index : -1, .inst = at ? at->index : -1};
+    return (struct head){.kind = kind,
+                         .from = (int32_t)p->number,
+                         .computation = at ? at->parent->index : -1,
+                         .inst = at ? at->index : -1};
 }
 
-static struct member *crew_member(struct crew *c, int64_t number) { return &c->members[number / ranks_count(c->ranks)]; }
+static struct member *crew_member(struct crew *c, int64_t number)
+{
+    return &c->members[number / ranks_count(c->ranks)];
+}
 
-/* A participant that has ended has reported which messages were left for it before this one arrived. */
+/* A participant that has ended has reported which messages were left for it before this one
+ * arrived. */
 static void take_block(struct crew *c, struct item *i)
 {
     struct member *p = crew_member(c, i->h.to);
@@ -41,7 +48,9 @@ static bool hand_over(struct crew *c, struct head h, struct block body)
 bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending)
 {
     h.to = (int32_t)to;
-    bool ok = ranks_has(c->ranks, to) ? hand_over(c, h, body) : ranks_send(c->ranks, rank_of(c->ranks, to), h, body, pending);
+    bool ok = ranks_has(c->ranks, to)
+                  ? hand_over(c, h, body)
+                  : ranks_send(c->ranks, rank_of(c->ranks, to), h, body, pending);
     crew_member(c, h.from)->sent[to] += ok;
     return ok;
 }
@@ -57,8 +66,8 @@ static void answer(struct crew *c, const struct item *request, enum feed came, s
 
 static void *serve(void *context);
 
-/* Finds a thread for the next request: an idle one, a new one, or, if need be, one that is done with another request.
- * False: there is none. */
+/* Finds a thread for the next request: an idle one, a new one, or, if need be, one that is done
+ * with another request. False: there is none. */
 static bool find_host(struct crew *c)
 {
     if (c->serves && c->host_idle <= c->request_count && c->host_count < c->count - c->here &&
@@ -77,7 +86,8 @@ static void take_request(struct crew *c, struct item *i)
         pthread_cond_signal(&c->asked);
         return;
     }
-    enum feed came = i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* nobody feeds, or nobody listens */
+    enum feed came =
+        i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* nobody feeds, or nobody listens */
     if (c->feeds) {
         board_fail(c->board, "cannot start the thread that serves feeds to other ranks");
         came = FEED_FAILED;
@@ -103,7 +113,9 @@ static void take_end(struct crew *c, struct item *i)
     unpack_diags(c->ds, &r);
     c->ok = i->h.value != 0;
     c->ended = true;
-    atomic_store(&c->stop, true); /* a call of the host may still be waiting for a participant that has given up */
+    atomic_store(
+        &c->stop,
+        true); /* a call of the host may still be waiting for a participant that has given up */
     pthread_cond_signal(&c->changed);
     pthread_cond_broadcast(&c->asked);
     item_free(i);
@@ -163,7 +175,8 @@ void crew_rest(struct crew *c, unsigned times)
 
 /* ---- participants ---- */
 
-/* Waits until everything it has sent has really left: rank 0 ends the run once all have reported their end. */
+/* Waits until everything it has sent has really left: rank 0 ends the run once all have reported
+ * their end. */
 static void see_off(struct crew *c)
 {
     for (unsigned times = 0; c->ranks->transport.busy(c->ranks->transport.context);)
@@ -183,7 +196,8 @@ static bool deliver_result(struct member *p)
     if (ranks_rank(c->ranks) == 0)
         return true;
     void *bytes = pack_literal(l, &size);
-    bool ok = bytes && ranks_send(c->ranks, 0, crew_head(p, KIND_RESULT, NULL), (struct block){bytes, size}, &pending);
+    bool ok = bytes && ranks_send(c->ranks, 0, crew_head(p, KIND_RESULT, NULL),
+                                  (struct block){bytes, size}, &pending);
     see_off(c);
     mem_free(bytes);
     literal_free_data(l);
@@ -212,7 +226,8 @@ static void run_program(struct member *p)
     struct exchange e = ranks_exchange;
     e.context = p;
     e.stop = &p->crew->stop;
-    p->task->result = eval_program(&p->ds, p->task->program, p->task->args, p->task->arg_count, &e, p->task->arena);
+    p->task->result = eval_program(&p->ds, p->task->program, p->task->args, p->task->arg_count, &e,
+                                   p->task->arena);
 }
 
 static void *run_one(void *context)
@@ -258,7 +273,8 @@ static void feed_in(struct crew *c, const struct item *request)
     size_t size = 0;
     void *bytes = NULL;
     arena_init(&a);
-    budget_start(&b, &(struct limits){0}, &c->stop); /* the participant that asked watches the clock */
+    budget_start(&b, &(struct limits){0},
+                 &c->stop); /* the participant that asked watches the clock */
     enum feed came = c->feeds->infeed(c->feeds->context, request->h.from, &b, &a, &l);
     if (came == FEED_ITEM) {
         bytes = pack_literal(l, &size);
@@ -323,7 +339,8 @@ static void *serve(void *context)
 static void tell_who_is_busy(struct crew *c)
 {
     for (struct member *p = c->members; p < c->members + c->here; p++) {
-        if (p->busy || !p->started || p->state != RUNNING || !(atomic_load(&p->asks_host) || world_had_its_time(p->thread)))
+        if (p->busy || !p->started || p->state != RUNNING ||
+            !(atomic_load(&p->asks_host) || world_had_its_time(p->thread)))
             continue;
         p->busy = true;
         if (c->board)
@@ -407,7 +424,8 @@ static void finish(struct crew *c)
     arena_free(&c->arena);
 }
 
-bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *tasks, int64_t count, const struct world_feeds *feeds)
+bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *tasks, int64_t count,
+               const struct world_feeds *feeds)
 {
     struct crew c = {.ranks = r, .tasks = tasks, .count = count, .ds = ds};
     r->phase++;

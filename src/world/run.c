@@ -1,9 +1,9 @@
 /*
  * run.c: a run: a thread for each participant, and a verdict when all of them have ended.
  *
- * A failure doesn't end the other participants on the spot: they go on until they wait for what can't come any more, or end
- * by themselves, so that what is reported doesn't depend on who was faster. Only a participant that takes long over it is
- * stopped.
+ * A failure doesn't end the other participants on the spot: they go on until they wait for what
+ * can't come any more, or end by themselves, so that what is reported doesn't depend on who was
+ * faster. Only a participant that takes long over it is stopped.
  */
 #include "world/world_priv.h"
 
@@ -62,7 +62,8 @@ void world_cond_init(pthread_cond_t *c)
 
 int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
 {
-    struct timespec t = {.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
+    struct timespec t = {.tv_sec = (time_t)(until / 1000000000),
+                         .tv_nsec = (long)(until % 1000000000)};
     return pthread_cond_timedwait(c, lock, &t);
 }
 
@@ -75,19 +76,21 @@ bool world_had_its_time(pthread_t participant)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec >= WORLD_PATIENCE_NS;
 }
 
-/* Whether every running participant has had time to reach the place where it will wait, if it ever does. */
+/* Whether every running participant has had time to reach the place where it will wait, if it ever
+ * does. */
 static bool all_had_their_time(const struct world *w)
 {
     for (int64_t k = 0; k < w->count; k++) {
         const struct participant *p = &w->participants[k];
-        if (atomic_load(&p->state) == RUNNING && !atomic_load(&p->asks_host) && !world_had_its_time(p->thread))
+        if (atomic_load(&p->state) == RUNNING && !atomic_load(&p->asks_host) &&
+            !world_had_its_time(p->thread))
             return false;
     }
     return true;
 }
 
-/* Waits until all have ended. From time to time it checks whether one has failed and the others don't notice, or some wait
- * for ever while others are busy. */
+/* Waits until all have ended. From time to time it checks whether one has failed and the others
+ * don't notice, or some wait for ever while others are busy. */
 static void watch(struct world *w)
 {
     bool failed = false;
@@ -99,7 +102,8 @@ static void watch(struct world *w)
         while (w->over == over && said != ETIMEDOUT)
             said = world_cond_wait(&w->ended, &w->lock, until);
         waited = w->over == over ? waited + 1 : 0;
-        if (said != ETIMEDOUT || atomic_load(&w->stop) || (waited < WORLD_MOST_PATIENCE && !all_had_their_time(w)))
+        if (said != ETIMEDOUT || atomic_load(&w->stop) ||
+            (waited < WORLD_MOST_PATIENCE && !all_had_their_time(w)))
             continue;
         if (failed || world_find_stuck(w))
             world_stop(w);
@@ -133,7 +137,8 @@ static int start(struct world *w)
     return error;
 }
 
-static void init(struct world *w, struct world_participant *tasks, int64_t count, struct source *source)
+static void init(struct world *w, struct world_participant *tasks, int64_t count,
+                 struct source *source)
 {
     arena_init(&w->arena);
     w->count = w->running = count;
@@ -169,11 +174,13 @@ static void finish(void *world)
 
 static bool judge(struct world *w, struct diags *ds)
 {
-    struct outcome o = {.arena = &w->arena, .count = w->count, .waits = w->waits, .wait_count = w->wait_count};
+    struct outcome o = {
+        .arena = &w->arena, .count = w->count, .waits = w->waits, .wait_count = w->wait_count};
     o.endings = ARENA_ARRAY(&w->arena, struct ending, w->count);
     for (int64_t k = 0; k < w->count; k++) {
         struct participant *p = &w->participants[k];
-        o.endings[k] = (struct ending){.ended = p->state == ENDED, .by_itself = p->by_itself, .ds = &p->ds};
+        o.endings[k] =
+            (struct ending){.ended = p->state == ENDED, .by_itself = p->by_itself, .ds = &p->ds};
         if (p->inbox) {
             o.endings[k].sender = p->inbox->from;
             o.endings[k].sent_at = p->inbox->sent_at;
@@ -182,7 +189,8 @@ static bool judge(struct world *w, struct diags *ds)
     return world_verdict(&o, ds);
 }
 
-bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count, const struct world_feeds *feeds)
+bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
+               const struct world_feeds *feeds)
 {
     struct world w = {.feeds = feeds};
     unsigned errors = ds->errors;
@@ -201,7 +209,8 @@ bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
     if (w.starved)
         out_of_memory();
     if (error != 0) {
-        struct str why = arena_printf(&w.arena, "participant %" PRId64 ": cannot start thread: %s", w.started, strerror(error));
+        struct str why = arena_printf(&w.arena, "participant %" PRId64 ": cannot start thread: %s",
+                                      w.started, strerror(error));
         DIAG(ds, NO_SPAN, FAILURE, why.ptr);
     }
     bool ok = ds->errors == errors && judge(&w, ds);

@@ -53,7 +53,8 @@ static struct entry *add(struct targets *t)
     return e;
 }
 
-void targets_add(struct targets *t, struct str name, target_fn *fn, void *user, void (*done)(void *user))
+void targets_add(struct targets *t, struct str name, target_fn *fn, void *user,
+                 void (*done)(void *user))
 {
     struct entry *e = add(t);
     e->name = arena_str(&t->arena, name);
@@ -93,13 +94,15 @@ static native_fn *find_function(void *library, struct str name)
         return NULL;
     if (!dladdr1(at, &info, (void **)&where, RTLD_DL_LINKMAP) || where != own)
         return NULL;
-    if (!dladdr1(at, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol || (symbol->st_info & 0xf) != STT_FUNC)
+    if (!dladdr1(at, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol ||
+        (symbol->st_info & 0xf) != STT_FUNC)
         return NULL;
     memcpy(&code, &at, sizeof code); /* C has no conversion between the two kinds of pointers */
     return code;
 }
 
-/* The newest entry that knows a target; with `left_over`, the newest that stands for all targets. */
+/* The newest entry that knows a target; with `left_over`, the newest that stands for all targets.
+ */
 static struct foreign_target find(void *context, struct str target, bool left_over)
 {
     const struct targets *t = context;
@@ -112,7 +115,8 @@ static struct foreign_target find(void *context, struct str target, bool left_ov
     return (struct foreign_target){NULL, NULL};
 }
 
-static bool call(void *context, struct foreign_target target, const struct foreign_call *c, struct buf *why)
+static bool call(void *context, struct foreign_target target, const struct foreign_call *c,
+                 struct buf *why)
 {
     const struct entry *e = target.entry;
     (void)context;

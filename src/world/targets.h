@@ -1,6 +1,6 @@
 /*
- * targets.h: user code behind custom calls: shared libraries, functions, rules. Everything is added before the first run;
- * runs only read, so several threads may call at once.
+ * targets.h: user code behind custom calls: shared libraries, functions, rules. Everything is added
+ * before the first run; runs only read, so several threads may call at once.
  */
 #ifndef HLO_WORLD_TARGETS_H
 #define HLO_WORLD_TARGETS_H
@@ -8,7 +8,8 @@
 #include "plan/foreign.h"
 
 struct targets;
-/* What a target does: fills in the results. False: the reason has been put into `why`, unless a limit was hit. */
+/* What a target does: fills in the results. False: the reason has been put into `why`, unless a
+ * limit was hit. */
 typedef bool target_fn(void *user, const struct foreign_call *c, struct buf *why);
 
 struct targets *targets_new(void);
@@ -18,8 +19,10 @@ void targets_free(struct targets *t); /* closes the libraries */
 /* The name is copied; one that ends in `*` stands for all that begin with the rest; `*` alone for
  * those that nothing else, HLO itself included, has a meaning for. `done`, which may be
  * NULL, frees `user`. */
-void targets_add(struct targets *t, struct str name, target_fn *fn, void *user, void (*done)(void *user));
-/* Every function that the library at PATH defines is a target by its name. False with the reason. */
+void targets_add(struct targets *t, struct str name, target_fn *fn, void *user,
+                 void (*done)(void *user));
+/* Every function that the library at PATH defines is a target by its name. False with the reason.
+ */
 bool targets_add_library(struct targets *t, const char *path, struct buf *why);
 /* For `struct plan_options`; `t` must outlive the program. */
 struct foreign targets_foreign(struct targets *t);
@@ -35,12 +38,13 @@ bool native_call(native_fn *code, const struct foreign_call *c, struct buf *why)
 /* Libraries find this in the program, to report that a call has failed. */
 struct XlaCustomCallStatus_;
 void XlaCustomCallStatusSetSuccess(struct XlaCustomCallStatus_ *status);
-void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const char *message, size_t length);
+void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const char *message,
+                                   size_t length);
 
 /* ---- ffi.c: API_VERSION_TYPED_FFI ---- */
 
 /* `in` and `out`: the leaves as the code sees them; those of tokens have some valid address. */
-bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in, const struct foreign_array *out,
-              struct buf *why);
+bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
+              const struct foreign_array *out, struct buf *why);
 
 #endif

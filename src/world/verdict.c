@@ -1,6 +1,7 @@
 /*
- * verdict.c: who waits for ever, and what is said of a run that failed: the messages of the first participant that failed
- * by itself; otherwise who waits where and for whom; otherwise what was sent and never received.
+ * verdict.c: who waits for ever, and what is said of a run that failed: the messages of the first
+ * participant that failed by itself; otherwise who waits where and for whom; otherwise what was
+ * sent and never received.
  */
 #include "world/world_priv.h"
 
@@ -38,7 +39,11 @@ static struct str name_all(const struct outcome *o, const struct wait *wait)
         return STR("itself");
     buf_puts(&b, wait->count == 1 ? "participant " : "participants ");
     for (int64_t k = 0; k < shown; k++)
-        buf_printf(&b, "%s%" PRId64, k == 0 ? "" : k == wait->count - 1 ? " and " : ", ", wait->whom[k]);
+        buf_printf(&b, "%s%" PRId64,
+                   k == 0                 ? ""
+                   : k == wait->count - 1 ? " and "
+                                          : ", ",
+                   wait->whom[k]);
     if (shown < wait->count)
         buf_printf(&b, " and %" PRId64 " more", wait->count - shown);
     for (int64_t k = 0; k < wait->count; k++)
@@ -56,7 +61,8 @@ static struct str name_all(const struct outcome *o, const struct wait *wait)
 
 static int64_t channel_of(const struct inst *i)
 {
-    return inst_int(i->opcode == OP_RECV_DONE && !inst_has(i, A_CHANNEL_ID) ? i->operands[0] : i, A_CHANNEL_ID, 0);
+    return inst_int(i->opcode == OP_RECV_DONE && !inst_has(i, A_CHANNEL_ID) ? i->operands[0] : i,
+                    A_CHANNEL_ID, 0);
 }
 
 /* Whether `late` needs `early`, or comes after it in the schedule of the module. */
@@ -73,7 +79,8 @@ static bool comes_after(struct arena *a, const struct inst *late, const struct i
         const struct attr *control = inst_attr(i, A_CONTROL_PREDECESSORS);
         int count = i->operand_count + (control ? (int)control->v.insts.count : 0);
         for (int k = 0; k < count; k++) {
-            before = k < i->operand_count ? i->operands[k] : control->v.insts.at[k - i->operand_count];
+            before =
+                k < i->operand_count ? i->operands[k] : control->v.insts.at[k - i->operand_count];
             if (before == early)
                 return true;
             if (!seen[before->index])
@@ -84,9 +91,10 @@ static bool comes_after(struct arena *a, const struct inst *late, const struct i
     return false;
 }
 
-/* The send on this channel that participant `from`, which waits too, would reach if it went on; NULL: none that is known to
- * come later. */
-static const struct inst *held_send(const struct outcome *o, int64_t from, int64_t channel, const struct inst **held_by)
+/* The send on this channel that participant `from`, which waits too, would reach if it went on;
+ * NULL: none that is known to come later. */
+static const struct inst *held_send(const struct outcome *o, int64_t from, int64_t channel,
+                                    const struct inst **held_by)
 {
     const struct wait *w = o->waits, *end = o->waits + o->wait_count;
     while (w < end && w->participant != from)
@@ -96,41 +104,46 @@ static const struct inst *held_send(const struct outcome *o, int64_t from, int64
     *held_by = w->at;
     const struct computation *c = w->at->parent;
     for (int k = 0; k < c->inst_count; k++)
-        if (c->insts[k]->opcode == OP_SEND && channel_of(c->insts[k]) == channel && comes_after(o->arena, c->insts[k], w->at))
+        if (c->insts[k]->opcode == OP_SEND && channel_of(c->insts[k]) == channel &&
+            comes_after(o->arena, c->insts[k], w->at))
             return c->insts[k];
     return NULL;
 }
 
-static void tell_held_send(const struct outcome *o, struct diags *ds, struct diag *d, const struct wait *wait)
+static void tell_held_send(const struct outcome *o, struct diags *ds, struct diag *d,
+                           const struct wait *wait)
 {
     const struct inst *held_by, *send;
     if (wait->at->opcode != OP_RECV_DONE)
         return;
     send = held_send(o, wait->whom[0], channel_of(wait->at), &held_by);
     if (send)
-        diag_note(ds, d, send->span, "send '" STR_FMT "' of participant %" PRId64 " comes after its %s '" STR_FMT "'",
-                  STR_ARG(send->name), wait->whom[0], op_spelling(held_by->opcode), STR_ARG(held_by->name));
+        diag_note(ds, d, send->span,
+                  "send '" STR_FMT "' of participant %" PRId64 " comes after its %s '" STR_FMT "'",
+                  STR_ARG(send->name), wait->whom[0], op_spelling(held_by->opcode),
+                  STR_ARG(held_by->name));
 }
 
 static void tell_waits(const struct outcome *o, struct diags *ds)
 {
     const struct wait *first = &o->waits[0];
-    struct diag *d = DIAG(ds, first->at->span, WAITS_FOR_EVER, op_spelling(first->at->opcode), first->participant,
-                          STR_ARG(name_all(o, first)));
+    struct diag *d = DIAG(ds, first->at->span, WAITS_FOR_EVER, op_spelling(first->at->opcode),
+                          first->participant, STR_ARG(name_all(o, first)));
     d->where = inst_where(&ds->arena, first->at);
     tell_held_send(o, ds, d, first);
     for (int64_t k = 1; k < o->wait_count && k <= MOST_NOTES; k++) {
         const struct wait *wait = &o->waits[k];
-        diag_note(ds, d, wait->at->span, "%s on participant %" PRId64 " waits for " STR_FMT, op_spelling(wait->at->opcode),
-                  wait->participant, STR_ARG(name_all(o, wait)));
+        diag_note(ds, d, wait->at->span, "%s on participant %" PRId64 " waits for " STR_FMT,
+                  op_spelling(wait->at->opcode), wait->participant, STR_ARG(name_all(o, wait)));
         tell_held_send(o, ds, d, wait);
     }
     if (o->wait_count > MOST_NOTES + 1)
-        diag_note(ds, d, NO_SPAN, "%" PRId64 " more participants are waiting", o->wait_count - MOST_NOTES - 1);
+        diag_note(ds, d, NO_SPAN, "%" PRId64 " more participants are waiting",
+                  o->wait_count - MOST_NOTES - 1);
 }
 
-/* The messages of the first participant that failed by itself; if there are several participants, says which one it was. A
- * feed that failed has reported its reason already. */
+/* The messages of the first participant that failed by itself; if there are several participants,
+ * says which one it was. A feed that failed has reported its reason already. */
 static bool tell_failure(const struct outcome *o, struct diags *ds)
 {
     int64_t k = 0;

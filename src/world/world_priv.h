@@ -15,9 +15,9 @@
 #include <stdatomic.h>
 
 enum { WORLD_STACK_BYTES = 16 << 20 }; /* of a participant's thread */
-/* How long to wait before a run is stopped in which one participant has failed, or waits for ever, while others go on:
- * until each of those has had that much processor time, or asks the host; on a busy machine, longer. So the same is
- * reported each time. */
+/* How long to wait before a run is stopped in which one participant has failed, or waits for ever,
+ * while others go on: until each of those has had that much processor time, or asks the host; on a
+ * busy machine, longer. So the same is reported each time. */
 enum { WORLD_PATIENCE_NS = 400000000, WORLD_MOST_PATIENCE = 25 /* as long */ };
 enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED }; /* of a participant */
 
@@ -28,9 +28,11 @@ static inline bool same_tag(struct tag a, struct tag b)
 
 /* ---- run.c: waiting for a time ---- */
 
-void world_cond_init(pthread_cond_t *c);                                      /* its timed waits use the clock of now_ns */
-int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until); /* ETIMEDOUT when it is past `until` */
-bool world_had_its_time(pthread_t participant); /* whether it has used WORLD_PATIENCE_NS of processor time */
+void world_cond_init(pthread_cond_t *c); /* its timed waits use the clock of now_ns */
+int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock,
+                    int64_t until); /* ETIMEDOUT when it is past `until` */
+bool world_had_its_time(
+    pthread_t participant); /* whether it has used WORLD_PATIENCE_NS of processor time */
 
 /* ---- verdict.c: common to threads and ranks ---- */
 
@@ -41,8 +43,9 @@ struct wait {
     int64_t count;
     int64_t *whom;
 };
-/* Keeps only those in the list who wait for ever, in their order; returns how many. `hope` says of each participant whether
- * it can still proceed; participants whom everyone they wait for may yet help join them. */
+/* Keeps only those in the list who wait for ever, in their order; returns how many. `hope` says of
+ * each participant whether it can still proceed; participants whom everyone they wait for may yet
+ * help join them. */
 int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *hope);
 
 /* How a participant has ended. */
@@ -75,11 +78,12 @@ struct gift {
 struct gathering {
     struct tag tag;
     int64_t count, arrived;
-    bool lent;                 /* some gift is */
-    atomic_llong parted, left; /* how many need no gift any more; how many don't look at this struct any more */
-    int64_t *members;          /* a copy: whoever came first may leave first */
-    struct gift *gifts;        /* by place in the group */
-    char *cells;               /* for each place, room for a small gift */
+    bool lent; /* some gift is */
+    atomic_llong parted,
+        left; /* how many need no gift any more; how many don't look at this struct any more */
+    int64_t *members;   /* a copy: whoever came first may leave first */
+    struct gift *gifts; /* by place in the group */
+    char *cells;        /* for each place, room for a small gift */
     struct gathering *next;
 };
 
@@ -124,7 +128,8 @@ struct world {
     atomic_bool stop;         /* the run has failed: all are to leave */
     struct wait *waits;
     int64_t wait_count;
-    bool *hope;          /* these three are as large as they can ever have to be, so that no memory is needed ... */
+    bool *hope; /* these three are as large as they can ever have to be, so that no memory is needed
+                   ... */
     int64_t *whom;       /* ... with the lock held */
     struct guard *guard; /* of who started it */
     bool starved;        /* a participant found no memory */
@@ -137,8 +142,10 @@ extern const struct exchange world_exchange; /* but for its context, a participa
 int world_spins(int64_t participants);
 /* With the lock held. */
 void world_stop(struct world *w);
-void world_settle(struct world *w);     /* called after one more waits or has ended: can anybody proceed? */
-bool world_find_stuck(struct world *w); /* whether some wait for ever; `waits` then describes them */
-void world_clean(struct world *w);      /* messages that nobody took */
+void world_settle(
+    struct world *w); /* called after one more waits or has ended: can anybody proceed? */
+bool world_find_stuck(
+    struct world *w);              /* whether some wait for ever; `waits` then describes them */
+void world_clean(struct world *w); /* messages that nobody took */
 
 #endif

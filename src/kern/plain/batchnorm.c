@@ -1,18 +1,27 @@
 /*
  * spec: BatchNormGrad, BatchNormInference, BatchNormTraining
  *
- * Batch normalisation over a feature dimension (grammar/values.md 13.8): sums and formulas in double,
- * rounded once.
+ * Batch normalisation over a feature dimension (grammar/values.md 13.8): sums and formulas in
+ * double, rounded once.
  */
 #include "kern/plain/plain.h"
 
 #include <math.h>
 
-static double load(const struct view *v, const int64_t *index) { return float_load(v->dtype, view_at(v, index)); }
+static double load(const struct view *v, const int64_t *index)
+{
+    return float_load(v->dtype, view_at(v, index));
+}
 
-static double load_at(const struct view *v, int64_t f) { return float_load(v->dtype, v->data + f * v->strides[0]); }
+static double load_at(const struct view *v, int64_t f)
+{
+    return float_load(v->dtype, v->data + f * v->strides[0]);
+}
 
-static void store_at(const struct view *v, int64_t f, double x) { float_store(v->dtype, v->data + f * v->strides[0], x); }
+static void store_at(const struct view *v, int64_t f, double x)
+{
+    float_store(v->dtype, v->data + f * v->strides[0], x);
+}
 
 /* For each feature, two sums over all its elements. */
 struct sums {
@@ -20,20 +29,23 @@ struct sums {
 };
 typedef void sum_fn(struct sums *s, const struct view *const *x, const int64_t *index, double mean);
 
-static void sum_values(struct sums *s, const struct view *const *x, const int64_t *index, double mean)
+static void sum_values(struct sums *s, const struct view *const *x, const int64_t *index,
+                       double mean)
 {
     (void)mean;
     s->p += load(x[0], index);
 }
 
-static void sum_gradients(struct sums *s, const struct view *const *x, const int64_t *index, double mean)
+static void sum_gradients(struct sums *s, const struct view *const *x, const int64_t *index,
+                          double mean)
 {
     double dy = load(x[1], index);
     s->p += dy;
     s->q += dy * (load(x[0], index) - mean);
 }
 
-static struct sums *sum_features(const struct view *const *x, const struct view *mean, int feature, sum_fn *add)
+static struct sums *sum_features(const struct view *const *x, const struct view *mean, int feature,
+                                 sum_fn *add)
 {
     int64_t index[VIEW_MAX_RANK] = {0}, features = x[0]->dims[feature];
     struct sums *s = mem_zalloc((size_t)features * sizeof *s + 1);
@@ -46,8 +58,8 @@ static struct sums *sum_features(const struct view *const *x, const struct view 
     return s;
 }
 
-/* The sum of (x - mean)^2, where p is the mean. (With mean(x^2) - mean^2, nothing would be left of a variance that is small
- * compared to the mean.) */
+/* The sum of (x - mean)^2, where p is the mean. (With mean(x^2) - mean^2, nothing would be left of
+ * a variance that is small compared to the mean.) */
 static void sum_deviations(struct sums *s, const struct view *x, int feature)
 {
     int64_t index[VIEW_MAX_RANK] = {0};
@@ -67,8 +79,9 @@ static double per_feature(const struct view *x, int feature)
 }
 
 /* y = a[f] * x + b[f], in the order of the formula: (x - mean) * scale + offset */
-static void normalise(const struct view *y, const struct view *x, const struct view *scale, const struct view *offset,
-                      const struct view *mean, const struct view *var, double eps, int feature)
+static void normalise(const struct view *y, const struct view *x, const struct view *scale,
+                      const struct view *offset, const struct view *mean, const struct view *var,
+                      double eps, int feature)
 {
     int64_t index[VIEW_MAX_RANK] = {0};
     if (view_elements(x) == 0)
@@ -77,18 +90,23 @@ static void normalise(const struct view *y, const struct view *x, const struct v
         int64_t f = index[feature];
         double r = 1 / sqrt(load_at(var, f) + eps);
         float_store(y->dtype, view_at(y, index),
-                    (load(x, index) - load_at(mean, f)) * r * load_at(scale, f) + load_at(offset, f));
+                    (load(x, index) - load_at(mean, f)) * r * load_at(scale, f) +
+                        load_at(offset, f));
     } while (index_next(x->rank, x->dims, index));
 }
 
-void plain_batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale, const struct view *offset,
-                                const struct view *mean, const struct view *var, double eps, int feature)
+void plain_batch_norm_inference(const struct view *y, const struct view *x,
+                                const struct view *scale, const struct view *offset,
+                                const struct view *mean, const struct view *var, double eps,
+                                int feature)
 {
     normalise(y, x, scale, offset, mean, var, eps, feature);
 }
 
-bool plain_batch_norm_training(const struct view *y, const struct view *mean, const struct view *var, const struct view *x,
-                               const struct view *scale, const struct view *offset, double eps, int feature)
+bool plain_batch_norm_training(const struct view *y, const struct view *mean,
+                               const struct view *var, const struct view *x,
+                               const struct view *scale, const struct view *offset, double eps,
+                               int feature)
 {
     struct sums *s = sum_features(&x, NULL, feature, sum_values);
     double n = per_feature(x, feature);
@@ -104,9 +122,10 @@ bool plain_batch_norm_training(const struct view *y, const struct view *mean, co
     return true;
 }
 
-bool plain_batch_norm_grad(const struct view *dx, const struct view *dscale, const struct view *doffset, const struct view *x,
-                           const struct view *scale, const struct view *mean, const struct view *var, const struct view *dy,
-                           double eps, int feature)
+bool plain_batch_norm_grad(const struct view *dx, const struct view *dscale,
+                           const struct view *doffset, const struct view *x,
+                           const struct view *scale, const struct view *mean,
+                           const struct view *var, const struct view *dy, double eps, int feature)
 {
     const struct view *both[2] = {x, dy};
     struct sums *s = sum_features(both, mean, feature, sum_gradients);
@@ -123,7 +142,8 @@ bool plain_batch_norm_grad(const struct view *dx, const struct view *dscale, con
             int64_t f = index[feature];
             double v = load_at(var, f) + eps, c = load(x, index) - load_at(mean, f);
             float_store(dx->dtype, view_at(dx, index),
-                        load_at(scale, f) / sqrt(v) / n * (n * load(dy, index) - s[f].p - c * s[f].q / v));
+                        load_at(scale, f) / sqrt(v) / n *
+                            (n * load(dy, index) - s[f].p - c * s[f].q / v));
         } while (index_next(x->rank, x->dims, index));
     }
     mem_free(s);

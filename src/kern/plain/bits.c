@@ -5,7 +5,8 @@
 #include "kern/plain/plain.h"
 
 /* Moves narrow element k of the wide one at `whole` to or from `part`. */
-static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *part, int64_t k, bool split)
+static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *part, int64_t k,
+                      bool split)
 {
     const unsigned bits = dtype_bits(narrow);
     if (bits >= 8 && narrow != DT_PRED && wide != DT_PRED) {
@@ -19,11 +20,12 @@ static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *par
     if (split)
         bits_store(narrow, part, bits_load(word, whole) >> shift);
     else /* the first part overwrites the whole element */
-        bits_store(word, whole, (shift ? bits_load(word, whole) : 0) | bits_load(narrow, part) << shift);
+        bits_store(word, whole,
+                   (shift ? bits_load(word, whole) : 0) | bits_load(narrow, part) << shift);
 }
 
-/* spec: BitcastConvertType. The array of narrow elements has one dimension more, along which are the parts of
- * a wide element, the lowest bits first. */
+/* spec: BitcastConvertType. The array of narrow elements has one dimension more, along which are
+ * the parts of a wide element, the lowest bits first. */
 void plain_bitcast_convert(struct team *team, const struct view *out, const struct view *x)
 {
     int64_t i[VIEW_MAX_RANK] = {0};

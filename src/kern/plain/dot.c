@@ -1,14 +1,14 @@
 /*
- * plain dot: out[batch, i, j] = sum over k of lhs[batch, i, k] * rhs[batch, k, j]; and ragged-dot and scaled-dot, which choose
- * and scale what is multiplied.
+ * plain dot: out[batch, i, j] = sum over k of lhs[batch, i, k] * rhs[batch, k, j]; and ragged-dot
+ * and scaled-dot, which choose and scale what is multiplied.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
 
-/* Puts the result's index o into the batch and free dimensions of both operands' indices. `other`: a
- * dimension of rhs that is neither, or -1. */
-static void place_indices(int64_t *l, int lhs_rank, int64_t *r, int rhs_rank, int64_t other, const struct kern_dot_dims *dims,
-                          const int64_t *o)
+/* Puts the result's index o into the batch and free dimensions of both operands' indices. `other`:
+ * a dimension of rhs that is neither, or -1. */
+static void place_indices(int64_t *l, int lhs_rank, int64_t *r, int rhs_rank, int64_t other,
+                          const struct kern_dot_dims *dims, const int64_t *o)
 {
     const int n = dims->batch_count, c = dims->contracting_count;
     int at = n;
@@ -22,14 +22,16 @@ static void place_indices(int64_t *l, int lhs_rank, int64_t *r, int rhs_rank, in
             r[d] = o[at++];
 }
 
-static void place_contracting(int64_t *l, int64_t *r, const struct kern_dot_dims *dims, const int64_t *k)
+static void place_contracting(int64_t *l, int64_t *r, const struct kern_dot_dims *dims,
+                              const int64_t *k)
 {
     for (int i = 0; i < dims->contracting_count; i++)
         l[dims->lhs_contracting[i]] = r[dims->rhs_contracting[i]] = k[i];
 }
 
 /* The extents of what is summed over; false when there is nothing. */
-static bool contracting_sizes(const struct view *lhs, const struct kern_dot_dims *dims, int64_t *sizes)
+static bool contracting_sizes(const struct view *lhs, const struct kern_dot_dims *dims,
+                              int64_t *sizes)
 {
     bool any = true;
     for (int i = 0; i < dims->contracting_count; i++) {
@@ -40,8 +42,8 @@ static bool contracting_sizes(const struct view *lhs, const struct kern_dot_dims
 }
 
 /* spec: DotGeneral */
-bool plain_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-               const struct kern_dot_dims *dims)
+bool plain_dot(struct team *team, const struct view *out, const struct view *lhs,
+               const struct view *rhs, const struct kern_dot_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, k[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
     int64_t l[VIEW_MAX_RANK], r[VIEW_MAX_RANK];
@@ -63,9 +65,10 @@ bool plain_dot(struct team *team, const struct view *out, const struct view *lhs
     return true;
 }
 
-/* The group of the lhs element at l: the first whose end, the sum of the sizes up to it, is after the
- * element; -1 when none is. */
-static int64_t find_group(const struct view *sizes, const struct kern_ragged_dims *dims, const int64_t *l)
+/* The group of the lhs element at l: the first whose end, the sum of the sizes up to it, is after
+ * the element; -1 when none is. */
+static int64_t find_group(const struct view *sizes, const struct kern_ragged_dims *dims,
+                          const int64_t *l)
 {
     int64_t at[VIEW_MAX_RANK], end = 0, size;
     const int last = sizes->rank - 1;
@@ -80,21 +83,24 @@ static int64_t find_group(const struct view *sizes, const struct kern_ragged_dim
     return -1;
 }
 
-/* spec: RaggedDot. A product counts if its lhs element is in a group; if results are by group, it must be that of the result
- * element. */
-bool plain_ragged_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                      const struct view *sizes, const struct kern_ragged_dims *dims)
+/* spec: RaggedDot. A product counts if its lhs element is in a group; if results are by group, it
+ * must be that of the result element. */
+bool plain_ragged_dot(struct team *team, const struct view *out, const struct view *lhs,
+                      const struct view *rhs, const struct view *sizes,
+                      const struct kern_ragged_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, k[VIEW_MAX_RANK] = {0}, extents[VIEW_MAX_RANK];
     int64_t l[VIEW_MAX_RANK], r[VIEW_MAX_RANK];
-    const bool by_group = dims->mode == KERN_RAGGED_CONTRACTING, chosen = dims->mode == KERN_RAGGED_FREE;
+    const bool by_group = dims->mode == KERN_RAGGED_CONTRACTING,
+               chosen = dims->mode == KERN_RAGGED_FREE;
     struct plain_sum sum;
     if (view_elements(out) == 0)
         return true;
     const bool any = contracting_sizes(lhs, &dims->dot, extents);
     plain_sum_init(&sum, out->dtype, lhs->dtype, rhs->dtype);
     do {
-        place_indices(l, lhs->rank, r, rhs->rank, chosen ? dims->rhs_group : -1, &dims->dot, o + by_group);
+        place_indices(l, lhs->rank, r, rhs->rank, chosen ? dims->rhs_group : -1, &dims->dot,
+                      o + by_group);
         plain_sum_clear(&sum);
         do {
             place_contracting(l, r, &dims->dot, k);
@@ -110,8 +116,9 @@ bool plain_ragged_dot(struct team *team, const struct view *out, const struct vi
 }
 
 /* spec: ScaledDot */
-bool plain_scaled_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
-                      const struct view *const scale[2], const struct kern_dot_dims *dims)
+bool plain_scaled_dot(struct team *team, const struct view *out, const struct view *lhs,
+                      const struct view *rhs, const struct view *const scale[2],
+                      const struct kern_dot_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, k[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
     int64_t l[VIEW_MAX_RANK], r[VIEW_MAX_RANK];

@@ -1,5 +1,6 @@
 /*
- * plain fft: every result element is the sum of all elements of its transform, each multiplied by a root of unity.
+ * plain fft: every result element is the sum of all elements of its transform, each multiplied by a
+ * root of unity.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
@@ -25,7 +26,8 @@ static struct c128 *make_roots(struct transform *t)
             return NULL;
         else
             total += t->lengths[d];
-    struct c128 *roots = mul_i64(total, (int64_t)sizeof *roots, &bytes) ? mem_alloc((size_t)bytes) : NULL;
+    struct c128 *roots =
+        mul_i64(total, (int64_t)sizeof *roots, &bytes) ? mem_alloc((size_t)bytes) : NULL;
     for (int d = 0; roots && d < t->count; d++) {
         t->roots[d] = roots + at;
         for (int64_t k = 0; k < t->lengths[d]; k++, at++) {
@@ -69,8 +71,8 @@ static struct c128 sum_turned(const struct transform *t, const struct view *x, c
         struct c128 v;
         memcpy(&v, loader_read(&to_c128, &room, view_at(x, k), 0, 1), sizeof v);
         v = times(v, turn(t, o, k));
-        /* For a real result, half of the spectrum isn't stored: the conjugates of all but the first column and, if the
-         * length is even, the middle one. */
+        /* For a real result, half of the spectrum isn't stored: the conjugates of all but the first
+         * column and, if the length is even, the middle one. */
         double twice = t->to_real && k[last] > 0 && 2 * k[last] != n ? 2 : 1;
         sum.re += twice * v.re;
         sum.im += twice * v.im;
@@ -79,11 +81,13 @@ static struct c128 sum_turned(const struct transform *t, const struct view *x, c
 }
 
 /* spec: Fft */
-bool plain_fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
-               const int64_t *lengths)
+bool plain_fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type,
+               int count, const int64_t *lengths)
 {
-    struct transform t = {
-        .back = type == KERN_IFFT || type == KERN_IRFFT, .to_real = type == KERN_IRFFT, .count = count, .lengths = lengths};
+    struct transform t = {.back = type == KERN_IFFT || type == KERN_IRFFT,
+                          .to_real = type == KERN_IRFFT,
+                          .count = count,
+                          .lengths = lengths};
     int64_t o[VIEW_MAX_RANK] = {0};
     int outer = x->rank - count;
     double scale = 1;

@@ -3,8 +3,8 @@
  */
 #include "kern/plain/fold.h"
 
-bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct view *out, const struct view *x,
-                     const enum dtype *acc, const struct kern_body *body)
+bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct view *out,
+                     const struct view *x, const enum dtype *acc, const struct kern_body *body)
 {
     const char *opcode = kern_combine_opcode(body->combine);
     enum dtype t = acc ? *acc : out->dtype;
@@ -13,8 +13,8 @@ bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct 
     f->called = n > 1 || (!f->fn && body->combine != KERN_TAKE_VALUE);
     if (f->called)
         return call_fold_init(&f->call, n, out, x, acc, body);
-    return loader_init(&f->to_acc, t, x->dtype) && loader_init(&f->to_work, work, t) && loader_init(&f->from_work, t, work) &&
-           loader_init(&f->from_acc, out->dtype, t);
+    return loader_init(&f->to_acc, t, x->dtype) && loader_init(&f->to_work, work, t) &&
+           loader_init(&f->from_work, t, work) && loader_init(&f->from_acc, out->dtype, t);
 }
 
 void plain_fold_free(struct plain_fold *f)
@@ -67,7 +67,8 @@ void plain_fold_store(struct plain_fold *f, const struct view *out, const int64_
 {
     union kern_cell room;
     if (!f->called)
-        loader_write(&f->from_acc, view_at(out, at), 0, loader_read(&f->from_work, &room, f->acc.bytes, 0, 1), 1);
+        loader_write(&f->from_acc, view_at(out, at), 0,
+                     loader_read(&f->from_work, &room, f->acc.bytes, 0, 1), 1);
     for (int k = 0; f->called && k < f->call.n; k++)
         call_fold_store(&f->call, k, view_at(&out[k], at));
 }

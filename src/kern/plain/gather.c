@@ -1,5 +1,6 @@
 /*
- * plain gather and scatter: for every index tuple a start, for every position of the window an element.
+ * plain gather and scatter: for every index tuple a start, for every position of the window an
+ * element.
  */
 #include "kern/plain/fold.h"
 #include "kern/plain/plain.h"
@@ -13,10 +14,11 @@ static int place_in(const int64_t *list, int count, int64_t d)
     return -1;
 }
 
-/* For index o of the gather's result (or of the scatter's updates): start[d] as the indices give it and
- * offset[d] inside the window, for every dimension of the array. */
-static void find_start(const struct view *array, const struct view *indices, const struct kern_gather_dims *dims,
-                       const int64_t *o, int rank, int64_t *start, int64_t *offset)
+/* For index o of the gather's result (or of the scatter's updates): start[d] as the indices give it
+ * and offset[d] inside the window, for every dimension of the array. */
+static void find_start(const struct view *array, const struct view *indices,
+                       const struct kern_gather_dims *dims, const int64_t *o, int rank,
+                       int64_t *start, int64_t *offset)
 {
     int64_t at[VIEW_MAX_RANK]; /* index into `indices` */
     for (int d = 0, id = 0; d < rank; d++)
@@ -39,8 +41,8 @@ static void find_start(const struct view *array, const struct view *indices, con
 }
 
 /* spec: Gather */
-void plain_gather(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
-                  const struct kern_gather_dims *dims)
+void plain_gather(struct team *team, const struct view *out, const struct view *operand,
+                  const struct view *indices, const struct kern_gather_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, start[VIEW_MAX_RANK], offset[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
     if (view_elements(out) == 0)
@@ -61,8 +63,9 @@ void plain_gather(struct team *team, const struct view *out, const struct view *
 }
 
 /* Whether the whole window is inside; `at` becomes the place of this element of it. */
-static bool window_is_inside(const struct view *array, const struct view *updates, const struct kern_gather_dims *dims,
-                             const int64_t *start, const int64_t *offset, int64_t *at)
+static bool window_is_inside(const struct view *array, const struct view *updates,
+                             const struct kern_gather_dims *dims, const int64_t *start,
+                             const int64_t *offset, int64_t *at)
 {
     bool inside = true;
     for (int d = 0, next = 0; d < array->rank; d++) {
@@ -76,8 +79,9 @@ static bool window_is_inside(const struct view *array, const struct view *update
 }
 
 /* spec: Scatter. Index tuples row-major, inside of them windows row-major. */
-bool plain_scatter(struct team *team, int n, const struct view *out, const struct view *indices, const struct view *updates,
-                   const struct kern_gather_dims *dims, const struct kern_body *body)
+bool plain_scatter(struct team *team, int n, const struct view *out, const struct view *indices,
+                   const struct view *updates, const struct kern_gather_dims *dims,
+                   const struct kern_body *body)
 {
     int64_t order[VIEW_MAX_RANK], sizes[VIEW_MAX_RANK], i[VIEW_MAX_RANK] = {0};
     int64_t o[VIEW_MAX_RANK], start[VIEW_MAX_RANK], offset[VIEW_MAX_RANK], at[VIEW_MAX_RANK];

@@ -1,7 +1,8 @@
 /*
  * spec: Cholesky, TriangularSolve
  *
- * Cholesky factors and triangular systems (grammar/values.md 13.5, 13.6), in double, rounded at the end.
+ * Cholesky factors and triangular systems (grammar/values.md 13.5, 13.6), in double, rounded at the
+ * end.
  *
  * A matrix is two row-major arrays of double, its real and its imaginary parts; real matrices lack
  * the second one.
@@ -18,7 +19,8 @@ struct matrix {
 static bool matrix_new(struct matrix *m, int64_t rows, int64_t columns, bool complex)
 {
     int64_t n, bytes;
-    if (!mul_i64(rows, columns, &n) || !mul_i64(n, (int64_t)sizeof(double) * (complex ? 2 : 1), &bytes))
+    if (!mul_i64(rows, columns, &n) ||
+        !mul_i64(n, (int64_t)sizeof(double) * (complex ? 2 : 1), &bytes))
         return false;
     *m = (struct matrix){rows, columns, mem_alloc((size_t)bytes + 1), NULL};
     if (complex && m->re)
@@ -64,8 +66,9 @@ static void load(struct matrix *m, const struct view *v, const char *data, bool 
     for (int64_t i = 0; i < m->rows; i++)
         for (int64_t j = 0; j < m->columns; j++) {
             int64_t at = i * m->columns + j;
-            load_element(v->dtype, data + (transpose ? j * down + i * across : i * down + j * across), &m->re[at],
-                         m->im ? &m->im[at] : &ignored);
+            load_element(v->dtype,
+                         data + (transpose ? j * down + i * across : i * down + j * across),
+                         &m->re[at], m->im ? &m->im[at] : &ignored);
         }
 }
 
@@ -75,8 +78,9 @@ static void store(const struct matrix *m, const struct view *v, char *data, bool
     for (int64_t i = 0; i < m->rows; i++)
         for (int64_t j = 0; j < m->columns; j++) {
             int64_t at = i * m->columns + j;
-            store_element(v->dtype, data + (transpose ? j * down + i * across : i * down + j * across), m->re[at],
-                          m->im ? m->im[at] : 0);
+            store_element(v->dtype,
+                          data + (transpose ? j * down + i * across : i * down + j * across),
+                          m->re[at], m->im ? m->im[at] : 0);
         }
 }
 
@@ -190,7 +194,8 @@ static void divide_row(struct matrix *x, int64_t row, double re, double im)
 }
 
 /* Solves m x = b in place; `lower` says which triangle of m, as it is in memory, counts. */
-static void substitute(const struct matrix *m, struct matrix *x, bool lower, bool unit, bool conjugate)
+static void substitute(const struct matrix *m, struct matrix *x, bool lower, bool unit,
+                       bool conjugate)
 {
     int64_t n = m->rows;
     for (int64_t step = 0; step < n; step++) {
@@ -205,8 +210,8 @@ static void substitute(const struct matrix *m, struct matrix *x, bool lower, boo
     }
 }
 
-bool plain_triangular_solve(struct team *team, const struct view *out, const struct view *a, const struct view *b,
-                            const struct kern_triangular *how)
+bool plain_triangular_solve(struct team *team, const struct view *out, const struct view *a,
+                            const struct view *b, const struct kern_triangular *how)
 {
     struct matrix m, x;
     int64_t index[VIEW_MAX_RANK] = {0};

@@ -1,13 +1,14 @@
 /*
- * plain reduce, reduce-window and select-and-scatter: acc = f(acc, x) from init over the positions that
- * belong to a result element, row-major.
+ * plain reduce, reduce-window and select-and-scatter: acc = f(acc, x) from init over the positions
+ * that belong to a result element, row-major.
  */
 #include "kern/plain/fold.h"
 #include "kern/plain/plain.h"
 
 /* spec: Reduce */
-bool plain_reduce(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                  const enum dtype *acc, const bool *reduced, const struct kern_body *body)
+bool plain_reduce(struct team *team, int n, const struct view *out, const struct view *x,
+                  const void *const *init, const enum dtype *acc, const bool *reduced,
+                  const struct kern_body *body)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], r[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
     struct plain_fold f;
@@ -36,9 +37,10 @@ bool plain_reduce(struct team *team, int n, const struct view *out, const struct
     return ok;
 }
 
-/* The operand index under element k of the window at o; false in padding and the holes of dilation. */
-static bool window_place(const struct view *x, const struct kern_window_dim *window, const int64_t *o, const int64_t *k,
-                         int64_t *p)
+/* The operand index under element k of the window at o; false in padding and the holes of dilation.
+ */
+static bool window_place(const struct view *x, const struct kern_window_dim *window,
+                         const int64_t *o, const int64_t *k, int64_t *p)
 {
     for (int d = 0; d < x->rank; d++) {
         const struct kern_window_dim *w = &window[d];
@@ -61,8 +63,9 @@ static bool window_sizes(const struct view *x, const struct kern_window_dim *win
 }
 
 /* spec: ReduceWindow */
-bool plain_reduce_window(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                         const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+bool plain_reduce_window(struct team *team, int n, const struct view *out, const struct view *x,
+                         const void *const *init, const enum dtype *acc,
+                         const struct kern_window_dim *window, const struct kern_body *body)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK];
     struct plain_fold f;
@@ -84,7 +87,8 @@ bool plain_reduce_window(struct team *team, int n, const struct view *out, const
 }
 
 /* select(a, b): whether a stays selected. */
-static bool select_first(const struct kern_body *select, enum dtype t, const void *a, const void *b, bool *keep)
+static bool select_first(const struct kern_body *select, enum dtype t, const void *a, const void *b,
+                         bool *keep)
 {
     static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
     uint8_t answer = 0;
@@ -100,11 +104,13 @@ static bool select_first(const struct kern_body *select, enum dtype t, const voi
 }
 
 /* spec: SelectAndScatter */
-bool plain_select_and_scatter(struct team *team, const struct view *out, const struct view *x, const struct view *source,
-                              const void *init, const struct kern_window_dim *window, const struct kern_body *select,
+bool plain_select_and_scatter(struct team *team, const struct view *out, const struct view *x,
+                              const struct view *source, const void *init,
+                              const struct kern_window_dim *window, const struct kern_body *select,
                               const struct kern_body *scatter)
 {
-    int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK], best[VIEW_MAX_RANK];
+    int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK],
+            best[VIEW_MAX_RANK];
     struct plain_fold f;
     bool ok = true;
     kern_fill(NULL, out, init);

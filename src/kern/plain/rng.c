@@ -73,14 +73,15 @@ static void threefry_bits(const struct view *out, const uint64_t *state, uint64_
     } else {
         for (uint64_t i = 0; i < used; i++) {
             struct rng_block b = rng_threefry(state[0], state[1] + i);
-            store_bits(out->dtype, out->data + i * dtype_bytes(out->dtype), b.w[0] | (uint64_t)b.w[1] << 32);
+            store_bits(out->dtype, out->data + i * dtype_bytes(out->dtype),
+                       b.w[0] | (uint64_t)b.w[1] << 32);
         }
     }
     next[1] = state[1] + used;
 }
 
-void plain_rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
-                    uint64_t *next)
+void plain_rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm,
+                    const uint64_t *state, int words, uint64_t *next)
 {
     if (algorithm == KERN_PHILOX)
         philox_bits(out, state, words, next);
@@ -91,7 +92,10 @@ void plain_rng_bits(struct team *team, const struct view *out, enum kern_rng alg
 /* ---- uniform and normal numbers ---- */
 
 /* state[0]: numbers drawn so far; state[1]: the key */
-static struct rng_block next_block(uint64_t *state) { return rng_philox(state[1], state[0]++, 0, 0); }
+static struct rng_block next_block(uint64_t *state)
+{
+    return rng_philox(state[1], state[0]++, 0, 0);
+}
 
 static double unit(uint64_t *state)
 {
@@ -106,7 +110,8 @@ static double normal(uint64_t *state)
     return sqrt(-2 * log(u < 1e-7 ? 1e-7 : u)) * sin(2 * M_PI * v);
 }
 
-static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal, uint64_t *state)
+static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal,
+                         uint64_t *state)
 {
     double lo = float_load(t, a), hi = float_load(t, b);
     if (is_normal) {
@@ -126,7 +131,8 @@ static void random_integer(enum dtype t, void *at, const void *a, const void *b,
     store_bits(t, at, t == DT_PRED ? bits : lo + (range ? bits % range : 0));
 }
 
-void plain_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *state)
+void plain_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal,
+                       uint64_t *state)
 {
     size_t width = dtype_bytes(out->dtype);
     int64_t n = view_elements(out);

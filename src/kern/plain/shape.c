@@ -59,7 +59,8 @@ void plain_reshape(const struct view *out, const struct view *x)
 }
 
 /* spec: Rev (reverse) */
-void plain_reverse(const struct view *out, const struct view *x, const int64_t *dimensions, int count)
+void plain_reverse(const struct view *out, const struct view *x, const int64_t *dimensions,
+                   int count)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
     if (view_elements(out) == 0)
@@ -73,7 +74,8 @@ void plain_reverse(const struct view *out, const struct view *x, const int64_t *
 }
 
 /* spec: Slice */
-void plain_slice(const struct view *out, const struct view *x, const int64_t *start, const int64_t *stride)
+void plain_slice(const struct view *out, const struct view *x, const int64_t *start,
+                 const int64_t *stride)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
     if (view_elements(out) == 0)
@@ -99,7 +101,8 @@ void plain_pad(struct team *team, const struct view *out, const struct view *x, 
             inside &= p >= 0 && p % step == 0 && p / step < x->dims[d];
             at[d] = inside ? p / step : 0;
         }
-        memcpy(view_at(out, o), inside ? view_at(x, at) : (const char *)value, dtype_bytes(out->dtype));
+        memcpy(view_at(out, o), inside ? view_at(x, at) : (const char *)value,
+               dtype_bytes(out->dtype));
     } while (index_next(out->rank, out->dims, o));
 }
 

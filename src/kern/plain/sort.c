@@ -32,7 +32,8 @@ static bool goes_before(struct line *l, int64_t i, int64_t j)
     return answer != 0;
 }
 
-/* Sorts order[0..count) by insertion: each element is put after the ones before it that it doesn't go before. */
+/* Sorts order[0..count) by insertion: each element is put after the ones before it that it doesn't
+ * go before. */
 static void insert_all(struct line *l, int64_t *order, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -50,10 +51,11 @@ static void insert_all(struct line *l, int64_t *order, int64_t count)
 }
 
 /* spec: Sort. Elements that the comparator holds equal keep their order. */
-bool plain_sort(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
-                const struct kern_comparator *less)
+bool plain_sort(struct team *team, int n, const struct view *out, const struct view *x,
+                int dimension, const struct kern_comparator *less)
 {
-    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK], lines[VIEW_MAX_RANK], count = out->dims[dimension];
+    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK], lines[VIEW_MAX_RANK],
+            count = out->dims[dimension];
     struct line l = {n, x, dimension, less, at, NULL, false};
     if (view_elements(out) == 0)
         return true;
@@ -88,19 +90,21 @@ struct best {
 static bool is_ahead(const struct best *b, int64_t i, int64_t j)
 {
     uint8_t better, worse;
-    const void *pair[3] = {b->data + i * b->stride, b->data + j * b->stride, b->data + i * b->stride};
+    const void *pair[3] = {b->data + i * b->stride, b->data + j * b->stride,
+                           b->data + i * b->stride};
     b->better(&better, pair, 1);
     b->better(&worse, pair + 1, 1);
     return better || (!worse && i < j);
 }
 
 /* spec: TopK. The next one is the best of those that come after the one found last. */
-bool plain_topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x, int64_t k,
-                bool largest)
+bool plain_topk(struct team *team, const struct view *values, const struct view *indices,
+                const struct view *x, int64_t k, bool largest)
 {
     int64_t o[VIEW_MAX_RANK] = {0};
     int d = x->rank - 1;
-    struct best b = {.better = kern_find_compare(largest ? KERN_GT : KERN_LT, true, x->dtype), .stride = x->strides[d]};
+    struct best b = {.better = kern_find_compare(largest ? KERN_GT : KERN_LT, true, x->dtype),
+                     .stride = x->strides[d]};
     if (view_elements(values) == 0)
         return true;
     do {

@@ -1,6 +1,7 @@
 /*
- * plain sum: multiplies and adds elements of any types one by one (spec: DotGeneral, ConvWithGeneralPadding),
- * with the kernels of the elementwise ops. For pred, multiply is and, add is or.
+ * plain sum: multiplies and adds elements of any types one by one (spec: DotGeneral,
+ * ConvWithGeneralPadding), with the kernels of the elementwise ops. For pred, multiply is and, add
+ * is or.
  */
 #include "kern/plain/sum.h"
 
@@ -29,17 +30,22 @@ static const void *operand(const struct plain_sum *s, int i, union kern_cell roo
 void plain_sum_add(struct plain_sum *s, const char *l, const char *r)
 {
     union kern_cell left[2], right[2], product;
-    s->multiply(&product, (const void *const[]){operand(s, 0, left, l), operand(s, 1, right, r)}, 1);
+    s->multiply(&product, (const void *const[]){operand(s, 0, left, l), operand(s, 1, right, r)},
+                1);
     s->add(&s->total, (const void *const[]){&s->total, &product}, 1);
 }
 
-void plain_sum_store(const struct plain_sum *s, char *out) { loader_write(&s->out, out, 0, &s->total, 1); }
+void plain_sum_store(const struct plain_sum *s, char *out)
+{
+    loader_write(&s->out, out, 0, &s->total, 1);
+}
 
 void plain_scaled_init(struct plain_scaled *s, const struct view *x, const struct view *scale)
 {
     struct product_types types;
     product_find_types(&types, x->dtype, x->dtype, x->dtype);
-    *s = (struct plain_scaled){x, scale, types.work, kern_find_elementwise("multiply", types.work), {0}};
+    *s = (struct plain_scaled){
+        x, scale, types.work, kern_find_elementwise("multiply", types.work), {0}};
     loader_init(&s->load, s->work, x->dtype);
 }
 
