@@ -35,14 +35,14 @@ HloModule endless
 
 forward {
   state = s32[] parameter(0)
-  one = s32[] constant(1)
-  ROOT next = s32[] xor(state, one)
+  two = s32[] constant(2)
+  ROOT next = s32[] add(state, two)
 }
 
 on {
   state = s32[] parameter(0)
   zero = s32[] constant(0)
-  ROOT go = pred[] compare(zero, zero), direction=EQ
+  ROOT go = pred[] compare(state, zero), direction=NE
 }
 
 ENTRY main {
@@ -456,7 +456,7 @@ complete_computations() {
     key Tab
     last 'hlo> call(start), to_apply=forward' || return 1
     key Enter
-    see ' 6$' && prompt && ends
+    see ' 9$' && prompt && ends
 }
 check complete_computations "Tab completes computations"
 
