@@ -112,8 +112,8 @@ static bool topk(struct team *team, const struct view *values, const struct view
     return true;
 }
 
-static bool fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type,
-                int count, const int64_t *lengths)
+static bool fft(struct team *team, struct kern_fft_plans *plans, const struct view *out,
+                const struct view *x, enum kern_fft type, int count)
 {
     return true;
 }

@@ -1,305 +1,353 @@
 /*
  * spec: Fft
  *
- * Fourier transforms of arrays (grammar/values.md 13.7), in double, rounded at the end, dimension
- * by dimension: eight rows or columns at a time (fft_lanes.c), or row by row (fft_row.c) if there
- * are few elements or a length has a large prime factor. A team shares the rows; the bits don't
- * depend on its size.
+ * Fourier transforms of arrays, dimension by dimension. Rows of a dimension are copied to a buffer,
+ * a few at a time, transformed there (fft_plan.h) and copied on; columns likewise, several adjacent
+ * ones at a time, so that each cache line is read once. The threads of a team share these tiles,
+ * which do not depend on their number.
+ *
+ * A row that is too long for the caches is taken as a matrix of n1 rows and n2 columns (the
+ * four-step algorithm): all columns are transformed, the results multiplied by twiddle factors,
+ * then all rows transformed; the result is that matrix column by column.
  */
-#include "kern/fft_lanes.h"
+#include "base/guard.h"
+#include "kern/fft_plan.h"
 #include "kern/nest.h"
+#include "kern/plain/plain.h"
 
 enum {
-    COLUMNS = 16,   /* columns gathered at a time, so that each cache line is read once */
-    SHARE = 1 << 14 /* elements copied in one part of a task */
+    FEW = 4096,     /* fewer elements in all are done before a team or FFTW would have begun */
+    COLUMNS = 8,    /* adjacent ones in a tile: a cache line of c64 */
+    SHORT = 2048,   /* elements of several dense rows in a tile */
+    LONG = 1 << 17, /* longer rows are split */
+    MOST_PLANS = 32 /* in a list */
 };
 
-/* Converts packed numbers to double and back. */
-KERN_CLONES static void widen(const float *x, int64_t n, double *to)
-{
-    for (int64_t k = 0; k < n; k++)
-        to[k] = (double)x[k];
-}
+struct pass {
+    const struct fft_plan *plan;
+    int64_t tile; /* rows of a tile */
+};
 
-KERN_CLONES static void narrow(const double *x, int64_t n, float *to)
-{
-    for (int64_t k = 0; k < n; k++)
-        to[k] = (float)(x[k] + 0);
-}
-
-static void load_row(const struct view *v, const char *at, int64_t n, struct c128 *x)
-{
-    int64_t step = v->strides[v->rank - 1];
-    if (v->dtype == DT_C64 && step == (int64_t)sizeof(struct c64)) {
-        widen((const float *)(const void *)at, 2 * n, &x->re);
-    } else if (v->dtype == DT_C64) {
-        for (int64_t k = 0; k < n; k++) {
-            struct c64 s;
-            memcpy(&s, at + k * step, sizeof s);
-            x[k] = (struct c128){(double)s.re, (double)s.im};
-        }
-    } else if (v->dtype == DT_C128) {
-        for (int64_t k = 0; k < n; k++)
-            memcpy(&x[k], at + k * step, sizeof *x);
-    } else if (v->dtype == DT_F32) {
-        for (int64_t k = 0; k < n; k++) {
-            float s;
-            memcpy(&s, at + k * step, sizeof s);
-            x[k] = (struct c128){(double)s, 0};
-        }
-    } else {
-        for (int64_t k = 0; k < n; k++)
-            x[k] = (struct c128){float_load(v->dtype, at + k * step), 0};
-    }
-}
-
-/* Stores a row. Adding 0 makes +0 of -0, since the sign of a zero depends on the way it was
- * computed. */
-static void store_row(const struct view *v, char *at, int64_t n, const struct c128 *x)
-{
-    int64_t step = v->strides[v->rank - 1];
-    if (v->dtype == DT_C64 && step == (int64_t)sizeof(struct c64)) {
-        narrow(&x->re, 2 * n, (float *)(void *)at);
-    } else if (v->dtype == DT_C64) {
-        for (int64_t k = 0; k < n; k++) {
-            struct c64 s = {(float)(x[k].re + 0), (float)(x[k].im + 0)};
-            memcpy(at + k * step, &s, sizeof s);
-        }
-    } else if (v->dtype == DT_C128) {
-        for (int64_t k = 0; k < n; k++) {
-            struct c128 s = {x[k].re + 0, x[k].im + 0};
-            memcpy(at + k * step, &s, sizeof s);
-        }
-    } else if (v->dtype == DT_F32) {
-        for (int64_t k = 0; k < n; k++) {
-            float s = (float)(x[k].re + 0);
-            memcpy(at + k * step, &s, sizeof s);
-        }
-    } else {
-        for (int64_t k = 0; k < n; k++)
-            float_store(v->dtype, at + k * step, x[k].re + 0);
-    }
-}
-
-struct work {
-    int rank;
-    int64_t dims[VIEW_MAX_RANK]; /* the last dimension at its full length */
-    int64_t used; /* elements of the last dimension that other dimensions' transforms need */
-    int64_t count;
-    struct c128 *x;
+struct transform {
     struct team *team; /* NULL when there are few elements */
-};
-
-/* ---- row by row ---- */
-
-struct row_task {
-    struct work *w;
-    struct fft_rows rows;
-    int64_t inner, blocks; /* distance of a row's elements, in elements; blocks of columns in a line
-                              of the last dimension */
-    int64_t room;
-    struct c128 *rooms;
-};
-
-static void row_part(void *context, int64_t row, int member)
-{
-    const struct row_task *t = context;
-    fft_row(&t->rows, t->w->x + row * t->rows.n, t->rooms + member * t->room);
-}
-
-/* Transforms up to COLUMNS columns in a copy. */
-static void column_part(void *context, int64_t part, int member)
-{
-    const struct row_task *t = context;
-    const int64_t n = t->rows.n, line = t->w->dims[t->w->rank - 1], lines = t->inner / line,
-                  inner = t->inner;
-    const int64_t block = part % t->blocks, start = part / t->blocks % lines,
-                  first = part / t->blocks / lines;
-    const int64_t left = t->w->used - block * COLUMNS, count = left < COLUMNS ? left : COLUMNS;
-    struct c128 *x = t->w->x + first * n * inner + start * line + block * COLUMNS,
-                *room = t->rooms + member * t->room;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < count; k++)
-            room[k * n + i] = x[i * inner + k];
-    for (int64_t k = 0; k < count; k++)
-        fft_row(&t->rows, room + k * n, room + COLUMNS * n);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < count; k++)
-            x[i * inner + k] = room[k * n + i];
-}
-
-static bool by_rows(struct work *w, int64_t inner, int64_t n, enum kern_fft type)
-{
-    struct row_task t = {.w = w, .inner = inner, .blocks = ratio_up(w->used, COLUMNS)};
-    bool ok = fft_rows_make(&t.rows, n, type, w->count);
-    if (ok) {
-        t.room = fft_row_room(&t.rows) + (inner > 1 ? COLUMNS * n : 0);
-        t.rooms = mem_alloc((size_t)(t.room * team_size(w->team)) * sizeof *t.rooms);
-        ok = t.rooms != NULL;
-    }
-    if (ok && inner == 1)
-        team_run(w->team, w->count / n, row_part, &t);
-    else if (ok)
-        team_run(w->team, w->count / n / w->dims[w->rank - 1] * t.blocks, column_part, &t);
-    fft_rows_free(&t.rows);
-    mem_free(t.rooms);
-    return ok;
-}
-
-/* ---- by lanes ---- */
-
-struct mend_task {
-    struct c128 *x;
-    int64_t n;
     enum kern_fft type;
+    bool back, fftw, wide; /* inverse; by FFTW; in double */
+    int count, pass_count;
+    struct pass passes[4]; /* of each dimension; then of the columns of a split row */
+    int64_t n1;            /* rows of its matrix; 1: there is none */
+    double scale;          /* by which results are divided */
+    int64_t workspace;     /* bytes of each thread */
+    int64_t between;       /* bytes of the array between two dimensions; 0: it is the result */
+    int64_t matrix;        /* bytes of that of a split row */
+    char *memory;          /* the workspaces, then these two */
 };
 
-static void mend_row(void *context, int64_t row, int member)
+/* ---- plans and memory ---- */
+
+static enum dtype complex_type(const struct transform *t) { return t->wide ? DT_C128 : DT_C64; }
+
+static int64_t memory_of(const struct transform *t)
 {
-    const struct mend_task *t = context;
-    if (t->type == KERN_RFFT)
-        fft_clear_real_places(t->x + row * t->n, t->n);
-    else
-        fft_extend(t->x + row * t->n, t->n);
+    return t->workspace * team_size(t->team) + t->between + t->matrix;
 }
 
-/* For irfft, completes half spectra before they are transformed; for rfft, makes the elements real
- * that are so by symmetry. */
-static void mend_rows(struct work *w, int64_t n, enum kern_fft type)
+/* The largest divisor of n up to its square root; 1 if it is less than COLUMNS. */
+static int64_t middle_divisor(int64_t n)
 {
-    struct mend_task t = {w->x, n, type};
-    team_run(w->team, w->count / n, mend_row, &t);
+    int64_t best = 1;
+    for (int64_t k = COLUMNS; k * k <= n; k++)
+        best = n % k == 0 ? k : best;
+    return best;
 }
 
-static bool by_lanes(struct work *w, int64_t inner, int64_t n, enum kern_fft type)
+/* A pass over rows of length n, of which that many are adjacent. Its plan is found in the list or
+ * added to it, unless only the sizes are wanted. False: no memory. */
+static bool add_pass(struct transform *t, struct kern_fft_plans *plans, enum kern_fft type,
+                     int64_t n, int64_t rows)
 {
-    const int64_t line = w->dims[w->rank - 1];
-    struct fft_sequences s = {
-        .x = w->x, .n = n, .step = inner, .places = w->count / n, .next = n, .sets = 1};
-    struct c128 *spare = NULL;
-    bool moved;
-    if (inner > 1) { /* by columns: a set for each line of the last dimension */
-        s.places = w->used;
-        s.next = 1;
-        s.sets = inner / line;
-        s.set_step = line;
-    }
-    if (fft_lanes_need_spare(&s)) {
-        spare = mem_alloc((size_t)w->count * sizeof *spare);
-        if (!spare)
-            return false;
-    }
-    if (type == KERN_IRFFT)
-        mend_rows(w, n, type);
-    bool ok = true, back = type == KERN_IFFT || type == KERN_IRFFT;
-    for (int64_t first = 0; ok && first<w->count; first += inner> 1 ? n * inner : w->count) {
-        s.x = w->x + first;
-        ok = fft_lanes(w->team, &s, back, spare, &moved);
-    }
-    if (ok && moved) {
-        struct c128 *done = spare;
-        spare = w->x;
-        w->x = done;
-    }
-    mem_free(spare);
-    if (ok && type == KERN_RFFT)
-        mend_rows(w, n, type);
-    return ok;
-}
-
-/* Transforms along one dimension. */
-static bool along(struct work *w, int d, int64_t n, enum kern_fft type)
-{
-    int64_t inner = 1;
-    for (int k = d + 1; k < w->rank; k++)
-        inner *= w->dims[k];
-    return w->count >= FFT_FEW && fft_has_factors(n) ? by_lanes(w, inner, n, type)
-                                                     : by_rows(w, inner, n, type);
-}
-
-static bool run(struct work *w, enum kern_fft type, int count, const int64_t *lengths)
-{
-    int first = w->rank - count, last = w->rank - 1;
-    bool back = type == KERN_IFFT || type == KERN_IRFFT;
-    if (!back && !along(w, last, lengths[count - 1], type))
-        return false;
-    for (int k = count - 2; k >= 0; k--) {
-        int turn = back ? count - 2 - k : k; /* backwards, the first dimension comes first */
-        if (!along(w, first + turn, lengths[turn], back ? KERN_IFFT : KERN_FFT))
-            return false;
-    }
-    return !back || along(w, last, lengths[count - 1], type);
-}
-
-/* ---- operand and result ---- */
-
-struct copy_task {
-    const struct view *v;
-    struct work *w;
-    bool in;
-    int64_t dims[VIEW_MAX_RANK]; /* of what is copied */
-    int64_t chunks;              /* of a row */
-};
-
-static void copy_part(void *context, int64_t part, int member)
-{
-    const struct copy_task *t = context;
-    const int last = t->v->rank - 1;
-    const int64_t from = part % t->chunks * SHARE, left = t->dims[last] - from,
-                  n = left < SHARE ? left : SHARE;
-    int64_t index[VIEW_MAX_RANK], at = 0, row = part / t->chunks;
-    for (int d = last - 1; d >= 0; d--) {
-        index[d] = row % t->dims[d];
-        row /= t->dims[d];
-    }
-    index[last] = from;
-    for (int d = 0; d <= last; d++)
-        at = at * t->w->dims[d] + index[d];
-    if (t->in)
-        load_row(t->v, view_at(t->v, index), n, t->w->x + at);
-    else
-        store_row(t->v, view_at(t->v, index), n, t->w->x + at);
-}
-
-static void copy(const struct view *v, struct work *w, bool in)
-{
-    struct copy_task t = {.v = v, .w = w, .in = in};
-    int64_t rows = 1;
-    for (int d = 0; d < v->rank; d++) {
-        t.dims[d] = v->dims[d] < w->dims[d] ? v->dims[d] : w->dims[d];
-        rows *= d < v->rank - 1 ? t.dims[d] : 1;
-    }
-    t.chunks = ratio_up(t.dims[v->rank - 1], SHARE);
-    team_run(w->team, rows * t.chunks, copy_part, &t);
-}
-
-bool kern_fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type,
-              int count, const int64_t *lengths)
-{
-    struct work w = {.rank = x->rank, .count = 1};
-    bool filled = true; /* x fills the whole storage */
-    int64_t bytes;
-    if (view_elements(out) == 0 || view_elements(x) == 0)
+    const struct fft_plan like = fft_plan_of(type, n, t->wide, t->fftw);
+    struct pass *pass = &t->passes[t->pass_count++];
+    *pass = (struct pass){.tile = round_up(rows < COLUMNS ? rows : COLUMNS, like.count)};
+    const int64_t bytes = pass->tile * (like.in + like.out) + like.workspace;
+    t->workspace = bytes > t->workspace ? bytes : t->workspace;
+    if (!plans)
         return true;
-    for (int d = 0; d < x->rank; d++) {
-        w.dims[d] = d >= x->rank - count ? lengths[d - (x->rank - count)] : x->dims[d];
-        filled = filled && x->dims[d] >= w.dims[d];
-        if (!mul_i64(w.count, w.dims[d], &w.count))
-            return false;
+    for (const struct fft_plan *p = plans->first; p && !pass->plan; p = p->next)
+        if (p->type == type && p->n == n && p->wide == t->wide && p->fftw == t->fftw)
+            pass->plan = p;
+    return pass->plan || (pass->plan = fft_plan_add(plans, &like));
+}
+
+/* Everything but memory. */
+static bool prepare(struct transform *t, struct kern_fft_plans *plans, const struct view *out,
+                    const struct view *x, bool fast)
+{
+    const bool from_real = t->type == KERN_RFFT, to_real = t->type == KERN_IRFFT;
+    const struct view *whole = from_real ? x : out;
+    const int64_t *lengths = whole->dims + whole->rank - t->count, last = lengths[t->count - 1];
+    const int64_t elements = view_elements(whole), rows = elements / last;
+    const bool many = elements >= FEW, single = dtype_component(out->dtype) == DT_F32;
+    t->team = many ? t->team : NULL;
+    t->back = to_real || t->type == KERN_IFFT;
+    for (int k = 0; k < t->count; k++)
+        fast = fast && lengths[k] <= FFTW_LONGEST;
+    const char *fftw = fast && many ? fftw_name(!single) : "";
+    t->fftw = fftw && *fftw;
+    t->wide = !single || !t->fftw;
+    t->n1 = last > LONG && !from_real && !to_real ? middle_divisor(last) : 1;
+    t->scale = 1;
+    t->workspace = t->pass_count = 0;
+    const int64_t bytes = (int64_t)dtype_bytes(complex_type(t));
+    const bool separate = t->count > 1 && out->dtype != complex_type(t);
+    t->between = separate ? view_elements(to_real ? x : out) * bytes : 0;
+    t->matrix = t->n1 > 1 ? last * bytes : 0;
+    bool ok = fftw != NULL;
+    for (int k = 0; k < t->count && t->back; k++)
+        t->scale *= (double)lengths[k];
+    for (int k = 0; k < t->count - 1; k++)
+        ok = ok && add_pass(t, plans, t->back ? KERN_IFFT : KERN_FFT, lengths[k], last);
+    const int64_t n1 = t->n1, n2 = last / n1;
+    if (n1 > 1)
+        return ok && add_pass(t, plans, t->type, n2, n1) && add_pass(t, plans, t->type, n1, n2);
+    const bool few = view_is_dense(out) && view_is_dense(x) && SHORT / last < rows;
+    return ok && add_pass(t, plans, t->type, last, few ? SHORT / last + 1 : rows);
+}
+
+/* ---- rows ---- */
+
+struct side { /* of the result or of the operand */
+    enum dtype type;
+    int64_t n, step; /* of a row */
+    char *at;        /* the first one */
+};
+
+struct rows {
+    const struct transform *t;
+    const struct pass *pass;
+    struct side to, from;
+    struct nest nest; /* where rows begin in the two */
+    int64_t blocks;   /* tiles in the last dimension of the nest */
+    bool last;        /* the result is scaled */
+    bool twiddled;    /* element i of row j is multiplied by root i * j of unity */
+};
+
+/* Divides by the scale. Adding 0 makes +0 of -0, since the sign of a zero depends on the way it was
+ * computed. */
+#define FINISH(REAL, NAME)                                                                         \
+    KERN_CLONES static void NAME(void *row, int64_t n, REAL scale)                                 \
+    {                                                                                              \
+        REAL *x = row;                                                                             \
+        for (int64_t k = 0; k < n && scale == 1; k++)                                              \
+            x[k] += 0;                                                                             \
+        for (int64_t k = 0; k < n && scale != 1; k++)                                              \
+            x[k] = x[k] / scale + 0;                                                               \
     }
-    w.team = w.count >= FFT_FEW ? team : NULL;
-    w.used = w.dims[w.rank - 1];
-    if (type == KERN_RFFT || type == KERN_IRFFT)
-        w.used = w.used / 2 + 1;
-    if (!mul_i64(w.count, (int64_t)sizeof *w.x, &bytes))
-        return false;
-    w.x = filled ? mem_alloc((size_t)bytes) : mem_zalloc((size_t)bytes);
-    if (!w.x)
-        return false;
-    copy(x, &w, true);
-    bool ok = run(&w, type, count, lengths);
+FINISH(float, finish_float)
+FINISH(double, finish_double)
+
+/* Multiplies by w * v, which are complex. */
+#define TWIDDLE(REAL, NAME)                                                                        \
+    KERN_CLONES static void NAME(REAL *x, int64_t n, struct c128 w, const struct c128 *v)          \
+    {                                                                                              \
+        for (int64_t k = 0; k < n; k++) {                                                          \
+            const double re = w.re * v[k].re - w.im * v[k].im;                                     \
+            const double im = w.re * v[k].im + w.im * v[k].re;                                     \
+            const double x_re = (double)x[2 * k], x_im = (double)x[2 * k + 1];                     \
+            x[2 * k] = (REAL)(x_re * re - x_im * im);                                              \
+            x[2 * k + 1] = (REAL)(x_re * im + x_im * re);                                          \
+        }                                                                                          \
+    }
+TWIDDLE(float, twiddle_float)
+TWIDDLE(double, twiddle_double)
+
+/* Blocks of elements are multiplied by the same powers of root j, times one root for each block.
+ * Most powers are products of two others: more factors would add up their errors. */
+static void twiddle(const struct rows *r, int64_t j, char *row)
+{
+    enum { BLOCK = 64, STEP = 8 };
+    const int64_t n1 = r->t->n1, n = n1 * r->nest.dims[0];
+    struct c128 powers[BLOCK];
+    for (int k = 0; k < BLOCK; k++) {
+        const struct c128 a = powers[k % STEP], b = powers[k - k % STEP];
+        powers[k] = k < STEP || k % STEP == 0
+                        ? fft_root(r->t->back, k * j, n)
+                        : (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    }
+    for (int64_t i = 0; i < n1; i += BLOCK) {
+        const int64_t count = n1 - i < BLOCK ? n1 - i : BLOCK;
+        const struct c128 w = fft_root(r->t->back, i * j, n);
+        if (r->t->wide)
+            twiddle_double((double *)(void *)row + 2 * i, count, w, powers);
+        else
+            twiddle_float((float *)(void *)row + 2 * i, count, w, powers);
+    }
+}
+
+static void view_rows(struct view *v, enum dtype type, int64_t rows, int64_t n, int64_t row_step,
+                      int64_t step, char *data)
+{
+    v->dtype = type;
+    v->rank = 2;
+    v->dims[0] = rows;
+    v->dims[1] = n;
+    v->strides[0] = row_step;
+    v->strides[1] = step;
+    v->data = data;
+}
+
+/* Copies rows from or to a buffer, with the given distance between them. */
+static void copy_rows(const struct rows *r, bool in, int64_t rows, int64_t row_step, char *at,
+                      int64_t pitch, char *buffer)
+{
+    const struct side *side = in ? &r->from : &r->to;
+    enum dtype work = complex_type(r->t);
+    struct view v, b;
+    work = dtype_is_complex(side->type) ? work : dtype_component(work);
+    view_rows(&v, side->type, rows, side->n, row_step, side->step, at);
+    view_rows(&b, work, rows, side->n, pitch, (int64_t)dtype_bytes(work), buffer);
+    kern_convert_view(NULL, in ? &b : &v, in ? &v : &b);
+}
+
+static void do_tile(void *context, int64_t part, int member)
+{
+    const struct rows *r = context;
+    const struct transform *t = r->t;
+    const struct fft_plan *p = r->pass->plan;
+    const int inner = r->nest.rank - 1;
+    const int64_t tile = r->pass->tile, first = part % r->blocks * tile;
+    const int64_t left = r->nest.dims[inner] - first, count = left < tile ? left : tile;
+    const int64_t to_step = r->nest.strides[0][inner], from_step = r->nest.strides[1][inner];
+    const int64_t numbers = r->to.n * (dtype_is_complex(r->to.type) ? 2 : 1);
+    char *in = t->memory + member * t->workspace, *out = in + tile * p->in;
+    struct nest_walk w;
+    nest_start_from(&w, &r->nest, inner, (char *const[]){r->to.at, r->from.at}, part / r->blocks);
+    copy_rows(r, true, count, from_step, w.at[1] + first * from_step, p->in, in);
+    memset(in + count * p->in, 0, (size_t)((round_up(count, p->count) - count) * p->in));
+    for (int64_t k = 0; k < count; k += p->count)
+        fft_plan_run(p, in + k * p->in, out + k * p->out, out + tile * p->out);
+    for (int64_t k = 0; k < count && r->twiddled; k++)
+        twiddle(r, first + k, out + k * p->out);
+    for (int64_t k = 0; k < count && r->last && t->wide; k++)
+        finish_double(out + k * p->out, numbers, t->scale);
+    for (int64_t k = 0; k < count && r->last && !t->wide; k++)
+        finish_float(out + k * p->out, numbers, (float)t->scale);
+    copy_rows(r, false, count, to_step, w.at[0] + first * to_step, p->out, out);
+}
+
+/* ---- dimensions ---- */
+
+/* Where the rows of dimension e begin. */
+static void find_rows(struct nest *nest, int e, const struct view *out, const struct view *x)
+{
+    nest_init(nest, 2);
+    for (int k = 0; k < out->rank; k++)
+        if (k != e)
+            nest_add(nest, out->dims[k], (int64_t[]){out->strides[k], x->strides[k]});
+    nest_merge(nest);
+    if (nest->rank == 0)
+        nest_add(nest, 1, (int64_t[]){0, 0});
+}
+
+/* Transforms dimension e of x to out. */
+static void do_rows(const struct transform *t, int pass, int e, const struct view *out,
+                    const struct view *x, bool last)
+{
+    struct rows r;
+    r.t = t;
+    r.pass = &t->passes[pass];
+    r.to = (struct side){out->dtype, out->dims[e], out->strides[e], out->data};
+    r.from = (struct side){x->dtype, x->dims[e], x->strides[e], x->data};
+    r.last = last;
+    r.twiddled = pass == t->count;
+    find_rows(&r.nest, e, out, x);
+    const int64_t rows = r.nest.dims[r.nest.rank - 1];
+    r.blocks = ratio_up(rows, r.pass->tile);
+    team_run(t->team, nest_points(&r.nest) / rows * r.blocks, do_tile, &r);
+}
+
+/* The same for the last dimension, if its rows are split. A row is the matrix row by row; or, where
+ * the result goes, column by column. */
+static void do_split(const struct transform *t, const struct view *out, const struct view *x,
+                     bool last)
+{
+    const int e = x->rank - 1;
+    const int64_t n1 = t->n1, n2 = x->dims[e] / n1;
+    const int64_t from_step = x->strides[e], to_step = out->strides[e];
+    struct view matrix, from, to;
+    struct nest nest;
+    struct nest_walk w;
+    view_dense(&matrix, complex_type(t), 2, (int64_t[]){n1, n2},
+               t->memory + memory_of(t) - t->matrix);
+    find_rows(&nest, e, out, x);
+    nest_start(&w, &nest, nest.rank, (char *const[]){out->data, x->data});
+    do {
+        view_rows(&from, x->dtype, n1, n2, n2 * from_step, from_step, w.at[1]);
+        view_rows(&to, out->dtype, n1, n2, to_step, n1 * to_step, w.at[0]);
+        do_rows(t, t->count, 0, &matrix, &from, false);
+        do_rows(t, t->count - 1, 1, &to, &matrix, last);
+    } while (nest_step(&w));
+}
+
+/* The last dimension comes first; of KERN_IRFFT, last. */
+static void do_all(const struct transform *t, const struct view *out, const struct view *x)
+{
+    const bool half = t->type == KERN_IRFFT;
+    const struct view *from = x, *to = out;
+    struct view between;
+    if (t->between > 0) {
+        view_dense(&between, complex_type(t), x->rank, half ? x->dims : out->dims,
+                   t->memory + t->workspace * team_size(t->team));
+        to = &between;
+    }
+    for (int k = 0; k < t->count; k++) {
+        const int d = half ? k : (k + t->count - 1) % t->count;
+        const bool last = k == t->count - 1;
+        if (t->n1 > 1 && d == t->count - 1)
+            do_split(t, last ? out : to, from, last);
+        else
+            do_rows(t, d, x->rank - t->count + d, last ? out : to, from, last);
+        from = to;
+    }
+}
+
+static bool run(struct team *team, struct kern_fft_plans *plans, const struct view *out,
+                const struct view *x, enum kern_fft type, int count, bool fast)
+{
+    static const struct c128 zero;
+    struct kern_fft_plans unkept = {.born = guard_since()}, *list = plans ? plans : &unkept;
+    struct transform t = {.team = team, .type = type, .count = count};
+    if (view_elements(out) == 0 || view_elements(x) == 0) { /* sums of nothing */
+        kern_fill(team, out, &zero);
+        return true;
+    }
+    if (prepare(&t, list, out, x, fast))
+        t.memory = mem_alloc((size_t)memory_of(&t));
+    const bool ok = t.memory != NULL;
     if (ok)
-        copy(out, &w, false);
-    mem_free(w.x);
+        do_all(&t, out, x);
+    mem_free(t.memory);
+    fft_plans_trim(list, plans ? MOST_PLANS : 0);
     return ok;
+}
+
+bool kern_fft(struct team *team, struct kern_fft_plans *plans, const struct view *out,
+              const struct view *x, enum kern_fft type, int count)
+{
+    return run(team, plans, out, x, type, count, true);
+}
+
+bool plain_fft(struct team *team, struct kern_fft_plans *plans, const struct view *out,
+               const struct view *x, enum kern_fft type, int count)
+{
+    return run(team, plans, out, x, type, count, false);
+}
+
+const char *kern_fft_choice(struct team *team, const struct view *out, const struct view *x,
+                            enum kern_fft type, int count, size_t *workspace)
+{
+    struct transform t = {.team = team, .type = type, .count = count};
+    if (view_elements(out) > 0 && view_elements(x) > 0)
+        prepare(&t, NULL, out, x, true);
+    *workspace = (size_t)memory_of(&t);
+    return !t.fftw ? "mixed radix" : t.wide ? "FFTW" : "FFTW, single precision";
 }

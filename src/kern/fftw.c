@@ -1,79 +1,87 @@
 /*
  * spec: Fft
  *
- * FFTW, for kern/fftw.h. Plans are estimated, not measured: measuring takes longer than one
- * transform, and would choose differently from run to run.
+ * FFTW, for fft_plan.h. Plans are estimated, not measured: measuring takes longer than many
+ * transforms, and would choose differently from run to run. They are for buffers that are aligned
+ * as all of kern's are, so that results do not depend on where these are.
  */
-#include "kern/fftw.h"
+#include "kern/fft_plan.h"
 
 #include <dlfcn.h>
 #include <fftw3.h>
+#include <sys/mman.h>
 
-/* FFTW's threads library is needed only for its lock, since participants run as threads and all
- * plans share memory. FFTW itself is loaded along with it. */
-static void *library(void) { return dlopen("libfftw3_threads.so.3", RTLD_LAZY); }
-
-#define FFTW(name) ((__typeof__(&(name)))dlsym(library(), #name))
-
-/* Whether there is memory for tables about as long as the row: FFTW ends the process when it gets
- * none. */
-static bool there_is_room(int64_t n)
+/* FFTW's threads libraries are needed for their lock: participants run as threads, and all plans
+ * share memory. FFTW itself is loaded along with them. NULL if they are older than that lock. */
+static void *load(bool wide, int flags)
 {
-    void *probe = mem_alloc(((size_t)n * 4 + 65536) * sizeof(fftw_complex));
-    mem_free(probe);
-    return probe != NULL;
+    void *lib =
+        dlopen(wide ? "libfftw3_threads.so.3" : "libfftw3f_threads.so.3", RTLD_LAZY | flags);
+    const char *newest = wide ? "fftw_make_planner_thread_safe" : "fftwf_make_planner_thread_safe";
+    return lib && dlsym(lib, newest) ? lib : NULL;
 }
 
-static fftw_plan plan(int64_t n, enum kern_fft type, fftw_complex *x, double *real)
+static void *library(bool wide) { return load(wide, 0); }
+
+/* Whether there are addresses for the libraries, with room to spare. That a library is not there
+ * must not be a matter of memory, or results would depend on it. */
+static bool has_room(void)
 {
-    switch (type) {
-    case KERN_RFFT: return FFTW(fftw_plan_dft_r2c_1d)((int)n, real, x, FFTW_ESTIMATE);
-    case KERN_IRFFT: return FFTW(fftw_plan_dft_c2r_1d)((int)n, x, real, FFTW_ESTIMATE);
-    default:
-        return FFTW(fftw_plan_dft_1d)((int)n, x, x, type == KERN_FFT ? FFTW_FORWARD : FFTW_BACKWARD,
-                                      FFTW_ESTIMATE);
+    enum { SIZE = 8 << 20 };
+    void *room = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return room != MAP_FAILED && munmap(room, SIZE) == 0;
+}
+
+#define FUNCTION(name) ((__typeof__(&(name)))dlsym(lib, #name))
+
+/* A plan in one precision; x and y are memory for operand and result. */
+#define MAKE(P, REAL)                                                                              \
+    static void P##make(struct fft_plan *p, void *lib, P##complex *x, P##complex *y)               \
+    {                                                                                              \
+        const int n = (int)p->n, count = (int)p->count, size = sizeof *x;                          \
+        const int in = (int)(p->in / size), out = (int)(p->out / size);                            \
+        const int sign = p->back ? FFTW_BACKWARD : FFTW_FORWARD;                                   \
+        FUNCTION(P##make_planner_thread_safe)();                                                   \
+        p->made = p->type == KERN_RFFT                                                             \
+                      ? FUNCTION(P##plan_many_dft_r2c)(1, &n, count, (REAL *)x, NULL, 1, 2 * in,   \
+                                                       y, NULL, 1, out, FFTW_ESTIMATE)             \
+                  : p->type == KERN_IRFFT                                                          \
+                      ? FUNCTION(P##plan_many_dft_c2r)(1, &n, count, x, NULL, 1, in, (REAL *)y,    \
+                                                       NULL, 1, 2 * out, FFTW_ESTIMATE)            \
+                      : FUNCTION(P##plan_many_dft)(1, &n, count, x, NULL, 1, in, y, NULL, 1, out,  \
+                                                   sign, FFTW_ESTIMATE);                           \
+        const char *name = p->type == KERN_RFFT    ? #P "execute_dft_r2c"                          \
+                           : p->type == KERN_IRFFT ? #P "execute_dft_c2r"                          \
+                                                   : #P "execute_dft";                             \
+        p->execute = (void (*)(void *, void *, void *))dlsym(lib, name);                           \
+        p->destroy = (void (*)(void *))dlsym(lib, #P "destroy_plan");                              \
     }
-}
+MAKE(fftw_, double)
+MAKE(fftwf_, float)
 
-struct fftw_rows fftw_make(int64_t n, enum kern_fft type)
+/* FFTW ends the process when it gets no memory for planning, or for tables and buffers of its own,
+ * which are about as long as the rows. So this much is taken and freed before. */
+bool fftw_plan_make(struct fft_plan *p)
 {
-    struct fftw_rows f = {.type = type};
-    if (n > INT32_MAX / 8 || !library() || !FFTW(fftw_make_planner_thread_safe) ||
-        !there_is_room(n))
-        return f;
-    FFTW(fftw_make_planner_thread_safe)();
-    /* A plan fits rows at any place that is aligned like these. */
-    fftw_complex *x = mem_alloc((size_t)n * sizeof *x);
-    double *real = mem_alloc((size_t)n * sizeof *real);
-    f.plan = x && real ? plan(n, type, x, real) : NULL;
+    enum { PLANNING = 1 << 20 };
+    void *lib = library(p->wide);
+    const size_t in = (size_t)(p->count * p->in), bytes = in + (size_t)(p->count * p->out);
+    void *probe = lib ? mem_alloc(3 * bytes + PLANNING) : NULL;
+    mem_free(probe);
+    char *x = probe ? mem_alloc(bytes) : NULL;
+    if (x && p->wide)
+        fftw_make(p, lib, (void *)x, (void *)(x + in));
+    else if (x)
+        fftwf_make(p, lib, (void *)x, (void *)(x + in));
     mem_free(x);
-    mem_free(real);
-    f.execute = (void (*)(void))dlsym(library(), type == KERN_RFFT    ? "fftw_execute_dft_r2c"
-                                                 : type == KERN_IRFFT ? "fftw_execute_dft_c2r"
-                                                                      : "fftw_execute_dft");
-    return f;
+    return p->made != NULL;
 }
 
-void fftw_row(const struct fftw_rows *f, void *in, void *out)
+const char *fftw_name(bool wide)
 {
-    if (f->type == KERN_RFFT)
-        ((__typeof__(&fftw_execute_dft_r2c))f->execute)(f->plan, in, out);
-    else if (f->type == KERN_IRFFT)
-        ((__typeof__(&fftw_execute_dft_c2r))f->execute)(f->plan, in, out);
-    else
-        ((__typeof__(&fftw_execute_dft))f->execute)(f->plan, in, out);
-}
-
-void fftw_done(struct fftw_rows *f)
-{
-    if (f->plan)
-        FFTW(fftw_destroy_plan)(f->plan);
-    f->plan = NULL;
-}
-
-const char *fftw_name(void)
-{
-    void *lib = library();
-    const char *version = lib ? dlsym(lib, "fftw_version") : NULL;
-    return version ? version : "";
+    if (!load(wide, RTLD_NOLOAD) && !has_room())
+        return NULL;
+    void *lib = library(wide);
+    return lib ? dlsym(lib, wide ? "fftw_version" : "fftwf_version") : "";
 }

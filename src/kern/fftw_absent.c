@@ -1,21 +1,8 @@
 /*
  * fftw: built without FFTW (no kernel of its own).
  */
-#include "kern/fftw.h"
+#include "kern/fft_plan.h"
 
-struct fftw_rows fftw_make(int64_t n, enum kern_fft type)
-{
-    (void)n;
-    return (struct fftw_rows){.type = type};
-}
+const char *fftw_name(bool wide) { return ""; }
 
-void fftw_row(const struct fftw_rows *f, void *in, void *out)
-{
-    (void)f;
-    (void)in;
-    (void)out;
-}
-
-void fftw_done(struct fftw_rows *f) { (void)f; }
-
-const char *fftw_name(void) { return ""; }
+bool fftw_plan_make(struct fft_plan *p) { return false; }

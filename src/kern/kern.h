@@ -425,12 +425,22 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
 
 /* ---- fft.c ---- */
 
-/* spec: Fft (grammar/values.md 13.7) of the last `count` dimensions. Elements of x up to the
- * lengths that it does not have are zeros; those of the result that `out` does not have are not
- * stored. Neither has more. False: out of memory. */
+/* spec: Fft (grammar/values.md 13.7) of the last `count` dimensions. Half a spectrum, the result of
+ * KERN_RFFT and the operand of KERN_IRFFT, has n / 2 + 1 elements in the last dimension where the
+ * other side has n; else dimensions are the same. `plans` are kept from call to call; NULL: none
+ * are. False: out of memory. */
 enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
-typedef bool kern_fft_fn(struct team *team, const struct view *out, const struct view *x,
-                         enum kern_fft type, int count, const int64_t *lengths);
+struct kern_fft_plans {
+    struct fft_plan *first; /* NULL at first */
+    uint64_t born;          /* guard_since() when their owner was made */
+};
+typedef bool kern_fft_fn(struct team *team, struct kern_fft_plans *plans, const struct view *out,
+                         const struct view *x, enum kern_fft type, int count);
+void kern_fft_plans_free(struct kern_fft_plans *plans);
+/* How the fast kernel does it, in words, and how much scratch memory it takes; looks at no element.
+ */
+const char *kern_fft_choice(struct team *team, const struct view *out, const struct view *x,
+                            enum kern_fft type, int count, size_t *workspace);
 
 /* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory
  * (grammar/values.md 13.8) ---- */

@@ -168,6 +168,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->kern = options->plain ? &kern_plain : &kern_fast;
     p->dynamic = is_dynamic(m);
     p->reserve = reserve_new();
+    p->transforms.born = arena.born;
     struct planner pl = {.ds = ds, .p = p, .tiles = kern_tiles()};
     arena_init(&pl.scratch);
     pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);
@@ -200,6 +201,7 @@ void program_free(struct program *p)
         literal_free_data(p->filled[k]);
     if (p->pool)
         p->pool_free(p->pool);
+    kern_fft_plans_free(&p->transforms);
     reserve_release(p->reserve);
     arena_free(&p->scratch);
     struct arena arena = p->arena; /* the program itself lives in this arena */

@@ -200,6 +200,7 @@ struct program {
     struct arena scratch;    /* for its runs, empty between them: getting it anew would take longer
                                 than a short run */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
+    struct kern_fft_plans transforms; /* that its runs have made, likewise */
     struct pool *pool; /* small storage, likewise; belongs to eval, which frees it; NULL before the
                           first run */
     void (*pool_free)(struct pool *pool);

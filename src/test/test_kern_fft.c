@@ -1,13 +1,18 @@
 /*
- * Tests of transforms: large arrays, for which FFTW is used if it is there, against the same rows
- * one at a time, which the room's own loops transform.
+ * Tests of transforms, fast ones and plain ones: against the sum that defines them, rows alone
+ * against many, waves, there and back; and that bits depend neither on the number of threads nor on
+ * where arrays are.
  */
 #include "check_quiet.h"
 
+#include <complex.h>
 #include <math.h>
 
-#include "kern/kern.h"
+#include "kern/plain/plain.h"
+#include "random_view.h"
 #include "teams.h"
+
+static kern_fft_fn *const both[] = {kern_fft, plain_fft};
 
 enum { ROWS = 50 };
 
@@ -30,6 +35,156 @@ static int64_t elements(int rank, const int64_t *dims)
     return n;
 }
 
+/* ---- the sum ---- */
+
+typedef long double complex number;
+
+/* exp(-2 pi i k / n), or with +i */
+static number *roots(int64_t n, bool back)
+{
+    number *w = malloc((size_t)n * sizeof *w);
+    for (int64_t k = 0; k < n; k++)
+        w[k] = cexpl((back ? 2 : -2) * M_PIl * I * (long double)k / (long double)n);
+    return w;
+}
+
+static number load(const struct view *v, const int64_t *index)
+{
+    const char *p = view_at(v, index);
+    const enum dtype part = dtype_component(v->dtype);
+    return float_load(part, p) +
+           (part == v->dtype ? 0 : I * float_load(part, p + dtype_bytes(part)));
+}
+
+/* The element of the result at `o`: the sum of all elements of the operand's last dimensions, each
+ * times a root for each dimension. For a real result the other half of the spectrum is that of the
+ * conjugates. */
+static number sum(const struct view *x, bool to_real, int count, const int64_t *lengths,
+                  number *const *w, const int64_t *o)
+{
+    const int outer = x->rank - count, last = x->rank - 1;
+    int64_t k[VIEW_MAX_RANK] = {0};
+    struct view part = *x;
+    number total = 0;
+    for (int d = 0; d < outer; d++) {
+        part.dims[d] = 1;
+        part.data += o[d] * x->strides[d];
+    }
+    do {
+        number v = load(&part, k);
+        for (int d = outer; d < x->rank; d++)
+            v *= w[d - outer][o[d] * k[d] % lengths[d - outer]];
+        const bool twice = to_real && k[last] > 0 && 2 * k[last] != lengths[count - 1];
+        total += twice ? 2 * v : v;
+    } while (index_next(part.rank, part.dims, k));
+    return to_real ? creall(total) : total;
+}
+
+/* The root of the sum of squares of all elements: errors are in proportion to it. */
+static long double norm(const struct view *x)
+{
+    int64_t i[VIEW_MAX_RANK] = {0};
+    long double squares = 0;
+    do {
+        const long double size = cabsl(load(x, i));
+        squares += size * size;
+    } while (index_next(x->rank, x->dims, i));
+    return sqrtl(squares);
+}
+
+/* Both results against the sum; of many elements some, since that takes long. */
+static void check_sum(const struct view *out, const struct view *x, enum kern_fft type, int count,
+                      const int64_t *lengths, const char *what)
+{
+    const bool back = type == KERN_IFFT || type == KERN_IRFFT;
+    const long double unit = dtype_component(x->dtype) == DT_F32 ? 0x1p-23L : 0x1p-52L;
+    const int64_t some = view_elements(out) / 12 | 1;
+    number *w[3];
+    long double total = 1;
+    for (int d = 0; d < count; d++) {
+        w[d] = roots(lengths[d], back);
+        total *= (long double)lengths[d];
+    }
+    const long double scale = back ? total : 1;
+    const long double near = 2 * unit * (2 + log2l(total)) * norm(x) / scale;
+    for (size_t k = 0; k < COUNT_OF(both); k++) {
+        int64_t i[VIEW_MAX_RANK] = {0}, at = 0;
+        ck_assert(both[k](NULL, NULL, out, x, type, count));
+        do {
+            if (at++ % some)
+                continue;
+            const number want = sum(x, type == KERN_IRFFT, count, lengths, w, i) / scale;
+            const long double off = cabsl(load(out, i) - want);
+            ck_assert_msg(off <= near, "%s, %s, type %d: off by %Lg, not %Lg", what,
+                          k ? "plain" : "fast", (int)type, off, near);
+        } while (index_next(out->rank, out->dims, i));
+    }
+    for (int d = 0; d < count; d++)
+        free(w[d]);
+}
+
+/* `dims`: of the side that is no half spectrum. */
+static void check_layouts(struct random *r, enum kern_fft type, bool wide, int rank, int count,
+                          const int64_t *dims)
+{
+    const enum dtype real = wide ? DT_F64 : DT_F32, complexes = wide ? DT_C128 : DT_C64;
+    const bool from_real = type == KERN_RFFT, to_real = type == KERN_IRFFT;
+    int64_t half[VIEW_MAX_RANK];
+    char what[80];
+    snprintf(what, sizeof what, "rank %d of %d, last length %d, %s", count, rank,
+             (int)dims[rank - 1], dtype_spelling(real));
+    memcpy(half, dims, (size_t)rank * sizeof *half);
+    half[rank - 1] = dims[rank - 1] / 2 + 1;
+    struct random_view x =
+        random_operand(r, from_real ? real : complexes, rank, to_real ? half : dims);
+    struct random_view out =
+        random_layout(r, to_real ? real : complexes, rank, from_real ? half : dims);
+    check_sum(&out.view, &x.view, type, count, dims + rank - count, what);
+    FREE_VIEWS(&x, &out);
+}
+
+START_TEST(small_ones_are_the_sum)
+{
+    for (int seed = 0; seed < 400; seed++) {
+        struct random r = {(uint64_t)seed};
+        const int count = (int)random_in(&r, 1, 3), rank = count + (int)random_in(&r, 0, 3);
+        const enum kern_fft type = (enum kern_fft)random_in(&r, KERN_FFT, KERN_IRFFT);
+        int64_t dims[VIEW_MAX_RANK];
+        for (int d = 0; d < rank; d++)
+            dims[d] = random_in(&r, 1,
+                                d < rank - count ? 3
+                                : count == 1     ? 70
+                                : count == 2     ? 12
+                                                 : 6);
+        check_layouts(&r, type, random_in(&r, 0, 1), rank, count, dims);
+    }
+}
+END_TEST
+
+/* Of so many elements that FFTW does it, if it is there. */
+START_TEST(large_ones_are_the_sum)
+{
+    static const struct {
+        int rank, count;
+        int64_t dims[3];
+    } all[] = {
+        {1, 1, {4096}},       {2, 1, {3, 2003}},    {2, 1, {40, 128}},   {2, 1, {1366, 3}},
+        {2, 1, {21, 200}},    {2, 1, {43, 97}},     {2, 1, {4099, 1}},   {2, 2, {64, 65}},
+        {2, 2, {31, 134}},    {2, 2, {2, 2050}},    {3, 1, {64, 16, 4}}, {3, 2, {30, 12, 13}},
+        {3, 3, {16, 18, 15}}, {3, 3, {4100, 1, 1}},
+    };
+    for (size_t k = 0; k < COUNT_OF(all); k++)
+        for (int type = KERN_FFT; type <= KERN_IRFFT; type++)
+            for (int wide = 0; wide < 2; wide++) {
+                struct random r = {k};
+                check_layouts(&r, (enum kern_fft)type, wide, all[k].rank, all[k].count,
+                              all[k].dims);
+            }
+}
+END_TEST
+
+/* ---- each other ---- */
+
 /* All rows at once and each alone: rank `count` transforms of these lengths. */
 static void check_rows(enum kern_fft type, int count, const int64_t *lengths)
 {
@@ -50,11 +205,11 @@ static void check_rows(enum kern_fft type, int count, const int64_t *lengths)
     struct view from, to;
     view_dense(&from, in_type, count + 1, in, x);
     view_dense(&to, out_type, count + 1, out, y);
-    ck_assert(kern_fft(NULL, &to, &from, type, count, lengths));
+    ck_assert(kern_fft(NULL, NULL, &to, &from, type, count));
     for (int64_t r = 0; r < ROWS; r++) {
         view_dense(&from, in_type, count, in + 1, x + r * in_doubles / ROWS);
         view_dense(&to, out_type, count, out + 1, each + r * out_doubles / ROWS);
-        ck_assert(kern_fft(NULL, &to, &from, type, count, lengths));
+        ck_assert(kern_fft(NULL, NULL, &to, &from, type, count));
     }
     double largest = 0;
     for (int64_t k = 0; k < out_doubles; k++)
@@ -81,11 +236,10 @@ START_TEST(many_rows_as_one)
 }
 END_TEST
 
-/* A whole wave of each frequency has one peak; a row that is long enough for FFTW, and longer than
- * any table. */
+/* A whole wave has one peak; rows that are done as a matrix, and with prime factors. */
 START_TEST(waves)
 {
-    static const int64_t lengths[] = {4096, 6007, 65536, 100000};
+    static const int64_t lengths[] = {4096, 6007, 65536, 100000, 262144, 300000, 131101, 2 * 65537};
     for (size_t l = 0; l < COUNT_OF(lengths); l++) {
         int64_t n = lengths[l], peak = n / 3;
         struct c128 *x = mem_alloc((size_t)n * sizeof *x);
@@ -98,13 +252,36 @@ START_TEST(waves)
         struct c128 *y = mem_alloc((size_t)n * sizeof *y);
         struct view out;
         view_dense(&out, DT_C128, 1, &n, y);
-        ck_assert(kern_fft(NULL, &out, &v, KERN_FFT, 1, &n));
+        ck_assert(kern_fft(NULL, NULL, &out, &v, KERN_FFT, 1));
         for (int64_t k = 0; k < n; k++)
             ck_assert_msg(fabs(y[k].re - (k == peak ? (double)n : 0)) < 1e-9 &&
                               fabs(y[k].im) < 1e-9,
                           "%lld of %lld", (long long)k, (long long)n);
         mem_free(x);
         mem_free(y);
+    }
+}
+END_TEST
+
+/* One that is not zero gives a wave, each element of which is a single product of roots: of rows
+ * that are done as a matrix, the twiddle factors. */
+START_TEST(impulses)
+{
+    static const int64_t lengths[] = {4096, 100000, 262144, 300000, 135000, 1 << 20};
+    for (size_t l = 0; l < 2 * COUNT_OF(lengths); l++) {
+        const int64_t n = lengths[l / 2], at = n - 5;
+        struct c128 *x = mem_zalloc((size_t)n * sizeof *x);
+        x[at].re = 1;
+        struct view v;
+        view_dense(&v, DT_C128, 1, &n, x);
+        ck_assert(both[l % 2](NULL, NULL, &v, &v, KERN_FFT, 1));
+        for (int64_t k = 0; k < n; k++) {
+            const struct c128 want = kern_root_of_unity(k * at % n, n);
+            ck_assert_msg(hypot(x[k].re - want.re, x[k].im - want.im) < 1e-15,
+                          "%lld of %lld: %g%+gi, not %g%+gi", (long long)k, (long long)n, x[k].re,
+                          x[k].im, want.re, want.im);
+        }
+        mem_free(x);
     }
 }
 END_TEST
@@ -126,9 +303,9 @@ START_TEST(real_waves_there_and_back)
         view_dense(&spectrum, DT_C128, 2, (int64_t[]){rows, half}, y);
         for (int64_t k = 0; k < rows * n; k++)
             wide[k].re = x[k];
-        ck_assert(kern_fft(NULL, &whole, &whole, KERN_FFT, 1, &n));
-        ck_assert(kern_fft(NULL, &spectrum, &real, KERN_RFFT, 1, &n));
-        ck_assert(kern_fft(NULL, &back, &spectrum, KERN_IRFFT, 1, &n));
+        ck_assert(kern_fft(NULL, NULL, &whole, &whole, KERN_FFT, 1));
+        ck_assert(kern_fft(NULL, NULL, &spectrum, &real, KERN_RFFT, 1));
+        ck_assert(kern_fft(NULL, NULL, &back, &spectrum, KERN_IRFFT, 1));
         for (int64_t r = 0; r < rows; r++)
             for (int64_t k = 0; k < half; k++) {
                 const struct c128 a = y[r * half + k], b = wide[r * n + k];
@@ -146,32 +323,90 @@ START_TEST(real_waves_there_and_back)
 }
 END_TEST
 
-/* Bits do not depend on who does what. */
+/* Rows that are done as matrices. */
+START_TEST(long_rows_there_and_back)
+{
+    static const int64_t dims[][2] = {{1, 262144}, {2, 135000}, {3, 131072 + 64}};
+    for (size_t l = 0; l < COUNT_OF(dims); l++)
+        for (int k = 0; k < 2; k++) {
+            const int64_t n = dims[l][0] * dims[l][1];
+            double *x = numbers(2 * n);
+            struct c128 *y = mem_zalloc((size_t)n * sizeof *y),
+                        *again = mem_zalloc((size_t)n * sizeof *again);
+            struct view from, to, back;
+            view_dense(&from, DT_C128, 2, dims[l], x);
+            view_dense(&to, DT_C128, 2, dims[l], y);
+            view_dense(&back, DT_C128, 2, dims[l], again);
+            ck_assert(both[k](NULL, NULL, &to, &from, KERN_FFT, 1));
+            ck_assert(both[k](NULL, NULL, &back, &to, KERN_IFFT, 1));
+            for (int64_t i = 0; i < n; i++)
+                ck_assert(fabs(again[i].re - x[2 * i]) < 1e-14 &&
+                          fabs(again[i].im - x[2 * i + 1]) < 1e-14);
+            mem_free(x);
+            mem_free(y);
+            mem_free(again);
+        }
+}
+END_TEST
+
+/* ---- bits ---- */
+
+static const struct {
+    enum kern_fft type;
+    int rank, count;
+    int64_t dims[3]; /* of the side that is no half spectrum */
+} bit_cases[] = {
+    {KERN_FFT, 1, 1, {65536}},      {KERN_IFFT, 1, 1, {30000}},       {KERN_FFT, 2, 2, {96, 100}},
+    {KERN_IFFT, 3, 2, {5, 70, 33}}, {KERN_FFT, 2, 1, {40, 6007}},     {KERN_IFFT, 2, 2, {74, 202}},
+    {KERN_FFT, 2, 1, {11, 2500}},   {KERN_RFFT, 2, 1, {11, 1001}},    {KERN_IRFFT, 2, 1, {31, 999}},
+    {KERN_RFFT, 3, 3, {9, 33, 25}}, {KERN_IRFFT, 3, 3, {16, 17, 18}}, {KERN_FFT, 2, 1, {2, 150000}},
+    {KERN_RFFT, 3, 2, {101, 9, 7}}, {KERN_FFT, 3, 3, {15, 15, 33}},
+};
+
+struct bit_case {
+    double *x;
+    struct view from, to;
+    size_t from_size, to_size; /* bytes */
+};
+
+static struct bit_case bit_case(size_t k, bool wide)
+{
+    const enum dtype real = wide ? DT_F64 : DT_F32, complexes = wide ? DT_C128 : DT_C64;
+    const bool from_real = bit_cases[k].type == KERN_RFFT,
+               to_real = bit_cases[k].type == KERN_IRFFT;
+    const int rank = bit_cases[k].rank;
+    const int64_t *dims = bit_cases[k].dims, n = 4 * elements(rank, dims);
+    int64_t half[3];
+    struct bit_case c;
+    memcpy(half, dims, sizeof half);
+    half[rank - 1] = half[rank - 1] / 2 + 1;
+    c.x = numbers(n);
+    for (int64_t i = 0; i < n && !wide; i++)
+        ((float *)c.x)[i] = (float)c.x[i];
+    view_dense(&c.from, from_real ? real : complexes, rank, to_real ? half : dims, c.x);
+    view_dense(&c.to, to_real ? real : complexes, rank, from_real ? half : dims, NULL);
+    c.from_size = (size_t)view_elements(&c.from) * dtype_bytes(c.from.dtype);
+    c.to_size = (size_t)view_elements(&c.to) * dtype_bytes(c.to.dtype);
+    return c;
+}
+
+/* They do not depend on who does what, nor on whether plans are kept. */
 START_TEST(teams_make_no_difference)
 {
-    static const struct {
-        enum kern_fft type;
-        int rank, count;
-        int64_t dims[3];
-    } all[] = {{KERN_FFT, 1, 1, {65536}},    {KERN_IFFT, 1, 1, {30000}},
-               {KERN_FFT, 2, 2, {96, 100}},  {KERN_IFFT, 3, 2, {5, 70, 33}},
-               {KERN_FFT, 2, 1, {40, 6007}}, {KERN_IFFT, 2, 2, {74, 202}},
-               {KERN_FFT, 2, 1, {11, 2500}}};
     start_teams();
-    for (size_t k = 0; k < COUNT_OF(all); k++) {
-        const int64_t n = elements(all[k].rank, all[k].dims);
-        double *x = numbers(2 * n), *first = mem_alloc((size_t)n * 16),
-               *y = mem_alloc((size_t)n * 16);
-        struct view from, to;
-        view_dense(&from, DT_C128, all[k].rank, all[k].dims, x);
+    for (size_t k = 0; k < 2 * 2 * COUNT_OF(bit_cases); k++) {
+        struct bit_case c = bit_case(k / 4, k % 2);
+        struct kern_fft_plans plans = {NULL, 0};
+        char *first = mem_alloc(c.to_size), *y = mem_alloc(c.to_size);
         for (int t = 0; t < TEAMS; t++) {
-            view_dense(&to, DT_C128, all[k].rank, all[k].dims, t == 0 ? first : y);
-            ck_assert(kern_fft(teams[t], &to, &from, all[k].type, all[k].count,
-                               all[k].dims + all[k].rank - all[k].count));
-            ck_assert_msg(t == 0 || memcmp(first, y, (size_t)n * 16) == 0, "case %zu, team of %d",
-                          k, team_sizes[t]);
+            c.to.data = t == 0 ? first : y;
+            ck_assert(both[k / 2 % 2](teams[t], t % 2 ? &plans : NULL, &c.to, &c.from,
+                                      bit_cases[k / 4].type, bit_cases[k / 4].count));
+            ck_assert_msg(t == 0 || memcmp(first, y, c.to_size) == 0, "case %zu, team of %d", k,
+                          team_sizes[t]);
         }
-        mem_free(x);
+        kern_fft_plans_free(&plans);
+        mem_free(c.x);
         mem_free(first);
         mem_free(y);
     }
@@ -179,14 +414,64 @@ START_TEST(teams_make_no_difference)
 }
 END_TEST
 
+/* Nor on where the arrays are: FFTW has other code for other alignments. */
+START_TEST(places_make_no_difference)
+{
+    for (size_t k = 0; k < 2 * COUNT_OF(bit_cases); k++) {
+        struct bit_case c = bit_case(k / 2, k % 2);
+        char *first = mem_alloc(c.to_size), *y = mem_alloc(c.to_size + 64),
+             *x = mem_alloc(c.from_size + 64);
+        c.to.data = first;
+        ck_assert(
+            kern_fft(NULL, NULL, &c.to, &c.from, bit_cases[k / 2].type, bit_cases[k / 2].count));
+        for (int shift = 8; shift < 64; shift += 24) {
+            memcpy(x + shift, c.x, c.from_size);
+            c.from.data = x + shift;
+            c.to.data = y + 64 - shift;
+            ck_assert(kern_fft(NULL, NULL, &c.to, &c.from, bit_cases[k / 2].type,
+                               bit_cases[k / 2].count));
+            ck_assert_msg(memcmp(first, c.to.data, c.to_size) == 0, "case %zu, %d bytes on", k,
+                          shift);
+        }
+        mem_free(c.x);
+        mem_free(x);
+        mem_free(first);
+        mem_free(y);
+    }
+}
+END_TEST
+
+/* More plans than are kept: the oldest are made anew. */
+START_TEST(many_lengths)
+{
+    struct kern_fft_plans plans = {NULL, 0};
+    for (int turn = 0; turn < 2; turn++)
+        for (int64_t n = 1; n < 100; n++) {
+            double x[200] = {1};
+            struct view v;
+            view_dense(&v, DT_C128, 1, &n, x);
+            ck_assert(kern_fft(NULL, &plans, &v, &v, KERN_FFT, 1));
+            for (int64_t k = 0; k < n; k++)
+                ck_assert(fabs(x[2 * k] - 1) < 1e-14 && fabs(x[2 * k + 1]) < 1e-14);
+        }
+    kern_fft_plans_free(&plans);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("fft");
     TCase *tests = tcase_create("fft");
+    tcase_add_test(tests, small_ones_are_the_sum);
+    tcase_add_test(tests, large_ones_are_the_sum);
     tcase_add_test(tests, many_rows_as_one);
     tcase_add_test(tests, waves);
+    tcase_add_test(tests, impulses);
     tcase_add_test(tests, real_waves_there_and_back);
+    tcase_add_test(tests, long_rows_there_and_back);
     tcase_add_test(tests, teams_make_no_difference);
+    tcase_add_test(tests, places_make_no_difference);
+    tcase_add_test(tests, many_lengths);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

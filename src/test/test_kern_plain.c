@@ -1,6 +1,6 @@
 /*
  * Tests of fast kernels (or views) against plain ones on random shapes, strides, types and
- * attributes: rearrangements, iota, topk, bitcast-convert, fft, and bodies with several operands.
+ * attributes: rearrangements, iota, topk, bitcast-convert, and bodies with several operands.
  */
 #include "check_quiet.h"
 
@@ -215,43 +215,6 @@ START_TEST(bitcast_convert_agrees_with_plain)
 }
 END_TEST
 
-/* Both run in double and round once: a unit in the last place of the result's type, and of double
- * for each of the n terms, which are at most 3. */
-START_TEST(fft_agrees_with_plain)
-{
-    for (int seed = 0; seed < 300; seed++) {
-        struct random r = {(uint64_t)seed};
-        int64_t dims[VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], lengths[3], total = 1;
-        enum kern_fft type = (enum kern_fft)random_in(&r, KERN_FFT, KERN_IRFFT);
-        int count = (int)random_in(&r, 1, 3), rank = count + (int)random_in(&r, 0, 3),
-            last = rank - 1;
-        bool wide = random_in(&r, 0, 1);
-        enum dtype real = wide ? DT_F64 : DT_F32, complex = wide ? DT_C128 : DT_C64;
-        random_dims(&r, rank, 3, dims);
-        for (int d = 0; d < count; d++) {
-            lengths[d] = random_in(&r, 1, count == 1 ? 70 : count == 2 ? 12 : 6);
-            dims[rank - count + d] = lengths[d];
-            total *= lengths[d];
-        }
-        memcpy(out_dims, dims, sizeof out_dims);
-        if (type == KERN_RFFT)
-            out_dims[last] = dims[last] / 2 + 1;
-        if (type == KERN_IRFFT)
-            dims[last] = dims[last] / 2 + 1;
-        struct random_view x = random_operand(&r, type == KERN_RFFT ? real : complex, rank, dims);
-        struct random_view out = random_layout(&r, type == KERN_IRFFT ? real : complex, rank,
-                                               out_dims),
-                           want = random_layout(&r, out.view.dtype, rank, out_dims);
-        double unit = wide ? 0x1p-52 : 0x1p-23, sum = 3 * (double)total;
-        ck_assert(kern_fft(NULL, &out.view, &x.view, type, count, lengths));
-        ck_assert(plain_fft(NULL, &want.view, &x.view, type, count, lengths));
-        ck_assert_msg(views_agree(&out.view, &want.view, unit, 16 * sum * 0x1p-52 / unit),
-                      "fft, seed %d", seed);
-        FREE_VIEWS(&x, &out, &want);
-    }
-}
-END_TEST
-
 /* ---- bodies of several operands: the result must not depend on how the kernel calls them ---- */
 
 enum { OPERANDS = 3 };
@@ -409,7 +372,6 @@ int main(void)
     tcase_add_test(tests, copy_and_iota_agree_with_plain);
     tcase_add_test(tests, topk_agrees_with_plain);
     tcase_add_test(tests, bitcast_convert_agrees_with_plain);
-    tcase_add_test(tests, fft_agrees_with_plain);
     tcase_add_test(tests, reduce_several);
     tcase_add_test(tests, reduce_windows_of_several);
     tcase_add_test(tests, scatter_several);

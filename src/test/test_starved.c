@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A loop, a fold, a sort, a call, and more than one participant where it is asked for. */
+/* A loop, a fold, a sort, a call, Fourier transforms, and more than one participant where it is
+ * asked for. */
 static const char text[] =
     "HloModule starved\n"
     "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
@@ -31,7 +32,9 @@ static const char text[] =
     "  start = (s32[], f32[8,8]) tuple(zero, x) loop = (s32[], f32[8,8]) while(start), "
     "condition=cond, body=body\n"
     "  m = f32[8,8] get-tuple-element(loop), index=1 init = f32[] constant(0)\n"
-    "  sums = f32[8] reduce(m, init), dimensions={1}, to_apply=sum\n"
+    "  waves = c64[8,5] fft(m), fft_type=RFFT, fft_length={8} back = f32[8,8] fft(waves), "
+    "fft_type=IRFFT, fft_length={8}\n"
+    "  sums = f32[8] reduce(back, init), dimensions={1}, to_apply=sum\n"
     "  sorted = f32[8] sort(sums), dimensions={0}, to_apply=less\n"
     "  ROOT result = (f32[8,8], f32[8]) tuple(m, sorted) }\n";
 static const char all[] =

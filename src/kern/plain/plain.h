@@ -10,7 +10,8 @@
  * formula says so), but for those that have a form in elementwise_vector.def; also where a small
  * computation runs as a scalar program; bodies of reductions that are one such op, which call its
  * tile kernel; and kern_copy, for arrays that are only passed on (results, states of loops).
- * Kernels here that have no fast one beside them serve both.
+ * Kernels here that have no fast one beside them serve both. plain_fft is kern_fft without FFTW:
+ * the sum itself would take too long.
  */
 #ifndef HLO_KERN_PLAIN_H
 #define HLO_KERN_PLAIN_H

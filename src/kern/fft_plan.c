@@ -1,0 +1,265 @@
+/*
+ * spec: Fft
+ *
+ * Transforms of rows by loops of our own, in double, where FFTW does not do it: factor by factor
+ * (Stockham's order, which needs no sorting); or, if the length has a prime factor above 31, as a
+ * convolution (Bluestein's) whose length is a power of two.
+ */
+#include "kern/fft_plan.h"
+
+#include <math.h>
+
+#include "base/guard.h"
+#include "kern/nest.h"
+
+static struct c128 times(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static struct c128 plus(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re + b.re, a.im + b.im};
+}
+
+static struct c128 minus(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re - b.re, a.im - b.im};
+}
+
+static struct c128 conjugate(struct c128 a) { return (struct c128){a.re, 0 - a.im}; }
+
+/* Computed from the angle in the first eighth of the circle, so that roots that mirror each other
+ * consist of the same numbers and those on the axes are exact. */
+struct c128 kern_root_of_unity(int64_t k, int64_t n)
+{
+    int64_t at = k % n; /* in steps of 1/n of the circle */
+    bool below = at > n - at;
+    at = 2 * (below ? n - at : at); /* in steps of 1/(2 n): at most n of them, the upper half */
+    bool left = at > n - at;
+    at = 2 * (left ? n - at : at); /* in steps of 1/(4 n): at most n, the first quarter */
+    bool steep = at > n - at;
+    at = steep ? n - at : at;
+    double angle = M_PI / 2 * (double)at / (double)n;
+    double near = at == n - at ? M_SQRT1_2 : cos(angle),
+           far = at == n - at ? M_SQRT1_2 : sin(angle);
+    double x = steep ? far : near, y = steep ? near : far;
+    return (struct c128){left ? 0 - x : x, below ? y : 0 - y};
+}
+
+struct c128 fft_root(bool back, int64_t k, int64_t n)
+{
+    const struct c128 w = kern_root_of_unity(k, n);
+    return back ? conjugate(w) : w;
+}
+
+/* ---- factor by factor ----
+ *
+ * A pass turns x, seen as [r][m][s], into y, seen as [m][r][s]: transforms of length r across x,
+ * times roots. After all passes s is the whole length. */
+
+struct pass {
+    int64_t m, s;
+    const struct c128 *x, *roots;
+    struct c128 *y;
+    double sign; /* 1; -1 for the inverse, whose roots are conjugates */
+};
+
+KERN_CLONES static void pass_4(const struct pass *p)
+{
+    const int64_t s = p->s, step = p->m * s;
+    for (int64_t i = 0; i < p->m; i++) {
+        const struct c128 *x = p->x + i * s, *w = p->roots;
+        struct c128 *y = p->y + 4 * i * s, w1 = w[i * s], w2 = w[2 * i * s], w3 = w[3 * i * s];
+        for (int64_t k = 0; k < s; k++) {
+            struct c128 even = plus(x[k], x[k + 2 * step]),
+                        odd = plus(x[k + step], x[k + 3 * step]);
+            struct c128 a = minus(x[k], x[k + 2 * step]), b = minus(x[k + step], x[k + 3 * step]);
+            struct c128 turned = {p->sign * b.im, -p->sign * b.re}; /* -i b */
+            y[k] = plus(even, odd);
+            y[k + s] = times(plus(a, turned), w1);
+            y[k + 2 * s] = times(minus(even, odd), w2);
+            y[k + 3 * s] = times(minus(a, turned), w3);
+        }
+    }
+}
+
+KERN_CLONES static void pass_any(const struct pass *p, int r)
+{
+    const int64_t s = p->s, step = p->m * s;
+    for (int64_t i = 0; i < p->m; i++)
+        for (int u = 0; u < r; u++)
+            for (int64_t k = 0; k < s; k++) {
+                const struct c128 *x = p->x + i * s + k;
+                struct c128 sum = x[0];
+                for (int t = 1; t < r; t++)
+                    sum = plus(sum, times(x[t * step], p->roots[u * t % r * step]));
+                p->y[(i * r + u) * s + k] = times(sum, p->roots[i * u * s]);
+            }
+}
+
+/* Transforms x by way of y, which has as much memory; returns which of the two has the result. */
+static struct c128 *by_factors(const struct fft_plan *f, struct c128 *x, struct c128 *y)
+{
+    struct pass p = {.m = f->m, .s = 1, .roots = f->roots, .sign = f->back ? -1 : 1};
+    for (int k = 0; k < f->factor_count; k++) {
+        const int r = f->factors[k];
+        struct c128 *done = y;
+        p.m /= r;
+        p.x = x;
+        p.y = y;
+        if (r == 4)
+            pass_4(&p);
+        else
+            pass_any(&p, r);
+        p.s *= r;
+        y = x;
+        x = done;
+    }
+    return x;
+}
+
+/* The same as a convolution with the chirp exp(-pi i k^2 / n); x and y: m elements. */
+static struct c128 *by_chirp(const struct fft_plan *f, struct c128 *x, struct c128 *y)
+{
+    for (int64_t k = 0; k < f->m; k++)
+        x[k] = k < f->n ? times(x[k], f->chirp[k]) : (struct c128){0, 0};
+    struct c128 *z = by_factors(f, x, y);
+    for (int64_t k = 0; k < f->m; k++) /* conjugated before and after, it serves as the inverse */
+        z[k] = conjugate(times(z[k], f->filter[k]));
+    z = by_factors(f, z, z == x ? y : x);
+    for (int64_t k = 0; k < f->n; k++)
+        z[k] = times(conjugate(z[k]), f->chirp[k]);
+    return z;
+}
+
+/* Of a real row half the spectrum is there: its first element and, where there is one, the middle
+ * one are real, and the other half is its conjugate in reverse. */
+static void clear_real_places(struct c128 *x, int64_t n)
+{
+    x[0].im = 0;
+    if (n % 2 == 0)
+        x[n / 2].im = 0;
+}
+
+void fft_plan_run(const struct fft_plan *p, void *in, void *out, void *workspace)
+{
+    if (p->fftw) {
+        p->execute(p->made, in, out);
+        return;
+    }
+    const int64_t n = p->n, have = p->type == KERN_IRFFT ? n / 2 + 1 : n;
+    const double *reals = in;
+    double *made = out;
+    struct c128 *x = workspace;
+    for (int64_t k = 0; k < have; k++)
+        x[k] = p->type == KERN_RFFT ? (struct c128){reals[k], 0} : ((const struct c128 *)in)[k];
+    if (p->type == KERN_IRFFT)
+        clear_real_places(x, n);
+    for (int64_t k = have; k < n; k++)
+        x[k] = conjugate(x[n - k]);
+    x = (p->chirp ? by_chirp : by_factors)(p, x, x + p->m);
+    if (p->type == KERN_RFFT)
+        clear_real_places(x, n);
+    for (int64_t k = 0; k < n && p->type == KERN_IRFFT; k++)
+        made[k] = x[k].re;
+    if (p->type != KERN_IRFFT)
+        memcpy(out, x, (size_t)(p->type == KERN_RFFT ? n / 2 + 1 : n) * sizeof *x);
+}
+
+/* ---- plans ---- */
+
+/* Splits m into factors; false when it has a prime factor above 31. */
+static bool find_factors(struct fft_plan *f, int64_t m)
+{
+    static const uint8_t factors[] = {4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31};
+    f->m = m;
+    f->factor_count = 0;
+    for (size_t k = 0; k < COUNT_OF(factors); k++)
+        for (; m % factors[k] == 0; m /= factors[k])
+            f->factors[f->factor_count++] = factors[k];
+    return m == 1;
+}
+
+static bool make_tables(struct fft_plan *f)
+{
+    const int64_t n = f->n, m = f->m;
+    const bool chirp = m > n;
+    f->roots = mem_alloc((size_t)(chirp ? 2 * m + n : m) * sizeof *f->roots);
+    struct c128 *x = chirp && f->roots ? mem_zalloc((size_t)(2 * m) * sizeof *x) : NULL;
+    for (int64_t k = 0; k < m && f->roots; k++)
+        f->roots[k] = fft_root(f->back, k, m);
+    if (!x)
+        return f->roots && !chirp;
+    f->filter = f->roots + m;
+    f->chirp = f->filter + m;
+    for (int64_t k = 0, square = 0; k < n; square = (square + 2 * k + 1) % (2 * n), k++) {
+        f->chirp[k] = fft_root(f->back, square, 2 * n); /* square: k^2 modulo 2 n */
+        x[k] = x[(m - k) % m] = conjugate(f->chirp[k]);
+    }
+    const struct c128 *y = by_factors(f, x, x + m);
+    for (int64_t k = 0; k < m; k++)
+        f->filter[k] = (struct c128){y[k].re / (double)m, y[k].im / (double)m};
+    mem_free(x);
+    return true;
+}
+
+struct fft_plan fft_plan_of(enum kern_fft type, int64_t n, bool wide, bool fftw)
+{
+    enum { ALIGNMENT = 64, SHORT = 1024 };
+    const int64_t real = wide ? sizeof(double) : sizeof(float), half = 2 * (n / 2 + 1);
+    struct fft_plan p = {.type = type, .fftw = fftw, .wide = wide, .n = n, .count = 1};
+    p.back = type == KERN_IFFT || type == KERN_IRFFT;
+    p.in = round_up(real * (type == KERN_RFFT ? n : type == KERN_IRFFT ? half : 2 * n), ALIGNMENT);
+    p.out = round_up(real * (type == KERN_IRFFT ? n : type == KERN_RFFT ? half : 2 * n), ALIGNMENT);
+    if (fftw) {
+        p.count = 8 * n < SHORT ? SHORT / n : 1;
+        return p;
+    }
+    if (!find_factors(&p, n))
+        find_factors(&p, (int64_t)1 << (64 - __builtin_clzll((uint64_t)(2 * n - 2))));
+    p.workspace = 2 * p.m * (int64_t)sizeof(struct c128);
+    return p;
+}
+
+static void drop_plan(struct fft_plan *p)
+{
+    if (p->made)
+        p->destroy(p->made);
+    heap_free(p);
+}
+
+static void lose_plan(struct taken *t) { drop_plan(heap_block(t)); }
+
+struct fft_plan *fft_plan_add(struct kern_fft_plans *plans, const struct fft_plan *like)
+{
+    struct guard *owner = guard_of(plans->born);
+    struct fft_plan *p = heap_alloc_for(sizeof *p, owner);
+    *p = *like;
+    heap_when_lost(p, lose_plan);
+    const bool ok = p->fftw ? fftw_plan_make(p) : make_tables(p);
+    if (!ok) {
+        mem_free(p->roots);
+        drop_plan(p);
+        return NULL;
+    }
+    mem_pass(p->roots, owner);
+    p->next = plans->first;
+    plans->first = p;
+    return p;
+}
+
+void fft_plans_trim(struct kern_fft_plans *plans, int count)
+{
+    struct fft_plan **list = &plans->first;
+    for (; count > 0 && *list; count--)
+        list = &(*list)->next;
+    for (struct fft_plan *p = *list, *next; p; p = next) {
+        next = p->next;
+        mem_free(p->roots);
+        drop_plan(p);
+    }
+    *list = NULL;
+}
+
+void kern_fft_plans_free(struct kern_fft_plans *plans) { fft_plans_trim(plans, 0); }
