@@ -1,7 +1,7 @@
 /*
  * libhlo, advanced: tracing, editing, building and listing modules, arrays in files, custom calls
  * and more. Experimental: functions and structs may change in any version. The conventions are
- * those of hlo.h; a section only needs those above it.
+ * those of hlo.h; a section only needs those above it. One file because callers include one header.
  *
  *   texts made of pieces
  *   listing instructions

@@ -7,6 +7,7 @@
  * Attributes are integers 3, floats ~0.5, lists [1,2], tensors 'f32[] 1', types :f32 or :seq:f32,
  * and graphs. Inputs of the model are literals, separated by |: an initializer begins with =, a
  * sequence is [f32[] 1; f32[] 2], an optional ?value or ?.
+ * One file because all tests share the translation of that text.
  */
 #include "onnx/onnx.h"
 

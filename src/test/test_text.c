@@ -1,6 +1,7 @@
 /*
  * Tests of the lexer, the parser and literals, in strict and default mode. In strict mode, what is
  * accepted and rejected is what XLA's own parser (jaxlib 0.10.2) accepts and rejects.
+ * One file because most tests share its tables of texts.
  */
 #include "text/text.h"
 #include "text/text_priv.h"
