@@ -84,6 +84,34 @@ struct view *eval_result(struct eval *ev, const struct step *s, int r)
     return NULL;
 }
 
+struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims)
+{
+    struct value *v = &ev->frame[s->results[r]];
+    const struct shape *shape = s->shapes[r];
+    for (int d = 0; d < shape->rank; d++)
+        if (dims[d] < 0 || dims[d] > shape->dims[d])
+            return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
+                             "a result too small for all received rows"),
+                   NULL;
+    if (!value_new(ev, v, shape->dtype, shape->rank, dims))
+        return eval_no_memory(ev, s, shape), NULL;
+    value_fit(v, shape, false);
+    return &v->view;
+}
+
+bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims)
+{
+    struct view *out = eval_sized_result(ev, s, r, dims);
+    if (out)
+        memset(out->data, 0, (size_t)view_elements(out) * dtype_bytes(out->dtype));
+    return out != NULL;
+}
+
+bool eval_clear(struct eval *ev, const struct step *s, int r)
+{
+    return eval_sized_zeros(ev, s, r, eval_dims(ev, s, r));
+}
+
 static bool has_dims(const struct view *v, int rank, const int64_t *dims)
 {
     if (v->rank != rank)

@@ -5,45 +5,7 @@
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
 
-/* ---- messages ---- */
-
-static bool send(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
-{
-    if (!ev->exchange)
-        return eval_not_alone(ev, s);
-    struct block data = {dense->data, size_of(dense)};
-    return ev->exchange->send(ev->exchange->context, s->inst, eval_tag(s->inst, true), to, data) ||
-           eval_no_memory(ev, s, s->inst->shape);
-}
-
-static bool receive(struct eval *ev, const struct step *s, const struct view *dense, int64_t from)
-{
-    size_t want = size_of(dense), size = want;
-    if (!ev->exchange)
-        return eval_not_alone(ev, s);
-    return ev->exchange->receive(ev->exchange->context, s->inst, eval_tag(s->inst, true), from,
-                                 dense->data, &size) &&
-           (size == want ||
-            EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), from, size, want));
-}
-
 /* ---- whole arrays ---- */
-
-/* Where arrays may be smaller than their bounds, their dimensions go first. */
-static bool send_sized(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
-{
-    struct extent_message dims;
-    return (!ev->p->dynamic || send(ev, s, extent_message(&dims, dense->rank, dense->dims), to)) &&
-           send(ev, s, dense, to);
-}
-
-static struct view *sized_result(struct eval *ev, const struct step *s, int r, int64_t from)
-{
-    struct extent_message dims;
-    return receive(ev, s, extent_message(&dims, s->shapes[r]->rank, NULL), from)
-               ? eval_sized_result(ev, s, r, dims.at)
-               : NULL;
-}
 
 static bool give(struct eval *ev, const struct step *s, int k, const struct partners *p)
 {
@@ -51,7 +13,8 @@ static bool give(struct eval *ev, const struct step *s, int k, const struct part
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
     bool ok = x != NULL;
     for (int64_t t = 0; t < p->target_count && ok; t++)
-        ok = p->targets[t] == eval_self(ev) || send_sized(ev, s, x, p->targets[t]);
+        ok = p->targets[t] == eval_self(ev) ||
+             eval_send_array(ev, s, eval_tag(s->inst, true), x, p->targets[t]);
     value_drop(ev, &made);
     return ok;
 }
@@ -64,21 +27,16 @@ static bool take(struct eval *ev, const struct step *s, int r, const struct part
         value_share(&ev->frame[s->results[r]], eval_operand(ev, s, r));
         return true;
     }
-    struct view *out =
-        ev->p->dynamic ? sized_result(ev, s, r, p->sources[0]) : eval_result(ev, s, r);
-    return out && receive(ev, s, out, p->sources[0]);
+    return eval_receive_array(ev, s, eval_tag(s->inst, true), r, p->sources[0]);
 }
 
 static bool permute(struct eval *ev, const struct step *s, const struct partners *p)
 {
     if (s->operand_count != s->result_count)
         return eval_unsupported(ev, s);
-    for (int k = 0; k < s->operand_count; k++) {
-        const struct view *x = eval_view(ev, s, k);
-        bool alike = x->rank == s->shapes[k]->rank && x->dtype == s->shapes[k]->dtype;
-        if (!(ev->p->dynamic ? alike : eval_has_shape(x, s->shapes[k])))
+    for (int k = 0; k < s->operand_count; k++)
+        if (!eval_conforms(ev, eval_view(ev, s, k), s->shapes[k]))
             return eval_unsupported(ev, s);
-    }
     for (int k = 0; k < s->operand_count; k++)
         if (!give(ev, s, k, p))
             return false;
@@ -147,7 +105,7 @@ static bool give_slices(struct eval *ev, const struct step *s, const struct slic
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
             kern_copy(ev->team, &made.view, &slice);
-            bool ok = send(ev, s, &made.view, w->targets[n]);
+            bool ok = eval_send_data(ev, s, eval_tag(s->inst, true), &made.view, w->targets[n]);
             value_drop(ev, &made);
             if (!ok)
                 return false;
@@ -168,7 +126,7 @@ static bool take_slices(struct eval *ev, const struct step *s, const struct slic
                 return false;
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
-            bool ok = receive(ev, s, &made.view, w->sources[n]);
+            bool ok = eval_receive_data(ev, s, eval_tag(s->inst, true), &made.view, w->sources[n]);
             if (ok)
                 kern_copy(ev->team, &slice, &made.view);
             value_drop(ev, &made);

@@ -640,6 +640,6 @@ size_rule *find_size_rule(const struct step *s)
         return topk;
     if (op_table[i->opcode].family == FAMILY_collective && i->opcode != OP_RAGGED_ALL_TO_ALL &&
         !inst_has(i, A_SLICE_SIZES_LIST))
-        return NULL; /* sized.c */
+        return NULL; /* collective.c exchanges the sizes of all members */
     return rules[op_table[i->opcode].family];
 }
