@@ -258,9 +258,9 @@ bool eval_names(struct eval *ev, const struct step *s); /* a step that only rena
 
 /* ---- sizes.c ---- */
 
-/* A step that reads an array smaller than its bounds: what it may see of its operands, the
- * dimensions with which its results are made, and those with which they are shown when it is done.
- * Filled in by the rule of its family, so that the family's own code need not know about bounds. */
+/* For a step that reads an array smaller than its bounds: its operands with the sizes that it
+ * reads, the dimensions with which its results are allocated, and their final dimensions. Filled in
+ * by the rule of its family, so that the family's own code does not depend on bounds. */
 struct sizes {
     struct value *operands;
     struct result_sizes {
@@ -268,7 +268,7 @@ struct sizes {
     } * results;
 };
 
-/* Runs a step of a program in which sizes may change. */
+/* Runs a step of a program with dynamic sizes. */
 bool eval_sized(struct eval *ev, const struct step *s, eval_family_fn *run);
 /* The dimensions with which result r is to be made. */
 static inline const int64_t *eval_dims(const struct eval *ev, const struct step *s, int r)
@@ -286,7 +286,7 @@ bool value_whole(struct eval *ev, struct value *v);
 
 typedef bool size_rule(struct eval *ev, const struct step *s,
                        struct sizes *z); /* false with a message */
-/* NULL where the step takes care of sizes itself. */
+/* NULL for steps that handle dynamic sizes themselves. */
 size_rule *find_size_rule(const struct step *s);
 
 /* ---- elementwise.c ---- */

@@ -74,29 +74,33 @@ const struct view *eval_own(struct eval *ev, const struct step *s, int k, struct
 
 /* ---- results ---- */
 
-struct view *eval_result(struct eval *ev, const struct step *s, int r)
+static struct view *new_result(struct eval *ev, const struct step *s, int r, const int64_t *dims)
 {
     struct value *v = &ev->frame[s->results[r]];
     const struct shape *shape = s->shapes[r];
-    if (value_new(ev, v, shape->dtype, shape->rank, eval_dims(ev, s, r)))
+    if (value_new(ev, v, shape->dtype, shape->rank, dims))
         return &v->view;
     eval_no_memory(ev, s, shape);
     return NULL;
 }
 
+struct view *eval_result(struct eval *ev, const struct step *s, int r)
+{
+    return new_result(ev, s, r, eval_dims(ev, s, r));
+}
+
 struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims)
 {
-    struct value *v = &ev->frame[s->results[r]];
     const struct shape *shape = s->shapes[r];
     for (int d = 0; d < shape->rank; d++)
         if (dims[d] < 0 || dims[d] > shape->dims[d])
             return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
                              "a result too small for all received rows"),
                    NULL;
-    if (!value_new(ev, v, shape->dtype, shape->rank, dims))
-        return eval_no_memory(ev, s, shape), NULL;
-    value_fit(v, shape, false);
-    return &v->view;
+    struct view *out = new_result(ev, s, r, dims);
+    if (out)
+        value_fit(&ev->frame[s->results[r]], shape, false);
+    return out;
 }
 
 bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims)

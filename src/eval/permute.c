@@ -46,17 +46,17 @@ static bool permute(struct eval *ev, const struct step *s, const struct partners
     return true;
 }
 
-/* ---- in place: slices of operand 0 go into operand 1 ----
+/* ---- in place: slices of operand 0 are written to operand 1 ----
  *
- * Operands 2 and 3 say where slices begin, here and there. Their leaves are scalars: one for each
- * dimension of the buffer, for each slice, for each buffer. Pair number n of a participant moves
- * slice n of every buffer.
+ * Operands 2 and 3 are the offsets of the slices in operands 0 and 1. Their leaves are scalars: one
+ * for each dimension of the buffer, for each slice, for each buffer. The nth pair of a participant
+ * moves slice n of every buffer.
  */
 
 struct slices_in_place {
     int buffers, slices;
     struct ints_list
-        sizes; /* of slice number buffer * slices + slice; later slices have the last one's */
+        sizes; /* of slice buffer * slices + slice; the last one holds for all later slices */
 };
 
 /* The window of `whole` for a slice, at clamped offsets that begin at operand leaf `first`. */
@@ -84,7 +84,7 @@ static struct ints slice_size(const struct slices_in_place *p, int b, int64_t n)
     return p->sizes.at[k < p->sizes.count ? k : p->sizes.count - 1];
 }
 
-/* Where the offsets of slice n of buffer b begin among the leaves of an operand. */
+/* The operand leaf at which the offsets of slice n of buffer b begin. */
 static int offsets_of(const struct slices_in_place *p, const struct view *buffer, int first, int b,
                       int64_t n)
 {
@@ -140,7 +140,7 @@ static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_
                              const struct partners *w)
 {
     struct slices_in_place p = {.buffers = s->starts[1], .slices = 1, .sizes = sizes};
-    int64_t scalars = 0; /* that one slice of every buffer has */
+    int64_t scalars = 0; /* offsets of one slice of every buffer */
     for (int b = 0; b < p.buffers; b++)
         scalars += eval_view(ev, s, b)->rank;
     if (s->inst->operand_count != 4 || s->starts[2] - s->starts[1] != p.buffers ||
@@ -171,15 +171,15 @@ bool eval_permute(struct eval *ev, const struct step *s)
 
 /* ---- ragged-all-to-all ----
  *
- * The sender knows where its slices go: offsets of the receiver's rows. A block for a member is,
- * for each of its slices, two numbers and then the rows.
+ * The sender has the offsets of its slices among the receiver's rows. The block for a member
+ * consists, for each of its slices, of two numbers and the rows.
  */
 
 struct ragged_head {
     int64_t at, rows;
 };
 
-/* Element n of one of the operands that say where and how much. */
+/* Element n of an operand of offsets or sizes. */
 static int64_t number_at(struct eval *ev, const struct step *s, int operand, int64_t n)
 {
     const struct view *v = eval_view(ev, s, operand);
@@ -206,7 +206,7 @@ static void rows_of(struct view *out, const struct view *v, int64_t at, int64_t 
     out->dims[0] = rows;
 }
 
-/* Bytes of a slice within a block, padded so that what follows is aligned. */
+/* Bytes of a slice within a block, padded to the alignment of the next one. */
 static size_t padded(int64_t rows, size_t row) { return ((size_t)rows * row + 15) / 16 * 16; }
 
 static size_t row_size(const struct view *v)
