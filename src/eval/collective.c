@@ -1,21 +1,27 @@
 /*
- * collective.c: collectives: what a participant gives to the others of its group, and what it makes
- * of what they gave.
+ * collective.c: collectives: the blocks that a participant sends to the other members of its
+ * replica group, and the result it makes of the blocks it receives.
  *
- * All computing is done here, in the order of the group; the exchange only moves blocks of bytes.
- * An all-reduce of something large takes two rounds: each member folds one part for all, then
- * gathers the parts that the others have folded.
+ * All arithmetic happens here, in the order of the group; the exchange only moves blocks of bytes.
+ * Members may contribute arrays of different dimensions in programs with dynamic sizes
+ * (member_dims.c). Elements that a member does not have take no part in a reduction, and the result
+ * has the dimensions of the participant's own operand. All-gather and all-to-all concatenate what
+ * they receive, without gaps. A dimension that is split must divide evenly, and in the other
+ * dimensions concatenated arrays must agree.
+ *
+ * An all-reduce of something large takes two rounds: each member reduces one part for all, then
+ * gathers the parts that the others have reduced.
  */
 #include "eval/eval_priv.h"
 
-enum { TWO_ROUNDS = 1 << 14 }; /* bytes; below this, each member folds everything itself */
+enum { TWO_ROUNDS = 1 << 14 }; /* bytes; below this, each member reduces everything itself */
 
 bool eval_not_alone(struct eval *ev, const struct step *s)
 {
     return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "several participants");
 }
 
-/* ---- meetings ---- */
+/* ---- rendezvous ---- */
 
 struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g,
                                 struct block *out)
@@ -46,7 +52,7 @@ static bool check_sizes(struct eval *ev, const struct step *s, const struct meet
     return true;
 }
 
-/* Gives out[j] to member j. True: all blocks have come, with these sizes (NULL: any), and
+/* Sends out[j] to member j. True: all blocks have been received, with these sizes (NULL: any), and
  * `eval_part` must be called afterwards. */
 bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes)
 {
@@ -64,7 +70,7 @@ bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const s
     return false;
 }
 
-struct block *eval_same_for_all(struct eval *ev, const struct peers *g, struct block b)
+static struct block *same_for_all(struct eval *ev, const struct peers *g, struct block b)
 {
     struct block *out = ARENA_ARRAY(&ev->scratch, struct block, g->count);
     for (int64_t j = 0; j < g->count; j++)
@@ -72,12 +78,14 @@ struct block *eval_same_for_all(struct eval *ev, const struct peers *g, struct b
     return out;
 }
 
-static size_t *same_size(struct eval *ev, const struct peers *g, size_t size)
+/* The sizes of the members' blocks, of elements of type t. */
+static size_t *block_sizes(struct eval *ev, const struct member_dims *e, enum dtype t)
 {
-    size_t *out = ARENA_ARRAY(&ev->scratch, size_t, g->count);
-    for (int64_t j = 0; j < g->count; j++)
-        out[j] = size;
-    return out;
+    size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, e->count);
+    for (int64_t j = 0; j < e->count; j++)
+        sizes[j] =
+            j > 0 && e->stride == 0 ? sizes[0] : (size_t)member_elements(e, j) * dtype_bytes(t);
+    return sizes;
 }
 
 /* ---- arrays and blocks ---- */
@@ -87,7 +95,7 @@ static struct block block_of(const struct view *dense)
     return (struct block){dense->data, size_of(dense)};
 }
 
-bool eval_has_shape(const struct view *v, const struct shape *s)
+static bool has_shape(const struct view *v, const struct shape *s)
 {
     bool same = v->rank == s->rank && v->dtype == s->dtype;
     for (int d = 0; d < v->rank && same; d++)
@@ -95,15 +103,11 @@ bool eval_has_shape(const struct view *v, const struct shape *s)
     return same;
 }
 
-bool eval_clear(struct eval *ev, const struct step *s, int r)
+bool eval_conforms(const struct eval *ev, const struct view *v, const struct shape *s)
 {
-    struct view *out = eval_result(ev, s, r);
-    if (out)
-        memset(out->data, 0, size_of(out));
-    return out != NULL;
+    return ev->p->dynamic ? v->rank == s->rank && v->dtype == s->dtype : has_shape(v, s);
 }
 
-/* Part j of n along dimension d. */
 /* Part j of n along dimension d. */
 static void part_of(struct view *part, const struct view *v, int64_t d, int64_t n, int64_t j)
 {
@@ -112,30 +116,15 @@ static void part_of(struct view *part, const struct view *v, int64_t d, int64_t 
     part->data += j * part->dims[d] * v->strides[d];
 }
 
-static void copy_block(const struct view *out, const void *block)
-{
-    struct view x;
-    view_dense(&x, out->dtype, out->rank, out->dims, (char *)(uintptr_t)block);
-    kern_copy(NULL, out, &x);
-}
-
-static bool fits(const struct view *small, const struct view *large, int64_t d, int64_t n)
-{
-    bool ok = small->rank == large->rank && small->dtype == large->dtype;
-    for (int k = 0; k < small->rank && ok; k++)
-        ok = small->dims[k] * (k == d ? n : 1) == large->dims[k];
-    return ok;
-}
-
 bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers *g)
 {
     return EVAL_FAIL(ev, s, GROUP_SHAPE, op_spelling(s->inst->opcode), g->count);
 }
 
-/* The operand as dense storage in which its n parts along d follow one another: as it lies, or as a
- * copy, which `made` then holds. */
-const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n,
-                          struct value *made)
+/* The operand as dense storage in which its n parts along d follow one another: its own storage, or
+ * a copy, which `made` then holds. */
+static const char *in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n,
+                            struct value *made)
 {
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, made);
     int64_t before = 1;
@@ -158,145 +147,212 @@ const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t 
     return made->view.data;
 }
 
-struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at,
-                                 size_t size)
+/* ---- all-reduce, reduce-scatter, all-gather, all-to-all ---- */
+
+/* What one of these operations does with an operand and with what it receives. */
+struct pattern {
+    bool split;  /* each member is sent one part of the operand; else all of it */
+    bool reduce; /* what is received is reduced; else concatenated */
+    int d;       /* dimension that is split or concatenated; 0 for all-reduce, which does neither */
+};
+
+static struct pattern pattern_of(const struct inst *i)
 {
-    struct block *out = ARENA_ARRAY(&ev->scratch, struct block, g->count);
-    for (int64_t j = 0; j < g->count; j++)
-        out[j] = (struct block){at + (size_t)j * size, size};
-    return out;
+    bool reduce = i->opcode == OP_ALL_REDUCE || i->opcode == OP_ALL_REDUCE_START;
+    bool scatter = i->opcode == OP_REDUCE_SCATTER;
+    return (struct pattern){.split = scatter || i->opcode == OP_ALL_TO_ALL,
+                            .reduce = scatter || reduce,
+                            .d = reduce ? 0 : (int)inst_ints(i, A_DIMENSIONS).at[0]};
 }
 
-/* ---- all-reduce, reduce-scatter ---- */
+/* Checks that operand r yields result r in a group of this size. Where sizes are dynamic, that
+ * depends on all members, and only rank and type can be checked. */
+static bool check_form(struct eval *ev, const struct step *s, const struct peers *g,
+                       const struct pattern *p, int r)
+{
+    const struct view *x = eval_view(ev, s, r);
+    const struct shape *shape = s->shapes[r];
+    int64_t parts = p->split ? g->count : 1, copies = p->reduce ? 1 : g->count;
+    bool ok = x->rank == shape->rank && x->dtype == shape->dtype;
+    for (int k = 0; k < x->rank && ok && !ev->p->dynamic; k++)
+        ok = k == p->d ? x->dims[k] % parts == 0 && x->dims[k] / parts * copies == shape->dims[k]
+                       : x->dims[k] == shape->dims[k];
+    return ok || eval_wrong_group(ev, s, g);
+}
 
-static bool fold_meeting(struct eval *ev, const struct step *s, struct meeting *m,
-                         const size_t *sizes, char *out, int64_t elements, enum dtype type)
+/* Checks what only the dimensions of all members show; each member reports the same fault. */
+static bool check_members(struct eval *ev, const struct step *s, const struct peers *g,
+                          const struct pattern *p, const struct member_dims *e)
+{
+    for (int k = 0; k < e->rank; k++)
+        if ((p->reduce ? p->split && k == p->d : k != p->d) &&
+            !member_dims_check_equal(ev, s, g, e, k))
+            return false;
+    return !p->split || member_dims_check_divides(ev, s, g, e, p->d);
+}
+
+/* The blocks for the members, of operand r or of a copy, which `made` then holds; NULL with a
+ * message. */
+static struct block *blocks_of(struct eval *ev, const struct step *s, const struct peers *g,
+                               const struct pattern *p, int r, struct value *made)
+{
+    const struct view *x = eval_view(ev, s, r);
+    if (!p->split) {
+        x = eval_dense(ev, s, r, x->dtype, made);
+        return x ? same_for_all(ev, g, block_of(x)) : NULL;
+    }
+    size_t size = size_of(x) / (size_t)g->count;
+    const char *parts = in_parts(ev, s, r, p->d, g->count, made);
+    struct block *out = ARENA_ARRAY(&ev->scratch, struct block, g->count);
+    for (int64_t j = 0; j < g->count && parts; j++)
+        out[j] = (struct block){parts + (size_t)j * size, size};
+    return parts ? out : NULL;
+}
+
+/* Sends `blocks`; what is received, with dimensions from `e`, is reduced into `out`, dense storage
+ * of one's own dimensions. */
+static bool reduce_blocks(struct eval *ev, const struct step *s, const struct peers *g,
+                          struct block *blocks, const struct member_dims *e, enum dtype type,
+                          char *out)
 {
     struct fold f;
     struct bound_body context;
     unsigned errors = ev->ds->errors;
-    const char **blocks = ARENA_ARRAY(&ev->scratch, const char *, m->count);
-    if (!eval_prepare_fold(ev, s, type, &context, &f) || !eval_meet(ev, s, m, sizes))
+    struct meeting m = eval_new_meeting(ev, s, g, blocks);
+    if (!eval_prepare_fold(ev, s, type, &context, &f) ||
+        !eval_meet(ev, s, &m, block_sizes(ev, e, type)))
         return false;
-    for (int64_t j = 0; j < m->count; j++)
-        blocks[j] = m->in[j].at;
-    bool ok = eval_fold(&f, blocks, m->count, out, elements) || eval_kernel_failed(ev, s, errors);
-    eval_part(ev, m);
+    bool ok = eval_reduce_arrays(ev, &f, &m, e, out) || eval_kernel_failed(ev, s, errors);
+    eval_part(ev, &m);
     return ok;
 }
 
-/* Each member folds its own part, then all gather the parts. */
-static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const struct peers *g,
-                                 const struct view *x, struct view *out)
+/* Sends `blocks`; what is received, with dimensions from `e`, is concatenated along d in `out`.
+ * One's own block may be in its place already. */
+static bool concatenate_blocks(struct eval *ev, const struct step *s, const struct peers *g,
+                               struct block *blocks, const struct member_dims *e, int d,
+                               const struct view *out)
 {
-    int64_t n = g->count, elements = view_elements(x), each = elements / n;
-    size_t width = dtype_bytes(x->dtype), *mine = ARENA_ARRAY(&ev->scratch, size_t, n),
-           *theirs = ARENA_ARRAY(&ev->scratch, size_t, n);
-    struct block *parts = ARENA_ARRAY(&ev->scratch, struct block, n);
-    for (int64_t j = 0; j < n; j++) { /* the last one takes the remainder */
-        theirs[j] = (size_t)(j < n - 1 ? each : elements - (n - 1) * each) * width;
-        parts[j] = (struct block){x->data + (size_t)(j * each) * width, theirs[j]};
+    struct view to, from;
+    struct meeting m = eval_new_meeting(ev, s, g, blocks);
+    if (!eval_meet(ev, s, &m, block_sizes(ev, e, out->dtype)))
+        return false;
+    view_copy(&to, out);
+    for (int64_t j = 0; j < g->count; j++) {
+        to.dims[d] = member_dims_at(e, j)[d];
+        view_dense(&from, to.dtype, to.rank, to.dims, (char *)(uintptr_t)m.in[j].at);
+        if (from.data != to.data)
+            kern_copy(NULL, &to, &from);
+        to.data += to.dims[d] * to.strides[d];
     }
-    for (int64_t j = 0; j < n; j++)
-        mine[j] = theirs[g->me];
-    char *own = out->data + (size_t)(g->me * each) * width;
-    struct meeting m = eval_new_meeting(ev, s, g, parts);
-    if (!fold_meeting(ev, s, &m, mine, own, (int64_t)(mine[0] / width), x->dtype))
-        return false;
-    m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, (struct block){own, mine[0]}));
-    if (!eval_meet(ev, s, &m, theirs))
-        return false;
-    for (int64_t j = 0; j < n; j++)
-        if (j != g->me && theirs[j] > 0)
-            memcpy(out->data + (size_t)(j * each) * width, m.in[j].at, theirs[j]);
     eval_part(ev, &m);
     return true;
 }
 
-static bool all_reduce(struct eval *ev, const struct step *s, const struct peers *g, int r)
+/* Each member reduces its own part of the elements, then all gather the parts. All operands have
+ * the dimensions of `out`; the first one is at `x`. */
+static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const struct peers *g,
+                                 const char *x, const struct view *out)
 {
-    struct value made;
-    const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
-    struct view *out = x ? eval_result(ev, s, r) : NULL;
-    bool ok = out && (fits(x, out, 0, 1) || eval_wrong_group(ev, s, g));
-    if (ok && size_of(x) >= TWO_ROUNDS) {
-        ok = reduce_in_two_rounds(ev, s, g, x, out);
-    } else if (ok) {
-        struct meeting m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, block_of(x)));
-        ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(x)), out->data, view_elements(x),
-                          x->dtype);
+    int64_t n = g->count, elements = view_elements(out), each = elements / n;
+    size_t part = (size_t)each * dtype_bytes(out->dtype);
+    struct block *parts = ARENA_ARRAY(&ev->scratch, struct block, n);
+    struct member_dims all = {
+        .rank = 1, .count = n, .stride = 1, .dims = ARENA_ARRAY(&ev->scratch, int64_t, n)};
+    struct member_dims own = {.rank = 1, .count = n, .dims = all.dims + g->me};
+    for (int64_t j = 0; j < n; j++) { /* the last part takes the remainder */
+        all.dims[j] = j < n - 1 ? each : elements - (n - 1) * each;
+        parts[j] =
+            (struct block){x + (size_t)j * part, (size_t)all.dims[j] * dtype_bytes(out->dtype)};
     }
-    value_drop(ev, &made);
-    return ok;
+    struct view flat;
+    view_dense(&flat, out->dtype, 1, &elements, out->data);
+    struct block reduced = {out->data + (size_t)g->me * part, parts[g->me].size};
+    return reduce_blocks(ev, s, g, parts, &own, out->dtype, (char *)(uintptr_t)reduced.at) &&
+           concatenate_blocks(ev, s, g, same_for_all(ev, g, reduced), &all, 0, &flat);
 }
 
-static bool reduce_scatter(struct eval *ev, const struct step *s, const struct peers *g, int r)
+static bool all_equal(const struct member_dims *e)
 {
-    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
-    struct value made = {0};
-    struct view *out = eval_result(ev, s, r);
-    bool ok = out && (fits(out, eval_view(ev, s, r), d, g->count) || eval_wrong_group(ev, s, g));
-    const char *parts = ok ? eval_in_parts(ev, s, r, d, g->count, &made) : NULL;
-    if (parts) {
-        struct meeting m =
-            eval_new_meeting(ev, s, g, eval_parts_for_all(ev, g, parts, size_of(out)));
-        ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(out)), out->data, view_elements(out),
-                          out->dtype);
-    }
-    value_drop(ev, &made);
-    return ok && parts;
-}
-
-/* ---- all-gather, all-to-all ---- */
-
-/* The blocks received become the parts of the result along d. */
-static bool take_parts(struct eval *ev, const struct step *s, struct meeting *m, struct view *out,
-                       int64_t d)
-{
-    struct view part;
-    part_of(&part, out, d, m->count, 0);
-    struct peers g = {.count = m->count};
-    if (!eval_meet(ev, s, m, same_size(ev, &g, size_of(&part))))
-        return false;
-    for (int64_t j = 0; j < m->count; j++) {
-        part_of(&part, out, d, m->count, j);
-        copy_block(&part, m->in[j].at);
-    }
-    eval_part(ev, m);
+    for (int d = 0; d < e->rank; d++)
+        if (!member_dims_equal(e, d))
+            return false;
     return true;
 }
 
-static bool all_gather(struct eval *ev, const struct step *s, const struct peers *g, int r)
+static bool reduce(struct eval *ev, const struct step *s, const struct peers *g,
+                   const struct pattern *p, int r, struct block *blocks,
+                   const struct member_dims *e)
 {
-    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
-    struct value made;
-    const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
-    struct view *out = x ? eval_result(ev, s, r) : NULL;
-    bool ok = out && (fits(x, out, d, g->count) || eval_wrong_group(ev, s, g));
-    if (ok) {
-        struct meeting m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, block_of(x)));
-        ok = take_parts(ev, s, &m, out, d);
-    }
+    struct view *out = eval_sized_result(ev, s, r, member_dims_at(e, g->me));
+    if (!out)
+        return false;
+    if (!p->split && size_of(out) >= TWO_ROUNDS && all_equal(e))
+        return reduce_in_two_rounds(ev, s, g, blocks[0].at, out);
+    return reduce_blocks(ev, s, g, blocks, e, out->dtype, out->data);
+}
+
+static bool concatenate(struct eval *ev, const struct step *s, const struct peers *g,
+                        const struct pattern *p, int r, struct block *blocks,
+                        const struct member_dims *e)
+{
+    int64_t dims[VIEW_MAX_RANK];
+    for (int k = 0; k < e->rank; k++)
+        dims[k] = k == p->d ? member_dims_sum(e, k) : member_dims_at(e, 0)[k];
+    struct view *out = eval_sized_result(ev, s, r, dims);
+    return out && concatenate_blocks(ev, s, g, blocks, e, p->d, out);
+}
+
+static bool one_operand(struct eval *ev, const struct step *s, const struct peers *g,
+                        const struct pattern *p, int r)
+{
+    struct value made = {0};
+    struct member_dims e;
+    const struct view *x = eval_view(ev, s, r);
+    if (g->count == 1 && has_shape(x, s->shapes[r]))
+        return eval_alias(ev, s, r, r, x);
+    if (!check_form(ev, s, g, p, r) || !member_dims_init(ev, s, g, &x, 0, &e) ||
+        !check_members(ev, s, g, p, &e))
+        return false;
+    if (p->split)
+        member_dims_divide(&e, p->d, g->count);
+    struct block *blocks = blocks_of(ev, s, g, p, r, &made);
+    bool ok = blocks && (p->reduce ? reduce(ev, s, g, p, r, blocks, &e)
+                                   : concatenate(ev, s, g, p, r, blocks, &e));
     value_drop(ev, &made);
     return ok;
 }
 
-static bool all_to_all_array(struct eval *ev, const struct step *s, const struct peers *g)
+/* One operand after the other, each with a rendezvous of its own. */
+static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g)
 {
-    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
-    struct value made = {0};
-    struct view *out = eval_result(ev, s, 0);
-    const struct view *x = eval_view(ev, s, 0);
-    bool ok =
-        out && ((fits(x, out, 0, 1) && x->dims[d] % g->count == 0) || eval_wrong_group(ev, s, g));
-    const char *parts = ok ? eval_in_parts(ev, s, 0, d, g->count, &made) : NULL;
-    if (parts) {
-        struct meeting m = eval_new_meeting(
-            ev, s, g, eval_parts_for_all(ev, g, parts, size_of(out) / (size_t)g->count));
-        ok = take_parts(ev, s, &m, out, d);
-    }
-    value_drop(ev, &made);
-    return ok && parts;
+    struct pattern p = pattern_of(s->inst);
+    if (s->operand_count != s->result_count)
+        return eval_unsupported(ev, s);
+    for (int r = 0; r < s->result_count; r++)
+        if (!one_operand(ev, s, g, &p, r))
+            return false;
+    return true;
+}
+
+/* ---- all-to-all of a tuple ---- */
+
+/* Sends `blocks`; what is received, with dimensions from `e`, becomes results `leaf`,
+ * `leaf + leaves` and so on. */
+static bool receive_leaves(struct eval *ev, const struct step *s, const struct peers *g, int leaf,
+                           int leaves, struct block *blocks, const struct member_dims *e)
+{
+    struct meeting m = eval_new_meeting(ev, s, g, blocks);
+    for (int64_t j = 0; j < g->count; j++)
+        if (!eval_sized_result(ev, s, (int)j * leaves + leaf, member_dims_at(e, j)))
+            return false;
+    if (!eval_meet(ev, s, &m, block_sizes(ev, e, s->shapes[leaf]->dtype)))
+        return false;
+    for (int64_t j = 0; j < g->count; j++)
+        if (m.in[j].size > 0)
+            memcpy(ev->frame[s->results[j * leaves + leaf]].view.data, m.in[j].at, m.in[j].size);
+    eval_part(ev, &m);
+    return true;
 }
 
 /* Operand j, which may be a tuple, is for member j; component j of the result is from it. */
@@ -304,64 +360,67 @@ static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct 
                             int leaves)
 {
     struct block *blocks = ARENA_ARRAY(&ev->scratch, struct block, g->count);
-    size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
+    const struct view **x = ARENA_ARRAY(&ev->scratch, const struct view *, g->count);
     struct value *made = ARENA_ARRAY(&ev->scratch, struct value, g->count);
+    struct member_dims e;
     bool ok = true;
     for (int64_t j = 0; j < g->count && ok; j++) {
         int k = (int)j * leaves + leaf;
-        const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made[j]);
-        struct view *out = x ? eval_result(ev, s, k) : NULL;
-        ok = out != NULL;
-        if (ok) {
-            blocks[j] = block_of(x);
-            sizes[j] = size_of(out);
-        }
+        x[j] = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made[j]);
+        ok = x[j] && (eval_conforms(ev, x[j], s->shapes[k]) || eval_wrong_group(ev, s, g));
+        if (ok)
+            blocks[j] = block_of(x[j]);
     }
-    struct meeting m = eval_new_meeting(ev, s, g, blocks);
-    ok = ok && eval_meet(ev, s, &m, sizes);
-    for (int64_t j = 0; j < g->count && ok; j++)
-        if (sizes[j] > 0)
-            memcpy(ev->frame[s->results[j * leaves + leaf]].view.data, m.in[j].at, sizes[j]);
-    if (ok)
-        eval_part(ev, &m);
+    ok = ok && member_dims_init(ev, s, g, x, 1, &e) &&
+         receive_leaves(ev, s, g, leaf, leaves, blocks, &e);
     for (int64_t j = 0; j < g->count; j++)
         value_drop(ev, &made[j]);
     return ok;
 }
 
-bool eval_all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g,
-                           leaf_fn *fn)
+/* There is one operand for each member, all of the same shape. */
+static bool all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g)
 {
     if (s->inst->operand_count != g->count || s->operand_count != s->result_count)
         return eval_wrong_group(ev, s, g);
     int leaves = s->operand_count / s->inst->operand_count;
     for (int leaf = 0; leaf < leaves; leaf++)
-        if (s->results[leaf] != NO_VALUE && !fn(ev, s, g, leaf, leaves))
+        if (s->results[leaf] != NO_VALUE && !all_to_all_leaf(ev, s, g, leaf, leaves))
             return false;
     return true;
 }
 
 /* ---- collective-broadcast ---- */
 
+/* The array x of the first member becomes the result of all. */
+static bool broadcast_array(struct eval *ev, const struct step *s, const struct peers *g,
+                            const struct view *x)
+{
+    struct member_dims e;
+    struct view *out = member_dims_init(ev, s, g, &x, 0, &e)
+                           ? eval_sized_result(ev, s, 0, member_dims_at(&e, 0))
+                           : NULL;
+    struct block block = g->me == 0 ? block_of(x) : (struct block){NULL, 0};
+    struct meeting m = eval_new_meeting(ev, s, g, same_for_all(ev, g, block));
+    size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
+    sizes[0] = out ? size_of(out) : 0;
+    if (!out || !eval_meet(ev, s, &m, sizes))
+        return false;
+    if (sizes[0] > 0)
+        memcpy(out->data, m.in[0].at, sizes[0]);
+    eval_part(ev, &m);
+    return true;
+}
+
 static bool broadcast(struct eval *ev, const struct step *s, const struct peers *g)
 {
-    if (g->count == 0 || g->me < 0)
-        return eval_clear(ev, s, 0);
     struct value made;
     const struct view *x = eval_dense(ev, s, 0, eval_view(ev, s, 0)->dtype, &made);
-    struct view *out = x ? eval_result(ev, s, 0) : NULL;
-    bool ok = out && (fits(x, out, 0, 1) || eval_wrong_group(ev, s, g));
-    if (ok) {
-        struct block given = g->me == 0 ? block_of(x) : (struct block){NULL, 0};
-        struct meeting m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, given));
-        size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
-        sizes[0] = size_of(out);
-        ok = eval_meet(ev, s, &m, sizes);
-        if (ok) {
-            copy_block(out, m.in[0].at);
-            eval_part(ev, &m);
-        }
-    }
+    bool ok = x && (eval_conforms(ev, x, s->shapes[0]) || eval_wrong_group(ev, s, g));
+    if (ok && (g->count == 0 || g->me < 0))
+        ok = eval_sized_zeros(ev, s, 0, x->dims);
+    else
+        ok = ok && broadcast_array(ev, s, g, x);
     value_drop(ev, &made);
     return ok;
 }
@@ -377,43 +436,26 @@ static bool number(struct eval *ev, const struct step *s, int64_t n)
     return out != NULL;
 }
 
-/* One operand after the other, each with a meeting of its own. */
-static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g,
-                         operand_fn *fn)
-{
-    if (s->operand_count != s->result_count)
-        return eval_unsupported(ev, s);
-    for (int r = 0; r < s->result_count; r++) {
-        const struct view *x = eval_view(ev, s, r);
-        if (g->count == 1 && eval_has_shape(x, s->shapes[r]) ? !eval_alias(ev, s, r, r, x)
-                                                             : !fn(ev, s, g, r))
-            return false;
-    }
-    return true;
-}
-
 static bool in_group(struct eval *ev, const struct step *s)
 {
     struct peers g;
     if (!eval_peers(ev, s, &g))
         return false;
     if (s->inst->opcode == OP_COLLECTIVE_BROADCAST)
-        return ev->p->dynamic ? eval_sized_broadcast(ev, s, &g) : broadcast(ev, s, &g);
+        return broadcast(ev, s, &g);
     if (g.me < 0)
         return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
                          "a participant that is in no group");
-    if (ev->p->dynamic && s->inst->opcode != OP_RAGGED_ALL_TO_ALL)
-        return eval_sized_collective(ev, s, &g);
     switch (s->inst->opcode) {
     case OP_ALL_REDUCE:
-    case OP_ALL_REDUCE_START: return each_operand(ev, s, &g, all_reduce);
-    case OP_REDUCE_SCATTER: return each_operand(ev, s, &g, reduce_scatter);
+    case OP_ALL_REDUCE_START:
+    case OP_REDUCE_SCATTER:
     case OP_ALL_GATHER:
-    case OP_ALL_GATHER_START: return each_operand(ev, s, &g, all_gather);
+    case OP_ALL_GATHER_START: return each_operand(ev, s, &g);
     case OP_RAGGED_ALL_TO_ALL: return eval_ragged(ev, s, &g);
     case OP_ALL_TO_ALL:
-        return inst_has(s->inst, A_DIMENSIONS) ? all_to_all_array(ev, s, &g)
-                                               : eval_all_to_all_tuple(ev, s, &g, all_to_all_leaf);
+        return inst_has(s->inst, A_DIMENSIONS) ? each_operand(ev, s, &g)
+                                               : all_to_all_tuple(ev, s, &g);
     default: return eval_unsupported(ev, s);
     }
 }

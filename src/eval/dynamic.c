@@ -81,7 +81,6 @@ static bool set_dimension_size(struct eval *ev, const struct step *s)
 static bool dynamic_reshape(struct eval *ev, const struct step *s)
 {
     const struct view *x = eval_view(ev, s, 0);
-    struct value *out = &ev->frame[s->results[0]];
     int64_t sizes[VIEW_MAX_RANK], count = 1;
     struct view v;
     if (!load_sizes(ev, s, sizes))
@@ -92,13 +91,14 @@ static bool dynamic_reshape(struct eval *ev, const struct step *s)
         return EVAL_FAIL(ev, s, SIZES_MISMATCH, (long long)view_elements(x), (long long)count);
     if (kern_view_reshape(&v, x, s->shapes[0]->rank, sizes)) {
         eval_alias(ev, s, 0, 0, &v);
+        value_fit(&ev->frame[s->results[0]], s->shapes[0], false);
     } else {
-        if (!value_new(ev, out, x->dtype, s->shapes[0]->rank, sizes))
-            return eval_no_memory(ev, s, s->shapes[0]);
-        view_dense(&v, x->dtype, x->rank, x->dims, out->view.data);
+        const struct view *made = eval_sized_result(ev, s, 0, sizes);
+        if (!made)
+            return false;
+        view_dense(&v, x->dtype, x->rank, x->dims, made->data);
         kern_copy(ev->team, &v, x);
     }
-    value_fit(out, s->shapes[0], false);
     return true;
 }
 

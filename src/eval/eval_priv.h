@@ -13,8 +13,9 @@
  * unused.c      steps that nothing depends on
  *
  * and one file for each family of operations. To collective belong permute.c (between pairs),
- * sized.c (of arrays smaller than their bounds), group.c (who takes part) and fold.c (blocks,
- * folded); to control, for its custom calls, custom.c, lapack.c, fft_call.c and onnx_loop.c.
+ * group.c (replica groups), member_dims.c (dimensions of the members' arrays), message.c (messages
+ * between two participants) and fold.c (reduction of blocks); to control, for its custom calls,
+ * custom.c, lapack.c, fft_call.c and onnx_loop.c.
  */
 #ifndef HLO_EVAL_PRIV_H
 #define HLO_EVAL_PRIV_H
@@ -257,9 +258,9 @@ bool eval_names(struct eval *ev, const struct step *s); /* a step that only rena
 
 /* ---- sizes.c ---- */
 
-/* A step that reads an array smaller than its bounds: what it may see of its operands, the
- * dimensions with which its results are made, and those with which they are shown when it is done.
- * Filled in by the rule of its family, so that the family's own code need not know about bounds. */
+/* For a step that reads an array smaller than its bounds: its operands with the sizes that it
+ * reads, the dimensions with which its results are allocated, and their final dimensions. Filled in
+ * by the rule of its family, so that the family's own code does not depend on bounds. */
 struct sizes {
     struct value *operands;
     struct result_sizes {
@@ -267,7 +268,7 @@ struct sizes {
     } * results;
 };
 
-/* Runs a step of a program in which sizes may change. */
+/* Runs a step of a program with dynamic sizes. */
 bool eval_sized(struct eval *ev, const struct step *s, eval_family_fn *run);
 /* The dimensions with which result r is to be made. */
 static inline const int64_t *eval_dims(const struct eval *ev, const struct step *s, int r)
@@ -285,7 +286,7 @@ bool value_whole(struct eval *ev, struct value *v);
 
 typedef bool size_rule(struct eval *ev, const struct step *s,
                        struct sizes *z); /* false with a message */
-/* NULL where the step takes care of sizes itself. */
+/* NULL for steps that handle dynamic sizes themselves. */
 size_rule *find_size_rule(const struct step *s);
 
 /* ---- elementwise.c ---- */
@@ -334,6 +335,11 @@ const struct view *eval_own(struct eval *ev, const struct step *s, int k, struct
 
 /* Result r as new dense storage of its dimensions, not cleared; NULL with a message. */
 struct view *eval_result(struct eval *ev, const struct step *s, int r);
+/* The same with other dimensions, which must be within the bounds of its shape. */
+struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims);
+/* Result r as zeros, of its dimensions or of others; false with a message. */
+bool eval_clear(struct eval *ev, const struct step *s, int r);
+bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims);
 /* Result r in the storage of operand k, if nobody else holds that and it has the right form; else
  * NULL. */
 struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, bool alone);
@@ -378,7 +384,38 @@ bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs
 struct tag eval_tag(const struct inst *i,
                     bool channel); /* of its channel, if it has one, else of the instruction */
 
-/* fold.c: folds elements of blocks, in the order of the group */
+/* ---- member_dims.c ---- */
+
+/* The dimensions of the arrays that the members of a group contribute to a collective: `rank`
+ * numbers for each of `count` members, in the scratch arena. Stride 0: they are the same for all
+ * members, and stored once. */
+struct member_dims {
+    int rank;
+    int64_t count, stride;
+    int64_t *dims;
+};
+static inline const int64_t *member_dims_at(const struct member_dims *e, int64_t j)
+{
+    return e->dims + j * e->stride;
+}
+/* x[j * stride] is the array for member j; all have the same rank. The dimensions are exchanged
+ * only in a program with dynamic sizes. False with a message. */
+bool member_dims_init(struct eval *ev, const struct step *s, const struct peers *g,
+                      const struct view *const *x, int64_t stride, struct member_dims *e);
+bool member_dims_equal(const struct member_dims *e, int d); /* along dimension d */
+int64_t member_dims_sum(const struct member_dims *e, int d);
+int64_t member_elements(const struct member_dims *e, int64_t j); /* of the array of member j */
+/* Divides everyone's dimension d by n. */
+void member_dims_divide(struct member_dims *e, int d, int64_t n);
+/* Check that all members have the same dimension d, or that it is a multiple of their number. False
+ * with a message, the same on each member. */
+bool member_dims_check_equal(struct eval *ev, const struct step *s, const struct peers *g,
+                             const struct member_dims *e, int d);
+bool member_dims_check_divides(struct eval *ev, const struct step *s, const struct peers *g,
+                               const struct member_dims *e, int d);
+
+/* ---- fold.c: reduction of blocks, element by element, in the order of the group ---- */
+
 struct fold {
     const struct body *body;
     struct kern_body call;
@@ -390,47 +427,37 @@ bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type,
                        struct bound_body *context, struct fold *f);
 bool eval_fold(const struct fold *f, const char *const *blocks, int64_t count, char *out,
                int64_t n);
+/* Reduces the blocks received in `m`, dense arrays with dimensions `e`, into dense storage with
+ * those of member m->me. An element that a member does not have takes no part. False: the reducer
+ * failed. */
+bool eval_reduce_arrays(struct eval *ev, const struct fold *f, const struct meeting *m,
+                        const struct member_dims *e, char *out);
 
-/* sized.c: collectives in a program whose arrays may be smaller than their bounds */
-bool eval_sized_collective(struct eval *ev, const struct step *s, const struct peers *g);
-bool eval_sized_broadcast(struct eval *ev, const struct step *s, const struct peers *g);
-/* Result r as new dense storage of these dimensions, which must be within its bounds; NULL with a
- * message. */
-struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims);
-/* Dimensions, as a message sent before an array; NULL: to be received. */
-struct extent_message {
-    int64_t at[VIEW_MAX_RANK];
-    struct view view;
-};
-const struct view *extent_message(struct extent_message *m, int rank, const int64_t *dims);
-bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims);
+/* ---- message.c: between two participants; false with a message ---- */
 
-/* collective.c, permute.c */
+bool eval_send_data(struct eval *ev, const struct step *s, struct tag tag, const struct view *dense,
+                    int64_t to);
+/* Fails if the message is not of the size of `dense`. */
+bool eval_receive_data(struct eval *ev, const struct step *s, struct tag tag,
+                       const struct view *dense, int64_t from);
+/* The same with the dimensions, where sizes are dynamic; what is received becomes result r. */
+bool eval_send_array(struct eval *ev, const struct step *s, struct tag tag,
+                     const struct view *dense, int64_t to);
+bool eval_receive_array(struct eval *ev, const struct step *s, struct tag tag, int r, int64_t from);
+
+/* ---- collective.c, permute.c ---- */
+
 static inline size_t size_of(const struct view *v)
 {
     return (size_t)view_elements(v) * dtype_bytes(v->dtype);
 }
 struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g,
                                 struct block *out);
-struct block *eval_same_for_all(struct eval *ev, const struct peers *g, struct block b);
-struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at,
-                                 size_t size);
-/* The operand as dense storage in which its n parts along d follow one another: as it lies, or as a
- * copy, which `made` then holds. */
-const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n,
-                          struct value *made);
 bool eval_wrong_group(struct eval *ev, const struct step *s,
-                      const struct peers *g);                  /* false with a message */
-bool eval_clear(struct eval *ev, const struct step *s, int r); /* result r is all zeros */
-bool eval_has_shape(const struct view *v, const struct shape *s);
-typedef bool operand_fn(struct eval *ev, const struct step *s, const struct peers *g,
-                        int r); /* operand and result r */
-typedef bool leaf_fn(struct eval *ev, const struct step *s, const struct peers *g, int leaf,
-                     int leaves);
-/* Calls `fn` for each leaf of the operands, of which there is one for each member, all of the same
+                      const struct peers *g); /* false with a message */
+/* Whether an operand has the rank, the type and, unless sizes are dynamic, the dimensions of a
  * shape. */
-bool eval_all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g,
-                           leaf_fn *fn);
+bool eval_conforms(const struct eval *ev, const struct view *v, const struct shape *s);
 bool eval_permute(struct eval *ev, const struct step *s);
 bool eval_ragged(struct eval *ev, const struct step *s, const struct peers *g);
 bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes);

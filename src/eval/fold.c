@@ -1,5 +1,5 @@
 /*
- * fold.c: blocks of several participants folded into one, in the order of the group.
+ * fold.c: reduction of the blocks of several participants, in the order of the group.
  */
 #include "eval/eval_priv.h"
 
@@ -63,6 +63,85 @@ bool eval_fold(const struct fold *f, const char *const *blocks, int64_t count, c
         }
         if (f->narrow)
             f->narrow(out + at, (const void *const[]){acc}, lanes);
+    }
+    return true;
+}
+
+/* ---- arrays of different dimensions ---- */
+
+/* Dense arrays as rows that are contiguous in each of them: the dimensions before `d` number the
+ * rows, whose length may differ; behind `d` all arrays have the same dimensions. */
+struct rows {
+    const struct member_dims *e;
+    int d;
+    int64_t inner;       /* elements for each index along d */
+    const char **blocks; /* where each member's row begins ... */
+    int64_t *lengths;    /* ... and how many of its elements take part */
+    const char **left;   /* scratch: the members that have elements from some position on */
+};
+
+static void init_rows(struct eval *ev, const struct member_dims *e, struct rows *rows)
+{
+    *rows = (struct rows){.e = e,
+                          .d = e->rank - 1,
+                          .inner = 1,
+                          .blocks = ARENA_ARRAY(&ev->scratch, const char *, e->count),
+                          .lengths = ARENA_ARRAY(&ev->scratch, int64_t, e->count),
+                          .left = ARENA_ARRAY(&ev->scratch, const char *, e->count)};
+    while (rows->d > 0 && member_dims_equal(e, rows->d))
+        rows->inner *= member_dims_at(e, 0)[rows->d--];
+}
+
+/* The length of member j's row at `index`, and the elements before it. */
+static int64_t find_row(const struct rows *rows, int64_t j, const int64_t *index, int64_t *at)
+{
+    const int64_t *dims = member_dims_at(rows->e, j);
+    *at = 0;
+    for (int d = 0; d < rows->d; d++) {
+        if (index[d] >= dims[d])
+            return 0;
+        *at = (*at + index[d]) * dims[d + 1];
+    }
+    *at *= rows->inner;
+    return rows->d >= 0 ? dims[rows->d] * rows->inner : 1;
+}
+
+/* Reduces a row of n elements in pieces, in each of which the same members take part. */
+static bool reduce_row(const struct fold *f, const struct rows *rows, char *out, int64_t n)
+{
+    size_t width = dtype_bytes(f->type);
+    for (int64_t at = 0, end; at < n; at = end) {
+        int64_t count = 0;
+        end = n;
+        for (int64_t j = 0; j < rows->e->count; j++)
+            if (rows->lengths[j] > at) {
+                rows->left[count++] = rows->blocks[j] + (size_t)at * width;
+                end = min_i64(rows->lengths[j], end);
+            }
+        if (!eval_fold(f, rows->left, count, out + (size_t)at * width, end - at))
+            return false;
+    }
+    return true;
+}
+
+bool eval_reduce_arrays(struct eval *ev, const struct fold *f, const struct meeting *m,
+                        const struct member_dims *e, char *out)
+{
+    size_t width = dtype_bytes(f->type);
+    struct rows rows;
+    init_rows(ev, e, &rows);
+    const int64_t *own = member_dims_at(e, m->me);
+    int64_t index[VIEW_MAX_RANK] = {0}, length = rows.d >= 0 ? own[rows.d] * rows.inner : 1;
+    int64_t count = length > 0 ? member_elements(e, m->me) / length : 0;
+    for (int64_t k = 0; k < count; k++) {
+        for (int64_t j = 0, at; j < m->count; j++) {
+            rows.lengths[j] = min_i64(find_row(&rows, j, index, &at), length);
+            rows.blocks[j] = (const char *)m->in[j].at + (size_t)at * width;
+        }
+        if (!reduce_row(f, &rows, out + (size_t)(k * length) * width, length))
+            return false;
+        for (int d = rows.d - 1; d >= 0 && ++index[d] == own[d]; d--)
+            index[d] = 0;
     }
     return true;
 }

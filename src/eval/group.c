@@ -1,11 +1,11 @@
 /*
- * group.c: who takes part in a collective together with this participant, and in which order
- * (grammar/values.md 16.2)?
+ * group.c: the replica group of this participant in a collective, in order, and its sources and
+ * targets in a collective-permute (grammar/values.md 16.2).
  */
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
 
-/* ---- ids as they are in the text ---- */
+/* ---- ids of the attributes ---- */
 
 /* Element p of the order: an iota over `reshape`, transposed. */
 static int64_t iota_at(const struct iota_order *o, int64_t p)
@@ -59,12 +59,12 @@ static int64_t listed_id(const struct device_list *d, int64_t g, int64_t k)
     }
 }
 
-/* The number of members in this id's group, and which group that is; 0: it is in none. */
+/* The number of members in this id's group, and the index of the group; 0: it is in none. */
 static int64_t find_group(const struct device_list *d, int64_t id, int64_t *g)
 {
     int64_t count = d->form == GROUPS_LIST ? d->groups.count : d->group_count;
     if (d->form == GROUPS_MESH)
-        count *= d->group_size; /* every place */
+        count *= d->group_size; /* every position */
     for (*g = 0; *g < count; ++*g) {
         int64_t size = d->form == GROUPS_LIST ? d->groups.at[*g].count : d->group_size;
         if (d->form == GROUPS_MESH && device_at(d->mesh, *g) == id)
@@ -89,7 +89,7 @@ static struct crowd crowd_of(const struct eval *ev)
     return (struct crowd){o->replica, o->partition, m->replica_count, m->num_partitions};
 }
 
-/* How many ids there are. */
+/* The number of ids in this mode. */
 static int64_t ids_of(const struct crowd *c, int mode)
 {
     return mode == E_MODE_CROSS_PARTITION ? c->partitions
@@ -97,8 +97,8 @@ static int64_t ids_of(const struct crowd *c, int mode)
                                           : c->replicas;
 }
 
-/* The participant that an id names; -1: there is none. In mode CROSS_REPLICA_AND_PARTITION, the
- * first partition of the replica. */
+/* The participant with this id; -1: there is none. In mode CROSS_REPLICA_AND_PARTITION, the first
+ * partition of the replica. */
 static int64_t named(const struct crowd *c, int mode, int64_t id)
 {
     if (id < 0 || id >= ids_of(c, mode))
@@ -159,7 +159,8 @@ bool eval_peers(struct eval *ev, const struct step *s, struct peers *out)
     if (d && d->form == GROUPS_LIST && d->groups.count == 0)
         d = NULL;
     if (d && d->form != GROUPS_LIST && d->group_count > ids_of(&c, mode) / d->group_size)
-        return nobody(ev, s, ids_of(&c, mode)); /* the groups name more ids than there are */
+        return nobody(ev, s,
+                      ids_of(&c, mode)); /* the groups have more ids than there are participants */
     out->count = d ? find_group(d, own_id(&c, mode), &g) : ids_of(&c, mode);
     return fill(ev, s, d, g, mode, out);
 }

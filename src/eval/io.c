@@ -181,24 +181,13 @@ static struct tag channel_tag(int64_t channel)
     return (struct tag){.op = OP_SEND, .is_channel = true, .number = channel};
 }
 
-static bool send_dense(struct eval *ev, const struct step *s, const struct view *x, int64_t to)
-{
-    struct block data = {x->data, size_of(x)};
-    struct tag tag = channel_tag(inst_int(s->inst, A_CHANNEL_ID, 0));
-    return ev->exchange->send(ev->exchange->context, s->inst, tag, to, data) ||
-           eval_no_memory(ev, s, s->inst->shape);
-}
-
-/* Sends leaf k in messages of its own; its dimensions go first where they may be smaller than their
- * bounds. */
+/* Sends leaf k in messages of its own. */
 static bool send_leaf(struct eval *ev, const struct step *s, int k, int64_t to)
 {
     struct value made;
-    struct extent_message dims;
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
-    bool ok = x &&
-              (!ev->p->dynamic || send_dense(ev, s, extent_message(&dims, x->rank, x->dims), to)) &&
-              send_dense(ev, s, x, to);
+    struct tag tag = channel_tag(inst_int(s->inst, A_CHANNEL_ID, 0));
+    bool ok = x && eval_send_array(ev, s, tag, x, to);
     value_drop(ev, &made);
     return ok;
 }
@@ -249,25 +238,6 @@ static struct posted *take_posted(struct eval *ev, int64_t channel)
     return NULL;
 }
 
-static bool recv_dense(struct eval *ev, const struct step *s, const struct view *out,
-                       const struct posted *p)
-{
-    size_t want = size_of(out), size = want;
-    return ev->exchange->receive(ev->exchange->context, s->inst, channel_tag(p->channel), p->from,
-                                 out->data, &size) &&
-           (size == want || EVAL_FAIL(ev, s, BLOCK_SIZE, "recv-done", p->from, size, want));
-}
-
-static bool recv_leaf(struct eval *ev, const struct step *s, int r, const struct posted *p)
-{
-    struct extent_message dims;
-    if (ev->p->dynamic && !recv_dense(ev, s, extent_message(&dims, s->shapes[r]->rank, NULL), p))
-        return false;
-    struct view *out =
-        ev->p->dynamic ? eval_sized_result(ev, s, r, dims.at) : eval_result(ev, s, r);
-    return out && recv_dense(ev, s, out, p);
-}
-
 static bool recv_done(struct eval *ev, const struct step *s)
 {
     const struct inst *i = s->inst, *start = i->operands[0];
@@ -283,7 +253,8 @@ static bool recv_done(struct eval *ev, const struct step *s)
         return eval_unsupported(ev, s);
     int leaves = (int)shape_leaf_count(data_of(i));
     for (int r = 0; r < leaves; r++)
-        if (s->results[r] != NO_VALUE && !recv_leaf(ev, s, r, p))
+        if (s->results[r] != NO_VALUE &&
+            !eval_receive_array(ev, s, channel_tag(p->channel), r, p->from))
             return false;
     return clear_from(ev, s, leaves);
 }

@@ -74,14 +74,46 @@ const struct view *eval_own(struct eval *ev, const struct step *s, int k, struct
 
 /* ---- results ---- */
 
-struct view *eval_result(struct eval *ev, const struct step *s, int r)
+static struct view *new_result(struct eval *ev, const struct step *s, int r, const int64_t *dims)
 {
     struct value *v = &ev->frame[s->results[r]];
     const struct shape *shape = s->shapes[r];
-    if (value_new(ev, v, shape->dtype, shape->rank, eval_dims(ev, s, r)))
+    if (value_new(ev, v, shape->dtype, shape->rank, dims))
         return &v->view;
     eval_no_memory(ev, s, shape);
     return NULL;
+}
+
+struct view *eval_result(struct eval *ev, const struct step *s, int r)
+{
+    return new_result(ev, s, r, eval_dims(ev, s, r));
+}
+
+struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims)
+{
+    const struct shape *shape = s->shapes[r];
+    for (int d = 0; d < shape->rank; d++)
+        if (dims[d] < 0 || dims[d] > shape->dims[d])
+            return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
+                             "a result too small for all received rows"),
+                   NULL;
+    struct view *out = new_result(ev, s, r, dims);
+    if (out)
+        value_fit(&ev->frame[s->results[r]], shape, false);
+    return out;
+}
+
+bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims)
+{
+    struct view *out = eval_sized_result(ev, s, r, dims);
+    if (out)
+        memset(out->data, 0, (size_t)view_elements(out) * dtype_bytes(out->dtype));
+    return out != NULL;
+}
+
+bool eval_clear(struct eval *ev, const struct step *s, int r)
+{
+    return eval_sized_zeros(ev, s, r, eval_dims(ev, s, r));
 }
 
 static bool has_dims(const struct view *v, int rank, const int64_t *dims)

@@ -5,45 +5,7 @@
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
 
-/* ---- messages ---- */
-
-static bool send(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
-{
-    if (!ev->exchange)
-        return eval_not_alone(ev, s);
-    struct block data = {dense->data, size_of(dense)};
-    return ev->exchange->send(ev->exchange->context, s->inst, eval_tag(s->inst, true), to, data) ||
-           eval_no_memory(ev, s, s->inst->shape);
-}
-
-static bool receive(struct eval *ev, const struct step *s, const struct view *dense, int64_t from)
-{
-    size_t want = size_of(dense), size = want;
-    if (!ev->exchange)
-        return eval_not_alone(ev, s);
-    return ev->exchange->receive(ev->exchange->context, s->inst, eval_tag(s->inst, true), from,
-                                 dense->data, &size) &&
-           (size == want ||
-            EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), from, size, want));
-}
-
 /* ---- whole arrays ---- */
-
-/* Where arrays may be smaller than their bounds, their dimensions go first. */
-static bool send_sized(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
-{
-    struct extent_message dims;
-    return (!ev->p->dynamic || send(ev, s, extent_message(&dims, dense->rank, dense->dims), to)) &&
-           send(ev, s, dense, to);
-}
-
-static struct view *sized_result(struct eval *ev, const struct step *s, int r, int64_t from)
-{
-    struct extent_message dims;
-    return receive(ev, s, extent_message(&dims, s->shapes[r]->rank, NULL), from)
-               ? eval_sized_result(ev, s, r, dims.at)
-               : NULL;
-}
 
 static bool give(struct eval *ev, const struct step *s, int k, const struct partners *p)
 {
@@ -51,7 +13,8 @@ static bool give(struct eval *ev, const struct step *s, int k, const struct part
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
     bool ok = x != NULL;
     for (int64_t t = 0; t < p->target_count && ok; t++)
-        ok = p->targets[t] == eval_self(ev) || send_sized(ev, s, x, p->targets[t]);
+        ok = p->targets[t] == eval_self(ev) ||
+             eval_send_array(ev, s, eval_tag(s->inst, true), x, p->targets[t]);
     value_drop(ev, &made);
     return ok;
 }
@@ -64,21 +27,16 @@ static bool take(struct eval *ev, const struct step *s, int r, const struct part
         value_share(&ev->frame[s->results[r]], eval_operand(ev, s, r));
         return true;
     }
-    struct view *out =
-        ev->p->dynamic ? sized_result(ev, s, r, p->sources[0]) : eval_result(ev, s, r);
-    return out && receive(ev, s, out, p->sources[0]);
+    return eval_receive_array(ev, s, eval_tag(s->inst, true), r, p->sources[0]);
 }
 
 static bool permute(struct eval *ev, const struct step *s, const struct partners *p)
 {
     if (s->operand_count != s->result_count)
         return eval_unsupported(ev, s);
-    for (int k = 0; k < s->operand_count; k++) {
-        const struct view *x = eval_view(ev, s, k);
-        bool alike = x->rank == s->shapes[k]->rank && x->dtype == s->shapes[k]->dtype;
-        if (!(ev->p->dynamic ? alike : eval_has_shape(x, s->shapes[k])))
+    for (int k = 0; k < s->operand_count; k++)
+        if (!eval_conforms(ev, eval_view(ev, s, k), s->shapes[k]))
             return eval_unsupported(ev, s);
-    }
     for (int k = 0; k < s->operand_count; k++)
         if (!give(ev, s, k, p))
             return false;
@@ -88,17 +46,17 @@ static bool permute(struct eval *ev, const struct step *s, const struct partners
     return true;
 }
 
-/* ---- in place: slices of operand 0 go into operand 1 ----
+/* ---- in place: slices of operand 0 are written to operand 1 ----
  *
- * Operands 2 and 3 say where slices begin, here and there. Their leaves are scalars: one for each
- * dimension of the buffer, for each slice, for each buffer. Pair number n of a participant moves
- * slice n of every buffer.
+ * Operands 2 and 3 are the offsets of the slices in operands 0 and 1. Their leaves are scalars: one
+ * for each dimension of the buffer, for each slice, for each buffer. The nth pair of a participant
+ * moves slice n of every buffer.
  */
 
 struct slices_in_place {
     int buffers, slices;
     struct ints_list
-        sizes; /* of slice number buffer * slices + slice; later slices have the last one's */
+        sizes; /* of slice buffer * slices + slice; the last one holds for all later slices */
 };
 
 /* The window of `whole` for a slice, at clamped offsets that begin at operand leaf `first`. */
@@ -126,7 +84,7 @@ static struct ints slice_size(const struct slices_in_place *p, int b, int64_t n)
     return p->sizes.at[k < p->sizes.count ? k : p->sizes.count - 1];
 }
 
-/* Where the offsets of slice n of buffer b begin among the leaves of an operand. */
+/* The operand leaf at which the offsets of slice n of buffer b begin. */
 static int offsets_of(const struct slices_in_place *p, const struct view *buffer, int first, int b,
                       int64_t n)
 {
@@ -147,7 +105,7 @@ static bool give_slices(struct eval *ev, const struct step *s, const struct slic
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
             kern_copy(ev->team, &made.view, &slice);
-            bool ok = send(ev, s, &made.view, w->targets[n]);
+            bool ok = eval_send_data(ev, s, eval_tag(s->inst, true), &made.view, w->targets[n]);
             value_drop(ev, &made);
             if (!ok)
                 return false;
@@ -168,7 +126,7 @@ static bool take_slices(struct eval *ev, const struct step *s, const struct slic
                 return false;
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
-            bool ok = receive(ev, s, &made.view, w->sources[n]);
+            bool ok = eval_receive_data(ev, s, eval_tag(s->inst, true), &made.view, w->sources[n]);
             if (ok)
                 kern_copy(ev->team, &slice, &made.view);
             value_drop(ev, &made);
@@ -182,7 +140,7 @@ static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_
                              const struct partners *w)
 {
     struct slices_in_place p = {.buffers = s->starts[1], .slices = 1, .sizes = sizes};
-    int64_t scalars = 0; /* that one slice of every buffer has */
+    int64_t scalars = 0; /* offsets of one slice of every buffer */
     for (int b = 0; b < p.buffers; b++)
         scalars += eval_view(ev, s, b)->rank;
     if (s->inst->operand_count != 4 || s->starts[2] - s->starts[1] != p.buffers ||
@@ -213,15 +171,15 @@ bool eval_permute(struct eval *ev, const struct step *s)
 
 /* ---- ragged-all-to-all ----
  *
- * The sender knows where its slices go: offsets of the receiver's rows. A block for a member is,
- * for each of its slices, two numbers and then the rows.
+ * The sender has the offsets of its slices among the receiver's rows. The block for a member
+ * consists, for each of its slices, of two numbers and the rows.
  */
 
 struct ragged_head {
     int64_t at, rows;
 };
 
-/* Element n of one of the operands that say where and how much. */
+/* Element n of an operand of offsets or sizes. */
 static int64_t number_at(struct eval *ev, const struct step *s, int operand, int64_t n)
 {
     const struct view *v = eval_view(ev, s, operand);
@@ -248,7 +206,7 @@ static void rows_of(struct view *out, const struct view *v, int64_t at, int64_t 
     out->dims[0] = rows;
 }
 
-/* Bytes of a slice within a block, padded so that what follows is aligned. */
+/* Bytes of a slice within a block, padded to the alignment of the next one. */
 static size_t padded(int64_t rows, size_t row) { return ((size_t)rows * row + 15) / 16 * 16; }
 
 static size_t row_size(const struct view *v)

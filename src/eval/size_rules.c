@@ -1,14 +1,14 @@
 /*
- * size_rules.c: which sizes do results have, and how much of the operands is read, when an operand
- * is smaller than its bounds? One rule for each family (grammar/values.md 17).
+ * size_rules.c: the sizes of results, and how much of the operands is read, when an operand is
+ * smaller than its bounds. One rule for each family (grammar/values.md 17).
  *
- * Arrays that are processed side by side are cut to the smallest. Where elements must keep their
- * place although some are missing (groups of features, rows to be transformed), the array is filled
- * up to its bounds.
+ * Arrays that are traversed together are cut to the smallest. Where elements must keep their
+ * position although some are missing (groups of features, rows to be transformed), the array is
+ * extended to its bounds (value_whole).
  */
 #include "eval/eval_priv.h"
 
-/* ---- what rules do ---- */
+/* ---- actions of rules ---- */
 
 static int64_t *dims_of(struct sizes *z, int k) { return z->operands[k].view.dims; }
 
@@ -40,7 +40,7 @@ static bool fill_all(struct eval *ev, const struct step *s, struct sizes *z, int
     return value_whole(ev, &z->operands[k]) || eval_no_memory(ev, s, s->inst->shape);
 }
 
-/* Fills operand k up to its bound in one dimension, and leaves the others alone. */
+/* Extends operand k to its bound in one dimension only. */
 static bool fill(struct eval *ev, const struct step *s, struct sizes *z, int k, int64_t dimension)
 {
     struct view *v = &z->operands[k].view;
@@ -68,14 +68,14 @@ static void cut_together(struct sizes *z, int first, int n)
                 pair(z, first, d, k, d);
 }
 
-/* Result r has the size of operand k. */
+/* Gives result r the sizes of operand k. */
 static void as_large(const struct step *s, struct sizes *z, int r, int k)
 {
     for (int d = 0; d < s->shapes[r]->rank; d++)
         set(s, z, r, d, dims_of(z, k)[d]);
 }
 
-/* The rule where there is no better one: everything up to its bounds, zeros where nothing is. */
+/* The default rule: all operands are extended to their bounds. */
 static bool whole(struct eval *ev, const struct step *s, struct sizes *z)
 {
     for (int k = 0; k < s->operand_count; k++)
@@ -113,7 +113,7 @@ static bool elementwise(struct eval *ev, const struct step *s, struct sizes *z)
         repeat_single(s, z);
     for (int turn = 0; turn < 2; turn++)
         for (int k = 0; k < s->operand_count; k++) {
-            if (z->operands[k].view.rank != rank) /* one element for all */
+            if (z->operands[k].view.rank != rank) /* a scalar for all elements */
                 continue;
             for (int d = 0; d < rank && last >= 0; d++)
                 pair(z, last, d, k, d);
@@ -203,7 +203,7 @@ static bool reshape_group(struct eval *ev, const struct step *s, struct sizes *z
     if (now == all)
         return true;
     int to = taker(s->inst, g);
-    if (to < 0) /* nothing but one element */
+    if (to < 0) /* a single element */
         return fill(ev, s, z, 0, g->x);
     for (int d = g->out; d < g->out_end; d++)
         others *= d == to ? 1 : out->dims[d];
@@ -213,7 +213,7 @@ static bool reshape_group(struct eval *ev, const struct step *s, struct sizes *z
     return true;
 }
 
-/* Sizes pass from group to group; the elements keep their order. */
+/* Each group of dimensions has its own size; the elements keep their order. */
 static bool reshape(struct eval *ev, const struct step *s, struct sizes *z)
 {
     const struct shape *x = s->inst->operands[0]->shape, *out = s->shapes[0];
@@ -311,9 +311,9 @@ static bool convert(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- indexed ---- */
 
-/* Indices refer to what the array can hold, not to its size of the moment: a buffer that grows is
- * written past its end before its size is set. A slice over a whole dimension has that dimension's
- * size. */
+/* Indices are clamped to the bounds of the array, not to its current size: a growing buffer is
+ * written beyond its current size before the new size is set. A slice over a whole dimension has
+ * that dimension's current size. */
 static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
 {
     bool update = s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE;
@@ -331,8 +331,7 @@ static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* Pairs the dimensions of the indices that are no window dimensions with those of the results, one
- * by one. */
+/* Pairs the batch dimensions of the indices with those of the results, one by one. */
 static void batch_sizes(const struct kern_gather_dims *d, struct sizes *z, int indices, int array,
                         int64_t *sizes)
 {
@@ -423,7 +422,7 @@ static bool reduce(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* The inputs end together; the other dimensions are seen when the steps run. */
+/* The inputs are cut to the same size along the dimension that is scanned. */
 static bool scan(struct eval *ev, const struct step *s, struct sizes *z)
 {
     (void)ev;
@@ -442,7 +441,7 @@ static bool reduce_or_scan(struct eval *ev, const struct step *s, struct sizes *
     return s->inst->opcode == OP_SCAN ? scan(ev, s, z) : reduce(ev, s, z);
 }
 
-/* How many windows fit into n elements. */
+/* The number of windows in n elements. */
 static int64_t windows(int64_t n, const struct kern_window_dim *w)
 {
     int64_t dilated = n > 0 ? (n - 1) * w->base_dilation + 1 : 0;
@@ -522,8 +521,8 @@ static bool dot(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* Groups are equal parts of what a dimension can hold, and a kernel has the size that its window
- * gives. */
+/* Feature groups are equal parts of the bound of a dimension, and the kernel has the size given by
+ * the window. */
 static bool conv(struct eval *ev, const struct step *s, struct sizes *z)
 {
     struct kern_conv_dims d;
@@ -556,7 +555,8 @@ static bool linalg(struct eval *ev, const struct step *s, struct sizes *z)
     (void)ev;
     int rank = z->operands[0].view.rank, m = rank - 2, n = rank - 1;
     bool solve = s->operand_count > 1;
-    int side = inst_bool(s->inst, A_LEFT_SIDE) ? m : n; /* of b, which meets the matrix */
+    /* the dimension of b that is contracted with the matrix */
+    int side = inst_bool(s->inst, A_LEFT_SIDE) ? m : n;
     for (int turn = 0; turn < 2; turn++) {
         pair(z, 0, m, 0, n);
         for (int d = 0; d < m && solve; d++)
@@ -597,10 +597,10 @@ static bool batchnorm(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* ---- the others ---- */
+/* ---- other operations ---- */
 
-/* What goes into slices of an array may go anywhere within its bounds; it comes out as large as it
- * went in. */
+/* Ragged-all-to-all, collective-permute in place: offsets refer to the bounds, and results have the
+ * sizes of the operands that they update. */
 static bool collective(struct eval *ev, const struct step *s, struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {
@@ -640,6 +640,6 @@ size_rule *find_size_rule(const struct step *s)
         return topk;
     if (op_table[i->opcode].family == FAMILY_collective && i->opcode != OP_RAGGED_ALL_TO_ALL &&
         !inst_has(i, A_SLICE_SIZES_LIST))
-        return NULL; /* sized.c */
+        return NULL; /* collective.c exchanges the sizes of all members */
     return rules[op_table[i->opcode].family];
 }

@@ -1,10 +1,10 @@
 /*
- * sizes.c: sizes at run time: arrays that are smaller than the bounds in their shapes.
+ * sizes.c: dynamic sizes: arrays that are smaller than the bounds in their shapes.
  *
- * The view of a value has the sizes of the moment, so kernels never see what lies beyond. When
- * set-dimension-size makes an array larger again, the old elements reappear, as long as its storage
- * is still the one that was cut (`roomy`); otherwise zeros do. What each operation does with such
- * operands is up to size_rules.c. Programs in which no size can change never come here.
+ * The view of a value has the current sizes, so kernels only access elements within them. When
+ * set-dimension-size makes an array larger again, the old elements reappear if its storage still
+ * extends to the bounds (`roomy`), otherwise zeros. size_rules.c has the semantics of each
+ * operation for such operands. Programs without dynamic sizes do not use this file.
  */
 #include "eval/eval_priv.h"
 
@@ -62,7 +62,8 @@ static void begin(struct eval *ev, const struct step *s, struct sizes *z)
             z->results[r].made[d] = z->results[r].shown[d] = s->shapes[r]->dims[d];
 }
 
-/* Results that were made as large as their bounds but are shown smaller have room to grow again. */
+/* Sets the final sizes of results. The storage of those that were made as large as their bounds
+ * extends beyond them (`roomy`). */
 static void show_results(struct eval *ev, const struct step *s, const struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {
@@ -98,8 +99,7 @@ static bool run_by_rule(struct eval *ev, const struct step *s, eval_family_fn *r
 
 bool eval_sized(struct eval *ev, const struct step *s, eval_family_fn *run)
 {
-    const struct sizes *outer =
-        ev->sizes; /* this step may be within a body that another step applies */
+    const struct sizes *outer = ev->sizes; /* of the step whose body contains this one, if any */
     ev->sizes = NULL;
     size_rule *rule = reads_smaller(ev, s) ? find_size_rule(s) : NULL;
     bool ok = rule ? run_by_rule(ev, s, run, rule) : run(ev, s);

@@ -1,7 +1,7 @@
 /*
- * attributes.c: the attributes of a typed FFI call: backend_config=, a dictionary in MLIR's form,
- * laid out as handlers expect it. Of the things that MLIR can express, XLA makes attributes of
- * numbers, strings, arrays of numbers and dictionaries.
+ * attributes.c: the attributes of a typed FFI call: backend_config=, a dictionary in MLIR's syntax,
+ * in the memory layout that handlers expect. Of the attributes of MLIR, XLA supports numbers,
+ * strings, arrays of numbers and dictionaries.
  */
 #include "base/dict.h"
 #include "type/type.h"
@@ -55,7 +55,7 @@ static bool is_float(const struct number_type *t)
            t->dtype == FFI_F64;
 }
 
-/* 0x and digits: the bits of a number of any type. */
+/* 0x and hexadecimal digits: the bits of a number of any type. */
 static bool parse_bits(struct str word, uint64_t *out)
 {
     *out = 0;
@@ -93,7 +93,7 @@ static bool in_range(const struct number_type *t, struct str word, int64_t v)
     return v >= low && v < (int64_t)1 << (is_unsigned || t->dtype == FFI_PRED ? bits : bits - 1);
 }
 
-/* The number as it is spelled: integers may have more digits than a double holds. */
+/* Converts from the spelling, since integers may have more digits than a double holds. */
 static bool store_number(struct maker *m, const struct number_type *t,
                          const struct dict_value *from, void *to)
 {
@@ -116,7 +116,7 @@ static bool store_number(struct maker *m, const struct number_type *t,
     } else {
         return fail(m, "a number in the range of its type", from->at);
     }
-    memcpy(to, &bits, t->bytes); /* this machine has the low end first */
+    memcpy(to, &bits, t->bytes); /* little-endian */
     return true;
 }
 
@@ -138,7 +138,7 @@ static bool make_type(struct maker *m, struct str name, const struct number_type
     return *out || fail(m, "a numeric type", name.ptr);
 }
 
-/* A number of its written type, or of the type that MLIR assumes when there is none. */
+/* A number of its explicit type, or of MLIR's default type. */
 static bool make_scalar(struct maker *m, const struct dict_value *v, struct ffi_scalar *out)
 {
     bool real = v->kind == DICT_FLOAT && has_point(v->s);

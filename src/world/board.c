@@ -1,39 +1,40 @@
 /*
- * board.c: the board, on rank 0: the state of all participants, as far as they have reported it;
- * who waits for ever; the end of the run.
+ * board.c: the board, on rank 0: the last reported status of each participant; deadlock detection;
+ * the end of the run.
  *
- * Reports are made at different times, so a participant that reported that it waits may have gone
- * on since. But it can only go on when it gets a message from each of those that it waits for, and
- * messages are counted at both ends. Suppose that some participants wait only for each other and
- * for participants that have ended, and that the counts agree between each of them and those it
- * waits for. Then none of them has moved since its report: the first that did would have needed a
- * message that its sender sent after its own report, so that the sender would have moved before it.
+ * Reports are made at different times, so a participant that reported that it is blocked may have
+ * proceeded since. But it can only proceed when it receives a message from each of those that it
+ * waits for, and messages are counted at both ends. Suppose that some participants wait only for
+ * each other and for participants that have ended, and that the counts agree between each of them
+ * and those it waits for. Then none of them has proceeded since its report: the first that did
+ * would have needed a message that its sender sent after its own report, so that the sender would
+ * have proceeded before it.
  */
 #include "world/ranks_priv.h"
 
 /* The last report of a participant. */
 struct standing {
-    enum state state; /* RUNNING: nothing yet */
+    enum state state; /* RUNNING: no report yet */
     bool by_itself, busy;
     const struct inst *at,
-        *sent_at;   /* where it waits; where the first message left for it was sent ... */
-    int64_t sender; /* ... by whom */
+        *sent_at;   /* where it is blocked; the send of the first message left in its inbox ... */
+    int64_t sender; /* ... and its sender */
     int64_t whom_count;
     const int64_t *whom, *sent, *came; /* the last two by participant */
     struct diags ds;
-    struct item *report; /* holds these lists */
+    struct item *report; /* owns these lists */
 };
 
 struct board {
     struct crew *crew;
     int64_t over, count;
     struct standing *standings;
-    struct wait *waits; /* who waits for ever, as of the last look ... */
-    int64_t wait_count; /* ... once the run was stopped */
+    struct wait *waits; /* the deadlocked participants, as of the last check; ... */
+    int64_t wait_count; /* ... set when the run is stopped */
     bool *hope;
-    struct diags said; /* of the run */
+    struct diags said; /* diagnostics of the run */
     int64_t seen_over,
-        seen_at; /* how many had ended when something last changed, and when that was */
+        seen_at; /* number of participants that had ended at the last change, and its time */
     bool seen_failed;
 };
 
@@ -146,7 +147,7 @@ void board_report(struct board *b, struct item *report)
     settle(b);
 }
 
-/* ---- who waits for ever ---- */
+/* ---- deadlocks ---- */
 
 static bool any_failed(const struct board *b)
 {
@@ -156,7 +157,8 @@ static bool any_failed(const struct board *b)
     return false;
 }
 
-/* One of the two waits for the other: which has moved since its report? That one may go on. */
+/* The receiver reported that it waits for the sender. If the counts differ, one of the two has
+ * proceeded since its report, or can: it is marked in `hope`. */
 static void compare_counts(struct board *b, int64_t receiver, int64_t sender)
 {
     const struct standing *to = &b->standings[receiver], *from = &b->standings[sender];
@@ -168,7 +170,7 @@ static void compare_counts(struct board *b, int64_t receiver, int64_t sender)
         b->hope[sender] = true;
 }
 
-/* Returns the length of `waits`. */
+/* Fills in `waits` and returns its length. */
 static int64_t find_stuck(struct board *b)
 {
     int64_t count = 0;
@@ -201,7 +203,7 @@ static void stop(struct board *b, int64_t stuck)
 
 /* ---- the end ---- */
 
-/* Whether everything that was sent has been received. */
+/* Whether all messages that were sent have been received. */
 static bool all_has_come(const struct board *b)
 {
     for (int64_t k = 0; k < b->count; k++)

@@ -1,10 +1,10 @@
 /*
  * ffi.c: calls of handlers in the form of XLA's typed FFI, for the execute stage.
  *
- * A handler gets its leaves with types and sizes, its attributes, and a table of functions to ask
- * the runtime for things. Of these there are errors, memory, tasks (which run at once, on the same
- * thread), futures and device numbers. Whatever needs a GPU stream, state kept between stages, or
- * types registered for contexts gives an error, as it does where XLA has none.
+ * A handler gets its leaves with types and sizes, its attributes, and a table of functions of the
+ * runtime. Implemented are errors, memory, tasks (run at once, on the same thread), futures and
+ * device ordinals. Functions that need a GPU stream, state kept between stages, or types registered
+ * for contexts return an error, as XLA's do where these do not exist.
  */
 #include "world/ffi_abi.h"
 #include "world/targets.h"
@@ -136,7 +136,7 @@ static struct ffi_error *future_set_error(struct ffi_future_set *args)
     return NULL;
 }
 
-/* Waits for it, and frees it. */
+/* Waits for the future, and frees it. */
 static struct ffi_error *future_take(struct ffi_future *f)
 {
     pthread_mutex_lock(&f->lock);
@@ -175,7 +175,7 @@ static const struct ffi_api api = {
     .ordinal = ordinal,
 };
 
-/* 0: XLA has no number for it. */
+/* 0: XLA has no number for the type. */
 static const uint8_t dtypes[DT_COUNT] = {
     [DT_PRED] = FFI_PRED,
     [DT_S1] = FFI_S1,

@@ -1,8 +1,8 @@
 /*
- * ffi_abi.h: the binary interface of API_VERSION_TYPED_FFI: what a handler compiled against version
- * 0.3 of XLA's xla/ffi/api/c_api.h finds in memory. The names are ours; the order of members and
- * the numbers are XLA's. Every struct begins with its size, so that both sides know how much of it
- * is there.
+ * ffi_abi.h: the binary interface of API_VERSION_TYPED_FFI: the memory layout for which handlers
+ * are compiled against version 0.3 of XLA's xla/ffi/api/c_api.h. The names are this program's; the
+ * order of members and the numbers are XLA's. Every struct begins with its size, by which either
+ * side detects missing members.
  */
 #ifndef HLO_WORLD_FFI_ABI_H
 #define HLO_WORLD_FFI_ABI_H
@@ -116,7 +116,7 @@ struct ffi_frame {
 };
 enum {
     FFI_FRAME_SIZE = offsetof(struct ffi_frame, future)
-}; /* XLA counts it this way, and handlers check */
+}; /* as XLA computes it; handlers check it */
 typedef struct ffi_error *ffi_handler(struct ffi_frame *frame);
 
 /* ---- arguments of the functions of the api ---- */
@@ -165,7 +165,7 @@ struct ffi_future_create {
 struct ffi_future_set {
     FFI_HEAD;
     struct ffi_future *future;
-    struct ffi_error *error; /* where it is set to one */
+    struct ffi_error *error; /* the error it is set to */
 };
 struct ffi_run_id {
     FFI_HEAD;

@@ -1,6 +1,6 @@
 /*
- * load.c: opening transports, which are shared objects: beside the program, where it was built, or
- * where it was installed.
+ * load.c: opening transports, which are shared objects: in the directory of the executable (a build
+ * directory), or in the library directory of the installation.
  */
 #include "world/transport.h"
 #include "world/world.h"
@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-/* The folder of the running program, with a slash; empty when it can't be found out. */
+/* The directory of the executable, with a trailing slash; empty when it is unknown. */
 static void own_folder(char *out, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", out, size - 1);
@@ -20,11 +20,11 @@ static void own_folder(char *out, size_t size)
         *out = '\0';
 }
 
-/* The object keeps libraries that can't be unloaded, so it is never closed. */
+/* Never closed: the object depends on libraries that cannot be unloaded. */
 static bool load(const char *path, struct transport *out, struct buf *why)
 {
     void *object = dlopen(
-        path, RTLD_NOW | RTLD_GLOBAL); /* plug-ins of such libraries look for their symbols */
+        path, RTLD_NOW | RTLD_GLOBAL); /* plug-ins of these libraries resolve their symbols */
     void *symbol = object ? dlsym(object, TRANSPORT_OPEN_NAME) : NULL;
     transport_open_fn *open;
     if (!symbol) {

@@ -1,10 +1,10 @@
 /*
- * meet.c: threads that meet and send each other messages, and how deadlocks are detected.
+ * meet.c: rendezvous and messages between threads, and the detection of deadlocks.
  *
- * One lock guards all of it. The values themselves are read and written without it, between the
- * moment when the last member comes and the moment when the last has read. What a participant does
- * depends only on what it is given, so who waits where, once nobody can proceed, is the same each
- * time.
+ * One lock guards the state. The values themselves are read and written without it, between the
+ * arrival of the last member and the time when the last one has read them. What a participant does
+ * depends only on the values it receives, so the wait-for graph of a run in which no participant
+ * can proceed is the same each time.
  */
 #include "world/world_priv.h"
 
@@ -12,14 +12,14 @@
 
 /* ---- waiting ---- */
 
-/* Before it goes to sleep, a thread polls for a while for what it waits for: sleeping and being
- * woken takes longer than most meetings. It does so only where every participant has a core of its
- * own, and less and less as long as polling is in vain. */
+/* A thread polls before it blocks on its condition variable, since blocking and waking takes longer
+ * than most rendezvous. It does so only if every participant has a core of its own; the number of
+ * polls is halved each time they were in vain, and doubled each time they were not. */
 enum { MOST_SPINS = 2000, LEAST_SPINS = 200 };
 
 int world_spins(int64_t participants)
 {
-    if (participants == 1) /* nobody to wait for; asking takes longer than a small run */
+    if (participants == 1) /* never blocks; sysconf takes longer than a small run */
         return 0;
     return participants <= sysconf(_SC_NPROCESSORS_ONLN) ? MOST_SPINS : 0;
 }
@@ -90,10 +90,10 @@ void world_settle(struct world *w)
     world_stop(w);
 }
 
-/* ---- meetings ---- */
+/* ---- rendezvous ---- */
 
-/* A gift that fits is copied, so that the member that gives it need not wait until all have read
- * it. In bytes; what is copied is aligned as storage is. */
+/* A contribution of up to CELL bytes is copied, so that its member need not wait until all others
+ * have read it. The copy is aligned as storage is. */
 enum { CELL = 512, ALIGNED = 16 };
 
 static size_t aligned(size_t n) { return (n + ALIGNED - 1) / ALIGNED * ALIGNED; }
@@ -117,7 +117,7 @@ static struct gathering *new_gathering(int64_t count)
     return g;
 }
 
-/* A free one for this many members, or a new one. */
+/* A free one for this number of members, or a new one; NULL: out of memory. */
 static struct gathering *take_gathering(struct world *w, int64_t count)
 {
     for (struct gathering **at = &w->closed; *at; at = &(*at)->next)
@@ -129,7 +129,7 @@ static struct gathering *take_gathering(struct world *w, int64_t count)
     return new_gathering(count);
 }
 
-/* The meeting of this group that is under way, or a new one. */
+/* The open rendezvous of this group, or a new one; NULL: out of memory. */
 static struct gathering *find_gathering(struct world *w, const struct meeting *m)
 {
     for (struct gathering *g = w->open; g; g = g->next)
@@ -164,7 +164,7 @@ static void close_gathering(struct world *w, struct gathering *g)
             go_on(&w->participants[g->members[k]]);
 }
 
-/* Copies the blocks into the cell, after a table of them. False: they don't fit. */
+/* Copies the blocks into the cell, after a table of them. False: they do not fit. */
 static bool copy_gift(char *cell, const struct block *blocks, int64_t count)
 {
     struct block *row = (struct block *)(void *)cell;
@@ -219,7 +219,7 @@ static bool meet(void *context, struct meeting *m)
     return ok;
 }
 
-/* Everybody does come to part, since nothing in between can fail. So this never waits for ever. */
+/* Cannot deadlock: every member that has returned from `meet` calls this. */
 static void part(void *context, struct meeting *m)
 {
     struct participant *p = context;
@@ -227,7 +227,7 @@ static void part(void *context, struct meeting *m)
     struct gathering *g = m->kept;
     bool last = atomic_fetch_add(&g->parted, 1) + 1 == g->count;
     if (last && g->lent) {
-        lock(p); /* nobody is between looking and falling asleep */
+        lock(p); /* no member is between its test and pthread_cond_wait */
         for (int64_t k = 0; k < g->count; k++)
             if (g->gifts[k].lent)
                 pthread_cond_signal(&w->participants[g->members[k]].wake);
@@ -341,7 +341,7 @@ static bool outfeed(void *context, const struct literal *l)
     const struct world_feeds *f = p->world->feeds;
     atomic_store(&p->asks_host, true);
     bool ok = !f || f->outfeed(f->context, p->number, &p->task->program->budget,
-                               l); /* NULL: nobody listens */
+                               l); /* NULL: items are discarded */
     atomic_store(&p->asks_host, false);
     return ok;
 }
@@ -355,7 +355,7 @@ const struct exchange world_exchange = {
     .outfeed = outfeed,
 };
 
-/* ---- who waits for ever ---- */
+/* ---- deadlocks ---- */
 
 static bool waits(const struct participant *p)
 {

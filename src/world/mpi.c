@@ -2,8 +2,8 @@
  * mpi.c: the transport on MPI. It is built as a shared object of its own, and is the only file that
  * includes mpi.h.
  *
- * A small body travels within its message; a large one follows in messages of its own, which the
- * receiver asks for once it knows how large the body is.
+ * A small body is sent within its message; a large one follows in messages of its own, for which
+ * the receiver posts receives once it has got the size of the body.
  */
 #include "world/transport.h"
 
@@ -20,27 +20,28 @@ struct wire {
 };
 enum { WIRE_HEAD = offsetof(struct wire, body) };
 
-/* A message on its way, out or in. */
+/* A message that is being sent or received. */
 struct passage {
     struct passage *next;
-    struct wire *wire; /* going out */
-    void *copy;        /* of its body, where it was to be copied */
+    struct wire *wire; /* of a send */
+    void *copy;        /* of its body; NULL: not copied */
     int *pending;
-    struct parcel parcel; /* coming in */
-    int left;             /* requests of these that are not done */
+    struct parcel parcel; /* of a receive */
+    int left;             /* requests that are not completed */
     int count;
     MPI_Request requests[];
 };
 
 struct mpi {
     MPI_Comm comm;
-    bool ours; /* we began MPI, we end it */
+    bool ours; /* initialized here, so finalized here */
     struct passage *out, *in;
     MPI_Request next; /* receives the next message into `wire` */
     struct wire wire;
 };
 
-/* A truncated message was lost on purpose. After any other error nothing can go on. */
+/* A message is truncated when there is no memory for it (ask_for_body). Any other error is fatal.
+ */
 static void check(const struct mpi *m, int error)
 {
     int class = MPI_SUCCESS;
@@ -55,7 +56,7 @@ static void check(const struct mpi *m, int error)
     }
 }
 
-/* With room for the requests of a body of this size. */
+/* With space for the requests of a body of this size; NULL: out of memory. */
 static struct passage *new_passage(size_t size)
 {
     size_t pieces = size <= SMALL ? 0 : (size + PIECE - 1) / PIECE;
@@ -93,7 +94,7 @@ static bool done(struct mpi *m, struct passage *p)
     return p->left == 0;
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static void send_body(struct mpi *m, struct passage *p, int to, const void *body, size_t size)
 {
@@ -157,7 +158,7 @@ static void look_after_sends(struct mpi *m)
 
 static bool mpi_busy(void *context) { return ((struct mpi *)context)->out != NULL; }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static void await_next(struct mpi *m)
 {
@@ -165,7 +166,7 @@ static void await_next(struct mpi *m)
                        &m->next));
 }
 
-/* If there is no memory for a body, it is received into nowhere. */
+/* Posts the receives for a body; without memory for it, receives of size 0, which truncate it. */
 static void ask_for_body(struct mpi *m, struct passage *p)
 {
     struct parcel *c = &p->parcel;
@@ -206,7 +207,7 @@ static bool take_next(struct mpi *m)
     return true;
 }
 
-/* Whether an earlier message of the same rank is still arriving. */
+/* Whether an earlier message of the same rank is still being received. */
 static bool is_behind(const struct mpi *m, const struct passage *p)
 {
     for (const struct passage *q = m->in; q != p; q = q->next)
@@ -232,7 +233,7 @@ static bool mpi_receive(void *context, struct parcel *out)
     return false;
 }
 
-/* ---- the beginning and the end ---- */
+/* ---- opening and closing ---- */
 
 static void mpi_close(void *context)
 {

@@ -2,15 +2,17 @@
  * Calls of machine code from shared libraries, in the form that XLA:CPU calls it.
  *
  *     API_VERSION_ORIGINAL                  void f(void *out, const void **in)
- *     API_VERSION_STATUS_RETURNING          void f(void *out, const void **in, XlaCustomCallStatus
- * *status) API_VERSION_STATUS_RETURNING_UNIFIED  void f(void *out, const void **in, const char
- * *opaque, size_t length, XlaCustomCallStatus *status) API_VERSION_TYPED_FFI                 ffi.c
+ *     API_VERSION_STATUS_RETURNING          void f(void *out, const void **in,
+ *                                                  XlaCustomCallStatus *status)
+ *     API_VERSION_STATUS_RETURNING_UNIFIED  void f(void *out, const void **in, const char *opaque,
+ *                                                  size_t length, XlaCustomCallStatus *status)
+ *     API_VERSION_TYPED_FFI                 ffi.c
  *
  * `in` has a pointer for each leaf of the operands, tuples flattened in order, tokens among them;
- * `out` is the buffer of an array, or a list of such pointers for a tuple, were it of one element.
- * Arrays are gapless in the order of their layouts; pred takes a byte; of narrower types several
- * share a byte, the first of them in its low bits. Results have bytes of our own around them, to
- * see whether code wrote there.
+ * `out` is the buffer of an array, or a list of such pointers for a tuple, even of one element.
+ * Arrays are dense in the order of their layouts; pred takes a byte; types narrower than a byte are
+ * packed, the first element in the low bits. Results have guard bytes around them, which detect
+ * writes out of bounds.
  */
 #include "world/targets.h"
 #include "kern/kern.h"
@@ -41,8 +43,8 @@ void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const ch
 
 static bool is_packed(const struct shape *s) { return dtype_is_subbyte(s->dtype); }
 
-/* Room for an array. Packed ones get a byte per element too: XLA's own header says they have that
- * size, so handlers copy as much. */
+/* Bytes allocated for an array. Packed ones get a byte per element too: that is their size in XLA's
+ * own header, so handlers copy as much. */
 static size_t room_of(const struct shape *s)
 {
     int64_t bytes = 0;
@@ -50,7 +52,7 @@ static size_t room_of(const struct shape *s)
     return (size_t)bytes;
 }
 
-/* The elements at `data`, an element in so many bytes as in ours, in the order of the layout. */
+/* The elements at `data`, of the element size of this program, in the order of the layout. */
 static void layout_view(struct view *v, const struct shape *s, void *data)
 {
     int64_t stride = (int64_t)dtype_bytes(s->dtype);
@@ -89,7 +91,7 @@ static void clean_pred(uint8_t *at, int64_t count)
         at[i] = at[i] != 0;
 }
 
-/* Converts between our form and that of the code, which has room_of bytes. False: no memory. */
+/* Converts between this program's form and XLA's, of room_of bytes. False: out of memory. */
 static bool convert(const struct shape *s, void *ours, void *native, bool out)
 {
     struct view x, y;
@@ -120,7 +122,7 @@ static bool convert(const struct shape *s, void *ours, void *native, bool out)
 struct native {
     const struct foreign_call *c;
     struct arena arena;
-    struct foreign_array *in, *out; /* as the code sees them */
+    struct foreign_array *in, *out; /* in XLA's form */
     const void **in_data;
     void **out_data;
     bool *copied; /* by operand */
@@ -204,7 +206,7 @@ static bool jump(struct native *n, native_fn *code, struct buf *why)
 {
     const struct inst *i = n->c->inst;
     struct XlaCustomCallStatus_ status = {.why = why};
-    struct str opaque = arena_str(&n->arena, inst_str(i, A_BACKEND_CONFIG)); /* ends in a NUL */
+    struct str opaque = arena_str(&n->arena, inst_str(i, A_BACKEND_CONFIG)); /* NUL-terminated */
     void *out = shape_is_tuple(i->shape) ? (void *)n->out_data : n->out_data[0];
     switch (inst_enum(i, A_API_VERSION, E_API_VERSION_ORIGINAL)) {
     case E_API_VERSION_TYPED_FFI: return ffi_call(code, n->c, n->in, n->out, why);

@@ -1,6 +1,6 @@
 /*
- * pack.c: values and messages as bytes, for ranks that all run the same program: numbers as they
- * are in memory.
+ * pack.c: serialization of diagnostics and literals, for ranks that all run the same program on
+ * machines of the same byte order: numbers have their representation in memory.
  */
 #include "world/ranks_priv.h"
 
@@ -50,7 +50,7 @@ static struct span unpack_span(struct reader *r)
     return (struct span){begin, (uint32_t)unpack_int(r)};
 }
 
-/* ---- what is said ---- */
+/* ---- diagnostics ---- */
 
 void pack_diags(struct buf *b, const struct diags *ds)
 {
@@ -174,7 +174,7 @@ void *pack_literal(const struct literal *l, size_t *size)
     return all;
 }
 
-/* `l` has its shape and nothing else. */
+/* Fills in a literal of which only the shape is set. */
 static bool take_values(struct arena *a, struct literal *l, struct reader *r)
 {
     const struct shape *s = l->shape;

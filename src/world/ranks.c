@@ -1,5 +1,5 @@
 /*
- * ranks.c: ranks: what they agree on between runs, and how messages travel from one to another.
+ * ranks.c: ranks: messages from one to another, and collective operations outside runs.
  */
 #include "world/ranks_priv.h"
 
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-static_assert(sizeof(struct head) <= TRANSPORT_HEAD, "a head fits into a parcel");
+static_assert(sizeof(struct head) <= TRANSPORT_HEAD, "a header fits into a transport message");
 
-/* As in out_of_memory: nobody could go on. */
+/* As in out_of_memory; other ranks could not proceed. */
 _Noreturn static void no_memory(void)
 {
     fputs("hlo: error: out of memory\n", stderr);
@@ -83,7 +83,7 @@ void ranks_tell(struct ranks *r, int rank, struct head h, struct block body)
         no_memory();
 }
 
-/* A message that came too early, and whose time has come. */
+/* The first early message of the current phase, removed from the list; NULL: none. */
 static struct item *take_early(struct ranks *r)
 {
     struct items rest = {0};
@@ -115,7 +115,7 @@ struct item *ranks_receive(struct ranks *r)
         if (i->h.phase > r->phase)
             items_push(&r->early, i);
         else
-            item_free(i); /* from a run that failed; nobody wants it any more */
+            item_free(i); /* left over from a run that failed */
         i = NULL;
     }
     return i;
@@ -132,7 +132,7 @@ void ranks_rest(unsigned times)
     nanosleep(&t, NULL);
 }
 
-/* ---- beside runs ---- */
+/* ---- outside runs ---- */
 
 struct ranks *ranks_open(const struct transport *t)
 {
@@ -160,7 +160,7 @@ bool ranks_has(const struct ranks *r, int64_t participant)
     return rank_of(r, participant) == r->transport.rank;
 }
 
-/* The next message of this phase, however long it takes. */
+/* Blocks until the next message of this phase arrives. */
 static struct item *await(struct ranks *r)
 {
     struct item *i;

@@ -1,13 +1,12 @@
 /*
- * ranks_meet.c: what participants ask of each other and of the host when they run in several
- * processes.
+ * ranks_meet.c: struct exchange for participants in several processes.
  *
- * A participant that comes to a meeting sends its blocks to the others and waits for theirs. The
- * host belongs to rank 0; others ask for it in messages.
+ * A participant that arrives at a rendezvous sends its blocks to the other members and waits for
+ * theirs. Feeds are on rank 0; participants on other ranks send it requests.
  */
 #include "world/ranks_priv.h"
 
-enum { TELL_AFTER_NS = 2000000 }; /* a participant that waits longer reports it to rank 0 */
+enum { TELL_AFTER_NS = 2000000 }; /* a participant that is blocked longer reports to rank 0 */
 
 /* ---- receiving ---- */
 
@@ -25,7 +24,7 @@ static bool is_it(const struct item *i, enum kind kind, int64_t from, struct tag
            same_tag(i->h.tag, tag);
 }
 
-/* The first such item, removed from the inbox; NULL: it hasn't arrived. */
+/* The first such item, removed from the inbox; NULL: it has not arrived. */
 static struct item *take(struct member *p, enum kind kind, int64_t from, struct tag tag,
                          uint64_t group)
 {
@@ -40,7 +39,7 @@ static struct item *take(struct member *p, enum kind kind, int64_t from, struct 
     return i;
 }
 
-/* The participant that was to send or to get the message fails. */
+/* Reports that the participant that sends or receives the message fails. Is false. */
 static bool no_memory(struct member *p, const struct inst *at, size_t size)
 {
     struct str why = arena_printf(
@@ -53,10 +52,10 @@ static bool no_memory(struct member *p, const struct inst *at, size_t size)
 
 /* ---- waiting ---- */
 
-/* Checks whether everything it waits for has arrived, and lists in `whom` who is still missing. */
+/* Whether everything has arrived; else the senders of what is missing are in p->whom. */
 typedef bool there_fn(struct member *p, void *what);
 
-/* False: the run has failed. */
+/* Blocks until `there` is true. False: the run has failed. */
 static bool wait_until(struct member *p, enum state state, const struct inst *at, there_fn *there,
                        void *what)
 {
@@ -96,12 +95,12 @@ static void begin_whom(struct member *p, int64_t most)
     }
 }
 
-/* ---- meetings ---- */
+/* ---- rendezvous ---- */
 
 struct coming {
     struct meeting *m;
     uint64_t group;
-    struct item **got; /* by place; NULL: not here yet */
+    struct item **got; /* by index in the group; NULL: not arrived yet */
 };
 
 static bool all_came(struct member *p, void *what)
@@ -125,7 +124,8 @@ static void drop(struct coming *c)
     mem_free(c->got);
 }
 
-/* Waits until nobody reads its blocks any more. Their receivers listen until the run ends. */
+/* Waits until the sends of its blocks are completed. Their receivers handle messages until the run
+ * ends, so this does not deadlock. */
 static void wait_for_readers(struct member *p)
 {
     for (unsigned times = 0; p->pending > 0;)
@@ -200,8 +200,7 @@ static bool send(void *context, const struct inst *i, struct tag tag, int64_t to
     h.tag = tag;
     crew_enter(p->crew, &u);
     bool ok = crew_post(p->crew, h, to, data, NULL);
-    pthread_cond_signal(
-        &p->crew->changed); /* someone must see the message through until it has left */
+    pthread_cond_signal(&p->crew->changed); /* the main thread polls until the send has completed */
     crew_leave(p->crew, &u);
     return ok;
 }
@@ -245,8 +244,8 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
 
 /* ---- the host ---- */
 
-/* Asks rank 0 and waits for the answer; NULL: there is none, because the run has failed or its time
- * is up. */
+/* Sends a request to rank 0 and waits for the reply; NULL: there is none, because the run has
+ * failed or reached its time limit. */
 static struct item *ask(struct member *p, enum kind kind, struct block body)
 {
     struct crew *c = p->crew;
@@ -306,7 +305,7 @@ static bool give_item(struct member *p, const struct literal *l)
     if (ranks_rank(c->ranks) == 0) {
         const struct world_feeds *f = c->feeds;
         return !f || f->outfeed(f->context, p->number, &p->task->program->budget,
-                                l); /* NULL: outfeed goes nowhere */
+                                l); /* NULL: items are discarded */
     }
     size_t size;
     void *bytes = pack_literal(l, &size);

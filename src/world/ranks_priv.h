@@ -1,17 +1,17 @@
 /*
  * ranks_priv.h: private to world/: participants in several processes, the ranks.
  *
- *   ranks.c       what ranks do outside runs; how messages travel between them
- *   ranks_meet.c  what participants ask of each other and of the host
- *   ranks_run.c   a run: threads for the participants of this rank, and what the rank does beside
- * them board.c       on rank 0: what is known of all participants, who waits for ever, the end
- *   pack.c        values and messages as bytes
+ *   ranks.c       messages between ranks; collective operations of ranks outside runs
+ *   ranks_meet.c  struct exchange for participants: rendezvous, messages, feeds
+ *   ranks_run.c   a run: threads for the participants of this rank, and the message loop
+ *   board.c       on rank 0: the status of all participants, deadlock detection, the end of a run
+ *   pack.c        serialization of diagnostics and literals
  *
- * A block of values is sent straight from the participant that gives it to the one that gets it,
- * and a meeting is over for a participant once it has all blocks: nobody else is asked. A
- * participant that waits for long tells rank 0 for whom, how many messages it has received from
- * each other participant, and how many it has sent. From these reports rank 0 finds out what is
- * stuck, without asking anybody.
+ * A block of values is sent directly to the participant that receives it, and a rendezvous is
+ * complete for a participant when it has all blocks; there is no coordinator. A participant that is
+ * blocked for long reports to rank 0 which participants it waits for, and how many messages it has
+ * received from, and sent to, each other participant. Rank 0 detects deadlocks from these reports
+ * alone.
  */
 #ifndef HLO_WORLD_RANKS_PRIV_H
 #define HLO_WORLD_RANKS_PRIV_H
@@ -30,27 +30,26 @@ void pack_int(struct buf *b, int64_t v);
 int64_t unpack_int(struct reader *r); /* 0 at the end */
 void pack_diags(struct buf *b, const struct diags *ds);
 void unpack_diags(struct diags *ds, struct reader *r);
-/* Storage with everything that a literal holds, for mem_free; NULL: no memory. */
+/* A literal with all its data, in storage for mem_free; NULL: out of memory. */
 void *pack_literal(const struct literal *l, size_t *size);
-/* NULL: no memory. */
+/* NULL: out of memory. */
 struct literal *unpack_literal(struct arena *a, struct reader *r);
 
 /* ---- ranks.c: messages between ranks ---- */
 
 enum kind {
-    KIND_BLOCK,    /* what one member of a group gives another */
+    KIND_BLOCK,    /* of a rendezvous, from one member of a group to another */
     KIND_MESSAGE,  /* of a send */
-    KIND_REPORT,   /* a participant: how it stands (board.c) */
-    KIND_BUSY,     /* from a participant: it has had so much time that nobody need wait for it any
-                      longer */
+    KIND_REPORT,   /* the status of a participant (board.c) */
+    KIND_BUSY,     /* a participant has used its grace period, or waits for the host */
     KIND_RESULT,   /* of a participant */
-    KIND_FEED_IN,  /* a participant wants an item from the host; */
-    KIND_FEED_OUT, /* has one for it */
-    KIND_FED,      /* the host's answer; value: enum feed */
-    KIND_STOP,     /* the run has failed, all are to leave */
-    KIND_END,      /* the run has ended; value: whether it went well; body: its messages */
-    KIND_AGREE,    /* value: what this rank says; */
-    KIND_AGREED,   /* value: the greatest one; from: the first rank that gave it */
+    KIND_FEED_IN,  /* a participant requests an item from the host */
+    KIND_FEED_OUT, /* a participant sends an item to the host */
+    KIND_FED,      /* the host's reply; value: enum feed */
+    KIND_STOP,     /* the run has failed, all participants must stop */
+    KIND_END,      /* the run has ended; value: whether it succeeded; body: its diagnostics */
+    KIND_AGREE,    /* value: that of this rank */
+    KIND_AGREED,   /* value: the maximum; from: the lowest rank with this value */
     KIND_TEXT      /* value: whether there is one */
 };
 
@@ -59,7 +58,7 @@ struct head {
     int32_t from, to; /* participants */
     struct tag tag;
     uint64_t group;            /* of KIND_BLOCK: a hash of the members */
-    int32_t computation, inst; /* where it was sent: indices; -1 */
+    int32_t computation, inst; /* indices of the send; -1: none */
     int64_t value;
 };
 
@@ -77,13 +76,13 @@ struct items {
 struct item *item_new(struct head h, int rank, size_t size, void *body);
 struct item *item_of(struct head h, const struct buf *b); /* a message to oneself; copied */
 void items_push(struct items *q, struct item *i);
-struct item *items_pop(struct items *q); /* NULL when there is none */
-void item_free(struct item *i);          /* and its body */
+struct item *items_pop(struct items *q); /* NULL: empty */
+void item_free(struct item *i);          /* frees its body, too */
 
 struct ranks {
     struct transport transport;
-    uint32_t phase; /* number of the current run or agreement; all ranks go through the same ones */
-    struct items early; /* messages of a later phase: other ranks may be ahead of this one */
+    uint32_t phase; /* number of the current run or collective; the same sequence on all ranks */
+    struct items early; /* messages of later phases: other ranks may be ahead of this one */
 };
 static inline int rank_of(const struct ranks *r, int64_t participant)
 {
@@ -91,13 +90,13 @@ static inline int rank_of(const struct ranks *r, int64_t participant)
 }
 /* As in struct transport. */
 bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int *pending);
-/* The body is copied. It is so small that a lack of memory for it ends the process. */
+/* The body is copied; the process exits if there is no memory for it. For small bodies. */
 void ranks_tell(struct ranks *r, int rank, struct head h, struct block body);
 /* The next message of this phase; NULL: there is none. */
 struct item *ranks_receive(struct ranks *r);
-/* Lets other threads run, for longer the more often one has looked in vain. */
+/* Yields the processor, or sleeps, longer the more often the caller has polled in vain. */
 void ranks_rest(unsigned times);
-void ranks_lost(void *unused); /* an undo_fn: there is no memory, so nobody can go on */
+void ranks_lost(void *unused); /* an undo_fn: out of memory is fatal, as other ranks would block */
 
 /* ---- ranks_meet.c ---- */
 
@@ -112,29 +111,29 @@ struct member {
     enum state state;
     bool by_itself;
     atomic_bool asks_host;
-    bool busy;            /* rank 0 knows that it is */
+    bool busy;            /* has been reported to rank 0 (KIND_BUSY) */
     struct items inbox;   /* blocks and messages, in the order of their arrival */
-    uint64_t arrivals;    /* how many have come */
-    int64_t *sent, *came; /* to and from each participant */
-    int pending;          /* its own blocks that are still being read */
-    struct item *fed;     /* the host's answer */
+    uint64_t arrivals;    /* number of messages received */
+    int64_t *sent, *came; /* numbers of messages sent to and received from each participant */
+    int pending;          /* sends of its own blocks that are not completed */
+    struct item *fed;     /* the host's reply */
     /* MEETING, RECEIVING: */
     const struct inst *at;
     int64_t *whom, whom_count, whom_room;
-    bool told;              /* rank 0 knows, as of ... */
-    uint64_t told_arrivals; /* ... this many */
+    bool told;              /* this has been reported to rank 0, ... */
+    uint64_t told_arrivals; /* ... at this number of arrivals */
 };
-extern const struct exchange ranks_exchange;        /* but for its context, a member, and `stop` */
+extern const struct exchange ranks_exchange;        /* without `context`, a member, and `stop` */
 void member_take(struct member *p, struct item *i); /* a block or a message for it has arrived */
 
 /* ---- ranks_run.c ---- */
 
-/* A run, as far as it takes place on this rank. */
+/* The state of a run on this rank. */
 struct crew {
     struct ranks *ranks;
-    pthread_mutex_t lock;   /* guards everything here, and the ranks' transport */
-    pthread_cond_t changed; /* for the main thread: look around */
-    pthread_cond_t asked;   /* wakes threads that serve the host to participants on other ranks */
+    pthread_mutex_t lock;            /* guards everything here, and the ranks' transport */
+    pthread_cond_t changed;          /* signalled to the main thread */
+    pthread_cond_t asked;            /* wakes threads that serve feed requests of other ranks */
     const struct world_feeds *feeds; /* on rank 0 */
     struct world_participant *tasks;
     struct diags *ds;    /* of the run */
@@ -143,25 +142,25 @@ struct crew {
     struct arena arena;
     int64_t count, here, over; /* participants; those on this rank; those of them that have ended */
     struct member *members;
-    bool serves;           /* rank 0 does, which has the host: */
-    struct items requests; /* that nobody serves yet; so many: */
-    int64_t request_count;
-    pthread_t *hosts; /* one thread for each participant that may have to wait */
+    bool serves;           /* on rank 0: feed requests of other ranks */
+    struct items requests; /* not served yet ... */
+    int64_t request_count; /* ... and their number */
+    pthread_t *hosts;      /* up to one thread for each participant on another rank */
     int64_t host_count, host_idle;
     atomic_bool stop;
-    bool ended, ok;      /* KIND_END has come */
+    bool ended, ok;      /* KIND_END has been received; its value */
     struct board *board; /* on rank 0 */
 };
-/* Takes the lock, and releases it. In between, running out of memory ends the process: nobody could
- * be told of it, and all would wait. */
+/* Acquire and release the lock. In between, running out of memory is fatal: other participants
+ * would block without being notified. */
 void crew_enter(struct crew *c, struct undo *u);
 void crew_leave(struct crew *c, struct undo *u);
-/* All of this with the lock held. */
+/* The following are called with the lock held. */
 void crew_take(struct crew *c, struct item *i); /* handles a message */
 bool crew_progress(struct crew *c);             /* handles one message; false: there is none */
-/* From a participant of this rank to another participant. False: no memory. */
+/* Sends from a participant of this rank to any participant. False: out of memory. */
 bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending);
-void crew_tell(struct crew *c, struct head h, struct block body); /* to all other ranks */
+void crew_tell(struct crew *c, struct head h, struct block body); /* sends to all other ranks */
 struct head crew_head(const struct member *p, enum kind kind, const struct inst *at);
 /* Releases the lock for a while. */
 void crew_rest(struct crew *c, unsigned times);
@@ -170,13 +169,12 @@ void crew_rest(struct crew *c, unsigned times);
 
 struct board *board_new(struct crew *c);
 void board_free(struct board *b);
-void board_fail(struct board *b, const char *why); /* whatever else the participants report */
-void crew_report(struct member *p); /* reports the state of a participant of this rank */
-void board_report(struct board *b, struct item *report); /* that has arrived; takes ownership */
-void board_busy(struct board *b,
-                int64_t participant); /* the others need not wait for it for long */
-/* Stops the run when nobody can proceed, and ends it when all participants have ended. Checks from
- * time to time whether some hold up the others. */
+void board_fail(struct board *b, const char *why); /* the run fails, with this diagnostic */
+void crew_report(struct member *p); /* reports the status of a participant of this rank */
+void board_report(struct board *b, struct item *report); /* records it; takes ownership */
+void board_busy(struct board *b, int64_t participant);   /* records KIND_BUSY */
+/* Called periodically: stops the run when the grace period after a failure or a deadlock of some
+ * participants is over. */
 void board_look(struct board *b);
 
 #endif

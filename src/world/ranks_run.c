@@ -1,8 +1,8 @@
 /*
- * ranks_run.c: a run on ranks: a thread for each participant of this rank. The main thread handles
- * messages meanwhile, since participants that compute don't. On rank 0 further threads serve the
- * host to participants on other ranks, one for each call that may be going on at the same time:
- * each may take long, and wait for what another one brings about.
+ * ranks_run.c: a run on several ranks: a thread for each participant of this rank. The main thread
+ * handles messages, since participants do not while they compute. On rank 0 further threads serve
+ * the feed requests of other ranks, one for each request that may be in progress at the same time,
+ * since a feed may block until another one proceeds.
  */
 #include "world/ranks_priv.h"
 
@@ -23,8 +23,7 @@ static struct member *crew_member(struct crew *c, int64_t number)
     return &c->members[number / ranks_count(c->ranks)];
 }
 
-/* A participant that has ended has reported which messages were left for it before this one
- * arrived. */
+/* A participant that has ended reports again, since its last report does not count this message. */
 static void take_block(struct crew *c, struct item *i)
 {
     struct member *p = crew_member(c, i->h.to);
@@ -33,7 +32,7 @@ static void take_block(struct crew *c, struct item *i)
         crew_report(p);
 }
 
-/* Delivers what stays within this process. */
+/* Delivers a copy to a participant of this rank. False: out of memory. */
 static bool hand_over(struct crew *c, struct head h, struct block body)
 {
     void *copy = mem_alloc(body.size);
@@ -66,8 +65,8 @@ static void answer(struct crew *c, const struct item *request, enum feed came, s
 
 static void *serve(void *context);
 
-/* Finds a thread for the next request: an idle one, a new one, or, if need be, one that is done
- * with another request. False: there is none. */
+/* Ensures that there is a thread for the next request: an idle one, a new one or, if no thread can
+ * be started, one that serves another request now. False: there are no threads. */
 static bool find_host(struct crew *c)
 {
     if (c->serves && c->host_idle <= c->request_count && c->host_count < c->count - c->here &&
@@ -86,8 +85,7 @@ static void take_request(struct crew *c, struct item *i)
         pthread_cond_signal(&c->asked);
         return;
     }
-    enum feed came =
-        i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* nobody feeds, or nobody listens */
+    enum feed came = i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* without feeds */
     if (c->feeds) {
         board_fail(c->board, "cannot start the thread that serves feeds to other ranks");
         came = FEED_FAILED;
@@ -113,9 +111,8 @@ static void take_end(struct crew *c, struct item *i)
     unpack_diags(c->ds, &r);
     c->ok = i->h.value != 0;
     c->ended = true;
-    atomic_store(
-        &c->stop,
-        true); /* a call of the host may still be waiting for a participant that has given up */
+    atomic_store(&c->stop,
+                 true); /* a feed may be blocked on behalf of a participant that has stopped */
     pthread_cond_signal(&c->changed);
     pthread_cond_broadcast(&c->asked);
     item_free(i);
@@ -175,7 +172,7 @@ void crew_rest(struct crew *c, unsigned times)
 
 /* ---- participants ---- */
 
-/* Waits until everything it has sent has really left: rank 0 ends the run once all have reported
+/* Waits until all sends have completed: rank 0 ends the run when all participants have reported
  * their end. */
 static void see_off(struct crew *c)
 {
@@ -186,7 +183,7 @@ static void see_off(struct crew *c)
             crew_rest(c, times++);
 }
 
-/* False: no memory for it. */
+/* Sends the result to rank 0. False: out of memory. */
 static bool deliver_result(struct member *p)
 {
     struct crew *c = p->crew;
@@ -205,7 +202,7 @@ static bool deliver_result(struct member *p)
     return ok || DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "out of memory for sending the result");
 }
 
-/* The last thing that a participant does; its report follows everything else that it has sent. */
+/* The end of a participant; its report follows everything else that it has sent. */
 static void end(struct member *p)
 {
     struct crew *c = p->crew;
@@ -263,7 +260,7 @@ static void start(struct crew *c)
     pthread_attr_destroy(&attr);
 }
 
-/* ---- the host, for participants elsewhere ---- */
+/* ---- feeds of participants on other ranks ---- */
 
 static void feed_in(struct crew *c, const struct item *request)
 {
@@ -274,7 +271,7 @@ static void feed_in(struct crew *c, const struct item *request)
     void *bytes = NULL;
     arena_init(&a);
     budget_start(&b, &(struct limits){0},
-                 &c->stop); /* the participant that asked watches the clock */
+                 &c->stop); /* the time limit is checked by the participant */
     enum feed came = c->feeds->infeed(c->feeds->context, request->h.from, &b, &a, &l);
     if (came == FEED_ITEM) {
         bytes = pack_literal(l, &size);
@@ -310,7 +307,7 @@ static void *serve(void *context)
     struct crew *c = context;
     struct guard g;
     struct undo u;
-    guard_enter(&g, c->guard); /* which is never come back to */
+    guard_enter(&g, c->guard); /* ranks_lost exits before it unwinds */
     crew_enter(c, &u);
     while (!c->ended) {
         struct item *i = items_pop(&c->requests);
@@ -350,7 +347,8 @@ static void tell_who_is_busy(struct crew *c)
     }
 }
 
-/* Participants that wait listen for messages themselves; for all others somebody has to. */
+/* The message loop of the main thread: blocked participants poll for messages themselves, running
+ * ones do not. */
 static void watch(struct crew *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -393,7 +391,7 @@ static void init(struct crew *c, struct source *source)
         c->tasks[k].result = NULL;
     c->board = rank == 0 ? board_new(c) : NULL;
     c->serves = c->feeds && c->here < c->count;
-    if (c->serves) /* each participant waits for an answer before it asks again */
+    if (c->serves) /* a participant has at most one request in progress */
         c->hosts = ARENA_ARRAY(&c->arena, pthread_t, c->count - c->here);
 }
 
@@ -434,7 +432,7 @@ bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *task
     struct undo losing;
     c.guard = guard_innermost();
     init(&c, ds->source);
-    guard_undo(&losing, ranks_lost, NULL); /* others wait for it, here and there */
+    guard_undo(&losing, ranks_lost, NULL); /* other ranks would block */
     start(&c);
     watch(&c);
     for (struct member *p = c.members; p < c.members + c.here; p++)

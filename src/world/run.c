@@ -1,9 +1,9 @@
 /*
- * run.c: a run: a thread for each participant, and a verdict when all of them have ended.
+ * run.c: a run: a thread for each participant, and the diagnostics when all of them have ended.
  *
- * A failure doesn't end the other participants on the spot: they go on until they wait for what
- * can't come any more, or end by themselves, so that what is reported doesn't depend on who was
- * faster. Only a participant that takes long over it is stopped.
+ * A failure does not stop the other participants at once: they continue until they are deadlocked
+ * or end, so that the diagnostics do not depend on the scheduling of threads. A participant that
+ * continues beyond the grace period is stopped.
  */
 #include "world/world_priv.h"
 
@@ -72,12 +72,12 @@ bool world_had_its_time(pthread_t participant)
     clockid_t clock;
     struct timespec t;
     if (pthread_getcpuclockid(participant, &clock) != 0 || clock_gettime(clock, &t) != 0)
-        return true; /* it is over */
+        return true; /* the thread has ended */
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec >= WORLD_PATIENCE_NS;
 }
 
-/* Whether every running participant has had time to reach the place where it will wait, if it ever
- * does. */
+/* Whether every running participant has used its grace period, in which it would have reached an
+ * instruction that blocks. */
 static bool all_had_their_time(const struct world *w)
 {
     for (int64_t k = 0; k < w->count; k++) {
@@ -89,12 +89,12 @@ static bool all_had_their_time(const struct world *w)
     return true;
 }
 
-/* Waits until all have ended. From time to time it checks whether one has failed and the others
- * don't notice, or some wait for ever while others are busy. */
+/* Waits until all participants have ended. Checks periodically whether one has failed while others
+ * are still running, or some are deadlocked while others are running, and stops the run then. */
 static void watch(struct world *w)
 {
     bool failed = false;
-    int waited = 0; /* so many times since the last was over */
+    int waited = 0; /* number of timeouts since a participant last ended */
     pthread_mutex_lock(&w->lock);
     while (w->over < w->count) {
         int64_t over = w->over, until = now_ns() + WORLD_PATIENCE_NS;
@@ -112,14 +112,15 @@ static void watch(struct world *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The first `started` of them run. If the others can't be started, the reason is returned. */
+/* Starts the threads. Returns 0 or, when a thread cannot be started, the error number; the first
+ * w->started participants run. */
 static int start(struct world *w)
 {
     pthread_attr_t attr;
     int error = 0;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, WORLD_STACK_BYTES);
-    pthread_mutex_lock(&w->lock); /* nobody waits before all are there */
+    pthread_mutex_lock(&w->lock); /* no participant blocks before all are started */
     while (w->started < w->count && error == 0) {
         struct participant *p = &w->participants[w->started];
         error = pthread_create(&p->thread, &attr, run_one, p);
@@ -199,7 +200,7 @@ bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
     init(&w, tasks, count, ds->source);
     guard_undo(&finishing, finish, &w);
     if (count == 1) {
-        run_one(&w.participants[0]); /* who is alone needs no thread */
+        run_one(&w.participants[0]); /* needs no thread */
     } else {
         error = start(&w);
         watch(&w);

@@ -1,5 +1,5 @@
 /*
- * targets.c: which targets exist, and the rules that need no code.
+ * targets.c: the table of custom-call targets, and the built-in rules.
  */
 #include "world/targets.h"
 
@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <link.h>
 
-/* A library, or a name with what it does. */
+/* A library, or a name with its function. */
 struct entry {
     struct entry *older;
     void *library;
@@ -41,7 +41,7 @@ void targets_free(struct targets *t)
         if (e->done)
             e->done(e->user);
     }
-    struct arena arena = t->arena; /* the table itself lives in it */
+    struct arena arena = t->arena; /* the table itself is allocated in it */
     arena_free(&arena);
 }
 
@@ -65,7 +65,7 @@ void targets_add(struct targets *t, struct str name, target_fn *fn, void *user,
 
 bool targets_add_library(struct targets *t, const char *path, struct buf *why)
 {
-    /* Without a slash, the system would look for it among its own libraries. */
+    /* Without a slash, dlopen would search the system's library directories. */
     struct str file = arena_printf(&t->arena, strchr(path, '/') ? "%s" : "./%s", path);
     void *library = dlopen(file.ptr, RTLD_NOW | RTLD_LOCAL);
     if (library)
@@ -77,7 +77,7 @@ bool targets_add_library(struct targets *t, const char *path, struct buf *why)
 
 /* ---- finding ---- */
 
-/* A function that the library itself defines, not one of a library it was linked with. */
+/* A function that the library itself defines, not one of its dependencies; else NULL. */
 static native_fn *find_function(void *library, struct str name)
 {
     char text[512];
@@ -97,12 +97,11 @@ static native_fn *find_function(void *library, struct str name)
     if (!dladdr1(at, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol ||
         (symbol->st_info & 0xf) != STT_FUNC)
         return NULL;
-    memcpy(&code, &at, sizeof code); /* C has no conversion between the two kinds of pointers */
+    memcpy(&code, &at, sizeof code); /* C does not convert object pointers to function pointers */
     return code;
 }
 
-/* The newest entry that knows a target; with `left_over`, the newest that stands for all targets.
- */
+/* The newest entry that matches a target; with `left_over`, the newest named `*`. */
 static struct foreign_target find(void *context, struct str target, bool left_over)
 {
     const struct targets *t = context;

@@ -8,34 +8,33 @@
 #include "plan/foreign.h"
 
 struct targets;
-/* What a target does: fills in the results. False: the reason has been put into `why`, unless a
+/* The implementation of a target: fills in the results. False: the reason is in `why`, unless a
  * limit was hit. */
 typedef bool target_fn(void *user, const struct foreign_call *c, struct buf *why);
 
 struct targets *targets_new(void);
 void targets_free(struct targets *t); /* closes the libraries */
 
-/* What is added later comes before what is there already. */
-/* The name is copied; one that ends in `*` stands for all that begin with the rest; `*` alone for
- * those that nothing else, HLO itself included, has a meaning for. `done`, which may be
- * NULL, frees `user`. */
+/* Later entries take precedence over earlier ones. The name is copied; a trailing `*` matches every
+ * name with the prefix before it; `*` alone matches the targets that are not otherwise known, those
+ * of HLO included. `done`, which may be NULL, frees `user`. */
 void targets_add(struct targets *t, struct str name, target_fn *fn, void *user,
                  void (*done)(void *user));
-/* Every function that the library at PATH defines is a target by its name. False with the reason.
- */
+/* Every function that the library at PATH defines becomes a target of its name. False with the
+ * reason in `why`. */
 bool targets_add_library(struct targets *t, const char *path, struct buf *why);
 /* For `struct plan_options`; `t` must outlive the program. */
 struct foreign targets_foreign(struct targets *t);
 
-/* Rules. Identity: leaf k of the result is leaf k of the operands. */
+/* Built-in rules. Identity: leaf k of the result is leaf k of the operands. */
 target_fn target_identity, target_zeros;
 
-/* ---- native.c: machine code, called as its api_version= says ---- */
+/* ---- native.c: machine code, called by the convention of its api_version= ---- */
 
 typedef void native_fn(void);
 bool native_call(native_fn *code, const struct foreign_call *c, struct buf *why);
 
-/* Libraries find this in the program, to report that a call has failed. */
+/* Resolved by libraries, to report whether a call has failed. */
 struct XlaCustomCallStatus_;
 void XlaCustomCallStatusSetSuccess(struct XlaCustomCallStatus_ *status);
 void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const char *message,
@@ -43,7 +42,7 @@ void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const ch
 
 /* ---- ffi.c: API_VERSION_TYPED_FFI ---- */
 
-/* `in` and `out`: the leaves as the code sees them; those of tokens have some valid address. */
+/* `in` and `out`: the leaves in XLA's form; the address of a token is valid but arbitrary. */
 bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
               const struct foreign_array *out, struct buf *why);
 

@@ -1,7 +1,8 @@
 /*
- * verdict.c: who waits for ever, and what is said of a run that failed: the messages of the first
- * participant that failed by itself; otherwise who waits where and for whom; otherwise what was
- * sent and never received.
+ * verdict.c: detection of deadlocks, and the diagnostics of a run that failed: those of the first
+ * participant that failed by an error of its own; otherwise the deadlocked participants, with the
+ * instructions at which they are blocked and the participants that they wait for; otherwise a
+ * message that was never received.
  */
 #include "world/world_priv.h"
 
@@ -57,7 +58,8 @@ static struct str name_all(const struct outcome *o, const struct wait *wait)
     return s;
 }
 
-/* ---- cycles: a send that can only come after the recv-done at which its participant waits ---- */
+/* ---- cycles: a send that is only reached after the recv-done at which its participant blocks ----
+ */
 
 static int64_t channel_of(const struct inst *i)
 {
@@ -65,7 +67,7 @@ static int64_t channel_of(const struct inst *i)
                     A_CHANNEL_ID, 0);
 }
 
-/* Whether `late` needs `early`, or comes after it in the schedule of the module. */
+/* Whether `late` depends on `early`, or follows it in the schedule of the module. */
 static bool comes_after(struct arena *a, const struct inst *late, const struct inst *early)
 {
     const struct computation *c = early->parent;
@@ -91,8 +93,8 @@ static bool comes_after(struct arena *a, const struct inst *late, const struct i
     return false;
 }
 
-/* The send on this channel that participant `from`, which waits too, would reach if it went on;
- * NULL: none that is known to come later. */
+/* The send on this channel that the blocked participant `from` would reach if it proceeded, and the
+ * instruction at which it is blocked; NULL: it is not blocked, or no send is known to follow. */
 static const struct inst *held_send(const struct outcome *o, int64_t from, int64_t channel,
                                     const struct inst **held_by)
 {
@@ -142,8 +144,8 @@ static void tell_waits(const struct outcome *o, struct diags *ds)
                   o->wait_count - MOST_NOTES - 1);
 }
 
-/* The messages of the first participant that failed by itself; if there are several participants,
- * says which one it was. A feed that failed has reported its reason already. */
+/* Copies the diagnostics of the first participant that failed by an error of its own, with a note
+ * that names it if there are several. A feed that failed has reported its reason already. */
 static bool tell_failure(const struct outcome *o, struct diags *ds)
 {
     int64_t k = 0;

@@ -1,9 +1,10 @@
 /*
- * world: the participants of a run (replicas times partitions) as threads that meet at collectives
- * and send each other messages, in one process or in several.
+ * world: the participants of a run (replicas times partitions) as threads that synchronize at
+ * collectives and send each other messages, in one process or in several.
  *
- * Each participant runs its own program on its own values; they share the module, which nobody
- * changes. Deadlocks are detected and reported: who waits where, and for whom.
+ * Each participant runs its own program on its own values; they share the module, which is
+ * read-only. Deadlocks are detected and reported: which participants are blocked at which
+ * instructions, and on which other participants.
  */
 #ifndef HLO_WORLD_H
 #define HLO_WORLD_H
@@ -12,10 +13,10 @@
 
 enum { WORLD_MAX_PARTICIPANTS = 4096 };
 
-/* What infeed and outfeed are connected to. A participant makes one call at a time; calls of
- * several participants may run at the same time. The callee reports what went wrong. Code that
- * waits within a call checks the budget every so often (budget_look) and gives up, with FEED_EMPTY
- * or false, once it is used up: the time limit is reached, or the run has failed elsewhere. */
+/* Callbacks for infeed and outfeed. A participant makes one call at a time; calls of several
+ * participants may run concurrently. The callee reports errors. Code that blocks within a call must
+ * poll the budget (budget_look) and return FEED_EMPTY or false when it is used up: the time limit
+ * is reached, or the run has failed elsewhere. */
 struct world_feeds {
     void *context;
     enum feed (*infeed)(void *context, int64_t participant, struct budget *b, struct arena *a,
@@ -31,8 +32,9 @@ struct world_participant {
     struct literal *result; /* its storage is freed by literal_free_data */
 };
 
-/* Runs them all. False with diagnostics, and without any result, when one of them fails or waits
- * for ever; what is reported does not depend on which thread was faster. `feeds` may be NULL. */
+/* Runs all participants. False with diagnostics, and without any result, when one of them fails or
+ * is deadlocked; the diagnostics do not depend on the scheduling of threads. `feeds` may be NULL.
+ */
 bool world_run(struct diags *ds, struct world_participant *p, int64_t count,
                const struct world_feeds *feeds);
 
@@ -40,25 +42,24 @@ bool world_run(struct diags *ds, struct world_participant *p, int64_t count,
 
 struct transport;
 struct ranks;
-/* Takes the transport over. */
+/* Takes ownership of the transport. */
 struct ranks *ranks_open(const struct transport *t);
 void ranks_close(struct ranks *r);
 int ranks_rank(const struct ranks *r);
 int ranks_count(const struct ranks *r);
 bool ranks_has(const struct ranks *r, int64_t participant); /* it runs on this rank */
-/* Called by all ranks. Returns the greatest of the values they pass, and the first rank that passed
- * it. */
+/* Collective over all ranks: returns the maximum of the values they pass; `who` is the lowest rank
+ * that passed it. */
 int ranks_agree(struct ranks *r, int value, int *who);
-/* Called by all ranks: what rank 0 gives, if it gives anything, is sent to all others. Returns
- * whether it did. */
+/* Collective over all ranks: broadcasts the text of rank 0. Returns rank 0's `given`. */
 bool ranks_share(struct ranks *r, struct buf *text, bool given);
 /* world_run, called by all ranks with the same programs; each rank needs only those of its own
- * participants, and their arguments. The outcome and the messages are the same on all ranks; rank 0
- * gets the results, and `feeds` are its own. */
+ * participants, and their arguments. The return value and the diagnostics are the same on all
+ * ranks; the results are on rank 0, whose `feeds` serve all participants. */
 bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *p, int64_t count,
                const struct world_feeds *feeds);
 
-/* Opens the transport `name` from a shared object, hlo-NAME.so. False: why not is in `why`. */
+/* Opens the transport `name` from a shared object, hlo-NAME.so. False: the reason is in `why`. */
 bool transport_load(const char *name, struct transport *out, struct buf *why);
 
 #endif
