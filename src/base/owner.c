@@ -1,5 +1,5 @@
 /*
- * owner.c: memory shared by several values, freed when the last of them goes.
+ * owner.c: reference-counted memory that several values share.
  */
 #include "base/base.h"
 

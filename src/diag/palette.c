@@ -1,5 +1,5 @@
 /*
- * palette.c: the colours of messages and what is shown beside them.
+ * palette.c: the colours of messages and of what is shown with them.
  */
 #include "diag/diag.h"
 
@@ -17,7 +17,7 @@ static void palette_usual(struct palette *p)
         p->sgr[k] = str_of(inks[k].usual);
 }
 
-/* Nothing else may be sent to a terminal. */
+/* Only SGR parameters (digits and semicolons) may be sent to a terminal. */
 static bool is_sgr(struct str s)
 {
     for (size_t k = 0; k < s.len; k++)

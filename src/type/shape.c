@@ -1,9 +1,9 @@
 /*
- * shape.c: shapes: making, measuring, comparing and printing them.
+ * shape.c: shapes: construction, sizes, comparison, text.
  */
 #include "type/type.h"
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 #define SCALAR_LAYOUT &scalar_layout
 static const struct layout scalar_layout = {
@@ -51,7 +51,7 @@ const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const i
     return s;
 }
 
-/* Sums up over the elements of a tuple or buffer what is often asked about everything in it. */
+/* Computes the summary members of a tuple or buffer from its components. */
 static void sum_up(struct arena *a, struct shape *s)
 {
     int64_t *starts = NULL;
@@ -155,7 +155,7 @@ const struct shape *shape_copy(struct arena *a, const struct shape *s)
     return copy;
 }
 
-/* ---- measuring ---- */
+/* ---- sizes ---- */
 
 bool shape_has_dynamic(const struct shape *s)
 {
@@ -216,7 +216,7 @@ const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t
     return s;
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
 static bool dtypes_equal(enum dtype a, enum dtype b, unsigned ignore)
 {
