@@ -315,9 +315,8 @@ static bool parse_computation(struct parser *p)
     return add_computation(p, c, name, is_entry, entry) && ok;
 }
 
-enum {
-    COMPUTATION_WEIGHT = 11
-}; /* stack usage of one nested computation, relative to one level of a shape */
+/* Stack usage of one nested computation, relative to one level of a shape. */
+enum { COMPUTATION_WEIGHT = 11 };
 
 /* A computation in braces in place of a name. */
 static bool parse_nested_computation(struct parser *p, struct computation **out)

@@ -171,10 +171,8 @@ static const uint8_t tail_order[] = {
     A_STATISTICS, A_RESULT_ACCURACY,     A_ORIGIN,
     A_METADATA,   A_BACKEND_CONFIG,
 };
-enum {
-    TAIL_WRAPPED = 5,
-    TAIL_ALL = COUNT_OF(tail_order)
-}; /* number of them printed for a wrapped root; number of all */
+/* The number of those printed for a wrapped root, and of all. */
+enum { TAIL_WRAPPED = 5, TAIL_ALL = COUNT_OF(tail_order) };
 
 static void print_tail_attrs(struct printer *w, const struct inst *i, int count, bool frontend)
 {

@@ -503,9 +503,8 @@ bool parse_shape(struct parser *p, const struct shape **out)
 {
     if (p->tok.kind == TOK_DTYPE)
         return parse_array_by_spelling(p, out);
-    enum {
-        WEIGHT = 1
-    }; /* stack usage of one level: the unit; NESTING_LIMIT of them must fit even with sanitizers */
+    /* stack usage of one level: the unit; NESTING_LIMIT of them must fit even with sanitizers */
+    enum { WEIGHT = 1 };
     p->depth += WEIGHT;
     bool ok = enter(p);
     if (ok && p->tok.kind == TOK_LPAREN)
