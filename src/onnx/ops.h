@@ -1,5 +1,5 @@
 /*
- * The translators that op.def names.
+ * The translators referred to by op.def.
  */
 #ifndef HLO_ONNX_OPS_H
 #define HLO_ONNX_OPS_H
