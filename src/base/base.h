@@ -117,7 +117,7 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
 /* 64-byte aligned; NULL if the allocation fails. `mem_free(NULL)` is allowed; any thread may
  * free. */
 void *mem_alloc(size_t size);
-/* zeroed; a large block consists of zero pages, committed on the first write. */
+/* Zeroed; a large block consists of zero pages, committed on the first write. */
 void *mem_zalloc(size_t size);
 void mem_free(void *p);
 /* Detaches the block from its out-of-memory scope: the caller owns it; returns p, which may be
@@ -306,7 +306,7 @@ static inline bool budget_inst(struct budget *b)
     return (!waited_for || budget_look(b)) && budget_step(b);
 }
 
-/* ---- owner.c: reference-counted memory that several values share ---- */
+/* ---- storage.c: reference-counted memory that several values share ---- */
 
 struct owner {
     _Atomic size_t holders;

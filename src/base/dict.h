@@ -63,7 +63,7 @@ bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dic
                struct dict_error *error);
 /* The first entry with this name; NULL if there is none. */
 const struct dict_value *dict_find(const struct dict_value *d, struct str name);
-/* "wanted a value at `}`", NUL-terminated */
+/* The message, "expected a value at '}'", NUL-terminated. */
 const char *dict_problem(struct arena *a, const struct dict_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * storage.c: storage of tensors, from the heap or from a reserve of large blocks.
+ * storage.c: storage of tensors, from the heap or from a reserve of large blocks, and reference-
+ * counted owners of storage that several values share.
  *
  * The page faults of fresh memory cost more than most operations on its contents, so a reserve maps
  * large blocks at huge-page boundaries and caches freed ones. Each tensor is preceded by a word
@@ -318,3 +319,24 @@ void *mem_pass(void *p, struct guard *g)
 void *mem_keep(void *p) { return mem_pass(p, NULL); }
 
 void *mem_guard(void *p) { return mem_pass(p, guard_innermost()); }
+
+/* ---- shared storage ---- */
+
+void owner_init(struct owner *o, void (*release)(struct owner *o))
+{
+    o->holders = 1;
+    o->release = release;
+}
+
+struct owner *owner_hold(struct owner *o)
+{
+    if (o)
+        o->holders++;
+    return o;
+}
+
+void owner_drop(struct owner *o)
+{
+    if (o && --o->holders == 0)
+        o->release(o);
+}

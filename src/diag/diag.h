@@ -126,7 +126,7 @@ struct diag *diag_copy(struct diags *ds, const struct diag *from);
 /* The word of `words` nearest to `word` by edit distance; empty if none is near. */
 struct str diag_nearest(struct str word, const char *const *words, size_t count);
 
-/* ---- palette.c ---- */
+/* ---- draw.c: rendering ---- */
 
 enum ink { INK_CARET, INK_ERROR, INK_HELP, INK_NOTE, INK_PLACE, INK_WARNING, INK_COUNT };
 struct palette {
@@ -135,8 +135,6 @@ struct palette {
 /* Parses `error=1;31:note=36` into the palette, which holds defaults; false if an item is
  * malformed, which is ignored. */
 bool palette_read(struct palette *p, struct str text);
-
-/* ---- draw.c: rendering ---- */
 
 /* Renders all messages, each as `file:line:col: error: text`, the source line, a caret under the
  * span, then notes and suggestion in the same form. `colors` NULL: none. */

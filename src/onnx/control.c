@@ -5,8 +5,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- captures: names that a graph uses from enclosing graphs ---- */
 
 /* Names defined by a graph of the node, and by the graphs around it within the node. */

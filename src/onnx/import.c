@@ -4,8 +4,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 #include <stdlib.h>
 
 /* ---- operators ---- */

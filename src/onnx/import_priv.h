@@ -92,6 +92,11 @@ struct node {
     struct val *outputs; /* onnx->output_count of them, set by the translator */
 };
 
+/* The translators referred to by op.def. */
+#define OP(name, since, min, max, folds, translate, arg) translator translate;
+#include "onnx/op.def"
+#undef OP
+
 /* ---- import.c: scopes and nodes ---- */
 
 /* Adds an error about the current node; returns false. */

@@ -3,8 +3,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 #include <math.h>
 
 /* ---- Constant ---- */

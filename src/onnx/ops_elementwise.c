@@ -3,8 +3,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- broadcasting ---- */
 
 /* Dimension d of the result. Of two dynamic sizes, one may be 1 at run time; the elementwise

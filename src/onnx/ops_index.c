@@ -3,8 +3,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- Slice ---- */
 
 /* No dimension is longer; longer steps are clamped to it, and select one element. */

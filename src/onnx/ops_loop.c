@@ -4,8 +4,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- generated nodes ---- */
 
 /* A name that cannot occur in the model: the node's first output with a control character. */

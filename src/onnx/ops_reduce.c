@@ -3,8 +3,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 #include <stdlib.h>
 
 /* ---- MatMul ---- */

@@ -3,8 +3,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- ConcatFromSequence ---- */
 
 /* Moves dimension `from` of x to position `to`; the others keep their order. */

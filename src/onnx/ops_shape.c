@@ -3,8 +3,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 bool op_identity(struct node *n)
 {
     struct val *v = input_of(n, 0);

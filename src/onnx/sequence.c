@@ -4,8 +4,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- inputs ---- */
 
 static bool is_filled(const struct val *v) { return is_sequence(v) && !v->open; }

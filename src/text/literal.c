@@ -547,7 +547,7 @@ static bool finish_array(struct literal_reader *r, struct literal **out)
 }
 
 /* array_literal = element | "{" {element | complex | "," | "..." | array_literal} "}" ;
- * element = "true" | "false" | INT | DECIMAL | "inf" | "-inf" ; counts are held against the shape
+ * element = "true" | "false" | INT | DECIMAL | "inf" | "-inf" ; counts must match the shape
  */
 static bool parse_array_literal(struct parser *p, const struct shape *shape, struct literal **out)
 {

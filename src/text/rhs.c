@@ -198,7 +198,7 @@ static bool check_duplicate(struct parser *p, struct draft *d, struct attr_targe
     return false;
 }
 
-/* attribute = IDENT "=" value ; outside strict mode blanks may stand before the `=`. Where the name
+/* attribute = IDENT "=" value ; outside strict mode blanks may precede the `=`. If the name
  * is the specification's, a list of one number may be written as the number: `dimension=0`. */
 static bool parse_attribute(struct parser *p, struct draft *d)
 {

@@ -271,7 +271,7 @@ void shape_print(struct buf *out, const struct shape *s, bool with_layout);
 void layout_print(struct buf *out, const struct layout *l);
 struct str shape_text(struct arena *a, const struct shape *s); /* without layout, for messages */
 
-/* ---- view.c: index spaces and strided views ---- */
+/* ---- shape.c: index spaces and strided views ---- */
 
 enum { VIEW_MAX_RANK = 32 }; /* limit of the evaluator; text has none */
 

@@ -1,4 +1,4 @@
-# .doc: what an operation does, by its name or another name of it; .help: the commands that have to do with a word
+# .doc: the description of an operation, by its name or an alias; .help: the commands related to a word
 # status: 2
 # stdout: compare(lhs, rhs): Compares elements: EQ, NE, LT, LE, GT or GE.
 # stdout:   direction=word  Direction of the comparison. (required) One of: EQ, NE, GE, GT, LE, LT
