@@ -82,6 +82,7 @@ struct arena {
     uint64_t born;
 };
 
+/* Initializes an empty arena that belongs to the innermost out-of-memory scope. */
 void arena_init(struct arena *a);
 void arena_free(struct arena *a);                /* frees everything; the arena remains usable */
 void *arena_alloc(struct arena *a, size_t size); /* 16-byte aligned, uninitialized */
@@ -130,6 +131,7 @@ void *mem_guard(void *p); /* reverses mem_keep: the innermost scope owns the blo
  * RESERVE_SLACK bytes. Safe for concurrent use. */
 struct reserve;
 enum { RESERVE_FROM = 2 << 20, RESERVE_SLACK = 16 << 20 }; /* smaller blocks come from the heap */
+/* Returns an empty reserve, owned by the caller. */
 struct reserve *reserve_new(void);
 /* Called by the owner; blocks in use stay valid; NULL is allowed. */
 void reserve_release(struct reserve *r);
@@ -164,6 +166,7 @@ struct buf {
 };
 
 void buf_free(struct buf *b);
+/* Guarantees space for `more` further bytes. */
 void buf_reserve(struct buf *b, size_t more);
 void buf_bytes(struct buf *b, const void *bytes, size_t size);
 void buf_str(struct buf *b, struct str s);
@@ -203,6 +206,7 @@ struct map {
     uint64_t seed;
 };
 
+/* Initializes an empty map whose table is allocated in `arena`. */
 void map_init(struct map *m, struct arena *arena);
 void *map_get(const struct map *m, struct str key); /* NULL when absent */
 /* Stores a non-NULL value; returns the previous value of the key, NULL if there was none. */
@@ -211,6 +215,7 @@ uint64_t hash_bytes(const void *bytes, size_t size); /* independent of the proce
 /* The same with a seed. A seed derived from an address differs from process to process, so the
  * author of an input cannot choose names that collide. */
 uint64_t hash_from(uint64_t seed, const void *bytes, size_t size);
+/* A seed for hash_from, derived from an address. */
 uint64_t hash_seed(const void *address);
 
 /* ---- integers ---- */
@@ -288,8 +293,11 @@ struct budget {
     const _Atomic bool *interrupt;
     enum limit hit; /* the limit that ended the run */
 };
+/* Starts a run with these limits; the time limit counts from now. `stop` as in struct budget. */
 void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *stop);
+/* Starts the next slice, and charges one step; false, with `hit` set, when a limit is reached. */
 bool budget_refill(struct budget *b);
+/* The number of remaining steps. */
 uint64_t budget_left(const struct budget *b);
 /* Charges `steps` steps, at most those that remain, without checking the clock. */
 void budget_pay(struct budget *b, uint64_t steps);
@@ -315,6 +323,7 @@ struct owner {
 /* The reference count starts at 1. */
 void owner_init(struct owner *o, void (*release)(struct owner *o));
 struct owner *owner_hold(struct owner *o); /* increments the count; returns o, which may be NULL */
+/* Decrements the count, and releases the memory at 0; o may be NULL. */
 void owner_drop(struct owner *o);
 
 /* ---- file.c: whole files ---- */
@@ -328,6 +337,7 @@ struct file_bytes {
  * False with errno set; EFBIG if a file has 4 GiB or more, or a stream (pipe, device) exceeds its
  * limit. */
 bool file_read(const char *path, struct file_bytes *out);
+/* Frees or unmaps the contents. */
 void file_release(struct file_bytes *f);
 const char *file_problem(int error); /* strerror, with messages for those limits */
 /* Whether it is a regular file that begins with these bytes. */

@@ -78,6 +78,7 @@ bool guard_begin(struct guard *g);
  * that the callback calls enter scopes of their own, and the callback owns their results. */
 bool guard_call_out(void);
 void guard_call_in(bool before);
+/* Leaves the innermost scope; the caller owns its blocks unless it failed. */
 void guard_leave(struct guard *g);
 struct guard *guard_innermost(void);
 
@@ -95,6 +96,7 @@ void guard_note(struct taken *t, struct guard *g); /* moves the block to scope g
 struct guard *guard_forget(struct taken *t);       /* detaches the block; returns its scope */
 /* Set to 0 by tests, so that each allocation is a chunk of its own and can fail. */
 extern const size_t arena_chunk_most;
+/* As heap_alloc, in scope g. */
 void *heap_alloc_for(size_t size, struct guard *g);
 /* Registers `lose`, which is called before p is freed because memory ran out, to release what p
  * refers to; it must not allocate. NULL: nothing to release. */
@@ -104,6 +106,7 @@ void *heap_block(struct taken *t); /* the block of a link, for `lose`; heap_free
 void *mem_pass(void *p, struct guard *g);
 /* Takes ownership of memory that a callback allocated: the innermost scope owns it. */
 void heap_adopt(void *p);
+/* Moves an arena to the innermost scope. */
 void arena_adopt(struct arena *a);
 
 #endif

@@ -44,11 +44,13 @@ struct place {
     uint32_t line, column; /* from 1; columns count bytes */
 };
 
+/* Initializes a source; name and text are not copied. */
 void source_init(struct source *s, struct str name, struct str text);
 void source_free(struct source *s); /* frees the line maps only */
 /* Maps a span to the text that it was assembled from: returns that source and changes the span to
  * refer to it. The span becomes NO_SPAN if it is in generated text. */
 struct source *source_origin(struct source *s, struct span *span);
+/* The line and column of an offset. */
 struct place source_place(struct source *s, uint32_t offset);
 /* Without its line end; empty past the last line. */
 struct str source_line(struct source *s, uint32_t line);
@@ -117,8 +119,10 @@ struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char
  * ...);` */
 #define DIAG_ERROR(ds, span, id, ...) (DIAG(ds, span, id, ##__VA_ARGS__), false)
 void diags_no_memory(struct diags *ds); /* allocates nothing */
+/* Appends a note to a message. */
 void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...)
     PRINTF_LIKE(4, 5);
+/* Sets the suggested replacement of a message's span, unless it is empty. */
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement);
 /* Copies a message of another struct diags about the same source, with its notes. */
 struct diag *diag_copy(struct diags *ds, const struct diag *from);

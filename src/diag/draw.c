@@ -1,13 +1,13 @@
 /*
  * draw.c: renders diagnostics as text for terminals, and as JSON.
  *
- *   model.hlo:3:18: error: unknown opcode `ad`
+ *   model.hlo:3:18: error: unknown opcode 'ad'
  *     ROOT r = f32[] ad(p)
  *                    ^~
  *   model.hlo:2:3: note: the text of the note
  *     p = f32[] parameter(0)
  *     ^
- *   help: did you mean `add`?
+ *   help: did you mean 'add'?
  */
 #include "diag/diag.h"
 

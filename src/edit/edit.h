@@ -12,6 +12,7 @@
 
 struct edit;
 
+/* Starts an edit of a module. */
 struct edit *edit_new(struct module *from);
 void edit_free(struct edit *e); /* only before edit_finish */
 
@@ -49,6 +50,7 @@ enum edit_strip {
      * dependencies. */
     EDIT_STRIP_HINTS = 4,
 };
+/* Requests the removal of a set of enum edit_strip. */
 void edit_strip(struct edit *e, unsigned what);
 
 /* Returns the new module, which is not verified, or NULL with *problem. The edit is freed in either

@@ -68,6 +68,7 @@ struct io_safetensors {
     struct owner *owner; /* as for struct npz */
 };
 
+/* Parses the header. Entries are in the arena; `bytes` must outlive them. */
 bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes,
                          struct io_safetensors *out);
 bool io_safetensors_has(const struct io_safetensors *t, struct str name);
@@ -119,8 +120,10 @@ bool io_arrays_named(const char *path); /* judged by its extension only, as for 
 bool io_arrays_many(const char *path);
 /* Literals may refer to the bytes even after io_arrays_close. */
 bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out);
+/* Releases the file. */
 void io_arrays_close(struct io_arrays *s);
 bool io_arrays_has(struct arena *a, const struct io_arrays *s, struct str name);
+/* Decodes the array with this name, as io_npy_decode does. */
 struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s,
                               struct str name, const struct shape *want, struct str who);
 /* Reads a whole value, including tuples. */
@@ -154,7 +157,9 @@ bool io_write_parts(struct diags *ds, const char *path, const struct str *parts,
 /* An output file that is written in pieces. If the system supports unnamed files, it is not visible
  * until it is closed with `keep`. If memory runs out, it is closed and removed. */
 struct io_output;
+/* Opens an output; NULL with a message. */
 struct io_output *io_output_open(struct diags *ds, const char *path);
+/* Appends bytes; false with a message. */
 bool io_output_put(struct diags *ds, struct io_output *o, struct str bytes);
 bool io_output_close(struct diags *ds, struct io_output *o, bool keep); /* frees it in any case */
 void io_output_drop(struct io_output *o); /* closes and frees it without a message */

@@ -391,6 +391,7 @@ struct module {
 
 struct module *module_new(void);
 void module_free(struct module *m); /* releases one reference; frees the module with the last one */
+/* Adds a reference; returns m. */
 struct module *module_hold(struct module *m);
 /* Transfers ownership of the literal's storage to the module (the literal itself may be in any
  * memory that lives as long). */
@@ -464,7 +465,9 @@ struct uniquifier *uniquifier_new(struct arena *a);
 /* Returns a name that is not in use yet (grammar/text.md 4.4). It may share the bytes of `prefix`,
  * which must live as long as the uniquifier. */
 struct str uniquifier_name(struct uniquifier *u, struct str prefix);
+/* Whether an instruction may have this name (grammar/text.md 4.3). */
 bool name_is_legal_inst(struct str name);
+/* The nearest legal name, with invalid characters replaced by `_`; may be `name` itself. */
 struct str name_sanitize(struct arena *a, struct str name);
 /* Makes all names of the module unique, as XLA does after parsing. */
 void module_uniquify(struct module *m);

@@ -29,6 +29,7 @@ void look_put_number(struct buf *out, double v, int digits);
 
 /* ---- stats.c ---- */
 
+/* Statistics over all elements of a value; see struct hlo_stats. */
 struct hlo_stats look_stats(const struct literal *l);
 /* "f32[4096] min -1.2 max 3.4 mean 0.01 nan 0 inf 0"; for a single element, its value. */
 void look_put_summary(struct buf *out, const struct literal *l);
@@ -50,6 +51,7 @@ struct literal *look_slice(struct arena *a, const struct literal *l, struct str 
 
 /* ---- show.c, json.c ---- */
 
+/* Writes a value as text for people; look_json writes it as JSON. */
 void look_show(struct buf *out, const struct literal *l, const struct hlo_view *v);
 /* Writes one element in the form that the view selects. */
 void look_put_element(struct buf *out, enum dtype t, const void *p, const struct hlo_view *v);
@@ -63,6 +65,7 @@ struct look_plane {
     const struct literal *of;
     int64_t rows, columns;
 };
+/* The plane of a value that pictures show. */
 struct look_plane look_plane_of(const struct literal *l);
 enum look_mark { LOOK_FINITE, LOOK_INF, LOOK_NAN };
 struct look_grid {
@@ -80,6 +83,7 @@ double look_part(double v, double low, double high);
 
 /* ---- plot.c, curve.c, png.c ---- */
 
+/* Draws a value as a heat map, curve or histogram; HLO_PLOT_AUTO selects the kind by its shape. */
 void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind,
                const struct hlo_canvas *c);
 /* All members of the canvas must be set. */
@@ -94,6 +98,7 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l);
  * both elements there and the largest errors. */
 bool look_compare(const struct literal *actual, const struct literal *expected,
                   const struct hlo_tolerance *t, struct buf *why);
+/* Computes statistics of the difference; `comparable` is false if the shapes differ. */
 void look_difference(const struct literal *actual, const struct literal *expected,
                      const struct hlo_tolerance *t, struct hlo_difference *out);
 /* The difference as text, and as a JSON object. */

@@ -101,7 +101,9 @@ struct node {
 
 /* Adds an error about the current node; returns false. */
 bool refuse_node(struct scope *s, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Opens a scope nested in `outer`. */
 void begin_scope(struct scope *s, struct scope *outer);
+/* Binds a name to a value in the scope. */
 void bind_val(struct scope *s, struct str name, const struct val *v);
 struct val *find_val(struct scope *s, struct str name);
 bool translate_by(struct scope *s, const struct onnx_node *node, const struct op_row *row,
@@ -124,6 +126,7 @@ void put_shape(struct buf *b, const struct array *a);
 hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode,
                   hlo_inst *const *operands, size_t count, const char *attributes, ...)
     PRINTF_LIKE(6, 7);
+/* The same with the result shape as text. */
 hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode,
                      hlo_inst *const *operands, size_t count, const char *attributes);
 hlo_inst *emit_unary(struct scope *s, const struct array *a, const char *opcode, hlo_inst *x);
@@ -148,6 +151,7 @@ struct str legal_name(struct import *imp, struct str name);
 
 /* Literals that are freed at the end of the import. */
 void free_literals(struct import *imp);
+/* Transfers ownership of a literal to the import; returns it. */
 hlo_literal *keep_literal(struct import *imp, hlo_literal *l);
 hlo_literal *literal_of_ints(struct scope *s, int elem, int rank, const int64_t *dims,
                              const int64_t *values);
@@ -177,7 +181,9 @@ struct num {
 };
 static inline struct num num_of(int64_t n) { return (struct num){.n = n, .known = true}; }
 hlo_inst *num_inst(struct scope *s, struct num x); /* as s64[] */
+/* The result of a binary opcode on two integers, computed at once if both are known. */
 struct num num_op(struct scope *s, const char *opcode, struct num x, struct num y);
+/* `yes` if the comparison of a and b holds, else `no`. */
 struct num num_if(struct scope *s, struct num a, const char *direction, struct num b,
                   struct num yes, struct num no);
 struct num num_clamp(struct scope *s, struct num low, struct num x, struct num high);
@@ -215,6 +221,7 @@ bool same_type(const struct val *a, const struct val *b);
 /* The smallest type that holds values of both; false if there is none. */
 bool join_arrays(const struct array *a, const struct array *b, struct array *out);
 bool join_types(const struct val *a, const struct val *b, struct val *out);
+/* Converts a value to a larger type. */
 struct val val_coerce(struct scope *s, struct val *v, const struct val *to);
 void put_type(struct buf *b, const struct val *v);              /* in HLO syntax */
 const char *type_text(struct import *imp, const struct val *v); /* in ONNX syntax, for messages */
@@ -227,6 +234,7 @@ hlo_inst *data_of(struct scope *s, struct val *v);
 /* ---- for translators ---- */
 
 const struct onnx_attr *attr_find(const struct node *n, const char *name);
+/* The value of an integer attribute, or `otherwise` if absent. */
 int64_t attr_int(const struct node *n, const char *name, int64_t otherwise);
 struct val *input_of(struct node *n, size_t k);  /* NULL: absent */
 struct val *tensor_of(struct node *n, size_t k); /* a tensor; NULL with a message */
@@ -259,6 +267,7 @@ hlo_inst *sum_over(struct scope *s, hlo_inst *x, struct array *a, int d);
 hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from, int to);
 
 struct val *sequence_input(struct node *n, size_t k); /* NULL with a message */
+/* The number of elements of a sequence. */
 struct num length_of(struct scope *s, struct val *seq);
 struct num size_at(struct scope *s, struct val *seq, struct num at,
                    int d); /* size of dimension d of element `at` */

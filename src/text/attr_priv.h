@@ -163,6 +163,7 @@ void print_unescaped(struct buf *out, struct str s);
 /* Prints the separator before item `index` of a list: `, `, and before every fifth item a comment
  * with its index. */
 void print_separator(struct buf *out, int64_t index, bool comments);
+/* Prints a name, with `%` unless the options omit it. */
 void print_name(struct buf *out, struct str name, const struct print_options *options);
 void print_metadata_parts(struct buf *out, const struct metadata *m); /* {op_name="x"} */
 void print_frontend_attributes(struct buf *out, const struct frontend_attributes *f);

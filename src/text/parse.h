@@ -94,6 +94,7 @@ static inline bool draft_has(const struct draft *d, enum attr_id id)
  * `<opcode>.anon`. */
 struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span,
                        const struct shape *before, size_t begin);
+/* Parses an operand list. */
 bool parse_operands(struct parser *p, struct draft *d);
 bool report_dropped_operand(struct parser *p, struct draft *d);
 
@@ -101,6 +102,7 @@ bool report_dropped_operand(struct parser *p, struct draft *d);
 bool check_operand_count(struct parser *p, struct draft *d);
 bool check_operand_kinds(struct parser *p, struct draft *d);
 bool check_attribute_applies(const struct draft *d, enum attr_id id);
+/* Reports missing required attributes. */
 bool check_required(struct parser *p, struct draft *d);
 bool check_draft(struct parser *p, struct draft *d);     /* before shape inference */
 void normalise_draft(struct parser *p, struct draft *d); /* after the shape is known */
@@ -118,6 +120,7 @@ void parse_begin(struct parser *p, struct parse_state *state, struct module *m);
 /* Parses a whole text; `nesting` as in struct parse_state. */
 struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting);
 
+/* Parses an instruction into the scope's computation; recovers from errors. */
 bool parse_instruction(struct parser *p, struct scope *s);
 bool finish_computation(struct parser *p, struct scope *s); /* sets root and parameters */
 bool finish_module(struct parser *p); /* sets the entry, checks the header, makes names unique */

@@ -33,6 +33,7 @@ struct literal *text_parse_literal(struct diags *ds, struct source *source, stru
 
 struct text_builder;     /* a module under construction */
 struct text_computation; /* one of its computations */
+/* Starts a module of this name. */
 struct text_builder *text_builder_new(struct str name);
 /* Frees the module as well, unless it was finished. */
 void text_builder_free(struct text_builder *b);
@@ -69,6 +70,7 @@ struct print_options {
         no_result_shape, no_layouts, no_control_dependencies;
 };
 
+/* Prints in canonical form (grammar/text.md 5); options NULL: the default ones. */
 void text_print_module(struct buf *out, const struct module *m,
                        const struct print_options *options);
 void text_print_inst(struct buf *out, const struct inst *i, const struct print_options *options);

@@ -54,6 +54,7 @@ struct parser {
     bool bare_literals; /* `f32[2]{1,2}` is a value: `{...}` is a layout only if a value follows */
 };
 
+/* Initializes a parser for `text`, and reads its first token. */
 void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena,
                bool strict);
 void next(struct parser *p); /* advances to the next token */
@@ -65,12 +66,13 @@ struct lex_state {
     struct token tok;
     uint32_t prev_end;
 };
+/* Saves and restores the position of the lexer, to backtrack. */
 struct lex_state lex_save(const struct parser *p);
 void lex_restore(struct parser *p, struct lex_state s);
 /* Ends the current token at byte `at`, and advances to the next. */
 void lex_jump(struct parser *p, size_t at);
 bool accept(struct parser *p, enum token_kind kind); /* consumes the token if it has this kind */
-/* Consumes a token of this kind, or reports "expected WHAT, found ..."; `what` NULL: the name of
+/* Consumes a token of this kind, or reports "expected WHAT, got ..."; `what` NULL: the name of
  * the kind. */
 bool expect(struct parser *p, enum token_kind kind, const char *what);
 /* Reports that `what` was expected at the current token; returns false. At the end of the text, or
@@ -88,7 +90,7 @@ bool enter(struct parser *p);
 static inline void leave(struct parser *p) { p->depth--; }
 enum { NESTING_LIMIT = 8192 };
 
-/* ---- simple values (attr.c) ---- */
+/* ---- simple values; false with a diagnostic ---- */
 
 bool parse_int(struct parser *p, int64_t *out);
 bool parse_int32(struct parser *p, int32_t *out);
@@ -105,11 +107,13 @@ bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level);
 /* ---- shape.c, literal.c, parse.c ---- */
 
 struct shape_cache *shape_cache_new(struct arena *a);
+/* Whether the current token can begin a shape. */
 bool starts_shape(const struct parser *p);
 bool parse_shape(struct parser *p, const struct shape **out);
 /* Parses the literal of a constant of this shape, written without its shape. The shape of the
  * result may differ from it (grammar/text.md 2.6). */
 bool parse_literal(struct parser *p, const struct shape *shape, struct literal **out);
+/* Parses a literal after its shape, `f32[2] {1, 2}`, or a tuple of such. */
 bool parse_literal_with_shape(struct parser *p, struct literal **out);
 /* Parses the name of a finished computation, or a nested `{...}`. */
 bool parse_computation_ref(struct parser *p, struct computation **out);

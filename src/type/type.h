@@ -212,6 +212,7 @@ const struct shape *shape_buffer(struct arena *a, const struct shape *array);
 /* The same dimensions, flags and layout with another element type; E(n) is dropped unless `t` is
  * narrower than a byte. */
 const struct shape *shape_with_dtype(struct arena *a, const struct shape *s, enum dtype t);
+/* The same shape with another layout. */
 const struct shape *shape_with_layout(struct arena *a, const struct shape *s,
                                       const struct layout *l);
 /* Deep copy into another arena. */
@@ -284,9 +285,11 @@ struct view {
     char *data;
 };
 
+/* The number of elements. */
 int64_t view_elements(const struct view *v);
 /* Row-major without gaps (dimensions of size 1 may have any stride). */
 bool view_is_dense(const struct view *v);
+/* Sets a view to a dense row-major array at `data`. */
 void view_dense(struct view *v, enum dtype t, int rank, const int64_t *dims, void *data);
 static inline char *view_at(const struct view *v, const int64_t *index)
 {

@@ -43,28 +43,36 @@ bool verify_async_bodies(struct verify *v);    /* async.c: computations of async
 
 /* ---- check.c: reports and common checks ---- */
 
+/* The text of a shape for messages, NUL-terminated. */
 const char *verify_text(struct verify *v, const struct shape *s);
 
-/* "operand 0 of `add` is f32[2], expected ..."; a note shows where the operand is defined. */
+/* "operand 0 of 'add' is f32[2], expected ..."; a note shows where the operand is defined. */
 bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const char *expected, ...)
     PRINTF_LIKE(4, 5);
-/* "operands 0 and 1 of `add` differ in <what>: f32[2] and s32[2]" */
+/* "operands 0 and 1 of 'add' differ in <what>: f32[2] and s32[2]" */
 bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, const char *what);
+/* "result of 'add' is f32[2], expected f32[3]" */
 bool verify_bad_result(struct verify *v, const struct inst *i, const struct shape *expected);
+/* "'dimensions' of 'reduce': <problem>", at the attribute. */
 bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem,
                      ...) PRINTF_LIKE(4, 5);
+/* "computation 'c' of 'while' <problem>"; a note shows where it is defined. */
 bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c,
                             const char *problem, ...) PRINTF_LIKE(4, 5);
-/* For problems of the instruction as a whole: "`async-start` has 2 users, ..."; a note shows the
+/* For problems of the instruction as a whole: "'async-start' has 2 users, ..."; a note shows the
  * location of `other`, unless NULL. */
 bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *other,
                      const char *problem, ...) PRINTF_LIKE(4, 5);
 
+/* Checks that operand k, or all operands in [first, end), are arrays. */
 bool verify_operand_array(struct verify *v, const struct inst *i, int k);
 bool verify_operand_arrays(struct verify *v, const struct inst *i, int first, int end);
+/* Checks that there are at least `least` operands. */
 bool verify_operand_least(struct verify *v, const struct inst *i, int least);
+/* Checks that a value of an attribute is in [low, end); INT64_MIN and INT64_MAX: unlimited. */
 bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value,
                      int64_t low, int64_t end);
+/* Checks the number of entries of a list attribute. */
 bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count,
                        int64_t expected);
 
@@ -79,14 +87,17 @@ static inline const struct shape *operand_shape(const struct inst *i, int k)
 {
     return i->operands[k]->shape;
 }
+/* Whether two element types are equal, or both float types. */
 static inline bool dtype_same_kind(enum dtype a, enum dtype b)
 {
     return a == b || (dtype_is_float(a) && dtype_is_float(b));
 }
+/* Whether a shape is a scalar of type `t`, or of any float type if `t` is one. */
 static inline bool shape_is_scalar_like(const struct shape *s, enum dtype t)
 {
     return shape_is_scalar(s) && dtype_same_kind(s->dtype, t);
 }
+/* Whether an element type is in a set of classes, of enum op_types. */
 static inline bool dtype_in_class(enum dtype t, unsigned types)
 {
     switch (dtype_class(t)) {
@@ -111,6 +122,7 @@ struct dims {
     int64_t *size;
     bool *dynamic;
 };
+/* An empty list with storage for `capacity` dimensions. */
 struct dims verify_dims(struct verify *v, int64_t capacity);
 static inline void dims_add(struct dims *d, int64_t size, bool dynamic)
 {
@@ -121,6 +133,7 @@ static inline void dims_take(struct dims *d, const struct shape *s, int64_t k)
 {
     dims_add(d, s->dims[k], shape_dim_dynamic(s, (int)k));
 }
+/* The array shape with these dimensions and the default layout. */
 const struct shape *verify_dims_shape(struct verify *v, enum dtype t, const struct dims *d);
 /* The operands' shapes as a tuple; a single one unchanged. */
 const struct shape *verify_operands_shape(struct verify *v, const struct inst *i, int count);
@@ -140,6 +153,7 @@ struct reducer {
     const enum dtype *input;         /* element types of the inputs */
 };
 bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer *r);
+/* The result shape of a reduce-window; NULL with a diagnostic. */
 const struct shape *verify_reduce_window(struct verify *v, const struct inst *i);
 /* Without mixed precision, operands and parameters must have the same element types. */
 bool verify_operand_types_match(struct verify *v, const struct inst *i,
@@ -147,14 +161,18 @@ bool verify_operand_types_match(struct verify *v, const struct inst *i,
 
 /* ---- dot.c ---- */
 
+/* The element type of the result of a dot or convolution: the written one; for the parser, the more
+ * precise one of operands 0 and `rhs`. False (reported) if there is none. */
 bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum dtype *out);
 
 /* ---- window.c ---- */
 
 /* The size of a windowed dimension (grammar/shapes.md 5.6); false if the rules are violated. */
 bool window_output_size(const struct window_dim *w, int64_t base, int64_t *out);
+/* The same; reports violations as an error of the attribute `window`. */
 bool verify_window_dim(struct verify *v, const struct inst *i, const struct window_dim *w,
                        int64_t base, int64_t *out);
+/* Appends the sizes of all dimensions of `base` under the instruction's window to `out`. */
 bool verify_window_shape(struct verify *v, const struct inst *i, const struct shape *base,
                          struct dims *out);
 
@@ -169,7 +187,11 @@ const struct shape *verify_async_shape(struct verify *v, const struct inst *i); 
 struct group_facts {
     int64_t size; /* participants of one group; 1 if the module has only one */
 };
+/* Checks replica_groups against the number of participants; with `uniform`, all groups must have
+ * the same size. False if violated; `out` is set otherwise. */
 bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct group_facts *out);
+/* Checks source_target_pairs: ids in range, and each used at most once, or as often as an in-place
+ * permute allows, as source and as target. */
 bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place);
 
 /* ---- sharding.c ---- */

@@ -19,6 +19,7 @@ struct why_source *why_of(struct why *w, const struct inst *from, int64_t leaf, 
 /* A whole leaf of operand k. */
 struct why_source *why_whole(struct why *w, const struct inst *i, int k, int64_t leaf,
                              const char *role);
+/* All leaves of operand k. */
 void why_every_leaf(struct why *w, const struct inst *i, int k, const char *role);
 /* One element of operand k. For a scalar, the index is ignored and may be NULL. */
 struct why_source *why_point(struct why *w, const struct inst *i, int k, int64_t leaf,
