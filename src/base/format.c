@@ -159,8 +159,8 @@ static char *lay_out(char *p, uint64_t digits, int n, int x)
 
 static size_t slow_format(char *out, size_t size, double v, int digits)
 {
-    locale_t plain =
-        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
+    /* cheap: a constant object in glibc and musl */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(plain);
     int n = snprintf(out, size, "%.*g", digits, v);
     uselocale(before);

@@ -21,7 +21,7 @@ uint64_t hash_from(uint64_t seed, const void *bytes, size_t size)
     for (; left > 8; p += 8, left -= 8)
         h = mul_fold(h ^ load64(p), k1);
     uint64_t last = 0;
-    /* Overlaps the previous word: cheaper than reading single bytes. */
+    /* The last word overlaps the previous one: cheaper than reading single bytes. */
     if (size >= 8)
         last = load64(p + left - 8);
     else

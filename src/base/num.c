@@ -96,8 +96,8 @@ static double slow_double(struct str s)
     char small[128], *z = s.len < sizeof small ? small : heap_alloc(s.len + 1);
     memcpy(z, s.ptr, s.len);
     z[s.len] = '\0';
-    locale_t plain =
-        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
+    /* cheap: a constant object in glibc and musl */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     double v = strtod_l(z, NULL, plain);
     freelocale(plain);
     if (z != small)

@@ -269,8 +269,8 @@ hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from
 struct val *sequence_input(struct node *n, size_t k); /* NULL with a message */
 /* The number of elements of a sequence. */
 struct num length_of(struct scope *s, struct val *seq);
-struct num size_at(struct scope *s, struct val *seq, struct num at,
-                   int d); /* size of dimension d of element `at` */
+/* The size of dimension d of element `at`. */
+struct num size_at(struct scope *s, struct val *seq, struct num at, int d);
 /* Checks that there are elements, all of one rank; false with a message. */
 bool check_elements(struct node *n, struct val *seq);
 struct val empty_sequence(struct scope *s, int elem);

@@ -34,10 +34,10 @@ FAMILIES(X)
 /* pairing.c: async chains, start and done, send and recv, channels. */
 bool verify_pairing(struct verify *v);
 bool verify_buffers(struct verify *v); /* buffers.c: allowed places, single writers */
-bool verify_module_rules(
-    struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
-bool verify_annotations(struct verify *v,
-                        const struct inst *i); /* annotations.c: sharding, origin, replication */
+/* module.c: entry layout, aliases, donors, all-reduce uniformity. */
+bool verify_module_rules(struct verify *v);
+/* annotations.c: sharding, origin, replication. */
+bool verify_annotations(struct verify *v, const struct inst *i);
 bool verify_fusions(struct verify *v);         /* fusion.c: a single caller, no dead instructions */
 bool verify_async_bodies(struct verify *v);    /* async.c: computations of asynchronous chains */
 
