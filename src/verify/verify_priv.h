@@ -38,8 +38,8 @@ bool verify_buffers(struct verify *v); /* buffers.c: allowed places, single writ
 bool verify_module_rules(struct verify *v);
 /* annotations.c: sharding, origin, replication. */
 bool verify_annotations(struct verify *v, const struct inst *i);
-bool verify_fusions(struct verify *v);         /* fusion.c: a single caller, no dead instructions */
-bool verify_async_bodies(struct verify *v);    /* async.c: computations of asynchronous chains */
+bool verify_fusions(struct verify *v);      /* fusion.c: a single caller, no dead instructions */
+bool verify_async_bodies(struct verify *v); /* async.c: computations of asynchronous chains */
 
 /* ---- check.c: reports and common checks ---- */
 
