@@ -1,27 +1,27 @@
 /*
- * arena.c: memory that is freed all at once, and arrays that grow in it.
+ * arena.c: region allocation with bulk release, and growable arrays in arenas.
  *
- * An arena hands out pieces of chunks, whose size grows geometrically. If an arena's newest piece
- * is a growing array, it is extended in place.
+ * An arena allocates from chunks whose size grows geometrically. If the last allocation of an arena
+ * is a growable array, it is extended in place.
  */
 #include "base/guard.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* The first chunk is small: runs of a microsecond or two have arenas of their own, and getting more
- * from the heap and giving it back each time would cost more than such a run. */
+/* The first chunk is small: a run of a few microseconds has arenas of its own, and larger chunks
+ * would make malloc and free dominate its time. */
 enum { CHUNK_MIN = 2 * 1024, ALIGNMENT = 16 };
-/* Large arenas grow by whole huge pages: touching small pages for the first time would cost more
- * than parsing. */
+/* Large arenas grow by multiples of the huge page size: the page faults of small pages would cost
+ * more than parsing. */
 enum { HUGE_PAGE = 2 * 1024 * 1024, HUGE_CHUNK = 4 * HUGE_PAGE };
 
 struct arena_chunk {
     struct taken taken;
     struct arena_chunk *older;
-    size_t size; /* with this head */
+    size_t size; /* including this header */
     char *end;
-    char *pad; /* keeps the head a multiple of the alignment */
+    char *pad; /* makes the header size a multiple of the alignment */
 };
 
 void arena_init(struct arena *a) { *a = (struct arena){.born = guard_since()}; }
@@ -51,8 +51,8 @@ void arena_free(struct arena *a)
     *a = (struct arena){.born = a->born};
 }
 
-/* Rounds `*size` up to huge pages. That is only advice to the system: where there are none, small
- * pages do. */
+/* Rounds `*size` up to a multiple of the huge page size. The madvise is a hint: without huge pages,
+ * the kernel uses small ones. */
 static void *huge_chunk(size_t *size)
 {
     *size = (*size + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
@@ -130,7 +130,7 @@ struct str arena_str(struct arena *a, struct str s)
     return (struct str){p, s.len};
 }
 
-/* Prints straight into the free space, and again into a new chunk when that was too small. */
+/* Formats into the free space of the chunk, and again into a new chunk if the text did not fit. */
 struct str arena_vprintf(struct arena *a, const char *format, va_list ap)
 {
     va_list again;
@@ -157,7 +157,7 @@ struct str arena_printf(struct arena *a, const char *format, ...)
 
 struct arena_mark arena_mark(struct arena *a) { return (struct arena_mark){a->chunk, a->at}; }
 
-/* The first chunk of an arena that was empty, a small one, is kept for later use. */
+/* The first chunk of an arena that was empty is small and is kept for reuse. */
 void arena_release(struct arena *a, struct arena_mark mark)
 {
     while (a->chunk != mark.chunk && (mark.chunk || a->chunk->older || a->chunk->size > CHUNK_MIN))

@@ -1,12 +1,11 @@
 /*
- * budget.c: how much a run may take: steps are counted down, and every so often the clock is
- * checked.
+ * budget.c: the limits of a run. Steps are counted down, and the clock is checked at intervals.
  */
 #include "base/base.h"
 
 #include <time.h>
 
-enum { STEPS_A_LOOK = 1 << 12 }; /* steps between two looks at the clock */
+enum { STEPS_A_LOOK = 1 << 12 }; /* steps between two checks of the clock */
 
 int64_t now_ns(void)
 {
@@ -67,7 +66,7 @@ bool budget_refill(struct budget *b)
     if (budget_look(b) && b->steps == 0)
         b->hit = LIMIT_STEPS;
     if (b->hit != LIMIT_NONE) {
-        b->slice = 0; /* code that goes on all the same is stopped again */
+        b->slice = 0; /* a caller that continues after the limit fails again */
         return false;
     }
     next_slice(b);

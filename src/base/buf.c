@@ -1,5 +1,5 @@
 /*
- * buf.c: a growing byte buffer on the heap, for text that is being made.
+ * buf.c: a growable byte buffer on the heap, for building text.
  */
 #include "base/base.h"
 

@@ -1,13 +1,13 @@
 /*
- * dict.c: dictionaries in text, `{uplo = 76 : ui8}` as MLIR writes them, `{"uplo": 76}` as JSON
- * does, and what lies between; dict.h has the grammar.
+ * dict.c: parses dictionaries: MLIR's `{uplo = 76 : ui8}`, JSON's `{"uplo": 76}`, and mixed forms;
+ * dict.h has the grammar.
  */
 #include "base/dict.h"
 
 enum {
     DEEPEST = 64,
     QUOTE_LENGTH = 20,
-    FEW = 8, /* names that are looked through faster than looked up */
+    FEW = 8, /* up to this many names, a linear search is faster than a map */
 };
 
 struct reader {
@@ -25,7 +25,7 @@ static bool fail(struct reader *r, const char *wanted)
     return false;
 }
 
-static char peek(struct reader *r) /* the next character that is not blank; 0 at the end */
+static char peek(struct reader *r) /* next character that is not a blank; 0 at the end */
 {
     while (r->at < r->end && char_is_blank(*r->at))
         r->at++;
@@ -63,7 +63,7 @@ static struct str word(struct reader *r)
     return (struct str){start, (size_t)(r->at - start)};
 }
 
-/* MLIR prints capitals and reads both; \b and \f are JSON's own. */
+/* MLIR prints upper case and reads both; \b and \f are JSON's own escapes. */
 static int hex(struct reader *r, char c)
 {
     return c >= '0' && c <= '9'                ? c - '0'
@@ -72,7 +72,8 @@ static int hex(struct reader *r, char c)
                                                : -1;
 }
 
-/* What stands behind a backslash: a letter as in JSON, or two hexadecimal digits as in MLIR. */
+/* Parses an escape after its backslash: a letter as in JSON, or two hexadecimal digits as in
+ * MLIR. */
 static char escaped(struct reader *r)
 {
     static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
@@ -86,7 +87,6 @@ static char escaped(struct reader *r)
     return known ? to[known - from] : c;
 }
 
-/* Four hexadecimal digits. */
 static bool four_digits(struct reader *r, uint32_t *out)
 {
     uint32_t code = 0;
@@ -105,8 +105,8 @@ static bool four_digits(struct reader *r, uint32_t *out)
     return k == 4;
 }
 
-/* \uXXXX of JSON, in UTF-8; two of them where one is not enough. The number of bytes; 0: that isn't
- * what stands there. */
+/* Parses the digits of JSON's \uXXXX, or of a surrogate pair, and writes UTF-8. Returns the number
+ * of bytes; 0 if malformed. */
 static size_t code_point(struct reader *r, char *out)
 {
     uint32_t code, low;
@@ -135,13 +135,13 @@ static size_t code_point(struct reader *r, char *out)
     return n;
 }
 
-/* After the opening quote. */
+/* Parses a string after its opening quote. */
 static bool quoted(struct reader *r, char quote, struct str *out)
 {
     size_t most = 0, left = (size_t)(r->end - r->at), n = 0;
     while (most < left && r->at[most] != quote)
         most += r->at[most] == '\\' ? 2 : 1;
-    char *text = arena_alloc(r->arena, most + 1); /* never longer than with its escapes */
+    char *text = arena_alloc(r->arena, most + 1); /* the unescaped string is never longer */
     while (r->at < r->end && *r->at != quote) {
         char c = *r->at++;
         size_t point = c == '\\' && r->at < r->end ? code_point(r, text + n) : 0;
@@ -157,13 +157,13 @@ static bool quoted(struct reader *r, char quote, struct str *out)
     return take(r, quote) || fail(r, "a closing quote");
 }
 
-/* The quote that is next, taken; 0 when there is none. */
+/* Consumes an opening quote and returns it; 0 if there is none. */
 static char opening_quote(struct reader *r)
 {
     return take(r, '"') ? '"' : r->loose && take(r, '\'') ? '\'' : '\0';
 }
 
-/* `tensor<2xi32>`: a word, and what stands behind it in angle brackets. */
+/* Parses `tensor<2xi32>`: a word and its argument in angle brackets. */
 static bool bracketed(struct reader *r, struct str *w)
 {
     int depth = 0;
@@ -182,7 +182,7 @@ static bool type_name(struct reader *r, struct str *out)
     return out->len > 0 ? bracketed(r, out) : fail(r, "a type");
 }
 
-/* `: ui8`, or nothing */
+/* Parses an optional type, `: ui8`. */
 static bool type_behind(struct reader *r, struct str *out)
 {
     return !take(r, ':') || type_name(r, out);
@@ -203,7 +203,7 @@ static bool entry(struct reader *r, struct dict_entry *out)
     return true;
 }
 
-/* `close` is 0 for the end of the text. */
+/* `close` 0 means the end of the text. */
 static bool closes(struct reader *r, char close) { return close ? take(r, close) : at_end(r); }
 
 static const char *comma_or(char close)
@@ -214,7 +214,7 @@ static const char *comma_or(char close)
                           : "','";
 }
 
-/* Values up to `close`, with names in a dictionary. */
+/* Parses items up to `close`; in a dictionary, items have names. */
 static bool some_items(struct reader *r, struct dict_value *out, char close)
 {
     size_t capacity = 0;
@@ -239,8 +239,7 @@ static void list_by_name(struct reader *r, struct dict_value *d)
 {
     d->by_name = ARENA_NEW(r->arena, struct map);
     map_init(d->by_name, r->arena);
-    for (size_t k = d->count;
-         k-- > 0;) /* of those with the same name the first has the last word */
+    for (size_t k = d->count; k-- > 0;) /* the first entry of a name takes precedence */
         map_put(d->by_name, d->items[k].name, &d->items[k].value);
 }
 
@@ -253,7 +252,7 @@ static bool items(struct reader *r, struct dict_value *out, char close)
     return true;
 }
 
-/* `array<i64: 1, 2>` */
+/* Parses `array<i64: 1, 2>`. */
 static bool array(struct reader *r, struct dict_value *out)
 {
     out->kind = DICT_ARRAY;
@@ -268,8 +267,8 @@ static bool array(struct reader *r, struct dict_value *out)
     return peek(r) == '>' ? fail(r, "a value") : items(r, out, '>');
 }
 
-/* `dense<[1, 2]> : tensor<2xi64>`: the list in it; a lone number stands for a list of it, as in
- * MLIR. */
+/* Parses `dense<[1, 2]> : tensor<2xi64>` to the list in it; a single number becomes a list of one
+ * element, as in MLIR. */
 static bool dense(struct reader *r, struct dict_value *out)
 {
     struct dict_value inner;
@@ -347,7 +346,7 @@ static bool value(struct reader *r, struct dict_value *out)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- whole text ---- */
 
 bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dict_value *out,
                struct dict_error *error)

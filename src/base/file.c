@@ -1,8 +1,8 @@
 /*
- * file.c: whole files in memory: read, or mapped when they are large and regular.
+ * file.c: whole files in memory: read, or mapped if they are large regular files.
  *
- * Text, and anything else that is looked at more than once, must be read: another program may write
- * to the file meanwhile, and what was checked once need not hold any more.
+ * Text, and anything else that is examined more than once, must be read, not mapped: another
+ * program may modify the file between a check and its use.
  */
 #include "base/guard.h"
 #include "base/mapped.h"
@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAP_FROM = 64 * 1024 }; /* below this, reading is cheaper than page faults */
+enum { MAP_FROM = 64 * 1024 }; /* for smaller files, reading is cheaper than page faults */
 
-/* What is read into memory has an end: places in texts have 32 bits, and what comes through a pipe
- * or of a device may go on for ever. */
+/* Limits on what is read into memory: offsets in texts have 32 bits, and a pipe or device may be
+ * endless. */
 static const size_t FILE_MOST = UINT32_MAX - (size_t)1, STREAM_MOST = (size_t)1 << 30,
                     DEVICE_MOST = (size_t)16 << 20;
 
@@ -70,7 +70,7 @@ static bool read_all(int fd, size_t guess, size_t most, struct file_bytes *out)
     return false;
 }
 
-/* A mapping that has no owner yet: unmapped again when memory runs out before it gets one. */
+/* A mapping without an owner; unmapped if memory runs out before it gets one. */
 struct mapping {
     struct taken taken;
     void *at;

@@ -1,8 +1,8 @@
 /*
- * format.c: double -> text as C's %g writes it, but with a point in any locale.
+ * format.c: double -> text as C's %g writes it, with a decimal point in any locale.
  *
- * The digits come from exact integer arithmetic if 128 bits exist and suffice, which is nearly
- * always so, and from the C library otherwise.
+ * Digits are computed in exact integer arithmetic if 128-bit integers exist and suffice, which is
+ * nearly always the case, and by the C library otherwise.
  */
 #include "base/base.h"
 #include "base/wide.h"
@@ -12,8 +12,7 @@
 
 enum {
     DIGITS_MAX = 17,
-    EXPONENT_OF_LAST =
-        1023 + 52 /* a double is its mantissa, as an integer, times 2^(exponent - this) */
+    EXPONENT_OF_LAST = 1023 + 52 /* a double is an integer mantissa times 2^(exponent - this) */
 };
 
 #if HAS_U128
@@ -37,7 +36,7 @@ static const uint64_t tens[DIGITS_MAX + 2] = {1,
                                               100000000000000000,
                                               1000000000000000000};
 
-/* v = mantissa * 2^exponent, the mantissa odd or 0. */
+/* Decomposes v = mantissa * 2^exponent; the mantissa is odd or 0. */
 static uint64_t take_apart(double v, int *exponent)
 {
     uint64_t bits;
@@ -83,8 +82,8 @@ static uint64_t divide_rounded(u128 a, u128 b)
     return (uint64_t)kept + (rest > other || (rest == other && (kept & 1)));
 }
 
-/* mantissa * 2^e * 10^p as the nearest integer, which must fit 64 bits; false when an intermediate
- * result does not fit 128. */
+/* Computes mantissa * 2^e * 10^p rounded to the nearest integer, which must fit 64 bits; false if
+ * an intermediate result exceeds 128 bits. */
 static bool scale(uint64_t mantissa, int e, int p, uint64_t *out)
 {
     int bits = bit_length(mantissa);
@@ -102,7 +101,7 @@ static bool scale(uint64_t mantissa, int e, int p, uint64_t *out)
     return true;
 }
 
-/* The first `n` digits of a positive v as an integer and the power of ten of the first one. */
+/* The first `n` digits of v > 0 as an integer, and the power of ten of the first digit. */
 static bool first_digits(double v, int n, uint64_t *digits, int *exponent)
 {
     int e;
@@ -136,7 +135,7 @@ static char *put_exponent(char *p, int x)
     return p;
 }
 
-/* Lays digits out as %g does: fixed for exponents -4 ... precision-1, no zeros at the end. */
+/* Formats digits as %g does: fixed for exponents -4 ... precision-1, no trailing zeros. */
 static char *lay_out(char *p, uint64_t digits, int n, int x)
 {
     char text[DIGITS_MAX + 1];
@@ -160,8 +159,8 @@ static char *lay_out(char *p, uint64_t digits, int n, int x)
 
 static size_t slow_format(char *out, size_t size, double v, int digits)
 {
-    locale_t plain =
-        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
+    /* cheap: a constant object in glibc and musl */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(plain);
     int n = snprintf(out, size, "%.*g", digits, v);
     uselocale(before);

@@ -1,11 +1,10 @@
 /*
- * guard.c: what happens when memory runs out, and small blocks on the heap.
+ * guard.c: out-of-memory scopes, and small heap blocks.
  *
- * Every block that a guard knows of is preceded by a link. A call's guard lists the blocks taken
- * since it was entered, by its own thread and by threads that work for it. Those blocks outlive the
- * guards of the worker threads. When a guard is left without a failure, its blocks belong to the
- * caller. All that is kept per thread, as errno is, are the innermost guard and the number last
- * given out.
+ * Every tracked block is preceded by a list link. The scope of a public call (`struct guard`) lists
+ * the blocks allocated since it was entered, by its own thread and by worker threads; blocks
+ * outlive the scopes of the workers. When a scope is left without a failure, the caller owns its
+ * blocks. The innermost scope and the last generation number are thread-local, like errno.
  */
 #include "base/guard.h"
 
@@ -14,11 +13,10 @@
 #include <stdlib.h>
 
 static _Thread_local struct guard *innermost __attribute__((tls_model("initial-exec")));
-static _Thread_local uint64_t latest
-    __attribute__((tls_model("initial-exec"))); /* the number last given to a guard */
+/* The generation last assigned to a scope. */
+static _Thread_local uint64_t latest __attribute__((tls_model("initial-exec")));
 
-/* ---- lists of blocks taken; a block may be freed by another thread than the one that took it ----
- */
+/* ---- lists of tracked blocks; any thread may free a block ---- */
 
 static void lock(struct guard *g)
 {
@@ -76,9 +74,10 @@ struct guard *guard_of(uint64_t born)
     return g;
 }
 
-/* ---- guards ---- */
+/* ---- scopes ---- */
 
-/* Numbers come from the clock, so that guards of different threads never share one. */
+/* A unique generation number. Numbers derive from the clock, so that scopes of different threads
+ * never share one. */
 static uint64_t new_number(void)
 {
     const uint64_t now = (uint64_t)now_ns();
@@ -151,7 +150,7 @@ void guard_done(struct undo *u)
 
 static void give_back(struct guard *g)
 {
-    while (g->undo) { /* the frames they are in are still there */
+    while (g->undo) { /* their stack frames still exist */
         struct undo *u = g->undo;
         g->undo = u->older;
         u->fn(u->what);
@@ -172,7 +171,7 @@ static void give_back(struct guard *g)
 _Noreturn void out_of_memory(void)
 {
     struct guard *g = innermost;
-    if (!g) { /* a bug of ours: each function of hlo.h that takes memory is a guard */
+    if (!g) { /* internal error: every public function that allocates enters a scope */
         fputs("hlo: fatal error: out of memory\n", stderr);
         abort();
     }
@@ -180,12 +179,12 @@ _Noreturn void out_of_memory(void)
     longjmp(g->back, 1);
 }
 
-__attribute__((weak)) const size_t arena_chunk_most =
-    1024 * 1024; /* not in arena.c, where the compiler would treat it as a known constant */
+/* Not in arena.c, where the compiler would treat it as a constant. */
+__attribute__((weak)) const size_t arena_chunk_most = 1024 * 1024;
 
-/* ---- blocks of the heap ---- */
+/* ---- heap blocks ---- */
 
-union head { /* before each block; what follows it is aligned as malloc aligns */
+union head { /* precedes each block; keeps the alignment of malloc */
     struct taken taken;
     _Alignas(16) char unit[16];
 };

@@ -21,10 +21,9 @@ uint64_t hash_from(uint64_t seed, const void *bytes, size_t size)
     for (; left > 8; p += 8, left -= 8)
         h = mul_fold(h ^ load64(p), k1);
     uint64_t last = 0;
+    /* The last word overlaps the previous one: cheaper than reading single bytes. */
     if (size >= 8)
-        last = load64(
-            p + left -
-            8); /* overlaps what was read before, which is cheaper than reading single bytes */
+        last = load64(p + left - 8);
     else
         for (size_t i = 0; i < left; i++)
             last |= (uint64_t)p[i] << 8 * i;
@@ -40,7 +39,7 @@ void map_init(struct map *m, struct arena *arena)
     *m = (struct map){.arena = arena, .seed = hash_seed(arena)};
 }
 
-/* The slot that holds the key, or the empty one where it belongs. */
+/* The slot of the key, or the empty slot to insert it. */
 static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
 {
     size_t mask = m->capacity - 1;
@@ -60,15 +59,14 @@ static void grow(struct map *m)
 {
     struct map old = *m;
     const size_t capacity = old.capacity ? old.capacity * 2 : 16;
-    m->slots =
-        ARENA_ARRAY(m->arena, struct map_slot, capacity); /* may fail and never return: guard.h */
+    m->slots = ARENA_ARRAY(m->arena, struct map_slot, capacity); /* may not return (guard.h) */
     m->capacity = capacity;
     size_t mask = m->capacity - 1;
     for (size_t i = 0; i < old.capacity; i++) {
         if (!old.slots[i].value)
             continue;
-        size_t at = (size_t)old.slots[i].hash &
-                    mask; /* all keys differ, so the first empty slot is right */
+        /* The keys are distinct: the first empty slot is correct. */
+        size_t at = (size_t)old.slots[i].hash & mask;
         while (m->slots[at].value)
             at = (at + 1) & mask;
         m->slots[at] = old.slots[i];

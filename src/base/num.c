@@ -12,7 +12,7 @@
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-/* A decimal number taken apart: value = +-mantissa * 10^exponent, when `exact`. */
+/* A decomposed decimal number: +-mantissa * 10^exponent, if `exact`. */
 struct decimal {
     uint64_t mantissa;
     int64_t exponent;
@@ -20,12 +20,12 @@ struct decimal {
     bool exact; /* all significant digits fit the mantissa */
 };
 
-/* Digits go into the mantissa until 19 significant ones are there. */
+/* Accumulates up to 19 significant digits. */
 struct digit_run {
     const char *at, *end;
     uint64_t mantissa;
     int significant;
-    int64_t dropped; /* digits that did not fit */
+    int64_t dropped; /* digits beyond those */
     bool dropped_nonzero;
 };
 
@@ -48,7 +48,8 @@ static size_t take_digits(struct digit_run *r)
     return (size_t)(p - begin);
 }
 
-/* [eE][+-]digits; extreme exponents are clamped, since the result is 0 or infinite anyway. */
+/* Parses [eE][+-]digits; extreme exponents are clamped, since the result is 0 or infinite
+ * anyway. */
 static bool take_exponent(const char **at, const char *end, int64_t *out)
 {
     const char *p = *at + 1;
@@ -95,8 +96,8 @@ static double slow_double(struct str s)
     char small[128], *z = s.len < sizeof small ? small : heap_alloc(s.len + 1);
     memcpy(z, s.ptr, s.len);
     z[s.len] = '\0';
-    locale_t plain =
-        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
+    /* cheap: a constant object in glibc and musl */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     double v = strtod_l(z, NULL, plain);
     freelocale(plain);
     if (z != small)
@@ -105,8 +106,8 @@ static double slow_double(struct str s)
 }
 
 #if HAS_U128
-/* The double nearest to (n + something below 1 if `more`) * 2^exponent, in the range of normal
- * ones. */
+/* The double nearest to (n + a fraction below 1 if `more`) * 2^exponent, in the range of normal
+ * numbers. */
 static double round_wide(u128 n, bool more, int exponent)
 {
     uint64_t high = (uint64_t)(n >> 64);
@@ -123,7 +124,7 @@ static double round_wide(u128 n, bool more, int exponent)
     return (double)kept * power;
 }
 
-/* mantissa * 10^exponent by way of 128-bit integers; the mantissa is not 0, |exponent| <= 27. */
+/* mantissa * 10^exponent in 128-bit arithmetic; mantissa != 0, |exponent| <= 27. */
 static double wide_double(uint64_t mantissa, int exponent)
 {
     uint64_t power = 1;
@@ -132,15 +133,15 @@ static double wide_double(uint64_t mantissa, int exponent)
     if (exponent >= 0)
         return round_wide((u128)mantissa * power, false, exponent);
     int zeros = __builtin_clzll(mantissa);
-    u128 n = (u128)(mantissa << zeros) << 63; /* the quotient keeps 64 bits and more */
+    u128 n = (u128)(mantissa << zeros) << 63; /* the quotient has at least 64 bits */
     return round_wide(n / power, n % power != 0, exponent - 63 - zeros);
 }
 #endif
 
 bool num_parse_double(struct str s, double *out)
 {
-    /* Powers of ten that a double holds exactly. With these, one multiplication or division of
-     * exact operands rounds once and correctly (Clinger's fast path). */
+    /* Powers of ten that are exact in double. One multiplication or division of exact operands
+     * rounds once and correctly (Clinger's fast path). */
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

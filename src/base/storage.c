@@ -1,10 +1,11 @@
 /*
- * storage.c: storage of tensors, from the heap or from a reserve of large blocks.
+ * storage.c: storage of tensors, from the heap or from a reserve of large blocks, and reference-
+ * counted owners of storage that several values share.
  *
- * Touching a fresh page for the first time costs more than most operations do on its contents. So a
- * reserve maps large blocks at huge-page boundaries and keeps those that are freed. Each tensor is
- * preceded by a word that says where it came from (the block of the heap, or the head of the
- * reserve's block, marked by its lowest bit) and by the link of the guard that knows of it.
+ * The page faults of fresh memory cost more than most operations on its contents, so a reserve maps
+ * large blocks at huge-page boundaries and caches freed ones. Each tensor is preceded by a word
+ * that identifies its origin (the heap block, or the header of the reserve's block, tagged in the
+ * lowest bit) and by the link of its out-of-memory scope.
  */
 #include "base/guard.h"
 
@@ -12,8 +13,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Sanitizers should see where a block of the heap ends and when it is freed; so in such builds a
- * reserve keeps nothing. */
+/* With sanitizers a reserve caches nothing, so that every block has exact bounds and is freed at
+ * once. */
 #if defined __SANITIZE_ADDRESS__
 #define PLAIN_BLOCKS 1
 #elif defined __has_feature
@@ -32,10 +33,10 @@ enum {
 
 static size_t align_up(size_t size, size_t unit) { return (size + unit - 1) & ~(unit - 1); }
 
-/* ---- from the heap ---- */
+/* ---- heap ---- */
 
-/* The first touch of a large block is several times as fast with pages of 2 MiB, if at least half
- * of the last one is used. Only advice: it may fail. */
+/* Page faults of a large block are several times as fast with pages of 2 MiB, if at least half of
+ * the last one is used. A hint: it may fail. */
 static void *advise_huge(char *block, size_t size)
 {
     if (block && size >= HUGE_FROM) {
@@ -55,7 +56,7 @@ static char *take_from_heap(size_t size)
     return advise_huge(aligned_alloc(HUGE_PAGE, align_up(size, HUGE_PAGE)), size);
 }
 
-/* Before each tensor. */
+/* Precedes each tensor. */
 struct tensor_head {
     struct taken taken;
     uintptr_t origin;
@@ -72,7 +73,7 @@ static void *set_origin(void *p, uintptr_t origin)
     return p;
 }
 
-/* Advances from a block of the heap to an aligned place in it, which remembers the block. */
+/* Returns the aligned address within a heap block, and records the block before it. */
 static void *align_block(char *block)
 {
     if (!block)
@@ -90,20 +91,20 @@ void *mem_alloc(size_t size)
     return align_block(take_from_heap(size));
 }
 
-/* ---- from a reserve ---- */
+/* ---- reserve ---- */
 
 struct reserve_block {           /* in the page before the tensor */
-    struct reserve *reserve;     /* NULL: by itself */
-    struct reserve_block *older; /* of those that are idle */
-    size_t size;                 /* of the tensor, in whole pages */
+    struct reserve *reserve;     /* NULL: a mapping of its own */
+    struct reserve_block *older; /* next idle block, freed earlier */
+    size_t size;                 /* of the tensor, a multiple of the page size */
 };
 struct reserve {
     struct taken taken;
     pthread_mutex_t lock;
-    struct reserve_block *newest; /* idle, by when they came back */
+    struct reserve_block *newest; /* idle blocks, most recently freed first */
     size_t idle, used, most_used; /* bytes */
     size_t blocks;                /* in use */
-    bool released; /* its owner has let go of it: freed with the last block that comes back */
+    bool released;                /* released by its owner: destroyed with the last block in use */
 };
 
 static void release(struct taken *t);
@@ -119,7 +120,7 @@ struct reserve *reserve_new(void)
     return r;
 }
 
-/* One page for the head, then the tensor at a huge-page boundary. */
+/* One page for the header, then the tensor at a huge-page boundary. */
 static struct reserve_block *map_block(struct reserve *r, size_t size)
 {
     size_t room = size + PAGE + HUGE_PAGE;
@@ -132,7 +133,7 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
         munmap(all, (size_t)(head - all));
     if (end < all + room)
         munmap(end, (size_t)(all + room - end));
-    /* A last huge page that would be less than half full is left as small pages. */
+    /* a last huge page that would be less than half full becomes small pages */
     size_t huge = (size + HUGE_PAGE / 2) & ~(size_t)(HUGE_PAGE - 1);
     madvise(data, huge < size ? huge : size, MADV_HUGEPAGE);
     struct reserve_block *b = (struct reserve_block *)(void *)head;
@@ -145,8 +146,8 @@ static void *hand_out(struct reserve_block *b)
     return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL;
 }
 
-/* A large one gets a mapping of its own, as blocks of a reserve do: it need not be cleared, it
- * consists of huge pages, and kernels are faster on it. */
+/* A large block gets a mapping of its own, as blocks of a reserve do: it needs no clearing and
+ * consists of huge pages, on which kernels are faster. */
 void *mem_zalloc(size_t size)
 {
     if (size > SIZE_MAX / 2)
@@ -167,8 +168,8 @@ static void unmap_blocks(struct reserve_block *b)
     }
 }
 
-/* Takes idle blocks out of the reserve, those longest idle first, until it holds at most `keep`
- * bytes. Returns them as a list. */
+/* Removes idle blocks, least recently used first, until the reserve holds at most `keep` bytes.
+ * Returns them as a list. */
 static struct reserve_block *take_oldest(struct reserve *r, size_t keep)
 {
     struct reserve_block **at = &r->newest;
@@ -183,7 +184,7 @@ static struct reserve_block *take_oldest(struct reserve *r, size_t keep)
     return rest;
 }
 
-/* The smallest idle block that is large enough without being much too large. */
+/* The smallest idle block that is large enough and not much too large. */
 static struct reserve_block *take_idle(struct reserve *r, size_t size)
 {
     struct reserve_block **best = NULL, *b;
@@ -318,3 +319,24 @@ void *mem_pass(void *p, struct guard *g)
 void *mem_keep(void *p) { return mem_pass(p, NULL); }
 
 void *mem_guard(void *p) { return mem_pass(p, guard_innermost()); }
+
+/* ---- shared storage ---- */
+
+void owner_init(struct owner *o, void (*release)(struct owner *o))
+{
+    o->holders = 1;
+    o->release = release;
+}
+
+struct owner *owner_hold(struct owner *o)
+{
+    if (o)
+        o->holders++;
+    return o;
+}
+
+void owner_drop(struct owner *o)
+{
+    if (o && --o->holders == 0)
+        o->release(o);
+}

@@ -1,5 +1,5 @@
 /*
- * str.c: slices of bytes: order, prefixes, and how far two words are apart.
+ * str.c: byte slices: comparison, prefixes, edit distance.
  */
 #include "base/base.h"
 
@@ -30,7 +30,7 @@ bool str_ends(struct str s, struct str end)
            (end.len == 0 || memcmp(s.ptr + s.len - end.len, end.ptr, end.len) == 0);
 }
 
-/* ASCII only: what a locale calls a letter must not matter. */
+/* ASCII only, independent of the locale. */
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 bool str_eq_nocase(struct str a, struct str b)
@@ -56,7 +56,8 @@ unsigned str_distance(struct str a, struct str b, unsigned limit)
     size_t gap = a.len > b.len ? a.len - b.len : b.len - a.len;
     if (gap >= limit || a.len > DISTANCE_MAX_LEN || b.len > DISTANCE_MAX_LEN)
         return limit;
-    /* Rows i-2, i-1 and i of the usual table; a swap of neighbours reaches back two rows. */
+    /* Rows i-2, i-1 and i of the dynamic programming table; a transposition refers two rows
+     * back. */
     unsigned rows[3][DISTANCE_MAX_LEN + 1];
     for (size_t j = 0; j <= b.len; j++)
         rows[0][j] = (unsigned)j;

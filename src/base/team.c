@@ -1,10 +1,9 @@
 /*
- * team.c: a few threads that share the parts of a task.
+ * team.c: a thread pool whose workers share the parts of a task.
  *
- * Threads are started by the first task that is worth sharing. Between tasks they poll for some
- * microseconds, since one task often follows another, and then sleep. Whoever is free takes the
- * next part, so which thread does which part changes from run to run: results must not depend on
- * it.
+ * Threads start with the first task that is large enough. Between tasks they poll for some
+ * microseconds, since tasks often follow each other closely, and then sleep. Parts are scheduled
+ * dynamically, so results must not depend on which thread runs which part.
  */
 #include "base/guard.h"
 
@@ -14,35 +13,35 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { LOOKS = 2000 }; /* polls, some tens of microseconds, before a thread goes to sleep */
+enum { LOOKS = 2000 }; /* polls, some tens of microseconds, before a thread sleeps */
 
 struct task {
     team_fn *fn;
     void *context;
     int64_t parts;
-    struct guard *guard; /* of the caller */
+    struct guard *guard; /* out-of-memory scope of the caller */
 };
 
 struct member {
     struct team *team;
-    int number; /* from 1: the caller is member 0 */
+    int number; /* from 1: the caller is worker 0 */
     pthread_t thread;
 };
 
 struct team {
     struct taken taken;
-    int size, started;    /* threads wanted and running, the caller included */
+    int size, started;    /* threads requested and running, the caller included */
     pthread_mutex_t busy; /* held by the caller whose task runs */
-    pthread_mutex_t lock; /* guards what follows, except what is atomic */
+    pthread_mutex_t lock; /* protects the following members, except atomic ones */
     pthread_cond_t begun, left;
     struct task task;
-    bool open;                  /* the task may be joined */
-    atomic_bool starved;        /* a member ran out of memory during its part */
-    atomic_int inside;          /* members at work, not counting the caller */
-    atomic_bool ended;          /* no task comes any more */
-    atomic_uint_fast64_t round; /* tasks so far */
+    bool open;                  /* workers may join the task */
+    atomic_bool starved;        /* a worker ran out of memory */
+    atomic_int inside;          /* workers running parts, without the caller */
+    atomic_bool ended;          /* the pool is being freed */
+    atomic_uint_fast64_t round; /* number of tasks so far */
     atomic_int_fast64_t next;   /* part */
-    struct member members[];    /* by number: the first is the caller */
+    struct member members[];    /* by number; the first is the caller */
 };
 
 static void relax(void)
@@ -79,7 +78,7 @@ struct team *team_new(int threads)
 
 int team_size(const struct team *t) { return t ? t->size : 1; }
 
-/* ---- members ---- */
+/* ---- workers ---- */
 
 static void do_next_parts(struct team *t, const struct task *task, int member)
 {
@@ -88,7 +87,7 @@ static void do_next_parts(struct team *t, const struct task *task, int member)
         task->fn(task->context, part, member);
 }
 
-/* No member leaves before all parts are done, not even when memory runs out. */
+/* Runs parts until none is left. A worker does not leave early, not even when memory runs out. */
 static void do_parts(struct team *t, const struct task *task, int member)
 {
     struct guard g;
@@ -100,7 +99,7 @@ static void do_parts(struct team *t, const struct task *task, int member)
     guard_leave(&g);
 }
 
-/* Waits for a task newer than `seen`; false: there will be none. */
+/* Waits for a task newer than `seen`; false: the pool is being freed. */
 static bool wait_for_round(struct team *t, uint64_t seen)
 {
     for (int k = 0; k < LOOKS; k++) {
@@ -115,7 +114,8 @@ static bool wait_for_round(struct team *t, uint64_t seen)
     return !atomic_load(&t->ended);
 }
 
-/* A member that comes too late finds the task closed, and nobody waits for it. */
+/* Joins the current task, unless it has been closed already; the caller does not wait for late
+ * workers. */
 static void join_task(struct team *t, int member, uint64_t *seen)
 {
     pthread_mutex_lock(&t->lock);
@@ -143,8 +143,8 @@ static void *member_main(void *argument)
     return NULL;
 }
 
-/* Signals are for the calling thread, which may have blocked them in order to wait for them;
- * signals of a fault stay with the thread that caused it. */
+/* Blocks signals: they are delivered to the calling thread, which may have blocked them in order to
+ * wait for them. Synchronous signals (SIGSEGV and the like) are not blocked. */
 static void without_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
@@ -155,7 +155,7 @@ static void without_signals(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
-/* If a thread can't be started, that does no harm: the others do its parts. */
+/* Starts the threads. A thread that cannot be started is no error: the others run its parts. */
 static void start_members(struct team *t)
 {
     sigset_t before;
@@ -207,7 +207,7 @@ static void open_task(struct team *t, struct task task)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Returns once no member is working on it any more. */
+/* Returns when no worker is running parts of the task any more. */
 static void close_task(struct team *t)
 {
     pthread_mutex_lock(&t->lock);

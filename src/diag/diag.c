@@ -1,11 +1,11 @@
 /*
- * diag.c: collecting messages - the catalogue, the limit, notes and suggestions.
+ * diag.c: collecting diagnostics: the message catalogue, limits, notes and suggestions.
  */
 #include "diag/diag.h"
 
 /* ---- the catalogue ---- */
 
-/* Ids as users see them, `unknown-opcode` for UNKNOWN_OPCODE, spelled at compile time: a table
+/* Ids as users see them, `unknown-opcode` for UNKNOWN_OPCODE, converted at compile time: a table
  * filled at run time would be a mutable global. */
 enum { NAME_SIZE = 40 };
 #define NAME_PAD "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
@@ -46,7 +46,7 @@ void diags_free(struct diags *ds)
     ds->first = ds->last = NULL;
 }
 
-/* Counts a message, and says whether to keep it. */
+/* Counts a message; returns whether to keep it. */
 static bool admit(struct diags *ds, enum severity severity)
 {
     if (severity == SEV_ERROR) {
@@ -137,7 +137,7 @@ void diag_suggest(struct diags *ds, struct diag *d, struct str replacement)
 
 struct str diag_nearest(struct str word, const char *const *words, size_t count)
 {
-    /* at most a third of the letters and one may differ; of three letters, one */
+    /* accept a distance of at most a third of the length plus one; for up to three letters, one */
     unsigned best = word.len < 4 ? 2 : (unsigned)(word.len / 3) + 2;
     struct str nearest = STR("");
     for (size_t i = 0; i < count; i++) {

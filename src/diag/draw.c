@@ -1,15 +1,71 @@
 /*
- * draw.c: what a message looks like to people, and to programs as JSON.
+ * draw.c: renders diagnostics as text for terminals, and as JSON.
  *
- *     model.hlo:3:18: error: unknown opcode `ad`
- *       ROOT r = f32[] ad(p)
- *                      ^~
- *     model.hlo:2:3: note: the text of the note
- *       p = f32[] parameter(0)
- *       ^
- *     help: did you mean `add`?
+ *   model.hlo:3:18: error: unknown opcode 'ad'
+ *     ROOT r = f32[] ad(p)
+ *                    ^~
+ *   model.hlo:2:3: note: the text of the note
+ *     p = f32[] parameter(0)
+ *     ^
+ *   help: did you mean 'add'?
  */
 #include "diag/diag.h"
+
+/* ---- colours ---- */
+
+static const struct {
+    const char *name, *usual; /* parameters of SGR */
+} inks[] = {
+    [INK_CARET] = {"caret", "1;32"}, [INK_ERROR] = {"error", "1;31"},
+    [INK_HELP] = {"help", "1;32"},   [INK_NOTE] = {"note", "1;36"},
+    [INK_PLACE] = {"place", "1"},    [INK_WARNING] = {"warning", "1;35"},
+};
+
+static void palette_usual(struct palette *p)
+{
+    for (size_t k = 0; k < COUNT_OF(inks); k++)
+        p->sgr[k] = str_of(inks[k].usual);
+}
+
+/* Only SGR parameters (digits and semicolons) may be sent to a terminal. */
+static bool is_sgr(struct str s)
+{
+    for (size_t k = 0; k < s.len; k++)
+        if ((s.ptr[k] < '0' || s.ptr[k] > '9') && s.ptr[k] != ';')
+            return false;
+    return true;
+}
+
+static bool read_one(struct palette *p, struct str word)
+{
+    const char *equals = memchr(word.ptr, '=', word.len);
+    if (!equals)
+        return false;
+    const size_t n = (size_t)(equals - word.ptr);
+    const struct str name = {word.ptr, n}, sgr = {equals + 1, word.len - n - 1};
+    for (size_t k = 0; k < COUNT_OF(inks); k++)
+        if (str_is(name, inks[k].name) && is_sgr(sgr)) {
+            p->sgr[k] = sgr;
+            return true;
+        }
+    return false;
+}
+
+bool palette_read(struct palette *p, struct str text)
+{
+    palette_usual(p);
+    bool ok = true;
+    while (text.len > 0) {
+        const char *end = memchr(text.ptr, ':', text.len);
+        const struct str word = {text.ptr, end ? (size_t)(end - text.ptr) : text.len};
+        ok &= word.len == 0 || read_one(p, word);
+        text.ptr += word.len + (end != NULL);
+        text.len -= word.len + (end != NULL);
+    }
+    return ok;
+}
+
+/* ---- text ---- */
 
 enum { WINDOW_COLUMNS = 100, WINDOW_BEFORE = 60 };
 
@@ -32,8 +88,8 @@ static void put_plain(struct pen *p)
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
-/* Bytes of user text must not move the cursor or recolour the terminal, nor be unprintable. An
- * invalid byte takes a column where `is_continuation` counts one. */
+/* Writes text of the user with control characters escaped, so that it cannot move the cursor or
+ * change colours. An invalid byte takes one column, as `is_continuation` assumes. */
 static void put_clean(struct pen *p, struct str s, bool newlines)
 {
     for (size_t i = 0, n; i < s.len; i += n ? n : 1) {
@@ -56,7 +112,7 @@ static size_t character_start(struct str line, size_t at)
     return at;
 }
 
-/* The part of a line that is shown: all of a short line, otherwise what is around the caret. */
+/* The visible part of a line: all of a short line, otherwise the surroundings of the caret. */
 static struct str window_of(struct str line, size_t caret, bool *cut_left, bool *cut_right)
 {
     size_t begin = 0, end = line.len;
@@ -72,7 +128,7 @@ static struct str window_of(struct str line, size_t caret, bool *cut_left, bool 
     return (struct str){line.ptr + begin, end - begin};
 }
 
-/* Blanks up to `caret`, then `^~~~` up to `stop`; both are offsets in the text that was shown. */
+/* Blanks up to `caret`, then `^~~~` up to `stop`; both are offsets in the visible text. */
 static void put_caret(struct pen *p, struct str shown, size_t caret, size_t stop)
 {
     for (size_t i = 0; i < caret && i < shown.len; i++)
@@ -104,9 +160,9 @@ static void put_source_line(struct pen *p, struct source *source, struct span sp
     put_caret(p, shown, caret - skipped, caret - skipped + length);
 }
 
-/* A place as the user knows it: in the text that they wrote. */
+/* A location in the text that the user wrote. */
 struct spot {
-    struct source *source; /* NULL: none */
+    struct source *source; /* NULL: unknown */
     struct span span;
     bool known;
 };

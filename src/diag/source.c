@@ -1,5 +1,6 @@
 /*
- * source.c: which line and column is a byte offset in, and what does that line say?
+ * source.c: line maps: the line and column of a byte offset, the text of a line, the origin of a
+ * span.
  */
 #include "diag/diag.h"
 
@@ -39,8 +40,8 @@ static bool continues(const struct source *s, size_t piece, uint32_t from)
     return !memchr(s->text.ptr + from, '\n', s->pieces[piece + 1].begin - from);
 }
 
-/* A span that begins in a piece nobody wrote is moved to where the next piece begins, as far as the
- * span or the line reaches. */
+/* A span that begins in generated text is moved to the beginning of the next piece, within the span
+ * or the line. */
 struct source *source_origin(struct source *s, struct span *span)
 {
     if (s->piece_count == 0 || (span->begin == 0 && span->end == 0))
@@ -59,7 +60,7 @@ struct source *source_origin(struct source *s, struct span *span)
     end = end > piece_end ? piece_end : end;
     *span =
         (struct span){p->at + (begin - p->begin), p->at + ((end > begin ? end : begin) - p->begin)};
-    if (span->end == 0) /* the very first place, which must not look like "not known" */
+    if (span->end == 0) /* offset 0, which must differ from NO_SPAN */
         span->end = 1;
     return p->origin;
 }
@@ -69,7 +70,7 @@ static const char *next_newline(const char *p, const char *end)
     return p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
 }
 
-/* Counts lines first, so that the map takes exactly the memory it needs. */
+/* Counts the lines first, to allocate exactly. */
 static void build_line_map(struct source *s)
 {
     const char *begin = s->text.ptr, *end = begin + s->text.len;

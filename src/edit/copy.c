@@ -1,17 +1,17 @@
 /*
- * copy.c: makes the computations of the new module. Instructions keep their order, except that each
- * comes after what it uses.
+ * copy.c: builds the computations of the new module. Instructions keep their order, except that
+ * each is moved after its operands.
  */
 #include "edit/edit_priv.h"
 
-/* A computation that is being copied, either as itself or into the computation that called it. */
+/* A computation being copied, either as such or inlined into its caller. */
 struct body {
     struct edit *e;
     const struct computation *from;
     struct computation *to;
-    struct inst *
-        *made; /* by index of the old instruction: what its users use now; NULL: not made yet */
-    struct inst *const *bound; /* when copied into its caller: what its parameters are; else NULL */
+    /* By index of the old instruction: its replacement for users; NULL: not created yet. */
+    struct inst **made;
+    struct inst *const *bound; /* when inlined: the values bound to its parameters; else NULL */
     uint8_t *state;
     struct inst **stack;
     size_t depth, capacity;
@@ -28,7 +28,7 @@ static bool fail(struct edit *e, const char *why)
 
 /* ---- parameters ---- */
 
-/* Whether a parameter is kept: it is read, or the parameters of its computation aren't to be
+/* Whether a parameter is kept: it is used, or the parameters of its computation must not be
  * dropped. */
 static bool stays(const struct edit *e, const struct inst *param)
 {
@@ -47,7 +47,7 @@ static void number_parameters(struct edit *e, const struct computation *c)
         p->numbers[k] = stays(e, c->params[k]) ? p->parameters++ : -1;
 }
 
-/* Whether an operand is kept: operands of a call or fusion go with the parameters. */
+/* Whether an operand is kept: operands of a call or fusion are dropped with the parameters. */
 static bool operand_stays(const struct edit *e, const struct inst *i, int k)
 {
     int first;
@@ -114,8 +114,7 @@ static struct computation_list copy_computations(struct edit *e, struct computat
     return list;
 }
 
-/* Copies attributes; those that refer to instructions, computations or operands refer to the new
- * ones. */
+/* Copies attributes, remapping references to instructions, computations and operands. */
 static void copy_attrs(const struct body *b, struct inst *i, const struct inst *from)
 {
     struct edit *e = b->e;
@@ -182,7 +181,7 @@ static struct inst *copy_parameter(const struct body *b, const struct inst *from
     i->number = number;
     if (from->opcode == OP_PARAMETER) {
         copy_attrs(b, i, from);
-    } else { /* of the attributes of another instruction, only these suit a parameter */
+    } else { /* only these attributes of another instruction apply to a parameter */
         static const uint8_t kept[] = {A_METADATA, A_SHARDING};
         for (size_t k = 0; k < COUNT_OF(kept); k++) {
             const struct attr *a = inst_attr(from, (enum attr_id)kept[k]);
@@ -194,8 +193,8 @@ static struct inst *copy_parameter(const struct body *b, const struct inst *from
     return i;
 }
 
-/* Makes a value in place of an instruction. A parameter that became a value is kept beside it if
- * callers still pass it. */
+/* Creates a value in place of an instruction. A parameter replaced by a value is kept if callers
+ * still pass it. */
 static struct inst *make_value(const struct body *b, const struct inst *from,
                                const struct mark *mark)
 {
@@ -219,14 +218,15 @@ static struct inst *inline_callee(const struct body *b, const struct inst *from,
     int first;
     const struct computation *c = edit_callee(from, which, &first);
     struct inst **bound = ARENA_ARRAY(&b->e->arena, struct inst *, c->param_count);
+    /* NULL if the parameter is unused. */
     for (int k = 0; k < c->param_count; k++)
-        bound[k] = used(b, from->operands[first + k]); /* NULL where the parameter isn't read */
+        bound[k] = used(b, from->operands[first + k]);
     struct body inner = {.e = b->e, .from = c, .to = b->to, .bound = bound};
     return copy_body(&inner) ? inner.made[edit_target(b->e, c->root)->index] : NULL;
 }
 
-/* Whether it would be the second fusion of a computation, since what it stands in is copied again.
- * A computation has one fusion at most. */
+/* Whether it would be the second fusion of a computation, since the instruction containing it is
+ * copied again. A computation may be called by one fusion only. */
 static bool is_second_fusion(const struct body *b, const struct inst *i)
 {
     int first;
@@ -274,7 +274,7 @@ static bool passes_parameter(const struct body *b, const struct inst *i, int k)
     return part_of(b->e, c)->keeps || mark_of(b->e, c->params[k - first])->live;
 }
 
-/* Pushes what an instruction uses; its first operand ends up on top. */
+/* Pushes the operands and predecessors of an instruction; the first operand ends up on top. */
 static void push_uses(struct body *b, const struct inst *i)
 {
     enum becomes what = (enum becomes)mark_of(b->e, i)->becomes;
@@ -301,7 +301,7 @@ static bool copy_from(struct body *b, struct inst *start)
             b->depth--;
             continue;
         }
-        if (*state == SEEN) { /* all that it uses has been made, or waits for it: a cycle */
+        if (*state == SEEN) { /* all its operands are created or pending: a cycle */
             size_t depth = b->depth;
             push_uses(b, top);
             for (size_t k = depth; k < b->depth; k++)
@@ -319,7 +319,7 @@ static bool copy_from(struct body *b, struct inst *start)
     return true;
 }
 
-/* Copies a parameter that callers pass, though nothing reads it. */
+/* Copies an unused parameter that callers pass. */
 static void copy_unread(struct body *b, struct inst *param)
 {
     int number = part_of(b->e, b->from)->numbers[param->number];
@@ -367,8 +367,7 @@ static struct inst *result_of(const struct body *b)
                     shape_tuple(&e->to->arena, e->root_count, shapes), e->root_count, elements);
 }
 
-/* Fills the copy of a computation, which exists already, so that others can call it, but is empty.
- */
+/* Fills in the copy of a computation, which has been created empty so that others can call it. */
 static bool fill(struct edit *e, const struct computation *c)
 {
     struct computation *to = part_of(e, c)->copy;

@@ -1,5 +1,5 @@
 /*
- * edit.c: notes what each instruction is to become, and checks that it can.
+ * edit.c: records the replacement of each instruction, and checks that it is valid.
  */
 #include "edit/edit_priv.h"
 
@@ -10,7 +10,7 @@ static const char no_memory[] = "out of memory";
 struct edit *edit_new(struct module *from)
 {
     struct module *to = module_new();
-    struct edit *e = ARENA_NEW(&to->arena, struct edit); /* small beside the module */
+    struct edit *e = ARENA_NEW(&to->arena, struct edit); /* small compared to the module */
     arena_init(&e->arena);
     e->from = from;
     e->to = to;
@@ -18,7 +18,8 @@ struct edit *edit_new(struct module *from)
     e->parts = ARENA_ARRAY(&e->arena, struct part, from->computation_count);
     for (int k = 0; k < from->computation_count; k++)
         e->parts[k].marks = ARENA_ARRAY(&e->arena, struct mark, from->computations[k]->inst_count);
-    to->base = module_hold(from); /* last: if memory ran out after it, nothing would release it */
+    /* Last: an allocation failure after it would leak the reference. */
+    to->base = module_hold(from);
     return e;
 }
 
@@ -30,10 +31,10 @@ void edit_free(struct edit *e)
     module_free(e->to);
 }
 
-/* ---- what can be changed ---- */
+/* ---- what can be replaced ---- */
 
-/* Whether it starts or continues something that another instruction ends: its users can't take
- * anything else. */
+/* Whether it starts or continues an operation that another instruction ends, so that its users
+ * cannot take a different operand. */
 static bool is_paired(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
@@ -49,7 +50,7 @@ static bool is_paired(const struct inst *i)
     }
 }
 
-/* Whether it takes the start of a transfer out of a tuple. */
+/* Whether it extracts the start of a transfer from a tuple. */
 static bool is_taken_out_for_end(const struct inst *i)
 {
     if (i->opcode != OP_GET_TUPLE_ELEMENT || !shape_is_tuple(i->shape))
@@ -125,7 +126,7 @@ struct inst *edit_target(const struct edit *e, struct inst *i)
     return i;
 }
 
-/* Whether `other` is among the instructions that `i` becomes, step by step. */
+/* Whether `other` is in the chain of replacements of `i`. */
 static bool comes_by(const struct edit *e, const struct inst *i, const struct inst *other)
 {
     while (i != other && mark_of(e, i)->becomes == BECOMES_OTHER)
@@ -206,7 +207,7 @@ const char *edit_inline(struct edit *e, struct inst *i, int which)
     return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole edit ---- */
 
 const char *edit_root(struct edit *e, struct inst *const *insts, int count)
 {

@@ -1,5 +1,5 @@
 /*
- * What the files of edit/ share: what each instruction becomes, and whether it is needed.
+ * Shared by the files of edit/: the replacement and liveness of each instruction.
  */
 #ifndef HLO_EDIT_PRIV_H
 #define HLO_EDIT_PRIV_H
@@ -8,40 +8,41 @@
 
 enum becomes { BECOMES_ITSELF, BECOMES_VALUE, BECOMES_PARAMETER, BECOMES_OTHER, BECOMES_CALLEE };
 
-struct mark {                    /* what becomes of an instruction */
+struct mark {                    /* the replacement of an instruction */
     uint8_t becomes;             /* enum becomes */
-    bool live;                   /* what it becomes is needed */
-    int which;                   /* BECOMES_CALLEE: as of edit_inline */
+    bool live;                   /* its replacement is live */
+    int which;                   /* BECOMES_CALLEE: as for edit_inline */
     struct inst *by;             /* BECOMES_OTHER */
     const struct literal *value; /* BECOMES_VALUE; NULL: zeros */
 };
 
-struct caller { /* an instruction whose operands are its callee's parameters, and can be left out
-                   together with them */
+/* An instruction that passes its operands as parameters of its callee, so that both can be dropped
+ * together. */
+struct caller {
     struct inst *inst;
-    int first; /* operand that is parameter 0 */
+    int first; /* number of the operand that is parameter 0 */
     struct caller *next;
 };
 
-struct part {           /* the same for a computation */
-    struct mark *marks; /* by the index of the instruction */
-    bool effects;       /* something in it has side effects */
-    bool entered;       /* something live calls it or is replaced by its instructions */
-    bool called;        /* it stays a computation */
-    bool keeps;         /* it keeps all parameters: one of its callers can't leave out operands */
-    bool fused;         /* a fusion of the copy calls it */
+struct part {           /* the edit state of a computation */
+    struct mark *marks; /* by index of the instruction */
+    bool effects;       /* contains instructions with side effects */
+    bool entered;       /* live instructions call it or are replaced by its instructions */
+    bool called;        /* remains a computation of its own */
+    bool keeps;         /* keeps all parameters, since a caller cannot drop operands */
+    bool fused;         /* called by a fusion of the copy */
     struct caller *callers;
     struct computation *copy;
-    int *numbers;   /* of its parameters in the copy; -1: removed */
-    int parameters; /* of the copy so far; new ones come after the old ones */
+    int *numbers;   /* new numbers of its parameters; -1: removed */
+    int parameters; /* number of parameters of the copy so far; new ones follow the old ones */
 };
 
 struct edit {
     struct arena arena;
     struct module *from, *to; /* `to` owns constants from the start */
-    struct part *parts;       /* by the index of the computation */
-    bool touched;             /* something is to be changed */
-    bool fresh_names;         /* names may occur twice: make them unique */
+    struct part *parts;       /* by index of the computation */
+    bool touched;             /* some change is requested */
+    bool fresh_names;         /* names may collide: make them unique */
     bool new_root;
     struct computation *entry;
     struct inst **roots; /* if new_root */
@@ -60,25 +61,25 @@ static inline struct mark *mark_of(const struct edit *e, const struct inst *i)
     return &e->parts[i->parent->index].marks[i->index];
 }
 
-/* edit.c: the instruction that `i` is replaced by in the end, or itself. There are no cycles. */
+/* edit.c: the final replacement of `i`, or `i` itself. There are no cycles. */
 struct inst *edit_target(const struct edit *e, struct inst *i);
-/* The computation whose instructions `i` can become, and the operand that is its parameter 0; NULL
- * when there is none. */
+/* The computation whose instructions can replace `i`, and the operand that is its parameter 0; NULL
+ * if there is none. */
 struct computation *edit_callee(const struct inst *i, int which, int *first);
-/* Whether its operands are just the parameters of the computation that it calls, so that both can
- * be left out together. */
+/* Whether its operands are exactly the parameters of the called computation, so that both can be
+ * dropped together. */
 bool edit_passes_operands(const struct inst *i);
 
-/* live.c: marks the instructions that are needed. */
+/* live.c: marks live instructions. */
 void edit_find_live(struct edit *e);
 
 /* value.c */
-bool value_can_be(const struct shape *s); /* whether there are constants of this shape */
+bool value_can_be(const struct shape *s); /* whether constants of this shape exist */
 bool value_fits(const struct literal *l, const struct shape *s);
-/* A copy that `to` owns, of the shape s; NULL: no memory. */
+/* A copy owned by `to`, of shape s; NULL if the allocation fails. */
 const struct literal *value_copy(struct edit *e, const struct literal *l, const struct shape *s);
-/* Adds the instructions that make a value to `c`; returns the last, which gets `name`. NULL: no
- * memory. */
+/* Appends the instructions that create a value to `c`; returns the last, which is named `name`.
+ * NULL if the allocation fails. */
 struct inst *value_make(struct edit *e, struct computation *c, const struct literal *l,
                         const struct shape *s, struct str name);
 

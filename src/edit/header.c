@@ -1,6 +1,6 @@
 /*
- * header.c: the module's attributes that depend on the parameters and the result of its entry
- * computation, adapted to the new ones.
+ * header.c: adapts the module attributes that depend on the parameters and the result of the entry
+ * computation.
  */
 #include "edit/edit_priv.h"
 
@@ -51,9 +51,9 @@ static struct aliasing copy_aliases(struct edit *e, const struct aliasing *from)
     return to;
 }
 
-/* ---- whether shardings may be chosen ---- */
+/* ---- sharding propagation ---- */
 
-/* There is one flag for all parameters, or one for each. */
+/* The list has one flag for all parameters, or one for each. */
 static struct bool_list copy_spmd_parameters(struct edit *e)
 {
     const struct bool_list from = e->from->spmd_to_parameters;
@@ -70,7 +70,7 @@ static struct bool_list copy_spmd_parameters(struct edit *e)
     return (struct bool_list){count, at};
 }
 
-/* ---- what else there is ---- */
+/* ---- other attributes ---- */
 
 static void copy_recovery(struct edit *e)
 {

@@ -1,7 +1,7 @@
 /*
- * live.c: which instructions are needed? What the result is made of and what has side effects, also
- * in computations that something needed calls. Operands of calls and fusions are needed if the
- * parameters that they become are.
+ * live.c: liveness analysis. Live are the transitive operands of the root and of instructions with
+ * side effects, also in computations that live instructions call. Operands of calls and fusions are
+ * live if the corresponding parameters are.
  */
 #include "edit/edit_priv.h"
 
@@ -36,7 +36,7 @@ static bool has_effect(const struct inst *i)
     }
 }
 
-/* Whether it or something that it calls has a side effect. */
+/* Whether it or an instruction of its callees has a side effect. */
 static bool has_any_effect(const struct edit *e, const struct inst *i)
 {
     for (int k = 0; k < i->attr_count; k++) {
@@ -92,7 +92,7 @@ static void keep_parameters(struct walk *w, const struct computation *c)
             need(w, at->inst->operands[at->first + k]);
 }
 
-/* A call whose operands are needed if the parameters are. */
+/* A call whose operands are live if the parameters are. */
 static void need_as_parameters(struct walk *w, struct inst *i, const struct computation *c,
                                int first)
 {
@@ -144,7 +144,7 @@ static void visit(struct walk *w, struct inst *i)
     }
 }
 
-/* Marks everything: for a copy without changes. */
+/* Marks everything live: for a copy without changes. */
 static void all_live(struct edit *e)
 {
     for (int c = 0; c < e->from->computation_count; c++) {
@@ -154,7 +154,7 @@ static void all_live(struct edit *e)
     }
 }
 
-/* Whether a computation keeps a parameter that it will not read. */
+/* Whether a computation keeps a parameter that is unused in the copy. */
 static bool has_unread_parameter(const struct edit *e, const struct computation *c)
 {
     for (int k = 0; k < c->param_count; k++) {
@@ -165,8 +165,8 @@ static bool has_unread_parameter(const struct edit *e, const struct computation 
     return false;
 }
 
-/* A fusion must read all parameters. Where its computation keeps others, since not only calls and
- * fusions use it, the fusion's instructions take its place. */
+/* A fusion must use all parameters. If its computation keeps unused ones, since it is called by
+ * more than calls and fusions, the fusion is inlined. */
 static void dissolve_fusion(struct edit *e, const struct inst *i)
 {
     int first;

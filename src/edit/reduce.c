@@ -1,5 +1,5 @@
 /*
- * reduce.c: tries candidates, and decides which step comes next.
+ * reduce.c: tests candidates, and drives the sequence of reduction steps.
  */
 #include "edit/reduce_priv.h"
 
@@ -24,7 +24,7 @@ static int64_t weight_of(const struct inst *i)
                                                                                 : WEIGHT_INST;
 }
 
-/* The score of a module, and a hash of its text and of the constants that the text leaves out. */
+/* The score of a module, and a hash of its text and of the constants that the text elides. */
 static uint64_t measure(const struct module *m, struct score *score)
 {
     struct buf text = {0};
@@ -56,7 +56,7 @@ static bool smaller(const struct score *a, const struct score *b)
     return a->bytes < b->bytes;
 }
 
-/* ---- asking ---- */
+/* ---- testing candidates ---- */
 
 static bool is_new(struct reducer *r, uint64_t hash)
 {
@@ -124,10 +124,10 @@ bool reducer_try(struct reducer *r, struct edit *e)
     return false;
 }
 
-/* ---- the order of steps ---- */
+/* ---- the sequence of steps ---- */
 
-/* One round of all steps. Those that remove many instructions with few questions come first; later
- * ones make room for them. */
+/* One round of all steps. Those that remove many instructions with few tests come first, and enable
+ * later ones. */
 static bool once(struct reducer *r)
 {
     static pass_fn *const passes[] = {
@@ -140,7 +140,7 @@ static bool once(struct reducer *r)
     return better;
 }
 
-/* When memory runs out: candidates are freed elsewhere, but not the module that they were made
+/* Cleanup when memory runs out: candidates are freed elsewhere, but not the module that they derive
  * from. */
 static void let_go(void *reducer)
 {

@@ -1,6 +1,6 @@
 /*
- * reduce: the search for a small module that still fails. The caller says whether a candidate
- * fails; what is decided here is which candidates to try, and in what order: large steps first.
+ * reduce: test-case reduction: searches for a small module that still fails. The caller provides
+ * the failure test; this component chooses the candidates and their order, large steps first.
  */
 #ifndef HLO_EDIT_REDUCE_H
 #define HLO_EDIT_REDUCE_H
@@ -9,19 +9,19 @@
 
 struct reduction {
     void *context;
-    bool (*bad)(void *context, struct module *candidate); /* whether it still fails */
-    const struct literal *(*value)(
-        void *context, struct str name); /* the value of this instruction in a run; NULL: unknown */
-    bool (*verifies)(
-        void *context,
-        struct module *candidate); /* `bad` is asked only about candidates that verify */
-    bool (*progress)(void *context, size_t instructions,
-                     size_t asked); /* or NULL; called before `bad`; false ends the search */
-    bool faithful;  /* every instruction must keep the value that it had in that run */
+    bool (*bad)(void *context, struct module *candidate); /* whether the candidate still fails */
+    /* The value of this instruction in the traced run; NULL: unknown. */
+    const struct literal *(*value)(void *context, struct str name);
+    /* Verifies a candidate; only those that pass are given to `bad`. */
+    bool (*verifies)(void *context, struct module *candidate);
+    /* NULL, or called before `bad`; false ends the search. */
+    bool (*progress)(void *context, size_t instructions, size_t asked);
+    bool faithful;  /* every instruction must keep the value that it had in the traced run */
     double seconds; /* time limit; 0: none */
 };
 
-/* The smallest failing module found, to be freed; NULL when `m` itself doesn't fail. */
+/* Returns the smallest failing module found, owned by the caller; NULL if `m` itself does not
+ * fail. */
 struct module *reduce_module(struct module *m, const struct reduction *how);
 
 #endif

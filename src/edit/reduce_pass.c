@@ -1,12 +1,12 @@
 /*
- * reduce_pass.c: the steps of the search. Each makes candidates from the current module, halving
- * sets of instructions.
+ * reduce_pass.c: the steps of test-case reduction. Each derives candidates from the current module
+ * by bisecting sets of instructions.
  */
 #include "edit/reduce_priv.h"
 
 /* ---- sets of instructions ---- */
 
-/* Some of the instructions of `now`. */
+/* A set of instructions of `now`. */
 struct set {
     bool **in; /* by computation and index */
 };
@@ -38,7 +38,7 @@ static size_t add_names(struct reducer *r, struct set *s, const struct names *na
     return count;
 }
 
-/* Those of the set that instructions outside of it, or the result, use. */
+/* The members of the set that are used outside of it, or are the root. */
 static struct set edge_of(struct reducer *r, struct arena *a, const struct set *s)
 {
     struct set edge = set_new(r, a);
@@ -58,7 +58,8 @@ static bool is_given(const struct inst *i)
     return i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT;
 }
 
-/* Lists the instructions of a computation, operands first, by name, since names outlive `now`. */
+/* Lists the instructions of a computation, operands first, by name, since names are stable across
+ * candidates. */
 static void name_all(struct reducer *r, const struct computation *c, struct names *out,
                      size_t *capacity)
 {
@@ -94,7 +95,7 @@ static struct names names_of_all(struct reducer *r)
 
 /* ---- chunks ---- */
 
-/* Tells the edit what is to become of a set; returns how many instructions change. */
+/* Requests the replacements for a set; returns the number of changed instructions. */
 typedef size_t say_fn(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s,
                       int how);
 
@@ -114,7 +115,7 @@ static bool try_chunk(struct reducer *r, const struct names *names, size_t from,
     return better;
 }
 
-/* Tries halves, quarters, ... and at last single instructions, later ones first. */
+/* Tries halves, quarters, ... and finally single instructions, later ones first. */
 static bool sweep(struct reducer *r, struct names *names, say_fn *say, int how)
 {
     bool better = false;
@@ -130,10 +131,10 @@ static bool sweep(struct reducer *r, struct names *names, say_fn *say, int how)
     return better;
 }
 
-/* ---- values in place of instructions ---- */
+/* ---- replacement by values ---- */
 
 enum { AS_KNOWN, AS_PARAMETER, AS_ZEROS, AS_COUNT };
-enum { LARGE = 1 << 16 }; /* bytes; larger constants make long texts */
+enum { LARGE = 1 << 16 }; /* bytes; larger constants make the text too long */
 
 static const struct literal *known(const struct reducer *r, const struct inst *i)
 {
@@ -162,7 +163,7 @@ static bool say_value(struct reducer *r, struct edit *e, struct inst *i, int how
     }
 }
 
-/* The whole edge must become values, else what it is made of would be kept anyway. */
+/* All of the edge must be replaced, else its operands would remain live. */
 static size_t say_values(struct reducer *r, struct edit *e, struct arena *scratch,
                          const struct set *s, int how)
 {
@@ -189,7 +190,7 @@ bool pass_strip(struct reducer *r)
     return better;
 }
 
-/* Leaves some results out. */
+/* Drops some components of the result. */
 static size_t say_fewer_outputs(struct reducer *r, struct edit *e, struct arena *scratch,
                                 const struct set *s, int how)
 {
@@ -213,7 +214,7 @@ bool pass_outputs(struct reducer *r)
     for (int k = 0; k < root->operand_count; k++)
         VEC_PUSH(&r->arena, names.at, names.count, capacity) =
             arena_str(&r->arena, root->operands[k]->name);
-    if (names.count == 1) { /* the tuple alone is left */
+    if (names.count == 1) { /* only the tuple is left */
         struct edit *e = edit_new(r->now);
         if (!edit_root(e, root->operands, 1))
             return reducer_try(r, e);
@@ -223,8 +224,8 @@ bool pass_outputs(struct reducer *r)
     return sweep(r, &names, say_fewer_outputs, 0);
 }
 
-/* The result becomes those values of the set that are used outside of it or nowhere; the latter an
- * edit would drop. */
+/* Makes the members of the set that are used outside of it, or unused, the root; an edit would drop
+ * the latter otherwise. */
 static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch,
                        const struct set *s, int how)
 {
@@ -242,8 +243,7 @@ static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch,
     return count > 0 && !edit_root(e, roots, count);
 }
 
-/* Looks for the shortest beginning of the computation that still fails, and drops what comes later.
- */
+/* Searches for the shortest prefix of the computation that still fails, and drops the rest. */
 bool pass_from_below(struct reducer *r)
 {
     struct names names = names_of_entry(r);
@@ -261,7 +261,7 @@ bool pass_from_below(struct reducer *r)
     return better;
 }
 
-/* Looks for the longest beginning that can be replaced by known values. */
+/* Searches for the longest prefix that can be replaced by known values. */
 bool pass_from_above(struct reducer *r)
 {
     struct names names = names_of_entry(r);
@@ -287,7 +287,7 @@ bool pass_from_above(struct reducer *r)
 bool pass_values(struct reducer *r)
 {
     bool better = false;
-    if (r->how->faithful) { /* where it runs just once */
+    if (r->how->faithful) { /* in computations that were executed once */
         struct names names = names_of_entry(r);
         return sweep(r, &names, say_values, AS_KNOWN);
     }
@@ -298,9 +298,9 @@ bool pass_values(struct reducer *r)
     return better;
 }
 
-/* ---- operands in place of instructions ---- */
+/* ---- replacement by operands ---- */
 
-/* The component that went into the tuple, for a get-tuple-element of a tuple instruction. */
+/* The tuple operand that a get-tuple-element of a tuple instruction selects. */
 static struct inst *component(const struct inst *i)
 {
     if (i->opcode != OP_GET_TUPLE_ELEMENT || i->operand_count != 1 ||
@@ -356,8 +356,8 @@ static int callers(const struct module *m, const struct computation *callee)
     return count;
 }
 
-/* Whether a callee may be inlined: in a faithful search only one that ran just once, whose values
- * are known. */
+/* Whether a callee may be inlined: in a faithful search only if it was executed once, so that its
+ * values are known. */
 static bool may_inline(const struct reducer *r, const struct inst *i, int which)
 {
     int first;
@@ -404,7 +404,7 @@ bool pass_inline(struct reducer *r)
     return better;
 }
 
-/* Tries the computation alone as a module, on the values it was called with. */
+/* Tries a computation as a module of its own, with the operands of a call as arguments. */
 static bool try_computation(struct reducer *r, const struct computation *c)
 {
     struct edit *e = edit_new(r->now);
@@ -424,8 +424,9 @@ static bool try_computation(struct reducer *r, const struct computation *c)
 
 bool pass_computations(struct reducer *r)
 {
+    /* Other computations may no longer exist. */
     for (int c = 0; c < r->now->computation_count && !r->over; c++)
         if (r->now->computations[c] != r->now->entry && try_computation(r, r->now->computations[c]))
-            return true; /* the other computations may be gone */
+            return true;
     return false;
 }

@@ -1,5 +1,5 @@
 /*
- * value.c: makes instructions for a known value: constants, tuples of them, dynamic sizes.
+ * value.c: creates the instructions for a known value: constants, tuples of them, dynamic sizes.
  */
 #include "edit/edit_priv.h"
 
@@ -17,8 +17,8 @@ bool value_can_be(const struct shape *s)
     return true;
 }
 
-/* Whether a literal is a value of this shape. A token has no value: anything without elements will
- * do, an empty tuple too. */
+/* Whether a literal is a value of this shape. For a token any literal without elements is valid,
+ * including an empty tuple. */
 bool value_fits(const struct literal *l, const struct shape *s)
 {
     const struct shape *is = l->shape;
@@ -40,7 +40,7 @@ bool value_fits(const struct literal *l, const struct shape *s)
 
 /* ---- copies ---- */
 
-/* Copies rows of an array into one whose dimensions are larger. */
+/* Copies the rows of an array into one with larger dimensions. */
 static void copy_rows(struct literal *to, const struct literal *from)
 {
     struct view a, b;
@@ -69,8 +69,7 @@ static bool copy_array(struct literal *to, const struct literal *from)
     return true;
 }
 
-/* Copies a value to shape `s`: dynamic sizes are the value's, storage is padded up to the bounds.
- */
+/* Copies a value to shape `s`: dynamic sizes are the value's, storage is padded to the bounds. */
 static struct literal *copy_value(struct arena *a, const struct literal *l, const struct shape *s)
 {
     struct literal *copy;
@@ -94,7 +93,7 @@ static struct literal *copy_value(struct arena *a, const struct literal *l, cons
     return copy;
 }
 
-/* A copy with its sizes, which a constant of a bounded shape doesn't have. */
+/* A copy with its dynamic sizes, which a constant of a bounded shape lacks. */
 struct sized {
     struct literal literal; /* first */
     const struct shape *is;
@@ -121,8 +120,8 @@ struct maker {
     bool failed;
 };
 
-/* A name for a helper, after the instruction that it is made for; the last instruction gets that
- * name itself. */
+/* The name of a helper, derived from the instruction that it is created for; the last instruction
+ * gets the name itself. */
 static struct str name_of(struct maker *m, bool last, const char *what)
 {
     m->e->fresh_names |= !last;
@@ -134,7 +133,7 @@ static struct inst *constant(struct maker *m, const struct literal *l, const str
 {
     struct inst *i = inst_new(m->c, OP_CONSTANT, name, s, 0, NULL);
     if (l) {
-        i->literal = (struct literal *)(uintptr_t)l; /* constants are not written to */
+        i->literal = (struct literal *)(uintptr_t)l; /* constants are read-only */
         return i;
     }
     struct literal *zeros = literal_new(&m->e->to->arena, s);
@@ -145,7 +144,7 @@ static struct inst *constant(struct maker *m, const struct literal *l, const str
     return i;
 }
 
-/* Whether all elements are the same, bit for bit. */
+/* Whether all elements are bitwise equal. */
 static bool is_even(const struct literal *l, int64_t count)
 {
     const char *p = l->data;
@@ -153,15 +152,15 @@ static bool is_even(const struct literal *l, int64_t count)
     return p && !l->elided && memcmp(p, p + width, (size_t)(count - 1) * width) == 0;
 }
 
-/* A scalar of the element that all elements are equal to; without a literal, of 0. */
+/* A scalar with the common value of all elements; without a literal, 0. */
 static struct inst *scalar(struct maker *m, const struct literal *l, enum dtype t)
 {
     struct arena *a = &m->e->to->arena;
     struct literal *one = literal_new(a, shape_scalar(a, t));
     m->failed |= !one;
+    /* The edit as a whole fails later. */
     if (!one)
-        return inst_new(m->c, OP_CONSTANT, m->name, shape_scalar(a, t), 0,
-                        NULL); /* the whole edit will fail */
+        return inst_new(m->c, OP_CONSTANT, m->name, shape_scalar(a, t), 0, NULL);
     module_own_literal(m->e->to, one);
     if (l)
         memcpy(one->data, l->data, dtype_bytes(t));
@@ -180,7 +179,7 @@ static struct inst *static_array(struct maker *m, const struct literal *l, const
     return i;
 }
 
-/* The shape with all dimensions from `from` on of fixed size. */
+/* The shape with static sizes for all dimensions from `from` on. */
 static const struct shape *with_fixed(struct arena *a, const struct shape *s, int from)
 {
     bool *dynamic = ARENA_ARRAY(a, bool, s->rank);
@@ -197,7 +196,7 @@ static struct inst *dynamic_array(struct maker *m, const struct literal *l, cons
     if (l) {
         struct literal *copy = ARENA_DUP(a, l, 1);
         copy->shape = with_fixed(a, s, 0);
-        whole = copy; /* the storage stays l's */
+        whole = copy; /* the storage remains owned by l */
     }
     struct inst *i = static_array(m, whole, with_fixed(a, s, 0), false);
     int end = s->rank;

@@ -1,6 +1,6 @@
 /*
- * arrays.c: arrays by name, from an .npz archive, a safetensors file or a folder of files; or the
- * single unnamed array of a .npy or raw file.
+ * arrays.c: arrays by name, from an .npz archive, a safetensors file or a directory of files; or
+ * the single unnamed array of a .npy or raw file.
  */
 #include "io/io.h"
 
@@ -53,7 +53,7 @@ static struct str read_bytes(struct diags *ds, const char *path, struct io_array
     return bytes;
 }
 
-/* A .npy file is recognised by its first bytes, others by their names. */
+/* A .npy file is recognized by its first bytes, others by their names. */
 bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out)
 {
     *out = (struct io_arrays){.path = arena_str(a, str_of(path)), .kind = IO_FOLDER};
@@ -93,7 +93,7 @@ void io_arrays_close(struct io_arrays *s)
 
 static const char *const file_ends[] = {".npy", ".bin"};
 
-/* The file of a folder that has this name; NULL: there is none. */
+/* The file with this name in a directory; NULL: none. */
 static const char *file_called(struct arena *a, const struct io_arrays *s, struct str name)
 {
     for (size_t i = 0; i < COUNT_OF(file_ends); i++) {
@@ -141,8 +141,8 @@ static struct str names_in(struct arena *a, const struct io_arrays *s)
     }
 }
 
-/* Reports that there is no array of any of these names; names with a participant's number aren't
- * mentioned. */
+/* Reports that no array has any of these names; names with a participant's number are not
+ * listed. */
 static void say_missing(struct diags *ds, struct arena *a, const struct io_arrays *s,
                         const struct str *names, size_t count, struct str who)
 {
@@ -161,7 +161,7 @@ static void say_missing(struct diags *ds, struct arena *a, const struct io_array
     buf_free(&b);
 }
 
-/* Adds the name of the array to a message about the file. */
+/* Adds the array's name to a message about the file. */
 static struct literal *say_about(struct diags *ds, struct str name)
 {
     if (ds->last)
@@ -207,11 +207,11 @@ struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io
     }
 }
 
-/* ---- a whole value ---- */
+/* ---- values ---- */
 
 enum { MOST_NAMES = 4 };
 
-/* The names that an array may have, in the order of preference. */
+/* The possible names of an array, in order of preference. */
 static size_t names_of(struct arena *a, const struct io_wanted *w, struct str own,
                        struct str names[MOST_NAMES])
 {

@@ -1,12 +1,11 @@
 /*
- * command.c: a shell command in place of the code of a custom call.
+ * command.c: shell commands as implementations of custom calls.
  *
- * The command finds the leaves of the operands on its standard input and writes those of the result
- * to its standard output: literals, one a line; a tuple may also be written as one literal. Status
- * 0 means success. HLO_TARGET, HLO_CONFIG (backend_config), HLO_RESULT (the shape) and
- * HLO_PARTICIPANT are in its environment. Its output is read while its input is written, so that
- * neither side blocks the other. The command is ended if it writes far too much; input that it
- * doesn't read is dropped.
+ * The command reads the leaves of the operands from standard input and writes those of the result
+ * to standard output: literals, one per line; a tuple may also be written as one literal. Status 0
+ * means success. Its environment has HLO_TARGET, HLO_CONFIG (backend_config), HLO_RESULT (the
+ * shape) and HLO_PARTICIPANT. Its output is read while its input is written, to avoid deadlock. The
+ * command is killed if it writes far too much; input that it does not read is discarded.
  */
 #include "io/io.h"
 #include "text/text.h"
@@ -34,16 +33,16 @@ struct child {
     const char *command;
     const char *const *environment;
     pid_t pid;
-    int fd[PIPES];   /* our ends; -1: closed */
-    struct str rest; /* input that it hasn't read yet */
+    int fd[PIPES];   /* this process's ends; -1: closed */
+    struct str rest; /* input not yet written */
     struct buf out, complaints;
-    size_t most;       /* bytes of output that the result can need */
-    size_t complained; /* bytes of its standard error so far */
-    bool over;         /* it has ended */
+    size_t most;       /* limit on bytes of output, which the result determines */
+    size_t complained; /* bytes read from its standard error */
+    bool over;         /* it has terminated */
     int status;
 };
 
-/* ---- its life ---- */
+/* ---- process ---- */
 
 static void close_end(int *fd)
 {
@@ -52,7 +51,7 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-/* Makes a pipe whose ends aren't numbered 0 to 2, even if those are closed. */
+/* Creates a pipe whose ends are not 0 to 2, even if those are closed. */
 static int make_pipe(int *ends)
 {
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -72,8 +71,8 @@ static int make_pipe(int *ends)
     return 0;
 }
 
-/* Starts the command in a process group of its own, so that a whole pipeline can be ended; it
- * inherits no other open files. */
+/* Starts the command in its own process group, so that a whole pipeline can be killed; it inherits
+ * no other open files. */
 static int spawn(struct child *c, const int *theirs)
 {
     posix_spawn_file_actions_t files;
@@ -132,21 +131,21 @@ static void finish(struct child *c)
     c->over = true;
 }
 
-/* ---- talking to it ---- */
+/* ---- communication ---- */
 
 static void feed(struct child *c)
 {
     ssize_t n = write(c->fd[TO], c->rest.ptr, c->rest.len);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    size_t done = n < 0 ? c->rest.len : (size_t)n; /* it reads no more: the rest is dropped */
+    size_t done = n < 0 ? c->rest.len : (size_t)n; /* it has closed its input: discard the rest */
     c->rest.ptr += done;
     c->rest.len -= done;
     if (c->rest.len == 0)
         close_end(&c->fd[TO]);
 }
 
-/* Reads available output; false: there is none now. */
+/* Reads available output; false: none is available. */
 static bool drain(struct child *c, int which)
 {
     char chunk[65536];
@@ -163,7 +162,7 @@ static bool drain(struct child *c, int which)
     return n > 0;
 }
 
-/* Whether the command has ended; if so, all that it wrote has been read. */
+/* Whether the command has terminated; its remaining output has then been read. */
 static bool is_over(struct child *c)
 {
     pid_t said = c->over ? 0 : waitpid(c->pid, &c->status, WNOHANG);
@@ -176,14 +175,15 @@ static bool is_over(struct child *c)
     return c->over = true;
 }
 
-/* Serves all pipes until the command has ended. False: a limit was hit, or it writes too much. */
+/* Serves all pipes until the command terminates. False: a limit was reached, or it wrote too
+ * much. */
 static bool talk(struct child *c, struct budget *budget, struct buf *why)
 {
     static const short events[PIPES] = {POLLOUT, POLLIN, POLLIN};
     while (!is_over(c)) {
         struct pollfd polls[PIPES];
-        bool idle =
-            c->fd[FROM] < 0 && c->fd[COMPLAINTS] < 0; /* no pipe will show that it has ended */
+        /* No pipe will signal its termination. */
+        bool idle = c->fd[FROM] < 0 && c->fd[COMPLAINTS] < 0;
         for (int k = 0; k < PIPES; k++)
             polls[k] = (struct pollfd){.fd = c->fd[k], .events = events[k]};
         poll(polls, PIPES, idle ? 1 : GLANCE_MS);
@@ -208,8 +208,8 @@ static bool talk(struct child *c, struct budget *budget, struct buf *why)
     return true;
 }
 
-/* Runs the command. SIGPIPE, which this thread would get when the command reads no more, is blocked
- * meanwhile, and taken before it is unblocked. */
+/* Runs the command. SIGPIPE, raised for this thread if the command closes its input, is blocked
+ * meanwhile and consumed before it is unblocked. */
 static bool run(struct child *c, struct budget *budget, struct buf *why)
 {
     sigset_t pipe_set, before, pending;
@@ -249,7 +249,7 @@ static bool ended_well(const struct child *c, struct buf *why)
     return false;
 }
 
-/* One line of output as a literal; NULL with the reason. Its storage is the caller's. */
+/* Parses one line of output as a literal, owned by the caller; NULL with the reason. */
 static struct literal *read_line(struct arena *a, struct str line, size_t number, struct buf *why)
 {
     struct source source;
@@ -351,8 +351,8 @@ static void put_line(struct buf *out, const struct foreign_array *x)
     buf_free(&values);
 }
 
-/* Our own environment and what describes the call, cut at a NUL byte, which an environment can't
- * hold. */
+/* This process's environment with the variables that describe the call; values end at a NUL byte,
+ * which an environment cannot represent. */
 static const char *const *environment_of(struct arena *a, const struct foreign_call *c)
 {
     size_t count = 0, own = 4;

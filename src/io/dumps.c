@@ -1,9 +1,9 @@
 /*
- * dumps.c: input that isn't plain HLO text: folders of XLA's dumps, compressed text, and other
- * forms of programs, which are recognised only to tell users how to get text.
+ * dumps.c: input that is not plain HLO text: directories of XLA dumps, compressed text, and other
+ * program formats, which are detected to tell users how to obtain text.
  *
- * A dump is called module_0023.NAME.PHASE.txt, PHASE before_optimizations, cpu_after_optimizations
- * or a pass.
+ * A dump is named module_0023.NAME.PHASE.txt; PHASE is before_optimizations,
+ * cpu_after_optimizations or a pass.
  */
 #include "io/io.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 struct dump {
     struct str file, name, phase;
@@ -33,7 +33,7 @@ static bool contains(struct str s, const char *word)
     return false;
 }
 
-static struct str before(struct str s, char mark) /* all of it when there is none */
+static struct str before(struct str s, char mark) /* the whole string if there is no mark */
 {
     const char *p = s.len ? memchr(s.ptr, mark, s.len) : NULL;
     return p ? (struct str){s.ptr, (size_t)(p - s.ptr)} : s;
@@ -44,7 +44,7 @@ static struct str after(struct str s, size_t n)
     return n < s.len ? (struct str){s.ptr + n, s.len - n} : (struct str){s.ptr, 0};
 }
 
-/* Other files of a dump that are .txt as well but no modules. */
+/* Other .txt files of a dump, which are not modules. */
 static const struct report {
     const char *end, *what;
 } reports[] = {
@@ -125,8 +125,7 @@ static struct str list_dumps(struct dumps *d, const struct dump *of, size_t coun
     return s.len ? s : STR("no module dumps, such as module_0001.NAME.before_optimizations.txt");
 }
 
-/* Moves the dumps of one module, given by number or name, to the front; returns how many there are.
- */
+/* Moves the dumps of one module, given by number or name, to the front; returns their number. */
 static size_t of_module(struct dumps *d, struct str which)
 {
     int64_t number;
@@ -204,8 +203,8 @@ bool io_is_gzip(struct str bytes)
     return bytes.len > 2 && memcmp(bytes.ptr, "\x1f\x8b\x08", 3) == 0;
 }
 
-/* Text packs into a tenth of its size, a constant that repeats itself into less. A small file that
- * unpacks into far more is refused before it fills the memory. */
+/* Text compresses to about a tenth, a repetitive constant further. A small file that would
+ * decompress to far more is rejected before it fills the memory. */
 static bool is_bomb(size_t packed, size_t size)
 {
     enum { ANY_RATIO_UP_TO = 64 << 20, MOST_RATIO = 200 };
@@ -239,14 +238,14 @@ const char *io_gunzip(struct str bytes, struct buf *out)
     return status == Z_STREAM_END || out->size >= UINT32_MAX ? NULL : "corrupt or truncated";
 }
 
-/* ---- other forms of programs ---- */
+/* ---- other program formats ---- */
 
 #define AS_HLO "jax.jit(f).lower(x).as_text('hlo') returns HLO text"
 #define DUMP_TEXT "set XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to dump text"
 
 static bool begins(struct str s, const char *word) { return str_starts(s, str_of(word)); }
 
-/* The text from its first word on: skips blanks and comments of one line. */
+/* The text from its first word on, after blanks and line comments. */
 static struct str first_word(struct str s)
 {
     for (;;) {
@@ -270,8 +269,8 @@ static bool is_mlir(struct str s)
            (contains(head, "func.func") || contains(head, "stablehlo.") || contains(head, "mhlo."));
 }
 
-/* Whether it is a protobuf message: its first field is number 1, a message or a name. Text has no
- * such bytes. */
+/* Whether it is a protobuf message whose first field is number 1, a message or a string. Text does
+ * not contain such bytes. */
 static bool is_proto(struct str s)
 {
     size_t odd = 0;

@@ -1,9 +1,9 @@
 /*
- * fake.c: values of made-up arguments, which meet what io_fake_facts says about them.
+ * fake.c: generated arguments that satisfy the constraints of io_fake_facts.
  *
- * Numbers are made from the random words of random.c. Floats are of magnitude 1 or less, smaller
- * the more of their products are summed, so that long chains of products stay within the range of
- * narrow types.
+ * Numbers derive from the random words of random.c. Floats have magnitude 1 or less, decreasing
+ * with the number of products that are summed, so that long chains of products stay within the
+ * range of narrow types.
  */
 #include "io/fake.h"
 
@@ -16,7 +16,7 @@ enum { CHUNK = 1024, NORMAL_WORDS = 3 };
 struct maker {
     const struct fake_facts *facts;
     enum io_fake kind;
-    enum dtype type; /* of the elements; for complex ones, of their parts */
+    enum dtype type; /* element type; for complex elements, that of their parts */
     uint64_t key;
 };
 
@@ -27,8 +27,8 @@ static double unit_of(uint64_t word) /* [-1, 1) */
     return (double)(int64_t)(word >> 11) * 0x1p-52 - 1.0;
 }
 
-/* A number that is nearly normally distributed, with deviation 1: the sum of twelve uniform numbers
- * of 16 bits, the same on all machines. */
+/* An approximately normally distributed number with deviation 1: the sum of twelve uniform 16-bit
+ * numbers, identical on all machines. */
 static double normal_of(const uint64_t *words)
 {
     double sum = 0;
@@ -37,7 +37,7 @@ static double normal_of(const uint64_t *words)
     return (sum + 4 * NORMAL_WORDS * 0.5) / 65536 - 2 * NORMAL_WORDS;
 }
 
-/* 0, 1, 2, ... starting again from 0 where the type has no further integers. */
+/* 0, 1, 2, ... wrapping to 0 after the largest integer of the type. */
 static double counted(enum dtype t, uint64_t at)
 {
     double most = fmin(ldexp(1, float_format(t)->mantissa_bits + 1), float_max(t));
@@ -56,7 +56,7 @@ static double edge_float(const struct fake_facts *facts, enum dtype t, uint64_t 
     return edges[word >> 60];
 }
 
-/* Brings a number into the domain that the facts demand. */
+/* Maps a number into the required domain. */
 static double fit_float(const struct fake_facts *f, double x)
 {
     if (f->above_one)
@@ -94,10 +94,10 @@ static void put_floats(const struct maker *k, void *out, uint64_t at, size_t n)
         float_store(k->type, (char *)out + i * dtype_bytes(k->type), x[i]);
 }
 
-/* ---- whole numbers ---- */
+/* ---- integers ---- */
 
 struct range {
-    int64_t low, high; /* of u64, high is at most the largest s64 */
+    int64_t low, high; /* for u64, high is at most the largest s64 */
 };
 
 static struct range range_of_type(enum dtype t)
@@ -108,7 +108,7 @@ static struct range range_of_type(enum dtype t)
     return (struct range){0, bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1};
 }
 
-/* The range of integers: small ones unless the facts demand others, within the type. */
+/* The range of integers: small ones unless the constraints require others, within the type. */
 static struct range range_of(const struct maker *k)
 {
     const struct fake_facts *f = k->facts;
@@ -129,8 +129,7 @@ static int64_t within(struct range r, uint64_t word)
     return (int64_t)((uint64_t)r.low + (width ? word % width : word));
 }
 
-/* One of the limits of the type or of the demanded range, a number next to them or to 0, or any
- * number. */
+/* A limit of the type or of the required range, a number next to them or to 0, or any number. */
 static int64_t edge_integer(const struct maker *k, uint64_t word)
 {
     const struct range all = range_of_type(k->type), r = range_of(k);
@@ -201,7 +200,7 @@ static void put_preds(const struct maker *k, uint8_t *out, uint64_t at, size_t n
     }
 }
 
-/* ---- indices that are sorted, or all different ---- */
+/* ---- sorted or unique indices ---- */
 
 static int64_t power_below(int64_t base, int64_t exponent)
 {
@@ -211,8 +210,8 @@ static int64_t power_below(int64_t base, int64_t exponent)
     return n > 0 && n < INT64_C(1) << 62 ? n : INT64_C(1) << 62;
 }
 
-/* Number v of `count` ascending numbers below `all`: each is drawn from a part of the range of its
- * own, so that none occurs twice if there are enough. */
+/* Number v of `count` ascending numbers below `all`: each is drawn from a subrange of its own, so
+ * that they are unique if possible. */
 static uint64_t drawn(uint64_t v, uint64_t count, uint64_t all, uint64_t word)
 {
     if (all < count)
@@ -267,7 +266,7 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
 
 /* ---- arrays ---- */
 
-/* Makes the diagonal of each matrix outweigh the rest of its rows. */
+/* Makes each matrix diagonally dominant. */
 static void dominate(const struct shape *s, enum dtype part, char *out, int64_t elements)
 {
     int64_t rows = s->dims[s->rank - 2], columns = s->dims[s->rank - 1];
@@ -278,7 +277,7 @@ static void dominate(const struct shape *s, enum dtype part, char *out, int64_t 
         for (int64_t i = 0; i < rows && i < columns; i++)
             float_store(part, out + (size_t)(at + i * columns + i) * width, 2);
     for (int64_t at = 0; part != s->dtype && at < elements;
-         at += rows * columns) /* complex: the diagonal is real */
+         at += rows * columns) /* the diagonal of a complex matrix is real */
         for (int64_t i = 0; i < rows && i < columns; i++)
             float_store(part, out + (size_t)(at + i * columns + i) * width + step, 0);
 }
@@ -310,7 +309,7 @@ static struct literal *fake_array(struct diags *ds, struct arena *a, const struc
                                   const struct maker *k)
 {
     int64_t elements;
-    if (s->dynamic) /* dynamic sizes are the bounds */
+    if (s->dynamic) /* dynamic sizes equal the bounds */
         s = shape_array(a, s->dtype, s->rank, s->dims, NULL, s->layout);
     struct literal *l = io_literal_new(ds, a, s);
     if (!l || !shape_elements(s, &elements) || fill(k, s, l->data, elements))

@@ -1,7 +1,7 @@
 /*
- * fake_uses.c: what the uses of a parameter demand of its values. A value is followed through
- * everything that passes its elements on unchanged: reshapes, converts, tuples, calls, loops,
- * branches. Its other uses say what it should be.
+ * fake_uses.c: derives constraints on the values of a parameter from its uses. A value is followed
+ * through everything that passes its elements on unchanged: reshapes, converts, tuples, calls,
+ * loops, branches. Other uses determine the constraints.
  */
 #include "io/fake.h"
 
@@ -20,7 +20,7 @@ struct caller {
     struct caller *next;
 };
 
-/* A leaf of an instruction's value that has elements of the parameter. `whole`: it has the
+/* A leaf of an instruction's value that contains elements of the parameter. `whole`: it has the
  * dimensions of the parameter. */
 struct spot {
     const struct inst *inst;
@@ -33,7 +33,7 @@ struct walk {
     struct arena *a;
     struct operand_use ***uses; /* by computation and instruction */
     struct caller **callers;    /* by computation */
-    struct map seen;            /* spots visited, by instruction and leaf */
+    struct map seen;            /* visited spots, by instruction and leaf */
     struct spot *todo;
     struct fake_facts facts;
 };
@@ -71,9 +71,9 @@ static void note_module(struct walk *w, const struct module *m)
             note_inst(w, m->computations[c]->insts[k]);
 }
 
-/* ---- what uses demand ---- */
+/* ---- constraints of uses ---- */
 
-/* Demands a range; ignored if it contradicts an earlier one. */
+/* Adds a range constraint; ignored if it contradicts an earlier one. */
 static void bound(struct walk *w, int64_t low, int64_t high)
 {
     struct fake_facts *f = &w->facts;
@@ -94,7 +94,7 @@ static void fix(struct walk *w, double value)
     w->facts.value = value;
 }
 
-/* The initial value of a reduction: the identity of what it applies. */
+/* The initial value of a reduction: the identity of its reducer. */
 static void begin_reduction(struct walk *w, const struct inst *i, enum attr_id applied)
 {
     const struct computation *c = inst_computation(i, applied);
@@ -115,7 +115,7 @@ static void index_into(struct walk *w, int64_t size, int64_t window)
     bound(w, 0, size > window ? size - window : 0);
 }
 
-/* Start indices: a scalar for each dimension, or one vector of all. */
+/* Start indices: a scalar per dimension, or one vector of all. */
 static void slice_index(struct walk *w, const struct inst *i, int first, int k,
                         const struct shape *window)
 {
@@ -212,7 +212,7 @@ static void loop_number(struct walk *w, const struct inst *i, int k)
     w->facts.loop = true;
 }
 
-/* Notes what the instruction demands of its operand k. */
+/* Records the constraints of the instruction on its operand k. */
 static void note_demands(struct walk *w, const struct inst *i, int k, const struct spot *p)
 {
     struct fake_facts *f = &w->facts;
@@ -250,7 +250,7 @@ static void note_demands(struct walk *w, const struct inst *i, int k, const stru
     case OP_ACOSH: f->above_one = true; break;
     case OP_CHOLESKY:
     case OP_TRIANGULAR_SOLVE: f->dominant |= p->whole; break;
-    case OP_RNG: fix(w, k); break; /* uniform from 0 to 1; normal with mean 0 and deviation 1 */
+    case OP_RNG: fix(w, k); break; /* uniform: [0, 1); normal: mean 0 and deviation 1 */
     case OP_REDUCE:
     case OP_REDUCE_WINDOW: begin_reduction(w, i, A_TO_APPLY); break;
     case OP_SELECT_AND_SCATTER: begin_reduction(w, i, A_SCATTER); break;
@@ -267,7 +267,7 @@ static void note_demands(struct walk *w, const struct inst *i, int k, const stru
     }
 }
 
-/* Whether note_demands is to be called for operand k. */
+/* Whether note_demands handles operand k. */
 static bool has_demands(const struct inst *i, int k)
 {
     int n = i->operand_count;
@@ -301,7 +301,7 @@ static bool has_demands(const struct inst *i, int k)
     }
 }
 
-/* ---- where it goes ---- */
+/* ---- propagation ---- */
 
 static void visit(struct walk *w, const struct inst *i, int64_t leaf, bool whole)
 {
@@ -309,7 +309,7 @@ static void visit(struct walk *w, const struct inst *i, int64_t leaf, bool whole
     *p = (struct spot){i, leaf, whole, w->todo};
     struct str key = {(const char *)p, offsetof(struct spot, whole)};
     if (map_put(&w->seen, key, p))
-        return; /* visited before; the first visit's `whole` counts */
+        return; /* visited before; the first visit's `whole` is used */
     w->todo = p;
 }
 
@@ -335,7 +335,7 @@ static void visit_element(struct walk *w, const struct inst *i, const struct spo
         visit(w, i, p->leaf - from, p->whole);
 }
 
-/* Whether elements of operand k are passed on, but to other places. */
+/* Whether elements of operand k are passed on to other positions. */
 static bool moves_elements(const struct inst *i, int k)
 {
     switch (i->opcode) {
@@ -367,15 +367,15 @@ static bool is_constant(const struct inst *i)
     return i->opcode == OP_CONSTANT;
 }
 
-/* Whether it is like the epsilon in rsqrt(variance + epsilon): what is demanded of the sum is then
- * demanded of the operand as well. Not for integers, where one more may be out of range. */
+/* Whether it is like the epsilon in rsqrt(variance + epsilon): constraints on the sum then apply to
+ * the operand as well. Not for integers, where one more may be out of range. */
 static bool adds_little(const struct inst *i, int k)
 {
     return i->opcode == OP_ADD && dtype_is_float(i->shape->dtype) &&
            is_constant(i->operands[1 - k]);
 }
 
-/* Whether elements of operand k are passed on to the same places. */
+/* Whether elements of operand k are passed on at the same positions. */
 static bool keeps_elements(const struct inst *i, int k)
 {
     switch (i->opcode) {
@@ -431,7 +431,7 @@ static void go_through(struct walk *w, const struct inst *i, int k, const struct
     }
 }
 
-/* Goes on from the root of a computation to its callers. */
+/* Continues from the root of a computation to its callers. */
 static void visit_callers(struct walk *w, const struct inst *root, const struct spot *p)
 {
     for (const struct caller *c = w->callers[root->parent->index]; c; c = c->next)

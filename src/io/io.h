@@ -1,9 +1,9 @@
 /*
- * io: arrays in files (.npy, .npz, safetensors, raw), reproducible made-up inputs, and commands in
- * place of custom calls.
+ * io: arrays in files (.npy, .npz, safetensors, raw), reproducible generated inputs, and shell
+ * commands as custom calls.
  *
- * No file is trusted: each offset, size and count in it is checked before it is used. Failures are
- * reported to the sink without a span; its source is named after the file. The caller frees the
+ * Files are untrusted: each offset, size and count is checked before use. Failures are reported to
+ * the diagnostics without a span; their source is named after the file. The caller frees the
  * storage of literals (literal_free_data).
  */
 #ifndef HLO_IO_H
@@ -18,19 +18,18 @@
 
 /* ---- npy.c ---- */
 
-/* literal_new with a diagnostic when there is no memory. */
+/* literal_new with a diagnostic if the allocation fails. */
 struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape);
-void io_literal_too_large(struct diags *ds, struct arena *a,
-                          const struct shape *shape); /* that diagnostic, with the size */
+/* That diagnostic, with the size. */
+void io_literal_too_large(struct diags *ds, struct arena *a, const struct shape *shape);
 
-/* Decodes the .npy file in `bytes`.
- * `want`: the array shape that is expected, which also says what raw bits mean; its rank -1 leaves
- * the sizes open. An array of another type or size is refused with a message that it is for `who`.
- * NULL: any type that numpy has. `owner`: keeps `bytes` alive; elements that need no conversion are
- * used in place (literal.owner). NULL: all are copied. */
+/* Decodes the .npy file in `bytes`. `want`: the expected array shape, which also determines the
+ * interpretation of raw bits; its rank -1 accepts any sizes. An array of another type or size is an
+ * error, reported as meant for `who`. NULL: any type of NumPy. `owner`: keeps `bytes` alive;
+ * elements that need no conversion are used in place (literal.owner). NULL: all are copied. */
 struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes,
                               struct owner *owner, const struct shape *want, struct str who);
-/* The header that goes before the row-major storage of an array of this shape. */
+/* Writes the header that precedes the row-major storage of an array of this shape. */
 void io_npy_header(struct buf *out, const struct shape *s);
 
 /* ---- npz.c ---- */
@@ -38,56 +37,57 @@ void io_npy_header(struct buf *out, const struct shape *s);
 struct npz_entry {
     struct str name; /* without .npy */
     uint64_t offset, packed_size, size;
-    uint64_t limit; /* offset of what comes after it */
+    uint64_t limit; /* upper bound of its end offset */
     uint32_t crc;
     uint16_t method;
 };
 struct npz {
     struct str bytes;
-    struct owner *owner; /* of `bytes`, as of io_npy_decode; io_npz_open sets it to NULL */
+    struct owner *owner; /* of `bytes`, as for io_npy_decode; io_npz_open sets it to NULL */
     struct npz_entry *entries;
     size_t count;
-    struct map names; /* from name to entry */
+    struct map names; /* entries by name */
 };
 
-/* Reads the directory. Entries are in the arena; `bytes` must outlive them. */
+/* Parses the directory. Entries are in the arena; `bytes` must outlive them. */
 bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz *out);
 bool io_npz_has(const struct npz *z, struct str name);
-/* The array of a name that it has, as io_npy_decode. The checksum of an array that is used in place
- * isn't checked. */
+/* Decodes the array of an existing name, as io_npy_decode does. The checksum of an array that is
+ * used in place is not verified. */
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
                            const struct shape *want, struct str who);
-/* A list of its names, for the message that another one is missing. */
+/* A list of its names, for the message that a name is missing. */
 struct str io_npz_names(struct arena *a, const struct npz *z);
 
 /* ---- safetensors.c ---- */
 
 struct io_safetensors {
     struct dict_value header;
-    struct map tensors; /* from name to entry of the header */
+    struct map tensors; /* header entries by name */
     struct str data;
-    struct owner *owner; /* as of struct npz */
+    struct owner *owner; /* as for struct npz */
 };
 
+/* Parses the header. Entries are in the arena; `bytes` must outlive them. */
 bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes,
                          struct io_safetensors *out);
 bool io_safetensors_has(const struct io_safetensors *t, struct str name);
-/* The tensor of a name that it has, as io_npy_decode. */
+/* Decodes the tensor of an existing name, as io_npy_decode does. */
 struct literal *io_safetensors_get(struct diags *ds, struct arena *a,
                                    const struct io_safetensors *t, struct str name,
                                    const struct shape *want, struct str who);
 struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t);
-/* As io_write_npz; fails if the format has no name for an element type. */
+/* As io_write_npz; fails if the format does not support an element type. */
 bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix,
                           const struct literal *const *l, int64_t count);
 
 /* ---- stored.c ---- */
 
-/* Decodes bytes that are just the elements of an array of this shape, as they lie in memory. */
+/* Decodes the plain elements of an array of this shape, in memory order. */
 struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes,
                               struct owner *owner, const struct shape *want, struct str who);
 
-/* ---- arrays.c: arrays by name, in any kind of file or in a folder ---- */
+/* ---- arrays.c: arrays by name, in any kind of file or in a directory ---- */
 
 struct io_arrays {
     enum {
@@ -96,82 +96,86 @@ struct io_arrays {
         IO_NPZ,
         IO_SAFETENSORS,
         IO_FOLDER
-    } kind; /* the first two hold one array, called "" */
+    } kind; /* the first two hold one array, named "" */
     struct str path, bytes;
     struct file_bytes file; /* the file of `bytes`, unless ... */
     struct owner *owner;    /* ... this keeps them alive */
     struct npz npz;
     struct io_safetensors tensors;
 };
-/* A value that is looked for, and the names its leaves may have. */
+/* A requested value, and the possible names of its leaves. */
 struct io_wanted {
-    const char *prefix; /* leaves are called `prefix`N, N counting from `leaf`, */
+    const char *prefix; /* leaves are named `prefix`N with N counting from `leaf`, */
     int64_t leaf;
-    struct str
-        name; /* or, unless this is empty, by this name with .K added for each tuple around them */
-    int64_t participant; /* a name with @PARTICIPANT after it is preferred to one without */
-    struct str who;      /* what wants it, for messages */
+    /* Or, unless this is empty, this name followed by .K for each enclosing tuple. */
+    struct str name;
+    int64_t participant; /* a name with the suffix @PARTICIPANT takes precedence */
+    struct str who;      /* the requester, for messages */
 };
 
-/* Whether this path is taken for a file of arrays or a folder of such files. */
+/* Whether this path is treated as a file of arrays or a directory of such files. */
 bool io_arrays_known(const char *path);
-bool io_arrays_named(
-    const char *path); /* by the end of its name alone, as for a file to be written */
-/* Whether arrays in it have names. */
+bool io_arrays_named(const char *path); /* judged by its extension only, as for an output file */
+/* Whether its arrays have names. */
 bool io_arrays_many(const char *path);
-/* Literals may use the bytes even after io_arrays_close. */
+/* Literals may refer to the bytes even after io_arrays_close. */
 bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out);
+/* Releases the file. */
 void io_arrays_close(struct io_arrays *s);
 bool io_arrays_has(struct arena *a, const struct io_arrays *s, struct str name);
+/* Decodes the array with this name, as io_npy_decode does. */
 struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s,
                               struct str name, const struct shape *want, struct str who);
-/* A whole value, tuples included. */
+/* Reads a whole value, including tuples. */
 struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct io_arrays *s,
                                 const struct io_wanted *w, const struct shape *want);
 /* A list of the first of `count` names, for a message. */
 struct str io_list_names(struct arena *a, const void *of,
                          struct str (*name)(const void *of, size_t i), size_t count);
 
-/* ---- write.c: writing to a new file, which replaces an old one once it is complete ---- */
+/* ---- write.c: output files, which replace existing ones atomically when complete ---- */
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l);
-/* The value of each of `count` participants; if there are several, names have the participant's
- * number. */
+/* Writes the value of each of `count` participants; if there are several, names have the
+ * participant's number. */
 bool io_write_npz(struct diags *ds, const char *path, const char *prefix,
                   const struct literal *const *l, int64_t count);
-/* Arrays with a name each. */
+/* Writes named arrays. */
 bool io_write_npz_named(struct diags *ds, const char *path, const char *const *names,
                         const struct literal *const *l, size_t count);
-/* All of a run in one .npz file: `module`, its text as bytes; arg0, arg1, ...; out0, out1, ... */
+/* A run in one .npz file: `module`, its text as bytes; arg0, arg1, ...; out0, out1, ... */
 struct io_bundle {
     struct str text;
-    int64_t participants, count;          /* `count` arguments for each participant */
-    const struct literal *const *args;    /* those of one participant after those of the other */
-    const struct literal *const *results; /* one for each participant; NULL: there are none */
+    int64_t participants, count;          /* number of arguments of each participant */
+    const struct literal *const *args;    /* all of one participant, then those of the next */
+    const struct literal *const *results; /* one per participant; NULL: none */
 };
 bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle *b);
-/* Writes any bytes in the same way; parts one after the other. */
+/* Writes bytes in the same way, or a list of parts. */
 bool io_write_bytes(struct diags *ds, const char *path, struct str bytes);
 bool io_write_parts(struct diags *ds, const char *path, const struct str *parts, size_t count);
-/* Writes a file in pieces. If the system has files without a name, it isn't visible until it is
- * closed, and then only with `keep`. When memory runs out, it is closed and removed. */
+/* An output file that is written in pieces. If the system supports unnamed files, it is not visible
+ * until it is closed with `keep`. If memory runs out, it is closed and removed. */
 struct io_output;
+/* Opens an output; NULL with a message. */
 struct io_output *io_output_open(struct diags *ds, const char *path);
+/* Appends bytes; false with a message. */
 bool io_output_put(struct diags *ds, struct io_output *o, struct str bytes);
 bool io_output_close(struct diags *ds, struct io_output *o, bool keep); /* frees it in any case */
 void io_output_drop(struct io_output *o); /* closes and frees it without a message */
-/* The elements of an array as they lie in memory, for io_raw_decode. */
+/* Writes the elements of an array in memory order, for io_raw_decode. */
 bool io_write_raw(struct diags *ds, const char *path, const struct literal *l);
 
 /* ---- command.c ---- */
 
-/* Runs a shell command on the operands of a custom call, for its results: a target_fn of world. */
+/* Runs a shell command that computes the results of a custom call from its operands: a target_fn of
+ * world. */
 bool io_command(void *command, const struct foreign_call *c, struct buf *why);
 
 /* ---- random.c ---- */
 
-/* A random value of this shape, whose leaves count from `leaf`; `text`, the module's, may hold
- * hints. */
+/* A random value of this shape, whose leaves are numbered from `leaf`; `text`, the module's, may
+ * contain hints. */
 struct literal *io_random(struct diags *ds, struct arena *a, struct str text,
                           const struct shape *shape, int64_t leaf, uint64_t seed);
 /* Words at, at + 1, ... of the random stream of a key. */
@@ -181,16 +185,15 @@ void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n);
 
 /* ---- dumps.c ---- */
 
-/* The file in a folder of XLA's dumps that `pick` selects: "23", "23:after", "NAME:WORD"; NULL if
- * there is only one module. Without a word after the colon it is the module before optimizations.
- * Empty with a message. */
+/* The file that `pick` selects in a directory of XLA dumps: "23", "23:after", "NAME:WORD"; NULL if
+ * there is only one module. Without a word after the colon, the module before optimizations. Empty
+ * with a message. */
 struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, const char *pick);
 bool io_is_gzip(struct str bytes);
-/* Unpacks gzip data. NULL, or what is wrong with it, such as more bytes than a text may have or
- * than such small data can reasonably hold. */
+/* Decompresses gzip data. Returns NULL, or the problem, such as a decompressed size beyond the
+ * limit of a text or out of proportion to the compressed one. */
 const char *io_gunzip(struct str bytes, struct buf *out);
-/* What kind of file it is, if it certainly isn't HLO text, with advice how to get that; else NULL.
- */
+/* The format of a file that is certainly not HLO text, with advice on obtaining text; else NULL. */
 const char *io_not_hlo(const char *path, struct str text, const char **advice);
 
 /* ---- fake.c ---- */
@@ -203,8 +206,8 @@ enum io_fake {
     IO_FAKE_NORMAL,
     IO_FAKE_EDGE
 };
-/* A value for a parameter of the entry computation that the program can use; its leaves count from
- * `leaf`. */
+/* A generated value for a parameter of the entry computation that suits its uses; its leaves are
+ * numbered from `leaf`. */
 struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param,
                         enum io_fake kind, int64_t leaf, uint64_t seed);
 

@@ -1,5 +1,5 @@
 /*
- * npy.c: .npy files: reads element type and sizes from the header, and the elements as a literal;
+ * npy.c: .npy files: parses element type and sizes from the header, and the elements to a literal;
  * writes headers.
  *
  * The format: "\x93NUMPY", major and minor version, the length of the header (two bytes, from
@@ -19,7 +19,7 @@ struct npy {
     bool has_type, has_order, has_shape;
 };
 
-/* ---- element types by numpy's names ---- */
+/* ---- element types by their NumPy names ---- */
 
 struct type_name {
     const char *name;
@@ -33,7 +33,7 @@ static const struct type_name short_names[] = {
     {"u1", DT_U8},     {"u2", DT_U16},  {"u4", DT_U32},   {"u8", DT_U64},
 };
 
-/* ml_dtypes' names of the types for which numpy has no letter. */
+/* ml_dtypes' names of the types that have no NumPy letter. */
 static const struct type_name long_names[] = {
     {"bfloat16", DT_BF16},
     {"float4_e2m1fn", DT_F4E2M1FN},
@@ -81,7 +81,7 @@ static bool read_descr(struct diags *ds, struct io_stored *npy, struct str descr
     int64_t width;
     if (s.len > 1 && s.ptr[0] == 'V' && num_parse_i64((struct str){s.ptr + 1, s.len - 1}, &width) &&
         width > 0) {
-        npy->big_endian = false; /* numpy never swaps raw bits */
+        npy->big_endian = false; /* NumPy does not byte-swap raw bits */
         npy->width = (size_t)width;
         return true;
     }
@@ -190,7 +190,7 @@ static const char *read_entry(struct cursor *c, struct diags *ds, struct arena *
     return "unknown key in the header";
 }
 
-/* Returns NULL, what is wrong, or "" when that has been reported already. */
+/* Returns NULL, the problem, or "" if it has been reported already. */
 static const char *read_dictionary(struct diags *ds, struct arena *a, struct str text,
                                    struct npy *npy)
 {
@@ -267,13 +267,13 @@ bool io_npy_check(struct diags *ds, struct arena *a, struct str head, uint64_t s
 
 static const char *descr_of(enum dtype t)
 {
-    for (size_t i = 1; i < COUNT_OF(short_names); i++) /* the first is another name of the second */
+    for (size_t i = 1; i < COUNT_OF(short_names); i++) /* the first is an alias of the second */
         if (short_names[i].dtype == t && t != DT_F8E5M2)
             return short_names[i].name;
     return dtype_bytes(t) == 1 ? "V1" : "V2";
 }
 
-enum { SHORT_HEADER = 60000 }; /* bytes; version 1.0 counts them in 16 bits, padding included */
+enum { SHORT_HEADER = 60000 }; /* bytes; version 1.0 has a 16-bit length, which includes padding */
 
 void io_npy_header(struct buf *out, const struct shape *s)
 {

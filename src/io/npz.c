@@ -1,13 +1,12 @@
 /*
- * npz.c: reads .npz files: the directory of a zip archive, and its members as arrays.
+ * npz.c: .npz files: the directory of a zip archive, and its members as arrays.
  *
- * Members may be stored or deflated; zip64 is known. The central directory at the end is what
- * counts: of a local header only the lengths of its variable parts are used, and it must be of the
- * same member.
+ * Members may be stored or deflated; zip64 is supported. The central directory is authoritative: of
+ * a local header only the lengths of its variable parts are used, and its name must match.
  *
- * An archive isn't trusted: members may not share bytes, and before one is inflated, the size that
- * the directory gives must be possible for the packed bytes, and agree with the header of the
- * array, which must be one that is wanted.
+ * Archives are untrusted: members must not share bytes, and before one is inflated, the size in the
+ * directory must be possible for the compressed size and agree with the array header, which must
+ * match the requested array.
  */
 #include "io/stored.h"
 
@@ -23,9 +22,9 @@ enum {
     MAX_COMMENT = 65535,
     STORED = 0,
     DEFLATED = 8,
-    MOST_INFLATION = 1032, /* the best ratio of deflate */
-    LONGEST_HEADER =
-        1 << 20 /* bytes of an array's header; even with the most dimensions it is shorter */
+    MOST_INFLATION = 1032, /* maximal compression ratio of deflate */
+    /* Limit on the bytes of an array's header, beyond that of the maximal rank. */
+    LONGEST_HEADER = 1 << 20
 };
 
 static uint16_t get16(const char *p)
@@ -38,7 +37,7 @@ static uint32_t get32(const char *p) { return (uint32_t)get16(p) | (uint32_t)get
 
 static uint64_t get64(const char *p) { return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32; }
 
-/* The `size` bytes at offset `at`, or NULL when `b` ends before. */
+/* The `size` bytes at offset `at`, or NULL if they exceed `b`. */
 static const char *bytes_at(struct str b, uint64_t at, uint64_t size)
 {
     return at <= b.len && size <= b.len - at ? b.ptr + at : NULL;
@@ -53,7 +52,7 @@ static bool bad(struct diags *ds, const char *why)
     return DIAG_ERROR(ds, NO_SPAN, NPZ_MALFORMED, why);
 }
 
-/* The zip64 record that the locator before the end record at `end` points to. */
+/* Finds the zip64 record via the locator before the end record at `end`. */
 static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struct directory *out)
 {
     const char *locator = end >= LOCATOR_SIZE ? b.ptr + end - LOCATOR_SIZE : NULL;
@@ -84,7 +83,7 @@ static bool find_directory(struct diags *ds, struct str b, struct directory *out
     return true;
 }
 
-/* Sizes that don't fit 32 bits are in the zip64 extra field, in a fixed order. */
+/* Sizes that do not fit 32 bits are in the zip64 extra field, in a fixed order. */
 static bool read_extra(struct str extra, struct npz_entry *e)
 {
     while (extra.len >= 4) {
@@ -110,7 +109,7 @@ static bool read_extra(struct str extra, struct npz_entry *e)
     return e->size != UINT32_MAX && e->packed_size != UINT32_MAX && e->offset != UINT32_MAX;
 }
 
-/* Reads the record of the directory at *at, which moves past it. */
+/* Parses the directory record at *at, and advances *at past it. */
 static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_entry *e)
 {
     const char *p = bytes_at(b, *at, CENTRAL_SIZE);
@@ -141,8 +140,8 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* A member must end before the next one begins, the last one before the directory. With bytes that
- * belong to several members a small archive could claim to be a very large one. */
+/* A member must end before the next one begins, the last one before the directory. With overlapping
+ * members, a small archive could decompress to an enormous one. */
 static bool set_limits(struct diags *ds, struct arena *a, const struct npz *z, uint64_t directory)
 {
     struct npz_entry **sorted = ARENA_ARRAY(a, struct npz_entry *, z->count);
@@ -185,16 +184,16 @@ bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz
         struct npz_entry *e = &out->entries[out->count++];
         if (!read_entry(ds, directory, &at, e))
             return false;
-        map_put(&out->names, e->name,
-                e); /* a later member of the same name replaces an earlier one */
+        /* A later member replaces an earlier one of the same name. */
+        map_put(&out->names, e->name, e);
     }
     return set_limits(ds, a, out, d.at);
 }
 
 /* ---- members ---- */
 
-/* The packed bytes of a member: they follow its local header, whose extra field may differ from the
- * directory's. */
+/* The compressed bytes of a member: they follow its local header, whose extra field may differ from
+ * the directory's. */
 static const char *packed_bytes(struct str b, const struct npz_entry *e)
 {
     const char *p = bytes_at(b, e->offset, LOCAL_SIZE);
@@ -207,8 +206,8 @@ static const char *packed_bytes(struct str b, const struct npz_entry *e)
     return str_starts(here, e->name) ? p + head : NULL;
 }
 
-/* Inflates `size` bytes; with `whole` there must be no more. zlib counts in 32 bits, so it works in
- * pieces. */
+/* Inflates `size` bytes; with `whole` there must be no more. In pieces, since zlib counts in 32
+ * bits. */
 static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, uint64_t size,
                           bool whole)
 {
@@ -236,7 +235,7 @@ static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, ui
     return filled && (status == Z_STREAM_END || (!whole && status == Z_BUF_ERROR));
 }
 
-/* Whether a deflated member begins with the header of an array that is wanted, so that it may be
+/* Whether a deflated member begins with the header of a matching array, so that it may be
  * inflated. */
 static bool is_promising(struct diags *ds, struct arena *a, const char *packed,
                          const struct npz_entry *e, const struct shape *want, struct str who)
@@ -257,7 +256,7 @@ static bool is_promising(struct diags *ds, struct arena *a, const char *packed,
     return ok;
 }
 
-/* The bytes of a deflated member, to be freed. */
+/* The inflated bytes of a member, owned by the caller. */
 static char *inflated_bytes(struct diags *ds, const char *packed, const struct npz_entry *e)
 {
     char *bytes = e->size <= PTRDIFF_MAX ? mem_alloc((size_t)e->size) : NULL;
@@ -308,8 +307,8 @@ static struct literal *get_deflated(struct diags *ds, struct arena *a, const cha
     return l;
 }
 
-/* A stored member. If the array is used in place, its checksum isn't checked, since that would read
- * all of it beforehand. */
+/* A stored member. The checksum of an array that is used in place is not verified, since that would
+ * read all of it. */
 static struct literal *get_stored(struct diags *ds, struct arena *a, struct str bytes,
                                   struct owner *owner, const struct npz_entry *e,
                                   const struct shape *want, struct str who)

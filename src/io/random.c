@@ -1,11 +1,11 @@
 /*
  * random.c: random inputs that any tool can reproduce.
  *
- * Element i of leaf k comes from word mix(seed * 1000003 + k, i) of splitmix64. f32 takes its top
- * 24 bits into [-1, 1), f64 53 bits, narrower floats are rounded from f32, complex takes words 2i
- * and 2i+1, integers are 0 to 4, pred is the top bit. After 2^22 elements the first 2^22 repeat.
- * The module's text may change the range and add to the diagonal: `// peers: param=K range=LO,HI
- * eye=X`, K counting leaves.
+ * Element i of leaf k derives from word mix(seed * 1000003 + k, i) of splitmix64. f32 maps its top
+ * 24 bits to [-1, 1), f64 53 bits, narrower floats are rounded from f32, complex uses words 2i and
+ * 2i+1, integers are 0 to 4, pred is the top bit. After 2^22 elements the first 2^22 repeat. The
+ * module's text may change the range and add to the diagonal: `// peers: param=K range=LO,HI
+ * eye=X`, where K is the number of a leaf.
  */
 #include "base/wide.h"
 #include "io/io.h"
@@ -37,7 +37,7 @@ static struct str rest_of_line(struct str text, size_t at)
     return (struct str){text.ptr + at, end ? (size_t)(end - text.ptr) - at : text.len - at};
 }
 
-/* The value of ` name=value` in a line; empty when there is none. */
+/* The value of ` name=value` in a line; empty if absent. */
 static struct str hint_value(struct str line, const char *name)
 {
     size_t n = strlen(name);
@@ -97,7 +97,7 @@ static bool read_hints(struct diags *ds, struct str text, int64_t leaf, struct r
     return true;
 }
 
-/* ---- elements: in chunks, one loop for each kind of type ---- */
+/* ---- elements: in chunks, one loop per kind of type ---- */
 
 void io_random_words(uint64_t *u, uint64_t key, uint64_t at, size_t n)
 {
@@ -106,7 +106,8 @@ void io_random_words(uint64_t *u, uint64_t key, uint64_t at, size_t n)
         u[i] = mix(state += STEP);
 }
 
-/* 24 and 53 bits: exact as signed integers, which processors convert faster than unsigned ones. */
+/* 24 and 53 bits: exact as signed integers, whose conversion is faster than that of unsigned
+ * ones. */
 static void put_f32(const struct recipe *r, float *out, const uint64_t *u, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -130,8 +131,8 @@ static int64_t whole(double x)
     return x < -0x1p62 ? -(INT64_C(1) << 62) : x > 0x1p62 ? INT64_C(1) << 62 : (int64_t)x;
 }
 
-/* lo + u % (hi - lo). The quotient by way of floor((2^64 - 1) / width) is right or one too small.
- */
+/* lo + u % (hi - lo). The quotient estimated with floor((2^64 - 1) / width) is exact or one too
+ * small. */
 static void fit_integers(const struct recipe *r, enum dtype t, uint64_t *u, size_t n)
 {
     int64_t lo = r->ranged ? whole(r->lo) : 0, hi = r->ranged ? whole(r->hi) : 5;
@@ -169,7 +170,7 @@ void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n)
     }
 }
 
-/* Makes n elements, from number `at` on. */
+/* Generates n elements, from number `at` on. */
 static void put_chunk(const struct recipe *r, enum dtype t, void *out, uint64_t at, size_t n)
 {
     uint64_t u[2 * CHUNK];
@@ -219,7 +220,7 @@ static struct literal *random_array(struct diags *ds, struct arena *a, const str
                                     const struct recipe *r)
 {
     int64_t elements;
-    if (shape->dynamic) /* dynamic sizes are the bounds */
+    if (shape->dynamic) /* dynamic sizes equal the bounds */
         shape = shape_array(a, shape->dtype, shape->rank, shape->dims, NULL, shape->layout);
     struct literal *l = io_literal_new(ds, a, shape);
     if (!l || !shape_elements(shape, &elements))

@@ -1,12 +1,12 @@
 /*
- * safetensors.c: safetensors files: a size of 8 bytes, a header of that size in JSON, then the
- * elements of all tensors.
+ * safetensors.c: safetensors files: an 8-byte size, a JSON header of that size, then the elements
+ * of all tensors.
  *
- *     {"__metadata__": {...}, "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+ *   {"__metadata__": {...}, "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
  *
- * Offsets count from the end of the header. The format asks for no alignment; some writers pad the
- * header. Tensors must follow each other without overlap or gap up to the end of the file: nothing
- * may be hidden between them.
+ * Offsets are relative to the end of the header. The format requires no alignment; some writers pad
+ * the header. Tensors must cover the file without overlap or gap, so that no data are hidden
+ * between them.
  */
 #include "io/stored.h"
 
@@ -42,7 +42,7 @@ static const struct {
     {"U8", DT_U8},
 };
 
-/* Reads the list of numbers called `name` in the description of a tensor; none may be negative. */
+/* Parses the list of non-negative numbers `name` in the description of a tensor. */
 static bool take_numbers(struct arena *a, const struct dict_value *tensor, const char *name,
                          const int64_t **out, int *count)
 {
@@ -60,7 +60,7 @@ static bool take_numbers(struct arena *a, const struct dict_value *tensor, const
     return true;
 }
 
-/* ---- where tensors lie ---- */
+/* ---- positions of tensors ---- */
 
 struct extent {
     int64_t begin, end;
@@ -96,8 +96,8 @@ static bool take_extent(struct diags *ds, struct arena *a, const struct dict_val
     return true;
 }
 
-/* Whether each tensor begins where the one before it ends, and the last one ends where the file
- * does. */
+/* Whether each tensor begins at the end of the previous one, and the last one ends at the end of
+ * the file. */
 static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safetensors *t)
 {
     struct extent *extents = ARENA_ARRAY(a, struct extent, t->header.count);
@@ -142,8 +142,8 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes,
         return bad(ds, "truncated header");
     if (size > LONGEST_HEADER)
         return bad(ds, "header exceeds 100 million bytes");
-    struct str header = arena_str(
-        a, (struct str){bytes.ptr + 8, (size_t)size}); /* a copy: the file may change meanwhile */
+    /* A copy: the file may change. */
+    struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size});
     *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - (size_t)size}};
     map_init(&out->tensors, a);
     if (size == 0 || *header.ptr != '{')
@@ -218,10 +218,10 @@ struct literal *io_safetensors_get(struct diags *ds, struct arena *a,
 struct writing {
     struct arena a;
     struct buf header;
-    struct str *parts; /* the header first, then the tensors */
+    struct str *parts; /* the header, then the tensors */
     size_t count, capacity;
     int64_t size;
-    enum dtype nameless; /* an element type that the format doesn't have */
+    enum dtype nameless; /* an element type that the format does not support */
 };
 
 static const char *name_of(enum dtype t)
@@ -263,8 +263,8 @@ static void put_leaves(struct writing *w, const char *prefix, const char *after,
         put_leaves(w, prefix, after, l->elements[i], leaf);
 }
 
-/* The header with its size before it; it is padded with blanks, so that tensors begin at a multiple
- * of eight bytes. */
+/* The header with its size, padded with blanks so that tensors begin at a multiple of eight
+ * bytes. */
 static struct str whole_header(struct writing *w)
 {
     buf_putc(&w->header, '}');

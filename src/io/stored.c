@@ -1,12 +1,12 @@
 /*
- * stored.c: makes a literal of a stored array: checks that it fits what is wanted, and converts the
- * elements. Those that need no conversion may be used in place.
+ * stored.c: converts a stored array to a literal: checks that it matches the requested shape, and
+ * converts the elements. Those that need no conversion may be used in place.
  */
 #include "io/stored.h"
 
 #include "base/guard.h"
 
-/* ---- does the array fit what is wanted ---- */
+/* ---- matching the requested shape ---- */
 
 static bool nameless_in_numpy(enum dtype t)
 {
@@ -21,8 +21,7 @@ static bool type_fits(const struct io_stored *s, enum dtype want)
         return s->width == dtype_bytes(want);
     if (!nameless_in_numpy(want) || s->width != dtype_bytes(want))
         return false;
-    /* Any type may be saved as unsigned integers of the same width, small integers as int8 values.
-     */
+    /* any type may be saved as unsigned integers of its width, narrow integers as int8 */
     return dtype_is_unsigned(s->dtype) || (dtype_is_integer(want) && s->dtype == DT_S8);
 }
 
@@ -74,8 +73,7 @@ static void swap_elements(char *data, int64_t elements, enum dtype t)
         reverse_bytes(data + i * part, part);
 }
 
-/* Brings narrow types into the only form that our storage allows: pred 0 or 1, integers
- * sign-extended. */
+/* Normalizes narrow types as storage requires: pred to 0 or 1, integers sign-extended. */
 static void normalise(unsigned char *data, int64_t elements, enum dtype t)
 {
     unsigned spare = 8 - dtype_bits(t);
@@ -88,7 +86,7 @@ static void normalise(unsigned char *data, int64_t elements, enum dtype t)
             data[i] = (unsigned char)(data[i] & 0xffu >> spare);
 }
 
-/* int8 and uint8 elements that are meant as a narrower type must be in its range. */
+/* int8 and uint8 elements that represent a narrower type must be in its range. */
 static bool values_fit(struct diags *ds, const struct io_stored *s, uint64_t size, enum dtype t)
 {
     unsigned bits = dtype_bits(t) - dtype_is_signed(t);
@@ -171,8 +169,7 @@ bool io_stored_size(const struct io_stored *s, int64_t *elements, uint64_t *size
     return true;
 }
 
-/* A reference to memory with an owner, so that it can be released if there is no memory for the
- * literal. */
+/* A reference to memory with an owner, released if the allocation of the literal fails. */
 struct share {
     struct owner owner;
     struct owner *of;

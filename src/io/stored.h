@@ -1,5 +1,5 @@
 /*
- * stored.h: an array as it is stored in a file of any kind.
+ * stored.h: an array as stored in a file of any format.
  */
 #ifndef HLO_IO_STORED_H
 #define HLO_IO_STORED_H
@@ -8,27 +8,27 @@
 
 struct io_stored {
     enum dtype dtype;     /* DT_INVALID: raw bits */
-    struct str type_name; /* what the file calls it */
+    struct str type_name; /* its name in the file */
     size_t width;         /* bytes of one element */
     bool big_endian, fortran;
     int rank;
     const int64_t *dims;
-    struct str data;     /* begins with the elements */
-    struct owner *owner; /* keeps `data` alive for literals that use it in place; NULL: elements
-                            must be copied */
+    struct str data; /* begins with the elements */
+    /* Keeps `data` alive for literals that use it in place; NULL: elements must be copied. */
+    struct owner *owner;
 };
 
-/* Its numbers of elements and of bytes; false on overflow. */
+/* The numbers of elements and bytes; false on overflow. */
 bool io_stored_size(const struct io_stored *s, int64_t *elements, uint64_t *size);
-/* Whether it fits `want`, with a message if not. io_stored_decode checks this first. */
+/* Whether it matches `want`, with a message if not. io_stored_decode performs this check. */
 bool io_stored_fits(struct diags *ds, struct arena *a, const struct io_stored *s,
                     const struct shape *want, struct str who);
-/* The literal, as of io_npy_decode. `data` must hold all elements. */
+/* Decodes to a literal, as io_npy_decode does. `data` must contain all elements. */
 struct literal *io_stored_decode(struct diags *ds, struct arena *a, const struct io_stored *s,
                                  const struct shape *want, struct str who);
 
-/* Whether the header of a .npy file, which is complete in `head`, describes an array that fits
- * `want` and a file of just `size` bytes; with a message if not. */
+/* Whether the .npy header, complete in `head`, describes an array that matches `want` and a file of
+ * exactly `size` bytes; with a message if not. */
 bool io_npy_check(struct diags *ds, struct arena *a, struct str head, uint64_t size,
                   const struct shape *want, struct str who);
 

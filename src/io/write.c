@@ -1,9 +1,8 @@
 /*
- * write.c: writes .npy and .npz files, and any other output file. A new file is renamed to its
- * place once it is complete, so that no half-written file is ever seen; until then it has no name,
- * if the system can do that. While a temporary file has a name, signals that would end the process
- * are held back: they end the writing and then, with nothing left behind, the process. Pipes and
- * devices are written directly.
+ * write.c: writes .npy and .npz files, and any other output file. A new file is renamed into place
+ * when it is complete, so that no partial file is ever visible; until then it is unnamed, if the
+ * system supports that. While a temporary file has a name, termination signals are blocked: they
+ * end the writing and then, after cleanup, the process. Pipes and devices are written directly.
  */
 #include "io/io.h"
 
@@ -22,14 +21,14 @@
 struct output {
     FILE *f;
     const char *path;
-    char *place;     /* its path, links followed; NULL: written directly */
-    char *temporary; /* path of the temporary file in the same folder */
-    bool named;      /* the temporary file has a name already */
-    bool holds;      /* signals are held back, besides those of ... */
+    char *place;     /* its path with links resolved; NULL: written directly */
+    char *temporary; /* path of the temporary file in the same directory */
+    bool named;      /* the temporary file has a name */
+    bool holds;      /* signals are blocked, besides those in ... */
     sigset_t before;
-    bool stopped; /* such a signal has ended the writing */
+    bool stopped; /* a termination signal ended the writing */
     uint64_t size;
-    struct undo dropping; /* removes it when memory runs out */
+    struct undo dropping; /* removes it if memory runs out */
 };
 
 static bool cannot_write(struct diags *ds, const char *path, int error)
@@ -38,7 +37,7 @@ static bool cannot_write(struct diags *ds, const char *path, int error)
 }
 
 /* Whether it is a file that the process inherited open, as /dev/stdout or /dev/fd/3: it must be
- * written to itself, not replaced. */
+ * written to, not replaced. */
 static bool is_open(const struct stat *st)
 {
     enum { MOST = 64 };
@@ -49,8 +48,8 @@ static bool is_open(const struct stat *st)
     return false;
 }
 
-/* The path that a new file is to be renamed to: of a new or regular file, links followed. NULL: it
- * is to be written directly. */
+/* The path to rename a new file to: that of a new or regular file, with links resolved. NULL: write
+ * directly. */
 static char *place_of(const char *path, struct stat *st, bool *exists)
 {
     char real[PATH_MAX];
@@ -62,7 +61,7 @@ static char *place_of(const char *path, struct stat *st, bool *exists)
     return replaced ? heap_str(str_of(real)) : NULL;
 }
 
-/* ---- signals, while a temporary file has a name ---- */
+/* ---- signals while a temporary file has a name ---- */
 
 static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
@@ -75,7 +74,7 @@ static void hold_signals(struct output *o)
     o->holds = pthread_sigmask(SIG_BLOCK, &set, &o->before) == 0;
 }
 
-/* Whether a signal has come since they are held back. */
+/* Whether a signal has become pending since they were blocked. */
 static bool has_to_end(const struct output *o)
 {
     sigset_t set;
@@ -88,8 +87,8 @@ static bool has_to_end(const struct output *o)
 
 /* ---- the file ---- */
 
-/* Opens a file without a name in the folder that `path` begins with: it vanishes with the process,
- * however that ends. -1: the system has none, or it couldn't be given a name later. */
+/* Opens an unnamed file in the directory that `path` begins with: it vanishes with the process. -1:
+ * not supported, or it could not be linked to a name later. */
 static int nameless(const char *path, size_t folder_size)
 {
     if (access("/proc/self/fd", F_OK) != 0)
@@ -100,7 +99,7 @@ static int nameless(const char *path, size_t folder_size)
     return fd;
 }
 
-/* Frees what is left of an output; signals that were held back now take effect. */
+/* Frees an output; blocked signals are delivered now. */
 static void output_forget(struct output *o)
 {
     heap_free(o->temporary);
@@ -109,7 +108,7 @@ static void output_forget(struct output *o)
         pthread_sigmask(SIG_SETMASK, &o->before, NULL);
 }
 
-/* An undo_fn, for when memory runs out before everything is written. */
+/* An undo_fn for the case that memory runs out before the file is complete. */
 static void output_drop(void *output)
 {
     struct output *o = output;
@@ -127,7 +126,7 @@ static bool open_as_it_is(struct diags *ds, const char *path, struct output *o)
     return o->f || cannot_write(ds, path, errno);
 }
 
-/* `lasting`: it will be open for long. Then signals aren't held back, and if a nameless file isn't
+/* `lasting`: it will be open for long. Then signals are not blocked, and if an unnamed file is not
  * possible, the file itself is written. */
 static bool output_open(struct diags *ds, const char *path, struct output *o, bool lasting)
 {
@@ -172,7 +171,7 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
     return cannot_write(ds, path, error);
 }
 
-/* Gives a complete file without a name a new one, for as long as it takes to rename it. */
+/* Links a complete unnamed file to a temporary name, which is then renamed. */
 static bool give_name(struct output *o)
 {
     char from[32];
@@ -228,11 +227,11 @@ static void put(struct output *o, const void *bytes, size_t size)
     }
 }
 
-/* ---- in pieces ---- */
+/* ---- incremental writing ---- */
 
 struct io_output {
     struct output to;
-    bool failed; /* which has been reported */
+    bool failed; /* a failure has been reported */
 };
 
 static void lose_output(struct taken *t)
@@ -292,7 +291,7 @@ bool io_output_close(struct diags *ds, struct io_output *o, bool keep)
     return ok;
 }
 
-/* ---- at once ---- */
+/* ---- writing at once ---- */
 
 bool io_write_parts(struct diags *ds, const char *path, const struct str *parts, size_t count)
 {
@@ -346,14 +345,14 @@ struct zip {
     uint64_t count;
 };
 
-/* Writes the fields that local header and directory record share: from the version to checksum and
- * sizes. */
+/* Writes the fields common to the local header and the directory record: from version to checksum
+ * and sizes. */
 static void put_common(struct buf *b, uint32_t crc, uint64_t size, size_t name, size_t extra)
 {
     le(b, extra ? 45 : 20, 2); /* version needed: zip64 */
     le(b, 0, 2);               /* flags */
     le(b, 0, 2);               /* stored */
-    le(b, 0x00210000, 4);      /* 1980-01-01: the same bytes every time */
+    le(b, 0x00210000, 4);      /* 1980-01-01, for reproducible output */
     le(b, crc, 4);
     le(b, low32(size), 4);
     le(b, low32(size), 4);
@@ -425,7 +424,7 @@ static void put_array(struct zip *z, struct str name, const struct literal *l)
     buf_free(&header);
 }
 
-/* Writes the leaves of a value; their names end in `after`. */
+/* Writes the leaves of a value; their names have the suffix `after`. */
 static void put_leaves(struct zip *z, const char *prefix, const char *after,
                        const struct literal *l, int64_t *leaf)
 {

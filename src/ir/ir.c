@@ -1,5 +1,5 @@
 /*
- * ir.c: making modules, computations and instructions, and asking them things.
+ * ir.c: construction of modules, computations and instructions, and accessors.
  */
 #include "ir/ir.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- modules ---- */
 
-/* The module that it was made from may be older than the call that ran out of memory. */
+/* The base module may be older than the call that ran out of memory. */
 static void lose_module(struct taken *t)
 {
     struct module *m = heap_block(t);
@@ -31,7 +31,7 @@ struct module *module_hold(struct module *m)
     return m;
 }
 
-/* Gives up one's hold on a module; the one to free, if nobody else holds it. */
+/* Releases one reference to a module; returns it if that was the last one and it must be freed. */
 static struct module *drop_hold(struct module *m) { return m && m->holders-- == 0 ? m : NULL; }
 
 static void free_one(struct module *m)
@@ -68,8 +68,8 @@ void module_own_literal(struct module *m, struct literal *l)
     pass_storage(l, guard_of(m->arena.born));
 }
 
-/* Makes room for one more at the end of an array whose capacity is `first`, then every power of
- * two: there are many such arrays, and their capacity follows from the count. */
+/* Grows an array by one element. Capacities are `first` and then powers of two, so they follow from
+ * the count and need not be stored: there are many such arrays. */
 static void *grow(struct arena *a, void *items, int count, int first, size_t item_size)
 {
     bool full = count == 0 || (count >= first && (count & (count - 1)) == 0);
@@ -92,12 +92,12 @@ struct computation *computation_new(struct module *m, struct str name)
     return c;
 }
 
-/* Lists the parameters by number; false when the numbers are not 0 ... n-1. */
+/* Indexes the parameters by number; false if the numbers are not 0 ... n-1. */
 static bool list_params(struct computation *c)
 {
     int count = c->param_count, listed = 0;
     struct inst **params = ARENA_ARRAY(&c->module->arena, struct inst *, count);
-    for (int i = 0; listed < count; i++) { /* mostly they come first */
+    for (int i = 0; listed < count; i++) { /* parameters usually come first */
         struct inst *p = c->insts[i];
         if (p->opcode != OP_PARAMETER)
             continue;
@@ -166,9 +166,9 @@ struct inst *inst_new(struct computation *c, enum opcode op, struct str name,
 
 enum { RANK_FOREIGN = 1000, RANK_COMMON = 2000 };
 
-/* Where an attribute belongs among those of its instruction. Attributes that the opcode does not
- * list (sugar for async-start carries those of the wrapped opcode) come between its own and the
- * common ones. */
+/* The position of an attribute in the order of its instruction. Attributes that the opcode does not
+ * list (syntactic sugar for async-start has those of the wrapped opcode) come between the opcode's
+ * own and the common ones. */
 static int attr_rank(enum opcode op, enum attr_id id)
 {
     for (int k = 0; op_table[op].attrs[k].id != A_NONE; k++)
@@ -290,10 +290,9 @@ struct span inst_attr_span(const struct inst *i, enum attr_id id)
     return a ? a->span : i->span;
 }
 
-/* ---- derived from several attributes ---- */
+/* ---- accessors that combine several attributes ---- */
 
-/* Appends the computations of one attribute to `out`, unless that is NULL; returns the new count.
- */
+/* Appends the computations of one attribute to `out`, if not NULL; returns the new count. */
 static int add_callees(const struct attr *a, struct computation **out, int count)
 {
     switch ((enum attr_kind)attr_table[a->id].kind) {
@@ -312,9 +311,10 @@ static int add_callees(const struct attr *a, struct computation **out, int count
 int inst_callees(const struct inst *i, struct computation **out)
 {
     int count = 0;
+    /* Called by the start of the chain. */
     if (i->opcode == OP_ASYNC_UPDATE || i->opcode == OP_ASYNC_DONE)
-        return 0;                /* the start of the chain calls it */
-    if (i->opcode == OP_WHILE) { /* printed the other way round */
+        return 0;
+    if (i->opcode == OP_WHILE) { /* the printed order is the reverse */
         for (int k = i->attr_count - 1; k >= 0; k--)
             count = add_callees(&i->attrs[k], out, count);
         return count;
@@ -333,7 +333,7 @@ int inst_compare_type(const struct inst *i)
     return inst_enum(i, A_TYPE, otherwise);
 }
 
-/* Table entries are numbered from 1; a number without an entry gives NULL. */
+/* Table entries are numbered from 1; NULL for a number without an entry. */
 static const struct file_location *frame_location(const struct stack_frame_tables *t, int32_t frame)
 {
     if (frame < 1 || frame > t->frame_count)

@@ -1,9 +1,8 @@
 /*
- * ir: modules, computations, instructions, attributes and literals, and how to make them.
+ * ir: modules, computations, instructions, attributes and literals, and their construction.
  *
- * Everything except tensor storage lives in the module's arena and is freed with the module; single
- * pieces are never freed. A module owns its text (names and strings point into it or into the
- * arena).
+ * Everything except tensor storage is allocated in the module's arena and freed with the module,
+ * never separately. Names and strings refer to the module's text or to its arena.
  */
 #ifndef HLO_IR_H
 #define HLO_IR_H
@@ -19,26 +18,27 @@ struct inst;
 
 /* ---- literal.c: values ---- */
 
-/* An array has dense row-major storage of our widths. A tuple has `elements`. An elided value
- * (`{...}` in the text) has no storage; running it is an error unless it is filled first. */
+/* An array has dense row-major storage. A tuple has `elements`. An elided value (`{...}` in the
+ * text) has no storage; executing it is an error unless a value is supplied. */
 struct literal {
     const struct shape *shape;
     bool elided;
     void *data;
-    struct owner *owner; /* of data in somebody else's memory, which may not be written; NULL: the
-                            data is the literal's own */
+    /* Owner of data in foreign memory, which is read-only; NULL: the literal owns the data. */
+    struct owner *owner;
     struct literal **elements;
 };
 
-/* The storage is cleared; NULL when there is not enough memory or the size overflows. The literal
- * owns array storage: module literals are freed with the module, others by literal_free_data. */
+/* Returns a literal with zeroed storage; NULL if the allocation fails or the size overflows. The
+ * literal owns array storage: literals of a module are freed with it, others by
+ * literal_free_data. */
 struct literal *literal_new(struct arena *a, const struct shape *shape);
-/* A tuple, which takes ownership of the array. NULL when an element is NULL; the storage of the
- * others is freed then. */
+/* Returns a tuple, which takes ownership of the array `elements`. If an element is NULL, frees the
+ * storage of the others and returns NULL. */
 struct literal *literal_tuple(struct arena *a, struct literal **elements, int count);
-void literal_free_data(struct literal *l); /* the storage, recursively */
-struct literal *literal_copy(struct arena *a,
-                             const struct literal *l); /* shape and storage; NULL as above */
+void literal_free_data(struct literal *l); /* frees the storage, recursively */
+/* Deep copy of shape and storage; NULL if the allocation fails. */
+struct literal *literal_copy(struct arena *a, const struct literal *l);
 
 /* ---- attributes ---- */
 
@@ -60,7 +60,8 @@ struct window {
     const struct window_dim *dims;
 };
 
-struct dim_labels { /* positions in each operand; spatial[i] is where spatial dimension i stands */
+/* Positions of dimensions in each operand; spatial[i] is that of spatial dimension i. */
+struct dim_labels {
     int spatial_count;
     int64_t input_batch, input_feature;
     const int64_t *input_spatial;
@@ -78,7 +79,7 @@ struct padding {
     const struct padding_dim *dims;
 };
 
-/* padding of a window in builder forms */
+/* Padding of a window in builder forms. */
 struct window_padding {
     enum { PAD_LIST, PAD_SAME, PAD_VALID } word;
     struct padding pads; /* PAD_LIST */
@@ -92,9 +93,9 @@ struct slices {
     const struct slice_dim *dims;
 };
 
-/* A symbolic device order: iota over reshape dims, transposed. */
+/* A device order in iota form: iota over the reshape dimensions, transposed. */
 struct iota_order {
-    struct ints reshape;   /* canonical: no size-1 dims, mergeable ones merged */
+    struct ints reshape;   /* canonical: no dimensions of size 1, mergeable ones merged */
     struct ints transpose; /* same length */
 };
 
@@ -103,7 +104,7 @@ enum group_form { GROUPS_LIST, GROUPS_IOTA, GROUPS_MESH };
 struct device_list {
     enum group_form form;
     struct ints_list groups;         /* LIST */
-    int64_t group_count, group_size; /* IOTA: [group_count,group_size]<=order; MESH: as computed */
+    int64_t group_count, group_size; /* IOTA: [group_count,group_size]<=order; MESH: computed */
     struct iota_order order;
     const struct mesh *mesh; /* MESH */
     struct mesh_axes *axes;
@@ -111,12 +112,12 @@ struct device_list {
 
 struct metadata {
     struct str op_type, op_name, source_file;
-    const struct metadata_rest *rest; /* NULL: none of it */
+    const struct metadata_rest *rest; /* NULL: none of these fields */
     int32_t source_line, source_end_line, source_column, source_end_column, stack_frame_id;
-    int32_t lost_frame; /* the stack_frame_id in the text, if no table has that frame and so the
-                           line is not known; else 0 */
+    /* stack_frame_id of the text if no table has that frame and the line is unknown; else 0. */
+    int32_t lost_frame;
 };
-struct metadata_rest { /* what few instructions have */
+struct metadata_rest { /* rarely used fields */
     struct str deduplicated_name, scheduling_name, payload;
     bool has_payload;
     struct ints profile_type;
@@ -143,7 +144,7 @@ struct mesh {
     const struct mesh_axis *axes;
     bool maximal; /* maximal_mesh[device_id=N] */
     int64_t device;
-    bool has_iota, has_list; /* device_ids as given, when not the plain order */
+    bool has_iota, has_list; /* device_ids, unless in the default order */
     struct iota_order order;
     struct ints device_ids;
 };
@@ -157,7 +158,7 @@ struct mesh_axes {
 };
 struct dim_sharding {
     struct mesh_axes axes;
-    bool open; /* a final '?' */
+    bool open; /* a final '?': may be sharded further */
 };
 
 struct sharding {
@@ -175,11 +176,11 @@ struct sharding {
     int dim_count;
     const struct dim_sharding *dims;
     struct mesh_axes replicated, unreduced, manual;
-    struct str reduction; /* newer: unreduced=sum{...} */
+    struct str reduction; /* XLA's main branch: unreduced=sum{...} */
     /* TUPLE */
     int element_count;
     struct sharding **elements;
-    /* any */
+    /* all kinds */
     enum { SHARD_NO_GROUP, SHARD_AS, SHARD_LIKE } group;
     int64_t group_id;
     int metadata_count;
@@ -207,14 +208,14 @@ struct alias {
     struct ints output;
     int64_t operand;
     struct ints index;
-    bool must; /* module level only */
+    bool must; /* must-alias; module level only */
 };
 struct aliasing {
     int count;
     const struct alias *at;
 };
 
-struct origin { /* original value: a tree in the shape of the instruction's */
+struct origin { /* original value: a tree with the structure of the instruction's shape */
     bool synthetic_call;
     bool leaf, named;
     struct str name;
@@ -262,7 +263,7 @@ struct shape_list {
     const struct shape *const *at;
 };
 
-/* One attribute; attr_table[id].kind says which member holds the value. */
+/* One attribute; attr_table[id].kind selects the member that holds the value. */
 struct attr {
     uint8_t id;       /* enum attr_id */
     struct span span; /* name and value */
@@ -304,15 +305,15 @@ struct attr {
 
 struct inst {
     uint8_t opcode;      /* enum opcode */
-    bool sugar;          /* async-*: written as OP-start and the like */
-    bool shape_inferred; /* the text left the result shape out */
-    int index;           /* in its computation, creation order */
+    bool sugar;          /* async-*: written as OP-start, OP-update or OP-done */
+    bool shape_inferred; /* the text omits the result shape */
+    int index;           /* in its computation, in order of creation */
     int operand_count, attr_count;
     int user_count;  /* uses as an operand, counted by inst_new */
     struct str name; /* without '%' */
     const struct shape *shape;
     struct inst **operands;
-    struct attr *attrs; /* opcode attributes in the order of op.def, then the common ones */
+    struct attr *attrs; /* attributes of the opcode in the order of op.def, then common ones */
     union {
         int64_t number;          /* parameter */
         struct literal *literal; /* constant */
@@ -327,13 +328,13 @@ struct computation {
     struct module *module;
     int index; /* in module->computations */
     int inst_count;
-    struct inst **insts; /* creation order */
+    struct inst **insts; /* in order of creation */
     struct inst *root;
-    int param_count;             /* so far, until it is finished */
-    struct inst **params;        /* by number */
-    int64_t *leaves_before;      /* by parameter number: the leaves of all parameters before it */
-    bool marks_callees;          /* has instructions that module_link looks for */
-    struct str execution_thread; /* "main" unless said */
+    int param_count;        /* parameters so far, until the computation is finished */
+    struct inst **params;   /* by number */
+    int64_t *leaves_before; /* by parameter number: number of leaves of all preceding parameters */
+    bool marks_callees;     /* contains instructions that module_link processes */
+    struct str execution_thread; /* default "main" */
     bool fused;                  /* called by a fusion */
     struct inst *async_start;    /* the async-start that calls it, or NULL */
     struct span span, name_span;
@@ -353,22 +354,22 @@ struct stack_frame_tables {
 
 struct recovery_entry {
     struct origin old_value, new_value;
-    struct module *module; /* or NULL */
+    struct module *module; /* may be NULL */
 };
 
 struct module {
     struct arena arena;
-    struct source source; /* owns no copy: the text outlives the module or is in the arena */
+    struct source source; /* the text is not copied: it outlives the module or is in the arena */
     struct str name;
     int computation_count;
-    struct computation **computations; /* in the order in which they were completed */
+    struct computation **computations; /* in order of completion */
     struct computation *entry;
     bool is_scheduled;
     bool alias_passthrough_params;
-    int64_t replica_count, num_partitions; /* 1 unless said */
+    int64_t replica_count, num_partitions; /* default 1 */
     struct aliasing input_output_alias;    /* sorted by output index */
     struct aliasing buffer_donor;          /* operand and index; sorted */
-    bool has_entry_layout;                 /* written in the text */
+    bool has_entry_layout;                 /* present in the text */
     int entry_param_count;
     const struct shape **entry_params; /* entry_computation_layout */
     const struct shape *entry_result;
@@ -377,38 +378,41 @@ struct module {
     struct stack_frame_tables frames;
     int recovery_count;
     struct recovery_entry *recovery;
-    struct str debug_attributes; /* newer: kept verbatim */
+    struct str debug_attributes; /* XLA's main branch: kept verbatim */
     struct literal **owned;      /* literals whose storage is freed with the module */
     size_t owned_count, owned_capacity;
-    struct module *base;    /* held: the module this one was made from, which may own names, shapes,
-                               literals; or NULL */
-    _Atomic size_t holders; /* besides whoever made it */
+    /* The module that this one was derived from, referenced because this one may share names,
+     * shapes and literals; or NULL. */
+    struct module *base;
+    _Atomic size_t holders; /* references besides that of the creator */
 };
 
-/* ---- ir.c: making and asking ---- */
+/* ---- ir.c: construction and accessors ---- */
 
 struct module *module_new(void);
-void module_free(struct module *m); /* by each who holds it */
+void module_free(struct module *m); /* releases one reference; frees the module with the last one */
+/* Adds a reference; returns m. */
 struct module *module_hold(struct module *m);
-/* The literal's storage will be freed with the module (the literal itself may be anywhere that
- * lives as long). */
+/* Transfers ownership of the literal's storage to the module (the literal itself may be in any
+ * memory that lives as long). */
 void module_own_literal(struct module *m, struct literal *l);
 
-/* Not yet in the module's list, which is in the order of completion: computation_finish appends it.
- */
+/* Creates a computation. computation_finish appends it to the module's list, which is in order of
+ * completion. */
 struct computation *computation_new(struct module *m, struct str name);
-/* Ends a computation: the root is the last instruction unless it is set, and parameters are listed
- * by number. False (and nothing done) when the computation is empty, or its n parameters are not
+/* Finishes a computation: the root defaults to the last instruction, and the parameters are indexed
+ * by number. False, with nothing changed, if the computation is empty or its n parameters are not
  * numbered 0 ... n-1, each once. */
 bool computation_finish(struct computation *c);
-/* Appends to the computation; operands are copied. Attributes are added with inst_set_attr. */
+/* Appends an instruction to the computation; operands are copied. Attributes are added with
+ * inst_set_attr. */
 struct inst *inst_new(struct computation *c, enum opcode op, struct str name,
                       const struct shape *shape, int operand_count, struct inst *const *operands);
-/* Adds (or replaces) an attribute, keeping the order of op.def, common ones last. */
+/* Adds or replaces an attribute, in the order of op.def, common ones last. */
 struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v,
                            struct span span);
 void inst_remove_attr(struct inst *i, enum attr_id id);
-/* Takes the attributes of another instruction in place of its own; what they point to is shared. */
+/* Replaces the attributes by those of another instruction; the values they refer to are shared. */
 void inst_copy_attrs(struct module *m, struct inst *i, const struct inst *from);
 
 const struct attr *inst_attr(const struct inst *i, enum attr_id id); /* NULL when absent */
@@ -420,47 +424,50 @@ bool inst_bool(const struct inst *i, enum attr_id id); /* false when absent */
 int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent);
 int inst_enum(const struct inst *i, enum attr_id id, int absent);
 struct ints inst_ints(const struct inst *i, enum attr_id id); /* empty when absent */
-/* The dimension that a sort is along. A negative one counts from the end, as in StableHLO; XLA's
- * verifier accepts any number: false if the operands have no such dimension. */
+/* The dimension that a sort is along. A negative one counts from the end, as in StableHLO. False if
+ * the operands have no such dimension: XLA's verifier accepts any number. */
 bool inst_sort_dimension(const struct inst *i, int *out);
 struct window inst_window(const struct inst *i); /* rank 0 when absent */
 struct computation *inst_computation(const struct inst *i, enum attr_id id); /* NULL when absent */
 struct str inst_str(const struct inst *i, enum attr_id id);                  /* empty when absent */
 const struct metadata *inst_metadata(const struct inst *i);                  /* NULL when absent */
-struct span inst_attr_span(const struct inst *i,
-                           enum attr_id id); /* the instruction's when absent */
+/* The instruction's span if absent. */
+struct span inst_attr_span(const struct inst *i, enum attr_id id);
 
-/* Computations that an instruction calls, in XLA's order (while: body before condition). Returns
- * the count; `out` may be NULL to ask for it. */
+/* The computations that an instruction calls, in XLA's order (while: body before condition).
+ * Returns their number; `out` may be NULL. */
 int inst_callees(const struct inst *i, struct computation **out);
 
 /* The effective comparison type of a compare: enum E_TYPE_*. */
 int inst_compare_type(const struct inst *i);
 
-/* "file.py:12" of the innermost known stack frame or of the metadata; empty when unknown. */
+/* "file.py:12" of the innermost known stack frame or of the metadata; empty if unknown. */
 struct str inst_where(struct arena *a, const struct inst *i);
 
-int32_t inst_lost_frame(const struct inst *i); /* of its metadata; 0 */
+int32_t inst_lost_frame(const struct inst *i); /* lost_frame of its metadata; 0: none */
 
 /* ---- order.c ---- */
 
 /* The canonical order of a computation's instructions (grammar/text.md 5.3): postorder, or the
- * order of creation if the module is scheduled. inst_count pointers in `a`. */
+ * order of creation if the module is scheduled. Returns inst_count pointers in `a`. */
 struct inst **computation_order(struct arena *a, const struct computation *c);
 /* All computations, callees before callers, in the order of printing (grammar/text.md 5.2); their
- * number in *n. Those printed as sugar are included: the printer skips them. */
+ * number in *n. Includes those written as async sugar, which the printer skips. */
 struct computation **module_order(struct arena *a, const struct module *m, int *n);
-/* Async computations that consist of a root and parameters print as sugar. */
+/* Whether an async computation consists of parameters and a root only, so that it is written as
+ * sugar. */
 bool computation_is_async_sugar(const struct computation *c);
 
 /* ---- names.c ---- */
 
 struct uniquifier;
 struct uniquifier *uniquifier_new(struct arena *a);
-/* A name that was not given out before (grammar/text.md 4.4). It may share the bytes of `prefix`,
+/* Returns a name that is not in use yet (grammar/text.md 4.4). It may share the bytes of `prefix`,
  * which must live as long as the uniquifier. */
 struct str uniquifier_name(struct uniquifier *u, struct str prefix);
+/* Whether an instruction may have this name (grammar/text.md 4.3). */
 bool name_is_legal_inst(struct str name);
+/* The nearest legal name, with invalid characters replaced by `_`; may be `name` itself. */
 struct str name_sanitize(struct arena *a, struct str name);
 /* Makes all names of the module unique, as XLA does after parsing. */
 void module_uniquify(struct module *m);

@@ -1,5 +1,5 @@
 /*
- * literal.c: values - their storage and when two are the same.
+ * literal.c: literals: storage and equality.
  */
 #include "ir/ir.h"
 

@@ -1,8 +1,8 @@
 /*
- * names.c: which names are legal, and how names are made unique?
+ * names.c: legal names, and making names unique.
  *
- * A name is a root and a number, `root.number`. First come, first served: a number that is taken is
- * replaced by the smallest free one of that root.
+ * A name consists of a root and a number, `root.number`. Names are processed in order: a number
+ * that is in use is replaced by the smallest free one of that root.
  */
 #include "ir/ir.h"
 
@@ -52,24 +52,24 @@ struct str name_sanitize(struct arena *a, struct str name)
 
 /* ---- unique names ---- */
 
-/* Numbers that are taken, 64 to a block: the numbers of a root are mostly consecutive. */
+/* Numbers in use, 64 per block: the numbers of a root are mostly consecutive. */
 struct block {
     int64_t number; /* of the block */
-    uint64_t taken; /* a bit for each number; 0: empty slot */
+    uint64_t taken; /* a bit per number; 0: empty slot */
     uint32_t root;
 };
 
-/* A root with its first block; further blocks of all roots are kept together, since few have any.
- */
+/* A root with its first block; further blocks of all roots share a table, since few roots have
+ * any. */
 struct root {
     uint32_t id;
-    int64_t next; /* least number that may be free */
+    int64_t next; /* smallest number that may be free */
     struct block first;
 };
 
 struct uniquifier {
-    struct arena *names;  /* new names live here */
-    struct arena *tables; /* the rest here */
+    struct arena *names;  /* storage of new names */
+    struct arena *tables; /* storage of the tables */
     struct map roots;
     struct block *blocks;
     size_t block_count, block_capacity;
@@ -98,7 +98,7 @@ static struct root *find_root(struct uniquifier *u, struct str name)
     return root;
 }
 
-/* The slot of the pair, or the empty one where it belongs. */
+/* The slot of the pair, or the empty slot to insert it. */
 static struct block *find_block(const struct uniquifier *u, uint32_t root, int64_t number)
 {
     size_t mask = u->block_capacity - 1;
@@ -120,7 +120,7 @@ static void grow_blocks(struct uniquifier *u)
             *find_block(u, old.blocks[i].root, old.blocks[i].number) = old.blocks[i];
 }
 
-/* The block of a number, made if necessary. */
+/* Finds or creates the block of a number. */
 static struct block *block_of(struct uniquifier *u, struct root *root, int64_t number)
 {
     if (root->first.taken == 0)
@@ -132,7 +132,7 @@ static struct block *block_of(struct uniquifier *u, struct root *root, int64_t n
     return find_block(u, root->id, number);
 }
 
-/* False when the root has the number already. */
+/* Marks a number as used; false if it is used already. */
 static bool take(struct uniquifier *u, struct root *root, int64_t number)
 {
     int64_t block_number = (number - (number & 63)) / 64;
@@ -145,7 +145,7 @@ static bool take(struct uniquifier *u, struct root *root, int64_t number)
     return true;
 }
 
-/* Splits `root.7` at the last point; false when there is no number. */
+/* Splits `root.7` at the last point; false if there is no number. */
 static bool split(struct str name, struct str *root, int64_t *number)
 {
     size_t point = name.len;
@@ -159,7 +159,7 @@ static bool split(struct str name, struct str *root, int64_t *number)
     return true;
 }
 
-/* Whether the number is spelled as it would be printed; then the name can be used as it is. */
+/* Whether the number is spelled as it would be printed, so that the name can be used unchanged. */
 static bool is_canonical(struct str name, struct str root, int64_t number)
 {
     const char *p = name.ptr + root.len + 1;

@@ -1,8 +1,9 @@
 /*
- * order.c: in which order are instructions and computations printed and run?
+ * order.c: the order of printing and execution of instructions and computations.
  *
- * Exactly in XLA's orders, since text is compared byte for byte; computations differ where XLA
- * could not read its own text. Nothing here recurses: chains of operands can be arbitrarily long.
+ * Orders are exactly XLA's, since texts are compared byte for byte, except for computations where
+ * XLA could not read its own text. All traversals are iterative: chains of operands can be
+ * arbitrarily long.
  */
 #include "ir/ir.h"
 
@@ -25,7 +26,8 @@ static void push(struct walk *w, struct inst *i)
         VEC_PUSH(&w->scratch, w->stack, w->depth, w->capacity) = i;
 }
 
-/* Operand 0 ends up above the other operands, and the last control predecessor above everything. */
+/* Pushes in reverse: operand 0 ends up above the other operands, and the last control predecessor
+ * on top. */
 static void push_predecessors(struct walk *w, const struct inst *i)
 {
     for (int o = i->operand_count - 1; o >= 0; o--)
@@ -79,7 +81,7 @@ struct inst **computation_order(struct arena *a, const struct computation *c)
 
 /* ---- computations ---- */
 
-/* A computation that is being walked, and the instruction to look at next. */
+/* A computation being traversed, and the next instruction to visit. */
 struct level {
     struct computation *c;
     int next;
@@ -117,7 +119,7 @@ static void push_computation(struct module_walk *w, struct computation *c)
     VEC_PUSH(&w->scratch, w->stack, w->depth, w->capacity) = (struct level){c, 0};
 }
 
-/* Marks when pushing, and pushes a list backwards, so that the first callee is output first. */
+/* Marks callees when pushing them, in reverse, so that the first one is output first. */
 static void push_callees(struct module_walk *w, const struct inst *i)
 {
     for (int k = find_callees(w, i) - 1; k >= 0; k--)
@@ -151,7 +153,7 @@ static bool *mark_called(struct module_walk *w, const struct module *m)
     return called;
 }
 
-/* The first callee that is not in the order yet; NULL: there is none. */
+/* The first callee that is not in the order yet; NULL: none. */
 static struct computation *find_missing(struct module_walk *w, const struct inst *i)
 {
     int n = find_callees(w, i);
@@ -161,8 +163,8 @@ static struct computation *find_missing(struct module_walk *w, const struct inst
     return NULL;
 }
 
-/* XLA's order puts a computation behind its caller where both are callees of one instruction, or of
- * instructions around it: text that XLA cannot read. There, and only there, the callee moves up. */
+/* XLA's order places a computation after its caller if both are callees of one instruction, or of
+ * instructions around it; XLA cannot read that text. Only there, the callee is moved up. */
 static void put_callees_first(struct module_walk *w)
 {
     int count = w->count;

@@ -1,6 +1,6 @@
 /*
- * Whether two values agree within a tolerance; where they first differ, where most, and by how
- * much.
+ * Comparison of two values within a tolerance: the first and the largest difference, and error
+ * statistics.
  */
 #include "look/look.h"
 
@@ -14,11 +14,12 @@ struct comparison {
     enum dtype dtype;
     struct hlo_difference *d;
     size_t leaf;
-    int64_t first, worst_at; /* the first element outside the tolerance, and the one of the worst
-                                absolute error; -1: none */
+    /* The first element outside the tolerance, and that with the largest absolute error; -1:
+     * none. */
+    int64_t first, worst_at;
 };
-struct apart {       /* how far two elements are apart */
-    double abs, rel; /* NaN when one is not finite */
+struct apart {       /* the difference of two elements */
+    double abs, rel; /* NaN if either element is not finite */
     uint64_t ulp;
 };
 
@@ -31,8 +32,8 @@ static uint64_t load_bits(const char *p, size_t width)
     return v;
 }
 
-/* The position of the float at `p` among the values of its type: 0 for both zeros, then counted up
- * and down. */
+/* The rank of the float at `p` in the order of values of its type: 0 for both zeros, positive
+ * above, negative below. */
 static int64_t rank_of(enum dtype t, const char *p)
 {
     uint64_t code = load_bits(p, dtype_bytes(t)), sign = UINT64_C(1) << (dtype_bits(t) - 1);
@@ -48,8 +49,8 @@ static uint64_t ulps_apart(enum dtype t, const char *a, const char *b)
     return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
 }
 
-/* Of complex numbers the unit is that of the larger part: products and sums cancel in the smaller
- * one, and are no worse for it. UINT64_MAX when something is not finite. */
+/* The distance in ulps of the larger part: cancellation makes the smaller part of complex products
+ * and sums inaccurate. UINT64_MAX if a part is not finite. */
 static uint64_t complex_ulps_apart(enum dtype part, const char *a, const char *b)
 {
     size_t width = dtype_bytes(part);
@@ -60,7 +61,7 @@ static uint64_t complex_ulps_apart(enum dtype part, const char *a, const char *b
     double y = fabs(float_load(part, a + width) - float_load(part, b + width)),
            worst = x > y ? x : y;
     double units = ceil(worst / unit);
-    return units < 0x1p62 ? (uint64_t)units : UINT64_MAX; /* NaN too */
+    return units < 0x1p62 ? (uint64_t)units : UINT64_MAX; /* also for NaN */
 }
 
 static uint64_t ulps_between(enum dtype t, const char *a, const char *b)
@@ -73,7 +74,7 @@ static bool has_bounds(const struct hlo_tolerance *t)
     return t->abs > 0 || t->rel > 0 || t->ulp > 0;
 }
 
-/* Equal as numbers, NaN with NaN. */
+/* Numeric equality; NaN equals NaN. */
 static bool floats_equal(const struct hlo_tolerance *t, enum dtype type, const char *a,
                          const char *b)
 {
@@ -83,8 +84,7 @@ static bool floats_equal(const struct hlo_tolerance *t, enum dtype type, const c
     return x == y && (!t->zeros || has_bounds(t) || signbit(x) == signbit(y));
 }
 
-/* The error of an element, its real and imaginary part taken together; NaN when it is not finite.
- */
+/* The error of an element, of both parts of a complex one combined; NaN if it is not finite. */
 static double error_of(enum dtype part, size_t parts, const char *a, const char *b, double *size)
 {
     size_t width = dtype_bytes(part);
@@ -100,7 +100,7 @@ static double error_of(enum dtype part, size_t parts, const char *a, const char 
     return error;
 }
 
-/* One number of real type, or both parts of a finite complex one taken together. */
+/* Compares a number of real type, or both parts of a finite complex one combined. */
 static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b,
                           struct apart *out)
 {
@@ -112,7 +112,7 @@ static bool number_agrees(struct comparison *c, enum dtype t, const char *a, con
         equal = equal && floats_equal(bound, part, a + i * width, b + i * width);
     double size, error = error_of(part, parts, a, b, &size);
     *out = (struct apart){NAN, NAN, UINT64_MAX};
-    if (isnan(error) && parts == 2) { /* not finite: each part for itself */
+    if (isnan(error) && parts == 2) { /* not finite: compare the parts separately */
         struct apart re, im;
         return number_agrees(c, part, a, b, &re) &&
                number_agrees(c, part, a + width, b + width, &im);
@@ -120,19 +120,19 @@ static bool number_agrees(struct comparison *c, enum dtype t, const char *a, con
     if (isnan(error))
         return equal;
     *out = (struct apart){error, error > 0 ? error / size : 0,
-                          ulps_between(t, a, b)}; /* infinite beside zero */
+                          ulps_between(t, a, b)}; /* infinite relative to zero */
     if (equal || !has_bounds(bound))
         return equal;
     return error <= bound->abs + bound->rel * size ||
            (bound->ulp > 0 && out->ulp <= (uint64_t)bound->ulp);
 }
 
-/* Two integers: the error in units is their distance. */
+/* Two integers: the error in ulps is their distance. */
 static void integers_apart(enum dtype t, const char *a, const char *b, struct apart *out)
 {
     unsigned unused = 64 - 8 * (unsigned)dtype_bytes(t);
     uint64_t x = load_bits(a, dtype_bytes(t)), y = load_bits(b, dtype_bytes(t));
-    if (dtype_is_signed(t)) { /* made unsigned, in the same order */
+    if (dtype_is_signed(t)) { /* mapped to unsigned, order-preserving */
         x = (uint64_t)((int64_t)(x << unused) >> unused) ^ UINT64_C(1) << 63;
         y = (uint64_t)((int64_t)(y << unused) >> unused) ^ UINT64_C(1) << 63;
     }
@@ -141,17 +141,15 @@ static void integers_apart(enum dtype t, const char *a, const char *b, struct ap
     out->rel = out->abs / fabs(look_number(t, b));
 }
 
-/* ---- what is noted of all elements ---- */
+/* ---- statistics over all elements ---- */
 
-enum {
-    DECADES = COUNT_OF(((struct hlo_difference *)0)->decades),
-    ZERO_DECADE = DECADES - 2
-}; /* the latter up to 10^0 */
+/* The histogram of relative errors; ZERO_DECADE counts errors up to 10^0. */
+enum { DECADES = COUNT_OF(((struct hlo_difference *)0)->decades), ZERO_DECADE = DECADES - 2 };
 
 static void count_decade(struct hlo_difference *d, double rel)
 {
     int k = 0;
-    if (!(rel <= 1)) { /* NaN too */
+    if (!(rel <= 1)) { /* also for NaN */
         k = DECADES - 1;
     } else if (rel > 0) {
         k = ZERO_DECADE + (int)ceil(log10(rel));
@@ -160,7 +158,7 @@ static void count_decade(struct hlo_difference *d, double rel)
     d->decades[k]++;
 }
 
-/* NaN, where one side is not finite, is worse than any error. */
+/* NaN (an operand is not finite) exceeds any error. */
 static double badness(double abs) { return isnan(abs) ? INFINITY : abs; }
 
 static void note_worst(struct comparison *c, const char *a, const char *b, const struct apart *e,
@@ -194,7 +192,7 @@ static void compare_element(struct comparison *c, const char *a, const char *b, 
         agrees = false;
         integers_apart(c->dtype, a, b, &e);
     }
-    if (agrees && isnan(e.abs)) /* the same infinity, NaN with NaN */
+    if (agrees && isnan(e.abs)) /* equal infinities, or both NaN */
         e = (struct apart){0};
     count_decade(d, e.rel);
     if (e.abs > d->worst_abs) {
@@ -214,7 +212,7 @@ static void compare_element(struct comparison *c, const char *a, const char *b, 
     note_worst(c, a, b, &e, at);
 }
 
-/* Most elements are equal bit for bit, so stretches of them are compared as bytes first. */
+/* Most elements are bitwise equal, so blocks are compared bytewise first. */
 static void compare_elements(struct comparison *c, const char *a, const char *b, int64_t elements)
 {
     enum { STRETCH = 64 };
@@ -266,7 +264,7 @@ void look_difference(const struct literal *actual, const struct literal *expecte
         compare_leaves(&c, actual, expected);
 }
 
-/* ---- in a line ---- */
+/* ---- as one line ---- */
 
 static void describe(struct buf *out, const struct comparison *c, const struct literal *a,
                      const struct literal *b)
@@ -320,7 +318,7 @@ bool look_compare(const struct literal *actual, const struct literal *expected,
     return d.outside == 0;
 }
 
-/* ---- at length ---- */
+/* ---- as several lines ---- */
 
 static const struct literal *leaf_at(const struct literal *l, size_t *i)
 {

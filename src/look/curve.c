@@ -1,9 +1,9 @@
 /*
- * Curves and histograms in a terminal.
+ * Curves and histograms for terminals.
  *
- * A curve has a point for each element. Where several elements share a column of dots, it shows the
- * range from their least to their greatest. A character has two by four dots in UTF-8 (braille),
- * else one. Columns with NaN or infinities are marked below.
+ * A curve has a point for each element. If several elements share a column of dots, it shows their
+ * range. A character has two by four dots in UTF-8 (braille), otherwise one. Columns with NaN or
+ * infinities are marked below.
  */
 #include "look/look.h"
 
@@ -14,7 +14,7 @@ enum { LABEL = 10, LABEL_DIGITS = 4, CHUNK = 1024 };
 /* ---- curve ---- */
 
 struct column {
-    double low, high; /* NaN: it has no finite element */
+    double low, high; /* NaN: no finite element */
     enum look_mark mark;
 };
 struct curve {
@@ -41,7 +41,7 @@ static size_t place_of(int64_t i, int64_t n, size_t width)
     return n > 1 ? (size_t)((double)i / (double)(n - 1) * (double)(width - 1) + 0.5) : 0;
 }
 
-/* Fills the columns between two elements with a straight line. */
+/* Fills the columns between two elements by linear interpolation. */
 static void join_neighbours(struct curve *c, size_t from, double v, size_t to, double w)
 {
     for (size_t x = from + 1; x < to; x++) {
@@ -93,7 +93,7 @@ static void draw_dots(struct curve *c)
         }
         size_t from = height_of(c, c->columns[x].low), to = height_of(c, c->columns[x].high),
                own_low = from, own_high = to;
-        if (joined && from > high + 1) /* reaches to the end of its neighbour */
+        if (joined && from > high + 1) /* connect to the end of the neighbouring column */
             from = high + 1;
         if (joined && to + 1 < low)
             to = low - 1;
@@ -146,8 +146,7 @@ static void put_curve(struct buf *out, const struct curve *c, bool utf8)
     }
 }
 
-/* The axis, with N and I below columns that have NaN or infinities, and the first and last index.
- */
+/* The axis: N and I below columns with NaN or infinities, and the first and last index. */
 static void put_axis(struct buf *out, const struct curve *c, int64_t last, size_t x_dots)
 {
     struct buf end = {0};
@@ -198,7 +197,7 @@ enum { MOST_BINS = 64 };
 struct bins {
     size_t count;
     double low, high;
-    bool one_each; /* a bin for each integer, from `low` on */
+    bool one_each; /* one bin per integer, from `low` on */
     uint64_t at[MOST_BINS];
 };
 
@@ -238,7 +237,7 @@ static void put_bar(struct buf *out, struct buf *label, size_t label_width, uint
     buf_putc(out, '\n');
 }
 
-/* Where bin i begins. */
+/* The lower bound of bin i. */
 static double edge_of(const struct bins *b, size_t i)
 {
     double part = (double)i / (double)b->count;
@@ -263,7 +262,7 @@ static void put_bins(struct buf *out, const struct bins *b, const struct hlo_can
     buf_free(&label);
 }
 
-/* A line for each bin; a few integers get one bin each. NaN and infinities come last. */
+/* One line per bin; few distinct integers get one bin each. NaN and infinities come last. */
 void look_histogram(struct buf *out, const struct literal *l, const struct hlo_canvas *c)
 {
     struct hlo_stats s = look_stats(l);

@@ -1,9 +1,8 @@
 /*
- * A digest of a value in 128 bits, to find out whether two values are equal bit for bit without
- * keeping them.
+ * A 128-bit digest of a value, to test bitwise equality without keeping the values.
  *
- * It is made of two chains of multiplications to 128 bits whose halves are folded, as in wyhash. It
- * does not protect from people who make two different values of the same digest.
+ * It consists of two chains of 128-bit multiplications with folded halves, as in wyhash. It is not
+ * collision-resistant against adversaries.
  */
 #include "base/wide.h"
 #include "look/look.h"

@@ -1,11 +1,11 @@
 /*
- * One element as a number, and how numbers, bits and places are written.
+ * Conversion of an element to a number, and printing of numbers, bits and indices.
  */
 #include "look/look.h"
 
 #include <math.h>
 
-/* In double, the squares of floats lose nothing that matters, and hypot is slow. */
+/* In double, squares of floats neither overflow nor lose significant bits, and hypot is slow. */
 static void from_c64(const char *p, size_t count, double *to)
 {
     for (size_t i = 0; i < count; i++) {
@@ -60,7 +60,7 @@ static void from_half(enum dtype t, const char *p, size_t count, double *to)
     }
 }
 
-/* A type of one byte has few values; for long rows they are looked up in a table. */
+/* One-byte types have few values: long rows use a lookup table. */
 static void narrow_floats(enum dtype t, const unsigned char *from, size_t count, double *to)
 {
     double values[256];

@@ -1,5 +1,5 @@
 /*
- * The part of an array that a picture shows: its last two dimensions, averaged by blocks where they
+ * The part of an array that a picture shows: its last two dimensions, averaged in blocks if they
  * are larger than the picture.
  */
 #include "look/look.h"
@@ -29,18 +29,18 @@ struct look_plane look_plane_of(const struct literal *l)
     return p;
 }
 
-/* Where block k of `blocks` begins in a dimension. */
+/* The beginning of block k of `blocks` in a dimension. */
 static int64_t block_start(size_t k, int64_t size, size_t blocks)
 {
     return (int64_t)((double)size / (double)blocks * (double)k + 1e-9);
 }
 
-struct sums { /* of a row of blocks, by column */
+struct sums { /* for a row of blocks, by column */
     double *sum;
     int64_t *count;
 };
 
-/* Adds elements that belong to one block. */
+/* Accumulates elements of one block. */
 static void add_values(const double *v, size_t n, unsigned char *mark, double *sum, int64_t *count)
 {
     double all = 0;
@@ -86,7 +86,7 @@ static void close_row(struct look_grid *g, size_t row, const struct sums *s)
 {
     for (size_t c = 0; c < g->columns; c++) {
         double mean = s->count[c] > 0 ? s->sum[c] / (double)s->count[c] : NAN;
-        if (isinf(mean)) /* the sum was too large for a double */
+        if (isinf(mean)) /* the sum overflowed */
             mean = copysign(DBL_MAX, mean);
         g->mean[row * g->columns + c] = mean;
         if (s->count[c] > 0 && !(g->low <= mean))

@@ -1,6 +1,6 @@
 /*
- * Values as JSON: {"shape":"f32[2]","values":[1,"nan"]}. A tuple has "elements", with an object for
- * each component.
+ * Values as JSON: {"shape":"f32[2]","values":[1,"nan"]}. A tuple has "elements", an object per
+ * component.
  */
 #include "look/look.h"
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Numbers are written in full, although readers may keep fewer digits of an s64. NaN and
+/* Numbers are written in full precision, although readers may lose digits of an s64. NaN and
  * infinities, which JSON lacks, are strings. */
 static void put_float(struct buf *out, enum dtype t, const void *p, const struct hlo_view *v)
 {

@@ -1,6 +1,6 @@
 /*
- * Heat maps in a terminal, and the choice between kinds of pictures. Without colours, a ramp of
- * characters stands for them; N is NaN, I an infinity.
+ * Heat maps for terminals, and the choice of the kind of picture. Without colours, a ramp of
+ * characters is used; N is NaN, I an infinity.
  */
 #include "look/look.h"
 
@@ -8,7 +8,7 @@
 
 enum { USUAL_WIDTH = 72, USUAL_HEIGHT = 20, MOST_SIDE = 1000, LABEL_DIGITS = 4 };
 
-/* Of 256 colours: dark blue, green, yellow. */
+/* Of the 256-colour palette: dark blue, green, yellow. */
 static const unsigned char palette[] = {17, 18, 19,  25,  31,  37,  36,  35,
                                         41, 77, 113, 149, 185, 221, 227, 229};
 enum { COLOR_NAN = 196, COLOR_INF = 201 };
@@ -19,14 +19,14 @@ struct heat {
     struct buf *out;
     const struct hlo_canvas *canvas;
     const struct look_grid *grid;
-    bool halves;    /* a character is two pixels, one above the other */
-    size_t x, y;    /* characters (or pixels) for a column and a row of the grid */
+    bool halves;    /* a character has two pixels, one above the other */
+    size_t x, y;    /* characters (or pixels) per column and row of the grid */
     int fore, back; /* the terminal's current colours; -1: none */
 };
 
 /* ---- pixels ---- */
 
-/* Where a value lies between the least and the greatest: 0 ... steps - 1. */
+/* The position of a value in the range of the grid: 0 ... steps - 1. */
 static size_t step_of(const struct look_grid *g, double v, size_t steps)
 {
     size_t step = (size_t)(look_part(v, g->low, g->high) * (double)steps);
@@ -67,8 +67,7 @@ static void put_step(struct heat *h, double v)
         buf_puts(h->out, letters[step_of(h->grid, v, COUNT_OF(letters))]);
 }
 
-/* Draws a cell, together with the one below it where a character has two halves; -1: there is none
- * below. */
+/* Draws a cell, and the one below it if a character has two pixels; -1: none below. */
 static void put_cell(struct heat *h, size_t cell, int64_t below)
 {
     const struct look_grid *g = h->grid;
@@ -106,8 +105,8 @@ static void put_rows(struct heat *h, const struct look_plane *p, int label)
             put_cell(h, row * g->columns + x / h->x,
                      h->halves && next != SIZE_MAX ? (int64_t)(next * g->columns + x / h->x) : -1);
         end_colors(h);
-        if (!h->canvas->color) /* a blank is the least value, but is easily lost at the end of a
-                                  line: so that is marked */
+        /* Mark the end of the line, since blanks stand for the least value. */
+        if (!h->canvas->color)
             buf_putc(h->out, '|');
         buf_putc(h->out, '\n');
     }
@@ -171,8 +170,8 @@ static void put_heat(struct buf *out, const struct look_plane *p, const struct h
     size_t height = c->height > 4 ? c->height - 3 : 1, rows = h.halves ? 2 * height : height;
     struct look_grid g;
     look_grid_fill(&g, p, rows, width);
-    /* A small grid is enlarged: a cell gets several characters, twice as many across as down, which
-     * is about square. */
+    /* A small grid is enlarged: a cell is twice as many characters wide as high, which is roughly
+     * square. */
     size_t across = h.halves ? 1 : 2, times = rows / g.rows, fit = width / (g.columns * across);
     times = times < fit ? times : fit;
     h.x = times > 0 ? times * across : 1;
@@ -184,9 +183,9 @@ static void put_heat(struct buf *out, const struct look_plane *p, const struct h
     look_grid_free(&g);
 }
 
-/* ---- all of them ---- */
+/* ---- all kinds ---- */
 
-/* The shape, the statistics, and which part the picture shows. */
+/* The shape, the statistics, and the part that the picture shows. */
 static void put_title(struct buf *out, const struct look_plane *p, bool heat)
 {
     int rank = p->of->shape->rank, shown = heat ? 2 : 1;
@@ -212,7 +211,7 @@ void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind,
     struct look_plane p = look_plane_of(l);
     canvas.width = side_of(canvas.width, USUAL_WIDTH);
     canvas.height = side_of(canvas.height, USUAL_HEIGHT);
-    if (!p.of || (p.of->shape->rank == 0 && kind == HLO_PLOT_AUTO)) { /* there is nothing to draw */
+    if (!p.of || (p.of->shape->rank == 0 && kind == HLO_PLOT_AUTO)) { /* nothing to draw */
         look_put_summary(out, l);
         buf_putc(out, '\n');
         return;

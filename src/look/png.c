@@ -26,7 +26,7 @@ static void put_chunk(struct buf *out, const char *type, const void *data, size_
     put_u32(out, (uint32_t)crc32(0, (const Bytef *)out->data + start, (uInt)(size + 4)));
 }
 
-/* A colour between given ones, which are at equal distances. */
+/* Interpolates the palette between equidistant colours. */
 static void put_palette(struct buf *out)
 {
     static const unsigned char stops[][3] = {
@@ -50,7 +50,7 @@ static unsigned char pixel_of(const struct look_grid *g, size_t cell)
     return (unsigned char)(look_part(g->mean[cell], g->low, g->high) * (STEPS - 1) + 0.5);
 }
 
-/* The lines of the picture, each after a byte that says that it is not filtered. */
+/* The rows of the picture, each preceded by its filter type, none. */
 static void put_pixels(struct buf *out, const struct look_grid *g, size_t times)
 {
     for (size_t y = 0; y < g->rows * times; y++) {

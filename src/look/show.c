@@ -1,7 +1,7 @@
 /*
- * Values as text for people: on one line if they fit, else over several with aligned columns. Of
- * large arrays, both ends of each dimension and statistics of the whole. When nothing is left out,
- * `hlo run` can read the text again.
+ * Values as text for terminals: on one line if they fit, else on several with aligned columns.
+ * Large arrays are abbreviated to both ends of each dimension and statistics of the whole. Text of
+ * complete values can be read back by `hlo run`.
  */
 #include "look/look.h"
 
@@ -16,15 +16,15 @@ struct show {
     struct hlo_view v; /* with defaults filled in */
     const struct shape *shape;
     bool abridged;
-    bool broken;   /* the array takes several lines */
-    size_t margin; /* by which the whole value is indented */
-    size_t line;   /* where the line begins in `out` */
-    size_t widest; /* width of the widest element, for columns; 0: elements are not aligned */
+    bool broken;   /* the array is printed on several lines */
+    size_t margin; /* indentation of the whole value */
+    size_t line;   /* offset of the current line in `out` */
+    size_t widest; /* width of the widest element, for columns; 0: not aligned */
 };
 
 /* ---- one element ---- */
 
-/* 0x1.8p+1, of any float that a double holds. */
+/* Prints a float as 0x1.8p+1. */
 static void put_hex(struct buf *out, double v)
 {
     int exponent;
@@ -34,7 +34,7 @@ static void put_hex(struct buf *out, double v)
         buf_puts(out, "0x0p+0");
         return;
     }
-    double mantissa = frexp(fabs(v), &exponent) * 2; /* from 1 on, below 2 */
+    double mantissa = frexp(fabs(v), &exponent) * 2; /* in [1, 2) */
     uint64_t digits = (uint64_t)ldexp(mantissa - 1, 52);
     buf_puts(out, digits ? "0x1." : "0x1");
     for (; digits; digits = (digits << 4) & ((UINT64_C(1) << 52) - 1))
@@ -76,7 +76,7 @@ void look_put_element(struct buf *out, enum dtype t, const void *p, const struct
 
 /* ---- arrays ---- */
 
-/* Whether the middle of dimension d is left out; and the index that is shown after index i. */
+/* Whether the middle of dimension d is elided; and the next visible index after index i. */
 static bool leaves_out(const struct show *w, int d)
 {
     return w->abridged && (uint64_t)w->shape->dims[d] > 2 * (uint64_t)w->v.edge;
@@ -87,8 +87,8 @@ static int64_t next_shown(const struct show *w, int d, int64_t i)
                                                             : i + 1;
 }
 
-/* Calls `fn` for each element shown of the part of the array at `p`, which begins at dimension d.
- */
+/* Calls `fn` for each visible element of the part of the array at `p`, which begins at dimension
+ * d. */
 static void each_shown(const struct show *w, int d, const char *p, size_t stride,
                        void (*fn)(void *context, enum dtype t, const char *p), void *context)
 {
@@ -126,12 +126,13 @@ static void put_shown(struct show *w, const char *p)
     buf_free(&text);
 }
 
-/* Writes a row. A long one goes on below its first element; a vector has lines of its own. */
+/* Prints a row. Long rows are wrapped below their first element; a vector has lines of its own. */
 static void put_row(struct show *w, const char *p)
 {
     int d = w->shape->rank - 1;
     int64_t n = w->shape->dims[d];
-    size_t width = dtype_bytes(w->shape->dtype), need = w->widest + 3; /* a comma, or the end */
+    /* A comma, or the closing brace. */
+    size_t width = dtype_bytes(w->shape->dtype), need = w->widest + 3;
     bool spaced = w->shape->rank > 1 && n > 1, block = w->broken && d == 0;
     buf_puts(w->out, spaced ? "{ " : "{");
     if (block)
@@ -153,8 +154,8 @@ static void put_row(struct show *w, const char *p)
     buf_puts(w->out, spaced ? " }" : "}");
 }
 
-/* Writes the part of the array at `p`, from dimension `d` on, which has `size` bytes and is number
- * `index` in dimension d - 1. */
+/* Prints the part of the array at `p` from dimension `d` on, of `size` bytes, at position `index`
+ * of dimension d - 1. */
 static void put_level(struct show *w, int d, const char *p, size_t size, int64_t index,
                       size_t indent)
 {

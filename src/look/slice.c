@@ -1,11 +1,11 @@
 /*
- * Pieces of values, cut like numpy's basic indexing does: `[0,:4]`, `[..., -1]`, `[::-2]`.
+ * Slices of values as in NumPy's basic indexing: `[0,:4]`, `[..., -1]`, `[::-2]`.
  *
- *     slice   = { "[" part { "," part } "]" }
- *     part    = integer | [integer] ":" [integer] [":" [integer]] | "..."
+ *   slice   = { "[" part { "," part } "]" }
+ *   part    = integer | [integer] ":" [integer] [":" [integer]] | "..."
  *
- * For a tuple, a bracket holds one integer, which chooses a component. Each bracket applies to the
- * result of the one before.
+ * For a tuple, a bracket holds one integer, which selects a component. Each bracket applies to the
+ * result of the previous one.
  */
 #include "look/look.h"
 
@@ -14,7 +14,7 @@ struct part {
     int64_t first, limit, step;
     bool has_first, has_limit;
 };
-struct cut { /* what is taken of one dimension */
+struct cut { /* the selection in one dimension */
     int64_t first, step, count;
     bool drop; /* the dimension is removed */
 };
@@ -27,7 +27,7 @@ struct reading {
 
 enum { MOST_PARTS = 64 };
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 static bool wrong(struct reading *r, const char *what)
 {
@@ -49,7 +49,7 @@ static bool eat(struct reading *r, char c)
     return there;
 }
 
-/* An integer, if one is there. */
+/* Parses an optional integer. */
 static bool read_integer(struct reading *r, int64_t *out, bool *there)
 {
     char c = peek(r);
@@ -90,7 +90,7 @@ static bool read_part(struct reading *r, struct part *p)
     return p->step != 0 || wrong(r, "step must not be 0");
 }
 
-/* Reads a bracket, at its `[`. The number of its parts; 0: an error. */
+/* Parses a bracket at its `[`. Returns the number of its parts; 0: an error. */
 static size_t read_bracket(struct reading *r, struct part *parts)
 {
     size_t n = 0;
@@ -105,7 +105,7 @@ static size_t read_bracket(struct reading *r, struct part *parts)
     return eat(r, ']') ? n : (size_t)wrong(r, "expected ',' or ']'");
 }
 
-/* ---- what is meant ---- */
+/* ---- resolution ---- */
 
 static bool out_of_range(struct reading *r, int64_t index, const char *what, int d, int64_t size)
 {
@@ -123,8 +123,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* A bound of a range: negative ones count from the end; those outside are moved to the nearest end.
- */
+/* A bound of a range: negative ones count from the end; those out of range are clamped. */
 static int64_t bound_of(int64_t v, int64_t size, int64_t low, int64_t high)
 {
     return clamp(v < 0 ? v + size : v, low, high);
@@ -147,11 +146,11 @@ static bool cut_dimension(struct reading *r, const struct part *p, int d, int64_
     *c = (struct cut){first, p->step, way > 0 ? (int64_t)(((uint64_t)way - 1) / step) + 1 : 0,
                       false};
     if (c->count <= 1)
-        c->step = 1; /* unused, and a vast one would overflow in products */
+        c->step = 1; /* unused; a huge step would overflow in products */
     return true;
 }
 
-/* A cut for each dimension; dimensions without a part stay whole. */
+/* One selection per dimension; dimensions without a part are kept whole. */
 static bool cut_all(struct reading *r, const struct part *parts, size_t n, const struct shape *s,
                     struct cut *cuts)
 {
@@ -179,7 +178,7 @@ static bool cut_all(struct reading *r, const struct part *parts, size_t n, const
     return true;
 }
 
-/* ---- cutting ---- */
+/* ---- copying ---- */
 
 struct copying {
     const struct cut *cuts;
@@ -216,8 +215,8 @@ static struct literal *cut_array(struct reading *r, const struct literal *l, con
     int rank = 0;
     for (int d = s->rank - 1; d >= 0; d--) {
         strides[d] = stride;
-        stride = (int64_t)((uint64_t)stride *
-                           (uint64_t)s->dims[d]); /* unsigned: in an empty array it may overflow */
+        /* Unsigned: may overflow for an empty array. */
+        stride = (int64_t)((uint64_t)stride * (uint64_t)s->dims[d]);
     }
     for (int d = 0; d < s->rank; d++)
         if (!cuts[d].drop)

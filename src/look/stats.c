@@ -1,11 +1,10 @@
 /*
- * Statistics of a value: how many elements are finite, NaN, zero ..., the least, the greatest, mean
- * and deviation.
+ * Statistics of a value: numbers of finite elements, NaN, zeros ..., minimum, maximum, mean and
+ * standard deviation.
  *
- * It goes through the elements in blocks that fit into the cache, twice through each: first for
- * counts and the sum, then for the squared differences from the mean of the block. Blocks are
- * joined by the formula of Chan, Golub and LeVeque, in the order of the elements, so that the same
- * value always gives the same numbers.
+ * Elements are processed in blocks that fit into the cache, in two passes: first the counts and the
+ * sum, then the squared differences from the mean of the block. Blocks are combined by the formula
+ * of Chan, Golub and LeVeque, in the order of the elements, so that results are reproducible.
  */
 #include "look/look.h"
 
@@ -19,10 +18,10 @@ struct tally { /* of one block */
 };
 struct gathering {
     struct hlo_stats s;
-    double mean, squares; /* of the finite elements, times `scale`; squares: of their differences
-                             from the mean */
-    double scale;         /* below 1 once squares had become too large for a double */
-    uint64_t counted;     /* elements in mean and squares */
+    /* Over finite elements, times `scale`; squares: sum of squared differences from the mean. */
+    double mean, squares;
+    double scale;     /* below 1 after squares overflowed */
+    uint64_t counted; /* number of elements in mean and squares */
 };
 
 static double sum_lanes(const double *lane)
@@ -31,7 +30,7 @@ static double sum_lanes(const double *lane)
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Adds a block. False when that is too large for a double; nothing was added then. */
+/* Adds a block. False on overflow, with nothing added. */
 static bool take_moments(struct gathering *g, size_t n, double mean, double squares)
 {
     double before = (double)g->counted, more = (double)n, all = before + more,
@@ -46,8 +45,8 @@ static bool take_moments(struct gathering *g, size_t n, double mean, double squa
     return true;
 }
 
-/* Scales everything down so far that no square can be too large; small numbers that vanish beside
- * these don't matter. */
+/* Scales down so far that no square can overflow; small numbers that underflow are
+ * insignificant. */
 static void scale_down(struct gathering *g)
 {
     g->scale = 0x1p-600;
@@ -58,8 +57,9 @@ static void scale_down(struct gathering *g)
 static void take_tally(struct gathering *g, size_t n, const struct tally *t)
 {
     struct hlo_stats *s = &g->s;
+    /* Normalizes -0. */
     if (t->finite > 0 && (s->finite == 0 || t->min < s->min))
-        s->min = t->min + 0.0; /* no -0 */
+        s->min = t->min + 0.0;
     if (t->finite > 0 && (s->finite == 0 || t->max > s->max))
         s->max = t->max + 0.0;
     s->elements += n;
@@ -119,7 +119,7 @@ static void singles(struct gathering *g, enum dtype t, const char *p, size_t ele
     }
 }
 
-/* The code, as a double, of the smallest normal number of a type; 0 where nothing is denormal. */
+/* The code, as a double, of the smallest normal number of a type; 0 if it has no denormals. */
 static int64_t smallest_normal(enum dtype t)
 {
     union {
@@ -170,11 +170,11 @@ struct hlo_stats look_stats(const struct literal *l)
     return g.s;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 enum { FEW_DIGITS = 4, INTEGER_DIGITS = 17 };
 
-/* All leaves of a tuple. */
+/* Whether values of the type may be NaN or infinite. */
 static bool may_be_special(enum dtype t) { return !(dtype_is_integer(t) || t == DT_PRED); }
 
 void look_put_stats(struct buf *out, enum dtype t, const struct hlo_stats *s)

@@ -1,5 +1,5 @@
 /*
- * Stands in for the files that read protobuf when the program is built without libprotobuf-c.
+ * Replaces the files that read protobuf if the program is built without libprotobuf-c.
  */
 #include "onnx/onnx.h"
 

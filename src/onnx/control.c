@@ -1,16 +1,14 @@
 /*
- * The operators If and Loop: graphs inside of nodes become computations. Values that they use from
- * the graphs around them are found first and passed in. Types that change from one pass of a loop
- * to the next are widened until they hold the values of every pass.
+ * The operators If and Loop: subgraphs become computations. Values that they use from enclosing
+ * graphs are determined first and passed as operands. Types that change between iterations of a
+ * loop are widened until they hold the values of all iterations.
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
+/* ---- captures: names that a graph uses from enclosing graphs ---- */
 
-/* ---- names that a graph takes from outside ---- */
-
-struct known_names { /* names defined by a graph of the node, and by the graphs around it within the
-                        node */
+/* Names defined by a graph of the node, and by the graphs around it within the node. */
+struct known_names {
     struct map map;
     const struct known_names *outer;
 };
@@ -71,8 +69,8 @@ static bool collect(struct scope *s, struct captures *c, const struct known_name
     return ok;
 }
 
-/* Drops captures that nothing defines, about which the nodes give the message, and known ones,
- * which are written again. */
+/* Drops captures that are undefined, which are reported for the nodes that use them, and those with
+ * known elements, which are emitted again as constants. */
 static void keep_wanted(struct scope *s, struct captures *c)
 {
     size_t kept = 0;
@@ -93,7 +91,7 @@ static const struct onnx_graph *graph_attr(struct node *n, const char *name)
     return NULL;
 }
 
-/* Translates a node that has graphs, which may hold such nodes in turn. */
+/* Translates a node with subgraphs, which may contain such nodes in turn; limits the depth. */
 static bool deeper(struct node *n, bool (*translate)(struct node *))
 {
     struct import *imp = n->s->imp;
@@ -105,7 +103,7 @@ static bool deeper(struct node *n, bool (*translate)(struct node *))
     return ok;
 }
 
-/* Begins a scope with a computation of its own in this builder. */
+/* Opens a scope with a new computation of this builder. */
 static void begin_computation(struct scope *inner, struct scope *outer, hlo_builder *b,
                               const char *name)
 {
@@ -136,8 +134,8 @@ static void put_tuple_type(struct buf *b, const struct val *types, size_t count)
     buf_putc(b, ')');
 }
 
-/* A trip count or condition as a scalar. The input may be a vector of one element, which may only
- * be seen at run time. */
+/* A trip count or condition as a scalar. The input may be a vector of one element, possibly only
+ * known to be one at run time. */
 static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const char *what)
 {
     struct array one = scalar_of(elem);
@@ -152,7 +150,7 @@ static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const cha
     return v->a.rank == 0 ? x : reshape_to(n->s, x, &v->a, &one, NULL);
 }
 
-/* Translates the only branch of an If whose condition is known. */
+/* Translates only the selected branch of an If with a known condition. */
 static bool take_branch(struct node *n, const struct onnx_graph *g)
 {
     struct scope inner;
@@ -270,11 +268,11 @@ struct loop {
     const struct onnx_graph *body;
     struct captures captured;
     size_t carried, scans;
-    struct val *types; /* of carried values, followed by captured ones */
+    struct val *types; /* types of carried values, then of captured ones */
     struct val *scan_types;
 };
 
-/* Translates the body into a computation of this builder. `outputs`: all outputs of the graph;
+/* Translates the body to a computation of this builder. `outputs`: all outputs of the graph;
  * returns the first, the condition, as a scalar. */
 static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder *b,
                                 bool types_only, struct val *outputs)
@@ -306,8 +304,8 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
     return scalar_input(&as_node, &outputs[0], ELEM_PRED, "condition");
 }
 
-/* Dimensions that still grow get the bound of the import at once; the loop refuses what outgrows
- * that at run time. */
+/* Dimensions that are still growing get the bound of the import at once; larger sizes are an error
+ * of the loop at run time. */
 static void settle(const struct loop *l, const struct val *now, struct val *next, int round)
 {
     int64_t bound = l->n->s->imp->bound;
@@ -325,7 +323,7 @@ static void settle(const struct loop *l, const struct val *now, struct val *next
 
 enum { MAX_ROUNDS = 12, NEWEST_LOOP = 25 };
 
-/* Widens carried types to hold what the body makes of them. `changed`: another round is needed. */
+/* Widens carried types to hold the results of the body. `changed`: another iteration is needed. */
 static bool widen(struct loop *l, const struct val *outputs, int round, bool *changed)
 {
     struct scope *s = l->n->s;
@@ -351,8 +349,9 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
            refuse_node(s, "type inference of carried values did not converge");
 }
 
-/* Translates the body into modules that are thrown away, until the types fit. Loops within it are
- * left without bodies in these, or each would be translated twice for every loop around it. */
+/* Translates the body into temporary modules until the types reach a fixed point. Loops nested in
+ * it are left without bodies there, since each would be translated twice for every enclosing
+ * loop. */
 static bool find_types(struct loop *l)
 {
     struct scope *s = l->n->s;
@@ -369,8 +368,8 @@ static bool find_types(struct loop *l)
     return true;
 }
 
-/* Translates the body for good. The name of its computation, which has the result that onnx.Loop
- * wants. */
+/* Translates the body to its final computation, which has the result that onnx.Loop requires.
+ * Returns its name. */
 static const char *make_body(struct loop *l)
 {
     struct scope inner;
@@ -383,8 +382,8 @@ static const char *make_body(struct loop *l)
         return NULL;
     for (size_t k = 0; k < l->carried; k++) {
         struct val type, v;
-        join_types(&l->types[k], &outputs[k + 1],
-                   &type); /* the loop refuses values beyond the bound */
+        /* Values beyond the bound are an error of the loop at run time. */
+        join_types(&l->types[k], &outputs[k + 1], &type);
         v = val_coerce(&inner, &outputs[k + 1], &type);
         all[1 + k] = val_pack(&inner, &v);
     }
@@ -397,7 +396,7 @@ static const char *make_body(struct loop *l)
     return hlo_computation_name(inner.c);
 }
 
-/* A trip count or condition; `x` stays NULL when the input is absent. */
+/* A trip count or condition; `x` remains NULL if the input is absent. */
 static bool control_input(struct node *n, size_t k, int elem, const char *what, hlo_inst **x)
 {
     struct val *v = input_of(n, k);
@@ -405,9 +404,9 @@ static bool control_input(struct node *n, size_t k, int elem, const char *what, 
     return !v || *x;
 }
 
-/* The type of stacked scan output k: its first dimension is the number of passes. A trip count of
- * more than any memory holds, such as exporters write where only the condition ends the loop, is as
- * good as none. */
+/* The type of stacked scan output k, whose first dimension is the trip count. A trip count that
+ * exceeds any memory, as exporters write if only the condition ends the loop, counts as
+ * unbounded. */
 static struct val stacked(const struct loop *l, size_t k)
 {
     const int64_t most = INT64_C(1) << 40; /* elements */
@@ -427,14 +426,14 @@ static struct val stacked(const struct loop *l, size_t k)
     return out;
 }
 
-/* The first version of Loop that carries values of this type. */
+/* The first version of Loop that supports carried values of this type. */
 static int64_t carried_since(const struct val *v)
 {
     return is_optional(v) ? 16 : is_sequence(v) ? 13 : v->a.elem >= ELEM_BF16 ? NEWEST_LOOP : 1;
 }
 
-/* Whether this version of Loop carries values of that kind. Element types are left to the verifier.
- */
+/* Whether this version of Loop supports carried values of that kind. The verifier checks element
+ * types. */
 static bool check_carried(struct node *n, const struct val *v, size_t k)
 {
     bool takes = v->kind == ONNX_TENSOR || n->row->since >= carried_since(v);
@@ -448,7 +447,7 @@ static const char *loop_attributes(const struct loop *l, const char *body, bool 
     size_t total = l->carried + l->captured.count;
     int64_t version = l->n->row->since;
     for (size_t k = l->carried; k < total;
-         k++) /* captured values are carried too, by a version that can */
+         k++) /* captured values are carried too, by a version that supports them */
         version = version < carried_since(&l->types[k]) ? carried_since(&l->types[k]) : version;
     const char *called =
         *body ? arena_printf(l->n->s->imp->arena, "called_computations={%%%s}, ", body).ptr : "";

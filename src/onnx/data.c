@@ -1,6 +1,6 @@
 /*
- * Values in files of their own, like those of ONNX's test data: one message per file, of the type
- * that the model declares.
+ * Values in separate files, as in ONNX's test data: one message per file, of the type that the
+ * model declares.
  */
 #include "onnx/protobuf.h"
 

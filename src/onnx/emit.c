@@ -1,7 +1,6 @@
 /*
- * Instructions and constants, from which translators make their parts of the module. The
- * instructions of a node are named after its first output and have the node's name and operator as
- * metadata.
+ * Emits instructions and constants for the translators. The instructions of a node are named after
+ * its first output, and their metadata has the node's name and operator.
  */
 #include "onnx/import_priv.h"
 
@@ -61,8 +60,8 @@ void put_dims(struct buf *b, const struct array *a)
 void put_shape(struct buf *b, const struct array *a)
 {
     const char *hlo = onnx_dtype_hlo(a->elem);
-    buf_puts(b, hlo ? hlo
-                    : "pred"); /* an unknown element type: there are no elements, so any will do */
+    /* Unknown element type: there are no elements, so any type is correct. */
+    buf_puts(b, hlo ? hlo : "pred");
     put_dims(b, a);
 }
 
@@ -73,8 +72,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Names that instructions can't have, or that the builder itself gives, followed by a number:
- * constant.1 */
+/* Names that instructions cannot have, or that the builder generates with a number: constant.1 */
 static bool is_taken(struct str name)
 {
     for (size_t i = 0; hlo_dtype_name(i); i++)
@@ -83,7 +81,7 @@ static bool is_taken(struct str name)
     return str_starts(name, STR("__")) || str_is(name, "constant") || str_is(name, "tuple");
 }
 
-/* A name without dots, so that it can't collide with names that end in a number: x.1 */
+/* A name without dots, so that it cannot collide with numbered names: x.1 */
 struct str legal_name(struct import *imp, struct str name)
 {
     size_t len = name.len < 64 ? name.len : 64;
@@ -97,7 +95,7 @@ struct str legal_name(struct import *imp, struct str name)
     return is_taken(out) ? arena_printf(imp->arena, "x_" STR_FMT, STR_ARG(out)) : out;
 }
 
-/* The name itself the first time, later with .1, .2 ... */
+/* The name itself if it is unused, otherwise with .1, .2 ... */
 static struct str fresh_name(struct scope *s, struct str name)
 {
     name = legal_name(s->imp, name);
@@ -268,7 +266,7 @@ void free_literals(struct import *imp)
 static void store_int(struct hlo_array *to, size_t i, int64_t value)
 {
     char *at = (char *)to->data + i * to->element_size;
-    switch (to->element_size) { /* integers, in the byte order of the machine */
+    switch (to->element_size) { /* integers, in native byte order */
     case 1: *(uint8_t *)at = (uint8_t)value; break;
     case 2: memcpy(at, &(uint16_t){(uint16_t)value}, 2); break;
     case 4: memcpy(at, &(uint32_t){(uint32_t)value}, 4); break;
@@ -295,7 +293,7 @@ hlo_literal *literal_of_scalar(struct scope *s, int elem, const char *value)
     return keep_literal(s->imp, hlo_literal_parse(text.ptr, text.len, s->m));
 }
 
-/* Each constant is made once per computation. */
+/* Each constant is emitted once per computation. */
 hlo_inst *emit_scalar(struct scope *s, int elem, const char *value)
 {
     struct str key = arena_printf(s->imp->arena, "%s %s", onnx_dtype_hlo(elem), value);

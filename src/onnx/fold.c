@@ -1,7 +1,7 @@
 /*
- * Nodes whose inputs are all known are run during the import, as a module of their own, and their
- * outputs become known as well. That gives the axes, shapes and bounds that models compute, without
- * a second set of formulas.
+ * Constant folding: nodes whose inputs are all known are executed during the import, as a module of
+ * their own, and their outputs become known. This determines the axes, shapes and bounds that
+ * models compute, without a second implementation of the operators.
  */
 #include "onnx/import_priv.h"
 
@@ -58,8 +58,8 @@ static hlo_literal *run(const hlo_module *module, hlo_messages *m)
     return result;
 }
 
-/* Makes the results known outputs. False when one has another type than its translation, that is a
- * dynamic size. */
+/* Makes the results known outputs. False if the type of one differs from its translation because of
+ * a dynamic size. */
 static bool keep(struct scope *s, const hlo_literal *result, size_t count, struct val *outputs)
 {
     for (size_t k = 0; k < count; k++) {
@@ -79,8 +79,8 @@ bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_ro
 {
     if (!row->foldable || node->output_count == 0 || !may_fold(s, node))
         return false;
-    hlo_messages *m = hlo_messages_new(); /* dropped: mistakes are reported when the node is
-                                             translated in its place */
+    /* Discarded: errors are reported when the node is translated regularly. */
+    hlo_messages *m = hlo_messages_new();
     struct map names, constants;
     struct scope inner = {.imp = s->imp,
                           .m = m,

@@ -1,10 +1,8 @@
 /*
- * The walk through a graph: names and scopes, nodes and their rows in op.def; inputs and outputs of
- * the model.
+ * Traversal of a graph: names and scopes, nodes and their rows in op.def; inputs and outputs of the
+ * model.
  */
 #include "onnx/import_priv.h"
-
-#include "onnx/ops.h"
 
 #include <stdlib.h>
 
@@ -19,8 +17,8 @@ static const struct op_row rows[] = {
 
 static int row_cmp(struct str name, size_t i) { return str_cmp(name, str_of(rows[i].name)); }
 
-/* The newest row of the operator in the opset, or NULL. `first`: its oldest row; NULL when the
- * operator has none. */
+/* The newest row of the operator in the opset, or NULL. `first`: its oldest row; NULL if the
+ * operator is unknown. */
 static const struct op_row *find_row(struct str name, int64_t opset, const struct op_row **first)
 {
     size_t low = 0, high = COUNT_OF(rows);
@@ -76,8 +74,8 @@ void bind_val(struct scope *s, struct str name, const struct val *v)
         map_put(&s->vals, name, arena_copy(s->imp->arena, v, sizeof *v));
 }
 
-/* A value by its name. Instructions of an outer computation can't be used here, but known elements
- * can be written again. */
+/* Looks up a value by its name. Instructions of an outer computation cannot be used here, but known
+ * elements can be emitted again. */
 struct val *find_val(struct scope *s, struct str name)
 {
     for (struct scope *at = s; at; at = at->outer) {
@@ -199,7 +197,7 @@ bool translate_graph(struct scope *s, const struct onnx_graph *g, struct val *ou
 
 /* ---- inputs of the model ---- */
 
-/* Dimensions as they are declared; open ones get the bound of the import. */
+/* The declared dimensions; unknown ones get the bound of the import. */
 static void declared_dims(const struct scope *s, const struct onnx_type *type, struct array *a)
 {
     a->rank = type->rank;
@@ -320,7 +318,7 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g,
 
 /* ---- the module ---- */
 
-/* The number of nodes of a graph and of the graphs in it. */
+/* The number of nodes of a graph and its subgraphs. */
 static int64_t count_nodes(const struct onnx_graph *g, int depth)
 {
     int64_t count = (int64_t)g->node_count;
@@ -331,15 +329,15 @@ static int64_t count_nodes(const struct onnx_graph *g, int depth)
     return count;
 }
 
-/* How many nodes may be translated. Each may be several times, since bodies of loops are translated
- * until their types are found. */
+/* Limit on the number of node translations, which exceeds that of nodes, since bodies of loops are
+ * translated repeatedly until their types are known. */
 static int64_t node_budget(const struct onnx_model *model)
 {
     return 10000 + 20 * count_nodes(&model->graph, 0);
 }
 
-/* An output of the model is an optional if it is declared as one, and only then, whatever its last
- * node made. */
+/* An output of the model is an optional exactly if it is declared as one, independently of the node
+ * that computes it. */
 static hlo_inst *output_of(struct scope *s, const struct onnx_value_info *info, struct val *v)
 {
     struct val type = *v;
@@ -395,8 +393,8 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
     return module;
 }
 
-/* Shapes, axes and the like may come from an input. Then the module is made for the integers that
- * were given. */
+/* Shapes, axes and the like may come from an input. The module is then specialized to the integers
+ * that were given. */
 hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o,
                         hlo_messages *m)
 {

@@ -1,6 +1,6 @@
 /*
- * Values as arguments for the module's parameters, and results as values: sequences of tensors of
- * different shapes become padded arrays (onnx.h), and the other way round.
+ * Conversion of values to arguments for the module's parameters, and of results to values:
+ * sequences of tensors of different shapes become padded arrays (onnx.h), and vice versa.
  */
 #include "onnx/import_priv.h"
 
@@ -8,9 +8,9 @@
 
 enum { MAX_DIMS = 64 };
 
-/* ---- types in HLO's text ---- */
+/* ---- types in HLO syntax ---- */
 
-/* Reads the text of a shape: an array or a tuple. */
+/* Parses the text of a shape: an array or a tuple. */
 struct reader {
     const char *at;
 };
@@ -87,8 +87,8 @@ hlo_literal *copy_array(const hlo_literal *l, hlo_messages *m)
     return to;
 }
 
-/* A box of `sizes` elements, to be copied row by row between an array of size `dims` and one
- * without padding. */
+/* A box of `sizes` elements, copied row by row between an array of size `dims` and one without
+ * padding. */
 struct box {
     size_t rank, width; /* bytes of an element */
     const int64_t *dims, *sizes;
@@ -124,7 +124,7 @@ static size_t product(const int64_t *dims, size_t rank)
     return n;
 }
 
-/* ---- to parameters ---- */
+/* ---- values to arguments ---- */
 
 static bool fits(const struct hlo_array *x, const struct param_type *p)
 {
@@ -147,7 +147,7 @@ static hlo_literal *misfit(const hlo_module *module, size_t param, const char *w
     return NULL;
 }
 
-/* The elements of a sequence and their sizes as a tuple. They fit. */
+/* The elements of a sequence and their sizes as a tuple; they must fit. */
 static hlo_literal *sequence_literal(const struct onnx_value *v, const struct param_type *p,
                                      hlo_messages *m)
 {
@@ -185,7 +185,7 @@ static hlo_literal *tuple_of(hlo_literal *a, hlo_literal *b)
     return NULL;
 }
 
-/* The value in an optional that is empty. */
+/* The value of an empty optional. */
 static hlo_literal *nothing(const struct param_type *p, hlo_messages *m)
 {
     int64_t dims[MAX_DIMS];
@@ -246,7 +246,7 @@ hlo_literal *onnx_to_literal(const struct onnx_value *v, const hlo_module *modul
     return tuple_of(truth(is_there(v), m), element);
 }
 
-/* ---- from results ---- */
+/* ---- results to values ---- */
 
 static bool tensor_value(const hlo_literal *l, struct onnx_value *out, hlo_messages *m)
 {

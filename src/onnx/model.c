@@ -1,5 +1,5 @@
 /*
- * The public interface to models of ONNX: handles around the structs of onnx.h.
+ * The public interface to ONNX models: handles for the structs of onnx.h.
  */
 #include "onnx/onnx.h"
 
@@ -9,8 +9,8 @@
 
 struct hlo_onnx {
     struct onnx_model *model;
-    const struct onnx_value_info *
-        *inputs; /* those that are no initializers; like the ports, in the model's arena */
+    /* Without initializers; in the model's arena, like the ports. */
+    const struct onnx_value_info **inputs;
     struct hlo_onnx_port *input_ports, *output_ports;
     size_t input_count;
 };
@@ -121,7 +121,7 @@ void hlo_onnx_value_free(hlo_onnx_value *h)
     heap_free(h);
 }
 
-/* Takes over the tensors. False when the type has another number of them. */
+/* Takes ownership of the tensors. False if the type requires a different number of them. */
 static bool take_tensors(struct onnx_value *v, hlo_literal **tensors, size_t count)
 {
     bool sequence = v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;

@@ -1,5 +1,5 @@
 /*
- * Functions that give translators the attributes, inputs and axes of a node, and take its outputs.
+ * Accessors for translators: attributes, inputs, axes and outputs of a node.
  */
 #include "onnx/import_priv.h"
 
@@ -28,7 +28,7 @@ struct val *tensor_of(struct node *n, size_t k)
     }
     if (v->kind == ONNX_TENSOR)
         return v;
-    if (v->kind == ONNX_OPTIONAL && !v->open) { /* its element */
+    if (v->kind == ONNX_OPTIONAL && !v->open) { /* use its element */
         struct val *element = arena_copy(n->s->imp->arena, v, sizeof *v);
         element->kind = ONNX_TENSOR;
         return element;
@@ -80,7 +80,7 @@ bool axis_of(struct node *n, int64_t axis, int rank, int *out)
     return true;
 }
 
-/* The list that an attribute has; a single number counts as a list of one. */
+/* The list of an attribute; a single number is a list of one. */
 static bool list_of_attr(struct node *n, const char *name, struct int_list *out)
 {
     const struct onnx_attr *a = name ? attr_find(n, name) : NULL;

@@ -1,17 +1,18 @@
 /*
- * onnx: translates models of ONNX into HLO modules, and their values into HLO values and back.
+ * onnx: translates ONNX models to HLO modules, and their values to HLO values and back.
  *
- * A model is read from protobuf into the plain structs below (by read.c, data.c, tensor.c and
- * wire.c, the only files that know protobuf-c), then translated with the builder of hlo_advanced.h
- * (by import.c and a file for each family of operators). What ONNX has and HLO lacks is represented
- * by arrays:
+ * A model is read from protobuf into the structs below (by read.c, data.c, tensor.c and wire.c, the
+ * only files that depend on protobuf-c), then translated with the builder of hlo_advanced.h (by
+ * import.c and a file per family of operators). Concepts that HLO lacks are represented by arrays:
  *
  *   a dimension known only at run time   a bounded one, `<=8`
- *   a sequence   (T[<=n, d...], s64[<=n, r]): its elements, each padded to the largest; and the
- * sizes of each, followed by -1 where an element has lower rank an optional  (pred[], value):
- * whether it is there, and its value; an empty one has zeros, and dynamic dimensions of size 0
+ *   a sequence    (T[<=n, d...], s64[<=n, r]): its elements, each padded to the
+ *                 largest; and the sizes of each, followed by -1 where an element
+ *                 has lower rank
+ *   an optional   (pred[], value): whether it is present, and its value; an empty
+ *                 one has zeros, and dynamic dimensions of size 0
  *
- * Everything of a model lives in its arena.
+ * All data of a model are in its arena.
  */
 #ifndef HLO_ONNX_H
 #define HLO_ONNX_H
@@ -20,14 +21,14 @@
 #include "hlo_advanced.h"
 
 enum onnx_kind { ONNX_UNKNOWN, ONNX_TENSOR, ONNX_SEQUENCE, ONNX_OPTIONAL, ONNX_OPTIONAL_SEQUENCE };
-/* Element types are given by their number in TensorProto.DataType; onnx/dtype.def has their names
- * in ONNX and HLO. */
+/* Element types are numbers of TensorProto.DataType; onnx/dtype.def has their names in ONNX and
+ * HLO. */
 
 struct onnx_type {
     enum onnx_kind kind;
-    int elem;      /* element type of the tensor, or of the tensors of the sequence; 0: not given */
-    int rank;      /* -1: not given */
-    int64_t *dims; /* -1: not given, or only a name */
+    int elem;      /* element type of the tensor, or of the tensors of the sequence; 0: unknown */
+    int rank;      /* -1: unknown */
+    int64_t *dims; /* -1: unknown, or only named */
 };
 
 struct onnx_value_info {
@@ -38,10 +39,11 @@ struct onnx_value_info {
 /* A value outside of modules: of an input, an output or an attribute. */
 struct onnx_value {
     enum onnx_kind kind;
-    bool present;                /* false: an empty optional */
-    int elem;                    /* element type; may be 0 for an empty sequence */
-    hlo_literal *tensor;         /* ONNX_TENSOR, ONNX_OPTIONAL; owned by the value */
-    struct onnx_value *elements; /* tensors of a sequence; from calloc, owned by the value */
+    bool present;        /* false: an empty optional */
+    int elem;            /* element type; may be 0 for an empty sequence */
+    hlo_literal *tensor; /* ONNX_TENSOR, ONNX_OPTIONAL; owned by the value */
+    /* Tensors of a sequence; allocated by calloc, owned by the value. */
+    struct onnx_value *elements;
     size_t count;
 };
 
@@ -66,7 +68,7 @@ struct onnx_attr {
     struct onnx_value tensor;
     struct onnx_graph *graph;
     struct onnx_type type;
-    size_t count; /* of the list that it has */
+    size_t count; /* length of the list */
     int64_t *ints;
     float *floats;
     struct str *strings;
@@ -75,7 +77,7 @@ struct onnx_attr {
 struct onnx_node {
     struct str name, op, domain;
     size_t input_count, output_count, attr_count;
-    struct str *inputs, *outputs; /* names; an empty one: absent */
+    struct str *inputs, *outputs; /* names; empty: absent */
     struct onnx_attr *attrs;
 };
 
@@ -87,7 +89,8 @@ struct onnx_initializer {
 struct onnx_graph {
     struct str name;
     size_t input_count, output_count, node_count, initializer_count;
-    struct onnx_value_info *inputs, *outputs; /* inputs that are initializers too need no value */
+    /* Inputs that are initializers as well need no value. */
+    struct onnx_value_info *inputs, *outputs;
     struct onnx_node *nodes;
     struct onnx_initializer *initializers;
 };
@@ -96,54 +99,53 @@ struct onnx_model {
     struct arena arena;
     struct str path;
     int64_t ir_version,
-        opset; /* opset: version of the domain ""; 0: the model imports only others */
+        opset; /* version of the domain ""; 0: the model imports other domains only */
     struct onnx_graph graph;
 };
 
 /* ---- type.c ---- */
 
-const char *onnx_dtype_hlo(int elem);  /* HLO's spelling; NULL: it has no such type */
-const char *onnx_dtype_name(int elem); /* ONNX's spelling, "float"; "?" for an unknown number */
-int onnx_dtype_find(const char *hlo);  /* 0: ONNX has no such type */
+const char *onnx_dtype_hlo(int elem);  /* HLO's name; NULL: there is no such type */
+const char *onnx_dtype_name(int elem); /* ONNX's name, "float"; "?" for an unknown number */
+int onnx_dtype_find(const char *hlo);  /* 0: there is no such type */
 /* Writes `float[5,?]`, `seq(float[?])`, `optional(seq(int64))` or `?`. */
 void onnx_type_print(struct buf *b, const struct onnx_type *type);
-/* Whether a value is of the declared type; else a message about `who`. */
+/* Whether a value matches the declared type; otherwise a message about `who`. */
 bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file,
                      struct str who, hlo_messages *m);
 void onnx_value_free(struct onnx_value *v);
-/* Adds an error about a file. Is false. */
+/* Adds an error about a file; returns false. */
 bool onnx_error(hlo_messages *m, const char *file, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* ---- read.c: the bytes of a model; NULL with messages that name `path` ---- */
+/* ---- read.c: reads a model; NULL with messages that name `path` ---- */
 
-bool onnx_built_in(
-    void); /* false: built without protobuf-c, with absent.c in place of read.c and data.c */
+/* False: built without protobuf-c, with absent.c in place of read.c and data.c. */
+bool onnx_built_in(void);
 struct onnx_model *onnx_read(const char *path, struct str bytes, hlo_messages *m);
 void onnx_model_free(struct onnx_model *model); /* type.c */
 
 /* ---- data.c: values in files ---- */
 
-/* Reads a TensorProto, SequenceProto or OptionalProto, as the type says. False with messages, also
- * when it is not of that type.
- */
+/* Reads a TensorProto, SequenceProto or OptionalProto, depending on the type. False with messages,
+ * also if the value does not match the type. */
 bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out,
                      hlo_messages *m);
 
 /* ---- import.c ---- */
 
 struct onnx_import_options {
-    /* Values for the inputs of the graph that are no initializers, in order. Sizes that the model
-     * leaves open are taken from them; the inputs themselves stay parameters. NULL: open sizes
+    /* Values for the inputs of the graph that are not initializers, in order. They determine the
+     * sizes that the model leaves open; the inputs themselves remain parameters. NULL: open sizes
      * become `<=bound`. */
     const struct onnx_value *inputs;
-    int64_t bound; /* for sizes, trip counts and lengths that nothing else bounds */
+    int64_t bound; /* for otherwise unbounded sizes, trip counts and lengths */
 };
-/* The module of a model: a parameter for each input (a tuple for a sequence or optional), and the
- * outputs as a tuple. NULL with messages. */
+/* Returns the module of a model: a parameter for each input (a tuple for a sequence or optional),
+ * and the outputs as a tuple. NULL with messages. */
 hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o,
                         hlo_messages *m);
-/* A value as the argument that the module takes for it, and a component of the module's result as a
- * value. NULL or false with messages. */
+/* Converts a value to an argument of the module, and a component of the module's result to a value.
+ * NULL or false with messages. */
 hlo_literal *onnx_to_literal(const struct onnx_value *v, const hlo_module *module, size_t param,
                              hlo_messages *m);
 bool onnx_from_literal(const hlo_literal *l, const struct onnx_type *type, struct onnx_value *out,

@@ -1,9 +1,7 @@
 /*
- * Operators that make tensors of nothing: Constant, ConstantOfShape, Range.
+ * Operators that create tensors: Constant, ConstantOfShape, Range.
  */
 #include "onnx/import_priv.h"
-
-#include "onnx/ops.h"
 
 #include <math.h>
 
@@ -97,7 +95,8 @@ bool op_constant_of_shape(struct node *n)
 
 /* ---- Range ---- */
 
-/* The length when start, limit and delta are known; -1: delta is 0, or there would be too many. */
+/* The length if start, limit and delta are known; -1 if delta is 0 or the length exceeds the
+ * limit. */
 static int64_t known_length(struct val *const *v)
 {
     double start = known_double(v[0], 0), limit = known_double(v[1], 0),

@@ -1,16 +1,12 @@
 /*
- * Operators that work element by element, with numpy's broadcasting: arithmetic, comparisons,
- * logic, Where, Cast.
+ * Elementwise operators with NumPy's broadcasting: arithmetic, comparisons, logic, Where, Cast.
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- broadcasting ---- */
 
-/* Dimension d of the result. Of two dynamic sizes, one may turn out to be 1 at run time; the
- * elementwise instruction itself repeats it then (grammar/values.md: element-wise on dynamic
- * sizes). */
+/* Dimension d of the result. Of two dynamic sizes, one may be 1 at run time; the elementwise
+ * instruction then broadcasts it (grammar/values.md: element-wise on dynamic sizes). */
 static bool meet(const struct array *x, const struct array *y, int d, struct array *out)
 {
     bool changes = x->dynamic[d] || y->dynamic[d];
@@ -56,8 +52,8 @@ static bool meet_all(struct scope *s, const struct array *x, const struct array 
     return true;
 }
 
-/* x without its dimensions of size 1 where `common` has more; `at`: where the other dimensions are
- * in `common`. */
+/* x without its dimensions of size 1 where `common` has more; `at` maps the other dimensions to
+ * those of `common`. */
 static hlo_inst *drop_repeated(struct scope *s, hlo_inst *x, struct array *a,
                                const struct array *common, int64_t *at)
 {
@@ -84,8 +80,8 @@ static hlo_inst *drop_repeated(struct scope *s, hlo_inst *x, struct array *a,
     return x;
 }
 
-/* x repeated to the sizes of `common`; dimensions that only the other operand has get their bound.
- */
+/* x broadcast to the sizes of `common`; dimensions that only the other operand has get their
+ * bound. */
 static hlo_inst *bring(struct scope *s, struct val *v, const struct array *common)
 {
     hlo_inst *x = data_of(s, v);
@@ -117,7 +113,7 @@ static bool broadcast_binary(struct scope *s, struct val *x, struct val *y, stru
     return true;
 }
 
-/* Both inputs, repeated to the sizes of the result and of one element type. */
+/* Both inputs, broadcast to the sizes of the result and converted to one element type. */
 static bool both(struct node *n, size_t i, size_t j, struct array *a, hlo_inst **x, hlo_inst **y)
 {
     struct val *vx = tensor_of(n, i), *vy = vx ? tensor_of(n, j) : NULL;
@@ -139,7 +135,7 @@ bool op_binary(struct node *n)
            give_tensor(n, &a, emit_binary(n->s, &a, n->row->arg, x, y));
 }
 
-/* Only pred: HLO's instructions take integers as well, ONNX's operators don't. */
+/* Only pred: HLO's instructions accept integers as well, ONNX's operators do not. */
 bool op_logical(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
@@ -199,7 +195,7 @@ bool op_mean(struct node *n)
     return give_tensor(n, &v->a, emit_binary(n->s, &v->a, "divide", data_of(n->s, v), by));
 }
 
-/* With fmod=1 the result has the sign of the dividend, as HLO's remainder has; else that of the
+/* With fmod=1 the result has the sign of the dividend, like HLO's remainder; otherwise that of the
  * divisor. */
 bool op_mod(struct node *n)
 {
@@ -221,7 +217,7 @@ bool op_mod(struct node *n)
     return give_tensor(n, &a, emit_select(s, &a, wrong, emit_binary(s, &a, "add", r, y), r));
 }
 
-/* The exponent may have another type than the base; the result has that of the base. */
+/* The exponent may have a different type than the base; the result has that of the base. */
 bool op_pow(struct node *n)
 {
     struct scope *s = n->s;
@@ -242,7 +238,7 @@ bool op_pow(struct node *n)
     return give_tensor(n, &a, r);
 }
 
-/* ---- one input ---- */
+/* ---- unary operators ---- */
 
 bool op_unary(struct node *n)
 {
@@ -313,8 +309,8 @@ bool op_clip(struct node *n)
 
 /* ---- Where ---- */
 
-/* The sizes to which all inputs are repeated: a known one that is not 1, else the one that is not 1
- * at run time. */
+/* The sizes to which all inputs are broadcast: a known one that is not 1, else the one that is not
+ * 1 at run time. */
 static void common_sizes(struct scope *s, struct val *v, struct array *common, struct num *size,
                          bool first)
 {
@@ -359,7 +355,7 @@ bool op_where(struct node *n)
 
 /* ---- Cast ---- */
 
-/* The largest finite number of a narrow float type that has infinities or NaN beyond it. */
+/* The largest finite number of a narrow float type that also has infinities or NaN. */
 static const char *largest(int elem)
 {
     const char *hlo = onnx_dtype_hlo(elem);
@@ -391,14 +387,14 @@ static bool cast(struct node *n, struct val *v, int elem)
     hlo_inst *x = data_of(s, v);
     const char *most = largest(elem);
     if (most && attr_int(n, "saturate", 1) != 0) {
-        if (a.elem != ELEM_F64) /* the bounds must be values of the type */
+        if (a.elem != ELEM_F64) /* the bounds must be representable in the type */
             x = emit_convert(s, x, &a, ELEM_F32);
         struct str least = arena_printf(s->imp->arena, "-%s", most);
         hlo_inst *bounds[] = {emit_scalar(s, a.elem, least.ptr), x, emit_scalar(s, a.elem, most)};
         x = emit_op(s, &a, "clamp", bounds, 3, "%s", "");
     }
-    if (elem_is_float(a.elem) &&
-        is_below_byte(elem)) /* by way of s32: HLO would saturate, ONNX drops bits */
+    /* Via s32: HLO would saturate, ONNX truncates. */
+    if (elem_is_float(a.elem) && is_below_byte(elem))
         x = emit_convert(s, x, &a, ELEM_S32);
     x = emit_convert(s, x, &a, elem);
     return give_tensor(n, &a, x);

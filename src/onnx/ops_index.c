@@ -1,23 +1,20 @@
 /*
- * Operators that pick elements by position: Slice, Split, Gather.
+ * Operators that select elements by position: Slice, Split, Gather.
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- Slice ---- */
 
-enum {
-    LONGEST = 1 << 30
-}; /* no dimension is longer; steps are cut to it, and take one element then */
+/* No dimension is longer; longer steps are clamped to it, and select one element. */
+enum { LONGEST = 1 << 30 };
 
-/* What is taken of one axis: `size` elements from `start` on, at most `bound`. */
+/* The selection along one axis: `size` elements from `start` on, at most `bound`. */
 struct range {
     struct num start, step, size;
     int64_t bound;
 };
 
-/* The number of elements from start to end, both within the array, in positive steps. */
+/* The number of steps from start to end, both within the array; the step is positive. */
 static struct num steps_between(struct scope *s, struct num from, struct num to, struct num step)
 {
     struct num span =
@@ -48,7 +45,7 @@ static struct range range_of(struct scope *s, struct num n, struct num start, st
     return up;
 }
 
-/* A bound for the number of elements, by what is known of start and end. */
+/* A bound for the number of elements, from what is known of start and end. */
 static int64_t most_elements(int64_t bound, struct num start, struct num end, struct num step)
 {
     if (!step.known)
@@ -68,7 +65,7 @@ static int64_t most_elements(int64_t bound, struct num start, struct num end, st
     return bound / by + (bound % by != 0);
 }
 
-/* With known ends and steps: an ordinary slice, reversed when it goes backwards. */
+/* With known ends and steps: a static slice, reversed if the step is negative. */
 static hlo_inst *static_slice(struct scope *s, hlo_inst *x, struct array *a, int d,
                               const struct range *r)
 {
@@ -170,7 +167,7 @@ bool op_slice(struct node *n)
 
 /* ---- Split ---- */
 
-/* The sizes of the parts, if they are given. */
+/* The sizes of the parts, if given. */
 static bool split_sizes(struct node *n, struct val *v, int d, struct num *size)
 {
     struct scope *s = n->s;
@@ -274,7 +271,7 @@ bool op_gather(struct node *n)
     if (v->a.dims[d] == 0 && array_elements(&to) > 0)
         return refuse_node(s, "dimension %d of %s has no elements", d, type_text(s->imp, v));
     hlo_inst *x = data_of(s, v), *i = from_front(s, at, num_size(s, x, &v->a, d));
-    if (v->a.dims[d] == 0) { /* there is nothing to take, so the result is empty */
+    if (v->a.dims[d] == 0) { /* the result is empty */
         struct array none = array_of(to.elem, rank, to.dims);
         return give_tensor(n, &none, emit_broadcast(s, emit_zero(s, to.elem), &none, NULL, 0));
     }

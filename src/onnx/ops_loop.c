@@ -1,14 +1,12 @@
 /*
- * Operators that are loops over others: SequenceMap, Scan. They are expressed by graphs with a
- * Loop, and these are translated.
+ * Operators that iterate over a subgraph: SequenceMap, Scan. They are rewritten to graphs with a
+ * Loop, which are translated.
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
+/* ---- generated nodes ---- */
 
-/* ---- nodes that are made ---- */
-
-/* A name that the model can't have: the node's first output with a control character. */
+/* A name that cannot occur in the model: the node's first output with a control character. */
 static struct str made_name(struct node *n, const char *what, size_t k)
 {
     return arena_printf(n->s->imp->arena, "%s%zu\001" STR_FMT, what, k,
@@ -58,7 +56,7 @@ static bool translate_instead(struct node *n, const struct onnx_graph *g, struct
 
 /* ---- SequenceMap ---- */
 
-/* The body of the loop: takes elements of the sequences, then has the nodes of the graph, then
+/* The body of the loop: selects elements of the sequences, contains the nodes of the graph, and
  * appends its outputs to sequences. */
 static struct onnx_graph *map_body(struct node *n, const struct onnx_graph *g)
 {
@@ -94,7 +92,7 @@ static struct onnx_graph *map_body(struct node *n, const struct onnx_graph *g)
     return body;
 }
 
-/* A Loop over the length of the first sequence, as ONNX defines the operator. */
+/* A Loop over the length of the first sequence, as in ONNX's definition of the operator. */
 static struct onnx_graph map_loop(struct node *n, const struct onnx_graph *g)
 {
     struct arena *a = n->s->imp->arena;
@@ -186,7 +184,7 @@ static bool read_scan(struct node *n, struct scan *out)
                        out->inputs, out->outputs);
 }
 
-/* The body of the loop: takes slices of the scanned inputs, then has the nodes of the graph. */
+/* The body of the loop: slices the scanned inputs, and contains the nodes of the graph. */
 static struct onnx_graph *scan_body(struct node *n, const struct scan *c)
 {
     struct arena *a = n->s->imp->arena;
@@ -224,7 +222,7 @@ static struct onnx_graph *scan_body(struct node *n, const struct scan *c)
     return body;
 }
 
-/* The number of passes: the size of the first scanned input along its axis. */
+/* A Loop whose trip count is the size of the first scanned input along its axis. */
 static struct onnx_graph scan_loop(struct node *n, const struct scan *c)
 {
     struct arena *a = n->s->imp->arena;
@@ -257,8 +255,8 @@ static struct onnx_graph scan_loop(struct node *n, const struct scan *c)
     return all;
 }
 
-/* Loop stacks slices along the first dimension in the order of the passes. This reverses that and
- * moves it, as the node wants. */
+/* Loop stacks slices along the first dimension in the order of iterations. This reverses and
+ * transposes them as the node specifies. */
 static bool give_stacked(struct node *n, const struct scan *c, size_t k, const struct val *v)
 {
     struct array a = v->a;

@@ -3,8 +3,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 #include <stdlib.h>
 
 /* ---- MatMul ---- */
@@ -14,7 +12,7 @@ struct side {
     struct array a;
 };
 
-/* Makes a vector on the left a matrix of one row, on the right of one column. */
+/* Converts a vector to a matrix: of one row on the left, of one column on the right. */
 static struct side matrix_of(struct scope *s, struct val *v, bool left)
 {
     struct side out = {data_of(s, v), v->a};
@@ -24,7 +22,7 @@ static struct side matrix_of(struct scope *s, struct val *v, bool left)
     return out;
 }
 
-/* Repeats batch dimensions of one side to the sizes of the other. */
+/* Broadcasts batch dimensions of one side to the sizes of the other. */
 static bool same_batch(struct scope *s, struct side *l, struct side *r)
 {
     int batch = (l->a.rank > r->a.rank ? l->a.rank : r->a.rank) - 2;
@@ -78,7 +76,7 @@ static bool same_depth(struct scope *s, struct side *l, struct side *r)
     return true;
 }
 
-/* Removes the row and column that vectors were given. */
+/* Removes the row and column that were added to vectors. */
 static bool give_product(struct node *n, const struct array *a, hlo_inst *x, bool drop_row,
                          bool drop_column)
 {
@@ -147,7 +145,7 @@ hlo_inst *sum_over(struct scope *s, hlo_inst *x, struct array *a, int d)
              : NULL;
 }
 
-/* The neutral element of a reduction. */
+/* The identity of a reduction. */
 static const char *neutral(struct import *imp, const char *opcode, int elem)
 {
     bool max = strcmp(opcode, "maximum") == 0;
@@ -164,7 +162,7 @@ static const char *neutral(struct import *imp, const char *opcode, int elem)
     return arena_printf(imp->arena, "%" PRId64, max ? -most - 1 : most).ptr;
 }
 
-/* Which dimensions are reduced; false with a message. If none are given: all, unless the node says
+/* The reduced dimensions; false with a message. If none are given: all, unless the node specifies
  * otherwise. */
 static bool reduced_axes(struct node *n, struct val *v, bool *gone, bool *nothing)
 {

@@ -1,13 +1,11 @@
 /*
- * Operators between tensors and sequences as a whole: ConcatFromSequence, SplitToSequence.
+ * Operators between tensors and whole sequences: ConcatFromSequence, SplitToSequence.
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
 /* ---- ConcatFromSequence ---- */
 
-/* Dimension `from` of x goes to place `to`, the others keep their order. */
+/* Moves dimension `from` of x to position `to`; the others keep their order. */
 hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from, int to)
 {
     struct array out = *a;
@@ -31,7 +29,7 @@ hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from
                                 ints_text(s->imp, at, (size_t)a->rank));
 }
 
-/* The array of all elements, cut to the sizes of the first one, which are those of all except along
+/* The array of all elements, cut to the sizes of the first one, which all share except along
  * `axis`. */
 static hlo_inst *with_sizes(struct scope *s, struct val *seq, struct array *a, int axis)
 {
@@ -43,7 +41,7 @@ static hlo_inst *with_sizes(struct scope *s, struct val *seq, struct array *a, i
     return x;
 }
 
-/* Makes a dynamic dimension as large as its bound. */
+/* Sets a dynamic dimension to its bound. */
 static hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
 {
     if (!a->dynamic[d])
@@ -53,7 +51,7 @@ static hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
     return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, n}, 2, "dimensions={%d}", d);
 }
 
-/* The sizes of the elements along an axis, 0 behind the last one: s64[n]. */
+/* The sizes of the elements along an axis, 0 past the last one: s64[n]. */
 static hlo_inst *sizes_along(struct scope *s, struct val *seq, int axis)
 {
     struct array a = sequence_sizes(seq), row = array_of(ELEM_S64, 1, &seq->length);
@@ -67,8 +65,8 @@ static hlo_inst *sizes_along(struct scope *s, struct val *seq, int axis)
     return emit_select(s, &row, there, x, emit_broadcast(s, emit_zero(s, ELEM_S64), &row, NULL, 0));
 }
 
-/* How many of `limits`, s64[n], are at most as large as each of 0 ... count-1; or the sum of
- * `values` of these where there are some. */
+/* For each of 0 ... count-1, the number of `limits`, s64[n], that are at most as large; or the sum
+ * of `values` at those, if given. */
 static hlo_inst *sum_below(struct scope *s, hlo_inst *limits, hlo_inst *values, int64_t n,
                            int64_t count)
 {
@@ -83,8 +81,8 @@ static hlo_inst *sum_below(struct scope *s, hlo_inst *limits, hlo_inst *values, 
     return sum_over(s, x, &a, 1);
 }
 
-/* Elements of differing sizes, one after the other: place p belongs to the element before which p
- * or fewer places lie. */
+/* Concatenates elements of different sizes: position p belongs to the element whose offset is the
+ * largest one that does not exceed p. */
 static hlo_inst *join_uneven(struct scope *s, struct val *seq, int axis, struct array *a)
 {
     int64_t n = seq->length, most = seq->a.dims[axis], places = mul_most(n, most);
@@ -157,8 +155,8 @@ bool op_concat_from_sequence(struct node *n)
 
 /* ---- SplitToSequence ---- */
 
-/* A sequence with an element for each place along the axis: its array is the tensor, with the axis
- * in front. */
+/* A sequence with an element per position along the axis: its array is the tensor, with the axis
+ * moved to the front. */
 static bool split_all(struct node *n, struct val *v, int axis)
 {
     struct scope *s = n->s;

@@ -1,9 +1,7 @@
 /*
- * Operators about shapes: Shape, Reshape, Squeeze, Transpose, Expand, Concat and the like.
+ * Operators on shapes: Shape, Reshape, Squeeze, Transpose, Expand, Concat and the like.
  */
 #include "onnx/import_priv.h"
-
-#include "onnx/ops.h"
 
 bool op_identity(struct node *n)
 {
@@ -11,7 +9,7 @@ bool op_identity(struct node *n)
     return v ? give_val(n, 0, v) : refuse_node(n->s, "missing input 0");
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static int clamp_axis(int64_t axis, int rank)
 {
@@ -69,7 +67,7 @@ bool op_size(struct node *n)
 
 /* ---- Reshape, Flatten ---- */
 
-/* The product of the bounds from dimension `from` on. */
+/* The product of the bounds of dimensions from ... to - 1. */
 static int64_t bound_of(const struct array *a, int from, int to)
 {
     int64_t count = 1;
@@ -78,7 +76,7 @@ static int64_t bound_of(const struct array *a, int from, int to)
     return count;
 }
 
-/* The sizes that are asked for; the one that is to be computed is still -1. */
+/* The requested sizes; the one to be computed is still -1. */
 static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct array *to,
                         struct num *size)
 {
@@ -108,8 +106,8 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
     return true;
 }
 
-/* The size that was given as -1, or may turn out to be at run time: what the others leave of the
- * elements. */
+/* The size that was given as -1, or may be -1 at run time: the number of elements divided by the
+ * other sizes. */
 static void find_open_size(struct scope *s, struct val *v, struct array *to, struct num *size)
 {
     struct num total = count_of(s, v, 0, v->a.rank), others = num_of(1);
@@ -265,7 +263,7 @@ bool op_transpose(struct node *n)
 
 /* ---- Expand, Tile ---- */
 
-/* Repeats dimension d, which is 1 or has its final size already; which one may only be seen at run
+/* Broadcasts dimension d, which is 1 or has its final size already, possibly only known at run
  * time. */
 static hlo_inst *expand_dynamic(struct scope *s, hlo_inst *x, struct array *a, int d, int64_t bound,
                                 struct num size)

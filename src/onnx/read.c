@@ -1,7 +1,8 @@
 /*
- * Reads a model: from protobuf to the structs of onnx.h.
+ * Reads a model from protobuf into the structs of onnx.h.
  *
- * Only the form of the file is checked here; what its operators mean is left to the translation.
+ * Only the structure of the file is checked here; the meaning of operators is checked by the
+ * translation.
  */
 #include "onnx/protobuf.h"
 
@@ -111,7 +112,7 @@ static bool read_values(struct reader *r, Onnx__ValueInfoProto **from, size_t co
 
 static bool read_graph(struct reader *r, const Onnx__GraphProto *from, struct onnx_graph *out);
 
-/* Models before IR version 2 do not say which of its fields an attribute has. */
+/* Models before IR version 2 do not specify the type of an attribute. */
 static int attribute_type(const Onnx__AttributeProto *a)
 {
     if (a->type)
@@ -216,11 +217,11 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *from, size_t numb
     if (out->op.len == 0)
         return onnx_error(r->m, r->path, "node %zu, '" STR_FMT "', has no operator type", number,
                           STR_ARG(out->name));
-    if (str_is(out->domain, "ai.onnx")) /* another name of the domain "" */
+    if (str_is(out->domain, "ai.onnx")) /* an alias of the domain "" */
         out->domain = STR("");
     struct str who = out->name.len > 0 ? out->name : arena_printf(a, "%s#%zu", out->op.ptr, number);
-    while (out->attr_count < from->n_attribute) { /* counted before it is read, so that it is freed
-                                                     even if reading fails */
+    /* Incremented first, so that the attribute is freed even if reading fails. */
+    while (out->attr_count < from->n_attribute) {
         size_t k = out->attr_count++;
         if (!read_attribute(r, from->attribute[k], who, &out->attrs[k]))
             return false;

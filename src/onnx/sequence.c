@@ -4,13 +4,11 @@
  */
 #include "onnx/import_priv.h"
 
-#include "onnx/ops.h"
-
-/* ---- what is in a sequence ---- */
+/* ---- inputs ---- */
 
 static bool is_filled(const struct val *v) { return is_sequence(v) && !v->open; }
 
-/* Input k as a sequence; an optional that holds one counts as one. */
+/* Input k as a sequence; an optional that holds a sequence is accepted. */
 struct val *sequence_input(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
@@ -33,7 +31,7 @@ struct num length_of(struct scope *s, struct val *v)
     return num_size(s, v->data, &a, 0);
 }
 
-/* A position, counted from the end when it is negative. */
+/* A position; negative ones count from the end. */
 static bool position_of(struct node *n, size_t input, struct num length, struct num *out)
 {
     struct val *v = tensor_of(n, input);
@@ -47,7 +45,7 @@ static bool position_of(struct node *n, size_t input, struct num length, struct 
     return true;
 }
 
-/* The sizes of a tensor as a row of the table: s64[1, rank], -1 where it has no dimension. */
+/* The sizes of a tensor as a row of the table: s64[1, rank], -1 for missing dimensions. */
 static hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, int rank)
 {
     struct array one = array_of(ELEM_S64, 2, (const int64_t[]){1, 1}),
@@ -68,8 +66,8 @@ static hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, i
                      : emit_op(s, &row, "concatenate", each, (size_t)rank, "dimensions={1}");
 }
 
-/* A tensor as an element for the sequence's array: T[1, d...], padded to the size of its elements.
- */
+/* A tensor as an element of the sequence's array: T[1, d...], padded to the size of its
+ * elements. */
 static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const struct array *element)
 {
     bool is_new[ONNX_MAX_RANK + 2] = {true};
@@ -84,7 +82,7 @@ static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const st
     full.elem = a.elem;
     for (int d = 1; d < a.rank; d++)
         full.dynamic[d] = a.dynamic[d];
-    for (int d = 1; d < a.rank; d++) { /* dynamic dimensions are stored as large as their bounds */
+    for (int d = 1; d < a.rank; d++) { /* storage of dynamic dimensions has the size of the bound */
         if (!a.dynamic[d])
             continue;
         full.dynamic[d] = false;
@@ -105,13 +103,13 @@ struct val empty_sequence(struct scope *s, int elem)
     struct val type = {.kind = ONNX_SEQUENCE, .a = scalar_of(elem), .length = 1, .open = true};
     struct val other = {.kind = ONNX_SEQUENCE,
                         .length = 1,
-                        .open = true}; /* of another element type, so that it is made */
+                        .open = true}; /* its element type differs, so that it is created */
     return val_coerce(s, &other, &type);
 }
 
-/* ---- making them ---- */
+/* ---- construction ---- */
 
-/* A sequence of tensors; where these have no common type, `ok` is false, with a message. */
+/* A sequence of tensors; if these have no common type, `ok` is false, with a message. */
 struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool *ok)
 {
     struct val out = element_type(&elements[0].a);
@@ -169,7 +167,7 @@ bool op_sequence_construct(struct node *n)
     return ok && give_val(n, 0, &out);
 }
 
-/* ---- changing them ---- */
+/* ---- modification ---- */
 
 /* Element i of the new sequence is element i of the old one, or i + by from position `at` on. */
 static hlo_inst *shifted(struct scope *s, int64_t count, struct num at, int by)
@@ -182,7 +180,7 @@ static hlo_inst *shifted(struct scope *s, int64_t count, struct num at, int by)
     return emit_select(s, &row, emit_compare(s, &row, "LT", i, from), i, moved);
 }
 
-/* Takes elements of both arrays of a sequence at the same indices. */
+/* Gathers elements of both arrays of a sequence at the same indices. */
 static void pick(struct scope *s, struct val *v, hlo_inst *indices, int64_t count, struct num size)
 {
     struct array data = sequence_data(v), sizes = sequence_sizes(v);
@@ -191,8 +189,7 @@ static void pick(struct scope *s, struct val *v, hlo_inst *indices, int64_t coun
     v->length = count;
 }
 
-/* Moves an element that was appended to its position `at`: those before stay, those behind move one
- * further. */
+/* Moves the appended last element to its position `at`; those after it move by one. */
 static bool move_last(struct node *n, struct val *v, struct num length)
 {
     struct scope *s = n->s;
@@ -255,7 +252,7 @@ bool op_sequence_erase(struct node *n)
     return give_val(n, 0, &out);
 }
 
-/* ---- reading them ---- */
+/* ---- element access ---- */
 
 bool op_sequence_length(struct node *n)
 {
@@ -295,7 +292,7 @@ static hlo_inst *element_at(struct scope *s, struct val *seq, struct num at, str
     return x;
 }
 
-/* Whether there are elements, and all of one rank; else a message. */
+/* Whether there are elements, all of one rank; otherwise a message. */
 bool check_elements(struct node *n, struct val *seq)
 {
     if (seq->open)
@@ -339,7 +336,7 @@ bool op_optional(struct node *n)
                            onnx_dtype_name(type.a.elem));
     struct val none = type;
     none.there = emit_scalar(s, ELEM_PRED, "false");
-    none.a.elem = 0; /* so that it is made */
+    none.a.elem = 0; /* so that it is created */
     struct val out = val_coerce(s, &none, &type);
     return give_val(n, 0, &out);
 }

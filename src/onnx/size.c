@@ -20,7 +20,7 @@ static hlo_inst *num_s32(struct scope *s, struct num x)
     return x.s32 ? x.s32 : emit_convert(s, x.i, &a, ELEM_S32);
 }
 
-/* Computes like HLO, where integers wrap. */
+/* Computes with wrap-around, as HLO does. */
 static int64_t compute(const char *opcode, int64_t x, int64_t y)
 {
     switch (*opcode) {
@@ -131,8 +131,7 @@ hlo_inst *set_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct 
     return emit_op(s, a, "slice", &x, 1, "%s", slice_text(s->imp, a->dims, a->rank));
 }
 
-/* What sticks out is cut off; the sizes that were there are given back afterwards, and checked
- * then. */
+/* Cuts what exceeds the bounds; the original sizes are then set again, which checks them. */
 static hlo_inst *cut(struct scope *s, hlo_inst *x, struct array *a, const struct array *to)
 {
     struct num size[ONNX_MAX_RANK + 1];
@@ -199,7 +198,8 @@ static hlo_inst *dynamic_reshape(struct scope *s, hlo_inst *x, const struct arra
     return emit_op(s, to, "dynamic-reshape", operands, (size_t)to->rank + 1, "%s", "");
 }
 
-/* For a product of bounds other than x has: looks each element of the result up in x, as a row. */
+/* For bounds with a different product than those of x: gathers each element of the result from x,
+ * as a row. */
 static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from,
                         const struct array *to, const struct num *sizes)
 {
@@ -210,8 +210,7 @@ static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from,
     for (int d = 0; d < to->rank; d++)
         count = num_op(s, "multiply", count, sizes[d]);
     row.dynamic[0] = true;
-    x = dynamic_reshape(s, x, &row,
-                        &count); /* which checks that the numbers of elements are equal */
+    x = dynamic_reshape(s, x, &row, &count); /* checks that the numbers of elements are equal */
     hlo_inst *i = emit_broadcast(s, emit_zero(s, ELEM_S64), &at, NULL, 0);
     for (int d = 0; d < to->rank; d++) {
         i = emit_binary(s, &at, "multiply", i,
@@ -255,7 +254,7 @@ hlo_inst *add_ones(struct scope *s, hlo_inst *x, struct array *a, const bool *is
     *a = to;
     if (same)
         return x;
-    /* of an array with sizes of its own a reshape would have to guess whose they are */
+    /* a reshape cannot tell which dimensions of the result are dynamic */
     return is_static ? emit_unary(s, a, "reshape", x) : emit_broadcast(s, x, a, at, n);
 }
 
@@ -275,7 +274,7 @@ hlo_inst *take_at(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst
     }
     to.dims[d] = count;
     to.dynamic[d] = false;
-    if (a->dims[d] == 0) { /* nothing to take: the bounds serve as sizes of the other dimensions */
+    if (a->dims[d] == 0) { /* empty result: the bounds serve as sizes of the other dimensions */
         to.dims[d] = 0;
         *a = array_of(a->elem, a->rank, to.dims);
         return emit_broadcast(s, emit_zero(s, a->elem), a, NULL, 0);

@@ -2,7 +2,7 @@
  * Reads a TensorProto, whose elements are raw data, a list of numbers, or in another file, as a
  * literal.
  *
- * Sizes are compared with the data before anything is allocated for them.
+ * Sizes are checked against the data before anything is allocated.
  */
 #include "onnx/protobuf.h"
 
@@ -31,7 +31,7 @@ static const struct layout layouts[] = {
 #undef ONNX_DTYPE
 };
 
-/* The tensor that is being read, and its name in messages. */
+/* The tensor being read, and its name in messages. */
 struct reading {
     const Onnx__TensorProto *t;
     const char *path;
@@ -48,7 +48,7 @@ static bool fail(const struct reading *r, const char *why)
 
 /* ---- raw data ---- */
 
-/* Literals store each value of a narrow type in one way: bool as 0 or 1, integers sign-extended. */
+/* The normalized code of narrow types in storage: bool as 0 or 1, integers sign-extended. */
 static unsigned char normal(const struct reading *r, unsigned code)
 {
     unsigned bits = r->layout.bits;
@@ -58,7 +58,7 @@ static unsigned char normal(const struct reading *r, unsigned code)
     return (unsigned char)(is_signed && code >> (bits - 1) ? code | ~0u << bits : code);
 }
 
-/* Elements of less than a byte are packed from the lowest bit up. */
+/* Elements narrower than a byte are packed from the lowest bit up. */
 static void unpack_bits(const struct reading *r, const unsigned char *from)
 {
     unsigned bits = r->layout.bits, mask = (1u << bits) - 1;
@@ -91,8 +91,7 @@ static void copy_raw(const struct reading *r, const void *bytes)
 
 /* ---- lists of numbers ---- */
 
-/* Integers of up to 32 bits and the bits of narrow floats: the low bits of each number in the list.
- */
+/* Integers of up to 32 bits and codes of narrow floats: the low bits of each number in the list. */
 static bool copy_int32(const struct reading *r)
 {
     unsigned bits = r->layout.bits;
@@ -114,7 +113,7 @@ static bool copy_int32(const struct reading *r)
     return true;
 }
 
-/* With elements of two or four bits, each number in the list is a whole byte of raw data. */
+/* For elements of two or four bits, each number in the list is a whole byte of raw data. */
 static bool copy_packed(const struct reading *r)
 {
     size_t size = raw_size(r);
@@ -140,7 +139,7 @@ static bool copy_uint64(const struct reading *r)
     return true;
 }
 
-/* How many numbers the list for the element type has, and how many it must have. */
+/* The actual and the required length of the list for the element type. */
 static void count_numbers(const struct reading *r, size_t *have, size_t *want)
 {
     const Onnx__TensorProto *t = r->t;
@@ -210,7 +209,7 @@ static bool find_place(const struct reading *r, struct place *p)
     return p->location || fail(r, "missing location of external data");
 }
 
-/* A model may only name files of its own folder and of those below. */
+/* A model may only refer to files in its own directory and below. */
 static bool stays_below(const char *location)
 {
     if (*location == '/' || *location == '\0')
@@ -223,15 +222,15 @@ static bool stays_below(const char *location)
     return true;
 }
 
-/* Whether a file is in this folder or below it; both are resolved paths. */
+/* Whether a file is in this directory or below it; both are resolved paths. */
 static bool lies_below(const char *file, const char *folder)
 {
     size_t n = strlen(folder);
-    n -= n == 1; /* the root ends in its slash */
+    n -= n == 1; /* the root ends in a slash */
     return strncmp(file, folder, n) == 0 && file[n] == '/';
 }
 
-/* The resolved folder of a file, given its path or its resolved path. */
+/* The resolved directory of a file, given its path or its resolved path. */
 static bool folder_of(const char *file, char out[PATH_MAX])
 {
     char folder[PATH_MAX];
@@ -241,8 +240,8 @@ static bool folder_of(const char *file, char out[PATH_MAX])
     return n < (int)sizeof folder && realpath(folder, out);
 }
 
-/* The resolved path of the file. Links may not lead out of the model's folder, or of the folder
- * that the model is a link into. */
+/* The resolved path of the file. Links must not lead out of the model's directory, or of the
+ * directory that a link to the model resolves to. */
 static bool find_file(const struct reading *r, const char *location, char out[PATH_MAX])
 {
     char model[PATH_MAX], path[PATH_MAX], named[PATH_MAX], real[PATH_MAX];
@@ -287,9 +286,10 @@ static bool copy_external(const struct reading *r)
     return ok;
 }
 
-/* ---- all of it ---- */
+/* ---- whole tensors ---- */
 
-/* A literal of the tensor's shape. It is made only if the data can have so many elements. */
+/* Creates a literal of the tensor's shape, after checking that the data can have that many
+ * elements. */
 static bool shape_is_sound(struct reading *r)
 {
     const Onnx__TensorProto *t = r->t;

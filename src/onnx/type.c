@@ -1,6 +1,5 @@
 /*
- * Types and values of ONNX: element types by number, types as text, whether a value is of a type;
- * freeing.
+ * ONNX types and values: element types by number, types as text, type checks, freeing.
  */
 #include "onnx/onnx.h"
 
@@ -45,7 +44,7 @@ int onnx_dtype_find(const char *hlo)
     return 0;
 }
 
-/* ---- types in print ---- */
+/* ---- types as text ---- */
 
 static void put_tensor_type(struct buf *b, const struct onnx_type *t)
 {
@@ -82,7 +81,7 @@ void onnx_type_print(struct buf *b, const struct onnx_type *t)
         buf_puts(b, after[t->kind]);
 }
 
-/* ---- what fits where ---- */
+/* ---- type checks ---- */
 
 static bool tensor_fits(const hlo_literal *tensor, const struct onnx_type *t)
 {
@@ -97,8 +96,8 @@ static bool tensor_fits(const hlo_literal *tensor, const struct onnx_type *t)
     return fits;
 }
 
-/* Of the tensors of a sequence only the element type is checked: the shape is a bound that models
- * don't keep to. */
+/* Of the tensors of a sequence only the element type is checked: models do not adhere to the
+ * declared shape. */
 static bool elements_fit(const struct onnx_value *v, const struct onnx_type *t,
                          const hlo_literal **wrong)
 {

@@ -1,6 +1,6 @@
 /*
- * Types of values: the type that holds two others, how a value becomes one of a larger type, and
- * how sequences and optionals are represented by tuples (onnx.h).
+ * Types of values: the join of two types, conversion of a value to a larger type, and the
+ * representation of sequences and optionals by tuples (onnx.h).
  */
 #include "onnx/import_priv.h"
 
@@ -78,7 +78,7 @@ const char *type_text(struct import *imp, const struct val *v)
     return text;
 }
 
-/* ---- comparing and joining ---- */
+/* ---- comparison and join ---- */
 
 static bool same_array(const struct array *a, const struct array *b)
 {
@@ -115,8 +115,7 @@ bool join_arrays(const struct array *a, const struct array *b, struct array *out
     return true;
 }
 
-/* Joins types of elements of a sequence, whose ranks may differ; a dimension that one lacks counts
- * as 1 there. */
+/* Joins element types of sequences, whose ranks may differ; a missing dimension counts as 1. */
 static bool join_elements(const struct val *a, const struct val *b, struct val *out)
 {
     out->mixed = a->mixed || b->mixed || a->a.rank != b->a.rank;
@@ -165,9 +164,9 @@ bool join_types(const struct val *a, const struct val *b, struct val *out)
     return true;
 }
 
-/* ---- becoming a larger type ---- */
+/* ---- conversion to a larger type ---- */
 
-/* An array of zeros whose dynamic dimensions are empty. */
+/* An array of zeros with empty dynamic dimensions. */
 static hlo_inst *nothing(struct scope *s, const struct array *a)
 {
     struct array full = array_of(a->elem, a->rank, a->dims);
@@ -207,8 +206,8 @@ static hlo_inst *grow_sizes(struct scope *s, const struct val *v, const struct v
     return fit_array(s, x, &from, &wanted);
 }
 
-/* Whether the array of `v` can become that of `to`; if not, `v` is empty or absent and has no type
- * of its own. */
+/* Whether the array of `v` can be converted to that of `to`; if not, `v` is empty or absent and has
+ * no type of its own. */
 static bool holds_elements(const struct val *v, const struct val *to)
 {
     return v->open == to->open && v->a.elem == to->a.elem && is_sequence(v) == is_sequence(to);
@@ -250,7 +249,7 @@ struct val val_coerce(struct scope *s, struct val *v, const struct val *to)
     return out;
 }
 
-/* ---- one instruction for a value ---- */
+/* ---- conversion to a single instruction ---- */
 
 hlo_inst *val_pack(struct scope *s, struct val *v)
 {

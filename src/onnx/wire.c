@@ -1,23 +1,23 @@
 /*
- * Protobuf from files that nobody vouches for.
+ * Safe unpacking of protobuf messages from untrusted files.
  *
- * protobuf-c recurses into messages and allocates as it goes. So the bytes are walked first: they
- * must be well-formed, not nest too deep, and give a message that is not repeated only once (many
- * would be merged, each at the cost of all before it); and what unpacking will take is counted.
- * Then it unpacks with an allocator that has the same limit, so that what is miscounted has an end,
- * too.
+ * protobuf-c recurses into messages and allocates as it goes. So the bytes are scanned first: they
+ * must be well-formed, not nest too deeply, and contain each non-repeated submessage only once
+ * (protobuf-c merges duplicates, each at the cost of all previous ones); and the memory that
+ * unpacking needs is computed. Unpacking then uses an allocator with the same limit, so that an
+ * error in that computation is bounded too.
  */
 #include "onnx/protobuf.h"
 
-/* A graph within a graph is three messages deeper. */
+/* A graph within a graph is nested three messages deeper. */
 enum { DEEPEST = 100 };
-/* What unpacking may take beyond the file: an empty message is two bytes there and some hundred in
- * memory, real models take 5 to 13 times what their nodes and no more than what their weights were.
- */
+/* Memory for unpacking in addition to the file: an empty message has two bytes in the file and some
+ * hundred in memory; real models take 5 to 13 times the size of their nodes and no more than that
+ * of their weights. */
 enum { ALLOWED_AT_LEAST = 64 << 20, ALLOWED_FOR_EACH_BYTE = 24 };
 static const char TOO_MUCH[] = "message expands to many times its size";
-/* Fields that protobuf-c notes on its stack, and what it allocates to note another; a field that it
- * doesn't know. */
+/* The number of fields that protobuf-c tracks on its stack, the memory to track another one, and
+ * the memory of an unknown field. */
 enum { NOTED_FREE = 16, NOTE_BYTES = 80, UNKNOWN_BYTES = 32 };
 enum { VARINT = 0, BITS64 = 1, BYTES = 2, BITS32 = 5 };
 
@@ -28,7 +28,7 @@ struct cursor {
 struct walk {
     const char *begin, *wrong_at;
     const char *why;
-    uint64_t taken, most; /* bytes that unpacking takes */
+    uint64_t taken, most; /* bytes that unpacking takes, and the limit */
 };
 
 static bool wrong(struct walk *w, const char *at, const char *why)
@@ -51,7 +51,7 @@ static bool take_varint(struct cursor *c, uint64_t *out)
     return false;
 }
 
-/* The value of a field, past its tag; of one with a length, where its bytes lie. */
+/* Reads the value of a field after its tag; for a length-delimited field, its bytes. */
 static bool take_value(struct cursor *c, unsigned type, struct str *bytes)
 {
     uint64_t n = type == BITS64 ? 8 : 4;
@@ -66,7 +66,7 @@ static bool take_value(struct cursor *c, unsigned type, struct str *bytes)
     return true;
 }
 
-/* What a field takes beside the message that it is in, and the one that it is. */
+/* The memory of a field in addition to the enclosing message and to its own message. */
 static uint64_t bytes_of_field(const ProtobufCFieldDescriptor *f, struct str value)
 {
     if (!f)
@@ -76,9 +76,8 @@ static uint64_t bytes_of_field(const ProtobufCFieldDescriptor *f, struct str val
     const uint64_t item = f->label == PROTOBUF_C_LABEL_REPEATED ? sizeof(void *) : 0;
     if (text)
         return item + sizeof(ProtobufCBinaryData) + value.len + 1;
-    return f->type == PROTOBUF_C_TYPE_MESSAGE
-               ? item
-               : item + (fixed ? value.len : 8 * value.len); /* packed numbers */
+    /* Packed numbers. */
+    return f->type == PROTOBUF_C_TYPE_MESSAGE ? item : item + (fixed ? value.len : 8 * value.len);
 }
 
 static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, struct str bytes,

@@ -1,8 +1,8 @@
-# Writes the pages of grammar/operations as initializers of op_docs (doc.c): for NAME.md an element
-# [OP_NAME]. A page has a title `# NAME(OPERANDS)`, the rule, perhaps a section `## Implementations
-# differ`, and a section of examples: blocks of shell that run a module written between <<'END' and
-# END, followed by its result in comments. The words after `sh` are element types that the example
-# can be written for instead.
+# Converts the pages of grammar/operations to initializers of op_docs (doc.c): NAME.md becomes the
+# element [OP_NAME]. A page has a title `# NAME(OPERANDS)`, the rule, optionally a section
+# `## Implementations differ`, and a section of examples: shell blocks that run a module written
+# between <<'END' and END, followed by its result in comments. The words after `sh` are element types
+# that may be substituted in the example.
 
 function fail(message) {
     print FILENAME ":" FNR ": " message > "/dev/stderr"
@@ -10,13 +10,13 @@ function fail(message) {
     exit 1
 }
 
-# A line of text as a C string.
+# Quotes a line of text as a C string.
 function quoted(s) {
     gsub(/[\\"]/, "\\\\&", s)
     return "\n        \"" s "\\n\""
 }
 
-# Adds a line to a text without blank lines at its ends.
+# Appends a line to a text, without leading and trailing blank lines.
 function add(name, s) {
     if (s == "") {
         blank[name] = text[name] != ""
@@ -47,7 +47,7 @@ function begin_example(    n, word) {
     place = "command"
 }
 
-# The arguments stand between apostrophes, the last of which surround END.
+# The arguments are in single quotes, of which the last pair encloses END.
 function read_command(    n, part, i) {
     n = split(command, part, "'")
     for (i = 2; i + 2 < n; i += 2)

@@ -1,5 +1,5 @@
 /*
- * op.c: the tables of op.def, attr.def and enum.def, and look-ups in them.
+ * op.c: the tables of op.def, attr.def and enum.def, and lookups in them.
  */
 #include "op/op.h"
 
@@ -84,11 +84,11 @@ const uint8_t attr_common[] = {
     A_NONE,
 };
 
-/* ---- words of the enumerated attributes ---- */
+/* ---- values of enumerated attributes ---- */
 
 struct word {
     uint8_t attr;
-    bool any_case; /* in the first row of an attribute: its words are read in any case */
+    bool any_case; /* in the first row of an attribute: case is ignored */
     bool builder;
     const char *spelling;
 };
@@ -105,7 +105,7 @@ static const struct word words[] = {
 #undef BUILDER_WORD
 };
 
-/* The row where the words of `a` begin, or the end of the table. */
+/* The first row of the values of `a`, or the end of the table. */
 static size_t words_of(enum attr_id a)
 {
     size_t i = 0;

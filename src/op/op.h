@@ -1,9 +1,9 @@
 /*
- * op: what is known of opcodes and attributes before any program is seen.
+ * op: static tables of opcodes and attributes.
  *
- * op.def, attr.def, enum.def (the words that attributes take) and form.def (other words for
- * opcodes) are the only lists. Everything that depends on the opcode or attribute is expanded from
- * them, or looks into the tables declared here. grammar/operations has the reference of every op.
+ * op.def, attr.def, enum.def (values of attributes) and form.def (alternative spellings of opcodes)
+ * are the only lists. Everything that depends on the opcode or attribute is expanded from them, or
+ * uses the tables declared here. grammar/operations has the reference of every operation.
  */
 #ifndef HLO_OP_H
 #define HLO_OP_H
@@ -26,7 +26,7 @@ enum attr_id {
     A_NONE = A_COUNT
 };
 
-/* Builder forms: words that stand for an opcode outside --strict. */
+/* Builder forms: spellings that select an opcode outside --strict. */
 enum form {
 #define FORM(id, ...) FORM_##id,
 #include "op/form.def"
@@ -35,7 +35,7 @@ enum form {
     FORM_NONE = FORM_COUNT
 };
 
-/* E_DIRECTION_EQ ...: numbers of the words of enum.def */
+/* E_DIRECTION_EQ ...: the values of enum.def */
 #define ENUM_BEGIN(attr, case)                                                                     \
     }                                                                                              \
     ;                                                                                              \
@@ -87,24 +87,24 @@ enum attr_kind {
     KIND_COUNT
 };
 
-/* General patterns of shape rules (grammar/shapes.md 0). */
+/* Classes of shape rules (grammar/shapes.md 0). */
 enum op_class {
     CLASS_UNARY,
     CLASS_BINARY,
-    CLASS_TERNARY,   /* element by element: the operands' dimensions */
-    CLASS_PASS,      /* the operand's shape, whatever it is */
+    CLASS_TERNARY,   /* elementwise: the operands' dimensions */
+    CLASS_PASS,      /* the operand's shape */
     CLASS_RETYPE,    /* the operand's dimensions, the element type as written */
-    CLASS_DECLARED,  /* as written */
-    CLASS_REARRANGE, /* dimensions from those of the operand and attributes */
+    CLASS_DECLARED,  /* the written shape */
+    CLASS_REARRANGE, /* dimensions computed from the operand's and attributes */
     CLASS_REDUCER,   /* from operands and a computation that is applied to elements */
     CLASS_CONTRACT,  /* from dimension numbers */
-    CLASS_NUMERIC,   /* mostly the operand's: factorisations, transforms, normalisations */
-    CLASS_CONTROL,   /* of the root of what is called */
+    CLASS_NUMERIC,   /* mostly the operand's: factorizations, transforms, normalizations */
+    CLASS_CONTROL,   /* that of the root of a called computation */
     CLASS_TUPLE,
-    CLASS_IO,         /* forms with a token in them */
-    CLASS_COLLECTIVE, /* the operands', one dimension scaled by the number of participants */
-    CLASS_ASYNC_PAIR, /* what a -start and its -done hand on */
-    CLASS_DYNAMIC     /* the operand's, with one size that changes; or that size itself */
+    CLASS_IO,         /* shapes that contain a token */
+    CLASS_COLLECTIVE, /* the operands', with one dimension scaled by the number of participants */
+    CLASS_ASYNC_PAIR, /* what -start and -done transfer */
+    CLASS_DYNAMIC     /* the operand's with one size that changes, or that size itself */
 };
 
 /* clang-format off */
@@ -133,18 +133,18 @@ enum op_types {
     TY_ANY = 0
 };
 
-enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 }; /* op.def says what they mean */
+enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 }; /* defined in op.def */
 
-enum op_compare { /* how the written result shape is compared with the inferred one */
-                  COMPARE_DEFAULT,    /* layouts don't count */
-                  COMPARE_STRICT,     /* they do, where layouts count at all */
-                  COMPARE_STRICT_MTM, /* of their layouts only the order of dimensions (minor to
-                                         major) */
-                  COMPARE_COPY,       /* one side may lie in the host's memory */
-                  COMPARE_OWN         /* the family's rule does it */
+enum op_compare { /* how a written result shape is compared with the inferred one */
+                  COMPARE_DEFAULT, /* layouts are ignored */
+                  COMPARE_STRICT,  /* layouts count in layout-sensitive verification */
+                  /* Of their layouts only the order of dimensions counts (minor to major). */
+                  COMPARE_STRICT_MTM,
+                  COMPARE_COPY, /* either side may be in host memory */
+                  COMPARE_OWN   /* checked by the rule of the family */
 };
 
-/* How an opcode uses an attribute; op.def explains the words. */
+/* How an opcode uses an attribute; defined in op.def. */
 enum attr_use {
     USE_REQUIRED = 1,
     USE_ALWAYS = 2,
@@ -163,7 +163,7 @@ struct op_info {
     const char *spelling;
     uint8_t min_operands, max_operands; /* OPERANDS_MANY: no upper limit */
     uint8_t class;                      /* enum op_class */
-    uint8_t types;                      /* enum op_types bits, TY_ANY: not checked here */
+    uint8_t types;                      /* enum op_types bits; TY_ANY: not checked here */
     uint8_t flags;                      /* enum op_flags bits */
     uint8_t compare;                    /* enum op_compare */
     uint8_t family;                     /* enum family */
@@ -195,41 +195,40 @@ extern const char *const family_names[FAMILY_COUNT];
 static inline const char *op_spelling(enum opcode op) { return op_table[op].spelling; }
 static inline const char *attr_spelling(enum attr_id a) { return attr_table[a].spelling; }
 
-bool op_adds_up(
-    enum opcode op); /* its elements are summed, in an order that is up to the implementation */
+bool op_adds_up(enum opcode op);      /* sums elements in an implementation-defined order */
 enum opcode op_find(struct str word); /* OP_INVALID when unknown */
-const struct op_attr *op_attr_find(enum opcode op,
-                                   struct str word); /* one of the opcode's own; or NULL */
-enum attr_id attr_find_common(struct str word); /* one of the eight that all may carry, or A_NONE */
-enum form form_find(struct str word);           /* FORM_NONE when there is none */
-/* The attribute of an opcode that the specification calls `word`; or NULL. */
+/* An attribute of the opcode; or NULL. */
+const struct op_attr *op_attr_find(enum opcode op, struct str word);
+/* An attribute that every opcode may have, or A_NONE. */
+enum attr_id attr_find_common(struct str word);
+enum form form_find(struct str word); /* FORM_NONE if unknown */
+/* The attribute of an opcode that the specification names `word`; or NULL. */
 const struct op_attr *form_attr_find(enum opcode op, struct str word);
-extern const uint8_t attr_common[]; /* those eight, ended by A_NONE */
+extern const uint8_t attr_common[]; /* the attributes that every opcode may have, ended by A_NONE */
 
-/* What the page of an op in grammar/operations says. */
+/* An example of an operation's page in grammar/operations. */
 struct op_example {
-    const char *dtype; /* an element type that others may replace; NULL: the example is for these
-                          types only */
+    const char *dtype; /* element type that may be substituted; NULL: the example has fixed types */
     const char *other; /* a second such type; or NULL */
-    const char *bits;  /* the unsigned type as wide as `dtype`, which changes with it; or NULL */
-    const char *args;  /* a literal per line and parameter */
-    const char *text;  /* the module; NULL ends a list */
+    /* The unsigned type of the same width as `dtype`, substituted with it; or NULL. */
+    const char *bits;
+    const char *args; /* a literal per line and parameter */
+    const char *text; /* the module; NULL ends the list */
     const char *result;
 };
 struct op_doc {
     const char *form;        /* the names of the operands */
-    const char *rule;        /* lines of Markdown */
-    const char *differences; /* where implementations differ: lines of Markdown; may be empty */
-    const char
-        *script; /* the examples as shell commands, each followed by its output in comments */
+    const char *rule;        /* Markdown */
+    const char *differences; /* differences between implementations: Markdown; may be empty */
+    /* The examples as shell commands, each followed by its output in comments. */
+    const char *script;
     const struct op_example *examples;
 };
 extern const struct op_doc op_docs[OP_COUNT];
 
-/* Words of an ENUM attribute. */
 int enum_find(enum attr_id a, struct str word); /* -1 when unknown */
 const char *enum_word(enum attr_id a, int number);
-bool enum_is_builder(enum attr_id a, int number); /* a word that --strict does not know */
+bool enum_is_builder(enum attr_id a, int number); /* a value that --strict does not accept */
 int enum_count(enum attr_id a);
 
 #endif

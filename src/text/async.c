@@ -1,13 +1,12 @@
 /*
- * async.c: asynchronous instructions. What do `async-start` and the sugar `add-start` make?
+ * async.c: asynchronous instructions and their syntactic sugar.
  *
- * `OP-start` stands for an async-start around a computation of one OP, which is made here;
- * `OP-update` and `OP-done` for the later links of the chain (grammar/text.md 3.4).
+ * `OP-start` is an async-start around a computation of one OP, which is created here; `OP-update`
+ * and `OP-done` are the later links of the chain (grammar/text.md 3.4).
  */
 #include "text/parse.h"
 
-/* False for opcodes with -start and -done of their own, and for those whose body is no operand
- * list. */
+/* False for opcodes that have their own -start and -done, and for those without an operand list. */
 static bool may_wrap(enum opcode op)
 {
     static const enum opcode never[] = {OP_ALL_GATHER, OP_ALL_REDUCE, OP_COLLECTIVE_PERMUTE,
@@ -39,7 +38,7 @@ bool async_opcode(struct str word, enum opcode *op, enum opcode *wrapped)
     return false;
 }
 
-/* The async-start of the chain that ends at `i`. */
+/* The async-start of the chain that `i` belongs to. */
 static struct inst *chain_start(struct inst *i)
 {
     while (i->opcode != OP_ASYNC_START)
@@ -64,7 +63,7 @@ static bool check_start_shape(struct parser *p, const struct draft *d)
                       STR_ARG(shape_text(p->arena, s)));
 }
 
-/* Begins the computation with one parameter for each operand, and the draft of its root. */
+/* Creates the wrapped computation with one parameter per operand, and the draft of its root. */
 static bool begin_wrapped(struct parser *p, struct draft *d)
 {
     struct computation *c = computation_new(p->m, STR("async_wrapped"));
@@ -95,8 +94,8 @@ static bool begin_wrapped(struct parser *p, struct draft *d)
     return check_operand_count(p, inner) && check_operand_kinds(p, inner);
 }
 
-/* Makes a draft for a start whose operands are broken, only so that the attributes of the wrapped
- * opcode can be read. */
+/* Creates a draft for a start with malformed operands, only to parse the attributes of the wrapped
+ * opcode. */
 static void begin_poisoned(struct parser *p, struct draft *d)
 {
     d->inner = ARENA_NEW(p->arena, struct draft);
@@ -142,7 +141,7 @@ bool async_operands(struct parser *p, struct draft *d)
 
 /* ---- after the attributes ---- */
 
-/* Sets the thread of a computation and of all that it calls. */
+/* Sets the execution thread of a computation and of its callees, recursively. */
 static void set_thread(struct parser *p, struct computation *top, struct str thread)
 {
     struct arena *a = &p->state->scratch;
@@ -171,7 +170,7 @@ static void set_thread(struct parser *p, struct computation *top, struct str thr
     arena_release(a, mark);
 }
 
-/* Finishes the root of the computation that was made, and has the start call the computation. */
+/* Finishes the root of the wrapped computation, and makes the start call the computation. */
 static bool finish_wrapped(struct parser *p, struct draft *d)
 {
     struct draft *inner = d->inner;
@@ -202,7 +201,7 @@ static bool finish_start(struct parser *p, struct draft *d)
     return true;
 }
 
-/* What -update and -done repeat must agree with the start; then it need not be kept. */
+/* Attributes repeated at -update and -done must agree with the start; they are not stored. */
 static bool finish_link(struct parser *p, struct draft *d)
 {
     struct inst *start = chain_start(d->i.operands[0]);
@@ -217,8 +216,8 @@ static bool finish_link(struct parser *p, struct draft *d)
     return true;
 }
 
-/* What a line of the chain says of these holds for the root that the chain runs, too; the last line
- * has the word. */
+/* These attributes of a line of the chain also apply to the root of its computation; the last line
+ * takes precedence. */
 static void tell_root(struct parser *p, const struct draft *d, const struct inst *start)
 {
     static const uint8_t told[] = {A_FRONTEND_ATTRIBUTES, A_STATISTICS, A_ORIGIN, A_METADATA,
@@ -244,7 +243,7 @@ bool async_finish(struct parser *p, struct draft *d)
 
 /* ---- at the end of the text ---- */
 
-/* Strict: no two async-starts call one computation. */
+/* In strict mode, two async-starts must not call the same computation. */
 bool async_starts_distinct(struct parser *p)
 {
     struct module *m = p->m;

@@ -1,7 +1,7 @@
 /*
- * attr.c: values of attributes, read and written by one pair of functions for each kind of value.
- * The table of pairs is here, with the pairs for plain values and lists; attr_priv.h says where the
- * others are.
+ * attr.c: attribute values. Each kind of value has a parsing and a printing function; the table of
+ * these pairs is here, with the pairs for plain values and lists. attr_priv.h lists the files of
+ * the others.
  */
 #include "text/attr_priv.h"
 
@@ -73,8 +73,8 @@ bool parse_bare_ints(struct parser *p, struct int_vec *v)
     return true;
 }
 
-/* `expect` for the opening bracket or the delimiter of a list of integers, after which some kinds
- * of token are masked. */
+/* `expect` for the opening bracket or the delimiter of a list of integers, after which some token
+ * kinds are masked. */
 static bool expect_before_int(struct parser *p, enum token_kind kind)
 {
     if (p->tok.kind != kind)
@@ -259,7 +259,7 @@ static void print_float_value(struct buf *out, const struct attr_site *site, uni
     print_g6(out, v.f);
 }
 
-/* ---- words of a fixed list ---- */
+/* ---- enumerations ---- */
 
 static bool parse_enum_word(struct parser *p, enum attr_id id, int *out)
 {
@@ -661,7 +661,7 @@ static uint8_t use_of(const struct inst *i, enum attr_id id)
     return 0;
 }
 
-/* The comparison type that follows from the operands. */
+/* The comparison type implied by the element type of the operands. */
 static int default_compare_type(const struct inst *i)
 {
     if (!i->operand_count || !i->operands[0]->shape)
@@ -691,14 +691,14 @@ static bool metadata_is_set(const struct metadata *m)
            (m->rest && (m->rest->scheduling_name.len || m->rest->has_payload));
 }
 
-/* Whether the value means something else than leaving the attribute out. */
+/* Whether the value differs in meaning from an absent attribute. */
 static bool differs_from_default(const struct inst *i, const struct attr *a)
 {
     union attr_value v = a->v;
     int8_t usual = attr_table[a->id].default_value;
     switch ((enum attr_kind)attr_table[a->id].kind) {
     case KIND_BOOL:
-        /* is_stable of topk is true by default */
+        /* the default of topk's is_stable is true */
         return a->id == A_IS_STABLE && i->opcode == OP_TOPK ? !v.b : v.b != (usual == 1);
     case KIND_INT: return usual == NO_DEFAULT || v.i != usual;
     case KIND_ENUM: return a->id == A_TYPE ? v.e != default_compare_type(i) : v.e != 0;

@@ -1,19 +1,22 @@
 /*
- * What the files of attribute values share: the pairs of functions (one reads, one writes) that
- * attr.c dispatches to by the kind of the value, and the helpers they are made of.
+ * Shared by the files of attribute values: the pairs of functions (parse, print) that attr.c
+ * dispatches to by the kind of the value, and their helpers.
  *
- * attr.c      dispatch, plain values and lists    window.c         window, dim_labels, padding,
- * slices block.c     `{key=value ...}` blocks            metadata.c       metadata, strings,
- * statistics, aliasing origin.c    original values                     sharding.c       shardings
- * by tile, device lists mesh.c      shardings by mesh axes              sharding_canon.c canonical
- * form of tilings
+ *   attr.c      dispatch, plain values and lists
+ *   window.c    window, dim_labels, padding, slices
+ *   block.c     `{key=value ...}` blocks
+ *   metadata.c  metadata, strings, statistics, aliasing
+ *   origin.c    original values
+ *   sharding.c  shardings by tile, device lists
+ *   mesh.c      shardings by mesh axes
+ *   sharding_canon.c  canonical form of tilings
  */
 #ifndef HLO_ATTR_PRIV_H
 #define HLO_ATTR_PRIV_H
 
 #include "text/text_priv.h"
 
-/* What a value belongs to. `options` is NULL while reading. */
+/* The context of a value. `options` is NULL when parsing. */
 struct attr_site {
     enum attr_id id;
     const struct inst *inst;
@@ -49,9 +52,9 @@ ATTR_PAIR(sharding);
 
 /* ---- lists ---- */
 
-/* Reads a list of items separated by commas: list_open consumes the opening bracket, list_more
- * commas and the closing one. `while (list_more(p, &l)) { ... }`, and then `l.ok` says whether it
- * went well. */
+/* Parses a comma-separated list: list_open consumes the opening bracket, list_more commas and the
+ * closing one. After `while (list_more(p, &l)) { ... }`, `l.ok` tells whether the list was
+ * well-formed. */
 struct list {
     enum token_kind close;
     bool started, ok;
@@ -59,7 +62,7 @@ struct list {
 bool list_open(struct parser *p, struct list *l, enum token_kind open, enum token_kind close);
 bool list_more(struct parser *p, struct list *l);
 
-/* A growing list of integers; the first few take nothing from the arena. */
+/* A growable list of integers; small ones need no allocation. */
 struct int_vec {
     int64_t *at;
     size_t count, capacity;
@@ -68,9 +71,9 @@ struct int_vec {
 void int_vec_init(struct int_vec *v);
 void int_vec_push(struct parser *p, struct int_vec *v, int64_t i);
 struct ints int_vec_ints(struct parser *p, const struct int_vec *v); /* a copy in the arena */
-/* `INT,+` with no brackets around it. */
+/* Parses `INT,+` without brackets. */
 bool parse_bare_ints(struct parser *p, struct int_vec *v);
-/* `open [INT {delimiter INT}] close`, read with next_in_int_list. */
+/* Parses `open [INT {delimiter INT}] close` with next_in_int_list. */
 bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter,
                        enum token_kind close, struct int_vec *v);
 void print_ints(struct buf *out, struct ints v);        /* 1,2 */
@@ -83,11 +86,11 @@ static inline struct span span_since(const struct parser *p, uint32_t begin)
 {
     return (struct span){begin, p->prev_end};
 }
-/* Reports that `word` is not one of `words`, the keys of `block`; false. */
+/* Reports that `word` is not one of `words`, the keys of `block`; returns false. */
 bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
                  const char *const *words, size_t count);
 
-/* Reports that `what` has `found` entries instead of `wanted`; false. */
+/* Reports that `what` has `found` entries instead of `wanted`; returns false. */
 bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found,
                  int64_t wanted, const char *why);
 
@@ -105,21 +108,21 @@ struct field {
     const char *key;
     uint8_t kind; /* enum field_kind */
     bool required;
-    size_t offset; /* of the member it fills in */
+    size_t offset; /* offset of the member in the result */
 };
 struct int_words {
     struct span span;
     struct ints ints;
 };
 struct block {
-    const char *name; /* what it is called in messages */
+    const char *name; /* name of the block in messages */
     const struct field *fields;
     size_t count; /* at most 32 */
-    bool commas;  /* `,` may stand before any item */
-    bool repeats; /* a key may be repeated: the last value counts */
+    bool commas;  /* `,` is allowed before any item */
+    bool repeats; /* a key may be repeated; the last value counts */
 };
 bool parse_int_words(struct parser *p, struct int_words *out);
-/* Reads a block into the struct at `out`; *seen gets a bit for each field that was given. */
+/* Parses a block into the struct at `out`; *seen gets a bit for each field that was present. */
 bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *seen);
 
 /* ---- mesh.c ---- */
@@ -137,7 +140,7 @@ void print_named_sharding(struct buf *out, const struct sharding *s,
 
 /* ---- sharding.c ---- */
 
-/* `[2,4]` or `[2,4]T(1,0)` after `<=`; made canonical. */
+/* Parses `[2,4]` or `[2,4]T(1,0)` after `<=`, and makes it canonical. */
 bool parse_iota_order(struct parser *p, struct iota_order *out);
 void print_iota_order(struct buf *out, struct iota_order order);
 bool parse_sharding_metadata(struct parser *p, struct sharding *s);
@@ -146,20 +149,21 @@ void print_sharding_metadata(struct buf *out, const struct sharding *s);
 /* ---- sharding_canon.c ---- */
 
 struct iota_order iota_canonical(struct arena *a, struct iota_order order);
-/* Brings a tiling with subgroup types into the form that is printed. NULL, or what is wrong. */
+/* Converts a tiling with subgroup types to canonical form. Returns NULL, or the problem. */
 const char *sharding_canonicalize(struct arena *a, struct sharding *s);
 bool ints_product(struct ints v, int64_t *out); /* false on overflow */
 
 /* ---- printing ---- */
 
-/* `%.6g`, with inf and nan as XLA writes them. */
+/* Prints `%.6g`, with inf and nan as XLA spells them. */
 void print_g6(struct buf *out, double v);
 void print_quoted(struct buf *out, struct str s); /* escaped, in double quotes */
-void print_unescaped(struct buf *out,
-                     struct str s); /* in double quotes as it is, where XLA doesn't escape either */
-/* What comes before item `index` of a list: `, `, at every fifth item followed by a comment with
- * its index. */
+/* In double quotes without escaping, for strings that XLA does not escape. */
+void print_unescaped(struct buf *out, struct str s);
+/* Prints the separator before item `index` of a list: `, `, and before every fifth item a comment
+ * with its index. */
 void print_separator(struct buf *out, int64_t index, bool comments);
+/* Prints a name, with `%` unless the options omit it. */
 void print_name(struct buf *out, struct str name, const struct print_options *options);
 void print_metadata_parts(struct buf *out, const struct metadata *m); /* {op_name="x"} */
 void print_frontend_attributes(struct buf *out, const struct frontend_attributes *f);

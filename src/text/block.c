@@ -1,6 +1,6 @@
 /*
- * block.c: reads blocks of `key=value` items (metadata, domain, sparsity) by a table of the keys,
- * their kinds and where the values go.
+ * block.c: parses blocks of `key=value` items (metadata, domain, sparsity) according to a table of
+ * keys, their kinds and the members that they set.
  */
 #include "text/attr_priv.h"
 
@@ -64,7 +64,7 @@ static bool parse_field(struct parser *p, const struct field *f, void *at)
     return false;
 }
 
-/* Reads an item. Fields mostly come in the order of the table: the search for the key begins at
+/* Parses an item. Fields mostly come in the order of the table, so the search for the key starts at
  * `*guess`. */
 static bool parse_item(struct parser *p, const struct block *b, char *out, uint32_t *seen,
                        size_t *guess)

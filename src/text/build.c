@@ -1,9 +1,10 @@
 /*
- * build.c: modules built instruction by instruction, for embedders, each from its text.
+ * build.c: construction of modules instruction by instruction, each from its text, for embedders.
  *
- * Each instruction is a line that the parser reads into its computation, so builder forms, checks
- * and messages are the same as in a file. The lines together are the source of the module: once a
- * line has been read, its spans are moved there, so that what goes wrong later has a place as well.
+ * Each instruction is a line that is parsed into its computation, so builder forms, checks and
+ * messages are the same as in a file. The concatenated lines are the source of the module: after a
+ * line has been parsed, its spans are relocated to that source, so that later messages have
+ * locations.
  */
 #include "text/parse.h"
 
@@ -11,16 +12,16 @@ struct text_builder {
     struct parser p;
     struct parse_state state;
     struct module *m;
-    struct text_computation *last; /* the one begun last; they are linked by `next` */
+    struct text_computation *last; /* created last; linked by `next` */
     struct buf text;
     uint32_t lines;
-    int moved;    /* number of computations whose spans have been moved */
-    int64_t made; /* number of names made */
+    int moved;    /* number of computations whose spans have been relocated */
+    int64_t made; /* number of generated names */
 };
 
 struct text_computation {
     struct text_builder *b;
-    struct text_computation *next; /* one that was begun before it */
+    struct text_computation *next; /* created before this one */
     struct scope scope;
     bool finished;
 };
@@ -45,7 +46,7 @@ static void end_scope(struct text_computation *c)
     c->finished = true;
 }
 
-/* Frees what the module doesn't need. */
+/* Frees what the module does not need. */
 static void free_parser(struct text_builder *b)
 {
     for (struct text_computation *c = b->last; c; c = c->next)
@@ -58,7 +59,7 @@ void text_builder_free(struct text_builder *b)
 {
     struct module *m = b->m;
     free_parser(b);
-    module_free(m); /* and the builder, which is in its arena */
+    module_free(m); /* frees the builder as well, which is in its arena */
 }
 
 struct str text_builder_text(const struct text_builder *b) { return buf_view(&b->text); }
@@ -80,8 +81,8 @@ struct text_computation *text_computation_new(struct text_builder *b, struct str
     b->last = c;
     c->scope.c = computation_new(b->m, arena_str(&b->m->arena, name_sanitize(&b->m->arena, name)));
     c->scope.seed = hash_seed(c->scope.c);
-    map_put(&b->p.computations, c->scope.c->name,
-            c->scope.c); /* without a root, until it is finished */
+    /* The root is not set until it is finished. */
+    map_put(&b->p.computations, c->scope.c->name, c->scope.c);
     return c;
 }
 
@@ -89,7 +90,7 @@ bool text_computation_open(const struct text_computation *c) { return !c->finish
 
 struct str text_computation_name(const struct text_computation *c) { return c->scope.c->name; }
 
-/* ---- places ---- */
+/* ---- relocation of spans ---- */
 
 static void move_span(struct span *s, uint32_t by)
 {
@@ -109,8 +110,8 @@ static void move_inst(struct inst *i, uint32_t by)
         move_span(&i->attrs[k].span, by);
 }
 
-/* Appends a line that was read, and moves the spans that it made: those of the instructions of `c`
- * from `first` on, and of computations from number `moved` on. */
+/* Appends a parsed line to the source, and relocates the spans that it created: those of the
+ * instructions of `c` from `first` on, and of computations from number `moved` on. */
 static void keep_line(struct text_computation *c, struct str line, int first)
 {
     struct text_builder *b = c->b;
@@ -155,7 +156,7 @@ struct inst *text_build(struct text_computation *c, struct diags *ds, struct str
         return NULL;
     }
     p->ds = ds;
-    p->text = line = arena_str(&c->b->m->arena, line); /* names point into it */
+    p->text = line = arena_str(&c->b->m->arena, line); /* names refer to it */
     p->at = p->prev_end = 0;
     p->tok = (struct token){0};
     p->scope = &c->scope;
@@ -189,7 +190,7 @@ struct inst *text_build_constant(struct text_computation *c, struct diags *ds, s
     return i;
 }
 
-/* ---- ends ---- */
+/* ---- completion ---- */
 
 bool text_computation_finish(struct text_computation *c, struct diags *ds, struct inst *root)
 {

@@ -1,8 +1,8 @@
 /*
- * checks.c: what XLA checks, mends and fills in while it parses, by opcode (grammar/text.md 3.3).
- * Is this draft an instruction, and what of it is stored?
+ * checks.c: per-opcode checks, corrections and defaults that XLA applies while parsing
+ * (grammar/text.md 3.3), from a draft to the stored instruction.
  *
- * This isn't the verifier: a declared shape is mostly accepted as it is.
+ * This is not the verifier: a declared shape is mostly accepted as written.
  */
 #include "text/parse.h"
 
@@ -49,13 +49,13 @@ static const struct shape *operand_shape(const struct draft *d, int k)
     return d->i.operands[k]->shape;
 }
 
-/* A buffer counts as the array it holds. */
+/* A buffer is treated as the array that it holds. */
 static const struct shape *array_of(const struct shape *s)
 {
     return s->dtype == DT_BUFFER ? s->elements[0] : s;
 }
 
-/* Checks what decides which attributes there are. */
+/* Checks the operand kinds that decide which attributes apply. */
 bool check_operand_kinds(struct parser *p, struct draft *d)
 {
     if (d->i.opcode != OP_CONDITIONAL || d->poisoned)
@@ -93,7 +93,7 @@ static bool require(struct parser *p, const struct draft *d, enum attr_id id)
 bool check_required(struct parser *p, struct draft *d)
 {
     for (const struct op_attr *a = op_table[d->i.opcode].attrs; a->id != A_NONE; a++) {
-        bool made = a->id == A_CALLS && d->inner; /* OP-start makes its computation itself */
+        bool made = a->id == A_CALLS && d->inner; /* OP-start creates its computation itself */
         if (a->use & USE_REQUIRED && !made && !require(p, d, (enum attr_id)a->id))
             return false;
     }
@@ -130,7 +130,7 @@ static bool reduce_scatter(struct parser *p, struct draft *d)
     return some_dimension(p, d) && global_ids(p, d);
 }
 
-/* ---- one function for each opcode with rules of its own; shapes are mended here, too ---- */
+/* ---- one function per opcode with special rules; these also correct shapes ---- */
 
 static bool shape_error(struct parser *p, const struct draft *d, const char *wanted)
 {
@@ -147,7 +147,8 @@ static bool broadcast(struct parser *p, struct draft *d)
     return shape_is_scalar(s) || require(p, d, A_DIMENSIONS);
 }
 
-/* XLA aborts when it asks for the rank of a tuple or for the default order of other types. */
+/* XLA aborts here: it computes the rank of a tuple, or the default comparison order of another
+ * type. */
 static bool compare(struct parser *p, struct draft *d)
 {
     const struct shape *s = operand_shape(d, 0);
@@ -156,7 +157,7 @@ static bool compare(struct parser *p, struct draft *d)
                       STR_ARG(shape_text(p->arena, s)));
 }
 
-/* The declared shape must have as many elements as operand 0, where both are known. */
+/* The declared shape must have as many elements as operand 0, if both are known. */
 static bool same_elements(struct parser *p, struct draft *d)
 {
     const struct shape *to = d->i.shape ? array_of(d->i.shape) : NULL,
@@ -184,7 +185,7 @@ static bool dynamic_reshape(struct parser *p, struct draft *d)
            count_error(p, d, "one operand and one size for each dimension");
 }
 
-/* One index vector, or a scalar for each dimension. */
+/* One index vector, or one scalar per dimension. */
 static bool start_indices(struct parser *p, struct draft *d, int first)
 {
     int n = d->i.operand_count;
@@ -219,7 +220,7 @@ static bool even_operands(struct parser *p, struct draft *d)
 static bool dot(struct parser *p, struct draft *d)
 {
     (void)p;
-    d->i.operand_count = 2; /* XLA drops the rest */
+    d->i.operand_count = 2; /* XLA drops the others */
     return true;
 }
 
@@ -458,7 +459,7 @@ bool check_draft(struct parser *p, struct draft *d)
     return !check || check(p, d);
 }
 
-/* ---- what is stored ---- */
+/* ---- stored attributes ---- */
 
 static void keep_first(struct parser *p, struct inst *i)
 {
@@ -498,7 +499,7 @@ static normalise_fn *const normalisers[OP_COUNT] = {
     [OP_SET_DIMENSION_SIZE] = keep_first,
 };
 
-/* The value of an attribute that is always stored, when the text leaves it out. */
+/* The value of an attribute that is always stored, if the text omits it. */
 static union attr_value absent_value(struct parser *p, const struct inst *i, enum attr_id id)
 {
     switch ((enum attr_kind)attr_table[id].kind) {
@@ -510,7 +511,7 @@ static union attr_value absent_value(struct parser *p, const struct inst *i, enu
     }
 }
 
-/* Gives every leaf of a tuple the sharding that is written for the whole, as XLA does. */
+/* Assigns every leaf of a tuple the sharding that is written for the whole, as XLA does. */
 static void spread_sharding(struct parser *p, struct inst *i)
 {
     const struct attr *a = inst_attr(i, A_SHARDING);
@@ -531,8 +532,8 @@ void normalise_draft(struct parser *p, struct draft *d)
     struct inst *i = &d->i;
     for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++) {
         enum attr_id id = (enum attr_id)a->id;
-        if (a->use & USE_DROPPED &&
-            (p->strict || id != A_MODE)) /* XLA ignores a mode, but the values depend on it */
+        /* XLA ignores the mode, but values depend on it. */
+        if (a->use & USE_DROPPED && (p->strict || id != A_MODE))
             inst_remove_attr(i, id);
         else if (a->use & USE_ALWAYS && !inst_has(i, id))
             inst_set_attr(p->m, i, id, absent_value(p, i, id), i->opcode_span);

@@ -1,9 +1,8 @@
 /*
- * frames.c: reads the tables of stack frames and renumbers them. Which frames do the instructions
- * use?
+ * frames.c: parses the stack frame tables and renumbers their entries.
  *
- * XLA rebuilds the tables from what the instructions refer to (grammar/text.md 5.8). Here that is
- * done once after parsing, so that printing is trivial.
+ * XLA rebuilds the tables from the frames that instructions refer to (grammar/text.md 5.8). Here
+ * that is done once, after parsing.
  */
 #include "text/parse.h"
 
@@ -81,8 +80,8 @@ static bool parse_frames(struct parser *p, struct stack_frame_tables *t)
         int32_t v[COUNT_OF(names)];
         if (!parse_frame_fields(p, names, COUNT_OF(names), v))
             return false;
-        int32_t parent =
-            v[1] > INT32_MIN ? v[1] - 1 : v[1]; /* in the text it is one more: 1 is no parent */
+        /* Stored plus one in the text: 1 means no parent. */
+        int32_t parent = v[1] > INT32_MIN ? v[1] - 1 : v[1];
         VEC_PUSH(p->arena, t->frames, t->frame_count, capacity) =
             (struct stack_frame){v[0], parent};
     }
@@ -106,12 +105,12 @@ struct rebuild {
     const struct stack_frame_tables *old;
     struct stack_frame_tables fresh;
     struct arena *arena, scratch;
-    int32_t *frame_of; /* old number -> new; 0: not yet */
+    int32_t *frame_of; /* old number -> new; 0: not assigned */
     struct map files, functions, locations, frames;
     size_t file_capacity, function_capacity, location_capacity, frame_capacity;
 };
 
-/* The number noted for `key`; 0 when the key is new: then `next` is noted. */
+/* The number stored for `key`; 0 if the key is new, in which case `next` is stored. */
 static int32_t intern(struct rebuild *r, struct map *m, struct str key, int32_t next)
 {
     void *known = map_get(m, key);
@@ -121,7 +120,7 @@ static int32_t intern(struct rebuild *r, struct map *m, struct str key, int32_t 
     return 0;
 }
 
-/* The number of a name in a list; a new name is added. */
+/* The number of a name in a list; a new name is appended. */
 static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, struct str **list,
                            int *count, size_t *capacity)
 {
@@ -131,7 +130,7 @@ static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, st
     return n ? n : *count;
 }
 
-/* The new number of a location, which is known to be good. */
+/* The new number of a location, which must be well-formed. */
 static int32_t intern_location(struct rebuild *r, int32_t old)
 {
     struct file_location l = r->old->locations[old - 1];
@@ -155,7 +154,7 @@ static bool location_is_good(const struct stack_frame_tables *t, int32_t number)
            l->function <= t->function_count;
 }
 
-/* Whether a frame and its chain of parents are sound; broken ones are marked. */
+/* Whether a frame and its chain of parents are well-formed; malformed ones are marked. */
 static bool chain_is_good(struct rebuild *r, int32_t number)
 {
     const struct stack_frame_tables *t = r->old;
@@ -170,7 +169,7 @@ static bool chain_is_good(struct rebuild *r, int32_t number)
     return n == 0;
 }
 
-/* The new number of a frame whose chain is sound; parents get theirs first. */
+/* The new number of a frame whose chain is well-formed; parents are numbered first. */
 static int32_t intern_frame(struct rebuild *r, int32_t number)
 {
     const struct stack_frame *frames = r->old->frames;

@@ -1,7 +1,7 @@
 /*
- * header.c: what stands before the computations. Which attributes does the module have?
+ * header.c: the module header.
  *
- * One row for each attribute in `header_attributes`; what needs the entry computation waits for
+ * `header_attributes` has one row per attribute. Checks that need the entry computation are in
  * finish_header.
  */
 #include "text/parse.h"
@@ -134,7 +134,7 @@ static bool parse_to_output(struct parser *p)
     return parse_propagation(p, &p->m->spmd_to_output);
 }
 
-/* Keeps the text as it is. */
+/* Stored verbatim. */
 static bool parse_debug_attributes(struct parser *p)
 {
     if (p->tok.kind != TOK_LBRACE)
@@ -144,7 +144,7 @@ static bool parse_debug_attributes(struct parser *p)
 
 /* ---- origin_recovery_table ---- */
 
-/* Parses a string that holds a module. */
+/* Parses a module from a string. */
 static bool parse_recovery_module(struct parser *p, struct module **out)
 {
     struct span span = p->tok.span;
@@ -174,7 +174,7 @@ static int place_cmp(const struct origin *a, const struct origin *b)
     return by_name ? by_name : ints_cmp(a->index, b->index);
 }
 
-/* Orders by place; entries for one place keep the order of the text. */
+/* Sorts by location; entries with the same location keep their order. */
 static int recovery_cmp(const void *pa, const void *pb)
 {
     const struct recovery_entry *a = *(const struct recovery_entry *const *)pa,
@@ -183,7 +183,7 @@ static int recovery_cmp(const void *pa, const void *pb)
     return by_place ? by_place : (a > b) - (a < b);
 }
 
-/* Sorts as the printer wants it; the first entry for a place wins. */
+/* Sorts in the order of printing; the first entry for a location is kept. */
 static void sort_recovery(struct parser *p)
 {
     struct module *m = p->m;
@@ -219,14 +219,14 @@ static bool parse_recovery_table(struct parser *p)
             return false;
         if (accept(p, TOK_COMMA) && !parse_recovery_module(p, &e.module))
             return false;
-        VEC_PUSH(p->arena, p->m->recovery, p->m->recovery_count, capacity) =
-            e; /* the module's even if the next one fails */
+        /* Owned by the module even if a later entry fails. */
+        VEC_PUSH(p->arena, p->m->recovery, p->m->recovery_count, capacity) = e;
     }
     sort_recovery(p);
     return expect(p, TOK_RBRACE, NULL);
 }
 
-/* ---- the list ---- */
+/* ---- the attribute list ---- */
 
 static const struct header_attribute {
     const char *name;
@@ -247,7 +247,7 @@ static const struct header_attribute {
     {"replica_count", parse_replica_count, false},
 };
 
-/* Default mode skips unknown attributes with a warning. */
+/* The default mode skips unknown attributes with a warning. */
 static bool skip_unknown(struct parser *p, struct str name, struct span span)
 {
     const char *words[COUNT_OF(header_attributes)];
@@ -298,9 +298,9 @@ bool parse_header(struct parser *p)
     return true;
 }
 
-/* ---- when the entry computation is known ---- */
+/* ---- checks with the entry computation ---- */
 
-/* Orders by output; entries for one output keep the order of the text. */
+/* Sorts by output; entries for the same output keep their order. */
 static int alias_cmp(const void *pa, const void *pb)
 {
     const struct alias *a = *(const struct alias *const *)pa, *b = *(const struct alias *const *)pb;
@@ -308,7 +308,8 @@ static int alias_cmp(const void *pa, const void *pb)
     return by_output ? by_output : (a > b) - (a < b);
 }
 
-/* Outputs must exist; the first entry for an output wins. Sorts as the printer wants it. */
+/* Checks that outputs exist, keeps the first entry for each output, and sorts in the order of
+ * printing. */
 static bool finish_alias(struct parser *p)
 {
     struct module *m = p->m;
@@ -334,7 +335,7 @@ static bool finish_alias(struct parser *p)
     return true;
 }
 
-/* The shape with its minor_to_major in descending order; tiles, memory space and so on are kept. */
+/* The shape with minor_to_major in descending order; tiles, memory space and so on are kept. */
 static const struct shape *reset_order(struct arena *a, const struct shape *s)
 {
     if (shape_is_tuple(s)) {
@@ -352,8 +353,8 @@ static const struct shape *reset_order(struct arena *a, const struct shape *s)
     return shape_with_layout(a, s, l);
 }
 
-/* Without the attribute, the layout is that of the entry computation, with one quirk
- * (grammar/text.md 5.1): some other attributes make XLA forget the order of the dimensions. */
+/* The default layout is that of the entry computation, except that some other attributes make XLA
+ * drop the order of the dimensions (grammar/text.md 5.1). */
 static void derive_entry_layout(struct parser *p)
 {
     struct module *m = p->m;

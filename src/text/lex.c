@@ -1,9 +1,9 @@
 /*
- * lex.c: text to tokens. Which token is at this place, and where does it end?
+ * lex.c: the lexer.
  *
- * The order in which tokens are recognised is XLA's (grammar/text.md 1) and lives in lex() alone;
- * strict and default mode differ there and nowhere else in the lexer. A token is a kind and a span;
- * nothing is copied. An error token has at least one byte, so that recovery always gets further.
+ * Tokens are recognized in XLA's order (grammar/text.md 1), by lex() alone; the differences between
+ * strict and default mode are there as well. A token is a kind and a span; nothing is copied. An
+ * error token has at least one byte, so that error recovery always advances.
  */
 #include "text/text_priv.h"
 
@@ -52,8 +52,8 @@ static bool at_char(const char *s, const char *end, char c) { return s < end && 
 
 /* ---- separators ---- */
 
-/* `I0000 00:00:17.123 12345 file.cc:123] ` and `2024-01-01 12:00:00.123: I xla/file.cc:12] ` at the
- * start of a line: a prefix that a logger wrote. Returns its end, or NULL. */
+/* The end of a prefix written by a logger at the start of a line, as in `I0000 00:00:17.123 12345
+ * file.cc:123] ` and `2024-01-01 12:00:00.123: I xla/file.cc:12] `; NULL if there is none. */
 static const char *log_prefix_end(const char *s, const char *end)
 {
     const char *p = s;
@@ -82,8 +82,7 @@ static const char *log_prefix_end(const char *s, const char *end)
     return number > p && number[-1] == ':' ? close + 2 : NULL;
 }
 
-/* Returns the first byte that belongs to neither white space nor a comment; an unterminated comment
- * isn't skipped. */
+/* Skips white space and comments; an unterminated comment is not skipped. */
 static const char *skip_separators(const char *s, const char *begin, const char *end, bool strict)
 {
     for (;;) {
@@ -117,7 +116,7 @@ static const char *skip_separators(const char *s, const char *begin, const char 
     }
 }
 
-/* The same, fast where there is one blank or none, as mostly. */
+/* The same, with a fast path for one blank or none. */
 static inline const char *skip_blank(const char *s, const char *begin, const char *end, bool strict)
 {
     if (s < end && *s == ' ')
@@ -126,7 +125,7 @@ static inline const char *skip_blank(const char *s, const char *begin, const cha
     return plain ? s : skip_separators(s, begin, end, strict);
 }
 
-/* ---- words ---- */
+/* ---- identifiers ---- */
 
 /* The keyword, or TOK_IDENT. */
 static enum token_kind keyword(struct str w)
@@ -167,8 +166,8 @@ static enum token_kind keyword(struct str w)
     return TOK_IDENT;
 }
 
-/* The element type of this name. Their names are a few letters and a digit, or one of three words:
- * most words are ruled out cheaply. */
+/* The element type of this name. Names are a few letters and a digit, or one of three words: most
+ * identifiers are ruled out cheaply. */
 static enum dtype word_dtype(struct str w)
 {
     if (w.len < 2 || w.len > 13)
@@ -186,7 +185,7 @@ static enum dtype word_dtype(struct str w)
     }
 }
 
-/* [0-9bf?]{2,}_[0-9io?]{2,}->[0-9bf?]{2,}: the end of the match, or NULL. */
+/* Matches [0-9bf?]{2,}_[0-9io?]{2,}->[0-9bf?]{2,}; returns its end, or NULL. */
 static const char *dim_labels_end(const char *s, const char *end)
 {
     const char *p = skip_class(s, end, C_LABEL);
@@ -277,7 +276,7 @@ static const char *pad_end(const char *s, const char *end)
     return p;
 }
 
-/* 0x1.8p3, an extension: hexadecimal with an exponent that has digits. */
+/* 0x1.8p3, an extension: hexadecimal with a non-empty exponent. */
 static const char *hex_float_end(const char *s, const char *end)
 {
     s += at_char(s, end, '-');
@@ -300,8 +299,8 @@ static const char *hex_float_end(const char *s, const char *end)
 
 static int hex_digit(char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; }
 
-/* The value of a hexadecimal float, whose form hex_float_end has checked. Of digits beyond 60 bits
- * it matters only whether they are zero. */
+/* The value of a hexadecimal float that hex_float_end has matched. Digits beyond 60 bits only
+ * affect rounding by being zero or not. */
 static double hex_float(const char *s, const char *end)
 {
     bool negative = *s == '-';
@@ -330,7 +329,7 @@ static double hex_float(const char *s, const char *end)
 
 /* ---- strings ---- */
 
-/* Reads one escape at `*at`, after the backslash, and stores up to 4 bytes; returns their count, or
+/* Decodes one escape at `*at`, after the backslash, to at most 4 bytes; returns their number, or
  * -1. */
 static int take_escape(const char **at, const char *end, char *out)
 {
@@ -382,7 +381,7 @@ static int take_escape(const char **at, const char *end, char *out)
     return 4;
 }
 
-/* The byte after the closing quote, or NULL; `escapes` is set to whether there are any. */
+/* The byte after the closing quote, or NULL; `escapes` tells whether there are any. */
 static const char *string_end(const char *s, const char *end, bool *escapes)
 {
     char quote = *s++;
@@ -401,7 +400,7 @@ static const char *string_end(const char *s, const char *end, bool *escapes)
     return NULL;
 }
 
-/* Unescapes into `out`, which may be NULL to check only; false for a bad escape. */
+/* Unescapes into `out`, which may be NULL to check only; false for an invalid escape. */
 static bool unescape(struct str raw, char *out, size_t *len)
 {
     const char *p = raw.ptr, *end = p + raw.len;
@@ -426,7 +425,7 @@ bool lex_string(struct parser *p, struct str *out)
         *out = raw;
         return true;
     }
-    char *bytes = arena_alloc(p->arena, raw.len + 1); /* never longer than its escapes */
+    char *bytes = arena_alloc(p->arena, raw.len + 1); /* never longer than the escaped text */
     size_t len = 0;
     if (!unescape(raw, bytes, &len))
         return false;
@@ -452,7 +451,7 @@ static void set_error(struct parser *p, enum lex_error why, const char *begin, c
     p->tok.i = why;
 }
 
-/* A NaN: `nan` or `-nan` ends at `s`; a `(0x...)` right after it is the payload. */
+/* A NaN: `nan` or `-nan` ends at `s`; an adjacent `(0x...)` is the payload. */
 static void lex_nan(struct parser *p, const char *begin, const char *s, const char *end,
                     double value)
 {
@@ -515,9 +514,8 @@ static void lex_int(struct parser *p, const char *s, const char *e)
     p->tok.i = v;
 }
 
-/* A token whose first byte is one of [0-9?-] or, in default mode, a point. The byte after the
- * digits tells which of the patterns of grammar/text.md 1.4 can match; `masked` leaves out patterns
- * 2 to 5. */
+/* A token that begins with [0-9?-] or, in default mode, a point. The byte after the digits selects
+ * the patterns of grammar/text.md 1.4 that can match; `masked` excludes patterns 2 to 5. */
 static void lex_number(struct parser *p, const char *s, const char *end, bool masked)
 {
     const char *e = int_end(s, end), *q;
@@ -635,7 +633,7 @@ static void lex(struct parser *p, bool masked)
     }
 }
 
-/* ---- what the parser calls ---- */
+/* ---- interface for the parser ---- */
 
 void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena,
                bool strict)
@@ -692,7 +690,7 @@ bool accept(struct parser *p, enum token_kind kind)
     return true;
 }
 
-/* How messages name a kind of token. */
+/* The name of a token kind in messages. */
 static const char *token_name(enum token_kind kind)
 {
     static const char *const names[TOK_KIND_COUNT] = {
@@ -831,8 +829,7 @@ bool enter(struct parser *p)
     if (++p->depth <= NESTING_LIMIT)
         return true;
     DIAG(p->ds, p->tok.span, TOO_DEEP);
-    p->too_deep =
-        true; /* what is nested inside can't be told from what follows: reading ends here */
+    p->too_deep = true; /* nested text cannot be told from what follows: parsing stops here */
     lex_jump(p, p->text.len);
     return false;
 }

@@ -1,23 +1,23 @@
 /*
- * literal.c: reading literals. Which values does `{ {1, 2}, {3, nan} }` hold?
+ * literal.c: parses literals.
  *
- * XLA reads an array literal with one loop over tokens, a depth and a counter for each dimension
- * (grammar/text.md 2.6); parse_array_literal is that loop. For millions of plain numbers tokens are
- * too slow: scan_values reads bytes as long as nothing is unusual, and leaves every error to the
- * loop.
+ * XLA parses an array literal in a loop over tokens with a depth and a counter per dimension
+ * (grammar/text.md 2.6); parse_array_literal is that loop. Tokens are too slow for millions of
+ * numbers: scan_values handles runs of plain numbers bytewise, and leaves everything else, errors
+ * included, to the loop.
  */
 #include "text/text_priv.h"
 
 #include <math.h>
 
-/* An array literal being read. Storage is taken at the first value, since `{...}` may be of any
+/* State of an array literal. Storage is allocated at the first value, since `{...}` may have any
  * size. */
 struct literal_reader {
     struct parser *p;
     const struct shape *shape;
     enum dtype dtype;
     int rank, depth;
-    int64_t *seen;     /* values or rows so far, by dimension */
+    int64_t *seen;     /* number of values or rows so far, by dimension */
     int64_t at, total; /* index of the next element, number of elements */
     struct literal *literal;
     char *data;
@@ -47,7 +47,7 @@ static void store_bits(void *at, size_t bytes, uint64_t code)
     }
 }
 
-/* False when the value does not fit. */
+/* False if the value is out of range. */
 static bool encode_int(enum dtype t, int64_t v, uint64_t *code)
 {
     unsigned bits = dtype_bits(t);
@@ -63,12 +63,12 @@ static bool encode_int(enum dtype t, int64_t v, uint64_t *code)
     return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
 }
 
-/* A NaN of this sign with a payload (-1: the type's own); false when the type has no such payload.
- */
+/* Encodes a NaN with a sign and a payload (-1: the default one); false if the type does not support
+ * the payload. */
 static bool encode_nan(enum dtype t, bool negative, int64_t payload, uint64_t *code)
 {
     const struct float_format *f = float_format(t);
-    if (payload < 0 && f->specials == FS_SAT) { /* XLA's conversion: the opposite zero */
+    if (payload < 0 && f->specials == FS_SAT) { /* as XLA's conversion does: the opposite zero */
         *code = (uint64_t)!negative << (f->exponent_bits + f->mantissa_bits);
         return true;
     }
@@ -84,8 +84,8 @@ static bool encode_nan(enum dtype t, bool negative, int64_t payload, uint64_t *c
     return true;
 }
 
-/* False when the value is out of the type's range, which is checked after rounding if the rounded
- * value is finite. */
+/* False if the value is out of range, which is checked after rounding if the rounded value is
+ * finite. */
 static bool encode_float(enum dtype t, double v, uint64_t *code)
 {
     *code = float_encode(t, v);
@@ -108,7 +108,7 @@ static bool store_double(struct literal_reader *r, enum dtype t, void *at, doubl
     return ok || value_error(r, r->p->tok.span);
 }
 
-/* Where the next element goes; NULL with a message when there is no room for it. */
+/* The address of the next element; NULL (reported) if the array is full. */
 static void *next_element(struct literal_reader *r)
 {
     if (r->at >= r->total) {
@@ -132,14 +132,14 @@ static void *next_element(struct literal_reader *r)
     return r->data + (size_t)r->at++ * dtype_bytes(r->dtype);
 }
 
-/* Reads the current token as a real number; false with a message when it isn't one. */
+/* Parses the current token as a real number; false (reported) if it is not one. */
 static bool parse_real(struct parser *p, double *out, int64_t *payload)
 {
     *payload = -1;
     switch (p->tok.kind) {
     case TOK_INT:
         *out = (double)p->tok.i;
-        /* XLA reads its own `-0` as 0; a lone value must be read back exactly. */
+        /* XLA reads its own `-0` as 0; a literal outside a module must round-trip */
         if (p->bare_literals && p->tok.i == 0 && p->text.ptr[p->tok.span.begin] == '-')
             *out = -0.0;
         return true;
@@ -189,7 +189,7 @@ static bool close_brace(struct literal_reader *r)
     return true;
 }
 
-/* Counts one element; false where XLA would note an error (and ignore it, for plain numbers). */
+/* Counts one element; false where XLA records an error (which it ignores for plain numbers). */
 static bool count_element(struct literal_reader *r)
 {
     if (r->rank == 0)
@@ -197,8 +197,8 @@ static bool count_element(struct literal_reader *r)
     return r->depth == r->rank && ++r->seen[r->rank - 1] <= r->shape->dims[r->rank - 1];
 }
 
-/* Only a constant of a module is good without its values: it can be printed, and a run may put
- * something in their place. */
+/* Only a constant of a module may be elided: it can be printed, and a run may substitute a
+ * value. */
 static bool parse_elided(struct literal_reader *r)
 {
     if (r->p->bare_literals)
@@ -277,7 +277,7 @@ static bool store_token(struct literal_reader *r)
     return true;
 }
 
-/* A number or a boolean. XLA notes a wrong count here and goes on. */
+/* A number or a boolean. XLA records a wrong count here and continues. */
 static bool parse_element(struct literal_reader *r)
 {
     if (!count_element(r) && !r->ignored) {
@@ -290,12 +290,12 @@ static bool parse_element(struct literal_reader *r)
     return true;
 }
 
-/* ---- bytes instead of tokens ---- */
+/* ---- bytewise scanning ---- */
 
 struct number_scan {
     uint64_t mantissa;
-    int digits;   /* significant ones taken, at most 18 */
-    int exponent; /* of ten */
+    int digits;   /* significant digits, at most 18 */
+    int exponent; /* decimal */
     bool negative, decimal;
 };
 
@@ -312,8 +312,8 @@ static const char *scan_exponent(const char *s, const char *end, struct number_s
     return s == digits ? NULL : s;
 }
 
-/* Scans a plain number that is followed by a delimiter, so that the lexer would see the same token.
- * Returns its end, or NULL for anything else. */
+/* Scans a plain number that is followed by a delimiter, so that the lexer would produce the same
+ * token. Returns its end, or NULL for anything else. */
 static const char *scan_number(const char *s, const char *end, struct number_scan *n)
 {
     *n = (struct number_scan){.negative = *s == '-'};
@@ -342,8 +342,8 @@ static const char *scan_number(const char *s, const char *end, struct number_sca
     return delimited ? s : NULL;
 }
 
-/* The value of a scanned number: one operation where both its operands are exact, so that it rounds
- * only once; otherwise the general conversion. */
+/* The value of a scanned number: a single operation if both operands are exact, so that it rounds
+ * once; otherwise the general conversion. */
 static double scan_value(const struct number_scan *n, const char *s, const char *e)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -359,7 +359,7 @@ static double scan_value(const struct number_scan *n, const char *s, const char 
     return !n->decimal && v == 0 ? 0 : v;
 }
 
-/* Stores a scanned number; false leaves it to the loop over tokens. */
+/* Stores a scanned number; false: the token loop must handle it. */
 static bool scan_store(struct literal_reader *r, const struct number_scan *n, const char *s,
                        const char *e)
 {
@@ -387,7 +387,7 @@ static bool scan_store(struct literal_reader *r, const struct number_scan *n, co
     return true;
 }
 
-/* Reads on from byte `s` at the current depth; returns the first byte it did not take. */
+/* Scans from byte `s` at the current depth; returns the first byte that was not consumed. */
 static const char *scan_values(struct literal_reader *r, const char *s, const char *end)
 {
     const int64_t *dims = r->shape->dims;
@@ -416,8 +416,9 @@ static const char *scan_values(struct literal_reader *r, const char *s, const ch
             s++;
         } else if (*s == '}') {
             int d = r->depth - 1;
+            /* The token loop handles the last brace. */
             if (d == 0 || r->seen[d] != dims[d])
-                return s; /* the last brace is left to the loop, which ends there */
+                return s;
             r->seen[d] = 0;
             r->depth--;
             s++;
@@ -427,7 +428,7 @@ static const char *scan_values(struct literal_reader *r, const char *s, const ch
     }
 }
 
-/* Reads plain numbers by bytes; afterwards the current token is what follows them. */
+/* Scans plain numbers; afterwards the current token is the one after them. */
 static void scan_plain(struct literal_reader *r)
 {
     struct parser *p = r->p;
@@ -435,14 +436,15 @@ static void scan_plain(struct literal_reader *r)
     const char *s = scan_values(r, begin, p->text.ptr + p->text.len);
     if (s == begin)
         return;
+    /* The lexer skips blanks before a token. */
     while (s > begin && (s[-1] == ' ' || s[-1] == ',' || s[-1] == '\n'))
-        s--; /* blanks before a token are skipped by the lexer */
+        s--;
     lex_jump(p, (size_t)(s - p->text.ptr));
 }
 
 /* ---- arrays and tuples ---- */
 
-/* The shape that the constant gets: static sizes, no buffer, no E(n). */
+/* The shape of the constant: static sizes, no buffer, no E(n). */
 static const struct shape *literal_shape(struct parser *p, const struct shape *s)
 {
     if (s->dtype == DT_BUFFER)
@@ -457,7 +459,7 @@ static const struct shape *literal_shape(struct parser *p, const struct shape *s
     return s;
 }
 
-/* Skips an element; a complex one is several tokens. */
+/* Skips an element; a complex one has several tokens. */
 static void skip_element(struct parser *p)
 {
     if (p->tok.kind == TOK_LPAREN)
@@ -466,9 +468,9 @@ static void skip_element(struct parser *p)
     next(p);
 }
 
-/* Counts what the braces from the current one on hold: counts[d] is the number of values or rows in
- * the first braces of depth d, -1 where there are none. False when this is no such literal; the
- * current token is then the one that doesn't fit. */
+/* Counts the contents of nested braces: counts[d] is the number of values or rows in the first
+ * braces of depth d, -1 if there are none. False if this is not an array literal; the current token
+ * is then the first unexpected one. */
 static bool count_braces(struct parser *p, int rank, int64_t *counts)
 {
     int64_t *seen = ARENA_ARRAY(p->arena, int64_t, rank);
@@ -504,8 +506,8 @@ static bool count_braces(struct parser *p, int rank, int64_t *counts)
     return true;
 }
 
-/* The shape of a lone value: where sizes are dynamic, those that its braces show, up to the bounds.
- */
+/* The shape of a literal outside a module: dynamic sizes are those of the braces, up to the
+ * bounds. */
 static const struct shape *measured_shape(struct parser *p, const struct shape *s)
 {
     struct token tok = p->tok;
@@ -545,7 +547,7 @@ static bool finish_array(struct literal_reader *r, struct literal **out)
 }
 
 /* array_literal = element | "{" {element | complex | "," | "..." | array_literal} "}" ;
- * element = "true" | "false" | INT | DECIMAL | "inf" | "-inf" ; counts are held against the shape
+ * element = "true" | "false" | INT | DECIMAL | "inf" | "-inf" ; counts must match the shape
  */
 static bool parse_array_literal(struct parser *p, const struct shape *shape, struct literal **out)
 {
@@ -605,7 +607,7 @@ static bool parse_tuple_literal(struct parser *p, const struct shape *shape, str
     return expect(p, TOK_RPAREN, "')' after the last tuple element");
 }
 
-/* Refuses layouts that XLA has no constants of. */
+/* Rejects layouts that XLA does not support for constants. */
 static bool check_constant_layout(struct parser *p, const struct shape *s)
 {
     bool seen[64] = {false};
@@ -643,7 +645,7 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
         return parse_shape(p, &shape) && parse_literal(p, shape, out);
     struct literal **elements = NULL;
     size_t count = 0, capacity = 0;
-    enum { WEIGHT = 2 }; /* stack of one level, against one of a shape */
+    enum { WEIGHT = 2 }; /* stack usage of one level, relative to one level of a shape */
     p->depth += WEIGHT;
     bool ok = enter(p);
     if (ok)

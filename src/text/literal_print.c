@@ -1,5 +1,5 @@
 /*
- * literal_print.c: writing literals, as XLA spells values (grammar/text.md 5.10).
+ * literal_print.c: prints literals in XLA's format (grammar/text.md 5.10).
  */
 #include "text/text_priv.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- one element ---- */
 
-/* `nan` or `-nan`, with the payload if it isn't the type's usual one. */
+/* Prints `nan` or `-nan`, with the payload if it is not the default of the type. */
 static void print_nan(struct buf *out, enum dtype t, uint64_t code)
 {
     const struct float_format *f = float_format(t);
@@ -33,7 +33,7 @@ static uint64_t load_code(const void *p, size_t bytes)
     }
 }
 
-/* Few digits if they are enough to read the same value back, else all of them. */
+/* Prints few digits if they read back as the same value, otherwise all. */
 static void print_digits(struct buf *out, enum dtype t, double v)
 {
     char text[40];
@@ -47,7 +47,7 @@ static void print_digits(struct buf *out, enum dtype t, double v)
     buf_bytes(out, text, n);
 }
 
-/* XLA reads its own `-0` as 0, but `-0.0` as -0, which `exact` prints. */
+/* XLA reads its own `-0` as 0, but `-0.0`, which `exact` selects, as -0. */
 static void print_float(struct buf *out, enum dtype t, const void *p, bool exact)
 {
     uint64_t code = load_code(p, dtype_bytes(t));
@@ -116,7 +116,8 @@ static void print_row(struct array_print *w)
     buf_puts(w->out, spaced ? " }" : "}");
 }
 
-/* Dimension `d`; ranks above 3 name the index in every level but the outermost and innermost. */
+/* Prints dimension `d`; for ranks above 3, all levels but the outermost and innermost have index
+ * comments. */
 static void print_level(struct array_print *w, int d)
 {
     const struct shape *s = w->shape;

@@ -1,5 +1,5 @@
 /*
- * mesh.c: reads and writes shardings that name the axes of a mesh.
+ * mesh.c: parses and prints shardings that refer to mesh axes.
  */
 #include "text/attr_priv.h"
 
@@ -20,7 +20,7 @@ bool starts_mesh(const struct parser *p)
     return at_word(p, "mesh") || at_word(p, "maximal_mesh");
 }
 
-/* ---- the mesh, read ---- */
+/* ---- parsing of meshes ---- */
 
 static bool axis_exists(const struct mesh_axis *axes, size_t count, struct str name)
 {
@@ -62,7 +62,7 @@ static bool mesh_product(const struct mesh *m, int64_t *out)
     return true;
 }
 
-/* The ids must be a permutation of the devices, other than the plain order. */
+/* The ids must be a permutation of the devices other than the default order. */
 static bool check_device_ids(struct parser *p, const struct mesh *m, struct span span)
 {
     int64_t devices, n = m->device_ids.count;
@@ -120,9 +120,9 @@ bool parse_mesh(struct parser *p, struct mesh **out, bool *comma)
     return parse_device_ids(p, m);
 }
 
-/* ---- axes, read ---- */
+/* ---- parsing of axes ---- */
 
-/* The index of an axis, given by its name or else by its number; -1 when there is none. */
+/* Finds an axis by its name or its number; -1 if there is none. */
 static int find_axis(const struct mesh *m, struct str name)
 {
     for (int i = 0; i < m->axis_count; i++)
@@ -167,7 +167,7 @@ struct axis_vec {
     size_t count, capacity;
 };
 
-/* Adds an axis to its list, in which it must not continue the one before. */
+/* Appends an axis to a list; it must not continue the preceding one. */
 static bool push_axis(struct parser *p, const struct mesh *m, struct axis_vec *v)
 {
     uint32_t begin = p->tok.span.begin;
@@ -205,7 +205,7 @@ static int axis_cmp(const void *a, const void *b)
     return x->pre_size < y->pre_size ? -1 : x->pre_size > y->pre_size;
 }
 
-/* Whether two uses of axes, x before y in the order of axis_cmp, exclude each other. */
+/* Whether two axis references overlap; x must precede y in the order of axis_cmp. */
 static bool axes_clash(const struct axis_ref *x, const struct axis_ref *y)
 {
     if (x->axis != y->axis)
@@ -213,8 +213,7 @@ static bool axes_clash(const struct axis_ref *x, const struct axis_ref *y)
     return !x->size || !y->size || y->pre_size % (x->pre_size * x->size);
 }
 
-/* No part of an axis may be used twice. Once sorted, each use need only be compared to the next
- * one. */
+/* No part of an axis may be used twice. After sorting, comparing neighbours suffices. */
 static bool check_disjoint(struct parser *p, struct axis_ref *all, size_t count, struct span span)
 {
     if (count > 1)
@@ -236,7 +235,7 @@ bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes
                           span_since(p, begin));
 }
 
-/* ---- named shardings, read ---- */
+/* ---- parsing of named shardings ---- */
 
 /* dim_sharding = "{" [{axis ","} (axis | "?")] "}" ; */
 static bool parse_dim_sharding(struct parser *p, const struct mesh *m, struct dim_sharding *out)
@@ -286,8 +285,8 @@ static struct mesh_axes all_axes(struct parser *p, const struct mesh *m)
     return (struct mesh_axes){m->axis_count, at};
 }
 
-/* A form newer than jaxlib 0.10.2: `unreduced=sum` or `unreduced=max{'a'}`; *whole is set when no
- * axes are listed. */
+/* `unreduced=sum` or `unreduced=max{'a'}`, a form of XLA's main branch; *whole is set if no axes
+ * are listed. */
 static bool parse_reduction(struct parser *p, struct sharding *s, bool *whole)
 {
     *whole = false;
@@ -354,7 +353,7 @@ static bool check_named(struct parser *p, const struct sharding *s, struct span 
            check_ascending(p, s->manual, span) && check_disjoint(p, all, count, span);
 }
 
-/* Consumes the word that describes the whole mesh, if there is one here. */
+/* Consumes a keyword that describes the whole mesh, if present. */
 static bool accept_whole(struct parser *p, struct sharding *s)
 {
     if (accept(p, TOK_REPLICATED))
@@ -438,7 +437,7 @@ bool parse_named_sharding(struct parser *p, struct sharding *s)
     return parse_named_metadata(p, s);
 }
 
-/* ---- written ---- */
+/* ---- printing ---- */
 
 void print_mesh(struct buf *out, const struct mesh *m)
 {
@@ -505,8 +504,8 @@ static void print_dim_shardings(struct buf *out, const struct sharding *s)
     buf_putc(out, ']');
 }
 
-/* Whether `axes` are undivided, in order, and every axis of the mesh that has more than one device.
- */
+/* Whether `axes` are the undivided axes of the mesh with more than one device, all of them in
+ * order. */
 static bool names_whole_mesh(const struct mesh *m, struct mesh_axes axes)
 {
     int k = 0;
@@ -519,7 +518,7 @@ static bool names_whole_mesh(const struct mesh *m, struct mesh_axes axes)
     return axes.count > 0 && k == axes.count;
 }
 
-/* The word that describes the whole sharding; NULL when there is none. */
+/* The keyword that describes the whole sharding; NULL if there is none. */
 static const char *whole_word(const struct sharding *s)
 {
     if (s->dim_count || s->replicated.count)

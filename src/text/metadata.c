@@ -1,6 +1,6 @@
 /*
- * metadata.c: reads and writes attributes that only carry text and numbers along: strings,
- * dictionaries, metadata, frontend attributes, statistics, result accuracy, sparsity, aliasing.
+ * metadata.c: parses and prints attributes that only carry annotations: strings, dictionaries,
+ * metadata, frontend attributes, statistics, result accuracy, sparsity, aliasing.
  */
 #include "text/attr_priv.h"
 
@@ -29,7 +29,7 @@ static bool parse_string_or_dict(struct parser *p, struct str *out)
     return parse_string(p, out);
 }
 
-/* A string as the printer writes it, without quotes. */
+/* Prints the contents of a string with escapes. */
 static void escape(struct buf *out, struct str s)
 {
     static const char special[] = "\n\r\t\"'\\", letters[] = "nrt\"'\\";
@@ -102,11 +102,11 @@ static int pair_cmp(const void *a, const void *b)
 {
     const struct string_pair *x = a, *y = b;
     int order = str_cmp(x->key, y->key);
-    /* among equal keys the one that was read first, to be dropped later */
+    /* of equal keys, the one read first comes first: it is dropped later */
     return order ? order : x->value.ptr < y->value.ptr ? -1 : 1;
 }
 
-/* Sorts by key; of equal keys only the last one read is kept. Returns the number of pairs left. */
+/* Sorts by key; of equal keys only the last one is kept. Returns the number of remaining pairs. */
 static int sort_pairs(struct arena *scratch, struct string_pair *at, size_t count)
 {
     bool sorted = true;
@@ -114,7 +114,7 @@ static int sort_pairs(struct arena *scratch, struct string_pair *at, size_t coun
         sorted = str_cmp(at[i - 1].key, at[i].key) < 0;
     if (sorted)
         return (int)count;
-    /* the order of reading stands in for the value while sorting */
+    /* while sorting, the values hold the original positions */
     struct arena_mark mark = arena_mark(scratch);
     struct str *values = ARENA_ARRAY(scratch, struct str, count);
     char *order = arena_alloc(scratch, count);
@@ -195,7 +195,7 @@ struct metadata_whole {
     {                                                                                              \
 #name, FIELD_##kind, false, offsetof(struct metadata_whole, rest.name)                     \
     }
-/* In the order in which they are printed. */
+/* In print order. */
 static const struct field metadata_fields[] = {
     FIELD(op_type, STRING),
     FIELD(op_name, STRING),
@@ -216,11 +216,11 @@ static const struct block metadata_block = {"metadata", metadata_fields, COUNT_O
                                             true, false};
 enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
 
-/* Scans the value of a field, which ends before a blank or the brace. Returns its end; NULL: it
- * isn't that simple. */
+/* Scans the value of a field that ends before a blank or the brace. Returns its end; NULL for
+ * values that need the lexer. */
 static const char *scan_value(const struct field *f, const char *s, const char *end, void *out)
 {
-    enum { MOST_DIGITS = 9 }; /* a number of so many digits fits for certain */
+    enum { MOST_DIGITS = 9 }; /* a number of that many digits cannot overflow */
     if (f->kind == FIELD_STRING) {
         const char *close = s < end && *s == '"' ? memchr(s + 1, '"', (size_t)(end - s - 1)) : NULL;
         if (!close || memchr(s, '\\', (size_t)(close - s)))
@@ -236,9 +236,8 @@ static const char *scan_value(const struct field *f, const char *s, const char *
     return f->kind == FIELD_INT32 && s > begin ? s : NULL;
 }
 
-/* Most of the text of a dump is metadata, and nearly all of that is strings and numbers in the
- * order in which they are printed. That is read here without making tokens; of anything else
- * nothing is consumed. */
+/* Fast path without tokens: most of the text of a dump is metadata, nearly all of it strings and
+ * numbers in print order. Consumes nothing if the text has any other form. */
 static bool scan_metadata(struct parser *p, struct metadata_whole *whole)
 {
     const char *s = p->text.ptr + p->at, *end = p->text.ptr + p->text.len;
@@ -282,7 +281,7 @@ bool parse_metadata(struct parser *p, struct metadata *out)
     return true;
 }
 
-/* Whether the field is worth printing; an empty payload is. */
+/* Whether the field is printed; an empty payload is. */
 static bool field_is_set(const struct metadata_whole *m, size_t field, const void *at)
 {
     switch (metadata_fields[field].kind) {
@@ -361,8 +360,8 @@ bool parse_statistics_value(struct parser *p, const struct attr_site *site, unio
         }
         if (p->tok.kind != TOK_INT && p->tok.kind != TOK_DECIMAL)
             return expected(p, "a number");
-        one.value = p->tok.kind == TOK_INT ? (double)p->tok.i
-                                           : p->tok.d; /* a number that is too large is infinite */
+        /* A number that is too large becomes infinite. */
+        one.value = p->tok.kind == TOK_INT ? (double)p->tok.i : p->tok.d;
         next(p);
         VEC_PUSH(p->arena, at, count, capacity) = one;
     }
@@ -414,7 +413,7 @@ static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
         struct token number = p->tok;
         if (!parse_number(p, &values[k]))
             return false;
-        bool whole = k == 2; /* ulps: truncated to an integer before its range is checked */
+        bool whole = k == 2; /* ulps: truncated to an integer before the range check */
         if (!(whole ? values[k] > -1 && values[k] < 0x1p63 : values[k] >= 0))
             return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), words[k]);
     }
@@ -516,8 +515,8 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
         if (!lhs && !str_is(p->tok.s, "rhs"))
             return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", words, 2);
         next(p);
-        if (!parse_sparsity_side(p, lhs ? &c->lhs
-                                        : &c->rhs)) /* a repeated side adds to the first one */
+        /* A repeated side is merged with the first. */
+        if (!parse_sparsity_side(p, lhs ? &c->lhs : &c->rhs))
             return false;
     }
     return true;

@@ -1,9 +1,9 @@
 /*
- * operand.c: operands. Which instructions does `(a, f32[2] b, add(a, b))` name?
+ * operand.c: parses operand lists.
  *
- * XLA tries a name, then a nested instruction, and when both fail at a `,` or `)` it drops the
- * operand silently (grammar/text.md 2.4). Default mode warns; and when something fails because the
- * operand is missing, the message is about the operand.
+ * XLA tries a name, then a nested instruction; if both fail at a `,` or `)`, it drops the operand
+ * without a message (grammar/text.md 2.4). The default mode warns; if a later check fails because
+ * of the missing operand, the message refers to the operand.
  */
 #include "text/parse.h"
 
@@ -15,13 +15,12 @@ static void push_operand(struct parser *p, struct inst *i)
 
 /* ---- names ---- */
 
-/* Reports that no instruction has this name, once for each name. */
+/* Reports an unknown instruction name, once per name. */
 static bool report_unknown(struct parser *p, struct str name, struct span span)
 {
     struct diag *d = DIAG(p->ds, span, UNKNOWN_OPERAND, STR_ARG(name));
-    bool seen =
-        p->ds->errors <=
-        DIAG_ERROR_LIMIT; /* the search below costs time: only for messages that are shown */
+    /* The search below is slow: only for messages that are shown. */
+    bool seen = p->ds->errors <= DIAG_ERROR_LIMIT;
     struct span below = seen ? find_definition(p, name) : NO_SPAN;
     if (below.begin)
         diag_note(p->ds, d, below, "defined here, after its use");
@@ -31,7 +30,7 @@ static bool report_unknown(struct parser *p, struct str name, struct span span)
     return false;
 }
 
-/* Single-instruction text: makes a parameter for an unknown operand. */
+/* Text of a single instruction: creates a parameter for an unknown operand. */
 static struct inst *make_parameter(struct parser *p, struct str name, struct span span,
                                    const struct shape *shape)
 {
@@ -48,7 +47,7 @@ static struct inst *make_parameter(struct parser *p, struct str name, struct spa
     return known ? known : i;
 }
 
-/* newer: {"#" INT} after an operand, each a get-tuple-element. */
+/* XLA's main branch: {"#" INT} after an operand, each a get-tuple-element. */
 static struct inst *parse_elements(struct parser *p, struct inst *i)
 {
     while (!p->strict && p->tok.kind == TOK_HASH && peek(p) == TOK_INT) {
@@ -138,7 +137,7 @@ static bool try_operand_name(struct parser *p, struct inst **out)
 
 /* ---- nested instructions ---- */
 
-enum { NESTED_WEIGHT = 6 }; /* stack of one level, against one of a shape */
+enum { NESTED_WEIGHT = 6 }; /* stack usage of one level, relative to one level of a shape */
 
 /* operand = [shape] OPCODE operands ; without attributes */
 static bool parse_operand_nested(struct parser *p, struct inst **out)
@@ -166,8 +165,8 @@ static bool looks_nested(struct parser *p)
     return nested;
 }
 
-/* Both attempts failed: keeps the messages of the one that was probably meant. True when that is a
- * name, and reading can go on after it. */
+/* Both attempts failed: keeps the messages of the more likely one. True if that is a name, after
+ * which parsing can continue. */
 static bool report_operand(struct parser *p, struct lex_state start, struct diag_mark before)
 {
     struct lex_state stop = lex_save(p);
@@ -178,7 +177,7 @@ static bool report_operand(struct parser *p, struct lex_state start, struct diag
         return false;
     }
     diags_rollback(p->ds, before);
-    if (parse_operand_name(p, &i)) /* it was unknown a moment ago; poisoned since */
+    if (parse_operand_name(p, &i)) /* it was unknown before and is poisoned now */
         expected(p, "an operand");
     if (p->tok.span.begin > start.tok.span.begin &&
         (p->tok.kind == TOK_COMMA || p->tok.kind == TOK_RPAREN))
@@ -198,7 +197,7 @@ static void drop_operand(struct parser *p, struct draft *d, struct lex_state sta
     d->dropped_end = p->prev_end > start.tok.span.begin ? p->prev_end : start.tok.span.end;
 }
 
-/* When something fails because an operand was dropped: reports what is wrong with the operand. */
+/* Reports the problem of a dropped operand when a check fails because it is missing. */
 bool report_dropped_operand(struct parser *p, struct draft *d)
 {
     struct lex_state stop = lex_save(p);
@@ -238,8 +237,8 @@ static bool parse_any_operand(struct parser *p, struct draft *d)
     return true;
 }
 
-/* The usual operand: a known name with a `,` or `)` right after it; else NULL, and nothing is read.
- */
+/* Fast path: a known name directly followed by `,` or `)`; otherwise NULL, and nothing is
+ * consumed. */
 static struct inst *parse_plain_operand(struct parser *p)
 {
     bool named = p->tok.kind == TOK_IDENT || p->tok.kind == TOK_NAME;

@@ -1,12 +1,11 @@
 /*
- * origin.c: reads and writes original values. XLA reads them as a stream: `(` goes one level down,
- * `)` up, `,` to the next position, and a leaf is put at the position reached. So leaves may
- * overwrite each other, and positions without one are
- * `()`.
+ * origin.c: parses and prints original values. XLA reads them as a stream: `(` enters a level, `)`
+ * leaves it, `,` advances to the next position, and a leaf is stored at the current position. So
+ * leaves may overwrite each other, and positions without one are `()`.
  */
 #include "text/attr_priv.h"
 
-/* A value being read: a leaf, or a node with children. */
+/* A value being parsed: a leaf, or a node with children. */
 struct tree {
     struct origin leaf;
     struct tree **at;
@@ -26,7 +25,7 @@ struct stream {
     bool closed_too_often;
 };
 
-/* The child of `t` at a position; makes missing ones. `t` is no leaf any more. */
+/* The child of `t` at a position; creates missing ones. Makes `t` an inner node. */
 static struct tree *child(struct parser *p, struct tree *t, int64_t position)
 {
     t->leaf = (struct origin){0};
@@ -126,8 +125,8 @@ static bool parse_stream(struct parser *p, struct stream *s)
     }
 }
 
-/* The finished value of a tree. Recursion is as deep as the parentheses, which enter() has counted.
- */
+/* Converts a tree to its final form. The recursion depth is that of the parentheses, which enter()
+ * limits. */
 static struct origin freeze(struct parser *p, const struct tree *t)
 {
     if (!t || t->leaf.leaf)

@@ -1,14 +1,14 @@
 /*
- * parse.c: reading modules, computations and instructions. Which module does this text describe?
+ * parse.c: parses modules, computations and instructions.
  *
- * One function for each production of the grammar, under its name. An error inside an instruction
- * ends the instruction: its name stays known (poisoned), and reading goes on with the next one.
+ * There is one function per production of the grammar, with its name. An error ends the instruction
+ * that contains it: its name is poisoned, and parsing continues with the next instruction.
  */
 #include "text/parse.h"
 
 static bool is_name(enum token_kind kind) { return kind == TOK_IDENT || kind == TOK_NAME; }
 
-/* Whether to stop reading: past the limit of errors no further message would be shown. */
+/* Whether to stop parsing: beyond the error limit no message would be shown. */
 static bool gave_up(struct parser *p)
 {
     if (p->ds->errors <= DIAG_ERROR_LIMIT && !p->too_deep)
@@ -20,13 +20,13 @@ static bool gave_up(struct parser *p)
 
 /* ---- instructions ---- */
 
-/* The left side of an instruction. */
+/* The left-hand side of an instruction. */
 struct lhs {
     struct lex_state start;
     bool root;
     struct str name;
     struct span name_span, root_span;
-    const struct shape *shape; /* written before the name: an extension */
+    const struct shape *shape; /* an extension: a shape before the name */
 };
 
 static bool define(struct parser *p, struct scope *s, const struct lhs *l, struct inst *i)
@@ -145,7 +145,7 @@ static void leave_scope(struct parser *p)
     p->scope = p->scope->outer;
 }
 
-/* Reports two parameters with the same number, or a number that is missing. */
+/* Reports duplicate parameter numbers, or a missing one. */
 static bool report_parameters(struct parser *p, struct computation *c)
 {
     int count = 0;
@@ -175,7 +175,7 @@ static bool report_parameters(struct parser *p, struct computation *c)
     return DIAG_ERROR(p->ds, far ? far->span : c->name_span, PARAMETER_GAP, missing, count);
 }
 
-/* Sets root and parameters if everything was read without an error. */
+/* Sets root and parameters if there was no error. */
 bool finish_computation(struct parser *p, struct scope *s)
 {
     struct computation *c = s->c;
@@ -255,7 +255,7 @@ static struct computation *computation_poison(struct parser *p, struct str name)
     return c;
 }
 
-/* Makes the computation known by this name, even a broken one, so that one mistake makes one
+/* Registers a computation by its name, even a malformed one, so that one mistake causes one
  * message. */
 static bool add_computation(struct parser *p, struct computation *c, struct str name, bool is_entry,
                             struct span entry)
@@ -315,11 +315,10 @@ static bool parse_computation(struct parser *p)
     return add_computation(p, c, name, is_entry, entry) && ok;
 }
 
-enum {
-    COMPUTATION_WEIGHT = 11
-}; /* stack of one nested computation, against one level of a shape */
+/* Stack usage of one nested computation, relative to one level of a shape. */
+enum { COMPUTATION_WEIGHT = 11 };
 
-/* A computation in braces where a name may stand. */
+/* A computation in braces in place of a name. */
 static bool parse_nested_computation(struct parser *p, struct computation **out)
 {
     struct scope scope;
@@ -427,7 +426,7 @@ static bool parse_module(struct parser *p)
     return parse_computations(p) && finish_module(p);
 }
 
-/* Puts the computation of a single instruction before those that were read from its attributes. */
+/* Places the computation of a single instruction before those parsed from its attributes. */
 static bool finish_single(struct parser *p, struct scope *s)
 {
     struct module *m = p->m;
@@ -444,7 +443,7 @@ static bool finish_single(struct parser *p, struct scope *s)
     return finish_module(p);
 }
 
-/* An extension: a shape, and then `name =`. */
+/* An extension: a shape followed by `name =`. */
 static bool shape_before_name(struct parser *p)
 {
     struct lex_state start = lex_save(p);
@@ -490,8 +489,8 @@ static bool is_module(const struct parser *p)
     return p->tok.kind == TOK_HLO_MODULE || p->tok.kind == TOK_ENTRY || peek(p) == TOK_LBRACE;
 }
 
-/* Default mode: whether this is a module without a header, since it begins with frame tables or
- * with a computation that has a signature. */
+/* Default mode: whether the text is a module without a header, beginning with frame tables or with
+ * a computation that has a signature. */
 static bool is_loose_module(const struct parser *p)
 {
     if (p->strict)

@@ -1,11 +1,14 @@
 /*
- * Private to the parser proper: the parser's companions in files of their own.
+ * Private to the parser proper: interfaces of its files.
  *
- *   parse.c    module, computations, instructions   header.c   what stands before the computations
- *   scope.c    the names of a computation           rhs.c      what stands after `name =`
- *   operand.c  operands, nested instructions        async.c    asynchronous instructions, sugar
- * among them checks.c   what XLA checks and fills in as it parses recover.c  going on after an
- * error
+ *   parse.c    module, computations, instructions
+ *   header.c   the module header
+ *   scope.c    the names of a computation
+ *   rhs.c      the right-hand side of an instruction
+ *   operand.c  operands, nested instructions
+ *   async.c    asynchronous instructions and their sugar
+ *   checks.c   checks and defaults that XLA applies while parsing
+ *   recover.c  error recovery
  */
 #ifndef HLO_PARSE_H
 #define HLO_PARSE_H
@@ -19,63 +22,61 @@ struct scope {
     struct computation *c;
     struct scope_slot *slots;
     size_t count, capacity;
-    uint64_t seed;             /* of hashes */
-    struct small_table *small; /* the slots are here as long as they are few, then in `table` */
+    uint64_t seed; /* seed of the hash function */
+    /* Holds the slots while they are few; otherwise they are in `table` */
+    struct small_table *small;
     struct arena table;
     bool makes_params; /* single-instruction text: unknown operands become parameters */
-    bool broken;       /* something in it is poisoned: the computation as a whole isn't checked */
-    struct span root_span; /* of the ROOT mark */
-    struct inst *root;     /* instruction marked ROOT */
+    bool broken; /* contains poisoned instructions: the computation as a whole is not checked */
+    struct span root_span; /* of the ROOT keyword */
+    struct inst *root;     /* the instruction marked ROOT */
 };
 
-/* The state of parsing one text, apart from the lexer's. */
+/* State of parsing one text, apart from the lexer's. */
 struct parse_state {
     struct arena scratch;
-    struct inst **operands; /* stack of the operands being read */
+    struct inst **operands; /* stack of operands */
     size_t operand_count, operand_capacity;
     struct computation *entry, *last;
-    struct span entry_span;    /* of the ENTRY mark */
-    struct small_table *spare; /* tables of scopes that have ended, for later ones */
+    struct span entry_span;    /* of the ENTRY keyword */
+    struct small_table *spare; /* free list of tables, from scopes that have ended */
     struct opcode_cache {
         struct str word;
         enum opcode op;
         enum form form;
     } opcodes[64];
-    bool poisoned;          /* a value that is being read refers to something erroneous */
+    bool poisoned;          /* the value being parsed refers to a poisoned name */
     struct span alias_span; /* of input_output_alias */
-    int nesting; /* how many modules this one is inside of: a module may stand in a string of
-                    another */
+    int nesting;            /* nesting depth: a module may be in a string of another */
 };
 
-/* What was defined with an error is poisoned: an instruction without a parent, a computation
- * without a root. It may be named without another message, and nothing that depends on it is
- * checked. */
+/* A definition with an error is poisoned: an instruction without a parent, a computation without a
+ * root. References to it cause no further message, and its dependents are not checked. */
 static inline bool inst_is_poisoned(const struct inst *i) { return i->parent == NULL; }
 
 struct inst *scope_find(const struct scope *s, struct str name);
 void scope_free(struct parser *p, struct scope *s);
-/* Called when the name will be looked up soon. */
+/* Prefetches the slot of a name that will be looked up soon. */
 void scope_prefetch(const struct scope *s, struct str name);
-/* Adds an instruction; if another one has its name already, returns that instead, else NULL. */
+/* Adds an instruction. Returns the existing one if the name is in use already, else NULL. */
 struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i);
-/* Makes `name` known as erroneous, unless it is known. */
+/* Registers `name` as poisoned, unless it is known. */
 struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, struct span span,
                           const struct shape *shape);
 struct str scope_nearest(const struct scope *s, struct str name);
 
-/* ---- an instruction being made ---- */
+/* ---- drafts: instructions under construction ---- */
 
 struct draft {
-    struct inst i;       /* not yet in the computation */
-    struct str word;     /* opcode as written */
-    enum form form;      /* the builder form that the word is, or FORM_NONE */
-    enum opcode wrapped; /* async sugar: the opcode inside, else OP_INVALID */
-    struct draft *inner; /* OP-start: the instruction inside */
+    struct inst i;       /* not in the computation yet */
+    struct str word;     /* the opcode as written */
+    enum form form;      /* the builder form that the word selects, or FORM_NONE */
+    enum opcode wrapped; /* async sugar: the wrapped opcode, else OP_INVALID */
+    struct draft *inner; /* OP-start: the wrapped instruction */
     struct span open;    /* `(` of the operands */
     bool nested, poisoned, dropped;
-    bool wrapped_inside; /* it is another draft's `inner`: XLA drops operands past the last one
-                            needed */
-    struct lex_state dropped_at; /* the first operand that was dropped */
+    bool wrapped_inside; /* this is the `inner` of another draft: XLA drops excess operands */
+    struct lex_state dropped_at; /* the first dropped operand */
     uint32_t dropped_end;
     uint64_t seen[2];      /* attributes that were given, by id */
     struct span seen_from; /* of the first attribute */
@@ -88,21 +89,23 @@ static inline bool draft_has(const struct draft *d, enum attr_id id)
     return d->seen[id / 64] >> id % 64 & 1;
 }
 
-/* Reads shape, opcode, operands and attributes. Returns the finished instruction, a poisoned one
- * after an error that needs no recovery, or NULL. An empty name: a nested instruction, named
+/* Parses shape, opcode, operands and attributes. Returns the finished instruction; a poisoned one
+ * after an error that needs no recovery; or NULL. An empty name means a nested instruction, named
  * `<opcode>.anon`. */
 struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span,
                        const struct shape *before, size_t begin);
+/* Parses an operand list. */
 bool parse_operands(struct parser *p, struct draft *d);
 bool report_dropped_operand(struct parser *p, struct draft *d);
 
-/* checks.c: what XLA checks and changes while it parses (grammar/text.md 3.3) */
+/* checks.c: checks and corrections that XLA applies while parsing (grammar/text.md 3.3). */
 bool check_operand_count(struct parser *p, struct draft *d);
 bool check_operand_kinds(struct parser *p, struct draft *d);
 bool check_attribute_applies(const struct draft *d, enum attr_id id);
+/* Reports missing required attributes. */
 bool check_required(struct parser *p, struct draft *d);
-bool check_draft(struct parser *p, struct draft *d);     /* before inference */
-void normalise_draft(struct parser *p, struct draft *d); /* once the shape is known */
+bool check_draft(struct parser *p, struct draft *d);     /* before shape inference */
+void normalise_draft(struct parser *p, struct draft *d); /* after the shape is known */
 
 /* async.c */
 bool async_opcode(struct str word, enum opcode *op, enum opcode *wrapped);
@@ -112,27 +115,30 @@ bool async_starts_distinct(struct parser *p);
 
 /* ---- modules and computations (parse.c) ---- */
 
-/* Sets up what a parser needs besides its text; freed with state->scratch. */
+/* Initializes the parser's state for a text; it is freed with state->scratch. */
 void parse_begin(struct parser *p, struct parse_state *state, struct module *m);
 /* Parses a whole text; `nesting` as in struct parse_state. */
 struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting);
 
+/* Parses an instruction into the scope's computation; recovers from errors. */
 bool parse_instruction(struct parser *p, struct scope *s);
 bool finish_computation(struct parser *p, struct scope *s); /* sets root and parameters */
 bool finish_module(struct parser *p); /* sets the entry, checks the header, makes names unique */
 
 /* ---- recover.c ---- */
 
-/* After an error in the instruction that begins at `start`: goes to the next instruction, to the
- * brace that ends the computation, or to the end of the text. */
+/* After an error in the instruction that begins at `start`: advances to the next instruction, to
+ * the brace that ends the computation, or to the end of the text. */
 void recover_instruction(struct parser *p, struct lex_state start);
-/* Goes to the `{` of a computation's body; false when there is none before the next computation. */
+/* Advances to the `{` of a computation's body; false if there is none before the next
+ * computation. */
 bool recover_body(struct parser *p);
 void recover_computation(struct parser *p);
-/* Where, after the current token, `name` is defined; its `begin` is 0 when it is not. */
+/* The location after the current token where `name` is defined; `begin` is 0 if there is none. */
 struct span find_definition(const struct parser *p, struct str name);
 
-/* Messages since a mark can be taken back: an attempt that is given up leaves none. */
+/* A mark in the list of messages: those after it can be removed when a speculative parse is
+ * abandoned. */
 struct diag_mark {
     struct diag *last;
     unsigned errors, warnings, dropped, kept_warnings;
@@ -144,6 +150,6 @@ void diags_rollback(struct diags *ds, struct diag_mark mark);
 
 bool parse_header(struct parser *p);
 bool parse_frame_tables(struct parser *p);
-bool finish_header(struct parser *p); /* what needs the entry computation */
+bool finish_header(struct parser *p); /* checks that need the entry computation */
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * print.c: writing modules, byte for byte in XLA's canonical text (grammar/text.md 5): header,
- * tables, computations, instructions, attributes, each in their order.
+ * print.c: prints modules in XLA's canonical format (grammar/text.md 5), byte for byte: header,
+ * tables, computations, instructions, attributes.
  */
 #include "text/attr_priv.h"
 
 struct printer {
     struct buf *out;
-    struct print_options options; /* with what short_form implies */
+    struct print_options options; /* with the options that short_form implies */
     struct arena scratch;
 };
 
@@ -24,8 +24,8 @@ static void printer_init(struct printer *w, struct buf *out, const struct print_
 
 /* ---- instructions: operands ---- */
 
-/* The operation that an asynchronous chain runs, if it is written as `OP-start`: the root of the
- * called computation, when that has nothing but parameters beside it. */
+/* The operation of an asynchronous chain that is written as `OP-start`: the root of the called
+ * computation, if that otherwise has parameters only. */
 static const struct inst *sugar_root(const struct inst *i)
 {
     while ((i->opcode == OP_ASYNC_DONE || i->opcode == OP_ASYNC_UPDATE) && i->operand_count)
@@ -102,7 +102,7 @@ static void print_attr_if_worth(struct printer *w, const struct inst *i, enum at
         print_attr(w, i, id, a->v);
 }
 
-/* Prints the default of an attribute that is always written. */
+/* Prints the default of an attribute that is always printed. */
 static void print_usual(struct printer *w, const struct inst *i, enum attr_id id)
 {
     static const struct device_list no_groups;
@@ -120,7 +120,7 @@ static void print_usual(struct printer *w, const struct inst *i, enum attr_id id
     print_attr(w, i, id, v);
 }
 
-/* XLA prints all dimensions for a map, whatever was given. */
+/* XLA prints all dimensions of a map, independently of the attribute. */
 static void print_map_dimensions(struct printer *w, const struct inst *i)
 {
     buf_puts(w->out, ", dimensions={");
@@ -132,7 +132,7 @@ static void print_map_dimensions(struct printer *w, const struct inst *i)
     buf_putc(w->out, '}');
 }
 
-/* Prints the attributes that belong to the opcode, called computations last. */
+/* Prints the attributes of the opcode, called computations last. */
 static void print_own_attrs(struct printer *w, const struct inst *i)
 {
     for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++) {
@@ -165,16 +165,14 @@ static const struct attr *origin_of(const struct inst *i)
     }
 }
 
-/* Written after the opcode's own attributes, in this order. */
+/* Printed after the attributes of the opcode, in this order. */
 static const uint8_t tail_order[] = {
     A_SHARDING,   A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS,
     A_STATISTICS, A_RESULT_ACCURACY,     A_ORIGIN,
     A_METADATA,   A_BACKEND_CONFIG,
 };
-enum {
-    TAIL_WRAPPED = 5,
-    TAIL_ALL = COUNT_OF(tail_order)
-}; /* how many of them a wrapped root shows; how many there are */
+/* The number of those printed for a wrapped root, and of all. */
+enum { TAIL_WRAPPED = 5, TAIL_ALL = COUNT_OF(tail_order) };
 
 static void print_tail_attrs(struct printer *w, const struct inst *i, int count, bool frontend)
 {
@@ -190,8 +188,8 @@ static void print_tail_attrs(struct printer *w, const struct inst *i, int count,
     }
 }
 
-/* OP-start shows the attributes of the OP that it wraps; OP-update and OP-done don't. What both the
- * start and the OP have, aliasing or statistics, is written twice, as XLA does. */
+/* OP-start prints the attributes of the wrapped OP; OP-update and OP-done do not. Attributes that
+ * both the start and the OP have, aliasing or statistics, are printed twice, as XLA does. */
 static void print_wrapped_attrs(struct printer *w, const struct inst *start,
                                 const struct inst *root)
 {
@@ -305,7 +303,7 @@ static void print_donors(struct buf *out, const struct aliasing *a)
     buf_puts(out, " }");
 }
 
-/* A module that wasn't parsed may have no entry layout: then that of the entry computation is
+/* A module that was not parsed may lack an entry layout: that of the entry computation is
  * printed. */
 static void print_entry_layout(struct printer *w, const struct module *m)
 {
@@ -321,7 +319,7 @@ static void print_entry_layout(struct printer *w, const struct module *m)
     buf_putc(w->out, '}');
 }
 
-/* A single `false` is the default and left out. */
+/* A single `false` is the default and is omitted. */
 static void print_spmd(struct buf *out, const char *name, struct bool_list l)
 {
     if (!l.count || (l.count == 1 && !l.at[0]))
@@ -344,7 +342,7 @@ static void print_count(struct buf *out, const char *name, int64_t count)
 
 /* ---- the recovery table ---- */
 
-/* Prints text with every line that isn't empty indented by four. */
+/* Prints text with every non-empty line indented by four. */
 static void print_indented(struct buf *out, struct str text)
 {
     for (size_t begin = 0, i = 0; i < text.len; i++) {
@@ -365,7 +363,7 @@ static void print_recovery_entry(struct printer *w, const struct recovery_entry 
     print_origin_leaf(w->out, &e->new_value);
     if (e->module) {
         struct buf text = {0};
-        text_print_module(&text, e->module, NULL); /* XLA doesn't pass its options on */
+        text_print_module(&text, e->module, NULL); /* XLA does not pass its options on */
         buf_puts(w->out, ",\n  \"\n");
         print_indented(w->out, buf_view(&text));
         buf_puts(w->out, "\n  \"");

@@ -1,10 +1,10 @@
 /*
- * recover.c: going on after an error. Where does the next instruction or computation begin that can
- * be read?
+ * recover.c: error recovery: finds the next instruction or computation after an error.
  *
- * Instructions mostly begin a line, and what is inside one is indented further. So a line that
- * begins with `name =`, and isn't indented further than the broken instruction, is the next
- * instruction, whatever brackets are open; within a line it is only a `name =` outside all braces.
+ * Instructions mostly begin a line, and their continuation lines are indented further. So a line
+ * that begins with `name =`, and is not indented further than the erroneous instruction, is the
+ * next instruction, even within open brackets; within a line, only a `name =` outside all brackets
+ * is.
  */
 #include "text/parse.h"
 
@@ -26,7 +26,7 @@ void diags_rollback(struct diags *ds, struct diag_mark mark)
     ds->kept_warnings = mark.kept_warnings;
 }
 
-/* A walk over tokens that knows their columns. */
+/* Iterates over tokens and their columns. */
 struct walk {
     struct parser *p;
     size_t line; /* first byte of the current token's line */
@@ -45,7 +45,7 @@ static struct walk walk_from(struct parser *p)
 static void step(struct walk *w)
 {
     struct parser *p = w->p;
-    size_t before = p->tok.span.begin; /* strings and dictionaries may hold line breaks, too */
+    size_t before = p->tok.span.begin; /* strings and dictionaries may contain line breaks */
     next(p);
     const char *newline = memrchr(p->text.ptr + before, '\n', p->tok.span.begin - before);
     w->first = newline && newline >= p->text.ptr + p->prev_end;

@@ -1,7 +1,8 @@
 /*
- * rhs.c: the right side of an instruction. What does `f32[2] add(a, b), sharding={...}` make?
+ * rhs.c: parses the right-hand side of an instruction, such as `f32[2] add(a, b), sharding={...}`.
  *
- * Everything is read into a draft; the instruction joins its computation when it is complete.
+ * Everything is parsed into a draft; the instruction is added to its computation when it is
+ * complete.
  */
 #include "text/parse.h"
 #include "verify/build.h"
@@ -9,7 +10,7 @@
 
 /* ---- opcodes ---- */
 
-/* Programs use few opcodes many times: a small cache saves the search. */
+/* Modules use few opcodes many times: a small cache avoids the search. */
 static enum opcode find_opcode(struct parser *p, struct str word, enum form *form)
 {
     *form = FORM_NONE;
@@ -43,8 +44,7 @@ static bool report_opcode(struct parser *p)
     return false;
 }
 
-/* Whether the shape is known already, follows from the operands, or may be given by an attribute.
- */
+/* Whether the shape is known, follows from the operands, or may be given by an attribute. */
 static bool shape_may_come(const struct parser *p, const struct draft *d, enum opcode op)
 {
     return d->i.shape || verify_can_infer(op, p->strict) ||
@@ -79,12 +79,12 @@ static bool parse_opcode(struct parser *p, struct draft *d)
 
 struct attr_target {
     enum attr_id id;
-    struct inst *inst; /* the draft, or what an async start wraps */
-    bool renamed;      /* the name is the specification's, not HLO's */
+    struct inst *inst; /* the draft, or the instruction that an async start wraps */
+    bool renamed;      /* spelled as in the specification, not as in HLO */
 };
 
-/* Whether an attribute may be given here. --strict knows only what XLA's parser knows; OP-start and
- * what it wraps have no attributes of builder forms. */
+/* Whether an attribute may be given here. --strict accepts only what XLA's parser does; OP-start
+ * and the wrapped operation have no attributes of builder forms. */
 static bool attribute_is_read(const struct parser *p, const struct draft *d,
                               const struct op_attr *a)
 {
@@ -133,7 +133,7 @@ static bool find_own(const struct parser *p, const struct draft *d, enum opcode 
     return true;
 }
 
-/* Finds the attribute of this name, and whether the draft or the operation that it wraps has it. */
+/* Finds the attribute of this name, and whether the draft or the wrapped operation has it. */
 static bool find_attribute(struct parser *p, struct draft *d, struct str name, struct span span,
                            struct attr_target *out)
 {
@@ -157,8 +157,8 @@ static bool find_attribute(struct parser *p, struct draft *d, struct str name, s
     return false;
 }
 
-/* grammar/text.md 2.12: XLA deletes `"wait_on_operation_queues":[],` from the text of a
- * backend_config. */
+/* XLA deletes `"wait_on_operation_queues":[],` from the text of a backend_config (grammar/text.md
+ * 2.12). */
 static struct str clean_config(struct parser *p, struct str s)
 {
     static const char key[] = "\"wait_on_operation_queues\"", blanks[] = " \t\n\r\f\v";
@@ -198,7 +198,7 @@ static bool check_duplicate(struct parser *p, struct draft *d, struct attr_targe
     return false;
 }
 
-/* attribute = IDENT "=" value ; outside strict mode blanks may stand before the `=`. Where the name
+/* attribute = IDENT "=" value ; outside strict mode blanks may precede the `=`. If the name
  * is the specification's, a list of one number may be written as the number: `dimension=0`. */
 static bool parse_attribute(struct parser *p, struct draft *d)
 {
@@ -278,7 +278,7 @@ static bool parse_body(struct parser *p, struct draft *d)
 
 /* ---- from draft to instruction ---- */
 
-/* Lowers builder forms to core HLO; the attributes that this adds count as given. */
+/* Lowers builder forms to core HLO; attributes that this adds count as given. */
 static bool lower_draft(struct parser *p, struct draft *d)
 {
     if (p->strict || d->i.sugar)
@@ -307,8 +307,8 @@ static struct inst *poison_draft(struct parser *p, struct draft *d, struct str n
     return scope_poison(p, p->scope, name, d->i.name_span, d->i.shape);
 }
 
-/* The name of the instruction. XLA notes every name of the text in the uniquifier that names nested
- * instructions; only names of the form that it makes matter there. */
+/* The name of the instruction. XLA registers every name of the text in the uniquifier that names
+ * nested instructions; only names of the form that it generates matter there. */
 static struct str name_draft(struct parser *p, struct draft *d, struct str name)
 {
     if (name.len == 0)
@@ -344,10 +344,10 @@ static struct inst *add_to_computation(struct parser *p, struct draft *d, struct
     return i;
 }
 
-/* Checks a draft whose text has been read, finds its shape and puts it into its computation. */
+/* Checks a parsed draft, determines its shape and adds it to its computation. */
 static struct inst *finish_draft(struct parser *p, struct draft *d, struct str name)
 {
-    if (d->poisoned) /* what lowering would have made of it isn't known */
+    if (d->poisoned) /* its lowering is unknown */
         return poison_draft(p, d, name);
     if (!lower_draft(p, d) || !check_required(p, d))
         return NULL;

@@ -1,5 +1,5 @@
 /*
- * scope.c: the instruction names of one computation. Which instruction does this name mean?
+ * scope.c: the symbol table of a computation: instructions by name.
  */
 #include "text/parse.h"
 
@@ -8,8 +8,8 @@ struct scope_slot {
     struct inst *inst; /* NULL: empty slot */
 };
 
-/* Names that differ only in the last character get neighbouring slots: `add.10` ... `add.19` are
- * defined one after the other and used soon after. */
+/* Names that differ only in the last character are hashed to adjacent slots: `add.10` ... `add.19`
+ * are usually defined together and used soon after. */
 static uint64_t hash_name(const struct scope *s, struct str name)
 {
     if (name.len == 0)
@@ -32,10 +32,10 @@ struct inst *scope_find(const struct scope *s, struct str name)
     return s->count ? find_slot(s, name, hash_name(s, name))->inst : NULL;
 }
 
-/* ---- tables: most scopes are small and pass their table on to the next one ---- */
+/* ---- tables: most scopes are small and reuse the table of an ended scope ---- */
 
 struct small_table {
-    struct small_table *next; /* while it is spare: the next spare one */
+    struct small_table *next; /* in the free list: the next free table */
     struct scope_slot slots[64];
 };
 
@@ -119,8 +119,8 @@ struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, st
     return known && inst_is_poisoned(known) ? known : i;
 }
 
-/* Of several that are as near the least one: where they lie in the table is another place in each
- * process. */
+/* The nearest name by edit distance; of equally near ones the least, since positions in the table
+ * differ from process to process. */
 struct str scope_nearest(const struct scope *s, struct str name)
 {
     unsigned best = (unsigned)(name.len / 3) + 1;

@@ -1,9 +1,9 @@
 /*
- * shape.c: reading shapes and layouts. Which shape does `f32[2,<=3]{1,0:T(8,128)}` name?
+ * shape.c: parses shapes and layouts.
  *
- * Shapes repeat: an array shape is looked up by its spelling before it is read. XLA notes errors in
- * the part of a layout after the colon without stopping; so do we, and in default mode there is a
- * message.
+ * Shapes repeat: an array shape is looked up by its spelling before it is parsed. XLA records
+ * errors in the part of a layout after the colon without stopping; so does this parser, and in
+ * default mode it reports them.
  */
 #include "text/text_priv.h"
 
@@ -39,7 +39,7 @@ bool starts_shape(const struct parser *p)
 
 /* ---- layouts ---- */
 
-/* A layout being read. The first error is remembered, not reported. */
+/* State of a layout. The first error is recorded, not reported. */
 struct layout_reader {
     struct parser *p;
     struct layout l;
@@ -211,7 +211,7 @@ static bool parse_layout_attributes(struct layout_reader *r)
     return true;
 }
 
-/* Refuses sizes for which XLA aborts. */
+/* Rejects sizes for which XLA aborts. */
 static bool check_layout_sizes(struct parser *p, const struct layout *l, struct span span)
 {
     for (int i = 0; i < l->tile_count; i++)
@@ -272,7 +272,7 @@ static bool parse_layout(struct parser *p, int rank, const struct layout **out)
 
 /* ---- arrays ---- */
 
-/* Where the current shape ends if it is written without a blank, as printers do; else 0. */
+/* The end of a shape that is written without blanks, as printers do; 0 if it is not. */
 static size_t spelling_end(const struct parser *p)
 {
     enum { LONGEST = 96 };
@@ -294,7 +294,7 @@ static size_t spelling_end(const struct parser *p)
     return s == end ? 0 : (size_t)(s + 1 - p->text.ptr);
 }
 
-/* The shape of this spelling, if it was seen before; consumes it. */
+/* The cached shape of this spelling, whose text is then consumed; NULL if it is not cached. */
 static const struct shape *cached_shape(struct parser *p, struct str spelling, size_t end)
 {
     struct shape_cache *cache = p->shapes;
@@ -331,7 +331,7 @@ static bool parse_dimension(struct parser *p, int64_t *size, bool *dynamic)
     return true;
 }
 
-/* Whether the `{` here starts a layout. */
+/* Whether the `{` here begins a layout. */
 static bool starts_layout(const struct parser *p)
 {
     if (p->tok.kind == TOK_LESS)
@@ -391,7 +391,7 @@ static bool parse_array_shape(struct parser *p, const struct shape **out)
     return true;
 }
 
-/* The shape that was read last, if the same spelling is here again, up to the end of its layout. */
+/* The last shape, if the same spelling, up to the end of its layout, is repeated here. */
 static const struct shape *repeated_shape(struct parser *p)
 {
     struct str last = p->shapes ? p->shapes->last_text : STR("");
@@ -403,8 +403,7 @@ static const struct shape *repeated_shape(struct parser *p)
     return p->shapes->last;
 }
 
-/* A function of its own to keep the stack frame of parse_shape small: there may be thousands of
- * them. */
+/* A separate function, to keep the stack frame of the recursive parse_shape small. */
 __attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p,
                                                               const struct shape **out)
 {
@@ -424,7 +423,7 @@ __attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p,
 
 /* ---- tuples and buffers ---- */
 
-/* Why XLA refuses a component when it reaches the end of the tuple; NULL when it doesn't. */
+/* Why XLA rejects a component at the end of the tuple; NULL if it does not. */
 static const char *component_problem(const struct shape *s)
 {
     if (s->dtype == DT_BUFFER)
@@ -484,7 +483,7 @@ static bool parse_buffer_shape(struct parser *p, const struct shape **out)
     return expect(p, TOK_RPAREN, NULL);
 }
 
-/* Reports that the current word is no element type. */
+/* Reports that the current word is not an element type. */
 static bool report_no_shape(struct parser *p)
 {
     if (p->tok.kind != TOK_IDENT || peek(p) != TOK_LSQUARE)
@@ -504,9 +503,8 @@ bool parse_shape(struct parser *p, const struct shape **out)
 {
     if (p->tok.kind == TOK_DTYPE)
         return parse_array_by_spelling(p, out);
-    enum {
-        WEIGHT = 1
-    }; /* stack of one level: the unit; NESTING_LIMIT of them must fit even with sanitizers */
+    /* stack usage of one level: the unit; NESTING_LIMIT of them must fit even with sanitizers */
+    enum { WEIGHT = 1 };
     p->depth += WEIGHT;
     bool ok = enter(p);
     if (ok && p->tok.kind == TOK_LPAREN)

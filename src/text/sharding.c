@@ -1,5 +1,5 @@
 /*
- * sharding.c: reads and writes shardings by tile, and lists of device groups.
+ * sharding.c: parses and prints shardings by tile, and device lists.
  */
 #include "text/attr_priv.h"
 
@@ -60,7 +60,7 @@ static bool parse_dims_in_brackets(struct parser *p, struct int_vec *v)
            expect(p, TOK_RSQUARE, "',' or ']'");
 }
 
-/* The transposition, required when there are several dimensions and refused when there is one. */
+/* Parses the transposition, which is required for several dimensions and an error for one. */
 static bool parse_iota_transpose(struct parser *p, int64_t dims, struct int_vec *v)
 {
     if (dims == 1) {
@@ -109,13 +109,13 @@ void print_iota_order(struct buf *out, struct iota_order order)
     }
 }
 
-/* ---- shardings by tile, read ---- */
+/* ---- parsing of shardings by tile ---- */
 
 static const char *const type_words[] = {"maximal", "manual", "unreduced", "replicated"};
 
-/* The items as they were read, before it is known what kind of sharding they make. */
+/* The parsed items, before the kind of sharding is known. */
 struct tiling {
-    bool kinds[SHARDING_TILED]; /* keywords seen, by enum sharding_kind */
+    bool kinds[SHARDING_TILED]; /* keywords present, by enum sharding_kind */
     bool last_tile_dim_replicate, has_order;
     struct int_vec tile, devices;
     uint8_t *types;
@@ -187,7 +187,8 @@ static bool parse_sharding_attr(struct parser *p, struct tiling *t)
 
 static bool parse_shard_group(struct parser *p, struct sharding *s)
 {
-    if (p->tok.kind == TOK_SHARD_AS || s->group == SHARD_NO_GROUP) /* of both, shard_as wins */
+    /* If both are present, shard_as takes precedence. */
+    if (p->tok.kind == TOK_SHARD_AS || s->group == SHARD_NO_GROUP)
         s->group = p->tok.kind == TOK_SHARD_AS ? SHARD_AS : SHARD_LIKE;
     next(p);
     return parse_int(p, &s->group_id);
@@ -221,7 +222,7 @@ static bool bad_sharding(struct parser *p, struct span span, const char *problem
     return DIAG_ERROR(p->ds, span, BAD_SHARDING, problem);
 }
 
-/* A sharding given by one word; only `maximal` takes a device. */
+/* A sharding given by one keyword; only `maximal` has a device. */
 static bool settle_word(struct parser *p, struct tiling *t, struct span span)
 {
     struct sharding *s = t->s;
@@ -331,7 +332,7 @@ bool parse_sharding(struct parser *p, struct sharding **out)
     return l.ok;
 }
 
-/* ---- shardings by tile, written ---- */
+/* ---- printing of shardings by tile ---- */
 
 static void print_tile(struct buf *out, const struct sharding *s)
 {
@@ -481,13 +482,13 @@ static bool parse_group_order(struct parser *p, struct device_list *out)
         return false;
     int64_t ids, places;
     bool fits = ints_product(out->order.reshape, &ids) && mul_i64(tile.at[0], tile.at[1], &places);
-    if (fits && places == ids) /* else XLA aborts as soon as it lists the groups */
+    if (fits && places == ids) /* otherwise XLA aborts when it lists the groups */
         return true;
     return DIAG_ERROR(p->ds, span_since(p, span.begin), BAD_SHARDING,
                       "sizes of groups and device order differ");
 }
 
-/* How many devices a set of axes spans. */
+/* The number of devices that a set of axes spans. */
 static bool axes_product(const struct mesh *m, struct mesh_axes axes, int64_t *out)
 {
     *out = 1;
@@ -510,9 +511,10 @@ static bool parse_group_mesh(struct parser *p, struct device_list *out)
         return DIAG_ERROR(p->ds, span_since(p, begin), BAD_MESH,
                           "groups have fewer than two devices");
     int64_t total = 1;
+    /* More devices than can exist. */
     for (int i = 0; i < m->axis_count; i++)
         if (!mul_i64(total, m->axes[i].size, &total))
-            total = INT64_MAX; /* more devices than there can be */
+            total = INT64_MAX;
     out->group_count = total / out->group_size;
     return true;
 }

@@ -1,13 +1,13 @@
 /*
- * sharding_canon.c: the canonical form of tilings. Subgroup dimensions of one type are joined and
- * put in a fixed order, those of size 1 are dropped, replication groups list their devices in
- * ascending order; an order of devices given as an iota stays an iota if it can.
+ * sharding_canon.c: the canonical form of tilings. Subgroup dimensions of the same type are merged
+ * and put in a fixed order, those of size 1 are dropped, and replication groups list their devices
+ * in ascending order; a device order in iota form stays one if possible.
  */
 #include "text/attr_priv.h"
 
 #include <stdlib.h>
 
-enum { LIST_LIMIT = 1 << 22 }; /* the most devices in a list that isn't in the text but made here */
+enum { LIST_LIMIT = 1 << 22 }; /* limit on device lists that are generated here */
 
 bool ints_product(struct ints v, int64_t *out)
 {
@@ -33,7 +33,7 @@ static bool is_permutation(struct arena *a, struct ints v)
     return ok;
 }
 
-/* Without the reshape dimensions of size 1. */
+/* Removes reshape dimensions of size 1. */
 static struct iota_order drop_ones(struct arena *a, struct iota_order o)
 {
     int64_t n = o.reshape.count, kept = 0;
@@ -51,7 +51,7 @@ static struct iota_order drop_ones(struct arena *a, struct iota_order o)
     return (struct iota_order){{kept, dims}, {kept, perm}};
 }
 
-/* Joins dimensions that stay neighbours in the transposed order. */
+/* Merges dimensions that remain adjacent after the transposition. */
 static struct iota_order join_runs(struct arena *a, struct iota_order o)
 {
     int64_t n = o.reshape.count, kept = 0;
@@ -77,15 +77,16 @@ static struct iota_order join_runs(struct arena *a, struct iota_order o)
 struct iota_order iota_canonical(struct arena *a, struct iota_order order)
 {
     static const int64_t one = 1, zero = 0;
+    /* XLA keeps such an order. */
     if (order.reshape.count != order.transpose.count || !is_permutation(a, order.transpose))
-        return order; /* XLA keeps such an order as it is */
+        return order;
     order = drop_ones(a, order);
     if (!order.reshape.count)
         return (struct iota_order){{1, &one}, {1, &zero}};
     return join_runs(a, order);
 }
 
-/* The numbers of an iota order as a list; false when there are too many or the transposition is no
+/* Expands an iota order to a list; false if it is too long or the transposition is not a
  * permutation. */
 static bool list_of_iota(struct arena *a, struct iota_order o, struct ints *out)
 {
@@ -112,7 +113,7 @@ static bool list_of_iota(struct arena *a, struct iota_order o, struct ints *out)
     return true;
 }
 
-/* Takes a list as an array of size `dims` and transposes it. */
+/* Transposes a list, interpreted as an array of size `dims`. */
 static struct ints transpose_list(struct arena *a, struct ints list, struct ints dims,
                                   const int64_t *perm)
 {
@@ -134,9 +135,9 @@ static struct ints transpose_list(struct arena *a, struct ints list, struct ints
     return (struct ints){list.count, moved};
 }
 
-/* ---- transposing an iota without writing it out ---- */
+/* ---- transposing an iota without expanding it ---- */
 
-/* Part of a reshape dimension; `tile` is the tile dimension it makes up (with others). */
+/* Part of a reshape dimension; `tile` is the tile dimension that it belongs to. */
 struct piece {
     int64_t dim, size, tile;
 };
@@ -145,8 +146,8 @@ struct pieces {
     size_t count, capacity;
 };
 
-/* Cuts the order's dimensions, major to minor as transposed, into pieces that make up the tile
- * dimensions. False when they do not divide. */
+/* Splits the dimensions of the order, major to minor as transposed, into pieces that make up the
+ * tile dimensions. False if they do not divide. */
 static bool cut_pieces(struct arena *a, struct iota_order o, struct ints tile, struct pieces *out)
 {
     int64_t at = 0, rest = o.reshape.count ? o.reshape.at[o.transpose.at[0]] : 0;
@@ -168,7 +169,7 @@ static bool cut_pieces(struct arena *a, struct iota_order o, struct ints tile, s
     return true;
 }
 
-/* The iota order that results from transposing the tile. False when the result is no iota. */
+/* The iota order that results from transposing the tile. False if the result is not an iota. */
 static bool transpose_iota(struct arena *a, struct iota_order o, struct ints tile,
                            const int64_t *perm, struct iota_order *out)
 {
@@ -226,8 +227,7 @@ static struct iota_order split_dim(struct arena *a, struct iota_order o, int64_t
     return (struct iota_order){{n, dims}, {n, perm}};
 }
 
-/* Puts the innermost `group` devices of an order in ascending order. False when the result is no
- * iota. */
+/* Sorts the innermost `group` devices of an order. False if the result is not an iota. */
 static bool sort_iota(struct arena *a, struct iota_order *order, int64_t group)
 {
     struct iota_order o = *order;
@@ -269,8 +269,8 @@ static const char *sort_groups(struct arena *a, struct sharding *s)
 
 /* ---- subgroup dimensions ---- */
 
-/* Where the tile dimensions go: data first, then by type, then those of size 1, which are dropped.
- */
+/* The permutation of tile dimensions: data first, then by type, then those of size 1, which are
+ * dropped. */
 struct regroup {
     int64_t *perm, *tile;
     int64_t tile_count;
@@ -302,7 +302,7 @@ static void find_groups(const struct sharding *s, struct regroup *r)
             r->perm[k++] = data + i;
 }
 
-/* Whether only dimensions of size 1 change their places. */
+/* Whether only dimensions of size 1 move. */
 static bool moves_nothing(struct ints tile, const int64_t *perm)
 {
     int64_t last = -1;
@@ -345,7 +345,7 @@ static const char *join_types(struct arena *a, struct sharding *s)
     return problem;
 }
 
-/* ---- the whole ---- */
+/* ---- canonicalization ---- */
 
 static bool all_ones(struct ints v, int64_t count)
 {
@@ -363,7 +363,7 @@ static bool same_types(const struct sharding *s)
     return true;
 }
 
-/* Turns the tiling into the one word it amounts to. */
+/* Replaces the tiling by the equivalent keyword. */
 static const char *become(struct sharding *s, enum tile_dim_type type)
 {
     s->kind = type == TILE_MANUAL      ? SHARDING_MANUAL
@@ -376,7 +376,7 @@ static const char *become(struct sharding *s, enum tile_dim_type type)
     return NULL;
 }
 
-/* Settles a tiling whose subgroups are all replicated. */
+/* Simplifies a tiling whose subgroups are all replicated. */
 static const char *settle_replicated(struct arena *a, struct sharding *s)
 {
     int64_t last = s->tile.at[s->tile.count - 1], total;

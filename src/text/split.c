@@ -1,9 +1,9 @@
 /*
- * split.c: splits a file into its modules at lines `// -----`.
+ * split.c: splits a file into modules at lines `// -----`.
  */
 #include "text/text_priv.h"
 
-/* Whether a line is `//`, blanks, five dashes, and blanks. More dashes are decoration. */
+/* Whether a line is `//`, blanks, exactly five dashes, and blanks. Longer rules are decoration. */
 static bool is_divider(const char *s, const char *end)
 {
     while (s < end && (*s == ' ' || *s == '\t'))
@@ -22,7 +22,7 @@ static bool is_divider(const char *s, const char *end)
     return s == end;
 }
 
-/* Whether a part is only comments, none of which states an expectation: then it belongs to the next
+/* Whether a part consists of comments without a test expectation: it is then joined to the next
  * part. */
 static bool is_remark(struct str text)
 {

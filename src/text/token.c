@@ -1,5 +1,5 @@
 /*
- * token.c: tokens and nesting of text that need not be complete.
+ * token.c: tokens and bracket nesting of incomplete text.
  */
 #include "text/text_priv.h"
 
@@ -13,7 +13,7 @@ struct text_token text_token_at(struct str text, size_t at)
     return (struct text_token){p.tok.kind, begin, p.at, p.tok.s};
 }
 
-/* To the end of the string or comment, or of the text. */
+/* Advances to the end of the string or comment, or of the text. */
 static void nest_within(struct str text, struct text_nesting *n)
 {
     const char *s = text.ptr + n->at, *end = text.ptr + text.len, *close = NULL;
@@ -32,7 +32,7 @@ static void nest_within(struct str text, struct text_nesting *n)
     n->within = close ? '\0' : n->within;
 }
 
-/* A string in single quotes that ends in its line; otherwise the quote is an apostrophe. */
+/* The end of a string in single quotes on one line; otherwise the quote is an apostrophe. */
 static size_t quoted_end(struct str text, size_t at)
 {
     size_t end = at + 1;
@@ -41,7 +41,7 @@ static size_t quoted_end(struct str text, size_t at)
     return end < text.len && text.ptr[end] == '\'' ? end + 1 : at + 1;
 }
 
-/* Past a bracket, the beginning of a string or a comment, or another byte. */
+/* Consumes a bracket, the beginning of a string or a comment, or another byte. */
 static void nest_next(struct str text, struct text_nesting *n)
 {
     char c = text.ptr[n->at], after = n->at + 1 < text.len ? text.ptr[n->at + 1] : '\0';

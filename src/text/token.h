@@ -1,7 +1,7 @@
 /*
- * text/token: the lexer for callers other than the parser, which look at text that need not be
- * complete: where tokens begin and end, and whether brackets, strings and comments are closed.
- * Tokens are those of the default mode.
+ * text/token: the lexer for text that may be incomplete, such as input at the prompt: token
+ * boundaries, and whether brackets, strings and comments are closed. Tokens are those of the
+ * default mode.
  */
 #ifndef HLO_TEXT_TOKEN_H
 #define HLO_TEXT_TOKEN_H
@@ -62,26 +62,26 @@ enum token_kind {
     TOK_KIND_COUNT
 };
 
-/* What is wrong with an error token, in token.i. */
+/* The error of an error token, in token.i. */
 enum lex_error { LEX_STRAY, LEX_STRING, LEX_ESCAPE, LEX_COMMENT, LEX_NUMBER, LEX_NAN };
 
 struct text_token {
     enum token_kind kind;
-    size_t begin, end; /* bytes of the text; blanks and comments are before it */
+    size_t begin, end; /* span in the text, without preceding blanks and comments */
     struct str s;      /* spelling; names without % : = */
 };
-/* The token that begins at byte `at` or after it; TOK_EOF at the end of the text. */
+/* The token that begins at or after byte `at`; TOK_EOF at the end of the text. */
 struct text_token text_token_at(struct str text, size_t at);
 
-/* Nesting of brackets up to a byte of a text, which may grow: {0} at its beginning. */
+/* Nesting of brackets up to a byte of a text that may grow; {0} at its beginning. */
 struct text_nesting {
     size_t at;
-    int depth;   /* below 0: a bracket is closed that was not opened, and nothing more is read */
-    char within; /* `"` a string, `/` a line comment, `*` a block comment; 0: none of them */
+    int depth;   /* below 0: unmatched closing bracket; scanning stops */
+    char within; /* `"` in a string, `/` in a line comment, `*` in a block comment; 0 outside */
 };
-/* Goes on to the end of the text. */
+/* Continues to the end of the text. */
 void text_nest(struct str text, struct text_nesting *n);
-/* The byte after the string or the brackets that begin at `at`; SIZE_MAX: they are not closed. */
+/* The byte after the string or bracket group that begins at `at`; SIZE_MAX: unterminated. */
 size_t text_group_end(struct str text, size_t at);
 
 #endif

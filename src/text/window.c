@@ -1,11 +1,12 @@
 /*
- * window.c: reads and writes the attributes window, dim_labels, padding and slice.
+ * window.c: parses and prints the attributes window, dim_labels, padding and slice.
  */
 #include "text/attr_priv.h"
 
 /* ---- pads: 1_2x3_4 or 1_2_0x3_4_1 ---- */
 
-/* Splits `s` at `_` into at most three numbers; the count, or 0 when a number is out of range. */
+/* Splits `s` at `_` into at most three numbers; returns their number, or 0 if one is out of
+ * range. */
 static int pad_part(struct str s, int64_t numbers[3])
 {
     int count = 0;
@@ -82,7 +83,7 @@ void print_padding_value(struct buf *out, const struct attr_site *site, union at
 
 /* ---- padding of windows in builder forms ---- */
 
-/* Pads as `{low,high}` of each dimension. */
+/* Converts `{low,high}` pairs, one per dimension, to a padding. */
 static bool parse_pad_pairs(struct parser *p, struct padding *out)
 {
     struct padding_dim *dims = NULL;
@@ -176,8 +177,8 @@ static bool parse_window_item(struct parser *p, struct window_text *w)
     return key == WIN_PAD ? parse_pads(p, 2, &w->pad) : parse_window_sizes(p, &w->ints[key]);
 }
 
-/* Strides, pads and dilations must be as many as sizes. A reversal that is too short is refused,
- * one that is too long is cut. */
+/* Strides, pads and dilations must have as many entries as sizes. A reversal that is too short is
+ * an error, one that is too long is truncated. */
 static bool check_window(struct parser *p, const struct window_text *w)
 {
     int64_t rank = (int64_t)w->ints[WIN_SIZE].count;
@@ -231,7 +232,7 @@ bool parse_window_value(struct parser *p, const struct attr_site *site, union at
     return true;
 }
 
-/* Prints one item, if any of its entries isn't the default. */
+/* Prints one item, if any of its entries differs from the default. */
 static void print_window_item(struct buf *out, struct window w, enum window_key key)
 {
     static const int64_t usual[WIN_KEYS] = {0, 1, 0, 1, 1, 0};
@@ -314,7 +315,7 @@ static bool read_label_part(struct parser *p, struct str s, struct label_part *p
     return true;
 }
 
-/* Cuts `lhs_rhs->out` into its parts. */
+/* Splits `lhs_rhs->out` into its parts. */
 static void split_labels(struct str s, struct str parts[3])
 {
     size_t bar = 0, arrow = 0;

@@ -1,5 +1,5 @@
 /*
- * dtype.c: the table of element types, their spellings, and which of two is the more precise.
+ * dtype.c: the table of element types, their spellings, and their order by precision.
  */
 #include "type/type.h"
 
@@ -11,7 +11,7 @@ const struct dtype_info dtype_table[DT_COUNT + 1] = {
     {"invalid", 7, 0, 0, DC_OTHER},
 };
 
-/* Most identifiers in a program are not types, which two bytes are enough to tell. */
+/* A quick filter on the first two bytes: most identifiers are not element types. */
 static bool may_be_type(struct str word)
 {
     if (word.len < 2 || word.len > 13)
@@ -39,7 +39,7 @@ static bool is_type(struct str word, int t)
 enum dtype dtype_find(struct str word)
 {
     static const uint8_t usual[] = {DT_F32, DT_S32, DT_PRED, DT_BF16,
-                                    DT_U32}; /* looked up more often than all the others */
+                                    DT_U32}; /* the most frequent types, searched first */
     if (!may_be_type(word))
         return DT_INVALID;
     for (size_t i = 0; i < COUNT_OF(usual); i++)
@@ -56,7 +56,7 @@ enum dtype dtype_component(enum dtype t)
     return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64 : t;
 }
 
-/* What decides which of two types is the more precise, most important first. */
+/* The criteria by which one type is more precise than another, most significant first. */
 struct precision {
     int by[5];
 };

@@ -1,5 +1,6 @@
 /*
- * float.c: doubles <-> the codes of every float type, rounded once, to nearest even.
+ * float.c: conversion of double to and from the codes of every float type, rounded once, to nearest
+ * even.
  */
 #include "type/type.h"
 
@@ -26,7 +27,7 @@ static double double_of(uint64_t u)
     return v;
 }
 
-/* The format of double: its exponent is biased, and the mantissa has an implicit leading bit. */
+/* The format of double: a biased exponent and a mantissa with an implicit leading bit. */
 enum { DOUBLE_BIAS = 1023, DOUBLE_MANTISSA = 52, DOUBLE_EXPONENTS = 0x7ff };
 
 /* 2^e as a normal double. */
@@ -42,7 +43,7 @@ static unsigned sign_shift(const struct float_format *f)
     return f->exponent_bits + f->mantissa_bits;
 }
 
-/* Largest finite code without its sign. */
+/* Code of the largest finite value, without the sign. */
 static uint64_t max_code(const struct float_format *f)
 {
     uint64_t all = low_bits(sign_shift(f));
@@ -67,8 +68,8 @@ static uint64_t nan_code(const struct float_format *f, bool negative)
     case FS_FNU: return low_bits(sign_shift(f));
     case FS_FNUZ:
     case FS_SAT:
-        break; /* the code of minus zero is the NaN of one format, and what the other turns a NaN
-                  into */
+        /* The code of -0 is NaN in one such format, and XLA's conversion of NaN in the other. */
+        break;
     }
     return UINT64_C(1) << sign_shift(f);
 }
@@ -92,7 +93,7 @@ static uint64_t shift_rounded(uint64_t n, unsigned shift)
     return kept + (rest > half || (rest == half && (kept & 1)));
 }
 
-/* The power of two nearest to v; a mantissa of exactly 1.5 goes up. */
+/* Rounds to the nearest power of two; a mantissa of exactly 1.5 rounds up. */
 static uint64_t encode_e8m0(double v)
 {
     const struct float_format *f = &formats[DT_F8E8M0FNU];
@@ -114,8 +115,8 @@ static uint64_t encode_small(const struct float_format *f, double v)
     if (magnitude == (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA)
         return overflow_code(f, negative);
     int exponent = (int)(magnitude >> DOUBLE_MANTISSA) - DOUBLE_BIAS, least = 1 - f->bias;
-    if (exponent <
-        least - f->mantissa_bits - 1) /* below half the least subnormal, as subnormal doubles are */
+    /* Below half of the smallest subnormal, as are subnormal doubles. */
+    if (exponent < least - f->mantissa_bits - 1)
         magnitude = 0;
     uint64_t mantissa =
         (magnitude & low_bits(DOUBLE_MANTISSA)) | (magnitude ? UINT64_C(1) << DOUBLE_MANTISSA : 0);
@@ -123,7 +124,7 @@ static uint64_t encode_small(const struct float_format *f, double v)
     unsigned shift =
         magnitude ? (unsigned)(DOUBLE_MANTISSA - f->mantissa_bits + (e - exponent)) : 1;
     uint64_t rounded = shift_rounded(mantissa, shift);
-    /* A mantissa that rounds up to the next power of two carries into the exponent by itself. */
+    /* A mantissa that rounds up to the next power of two carries into the exponent. */
     uint64_t code = rounded == 0 ? 0 : ((uint64_t)(e + f->bias - 1) << f->mantissa_bits) + rounded;
     if (code > max_code(f))
         return overflow_code(f, negative);
@@ -201,7 +202,7 @@ double float_max(enum dtype t) { return float_decode(t, max_code(&formats[t])); 
 double float_load(enum dtype t, const void *p)
 {
     uint64_t code = 0;
-    memcpy(&code, p, dtype_bytes(t)); /* little-endian, like all our storage */
+    memcpy(&code, p, dtype_bytes(t)); /* little-endian, like all storage */
     return float_decode(t, code);
 }
 

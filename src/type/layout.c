@@ -1,5 +1,5 @@
 /*
- * layout.c: layouts: the default ones, which ones are valid, when two are equal, and their text.
+ * layout.c: layouts: defaults, validation, equality, text.
  */
 #include "type/type.h"
 
@@ -38,7 +38,7 @@ bool layout_is_descending(const struct layout *l)
     return true;
 }
 
-/* Whether it says nothing but the order of dimensions. */
+/* Whether only the order of dimensions is specified. */
 static bool is_plain(const struct layout *l)
 {
     return l->tile_count == 0 && l->tail_padding == 1 && l->index_type == DT_COUNT &&
@@ -48,12 +48,12 @@ static bool is_plain(const struct layout *l)
 
 bool layout_is_default(const struct layout *l) { return is_plain(l) && layout_is_descending(l); }
 
-/* ---- validity ---- */
+/* ---- validation ---- */
 
 static bool is_permutation(int n, const int64_t *order)
 {
     bool few[64] = {false};
-    struct arena many; /* ranks past 64 only occur in malicious text */
+    struct arena many; /* ranks above 64 occur in adversarial text only */
     arena_init(&many);
     bool *seen = n <= 64 ? few : ARENA_ARRAY(&many, bool, n);
     int i = 0;
@@ -73,8 +73,8 @@ static const char *tile_problem(const struct tile *tile)
     return NULL;
 }
 
-/* Split dimensions are numbered from the most major one, as in XLA, which checks the indices
- * against that dimension's size. */
+/* Split dimensions are numbered from the most major one, as in XLA, which checks the split indices
+ * against the size of that dimension. */
 static const char *split_problem(const struct layout *l, int i, const struct shape *s)
 {
     const struct split_config *split = &l->splits[i];
@@ -231,6 +231,6 @@ void layout_print(struct buf *out, const struct layout *l)
     if (l->metadata_prefix > 0)
         put_number(out, "M", l->metadata_prefix);
     if (out->size == before + 1)
-        out->size = before; /* nothing followed the colon */
+        out->size = before; /* no attribute followed the colon */
     buf_putc(out, '}');
 }

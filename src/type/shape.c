@@ -1,9 +1,9 @@
 /*
- * shape.c: shapes: making, measuring, comparing and printing them.
+ * shape.c: shapes: construction, sizes, comparison, text; strided views.
  */
 #include "type/type.h"
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 #define SCALAR_LAYOUT &scalar_layout
 static const struct layout scalar_layout = {
@@ -51,7 +51,7 @@ const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const i
     return s;
 }
 
-/* Sums up over the elements of a tuple or buffer what is often asked about everything in it. */
+/* Computes the summary members of a tuple or buffer from its components. */
 static void sum_up(struct arena *a, struct shape *s)
 {
     int64_t *starts = NULL;
@@ -155,7 +155,7 @@ const struct shape *shape_copy(struct arena *a, const struct shape *s)
     return copy;
 }
 
-/* ---- measuring ---- */
+/* ---- sizes ---- */
 
 bool shape_has_dynamic(const struct shape *s)
 {
@@ -216,7 +216,7 @@ const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t
     return s;
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
 static bool dtypes_equal(enum dtype a, enum dtype b, unsigned ignore)
 {
@@ -316,4 +316,38 @@ struct str shape_text(struct arena *a, const struct shape *s)
     struct str text = arena_str(a, buf_view(&b));
     buf_free(&b);
     return text;
+}
+
+/* ---- strided views ---- */
+
+int64_t view_elements(const struct view *v)
+{
+    int64_t n = 1;
+    for (int d = 0; d < v->rank; d++)
+        n *= v->dims[d];
+    return n;
+}
+
+bool view_is_dense(const struct view *v)
+{
+    int64_t stride = (int64_t)dtype_bytes(v->dtype);
+    for (int d = v->rank - 1; d >= 0; d--) {
+        if (v->dims[d] != 1 && v->strides[d] != stride)
+            return view_elements(v) == 0;
+        stride *= v->dims[d];
+    }
+    return true;
+}
+
+void view_dense(struct view *v, enum dtype t, int rank, const int64_t *dims, void *data)
+{
+    int64_t stride = (int64_t)dtype_bytes(t);
+    v->dtype = t;
+    v->rank = rank;
+    v->data = data;
+    for (int d = rank - 1; d >= 0; d--) {
+        v->dims[d] = dims[d];
+        v->strides[d] = stride;
+        stride *= dims[d];
+    }
 }

@@ -1,7 +1,7 @@
 /*
  * type: element types, shapes, layouts, index spaces and strided views.
  *
- * Shapes and layouts are immutable once made and live in an arena; they are shared freely.
+ * Shapes and layouts are immutable, live in an arena and may be shared freely.
  */
 #ifndef HLO_TYPE_H
 #define HLO_TYPE_H
@@ -29,12 +29,12 @@ enum dtype_class { DC_PRED, DC_SIGNED, DC_UNSIGNED, DC_FLOAT, DC_COMPLEX, DC_OTH
 
 struct dtype_info {
     const char *spelling;
-    uint8_t length; /* of the spelling */
+    uint8_t length; /* length of the spelling */
     uint8_t bits;   /* width in the language */
     uint8_t bytes;  /* width of one element in memory */
     enum dtype_class class;
 };
-extern const struct dtype_info dtype_table[DT_COUNT + 1]; /* the last row is DT_INVALID's */
+extern const struct dtype_info dtype_table[DT_COUNT + 1]; /* the last row is that of DT_INVALID */
 
 static inline const char *dtype_spelling(enum dtype t) { return dtype_table[t].spelling; }
 static inline size_t dtype_bytes(enum dtype t) { return dtype_table[t].bytes; }
@@ -49,14 +49,13 @@ static inline bool dtype_is_integer(enum dtype t)
 {
     return dtype_is_signed(t) || dtype_is_unsigned(t);
 }
-static inline bool dtype_is_subbyte(enum dtype t) /* integers and f4 below eight bits */
+static inline bool dtype_is_subbyte(enum dtype t) /* integers and f4 of fewer than eight bits */
 {
     return dtype_table[t].bits > 0 && dtype_table[t].bits < 8;
 }
-/* DT_INVALID when `word` is no element type that can be written in text (tuple and buffer can't).
- */
+/* DT_INVALID if `word` is not an element type that text may contain (tuple and buffer are not). */
 enum dtype dtype_find(struct str word);
-enum dtype dtype_component(enum dtype t); /* c64 -> f32, c128 -> f64, else itself */
+enum dtype dtype_component(enum dtype t); /* c64 -> f32, c128 -> f64, otherwise t itself */
 /* The more precise of two types (grammar/shapes.md 1.1); DT_INVALID for two different types of
  * equal precision. */
 enum dtype dtype_higher(enum dtype a, enum dtype b);
@@ -72,14 +71,14 @@ struct float_format {
 };
 const struct float_format *float_format(enum dtype t); /* t must be a float type */
 
-/* Codes are the storage bits in the low end of a word. Encoding rounds to nearest, ties to even,
- * directly from the double; values too large become whatever the format has for that. NaN keeps its
- * sign if the format has one, but not its payload. */
+/* Codes are the storage bits in the low bits of a word. Encoding rounds to nearest, ties to even,
+ * directly from the double; overflow follows the rules of the format. NaN keeps its sign if the
+ * format has one, but not its payload. */
 uint64_t float_encode(enum dtype t, double v);
 double float_decode(enum dtype t, uint64_t code);
 double float_max(enum dtype t); /* largest finite value */
 bool float_code_is_nan(enum dtype t, uint64_t code);
-/* Reads or writes one element of any float type at `p`. */
+/* Loads or stores one element of any float type at `p`. */
 double float_load(enum dtype t, const void *p);
 void float_store(enum dtype t, void *p, double v);
 
@@ -93,8 +92,8 @@ static inline float f16_to_f32(uint16_t h)
     if (rest >= 0x7c00) {
         v.u = sign | 0x7f800000 | (rest & 0x3ff) << 13;
     } else {
-        v.u = rest << 13; /* the exponent is 112 too small: multiply by 2^112, which also corrects
-                             subnormals */
+        /* The exponent is 112 too small: multiplying by 2^112 also corrects subnormals. */
+        v.u = rest << 13;
         v.f *= 0x1p112f;
         v.u |= sign;
     }
@@ -121,7 +120,7 @@ static inline uint16_t f32_to_bf16(float f)
 
 /* ---- layout.c ---- */
 
-#define TILE_COMBINE INT64_MIN /* a `*` entry: merged with the next dimension */
+#define TILE_COMBINE INT64_MIN /* a `*` entry: combined with the next dimension */
 
 struct tile {
     int rank;
@@ -137,21 +136,20 @@ struct layout {
     const int64_t *minor_to_major;
     int tile_count;
     const struct tile *tiles;
-    int64_t tail_padding; /* L(n) in elements; 1 when not given */
-    enum dtype index_type,
-        pointer_type;     /* #(t) *(t): DT_COUNT when not given, DT_TUPLE for "invalid" */
-    int64_t element_bits; /* E(n); 0 when not given */
-    int64_t memory_space; /* S(n) */
+    int64_t tail_padding;                /* L(n) in elements; default 1 */
+    enum dtype index_type, pointer_type; /* #(t) *(t): DT_COUNT: absent, DT_TUPLE: "invalid" */
+    int64_t element_bits;                /* E(n); 0: absent */
+    int64_t memory_space;                /* S(n) */
     int split_count;
     const struct split_config *splits;
     int64_t metadata_prefix; /* M(n) */
 };
 
-const struct layout *layout_default(struct arena *a,
-                                    int rank);     /* descending; shared up to rank 8 */
-bool layout_is_default(const struct layout *l);    /* descending, and nothing else is said */
-bool layout_is_descending(const struct layout *l); /* whatever else is said */
-/* NULL when it is valid for an array of these dimensions; otherwise what is wrong. */
+/* The descending layout; shared up to rank 8. */
+const struct layout *layout_default(struct arena *a, int rank);
+bool layout_is_default(const struct layout *l);    /* descending, without other properties */
+bool layout_is_descending(const struct layout *l); /* other properties are ignored */
+/* NULL if the layout is valid for an array of these dimensions; otherwise the problem. */
 struct shape;
 const char *layout_problem(const struct layout *l, const struct shape *s);
 
@@ -162,23 +160,23 @@ const char *layout_problem(const struct layout *l, const struct shape *s);
 struct shape {
     enum dtype dtype;            /* DT_TUPLE, DT_TOKEN, DT_OPAQUE, DT_BUFFER or an element type */
     int rank;                    /* arrays */
-    const int64_t *dims;         /* bounds where dynamic */
-    const bool *dynamic;         /* NULL: every dimension is static */
-    const struct layout *layout; /* arrays only, never NULL for them */
-    int count;                   /* tuples: components; buffers: 1 */
+    const int64_t *dims;         /* bounds of dynamic dimensions */
+    const bool *dynamic;         /* NULL: all dimensions are static */
+    const struct layout *layout; /* arrays: never NULL; others: NULL */
+    int count;                   /* tuples: number of components; buffers: 1 */
     const struct shape *const *elements;
-    /* Sums over everything within, so that nobody has to walk shapes of shapes of shapes to find
-     * out: */
+    /* Summaries over all components, so that nested shapes need not be walked: */
     bool inner_dynamic, inner_unbounded, inner_buffer;
-    int depth;             /* of nested tuples, this one included; 0: it is none */
-    double bytes;          /* of the arrays in a tuple */
-    int64_t leaves, parts; /* number of leaves; of leaves and tuples, itself included. INT64_MAX
-                              stands for more */
-    const int64_t *starts; /* the first leaf of each element; NULL: each element is a leaf, or there
-                              are none */
+    int depth;    /* nesting depth of a tuple, itself included; 0: not a tuple */
+    double bytes; /* size of the arrays in a tuple */
+    /* Number of leaves; of leaves and tuples, itself included; saturate at INT64_MAX. */
+    int64_t leaves, parts;
+    /* Index of the first leaf of each component; NULL: each component is a leaf, or there are
+     * none. */
+    const int64_t *starts;
 };
-/* Limits on shapes that inference makes: walking more parts takes too long, walking deeper takes
- * too much stack. */
+/* Limits on inferred shapes: more parts take too long to walk, a greater depth takes too much
+ * stack. */
 enum { SHAPE_MAX_PARTS = 1 << 20, SHAPE_MAX_DEPTH = 4096 };
 
 static inline bool shape_is_array(const struct shape *s) { return dtype_is_array(s->dtype); }
@@ -196,14 +194,14 @@ static inline bool shape_dim_dynamic(const struct shape *s, int d)
 {
     return s->dynamic && s->dynamic[d];
 }
-bool shape_has_dynamic(const struct shape *s);   /* anywhere in it */
-bool shape_has_unbounded(const struct shape *s); /* anywhere in it */
+bool shape_has_dynamic(const struct shape *s);   /* in any component */
+bool shape_has_unbounded(const struct shape *s); /* in any component */
 static inline bool shape_has_buffer(const struct shape *s)
 {
     return s->dtype == DT_BUFFER || s->inner_buffer;
 }
 
-/* `dims` and `dynamic` (may be NULL) are copied; layout NULL means descending. */
+/* Copies `dims` and `dynamic` (may be NULL); layout NULL means descending. */
 const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims,
                                 const bool *dynamic, const struct layout *layout);
 const struct shape *shape_scalar(struct arena *a, enum dtype t);
@@ -211,32 +209,33 @@ const struct shape *shape_tuple(struct arena *a, int count, const struct shape *
 const struct shape *shape_token(void);
 const struct shape *shape_opaque(void);
 const struct shape *shape_buffer(struct arena *a, const struct shape *array);
-/* The same dims, flags and layout with another element type; E(n) is dropped unless `t` is below a
- * byte. */
+/* The same dimensions, flags and layout with another element type; E(n) is dropped unless `t` is
+ * narrower than a byte. */
 const struct shape *shape_with_dtype(struct arena *a, const struct shape *s, enum dtype t);
+/* The same shape with another layout. */
 const struct shape *shape_with_layout(struct arena *a, const struct shape *s,
                                       const struct layout *l);
-const struct shape *shape_copy(struct arena *a,
-                               const struct shape *s); /* deep, into another arena */
+/* Deep copy into another arena. */
+const struct shape *shape_copy(struct arena *a, const struct shape *s);
 
-/* False on overflow, on an unbounded dimension, or for what is not an array. */
+/* Number of elements; false on overflow, for an unbounded dimension, or if `s` is not an array. */
 bool shape_elements(const struct shape *s, int64_t *out);
-bool shape_bytes(const struct shape *s, int64_t *out); /* in our storage; tuples: the sum */
+bool shape_bytes(const struct shape *s, int64_t *out); /* size in storage; tuples: the sum */
 int64_t shape_leaf_count(const struct shape *s);       /* non-tuple leaves */
 static inline int64_t shape_first_leaf(const struct shape *s, int64_t element)
 {
     return s->starts ? s->starts[element] : element;
 }
 static inline int64_t shape_part_count(const struct shape *s) { return s->parts ? s->parts : 1; }
-/* The component at an index path; NULL when there is none. */
+/* The component at an index path; NULL if there is none. */
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth);
 
-/* What a comparison ignores. 0 means full equality. */
+/* What a comparison ignores; 0: full equality. */
 enum shape_ignore {
-    IGNORE_LAYOUT = 1,       /* all of it */
+    IGNORE_LAYOUT = 1,       /* the whole layout */
     IGNORE_DYNAMIC = 2,      /* the `<=` flags */
     IGNORE_ELEMENT = 4,      /* element types */
-    IGNORE_FP_PRECISION = 8, /* any float type for any other */
+    IGNORE_FP_PRECISION = 8, /* all float types are equal */
     IGNORE_TILES = 16,
     IGNORE_ELEMENT_BITS = 32,
     IGNORE_MEMORY_SPACE = 64,
@@ -248,7 +247,7 @@ enum shape_ignore {
 };
 bool shape_equal(const struct shape *a, const struct shape *b, unsigned ignore);
 bool layout_equal(const struct layout *a, const struct layout *b, unsigned ignore);
-/* grammar/shapes.md 1.3 */
+/* Compatible shapes (grammar/shapes.md 1.3). */
 static inline bool shape_compatible(const struct shape *a, const struct shape *b)
 {
     return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC | UNBOUNDED_MATCHES);
@@ -268,16 +267,16 @@ static inline bool dim_compatible(int64_t a, int64_t b)
     return a == b || a == DIM_UNBOUNDED || b == DIM_UNBOUNDED;
 }
 
-/* Canonical text, `f32[2,3]{1,0}`, with the layout only if asked for. */
+/* Canonical text, `f32[2,3]{1,0}`; the layout is optional. */
 void shape_print(struct buf *out, const struct shape *s, bool with_layout);
 void layout_print(struct buf *out, const struct layout *l);
 struct str shape_text(struct arena *a, const struct shape *s); /* without layout, for messages */
 
-/* ---- view.c: index spaces and strided views ---- */
+/* ---- shape.c: index spaces and strided views ---- */
 
-enum { VIEW_MAX_RANK = 32 }; /* what the evaluator supports; the text has no limit */
+enum { VIEW_MAX_RANK = 32 }; /* limit of the evaluator; text has none */
 
-/* Elements somewhere in memory: element at index i is at data + sum(i[d] * strides[d]) BYTES. */
+/* Elements in memory: the element at index i is at data + sum(i[d] * strides[d]) BYTES. */
 struct view {
     enum dtype dtype;
     int rank;
@@ -286,9 +285,11 @@ struct view {
     char *data;
 };
 
+/* The number of elements. */
 int64_t view_elements(const struct view *v);
-/* Row-major and without gaps (dimensions of size 1 may have any stride). */
+/* Row-major without gaps (dimensions of size 1 may have any stride). */
 bool view_is_dense(const struct view *v);
+/* Sets a view to a dense row-major array at `data`. */
 void view_dense(struct view *v, enum dtype t, int rank, const int64_t *dims, void *data);
 static inline char *view_at(const struct view *v, const int64_t *index)
 {
@@ -297,7 +298,7 @@ static inline char *view_at(const struct view *v, const int64_t *index)
         p += index[d] * v->strides[d];
     return p;
 }
-/* Advances a row-major index; false after the last one (the index is then all zero again). */
+/* Advances a row-major index; false after the last one (the index is then zero again). */
 static inline bool index_next(int rank, const int64_t *dims, int64_t *index)
 {
     for (int d = rank - 1; d >= 0; d--) {

@@ -1,6 +1,6 @@
 /*
- * annotations.c: do sharding and original value of an instruction fit its shape? They don't change
- * what it computes.
+ * annotations.c: checks shardings and original values against the shapes of their instructions.
+ * They do not affect computed values.
  */
 #include "verify/verify_priv.h"
 
@@ -15,7 +15,8 @@ static bool tile_product(struct ints tile, int64_t *product)
     return true;
 }
 
-/* Device numbers of an explicit list: not negative, distinct, below the number of partitions. */
+/* Device numbers of an explicit list must be non-negative, distinct, and below the number of
+ * partitions. */
 static bool check_devices(struct verify *v, struct span at, struct ints devices)
 {
     struct map seen;
@@ -95,7 +96,7 @@ static bool check_single(struct verify *v, struct span at, const struct sharding
     }
 }
 
-/* Checks the shardings of a tuple, one for each leaf, in order. */
+/* Checks the shardings of a tuple, one per leaf, in order. */
 static bool check_leaves(struct verify *v, struct span at, const struct sharding *s,
                          const struct shape *shape, int *next)
 {
@@ -127,9 +128,9 @@ static bool check_sharding(struct verify *v, const struct inst *i, const struct 
     return check_leaves(v, a->span, s, i->shape, &next);
 }
 
-/* ---- shardings that must agree ---- */
+/* ---- consistency of shardings ---- */
 
-/* All of these instructions hold the same value: those with a sharding must have the same one. */
+/* These instructions hold the same value: those that have a sharding must have the same one. */
 static bool check_agree(struct verify *v, const struct inst *const *places, int count)
 {
     const struct attr *first = NULL;
@@ -146,7 +147,7 @@ static bool check_agree(struct verify *v, const struct inst *const *places, int 
     return true;
 }
 
-/* The value that a loop carries must keep its sharding, and branches must have that of the
+/* The value carried by a loop must keep its sharding, and branches must have that of the
  * conditional's result. */
 static bool check_consistent(struct verify *v, const struct inst *i)
 {
@@ -176,8 +177,8 @@ static bool any_leaf(const struct origin *o, const struct shape *s)
     return any;
 }
 
-/* Whether the tree has a leaf just where the shape has one. Either is NULL where only the other
- * goes on. */
+/* Whether the tree has leaves exactly where the shape has them. Either is NULL where only the other
+ * has components. */
 static bool origin_fits(const struct origin *o, const struct shape *s)
 {
     if (!o || !s)

@@ -1,6 +1,5 @@
 /*
- * async.c: do the links of asynchronous chains (async-start, async-update, async-done) fit each
- * other?
+ * async.c: consistency of asynchronous chains (async-start, async-update, async-done).
  */
 #include "verify/verify_priv.h"
 
@@ -67,8 +66,7 @@ const struct shape *verify_async_shape(struct verify *v, const struct inst *i)
     return i->shape;
 }
 
-/* Whether the chain is marked as a group of collectives; otherwise it must run a single
- * instruction. */
+/* Whether the chain is a group of collectives; otherwise it must run a single instruction. */
 static bool is_group(const struct inst *start)
 {
     const struct attr *a = inst_attr(start, A_FRONTEND_ATTRIBUTES);
@@ -78,7 +76,8 @@ static bool is_group(const struct inst *start)
     return false;
 }
 
-/* Whether the computation is one instruction on its parameters or on parts of them. */
+/* Whether the computation is a single instruction whose operands are parameters or components of
+ * them. */
 static bool is_single(const struct computation *c)
 {
     for (int k = 0; k < c->inst_count; k++) {

@@ -1,5 +1,5 @@
 /*
- * batchnorm.c: result shapes of the three batch normalisations.
+ * batchnorm.c: result shapes of the three batch normalizations.
  */
 #include "verify/verify_priv.h"
 

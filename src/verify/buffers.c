@@ -1,10 +1,10 @@
 /*
- * buffers.c: are buffers `b(...)` only where they are allowed, and is each buffer value written at
- * most once?
+ * buffers.c: checks that buffers `b(...)` occur only where they are allowed, and that each buffer
+ * value is written at most once.
  */
 #include "verify/verify_priv.h"
 
-/* The leaf number of an index path; -1 when there is none. */
+/* The leaf number of an index path; -1 if there is none. */
 static int64_t leaf_of_index(const struct shape *s, struct ints index)
 {
     int64_t at = 0;
@@ -17,7 +17,7 @@ static int64_t leaf_of_index(const struct shape *s, struct ints index)
     return s->dtype == DT_TUPLE ? -1 : at;
 }
 
-/* ---- where they are allowed ---- */
+/* ---- where buffers are allowed ---- */
 
 static bool any_buffer_operand(const struct inst *i, int from)
 {
@@ -63,8 +63,8 @@ static void mark_buffers(const struct shape *s, bool *leaf)
         mark_buffers(s->elements[k], leaf + shape_first_leaf(s, k));
 }
 
-/* Counts how often each leaf of `s` is named by the aliases: as part of this operand, or of the
- * output with operand -1. */
+/* Counts how often the aliases refer to each leaf of `s`, as part of this operand or, with operand
+ * -1, of the output. */
 static void count_aliases(const struct inst *i, const struct shape *s, int operand, int *counts)
 {
     const struct attr *a = inst_attr(i, A_OUTPUT_TO_OPERAND_ALIASING);
@@ -96,7 +96,7 @@ static bool aliased_once(struct verify *v, const struct inst *i, const struct sh
     return true;
 }
 
-/* Pin makes a buffer of an array, Unpin an array of a buffer; both must have the alias. */
+/* Pin converts an array to a buffer, Unpin a buffer to an array; both require the alias. */
 static bool check_pin(struct verify *v, const struct inst *i, bool pin)
 {
     const char *target = pin ? "Pin" : "Unpin";
@@ -154,7 +154,7 @@ static bool is_while_body(const struct verify *v, const struct computation *c)
     return false;
 }
 
-enum { DEPTH_LIMIT = 64 }; /* of tuples in tuples */
+enum { DEPTH_LIMIT = 64 }; /* nesting depth of tuples */
 
 struct writers {
     bool in_body; /* in the body of a while: the root tuple counts as a writer */
@@ -168,8 +168,8 @@ static void add_writer(struct writers *w, const struct inst *i)
     w->last = i;
 }
 
-/* Collects what writes the buffer at index[0 .. depth) of `i`, also after it went through tuples.
- */
+/* Collects the instructions that write the buffer at index[0 .. depth) of `i`, also through
+ * tuples. */
 static void find_writers(const struct inst *i, const int64_t *index, int depth, struct writers *w)
 {
     const struct computation *c = i->parent;
@@ -227,7 +227,8 @@ static bool check_writers(struct verify *v, const struct computation *c)
     return ok;
 }
 
-/* Calls that make or end buffers are checked even in a module without any. */
+/* Custom calls that create or consume buffers are checked even if no shape of the module has
+ * any. */
 static bool concerns_buffers(const struct inst *i)
 {
     struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);

@@ -1,9 +1,10 @@
 /*
- * build.c: finds the lowering of a builder form, and makes the instructions that lowerings need.
+ * build.c: dispatches the lowering of builder forms, and creates the instructions that lowerings
+ * need.
  */
 #include "verify/build_priv.h"
 
-/* ---- making instructions ---- */
+/* ---- creation of instructions ---- */
 
 struct inst *build_inst(struct build *b, enum opcode op, const struct shape *shape, int count,
                         struct inst *const *operands)
@@ -120,8 +121,8 @@ enum attr_id build_may_shape(enum opcode op)
     return A_NONE;
 }
 
-/* Removes builder attributes: after the lowering, the core instruction says it all. `opcode` is the
- * one before it. */
+/* Removes builder attributes, which the core instruction makes redundant. `opcode` is the opcode
+ * before lowering. */
 static void drop_builder_attrs(struct inst *i, enum opcode opcode)
 {
     for (const struct op_attr *a = op_table[opcode].attrs; a->id != A_NONE; a++)

@@ -1,14 +1,14 @@
 /*
- * build_broadcast.c: broadcasts operands of different shapes. In core HLO all dimensions agree; the
- * builder repeats scalars, dimensions of size 1, and, by broadcast_dimensions, arrays of lower
+ * build_broadcast.c: implicit broadcasts. In core HLO all operands have the same dimensions; the
+ * builder repeats scalars, dimensions of size 1, and, with broadcast_dimensions, arrays of lower
  * rank.
  */
 #include "verify/build_priv.h"
 
-/* ---- one array in a larger shape ---- */
+/* ---- broadcast of one array to a larger shape ---- */
 
-/* The operand of a broadcast to the sizes of `to`: `x` without the dimensions that are repeated;
- * *dims says where the others go. */
+/* The operand of a broadcast to the sizes of `to`: `x` without the repeated dimensions; *dims maps
+ * the others. */
 static struct inst *drop_repeated(struct build *b, struct inst *x, const struct shape *to,
                                   const int64_t *map, struct ints *dims)
 {
@@ -27,7 +27,7 @@ static struct inst *drop_repeated(struct build *b, struct inst *x, const struct 
     return build_inst(b, OP_RESHAPE, verify_dims_shape(&b->v, s->dtype, &kept), 1, &x);
 }
 
-/* The sizes of `to`; a dimension is dynamic if the one of `x` that goes there is. */
+/* A shape with the sizes of `to`; a dimension is dynamic if the corresponding one of `x` is. */
 static const struct shape *repeated_shape(struct build *b, const struct inst *x,
                                           const struct shape *to, struct ints dims)
 {
@@ -68,8 +68,7 @@ static bool broadcast_front(struct build *b)
     return build_shape(b, verify_dims_shape(&b->v, s->dtype, &d));
 }
 
-/* Whether it is a sound broadcast of core HLO. What is wrong with others is left to the verifier.
- */
+/* Whether it is a well-formed broadcast of core HLO. The verifier reports malformed ones. */
 static bool is_core_broadcast(const struct inst *i, struct ints map)
 {
     if (!shape_is_array(i->shape) || map.count != operand_shape(i, 0)->rank)
@@ -132,7 +131,8 @@ static bool has_unbounded(const struct inst *i)
     return shape_has_unbounded(operand_shape(i, 0)) || shape_has_unbounded(operand_shape(i, 1));
 }
 
-/* Where the dimensions of the operand of lower rank go; false (reported) when that isn't given. */
+/* The dimensions that those of the operand of lower rank correspond to; false (reported) if they
+ * are not given. */
 static bool map_smaller(struct build *b, int small, struct ints *map)
 {
     const struct inst *i = b->i;
@@ -177,8 +177,7 @@ static bool map_equal(struct build *b, int rank, struct ints *map)
     return true;
 }
 
-/* The sizes that both operands are broadcast to; NULL (reported) when two differ and neither is 1.
- */
+/* The sizes that both operands are broadcast to; NULL (reported) if two differ and neither is 1. */
 static const struct shape *meet(struct build *b, int small, struct ints map)
 {
     const struct shape *s = operand_shape(b->i, small), *large = operand_shape(b->i, !small);
@@ -201,8 +200,8 @@ static const struct shape *meet(struct build *b, int small, struct ints map)
     return verify_dims_shape(&b->v, large->dtype, &d);
 }
 
-/* The shape that both operands are broadcast to, and where the dimensions of `small` go; NULL
- * (reported) when there is none. */
+/* The shape that both operands are broadcast to, and the dimensions that those of `small`
+ * correspond to; NULL (reported) if there is none. */
 static const struct shape *binary_shape(struct build *b, int small, struct ints *map)
 {
     const struct shape *l = operand_shape(b->i, 0), *r = operand_shape(b->i, 1);
@@ -211,7 +210,7 @@ static const struct shape *binary_shape(struct build *b, int small, struct ints 
 }
 
 /* The same for an instruction with a written shape and without broadcast_dimensions. If the
- * operands don't give that shape, it is broken core HLO, which is left to the verifier: NULL
+ * operands do not give that shape, it is malformed core HLO, which the verifier reports: NULL
  * without a message. */
 static const struct shape *binary_shape_if_written(struct build *b, int small, struct ints *map)
 {
@@ -225,7 +224,7 @@ static const struct shape *binary_shape_if_written(struct build *b, int small, s
     return to && shape_compatible_any(to, b->i->shape) ? to : NULL;
 }
 
-/* The comparisons that are written as `eq`, `less-than`, `ge-total-order`, ... */
+/* Lowers the comparisons that are spelled `eq`, `less-than`, `ge-total-order`, ... */
 static bool compare_form(struct build *b)
 {
     static const struct {
@@ -257,7 +256,7 @@ static bool compare_form(struct build *b)
     if (inst_has(b->i, A_DIRECTION))
         return verify_bad_attr(&b->v, b->i, A_DIRECTION, "implied by the opcode");
     build_set(b, b->i, A_DIRECTION, (union attr_value){.e = words[k].direction});
-    /* Integers are totally ordered anyway. */
+    /* integers are totally ordered anyway */
     if (words[k].total && dtype_is_float(operand_shape(b->i, 0)->dtype))
         build_set(b, b->i, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
     return true;
@@ -289,13 +288,13 @@ bool build_lower_binary(struct build *b)
 
 /* ---- select ---- */
 
-enum { SELECT_MOST = 1 << 16 }; /* the most components that a select of tuples may have */
+enum { SELECT_MOST = 1 << 16 }; /* limit on the number of components in a select of tuples */
 
 static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y,
                          struct inst **parts);
 
-/* A select whose operands may be tuples: each array of a tuple is selected as a whole. NULL with a
- * message. */
+/* Lowers a select whose operands may be tuples: arrays of a tuple are selected separately. NULL
+ * with a message. */
 static struct inst *select_value(struct build *b, struct inst *pred, struct inst *x, struct inst *y)
 {
     if (!shape_is_tuple(x->shape)) {
@@ -347,7 +346,7 @@ bool build_lower_select(struct build *b)
     struct inst *i = b->i;
     if (shape_is_tuple(operand_shape(i, 1)) || shape_is_tuple(operand_shape(i, 2)))
         return select_tuples(b);
-    const struct shape *to = NULL; /* shape of the first operand that is no scalar */
+    const struct shape *to = NULL; /* shape of the first non-scalar operand */
     static const int order[] = {1, 2, 0};
     for (int k = 0; k < 3; k++) {
         const struct shape *s = operand_shape(i, order[k]);

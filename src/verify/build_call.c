@@ -1,5 +1,5 @@
 /*
- * build_call.c: operations whose computation or dimensions a builder fills in: dot by the ranks of
+ * build_call.c: operations whose computation or dimension numbers are implicit: dot by the ranks of
  * its operands, sort without a comparator, cross-replica-sum, map with static operands, composite
  * calls.
  */
@@ -20,8 +20,8 @@ static bool dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_
     return dim_compatible(lhs->dims[*left], rhs->dims[0]);
 }
 
-/* Without dimension numbers XLA takes a dot for the product of every element with every other. If
- * the written result has another shape, the specification's Dot is meant. */
+/* Without dimension numbers, a dot in XLA is an outer product. If the written result has another
+ * shape, the specification's Dot is assumed. */
 bool build_lower_dot(struct build *b)
 {
     struct inst *i = b->i;
@@ -47,7 +47,7 @@ bool build_lower_dot(struct build *b)
 
 /* ---- computations ---- */
 
-/* Makes a computation of `count` scalar parameters whose root is `op` of the first two. */
+/* Creates a computation of `count` scalar parameters whose root is `op` of the first two. */
 static struct computation *scalar_computation(struct build *b, const char *name, enum opcode op,
                                               const struct shape *result, int count,
                                               const enum dtype *types)
@@ -91,7 +91,7 @@ bool build_lower_sort(struct build *b)
     struct computation *c = scalar_computation(
         b, "less_than", OP_COMPARE, shape_scalar(b->v.arena, DT_PRED), 2 * i->operand_count, types);
     build_set(b, c->root, A_DIRECTION, (union attr_value){.e = E_DIRECTION_LT});
-    if (dtype_is_float(key)) /* total order, so that NaNs have a place too */
+    if (dtype_is_float(key)) /* total order, since NaNs must be ordered as well */
         build_set(b, c->root, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
     build_set(b, i, A_TO_APPLY, (union attr_value){.computation = c});
     return true;
@@ -162,7 +162,7 @@ bool build_lower_map(struct build *b)
 
 /* ---- composite calls ---- */
 
-/* Inserts a pair in the order of keys. */
+/* Inserts a pair, sorted by key. */
 static void add_pair(struct string_pair *at, int *count, const char *key, struct str value)
 {
     int k = 0;

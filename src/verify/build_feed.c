@@ -1,12 +1,12 @@
 /*
- * build_feed.c: random numbers by the names of their distributions, and feeds without tokens, as in
- * early editions of the specification.
+ * build_feed.c: random number operations named by their distributions, and feeds without tokens, as
+ * in early editions of the specification.
  */
 #include "verify/build_priv.h"
 
 /* ---- random numbers ---- */
 
-/* One where a random number in [0, 1) is below the mean, else zero. */
+/* One where a uniform random number in [0, 1) is below the mean, else zero. */
 static bool bernoulli(struct build *b)
 {
     struct inst *i = b->i, *mean = i->operands[0];
@@ -59,8 +59,8 @@ bool build_lower_rng(struct build *b)
 
 /* ---- feeds ---- */
 
-/* The token for a feed without one: that of the feed before it, since feeds of a computation happen
- * in the order of the text. */
+/* The token for a feed without one: that of the preceding feed, since feeds of a computation
+ * execute in textual order. */
 static struct inst *token_before(struct build *b)
 {
     for (int k = b->c->inst_count - 1; k >= 0; k--) {
@@ -89,7 +89,7 @@ bool build_lower_infeed(struct build *b)
     if (!i->shape)
         return verify_bad_inst(&b->v, i, NULL, "requires an explicit result shape or shape=");
     const struct shape *data = i->shape;
-    if (shape_is_tuple(data) && data->count == 0) { /* only the token is left */
+    if (shape_is_tuple(data) && data->count == 0) { /* only a token remains */
         inst_remove_attr(i, A_INFEED_CONFIG);
         i->opcode = OP_TUPLE;
         return true;
@@ -110,7 +110,7 @@ bool build_lower_infeed(struct build *b)
     return true;
 }
 
-/* Outfeed of the 2017 edition, which has no token. */
+/* Outfeed of the specification of 2017, which has no token. */
 bool build_lower_outfeed(struct build *b)
 {
     if (b->i->operand_count != 1 || shape_is_token(operand_shape(b->i, 0)))

@@ -1,9 +1,9 @@
 /*
- * What the lowerings of builder forms share: build.c (dispatch), build_broadcast.c, build_shape.c,
- * build_window.c, build_call.c (what needs computations), build_feed.c (early editions).
+ * Shared by the lowerings of builder forms: build.c (dispatch), build_broadcast.c, build_shape.c,
+ * build_window.c, build_call.c (computations), build_feed.c (early editions of the specification).
  *
- * A lowering reads builder attributes and operands of `b->i`, makes helpers, and turns `b->i` into
- * the last instruction. It needn't remove builder attributes: build_lower does so.
+ * A lowering reads builder attributes and operands of `b->i`, creates helper instructions, and
+ * turns `b->i` into the last instruction. build_lower removes the builder attributes.
  */
 #ifndef HLO_BUILD_PRIV_H
 #define HLO_BUILD_PRIV_H
@@ -19,35 +19,35 @@ struct build {
 };
 typedef bool build_fn(struct build *b);
 
-/* ---- build.c: making instructions ---- */
+/* ---- build.c: creation of instructions ---- */
 
-/* Makes a helper in front of the instruction that is being lowered; it gets a name like its and its
- * spans. */
+/* Creates a helper before the instruction that is being lowered, with a name derived from its name
+ * and with its spans. */
 struct inst *build_inst(struct build *b, enum opcode op, const struct shape *shape, int count,
                         struct inst *const *operands);
 struct inst *build_element(struct build *b, struct inst *tuple, int index);
-/* A scalar constant of a float type; NULL (reported) without memory. */
+/* Creates a scalar constant of a float type; NULL (reported) if the allocation fails. */
 struct inst *build_scalar(struct build *b, enum dtype t, double value);
 void build_set(struct build *b, struct inst *i, enum attr_id id, union attr_value v);
 void build_set_ints(struct build *b, struct inst *i, enum attr_id id, int64_t count,
                     const int64_t *at);
 /* Sets the operands of the last instruction. */
 void build_operands(struct build *b, int count, struct inst *const *operands);
-/* Sets its shape, unless one is written. False (reported) when that is another one. */
+/* Sets its shape, unless one is written. False (reported) if the written shape differs. */
 bool build_shape(struct build *b, const struct shape *shape);
-/* 0, 1, ... count-1 */
+/* The list 0, 1, ... count-1. */
 struct ints build_iota(struct build *b, int64_t count);
 
 /* ---- build_shape.c ---- */
 
-/* The dimensions that `sizes` lists, with room for `more`. False (reported) when one is negative.
- */
+/* The dimensions given by `sizes`, with capacity for `more`. False (reported) if one is
+ * negative. */
 bool build_sizes(struct build *b, int more, struct dims *out);
 
 /* ---- build_broadcast.c ---- */
 
-/* Broadcasts `x` to the sizes of `to`: its dimension k becomes dimension map[k], and is repeated if
- * it has size 1. */
+/* Broadcasts `x` to the sizes of `to`: dimension k of `x` becomes dimension map[k], and is repeated
+ * if it has size 1. */
 struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape *to,
                              const int64_t *map);
 

@@ -1,6 +1,6 @@
 /*
- * build_shape.c: collapse, reshape by an order of dimensions, slices and paddings by lists, start
- * indices in one vector, and results given by an attribute instead of a written shape.
+ * build_shape.c: collapse, reshape with an order of dimensions, slice and pad by lists, start
+ * indices as a vector, and results given by an attribute instead of a written shape.
  */
 #include "verify/build_priv.h"
 
@@ -27,8 +27,8 @@ bool build_lower_sizes(struct build *b)
            build_shape(b, verify_dims_shape(&b->v, operand_shape(b->i, 0)->dtype, &d));
 }
 
-/* `shape=` is the specification's argument: of rng-bit-generator, the shape of the random bits
- * alone. */
+/* `shape=` is the specification's argument; for rng-bit-generator, the shape of the random bits
+ * only. */
 bool build_lower_shape(struct build *b)
 {
     const struct attr *a = inst_attr(b->i, A_SHAPE);
@@ -54,7 +54,7 @@ bool build_lower_type(struct build *b)
     enum dtype t = (enum dtype)a->v.e;
     if (b->i->opcode != OP_BITCAST_CONVERT)
         return build_shape(b, shape_with_dtype(b->v.arena, operand_shape(b->i, 0), t));
-    like.shape = shape_scalar(b->v.arena, t); /* the rule looks at nothing but its type */
+    like.shape = shape_scalar(b->v.arena, t); /* the rule depends on its type only */
     const struct shape *s = verify_convert(&b->v, &like);
     return s && build_shape(b, s);
 }
@@ -94,7 +94,7 @@ static bool collapse(struct build *b)
     return build_shape(b, verify_dims_shape(&b->v, s->dtype, &d));
 }
 
-/* Transposes the operand to the order of dimensions that the reshape gives, the slowest first. */
+/* Transposes the operand to the order of dimensions given by the reshape, slowest first. */
 static bool reorder(struct build *b)
 {
     struct inst *x = b->i->operands[0];
@@ -217,10 +217,10 @@ bool build_lower_pad(struct build *b)
     return true;
 }
 
-/* ---- start indices in one vector ---- */
+/* ---- start indices as a vector ---- */
 
-/* Splits the vector that is operand `first` into a scalar for each dimension. With a written shape,
- * the form is core HLO and is kept. */
+/* Splits the vector that is operand `first` into a scalar per dimension. With a written shape, the
+ * form is core HLO and is kept. */
 static bool split_indices(struct build *b, int first)
 {
     struct inst *i = b->i;

@@ -1,10 +1,10 @@
 /*
- * build_window.c: windows given by lists, and padding by name: `valid` is none, `same` pads so that
- * each dimension has as many windows as strides fit into it, rounded up.
+ * build_window.c: windows given by lists, and padding by name: `valid` means none, `same` pads such
+ * that the number of windows in each dimension is its size divided by the stride, rounded up.
  */
 #include "verify/build_priv.h"
 
-/* The attributes that give the parts of a window, by opcode. */
+/* The attributes that give the properties of a window, by opcode. */
 struct window_attrs {
     enum attr_id size, stride, base, window;
 };
@@ -64,7 +64,8 @@ static bool take_padding(struct build *b, struct window_dim *dims, int rank, con
     return true;
 }
 
-/* Makes the window; what neither `window` nor a list gives is 1, padding 0. */
+/* Creates the window; properties that neither `window` nor a list gives default to 1, padding to
+ * 0. */
 static bool make_window(struct build *b, const struct window_attrs *from, int rank,
                         const int64_t *sizes, const int64_t *window_sizes)
 {
@@ -111,7 +112,8 @@ bool build_lower_windowed(struct build *b)
 
 /* ---- convolution ---- */
 
-/* The specification's order: batch, feature, spatial; output feature, input feature, spatial. */
+/* The default labels of the specification: batch, feature, spatial; output feature, input feature,
+ * spatial. */
 static const struct dim_labels *usual_labels(struct build *b, int spatial)
 {
     struct dim_labels *l = ARENA_NEW(b->v.arena, struct dim_labels);

@@ -1,9 +1,9 @@
 /*
- * check.c: reports broken rules; small checks that many rules need.
+ * check.c: reports rule violations; small checks that many rules share.
  */
 #include "verify/verify_priv.h"
 
-/* The span of the opcode, if the text has one. */
+/* The span of the opcode, if the text contains one. */
 static struct span place_of(const struct inst *i)
 {
     return i->opcode_span.end > i->opcode_span.begin ? i->opcode_span : i->span;

@@ -10,7 +10,7 @@ static int64_t only_dimension(const struct inst *i)
     return d.count ? d.at[0] : -1;
 }
 
-/* The first array of a result that is an array or a tuple of them; NULL when there is none. */
+/* The first array of a result that is an array or a tuple of arrays; NULL if there is none. */
 static const struct shape *first_array(const struct shape *s)
 {
     if (s && s->dtype == DT_TUPLE)
@@ -32,7 +32,7 @@ static const struct shape *resized(struct verify *v, const struct shape *s, int6
     return verify_dims_shape(v, s->dtype, &out);
 }
 
-/* a / b rounded up: how many parts there are, judging by the shapes; 0 when either size is 0. */
+/* a / b rounded up: the number of participants that two sizes imply; 0 if either is 0. */
 static int64_t parts(int64_t a, int64_t b) { return b > 0 && a > 0 ? (a - 1) / b + 1 : 0; }
 
 static bool check_parts(struct verify *v, const struct inst *i, int64_t count, int64_t group)
@@ -46,7 +46,7 @@ static bool check_parts(struct verify *v, const struct inst *i, int64_t count, i
 
 /* ---- all-gather, reduce-scatter ---- */
 
-/* The results of all operands with dimension d multiplied (or divided) by `count`. */
+/* The result shapes: all operands with dimension d multiplied (or divided) by `count`. */
 static const struct shape *scaled(struct verify *v, const struct inst *i, int64_t d, int64_t count,
                                   bool divide)
 {
@@ -82,9 +82,8 @@ static bool dimension_in_range(struct verify *v, const struct inst *i, int64_t d
     return true;
 }
 
-/* The operands with their dimension multiplied by the number of participants or divided by it.
- * `written` is the written result, from which that number follows; NULL: the result is to be
- * inferred. */
+/* The operands with their dimension multiplied or divided by the number of participants. That
+ * number follows from the written result, `written`; NULL: the result is to be inferred. */
 static const struct shape *scaled_by_group(struct verify *v, const struct inst *i,
                                            const struct shape *written, bool divide)
 {
@@ -284,7 +283,7 @@ static const struct shape *verify_collective_permute(struct verify *v, const str
     return in_place(i) ? operand_shape(i, 1) : verify_operands_shape(v, i, i->operand_count);
 }
 
-/* (operands, results, context...), where anything may be written for the context. */
+/* (operands, results, context...); the shapes of the context are arbitrary. */
 static const struct shape *verify_collective_permute_start(struct verify *v, const struct inst *i)
 {
     if (!check_permute(v, i))
@@ -301,7 +300,7 @@ static const struct shape *verify_collective_permute_start(struct verify *v, con
     return shape_tuple(v->arena, count, out);
 }
 
-/* ---- the rest ---- */
+/* ---- others ---- */
 
 static const struct shape *second_of_operand(struct verify *v, const struct inst *i)
 {

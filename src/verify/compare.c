@@ -1,6 +1,5 @@
 /*
- * compare.c: the result shape of a comparison, and which kinds of comparison fit which element
- * types.
+ * compare.c: the result shape of a comparison, and the comparison types that element types allow.
  */
 #include "verify/verify_priv.h"
 

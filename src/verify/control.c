@@ -1,5 +1,5 @@
 /*
- * control.c: do called computations fit the instructions that call them?
+ * control.c: checks called computations against the instructions that call them.
  */
 #include "verify/verify_priv.h"
 
@@ -19,7 +19,7 @@ static bool params_match(struct verify *v, const struct inst *i, const struct co
     return true;
 }
 
-/* Fusions, loops and conditionals must run on the thread of their caller. */
+/* Fusions, loops and conditionals must run on the execution thread of their caller. */
 static bool same_thread(struct verify *v, const struct inst *i, const struct computation *c)
 {
     if (v->parsing || str_eq(i->parent->execution_thread, c->execution_thread))
@@ -31,7 +31,7 @@ static bool same_thread(struct verify *v, const struct inst *i, const struct com
 
 /* ---- aliasing ---- */
 
-/* Whether two shapes may share storage. For Pin and Unpin a buffer counts as its array. */
+/* Whether two shapes may share storage. For Pin and Unpin, a buffer is treated as its array. */
 static bool alias_shapes_fit(const struct verify *v, const struct inst *i, const struct shape *out,
                              const struct shape *in)
 {
@@ -155,7 +155,7 @@ static const struct computation *branch(const struct inst *i, int k)
              : inst_computation(i, k ? A_FALSE_COMPUTATION : A_TRUE_COMPUTATION);
 }
 
-/* Whether the numbers of branches and operands fit the kind of selector. */
+/* Whether the numbers of branches and operands match the kind of selector. */
 static bool branches_fit(struct verify *v, const struct inst *i)
 {
     bool indexed = inst_has(i, A_BRANCH_COMPUTATIONS);
@@ -183,7 +183,7 @@ static bool branch_fits(struct verify *v, const struct inst *i, int k)
     return true;
 }
 
-/* The shape whose dimensions are dynamic if they are in `a` or in `b`, which must be compatible. */
+/* A shape whose dimensions are dynamic if they are in `a` or in `b`, which must be compatible. */
 static const struct shape *or_dynamic(struct verify *v, const struct shape *a,
                                       const struct shape *b)
 {
@@ -233,8 +233,8 @@ static bool map_signature(struct verify *v, const struct inst *i, const struct c
     return true;
 }
 
-/* The number of the operand that gives the result its dimensions, as the others may be scalars; or
- * -1. */
+/* The number of the operand that determines the result's dimensions, since the others may be
+ * scalars; or -1. */
 static int map_operand(struct verify *v, const struct inst *i)
 {
     int wide = 0;
@@ -249,7 +249,7 @@ static int map_operand(struct verify *v, const struct inst *i)
     return wide;
 }
 
-/* The parser's inference wants every dimension listed, in order; the verifier ignores the list. */
+/* The parser's inference requires all dimensions, in order; the verifier ignores the list. */
 static bool map_dimensions(struct verify *v, const struct inst *i, int rank)
 {
     struct ints dims = inst_ints(i, A_DIMENSIONS);

@@ -7,7 +7,7 @@ struct conv {
     const struct shape *lhs, *rhs;
     const struct dim_labels *labels;
     int64_t feature_groups, batch_groups;
-    int64_t sparse; /* how many input features of the kernel each stored one stands for */
+    int64_t sparse; /* the number of input features of the kernel that each stored one represents */
 };
 
 static bool group_counts(struct verify *v, const struct inst *i, struct conv *c)
@@ -64,7 +64,7 @@ static bool labels_fit(struct verify *v, const struct inst *i, const struct conv
     return verify_attr_count(v, i, A_WINDOW, inst_window(i).rank, l->spatial_count);
 }
 
-/* The size, or 0 for an unbounded dimension: 0 is divisible by everything. */
+/* The size, or 0 for an unbounded dimension: 0 is divisible by anything. */
 static int64_t known(int64_t size) { return size == DIM_UNBOUNDED ? 0 : size; }
 
 static bool features_fit(struct verify *v, const struct inst *i, const struct conv *c)

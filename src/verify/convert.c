@@ -1,5 +1,5 @@
 /*
- * convert.c: rules for declared results of changes of the element type.
+ * convert.c: rules for declared results of element type conversions.
  */
 #include "verify/verify_priv.h"
 
@@ -10,7 +10,7 @@ static bool result_is_array(struct verify *v, const struct inst *i)
     return verify_bad_inst(v, i, NULL, "returns %s, expected an array", verify_text(v, i->shape));
 }
 
-/* How many bits an element counts for here: floats of six bits are stored in a byte. */
+/* Storage bits of an element: 6-bit floats are stored in a byte. */
 static int64_t storage_bits(enum dtype t) { return dtype_bits(t) == 6 ? 8 : dtype_bits(t); }
 
 /* spec: ConvertElementType */
@@ -82,7 +82,7 @@ static int64_t memory_space(const struct shape *s)
 
 enum { HOST_MEMORY = 5 };
 
-/* Whether it is a constant, perhaps copied: a bitcast may change its memory space. */
+/* Whether it is a constant, possibly copied: a bitcast may then change its memory space. */
 static bool comes_from_constant(const struct inst *i)
 {
     while (i->opcode == OP_COPY)
@@ -90,7 +90,7 @@ static bool comes_from_constant(const struct inst *i)
     return i->opcode == OP_CONSTANT;
 }
 
-/* Bytes as XLA's default size function counts them: a tuple is its table of pointers. */
+/* The size according to XLA's default size function, for which a tuple is a table of pointers. */
 static bool bitcast_bytes(const struct shape *s, int64_t *out)
 {
     if (shape_is_tuple(s))

@@ -6,8 +6,8 @@
 struct dot_dims {
     struct ints contract[2], batch[2];
     const bool *contracts[2],
-        *batches[2]; /* whether dimension k of a side is in its list; side_lists() */
-    int rhs;         /* number of the right operand */
+        *batches[2]; /* whether dimension k of an operand is in its list; side_lists() */
+    int rhs;         /* operand number of the right-hand side */
 };
 
 static struct dot_dims dot_dims(const struct inst *i)
@@ -41,7 +41,7 @@ static bool side_lists(struct verify *v, const struct inst *i, struct dot_dims *
     return true;
 }
 
-/* Dimensions of the two sides that are paired must have the same size. */
+/* Paired dimensions of the two sides must have the same size. */
 static bool paired(struct verify *v, const struct inst *i, int right, const struct ints pair[2],
                    enum attr_id lhs, enum attr_id rhs)
 {
@@ -61,8 +61,8 @@ static bool paired(struct verify *v, const struct inst *i, int right, const stru
     return true;
 }
 
-/* The result of all three: batch dimensions, then the free dimensions of the left, then those of
- * the right side. */
+/* The result dimensions of all three operations: batch dimensions, then the free dimensions of the
+ * left-hand side, then those of the right-hand side. */
 static bool dot_result(struct verify *v, const struct inst *i, struct dot_dims *d, struct dims *out)
 {
     if (!verify_operand_array(v, i, 0) || !verify_operand_array(v, i, d->rhs) ||
@@ -81,8 +81,8 @@ static bool dot_result(struct verify *v, const struct inst *i, struct dot_dims *
     return true;
 }
 
-/* The element type of the result: any that is written; else the more precise one of the operands.
- */
+/* The element type of the result: the written one, if any; else the more precise one of the
+ * operands. */
 bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum dtype *out)
 {
     if (v->parsing)
@@ -129,8 +129,8 @@ static bool ragged_dims(struct verify *v, const struct inst *i, const struct dot
     return verify_attr_count(v, i, A_RHS_GROUP_DIMS, r->groups.count, r->mode == RAGGED_FREE);
 }
 
-/* The dimensions of group_sizes before the last: those of the left side other than the ragged one,
- * batch dimensions first. */
+/* The dimensions of group_sizes except the last: those of the left-hand side without the ragged
+ * one, batch dimensions first. */
 static void ragged_prefix(const struct inst *i, const struct dot_dims *d, const struct ragged *r,
                           struct dims *out)
 {
@@ -180,7 +180,7 @@ static bool group_dim_fits(struct verify *v, const struct inst *i, const struct 
            verify_bad_operand(v, i, 2, "%" PRId64 " groups", rhs->dims[r->groups.at[0]]);
 }
 
-/* Takes the group dimension of the right side out of the result. */
+/* Removes the group dimension of the right-hand side from the result. */
 static void drop_group(const struct inst *i, const struct dot_dims *d, int64_t group,
                        struct dims *out)
 {
@@ -218,8 +218,8 @@ static const struct shape *ragged_shape(struct verify *v, const struct inst *i)
 
 /* ---- scaled-dot ---- */
 
-/* Whether a scale means none: it and the operand are bf16, all its sizes are 1, and the operand's
- * aren't. */
+/* Whether a scale has no effect: it and the operand are bf16, and all its sizes are 1, unlike the
+ * operand's. */
 static bool scale_is_trivial(const struct shape *s, const struct shape *scale)
 {
     bool ones = true, other = false;
@@ -261,7 +261,7 @@ static const struct shape *scaled_shape(struct verify *v, const struct inst *i)
         if (!scale_fits(v, i, &d, 0) || !scale_fits(v, i, &d, 1))
             return NULL;
     } else if (v->strict) {
-        d.rhs = 2; /* XLA's parser takes operand 2, the left scale, for the right side */
+        d.rhs = 2; /* XLA's parser takes operand 2, the left scale, for the right-hand side */
     }
     if (!dot_result(v, i, &d, &out) || !verify_contract_type(v, i, d.rhs, &t))
         return NULL;

@@ -1,9 +1,9 @@
 /*
- * dynamic.c: rules for operations on sizes that are known at run time.
+ * dynamic.c: rules for operations on dynamic sizes.
  */
 #include "verify/verify_priv.h"
 
-/* The dimension that get- and set-dimension-size name; its size must fit an s32. */
+/* The dimension that get- and set-dimension-size refer to; its size must fit an s32. */
 static bool sized_dimension(struct verify *v, const struct inst *i, int64_t *out)
 {
     const struct shape *s = operand_shape(i, 0);

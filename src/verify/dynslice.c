@@ -3,8 +3,8 @@
  */
 #include "verify/verify_priv.h"
 
-/* Start indices, operands from `first` on: one integer scalar for each dimension, all of one type,
- * or a single vector. */
+/* Start indices, operands from `first` on: an integer scalar per dimension, all of one type, or a
+ * single vector. */
 static bool start_indices(struct verify *v, const struct inst *i, int first, int rank)
 {
     int count = i->operand_count - first;

@@ -1,5 +1,5 @@
 /*
- * elementwise.c: result shapes of operations that work element by element.
+ * elementwise.c: result shapes of elementwise operations.
  */
 #include "verify/verify_priv.h"
 
@@ -18,7 +18,7 @@ static const struct shape *unary_shape(struct verify *v, const struct inst *i)
     }
 }
 
-/* The dimensions of two arrays together. Sizes must be equal; the parser's inference also takes 1
+/* The common dimensions of two arrays. Sizes must be equal; the parser's inference also accepts 1
  * on one side. */
 static bool meet_dims(struct verify *v, const struct inst *i, struct dims *out)
 {
@@ -46,7 +46,7 @@ static bool all_dims_equal(const struct shape *l, const struct shape *r)
     return true;
 }
 
-/* The result for equal ranks; it has the left side's layout if nothing is broadcast. */
+/* The result for equal ranks; it has the left operand's layout if nothing is broadcast. */
 static const struct shape *meet_equal_ranks(struct verify *v, const struct inst *i, enum dtype t)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
@@ -128,7 +128,7 @@ static bool select_operands(struct verify *v, const struct inst *i)
     return true;
 }
 
-/* The layout of a selection: that of the predicate, unless it is a scalar, with the element size of
+/* The layout of a select: that of the predicate, unless it is a scalar, with the element size of
  * on_true. */
 static const struct layout *select_layout(struct verify *v, const struct shape *p,
                                           const struct shape *t)

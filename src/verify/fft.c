@@ -1,5 +1,5 @@
 /*
- * fft.c: which lengths fit a Fourier transform, and its result shape.
+ * fft.c: valid lengths and result shape of a Fourier transform.
  */
 #include "verify/verify_priv.h"
 
@@ -14,8 +14,8 @@ static const struct shape *with_last(struct verify *v, const struct shape *s, en
     return shape_with_layout(v->arena, verify_dims_shape(v, t, &d), s->layout);
 }
 
-/* The first `count` dimensions to transform must have the given lengths. The last one of an irfft
- * isn't among them: it has length / 2 + 1. */
+/* The first `count` transformed dimensions must have the given lengths. The last one of an irfft is
+ * checked separately: it has size length / 2 + 1. */
 static bool lengths_fit(struct verify *v, const struct inst *i, struct ints lengths, int64_t count)
 {
     const struct shape *s = operand_shape(i, 0);

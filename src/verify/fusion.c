@@ -1,10 +1,10 @@
 /*
- * fusion.c: is a fused computation called by only one fusion, does it fit that, and is every
- * instruction in it but the root used?
+ * fusion.c: checks that each fused computation is called by a single fusion and matches it, and
+ * that all its instructions except the root have users.
  */
 #include "verify/verify_priv.h"
 
-/* Whether an instruction may be in a fusion without a user, since it has a side effect. */
+/* Whether an instruction of a fusion may lack users, since it has a side effect. */
 static bool has_side_effect(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
@@ -58,7 +58,7 @@ static bool check_fit(struct verify *v, const struct inst *i, const struct compu
     return verify_same(v, c->root->shape, i->shape) || verify_bad_result(v, i, c->root->shape);
 }
 
-/* Checks all fusions and that no two call the same computation. */
+/* Checks all fusions, and that no two call the same computation. */
 bool verify_fusions(struct verify *v)
 {
     const struct inst **owner = ARENA_ARRAY(v->arena, const struct inst *, v->m->computation_count);

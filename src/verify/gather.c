@@ -1,15 +1,14 @@
 /*
- * gather.c: do the dimension numbers of gather and scatter fit their operands, and which shapes do
- * they give?
+ * gather.c: dimension numbers and result shapes of gather and scatter.
  */
 #include "verify/verify_priv.h"
 
-/* The dimension numbers of either operation, which name the same things differently. */
+/* The dimension numbers of either operation under common names. */
 struct indexed {
     enum attr_id window, collapsed, batching, indices_batching, map;
     const struct shape *operand, *indices;
     int64_t vector; /* index_vector_dim */
-    int batch_rank; /* dimensions of the indices besides the index vector */
+    int batch_rank; /* number of dimensions of the indices without the index vector */
     const bool *collapses,
         *batches; /* whether dimension d of the operand is in the list; lists_fit() */
 };
@@ -58,7 +57,8 @@ static bool indices_fit(struct verify *v, const struct inst *i, struct indexed *
     return true;
 }
 
-/* The number of the indices' d-th dimension, not counting that of the index vector. */
+/* The dimension number of the d-th batch dimension of the indices, which excludes that of the index
+ * vector. */
 static int batch_dim(const struct indexed *x, int d) { return d < x->vector ? d : d + 1; }
 
 static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
@@ -80,8 +80,8 @@ static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
            verify_attr_count(v, i, x->indices_batching, indices_batching, batching);
 }
 
-/* Whether dimension d of the operand has a dimension in the windows: it is neither collapsed nor a
- * batching one. */
+/* Whether dimension d of the operand is a window dimension: neither collapsed nor a batching
+ * dimension. */
 static bool in_window(const struct indexed *x, int64_t d)
 {
     return !x->collapses[d] && !x->batches[d];
@@ -113,7 +113,7 @@ static bool slice_sizes_fit(struct verify *v, const struct inst *i, const struct
     return true;
 }
 
-/* The next dimension of the operand, starting at `from`, that has one in the windows. */
+/* The next window dimension of the operand, starting at `from`. */
 static int next_window_dim(const struct indexed *x, int from)
 {
     while (from < x->operand->rank && !in_window(x, from))
@@ -154,8 +154,8 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
 
 /* ---- scatter ---- */
 
-/* Checks the sizes of updates k: windows must be no larger than the operand, other dimensions are
- * those of the indices. */
+/* Checks the sizes of updates k: windows must not be larger than the operand, other dimensions must
+ * be those of the indices. */
 static bool update_sizes(struct verify *v, const struct inst *i, const struct indexed *x, int k)
 {
     const struct shape *s = operand_shape(i, k);

@@ -1,6 +1,6 @@
 /*
- * groups.c: who takes part in a collective? Checks replica groups against the number of
- * participants, and the pairs of a permutation.
+ * groups.c: members of collectives: checks replica groups against the number of participants, and
+ * the pairs of a permutation.
  */
 #include "verify/verify_priv.h"
 
@@ -32,7 +32,7 @@ static bool group_mode(struct verify *v, const struct inst *i, int *out)
            verify_bad_attr(v, i, A_USE_GLOBAL_DEVICE_IDS, "requires a channel_id");
 }
 
-/* Saturates, since a product out of range matches no list of groups. */
+/* Saturates: a product out of range matches no list of groups. */
 static int64_t product(int64_t a, int64_t b)
 {
     int64_t p;
@@ -47,7 +47,7 @@ static int64_t order_size(struct iota_order o)
     return n;
 }
 
-/* How many ids all groups together must have. */
+/* The required number of ids in all groups together. */
 static int64_t expected_ids(const struct module *m, int mode)
 {
     switch (mode) {

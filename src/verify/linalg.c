@@ -1,5 +1,5 @@
 /*
- * linalg.c: which matrices can be factored and solved for?
+ * linalg.c: result shapes of cholesky and triangular-solve.
  */
 #include "verify/verify_priv.h"
 

@@ -1,12 +1,13 @@
 /*
- * module.c: does the module's header (layout, aliases, donors) fit its entry computation, and do
- * all all-reduces have the same constrain_layout?
+ * module.c: checks the module header (layout, aliases, donors) against the entry computation, and
+ * that all all-reduces have the same constrain_layout.
  */
 #include "verify/verify_priv.h"
 
 /* ---- entry_computation_layout ---- */
 
-/* Layouts and sizes of shapes in the header must be sound. Those of instructions aren't checked. */
+/* Layouts and sizes of shapes in the header must be valid. Those of instructions are not
+ * checked. */
 static bool check_sound(struct verify *v, struct span at, const struct shape *s)
 {
     if (s->dtype == DT_TUPLE || s->dtype == DT_BUFFER) {
@@ -67,7 +68,7 @@ static bool check_entry_layout(struct verify *v)
 
 /* ---- input_output_alias, buffer_donor ---- */
 
-/* The array that an alias or donor names, or NULL with a diagnostic. */
+/* The array that an alias or donor refers to, or NULL with a diagnostic. */
 static const struct shape *named_array(struct verify *v, const char *attribute, int64_t number,
                                        struct ints index)
 {
@@ -86,7 +87,7 @@ static const struct shape *named_array(struct verify *v, const char *attribute, 
     return s;
 }
 
-/* A key for a leaf of a parameter. */
+/* A map key for a leaf of a parameter. */
 static struct str leaf_key(struct arena *a, int64_t number, struct ints index)
 {
     int64_t *key = ARENA_ARRAY(a, int64_t, index.count + 1);
@@ -171,6 +172,7 @@ bool verify_module_rules(struct verify *v)
     if (v->m->entry->fused)
         return DIAG_ERROR(v->ds, v->m->entry->name_span, ENTRY_FUSED);
     bool ok = check_entry_layout(v);
-    ok = ok && check_aliases(v); /* only if the layout fits: aliases are looked up in it */
+    /* Only if the layout is valid, since aliases are looked up in it. */
+    ok = ok && check_aliases(v);
     return check_constrain_layout(v) && ok;
 }

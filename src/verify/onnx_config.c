@@ -1,15 +1,15 @@
 /*
- * onnx_config.c: reads the backend_config of a custom call to onnx.Loop.
+ * onnx_config.c: parses the backend_config of a custom call to onnx.Loop.
  *
- *     {"version": 16, "inputs": ["M", "cond"]}
+ *   {"version": 16, "inputs": ["M", "cond"]}
  *
- * A list may be one string with commas, and missing keys have defaults. Anything unknown is
- * refused, not ignored.
+ * A list may also be a comma-separated string, and missing keys have defaults. Unknown keys are
+ * errors.
  */
 #include "base/dict.h"
 #include "verify/verify.h"
 
-/* All of these return NULL, or what is wrong. */
+/* These functions return NULL, or the problem. */
 
 static const char *set_version(struct arena *a, struct str word, struct onnx_loop *out)
 {
@@ -32,7 +32,7 @@ static const char *add_input(struct arena *a, struct str name, struct onnx_loop 
     return NULL;
 }
 
-/* Adds one name, or several with commas between them. */
+/* Adds one name, or several separated by commas. */
 static const char *add_inputs(struct arena *a, struct str names, struct onnx_loop *out)
 {
     const char *problem = NULL;

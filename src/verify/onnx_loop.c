@@ -1,13 +1,14 @@
 /*
- * onnx_loop.c: does a custom call to onnx.Loop call its body as ONNX's operator Loop does?
+ * onnx_loop.c: checks a custom call to onnx.Loop and its body by the rules of ONNX's operator Loop.
  *
- *     (R...) custom-call(M, cond, v1, ... vN), custom_call_target="onnx.Loop",
- * called_computations={body} body: (iteration s64[], condition pred[], N values) -> (condition
- * pred[], N values, K scan values)
+ *   (R...) custom-call(M, cond, v1, ... vN), custom_call_target="onnx.Loop",
+ *          called_computations={body}
+ *   body: (iteration s64[], condition pred[], N values)
+ *         -> (condition pred[], N values, K scan values)
  *
- * XLA doesn't know the target and accepts any such call. A dimension of a carried value may change
- * from one iteration to the next if the shapes are bounded there. Whether it then fits is checked
- * at run time; here only whether it ever can.
+ * XLA does not know the target and accepts any such call. A dimension of a carried value may change
+ * between iterations if the shapes are bounded there: here it is only checked that the shapes can
+ * match, at run time that they do.
  */
 #include "verify/verify_priv.h"
 
@@ -35,7 +36,7 @@ static const struct onnx_type *find_type(enum dtype t)
 
 static int later(int a, int b) { return a > b ? a : b; }
 
-/* Whether it is a sequence: a tuple of arrays, of which the first holds its elements. */
+/* Whether it is a sequence: a tuple of arrays, the first of which holds its elements. */
 static bool is_sequence(const struct shape *s)
 {
     bool arrays = shape_is_tuple(s) && s->count > 0;
@@ -49,8 +50,8 @@ static bool is_optional(const struct shape *s)
     return shape_is_tuple(s) && s->count == 2 && shape_is_scalar_of(s->elements[0], DT_PRED);
 }
 
-/* The name of a value's type in ONNX, and the first version of Loop that lists it. NULL: ONNX has
- * no such type. */
+/* The ONNX name of a value's type, and the first version of Loop that lists it. NULL: ONNX has no
+ * such type. */
 static const char *onnx_name(struct verify *v, const struct shape *s, int *since)
 {
     bool optional = is_optional(s);
@@ -69,7 +70,7 @@ static const char *onnx_name(struct verify *v, const struct shape *s, int *since
         .ptr;
 }
 
-/* Why a version doesn't list a type; NULL: it does. */
+/* Why a version does not list a type; NULL: it does. */
 static const char *refusal(struct verify *v, const struct shape *s, int64_t version)
 {
     int since;
@@ -95,7 +96,7 @@ static bool dim_fits(const struct shape *from, const struct shape *to, int d, in
     return shape_dim_dynamic(to, e) ? from->dims[d] <= to->dims[e] : from->dims[d] == to->dims[e];
 }
 
-/* Whether a value of one shape may at run time fit the other. */
+/* Whether a value of one shape can match the other at run time. */
 static bool may_fit(const struct shape *from, const struct shape *to)
 {
     if (from->dtype != to->dtype || from->rank != to->rank || from->count != to->count)
@@ -109,7 +110,7 @@ static bool may_fit(const struct shape *from, const struct shape *to)
     return true;
 }
 
-/* The same where `to` has a new first dimension. */
+/* The same if `to` has an additional leading dimension. */
 static bool may_stack(const struct shape *from, const struct shape *to)
 {
     if (!shape_is_array(from) || from->dtype != to->dtype || from->rank + 1 != to->rank)
@@ -120,14 +121,14 @@ static bool may_stack(const struct shape *from, const struct shape *to)
     return true;
 }
 
-/* ---- the parts of a call ---- */
+/* ---- the components of a call ---- */
 
 struct loop_call {
     struct onnx_loop config;
     const struct computation *body;
     int heads; /* number of operands before the carried values */
     int carried, scans;
-    const struct shape *const *results; /* of carried values, then of scan outputs */
+    const struct shape *const *results; /* carried values, then scan outputs */
 };
 
 static const struct computation *body_of(const struct inst *i)
@@ -144,8 +145,8 @@ static bool heads_fit(struct verify *v, const struct inst *i, struct loop_call *
         return verify_bad_attr(v, i, A_BACKEND_CONFIG, "%s", problem);
     l->heads = l->config.has_count + l->config.has_condition;
     l->carried = i->operand_count - l->heads;
-    int least = l->heads +
-                (l->config.version == 1); /* version 1 wants three inputs, absent ones included */
+    /* Version 1 requires three inputs, absent ones included. */
+    int least = l->heads + (l->config.version == 1);
     if (i->operand_count < least)
         return verify_bad_inst(
             v, i, NULL,
@@ -181,7 +182,7 @@ static bool signature_fits(struct verify *v, const struct inst *i, struct loop_c
     return true;
 }
 
-/* Whether the result is a tuple of the n values; with n = 1 it may also be the value itself, which
+/* Whether the result is a tuple of the n values; for n = 1 it may also be the value itself, which
  * can be a tuple as well. */
 static bool is_tuple_of(const struct shape *s, int n, const struct shape *first)
 {
@@ -202,8 +203,8 @@ static bool results_fit(struct verify *v, const struct inst *i, struct loop_call
                            verify_text(v, i->shape), l->carried, l->scans);
 }
 
-/* Whether the body returns value k unchanged. In ONNX it then only reads it from the graph around
- * it, and versions list only types of values that change. */
+/* Whether the body returns value k unchanged. In ONNX it is then a reference to the enclosing
+ * graph; the type lists of versions apply to values that change only. */
 static bool hands_on(const struct loop_call *l, int k)
 {
     const struct inst *root = l->body->root;
@@ -248,8 +249,8 @@ static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_
 static bool call_fits(struct verify *v, const struct inst *i)
 {
     struct loop_call l = {.body = body_of(i)};
-    if (!l.body) /* the parser, like XLA's, drops called computations if the call has operand
-                    layouts */
+    /* The parser, like XLA's, drops called computations if the call has operand layouts. */
+    if (!l.body)
         return verify_bad_inst(v, i, NULL, "requires one body in called_computations%s",
                                inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS)
                                    ? ", which is not parsed with operand_layout_constraints"

@@ -1,10 +1,10 @@
 /*
- * pairing.c: do instructions that belong together fit: asynchronous chains, -start and -done, send
- * and recv with send-done and recv-done, and the instructions that share a host channel?
+ * pairing.c: checks instructions that belong together: asynchronous chains, -start and -done, send
+ * and recv with send-done and recv-done, and instructions that share a host channel.
  */
 #include "verify/verify_priv.h"
 
-/* Which opcodes an instruction's user and its operand may have; a missing list (first entry
+/* The allowed opcodes of an instruction's user and of its operand; an absent list (first entry
  * OP_INVALID) allows all. With a list of users there must be exactly one user. */
 struct pair_rule {
     enum opcode op;
@@ -53,14 +53,14 @@ static struct str list_text(struct arena *a, const enum opcode list[2])
     return arena_printf(a, "'%s' or '%s'", op_spelling(list[0]), op_spelling(list[1]));
 }
 
-/* The users of each instruction of one computation, by its index: how many, and the first in the
- * order of the text. */
+/* The users of each instruction of a computation, by its index: their number, and the first in
+ * textual order. */
 struct uses {
     int *count;
     struct inst **first;
 };
 
-/* A custom-call "control_dep" only sets an order and doesn't count as a user. */
+/* A custom-call "control_dep" only imposes an order and does not count as a user. */
 static bool is_control_dep(const struct inst *user)
 {
     return user->opcode == OP_CUSTOM_CALL &&
@@ -166,7 +166,7 @@ static bool frontend_equal(const struct inst *a, const struct inst *b)
     return true;
 }
 
-/* Whether they are identical but for their operands, which have equal shapes. */
+/* Whether two instructions are identical except for their operands, whose shapes are equal. */
 static bool host_twins(const struct inst *a, const struct inst *b)
 {
     if (a->opcode != b->opcode || !shape_equal(a->shape, b->shape, 0) ||

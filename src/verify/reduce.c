@@ -1,6 +1,5 @@
 /*
- * reduce.c: can a computation be a reducer, and which shapes do reduce, reduce-window and scan
- * give?
+ * reduce.c: valid reducers, and result shapes of reduce, reduce-window and scan.
  */
 #include "verify/verify_priv.h"
 
@@ -28,8 +27,8 @@ static bool reducer_form(struct verify *v, const struct inst *i, const struct re
     return true;
 }
 
-/* Checks one accumulator: the result must be a possible argument again, as accumulator and as
- * value. */
+/* Checks one accumulator: the result must be a valid argument of the next call, as accumulator and
+ * as value. */
 static bool reducer_slot(struct verify *v, const struct inst *i, const struct reducer *r, int k)
 {
     const struct computation *c = r->computation;
@@ -61,7 +60,7 @@ bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer
     return true;
 }
 
-/* The result: arrays of the same dimensions, one for each input; a tuple if the reducer's root is
+/* The result: arrays of the same dimensions, one per input; a tuple if the reducer's root is
  * one. */
 static const struct shape *reduced_shape(struct verify *v, const struct computation *c,
                                          const struct dims *d, const enum dtype *types)
@@ -154,11 +153,11 @@ const struct shape *verify_reduce_window(struct verify *v, const struct inst *i)
 
 struct scan {
     const struct computation *computation;
-    int64_t along, size; /* size -1: not known yet */
+    int64_t along, size; /* size -1: unknown */
     int inputs, carries, outputs;
 };
 
-/* Result k of the computation or of the instruction, whose shape may be a tuple. */
+/* Component k of a result shape, which may be a tuple. */
 static const struct shape *part(const struct shape *s, int k)
 {
     return shape_is_tuple(s) ? s->elements[k] : s;
@@ -174,8 +173,7 @@ static bool scan_agree(const struct verify *v, const struct shape *a, const stru
     return shape_compatible(a, b);
 }
 
-/* The array without the scanned dimension, which it must have, with the same size as in the other
- * arrays. */
+/* The array without the scanned dimension, whose size must be the same in all arrays. */
 static const struct shape *scan_row(struct verify *v, const struct inst *i, struct scan *c,
                                     const struct shape *s)
 {
@@ -301,7 +299,7 @@ static const struct shape *scan_shape(struct verify *v, const struct inst *i)
     struct scan c;
     if (!scan_counts(v, i, &c))
         return NULL;
-    if (v->parsing) /* like XLA's parser, which looks at the first input only */
+    if (v->parsing) /* XLA's parser also checks the first input only */
         return c.inputs == 0 || scan_row(v, i, &c, operand_shape(i, 0)) ? scan_inferred(v, i, &c)
                                                                         : NULL;
     if (!scan_operands(v, i, &c) || !scan_carries(v, i, &c))

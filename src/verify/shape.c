@@ -1,12 +1,12 @@
 /*
- * shape.c: result shapes of operations that move elements without changing them, and of iota.
+ * shape.c: result shapes of operations that only move elements, and of iota.
  */
 #include "verify/verify_priv.h"
 
 #include <stdlib.h>
 
-/* A declared result must have the operand's element type; with mixed precision any float type may
- * stand for another. */
+/* A declared result must have the operand's element type; with mixed precision any float types
+ * match. */
 static bool declared_type_matches(struct verify *v, const struct inst *i)
 {
     enum dtype in = operand_shape(i, 0)->dtype, out = i->shape->dtype;
@@ -36,8 +36,8 @@ static const struct shape *reshape_shape(struct verify *v, const struct inst *i)
     return i->shape;
 }
 
-/* The shape that XLA's parser infers for a broadcast: there, `dimensions` are sizes of new
- * dimensions in front. */
+/* The shape that XLA's parser infers for a broadcast, where `dimensions` are sizes of new leading
+ * dimensions. */
 static const struct shape *broadcast_inferred(struct verify *v, const struct inst *i)
 {
     const struct shape *s = operand_shape(i, 0);
@@ -78,7 +78,7 @@ static const struct shape *broadcast_shape(struct verify *v, const struct inst *
     return i->shape;
 }
 
-/* The operand's layout with its dimensions renumbered: dimension dimensions[k] becomes k. */
+/* The operand's layout with renumbered dimensions: dimension dimensions[k] becomes k. */
 static const struct layout *permuted_layout(struct verify *v, const struct layout *l,
                                             struct ints dimensions)
 {
@@ -194,7 +194,7 @@ static const struct shape *pad_shape(struct verify *v, const struct inst *i)
     return verify_dims_shape(v, t, &d);
 }
 
-/* Merges one more operand into the sizes so far. */
+/* Adds the sizes of one more operand. */
 static bool concatenate_operand(struct verify *v, const struct inst *i, int k, int64_t along,
                                 struct dims *d)
 {

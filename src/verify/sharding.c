@@ -1,20 +1,19 @@
 /*
- * sharding.c: do two shardings put the same parts on the same devices? Meshes and tile lists can
- * describe the same sharding in several ways, so both are expanded: for each device, the part that
- * it holds.
+ * sharding.c: semantic equality of shardings. Meshes and tile lists can describe the same sharding
+ * in several ways, so both are expanded to the part that each device holds.
  */
 #include "verify/verify_priv.h"
 
 enum { RANK_LIMIT = 64, DEVICE_LIMIT = 1 << 20 };
 
-/* What each device holds: a tile, given by its coordinates, and within it the place in manual and
+/* What each device holds: a tile, given by its coordinates, and its position in manual and
  * unreduced groups. */
 struct placement {
     int rank;
-    int64_t dims[RANK_LIMIT]; /* tiles in each dimension of the value */
+    int64_t dims[RANK_LIMIT]; /* number of tiles in each dimension of the value */
     int64_t manual, unreduced, replicated;
     int64_t devices;
-    int64_t *part; /* by device: number of the part; replicas have the same */
+    int64_t *part; /* by device: number of the part; equal for replicas */
 };
 
 static bool ints_equal(struct ints a, struct ints b)
@@ -23,7 +22,7 @@ static bool ints_equal(struct ints a, struct ints b)
            (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
 }
 
-/* Element number `at` of an iota order. */
+/* Element `at` of an iota order. */
 static int64_t iota_at(const struct iota_order *o, int64_t at)
 {
     int64_t index[RANK_LIMIT], n = 0;
@@ -56,8 +55,8 @@ static bool place_device(struct placement *p, int64_t device, int64_t part)
     return true;
 }
 
-/* The number of the part at place `at` of the tile assignment: made of its coordinates without
- * those of replicas. */
+/* The number of the part at position `at` of the tile assignment, computed from its coordinates
+ * without those of replicas. */
 static int64_t tile_part(const struct sharding *s, int64_t at)
 {
     int64_t part = 0, scale = 1, types = s->last_type_count, first = s->tile.count - types;
@@ -158,7 +157,7 @@ static int64_t device_count(const struct sharding *s)
     return n;
 }
 
-/* Expands a sharding. False when there is nothing to expand, or too much. */
+/* Expands a sharding. False if it is not supported or too large. */
 static bool place(struct arena *a, const struct sharding *s, struct placement *p)
 {
     bool listed =

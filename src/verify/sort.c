@@ -1,5 +1,5 @@
 /*
- * sort.c: does a comparator fit, and which shapes do sort and topk give?
+ * sort.c: valid comparators, and result shapes of sort and topk.
  */
 #include "verify/verify_priv.h"
 

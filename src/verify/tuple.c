@@ -1,5 +1,5 @@
 /*
- * tuple.c: result shapes of instructions that only pass values on.
+ * tuple.c: result shapes of instructions that pass values through.
  */
 #include "verify/verify_priv.h"
 

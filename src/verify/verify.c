@@ -1,7 +1,7 @@
 /*
- * verify.c: does a module keep the rules? Checks of each instruction its number of operands, that
- * its result is bounded, its shape by the family's rule, that float types aren't mixed, and the
- * written shape against the rule's.
+ * verify.c: the verifier. For each instruction, checks the number of operands, that the result is
+ * bounded, its shape by the family's rule, that float types are not mixed, and the written shape
+ * against the rule's.
  */
 #include "verify/verify_priv.h"
 
@@ -34,7 +34,7 @@ static const char *types_name(unsigned types)
     }
 }
 
-/* Checks the element type of the first operand, for which op.def gives the allowed ones. */
+/* Checks the element type of the first operand against the types allowed by op.def. */
 static bool operand_types_fit(struct verify *v, const struct inst *i)
 {
     unsigned types = op_table[i->opcode].types;
@@ -44,8 +44,8 @@ static bool operand_types_fit(struct verify *v, const struct inst *i)
     return verify_bad_operand(v, i, 0, "%s", types_name(types));
 }
 
-/* Infers a shape. It may be too large: without written shapes, tuples of tuples grow exponentially
- * in a few lines. */
+/* Infers a shape, which may turn out too large: without written shapes, nested tuples grow
+ * exponentially in a few lines. */
 static const struct shape *infer(struct verify *v, const struct inst *i)
 {
     if (!operand_count_fits(v, i) || !operand_types_fit(v, i))
@@ -58,10 +58,10 @@ static const struct shape *infer(struct verify *v, const struct inst *i)
     return s;
 }
 
-/* ---- after inference ---- */
+/* ---- checks after inference ---- */
 
-/* Whether all float leaves of a shape have the type *seen, which is set by the first one
- * (DT_INVALID: none yet). */
+/* Whether all float leaves of a shape have the type *seen, which the first one sets (DT_INVALID:
+ * none yet). */
 static bool one_float_type(const struct shape *s, enum dtype *seen)
 {
     for (int k = 0; shape_is_tuple(s) && k < s->count; k++)
@@ -94,7 +94,7 @@ static bool on_host(const struct shape *s)
     return shape_is_array(s) && s->layout->memory_space == HOST_MEMORY;
 }
 
-/* A copy may change the layout, but a move to or from the host only the memory space. */
+/* A copy may change the layout, but a transfer to or from the host only the memory space. */
 static bool copy_fits(const struct verify *v, const struct shape *written,
                       const struct shape *given)
 {
@@ -121,8 +121,8 @@ static bool result_fits(const struct verify *v, const struct inst *i, const stru
     }
 }
 
-/* Operands must have the dimensions of the result: only the parser's inference broadcasts, and a
- * module may not rely on it. */
+/* Operands must have the dimensions of the result: only the parser's inference broadcasts, and
+ * modules may not rely on it. */
 static bool operands_as_result(struct verify *v, const struct inst *i)
 {
     if (op_table[i->opcode].class != CLASS_BINARY)
@@ -160,7 +160,7 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
             verify_inst(&v, m->computations[c]->insts[k]);
             arena_release(&scratch, mark);
         }
-    if (ds->errors == before) { /* the following checks need sound shapes */
+    if (ds->errors == before) { /* the following checks require valid shapes */
         verify_pairing(&v);
         verify_async_bodies(&v);
         verify_fusions(&v);
@@ -171,9 +171,9 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
     return ds->errors == before;
 }
 
-/* ---- for the parser ---- */
+/* ---- inference for the parser ---- */
 
-/* Opcodes whose shape can only be declared. */
+/* Opcodes whose shape must be declared. */
 static const uint8_t declared_only[] = {
     OP_BITCAST,
     OP_BITCAST_CONVERT,

@@ -1,9 +1,9 @@
 /*
- * window.c: result sizes of sliding windows, and the shape of select-and-scatter.
+ * window.c: result sizes of sliding windows, and the result shape of select-and-scatter.
  */
 #include "verify/verify_priv.h"
 
-/* The size with gaps of dilation - 1 between elements. False on overflow. */
+/* The size with dilation - 1 gaps between elements. False on overflow. */
 static bool dilated(int64_t size, int64_t dilation, int64_t *out)
 {
     *out = 0;

@@ -1,6 +1,7 @@
 /*
- * why/control: calls, loops, branches, tuples and parameters, feeds and collectives. Sources of a
- * call are in the root of its computation; from there, parameters lead to the operands of the call.
+ * why/control: calls, loops, branches, tuples and parameters, feeds and collectives. The sources of
+ * a call are in the root of its computation; from there, parameters lead to the operands of the
+ * call.
  */
 #include "why/why_priv.h"
 
@@ -35,7 +36,7 @@ static void loop(struct why *w, const struct inst *i, int64_t leaf, const int64_
         why_every_leaf(w, i, 0, "init");
 }
 
-/* The branch taken; -1: unknown. */
+/* The executed branch; -1: unknown. */
 static int branch_of(struct why *w, const struct inst *i, int count)
 {
     const bool pred = i->operands[0]->shape->dtype == DT_PRED;
@@ -59,8 +60,8 @@ static void conditional(struct why *w, const struct inst *i, int64_t leaf, const
         why_every_leaf(w, i, k, "argument");
 }
 
-/* ((operands), results, context...): the operands themselves, then the results of the computation.
- */
+/* ((operands), results, context...): the operands themselves, then the results of the
+ * computation. */
 static void async_start(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
     const struct computation *c = inst_computation(i, A_CALLS);
@@ -96,7 +97,7 @@ void why_control(struct why *w, const struct inst *i, int64_t leaf, const int64_
         for (int k = 0; k < i->operand_count; k++)
             why_point(w, i, k, 0, index, "operand");
         break;
-    default: /* a custom call may read all its operands */
+    default: /* a custom call may read all operands */
         for (int k = 0; k < i->operand_count; k++)
             why_every_leaf(w, i, k, "operand");
     }
@@ -132,8 +133,8 @@ static void get_tuple_element(struct why *w, const struct inst *i, int64_t leaf,
     pass_on(w, i, 0, leaf, index, "element");
 }
 
-/* In a loop, the result of the previous iteration; in the first iteration, the operand of the loop.
- */
+/* The result of the previous iteration of a loop; in the first iteration, the operand of the
+ * loop. */
 static void state(struct why *w, int64_t leaf, const int64_t *index)
 {
     int64_t before = w->iteration - 1;
@@ -154,7 +155,7 @@ static void state(struct why *w, int64_t leaf, const int64_t *index)
     }
 }
 
-/* The operand of the caller that a parameter is bound to; -1: none. */
+/* The caller's operand that a parameter is bound to; -1: unknown. */
 static int argument_of(const struct inst *caller, const struct inst *i)
 {
     struct computation *callees[64];
@@ -164,10 +165,10 @@ static int argument_of(const struct inst *caller, const struct inst *i)
     if (count > 64)
         return -1;
     inst_callees(caller, callees);
+    /* A computation used for several branches may have been called with either operand. */
     for (int k = 0; k < count && k + 1 < caller->operand_count; k++)
         if (callees[k] == i->parent)
-            return k + 1; /* a computation given for several branches may have been called with
-                             either operand */
+            return k + 1;
     return -1;
 }
 
@@ -216,7 +217,7 @@ static void all_leaves(struct why *w, const struct inst *i)
         why_every_leaf(w, i, k, "of all participants");
 }
 
-/* Results correspond to operands by index where they have the same dimensions. */
+/* Results correspond to operands by index if they have the same dimensions. */
 static void by_index(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index,
                      const char *role)
 {
@@ -233,6 +234,6 @@ void why_collective(struct why *w, const struct inst *i, int64_t leaf, const int
     case OP_ALL_REDUCE: by_index(w, i, leaf, index, "of all participants"); break;
     case OP_COLLECTIVE_BROADCAST:
     case OP_COLLECTIVE_PERMUTE: by_index(w, i, leaf, index, "of another participant"); break;
-    default: all_leaves(w, i); /* -done forms too; partition-id and replica-id have no operands */
+    default: all_leaves(w, i); /* also -done forms; partition-id and replica-id have no operands */
     }
 }

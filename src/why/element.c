@@ -8,7 +8,7 @@
 
 /* ---- elementwise ---- */
 
-/* Whether operand k has the bits of the result at the index. */
+/* Whether operand k is bitwise equal to the result at the index. */
 static bool is_result(const struct why *w, const struct inst *i, int k, const int64_t *index)
 {
     const struct literal *result = why_value(w, i, WHY_SELF, 0), *operand = why_value(w, i, k, 0);
@@ -18,7 +18,7 @@ static bool is_result(const struct why *w, const struct inst *i, int k, const in
            memcmp(a, b, dtype_bytes(result->shape->dtype)) == 0;
 }
 
-/* One of the operands, tried in this order, has the bits of the result. */
+/* The first of the operands, in this order, that is bitwise equal to the result. */
 static void one_of(struct why *w, const struct inst *i, const int64_t *index, const int *order,
                    const char *const *roles)
 {
@@ -72,7 +72,7 @@ static void bitcast_convert(struct why *w, const struct inst *i, const int64_t *
         why_fix(s, d, index[d]);
 }
 
-/* Elements narrower than a byte share one in a buffer. */
+/* The number of elements per byte in a buffer. */
 static int64_t each_byte(enum dtype t)
 {
     return dtype_bits(t) < 8 ? 8 / (int64_t)dtype_bits(t) : 1;
@@ -82,7 +82,7 @@ static int64_t bytes_each(enum dtype t)
     return dtype_bits(t) < 8 ? 1 : (int64_t)dtype_bits(t) / 8;
 }
 
-/* Permutes one number per dimension into the order of the layout, slowest first. */
+/* Permutes one number per dimension to the order of the layout, slowest first. */
 static void in_memory(const struct shape *s, const int64_t *from, int64_t *to)
 {
     for (int k = 0; k < s->rank; k++)

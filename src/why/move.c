@@ -1,6 +1,6 @@
 /*
- * why/move: operations that move elements: reshaping, slicing, sizes that change at run time,
- * gather, scatter and sorting. Where indices decide, they are read if they are known.
+ * why/move: operations that move elements: reshaping, slicing, dynamic sizes, gather, scatter and
+ * sorting. If positions depend on indices, known indices are used.
  */
 #include "why/why_priv.h"
 
@@ -84,7 +84,7 @@ static void pad(struct why *w, const struct inst *i, const int64_t *index)
         why_whole(w, i, 1, 0, "padding value");
 }
 
-/* (result, operand, context), the operand twice. */
+/* (result, operand, context), where the operand occurs twice. */
 static void copy_start(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
     const int64_t leaves = shape_leaf_count(i->operands[0]->shape);
@@ -125,7 +125,7 @@ static void dynamic_reshape(struct why *w, const struct inst *i, const int64_t *
         why_whole(w, i, k, 0, "size");
 }
 
-/* A size depends on no element: get-dimension-size has no sources. */
+/* Sizes depend on no element: get-dimension-size has no sources. */
 void why_dynamic(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
     switch (i->opcode) {
@@ -140,8 +140,8 @@ void why_dynamic(struct why *w, const struct inst *i, int64_t leaf, const int64_
 
 /* ---- dynamic slices ---- */
 
-/* Start indices from operand `first` on, scalars or one vector, clamped. False: they are unknown,
- * or sizes that change at run time decide what they are clamped to. */
+/* Reads clamped start indices from operand `first` on, scalars or one vector. False: they are
+ * unknown, or the clamping depends on dynamic sizes. */
 static bool read_start(struct why *w, const struct inst *i, int first, int rank,
                        const int64_t *dims, const int64_t *sizes, int64_t *start)
 {
@@ -224,8 +224,8 @@ static bool is_kept(const struct kern_gather_dims *dims, int64_t d)
            !i64_in(dims->collapsed, dims->collapsed_count, d);
 }
 
-/* The position in the indices of the index vector of element `o` (of the result of a gather, of the
- * updates of a scatter); 0 in index_vector_dim. */
+/* The position, in the indices, of the index vector of element `o` (of the result of a gather, of
+ * the updates of a scatter); 0 in index_vector_dim. */
 static void vector_of(const struct kern_gather_dims *dims, const int64_t *o, int rank, int64_t *at)
 {
     for (int d = 0, id = 0; d < rank; d++)
@@ -284,13 +284,13 @@ struct hits {
     struct why *w;
     const struct inst *i;
     const struct kern_gather_dims *dims;
-    const int64_t *index;                                 /* of the element asked about */
-    int n;                                                /* operands */
+    const int64_t *index;                                 /* of the traced element */
+    int n;                                                /* number of operands */
     int64_t array[VIEW_MAX_RANK], updates[VIEW_MAX_RANK]; /* their sizes */
 };
 
-/* Whether the window of the updates at `o` contains the element, whose index in the updates `o`
- * then is. -1: unknown. */
+/* Whether the window of the updates at `o` contains the element; `o` is then its index in the
+ * updates. -1: unknown. */
 static int hit(const struct hits *h, int64_t *o, const int64_t *vector)
 {
     const int rank = h->i->operands[0]->shape->rank;
@@ -310,7 +310,7 @@ static int hit(const struct hits *h, int64_t *o, const int64_t *vector)
     return 1;
 }
 
-/* Adds the updates of all windows that contain the element; false: indices are unknown. */
+/* Adds the updates of all windows that contain the element; false: unknown indices. */
 static bool find_hits(struct hits *h)
 {
     const int rank = h->i->operands[h->n + 1]->shape->rank;
@@ -334,7 +334,7 @@ static bool find_hits(struct hits *h)
     return true;
 }
 
-/* All indices decide which updates an element gets. */
+/* Which updates apply to an element depends on all indices. */
 static void scatter(struct why *w, const struct inst *i, const int64_t *index)
 {
     struct kern_gather_dims dims;
@@ -386,7 +386,7 @@ static bool line_of(const struct literal *l, int64_t along, const int64_t *index
     return out->first != NULL;
 }
 
-/* Whether element a of some lines has the bits of element b of others. */
+/* Whether element a of lines `x` is bitwise equal to element b of lines `y`. */
 static bool same(const struct line *x, int64_t a, const struct line *y, int64_t b, int n)
 {
     bool same = true;
@@ -395,8 +395,8 @@ static bool same(const struct line *x, int64_t a, const struct line *y, int64_t 
     return same;
 }
 
-/* Elements with equal bits keep their order: the position in the operand that an element came from.
- * -1: unknown. */
+/* The position in the operand that an element came from, assuming that elements with equal bits
+ * keep their order. -1: unknown. */
 static int64_t came_from(struct why *w, const struct inst *i, int64_t along, const int64_t *index)
 {
     const int n = i->operand_count;
@@ -419,7 +419,7 @@ static int64_t came_from(struct why *w, const struct inst *i, int64_t along, con
 static void sort(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
     int along;
-    if (!inst_sort_dimension(i, &along)) /* running it is an error */
+    if (!inst_sort_dimension(i, &along)) /* an error at run time */
         return;
     const int64_t from = came_from(w, i, along, index);
     if (from >= 0)
@@ -430,7 +430,7 @@ static void sort(struct why *w, const struct inst *i, int64_t leaf, const int64_
     }
 }
 
-/* The second result has the indices of the elements of the first. */
+/* The second result holds the indices of the elements of the first. */
 static void topk(struct why *w, const struct inst *i, const int64_t *index)
 {
     const int last = i->operands[0]->shape->rank - 1;

@@ -49,7 +49,7 @@ void why_reduce(struct why *w, const struct inst *i, int64_t leaf, const int64_t
 
 /* ---- windows ---- */
 
-/* Windows have one element in a dimension that the attribute leaves out. */
+/* Windows have size 1 in dimensions that the attribute omits. */
 static struct window_dim dim_of(const struct window *window, int d)
 {
     const struct window_dim one = {
@@ -88,7 +88,7 @@ static void windows_over(const struct window_dim *d, int64_t places, int64_t at,
         *last = places - 1;
 }
 
-/* Any window that contains an element may have selected it, which depends on all elements of the
+/* Any window that contains an element may have selected it, depending on all elements of the
  * window. */
 static void select_and_scatter(struct why *w, const struct inst *i, const int64_t *index)
 {
@@ -125,7 +125,8 @@ void why_window(struct why *w, const struct inst *i, int64_t leaf, const int64_t
 
 /* ---- products ---- */
 
-/* Elements are counted over the contracting dimensions in their order, which both sides share. */
+/* Elements are enumerated over the contracting dimensions in their order, which both sides
+ * share. */
 static void walk_contracting(struct why_source *s, const int64_t *contracting, int count)
 {
     int n = 0;
@@ -155,7 +156,7 @@ static int64_t *row_of(struct why *w, const struct inst *i, int k, const struct 
     return next;
 }
 
-/* Each scale belongs to a block of elements. */
+/* Each scale applies to a block of elements. */
 static void scales(struct why *w, const struct inst *i, size_t rows)
 {
     for (int k = 0; k < 2; k++) {
@@ -170,7 +171,7 @@ static void scales(struct why *w, const struct inst *i, size_t rows)
     }
 }
 
-/* The group sizes decide which group a row belongs to; all groups are sources. */
+/* The group sizes determine the group of a row; all of them are sources. */
 static void ragged(struct why *w, const struct inst *i, const struct kern_dot_dims *dims,
                    int64_t *index)
 {
@@ -178,7 +179,7 @@ static void ragged(struct why *w, const struct inst *i, const struct kern_dot_di
                       groups = inst_ints(i, A_RHS_GROUP_DIMS);
     const bool sums = i64_in(dims->lhs_contracting, dims->contracting_count, ragged.at[0]);
     if (sums)
-        index++; /* the dimension of groups */
+        index++; /* the group dimension */
     int64_t *next = row_of(w, i, 0, dims, -1, index, index + dims->batch_count);
     row_of(w, i, 1, dims, groups.count ? groups.at[0] : -1, index, next);
     why_whole(w, i, 2, 0, "group sizes");
@@ -207,7 +208,7 @@ void why_dot(struct why *w, const struct inst *i, int64_t leaf, const int64_t *i
 
 /* ---- convolutions ---- */
 
-/* One spatial dimension of both boxes; false where the kernel is entirely in the padding. */
+/* Restricts one spatial dimension of both boxes; false if the kernel is entirely in the padding. */
 static bool spatial(struct why_source *input, struct why_source *kernel, const struct dim_labels *l,
                     int k, const struct window_dim *d, const int64_t *index)
 {
@@ -253,7 +254,7 @@ void why_conv(struct why *w, const struct inst *i, int64_t leaf, const int64_t *
     walk_spatial(kernel, l->kernel_output_feature, l->kernel_input_feature, l->kernel_spatial,
                  l->spatial_count);
     if (!meets || each == 0)
-        w->count = before; /* a sum of nothing */
+        w->count = before; /* an empty sum */
 }
 
 /* ---- transforms and factorizations ---- */
@@ -313,7 +314,8 @@ void why_batchnorm(struct why *w, const struct inst *i, int64_t leaf, const int6
     if (!training && !inference)
         all_of_feature(w, i, 4, feature, "gradient");
     const int end = inference ? 5 : training ? 3 : 4;
+    /* For the gradient of the scale. */
     for (int k = 1; k < end; k++)
-        if (leaf == 0 || (leaf == 1 && !training && k > 1)) /* of the gradient of the scale */
+        if (leaf == 0 || (leaf == 1 && !training && k > 1))
             of_feature(w, i, k, feature, inference || training ? of_inference[k] : of_grad[k]);
 }

@@ -26,7 +26,7 @@ const struct shape *why_leaf_shape(const struct shape *s, int64_t leaf)
     return s;
 }
 
-/* A token is a leaf of the shape, and an empty tuple as a value. */
+/* A token is a leaf of the shape, but an empty tuple as a value. */
 const struct literal *why_leaf(const struct shape *s, const struct literal *l, int64_t leaf)
 {
     while (l && shape_is_tuple(s)) {
@@ -187,8 +187,8 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Window position p is at low + p * window_dilation of the dilated array. Positions that meet an
- * element recur with the period lcm(base_dilation, window_dilation). */
+/* Window position p is at low + p * window_dilation of the dilated array. Positions that coincide
+ * with an element recur with the period lcm(base_dilation, window_dilation). */
 struct why_window why_window_at(const struct window_dim *d, int64_t size, int64_t at)
 {
     const int64_t low = at * d->stride - d->pad_low, base = d->base_dilation,

@@ -1,4 +1,4 @@
-# annotate: the lines of the user's program as comments; the text is read back as the same module.
+# annotate: the lines of the user's program as comments; the text reads back as the same module.
 # stderr: has no source locations
 # stderr: hlo: lost.hlo: 1 instruction has stack frame ids, but the file has no stack frame tables
 cp "$HERE/step.hlo" a.hlo
@@ -9,7 +9,7 @@ $HLO fmt a.hlo >a.txt && $HLO fmt b.hlo >b.txt && cmp a.txt b.txt || exit 1
 echo 'ENTRY e { ROOT c = f32[] constant(1) }' >none.hlo
 $HLO annotate none.hlo >out.txt || exit 1
 $HLO fmt none.hlo | cmp - out.txt || exit 1
-# Of calls without an end the innermost hundred.
+# Of very deep calls, only the innermost hundred.
 awk 'BEGIN {
     print "HloModule m\n\nFileNames\n1 \"f.py\"\n\nFunctionNames\n1 \"again\"\n\nFileLocations"
     print "1 {file_name_id=1 function_name_id=1 line=7 end_line=7 column=1 end_column=2}\n\nStackFrames"

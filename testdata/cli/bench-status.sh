@@ -1,4 +1,4 @@
-# bench goes on with the next file; its status is the worst.
+# bench: continues with the next file after an error; the status is the highest one.
 # status: 3
 # stdout: 1
 printf 'HloModule a\nENTRY e { ROOT p = f32[2] parameter(0) }\n' >a.hlo

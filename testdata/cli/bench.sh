@@ -1,4 +1,4 @@
-# bench: one JSON object a file, with the figures that other tools read; for people a figure a line.
+# bench: one JSON object per file with the figures that tools read; one figure per line for people.
 # stderr: -
 printf 'HloModule a\nENTRY e { p = f32[9] parameter(0)\n ROOT r = f32[9] abs(p) }\n' >a.hlo
 $HLO bench a.hlo -n 3 --json >out.json || exit 1

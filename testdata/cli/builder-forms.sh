@@ -1,4 +1,4 @@
-# fmt: the builder forms become core HLO; --strict does not read them.
+# fmt: builder forms are lowered to core HLO; --strict rejects them.
 # stdout: HloModule module_main, entry_computation_layout={(f32[4,6]{1,0}, f32[6]{0})->f32[24]{0}}
 # stdout:
 # stdout: ENTRY main {

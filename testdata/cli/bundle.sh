@@ -1,4 +1,4 @@
-# A run in one file: module, arguments and results; run alone, it is held against its results.
+# A run in one file: module, arguments and results; when executed, it is compared with its results.
 # stdout: f32[2] {2, 3}
 # stdout: f32[2] {2, 3}
 # stdout: same: 0

@@ -1,4 +1,4 @@
-# Forty computations, each of which calls the one before it twice: 2^40 instructions to run, and forty lines to read.
+# Forty computations, each of which calls the previous one twice: 2^40 instructions to execute in forty lines.
 # stdout: 0 verify
 # stdout: 0 fmt
 # stdout: 0 ls

@@ -1,4 +1,4 @@
-# What no order can satisfy: who waits for whom, and which send can only come after which recv-done. XLA's verifier takes the module, so does ours.
+# Deadlocks on channels that no order can avoid; the message shows the cycle. Both XLA's verifier and hlo's accept the module.
 # status: 4
 # stderr: circle.hlo:5:3: error: deadlock: 'recv-done' on participant 0 waits for participant 2
 # stderr: circle.hlo:8:3: note: send 's' of participant 2 comes after its recv-done 'd'

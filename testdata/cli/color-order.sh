@@ -1,4 +1,4 @@
-# Colour: the option goes before NO_COLOR, that before CLICOLOR_FORCE and FORCE_COLOR, these before TERM=dumb.
+# Colour: precedence of the option, NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR, TERM=dumb.
 # stdout: yes no yes no yes yes no no
 printf 'HloModule a\nENTRY e {\n  ROOT p = f32[] paramter(0)\n}\n' >bad.hlo
 esc=$(printf '\033')

@@ -1,4 +1,4 @@
-# HLO_COLORS: the colours of messages; what is no colour does not get to the terminal, and is said.
+# HLO_COLORS: the colours of messages; an invalid colour is reported and not sent to the terminal.
 # stderr: hlo: warning: invalid 'HLO_COLORS': expected caret, error, help, note, place or warning, as in 'error=1;31:note=36'
 printf 'HloModule a\nENTRY e {\n  ROOT p = f32[] paramter(0)\n}\n' >bad.hlo
 esc=$(printf '\033')

@@ -1,4 +1,4 @@
-# Completions for bash, zsh and fish hold the same options as --help says, command by command.
+# Completions for bash, zsh and fish have the options of --help, command by command.
 # stderr: expected bash, zsh or fish
 export LC_ALL=C # what sort and ranges of letters are, depends on it
 $HLO --completion=bash >bash.txt && $HLO --completion zsh >zsh.txt && $HLO --completion fish >fish.txt || exit 1

@@ -1,4 +1,4 @@
-# cost: operations and bytes by instruction, loops by their number of rounds; JSON; a rejected module.
+# cost: operations and bytes by instruction, loops with their trip counts; JSON; a rejected module.
 # stderr: error
 cp "$HERE/step.hlo" a.hlo
 $HLO cost a.hlo >out.txt || exit 1

@@ -1,4 +1,4 @@
-# a command that fails, writes nonsense, too much or nothing is an error; none of them holds up the run
+# A command that fails, or writes malformed, too much or no output, is an error and does not block the run
 # status: 5
 # stderr: pair.hlo:6:3: error: custom call 'f' failed: command exited with status 3
 # stderr: pair.hlo:6:3: error: custom call 'f' failed: command exited with status 1: no such luck

@@ -1,4 +1,4 @@
-# a shell command in place of a custom call reads the operands and writes the result, one literal a line
+# A shell command implements a custom call: it reads the operands and writes the result, one literal per line
 # stdout: (
 # stdout:   f32[2,2] { { 1, 2 }, { 3, 4 } },
 # stdout:   s32[] 7
@@ -17,7 +17,7 @@
 # stderr: -
 cp "$HERE/pair.hlo" pair.hlo
 "$HLO" run pair.hlo --custom-call='f=cat' || exit 1
-# A tuple may be one literal, too; comments and empty lines are passed over.
+# A tuple may also be one literal; comments and empty lines are ignored.
 "$HLO" run pair.hlo --custom-call 'f=echo "// two"; echo; echo "(f32[2,2] {{5, 6}, {7, 8}}, s32[] 9)"' || exit 1
 cat >add.hlo <<'END'
 HloModule add, replica_count=2
@@ -38,7 +38,7 @@ END
 HLO_TARGET=other "$HLO" run know.hlo --custom-call='any=test $HLO_PARTICIPANT != 2 || echo "$HLO_TARGET $HLO_RESULT of $HLO_PARTICIPANT $HLO_CONFIG" >seen.txt; echo "s32[] 123"' |
     sed -n 's/^out\[2\].0 = //p'
 cat seen.txt
-# More than a pipe holds goes both ways at once; what is not read does no harm.
+# More than the capacity of a pipe is transferred in both directions at once; unread input is discarded.
 cat >much.hlo <<'END'
 HloModule much
 

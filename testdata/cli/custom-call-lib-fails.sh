@@ -1,4 +1,4 @@
-# what goes wrong in functions of a library is said with the place of the call
+# Failures of library functions are reported at the location of the call
 # status: 0
 # stdout: 8 passed, 0 failed, 0 skipped
 # stderr: nowhere.so: error: 

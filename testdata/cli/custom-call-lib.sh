@@ -1,4 +1,4 @@
-# custom calls to functions of a shared library, in every form of api_version=
+# Custom calls to functions of a shared library, with every api_version=
 # stdout: 6 passed, 0 failed, 0 skipped
 # stdout: f32[3,3] { { 42, 0, 0 }, { 0, 0, 0 }, { 0, 0, 1 } }
 # stderr: -

@@ -1,4 +1,4 @@
-# hlo diff: within a loop, the iteration; computations by their callers, instructions by op_name; infinities.
+# diff: iterations of loops; computations matched by callers, instructions by op_name; infinities.
 # stdout: 1 changed
 # stdout:   a.hlo:6: %h = f32[2]{0} divide(%x, %d)
 # stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)

@@ -1,4 +1,4 @@
-# hlo diff: of several participants; results that differ by what stands in one module only.
+# diff: several participants; results that differ because of instructions present in one module only.
 # stdout: 6 values compared, 0 not bit-identical; results agree
 # stdout: 0
 # stdout: 1 changed

@@ -1,4 +1,4 @@
-# hlo diff --plain: the fast kernels against the formulas of the operations.
+# diff --plain: fast kernels compared with the formulas of the operations.
 # stdout: 4 values compared, some not bit-identical; results agree
 # stdout: 1
 # stderr: -

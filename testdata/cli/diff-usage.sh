@@ -1,4 +1,4 @@
-# hlo diff: what cannot be compared.
+# diff: modules that cannot be compared.
 # stdout: 2
 # stdout: 2
 # stdout: 2

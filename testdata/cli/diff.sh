@@ -1,4 +1,4 @@
-# hlo diff: the first instruction whose value differs, what changed, what stands in one only; tolerances; statuses.
+# diff: the first instruction whose value differs, changed instructions, instructions present in one module only; tolerances; statuses.
 # stdout: 1 changed
 # stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
 # stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})

@@ -1,4 +1,4 @@
-# A folder of dumps in which it isn't clear what is meant says what is there.
+# An ambiguous selection in a directory of dumps lists the candidates.
 # stderr: dir: error: several modules: 1 jit_f, 23 jit_step; select one with --module=23
 # stderr: dir: error: several modules: module_0001.jit_f.cpu_after_optimizations.txt, module_0001.jit_f.thunk.txt; select one with --module=23:after
 # stderr: file.hlo: error: no module '3'; file has 2 modules

@@ -1,4 +1,4 @@
-# What a folder of dumps doesn't hold.
+# Dumps that a directory does not contain.
 # stderr: dir: error: no module '7'; directory contains 1 jit_f
 # stderr: empty: error: directory contains no module dumps, such as module_0001.NAME.before_optimizations.txt
 # status: 2

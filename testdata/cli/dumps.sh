@@ -1,4 +1,4 @@
-# Folders of XLA's dumps: a module by number or name, before the optimizations or after; compressed files.
+# Directories of XLA dumps: a module by number or name, before or after optimizations; compressed files.
 # stdout: f32[] 1
 # stdout: f32[] 2
 # stdout: f32[] 3

@@ -1,5 +1,5 @@
-# What stands for left-out constants: words that count on from one to the next, or numbers in [-1, 1),
-# 0 to 4, and whatever a narrow type can hold; the same for the same module.
+# Values of elided constants: words that count upwards, or numbers in [-1, 1),
+# 0 to 4, within the range of narrow types; the same for the same module.
 # stdout: (s32[3]{0,1,2},s4[5]{3,0,0,0,0},pred[5]{0,1,0,0,0})
 # stdout: pred[] true
 # stdout: same

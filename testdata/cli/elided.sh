@@ -1,4 +1,4 @@
-# A constant that was left out runs only with something in its place.
+# A module with elided constants runs only with --elided.
 # stdout: f32[2] {0, 0}
 # stdout: 4
 # stderr: --elided=zero

@@ -1,4 +1,4 @@
-# What goes on for ever, or is larger than any text, is refused with a message: each reader of text
+# Input that is endless, or larger than the limit of a text, is rejected with a message: each reader of text
 # stdout: verify: 2
 # stdout: run: 2
 # stdout: literal: 2

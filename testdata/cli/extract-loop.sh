@@ -1,4 +1,4 @@
-# within a loop an instruction is cut out as it was in the round that is asked for
+# extract: an instruction in a loop, with the values of the requested iteration
 # status: 4
 # stdout: f32[2] {2, 0.5}
 # stdout: f32[2] {8, 0.5}

@@ -1,4 +1,4 @@
-# an instruction is cut out with what it needs; what is cut off holds what it was in the run
+# extract: an instruction with its transitive operands; replaced operands have the values of the run
 # stdout: ENTRY main {
 # stdout:   e = f32[2]{0} constant({2.71828175, 1.64872122})
 # stdout:   x = f32[2]{0} constant({1, 0.5})

@@ -1,4 +1,4 @@
-# Made-up arguments that respect the program: indices in bounds, logarithms of what is positive; kinds and seeds.
+# Generated arguments that satisfy the program: indices in bounds, positive operands of logarithms; kinds and seeds.
 # stdout: f32[3] {1, 1, 1}
 # stdout: f32[3] {0, 0, 0}
 # stdout: the same seed, the same numbers

@@ -1,4 +1,4 @@
-# Feeds of several participants don't wait for each other: programs that talk through pipes, one file that is read by all, a run that fails elsewhere, --timeout.
+# Feeds of several participants are independent: programs that communicate through pipes, one file read by all, a run that fails elsewhere, --timeout.
 # stdout: s32[] 11
 # stdout: out[0] = s32[] 12
 # stdout: out[1] = s32[] 11
@@ -29,7 +29,7 @@ ENTRY main {
   ROOT r = s32[] copy(y)
 }
 END
-# What participant 0 waits for comes only after participant 1 has got its item and given another one.
+# The item for participant 0 is written only after participant 1 has read its item and written another one.
 mkfifo a b c d
 (read -r item <c
 echo "$item"
@@ -38,7 +38,7 @@ echo 's32[] 10' >b &
 timeout 60 "$HLO" run one_more.hlo --replicas=2 --infeed@0=a --infeed@1=b --outfeed@1=c --outfeed@0=rest >result.txt || exit 1
 wait
 cat result.txt
-# One pipe for both: the second item comes once both have answered to the first.
+# One pipe for both: the second item is written after both have responded to the first.
 cat >two.hlo <<'END'
 HloModule two
 ENTRY main {
@@ -70,7 +70,7 @@ echo "$x $y" >sums.txt) &
 timeout 60 "$HLO" run two.hlo --replicas=2 --infeed=d --outfeed@0=a --outfeed@1=b || exit 1
 wait
 cat sums.txt
-# Participant 1 fails while participant 0 waits for an item that never comes.
+# Participant 1 fails while participant 0 waits for an item that is never written.
 cat >ask.hlo <<'END'
 HloModule ask
 ENTRY main {
@@ -82,7 +82,7 @@ END
 echo 'f32[] 1' >wrong.txt
 timeout 60 "$HLO" run ask.hlo --replicas=2 --infeed@0=a --infeed@1=wrong.txt
 echo "status $?"
-# Time ends the wait for somebody who writes, for an item, for somebody who reads, and for one who has stopped to.
+# --timeout ends the wait for a writer, for an item, for a reader, and for a reader that has stopped reading.
 cat >tell.hlo <<'END'
 HloModule tell
 ENTRY main {
@@ -103,7 +103,7 @@ exec 3<>c # a reader that reads nothing
 timeout 60 "$HLO" run tell.hlo --outfeed=c --timeout=0.2
 echo "status $?"
 exec 3>&-
-# A signal ends the wait at once: `timeout` need not kill it.
+# A signal ends the wait at once, so that `timeout` need not send SIGKILL.
 waits_for() { echo "ls -l /proc/\$PID/fd | grep -q '/$1\$'"; }
 timeout 60 "$TOOLS/signal_when.sh" INT "$(waits_for a)" "$HLO" run ask.hlo --infeed=a
 echo "status $?"

@@ -1,4 +1,4 @@
-# A feed that ends too early is an error and never a hang: an empty pipe, too few items, an outfeed whose reader went away.
+# A feed that ends too early is an error and never blocks: an empty pipe, too few items, an outfeed whose reader has exited.
 # status: 4
 # stdout: status 4
 # stdout: status 4

@@ -1,4 +1,4 @@
-# Feeds through named pipes, whichever end opens first, and from /dev/stdin; a program that answers gets each item at once.
+# Feeds through named pipes, whichever end is opened first, and from /dev/stdin; a program that responds gets each item at once.
 # stdout: f32[2,2] { { 2, 4 }, { 6, 8 } }
 # stdout: f32[2,2] { { 10, 10 }, { 10, 10 } }
 # stdout: 1
@@ -16,7 +16,7 @@ timeout 60 sh -c 'echo $$ >pid; exec "$HLO" run twice.hlo --infeed=in --outfeed=
 echo 'f32[2,2] {{5, 5}, {5, 5}}' >in) &
 cat out
 wait
-# The other end opens what it reads before what it writes, and doubles what it gets.
+# The other program opens its input before its output, and doubles each value.
 cat >talk.hlo <<'END'
 HloModule talk
 body {

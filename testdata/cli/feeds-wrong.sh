@@ -1,4 +1,4 @@
-# An infeed that is empty, a line that is no literal, items that nobody wants.
+# An empty infeed, a line that is not a literal, unused items.
 # status: 4
 # stderr: 'infeed': no more items in the feed of the host
 # stderr: -: error: line 1 is not a literal

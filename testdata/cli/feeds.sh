@@ -1,4 +1,4 @@
-# Infeed reads literals from files and pipes, outfeed writes them; of several participants one after the other.
+# Infeed reads literals from files and pipes, outfeed writes them; those of several participants in order.
 # stdout: f32[2,2] { { 2, 4 }, { 6, 8 } }
 # stdout: f32[2,2] { { -1, -2 }, { -3, -4 } }
 # stdout: // participant 0

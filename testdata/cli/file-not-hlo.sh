@@ -1,4 +1,4 @@
-# Other forms of a program get one error, with the way to HLO text; not a storm of them.
+# Other program formats cause a single error, with advice on obtaining HLO text.
 # stdout: 1
 # stdout: 0
 # stderr: f.mlir: error: not HLO text but MLIR text (StableHLO); jax.jit(f).lower(x).as_text('hlo') returns HLO text

@@ -1,4 +1,4 @@
-# A file that gets shorter while it is used ends the run and says which file it was; the text of a module was read before.
+# A file that is truncated while in use ends the run with its name; the text of a module was read before.
 # stdout: f32[] 0
 # stdout: status 0
 # stdout: status 4

@@ -1,4 +1,4 @@
-# A file may not get that long: that is said, no part of it is left, and what was there before stays.
+# Exceeding the file size limit is reported, leaves no partial file, and keeps the previous one.
 # stdout: 2 old
 # stdout: 2
 # stdout: m.hlo

@@ -1,4 +1,4 @@
-# find: instructions by name, operation, shape, neighbours, place, size; grep's form, JSON, its statuses.
+# find: instructions by name, opcode, shape, neighbours, location, size; grep's format, JSON, statuses.
 # stderr: expected a number after 'bytes'
 cp "$HERE/step.hlo" a.hlo
 lines() { $HLO find a.hlo "$@" | sed 's/ = .*//'; }

@@ -1,4 +1,4 @@
-# fmt --strip-metadata: without metadata and without the tables of stack frames; a bare text stays as it is.
+# fmt --strip-metadata: removes metadata and stack frame tables; text without them is unchanged.
 # stdout: HloModule a, entry_computation_layout={()->f32[]}
 # stdout: 
 # stdout: ENTRY %e () -> f32[] {

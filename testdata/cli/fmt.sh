@@ -1,4 +1,4 @@
-# fmt: canonical text; --diff shows what would change; --in-place keeps the comments above.
+# fmt: canonical text; --diff shows the changes; --in-place keeps the leading comments.
 # stdout: HloModule a, entry_computation_layout={(f32[2]{0})->f32[2]{0}}
 # stdout: 
 # stdout: ENTRY %e (p: f32[2]) -> f32[2] {

@@ -1,4 +1,4 @@
-# Made-up arguments, edge values among them: the fast kernels agree with the plain ones, another program need not.
+# Generated arguments, including edge values: fast and plain kernels agree, a different program need not.
 # stdout: 20 runs agree
 # stdout: {"schema":1,"seed":1,"runs":4,"agreed":4,"stopped":0,"differs":null}
 # stdout: 3 runs agree

@@ -1,4 +1,4 @@
-# A golden test, a module and a bundle can neither start a command nor name a library; the command line can.
+# A golden test, a module and a bundle can neither start a command nor load a library; the command line can.
 # stdout: a command: 1
 # stdout: a harmless end: 1
 # stdout: nothing: 1

@@ -1,4 +1,4 @@
-# graph: a module as DOT, and what lies around an instruction.
+# graph: a module as DOT, and the neighbourhood of an instruction.
 # stderr: no instruction 'nobody'
 cp "$HERE/step.hlo" a.hlo
 $HLO graph a.hlo >out.txt || exit 1

@@ -1,4 +1,4 @@
-# Names longer than a file's may be, values that are none, bytes that are no characters, and a disk that is full.
+# Names longer than file names may be, invalid values, invalid UTF-8, and a full disk.
 # stdout: 0001.n 209
 # stderr: argument 'x':1:8: error: expected a value, got 'ENTRY'
 # stderr: v.txt:2:3: error: expected a value, ',' or '}', got 'y'

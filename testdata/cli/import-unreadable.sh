@@ -1,4 +1,4 @@
-# What is no ONNX file at all is refused with the byte where that shows.
+# A file that is not ONNX is rejected with the offset of the first malformed byte.
 # needs: onnx
 # status: 3
 # stdout:

@@ -1,4 +1,4 @@
-# What LAPACK would complain of on standard output, or never end with: matrices without rows, rows that there are not, infinities.
+# Input on which LAPACK would write to standard output, or not terminate: matrices without rows, invalid row counts, infinities.
 # stdout: s32[5] {2, 4, 5, 1, 3}
 # stdout: s32[] -2
 # stdout: (

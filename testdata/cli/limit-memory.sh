@@ -1,4 +1,4 @@
-# Where sizes change at run time, values that need more than --max-memory end the run before they are made.
+# With dynamic sizes, a run ends before it allocates values beyond --max-memory.
 # stdout: 5 0
 # stderr: a.hlo:6:2: error: memory limit exceeded: values need more than 1024 bytes (--max-memory)
 cat >a.hlo <<'END'

@@ -1,4 +1,4 @@
-# A loop without a foreseeable end ends at the limit of steps, be it a scalar program or one over arrays.
+# A loop without a known trip count ends at --max-steps, in bytecode and with arrays.
 # stdout: 5 5 0
 # stderr: step limit exceeded: more than 1000 steps
 cat >a.hlo <<'END'

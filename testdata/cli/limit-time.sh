@@ -1,4 +1,4 @@
-# A loop without a foreseeable end ends when the time is over.
+# A loop without a known trip count ends at --timeout.
 # stdout: 5
 # stderr: a.hlo:9:2: error: time limit exceeded: 0.05 seconds (--timeout)
 cat >a.hlo <<'END'

@@ -1,4 +1,4 @@
-# A loop that goes round more often than --max-trip says ends the run, be it a scalar program or one over arrays.
+# A loop with more iterations than --max-trip ends the run, in bytecode and with arrays.
 # stdout: 5 0 5 5
 # stdout: 5 0 5 0
 # stderr: c.hlo:9:2: error: loop exceeded 9 iterations (--max-trip)

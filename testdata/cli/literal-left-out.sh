@@ -1,4 +1,4 @@
-# Values that were left out are no values: as an argument, an expected result, an item of a feed, what a command answers.
+# Elided values are not accepted as an argument, an expected result, an item of a feed, or the output of a command.
 # stderr: argument 'x':1:9: error: elided values '...' are not allowed here
 # stderr: <literal>:1:9: error: elided values '...' are not allowed here
 # stderr: a.txt: error: line 1 is not a literal

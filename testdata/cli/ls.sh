@@ -1,4 +1,4 @@
-# ls: computations and instructions, how often each operation stands there; one computation; JSON.
+# ls: computations and instructions, instructions per opcode; one computation; JSON.
 # stderr: no computation 'nobody'
 cp "$HERE/step.hlo" a.hlo
 $HLO ls a.hlo >out.txt || exit 1

@@ -1,4 +1,4 @@
-# Without arguments the usage goes to standard error.
+# Without arguments the usage is written to standard error.
 # status: 2
 # stdout:
 # stderr: usage: hlo COMMAND

@@ -1,4 +1,4 @@
-# A loop with the largest trip count there is ends by its condition; its scan goes beyond the first bound.
+# A loop with the largest trip count ends by its condition; its scan exceeds the initial bound.
 # needs: onnx
 # status: 0
 # stdout: y = f32[] 192

@@ -1,4 +1,4 @@
-# The data of a model may lie in other files of its folder. Links may not lead out of it, unless the model is a link itself.
+# External data of a model may be in other files of its directory. Links must not lead out of it, unless the model is a link itself.
 # needs: onnx
 # stdout: y = f32[4] {2, 3, 4, 5}
 # stdout: below: 0

@@ -1,4 +1,4 @@
-# A loop without trip count and condition: only a limit ends it.
+# A loop without trip count and condition ends at a limit only.
 # needs: onnx
 # status: 5
 # stdout:

@@ -1,4 +1,4 @@
-# A model of ONNX as HLO text: which parameter is what, and a module that runs.
+# import: an ONNX model as HLO text, with the names of its parameters; the module runs.
 # needs: onnx
 # stdout: // parameter 0, a, is int32[]
 # stdout: // parameter 1, b, is int32[]

@@ -1,5 +1,5 @@
-# The mode ("", "") of ONNX's Loop never ends by itself: steps and time end it, or a scan
-# output that is full.
+# The mode ("", "") of ONNX's Loop does not terminate by itself: the step or time limit ends it, or a scan
+# output that has reached its bound.
 # stdout: 5 5 4
 # stderr: endless.hlo:9:2: error: step limit exceeded: more than 100000 steps (--max-steps)
 # stderr: endless.hlo:9:2: error: time limit exceeded: 0.1 seconds (--timeout)

@@ -1,4 +1,4 @@
-# Models that are refused at reading, and inputs that do not fit: messages, statuses 2 and 3.
+# Models that are rejected, and inputs that do not match: messages, statuses 2 and 3.
 # needs: onnx
 # status: 2
 # stdout:

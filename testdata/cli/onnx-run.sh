@@ -1,4 +1,4 @@
-# A model of ONNX, run: arguments by order, by name, from files; sequences; bounds that grow or are fixed.
+# run of an ONNX model: arguments by order, by name, from files; sequences; bounds that grow or are fixed.
 # needs: onnx
 # status: 0
 # stdout: b_out = s32[] 6

@@ -1,4 +1,4 @@
-# Node tests of ONNX: a folder of a model and sets of data; one set here is wrong.
+# ONNX node tests: a directory of a model and data sets, one of which is wrong.
 # needs: onnx
 # status: 1
 # stdout: FAIL node/test_data_set_1

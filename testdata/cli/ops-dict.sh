@@ -1,4 +1,4 @@
-# Dictionaries for fuzzers come from the tables: of the text, of directives, of the prompt, of the command line
+# Dictionaries for fuzzers are generated from the tables: of text, directives, the prompt, the command line
 # stdout: "// infeed:"
 # stdout: ".undo "
 # stdout: " --max-trip="

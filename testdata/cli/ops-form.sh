@@ -1,4 +1,4 @@
-# ops: a builder form is described with the operation that it becomes.
+# ops: a builder form is described with the operation that it is lowered to.
 # stderr: -
 $HLO ops collapse | grep -q '^A builder form, .* ends in reshape' || exit 1
 $HLO ops collapse | grep -q '^Specification: Collapse$' || exit 1

@@ -1,4 +1,4 @@
-# ops --json: all of an op, or of every op, as one object.
+# ops --json: everything about an operation, or about all, as one object.
 # stderr: -
 $HLO ops --json clamp >one || exit 1
 grep -q '"form":"min, operand, max"' one || exit 1

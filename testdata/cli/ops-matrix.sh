@@ -1,4 +1,4 @@
-# ops --matrix: each cell is what the program does with the op's worked example in that type.
+# ops --matrix: each cell is the outcome of the operation's example with that type.
 # stderr: -
 $HLO ops --matrix >grid || exit 1
 grep -q '^+ runs: [0-9]* .* ! missing: 0$' grid || exit 1

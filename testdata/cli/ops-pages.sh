@@ -1,4 +1,4 @@
-# grammar/operations: pages name all attributes, and cite golden tests where implementations differ.
+# grammar/operations: pages mention all attributes, and cite golden tests where implementations differ.
 # stderr: -
 pages=$HERE/../../grammar/operations
 for op in $($HLO ops | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p'); do

@@ -1,4 +1,4 @@
-# An option that needs a value says so; a number out of range as well.
+# A missing value of an option is reported, and a number out of range.
 # status: 2
 # stderr: hlo: error: option '--output' requires a value: --output=FILE
 # stderr: a.hlo: error: no module '0'; file has 1 module

@@ -1,4 +1,4 @@
-# Options from HLO_OPTIONS and from files: the command line has the last word; what other commands have is passed over.
+# Options from HLO_OPTIONS and from files: the command line takes precedence; options of other commands are ignored.
 # stdout: f32[2] {1, 1}
 # stdout: f32[2] {0, 0}
 # stdout: f32[2] {1, 1}

@@ -1,4 +1,4 @@
-# A file for one participant, made-up numbers for the others, each its own.
+# A file for one participant, generated numbers for the others, different for each.
 # stdout: different
 # stderr: -
 cp "$HERE/participants.hlo" m.hlo

@@ -1,4 +1,4 @@
-# Who waits for ever is said in the same words when one comes late: a run that can't end waits for whoever hasn't had its time yet.
+# A deadlock is reported in the same words if a participant is late: detection waits until every participant has had its time.
 # status: 4
 # stderr: slow.hlo:8:3: note: all-reduce on participant 2 waits for participant 0, which has finished
 # stderr: slow.hlo:8:3: note: all-reduce on participant 2 waits for participant 0, which has finished

@@ -1,4 +1,4 @@
-# Participants that there are not, and options that are nobody's own.
+# Participants that do not exist, and options that do not apply to single participants.
 # status: 2
 # stderr: no participant 2; there are 2
 # stderr: hlo: error: option '--output' cannot be set per participant

@@ -1,4 +1,4 @@
-# Participants get their own arguments, and results say whose they are.
+# Participants have arguments of their own, and results are labelled with their participant.
 # stdout: out[0].0 = f32[2] {4, 6.5}
 # stdout: out[0].1 = u32[] 0
 # stdout: out[1].0 = f32[2] {4, 6.5}

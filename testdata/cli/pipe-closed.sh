@@ -1,4 +1,4 @@
-# Whoever reads may stop: no message, and the status is that of a closed pipe, whether the signal is ignored or not.
+# A reader may close the pipe: there is no message, and the status is that of SIGPIPE, whether the signal is ignored or not.
 # stdout: 141
 # stdout: 141
 # stderr: -

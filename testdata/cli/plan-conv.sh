@@ -1,4 +1,4 @@
-# plan: which way convolutions go.
+# plan: the algorithm of convolutions.
 # stderr: -
 conv() { # result, input, kernel, window and labels, what is wanted
     printf 'HloModule c\nENTRY e { x = f32[%s] parameter(0)\n k = f32[%s] parameter(1)\n ROOT c = f32[%s] convolution(x, k), %s }\n' \

@@ -1,4 +1,4 @@
-# What the values of a run need is known before it begins.
+# The memory of a run is known before it starts.
 # stdout: 5 0 0
 # stderr: a.hlo:7:2: error: memory limit exceeded: run needs 2048 bytes, limit is 1024 (--max-memory)
 # stderr: hlo: error: invalid value '1q' for '--max-memory': expected a number of bytes

@@ -1,4 +1,4 @@
-# plan: what passes did: calls and maps taken apart, steps made once, loops that go on as scalar programs, reductions in two parts.
+# plan: the effect of passes: inlined calls and maps, constant-folded steps, loops as bytecode, reductions in two stages.
 # stderr: -
 cat >a.hlo <<'END'
 HloModule a

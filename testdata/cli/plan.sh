@@ -1,4 +1,4 @@
-# plan: what each step makes, where, until when, and by what means; what a run needs.
+# plan: what each step computes, where to, until when, and with which kernel; the memory of a run.
 # stderr: -
 cat >a.hlo <<'END'
 HloModule a

@@ -1,4 +1,4 @@
-# prof: what the runs of a module spend their time on; the same for programs, and as a trace.
+# prof: where runs of a module spend their time; the same for programs, and as a trace.
 # stderr: invalid value '0' for '--runs': expected an integer from 1 to 100000
 cat >a.hlo <<'END'
 HloModule a

@@ -1,4 +1,4 @@
-# --quiet: no results, no warnings; errors and the status are there. --version --verbose says what the program works with.
+# --quiet: no results, no warnings; errors and the status remain. --version --verbose lists the dependencies.
 # stdout: status 0
 # stdout: status 1
 # stdout: status 3

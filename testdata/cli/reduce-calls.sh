@@ -1,4 +1,4 @@
-# calls and loops are taken apart, outputs dropped, metadata left out; the error stays the same
+# reduce: calls and loops are inlined, outputs dropped, metadata removed; the error remains the same
 # status: 2
 # stdout: ENTRY main {
 # stdout:   a = f32[2]{0} constant({0, 0})

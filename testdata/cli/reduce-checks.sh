@@ -1,4 +1,4 @@
-# what a candidate is held against: arrays by name, the plain kernels, a module that is rejected
+# reduce: what a candidate is checked against: arrays by name, the plain kernels, a rejected module
 # status: 2
 # stdout: ROOT b = f32[4]{0} subtract(a, x)
 # stdout: ROOT b = f32[4]{0} subtract(a, x)

@@ -1,4 +1,4 @@
-# a module of 1,700 instructions with one that is wrong becomes that instruction on the right operands
+# reduce: a module of 1,700 instructions with a wrong one is reduced to that instruction on the correct operands
 # stdout:   ROOT w700 = f32[4]{0} add(v700, x)
 # stdout:   ROOT w700 = f32[4]{0} multiply(v700, x)
 # stdout:   ROOT l = f32[4]{0} log(w849)
@@ -16,7 +16,7 @@ show() {
 $HLO reduce bad.hlo '{0.1, 0.2, 0.3, 0.4}' --check=mismatch:good.hlo -o small.hlo 2>err
 show small.hlo
 cat >check <<'END'
-# somebody's compiler adds in place of multiplying, once
+# a compiler that replaces one multiplication by an addition
 sed 's/\(w700 = [^ ]*\) multiply/\1 add/' "$1" >compiled.hlo
 $HLO run "$1" --random -o out.npz && $HLO run compiled.hlo --random --expect=out.npz
 END

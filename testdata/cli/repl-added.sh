@@ -1,4 +1,4 @@
-# What a line adds alone, and what needs the whole module, come to the same module and the same values
+# A line that is processed alone, and one that requires the whole module, result in the same module and the same values
 # status: 3
 # stderr: <stdin>:22:5: error: computation 'twice' of 'fusion' is called by another fusion
 # stdout: x = f32[2] {1, 2}

@@ -1,4 +1,4 @@
-# Parameters: in order, by name, from files, made up; a missing one is named
+# Parameters: in order, by name, from files, generated; a missing one is reported by name
 # status: 2
 # stderr: <stdin>:3: error: unknown parameter 'c'
 # stderr: <stdin>:4: error: too many arguments: '3'; the module has 2 parameters

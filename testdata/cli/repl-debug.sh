@@ -1,4 +1,4 @@
-# A run stops at breakpoints and watches, goes on by steps, and shows what is there
+# A run stops at breakpoints and watchpoints, is continued in steps, and shows values
 # stderr: <stdin>:5: error: 'g' has no value yet: stopped at 'w'
 # stderr: <stdin>:17: error: only 'y' can be set where the run is stopped
 # stderr: <stdin>:30: error: no stopped run; use .break NAME and .run, or .step

@@ -1,7 +1,7 @@
-# .doc: what an operation does, by its name or another name of it; .help: the commands that have to do with a word
+# .doc: the description of an operation, by its name or an alias; .help: the commands related to a word
 # status: 2
 # stdout: compare(lhs, rhs): Compares elements: EQ, NE, LT, LE, GT or GE.
-# stdout:   direction=word  Comparison to make. (required) One of: EQ, NE, GE, GT, LE, LT
+# stdout:   direction=word  Direction of the comparison. (required) One of: EQ, NE, GE, GT, LE, LT
 # stdout: convolution(input, kernel): Slides a kernel over an array.
 # stdout:   .precision N                  number of digits; 0: shortest representation that reads back exactly
 # stdout:       .precision 4

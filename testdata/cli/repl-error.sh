@@ -1,4 +1,4 @@
-# A mistake is shown where it was typed, leaves the session as it was, and ends a script with its status
+# An error is shown where it was typed, leaves the session unchanged, and ends a script with its status
 # status: 3
 # stderr: <stdin>:4:8: error: instruction 'yy' is not defined above
 # stderr: add(y, yy)

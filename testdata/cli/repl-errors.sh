@@ -1,4 +1,4 @@
-# Without .bail mistakes don't end a session: what each of them says
+# Without .bail errors do not end a session: the message of each of them
 # stderr: <stdin>:2:9: error:
 # stderr: <stdin>:3:16: error:
 # stderr: <stdin>:4: error: unknown name 'nobody'

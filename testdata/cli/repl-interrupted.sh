@@ -1,4 +1,4 @@
-# Ctrl-C ends a run; what was made until then can still be seen
+# Ctrl-C interrupts a run; values computed until then can be shown
 # stderr: error: interrupted here
 # stdout: y = s32[] negate(z)
 # stdout: shape     s32[]

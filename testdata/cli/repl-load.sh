@@ -1,4 +1,4 @@
-# A module is loaded, run, grown, and saved so that hlo run takes it
+# A module is loaded, run, extended, and saved in a form that hlo run accepts
 # stderr: -
 # stdout: o = f32[4] {1, 2, 3, 4}
 # stdout: t = f32[] 1

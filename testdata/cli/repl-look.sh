@@ -1,4 +1,4 @@
-# What is known of an instruction: .list, .info, .users, .type, .graph, .doc
+# Properties of an instruction: .list, .info, .users, .type, .graph, .doc
 # status: 2
 # stderr: <stdin>:13: error: unknown operation 'negat'; did you mean 'negate'?
 # stdout: half: 4 instructions

@@ -1,4 +1,4 @@
-# Parameters that are declared one by one, and values that they are given before and after something uses them
+# Parameters that are declared one by one, and values assigned to them before and after their first use
 # status: 3
 # stderr: <stdin>:20:1: error: missing parameter number 3: there are 4 parameters
 # stdout: x: f32[2]{0}

@@ -1,4 +1,4 @@
-# A value that is set makes what depends on it stale; .undo and .rerun
+# Setting a value invalidates its dependents; .undo and .rerun
 # stderr: -
 # stdout: x = f32[2] {1, 2}
 # stdout: y = f32[2] {2, 4}

@@ -1,4 +1,4 @@
-# Values as HLO, tables, JSON, summaries, with digits and bits, cut in the middle, as pictures and in files
+# Values as HLO, tables, JSON, summaries, with digits and bits, abbreviated, as pictures and in files
 # stderr: <stdin>:26: error: .mode npy requires a file: use .once FILE.npy or .output FILE.npy
 # stderr: error: usage: .plot
 # stdout: n = f32[1000] /* min 0 max 999 mean 499.5 nan 0 inf 0 */ {0, 1, 2, ..., 997, 998, 999}

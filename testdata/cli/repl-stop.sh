@@ -1,4 +1,4 @@
-# In a stop the session can be changed; the run goes on with what it began with
+# While stopped, the session can be changed; the run continues with the module it started with
 # stderr: -
 # stdout: breakpoint 1: z
 # stdout: before z = f32[2]{0} multiply(y, x)

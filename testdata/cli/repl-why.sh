@@ -1,4 +1,4 @@
-# .why at the prompt: what made an element, of values that are set, through a loop
+# .why at the prompt: provenance of an element, of values that were set, through a loop
 # stdout: o[1] = 24  get-tuple-element f32[2]
 # stdout:   element: y@2[1] = 24  add f32[2]
 # stdout:     lhs: y@1[1] = 12  add f32[2]

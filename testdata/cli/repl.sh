@@ -1,4 +1,4 @@
-# What is typed is computed; names are values, pieces of them are cut as numpy does
+# Input is evaluated; names are values, and are sliced as in NumPy
 # stderr: -
 # stdout: x = f32[3] {1, 2, 3}
 # stdout: y = f32[3] {2, 4, 6}

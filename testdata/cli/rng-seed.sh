@@ -1,4 +1,4 @@
-# --seed chooses the numbers of rng: the same for the same seed, in traced and plain runs too; 1 by default.
+# --seed selects the numbers of rng: the same for the same seed, also in traced and plain runs; default 1.
 # stdout: default is 1
 # stdout: 2 differs
 # stdout: plain agrees

@@ -1,4 +1,4 @@
-# Arguments: literals, bare values, names, files, standard input; bare FILE is run.
+# run: arguments as literals, bare values, names, files, standard input; FILE without a command is run.
 # stdout: f32[2] {11, 22}
 # stdout: f32[2] {11, 22}
 # stdout: f32[2] {2, 4}

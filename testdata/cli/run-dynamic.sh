@@ -1,4 +1,4 @@
-# run: arguments of a bounded shape have any size up to the bound, and results the size they came to, in files too.
+# run: arguments of a bounded shape have any size up to the bound, results have their actual size, also in files.
 # stdout: f32[3] {2, 4, 6}
 # stdout: f32[3] {2, 4, 6}
 # stdout: f32[3] {2, 4, 6}

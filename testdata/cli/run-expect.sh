@@ -1,4 +1,4 @@
-# run --expect: a literal, an array or an archive; how the result differs goes to standard error, status 1.
+# run --expect: a literal, an array or an archive; differences are written to standard error, status 1.
 # stdout: text: 0
 # stdout: arrays: 0
 # stdout: near: 0

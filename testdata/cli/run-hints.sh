@@ -1,4 +1,4 @@
-# What people write who know other tools is answered with how it is written here.
+# Spellings of other tools are answered with the corresponding one of hlo.
 # stdout: 2
 # stdout: 2
 # stdout: 2

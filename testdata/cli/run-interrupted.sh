@@ -1,4 +1,4 @@
-# Ctrl-C ends a run at its next instruction, in loops of scalars and of arrays.
+# Ctrl-C interrupts a run at its next instruction, in loops of scalars and of arrays.
 # stdout: 130 130
 # stderr: a.hlo:9:2: error: interrupted here
 cp "$HERE/endless.hlo" a.hlo
@@ -19,7 +19,7 @@ ENTRY e { x = f32[4096] parameter(0)
  t = (s32[], f32[4096]) tuple(i, x)
  ROOT w = (s32[], f32[4096]) while(t), condition=c, body=b }
 END
-# In the loop it is once it has taken 0.3 s of a processor.
+# The run is in the loop once it has used 0.3 s of processor time.
 interrupted() { "$TOOLS/signal_when.sh" INT 'test $(cut -d " " -f 14 "/proc/$PID/stat") -gt 30' "$HLO" run "$@"; }
 interrupted a.hlo 0; a=$?
 interrupted b.hlo --random; b=$?

@@ -1,4 +1,4 @@
-# run --json: an object on a line for each module; of all participants; what JSON has no number for is a string.
+# run --json: one object per line and module; all participants; non-finite numbers are strings.
 # stdout: {"schema":1,"results":[{"participant":0,"shape":"(f32[3], pred[], c64[1], s64[0,2])","elements":[{"shape":"f32[3]","values":[1,"nan","-inf"]},{"shape":"pred[]","values":true},{"shape":"c64[1]","values":[[0.1,"inf"]]},{"shape":"s64[0,2]","values":[]}]}]}
 # stdout: {"schema":1,"results":[{"participant":0,"shape":"f32[2,1]","values":[["0x1.8p+1"],["-0x0p+0"]]}]}
 # stdout: {"schema":1,"results":[{"participant":0,"shape":"f32[2,1]","stats":{"elements":2,"finite":2,"nan":0,"positive_inf":0,"negative_inf":0,"zero":1,"denormal":0,"min":0,"max":3,"mean":1.5,"deviation":1.5,"first_nan":-1,"first_inf":-1}}]}

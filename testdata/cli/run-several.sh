@@ -1,4 +1,4 @@
-# Several modules in one file run one after another; --module picks one.
+# Several modules in one file run one after another; --module selects one.
 # stdout: s32[] 1
 # stdout: s32[] 2
 # stdout: s32[] 2

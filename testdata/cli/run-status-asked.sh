@@ -1,4 +1,4 @@
-# SIGUSR1: a run says how far it is, and goes on.
+# SIGUSR1: a run reports its progress and continues.
 # stdout: f32[] 6
 # stderr: s: reading, planning or writing
 # stderr: s: step 2 of

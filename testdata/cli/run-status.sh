@@ -1,4 +1,4 @@
-# run: 2 for arguments, 3 for a rejected module, 4 for a failed run.
+# run: status 2 for arguments, 3 for a rejected module, 4 for a failed run.
 # stdout: 2 2 2 3
 # stderr: hlo: error: missing argument for parameter 0, 'x', of shape f32[2]; --fake or --random generates one
 # stderr: hlo: error: too many arguments: '5'; the module has 1 parameters

@@ -1,4 +1,4 @@
-# run --summary: statistics and the ends of each result; --hexfloat: floats exactly, read back as they are.
+# run --summary: statistics and the ends of each result; --hexfloat: exact floats, which read back unchanged.
 # stdout: (
 # stdout:   f32[3] /* min 1 max 3 mean 2 nan 1 inf 0 */ {1, nan, 3},
 # stdout:   s32[50,60] /* min 0 max 59 mean 29.5 */ {

@@ -1,4 +1,4 @@
-# Requests on standard input, answers on standard output, a JSON object a line; what is wrong is said in the answer.
+# serve: requests on standard input, answers on standard output, one JSON object per line; errors are part of the answer.
 # stdout: {"schema":1,"id":1,"status":0,"results":["f32[2] {2, 4}"],"diagnostics":[]}
 # stdout: {"schema":1,"id":"a","status":0,"handle":1,"parameters":[{"name":"x","shape":"f32[2]"}],"diagnostics":[]}
 # stdout: {"schema":1,"id":2,"status":0,"results":["f32[2] {6, 8}"],"diagnostics":[]}

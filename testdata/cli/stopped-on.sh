@@ -1,4 +1,4 @@
-# --stop-on ends a run at the instruction that makes nan, inf, an overflow or a denormal number of operands without one.
+# --stop-on ends a run at the instruction that produces nan, inf, an overflow or a denormal number from operands without one.
 # stdout: 4 4 4 4 4 0 2 4
 # stderr: a.hlo:5:3: error: 'l' produces nan from operands without any: nan at {1} (1 of 3 elements)
 # stderr: a.hlo:4:3: note: operand 0 is 'y': {1} -1

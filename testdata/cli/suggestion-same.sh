@@ -1,4 +1,4 @@
-# Of several names that are as near, the same one is suggested each time
+# Of several equally near names, the same one is always suggested
 # stdout: help: did you mean 'a1'?
 # stdout: 1
 cat >near.hlo <<'E'

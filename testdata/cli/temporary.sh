@@ -1,4 +1,4 @@
-# The folder in which other programs find their files is gone when a signal ends the command.
+# The directory for files of other programs is removed when a signal ends the command.
 # stdout: reduce HUP 129
 # stdout: reduce INT 130
 # stdout: reduce QUIT 131

@@ -1,4 +1,4 @@
-# test: expected errors must be there at their place, and no others.
+# test: expected errors must be reported at their location, and no others.
 # status: 1
 # stdout: FAIL b.hlo
 # stdout:   b.hlo:2: no such error: 6:17: unknown opcode

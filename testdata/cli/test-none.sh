@@ -1,4 +1,4 @@
-# test: where nothing is tested the status is 1, and it says why.
+# test: without any test the status is 1, with a message.
 # stdout: 0 passed, 0 failed, 1 skipped
 # stdout: status 1
 # stdout: 0 passed, 0 failed, 0 skipped

@@ -1,4 +1,4 @@
-# test --update: rewrites what came out; where CI is set, it puts FILE.new beside it and shows the difference.
+# test --update: rewrites expectations; if CI is set, writes FILE.new beside it and shows the difference.
 # stdout: 0 passed, 1 failed, 0 skipped
 # stdout: 1 passed, 0 failed, 0 skipped
 # stdout: // out: (

@@ -1,4 +1,4 @@
-# test: values that cannot be read, or are one too many; what is expected needs its source.
+# test: malformed or surplus values; an expectation requires its source.
 # stdout: FAIL t.hlo#1
 # stdout:   t.hlo:5: too many values: the module has 1 parameters
 # stdout: FAIL t.hlo#2

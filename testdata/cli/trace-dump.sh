@@ -1,4 +1,4 @@
-# --dump writes the value of each instruction as an array, one for each time it is done, and an index.
+# --dump writes the value of each instruction as an array, one per execution, and an index.
 # stdout: 0000.zero.npy
 # stdout: 0001.f.npy
 # stdout: 0002.s.0.npy

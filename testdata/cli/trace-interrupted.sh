@@ -1,4 +1,4 @@
-# Ctrl-C ends a trace, too: what has been done is written, line by line to the last.
+# Ctrl-C interrupts a trace; all lines of executed instructions are written completely.
 # stdout: 130
 # stdout: 130
 # stderr: error: interrupted here

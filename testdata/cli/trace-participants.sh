@@ -1,4 +1,4 @@
-# Of several participants the lines come one participant after the other, whoever was faster; so do warnings.
+# The lines of several participants are in the order of participants, independently of their speed; so are warnings.
 # stdout: 0 i 0
 # stdout: 0 x 0
 # stdout: 0 y 6

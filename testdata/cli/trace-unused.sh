@@ -1,4 +1,4 @@
-# trace: what nothing depends on and cannot be executed is in the trace, and the run goes on; user code is not called for it.
+# trace: an unused instruction that cannot be executed is in the trace, and the run continues; user code is not called for it.
 # stdout: instruction  shape                time         min         max        mean     nan     inf    zero
 # stdout: x            f32[]                   -           3           3           3       0       0       0
 # stdout: u            f32[]           not executed: its result is unused

@@ -1,4 +1,4 @@
-# trace: a line for each instruction that has been done, with the iteration of loops; the same lines go to standard error beside a result.
+# trace: one line per executed instruction, with the iteration of loops; written to standard error if there is a result.
 # stdout: loop    instruction  shape                 time         min         max        mean     nan     inf    zero
 # stdout:         zero         s32[]                    T           0           0           0       0       0       1
 # stdout:         f            f32[2]                   T           0           2           1       0       0       1

@@ -1,4 +1,4 @@
-# A slip in the command is mended by a suggestion; so is a word of other programs.
+# A misspelled command causes a suggestion; so does a command of other programs.
 # status: 2
 # stdout: 2
 # stdout: 2

@@ -1,4 +1,4 @@
-# verify: 0 accepted, 3 rejected, 2 when a file cannot be read; every file is looked at.
+# verify: 0 accepted, 3 rejected, 2 if a file cannot be read; all files are processed.
 # stdout: 0 3 3 2
 # stderr: bad.hlo:3:
 printf 'HloModule a\nENTRY e { ROOT p = f32[] parameter(0) }\n' >good.hlo

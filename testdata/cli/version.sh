@@ -1,4 +1,4 @@
-# --version is one line; with --verbose there is a line for each thing that it works with.
+# --version prints one line; with --verbose, one more per dependency.
 # stdout: hlo 0.1.0
 # stdout: hlo instructions processors BLAS FFTW line editing
 $HLO --version

@@ -1,4 +1,4 @@
-# --warn-on says the same as --stop-on of every such instruction, once for each, and goes on.
+# --warn-on warns of each instruction that --stop-on would stop at, once each, and continues.
 # stdout: f32[2] {-nan, -nan}
 # stdout: 2
 cat >a.hlo <<'END'

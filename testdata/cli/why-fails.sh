@@ -1,4 +1,4 @@
-# a run that ends in the middle has values up to there; what was not done then has none
+# why: a run that fails has values up to the failure; later instructions have none
 # status: 5
 # stdout: y@4[0] = 32  add f32[2]
 # stdout:   lhs: y@3[0] = 16  add f32[2]

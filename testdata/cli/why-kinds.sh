@@ -1,4 +1,4 @@
-# sorts, branches, scatters, collectives: what was chosen, which updates came to a place, whose operand it is
+# why: sorts, branches, scatters, collectives: the selection, the updates of an element, the participant of an operand
 # status: 2
 # stdout: all[1] = 78  all-reduce f32[4]
 # stdout:   of all participants: o[1] = 39  scatter f32[4]

@@ -1,4 +1,4 @@
-# in loops an element leads to the iteration before; tuples, calls and parameters are looked through
+# why: elements in loops lead to the previous iteration; tuples, calls and parameters are followed
 # stdout: out[1] = 156  get-tuple-element f32[2]
 # stdout:   element: y@2[1] = 156  add f32[2]
 # stdout:     lhs: b@2[1] = 136  add f32[2]

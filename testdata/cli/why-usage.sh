@@ -1,4 +1,4 @@
-# names, indices and iterations that there are not
+# why: names, indices and iterations that do not exist
 # stdout: 2
 # stdout: 2
 # stdout: 2

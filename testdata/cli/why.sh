@@ -1,4 +1,4 @@
-# which elements made an element: of a product the largest ones first, back through several instructions; what is padding, chosen, an index
+# why: provenance of an element: the largest terms of a product first, back through several instructions; padding, selections, indices
 # stdout: d[0] = -12  dot f32[2]  step.py:12
 # stdout:   lhs: x[0,0:6], rhs: w[0:6], 6 products, largest first
 # stdout:     -20

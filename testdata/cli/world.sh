@@ -1,4 +1,4 @@
-# --world: threads are what there is without it; anything but threads and mpi is an error.
+# --world: threads is the default; values other than threads and mpi are errors.
 # status: 2
 # stdout: s32[] 3
 # stderr: hlo: error: invalid value 'elsewhere' for '--world': expected threads or mpi
