@@ -1,6 +1,6 @@
 /*
- * dead.c: drops steps whose results nobody reads. Instructions that nothing needs never become
- * steps; these were left over when calls were inlined and instructions simplified.
+ * dead.c: drops steps whose results are not read. Dead instructions never become steps; the steps
+ * dropped here are left over from inlining and simplification.
  */
 #include "plan/plan_priv.h"
 

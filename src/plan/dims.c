@@ -1,9 +1,9 @@
 /*
- * dims.c: attributes that are lists of dimensions, in the form that kernels take.
+ * dims.c: converts dimension-list attributes to the form that kernels take.
  */
 #include "plan/plan.h"
 
-/* Returns how many there are: none when the attribute is absent. */
+/* Returns the number of dimensions: 0 when the attribute is absent. */
 static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
 {
     struct ints from = inst_ints(i, a);
@@ -34,6 +34,6 @@ void plan_gather_dims(const struct inst *i, struct kern_gather_dims *d)
         copy_dims(d->operand_batching, i, reads ? A_OPERAND_BATCHING_DIMS : A_INPUT_BATCHING_DIMS);
     copy_dims(d->indices_batching, i,
               reads ? A_START_INDICES_BATCHING_DIMS : A_SCATTER_INDICES_BATCHING_DIMS);
-    copy_dims(d->slice_sizes, i, A_SLICE_SIZES); /* of a gather */
+    copy_dims(d->slice_sizes, i, A_SLICE_SIZES); /* gather only */
     d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
 }

@@ -1,8 +1,9 @@
 /*
- * tile.c: which tile kernel computes an instruction, and what must be converted before and after?
+ * tile.c: chooses the tile kernel that computes an instruction, and the conversions before and
+ * after it.
  *
  * Modules may mix float types (`add(f32, bf16)`) and declare results of another precision than the
- * operands. Kernels work in one type, so operands are converted to it and results from it.
+ * operands. Kernels compute in one type, so operands are converted to it and results from it.
  */
 #include "plan/plan_priv.h"
 
@@ -12,7 +13,7 @@ int plan_bits(const struct inst *i, enum attr_id a)
     return bits > 64 ? 64 : (int)bits;
 }
 
-/* The type that all operands have, or the one that they can all be converted to. */
+/* The common type of all operands, or the type that they are all converted to. */
 static enum dtype common_type(const struct inst *i, int first)
 {
     enum dtype t = i->operands[first]->shape->dtype;
@@ -33,7 +34,7 @@ static int kind_of(enum dtype t)
 
 /* A result of a lower kind than the operands, as s32 of bf16 by bf16, is not a sum of converted
  * operands: the sum is first rounded to the operands' type and then converted, as XLA does (both
- * compiled and folded). */
+ * compiled and constant-folded). */
 enum dtype plan_sum_type(const struct inst *i)
 {
     enum dtype lhs = i->operands[0]->shape->dtype, rhs = i->operands[1]->shape->dtype;
@@ -52,7 +53,7 @@ static kern_tile_fn *tile_compare(const struct planner *pl, const struct inst *i
     return pl->tiles->compare(d, inst_compare_type(i) == E_TYPE_TOTALORDER, t);
 }
 
-/* What an elementwise kernel of operand type `t` makes. */
+/* The result type of an elementwise kernel with operands of type `t`. */
 static enum dtype elementwise_result(enum opcode op, enum dtype t)
 {
     switch (op) {

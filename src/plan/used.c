@@ -1,33 +1,35 @@
 /*
- * used.c: which instructions does the result of the module, or an effect, depend on? The others are
- * dead code, wherever they are: XLA removes them, and a run of any kind succeeds even if one of
- * them cannot be executed.
+ * used.c: finds the instructions that the result of the module, or a side effect, depends on. The
+ * others are dead code, in whatever computation: XLA removes them, and a run of any kind succeeds
+ * even if one of them cannot be executed.
  *
  * The analysis follows leaves through tuples, calls, loops and branches: a loop may carry a value
- * that nothing reads. It does not tell callers of one computation apart. Each leaf is visited once.
+ * that is not read. It does not distinguish callers of one computation. Each leaf is visited once.
  */
 #include "plan/plan_priv.h"
 
-/* Beyond this number of leaves of all values every instruction counts as used. */
+/* Beyond this number of leaves in total every instruction counts as used. */
 enum { MOST_LEAVES = 1 << 24, WHOLE = -1 };
 
 enum { BY_NUMBER = -1 };
 
-struct site { /* an instruction that hands its operands to a computation leaf by leaf */
+struct site { /* an instruction that passes its operands to a computation leaf by leaf */
     const struct inst *inst;
-    int operand; /* of a branch: the one that it gets; else BY_NUMBER of the parameter */
+    /* of a branch: index of its operand; else BY_NUMBER: the operand of the same number as the
+     * parameter */
+    int operand;
     const struct site *next;
 };
 
 struct visit {
     const struct inst *inst;
-    int64_t leaf; /* WHOLE: the instruction has just become used */
+    int64_t leaf; /* WHOLE: the instruction itself has just become used */
 };
 
 struct marking {
     struct planner *pl;
     int64_t **first;              /* by computation, by instruction: the number of its first leaf */
-    bool *needed;                 /* by that number */
+    bool *needed;                 /* by leaf number */
     bool *reached;                /* by computation */
     const struct site **sites;    /* by computation */
     struct computation **callees; /* of the instruction that is visited */
@@ -91,7 +93,8 @@ static struct computation **callees_of(struct marking *w, const struct inst *i, 
 
 /* ---- the rules ---- */
 
-/* Whether the instruction hands on leaves; any other one reads all of its operands. */
+/* Whether the dependences of the instruction are tracked by leaf; any other reads all of its
+ * operands. */
 static bool follows_leaves(const struct inst *i)
 {
     switch (i->opcode) {
@@ -109,7 +112,7 @@ static bool follows_leaves(const struct inst *i)
     }
 }
 
-/* What the instruction reads whichever of its leaves are needed. */
+/* Marks what the instruction reads whichever of its leaves are needed. */
 static void visit_whole(struct marking *w, const struct inst *i)
 {
     int count;
@@ -128,7 +131,7 @@ static void visit_whole(struct marking *w, const struct inst *i)
             need_all(w, i->operands[k]);
 }
 
-/* The element of a tuple that a leaf of it belongs to. */
+/* The element of a tuple that contains the leaf. */
 static int element_at(const struct shape *s, int64_t leaf)
 {
     int low = 0, high = s->count - 1;
