@@ -1,10 +1,10 @@
 /*
- * Fourier transforms.
+ * Fourier transforms. spec: Fft
  */
 #include "eval/eval_priv.h"
 
 /* The elements of v that the transform reads or writes: the first `lengths` of the last dimensions;
- * of a half spectrum (of a real transform), length / 2 + 1 of the last one. */
+ * of a half spectrum (of a real transform), length / 2 + 1 of the last dimension. */
 static struct view cut(const struct view *v, struct ints lengths, bool half)
 {
     struct view out = *v;
@@ -34,9 +34,8 @@ static bool transform(struct eval *ev, const struct step *s, struct view *out, s
     return ev->kern->fft(ev->team, &to, &from, type, (int)lengths.count, lengths.at);
 }
 
-/* The verifier compares the lengths of real transforms alone with the dimensions. Otherwise, as in
- * XLA's HloEvaluator, the operand is truncated or extended by zeros to the lengths, and so is the
- * result to its dimensions. spec: Fft */
+/* The verifier checks only the lengths of real transforms. Otherwise, as in XLA's HloEvaluator, the
+ * operand is truncated or zero-padded to the lengths, and the result to its dimensions. */
 bool eval_fft(struct eval *ev, const struct step *s)
 {
     struct ints lengths = inst_ints(s->inst, A_FFT_LENGTH);

@@ -1,6 +1,6 @@
 /*
- * function.c: how does a planned function run? Its steps one after the other, values in the slots
- * of its frame; and what is done once for several calls, as plan/once.c arranged it.
+ * function.c: runs planned functions: step after step, with values in the slots of a frame, and
+ * hoisted steps as plan/once.c has marked them.
  */
 #include "eval/eval_priv.h"
 
@@ -93,7 +93,7 @@ static bool watched_step(struct eval *ev, const struct function *f, const struct
     return ok;
 }
 
-/* The first step that has not been done yet; results of those before are in their slots. */
+/* The first step that is not done yet; results of earlier steps are in their slots. */
 static int first_step(const struct eval *ev, const struct function *f)
 {
     uint8_t done = ev->done[f->index];
@@ -120,8 +120,8 @@ static bool run_range(struct eval *ev, const struct function *f, int from, int t
     return true;
 }
 
-/* Forgets what functions have kept since the run began: like any later run, they do it again when
- * they are called. */
+/* Drops the values that functions have kept in this run: the next run recomputes them when it calls
+ * them. */
 static void forget_functions(struct eval *ev)
 {
     const struct program *p = ev->p;
@@ -134,8 +134,8 @@ static void forget_functions(struct eval *ev)
     }
 }
 
-/* Does the steps that the first run does for all runs. A run that finds them done counts them as if
- * it had done them. */
+/* Runs the hoisted steps of the entry computation in the first run. Later runs charge the same
+ * number of steps to the budget. */
 static bool run_kept_steps(struct eval *ev, const struct function *f)
 {
     struct kept *kept = &ev->p->kept;
@@ -168,7 +168,7 @@ static bool run_steps(struct eval *ev, const struct function *f)
     return true;
 }
 
-/* Called when a run of the loop is over. */
+/* Called at the end of a run of the loop. */
 static void forget_loop(struct eval *ev, const struct function *f)
 {
     if (ev->done[f->index] == ONCE_LOOP)

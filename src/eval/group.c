@@ -1,6 +1,6 @@
 /*
- * group.c: who takes part in a collective together with this participant, and in which order
- * (grammar/values.md 16.2)?
+ * group.c: finds the replica group of a participant: its members and their order (grammar/values.md
+ * 16.2).
  */
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
@@ -37,8 +37,8 @@ static int64_t axis_stride(const struct mesh *m, struct axis_ref a, int64_t *siz
     return a.size ? stride * (whole / (a.pre_size * a.size)) : stride;
 }
 
-/* The position of member k of the group that position p is in: members differ along the axes, of
- * which the last varies fastest. */
+/* The position of member k of the group of position p: members differ along the axes, of which the
+ * last varies fastest. */
 static int64_t mesh_member(const struct device_list *d, int64_t p, int64_t k)
 {
     for (int j = d->axes->count - 1; j >= 0; j--) {
@@ -59,12 +59,12 @@ static int64_t listed_id(const struct device_list *d, int64_t g, int64_t k)
     }
 }
 
-/* The number of members in this id's group, and which group that is; 0: it is in none. */
+/* The number of members of the id's group, and its index g; 0: the id is in no group. */
 static int64_t find_group(const struct device_list *d, int64_t id, int64_t *g)
 {
     int64_t count = d->form == GROUPS_LIST ? d->groups.count : d->group_count;
     if (d->form == GROUPS_MESH)
-        count *= d->group_size; /* every place */
+        count *= d->group_size; /* all positions */
     for (*g = 0; *g < count; ++*g) {
         int64_t size = d->form == GROUPS_LIST ? d->groups.at[*g].count : d->group_size;
         if (d->form == GROUPS_MESH && device_at(d->mesh, *g) == id)
@@ -89,7 +89,7 @@ static struct crowd crowd_of(const struct eval *ev)
     return (struct crowd){o->replica, o->partition, m->replica_count, m->num_partitions};
 }
 
-/* How many ids there are. */
+/* The number of ids. */
 static int64_t ids_of(const struct crowd *c, int mode)
 {
     return mode == E_MODE_CROSS_PARTITION ? c->partitions
@@ -97,8 +97,8 @@ static int64_t ids_of(const struct crowd *c, int mode)
                                           : c->replicas;
 }
 
-/* The participant that an id names; -1: there is none. In mode CROSS_REPLICA_AND_PARTITION, the
- * first partition of the replica. */
+/* The participant that an id refers to; -1: invalid. In mode CROSS_REPLICA_AND_PARTITION, the first
+ * partition of the replica. */
 static int64_t named(const struct crowd *c, int mode, int64_t id)
 {
     if (id < 0 || id >= ids_of(c, mode))
@@ -159,7 +159,7 @@ bool eval_peers(struct eval *ev, const struct step *s, struct peers *out)
     if (d && d->form == GROUPS_LIST && d->groups.count == 0)
         d = NULL;
     if (d && d->form != GROUPS_LIST && d->group_count > ids_of(&c, mode) / d->group_size)
-        return nobody(ev, s, ids_of(&c, mode)); /* the groups name more ids than there are */
+        return nobody(ev, s, ids_of(&c, mode)); /* the groups list more ids than there are */
     out->count = d ? find_group(d, own_id(&c, mode), &g) : ids_of(&c, mode);
     return fill(ev, s, d, g, mode, out);
 }

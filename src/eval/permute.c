@@ -1,5 +1,5 @@
 /*
- * permute.c: collectives between pairs: collective-permute, of whole arrays and in place, and
+ * permute.c: pairwise collectives: collective-permute, of whole arrays and in place, and
  * ragged-all-to-all.
  */
 #include "eval/eval_priv.h"
@@ -29,7 +29,7 @@ static bool receive(struct eval *ev, const struct step *s, const struct view *de
 
 /* ---- whole arrays ---- */
 
-/* Where arrays may be smaller than their bounds, their dimensions go first. */
+/* Sends an array; if it may be smaller than its bounds, its dimensions are sent first. */
 static bool send_sized(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
 {
     struct extent_message dims;
@@ -98,10 +98,10 @@ static bool permute(struct eval *ev, const struct step *s, const struct partners
 struct slices_in_place {
     int buffers, slices;
     struct ints_list
-        sizes; /* of slice number buffer * slices + slice; later slices have the last one's */
+        sizes; /* by slice, buffer * slices + slice; missing entries equal the last one */
 };
 
-/* The window of `whole` for a slice, at clamped offsets that begin at operand leaf `first`. */
+/* The window of `whole` for a slice, at clamped offsets that start at operand leaf `first`. */
 static bool window_at(struct eval *ev, const struct step *s, const struct view *whole,
                       struct ints size, int first, struct view *out)
 {
@@ -126,7 +126,7 @@ static struct ints slice_size(const struct slices_in_place *p, int b, int64_t n)
     return p->sizes.at[k < p->sizes.count ? k : p->sizes.count - 1];
 }
 
-/* Where the offsets of slice n of buffer b begin among the leaves of an operand. */
+/* The index of the first offset of slice n of buffer b among the leaves of an operand. */
 static int offsets_of(const struct slices_in_place *p, const struct view *buffer, int first, int b,
                       int64_t n)
 {
@@ -182,7 +182,7 @@ static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_
                              const struct partners *w)
 {
     struct slices_in_place p = {.buffers = s->starts[1], .slices = 1, .sizes = sizes};
-    int64_t scalars = 0; /* that one slice of every buffer has */
+    int64_t scalars = 0; /* scalars per slice */
     for (int b = 0; b < p.buffers; b++)
         scalars += eval_view(ev, s, b)->rank;
     if (s->inst->operand_count != 4 || s->starts[2] - s->starts[1] != p.buffers ||
@@ -221,7 +221,7 @@ struct ragged_head {
     int64_t at, rows;
 };
 
-/* Element n of one of the operands that say where and how much. */
+/* Element n of one of the offset and size operands. */
 static int64_t number_at(struct eval *ev, const struct step *s, int operand, int64_t n)
 {
     const struct view *v = eval_view(ev, s, operand);
@@ -248,7 +248,7 @@ static void rows_of(struct view *out, const struct view *v, int64_t at, int64_t 
     out->dims[0] = rows;
 }
 
-/* Bytes of a slice within a block, padded so that what follows is aligned. */
+/* Bytes of a slice within a block, padded so that the next slice is aligned. */
 static size_t padded(int64_t rows, size_t row) { return ((size_t)rows * row + 15) / 16 * 16; }
 
 static size_t row_size(const struct view *v)

@@ -1,10 +1,10 @@
 /*
- * size_rules.c: which sizes do results have, and how much of the operands is read, when an operand
- * is smaller than its bounds? One rule for each family (grammar/values.md 17).
+ * size_rules.c: the sizes of results, and of the parts of operands that are read, when an operand
+ * is smaller than its bounds: one rule per operation family (grammar/values.md 17).
  *
- * Arrays that are processed side by side are cut to the smallest. Where elements must keep their
- * place although some are missing (groups of features, rows to be transformed), the array is filled
- * up to its bounds.
+ * Arrays that are traversed together are cut to the smallest. Where elements must keep their
+ * positions although some are missing (feature groups, rows to be transformed), the array is
+ * extended to its bounds.
  */
 #include "eval/eval_priv.h"
 
@@ -40,7 +40,7 @@ static bool fill_all(struct eval *ev, const struct step *s, struct sizes *z, int
     return value_whole(ev, &z->operands[k]) || eval_no_memory(ev, s, s->inst->shape);
 }
 
-/* Fills operand k up to its bound in one dimension, and leaves the others alone. */
+/* Extends operand k to its bound in one dimension. */
 static bool fill(struct eval *ev, const struct step *s, struct sizes *z, int k, int64_t dimension)
 {
     struct view *v = &z->operands[k].view;
@@ -75,7 +75,8 @@ static void as_large(const struct step *s, struct sizes *z, int r, int k)
         set(s, z, r, d, dims_of(z, k)[d]);
 }
 
-/* The rule where there is no better one: everything up to its bounds, zeros where nothing is. */
+/* The default rule: operands are extended to their bounds, with zeros where there are no
+ * elements. */
 static bool whole(struct eval *ev, const struct step *s, struct sizes *z)
 {
     for (int k = 0; k < s->operand_count; k++)
@@ -92,7 +93,7 @@ static bool changes(const struct step *s, const struct sizes *z, int k, int d)
            z->operands[k].view.dims[d] < bounds_of(s, k)[d];
 }
 
-/* Where both sizes may change, an array of size 1 is repeated along the other, as XLA does. */
+/* Where both sizes may change, an array of size 1 is broadcast along the other, as XLA does. */
 static void repeat_single(const struct step *s, struct sizes *z)
 {
     for (int d = 0; d < z->operands[0].view.rank; d++) {
@@ -145,7 +146,7 @@ struct group {
 static bool is_one(const struct shape *s, int d) { return d < s->rank && s->dims[d] == 1; }
 
 /* The next group, as small as possible; dimensions of size 1 without a counterpart belong to the
- * group before them. */
+ * previous group. */
 static void next_group(const struct shape *x, const struct shape *out, struct group *g)
 {
     int64_t n = 1, m = 1, total = 0;
@@ -172,8 +173,8 @@ static void next_group(const struct shape *x, const struct shape *out, struct gr
         g->out_end++;
 }
 
-/* Which dimension of the result takes the size of a group: one declared to change, the one that the
- * attribute names, the first one larger than 1, or just the first. */
+/* The dimension of the result that takes the size of a group: a dynamic one, the one that the
+ * attribute names, the first one larger than 1, or else the first. */
 static int taker(const struct inst *i, const struct group *g)
 {
     int64_t named = inst_int(i, A_INFERRED_DIMENSION, -1);
@@ -203,7 +204,7 @@ static bool reshape_group(struct eval *ev, const struct step *s, struct sizes *z
     if (now == all)
         return true;
     int to = taker(s->inst, g);
-    if (to < 0) /* nothing but one element */
+    if (to < 0) /* a single element */
         return fill(ev, s, z, 0, g->x);
     for (int d = g->out; d < g->out_end; d++)
         others *= d == to ? 1 : out->dims[d];
@@ -230,7 +231,7 @@ static bool broadcast(struct eval *ev, const struct step *s, struct sizes *z)
 {
     (void)ev;
     struct ints dimensions = inst_ints(s->inst, A_DIMENSIONS);
-    for (int64_t k = 0; k < dimensions.count; k++) { /* a dimension named twice is a diagonal */
+    for (int64_t k = 0; k < dimensions.count; k++) { /* a dimension listed twice is a diagonal */
         int64_t d = dimensions.at[k];
         set(s, z, 0, d, min_i64(z->results[0].made[d], dims_of(z, 0)[k]));
     }
@@ -246,7 +247,7 @@ static bool transpose(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* A slice of one element exists whatever the size; a longer one ends with the array. */
+/* A slice of one element exists for any size; a longer one ends with the array. */
 static bool slice(struct eval *ev, const struct step *s, struct sizes *z)
 {
     const struct slices slices = inst_attr(s->inst, A_SLICE)->v.slices;
@@ -311,9 +312,8 @@ static bool convert(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- indexed ---- */
 
-/* Indices refer to what the array can hold, not to its size of the moment: a buffer that grows is
- * written past its end before its size is set. A slice over a whole dimension has that dimension's
- * size. */
+/* Indices refer to the bounds of the array, not to its actual size: a buffer that grows is written
+ * past its end before its size is set. A slice over a whole dimension has that dimension's size. */
 static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
 {
     bool update = s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE;
@@ -331,8 +331,8 @@ static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* Pairs the dimensions of the indices that are no window dimensions with those of the results, one
- * by one. */
+/* Pairs the dimensions of the indices that are not window dimensions with those of the results, in
+ * order. */
 static void batch_sizes(const struct kern_gather_dims *d, struct sizes *z, int indices, int array,
                         int64_t *sizes)
 {
@@ -391,7 +391,7 @@ static bool scatter(struct eval *ev, const struct step *s, struct sizes *z)
             if (!is_offset(&d, k))
                 cut(z, n + 1 + j, k, batch[b++]);
         for (int k = 0; k < d.offset_count;
-             k++) /* a window as large as the array has the size of the array */
+             k++) /* a window of the array's size has the size of the array */
             if (bounds_of(s, n + 1)[d.offset_dims[k]] == bounds_of(s, 0)[kept[k]])
                 cut(z, n + 1 + j, d.offset_dims[k], dims_of(z, 0)[kept[k]]);
         as_large(s, z, j, j);
@@ -423,7 +423,8 @@ static bool reduce(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* The inputs end together; the other dimensions are seen when the steps run. */
+/* The inputs have equal sizes along the scanned dimension; the other dimensions are those of each
+ * step. */
 static bool scan(struct eval *ev, const struct step *s, struct sizes *z)
 {
     (void)ev;
@@ -442,7 +443,7 @@ static bool reduce_or_scan(struct eval *ev, const struct step *s, struct sizes *
     return s->inst->opcode == OP_SCAN ? scan(ev, s, z) : reduce(ev, s, z);
 }
 
-/* How many windows fit into n elements. */
+/* The number of windows in n elements. */
 static int64_t windows(int64_t n, const struct kern_window_dim *w)
 {
     int64_t dilated = n > 0 ? (n - 1) * w->base_dilation + 1 : 0;
@@ -522,8 +523,8 @@ static bool dot(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* Groups are equal parts of what a dimension can hold, and a kernel has the size that its window
- * gives. */
+/* Groups are equal parts of a dimension's bound, and a kernel has the size of its window
+ * attribute. */
 static bool conv(struct eval *ev, const struct step *s, struct sizes *z)
 {
     struct kern_conv_dims d;
@@ -556,7 +557,8 @@ static bool linalg(struct eval *ev, const struct step *s, struct sizes *z)
     (void)ev;
     int rank = z->operands[0].view.rank, m = rank - 2, n = rank - 1;
     bool solve = s->operand_count > 1;
-    int side = inst_bool(s->inst, A_LEFT_SIDE) ? m : n; /* of b, which meets the matrix */
+    /* the dimension of b that is multiplied with the matrix */
+    int side = inst_bool(s->inst, A_LEFT_SIDE) ? m : n;
     for (int turn = 0; turn < 2; turn++) {
         pair(z, 0, m, 0, n);
         for (int d = 0; d < m && solve; d++)
@@ -599,8 +601,8 @@ static bool batchnorm(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- the others ---- */
 
-/* What goes into slices of an array may go anywhere within its bounds; it comes out as large as it
- * went in. */
+/* Data placed in slices of an array may be anywhere within its bounds; the result has the size of
+ * the operand. */
 static bool collective(struct eval *ev, const struct step *s, struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {

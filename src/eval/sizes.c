@@ -1,10 +1,10 @@
 /*
- * sizes.c: sizes at run time: arrays that are smaller than the bounds in their shapes.
+ * sizes.c: dynamic sizes: arrays that are smaller than the bounds in their shapes.
  *
- * The view of a value has the sizes of the moment, so kernels never see what lies beyond. When
- * set-dimension-size makes an array larger again, the old elements reappear, as long as its storage
- * is still the one that was cut (`roomy`); otherwise zeros do. What each operation does with such
- * operands is up to size_rules.c. Programs in which no size can change never come here.
+ * The view of a value has its actual sizes, so kernels never access elements beyond them. When
+ * set-dimension-size enlarges an array, the old elements reappear as long as its storage is the one
+ * that was cut (`roomy`); otherwise they are zeros. size_rules.c defines the sizes for each
+ * operation. Programs without dynamic sizes do not use this file.
  */
 #include "eval/eval_priv.h"
 
@@ -62,7 +62,7 @@ static void begin(struct eval *ev, const struct step *s, struct sizes *z)
             z->results[r].made[d] = z->results[r].shown[d] = s->shapes[r]->dims[d];
 }
 
-/* Results that were made as large as their bounds but are shown smaller have room to grow again. */
+/* Results that were made as large as their bounds but are cut afterwards can grow again. */
 static void show_results(struct eval *ev, const struct step *s, const struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {

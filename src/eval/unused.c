@@ -1,7 +1,6 @@
 /*
- * unused.c: steps that nothing depends on (plan/used.c). XLA removes them, so whether one of them
- * can be executed must not matter to any kind of run: one that fails leaves its results absent.
- * Code of the user is not called for them.
+ * unused.c: dead steps (plan/used.c). XLA removes them, so a run must not depend on whether they
+ * can be executed: one that fails leaves its results absent. User code is not called for them.
  */
 #include "eval/eval_priv.h"
 
@@ -29,7 +28,7 @@ static bool leave_absent(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* Whether the messages of a failure say that the step itself could not be executed. */
+/* Whether the diagnostics of a failure mean that the step itself could not be executed. */
 static bool is_own_failure(const struct eval *ev, const struct diags *said)
 {
     for (const struct diag *d = said->first; d; d = d->next)
