@@ -1,5 +1,5 @@
 /*
- * Batch normalisation.
+ * Batch normalization.
  */
 #include "eval/eval_priv.h"
 

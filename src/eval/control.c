@@ -3,7 +3,7 @@
  */
 #include "eval/eval_priv.h"
 
-/* ---- whole values in, whole values out ---- */
+/* ---- bytecode steps and calls ---- */
 
 static void keep_results(struct eval *ev, const struct step *s, struct value *values)
 {

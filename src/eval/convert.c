@@ -175,7 +175,7 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
     return ok;
 }
 
-/* ---- the others ---- */
+/* ---- other operations ---- */
 
 static bool eval_reduce_precision(struct eval *ev, const struct step *s)
 {

@@ -5,7 +5,7 @@
  */
 #include "eval/eval_priv.h"
 
-/* ---- targets of our own ---- */
+/* ---- built-in targets ---- */
 
 static bool all_zeros(struct eval *ev, const struct step *s)
 {

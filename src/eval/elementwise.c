@@ -88,3 +88,6 @@ bool eval_elementwise(struct eval *ev, const struct step *s)
         fits = is_chooser(s, k) || eval_view(ev, s, k)->dtype == s->tile_type;
     return fits ? apply(ev, s) : eval_unsupported(ev, s);
 }
+
+/* Comparisons are elementwise: the plan has chosen their kernel by direction and order. */
+bool eval_compare(struct eval *ev, const struct step *s) { return eval_elementwise(ev, s); }

@@ -229,8 +229,7 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
     return eval_entry(ev, values, a);
 }
 
-/* ---- scratch memory: kept from run to run, as one piece that is large enough for most runs ----
- */
+/* ---- scratch arena: kept between runs, as one block that is large enough for most runs ---- */
 
 enum { LEAST_SCRATCH = 96 << 10, MOST_SCRATCH = 4 << 20 };
 
@@ -254,7 +253,7 @@ static void leave_scratch(struct eval *ev)
     ev->p->scratch = ev->scratch;
 }
 
-/* ---- the whole ---- */
+/* ---- runs ---- */
 
 /* A dry run has a pool of its own. */
 static void take_pool(struct eval *ev)

@@ -18,7 +18,7 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
  * or at most that if it is dynamic. */
 bool eval_fits(const struct shape *wanted, const struct shape *given);
 
-/* ---- observe.c: runs of observed programs, one instruction after the other ---- */
+/* ---- observe.c: traced runs ---- */
 
 struct within { /* an instruction whose callee is running */
     const struct inst *inst;
@@ -46,9 +46,8 @@ struct observer {
     void *context;
     bool (*before)(void *context, struct sighting *s);
     bool (*after)(void *context, struct sighting *s);
-    bool (*skipped)(void *context,
-                    /* instead of `after`, when the instruction has no value */
-                    struct sighting *s);
+    /* instead of `after`, when the instruction has no value */
+    bool (*skipped)(void *context, struct sighting *s);
 };
 enum { SIGHT_VALUE = -1 };
 /* A copy of operand k of the instruction, or of its value: dense and complete; valid until the
@@ -58,7 +57,7 @@ struct literal *eval_sight(struct sighting *s, int operand);
 /* Replaces the value by `l`, whose shape must fit. False: out of memory, which ends the run. */
 bool eval_sight_set(struct sighting *s, const struct literal *l);
 
-/* ---- rehearse.c: what memory a run takes, before it takes it ---- */
+/* ---- rehearse.c: memory estimate by a dry run ---- */
 
 /* How the storage of a step's result is obtained. */
 enum making {

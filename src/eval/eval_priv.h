@@ -89,9 +89,8 @@ void pool_drop(struct pool *p, struct buffer *b);
  * references. */
 void *pool_steal(struct pool *p, struct buffer *b);
 
-void view_copy(struct view *to,
-               /* Copies a view: only the entries up to its rank. */
-               const struct view *from);
+/* Copies a view: only the entries up to its rank. */
+void view_copy(struct view *to, const struct view *from);
 
 /* ---- eval.c ---- */
 
@@ -181,8 +180,6 @@ void value_move(struct value *to, struct value *from);
 void value_share(struct value *to, const struct value *from);
 /* Makes a dense value; false (without a message) when out of memory. */
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
-
-/* ---- unused.c ---- */
 
 /* Runs a dead step. If it fails, its results are absent and the run continues, except at a limit of
  * the run, out of memory, or when another participant has ended it. They are absent, too, where an
@@ -368,9 +365,8 @@ kern_call_fn eval_call_body;
 /* ---- group.c ---- */
 
 struct peers {
-    int64_t count,
-        /* number of members; index of this participant, or -1: in no group */
-        me;
+    /* number of members; index of this participant, or -1: in no group */
+    int64_t count, me;
     int64_t *members; /* participants, in order; in the scratch arena */
 };
 /* participants paired with this one, in the order of the pairs; in the scratch arena */
@@ -384,9 +380,8 @@ int64_t eval_self(const struct eval *ev); /* The id of this participant. */
 bool eval_peers(struct eval *ev, const struct step *s, struct peers *out);
 bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode,
                    struct partners *out);
-struct tag eval_tag(const struct inst *i,
-                    /* the tag of its channel, if it has one, else of the instruction */
-                    bool channel);
+/* The tag of the instruction's channel if `channel`, and it has one; else of the instruction. */
+struct tag eval_tag(const struct inst *i, bool channel);
 
 /* fold.c: reduces elements of blocks, in the order of the group */
 struct fold {
@@ -445,10 +440,8 @@ bool eval_permute(struct eval *ev, const struct step *s);
 bool eval_ragged(struct eval *ev, const struct step *s, const struct peers *g);
 bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes);
 void eval_part(struct eval *ev, struct meeting *m);
-bool eval_not_alone(
-    struct eval *ev,
-    /* reports that the instruction needs other participants, and this run has none */
-    const struct step *s);
+/* Reports that the instruction needs other participants, and this run has none. */
+bool eval_not_alone(struct eval *ev, const struct step *s);
 
 /* reduce.c: operands and results as rows, in the scratch arena; NULL with a message */
 const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,

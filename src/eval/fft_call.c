@@ -33,7 +33,7 @@ struct call {
     struct list axes, shape, strides_in, strides_out;
 };
 
-/* ---- flatbuffers: little-endian, offsets relative to where they stand ---- */
+/* ---- flatbuffers: little-endian, offsets relative to their own position ---- */
 
 static uint64_t number_at(struct descriptor *d, size_t at, size_t width)
 {
@@ -89,7 +89,7 @@ static bool open_descriptor(struct descriptor *d, const struct view *v)
     return d->sound && back <= d->table;
 }
 
-/* ---- both forms ---- */
+/* ---- descriptors ---- */
 
 static bool read_fixed(struct call *c, struct descriptor *d)
 {
@@ -133,7 +133,7 @@ static bool read_dynamic(struct call *c, struct descriptor *d)
            read_list(c, 4, &c->strides_out);
 }
 
-/* ---- against the shapes ---- */
+/* ---- checks against the shapes ---- */
 
 static bool list_is(const struct list *l, int rank, const int64_t *values)
 {

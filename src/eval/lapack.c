@@ -115,7 +115,7 @@ static void read_routine(struct call *c, const struct routine *r)
     }
 }
 
-/* ---- which form it is ---- */
+/* ---- selection of the form ---- */
 
 /* The type letter of a target without one in its name; `types`: the valid letters. */
 static char letter_of_operand(struct call *c, const char *types)

@@ -20,7 +20,7 @@ bool eval_names(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* ---- what an observer sees ---- */
+/* ---- values of trace events ---- */
 
 /* Copies a value for the callback to `copy`: dense, with the dimensions of its shape. */
 static const struct shape *show_array(struct eval *ev, const struct value *v, struct value *copy,

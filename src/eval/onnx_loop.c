@@ -276,7 +276,7 @@ static bool run(struct eval *ev, const struct step *s, struct onnx_run *l)
     return ok;
 }
 
-/* ---- the loop, where the body is a scalar program ---- */
+/* ---- the loop with a body in bytecode ---- */
 
 /* Makes the value contiguous, in storage without other references. */
 static bool own(struct eval *ev, const struct step *s, struct value *v)
@@ -326,7 +326,7 @@ static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l
     return ok;
 }
 
-/* ---- the end, and all of it ---- */
+/* ---- results and entry point ---- */
 
 /* Without any iteration, a scan output has the declared dimensions and zero rows. */
 static bool finish_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j)

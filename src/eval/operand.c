@@ -22,7 +22,7 @@ void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *
         value_move(to, eval_operand(ev, s, k));
 }
 
-/* ---- operands in the form a kernel wants ---- */
+/* ---- operands converted for kernels ---- */
 
 bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out,
                      const struct view *x)

@@ -78,7 +78,7 @@ static bool run(struct eval *ev, const struct step *s)
     return ok || (ev->p->budget.hit == LIMIT_NONE && make_results(ev, s));
 }
 
-/* ---- what is noted of it ---- */
+/* ---- records ---- */
 
 static struct foreseen_step *noted_step(struct eval *ev, const struct function *f,
                                         const struct step *s)
@@ -381,7 +381,7 @@ bool rehearse_branches(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the dry run ---- */
 
 /* Reserves far more addresses than physical memory; fewer where the system refuses. */
 static bool open_pages(struct pretence *p)

@@ -8,7 +8,7 @@
  */
 #include "eval/eval_priv.h"
 
-/* ---- what rules do ---- */
+/* ---- helpers of rules ---- */
 
 static int64_t *dims_of(struct sizes *z, int k) { return z->operands[k].view.dims; }
 
@@ -135,7 +135,7 @@ static bool bitcast_convert(struct eval *ev, const struct step *s, struct sizes 
     return true;
 }
 
-/* ---- rearranging ---- */
+/* ---- rearrangements ---- */
 
 /* Dimensions [x, x_end) of an operand hold the same elements as [out, out_end) of a result: reshape
  * works group by group. */
@@ -550,7 +550,7 @@ static bool conv(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* ---- linear algebra, fft, normalisation ---- */
+/* ---- linear algebra, fft, normalization ---- */
 
 static bool linalg(struct eval *ev, const struct step *s, struct sizes *z)
 {
@@ -599,7 +599,7 @@ static bool batchnorm(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* ---- the others ---- */
+/* ---- other families ---- */
 
 /* Data placed in slices of an array may be anywhere within its bounds; the result has the size of
  * the operand. */

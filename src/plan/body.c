@@ -4,7 +4,7 @@
  */
 #include "plan/plan_priv.h"
 
-/* ---- recognising ---- */
+/* ---- recognizing ---- */
 
 /* Whether the code is one kernel, applied to arguments x and y, that makes its only result. */
 static bool is_single(const struct scalar_code *c, kern_tile_fn *fn, int x, int y)

@@ -80,7 +80,7 @@ static bool is_noted(const struct cycle *c, int64_t most)
     return d.sum == c->noted.sum && d.product == c->noted.product;
 }
 
-/* ---- one iteration after the other ---- */
+/* ---- visits of iterations ---- */
 
 void cycle_forget(struct cycle *c) { c->mode = CYCLE_FORGOTTEN; }
 
@@ -110,7 +110,7 @@ bool cycle_visit(struct cycle *c)
     }
 }
 
-/* ---- now and then: a loop whose iterations are counted ---- */
+/* ---- schedule of visits: a loop whose iterations are counted ---- */
 
 enum {
     FIRST_VISIT = 4,  /* iterations before the first visit */
@@ -134,7 +134,7 @@ bool cycle_is_due(struct cycle_clock *k, struct cycle *c)
     return true;
 }
 
-/* ---- now and then: loops of a scalar program ---- */
+/* ---- schedule of visits: loops of bytecode ---- */
 
 enum {
     FIRST_POLL = 4, /* budget slices before the first visit: short programs are not slowed down */

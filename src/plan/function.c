@@ -368,7 +368,7 @@ bool plan_steps(struct build *b, const struct computation *c)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- functions ---- */
 
 static struct function *new_function(struct planner *pl, const struct computation *c)
 {

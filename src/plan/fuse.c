@@ -94,7 +94,7 @@ static int split_of(const struct inst *i)
     return split_at(reduce ? i->operands[0]->shape : i->shape, inner);
 }
 
-/* ---- which steps ---- */
+/* ---- candidate steps ---- */
 
 static bool is_elementwise(const struct step *s)
 {
@@ -382,7 +382,7 @@ static void drop_broadcasts(struct planner *pl, struct function *f, int value_co
     keep_steps(f, stays);
 }
 
-/* ---- all of them ---- */
+/* ---- the pass ---- */
 
 static struct fuse_leaf leaf_of(const struct fusing *z, int value)
 {

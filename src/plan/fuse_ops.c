@@ -76,7 +76,7 @@ static int emit_apply(struct making *m, kern_tile_fn *fn, bool rows, int count, 
                 args, dtype_bytes(type));
 }
 
-/* ---- the forms of values ---- */
+/* ---- narrow and wide forms of values ---- */
 
 static struct held *form_of(struct making *m, int value)
 {
@@ -263,7 +263,7 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
              emit_apply(m, s->tile, rows, n, args, s->tile_result), NONE);
 }
 
-/* ---- the others ---- */
+/* ---- other steps ---- */
 
 static void rename_value(struct making *m, int value, const struct held *x, bool rows)
 {
@@ -416,7 +416,7 @@ static int choose_tiles(struct making *m)
     return count;
 }
 
-/* ---- the whole ---- */
+/* ---- the fused step ---- */
 
 static void add_leaves(struct making *m, const struct fuse_leaf *leaves)
 {

@@ -16,7 +16,7 @@ enum {
     INLINE_NEVER = INT_MAX / 4
 };
 
-/* ---- how large, how often ---- */
+/* ---- sizes and call counts ---- */
 
 void inline_prepare(struct planner *pl)
 {

@@ -130,7 +130,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
     }
 }
 
-/* ---- what is needed ---- */
+/* ---- live instructions ---- */
 
 static bool has_effect(struct planner *pl, const struct computation *c);
 

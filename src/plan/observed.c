@@ -103,7 +103,7 @@ static void leave_out(struct build *b, const struct inst *i, int steps_before)
     b->f->step_count = steps_before;
 }
 
-/* ---- the whole ---- */
+/* ---- instructions as steps ---- */
 
 static bool plan_shown(struct build *b, const struct inst *i, struct leaves *out)
 {

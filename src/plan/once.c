@@ -110,7 +110,7 @@ static bool is_pure(struct planner *pl, const struct step *s)
     return s->callee_count == 0 && s->result_count > 0 && (s->scalar || plan_is_pure(pl, s->inst));
 }
 
-/* ---- when ---- */
+/* ---- frequency of steps ---- */
 
 static int64_t bytes_of(const struct shape *s)
 {
@@ -190,7 +190,7 @@ static void find_steps(struct when *w)
     }
 }
 
-/* ---- is it worth it? ---- */
+/* ---- cost heuristics ---- */
 
 static bool is_view(const struct step *s)
 {
@@ -332,7 +332,7 @@ static int64_t bytes_held(struct when *w, enum once once, int value_count, struc
     return sum;
 }
 
-/* ---- the whole ---- */
+/* ---- the pass ---- */
 
 /* Makes steps of this kind run more often. */
 static void run_more_often(struct function *f, enum once once)

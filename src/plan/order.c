@@ -13,7 +13,7 @@
  * thousands of times keeps the canonical order. */
 enum { MOST_TRAFFIC = 1 << 20 };
 
-/* ---- channels that an instruction, or what it calls, sends to or waits for ---- */
+/* ---- channels on which an instruction, or its callees, send or receive ---- */
 
 struct traffic {
     int64_t channel;
@@ -85,7 +85,7 @@ static const struct traffic_list *traffic_of(struct planner *pl, const struct co
     return *known;
 }
 
-/* ---- what must come before what, and what should ---- */
+/* ---- required and preferred edges ---- */
 
 struct edge {
     int before, after; /* positions in the canonical order */

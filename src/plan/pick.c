@@ -11,7 +11,7 @@
 
 #include "plan/plan_priv.h"
 
-/* ---- whether a body only compares and chooses ---- */
+/* ---- bodies that only compare and select ---- */
 
 enum role { NO_ROLE, VALUE, INDEX, TRUTH };
 enum { MAX_OPS = 64 };
@@ -106,7 +106,7 @@ static bool only_chooses(const struct kern_tiles *tiles, const struct scalar_cod
            role_of(&r, c->results[1].at) == INDEX;
 }
 
-/* ---- its answers ---- */
+/* ---- evaluation of the body ---- */
 
 union element {
     uint8_t bytes[16];

@@ -148,7 +148,7 @@ static bool is_dynamic(const struct module *m)
     return false;
 }
 
-/* ---- the whole ---- */
+/* ---- programs ---- */
 
 static void note_opcodes(struct planner *pl)
 {

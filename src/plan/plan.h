@@ -84,12 +84,11 @@ struct step {
     const struct scalar_code *scalar;
     const struct termination *termination; /* of a while; NULL: termination unknown */
     const struct onnx_loop *loop; /* of a custom call to onnx.Loop; its only callee is the body */
-    struct foreign_target foreign,
-        /* of a custom call: user code that precedes the built-in targets (`foreign`), and that
-         * follows them (`left_over`) */
-        left_over;
-    /* persists between runs; of rng: draws so far, key; of rng-bit-generator and the like: XLA's
-     * 128-bit state */
+    /* of a custom call: user code that precedes the built-in targets (`foreign`), and that
+     * follows them (`left_over`) */
+    struct foreign_target foreign, left_over;
+    /* persists between runs; of rng: draws so far, key; of rng-get-and-update-state: 128 bits, as
+     * in XLA */
     uint64_t *rng_state;
     kern_tile_fn *tile;     /* elementwise, compare, convert */
     enum dtype tile_type;   /* element type of its operands (of select: except the predicate) */
@@ -233,14 +232,11 @@ void program_free(struct program *p);
 
 /* ---- tile.c ---- */
 
-int plan_bits(const struct inst *i,
-              /* Exponent or mantissa bits of a reduce-precision; at most those of the type. */
-              enum attr_id a);
+/* Exponent or mantissa bits of a reduce-precision; at most those of the type. */
+int plan_bits(const struct inst *i, enum attr_id a);
 /* The type in which a dot or convolution sums its products: the result's, or one that is converted
  * to it afterwards. */
 enum dtype plan_sum_type(const struct inst *i);
-
-/* ---- dims.c: lists of attributes, as kernels take them ---- */
 
 void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 /* Dimensions of a gather or scatter. */
@@ -354,9 +350,7 @@ void cycle_monitor_begin(struct cycle_monitor *m);
  * True: that loop cannot end. */
 bool cycle_poll(struct cycle_monitor *m, struct budget *b, struct cycle *loop);
 
-/* ---- scalar.c: computations whose values are scalars and small arrays, as a flat list with
- * addresses ----
- */
+/* ---- scalar.c: bytecode: computations on scalars and small arrays ---- */
 
 enum scalar_kind {
     SCALAR_APPLY,     /* fn on `count` elements */

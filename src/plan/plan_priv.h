@@ -8,8 +8,7 @@
  *     order.c         order of instructions
  *     names.c         aliases, live instructions
  *     elided.c        constants written `{...}`
- *     dims.c          dimension-list attributes, as kernels take them
- *     tile.c          choice of elementwise kernels
+ *     tile.c          elementwise kernels and dimension lists of instructions
  *     body.c          computations applied to elements
  *     key.c           sort keys of comparators
  *     pick.c          argmax and argmin reducers
@@ -20,8 +19,7 @@
  *     inline.c        inlining of calls and maps
  *     simple.c        algebraic simplification, constant folding
  *     same.c          common-subexpression elimination
- *     dead.c          dead steps
- *     used.c          dead instructions of the module
+ *     used.c          dead instructions of the module, dead steps of a function
  *     once.c          hoisting of constant and loop-invariant steps
  *     split.c         splitting of partly constant reductions
  *     fuse.c, fuse_ops.c   fused loops
@@ -91,13 +89,11 @@ bool plan_where(struct planner *pl, const struct inst *i, struct diag *d);
 /* The leaves of a literal as constants. False with a message: elided, or too big. */
 bool plan_constant(struct planner *pl, const struct inst *i, const struct literal *l,
                    struct leaves *out);
-int plan_zero(struct planner *pl,
-              /* A constant of zeros; NO_VALUE when out of memory. */
-              const struct shape *s);
+/* A constant of zeros; NO_VALUE when out of memory. */
+int plan_zero(struct planner *pl, const struct shape *s);
 int plan_add_constant(struct planner *pl, const struct literal *l);
-void plan_keep_filled(struct planner *pl,
-                      /* Makes the program own the literal. */
-                      struct literal *l);
+/* Makes the program own the literal. */
+void plan_keep_filled(struct planner *pl, struct literal *l);
 /* The leaf shapes of a shape, in order; false past the limits (rank, number). */
 bool plan_leaf_shapes(struct planner *pl, const struct inst *i, const struct shape *s, int *count,
                       const struct shape *const **out);
@@ -120,10 +116,8 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
 struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool left_over);
 /* The leaves of component `index` of a value of shape `s`. */
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index);
-bool plan_has_effect(
-    struct planner *pl,
-    /* Whether the instruction, or a computation that it calls, has side effects. */
-    const struct inst *i);
+/* Whether the instruction, or a computation that it calls, has side effects. */
+bool plan_has_effect(struct planner *pl, const struct inst *i);
 /* Instructions that the root or a side effect depends on, in execution order. */
 struct inst **plan_live(struct planner *pl, const struct computation *c, int *count);
 
@@ -162,17 +156,15 @@ static inline bool plan_optimises(const struct planner *pl)
 }
 
 bool plan_inst(struct build *b, const struct inst *i, struct leaves *out);
-bool plan_steps(struct build *b,
-                /* Plans the instructions of `c`; the leaves of its parameters must be in
-                 * `b->env`. */
-                const struct computation *c);
+/* Plans the instructions of `c`; the leaves of its parameters must be in
+ * `b->env`. */
+bool plan_steps(struct build *b, const struct computation *c);
 struct function *plan_function(struct planner *pl, const struct inst *caller,
                                const struct computation *c);
 
-bool plan_prepare(struct build *b,
-                  /* Fills the fields of the step that its operation family needs (kernels, bodies,
-                   * callees). */
-                  struct step *s);
+/* Fills the fields of the step that its operation family needs (kernels, bodies,
+ * callees). */
+bool plan_prepare(struct build *b, struct step *s);
 /* Adds a step that makes the leaves of `result` from `operands`; NULL past the limits. `starts` as
  * in struct step; `out`: the results. */
 struct step *plan_emit(struct build *b, const struct inst *i, struct leaves operands,
@@ -219,8 +211,6 @@ static inline bool plan_is_used(const struct planner *pl, const struct inst *i)
     return pl->used[i->parent->index][i->index];
 }
 
-/* ---- dead.c ---- */
-
 void plan_drop_dead(struct planner *pl, struct function *f, int value_count, struct leaves results);
 
 /* ---- same.c ---- */
@@ -228,9 +218,8 @@ void plan_drop_dead(struct planner *pl, struct function *f, int value_count, str
 /* Finds the results of an equal step. */
 bool same_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out);
 void same_note(struct build *b, const struct inst *i, struct leaves operands, struct leaves made);
-int same_constant(struct planner *pl,
-                  /* The number of an equal constant, or of a new one. */
-                  const struct literal *l);
+/* The number of an equal constant, or of a new one. */
+int same_constant(struct planner *pl, const struct literal *l);
 
 /* ---- simple.c ---- */
 
@@ -244,9 +233,8 @@ void simple_note(struct build *b, struct leaves made);
 
 /* ---- once.c ---- */
 
-bool plan_is_pure(struct planner *pl,
-                  /* Whether equal operands always give equal results, without side effects. */
-                  const struct inst *i);
+/* Whether equal operands always give equal results, without side effects. */
+bool plan_is_pure(struct planner *pl, const struct inst *i);
 /* plan_is_pure() for a loop, branch or call and everything that it calls. */
 bool plan_runs_pure(struct planner *pl, const struct inst *i);
 /* By value number: how often the value is computed, enum once. */

@@ -77,9 +77,8 @@ struct maker {
 /* ---- scalar.c ---- */
 
 int scalar_new_reg(struct maker *m, enum dtype t, int64_t n);
-int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t,
-                     /* A register for a part of another. */
-                     int64_t n);
+/* A register for a part of another. */
+int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t, int64_t n);
 struct scalar_op *scalar_push(struct maker *m, enum scalar_kind kind, int out);
 /* Adds an operation without a result: a jump or the stop. */
 struct scalar_op *scalar_push_jump(struct maker *m, enum scalar_kind kind);
@@ -90,16 +89,14 @@ int64_t scalar_reg_bytes(const struct maker *m, int reg);
 void scalar_done(struct maker *m, int out, bool constant);
 /* The register, or a new one with its value converted to `t`; -1 when the types do not convert. */
 int scalar_convert(struct maker *m, int reg, enum dtype t);
-bool scalar_one_leaf(struct maker *m, int reg,
-                     /* The register as a leaf; false for a negative register. */
-                     struct leaves *out);
+/* The register as a leaf; false for a negative register. */
+bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out);
 /* The leaves of operands `first` and up, in order. */
 struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env,
                               int first);
 
-bool scalar_takes(const struct maker *m,
-                  /* A quick check before any operation is made. */
-                  const struct inst *i);
+/* A quick check before any operation is made. */
+bool scalar_takes(const struct maker *m, const struct inst *i);
 /* Makes the operations of an instruction, or of a computation; false when something in it is not
  * supported. */
 bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -156,9 +153,8 @@ int scalar_write_large(struct maker *m, int reg);
 /* Whether each large array of `l`, the results of a branch or an iteration, is the current version
  * of the cell of its counterpart in `model`. */
 bool scalar_same_cells(const struct maker *m, struct leaves l, struct leaves model);
-bool scalar_cells_differ(const struct maker *m,
-                         /* Whether no two large arrays of `l` share a cell. */
-                         struct leaves l);
+/* Whether no two large arrays of `l` share a cell. */
+bool scalar_cells_differ(const struct maker *m, struct leaves l);
 /* Array versions for branches: each branch begins with the versions before the conditional; after
  * the last one, arrays that any branch wrote have a new version. */
 struct versions {
@@ -168,9 +164,8 @@ struct versions {
 struct versions scalar_versions(struct maker *m);
 void scalar_back_to(struct maker *m, struct versions v);
 void scalar_meet(struct maker *m, struct versions v);
-void scalar_refresh(struct maker *m,
-                    /* Makes the large arrays of `l` refer to the current versions. */
-                    struct leaves l);
+/* Makes the large arrays of `l` refer to the current versions. */
+void scalar_refresh(struct maker *m, struct leaves l);
 
 /* ---- scalar_range.c ---- */
 
@@ -196,8 +191,7 @@ void scalar_set_quick(struct planner *pl, struct scalar_code *code);
 
 /* ---- scalar_run.c ---- */
 
-bool scalar_run_one(const struct kernels *kern,
-                    /* Runs one operation that is not a jump. */
-                    const struct scalar_op *op);
+/* Runs one operation that is not a jump. */
+bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op);
 
 #endif

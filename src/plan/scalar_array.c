@@ -82,7 +82,7 @@ int scalar_spread(struct maker *m, int reg, int64_t n)
     return made;
 }
 
-/* ---- rearranging ---- */
+/* ---- rearrangements ---- */
 
 static bool make_view(struct maker *m, const struct inst *i, const struct leaves *env,
                       struct leaves *out)

@@ -33,7 +33,7 @@ struct tidy {
     int64_t budget;
 };
 
-/* ---- what an operation reads and writes ---- */
+/* ---- operands of operations ---- */
 
 typedef void place_fn(void *context, const void **at, bool write);
 
@@ -119,7 +119,7 @@ static void visit(struct scalar_op *op, place_fn *fn, void *context)
     }
 }
 
-/* ---- homes ---- */
+/* ---- live ranges ---- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -235,7 +235,7 @@ static void find_loops(struct tidy *t)
                 t->loop[j] = t->ops[k].count;
 }
 
-/* ---- moves ---- */
+/* ---- removal of moves ---- */
 
 struct search {
     const struct tidy *t;
@@ -382,7 +382,7 @@ static void drop_moves(struct tidy *t)
     }
 }
 
-/* ---- what nobody reads ---- */
+/* ---- dead operations ---- */
 
 static void look_for_reader(void *context, const void **at, bool write)
 {

@@ -7,7 +7,7 @@
  */
 #include "plan/scalar.h"
 
-/* ---- which numbers a loop counts ---- */
+/* ---- ranges of loop counters ---- */
 
 static bool is_counted(enum dtype t) { return t == DT_S32 || t == DT_S64; }
 
@@ -103,7 +103,7 @@ void scalar_forget_counters(struct maker *m, struct leaves state)
             m->regs[state.at[k]].range = NULL;
 }
 
-/* ---- what follows from it ---- */
+/* ---- results known from ranges ---- */
 
 static bool range_of(const struct maker *m, int reg, struct scalar_range *out)
 {

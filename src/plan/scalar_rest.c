@@ -15,7 +15,7 @@ struct rest {
     struct leaves *env; /* by index, for the operands of one instruction */
 };
 
-/* ---- arguments: the state, then what was kept ---- */
+/* ---- arguments: the state, then the kept values ---- */
 
 static int new_argument(struct maker *m, const struct shape *s, int arg)
 {
@@ -145,7 +145,7 @@ static bool make_steps(struct maker *m, const void *context, struct leaves state
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the loop ---- */
 
 static int greatest_index(const struct function *f)
 {

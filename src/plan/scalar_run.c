@@ -135,7 +135,7 @@ static bool run(const struct scalar_code *c)
     }
 }
 
-/* ---- the quick form ---- */
+/* ---- execution of the lowered form ---- */
 
 static void move_pieces(char *to, const char *from, const struct scalar_pieces *p)
 {

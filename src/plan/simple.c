@@ -10,7 +10,7 @@
 
 enum { FOLD_ELEMENTS = 64 };
 
-/* ---- what is known of operands ---- */
+/* ---- properties of operands ---- */
 
 static const struct step *maker_of(const struct build *b, int value)
 {
@@ -158,7 +158,7 @@ static bool find_name(struct build *b, const struct inst *i, struct leaves x, st
     return true;
 }
 
-/* ---- two rearrangements as one ---- */
+/* ---- merging of rearrangements ---- */
 
 static bool rearranges(const struct inst *i)
 {

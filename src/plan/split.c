@@ -26,7 +26,7 @@ struct split {
     int *identities;             /* of each result: constant number of the identity */
 };
 
-/* ---- whether ---- */
+/* ---- candidates ---- */
 
 static bool is_large(const struct step *s)
 {
@@ -94,7 +94,7 @@ static bool may_be_split(struct split *p, const uint8_t *when)
     return true;
 }
 
-/* ---- how ---- */
+/* ---- lowering ---- */
 
 /* Makes an instruction on values of these shapes, with the source location and name of the
  * reduction. */

@@ -114,7 +114,7 @@ static bool is_name(struct walk *w, struct node n, struct node *of)
     }
 }
 
-/* ---- what decides ---- */
+/* ---- leaves that decide ---- */
 
 static struct node body_root(struct walk *w, struct site loop, int64_t leaf)
 {
@@ -198,7 +198,7 @@ static bool find_deciding(struct walk *w)
     return w->budget >= 0;
 }
 
-/* ---- what becomes of them ---- */
+/* ---- classification of these leaves ---- */
 
 static struct node origin(struct walk *w, struct node n)
 {
@@ -242,7 +242,7 @@ static bool is_counter(struct walk *w, int64_t leaf)
     return n.inst->opcode == OP_ADD && is_state(w, y, leaf) && is_step(x);
 }
 
-/* ---- the whole ---- */
+/* ---- the analysis ---- */
 
 static void classify(struct walk *w, struct termination *t, int64_t leaves, struct arena *keep)
 {

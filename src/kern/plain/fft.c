@@ -59,7 +59,7 @@ static struct c128 turn(const struct transform *t, const int64_t *o, const int64
     return w;
 }
 
-/* One result element: `o` is its place in the transform, `x` the operand there. */
+/* One result element: `o` is its index in the transform, `x` the operand there. */
 static struct c128 sum_turned(const struct transform *t, const struct view *x, const int64_t *o)
 {
     int64_t k[VIEW_MAX_RANK] = {0}, last = t->count - 1, n = t->lengths[last];
@@ -71,8 +71,8 @@ static struct c128 sum_turned(const struct transform *t, const struct view *x, c
         struct c128 v;
         memcpy(&v, loader_read(&to_c128, &room, view_at(x, k), 0, 1), sizeof v);
         v = times(v, turn(t, o, k));
-        /* For a real result, half of the spectrum isn't stored: the conjugates of all but the first
-         * column and, if the length is even, the middle one. */
+        /* For a real result, half of the spectrum is not stored: the conjugates of all but the
+         * first column and, if the length is even, the middle one. */
         double twice = t->to_real && k[last] > 0 && 2 * k[last] != n ? 2 : 1;
         sum.re += twice * v.re;
         sum.im += twice * v.im;

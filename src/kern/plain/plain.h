@@ -1,16 +1,16 @@
 /*
- * plain: one kernel per op that says what the op means: a loop over result indices, each element by
- * the formula. They are what people read to learn an op, what `--plain` runs, and what the fast
- * kernels are tested against; they take the same arguments. Never clever, never fast, but the same
- * bits on every machine: no library but libm, and one fixed order of operations.
+ * plain: one kernel per op, as its definition: a loop over result indices, each element by the
+ * formula. They are the reference for readers, the kernels of `--plain`, and the reference of the
+ * tests of the fast kernels, whose arguments are the same. They are not optimized, but give the
+ * same bits on every machine: no library except libm, and one fixed order of operations.
  *
  * Some kernels serve fast runs too, because they give the same bits either way: the tile kernels of
  * elementwise ops, compare, convert, reduce-precision and stochastic-convert (each element is a
- * function of its operands alone; nothing is fused except the products of complex numbers, whose
- * formula says so), but for those that have a form in elementwise_vector.def; also where a small
- * computation runs as a scalar program; bodies of reductions that are one such op, which call its
- * tile kernel; and kern_copy, for arrays that are only passed on (results, states of loops).
- * Kernels here that have no fast one beside them serve both.
+ * function of its operands alone; nothing is fused except the products of complex numbers, as in
+ * their formula), except those with a version in elementwise_vector.def; also where a small
+ * computation runs as bytecode; bodies of reductions that are one such op, which call its tile
+ * kernel; and kern_copy, for arrays that are only passed on (results, states of loops). Kernels
+ * here without a fast counterpart serve both.
  */
 #ifndef HLO_KERN_PLAIN_H
 #define HLO_KERN_PLAIN_H
