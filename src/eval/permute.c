@@ -90,9 +90,9 @@ static bool permute(struct eval *ev, const struct step *s, const struct partners
 
 /* ---- in place: slices of operand 0 go into operand 1 ----
  *
- * Operands 2 and 3 say where slices begin, here and there. Their leaves are scalars: one for each
- * dimension of the buffer, for each slice, for each buffer. Pair number n of a participant moves
- * slice n of every buffer.
+ * Operands 2 and 3 are the start indices of the slices in operands 0 and 1. Their leaves are
+ * scalars: one for each dimension of the buffer, for each slice, for each buffer. Pair number n of
+ * a participant moves slice n of every buffer.
  */
 
 struct slices_in_place {
@@ -213,8 +213,8 @@ bool eval_permute(struct eval *ev, const struct step *s)
 
 /* ---- ragged-all-to-all ----
  *
- * The sender knows where its slices go: offsets of the receiver's rows. A block for a member is,
- * for each of its slices, two numbers and then the rows.
+ * The sender has the offsets of its slices in the receiver's rows. A block for a member consists,
+ * for each of its slices, of two numbers, offset and count of rows, and then the rows.
  */
 
 struct ragged_head {

@@ -81,7 +81,7 @@ void lapack_store(enum dtype t, char *at, struct c128 v)
     memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
 }
 
-/* ---- work space ---- */
+/* ---- workspace ---- */
 
 enum { SMALL = 64 }; /* bytes; space for a routine's answer to a workspace query */
 

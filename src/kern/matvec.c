@@ -44,7 +44,7 @@ struct matvec {
     int64_t room, vector_room, sums_room;
 };
 
-/* ---- which products are done here ---- */
+/* ---- products computed here ---- */
 
 static const struct matvec_set *find_set(void)
 {

@@ -195,7 +195,7 @@ struct quick_widths quick_widths(int code)
                : (struct quick_widths){0};
 }
 
-/* ---- running ---- */
+/* ---- interpreter ---- */
 
 /* The same address may hold a number of one type and its bits as another. */
 #define X(T) typedef T alias_##T __attribute__((may_alias))

@@ -56,7 +56,7 @@ static bool select_place(const struct view *x, const struct kern_window_dim *win
     return true;
 }
 
-/* ---- many windows side by side ---- */
+/* ---- adjacent windows ---- */
 
 /* Windows that differ only in a dimension along which all of them have size 1. */
 typedef void select_fn(void *best, int32_t *selected, const void *x, int32_t place, int64_t n);

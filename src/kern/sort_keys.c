@@ -96,7 +96,7 @@ uint64_t key_element(const struct key_rule *r, uint64_t key)
     return !r->is_float || key & r->sign ? key ^ r->sign : key ^ r->all;
 }
 
-/* ---- sorting them ---- */
+/* ---- sequential sorts ---- */
 
 enum {
     RUN = 16,          /* entries in a run, which is sorted by insertion */
@@ -194,7 +194,7 @@ enum {
         return from;                                                                               \
     }
 
-/* ---- sorting many of them, shared by threads ---- */
+/* ---- parallel sorts ---- */
 
 /*
  * First, entries are distributed to buckets by the highest digit, block by block. Each block counts

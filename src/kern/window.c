@@ -12,7 +12,7 @@
 #include "kern/plain/plain.h"
 #include "kern/window.h"
 
-/* ---- the places of a window ---- */
+/* ---- positions of a window ---- */
 
 bool window_places_few(int rank, const struct kern_window_dim *window)
 {
@@ -277,7 +277,7 @@ static bool reduce_long_windows(struct team *team, const struct view *out,
     return ok;
 }
 
-/* ---- the entry ---- */
+/* ---- entry point ---- */
 
 static bool has_long(const struct view *x, const struct kern_window_dim *window,
                      const struct kern_body *body, enum dtype acc)
