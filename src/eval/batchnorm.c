@@ -1,9 +1,9 @@
 /*
- * Batch normalisation.
+ * Batch normalization.
  */
 #include "eval/eval_priv.h"
 
-/* epsilon in the element type, as XLA takes it */
+/* Epsilon rounded to the element type, as in XLA. */
 static double epsilon(const struct inst *i, enum dtype t)
 {
     const struct attr *a = inst_attr(i, A_EPSILON);

@@ -1,6 +1,6 @@
 /*
- * body.c: computations as kernels call them: scalar programs as they are, anything else by running
- * the function on scalars.
+ * body.c: computations as callbacks of kernels: bytecode is called directly, other computations run
+ * as functions on scalars.
  */
 #include "eval/eval_priv.h"
 
@@ -23,7 +23,7 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
         convert_element(c->values[k].view.data, t, args[k], c->body->args[k]);
     }
     struct sights *sights = c->ev->sights;
-    c->ev->sights = NULL; /* nobody is told of single elements */
+    c->ev->sights = NULL; /* single elements are not traced */
     bool ok = eval_function(c->ev, f, c->values, c->values);
     c->ev->sights = sights;
     if (!ok)
@@ -36,7 +36,7 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
     return true;
 }
 
-/* Sets which function kernels call, and its context. */
+/* Sets the function that kernels call, and its context. */
 static void bind(struct eval *ev, const struct body *b, struct bound_body *context,
                  kern_call_fn **call, void **with)
 {

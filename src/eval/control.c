@@ -1,9 +1,9 @@
 /*
- * control.c: control flow: calls, branches, loops, functions applied to elements.
+ * control.c: control flow: calls, branches and loops, as functions or as bytecode.
  */
 #include "eval/eval_priv.h"
 
-/* ---- whole values in, whole values out ---- */
+/* ---- bytecode steps and calls ---- */
 
 static void keep_results(struct eval *ev, const struct step *s, struct value *values)
 {
@@ -26,7 +26,7 @@ bool eval_call(struct eval *ev, const struct step *s, const struct function *f, 
     return ok;
 }
 
-/* The result in which a scalar program leaves a large array that it changes, or -1. */
+/* The result that is the large array `arg`, updated in place by the bytecode; or -1. */
 static int changed_result(const struct scalar_code *c, int arg)
 {
     for (int r = 0; r < c->result_count; r++)
@@ -35,8 +35,7 @@ static int changed_result(const struct scalar_code *c, int arg)
     return -1;
 }
 
-/* An operand of a scalar program in a form that it can read, or write if it has to. NULL with a
- * message. */
+/* An operand in a form that bytecode can read, and write if it updates it. NULL with a message. */
 static const struct view *scalar_operand(struct eval *ev, const struct step *s, int k,
                                          struct value *made)
 {
@@ -49,7 +48,7 @@ static const struct view *scalar_operand(struct eval *ev, const struct step *s, 
     return r >= 0 ? eval_update(ev, s, r, k) : eval_own(ev, s, k, made);
 }
 
-/* The address of a result; large arrays are in their place already. */
+/* Sets the address of a result; large arrays are already in place. */
 static bool scalar_result(struct eval *ev, const struct step *s, int r, void **at)
 {
     const struct scalar_slot *slot = &s->scalar->results[r];
@@ -67,7 +66,7 @@ static bool scalar_result(struct eval *ev, const struct step *s, int r, void **a
     return true;
 }
 
-/* Runs the whole step as a scalar program. */
+/* Runs the whole step as bytecode. */
 static bool run_scalar(struct eval *ev, const struct step *s)
 {
     struct arena_mark mark = arena_mark(&ev->scratch);
@@ -132,10 +131,10 @@ static bool conditional(struct eval *ev, const struct step *s)
 
 struct loop {
     const struct function *condition, *body;
-    struct value *state, *shared; /* `shared`: what is passed to the condition */
-    struct value **at;            /* where each part of the state is kept */
-    const void **addresses; /* the same as addresses, for a condition that is a scalar program */
-    struct cycle cycle;     /* its termination is NULL where there is nothing to look for */
+    struct value *state, *shared; /* `shared`: the values passed to the condition */
+    struct value **at;            /* by part of the state: where its value is */
+    const void **addresses;       /* their addresses, for a condition in bytecode */
+    struct cycle cycle;           /* its termination is NULL where no detection is needed */
     struct cycle_clock clock;
 };
 
@@ -148,7 +147,7 @@ static bool infinite(struct eval *ev, const struct inst *i, const struct termina
                                   : EVAL_FAIL(ev, &at, INFINITE_CYCLE, STR_ARG(i->name));
 }
 
-/* Loops with the same body and condition share one scalar program, which knows one of them. */
+/* Loops with the same body and condition share one bytecode, which names one of them. */
 void eval_report_infinite(void *run, const struct termination *t)
 {
     struct eval *ev = run;
@@ -156,13 +155,13 @@ void eval_report_infinite(void *run, const struct termination *t)
     infinite(ev, here ? ev->rest->inst : t->loop, t);
 }
 
-/* An observer that replaces values may end any loop. */
+/* A callback that replaces values may end any loop. */
 static const struct termination *termination_of(const struct eval *ev, const struct step *s)
 {
     return eval_rehearsed(ev) || (ev->sights && ev->sights->replaced) ? NULL : s->termination;
 }
 
-/* Called when a loop goes on; false with a message when it has no end. */
+/* Called at the start of an iteration; false with a message when the loop cannot end. */
 static bool may_end(struct eval *ev, const struct step *s)
 {
     const struct termination *t = termination_of(ev, s);
@@ -178,7 +177,7 @@ static void begin_cycle(struct eval *ev, const struct step *s, struct loop *l)
     l->cycle.parts = ARENA_ARRAY(&ev->scratch, struct cycle_part, t->count);
 }
 
-/* Called after an iteration; false with a message when the state has been the same before. */
+/* Called after an iteration; false with a message when the state has recurred. */
 static bool look_for_cycle(struct eval *ev, const struct step *s, struct loop *l)
 {
     struct cycle *c = &l->cycle;
@@ -190,7 +189,7 @@ static bool look_for_cycle(struct eval *ev, const struct step *s, struct loop *l
         const struct value *v = l->at[t->leaves[k]];
         if (!v->buffer)
             continue;
-        if (v->roomy) { /* a larger size may bring back elements that are not seen now */
+        if (v->roomy) { /* a larger size may expose elements that are hidden now */
             c->termination = NULL;
             return true;
         }
@@ -201,7 +200,7 @@ static bool look_for_cycle(struct eval *ev, const struct step *s, struct loop *l
 
 /* ---- running them ---- */
 
-/* A scalar program needs contiguous arguments. */
+/* Evaluates the condition as bytecode, which needs contiguous arguments. */
 static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
 {
     const struct scalar_code *code = l->condition->code;
@@ -242,7 +241,7 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
     return true;
 }
 
-/* Makes the value contiguous; if it is to be changed, in storage that nobody else holds. */
+/* Makes the value contiguous; with `change`, in storage without other references. */
 static bool make_ready(struct eval *ev, struct value *v, bool change)
 {
     bool own = v->buffer->refs == 1 && v->buffer->class != POOL_BORROWED;
@@ -257,13 +256,13 @@ static bool make_ready(struct eval *ev, struct value *v, bool change)
     return true;
 }
 
-/* A loop from its second iteration on, as a scalar program. */
+/* The remaining iterations of a loop, as bytecode. */
 struct rest {
     const struct scalar_rest *plan;
     int state_count, arg_count;
-    struct value **args; /* the state, then what is kept */
+    struct value **args; /* the state, then the kept values */
     const void **addresses;
-    struct value *made; /* parts of the state as the program leaves them */
+    struct value *made; /* the parts of the state that the bytecode returns */
     void **results;
 };
 
@@ -413,7 +412,7 @@ bool eval_control(struct eval *ev, const struct step *s)
     case OP_CONDITIONAL: return conditional(ev, s);
     case OP_MAP: return map(ev, s);
     case OP_CUSTOM_CALL: return eval_custom(ev, s);
-    default: /* call, fusion, and the asynchronous ones, which run where they start */
+    default: /* call, fusion, and the asynchronous operations, which run at their start */
         return s->callee_count == 1 ? eval_call(ev, s, s->callees[0], 0) : eval_unsupported(ev, s);
     }
 }

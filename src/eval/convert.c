@@ -1,12 +1,12 @@
 /*
- * convert.c: conversions, and the same bits read as another type.
+ * convert.c: conversions, and bitcasts to another type.
  */
 #include "eval/eval_priv.h"
 
 /* ---- bitcast: the operand's bytes, in the order of its layout, are read in the order of the
  * result's layout ---- */
 
-/* perm[k]: the logical dimension that stands k-th in memory, major first. */
+/* perm[k]: the logical dimension that is k-th in memory order, major first. */
 static void physical_order(const struct shape *s, int64_t *perm)
 {
     for (int k = 0; k < s->rank; k++)
@@ -21,7 +21,7 @@ static void permute(const struct shape *s, const int64_t *perm, int64_t *dims)
         dims[k] = s->dims[perm[k]];
 }
 
-/* The operand as one row, in the order of its bytes. */
+/* The operand as one row of elements in memory order. */
 static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *row)
 {
     const struct shape *shape = s->inst->operands[0]->shape;
@@ -36,9 +36,10 @@ static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *
     return true;
 }
 
-/* Elements narrower than a byte share one, from the low end; the last byte is padded with zeros. */
+/* Elements narrower than a byte share a byte, from the low end; the last byte is padded with
+ * zeros. */
 struct packing {
-    int64_t per_byte, bytes_each; /* one of them is 1 */
+    int64_t per_byte, bytes_each; /* elements per byte, bytes per element; one of them is 1 */
 };
 
 static struct packing packing_of(enum dtype t)
@@ -53,7 +54,7 @@ static int64_t packed_bytes(enum dtype t, int64_t n)
     return (n / p.per_byte + (n % p.per_byte != 0)) * p.bytes_each;
 }
 
-/* Converts `bytes` to elements of t, or back: several bytes to an element, or several elements to a
+/* Converts `bytes` to elements, or back: several bytes per element, or several elements per
  * byte. */
 static void recast_bytes(struct eval *ev, struct view *bytes, struct view *elements, bool to_bytes)
 {
@@ -71,7 +72,7 @@ static void recast_bytes(struct eval *ev, struct view *bytes, struct view *eleme
         ev->kern->bitcast_convert(ev->team, &w, &n);
 }
 
-/* The first `count` elements of two rows of one type. */
+/* Copies the first `count` elements of a row to another of the same type. */
 static void copy_first(struct eval *ev, const struct view *to, const struct view *from,
                        int64_t count)
 {
@@ -80,7 +81,7 @@ static void copy_first(struct eval *ev, const struct view *to, const struct view
     ev->kern->copy(ev->team, &a, &b);
 }
 
-/* A row of n elements, with room for those that pad the last byte, all zero. */
+/* A row of n elements, plus those that pad the last byte, all zero. */
 static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
 {
     const struct packing p = packing_of(t);
@@ -92,8 +93,8 @@ static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
     return true;
 }
 
-/* out = the bytes of `row`, both one-dimensional and contiguous; it is an error if `out` needs more
- * than there are. */
+/* out = the bytes of `row`, both one-dimensional and contiguous; false with a message if `out`
+ * needs more bytes than `row` has. */
 static bool recast_row(struct eval *ev, const struct step *s, const struct view *row,
                        struct view *out)
 {
@@ -117,7 +118,7 @@ static bool recast_row(struct eval *ev, const struct step *s, const struct view 
     return ok || eval_no_memory(ev, s, s->shapes[0]);
 }
 
-/* Reads the bytes in `row` as the result, in the order of its layout. */
+/* Reads the bytes of `row` as the result, in the memory order of its layout. */
 static bool read_bytes(struct eval *ev, const struct step *s, const struct view *row,
                        struct view *out)
 {
@@ -161,7 +162,7 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
         return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST),
                          "values of different tuple structure");
     if (layout_problem(from->layout, from) ||
-        layout_problem(to->layout, to)) /* no verifier rule has checked this */
+        layout_problem(to->layout, to)) /* the verifier does not check this */
         return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST),
                          "a layout that is not a permutation of the dimensions");
     if (bitcast_is_reshape(s->inst))
@@ -174,7 +175,7 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
     return ok;
 }
 
-/* ---- the others ---- */
+/* ---- other operations ---- */
 
 static bool eval_reduce_precision(struct eval *ev, const struct step *s)
 {

@@ -1,12 +1,11 @@
 /*
- * custom.c: custom calls: the targets that hlo knows itself, and calls of user code, which takes
- * precedence.
+ * custom.c: custom calls: built-in targets, and calls of user code, which takes precedence.
  *
- * Targets that only mark something are names of values and never become steps (plan/names.c).
+ * Marker targets are aliases of values and never become steps (plan/names.c).
  */
 #include "eval/eval_priv.h"
 
-/* ---- targets of our own ---- */
+/* ---- built-in targets ---- */
 
 static bool all_zeros(struct eval *ev, const struct step *s)
 {
@@ -16,7 +15,7 @@ static bool all_zeros(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* Any number will do as a seed; the same one each time, so that runs are reproducible. */
+/* Any constant is a valid seed; a fixed one makes runs reproducible. */
 static bool rng_seed(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
@@ -39,7 +38,7 @@ static bool python_callback(struct eval *ev, const struct step *s)
         ev, s, STR("the target is a callback into the Python process that created the module"));
 }
 
-/* Sorted by name; a name that ends in `*` stands for all names with that beginning. */
+/* Sorted by name; a name that ends in `*` matches every name with that prefix. */
 static const struct target {
     const char *name;
     eval_family_fn *run;
@@ -60,7 +59,7 @@ static const struct target {
     {"onnx.Loop", eval_onnx_loop},
     {"pocketfft", eval_fft_call},
     {"tridiagonal_solve_perturbed_ffi", eval_lapack},
-    {"xla.sdy.ShardingGroup", all_zeros}, /* marks its operand, and has no result of its own */
+    {"xla.sdy.ShardingGroup", all_zeros}, /* marks its operand; its own result is not used */
     {"xla_buffer_python_cpu_callback", python_callback},
     {"xla_ffi_partitioned_python_cpu_callback", python_callback},
     {"xla_ffi_python_cpu_callback", python_callback},
@@ -84,8 +83,8 @@ static void list_leaves(const struct shape *s, struct foreign_array *out, int *c
         list_leaves(s->elements[k], out, count);
 }
 
-/* operand_layout_constraints= says which layouts the code wants; otherwise operands have their own.
- */
+/* operand_layout_constraints= gives the layouts that the code expects; otherwise operands keep
+ * their own. */
 static void list_operands(struct outside *o)
 {
     const struct inst *i = o->s->inst;
@@ -137,7 +136,7 @@ static bool make_results(struct outside *o)
     return true;
 }
 
-/* The number of the first leaf of the component at an index path. */
+/* The index of the first leaf of the component at an index path. */
 static int64_t leaf_at(const struct shape *s, struct ints path)
 {
     int64_t leaf = 0;
@@ -149,7 +148,7 @@ static int64_t leaf_at(const struct shape *s, struct ints path)
     return leaf;
 }
 
-/* output_to_operand_aliasing= */
+/* Copies aliased operands to their results: output_to_operand_aliasing=. */
 static void fill_aliased(struct outside *o)
 {
     const struct inst *i = o->s->inst;

@@ -1,5 +1,5 @@
 /*
- * Products of tensors.
+ * Dot products: dot, ragged-dot, scaled-dot.
  */
 #include "eval/eval_priv.h"
 
@@ -40,8 +40,8 @@ static bool sum_operands(struct eval *ev, const struct step *s, const struct vie
     return true;
 }
 
-/* The dimensions of lhs that have a row of group sizes each: the batch dimensions, then those of
- * its own kind before the ragged one. */
+/* The dimensions of lhs that have a row of group sizes each: the batch dimensions, then its
+ * non-contracting dimensions before the ragged one. */
 static void ragged_prefix(struct kern_ragged_dims *r, int lhs_rank)
 {
     const struct kern_dot_dims *d = &r->dot;
@@ -89,7 +89,8 @@ static bool ragged_dot(struct eval *ev, const struct step *s)
     return eval_sum_end(ev, s, &made, ok);
 }
 
-/* A scale whose rank differs from its operand's, most often a scalar, means that there is none. */
+/* A scale whose rank differs from its operand's, most often a scalar, is a placeholder: the operand
+ * is not scaled. */
 static bool scaled_dot(struct eval *ev, const struct step *s)
 {
     struct kern_dot_dims dims;

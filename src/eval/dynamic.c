@@ -37,8 +37,8 @@ static bool load_sizes(struct eval *ev, const struct step *s, int64_t *sizes)
     return true;
 }
 
-/* Result 0 is operand 0, with storage up to its bounds; its sizes become these (NULL: the bounds).
- */
+/* Result 0 is operand 0, with storage up to its bounds; its sizes become `sizes` (NULL: the
+ * bounds). */
 static bool show(struct eval *ev, const struct step *s, const int64_t *sizes)
 {
     struct value *out = &ev->frame[s->results[0]], x;

@@ -1,5 +1,5 @@
 /*
- * Slices at computed places: the start is clamped so that the window always fits.
+ * Slices at computed indices: the start is clamped so that the window is within the array.
  */
 #include "eval/eval_priv.h"
 

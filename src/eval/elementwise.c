@@ -1,17 +1,17 @@
 /*
- * elementwise.c: elementwise operations: one tile kernel over the operands, in the storage of an
- * operand that nobody reads again.
+ * elementwise.c: elementwise operations and comparisons: one tile kernel over the operands, in the
+ * storage of an operand that is not read again.
  */
 #include "eval/eval_priv.h"
 
-/* A kernel may write over numbers that it reads, but not over a predicate that chooses between
- * them. */
+/* Whether operand k is a select's predicate: a kernel may overwrite the numbers that it reads, but
+ * not the predicate. */
 static bool is_chooser(const struct step *s, int k)
 {
     return s->fused ? s->fused_types[k] == DT_PRED : s->inst->opcode == OP_SELECT && k == 0;
 }
 
-/* Storage for result r, which may overlap these operands (bits). */
+/* Storage for result r, which may overlap the operands of the bit set. */
 static struct view *find_storage(struct eval *ev, const struct step *s, int r, uint32_t over)
 {
     for (int k = 0; k < s->operand_count; k++) {
@@ -70,7 +70,7 @@ static bool run_fused(struct eval *ev, const struct step *s)
 
 bool eval_fused(struct eval *ev, const struct step *s)
 {
-    for (int k = 1; k < s->fused_steps; k++) /* each counts as a step of its own */
+    for (int k = 1; k < s->fused_steps; k++) /* each counts as one step */
         if (!budget_step(&ev->p->budget))
             return eval_limit(ev, s);
     struct arena_mark mark = arena_mark(&ev->scratch);
@@ -88,3 +88,6 @@ bool eval_elementwise(struct eval *ev, const struct step *s)
         fits = is_chooser(s, k) || eval_view(ev, s, k)->dtype == s->tile_type;
     return fits ? apply(ev, s) : eval_unsupported(ev, s);
 }
+
+/* Comparisons are elementwise: the plan has chosen their kernel by direction and order. */
+bool eval_compare(struct eval *ev, const struct step *s) { return eval_elementwise(ev, s); }

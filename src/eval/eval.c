@@ -1,5 +1,5 @@
 /*
- * eval.c: a run of a program, from the arguments to the results (eval_program, at the end);
+ * eval.c: a run of a program, from the arguments to the results: eval_program(), at the end.
  * function.c runs the steps.
  */
 #include "eval/eval_priv.h"
@@ -32,7 +32,8 @@ bool eval_limit(struct eval *ev, const struct step *s)
         return EVAL_FAIL(ev, s, LIMIT_TIME, seconds);
     case LIMIT_TRIP: return EVAL_FAIL(ev, s, LIMIT_TRIP, l->trip);
     case LIMIT_INTERRUPTED: return EVAL_FAIL(ev, s, RUN_INTERRUPTED);
-    case LIMIT_STOPPED: return false; /* who stopped it knows why */
+    /* reported by the exchange or callback that stopped the run */
+    case LIMIT_STOPPED: return false;
     default: return EVAL_FAIL(ev, s, LIMIT_STEPS, l->steps);
     }
 }
@@ -56,10 +57,11 @@ bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_b
 
 /* ---- arguments and results of the run ---- */
 
-/* Large storage that a program keeps while it does not run. */
+/* Large storage that a program keeps between runs. */
 static const size_t IDLE_BETWEEN_RUNS = (size_t)1 << 30;
 
-/* The type of the first leaf that can't hold values (a token, say); DT_INVALID when all can. */
+/* The type of the first leaf that cannot hold values (a token, say); DT_INVALID if there is
+ * none. */
 static enum dtype find_valueless(const struct shape *s)
 {
     if (!shape_is_tuple(s))
@@ -153,7 +155,7 @@ const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const str
     return s->dynamic ? shape_array(a, s->dtype, s->rank, dims, NULL, s->layout) : s;
 }
 
-/* Storage of a result: the value's own where nobody else holds it, else a copy. */
+/* The storage of a result: the value's own if it has no other reference, else a copy. */
 static bool give_result(struct eval *ev, struct value *v, struct literal *l, struct arena *a)
 {
     l->shape = eval_fit_outside(ev, v, l->shape, a);
@@ -227,8 +229,7 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
     return eval_entry(ev, values, a);
 }
 
-/* ---- scratch memory: kept from run to run, as one piece that is large enough for most runs ----
- */
+/* ---- scratch arena: kept between runs, as one block that is large enough for most runs ---- */
 
 enum { LEAST_SCRATCH = 96 << 10, MOST_SCRATCH = 4 << 20 };
 
@@ -252,9 +253,9 @@ static void leave_scratch(struct eval *ev)
     ev->p->scratch = ev->scratch;
 }
 
-/* ---- the whole ---- */
+/* ---- runs ---- */
 
-/* A rehearsal has a pool of its own. */
+/* A dry run has a pool of its own. */
 static void take_pool(struct eval *ev)
 {
     struct program *p = ev->p;
@@ -263,7 +264,7 @@ static void take_pool(struct eval *ev)
         return;
     }
     pool_init(&ev->pool);
-    ev->pool.headers.born = p->arena.born; /* they stay with it */
+    ev->pool.headers.born = p->arena.born; /* they are freed with the program */
     ev->pool.frames = ARENA_ARRAY(&ev->pool.headers, struct value *, p->function_count);
 }
 
@@ -297,7 +298,7 @@ static void leave_pool(struct eval *ev)
     *p->pool = ev->pool;
 }
 
-/* When memory runs out: leaves the program as it was before its first run. */
+/* Out-of-memory cleanup: restores the program to its state before the first run. */
 static void abandon(void *context)
 {
     struct eval *ev = context;
@@ -337,8 +338,8 @@ void eval_end(struct eval *ev)
     arena_free(&ev->posts);
 }
 
-/* What the plan says a run needs must be within the limit. Where sizes change at run time the plan
- * only knows an upper bound, so there the run itself is watched instead. */
+/* Checks the memory estimate against the limit. With dynamic sizes the estimate is only an upper
+ * bound, so the limit is checked during the run instead. */
 static bool check_needs(struct eval *ev)
 {
     const uint64_t limit = ev->p->options.limits.memory;

@@ -1,5 +1,5 @@
 /*
- * eval: runs programs: frames, control flow, and operands handed to kern.
+ * eval: executes programs: frames, control flow, and kernel calls.
  */
 #ifndef HLO_EVAL_H
 #define HLO_EVAL_H
@@ -7,95 +7,97 @@
 #include "eval/exchange.h"
 #include "plan/plan.h"
 
-/* Runs the entry computation on one literal for each parameter. The result lives in `a`; its
- * storage is freed by literal_free_data. NULL with diagnostics, or without one where the exchange
- * knows the reason. `exchange` may be NULL for a run that has no other participants and no host. */
+/* Runs the entry computation on `args`, one literal per parameter (count: their number).
+ * `exchange`: other participants and the host; may be NULL if there are none. The result is
+ * allocated in `a`; the caller frees its storage with literal_free_data(). NULL with diagnostics,
+ * or without any when the exchange reports the reason. */
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, const struct exchange *exchange, struct arena *a);
 
-/* Whether a value of shape `given` may be passed for `wanted`: each dimension has the wanted size,
- * or at most that if it may change. */
+/* Whether a value of shape `given` may be passed as `wanted`: each dimension has the wanted size,
+ * or at most that if it is dynamic. */
 bool eval_fits(const struct shape *wanted, const struct shape *given);
 
-/* ---- observe.c: runs of observed programs, one instruction after the other ---- */
+/* ---- observe.c: traced runs ---- */
 
-struct within { /* an instruction that calls others, which run within it now */
+struct within { /* an instruction whose callee is running */
     const struct inst *inst;
-    int64_t iteration; /* of a loop, from 0; -1 in its condition. 0 for anything but loops */
+    int64_t iteration; /* of a loop, from 0; -1 in its condition; 0 for other instructions */
 };
 struct sighting {
-    const struct step *step; /* of the instruction; the last one where it has two */
+    const struct step *step; /* step of the instruction; the last one where it has two */
     int64_t participant;
-    uint64_t number; /* instructions shown before this one, in this run */
-    int64_t ns;      /* its own time, without that of the observer; 0 before it is done */
+    uint64_t number; /* number of earlier instructions in this trace */
+    int64_t ns;      /* execution time in ns, without nested callbacks; 0 before it is done */
     bool done;
     int depth;
-    const struct within *within; /* outermost first */
+    const struct within *within; /* calling instructions, outermost first */
     struct eval *eval;
-    struct value **copies; /* made when the observer looks: of the value, then of each operand, by
-                            * leaf; NULL: not looked at. They live as long as the sighting */
-    struct value
-        *given; /* its results, if the observer sets them before the instruction is done; or NULL */
-    bool failed; /* there was no memory */
+    /* copies made on demand: of the value, then of each operand, by leaf; NULL: not requested.
+     * Valid as long as this event */
+    struct value **copies;
+    /* results that the callback has set before the instruction is done; or NULL */
+    struct value *given;
+    bool failed; /* out of memory */
 };
-/* Called before and after each instruction; NULL: not wanted. Returns false to end the run:
+/* Callbacks before and after each instruction; NULL: none. They return false to end the run with
  * LIMIT_STOPPED. */
 struct observer {
     void *context;
     bool (*before)(void *context, struct sighting *s);
     bool (*after)(void *context, struct sighting *s);
-    bool (*skipped)(
-        void *context,
-        struct sighting *s); /* in place of `after`, where the instruction has no value */
+    /* instead of `after`, when the instruction has no value */
+    bool (*skipped)(void *context, struct sighting *s);
 };
 enum { SIGHT_VALUE = -1 };
-/* Operand k of the instruction, or its value: dense and complete; valid until the observer returns.
- * A token is an empty tuple, and so is an array that was not computed. NULL: no memory, which ends
- * the run. */
+/* A copy of operand k of the instruction, or of its value: dense and complete; valid until the
+ * callback returns. A token is an empty tuple, and so is an absent array. NULL: out of memory,
+ * which ends the run. */
 struct literal *eval_sight(struct sighting *s, int operand);
-/* Replaces the value by another one of a fitting shape. False as above. */
+/* Replaces the value by `l`, whose shape must fit. False: out of memory, which ends the run. */
 bool eval_sight_set(struct sighting *s, const struct literal *l);
 
-/* ---- rehearse.c: what memory a run takes, before it takes it ---- */
+/* ---- rehearse.c: memory estimate by a dry run ---- */
 
-/* Where a step's result comes from. */
+/* How the storage of a step's result is obtained. */
 enum making {
     MADE_NOTHING,  /* a token */
-    MADE_NEW,      /* storage of its own */
-    MADE_IN_PLACE, /* the storage of an operand that nobody reads again */
-    MADE_VIEW,     /* it shares the bytes of an operand */
-    MADE_WITHIN    /* by a step of what it calls */
+    MADE_NEW,      /* new storage */
+    MADE_IN_PLACE, /* storage of an operand that is not read again */
+    MADE_VIEW,     /* a view of an operand's storage */
+    MADE_WITHIN    /* made by a step of a callee */
 };
 struct foreseen_result {
     uint8_t making; /* enum making */
-    int operand;    /* leaf, of MADE_IN_PLACE and MADE_VIEW */
-    int buffer;     /* number of its storage, the same for all results that share it */
-    size_t storage; /* its size in bytes; 0: it belongs to an argument or a constant */
+    int operand;    /* operand leaf, for MADE_IN_PLACE and MADE_VIEW */
+    int buffer;     /* number of its storage, shared by all results in it */
+    size_t storage; /* bytes of the storage; 0: it belongs to an argument or a constant */
 };
-/* A step as of its last rehearsal; the peak is over all rehearsals of it. */
+/* A step as of its last dry run; the peak is over all dry runs of it. */
 struct foreseen_step {
     int visits;
-    size_t peak;        /* bytes of values alive at once while it runs */
-    const char *choice; /* which way its kernel would go; NULL: not known, or there is only one */
-    size_t room; /* bytes of scratch memory that its kernel takes, where the kernel says so */
+    size_t peak;        /* peak of live bytes while it runs */
+    const char *choice; /* variant of the kernel that would run; NULL: unknown, or only one */
+    size_t room;        /* bytes of kernel workspace, if the kernel reports it */
     struct foreseen_result *results;
 };
 struct foresight {
-    bool known;  /* false: too much depends on values; nothing below is valid */
-    bool exact;  /* it is what a run needs; else there are branches, loops that might not run, sizes
-                  * that change,  or steps that depend on others, and it is about the most */
-    size_t peak; /* bytes of values alive at once, without arguments and constants */
-    const struct step *at; /* where the peak is; NULL: at the end, with the results */
+    bool known; /* false: too data-dependent; nothing below is valid */
+    /* exact; else an upper estimate, because of branches, loops that might not run, dynamic sizes,
+     * or steps that depend on other participants */
+    bool exact;
+    size_t peak;           /* peak of live bytes, without arguments and constants */
+    const struct step *at; /* step at the peak; NULL: at the end, with the results */
     const struct function *in;
-    size_t room;                  /* the most scratch memory that a kernel takes */
+    size_t room;                  /* largest kernel workspace, bytes */
     struct foreseen_step **steps; /* by function index, by step */
 };
 
-/* Rehearses the program: goes through it as a run does, with storage that does not exist and
- * kernels that do nothing, so that everything that is decided on the way is decided as in a run. A
- * loop is gone through until its state is laid out as before; all branches of a conditional are. So
- * what is foreseen is the most that a run may need. Sizes that change at run time count as their
- * bounds. Done once; the result belongs to the program. */
+/* Estimates the memory of a run by a dry run: executes the program with unbacked storage and
+ * kernels that do nothing, so that every decision about storage is made by the code of a real run.
+ * A loop is repeated until the layout of its state recurs; all branches of a conditional are
+ * executed. The estimate thus is an upper bound. Dynamic sizes count as their bounds. Computed
+ * once; the result belongs to the program. */
 const struct foresight *eval_foresee(struct program *p);
 
 #endif

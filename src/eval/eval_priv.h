@@ -1,16 +1,15 @@
 /*
  * Private to eval/.
  *
- * eval.c        a run: arguments in, results out
- * function.c    functions, step by step, and the values in their frames
- * pool.c        storage, counted and used again
- * operand.c     what a step reads and where its results go
- * body.c        computations handed to kernels
- * sizes.c       dimensions smaller than their bounds
- * size_rules.c  what each family makes of them
- * rehearse.c, rehearse_kernels.c   a run without its kernels: what memory it takes
- * observe.c     a run whose every instruction is shown
- * unused.c      steps that nothing depends on
+ *   eval.c        a run: arguments in, results out
+ *   function.c    functions, step by step, and the values in their frames; dead steps
+ *   pool.c        storage pool
+ *   operand.c     operands and result storage of steps
+ *   body.c        computations as callbacks of kernels
+ *   sizes.c       dimensions smaller than their bounds
+ *   size_rules.c  result sizes of each operation family
+ *   rehearse.c, rehearse_kernels.c   dry run: memory estimate
+ *   observe.c     runs with a callback for every instruction
  *
  * and one file for each family of operations. To collective belong permute.c (between pairs),
  * group.c (replica groups), member_dims.c (dimensions of the members' arrays), message.c (messages
@@ -27,95 +26,100 @@
 
 struct buffer {
     int refs;
-    unsigned class; /* size class, or one of those below */
-    int number;     /* of a rehearsal; 0: none yet */
-    int kept; /* number of values that hold it from this run to the next: set as the run ends, for
-                 pool_settle */
+    unsigned class; /* size class, or POOL_BORROWED or POOL_LARGE */
+    int number;     /* in a dry run: its number; 0: not numbered */
+    /* number of values that keep it between runs: set at the end of a run, for pool_settle */
+    int kept;
     size_t size;
-    size_t used; /* what its owner asked for; idle storage of its size class may be larger */
+    size_t used; /* requested bytes; `size` may be larger */
     char *data;
     struct buffer *next;
-    struct buffer *older; /* list of all buffers, so that a run that fails loses none */
+    /* list of all buffers, so that a failing run can free them */
+    struct buffer *older;
 };
 
 enum {
     POOL_CLASSES = 4 * 58,
-    POOL_BORROWED = POOL_CLASSES, /* the storage is not ours */
-    POOL_LARGE                    /* it is from the reserve, and is freed into it */
+    POOL_BORROWED = POOL_CLASSES, /* storage owned elsewhere */
+    POOL_LARGE                    /* from the reserve, and returned to it */
 };
 struct pool {
     struct arena headers;
-    struct buffer *newest;             /* of all */
+    struct buffer *newest;             /* list of all buffers */
     struct buffer *spare;              /* headers without storage */
     struct buffer *free[POOL_CLASSES]; /* idle storage, by size class */
-    size_t cached, live, peak; /* bytes in `free`; in use; the most that were ever in use at once */
-    struct reserve *reserve;   /* for large storage; NULL: there is none */
-    size_t limit;              /* on all that is in use or idle; 0: none */
-    bool over;                 /* an allocation failed because of the limit */
-    struct pretence *pretence; /* of a rehearsal, where storage is only addresses; else NULL */
-    struct value **frames;     /* by function, made when it first runs; between runs only run_kept
-                                  values are in them */
+    size_t cached, live, peak;         /* idle bytes; bytes in use; peak of bytes in use */
+    struct reserve *reserve;           /* for large storage; or NULL */
+    size_t limit;                      /* on bytes in use and idle; 0: none */
+    bool over;                         /* an allocation failed because of the limit */
+    struct pretence *pretence;         /* in a dry run: unbacked storage; else NULL */
+    /* by function, made when it first runs; between runs they hold only run_kept values */
+    struct value **frames;
 };
 
-/* The dims of the view are always the sizes as they are at the moment, never mere bounds. */
+/* An array value. The dims of the view are the actual sizes, not the bounds. */
 struct value {
-    struct buffer *buffer; /* NULL: nothing here */
-    const int64_t *bounds; /* of an array with a dimension smaller than its shape says: those of the
-                            * shape; NULL when all are as large as they can be */
-    bool roomy;  /* with bounds: the storage extends to them, in the strides of the view */
-    bool absent; /* zeros in place of what was not computed: nothing depends on them */
+    struct buffer *buffer; /* NULL: no value */
+    /* of an array with a dimension smaller than its shape: the dimensions of the shape; else
+     * NULL */
+    const int64_t *bounds;
+    bool roomy;  /* with bounds: the storage extends to them, with the strides of the view */
+    bool absent; /* zeros in place of a value that was not computed: no result depends on it */
     struct view view;
 };
 
-/* Addresses without memory of their own: pages that read as zeros, handed out again and again. */
+/* Unbacked storage: pages that read as zeros, given out repeatedly. */
 struct pretence {
     char *pages;
     size_t size, at;
 };
-void *pool_pretend(struct pretence *p, size_t size); /* NULL when `size` exceeds all of it */
+/* Unbacked storage; NULL when `size` exceeds all of it. */
+void *pool_pretend(struct pretence *p, size_t size);
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);
-/* Called after a run: except for what the program keeps, whatever is still held becomes idle, and
- * only a little of the idle storage is kept. */
+/* Called after a run: storage becomes idle, except what the program keeps, and excess idle storage
+ * is freed. */
 void pool_settle(struct pool *p);
-struct buffer *pool_take(struct pool *p, size_t size); /* one reference; NULL without memory */
+/* A buffer with one reference; NULL when out of memory. */
+struct buffer *pool_take(struct pool *p, size_t size);
 struct buffer *pool_borrow(struct pool *p, void *data, size_t size);
 void pool_drop(struct pool *p, struct buffer *b);
-/* Hands the storage over to the caller, who frees it with mem_free; NULL when others use it. */
+/* Transfers the storage to the caller, who frees it with mem_free(); NULL when it has other
+ * references. */
 void *pool_steal(struct pool *p, struct buffer *b);
 
-void view_copy(struct view *to,
-               const struct view *from); /* copies only the entries up to its rank */
+/* Copies a view: only the entries up to its rank. */
+void view_copy(struct view *to, const struct view *from);
 
 /* ---- eval.c ---- */
 
 struct eval {
     struct diags *ds;
     struct program *p;
-    const struct kernels *kern; /* the program's */
-    struct team *team;          /* the same; may be NULL */
+    const struct kernels *kern; /* of the program */
+    struct team *team;          /* of the program; may be NULL */
     struct pool pool;
-    const struct exchange *exchange; /* the other participants and the host; NULL: nobody */
-    struct arena scratch;            /* arrays of values, by mark and release */
-    struct arena_mark start;         /* where it is empty */
+    const struct exchange *exchange; /* other participants and the host; or NULL */
+    struct arena scratch;            /* arrays of values, freed by mark and release */
+    struct arena_mark start;         /* the empty arena */
     struct value *constants;
-    uint8_t *done; /* by function: enum once; steps of that kind, and those done less often, have
-                      been done */
-    struct value *frame; /* of the function that runs */
-    const struct sizes
-        *sizes; /* of the step that runs; NULL when its operands are as large as their bounds */
-    struct posted *posted;       /* recvs still without their recv-done, oldest first */
-    struct arena posts;          /* where those lie */
-    struct rehearsal *rehearsal; /* NULL: a true run */
-    bool watched;                /* somebody wants to be told of each step */
-    struct undo abandoning;      /* from beginning to end */
-    struct sights *sights;       /* and of each instruction and its value; NULL: nobody */
-    const struct step *rest;     /* the loop whose struct scalar_rest runs; NULL: none does */
+    /* by function: enum once; steps of that kind, and those hoisted further, are done */
+    uint8_t *done;
+    struct value *frame; /* of the running function */
+    /* of the running step; NULL when its operands are as large as their bounds */
+    const struct sizes *sizes;
+    struct posted *posted;       /* recvs without their recv-done yet, oldest first */
+    struct arena posts;          /* allocates them */
+    struct rehearsal *rehearsal; /* NULL: not a dry run */
+    bool watched;                /* steps are reported, to p->watch or to the dry run */
+    struct undo abandoning;      /* out-of-memory cleanup of the run */
+    struct sights *sights;       /* callback for each instruction and its value; or NULL */
+    const struct step *rest; /* the loop whose bytecode after the peeled iteration runs; or NULL */
 };
 
-/* In a rehearsal there are no elements in storage, so code that reads or writes them other than by
- * a kernel of the table must skip that. */
+/* In a dry run, storage has no elements: code that reads or writes them other than by a kernel of
+ * the table must be skipped. */
 static inline bool eval_rehearsed(const struct eval *ev) { return ev->rehearsal != NULL; }
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
@@ -125,23 +129,24 @@ FAMILIES(X)
 
 void eval_begin(struct eval *ev);
 void eval_end(struct eval *ev);
-/* Runs the entry computation on its arguments and makes a literal of its results. `values` has room
- * for either. */
+/* Runs the entry computation on its arguments and makes a literal of its results. `values`: the
+ * arguments; has space for the results too. */
 struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *a);
-/* Makes a value fit for leaving the program, and returns its shape: dimensions that may change have
- * their size of the moment, the others what the shape says. NULL without memory. */
+/* Prepares a value for leaving the program, and returns its shape: dynamic dimensions have their
+ * actual size. NULL: out of memory. */
 const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s,
                                      struct arena *a);
 
-/* A message about a step. Is false. */
+/* Reports a diagnostic about a step. Evaluates to false. */
 #define EVAL_FAIL(ev, s, id, ...)                                                                  \
     eval_where((s), DIAG((ev)->ds, (s)->inst->span, id, ##__VA_ARGS__), (ev))
 bool eval_where(const struct step *s, struct diag *d, struct eval *ev);
-bool eval_unsupported(struct eval *ev, const struct step *s); /* names opcode and element type */
-/* Reports which limit was hit, if one was, else that there is no memory. */
+bool eval_unsupported(struct eval *ev, const struct step *s); /* reports opcode and element type */
+/* Reports which limit was reached, or that memory is exhausted. Returns false. */
 bool eval_no_memory(struct eval *ev, const struct step *s, const struct shape *shape);
-bool eval_limit(struct eval *ev, const struct step *s); /* after budget_step has refused */
-/* Pays for an iteration of a loop (they count from 0); false once a limit is reached. */
+/* Reports the limit at which budget_step() failed. */
+bool eval_limit(struct eval *ev, const struct step *s);
+/* Charges an iteration of a loop (numbered from 0); false when a limit is reached. */
 static inline bool eval_trip(struct eval *ev, int64_t number)
 {
     uint64_t most = ev->p->options.limits.trip;
@@ -149,8 +154,8 @@ static inline bool eval_trip(struct eval *ev, int64_t number)
         ev->p->budget.hit = LIMIT_TRIP;
     return ev->p->budget.hit == LIMIT_NONE && budget_step(&ev->p->budget);
 }
-/* Called after a kernel failed: a body that it called has reported the reason already; otherwise
- * there was no memory. */
+/* Called after a kernel failed: reports out of memory unless a body that the kernel called has
+ * reported an error. */
 bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before);
 
 /* ---- function.c: functions and values ---- */
@@ -159,12 +164,12 @@ bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_b
  * be the same array. */
 bool eval_function(struct eval *ev, const struct function *f, struct value *args,
                    struct value *results);
-/* One step, as its family does it. */
+/* Runs one step by the function of its family. */
 bool eval_step(struct eval *ev, const struct step *s);
-/* The same within a run of its function: paid for and watched. */
+/* Runs one step of a function: charges the budget and reports the step if `ev->watched`. */
 bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s);
-/* The body of a loop, run many times between entering and leaving. Meanwhile the parts of the state
- * that it passes on unchanged stay in its frame; `at` says where each part is. */
+/* Prepares the body of a loop for many runs, until eval_leave_loop(). Meanwhile the parts of the
+ * state that it passes on unchanged stay in its frame; `at`: where each part is. */
 void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state,
                      struct value **at);
 bool eval_iterate(struct eval *ev, const struct function *body, struct value *state);
@@ -173,46 +178,43 @@ void eval_leave_loop(struct eval *ev, const struct function *body, struct value 
 void value_drop(struct eval *ev, struct value *v);
 void value_move(struct value *to, struct value *from);
 void value_share(struct value *to, const struct value *from);
-/* A dense value; false (without a message) when there is no memory. */
+/* Makes a dense value; false (without a message) when out of memory. */
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
 
-/* ---- unused.c ---- */
-
-/* Runs a step that nothing depends on. If it fails, its results are absent and the run goes on,
- * except at a limit of the run, without memory, or when another participant has ended it. They are
- * absent, too, where an operand is, and instead of a call of the user's code. */
+/* Runs a dead step. If it fails, its results are absent and the run continues, except at a limit of
+ * the run, out of memory, or when another participant has ended it. They are absent, too, where an
+ * operand is, and instead of a call of user code. */
 bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run);
 
 /* ---- control.c ---- */
 
-/* A call of f within a step: operand leaves from `first` on are the arguments. */
+/* Calls f within a step: operand leaves from `first` on are the arguments. */
 bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);
-bool eval_small_step(void *run, const struct scalar_step *t); /* a step within a scalar program */
-/* Reports that a loop within a scalar program has no end. */
+bool eval_small_step(void *run, const struct scalar_step *t); /* a step within bytecode */
+/* Reports an infinite loop within bytecode. */
 void eval_report_infinite(void *run, const struct termination *t);
 
 /* ---- rehearse.c ---- */
 
-/* Whether somebody wants to know which way the step's fast kernel goes; if so, it is passed to
- * rehearse_choice. */
+/* Whether to report the chosen kernel variant to rehearse_choice(): in dry runs only. */
 static inline bool eval_choices_wanted(const struct eval *ev)
 {
     return eval_rehearsed(ev) && !ev->p->options.plain;
 }
 void rehearse_choice(struct eval *ev, const char *choice,
-                     size_t room); /* `room`: bytes of scratch memory it takes; 0: little */
+                     size_t room); /* `room`: bytes of workspace; 0: negligible */
 bool rehearse_step(struct eval *ev, const struct function *f, const struct step *s);
-/* Rehearses every branch of a conditional; the results are those of the branch that leaves most
- * memory behind. */
+/* Dry run of every branch of a conditional; the results are those of the branch that leaves most
+ * memory in use. */
 bool rehearse_branches(struct eval *ev, const struct step *s);
-/* Calls the function that is applied to elements, if there is one, once. */
+/* Calls the function that is applied to elements, if any, once. */
 bool rehearse_body(const struct kern_body *b);
 bool rehearse_order(const struct kern_comparator *c);
-/* Whether the next iteration of a loop, which begins with this state, may differ from those before.
- */
+/* Whether the next iteration of a loop, which starts with this state, may differ from the previous
+ * ones. */
 struct rehearsed_loop {
     int iterations;
-    uint64_t before; /* how the state was laid out */
+    uint64_t before; /* layout of the state before it */
 };
 bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state,
                     int count);
@@ -221,18 +223,19 @@ bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struc
 
 struct sights {
     const struct observer *observer;
-    struct arena arena;   /* what is shown, by mark and release */
-    struct arena nesting; /* where `within` lies */
+    struct arena arena;   /* of the event's copies, freed by mark and release */
+    struct arena nesting; /* allocates `within` */
     struct within *within;
     size_t depth, capacity;
     uint64_t shown;
-    int64_t spent; /* nanoseconds of the observer */
-    bool replaced; /* the observer has replaced a value in this run */
+    int64_t spent; /* nanoseconds spent in callbacks */
+    bool replaced; /* a callback has replaced a value in this run */
 };
 void eval_observe_begin(struct eval *ev, struct sights *s);
 void eval_observe_end(struct eval *ev);
-bool eval_observed(struct eval *ev, const struct function *f); /* all its steps, shown one by one */
-/* Notes that the run has come to a step of F. */
+/* runs all steps of f with callbacks */
+bool eval_observed(struct eval *ev, const struct function *f);
+/* Records that the run is at step S of F. */
 static inline void eval_at_step(struct eval *ev, const struct function *f, const struct step *s)
 {
     if (f != ev->p->entry)
@@ -240,7 +243,7 @@ static inline void eval_at_step(struct eval *ev, const struct function *f, const
     atomic_store_explicit(&ev->p->mark.iteration, -1, memory_order_relaxed);
     atomic_store_explicit(&ev->p->mark.at, s, memory_order_relaxed);
 }
-/* Notes that the running loop S is in this iteration; -1: between two. */
+/* Records that the running loop S is in this iteration; -1: between iterations. */
 static inline void eval_in_iteration(struct eval *ev, const struct step *s, int64_t iteration)
 {
     if (iteration >= 0 && atomic_load_explicit(&ev->p->mark.at, memory_order_relaxed) == s)
@@ -248,13 +251,13 @@ static inline void eval_in_iteration(struct eval *ev, const struct step *s, int6
     if (ev->sights)
         ev->sights->within[ev->sights->depth - 1].iteration = iteration;
 }
-/* Notes that iterations of the loop S are not counted from here on. */
+/* Records that iterations of the loop S are not counted from now on. */
 static inline void eval_not_counted(struct eval *ev, const struct step *s)
 {
     if (atomic_load_explicit(&ev->p->mark.at, memory_order_relaxed) == s)
         atomic_store_explicit(&ev->p->mark.iteration, -1, memory_order_relaxed);
 }
-bool eval_names(struct eval *ev, const struct step *s); /* a step that only renames */
+bool eval_names(struct eval *ev, const struct step *s); /* runs a step that is an alias */
 
 /* ---- sizes.c ---- */
 
@@ -270,16 +273,15 @@ struct sizes {
 
 /* Runs a step of a program with dynamic sizes. */
 bool eval_sized(struct eval *ev, const struct step *s, eval_family_fn *run);
-/* The dimensions with which result r is to be made. */
+/* The dimensions with which result r is made. */
 static inline const int64_t *eval_dims(const struct eval *ev, const struct step *s, int r)
 {
     return ev->sizes ? ev->sizes->results[r].made : s->shapes[r]->dims;
 }
-/* Records how the sizes of a value relate to the bounds of its shape; `roomy` as in struct value.
- */
+/* Sets `bounds` of a value from the dimensions of its shape; `roomy` as in struct value. */
 void value_fit(struct value *v, const struct shape *s, bool roomy);
-/* Makes a value as large as its bounds, with what its storage holds there, or with zeros, in a
- * copy. False: out of memory. */
+/* Extends a value to its bounds: with the contents of its storage where it is roomy, else with
+ * zeros, in a copy. False: out of memory. */
 bool value_whole(struct eval *ev, struct value *v);
 
 /* ---- size_rules.c ---- */
@@ -297,7 +299,7 @@ bool eval_fused(struct eval *ev, const struct step *s);
 
 bool eval_custom(struct eval *ev, const struct step *s);
 bool eval_custom_rehearses(
-    const struct step *s); /* its target looks at values only by kernels of the table */
+    const struct step *s); /* its target reads elements only by kernels of the table */
 
 /* ---- onnx_loop.c ---- */
 
@@ -321,19 +323,19 @@ static inline const struct view *eval_view(struct eval *ev, const struct step *s
 {
     return &eval_operand(ev, s, k)->view;
 }
-/* Passes the operand's value on: moved when nobody reads it afterwards, else shared. */
+/* Passes the operand's value to result r: moved at its last use, else shared. */
 void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *to);
-/* The operand, converted to element type t if it has another one (`made` then holds the copy and
- * must be dropped). NULL with a message. */
+/* The operand, converted to element type t if it has another (`made` then holds the copy and must
+ * be dropped). NULL with a message. */
 const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t,
                                 struct value *made);
-/* The same, row-major and without gaps. */
+/* eval_as_type(), row-major and dense. */
 const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t,
                               struct value *made);
-/* The same as a copy that may be written to. */
+/* eval_dense() as a copy that may be written to. */
 const struct view *eval_own(struct eval *ev, const struct step *s, int k, struct value *made);
 
-/* Result r as new dense storage of its dimensions, not cleared; NULL with a message. */
+/* Result r as new dense storage of its dimensions, uninitialized; NULL with a message. */
 struct view *eval_result(struct eval *ev, const struct step *s, int r);
 /* The same with other dimensions, which must be within the bounds of its shape. */
 struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims);
@@ -343,18 +345,18 @@ bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_
 /* Result r in the storage of operand k, if nobody else holds that and it has the right form; else
  * NULL. */
 struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, bool alone);
-/* Result r in the storage of operand k, or a copy of it; NULL with a message. */
+/* Result r in the storage of operand k, or in a copy of it; NULL with a message. */
 struct view *eval_update(struct eval *ev, const struct step *s, int r, int k);
-/* Result r is a view over the bytes of operand k. */
+/* Makes result r a view over the bytes of operand k. */
 bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struct view *v);
-/* Result r as a copy of x, converted when the type differs. */
+/* Makes result r a copy of x, converted when the type differs. */
 bool eval_copy(struct eval *ev, const struct step *s, int r, const struct view *x);
 bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out,
                      const struct view *x);
 
 /* ---- body.c ---- */
 
-/* A body in the form that kernels want; valid for one step. */
+/* A body as kernels take it; valid for one step. */
 struct bound_body {
     struct eval *ev;
     const struct body *body;
@@ -368,21 +370,23 @@ kern_call_fn eval_call_body;
 /* ---- group.c ---- */
 
 struct peers {
-    int64_t count,
-        me; /* number of members; which of them this participant is; -1: it is in no group */
+    /* number of members; index of this participant, or -1: in no group */
+    int64_t count, me;
     int64_t *members; /* participants, in order; in the scratch arena */
 };
-struct partners { /* of this participant, in the order of the pairs; in the scratch arena */
+/* participants paired with this one, in the order of the pairs; in the scratch arena */
+struct partners {
     int64_t target_count, source_count, *targets, *sources;
 };
 
-int64_t eval_self(const struct eval *ev); /* the number of this participant */
-/* False with a message when an id names nobody. */
+int64_t eval_self(const struct eval *ev); /* The id of this participant. */
+/* Finds the group of this participant. False with a message when an id is not that of a
+ * participant. */
 bool eval_peers(struct eval *ev, const struct step *s, struct peers *out);
 bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode,
                    struct partners *out);
-struct tag eval_tag(const struct inst *i,
-                    bool channel); /* of its channel, if it has one, else of the instruction */
+/* The tag of the instruction's channel if `channel`, and it has one; else of the instruction. */
+struct tag eval_tag(const struct inst *i, bool channel);
 
 /* ---- member_dims.c ---- */
 
@@ -419,9 +423,10 @@ bool member_dims_check_divides(struct eval *ev, const struct step *s, const stru
 struct fold {
     const struct body *body;
     struct kern_body call;
-    kern_tile_fn *fn; /* of a body that is one kernel */
+    kern_tile_fn *fn; /* if the body is one kernel */
     enum dtype type, acc;
-    kern_tile_fn *widen, *narrow; /* between the two types; NULL where they are the same */
+    /* conversions between the two types; NULL where they are equal */
+    kern_tile_fn *widen, *narrow;
 };
 bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type,
                        struct bound_body *context, struct fold *f);
@@ -462,9 +467,8 @@ bool eval_permute(struct eval *ev, const struct step *s);
 bool eval_ragged(struct eval *ev, const struct step *s, const struct peers *g);
 bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes);
 void eval_part(struct eval *ev, struct meeting *m);
-bool eval_not_alone(
-    struct eval *ev,
-    const struct step *s); /* the instruction needs other participants, and this run has none */
+/* Reports that the instruction needs other participants, and this run has none. */
+bool eval_not_alone(struct eval *ev, const struct step *s);
 
 /* reduce.c: operands and results as rows, in the scratch arena; NULL with a message */
 const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
@@ -472,20 +476,21 @@ const void *const *eval_inits(struct eval *ev, const struct step *s, int first, 
 struct view *eval_views(struct eval *ev, const struct step *s, int first, int n);
 struct view *eval_results(struct eval *ev, const struct step *s);
 
-/* dot.c: where a sum of products goes: into the result, or into `made` if it is to be converted;
+/* dot.c: the destination of a sum of products: the result, or `made` if it is converted afterwards;
  * NULL with a message. The second function takes what the kernel returned: it converts and drops
- * `made`, or reports that there was no memory. */
+ * `made`, or reports out of memory. */
 struct view *eval_sum_begin(struct eval *ev, const struct step *s, struct value *made);
 bool eval_sum_end(struct eval *ev, const struct step *s, struct value *made, bool ok);
 
-/* shape.c: result r is a part of operand k: a view, or a copy */
+/* shape.c: makes result r a part of operand k: a view, or a copy */
 bool eval_piece(struct eval *ev, const struct step *s, int r, int k, const struct view *piece);
-bool eval_reshape(struct eval *ev, const struct step *s); /* also of a bitcast that only reshapes */
+/* also of a bitcast that only reshapes */
+bool eval_reshape(struct eval *ev, const struct step *s);
 
 /* convert.c: whether the elements keep their type and their row-major order */
 bool bitcast_is_reshape(const struct inst *i);
 
-/* gather.c: the dimensions of its array that windows keep */
+/* gather.c: lists the array dimensions that windows keep; returns their number */
 int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept);
 
 /* conv.c */

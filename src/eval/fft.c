@@ -1,5 +1,5 @@
 /*
- * Fourier transforms.
+ * Fourier transforms. spec: Fft
  */
 #include "eval/eval_priv.h"
 

@@ -5,18 +5,18 @@
  *   ducc_fft, pocketfft   dtype, type, shape, strides_in, strides_out, axes, forward, scale
  *   dynamic_ducc_fft      rank, dtype, type, axes, forward; shape, strides and scale are operands
  *
- * Sizes come from the shapes of the call; what else says something of them must agree. Strides are
- * those of gapless arrays in row-major order, in elements (pocketfft: in bytes).
+ * Sizes come from the shapes of the call; the descriptor must agree. Strides are those of dense
+ * row-major arrays, in elements (pocketfft: in bytes).
  */
 #include "eval/eval_priv.h"
 
-enum { BYTES = 1024 }; /* more than a descriptor of the highest rank has */
+enum { BYTES = 1024 }; /* larger than a descriptor of the highest rank */
 enum { C2C, C2R, R2C };
 
 struct descriptor {
     unsigned char bytes[BYTES];
     size_t size, table, vtable;
-    bool sound; /* no place outside has been read so far */
+    bool sound; /* no read has been out of range */
 };
 
 struct list {
@@ -33,7 +33,7 @@ struct call {
     struct list axes, shape, strides_in, strides_out;
 };
 
-/* ---- flatbuffers: little-endian, offsets relative to where they stand ---- */
+/* ---- flatbuffers: little-endian, offsets relative to their own position ---- */
 
 static uint64_t number_at(struct descriptor *d, size_t at, size_t width)
 {
@@ -47,7 +47,7 @@ static uint64_t number_at(struct descriptor *d, size_t at, size_t width)
     return v;
 }
 
-/* Where a field of the table stands; 0 for one that has its default. */
+/* The offset of a field of the table; 0 for a field with its default. */
 static size_t field(struct descriptor *d, int id)
 {
     size_t entry = 4 + 2 * (size_t)id;
@@ -83,13 +83,13 @@ static bool open_descriptor(struct descriptor *d, const struct view *v)
     for (size_t k = 0; k < d->size; k++)
         d->bytes[k] = (unsigned char)v->data[(int64_t)k * v->strides[0]];
     d->table = (size_t)number_at(d, 0, 4);
-    const size_t back = (size_t)number_at(
-        d, d->table, 4); /* a signed offset; but the vtable always comes earlier */
+    const size_t back =
+        (size_t)number_at(d, d->table, 4); /* a signed offset; but the vtable always comes first */
     d->vtable = d->table - back;
     return d->sound && back <= d->table;
 }
 
-/* ---- both forms ---- */
+/* ---- descriptors ---- */
 
 static bool read_fixed(struct call *c, struct descriptor *d)
 {
@@ -133,7 +133,7 @@ static bool read_dynamic(struct call *c, struct descriptor *d)
            read_list(c, 4, &c->strides_out);
 }
 
-/* ---- against the shapes ---- */
+/* ---- checks against the shapes ---- */
 
 static bool list_is(const struct list *l, int rank, const int64_t *values)
 {
@@ -151,13 +151,13 @@ static bool has_strides(const struct list *l, int rank, const int64_t *dims, int
     return list_is(l, rank, strides);
 }
 
-/* The size of the transform itself: that of the real array, where there is one. */
+/* The size of the transform: that of the real array, if any. */
 static const int64_t *whole(const struct call *c)
 {
     return c->type == C2R ? c->out->dims : c->x->dims;
 }
 
-/* What is wrong with the call; NULL when it is valid. */
+/* The error in the call; NULL when it is valid. */
 static const char *problem(const struct call *c, bool in_bytes)
 {
     int rank = c->x->rank;
@@ -188,7 +188,7 @@ static const char *problem(const struct call *c, bool in_bytes)
 }
 
 /* The kernel's forward transform is the plain sum, its inverse divides by the count; the call may
- * want another factor. */
+ * have another factor. */
 static void scale_result(struct team *team, const struct call *c, const struct view *out,
                          const int64_t *lengths)
 {
@@ -200,7 +200,7 @@ static void scale_result(struct team *team, const struct call *c, const struct v
     struct c128 wide = {factor, 0};
     struct c64 narrow = {(float)factor, 0};
     bool single = dtype_component(out->dtype) ==
-                  DT_F32; /* a real number is read as the first half of a complex one */
+                  DT_F32; /* a real element is read as the first half of a complex one */
     struct view args[2] = {*out,
                            {.dtype = out->dtype, .data = single ? (char *)&narrow : (char *)&wide}};
     kern_map_tiles(team, kern_find_elementwise("multiply", out->dtype), out, 2, args);
@@ -215,13 +215,13 @@ static bool fail(struct eval *ev, const struct step *s, const char *why)
 /* spec: CustomCall */
 bool eval_fft_call(struct eval *ev, const struct step *s)
 {
-    static const enum kern_fft types[][2] = {/* back, forth */
+    static const enum kern_fft types[][2] = {/* inverse, forward */
                                              [C2C] = {KERN_IFFT, KERN_FFT},
                                              [C2R] = {KERN_IRFFT, KERN_IRFFT},
                                              [R2C] = {KERN_RFFT, KERN_RFFT}};
     bool dynamic = str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "dynamic_ducc_fft");
     struct descriptor d = {0};
-    /* The old compiler left the result's shape behind as a last operand. */
+    /* The old compiler appended the shape of the result as an operand. */
     if (s->result_count != 1 ||
         (dynamic ? s->operand_count != 6 && s->operand_count != 7 : s->operand_count != 2) ||
         s->operands[0] == NO_VALUE || s->operands[1] == NO_VALUE)

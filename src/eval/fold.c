@@ -45,7 +45,7 @@ static bool fold_tile(const struct fold *f, char *acc, const char *x, int64_t n)
 bool eval_fold(const struct fold *f, const char *const *blocks, int64_t count, char *out, int64_t n)
 {
     size_t width = dtype_bytes(f->type);
-    struct c128 acc[KERN_LANES], other[KERN_LANES]; /* the widest type */
+    struct c128 acc[KERN_LANES], other[KERN_LANES]; /* large enough for every type */
     for (int64_t done = 0; done < n; done += KERN_LANES) {
         int64_t lanes = n - done < KERN_LANES ? n - done : KERN_LANES;
         size_t at = (size_t)done * width;

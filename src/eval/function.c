@@ -1,6 +1,6 @@
 /*
- * function.c: how does a planned function run? Its steps one after the other, values in the slots
- * of its frame; and what is done once for several calls, as plan/once.c arranged it.
+ * function.c: runs planned functions: step after step, with values in the slots of a frame, and
+ * hoisted steps as plan/once.c has marked them.
  */
 #include "eval/eval_priv.h"
 
@@ -9,6 +9,10 @@ static eval_family_fn *const families[FAMILY_COUNT] = {
     FAMILIES(X)
 #undef X
 };
+
+/* Tuples, parameters, constants and barriers are aliases of values; they become steps only where
+ * they cannot be run. */
+bool eval_tuple(struct eval *ev, const struct step *s) { return eval_unsupported(ev, s); }
 
 /* ---- values ---- */
 
@@ -59,6 +63,59 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
     return true;
 }
 
+/* ---- dead steps (plan/used.c) ----
+ *
+ * XLA removes them, so a run must not depend on whether they can be executed: one that fails leaves
+ * its results absent. User code is not called for them. */
+
+static bool is_left_out(struct eval *ev, const struct step *s)
+{
+    if (s->foreign.entry || s->left_over.entry)
+        return true;
+    for (int k = 0; k < s->operand_count; k++)
+        if (s->operands[k] != NO_VALUE && eval_operand(ev, s, k)->absent)
+            return true;
+    return false;
+}
+
+static bool leave_absent(struct eval *ev, const struct step *s)
+{
+    for (int r = 0; r < s->result_count; r++) {
+        if (s->results[r] == NO_VALUE)
+            continue;
+        struct value *v = &ev->frame[s->results[r]];
+        value_drop(ev, v);
+        if (!eval_clear(ev, s, r))
+            return false;
+        v->absent = true;
+    }
+    return true;
+}
+
+/* Whether the diagnostics of a failure mean that the step itself could not be executed. */
+static bool is_own_failure(const struct eval *ev, const struct diags *said)
+{
+    for (const struct diag *d = said->first; d; d = d->next)
+        if (d->msg == MSG_OUT_OF_MEMORY)
+            return false;
+    return said->errors > 0 && ev->p->budget.hit == LIMIT_NONE;
+}
+
+bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run)
+{
+    struct diags said, *ds = ev->ds;
+    if (is_left_out(ev, s))
+        return leave_absent(ev, s);
+    diags_init(&said, ds->source);
+    ev->ds = &said;
+    bool ok = run(ev, s), absent = !ok && is_own_failure(ev, &said);
+    ev->ds = ds;
+    for (const struct diag *d = said.first; d && !absent; d = d->next)
+        diag_copy(ds, d);
+    diags_free(&said);
+    return ok || (absent && leave_absent(ev, s));
+}
+
 /* ---- functions ---- */
 
 static struct value *frame_of(struct eval *ev, const struct function *f)
@@ -93,7 +150,7 @@ static bool watched_step(struct eval *ev, const struct function *f, const struct
     return ok;
 }
 
-/* The first step that has not been done yet; results of those before are in their slots. */
+/* The first step that is not done yet; results of earlier steps are in their slots. */
 static int first_step(const struct eval *ev, const struct function *f)
 {
     uint8_t done = ev->done[f->index];
@@ -120,8 +177,8 @@ static bool run_range(struct eval *ev, const struct function *f, int from, int t
     return true;
 }
 
-/* Forgets what functions have kept since the run began: like any later run, they do it again when
- * they are called. */
+/* Drops the values that functions have kept in this run: the next run recomputes them when it calls
+ * them. */
 static void forget_functions(struct eval *ev)
 {
     const struct program *p = ev->p;
@@ -134,8 +191,8 @@ static void forget_functions(struct eval *ev)
     }
 }
 
-/* Does the steps that the first run does for all runs. A run that finds them done counts them as if
- * it had done them. */
+/* Runs the hoisted steps of the entry computation in the first run. Later runs charge the same
+ * number of steps to the budget. */
 static bool run_kept_steps(struct eval *ev, const struct function *f)
 {
     struct kept *kept = &ev->p->kept;
@@ -168,7 +225,7 @@ static bool run_steps(struct eval *ev, const struct function *f)
     return true;
 }
 
-/* Called when a run of the loop is over. */
+/* Called at the end of a run of the loop. */
 static void forget_loop(struct eval *ev, const struct function *f)
 {
     if (ev->done[f->index] == ONCE_LOOP)

@@ -1,5 +1,5 @@
 /*
- * gather.c: gather and scatter: reading and writing at the places that an array of indices names.
+ * gather.c: gather and scatter: windows of an array at indices from another array.
  */
 #include "eval/eval_priv.h"
 
@@ -13,8 +13,8 @@ int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept)
     return n;
 }
 
-/* What is wrong with batching dimension k of the array, or NULL. XLA's verifier accepts these; but
- * they would name no place in the array, or one outside it. */
+/* The error in batching dimension k of the array, or NULL. XLA's verifier accepts these, although
+ * they refer to no element, or to one outside the array. */
 static const char *batching_problem(const struct kern_gather_dims *d, int k,
                                     const struct shape *array, const struct shape *indices)
 {
@@ -51,7 +51,7 @@ static bool gather(struct eval *ev, const struct step *s)
     plan_gather_dims(s->inst, &d);
     if (!batching_sound(ev, s, &d, s->inst->operands[0]->shape, s->inst->operands[1]->shape))
         return false;
-    if (ev->sizes) { /* a window can't be larger than the array is now */
+    if (ev->sizes) { /* a window is at most as large as the actual array */
         const struct view *x = eval_view(ev, s, 0);
         for (int n = eval_gather_kept(&d, x->rank, kept), k = 0; k < n; k++)
             if (d.slice_sizes[kept[k]] > x->dims[kept[k]])

@@ -37,8 +37,8 @@ static int64_t axis_stride(const struct mesh *m, struct axis_ref a, int64_t *siz
     return a.size ? stride * (whole / (a.pre_size * a.size)) : stride;
 }
 
-/* The position of member k of the group that position p is in: members differ along the axes, of
- * which the last varies fastest. */
+/* The position of member k of the group of position p: members differ along the axes, of which the
+ * last varies fastest. */
 static int64_t mesh_member(const struct device_list *d, int64_t p, int64_t k)
 {
     for (int j = d->axes->count - 1; j >= 0; j--) {

@@ -1,10 +1,9 @@
 /*
- * io.c: feeds and channels: what a participant gets from the host and gives to it, and messages
- * between participants.
+ * io.c: infeed, outfeed, send and recv: data exchanged with the host and with other participants.
  *
- * A send never waits; what waits is the recv-done. Which participants a channel connects is said by
- * an attribute that XLA's own backends use, a list of pairs as text; without it a channel leads
- * back to the sender.
+ * A send does not block; a recv-done does. The participants that a channel connects are given by an
+ * attribute of XLA's own backends, a list of pairs as text; without it a channel leads back to the
+ * sender.
  */
 #include "eval/eval_priv.h"
 
@@ -17,7 +16,7 @@ enum { NOBODY = -1, HOST = -2 };
 
 /* ---- items: arrays and flat tuples of them ---- */
 
-/* A copy of leaf k of the operands, with its size of the moment; false with a message. */
+/* A copy of leaf k of the operands, with its actual size; false with a message. */
 static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct literal *l)
 {
     struct value v;
@@ -36,8 +35,8 @@ static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct liter
     return copy || eval_no_memory(ev, s, l->shape);
 }
 
-/* The leaves of an operand, from `*next` on, as a literal in the arena; its storage must be freed.
- */
+/* The leaves of an operand, from `*next` on, as a literal in the arena; the caller frees its
+ * storage. */
 static struct literal *item_of(struct eval *ev, const struct step *s, const struct shape *shape,
                                int *next, bool *ok)
 {
@@ -79,7 +78,7 @@ static bool is_flat(const struct shape *s)
     return flat;
 }
 
-/* XLA's verifier accepts more results than make sense; the extra ones must still hold something. */
+/* XLA's verifier accepts superfluous results; they are filled with zeros. */
 static bool clear_from(struct eval *ev, const struct step *s, int r)
 {
     for (; r < s->result_count; r++)
@@ -88,20 +87,20 @@ static bool clear_from(struct eval *ev, const struct step *s, int r)
     return true;
 }
 
-/* The shape of the data that infeed and recv-done bring. */
+/* The shape of the data that infeed and recv-done return. */
 static const struct shape *data_of(const struct inst *i)
 {
     return shape_is_tuple(i->shape) && i->shape->count > 0 ? i->shape->elements[0] : i->shape;
 }
 
-/* A call of the host has failed. If it gave up because of a limit, nothing has been reported yet.
- */
+/* Called when the host's function has failed. If it ended because of a limit, the limit has not
+ * been reported yet. */
 static bool host_failed(struct eval *ev, const struct step *s)
 {
     return ev->p->budget.hit == LIMIT_NONE ? false : eval_limit(ev, s);
 }
 
-/* The next item of the host becomes the first results. */
+/* Makes the next item of the host the first results. */
 static bool from_host(struct eval *ev, const struct step *s)
 {
     const char *op = op_spelling(s->inst->opcode);
@@ -140,7 +139,7 @@ static bool to_host(struct eval *ev, const struct step *s)
 
 /* ---- channels ---- */
 
-/* The numbers of a text such as {{0,1},{1,2}}, in pairs. */
+/* The pairs of numbers in a text such as {{0,1},{1,2}}. */
 static struct ints_list read_pairs(struct arena *a, struct str text)
 {
     struct ints *pairs = ARENA_ARRAY(a, struct ints, text.len / 4 + 1);
@@ -196,7 +195,7 @@ static bool send(struct eval *ev, const struct step *s)
 {
     int leaves = s->starts[1];
     struct partners w;
-    if (!clear_from(ev, s, 0)) /* the context means nothing */
+    if (!clear_from(ev, s, 0)) /* the context has no value */
         return false;
     if (inst_bool(s->inst, A_IS_HOST_TRANSFER))
         return to_host(ev, s);
@@ -226,7 +225,7 @@ static bool recv(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* The oldest recv of a channel; NULL: there is none. */
+/* The oldest recv of a channel; or NULL. */
 static struct posted *take_posted(struct eval *ev, int64_t channel)
 {
     for (struct posted **p = &ev->posted; *p; p = &(*p)->next)

@@ -1,7 +1,7 @@
 /*
- * lapack.c: custom calls of LAPACK routines, in every form in which JAX has written them, and those
- * that XLA:CPU expands itself (lapack.def). All sizes come from the shapes; what else the call says
- * about them must agree.
+ * lapack.c: custom calls of LAPACK routines, in every form that JAX has used, and those that
+ * XLA:CPU expands itself (lapack.def). All sizes come from the shapes; the other arguments of the
+ * call must agree.
  */
 #include "base/dict.h"
 #include "eval/eval_priv.h"
@@ -33,7 +33,7 @@ struct role { /* an array of the routine */
     struct str name, dims;
     char type;
     bool shared;
-    int operand, result; /* leaves, or NOWHERE */
+    int operand, result; /* operand and result leaf, or NOWHERE */
 };
 
 struct option {
@@ -45,15 +45,15 @@ struct call {
     struct eval *ev;
     const struct step *s;
     struct str target;
-    char letter;       /* of its element type */
-    enum dtype narrow; /* that type, where the letter is h */
+    char letter;       /* type letter of the element type */
+    enum dtype narrow; /* the element type, where the letter is h */
     const struct call_form *form;
     int role_count, option_count;
     struct role roles[KERN_LAPACK_ARRAYS];
     struct option options[KERN_LAPACK_OPTIONS];
-    int batch_rank; /* UNKNOWN until an array has been seen */
+    int batch_rank; /* UNKNOWN until the first array */
     int64_t batch[VIEW_MAX_RANK];
-    int64_t sizes['z' + 1]; /* by the letters of lapack.def; UNKNOWN at first */
+    int64_t sizes['z' + 1]; /* by the letters of lapack.def; initially UNKNOWN */
 };
 
 /* ---- the words of lapack.def ---- */
@@ -70,8 +70,8 @@ static bool next_word(struct str *rest, struct str *word)
     return n > 0;
 }
 
-/* Divides a word at a sign: the word keeps what precedes it, what follows is returned; nothing when
- * there is no such sign. */
+/* Splits a word at a separator: the word keeps what precedes it, what follows is returned; empty
+ * when there is no separator. */
 static struct str divide_at(struct str *word, char sign)
 {
     const char *at = memchr(word->ptr, sign, word->len);
@@ -115,9 +115,9 @@ static void read_routine(struct call *c, const struct routine *r)
     }
 }
 
-/* ---- which form it is ---- */
+/* ---- selection of the form ---- */
 
-/* For a target that has no type letter in its name; `types` are the letters that it may have. */
+/* The type letter of a target without one in its name; `types`: the valid letters. */
 static char letter_of_operand(struct call *c, const char *types)
 {
     char letter = 's';
@@ -254,8 +254,8 @@ static struct str wanted_shape(struct call *c, const struct role *r)
     return text;
 }
 
-/* Free dimensions are determined by the first array that has them; with `all`, the others are
- * checked against the options too. */
+/* Free dimensions are set by the first array that has them; with `all`, the others are checked
+ * against the options too. */
 static bool dims_fit(struct call *c, const struct role *r, int rank, const int64_t *dims, bool all)
 {
     int own = (int)r->dims.len, batch = rank - own;
@@ -354,7 +354,7 @@ static struct str letters_text(struct arena *a, struct str letters)
     return text;
 }
 
-/* `where` is for the message. */
+/* Sets an option from its value; `where` is for the message. */
 static bool set_option(struct call *c, struct option *o, struct str map, int64_t v,
                        struct str where)
 {
@@ -426,7 +426,7 @@ static bool set_attribute(struct call *c, struct option *o, struct str map,
     return wrong_value(c, where, STR("another type"), STR("a number"));
 }
 
-/* Splits a word of the form, `option:attribute@map`; without `:attribute` the attribute has the
+/* Splits a word of the form `option:attribute@map`; without `:attribute` the attribute has the
  * option's name. */
 static struct str attribute_name(struct str *word, struct str *map)
 {
@@ -499,8 +499,7 @@ static bool run(struct call *c, const struct routine *r)
     }
     for (int n = 0; n < c->option_count; n++)
         k.options[n] = c->options[n].value;
-    for (int n = 0; n < s->result_count;
-         n++) /* work space: nobody should read it, but it must have a value */
+    for (int n = 0; n < s->result_count; n++) /* workspace: not read, but it must have a value */
         if ((n >= (int)COUNT_OF(is_array) || !is_array[n]) && s->results[n] != NO_VALUE &&
             !eval_clear(ev, s, n))
             return false;

@@ -1,5 +1,5 @@
 /*
- * Linear algebra.
+ * Linear algebra: cholesky, triangular-solve.
  */
 #include "eval/eval_priv.h"
 

@@ -1,6 +1,6 @@
 /*
- * observe.c: runs of observed programs: every instruction is shown to an observer before and after
- * it is done, with its operands and its value, which the observer may replace.
+ * observe.c: traced runs: a callback before and after each instruction, with its operands and its
+ * value, which the callback may replace.
  */
 #include "eval/eval_priv.h"
 
@@ -20,9 +20,9 @@ bool eval_names(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* ---- what an observer sees ---- */
+/* ---- values of trace events ---- */
 
-/* Prepares the value to be shown, in `copy`: dense, with the dimensions that its shape gives it. */
+/* Copies a value for the callback to `copy`: dense, with the dimensions of its shape. */
 static const struct shape *show_array(struct eval *ev, const struct value *v, struct value *copy,
                                       const struct shape *s)
 {
@@ -44,7 +44,7 @@ static const struct shape *no_shape(struct eval *ev)
     return shape_tuple(&ev->sights->arena, 0, NULL);
 }
 
-/* The leaves from `at` on, and where their copies are kept, in the same order. */
+/* The leaves from `at` on, and the locations of their copies, in the same order. */
 struct showing {
     struct sighting *sighting;
     const int *at;
@@ -206,7 +206,7 @@ static bool run(struct sighting *s, const struct function *f, const struct step 
     return true;
 }
 
-/* Whether the instruction has results, and none of them exists. */
+/* Whether the instruction has results, and all of them are absent. */
 static bool is_absent(struct eval *ev, const struct step *s)
 {
     bool any = false;

@@ -3,18 +3,17 @@
  *
  * Arguments and results of the body share one row of values: [iteration, condition, carried...,
  * scanned...]. The arguments start at the first, the results at the second, so that carried values
- * stay in place, and what the body passes on unchanged is never copied. Scanned values go into
- * storage of the final length where that is known beforehand, and otherwise into storage that
- * doubles as it fills up: a loop costs as much as the iterations it makes, not as those it could
- * make.
+ * stay in place, and values that the body passes on unchanged are not copied. Scan outputs are
+ * allocated with their final length where it is known in advance, and otherwise grow by doubling:
+ * the cost of a loop depends on its actual iterations, not on their maximum.
  */
 #include "eval/eval_priv.h"
 
-enum { FIRST_BYTES = 1 << 16 }; /* initial size of a scan output that may become larger */
+enum { FIRST_BYTES = 1 << 16 }; /* initial size of a scan output that grows */
 
 struct scan {
-    struct value rows; /* as many as there is storage for */
-    int64_t capacity;  /* that many */
+    struct value rows; /* all allocated rows */
+    int64_t capacity;  /* number of allocated rows */
     size_t row_bytes;
 };
 
@@ -22,12 +21,12 @@ struct onnx_run {
     const struct function *body;
     struct value *row; /* iteration, condition, carried leaves, scanned leaves */
     struct scan *scans;
-    int carried, scanned; /* leaves */
+    int carried, scanned; /* numbers of leaves */
     bool has_count, has_condition;
-    bool go;                     /* the condition; true where there is none */
-    int64_t count, done;         /* number of iterations that M allows, and of those made */
-    struct value number, always; /* passed to the body as its iteration number, and as its condition
-                                    where there is none */
+    bool go;             /* the condition; true if the loop has none */
+    int64_t count, done; /* maximum number of iterations, from M; iterations done */
+    /* iteration number, passed to the body; the condition, if the loop has none */
+    struct value number, always;
 };
 
 /* ---- sizes ---- */
@@ -41,7 +40,7 @@ static bool check_dim(struct eval *ev, const struct step *s, const char *what, i
     return size == to->dims[d] || EVAL_FAIL(ev, s, LOOP_SIZE, what, number, size, d, to->dims[d]);
 }
 
-/* Which carried value leaf k belongs to. */
+/* The index of the carried value that leaf k belongs to. */
 static int carried_number(const struct step *s, const struct onnx_run *l, int k)
 {
     int heads = l->has_count + l->has_condition, j = 0;
@@ -55,7 +54,7 @@ static bool same_bounds(const int64_t *bounds, const struct shape *to)
     return bounds == to->dims || memcmp(bounds, to->dims, (size_t)to->rank * sizeof *bounds) == 0;
 }
 
-/* Gives carried leaf k this shape; its contents stay in place. */
+/* Sets the shape of carried leaf k; its contents stay in place. */
 static bool fit(struct eval *ev, const struct step *s, struct onnx_run *l, int k,
                 const struct shape *to)
 {
@@ -84,14 +83,15 @@ static const struct shape *scan_shape(const struct step *s, const struct onnx_ru
     return s->shapes[l->carried + j];
 }
 
-/* The most rows that a scan output can have in the end. */
+/* The maximum number of rows of a scan output. */
 static int64_t most_rows(const struct step *s, const struct onnx_run *l, int j)
 {
     int64_t bound = scan_shape(s, l, j)->dims[0];
     return l->has_count && l->count < bound ? l->count : bound;
 }
 
-/* If nothing can cut the loop short, the count says exactly how many rows there will be. */
+/* The exact number of rows, if no condition can end the loop early; else the next larger
+ * capacity. */
 static int64_t next_capacity(const struct step *s, const struct onnx_run *l, int j)
 {
     const struct scan *scan = &l->scans[j];
@@ -118,7 +118,7 @@ static bool grow(struct eval *ev, const struct step *s, struct onnx_run *l, int 
     return true;
 }
 
-/* The first element's dimensions are those of all others. */
+/* The first element determines the dimensions of all others. */
 static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank,
                        const int64_t *dims)
 {
@@ -147,7 +147,7 @@ static bool same_element(struct eval *ev, const struct step *s, struct onnx_run 
     return true;
 }
 
-/* Where the next element, which has these dimensions, goes; NULL with a message. */
+/* The address of the next element, which has these dimensions; NULL with a message. */
 static char *next_row(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank,
                       const int64_t *dims)
 {
@@ -184,7 +184,7 @@ static bool append_all(struct eval *ev, const struct step *s, struct onnx_run *l
     return true;
 }
 
-/* Whether all scan outputs have room for one more iteration. */
+/* Whether all scan outputs have space for one more iteration. */
 static bool check_room(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
     for (int j = 0; j < l->scanned; j++)
@@ -208,7 +208,7 @@ static bool new_scalar(struct eval *ev, const struct step *s, struct value *v, e
     return value_new(ev, v, t, 0, NULL) || eval_no_memory(ev, s, s->inst->shape);
 }
 
-/* Sets the iteration number, in its old storage unless the body has kept that. */
+/* Sets the iteration number, in its previous storage unless the body has kept that. */
 static bool set_number(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
     if (l->number.buffer && l->number.buffer->refs > 1)
@@ -220,8 +220,7 @@ static bool set_number(struct eval *ev, const struct step *s, struct onnx_run *l
     return true;
 }
 
-/* Sets the condition to what the body returned. Where there is no condition, that is ignored, and
- * it stays true. */
+/* Sets the condition to the body's result. A loop without a condition ignores it. */
 static void set_condition(struct eval *ev, struct onnx_run *l)
 {
     if (l->has_condition) {
@@ -251,10 +250,10 @@ static bool begin(struct eval *ev, const struct step *s, struct onnx_run *l)
     for (int k = 0; k < l->carried; k++)
         eval_hand_over(ev, s, heads + k, &l->row[2 + k]);
     return !l->has_count || l->has_condition ||
-           check_lengths(ev, s, l, l->count); /* known beforehand */
+           check_lengths(ev, s, l, l->count); /* known in advance */
 }
 
-/* Whether there is another iteration; pays for it. */
+/* Whether there is another iteration; charges it to the budget. */
 static bool next(struct eval *ev, const struct step *s, struct onnx_run *l, bool *ok)
 {
     if (!l->go || (l->has_count && l->done >= l->count))
@@ -277,9 +276,9 @@ static bool run(struct eval *ev, const struct step *s, struct onnx_run *l)
     return ok;
 }
 
-/* ---- the loop, where the body is a scalar program ---- */
+/* ---- the loop with a body in bytecode ---- */
 
-/* Makes sure that the value is contiguous, in storage that nobody else holds. */
+/* Makes the value contiguous, in storage without other references. */
 static bool own(struct eval *ev, const struct step *s, struct value *v)
 {
     struct value copy;
@@ -293,7 +292,7 @@ static bool own(struct eval *ev, const struct step *s, struct value *v)
     return true;
 }
 
-/* Carried values are read and written in place, scanned ones are written to where they belong. */
+/* Carried values are read and written in place, scan outputs at their final addresses. */
 static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
     const void **args = ARENA_ARRAY(&ev->scratch, const void *, l->carried + 2);
@@ -327,7 +326,7 @@ static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l
     return ok;
 }
 
-/* ---- the end, and all of it ---- */
+/* ---- results and entry point ---- */
 
 /* Without any iteration, a scan output has the declared dimensions and zero rows. */
 static bool finish_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j)

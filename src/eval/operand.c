@@ -1,6 +1,6 @@
 /*
- * operand.c: what a step reads, and where its results go: into new storage, into storage of an
- * operand that nobody reads again, or over an operand's bytes, as a view.
+ * operand.c: operands of steps, and storage of their results: new storage, storage of an operand
+ * that is not read again, or a view of an operand's bytes.
  */
 #include "eval/eval_priv.h"
 
@@ -22,7 +22,7 @@ void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *
         value_move(to, eval_operand(ev, s, k));
 }
 
-/* ---- operands in the form a kernel wants ---- */
+/* ---- operands converted for kernels ---- */
 
 bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out,
                      const struct view *x)
@@ -137,8 +137,8 @@ struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, boo
         dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) ||
         !has_dims(&x->view, shape->rank, dims) || !view_is_dense(&x->view))
         return NULL;
-    out->buffer = x->buffer; /* the operand keeps its view, for the kernel to read, but gives up the
-                                storage */
+    /* the operand keeps its view, for the kernel to read, but releases the storage */
+    out->buffer = x->buffer;
     x->buffer = NULL;
     out->bounds = NULL;
     out->absent = false;

@@ -1,5 +1,5 @@
 /*
- * permute.c: collectives between pairs: collective-permute, of whole arrays and in place, and
+ * permute.c: pairwise collectives: collective-permute, of whole arrays and in place, and
  * ragged-all-to-all.
  */
 #include "eval/eval_priv.h"
@@ -59,7 +59,7 @@ struct slices_in_place {
         sizes; /* of slice buffer * slices + slice; the last one holds for all later slices */
 };
 
-/* The window of `whole` for a slice, at clamped offsets that begin at operand leaf `first`. */
+/* The window of `whole` for a slice, at clamped offsets that start at operand leaf `first`. */
 static bool window_at(struct eval *ev, const struct step *s, const struct view *whole,
                       struct ints size, int first, struct view *out)
 {

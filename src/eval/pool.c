@@ -1,13 +1,13 @@
 /*
- * pool.c: storage of values: counted, and reused within a run.
+ * pool.c: storage of values: accounted, and reused within a run.
  *
- * There are four size classes to each doubling of the size. Fresh pages cost more than most
- * operations, so storage that is freed is kept for the next value of about that size. Large storage
- * comes from the reserve of the program, which keeps it from one run to the next.
+ * There are four size classes per power of two. Fresh pages cost more than most operations, so
+ * freed storage is kept for the next value of about that size. Large storage comes from the reserve
+ * of the program, which keeps it between runs.
  */
 #include "eval/eval_priv.h"
 
-/* How much may be idle: this much, and half of what is in use. */
+/* Limit of idle storage: IDLE_BYTES plus half of the storage in use. */
 enum { IDLE_BYTES = 64 << 20 };
 
 static unsigned class_of(size_t size, size_t *rounded)
@@ -32,7 +32,7 @@ void pool_init(struct pool *p)
 void *pool_pretend(struct pretence *p, size_t size)
 {
     enum { LINE = 64 };
-    size = (size + LINE) & ~(size_t)(LINE - 1); /* never 0: no two begin at the same address */
+    size = (size + LINE) & ~(size_t)(LINE - 1); /* never 0: no two buffers have the same address */
     if (size > p->size)
         return NULL;
     if (p->at + size > p->size)
@@ -100,7 +100,7 @@ static void count_used(struct pool *p, struct buffer *b, size_t size)
         p->peak = p->live;
 }
 
-/* Anything up to twice as large will do. */
+/* Finds idle storage of at most twice the size. */
 static struct buffer *find_idle(struct pool *p, unsigned class, size_t size)
 {
     for (unsigned c = class; c <= class + 4 && c < POOL_CLASSES; c++)
@@ -127,7 +127,7 @@ static void trim_all(struct pool *p)
         reserve_trim(p->reserve, 0);
 }
 
-/* Whether so many more bytes may be in use; frees idle storage if that makes the difference. */
+/* Whether `more` bytes are within the limit; frees idle storage if that suffices. */
 static bool has_room(struct pool *p, size_t more)
 {
     if (p->limit && p->live + p->cached + idle_large(p) + more > p->limit)
@@ -203,7 +203,7 @@ void pool_drop(struct pool *p, struct buffer *b)
     p->free[b->class] = b;
 }
 
-/* Buffers without references are in the free lists already. */
+/* Buffers without references are already in the free lists. */
 void pool_settle(struct pool *p)
 {
     size_t kept = 0;
@@ -228,7 +228,7 @@ void *pool_steal(struct pool *p, struct buffer *b)
         return NULL;
     void *data = b->data; /* it still counts as in use, now by the caller */
     make_spare(p, b);
-    return p->pretence ? data : mem_guard(data); /* it may have been taken by an earlier run */
+    return p->pretence ? data : mem_guard(data); /* an earlier run may have allocated it */
 }
 
 void view_copy(struct view *to, const struct view *from)

@@ -1,9 +1,9 @@
 /*
- * Reductions, and scan.
+ * reduce.c: reduce and scan.
  */
 #include "eval/eval_priv.h"
 
-/* One element for each operand, of the type that the body accumulates in; storage in the scratch
+/* The initial values, one element per operand, in the body's accumulator type; in the scratch
  * arena. */
 const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
                               const enum dtype *types)
@@ -84,8 +84,8 @@ static void slice_at(struct view *v, const struct view *x, int64_t dimension, in
     v->rank--;
 }
 
-/* Puts piece t of a result in place. Pieces may be smaller than the room for them: then the result
- * is cut to the smallest. */
+/* Copies piece t of a result into place. Pieces may be smaller than their space: then the result is
+ * cut to the smallest. */
 static void give_piece(struct eval *ev, struct view *whole, const struct view *piece,
                        int64_t dimension, int64_t t)
 {
@@ -115,7 +115,7 @@ static bool scan_step(struct eval *ev, const struct step *s, const struct scan *
         give_piece(ev, &ev->frame[s->results[k]].view, &c->values[k].view, c->dimension, t);
         value_drop(ev, &c->values[k]);
     }
-    /* Carries follow the outputs; they must be moved to where they are read, behind the inputs. */
+    /* Carries follow the outputs; the body reads them after the inputs, so they must be moved. */
     if (c->outputs > c->inputs)
         for (int k = 0; k < c->carries; k++)
             value_move(&c->values[c->inputs + k], &c->values[c->outputs + k]);

@@ -1,11 +1,10 @@
 /*
- * rehearse.c: a rehearsal: a run whose storage does not exist and whose kernels do nothing.
+ * rehearse.c: the dry run: unbacked storage, and kernels that do nothing.
  *
  * Whether a step makes its results as a view, in place, or in new storage is decided by the code
- * that runs it, from how many values hold an operand's storage and how it lies there. In a
- * rehearsal the very same code decides, so that what is foreseen is what happens, without a second
- * set of rules to be kept in step. Only families that look at values, and not just at how they lie
- * in memory, are replaced here.
+ * that runs it, from the reference count of an operand's storage and from its layout. In a dry run
+ * the same code decides, so the estimate cannot diverge from a real run. Only families that read
+ * elements, not just layouts, are replaced here.
  */
 #include "eval/rehearse.h"
 
@@ -13,14 +12,14 @@
 #include <sys/mman.h>
 
 enum {
-    MOST_STEPS = 1 << 22, /* steps of a rehearsal; with nested loops and calls there can be more:
-                             then it gives up */
-    MOST_ITERATIONS = 4,  /* iterations of a loop whose state lies differently after each */
+    /* maximum number of steps of a dry run; nested loops and calls can exceed it */
+    MOST_STEPS = 1 << 22,
+    MOST_ITERATIONS = 4, /* maximum number of iterations of a loop whose layout keeps changing */
 };
 
 /* ---- one step ---- */
 
-/* Makes all results in new storage: for families whose steps depend on values, or on other
+/* Makes all results in new storage: for families whose steps depend on elements, or on other
  * participants. */
 static bool make_results(struct eval *ev, const struct step *s)
 {
@@ -47,7 +46,7 @@ static bool depends_on_values(const struct step *s)
     }
 }
 
-/* Steps within a scalar program are not rehearsed: they take little memory, but some. */
+/* Steps within bytecode are not part of the dry run: they use little memory, but some. */
 static bool has_steps(const struct scalar_code *c)
 {
     for (int k = 0; c && k < c->op_count; k++)
@@ -67,7 +66,7 @@ static bool runs_small_steps(const struct step *s)
     return has_steps(s->scalar);
 }
 
-/* If something can't be run, that is no reason not to foresee the rest. */
+/* A step that cannot be run does not end the estimate. */
 static bool run(struct eval *ev, const struct step *s)
 {
     size_t before = ev->pool.peak;
@@ -79,7 +78,7 @@ static bool run(struct eval *ev, const struct step *s)
     return ok || (ev->p->budget.hit == LIMIT_NONE && make_results(ev, s));
 }
 
-/* ---- what is noted of it ---- */
+/* ---- records ---- */
 
 static struct foreseen_step *noted_step(struct eval *ev, const struct function *f,
                                         const struct step *s)
@@ -101,8 +100,8 @@ static int number_of(struct eval *ev, struct buffer *b)
     return b->number;
 }
 
-/* The storage that an operand was in before the step, by number: its address may be another
- * buffer's by now. */
+/* An operand and the number of its storage before the step: its address may since have been
+ * reused. */
 struct held {
     int number, operand;
 };
@@ -115,7 +114,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The number of operands whose storage a result may be in: all, or for a tuple those leaves that
- * are taken. */
+ * are selected. */
 static int candidates(const struct step *s)
 {
     return step_takes_element(s) ? s->result_count : s->operand_count;
@@ -168,7 +167,7 @@ static void note_result(struct eval *ev, const struct step *s, int r, const stru
     out->operand = k;
     if (s->inst->opcode == OP_DYNAMIC_SLICE && out->storage > 0)
         ev->rehearsal->out->exact =
-            false; /* a piece at the very beginning can be given away without a copy */
+            false; /* a piece at the very start can be detached without a copy */
 }
 
 void rehearse_choice(struct eval *ev, const char *choice, size_t room)
@@ -193,13 +192,13 @@ bool rehearse_step(struct eval *ev, const struct function *f, const struct step 
         h->out->room = h->room;
     rehearse_choice(
         ev, NULL,
-        0); /* this was for the steps within; the step around them has a kernel of its own */
+        0); /* discards what steps of callees have reported; this step has a kernel of its own */
     n->visits++;
     for (int r = 0; r < s->result_count && ok; r++)
         note_result(ev, s, r, before, s->callee_count > 0, &n->results[r]);
     if (ev->pool.peak > n->peak)
         n->peak = ev->pool.peak;
-    if (ev->pool.peak > h->out->peak) { /* steps within this one have been counted already */
+    if (ev->pool.peak > h->out->peak) { /* steps of callees have been counted already */
         h->out->peak = ev->pool.peak;
         h->out->at = s;
         h->out->in = f;
@@ -212,11 +211,11 @@ bool rehearse_step(struct eval *ev, const struct function *f, const struct step 
 
 /* ---- bodies that are functions ---- */
 
-/* The values of elements don't matter. */
+/* The values of elements are irrelevant. */
 static bool call_once(kern_call_fn *call, void *context)
 {
     if (call != eval_call_body)
-        return true; /* a scalar program, which takes nothing from the pool */
+        return true; /* bytecode, which allocates nothing from the pool */
     const struct bound_body *c = context;
     struct arena_mark mark = arena_mark(&c->ev->scratch);
     const void **args = ARENA_ARRAY(&c->ev->scratch, const void *, c->body->arg_count);
@@ -248,7 +247,7 @@ static void mix(uint64_t *h, uint64_t v)
     *h ^= *h >> 29;
 }
 
-/* A hash of how values lie in storage, and whether others hold it. */
+/* A hash of the layouts of values in storage, and of whether the storage is shared. */
 static uint64_t layout_of(const struct value *v, int count)
 {
     uint64_t h = 0xcbf29ce484222325;
@@ -272,7 +271,7 @@ bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struc
     uint64_t now = layout_of(state, count);
     bool again = l->iterations == 0 || (now != l->before && l->iterations < MOST_ITERATIONS);
     if (l->iterations > 0 &&
-        now != l->before) /* it may run less often, and then values lie as before */
+        now != l->before) /* the loop may end earlier, with the previous layout */
         ev->rehearsal->out->exact = false;
     l->before = now;
     l->iterations++;
@@ -281,11 +280,11 @@ bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struc
 
 /* ---- branches ---- */
 
-/* What a branch is given and takes over, so that the next branch can be given the same. */
+/* An operand that a branch takes over, to be restored for the next branch. */
 struct given {
     struct value value;
     struct buffer was;
-    bool shared; /* others hold the storage, too */
+    bool shared; /* the storage has other references */
 };
 
 static bool takes_over(const struct step *s, int k)
@@ -316,8 +315,8 @@ static void note_given(struct eval *ev, const struct step *s, int first, int cou
     }
 }
 
-/* Storage that nobody else held is gone now, or is somebody else's: similar storage is taken
- * instead. */
+/* Restores operands for the next branch: where the storage was released or reused, similar storage
+ * is taken. */
 static bool give_again(struct eval *ev, const struct step *s, int first, int count,
                        const struct given *g)
 {
@@ -362,7 +361,7 @@ bool rehearse_branches(struct eval *ev, const struct step *s)
     for (int run = 0; run <= n; run++) {
         int b = run < n ? run : best;
         if (run == n && best == n - 1)
-            break; /* its results are there */
+            break; /* its results are complete */
         int first = s->starts[b + 1], count = s->callees[b]->param_count;
         struct arena_mark mark = arena_mark(&ev->scratch);
         struct given *g = ARENA_ARRAY(&ev->scratch, struct given, count + 1);
@@ -382,9 +381,9 @@ bool rehearse_branches(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the dry run ---- */
 
-/* Far more addresses than there is memory; where the system grants fewer, fewer are taken. */
+/* Reserves far more addresses than physical memory; fewer where the system refuses. */
 static bool open_pages(struct pretence *p)
 {
     for (size_t size = (size_t)min_i64(INT64_C(1) << 42, PTRDIFF_MAX / 2 + 1);
@@ -433,7 +432,7 @@ static bool rehearse(struct eval *ev, struct rehearsal *h)
     return true;
 }
 
-/* When memory runs out: nothing is known. */
+/* Out-of-memory cleanup: no estimate. */
 static void forget(void *context)
 {
     struct eval *ev = context;
@@ -465,7 +464,7 @@ const struct foresight *eval_foresee(struct program *p)
     guard_undo(&forgetting, forget, &ev);
     eval_begin(&ev);
     ev.pool.pretence = &h.pretence;
-    ev.pool.reserve = p->reserve; /* large storage counts as usual; none is taken */
+    ev.pool.reserve = p->reserve; /* large storage is accounted as usual; none is allocated */
     budget_start(&p->budget, &(struct limits){.steps = MOST_STEPS}, NULL);
     out->known = rehearse(&ev, &h);
     eval_end(&ev);

@@ -1,5 +1,5 @@
 /*
- * rehearse: what the files of a rehearsal share.
+ * rehearse.h: shared by the files of the dry run.
  */
 #ifndef HLO_EVAL_REHEARSE_H
 #define HLO_EVAL_REHEARSE_H
@@ -9,14 +9,14 @@
 struct rehearsal {
     struct foresight *out;
     struct pretence pretence;
-    struct kernels kernels; /* of the program, but they do nothing */
-    int buffers;            /* numbers given out so far */
-    const char *choice;     /* of the kernel of the step that runs */
+    struct kernels kernels; /* the program's table, with kernels that do nothing */
+    int buffers;            /* last buffer number */
+    const char *choice;     /* kernel variant of the running step */
     size_t room;
-    struct budget budget; /* of the program, for when it is over */
+    struct budget budget; /* the program's, restored at the end */
 };
 
-/* rehearse_kernels.c: a table with the same kernels that are there, each of which does nothing. */
+/* rehearse_kernels.c: a table of the same kernels, each of which does nothing. */
 struct kernels rehearse_kernels(const struct kernels *k);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * rehearse_kernels.c: kernels that do nothing: a rehearsal runs only the code around them.
+ * rehearse_kernels.c: kernels that do nothing: a dry run executes only the code around them.
  */
 #include "eval/rehearse.h"
 

@@ -1,6 +1,6 @@
 /*
- * rng.c: random numbers. rng-bit-generator computes its bits from the state it is given. Each rng
- * instruction draws from a stream of its own, by a key of its own, which continues from run to run.
+ * rng.c: random numbers. rng-bit-generator computes bits from its operand, the state. Each rng
+ * instruction has a stream and a key of its own, which persist between runs.
  */
 #include "eval/eval_priv.h"
 

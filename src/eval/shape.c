@@ -1,11 +1,11 @@
 /*
- * shape.c: operations that move elements. Most results are views over the operand's bytes and cost
- * nothing; the plain kernels write them out.
+ * shape.c: operations that move elements. Most results are views of the operand's bytes and cost
+ * nothing; the plain kernels copy.
  */
 #include "eval/eval_priv.h"
 
-/* A small piece of something large is copied: a view would keep all of it alive and prevent updates
- * in place. Borrowed storage lives through the whole run anyway. */
+/* Whether to copy a small piece of a large array: a view would keep all of it alive and prevent
+ * updates in place. Borrowed storage lives through the whole run in any case. */
 static bool worth_copying(const struct value *x, const struct view *piece)
 {
     int64_t bytes = view_elements(piece) * (int64_t)dtype_bytes(piece->dtype);
@@ -71,7 +71,7 @@ static bool eval_reverse(struct eval *ev, const struct step *s)
     return eval_alias(ev, s, 0, 0, &v);
 }
 
-/* The same by plain kernels. */
+/* Moves the elements by plain kernels. */
 static bool rearrange(struct eval *ev, const struct step *s)
 {
     const struct inst *i = s->inst;
@@ -133,7 +133,7 @@ static bool eval_pad(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* Makes one row of numbers, repeated along the other dimensions by a view. */
+/* Makes one row of numbers, broadcast along the other dimensions by a view. */
 static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimension)
 {
     const struct shape *shape = s->shapes[0];

@@ -92,7 +92,7 @@ static bool changes(const struct step *s, const struct sizes *z, int k, int d)
            z->operands[k].view.dims[d] < bounds_of(s, k)[d];
 }
 
-/* Where both sizes may change, an array of size 1 is repeated along the other, as XLA does. */
+/* Where both sizes may change, an array of size 1 is broadcast along the other, as XLA does. */
 static void repeat_single(const struct step *s, struct sizes *z)
 {
     for (int d = 0; d < z->operands[0].view.rank; d++) {
@@ -134,7 +134,7 @@ static bool bitcast_convert(struct eval *ev, const struct step *s, struct sizes 
     return true;
 }
 
-/* ---- rearranging ---- */
+/* ---- rearrangements ---- */
 
 /* Dimensions [x, x_end) of an operand hold the same elements as [out, out_end) of a result: reshape
  * works group by group. */
@@ -145,7 +145,7 @@ struct group {
 static bool is_one(const struct shape *s, int d) { return d < s->rank && s->dims[d] == 1; }
 
 /* The next group, as small as possible; dimensions of size 1 without a counterpart belong to the
- * group before them. */
+ * previous group. */
 static void next_group(const struct shape *x, const struct shape *out, struct group *g)
 {
     int64_t n = 1, m = 1, total = 0;
@@ -172,8 +172,8 @@ static void next_group(const struct shape *x, const struct shape *out, struct gr
         g->out_end++;
 }
 
-/* Which dimension of the result takes the size of a group: one declared to change, the one that the
- * attribute names, the first one larger than 1, or just the first. */
+/* The dimension of the result that takes the size of a group: a dynamic one, the one that the
+ * attribute names, the first one larger than 1, or else the first. */
 static int taker(const struct inst *i, const struct group *g)
 {
     int64_t named = inst_int(i, A_INFERRED_DIMENSION, -1);
@@ -230,7 +230,7 @@ static bool broadcast(struct eval *ev, const struct step *s, struct sizes *z)
 {
     (void)ev;
     struct ints dimensions = inst_ints(s->inst, A_DIMENSIONS);
-    for (int64_t k = 0; k < dimensions.count; k++) { /* a dimension named twice is a diagonal */
+    for (int64_t k = 0; k < dimensions.count; k++) { /* a dimension listed twice is a diagonal */
         int64_t d = dimensions.at[k];
         set(s, z, 0, d, min_i64(z->results[0].made[d], dims_of(z, 0)[k]));
     }
@@ -246,7 +246,7 @@ static bool transpose(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* A slice of one element exists whatever the size; a longer one ends with the array. */
+/* A slice of one element exists for any size; a longer one ends with the array. */
 static bool slice(struct eval *ev, const struct step *s, struct sizes *z)
 {
     const struct slices slices = inst_attr(s->inst, A_SLICE)->v.slices;
@@ -390,7 +390,7 @@ static bool scatter(struct eval *ev, const struct step *s, struct sizes *z)
             if (!is_offset(&d, k))
                 cut(z, n + 1 + j, k, batch[b++]);
         for (int k = 0; k < d.offset_count;
-             k++) /* a window as large as the array has the size of the array */
+             k++) /* a window of the array's size has the size of the array */
             if (bounds_of(s, n + 1)[d.offset_dims[k]] == bounds_of(s, 0)[kept[k]])
                 cut(z, n + 1 + j, d.offset_dims[k], dims_of(z, 0)[kept[k]]);
         as_large(s, z, j, j);
@@ -548,7 +548,7 @@ static bool conv(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* ---- linear algebra, fft, normalisation ---- */
+/* ---- linear algebra, fft, normalization ---- */
 
 static bool linalg(struct eval *ev, const struct step *s, struct sizes *z)
 {

@@ -30,7 +30,7 @@ static bool run_sort(struct eval *ev, const struct step *s)
                    eval_kernel_failed(ev, s, errors));
 }
 
-/* No verifier rule has checked the shapes of the custom call. */
+/* The verifier does not check the shapes of the custom call. */
 static bool topk_fits(struct eval *ev, const struct step *s)
 {
     if (s->operand_count < 1 || s->operands[0] == NO_VALUE || s->result_count != 2)
@@ -62,7 +62,7 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
 
 /* ---- PartialReduce: the first step of an approximate top-k ---- */
 
-/* The dimension that becomes shorter; the last one if none does; -1 if the shapes don't fit. */
+/* The dimension that becomes shorter; the last one if none does; -1 if the shapes do not fit. */
 static int shorter_dimension(const struct view *x, const struct shape *out)
 {
     int found = x->rank - 1;
@@ -101,7 +101,7 @@ static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimens
 }
 
 /* XLA:TPU keeps the best element of each of several bins, which contain most of the k best. Here
- * the result is exact: it holds the best elements of all, in order. */
+ * the result is exact: the best elements of all, in order. */
 bool eval_partial_reduce(struct eval *ev, const struct step *s)
 {
     int n = s->result_count, dimension = -1;

@@ -1,15 +1,15 @@
 /*
- * bf16.c: sums of bf16, and the four arithmetic operations on bf16 in memory without going through
+ * bf16.c: sums of bf16, and the four arithmetic operations on bf16 in memory without conversion to
  * arrays of f32.
  *
- * Processors with AVX512_BF16 round 32 numbers in one instruction, which takes ten in integers. But
- * the instruction takes subnormal numbers for zeros and keeps some of a NaN's payload. So numbers
- * are processed in pieces, and a piece with NaNs among its results, or with zero results when its
- * operands are not all "tame" (zero, or neither very small nor very large), is done another way.
+ * Processors with AVX512_BF16 round 32 numbers in one instruction; with integer instructions this
+ * takes ten. But the instruction treats subnormal numbers as zeros and keeps some of a NaN's
+ * payload. So numbers are processed in pieces, and a piece with NaNs among its results, or with
+ * zero results when its operands are not all "tame" (zero, or neither very small nor very large),
+ * falls back to integer rounding.
  *
- * Of 32 numbers in a vector, those at even places are widened by a shift, those at odd places by a
- * mask; both are rounded into one vector of two halves.
- * spec: Add, Div, Mul, Sub
+ * Of 32 numbers in a vector, those at even positions are widened by a shift, those at odd positions
+ * by a mask; both are rounded into one vector of two halves. spec: Add, Div, Mul, Sub
  */
 #include "kern/cpu.h"
 #include "kern/fold.h"
@@ -37,8 +37,8 @@ INLINE struct range any_range(void)
     return (struct range){_mm512_set1_epi16(-1), _mm512_setzero_si512()};
 }
 
-/* Takes magnitudes into a range. With `less` 1, which is subtracted, zeros wrap around to the
- * greatest and don't count as the least. */
+/* Extends a range by magnitudes. With `less` 1, which is subtracted, zeros wrap around to the
+ * greatest value and are ignored by the minimum. */
 INLINE void look_at(struct range *r, __m512i codes, int less)
 {
     const __m512i magnitudes = _mm512_and_si512(codes, _mm512_set1_epi16(MAGNITUDE));
@@ -59,7 +59,8 @@ INLINE __m512 widened(__m512i codes, bool odd)
                                    : _mm512_slli_epi32(codes, 16));
 }
 
-/* In assembler, since this file is compiled for what all processors with AVX-512 have. */
+/* Inline assembly, since this file is compiled for the instructions common to all processors with
+ * AVX-512. */
 INLINE __m512i rounded(__m512 even, __m512 odd)
 {
     __m512i halves;
@@ -67,7 +68,7 @@ INLINE __m512i rounded(__m512 even, __m512 odd)
     return halves;
 }
 
-/* From two halves (even places, odd places) back to the order of the numbers. */
+/* Restores the order of the numbers from two halves (even positions, odd positions). */
 INLINE __m512i interleaved(__m512i halves)
 {
     static const uint16_t places[LANES] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
@@ -76,18 +77,18 @@ INLINE __m512i interleaved(__m512i halves)
     return _mm512_permutexvar_epi16(_mm512_loadu_si512(places), halves);
 }
 
-/* An operand: many elements, or a single one for all, or the same elements as the other operand. */
+/* An operand: an array, a single element used for all, or the same array as the other operand. */
 struct operand {
     bool single, same;
     const uint16_t *at;
     __m512 all; /* the single element in each lane */
 };
 
-/* A quotient by a single number is computed as the product with its reciprocal, and has the same
- * bits once it is rounded: a quotient of two numbers of 8 bits is never halfway between two such
+/* A quotient by a single number is computed as the product with its reciprocal; after rounding to
+ * bf16 the bits are the same: a quotient of two numbers of 8 bits is never halfway between two such
  * numbers (it would be an odd number of 9 bits, whose product with the divisor has more than 8), so
- * it is at least 2^-17 of itself away from there. Both roundings on the way make no more than
- * 2^-23. */
+ * its relative distance from there is at least 2^-17. Both intermediate roundings together are at
+ * most 2^-23. */
 INLINE struct operand operand_of(const void *at, bool single, bool divides)
 {
     struct operand o = {single, false, at, _mm512_setzero_ps()};
@@ -124,8 +125,8 @@ INLINE bool operands_are_tame(enum operation op, struct operand x, struct operan
     return (x.single || is_tame(&x_range, 1)) && (y.single || is_tame(&y_range, y_less));
 }
 
-/* Computes `count` times LANES elements; false, with nothing written, when they have to be done
- * another way. */
+/* Computes `count` times LANES elements; false, with nothing written, when they need the
+ * fallback. */
 INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct operand y,
                     int64_t at, int count)
 {
@@ -141,9 +142,9 @@ INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct o
                                       result_of(op, x.single ? x.all : widened(xs, true),
                                                 y.single ? y.all : widened(ys, true), y.single)));
         const __m512i magnitudes = _mm512_and_si512(made[k], _mm512_set1_epi16(MAGNITUDE));
-        most = _mm512_max_epu16(
-            most,
-            _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1))); /* zeros wrap to the greatest */
+        most = _mm512_max_epu16(most,
+                                /* zeros wrap to the greatest value */
+                                _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1)));
     }
     if (_mm512_cmpgt_epu16_mask(most, _mm512_set1_epi16(INFINITE - 1)) &&
         !operands_are_tame(op, x, y, at, count))
@@ -172,7 +173,7 @@ INLINE void do_any(enum operation op, uint16_t *out, struct operand x, struct op
         out[i] = element(op, x.single ? all_x : x.at[i], y.single ? all_y : y.at[i]);
 }
 
-/* Computes whole pieces, and then what is left. */
+/* Computes whole pieces, then the remainder. */
 INLINE void do_pieces(enum operation op, uint16_t *out, struct operand x, struct operand y,
                       int64_t n)
 {
@@ -251,7 +252,7 @@ kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single
 
 static inline double double_of(uint16_t code) { return (double)bf16_to_f32(code); }
 
-/* Adds the n elements that are left to their lanes, then all lanes in pairs. Lane 4 * k + j is
+/* Adds the remaining n elements to their lanes, then all lanes pairwise. Lane 4 * k + j is
  * lanes[j][k]. */
 enum { FOURS = SUM_LANES / 4 };
 static inline double sum_lanes(double lanes[4][FOURS], const uint16_t *x, int64_t n)
@@ -285,13 +286,14 @@ typedef uint16_t codes __attribute__((vector_size(TILE_BYTES)));
 typedef double doubles __attribute__((vector_size(TILE_BYTES)));
 
 /*
- * A sum without conversions, which cost more than the additions: the bits of a bf16, put where an
- * f64 has its exponent and the first bits of its mantissa, are the number times 2^-896. Sums are
- * scaled likewise: every bf16 is a multiple of 2^-133, so no bit is lost among the subnormals of
- * f64. Infinities and NaN are found on the way and left to sum_any.
+ * A sum without conversions, which cost more than the additions: the bits of a bf16, placed at the
+ * exponent and the first mantissa bits of an f64, are the number times 2^-896. Sums are scaled
+ * likewise: every bf16 is a multiple of 2^-133, so no bit is lost to the subnormals of f64.
+ * Infinities and NaN are detected and left to sum_any.
  *
  * Shifted right by 3 as signed numbers, the bf16 in the upper halves of 32 bits have the right bits
- * but for three copies of the sign, and in the upper half of 64 bits they are in the right place.
+ * except for three copies of the sign, and in the upper half of 64 bits they are in the right
+ * position.
  */
 static double sum_scaled(const uint16_t *x, int64_t n)
 {
@@ -345,15 +347,15 @@ INLINE unsigned least_of(__m512i x)
 }
 
 /*
- * Numbers of about the same size: no sum of a few of them is rounded in f32, nor the sum of all in
- * f64, so the order doesn't matter. (The sum of four multiples of 2^k that are less than 2^(k + 22)
- * is exact in f32.) The functions below are false when the sizes differ too much, and when all
+ * Numbers of similar magnitude: no sum of a few of them is rounded in f32, nor the sum of all in
+ * f64, so the order is irrelevant. (The sum of four multiples of 2^k that are less than 2^(k + 22)
+ * is exact in f32.) The functions below are false when the magnitudes differ too much, and when all
  * numbers are zeros, whose sum depends on their signs.
  */
 struct exact {
     __m512d low, high;
-    __m512i least, most; /* of magnitudes: the least minus 1; the least of 0xffff minus magnitude,
-                            for the greatest */
+    /* minimum of magnitude - 1; minimum of 0xffff - magnitude, which gives the maximum */
+    __m512i least, most;
 };
 
 INLINE void add_exactly(struct exact *e, __m512i x, __m512i y)
@@ -383,7 +385,7 @@ INLINE bool sum_exactly(const uint16_t *x, int64_t n, double *sum)
     enum {
         WIDEST = 14,
         MOST_EXPONENT = 252
-    }; /* the greatest difference of exponents: 22 minus the 8 bits of a number */
+    }; /* largest allowed difference of exponents: 22 minus the 8 bits of a number */
     const __m512i all = _mm512_set1_epi16(-1);
     struct exact e = {_mm512_set1_pd(-0.0), _mm512_set1_pd(-0.0), all, all};
     int64_t i = 0;
@@ -403,7 +405,7 @@ double tile_sum_bf16(const uint16_t *x, int64_t n)
     return n >= 8 * LANES && sum_exactly(x, n, &sum) ? sum : sum_scaled(x, n);
 }
 
-/* Adds up neighbouring sums of a vector in the order of SUM_LANES. */
+/* Adds adjacent sums of a vector in the order of SUM_LANES. */
 INLINE __m512d fold_lanes(__m512d x)
 {
     x = _mm512_add_pd(x, _mm512_permutex_pd(x, 0x4e));
@@ -411,8 +413,8 @@ INLINE __m512d fold_lanes(__m512d x)
 }
 
 /* The sum of squares that are rounded to bf16 as if they were stored in an array. A vector of
- * squares consists of halves: its word w has element 8 * w and every second one after it, or from w
- * = 4 on 8 * (w - 4) + 1 and so on. */
+ * squares consists of halves: its word w holds element 8 * w and every second one after it, or from
+ * w = 4 on 8 * (w - 4) + 1 and so on. */
 INLINE bool sum_tame_squares(const uint16_t *x, int64_t n, double *sum)
 {
     const __m512i number = _mm512_set1_epi64(0x0fffe00000000000);

@@ -1,7 +1,6 @@
 /*
- * bits.c: operations that go by the bits of an element: reduce-precision, stochastic-convert and
- * bitcast-convert.
- * spec: ReducePrecision, stochastic-convert, BitcastConvertType
+ * bits.c: operations on the bit pattern of an element: reduce-precision, stochastic-convert and
+ * bitcast-convert. spec: ReducePrecision, stochastic-convert, BitcastConvertType
  */
 #include "kern/nest.h"
 #include "kern/tile.h"
@@ -15,9 +14,8 @@ struct precision {
     int exponent, mantissa;           /* bits to keep */
 };
 
-/* grammar/values.md 8.1: rounds the bit pattern to nearest even; then what is above the smaller
- * exponent range becomes infinite, and what would be subnormal in it becomes zero. NaNs are kept.
- */
+/* grammar/values.md 8.1: rounds the bit pattern to nearest even; values above the reduced exponent
+ * range become infinite, and values that would be subnormal in it become zero. NaNs are kept. */
 static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
 {
     const uint64_t sign = (uint64_t)1 << (p->type_exponent + p->type_mantissa);
@@ -60,7 +58,7 @@ REDUCE(32)
 REDUCE(64)
 #undef REDUCE
 
-/* For types whose bits aren't IEEE's: computes in f32. */
+/* For formats other than IEEE's: computes in f32. */
 struct reduce_in_f32 {
     enum dtype type;
     struct precision precision;
@@ -123,8 +121,8 @@ static double round_by(double x, double step, uint64_t random, int width)
     return copysign(step * (away ? whole + 1 : whole), x);
 }
 
-/* The distance between neighbouring values of the type near x: 1 for integers (and pred); for
- * floats it depends on the binade of x, and is the least one for subnormals. */
+/* The distance between adjacent values of the type near x: 1 for integers (and pred); for floats it
+ * depends on the binade of x, and is the least one for subnormals. */
 static double step_near(double x, enum dtype t)
 {
     int exponent; /* |x| is in [2^(exponent-1), 2^exponent) */
@@ -136,7 +134,7 @@ static double step_near(double x, enum dtype t)
     return ldexp(1, (exponent - 1 < least ? least : exponent - 1) - f->mantissa_bits);
 }
 
-/* Numbers out of range become what convert makes of them. */
+/* Numbers out of range are converted as by convert. */
 static void stochastic_tile(const void *context, int member, void *out, const void *const *args,
                             int64_t n)
 {
@@ -200,7 +198,7 @@ static bool same_in_memory(enum dtype a, enum dtype b)
     return a == b || (dtype_bits(a) == dtype_bits(b) && dtype_bits(a) >= 8 && a != DT_PRED);
 }
 
-/* Stores the narrow elements of one wide one, from the low end on, `step` bytes apart. */
+/* Stores the narrow elements of one wide element, from the low end on, `step` bytes apart. */
 static void split_word(enum dtype wide, const char *whole, enum dtype narrow, char *part,
                        int64_t step)
 {
@@ -220,7 +218,7 @@ static void join_word(enum dtype wide, char *whole, enum dtype narrow, const cha
     bits_store(wide, whole, w);
 }
 
-/* For narrow elements of less than a byte, or preds. The narrow view has one dimension more, along
+/* For narrow elements of less than a byte, or preds. The narrow view has one more dimension, along
  * which are the narrow elements of each wide one. */
 static void split_or_join(const struct view *wide, const struct view *narrow, bool split)
 {
@@ -243,7 +241,7 @@ static void split_or_join(const struct view *wide, const struct view *narrow, bo
     } while (index_next(wide->rank, wide->dims, index));
 }
 
-/* A view of the elements of `wide` as elements of a narrower type, along one more dimension. */
+/* Views the elements of `wide` as elements of a narrower type, along one more dimension. */
 static void parts(struct view *v, const struct view *wide, enum dtype narrow)
 {
     *v = *wide;

@@ -1,6 +1,6 @@
 /*
- * blas.c: loads OpenBLAS (no kernel of its own). Nothing is kept here, since the loader takes less
- * than a tenth of a microsecond to find a loaded library again. It is never unloaded.
+ * blas.c: loads OpenBLAS (no kernel of its own). The handle is not cached, since the loader finds a
+ * loaded library in less than 0.1 us. It is never unloaded.
  */
 #include "kern/blas.h"
 
@@ -15,11 +15,11 @@
  * environment may only be changed while no other thread reads it, hence before main. */
 __attribute__((constructor)) static void set_up(void)
 {
-    /* One thread: more would take long to start, and results would depend on their number. */
+    /* One thread: more would be slow to start, and results would depend on their number. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
 #if defined __x86_64__ && defined __linux__
-    /* OpenBLAS takes AMD processors that are newer than itself for ones without AVX-512, and runs
-     * at half their speed. What the user has set is kept. */
+    /* OpenBLAS treats AMD processors that are newer than itself as lacking AVX-512, and runs at
+     * half their speed. A setting of the user is kept. */
     __builtin_cpu_init();
     if (__builtin_cpu_is("amd") && cpu_isa() == CPU_AVX512)
         setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
@@ -32,8 +32,8 @@ static void *library(void)
     return lib ? lib : dlopen("libopenblas.so", RTLD_LAZY);
 }
 
-/* Whether there is memory for OpenBLAS's work buffers. Without it, it would ask again and again and
- * never return. */
+/* Whether there is memory for OpenBLAS's work buffers. Without it, OpenBLAS would retry the
+ * allocation in an infinite loop. */
 static bool has_room(void)
 {
     enum { MOST = 256 << 20 };

@@ -1,6 +1,6 @@
 /*
- * blas: OpenBLAS, loaded only when it is first needed, since loading takes longer than a short run.
- * Private to kern.
+ * blas: OpenBLAS, loaded on first use, since loading takes longer than a short run. Private to
+ * kern.
  */
 #ifndef HLO_KERN_BLAS_H
 #define HLO_KERN_BLAS_H
@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 bool blas_is_there(void);
-/* One of its functions; call it only if blas_is_there(). */
+/* The address of one of its functions; only valid after blas_is_there(). */
 void *blas_function(const char *name);
-const char *blas_version(void); /* "" if it isn't there */
+const char *blas_version(void); /* "" when not available */
 #define BLAS(name) ((__typeof__(&(name)))blas_function(#name))
 
 #endif

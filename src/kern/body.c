@@ -1,7 +1,7 @@
 /*
- * body.c: facts about combiners (spec: Reduce, ReduceWindow, Scatter): the opcode of a recognised
- * one, the type it works in, its identity; and folding by calls of the body when it isn't
- * recognised.
+ * body.c: properties of combiners (spec: Reduce, ReduceWindow, Scatter): the opcode of a recognized
+ * combiner, its work type, its identity; and reduction by calls of the body when it is not
+ * recognized.
  */
 #include <math.h>
 
@@ -106,14 +106,14 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element)
     }
 }
 
-/* Sums of floats are rounded only at the end; sums of f64 have no fixed order anyway. */
+/* Sums of floats are rounded only at the end; sums of f64 have no fixed order. */
 bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity)
 {
     if (!kern_combine_opcode(combine))
         return false;
     const bool sum = combine == KERN_ADD && dtype_is_float(t);
     *part = sum ? combine_work_type(combine, t)
-                : t; /* the other combiners return one of the elements, of their type */
+                : t; /* the other combiners return one of the elements, in their type */
     return (sum || combine_order_free(combine, t, *part)) &&
            combine_identity(combine, *part, identity);
 }

@@ -1,9 +1,9 @@
 /*
  * compare.c: tile kernels that compare elements.
  *
- * Types are grouped by how their elements are ordered: integers as they are, floats by IEEE 754's
- * partial order (narrow ones in f32), or, in total order, by an integer key made of their bits.
- * spec: Compare
+ * Types are grouped by the order of their elements: integers in their own order, floats by IEEE
+ * 754's partial order (narrow ones in f32), or, in total order, by an integer key made of their
+ * bits. spec: Compare
  */
 #include "kern/tile.h"
 
@@ -12,7 +12,7 @@ static inline int8_t key_8(uint8_t u) { return (int8_t)(u & 0x80 ? u ^ 0x7f : u)
 static inline int16_t key_16(uint16_t u) { return (int16_t)(u & 0x8000 ? u ^ 0x7fff : u); }
 static inline int32_t key_32(uint32_t u) { return (int32_t)(u >> 31 ? u ^ 0x7fffffff : u); }
 static inline int64_t key_64(uint64_t u) { return (int64_t)(u >> 63 ? u ^ 0x7fffffffffffffff : u); }
-/* There is no minus zero: its code is NaN, the least of all; 0x81 is next to zero. */
+/* There is no minus zero: its code is NaN, the smallest key; 0x81 follows zero. */
 static inline int key_fnuz(uint8_t u) { return u <= 0x80 ? (u == 0x80 ? -128 : u) : 0x80 - u; }
 
 #define SELF u8

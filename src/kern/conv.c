@@ -1,12 +1,13 @@
 /*
- * conv.c: convolution, with the dimensions brought into a convenient order. It is computed as a
- * product of matrices (conv_tiled.c), or directly (depthwise.c) where one input feature per group
- * leaves no matrices to multiply. A dilated input with windows that step by one is done phase by
- * phase, so that nothing is multiplied by the holes.
+ * conv.c: convolution: brings the dimensions into a canonical order. It is computed as a matrix
+ * product (conv_tiled.c), or directly (depthwise.c) where groups of one input feature leave no
+ * matrices to multiply. An input with base dilation and window stride 1 is decomposed into phases,
+ * so that the holes are not multiplied.
  *
- * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN.
- * Where zeros stand in for it, kernels that hold such values are left to the plain loop. Order and
- * accumulation: as dot; the contracted index is (kernel position row-major, input feature).
+ * Padding must not contribute: a zero in its place times an infinity or NaN in the kernel would be
+ * NaN. Where zeros are used for it, kernels that contain such values are left to the plain loop.
+ * Order and accumulation: as dot; the contracted index is (kernel position row-major, input
+ * feature).
  */
 #include <stdlib.h>
 
@@ -45,7 +46,7 @@ static void sort_dims(struct conv *c, const struct view *out, const struct view 
 
 /* ---- padding ---- */
 
-/* How far the windows reach along spatial dimension d, in padded positions. */
+/* The extent of the windows along spatial dimension d, in padded positions. */
 static int64_t reach(const struct conv *c, int d)
 {
     const struct kern_window_dim *w = &c->window[d];
@@ -148,7 +149,7 @@ static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
 
 /* ---- base dilation ---- */
 
-/* A spatial dimension with dilated input and windows that step by one, or -1. */
+/* A spatial dimension with base dilation and window stride 1, or -1. */
 static int dilated_dimension(const struct conv *c)
 {
     for (int d = 0; d < c->spatial; d++)
@@ -166,8 +167,8 @@ static void thin_out(struct view *v, int d, int64_t first, int64_t step)
     v->strides[d] *= step;
 }
 
-/* Results `phase`, `phase` + dilation, ... along d only see every dilation-th kernel position: that
- * is an undilated convolution with those. */
+/* Results `phase`, `phase` + dilation, ... along d depend only on every dilation-th kernel
+ * position: that is an undilated convolution with those. */
 static void take_phase(struct conv *c, int d, int64_t phase)
 {
     struct kern_window_dim *w = &c->window[d];
@@ -180,7 +181,7 @@ static void take_phase(struct conv *c, int d, int64_t phase)
     w->base_dilation = 1;
 }
 
-/* Multiplies nothing by the zeros between the elements of a dilated input. */
+/* Computes a dilated convolution phase by phase, without multiplying by the holes of the input. */
 static enum conv_outcome fast_conv(struct team *team, const struct conv *c)
 {
     int d = dilated_dimension(c);
@@ -237,7 +238,7 @@ bool kern_conv(struct team *team, const struct view *out, const struct view *lhs
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;
-    if (c.in.dtype == DT_F8E8M0FNU) /* which has no zero to stand for padding */
+    if (c.in.dtype == DT_F8E8M0FNU) /* f8e8m0fnu has no zero for padding */
         types.via[0] = types.work;
     if (product_convert_operand(team, &c.in, types.via[0], &storage[0]) &&
         product_convert_operand(team, &c.kernel, types.via[1], &storage[1]))

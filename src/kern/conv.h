@@ -1,5 +1,5 @@
 /*
- * conv: what the two ways of computing a convolution (conv_tiled.c, depthwise.c) share. Private to
+ * conv: shared by the two implementations of convolution (conv_tiled.c, depthwise.c). Private to
  * kern.
  */
 #ifndef HLO_KERN_CONV_H
@@ -7,8 +7,8 @@
 
 #include "kern/product.h"
 
-/* Operands and result with their dimensions in a common order; a reversed kernel has been reversed.
- */
+/* Operands and result with their dimensions in canonical order; a reversed kernel has been
+ * reversed. */
 struct conv {
     int spatial;
     struct view in, kernel, out; /* [n, c, x...] [f, z, k...] [n, f, o...] */
@@ -17,21 +17,25 @@ struct conv {
     enum dtype work; /* type of products and sums */
 };
 
-enum conv_outcome { CONV_DONE, CONV_NO_MEMORY, CONV_BY_FORMULA /* this is for the plain kernel */ };
+enum conv_outcome {
+    CONV_DONE,
+    CONV_NO_MEMORY,
+    CONV_BY_FORMULA /* CONV_BY_FORMULA: the plain kernel must compute it */
+};
 
 bool conv_pads(
-    const struct conv *c); /* windows reach beyond the input, or into the holes of its dilation */
+    const struct conv *c); /* windows extend beyond the input, or into the holes of its dilation */
 
-/* True for a kernel without infinities and NaNs, and for types that have none. */
+/* True for a kernel without infinities and NaNs, and for types without them. */
 bool conv_kernel_is_finite(const struct view *kernel);
 bool conv_run_is_finite(enum dtype t, const void *x, int64_t n); /* n packed f32 or f64 */
 
-/* conv_tiled.c: as a product of matrices, block by block, for any types. */
+/* conv_tiled.c: as a matrix product, block by block, for any types. */
 enum conv_outcome conv_tiled(struct team *team, const struct conv *c);
 bool conv_by_rows(const struct conv *c); /* whether its patches are rows of the left matrix */
 
-/* depthwise.c: for groups with one input feature each, and types that aren't complex. */
+/* depthwise.c: for groups with one input feature each, and real types. */
 bool depthwise_applies(const struct conv *c);
-bool depthwise_run(struct team *team, const struct conv *c); /* false: no memory */
+bool depthwise_run(struct team *team, const struct conv *c); /* false: out of memory */
 
 #endif

@@ -1,11 +1,11 @@
 /*
  * conv_patches.c: copies the elements under the windows of a convolution (spec:
- * ConvWithGeneralPadding) from the input into the blocks that are multiplied. Patches exist only
- * block by block; padding and the holes of a dilated input become zeros here.
+ * ConvWithGeneralPadding) from the input into the blocks that are multiplied (im2col). Patches
+ * exist only block by block; padding and the holes of a dilated input become zeros here.
  */
 #include "kern/conv_patches.h"
 
-/* 64 bytes at any address. */
+/* 64 bytes, unaligned. */
 typedef char chunk __attribute__((vector_size(64), aligned(1), may_alias));
 
 #define OUTSIDE INT64_MIN
@@ -68,7 +68,7 @@ void patches_init(struct patches *p, const struct conv *c, const struct view *in
         p->image_points *= p->outs[d];
         p->taps *= p->sizes[d];
     }
-    if (c->spatial == 0) { /* one place in a line of one */
+    if (c->spatial == 0) { /* a single position in a single line */
         p->spatial = 1;
         p->dim[0] = (struct patch_dim){.in = 1, .stride = 1, .dilation = 1, .base = 1};
         p->outs[0] = p->sizes[0] = 1;
@@ -89,8 +89,8 @@ void patches_line(const struct patches *p, int64_t from, int64_t to, struct patc
     s->count = p->outs[last] - s->o[last] < to - from ? p->outs[last] - s->o[last] : to - from;
 }
 
-/* The place of the input under kernel position k of all dimensions but the last, for the windows of
- * a line. */
+/* The input position under kernel position k of all dimensions but the last, for the windows of a
+ * line. */
 static int64_t look_along(const struct patches *p, const struct patch_line *l, const int64_t *k)
 {
     int64_t offset = l->image * p->image_step;
@@ -100,7 +100,7 @@ static int64_t look_along(const struct patches *p, const struct patch_line *l, c
     return offset;
 }
 
-/* The same for kernel positions from number `first` on. */
+/* look_along() for kernel positions from number `first` on. */
 static void look_along_all(const struct patches *p, const struct patch_line *l, int64_t first,
                            int64_t count, int64_t *offsets)
 {
@@ -146,8 +146,8 @@ static inline void clear_chunks(char *to, int64_t bytes)
 
 /* ---- rows whose windows cover whole lines of elements ---- */
 
-/* A part of the contracted index: count pieces, of which the first lacks its first `skip` elements,
- * and the last those from `end` on. */
+/* A part of the contracted index: `count` pieces; the first one starts at element `skip`, the last
+ * one ends before `end`. */
 struct span {
     int64_t count, skip, end;
 };
@@ -169,8 +169,8 @@ static inline char *copy_clipped(const struct patches *p, const char *from, int6
     return to + (b - a) * w;
 }
 
-/* Copying and clearing may write up to 63 bytes too many, which the next piece or row overwrites.
- */
+/* Copying and clearing may write up to 63 bytes too many, which the next piece or row
+ * overwrites. */
 KERN_CLONES static void joined_rows(const struct patches *p, const struct patch_line *s,
                                     const int64_t *lines, struct span k, char *rows, int64_t row)
 {
@@ -253,7 +253,7 @@ void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0,
 
 /* ---- positions as columns ---- */
 
-/* Neighbouring columns of a block whose elements are a fixed step apart in the input. */
+/* Adjacent columns of a block whose elements are a fixed step apart in the input. */
 struct piece {
     const char *from; /* of the first feature */
     int64_t first, count;
@@ -312,7 +312,7 @@ static void columns_of(int64_t width, const struct piece *pieces, int64_t count,
         columns_wide(pieces, count, step, channel_step, channels, to, columns);
 }
 
-/* The same position by position, for dilated inputs, where neighbours may be in holes. */
+/* find_piece() position by position, for dilated inputs, where adjacent positions may be holes. */
 static int64_t find_single(const struct patches *p, const struct patch_line *s, int64_t line,
                            int64_t k, int64_t column, struct piece *pieces)
 {
@@ -325,7 +325,7 @@ static int64_t find_single(const struct patches *p, const struct patch_line *s, 
     return found;
 }
 
-/* Finds the pieces of the input for the columns of some lines at one kernel position. */
+/* Finds the input pieces for the columns of some lines at one kernel position. */
 static int64_t find_pieces(const struct patches *p, const struct patch_line *lines, int64_t count,
                            int64_t tap, struct piece *pieces)
 {

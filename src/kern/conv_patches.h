@@ -8,12 +8,12 @@
 #include "kern/conv.h"
 
 struct patch_dim {
-    int64_t in, step; /* positions of the input, bytes from one to the next */
+    int64_t in, step; /* positions of the input, bytes between positions */
     int64_t stride, pad, dilation, base;
 };
 
-/* Adds to *offset the place of the input under kernel position k of the window at o; false in
- * padding and holes. */
+/* Adds to *offset the input position under kernel position k of the window at o; false in padding
+ * and holes. */
 static inline bool patch_place(const struct patch_dim *d, int64_t o, int64_t k, int64_t *offset)
 {
     int64_t i = o * d->stride - d->pad + k * d->dilation;
@@ -26,37 +26,37 @@ static inline bool patch_place(const struct patch_dim *d, int64_t o, int64_t k, 
     return i >= 0 && i < d->in;
 }
 
-/* The matrix: a row for each position of the result (images first, then its dimensions row-major),
+/* The matrix: one row per position of the result (images first, then its dimensions row-major),
  * with the elements under its window (kernel positions row-major, then features). */
 struct patches {
-    int spatial; /* 1 at least */
+    int spatial; /* at least 1 */
     struct patch_dim dim[VIEW_MAX_RANK];
     int64_t outs[VIEW_MAX_RANK],
         sizes[VIEW_MAX_RANK]; /* spatial sizes of the result and of the kernel */
     int64_t taps, image_points, image_step;
     int64_t channels, channel_step, width; /* width: of an element, in bytes */
-    const char *at, *limit;                /* begin and end of the input */
-    bool joined;   /* elements under the last dimension of the window are contiguous */
+    const char *at, *limit;                /* start and end of the input */
+    bool joined;   /* elements along the last dimension of the window are contiguous */
     int64_t run;   /* elements that are copied in one piece */
     int64_t inner; /* pieces along the last dimension of the window */
 };
 
-/* `in`: the images and features that take part, of c->in. */
+/* `in`: the images and features of c->in that are used. */
 void patches_init(struct patches *p, const struct conv *c, const struct view *in);
 
 /* Replaces a view of dims [n, c, x...] by a dense copy of type `t`, with features innermost or
- * outside of the spatial dimensions; the caller frees *storage. False: no memory. */
+ * outside of the spatial dimensions; the caller frees *storage. False: out of memory. */
 bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last,
                   void **storage);
 
-/* The most of the contracted index that is packed at a time. */
+/* Maximum length of the contracted index that is packed at a time. */
 enum { PATCH_DEPTH = 512, PATCH_SLACK = 64 /* bytes after the last row that may be overwritten */ };
 
 /* Packs elements [k0, k1) of positions [from, to), a row for each position, `row` bytes apart. */
 void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
                   char *rows, int64_t row);
-/* The same with a column for each position, at most PATCH_COLUMNS; rows are `columns` elements
- * apart, and columns after `to` are zero. Elements have up to 8 bytes. */
+/* patches_rows() with a column for each position, at most PATCH_COLUMNS; rows are `columns`
+ * elements apart, and columns after `to` are zero. Elements have up to 8 bytes. */
 enum { PATCH_COLUMNS = 64 };
 void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
                      char *room, int64_t columns);
@@ -72,9 +72,9 @@ struct patch_line {
     int64_t count;
 };
 void patches_line(const struct patches *p, int64_t from, int64_t to, struct patch_line *s);
-/* The kernel positions along all dimensions but the last that hit the input for a line. Returns how
- * many there are; `numbers`: which, counted row-major; `offsets`: the places they hit, in bytes
- * from p->at. */
+/* Finds the kernel positions along all dimensions but the last that are inside the input for a
+ * line. Returns their count; `numbers`: their row-major numbers; `offsets`: input positions, in
+ * bytes from p->at. */
 int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64_t *offsets,
                       int64_t *numbers);
 

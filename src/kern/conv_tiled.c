@@ -1,25 +1,26 @@
 /*
  * conv_tiled.c: convolution by blocks of a matrix product (spec: ConvWithGeneralPadding).
  *
- * Where the features of the result are adjacent in memory, positions are rows of the left matrix,
- * and the kernel is the right one, packed once for all; otherwise the kernel is the left matrix,
- * and positions are columns of the right one. Either way a block of patches is packed when it is
- * needed, straight from the input (conv_patches.c), and stays in the second-level cache. Blocks
- * depend on the shapes alone, so the number of threads changes no bit.
+ * Where the features of the result are contiguous in memory, positions are rows of the left matrix,
+ * and the kernel is the right one, packed once; otherwise the kernel is the left matrix, and
+ * positions are columns of the right one. In both cases a block of patches is packed on demand,
+ * directly from the input (conv_patches.c), and stays in the second-level cache. The blocking
+ * depends on the shapes alone, so the number of threads changes no bit.
  */
 #include "kern/conv_patches.h"
 #include "kern/gemm.h"
 
 enum {
     BLOCK_BYTES = 256 << 10, /* of packed patches */
-    MOST_POSITIONS = 256,    /* the most positions in a part of the task */
-    MOST_FEATURES = 512, /* the most features in a part whose sums are kept apart from the result */
-    FEW_FEATURES = 16,   /* so few features don't make a panel worthwhile */
+    MOST_POSITIONS = 256,    /* maximum number of positions in a task */
+    /* maximum number of features in a task whose sums are stored separately */
+    MOST_FEATURES = 512,
+    FEW_FEATURES = 16, /* with so few features, panels do not pay off */
     WANTED_PARTS = 16,
-    LEAST_ROWS = 48, /* least rows in a part when more parts are wanted */
-    ROWS = 12,       /* a number of rows that suits gemm_block */
+    LEAST_ROWS = 48, /* minimum number of rows in a task when more tasks are needed */
+    ROWS = 12,       /* row granularity that suits gemm_block */
     LINE = 64,
-    SMALL = 1 << 20 /* multiplications; fewer are done before a second thread has started */
+    SMALL = 1 << 20 /* multiplications; with fewer, starting a second thread does not pay off */
 };
 
 struct tiled {
@@ -27,31 +28,32 @@ struct tiled {
     struct gemm g;
     struct patches patches; /* of the first group */
     bool by_rows;           /* positions are rows */
-    bool own_panels;        /* by rows: each part packs its panels, as no other one needs them */
+    bool own_panels;        /* by rows: each task packs its own panels, which no other task needs */
     bool lies;              /* by rows: patches are used in place, in rows `step` bytes apart */
     int64_t step;
     bool look;                              /* check panels for infinities and NaNs */
     enum dtype sum;                         /* of a whole element of C */
-    int64_t groups, features, k, positions; /* features, k: of a group */
-    int64_t group_step;                     /* bytes of the input from one group to the next */
+    int64_t groups, features, k, positions; /* features, k: per group */
+    int64_t group_step;                     /* bytes of the input between groups */
     int64_t depth;                          /* elements of k in a block */
-    int64_t span, block,
-        slice; /* positions: blocks end at multiples of `span`; in a block; features in a part */
-    int64_t blocks, slices; /* of a group */
-    char *kernel;       /* by rows: panels of all groups, or NULL; else rows, packed or in place */
-    struct view matrix; /* by rows: what panels are packed from, `kernel_element` bytes from one k
-                           to the next */
+    /* span: positions; blocks end at multiples of it; block: positions in a block; slice: features
+     * in a task */
+    int64_t span, block, slice;
+    int64_t blocks, slices; /* per group */
+    char *kernel; /* by rows: panels of all groups, or NULL; else rows, packed or in place */
+    /* by rows: the source of panels, `kernel_element` bytes between elements of k */
+    struct view matrix;
     int64_t kernel_group, kernel_row, kernel_lane, kernel_element; /* bytes */
     void *storage[3];
-    bool direct;  /* C is the result */
-    int64_t room; /* bytes of a buffer for each member of the team; it begins with a flag, */
-    int64_t patch, raw, panel, starts,
-        sums; /* and at these offsets are patches, unconverted ones, a panel, gemm_excess and C */
+    bool direct;  /* C is the result itself */
+    int64_t room; /* size in bytes of each worker's buffer, which starts with a flag */
+    /* offsets in it: patches, unconverted patches, a panel, gemm_excess and C */
+    int64_t patch, raw, panel, starts, sums;
     int64_t row; /* bytes of a packed row of patches */
     char *rooms;
 };
 
-/* ---- how it is cut ---- */
+/* ---- blocking ---- */
 
 /* Whether consecutive positions of the result, in one image or in all of them, are a fixed step
  * apart. */
@@ -75,8 +77,8 @@ static bool same_storage(enum dtype a, enum dtype b)
     return a == b || (dtype_is_integer(a) && dtype_is_integer(b) && dtype_bits(a) == dtype_bits(b));
 }
 
-/* Whether few features of the result are worth a panel, or few positions: patches are packed
- * fastest as they lie. */
+/* Whether the result has too few features for a panel, or few positions: then patches are packed as
+ * rows. */
 static bool prefers_rows(const struct tiled *t)
 {
     const struct conv *c = t->c;
@@ -117,7 +119,7 @@ static void count_parts(struct tiled *t)
     t->slices = ratio_up(t->features, t->slice);
 }
 
-/* Divides n into even shares of at most `most`, each a multiple of `unit`. */
+/* Divides n into equal shares of at most `most`, each a multiple of `unit`. */
 static int64_t even_share(int64_t n, int64_t most, int64_t unit)
 {
     const int64_t shares = ratio_up(n, most);
@@ -130,7 +132,7 @@ static void cut(struct tiled *t)
                   width = t->by_rows ? columns : ROWS;
     t->depth = even_share(t->k, PATCH_DEPTH, 16);
     t->row = round_up(t->depth * (int64_t)dtype_bytes(t->g.lhs), LINE) +
-             LINE; /* an odd number of lines as often as not */
+             LINE; /* the number of lines may be odd */
     int64_t most =
         BLOCK_BYTES / (t->by_rows ? t->row : gemm_lanes(&t->g, t->depth) * t->g.panel / columns);
     most = min_i64(most, MOST_POSITIONS) / rows * rows;
@@ -148,8 +150,7 @@ static void cut(struct tiled *t)
 
 /* ---- the kernel ---- */
 
-/* Bytes from one element of the contracted index to the next; false when there is no such number.
- */
+/* Bytes between elements of the contracted index; false when there is no single step. */
 static bool contracted_step(const struct view *k, int64_t *step)
 {
     struct nest n;
@@ -200,8 +201,8 @@ static bool copy_kernel(struct team *team, struct tiled *t, struct view *kernel,
     return true;
 }
 
-/* Prepares the kernel as rows: in place if possible, but not if rows are a multiple of a page
- * apart, as they would evict each other from the cache. */
+/* Prepares the kernel as rows: in place if possible, unless rows are a multiple of a page apart,
+ * since they would evict each other from the cache. */
 static bool prepare_rows(struct team *team, struct tiled *t)
 {
     const struct view *k = &t->c->kernel;
@@ -225,7 +226,7 @@ static bool prepare_rows(struct team *team, struct tiled *t)
     return true;
 }
 
-/* Elements [k, k + count) of the panel that starts with a group's feature number `first`. */
+/* Packs elements [k, k + count) of the panel that starts with a group's feature number `first`. */
 static void pack_panel(const struct tiled *t, int64_t group, int64_t first, int64_t k,
                        int64_t count, int member, void *panel)
 {
@@ -303,8 +304,8 @@ static char *position_out(const struct tiled *t, const struct part *p, int64_t p
     return at;
 }
 
-/* Stores sums as results, line by line; sums of neighbouring positions and features are `position`
- * and `feature` bytes apart. */
+/* Stores sums as results, line by line; sums of adjacent positions and features are `position` and
+ * `feature` bytes apart. */
 static void store_sums(const struct tiled *t, const struct part *p, char *sums, int64_t position,
                        int64_t feature)
 {
@@ -333,7 +334,7 @@ static void set_depth(const struct gemm *g, struct gemm_block *b, int64_t k)
     b->rest = g->twofold ? 0 : k % g->per_lane;
 }
 
-/* Patches of positions [p->from, p->to) as rows of lanes. */
+/* Packs patches of positions [p->from, p->to) as rows of lanes. */
 static void pack_rows(const struct tiled *t, const struct part *p, int64_t k, int64_t count)
 {
     const int64_t width = t->patches.width, raw_row = t->depth * width;
@@ -349,7 +350,7 @@ static void pack_rows(const struct tiled *t, const struct part *p, int64_t k, in
         convert(rows + i * t->row, (const void *const[]){p->room + t->raw + i * raw_row}, count);
 }
 
-/* What gemm_block needs to know of the rows of A. */
+/* Sets the rows of A for gemm_block. */
 static void set_starts(const struct tiled *t, const struct part *p, struct gemm_block *b,
                        int64_t count)
 {
@@ -360,7 +361,7 @@ static void set_starts(const struct tiled *t, const struct part *p, struct gemm_
     }
 }
 
-/* The panel of the features from `first` on, made or found. */
+/* The panel of the features from `first` on, packed now or earlier. */
 static const void *find_panel(const struct tiled *t, const struct part *p, int64_t first, int64_t k,
                               int64_t count, int member)
 {
@@ -403,7 +404,7 @@ static void run_rows(void *context, int64_t number, int member)
         store_sums(t, &p, p.room + t->sums, b.c_row, size);
 }
 
-/* Patches of up to so many positions as a panel. */
+/* Packs patches of at most PATCH_COLUMNS positions as a panel. */
 static void pack_columns(const struct tiled *t, const struct part *p, int64_t from, int64_t to,
                          int64_t k, int64_t count, char *panel)
 {
@@ -447,7 +448,7 @@ static void run_columns(void *context, int64_t number, int member)
         store_sums(t, &p, p.room + t->sums, size, b.c_row);
 }
 
-/* ---- the whole ---- */
+/* ---- the convolution ---- */
 
 static bool make_rooms(struct team *team, struct tiled *t)
 {
@@ -475,7 +476,7 @@ static bool found_odd(struct team *team, const struct tiled *t)
     return odd;
 }
 
-/* The group's part of the input. */
+/* Makes the patches of the group's part of the input. */
 static void find_patches(struct tiled *t)
 {
     const struct conv *c = t->c;
@@ -497,8 +498,8 @@ static void shape_up(struct tiled *t)
     choose_form(t);
 }
 
-/* An input whose order differs from that in which patches are packed is transposed first, if it is
- * looked at several times. */
+/* An input whose layout differs from the order of packing is transposed first, if it is read
+ * several times. */
 static bool turn_input(struct team *team, struct tiled *t, struct conv *turned)
 {
     const struct view *in = &t->c->in;
@@ -529,7 +530,7 @@ bool conv_by_rows(const struct conv *c)
     return t.by_rows;
 }
 
-/* Too few products for a team. */
+/* Too little work for the thread pool. */
 static bool is_small(const struct tiled *t)
 {
     int64_t products;

@@ -1,9 +1,9 @@
 /*
  * convert.c: tile kernels that convert one element type to another.
  *
- * Each pair of native types (pred, integers, f32, f64) has a loop of its own. A narrow float goes
- * through f32 and a complex number through its parts, a buffer at a time, so that code is needed
- * for each type and not for each pair. spec: ConvertElementType
+ * Each pair of native types (pred, integers, f32, f64) has a loop of its own. A narrow float is
+ * converted through f32 and a complex number by its parts, a buffer at a time, so that code is
+ * needed per type and not per pair. spec: ConvertElementType
  */
 #include "kern/tile.h"
 
@@ -160,13 +160,13 @@ static kern_tile_fn *find_native(enum dtype to,
 enum { CHUNK = 512 };
 
 static inline bool is_native(enum dtype t) { return find_native(t, t) != NULL; }
-static inline enum dtype native_of(enum dtype t) /* through which it converts */
+static inline enum dtype native_of(enum dtype t) /* intermediate native type of its conversions */
 {
     return is_native(t) ? t : tile_is_narrow(t) ? DT_F32 : dtype_component(t);
 }
 
-/* Rounds towards zero and sets the last bit when anything was lost: rounding that once more, to a
- * type of at most 22 bits, gives the same as rounding the double directly. */
+/* Rounds towards zero and sets the last bit when the result is inexact (round to odd): rounding the
+ * result again, to a type of at most 22 bits, equals rounding the double directly. */
 static void round_to_odd(float *out, const double *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -280,8 +280,7 @@ static void through_native(enum dtype to, enum dtype from, void *out, const void
     }
 }
 
-/* A tile kernel gets no types as arguments, so each pair needs a function, which only says which
- * pair it is. */
+/* A tile kernel has no type arguments, so each pair of types needs a function. */
 /* clang-format off */
 #define SPECIAL_TYPES(X)                                                                                     \
     X(F4E2M1FN, ) X(F6E2M3FN, ) X(F6E3M2FN, ) X(F8E3M4, ) X(F8E4M3, ) X(F8E4M3B11FNUZ, ) X(F8E4M3FN, )       \

@@ -1,16 +1,16 @@
 /*
- * copy.c: moves elements between views with any strides (spec: Copy, Transpose, Broadcast and
+ * copy.c: copies elements between views with any strides (spec: Copy, Transpose, Broadcast and
  * everything else that only moves elements).
  *
- * The dimensions are put into the order in which the result is laid out in memory, reversed where
- * needed so that it is written upward, and merged where both sides step alike. Then the innermost
- * two go to one of three loops: runs of bytes, elements with a stride, or a transposition in square
- * blocks. Results too large for the caches are written past them, whole lines at a time, so that
- * nobody waits for the old contents. Threads share a large copy, cut along one dimension.
+ * The dimensions are sorted into the memory order of the result, reversed where needed so that it
+ * is written upward, and merged where the strides of both sides allow it. The innermost two are
+ * copied by one of three loops: contiguous runs, strided elements, or a blocked transposition.
+ * Results too large for the caches are written with non-temporal stores, whole lines at a time,
+ * which avoids reading the old contents. The thread pool splits a large copy along one dimension.
  */
 #include "kern/nest.h"
 
-/* Sanitizers do not see these stores. */
+/* Sanitizers do not instrument these stores. */
 #if defined __SSE2__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define STREAMS 1
 #include <emmintrin.h>
@@ -24,13 +24,13 @@ static void copy_rows(char *out, const char *x, const int64_t *dims, const int64
         memcpy(out + i * out_strides[0], x + i * x_strides[0], (size_t)dims[1]);
 }
 
-/* Transpositions go by patches of one cache line on each side, these by squares whose rows do not
- * take too many pages. */
+/* Transpositions are tiled by one cache line on each side, and by squares whose rows span few
+ * pages. */
 enum { LINE = 64, SQUARE = 512 };
 
-/* From this size on a result is written past the caches, if its rows are not too short. What the
- * processor says of its last cache is no help: in a virtual machine it is that of all its
- * neighbours. */
+/* From this size on a result is written with non-temporal stores, if its rows are not too short.
+ * The last-level cache size that the processor reports is not used: in a virtual machine it is
+ * shared with other machines. */
 enum { STREAM_FROM = COPY_STREAM_FROM, STREAM_ROW = 8 * LINE };
 
 static void stream_line(char *out, const char *x)
@@ -47,11 +47,11 @@ static void stream_line(char *out, const char *x)
 static void stream_end(void)
 {
 #if defined STREAMS
-    _mm_sfence(); /* these stores aren't ordered with others */
+    _mm_sfence(); /* non-temporal stores are not ordered with others */
 #endif
 }
 
-/* Writes n bytes; x moves by `step` bytes from line to line: 0 repeats one line. */
+/* Writes n bytes; x advances by `step` bytes per line: 0 repeats one line. */
 static void stream_row(char *out, const char *x, int64_t n, int64_t step)
 {
     int64_t i = (int64_t)(-(uintptr_t)out & (LINE - 1));
@@ -113,7 +113,7 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
 }
 
 /* The loops for one width. A `strided` one reads its inner run with any stride (0 repeats one
- * element). A `transposed` one writes runs of dims[1] while it reads runs of dims[0]. */
+ * element). A `transposed` one writes runs of dims[1] and reads runs of dims[0]. */
 #define COPY_LOOPS(W)                                                                              \
     static void strided_##W(char *out, const char *x, const int64_t *dims,                         \
                             const int64_t *out_strides, const int64_t *x_strides)                  \
@@ -147,7 +147,7 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
         }                                                                                          \
     }                                                                                              \
     /* Rows of one repeated element each. Elements lie at multiples of their width, so a line of   \
-     * them may stand wherever a line of the cache begins. */                                      \
+     * them may be at any offset within a cache line. */                                           \
     static void streamed_fill_##W(char *out, const char *x, const int64_t *dims,                   \
                                   const int64_t *out_strides, const int64_t *x_strides)            \
     {                                                                                              \
@@ -198,7 +198,7 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
                            dims[0] - i < side ? dims[0] - i : side,                                \
                            dims[1] - j < side ? dims[1] - j : side);                               \
     }                                                                                              \
-    /* Reads a few rows from their begin to their end; patches take shape in the first cache. */   \
+    /* Reads a few rows from start to end; tiles are assembled in the first-level cache. */        \
     static void streamed_transposed_##W(char *out, const char *x, const int64_t *dims,             \
                                         const int64_t *out_strides, const int64_t *x_strides)      \
     {                                                                                              \
@@ -227,7 +227,7 @@ COPY_LOOPS(kern_w4)
 COPY_LOOPS(kern_w8)
 COPY_LOOPS(kern_w16)
 
-/* The loops for one width, each beside the one that writes past the caches. */
+/* The loops for one width, each with its variant of non-temporal stores. */
 struct loops {
     copy_block_fn *strided, *streamed_fill, *transposed, *streamed_transposed;
 };
@@ -247,7 +247,7 @@ static struct loops loops_of(size_t width)
 
 static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 
-/* Adds a dimension so that the strides of the result fall from the outside in. */
+/* Adds a dimension so that the strides of the result decrease from the outside in. */
 static void add_sorted(struct nest *n, int64_t dim, int64_t out_stride, int64_t x_stride)
 {
     int at = n->rank++;
@@ -278,7 +278,7 @@ static void move_inward(struct nest *n, int from, int to)
     n->strides[1][to] = x_stride;
 }
 
-/* At least two dimensions, so that every plan ends in a block. */
+/* Adds dimensions up to two, so that every plan ends in a block. */
 static void fill_up(struct nest *n, int64_t width)
 {
     while (n->rank < 2) {
@@ -387,15 +387,15 @@ void copy_plan_end(const struct copy_plan *p)
 
 /* ---- shared by threads ---- */
 
-/* From this size on a copy is cut into parts of the result. */
+/* From this size on a copy is split into parts of the result. */
 enum { SHARED_FROM = 512 << 10, PART = 128 << 10 };
 
 struct shared_copy {
     const struct copy_plan *plan;
     char *out;
     const char *x;
-    int d;                    /* the dimension that is cut */
-    int64_t piece;            /* of it in one part */
+    int d;                    /* the dimension that is split */
+    int64_t piece;            /* its length in one part */
     int64_t out_step, x_step; /* along it, in bytes */
 };
 
@@ -409,7 +409,7 @@ static void copy_part(void *context, int64_t part, int member)
     copy_plan_end(&p);
 }
 
-/* Pieces of a dimension are multiples of this, so that blocks and cache lines aren't split. */
+/* Pieces of a dimension are multiples of this, so that blocks and cache lines are not split. */
 static int64_t grain(const struct copy_plan *p, int d, int64_t width)
 {
     bool transposed = p->block == loops_of((size_t)width).transposed ||
@@ -448,7 +448,7 @@ void kern_copy(struct team *team, const struct view *out, const struct view *x)
     int64_t bytes = view_elements(out) * (int64_t)dtype_bytes(out->dtype);
     bool shared = bytes >= SHARED_FROM && team_size(team) > 1;
     if (bytes > 0 && bytes < STREAM_FROM && !shared && view_is_dense(out) && view_is_dense(x)) {
-        memmove(out->data, x->data, (size_t)bytes); /* most are small: no plan is worth it */
+        memmove(out->data, x->data, (size_t)bytes); /* most copies are small and need no plan */
         return;
     }
     copy_plan_init(&p, out, x);

@@ -1,6 +1,5 @@
 /*
- * cpu.c: which instructions has this processor, and which of them may be used (no kernel of its
- * own)?
+ * cpu.c: detects the instruction sets of this processor, limited by HLO_ISA (no kernel of its own).
  */
 #include "kern/cpu.h"
 
@@ -14,7 +13,7 @@ const char *cpu_isa_name(enum cpu_isa isa) { return names[isa]; }
 #if defined __x86_64__
 #define HAS(feature) (__builtin_cpu_supports(feature) != 0)
 
-/* F16C has no name that every compiler knows; no processor has AVX2 and FMA without it. */
+/* F16C has no name that every compiler accepts; all processors with AVX2 and FMA have it. */
 static enum cpu_isa best(void)
 {
     if (!HAS("avx2") || !HAS("fma") || !HAS("bmi") || !HAS("bmi2") || !HAS("popcnt"))

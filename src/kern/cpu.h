@@ -1,9 +1,9 @@
 /*
- * cpu.h: which instructions may kernels use? One answer for all of them. A kernel that comes in
- * several forms asks when it is looked up or called; nothing is kept, so nothing is global.
- * HLO_ISA=baseline, avx2 or avx512 in the environment lowers the answer, for tests and for
- * measuring what a form gains; it never raises it above what the processor has. What is marked
- * KERN_CLONES (nest.h, which explains why there are both) is chosen by the loader and ignores it.
+ * cpu.h: the instruction set that kernels may use, the same for all of them. A kernel with several
+ * variants queries it on look-up or call; nothing is cached, so there is no global state.
+ * HLO_ISA=baseline, avx2 or avx512 in the environment lowers the answer, for tests and
+ * measurements; it never raises it above what the processor supports. Functions marked KERN_CLONES
+ * (nest.h, which explains why both mechanisms exist) are selected by the loader and ignore it.
  */
 #ifndef HLO_KERN_CPU_H
 #define HLO_KERN_CPU_H
@@ -11,21 +11,21 @@
 #include "base/base.h"
 
 enum cpu_isa {
-    CPU_BASELINE, /* what every machine of the architecture has */
+    CPU_BASELINE, /* supported by every machine of the architecture */
     CPU_AVX2,     /* AVX2, FMA, BMI, BMI2, POPCNT, F16C */
-    CPU_AVX512,   /* and AVX-512 F, BW, CD, DQ, VL: what x86-64-v4 asks for */
+    CPU_AVX512,   /* and AVX-512 F, BW, CD, DQ, VL (x86-64-v4) */
     CPU_ISA_COUNT
 };
 
-enum cpu_isa cpu_isa(void); /* some tens of nanoseconds */
+enum cpu_isa cpu_isa(void); /* takes some tens of nanoseconds */
 
-/* What only some processors with AVX-512 have; never more than cpu_isa allows. */
+/* Extensions of some processors with AVX-512; never more than cpu_isa() allows. */
 struct cpu_extras {
     bool bf16; /* AVX512_BF16: vdpbf16ps, vcvtneps2bf16 */
     bool vnni; /* AVX512_VNNI: vpdpbusd, vpdpwssd */
 };
 struct cpu_extras cpu_extras(void);
 
-const char *cpu_isa_name(enum cpu_isa isa); /* as HLO_ISA spells it */
+const char *cpu_isa_name(enum cpu_isa isa); /* the spelling of HLO_ISA */
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * cumulative.c: reduce-window (spec: ReduceWindow) whose windows all begin at the first element of
- * a line, or all end at the last one: running sums and the like, in one step for each element.
+ * cumulative.c: reduce-window (spec: ReduceWindow) whose windows all start at the first element of
+ * a line, or all end at the last one (prefix sums and the like), in one step per element.
  *
  * Order and accumulation: along the line, from the end that all windows share; sums of floats up to
  * f32 in double, everything else in the type that reduce uses.
@@ -11,15 +11,15 @@ enum { LINES = 64, SUMS = 4 };
 
 struct cumulative {
     const struct view *out, *x;
-    int dimension, lane; /* lines run along the former and lie side by side along the latter (-1:
-                            there is one line) */
+    /* lines run along `dimension` and are adjacent along `lane` (-1: there is one line) */
+    int dimension, lane;
     bool from_end;
     kern_tile_fn *fn;
     size_t width; /* of the work type */
     struct loader in, narrow;
     union kern_cell init;   /* in the work type */
     bool sum_f32;           /* sums of f32 along packed lines */
-    int64_t bundles, piece; /* bundles of lines side by side: in all, and in one part of the task */
+    int64_t bundles, piece; /* groups of adjacent lines: in total, and in one task */
 };
 
 static int64_t last_step(const struct cumulative *c)
@@ -27,7 +27,7 @@ static int64_t last_step(const struct cumulative *c)
     return c->from_end ? c->x->dims[c->dimension] - 1 : 0;
 }
 
-/* Folds `lines` lines side by side, one step of all at a time. */
+/* Reduces `lines` adjacent lines, one step of all at a time. */
 static void run_lines(const struct cumulative *c, char *out, const char *x, int64_t lines)
 {
     char acc[LINES * sizeof(union kern_cell)] __attribute__((aligned(64))),
@@ -48,8 +48,8 @@ static void run_lines(const struct cumulative *c, char *out, const char *x, int6
     }
 }
 
-/* The same for sums of f32 along packed lines: a few lines at a time, whose additions don't wait
- * for each other. */
+/* run_lines() for sums of f32 along packed lines: a few lines at a time, whose additions are
+ * independent. */
 static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, int64_t lines)
 {
     float *to[SUMS];
@@ -70,7 +70,7 @@ static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, 
         }
 }
 
-/* Bundles are counted row-major over the other dimensions, then along `lane`. */
+/* Groups of lines are numbered row-major over the other dimensions, then along `lane`. */
 static void run_part(void *context, int64_t part, int member)
 {
     const struct cumulative *c = context;
@@ -123,7 +123,7 @@ static bool find_dimension(struct cumulative *c, const struct kern_window_dim *w
     return c->dimension >= 0;
 }
 
-/* The dimension along which lines lie side by side: the longest other one, the last of equally long
+/* The dimension along which lines are adjacent: the longest other one, the last of equally long
  * ones. */
 static int find_lane(const struct view *x, int dimension)
 {

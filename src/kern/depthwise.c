@@ -1,23 +1,23 @@
 /*
  * depthwise.c: convolutions whose groups have one input feature each (spec:
  * ConvWithGeneralPadding). Every result position is a sum, over kernel positions, of products of
- * whole rows of features. Kernel positions in padding are left out. A team shares the lines of the
- * result.
+ * whole rows of features. Kernel positions in padding are skipped. The thread pool splits the lines
+ * of the result.
  *
  * Order and accumulation: kernel positions row-major, in f32 or f64, rounded once; integers modulo
  * 2^32 or 2^64.
  */
 #include "kern/conv_patches.h"
 
-/* 64 bytes of elements, whatever the size of the machine's vectors. */
+/* 64 bytes of elements, independent of the vector size of the machine. */
 typedef float lanes_float __attribute__((vector_size(64), aligned(4), may_alias));
 typedef double lanes_double __attribute__((vector_size(64), aligned(8), may_alias));
 typedef uint32_t lanes_uint32_t __attribute__((vector_size(64), aligned(4), may_alias));
 typedef uint64_t lanes_uint64_t __attribute__((vector_size(64), aligned(8), may_alias));
 
-enum { ABREAST = 4, SHARE = 1 << 16 /* least number of products in a part of the task */ };
+enum { ABREAST = 4, SHARE = 1 << 16 /* minimum number of products in a task */ };
 
-/* Rows of n features at `count` neighbouring positions, whose inputs and sums are `x_step` and
+/* Rows of n features at `count` adjacent positions, whose inputs and sums are `x_step` and
  * `acc_step` bytes apart: the sum over kernel positions t of the row at x + looks[t] times the row
  * at kernel + weights[t]. */
 struct rows {
@@ -50,7 +50,7 @@ struct rows {
         int64_t i = 0;                                                                             \
         for (; i + LANES <= r->n; i += LANES)                                                      \
             lanes_of_##T(r, i, count);                                                             \
-        if (i < r->n && i > 0) /* once more, in part */                                            \
+        if (i < r->n && i > 0) /* the last vector overlaps the previous one */                     \
             lanes_of_##T(r, r->n - LANES, count);                                                  \
         for (; r->n < LANES && i < r->n; i++)                                                      \
             for (int p = 0; p < count; p++) {                                                      \
@@ -74,30 +74,31 @@ bool depthwise_applies(const struct conv *c)
            c->work != DT_PRED;
 }
 
-/* Integers wrap in the end, so bits above the result's width don't matter. */
+/* Integers wrap at the end, so bits above the result's width are irrelevant. */
 static enum dtype sum_type(const struct conv *c)
 {
     return dtype_is_float(c->work) ? c->work : dtype_bytes(c->work) == 8 ? DT_S64 : DT_S32;
 }
 
 struct depthwise {
-    struct conv c; /* its input in the work type, features side by side */
+    struct conv c; /* its input in the work type, features innermost */
     struct patches p;
-    int64_t channels, multiplier, lines, share; /* lines of the result, and in a part of the task */
+    int64_t channels, multiplier, lines, share; /* lines of the result; lines of a task */
     int64_t width, length;                      /* bytes of an element; positions of a line */
-    bool direct;                                /* sums go directly to the result */
+    bool direct;                                /* sums are written directly to the result */
     char *kernel; /* [multiplier][kernel position][channel] in the work type */
     int64_t line; /* bytes of a line of sums */
-    int64_t room; /* bytes for each member of the team: four tables by kernel position, a line of
-                     sums and one of results */
+    /* bytes of each worker's buffer: four tables by kernel position, a line of sums and one of
+     * results */
+    int64_t room;
     char *rooms;
     void *storage[2];
 };
 
 /* ---- preparations ---- */
 
-/* Brings the input into the work type, features innermost. It is transposed first, then converted:
- * both at once take longer. */
+/* Converts the input to the work type, features innermost. Transposing first and then converting is
+ * faster than both at once. */
 static bool prepare_input(struct team *team, struct depthwise *w)
 {
     struct view *in = &w->c.in;
@@ -133,8 +134,9 @@ struct line {
     struct patch_line at;
     struct rows rows;
     int64_t *looks, *weights;
-    int64_t outer; /* kernel positions of all dimensions but the last that hit the input: the first
-                      ones of both tables */
+    /* kernel positions of all dimensions but the last that are inside the input: the first ones of
+     * both tables */
+    int64_t outer;
 };
 
 /* Fills both tables for position o of the line, from the entries for the outer dimensions. */
@@ -183,7 +185,7 @@ static void run_rows(const struct depthwise *w, struct line *l, int64_t o, bool 
     }
 }
 
-/* Stores the sums of a line as results: converted in order, then copied to their places. */
+/* Stores the sums of a line as results: converted in order, then scattered. */
 static void store_line(const struct depthwise *w, const struct line *l, char *to)
 {
     const struct view *out = &w->c.out;
@@ -245,7 +247,7 @@ static void run_part(void *context, int64_t part, int member)
         run_line(w, k, w->rooms + member * w->room);
 }
 
-/* ---- the whole ---- */
+/* ---- the convolution ---- */
 
 static bool make_rooms(struct team *team, struct depthwise *w)
 {

@@ -1,15 +1,16 @@
 /*
- * dot.c: sorts the dimensions of both operands into batch, free and contracting ones and leaves the
- * rest to product.c; ragged and scaled dots are made of plain ones.
+ * dot.c: classifies the dimensions of both operands as batch, free and contracting and calls
+ * product.c; ragged and scaled dots are composed of plain ones.
  *
- * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex as they are,
- * in the order of product.c, product_small.c or matvec.c, and is rounded once; integers wrap in the
- * result's type.
+ * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex in their own
+ * type, in the order of product.c, product_small.c or matvec.c, and is rounded once; integers wrap
+ * in the result's type.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
 
-/* The free dimensions of an operand with the result dimensions they become, from `at` on. */
+/* Adds the free dimensions of an operand with the result dimensions that they become, from
+ * `at` on. */
 static int add_free(struct nest *n, const struct view *out, const struct view *x,
                     const int64_t *batch, const int64_t *contracting,
                     const struct kern_dot_dims *dims, int at)
@@ -51,7 +52,7 @@ static void make_product(struct product *p, const struct view *out, const struct
                          const struct view *rhs, const struct kern_dot_dims *dims, enum dtype work)
 {
     p->out_type =
-        out->dtype; /* the nests aren't cleared: that would take longer than a small product */
+        out->dtype; /* the nests are not cleared: that would take longer than a small product */
     p->lhs_type = lhs->dtype;
     p->rhs_type = rhs->dtype;
     p->work = work;
@@ -66,12 +67,12 @@ static bool fast_dot(struct team *team, const struct view *out, struct view *lhs
 {
     struct product p;
     make_product(&p, out, lhs, rhs, dims, work);
-    if (nest_points(&p.k) >= INT_MAX) /* sums of pred can't count that far */
+    if (nest_points(&p.k) >= INT_MAX) /* sums of pred would overflow */
         return plain_dot(NULL, out, lhs, rhs, dims);
     return product_run(team, &p);
 }
 
-/* Prepares a small product of matrices; false if it isn't one. */
+/* Prepares a small matrix product; false if it is not one. */
 static bool small_dot(struct small *s, const struct view *out, const struct view *lhs,
                       const struct view *rhs, const struct kern_dot_dims *dims)
 {
@@ -95,9 +96,9 @@ static bool small_dot(struct small *s, const struct view *out, const struct view
     return s->m > 0 && s->n > 0 && s->k > 0 && small_applies(s);
 }
 
-/* Whether there are few complex numbers. In lanes, products of their parts are added with fused
- * rounding, which shows where they cancel: that is more exact, but for little work the same bits as
- * from others are worth more. */
+/* Whether to compute a small product of complex numbers by the plain formula. Vectorized code uses
+ * fused multiply-adds for the products of their parts, which is visible where they cancel: that is
+ * more accurate, but for little work the bits of other implementations matter more. */
 static bool is_by_formula(const struct view *out, const struct view *lhs, const struct view *rhs,
                           const struct kern_dot_dims *dims)
 {
@@ -156,7 +157,7 @@ struct ragged {
     struct team *team;
     const struct kern_ragged_dims *dims;
     struct view out, lhs,
-        rhs;       /* narrowed to one position of the dimensions of `sizes` before the groups */
+        rhs;       /* restricted to one position of the dimensions of `sizes` before the groups */
     int out_shift; /* number of result dimensions before those of a plain dot */
 };
 
@@ -184,8 +185,8 @@ static int64_t result_dim(const struct kern_dot_dims *dims, int64_t d)
     return at;
 }
 
-/* Narrows lhs in dimension d, and the dimension of rhs, of the result or of both that goes with it.
- */
+/* Restricts lhs in dimension d, and the corresponding dimension of rhs, of the result or of
+ * both. */
 static void narrow_all(struct ragged *r, int64_t d, int64_t start, int64_t size)
 {
     const struct kern_dot_dims *dims = &r->dims->dot;
@@ -248,7 +249,7 @@ static bool contracting_group(const struct ragged *all, int64_t group, int64_t s
     return kern_dot(r.team, &r.out, &r.lhs, &r.rhs, &r.dims->dot);
 }
 
-/* Zeros for what belongs to no group; in the batch mode the rest is one dot. */
+/* Writes zeros to results of no group; in the batch mode the rest is one dot. */
 static bool finish_groups(const struct ragged *all, int64_t end)
 {
     struct ragged inside = *all, behind = *all;
@@ -262,7 +263,7 @@ static bool finish_groups(const struct ragged *all, int64_t end)
            kern_dot(all->team, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
 }
 
-/* All groups, whose sizes lie `stride` bytes apart. */
+/* All groups, whose sizes are `stride` bytes apart. */
 static bool run_groups(const struct ragged *all, const char *sizes, int64_t count, int64_t stride)
 {
     const enum kern_ragged mode = all->dims->mode;
@@ -283,7 +284,7 @@ static bool run_groups(const struct ragged *all, const char *sizes, int64_t coun
 }
 
 /* Whether a dimension of `sizes` before the groups is contracting: then sums over its positions
- * would have to be added up. */
+ * would have to be accumulated. */
 static bool prefix_is_contracting(const struct kern_ragged_dims *dims, int count)
 {
     for (int k = 0; k < count; k++)
@@ -333,7 +334,7 @@ static void split_blocks(struct view *x, struct view *scale)
     x->rank = scale->rank = 2 * x->rank;
 }
 
-/* Scales element by element, for when there are too many dimensions to split. */
+/* Scales element by element, when there are too many dimensions to split. */
 static void scale_elements(const struct view *made, const struct view *x, const struct view *scale)
 {
     int64_t at[VIEW_MAX_RANK] = {0};

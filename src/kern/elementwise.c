@@ -2,8 +2,8 @@
  * elementwise.c: finds the tile kernel of an elementwise operation.
  *
  * The operations themselves are lines of elementwise_integer.def, elementwise_float.def and
- * elementwise_complex.def; here are the tables made of them, and what belongs to none of these
- * classes: pred and select.
+ * elementwise_complex.def; this file has the tables made of them, and the kernels of pred and
+ * select.
  */
 #include "kern/tile.h"
 

@@ -3,8 +3,7 @@
  *
  * The formulas are in elementwise_complex.def; those of more than a line are in
  * elementwise_complex.inc, with the loops. Where C99 has the function, it is used, with its branch
- * cuts and its signs of zero (grammar/values.md 9).
- * spec: the heading is beside each formula.
+ * cuts and its signs of zero (grammar/values.md 9). spec: the heading is beside each formula.
  */
 #include "kern/tile.h"
 

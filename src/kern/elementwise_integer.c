@@ -2,7 +2,7 @@
  * elementwise_integer.c: tile kernels of elementwise operations on integers.
  *
  * The formulas are in elementwise_integer.def, the loops around them in elementwise_integer.inc.
- * Types narrower than a byte have their own width, too: two's complement that wraps at W bits
+ * Types narrower than a byte have their own width: two's complement that wraps at W bits
  * (grammar/values.md 3, 4). spec: the heading is beside each formula.
  */
 #include "kern/tile.h"

@@ -1,12 +1,12 @@
 /*
- * elementwise_sleef.c: functions of f64 in lanes by SLEEF, if hlo is built with it.
+ * elementwise_sleef.c: vectorized functions of f64 by SLEEF, if hlo is built with it.
  *
- * Its functions with errors up to 1.0 of the last place are used, in the form that gives the same
- * bits with AVX2 and AVX-512; without either, libm's functions are as fast. SLEEF chooses how to
- * reduce angles by the largest one in the vector; as an element's result must not depend on its
- * neighbours, angles are passed to it in classes. Where SLEEF is wrong, as for the least subnormals
- * and for log-plus-one above 1e307, something else is used. spec: Exp, Expm1, Log, Log1p, Logistic,
- * Tanh, Sin, Cos, Tan, Erf, Cbrt, Pow, Atan2
+ * Functions with errors up to 1.0 ulp are used, in the variant that gives the same bits with AVX2
+ * and AVX-512; without either, libm is as fast. SLEEF selects the argument reduction of angles by
+ * the largest one in the vector; as an element's result must not depend on its neighbours, angles
+ * are passed to it in classes. Where SLEEF is inaccurate, as for the smallest subnormals and for
+ * log-plus-one above 1e307, other code is used. spec: Exp, Expm1, Log, Log1p, Logistic, Tanh, Sin,
+ * Cos, Tan, Erf, Cbrt, Pow, Atan2
  */
 #include "kern/tile.h"
 
@@ -69,7 +69,7 @@ static void store_some(double *out, VECTOR v, int64_t n)
                        n - i);                                                                     \
     }
 
-/* Angles up to NEAR are reduced in one way, up to FAR in another, beyond that by libm. */
+/* Angles up to NEAR and up to FAR have different argument reductions; beyond FAR libm is used. */
 static const double NEAR = 14, FAR = 0x1p40;
 
 struct angles {
@@ -131,7 +131,7 @@ UNARY(erf, erf)
 WITHIN_UNARY(log1p, log1p, NOT_EXTREME)
 CIRCLE(circle_tan, tan)
 
-/* SLEEF's tan loses the least subnormals; numbers that small are their own tangent. */
+/* SLEEF's tan is wrong for the smallest subnormals; numbers that small are their own tangent. */
 static void F64_tan(void *result, const void *const *args, int64_t n)
 {
     enum { CHUNK = 512 };

@@ -1,9 +1,9 @@
 /*
- * elementwise_vector.c: elementwise operations on f32 and narrower floats that are computed in
- * lanes in fast runs.
+ * elementwise_vector.c: vectorized elementwise operations on f32 and narrower floats, for fast
+ * runs.
  *
  * These are the functions that libm computes one number at a time: elementwise_vector.def lists
- * them. Types narrower than f32 go through f32. spec: the heading is beside each formula.
+ * them. Types narrower than f32 are computed in f32. spec: the heading is beside each formula.
  */
 #include "kern/tile.h"
 #include "kern/vector.h"
@@ -14,8 +14,7 @@
 
 enum { CHUNK = 256 };
 
-/* Whether all angles are in the range that vector_circle can reduce, which infinities and NaNs
- * aren't. */
+/* Whether all angles are in the range of vector_circle; infinities and NaNs are not. */
 static bool all_near(const float *x, int64_t n)
 {
     int far = 0;
@@ -24,8 +23,8 @@ static bool all_near(const float *x, int64_t n)
     return !far;
 }
 
-/* What computes an element depends on that element alone, not on its neighbours. `kept` is needed
- * since `out` may be `a`. */
+/* The code path of an element depends on that element alone, not on its neighbours. `kept` is
+ * needed since `out` may be `a`. */
 #define CIRCLE(id, spelling, formula, by_libm)                                                     \
     static void F32_##id(void *result, const void *const *args, int64_t n)                         \
     {                                                                                              \

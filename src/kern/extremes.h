@@ -1,6 +1,6 @@
 /*
- * extremes: maximum and minimum of two floats (spec: Max, Min). A NaN wins; and +0 is greater than
- * -0, which is got by and'ing or or'ing the bits of equal numbers. Private to kern.
+ * extremes: maximum and minimum of two floats (spec: Max, Min). NaN is propagated; +0 is greater
+ * than -0, which is implemented by and'ing or or'ing the bits of equal numbers. Private to kern.
  */
 #ifndef HLO_KERN_EXTREMES_H
 #define HLO_KERN_EXTREMES_H

@@ -1,11 +1,11 @@
 /*
- * fold: the loops that fold elements by a recognised combiner (spec: Reduce); fold.h says in which
- * order.
+ * fold: loops that reduce elements by a recognized combiner (spec: Reduce), in the order defined in
+ * fold.h.
  *
  * Accumulation: sums of floats run in f64, and are rounded to the result's type once. Along a row
- * there are SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added up in pairs
- * (a few f64 one after the other). Products, and sums of complex numbers, are rounded at every
- * step. Everything else doesn't depend on the order.
+ * there are SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added pairwise (a
+ * few f64 sequentially). Products, and sums of complex numbers, are rounded at every step. For all
+ * other combiners the order is irrelevant.
  */
 #include "kern/fold.h"
 #include "kern/tile.h"
@@ -46,7 +46,7 @@ static inline double float_of_bf16(uint16_t code)
 SUM_OF(F64, double)
 SUM_OF(F32, float)
 
-/* acc[i] += x[0][i] + x[1][i] + ..., one after the other. */
+/* acc[i] += x[0][i] + x[1][i] + ..., sequentially. */
 #define ADD_ROWS_OF(TYPE, T)                                                                       \
     KERN_CLONES static void add_rows_##TYPE(double *restrict acc, const void *const *rows,         \
                                             int count, int64_t n)                                  \
@@ -101,11 +101,11 @@ static void sum_rows(const struct fold *f, double *acc, const void *const *rows,
             1, n);
 }
 
-/* ---- the others ---- */
+/* ---- other reductions ---- */
 
 enum { ROW = 64 };
 
-/* Folds n lanes to one, halving; writes to `lanes`, which may be x. */
+/* Reduces n lanes to one by halving; writes to `lanes`, which may be x. */
 static void fold_halves(const struct fold *f, char *lanes, const char *x, int64_t n)
 {
     while (n > 1) {
@@ -120,7 +120,7 @@ static void fold_halves(const struct fold *f, char *lanes, const char *x, int64_
         memcpy(lanes, x, f->width);
 }
 
-/* The greatest of n f32, or the least; false when NaNs or zeros need more than a comparison. */
+/* The maximum of n f32, or the minimum; false when NaNs or zeros need more than a comparison. */
 static bool fold_extreme(const struct fold *f, union kern_cell *best, const void *x, int64_t n)
 {
     bool nan;
@@ -130,7 +130,7 @@ static bool fold_extreme(const struct fold *f, union kern_cell *best, const void
     return !nan && best->f32 != 0;
 }
 
-/* Folds n elements to lanes, as rows of lanes that are folded into one. */
+/* Reduces n elements to lanes, as rows of lanes that are reduced to one row. */
 static void fold_as_rows(const struct fold *f, char *lanes, const char *x, int64_t n)
 {
     const void *rows[KERN_TILE / ROW];
@@ -235,7 +235,7 @@ bool fold_widens(enum dtype acc, enum dtype x)
            (dtype_is_float(acc) && dtype_is_float(x) && dtype_bits(acc) > dtype_bits(x));
 }
 
-/* ---- how to fold ---- */
+/* ---- choice of the loops ---- */
 
 void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x,
                enum dtype acc, enum dtype work, const void *init)

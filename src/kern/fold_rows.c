@@ -1,6 +1,7 @@
 /*
- * fold_rows.c: folds rows of elements into one, four at a time, for the most frequent types and
- * combiners (spec: Reduce, ReduceWindow). The bits are those of the tile kernels, row after row.
+ * fold_rows.c: reduces rows of elements to one, four at a time, for the most frequent types and
+ * combiners (spec: Reduce, ReduceWindow). The bits are those of the tile kernels, applied row by
+ * row.
  */
 #include "kern/extremes.h"
 #include "kern/fold.h"
@@ -11,7 +12,7 @@ EXTREMES(double, int64_t, greater_f64, lesser_f64)
 #define GREATER(a, b) ((a) < (b) ? (b) : (a))
 #define LESSER(a, b) ((b) < (a) ? (b) : (a))
 
-/* Four rows at a time; a pass begins with FIRST. */
+/* Four rows at a time; a pass starts with FIRST. */
 #define PASS(T, STEP, FIRST)                                                                       \
     switch (now) {                                                                                 \
     case 1:                                                                                        \

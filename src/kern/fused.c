@@ -1,62 +1,62 @@
 /*
- * fused.c: several tile kernels, and folds of rows, in one pass over their operands (no kernel of
- * its own). Each element is computed by the same kernels in the same order as with one pass for
- * each of them, so the bits are the same.
+ * fused.c: runs several tile kernels, and reductions of rows, in one pass over their operands. (It
+ * has no kernel of its own.) Each element is computed by the same kernels in the same order as with
+ * one pass per kernel, so the bits are the same.
  *
- * The loop goes block by block: a block is several rows, or a piece of one, with about as many
- * elements as a tile has. Where elements depend on a fold of their row (the maximum that a softmax
+ * The loop runs block by block: a block is several rows, or a piece of one, with about as many
+ * elements as a tile. Where elements depend on a reduction of their row (the maximum that a softmax
  * subtracts), a block consists of whole rows, which stay in the caches from op to op. Views that
- * are not packed along a block are gathered into tiles of their own; what is repeated is gathered
- * once for each thread. A team shares the blocks, in parts that depend on the shape alone. Rows
- * that are folded in several blocks (fold.h) are cut into these.
+ * are not packed along a block are gathered into tiles; repeated views are gathered once per
+ * thread. The thread pool distributes the blocks, in parts that depend on the shape alone. Rows
+ * that are reduced in several blocks (fold.h) are split into these.
  */
 #include "kern/fused.h"
 
 enum {
-    FOLD_TILE = 4 * KERN_TILE, /* elements of a tile, where rows are folded; more if a row is longer
-                                  and must be whole */
-    SHARE = 1 << 15,           /* elements of a part */
-    WORTH_A_TEAM = 1 << 19,    /* elements, times the work done on each */
-    FEW_ROWS = 8,              /* with fewer rows than this, long rows are cut */
-    FETCH_FROM = 1 << 19,      /* bytes of a view that is too large for the nearest caches */
-    FAR_APART = 64,            /* bytes */
-    PANEL_ROWS = 16,           /* rows whose elements in one column share a cache line */
-    PANEL_BYTES = 1 << 20      /* of a panel at most */
+    /* elements of a tile, where rows are reduced; more if a longer row must be whole */
+    FOLD_TILE = 4 * KERN_TILE,
+    SHARE = 1 << 15,        /* elements of a part */
+    WORTH_A_TEAM = 1 << 19, /* elements, times the work per element */
+    FEW_ROWS = 8,           /* with fewer rows than this, long rows are split */
+    FETCH_FROM = 1 << 19,   /* bytes of a view that does not fit the nearest caches */
+    FAR_APART = 64,         /* bytes */
+    PANEL_ROWS = 16,        /* rows whose elements in one column share a cache line */
+    PANEL_BYTES = 1 << 20   /* maximum size of a panel */
 };
 
-/* How the elements of a view get to the ops. */
+/* Access modes: how the elements of a view get to the ops. */
 enum way {
     WAY_IN_PLACE,
-    WAY_ONCE, /* all blocks see the same elements, which are in the view's tile */
+    WAY_ONCE, /* loop-invariant: all blocks read the same elements, which are in the view's tile */
     WAY_GATHERED,
-    WAY_PANEL,         /* its elements along a row are far apart: several rows are copied at once */
-    WAY_ROWS_IN_PLACE, /* of a value of rows */
+    WAY_PANEL,         /* elements along a row are far apart: several rows are copied at once */
+    WAY_ROWS_IN_PLACE, /* a row value */
     WAY_ROWS_GATHERED
 };
 
 struct loop {
     const struct kern_fused *f;
     const struct view *results, *views;
-    struct nest outer, inner; /* of the views: where rows begin, and within a row */
+    struct nest outer, inner; /* of the views: starts of rows, and positions within a row */
     enum way ways[KERN_FUSED_VIEWS];
-    bool fetches[KERN_FUSED_VIEWS]; /* it is large, and read from one end to the other */
+    bool fetches[KERN_FUSED_VIEWS]; /* a large view that is read sequentially: prefetched */
     bool streams[KERN_FUSED_RESULTS];
-    bool claims[KERN_FUSED_RESULTS]; /* it is large, and its cache lines are claimed before it is
-                                        written */
+    /* a large result whose cache lines are prefetched for writing */
+    bool claims[KERN_FUSED_RESULTS];
     bool any_gathered, any_panel;
     int64_t rows, columns;
     int64_t block_rows, block_columns; /* one of them is 1, or all columns */
-    int64_t part_rows;                 /* rows of a part; 1 where rows are cut */
-    int64_t segments, segment_columns; /* of a row */
+    int64_t part_rows;                 /* rows of a task; 1 where rows are split */
+    int64_t segments, segment_columns; /* per row */
     size_t tile_bytes, seat_bytes;
     char *seats;
-    char *cells; /* of the folds of segments */
+    char *cells; /* accumulators of the segments */
     struct fused_fold folds[KERN_FUSED_FOLDS];
 };
 
-/* The work space of a thread. */
+/* Per-thread workspace. */
 struct seat {
-    bool ready; /* what is done once is done */
+    bool ready; /* loop-invariant ops are done */
     char *tiles;
     struct fused_cells cells[KERN_FUSED_FOLDS];
     char *panels[KERN_FUSED_VIEWS];
@@ -67,8 +67,8 @@ struct block {
     bool last; /* of its rows */
 };
 
-/* ---- room: for each thread a head, tiles of values, views and results, cells of folds; then cells
- * of segments ---- */
+/* ---- workspace: per thread a header, tiles of values, views and results, accumulators of
+ * reductions; then accumulators of segments ---- */
 
 enum { LINE = 64 };
 
@@ -81,7 +81,7 @@ static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
         *(d < f->row_rank ? rows : columns) *= f->dims[d];
 }
 
-/* Where rows are short, folds are many ops on few elements: the longer a block, the better. */
+/* Where rows are short, reductions are many ops on few elements: longer blocks are better. */
 static int64_t full_tile(const struct kern_fused *f)
 {
     return f->fold_count > 0 ? FOLD_TILE : KERN_TILE;
@@ -100,7 +100,8 @@ static size_t tile_bytes(const struct kern_fused *f)
     return in_lines((size_t)tile_elements(f) * f->width);
 }
 
-/* For the cells of a fold: there are no more rows than elements, nor than a tile has. */
+/* For the accumulators of a reduction: there are no more rows than elements, nor than elements in a
+ * tile. */
 static size_t cell_bytes(const struct kern_fused *f)
 {
     const int64_t n = tile_elements(f);
@@ -114,7 +115,7 @@ static size_t seat_bytes(const struct kern_fused *f)
            (size_t)f->fold_count * 2 * cell_bytes(f);
 }
 
-/* Of rows that may be cut: a segment has at least a tile. */
+/* Of rows that may be split: a segment has at least a tile. */
 static size_t most_segments(const struct kern_fused *f)
 {
     int64_t rows, columns;
@@ -158,7 +159,7 @@ static char *segment_cell(const struct loop *l, int fold, int64_t row, int64_t s
 
 /* ---- the shape of the loop ---- */
 
-/* The strides of a view along the loop's dimensions; returns how many dimensions it has. */
+/* The strides of a view along the loop's dimensions; returns its number of dimensions. */
 static int lay_along(const struct kern_fused *f, const struct view *v, int64_t *strides)
 {
     int rank = 0;
@@ -189,7 +190,7 @@ static void make_nests(struct loop *l, bool *of_rows)
     nest_merge(&l->outer);
     nest_merge(&l->inner);
     if (f->row_rank == f->rank &&
-        l->outer.rank > 0) { /* rows are not needed: take the longest runs there are */
+        l->outer.rank > 0) { /* rows are not needed: use the longest runs */
         struct nest *all = &l->outer;
         int64_t along[NEST_MAX_VIEWS];
         for (int k = 0; k < f->view_count; k++)
@@ -204,7 +205,7 @@ static void make_nests(struct loop *l, bool *of_rows)
 /* Rows of a panel: several blocks. */
 static int64_t panel_rows(const struct loop *l) { return PANEL_ROWS * l->block_rows; }
 
-/* Columns of a segment. Folds have blocks of their own, and all folds must agree. */
+/* Columns of a segment. Reductions have blocks of their own, and all of them must agree. */
 static int64_t choose_segment(const struct loop *l)
 {
     const struct kern_fused *f = l->f;
@@ -229,7 +230,7 @@ static void choose_blocks(struct loop *l)
     l->part_rows = l->segments > 1 ? 1 : round_up(ratio_up(SHARE, l->columns), l->block_rows);
 }
 
-/* The initial values of folds come from outside, so they are there before the loop. */
+/* The initial values of reductions come from outside, so they are available before the loop. */
 static void init_folds(struct loop *l)
 {
     const struct kern_fused *f = l->f;
@@ -249,7 +250,7 @@ static bool is_zero(const struct nest *n, int k)
     return true;
 }
 
-/* Whether the points of a nest lie side by side. */
+/* Whether the points of a nest are contiguous. */
 static bool is_packed(const struct nest *n, int k, size_t width)
 {
     return n->rank == 0 || (n->rank == 1 && n->strides[k][0] == (int64_t)width);
@@ -279,7 +280,7 @@ static enum way choose_way(const struct loop *l, int k, bool of_rows)
     return is_worth_a_panel(l, k, width) ? WAY_PANEL : WAY_GATHERED;
 }
 
-/* Whether a result lies over one of the views. */
+/* Whether a result overlaps one of the views. */
 static bool in_place(const struct loop *l, int result)
 {
     for (int k = 0; k < l->f->view_count; k++)
@@ -288,12 +289,12 @@ static bool in_place(const struct loop *l, int result)
     return false;
 }
 
-/* A fold alone runs from end to end as fast as the processor can prefetch; with several ops it does
- * not. */
+/* A reduction alone runs sequentially as fast as the processor can prefetch; with several ops it
+ * does not. */
 static bool only_folds(const struct kern_fused *f)
 {
     for (int k = 0; k < f->op_count && f->fold_count == 1; k++)
-        if (!f->ops[k].rows) /* one that makes elements */
+        if (!f->ops[k].rows) /* makes elements, not row values */
             return false;
     return f->fold_count == 1;
 }
@@ -334,7 +335,7 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
     l->seat_bytes = seat_bytes(f);
 }
 
-/* ---- gathering ---- */
+/* ---- gathering of views ---- */
 
 #define FILL(W)                                                                                    \
     KERN_CLONES static void fill_##W(W *out, W x, int64_t n)                                       \
@@ -348,7 +349,7 @@ FILL(kern_w4)
 FILL(kern_w8)
 #undef FILL
 
-/* One element n times. */
+/* Fills n elements with one. */
 static void fill(void *out, const void *x, size_t width, int64_t n)
 {
     switch (width) {
@@ -360,7 +361,7 @@ static void fill(void *out, const void *x, size_t width, int64_t n)
     }
 }
 
-/* Gathers columns of a row that begins at `from`. */
+/* Gathers columns of a row that starts at `from`. */
 static void gather_row(const struct loop *l, int k, char *to, const char *from, int64_t column,
                        int64_t count)
 {
@@ -400,7 +401,7 @@ static void gather_once(const struct loop *l, const struct seat *s, int k)
         memcpy(to + (size_t)r * row, to, row);
 }
 
-/* Moves to the beginning of a row. */
+/* Moves to the start of a row. */
 static void walk_to(struct nest_walk *w, const struct loop *l, int64_t row)
 {
     char *at[NEST_MAX_VIEWS];
@@ -425,8 +426,7 @@ static char *panel_at(const struct loop *l, const struct seat *s, int k, const s
     return s->panels[k] + (row * l->columns + b->column) * (int64_t)dtype_bytes(l->views[k].dtype);
 }
 
-/* Copies rows of a view, from `row`, where `w` is, as many as are evenly spaced, to their places in
- * the panel. */
+/* Copies evenly spaced rows of a view, starting at `row`, the position of `w`, to the panel. */
 static void copy_to_panel(const struct loop *l, const struct seat *s, int k,
                           const struct nest_walk *w, int64_t row, int64_t rows)
 {
@@ -457,23 +457,22 @@ static void fill_panels(const struct loop *l, const struct seat *s, int64_t row,
     }
 }
 
-/* What follows the block in memory is usually the next block; while the ops work on this one,
- * nothing else would fetch it. */
+/* Prefetches the next block, which usually follows in memory, while the ops process this one. */
 static void fetch_next(const char *at, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes; k += LINE)
         __builtin_prefetch(at + bytes + k, 0, 2);
 }
 
-/* Claims the cache lines that a result will be written to, before its ops run, so that they arrive
- * meanwhile. */
+/* Prefetches the cache lines of a result for writing, before its ops run. */
 static void claim(const char *at, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes; k += LINE)
         __builtin_prefetch(at + k, 1, 2);
 }
 
-/* Gathers the views for a block whose rows begin where `w` is, and moves `w` past them. */
+/* Gathers the views for a block whose rows start at the position of `w`, and moves `w` past
+ * them. */
 static void gather(const struct loop *l, const struct seat *s, const struct block *b,
                    struct nest_walk *w, char **at)
 {
@@ -510,11 +509,11 @@ struct run {
     const struct loop *l;
     struct seat *s;
     char *at[KERN_FUSED_VIEWS + KERN_FUSED_OPS +
-             KERN_FUSED_RESULTS]; /* where views, tiles and results are */
+             KERN_FUSED_RESULTS]; /* addresses of views, tiles and results */
     struct block b;
 };
 
-/* Where a result's elements of this block belong. */
+/* The address of a result's elements of this block. */
 static char *result_at(const struct run *r, int result)
 {
     const struct kern_fused_result *x = &r->l->f->results[result];
@@ -558,7 +557,7 @@ static void fold(const struct run *r, const struct kern_fused_op *op, char *out)
         fused_fold_finish(f, c, out, r->b.rows, r->l->columns);
 }
 
-/* Elements combined with single elements of their rows; operands are as wide as the result. */
+/* Combines elements with single elements of their rows; operands have the width of the result. */
 static void apply_by_row(const struct run *r, const struct kern_fused_op *op, char *out)
 {
     const size_t row = (size_t)r->b.columns * op->width;
@@ -612,7 +611,7 @@ static void make_ready(const struct loop *l, struct seat *s)
         s->panels[k] = NULL;
         if (l->ways[k] == WAY_ONCE)
             gather_once(l, s, k);
-        if (l->ways[k] == WAY_PANEL) /* without memory it is gathered */
+        if (l->ways[k] == WAY_PANEL) /* fallback without memory: gather */
             s->panels[k] =
                 mem_alloc((size_t)(panel_rows(l) * l->columns) * dtype_bytes(l->views[k].dtype));
     }
@@ -663,7 +662,7 @@ static void run_part(void *context, int64_t part, int member)
     copy_stream_end();
 }
 
-/* Combines the results of a row's segments, in their order. */
+/* Combines the results of a row's segments, in order. */
 static void join_segments(const struct run *r, const struct kern_fused_op *op, char *out)
 {
     const struct loop *l = r->l;
@@ -674,7 +673,7 @@ static void join_segments(const struct run *r, const struct kern_fused_op *op, c
     fold_store(f, out, 0, cell, 1);
 }
 
-/* Makes the values of rows, after all segments. */
+/* Computes the row values, after all segments. */
 static void finish_rows(const struct loop *l)
 {
     struct seat *s = seat_of(l, 0);

@@ -1,5 +1,5 @@
 /*
- * fused.h: the folds of fused loops. Private to kern: fused.c and fused_fold.c.
+ * fused.h: reductions of fused loops. Private to kern: fused.c and fused_fold.c.
  */
 #ifndef HLO_KERN_FUSED_H
 #define HLO_KERN_FUSED_H
@@ -10,17 +10,16 @@ struct fused_fold {
     struct fold fold;
     size_t x_width;
     int64_t block; /* columns */
-    bool down;     /* rows are so short that many are folded side by side */
+    bool down;     /* rows are short: many are reduced side by side */
 };
-/* Packed accumulators, one for each of the rows that are done together. */
+/* Packed accumulators, one for each of the rows of a block. */
 struct fused_cells {
-    char *last,
-        *before;  /* for the block of columns that is being folded; for all blocks before it */
-    int64_t from; /* the first column that is folded into these */
+    char *last, *before; /* for the current block of columns; for all blocks before it */
+    int64_t from;        /* the first column reduced into these */
 };
 void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void *init,
                      int64_t rows, int64_t columns);
-/* Folds n packed columns of each row: KERN_TILE of them, or all that are left. */
+/* Reduces n packed columns of each row: KERN_TILE of them, or all remaining ones. */
 void fused_fold_rows(const struct fused_fold *f, const struct fused_cells *c, const char *x,
                      int64_t rows, int64_t column, int64_t n);
 /* Stores the results, after the last column. */

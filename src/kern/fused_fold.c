@@ -1,6 +1,6 @@
 /*
- * fused_fold.c: the folds of fused loops (spec: Reduce), over rows that are packed in a tile. The
- * order of folding is that of fold.h for an operand that is stored row by row.
+ * fused_fold.c: reductions of fused loops (spec: Reduce), over rows that are packed in a tile. The
+ * order is that of fold.h for a row-major operand.
  */
 #include "kern/fused.h"
 #include "kern/tile.h"
@@ -26,7 +26,7 @@ void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void
     f->x_width = (size_t)width;
 }
 
-/* Folds the columns, one after the other, into the cells of all rows. */
+/* Reduces the columns, sequentially, into the accumulators of all rows. */
 static void fold_down(const struct fused_fold *f, char *cells, const char *x, int64_t rows,
                       int64_t n)
 {
@@ -39,7 +39,7 @@ static void fold_down(const struct fused_fold *f, char *cells, const char *x, in
     }
 }
 
-/* Begins a new block of columns: joins the result of the last one to that of all before it. */
+/* Starts a new block of columns: combines the result of the last one with that of all before it. */
 static void begin_block(const struct fused_fold *f, char *cell, char *before, int64_t column,
                         int64_t from)
 {

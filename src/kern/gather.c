@@ -1,9 +1,9 @@
 /*
- * gather.c: windows of an array at places that an index array gives; taken from there (gather) or
- * combined into it (scatter). One planned copy serves all windows, which threads share.
+ * gather.c: reads windows of an array at indices from another array (gather), or combines windows
+ * into it (scatter). One planned copy serves all windows, which are distributed among threads.
  *
- * Order of scatter: index tuples row-major over the update array, one whole window after the other,
- * each window row-major; so of two plain updates to one place the later stays.
+ * Order of scatter: index tuples row-major over the update array, window by window, each window
+ * row-major; so of two plain updates of one element the later one is kept.
  */
 #include "kern/nest.h"
 
@@ -26,20 +26,19 @@ int64_t kern_load_index(enum dtype t, const void *p)
     }
 }
 
-/* What gather and scatter have in common: an index tuple for each position of the batch dimensions,
- * and a window of the array for each tuple. `whole` is the gather's result or the scatter's
- * updates. */
+/* Common to gather and scatter: an index tuple for each position of the batch dimensions, and a
+ * window of the array for each tuple. `whole` is the gather's result or the scatter's updates. */
 struct windows {
     struct nest batch; /* views: whole, indices, array */
     enum dtype index_type;
     int map_count;
-    int64_t component_stride;      /* from one component of a tuple to the next */
+    int64_t component_stride;      /* bytes between components of a tuple */
     int64_t stride[VIEW_MAX_RANK]; /* of the array, for component k */
-    int64_t limit[VIEW_MAX_RANK];  /* greatest start of component k that keeps the window inside */
-    bool fits;                     /* windows aren't empty and no larger than the array */
-    struct view whole_window, array_window; /* views of one window; only their data is to be set */
-    bool fixed[VIEW_MAX_RANK]; /* by dimension of the array: all windows begin at the same index of
-                                  it */
+    /* greatest start of component k for which the window is inside */
+    int64_t limit[VIEW_MAX_RANK];
+    bool fits; /* windows are not empty and not larger than the array */
+    struct view whole_window, array_window; /* views of one window, without their data address */
+    bool fixed[VIEW_MAX_RANK]; /* by dimension of the array: all windows have the same start */
 };
 
 /* Makes the views of one window on both sides; window[d] is its size along dimension d of the
@@ -62,8 +61,8 @@ static void window_views(struct windows *w, const struct view *whole, const stru
 }
 
 /* Makes the nest of batch positions, which steps through the indices (all dimensions but
- * index_vector_dim), through the dimensions of `whole` that are no offsets, and through the array's
- * batching dimensions. */
+ * index_vector_dim), through the dimensions of `whole` that are not offsets, and through the
+ * array's batching dimensions. */
 static void batch_nest(struct windows *w, const struct view *whole, const struct view *array,
                        const struct view *indices, const struct kern_gather_dims *dims)
 {
@@ -129,7 +128,7 @@ static bool exact_offset(const struct windows *w, const char *tuple, int64_t *of
     return true;
 }
 
-/* The processor can't guess which windows come next, but the indices tell: the beginning of each
+/* The processor cannot predict the next windows, but the indices are known: the start of each
  * window is prefetched some windows ahead, within a run of the batch. */
 enum { WINDOWS_AHEAD = 4, BYTES_AHEAD = 512, LINE = 64 };
 
@@ -139,7 +138,7 @@ static void fetch(const char *at, int64_t bytes)
         __builtin_prefetch(at + k);
 }
 
-/* How many bytes of a window to prefetch: none if it isn't contiguous. */
+/* Number of bytes of a window to prefetch: 0 if it is not contiguous. */
 static int64_t bytes_ahead(const struct view *window)
 {
     if (!view_is_dense(window))
@@ -148,11 +147,11 @@ static int64_t bytes_ahead(const struct view *window)
     return bytes < BYTES_AHEAD ? bytes : BYTES_AHEAD;
 }
 
-/* Windows [from, limit) of a batch, in runs along its innermost dimension, within which windows
- * ahead can be seen. */
+/* Windows [from, limit) of a batch, in runs along its innermost dimension, within which later
+ * windows can be prefetched. */
 struct batch_run {
     struct nest_walk walk; /* over the outer dimensions */
-    char *at[3];           /* the place of the run's first window in each view */
+    char *at[3];           /* the address of the run's first window in each view */
     int64_t n, left;       /* numbers of windows in this run, and after it */
     int64_t length, step[3];
 };
@@ -184,14 +183,14 @@ static bool run_next(struct batch_run *r)
     return run_begin(r, 0);
 }
 
-/* A gather, cut into parts of its windows. */
+/* A gather, split into parts of its windows. */
 struct gather {
     const struct windows *w;
     struct copy_plan plan; /* of one window */
     char *at[3];           /* result, indices, operand */
     int64_t windows, piece;
     int64_t ahead;
-    size_t width; /* of an element when windows have only one, else 0 */
+    size_t width; /* of an element when windows have one element, else 0 */
 };
 
 /* Windows of one element need no planned copy. */
@@ -240,7 +239,7 @@ static void gather_part(void *context, int64_t part, int member)
     copy_plan_end(&g->plan);
 }
 
-/* A gather of few windows, each of them large enough to be shared by a team. */
+/* A gather of few windows, each large enough to be split among threads. */
 static void gather_large(struct team *team, struct gather *g)
 {
     struct batch_run r;
@@ -258,8 +257,9 @@ static void gather_large(struct team *team, struct gather *g)
 void kern_gather(struct team *team, const struct view *out, const struct view *operand,
                  const struct view *indices, const struct kern_gather_dims *dims)
 {
-    enum { PART = 128 << 10, FEW = 8 }; /* bytes in a part, index tuples included; windows */
-    enum { NEAR = 256 << 10 }; /* bytes that fit the second cache: prefetching gains nothing */
+    enum { PART = 128 << 10, FEW = 8 }; /* bytes in a task, index tuples included; windows */
+    /* bytes that fit the second-level cache: prefetching gains nothing */
+    enum { NEAR = 256 << 10 };
     struct windows w;
     struct gather g = {.w = &w, .at = {out->data, indices->data, operand->data}};
     size_t width = dtype_bytes(out->dtype);
@@ -300,11 +300,11 @@ static void update_window(const struct view *array, const struct view *updates,
     }
 }
 
-/* One window of a recognised combiner. */
+/* One window of a recognized combiner. */
 struct combine_window {
-    kern_tile_fn *fn; /* NULL: take the update */
+    kern_tile_fn *fn; /* NULL: store the update */
     struct copy_plan plan;
-    int64_t packed; /* elements when both sides are gapless runs, else 0 */
+    int64_t packed; /* elements when both sides are dense runs, else 0 */
     struct view out, update;
 };
 
@@ -339,7 +339,7 @@ static void combine_window(struct combine_window *c, char *out, char *update)
     }
 }
 
-/* A scatter by a recognised body, cut into parts. Each part goes through all index tuples. It does
+/* A scatter by a recognized body, split into parts. Each part reads all index tuples. It processes
  * either a slice of each window along dimension `cut`, or those windows, in their order, whose
  * index along a dimension where windows have one element is in the part. */
 struct scatter {
@@ -348,13 +348,13 @@ struct scatter {
     char *at[3];    /* updates, indices, result */
     int cut;        /* dimension of the windows; -1: parts are by index */
     int component;  /* the index tuples' component for that dimension */
-    int64_t places; /* how many indices there are, or elements along `cut` */
+    int64_t places; /* number of indices, or of elements along `cut` */
     int64_t parts;
 };
 
 enum { FOUND = 256 };
 
-/* The places of a part's windows that are inside the array, in lists, so that the next ones can be
+/* The addresses of a part's windows that are inside the array, in lists, so that later ones can be
  * prefetched. */
 struct found_windows {
     int64_t n;
@@ -412,8 +412,8 @@ static void scatter_part(void *context, int64_t part, int member)
         }
 }
 
-/* Decides how to cut a scatter into this many parts: wide windows that begin at the same place are
- * cut into slices. */
+/* Chooses how to split a scatter into this many parts: wide windows with equal starts are split
+ * into slices. */
 static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gather_dims *dims,
                         const int64_t *window)
 {
@@ -447,12 +447,12 @@ static void scatter_recognised(struct team *team, const struct view *out,
     team_run(team, s.parts, scatter_part, &s);
 }
 
-/* A window combined by calls of a body: n operands, one call for each element. */
+/* A window combined by calls of a body: n operands, one call per element. */
 struct call_window {
     int n;
     const struct kern_body *body;
     const struct windows *w; /* one for each operand */
-    char **out, **update;    /* where the windows begin */
+    char **out, **update;    /* starts of the windows */
     union kern_cell *cells;
     const void **args;
     void **results;

@@ -1,6 +1,6 @@
 /*
- * gemm.c: chooses lanes and instructions for products of given types (no kernel of its own). Blocks
- * of any height are made of those of gemm_block.c.
+ * gemm.c: chooses lane type and instructions for products of given types (no kernel of its own).
+ * Blocks of any height are composed of those of gemm_block.c.
  */
 #include "kern/cpu.h"
 #include "kern/gemm_set.h"
@@ -22,8 +22,8 @@ static bool is_byte(enum dtype t)
     return dtype_is_integer(t) && dtype_bytes(t) == 1 && t != DT_PRED;
 }
 
-/* Chooses the kind, and the elements of its lanes. Integers wrap in the end, so bits above the
- * result's width don't matter; a pred is whether any product is true. */
+/* Chooses the kind, and the elements of its lanes. Integers wrap at the end, so bits above the
+ * result's width are irrelevant; a pred is true if any product is. */
 static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
                             bool wide)
 {
@@ -95,14 +95,14 @@ void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t row
 {
     const bool is_signed = g->kind == GEMM_SIGNED_BYTES;
     for (int64_t i = 0; i < rows; i++) {
-        /* signed bytes of a are shifted by 128 as well, to be added up as unsigned ones */
+        /* signed bytes of a are offset by 128 as well, and added as unsigned ones */
         const uint32_t sum =
             g->set->add_bytes((const uint8_t *)a + i * a_row, k, is_signed ? 0x80 : 0);
         start[i] = (int32_t)(is_signed ? ((uint32_t)k * 128 - sum) * 128 : sum * 128);
     }
 }
 
-/* Computes the first rows, as many as one function takes; returns how many. */
+/* Computes as many of the first rows as one function supports; returns their number. */
 static int64_t run_rows(const struct gemm *g, const struct gemm_block *b, int64_t panel)
 {
     const int height = b->rows >= 6 ? 3 : b->rows >= 4 ? 2 : b->rows >= 2 ? 1 : 0;
@@ -111,7 +111,7 @@ static int64_t run_rows(const struct gemm *g, const struct gemm_block *b, int64_
     return height == 3 ? GEMM_ROWS : 1 << height;
 }
 
-/* Adds the last elements of each row, which don't fill a lane. */
+/* Adds the last elements of each row, which do not fill a lane. */
 static void add_rest(const struct gemm *g, const struct gemm_block *b, int64_t rows)
 {
     char ends[GEMM_ROWS][4] = {{0}};

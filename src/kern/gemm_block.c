@@ -1,7 +1,7 @@
 /*
- * gemm_block.c: the innermost loops of products (spec: DotGeneral, ConvWithGeneralPadding),
- * compiled for each instruction set. Sums of up to six rows and four vectors of columns stay in
- * registers, while lanes of A are broadcast and multiplied with vectors of a panel.
+ * gemm_block.c: the micro-kernels of products (spec: DotGeneral, ConvWithGeneralPadding), compiled
+ * for each instruction set. Sums of up to six rows and four vectors of columns stay in registers,
+ * while lanes of A are broadcast and multiplied with vectors of a panel.
  */
 #include "kern/gemm_set.h"
 
@@ -11,7 +11,7 @@
 
 enum { VECTORS = TILE_BYTES == 64 ? 4 : 2 }; /* the width of a panel */
 
-/* A register, whatever is in it. */
+/* A register of any element type. */
 typedef int32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
 typedef uint32_t counts __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
 typedef float floats __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
@@ -21,8 +21,8 @@ typedef double doubles __attribute__((vector_size(TILE_BYTES), aligned(8), may_a
 
 #define INLINE __attribute__((always_inline)) static inline
 
-/* In assembler, since gcc 12 moves every sum of _mm512_dpbusd_epi32 to another register and half of
- * them to memory. */
+/* Inline assembly, since gcc 12 moves every sum of _mm512_dpbusd_epi32 to another register and half
+ * of them to memory. */
 #if defined __AVX512F__
 #define ADD(instruction, x, y) __asm__(instruction " %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y))
 #elif defined __AVX2__
@@ -52,7 +52,7 @@ INLINE words add_products(enum gemm_kind kind, words sum, words a, words b)
 
 INLINE bool is_wide(enum gemm_kind kind) { return kind == GEMM_F64 || kind == GEMM_DWORDS; }
 
-/* A vector with one lane in all places. */
+/* A vector with one lane broadcast to all. */
 INLINE words spread(enum gemm_kind kind, const char *at)
 {
     int32_t narrow;
@@ -121,8 +121,8 @@ INLINE void store_part(char *at, words x, int64_t there)
 }
 #endif
 
-/* Row r of a; rows are `step` bytes apart. Those from the third on are found from there, which
- * takes fewer registers. */
+/* Row r of a; rows are `step` bytes apart. Rows from the third on are addressed relative to
+ * `third`, which takes fewer registers. */
 INLINE const char *row_at(const char *a, const char *third, int64_t step, int r)
 {
     return r < 3 ? a + r * step : third + (r - 3) * step;

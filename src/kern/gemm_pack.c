@@ -1,7 +1,7 @@
 /*
- * gemm_pack.c: packs panels of the right side of a product (no kernel of its own), compiled for
+ * gemm_pack.c: packs panels of the right operand of a product (no kernel of its own), compiled for
  * each instruction set. Elements are read by rows or by columns, whichever are closer together in
- * memory, converted if needed, and put side by side.
+ * memory, converted if needed, and interleaved.
  */
 #include "kern/gemm_set.h"
 
@@ -24,10 +24,10 @@ struct packing {
     const char *from;
     int64_t k_step, column_step, k, n;
     char *panel;
-    int64_t panel_bytes; /* from one panel to the next */
+    int64_t panel_bytes; /* bytes between panels */
 };
 
-/* `count` neighbours, packed and in the type of lanes: in place, or in `room`. */
+/* `count` consecutive elements, packed and in the type of lanes: in place, or in `room`. */
 INLINE const char *take(const struct packing *p, char *room, const char *from, int64_t step,
                         int64_t count)
 {
@@ -73,7 +73,7 @@ static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], 
                              _mm512_shuffle_i32x4(pq_high, st_high, 0xdd));
 }
 
-/* The same with two rows of bf16. */
+/* join_bytes() for two rows of bf16. */
 static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, char *to)
 {
     for (int64_t j = 0; j < n; j += GROUP) {
@@ -136,8 +136,8 @@ static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], in
         memcpy(to, rows[0], (size_t)(n * g->lane));
 }
 
-/* Prefetches the next packed rows: far apart as they are, each would be waited for. Prefetching
- * beyond the last one does no harm. */
+/* Prefetches the next packed rows, which are far apart in memory. Prefetching beyond the last one
+ * is harmless. */
 INLINE void look_ahead(const struct packing *p, const char *from, int64_t count)
 {
     enum { AHEAD = 4, LINE = 64 };
@@ -198,8 +198,8 @@ INLINE void transpose(__m512i x[GROUP])
     }
 }
 
-/* Packed columns of `bytes` bytes: they consist of whole lanes, which only have to be transposed.
- */
+/* Packed columns of `bytes` bytes: they consist of whole lanes, so only a transposition is
+ * needed. */
 static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes,
                         int64_t count, char *to)
 {

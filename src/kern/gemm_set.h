@@ -1,5 +1,5 @@
 /*
- * gemm_set: the functions that gemm.c chooses among, for each instruction set. Private to gemm*.c.
+ * gemm_set: the functions that gemm.c selects from, per instruction set. Private to gemm*.c.
  */
 #ifndef HLO_KERN_GEMM_SET_H
 #define HLO_KERN_GEMM_SET_H
@@ -13,8 +13,8 @@ enum {
     GEMM_WIDTHS = 3 /* of 1, 2 and 4 vectors */
 };
 
-/* The function has a fixed number of rows and of vectors; the last vector may have fewer columns.
- */
+/* The function has a fixed number of rows and of vectors; the last vector may have fewer
+ * columns. */
 typedef void gemm_block_fn(const struct gemm_block *p, int64_t panel);
 typedef void gemm_pack_fn(const struct gemm *g, enum dtype type, const char *from, int64_t k_step,
                           int64_t column_step, int64_t k, int64_t n, char *panel,

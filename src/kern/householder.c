@@ -3,11 +3,11 @@
  *
  * QR factors as products of Householder reflectors H = I - tau v v^H, as XLA's custom calls `Qr`
  * and `ProductOfElementaryHouseholderReflectors` define them: v is 1 at its pivot and 0 above it.
- * Large matrices of ordinary numbers are left to LAPACK; all others, and all matrices of a plain
- * run or without OpenBLAS, are computed here in double and rounded once at the end.
+ * LAPACK computes large matrices of finite, not extreme numbers; all others, and all matrices of a
+ * plain run or without OpenBLAS, are computed here in double and rounded once at the end.
  *
  * A matrix is one or two column-major arrays of double, the real and the imaginary parts of its
- * elements; real matrices lack the second one.
+ * elements; real matrices have only the first.
  */
 #include "kern/lapack.h"
 
@@ -124,11 +124,12 @@ static void divide(const struct matrix *x, double re, double im)
 
 /* Makes the vector x beta times the first unit vector: its first element becomes beta, which is
  * real, the others become those of v; returns tau. beta has the sign that is not that of the real
- * part of x[0] (-0 counts as positive). A vector that is reduced already is left alone, with a tau
+ * part of x[0] (-0 counts as positive). A vector that is reduced already is unchanged, with a tau
  * of 0. One with an element that is not finite becomes NaN. */
 static struct c128 make_reflector(const struct matrix *x)
 {
-    enum { SAFE = 400 }; /* squares of numbers between 2^-400 and 2^400 add up without overflow */
+    /* squares of numbers between 2^-400 and 2^400 can be summed without overflow */
+    enum { SAFE = 400 };
     int exponent = 0;
     if (is_reduced(x))
         return (struct c128){0, 0};
@@ -150,7 +151,7 @@ static struct c128 make_reflector(const struct matrix *x)
     return (struct c128){(beta - re) / beta, -im / beta};
 }
 
-/* Sums are taken in parts, which go to different lanes. */
+/* Sums are split into parts for different lanes. */
 enum { LANES = 8 };
 
 static double sum_of(const double *parts)
@@ -201,13 +202,13 @@ static void reflect(const struct matrix *v, struct c128 tau, const struct matrix
     add_multiple(x->im + 1, -f.im, v->re + 1, n);
 }
 
-/* ---- what LAPACK does ---- */
+/* ---- matrices computed by LAPACK ---- */
 
-/* Multiplications below which the library is not worth loading. */
+/* number of multiplications from which on loading the library pays off */
 enum { WORTH_LAPACK = 1 << 16 };
 
-/* Whether all are so far from overflow that LAPACK gives finite results. Zeros lose their signs:
- * for LAPACK the sign of beta depends on them. */
+/* Whether all elements are so far from overflow that LAPACK gives finite results. Clears the signs
+ * of zeros: for LAPACK the sign of beta depends on them. */
 static bool prepare_for_lapack(enum dtype t, char *x, int64_t count)
 {
     const double most = dtype_component(t) == DT_F64 ? 0x1p500 : 0x1p60;
@@ -230,7 +231,7 @@ static bool left_to_lapack(const struct lapack_item *it)
            prepare_for_lapack(it->type, it->x[1], count);
 }
 
-/* ---- the two routines ---- */
+/* ---- entry points ---- */
 
 /* a: m x n -> R on and above the diagonal, the reflectors' v below it; tau: min(m,n). The
  * reflectors' product, in order, times R is a. */

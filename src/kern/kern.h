@@ -1,15 +1,16 @@
 /*
- * kern: numerics on plain strided tensors; knows no instruction. The only room that includes cblas,
+ * kern: numerics on strided tensors; independent of the IR. The only component that includes cblas,
  * lapacke, fftw3 or sleef.
  *
- * There are two layers. Tile kernels work on n packed elements; everything that is done element by
- * element is made of them (whole arrays, fused loops, scalar programs). The other kernels take
- * views. Results never overlap operands unless a comment says so. A team, where a kernel takes one,
- * shares the work; it may be NULL, and the bits are the same whatever its size. A kernel that needs
- * memory whose size depends on the user's shapes returns false when there is none.
+ * There are two layers. Tile kernels work on n packed elements; all elementwise work is composed of
+ * them (whole arrays, fused loops, bytecode). The other kernels take views. Results never overlap
+ * operands unless a comment allows it. `team`, where a kernel takes one, is the thread pool that
+ * shares the work; it may be NULL, and the bits are the same for any number of threads. A kernel
+ * that needs memory whose size depends on the user's shapes returns false when the allocation
+ * fails.
  *
- * kern/plain/ has one plain kernel per op, kern/ the fast ones beside them; a program uses one set
- * or the other, through `struct kernels` below.
+ * kern/plain/ has one plain kernel per op, kern/ the fast ones; a program uses one set or the
+ * other, through `struct kernels` below.
  */
 #ifndef HLO_KERN_H
 #define HLO_KERN_H
@@ -22,7 +23,7 @@
  * widths are equal. */
 typedef void kern_tile_fn(void *out, const void *const *args, int64_t n);
 
-/* The kernel of an elementwise opcode, named as in the text, for operands of type `t`; NULL when
+/* The kernel of an elementwise opcode, named as in HLO text, for operands of type `t`; NULL when
  * the op is not defined for it. For select, `t` is the type of the branches, for clamp that of all
  * three. */
 typedef kern_tile_fn *kern_find_elementwise_fn(const char *opcode, enum dtype t);
@@ -31,7 +32,7 @@ kern_find_elementwise_fn kern_find_elementwise;
 enum kern_direction { KERN_EQ, KERN_NE, KERN_GE, KERN_GT, KERN_LE, KERN_LT };
 kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t);
 
-/* spec: ConvertElementType. NULL only for what the language does not allow. */
+/* spec: ConvertElementType. NULL only for conversions that HLO does not define. */
 kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 
 /* out[i] = fn(args[0][i], ...) over views of equal dims (an arg of rank 0 is repeated). `out` may
@@ -40,7 +41,7 @@ enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
 void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count,
                     const struct view *args);
 
-/* Recognised bodies f(accumulator, value). */
+/* Recognized bodies f(accumulator, value). */
 enum kern_combine {
     KERN_CALL,
     KERN_ADD,
@@ -51,37 +52,36 @@ enum kern_combine {
     KERN_OR,
     KERN_XOR,
     KERN_TAKE_VALUE, /* returns the second argument */
-    /* the select of select-and-scatter: compare(first, second) */
+    /* select of select-and-scatter: compare(first, second) */
     KERN_SELECT_GE,
     KERN_SELECT_GT,
     KERN_SELECT_LE,
     KERN_SELECT_LT
 };
-const char *
-kern_combine_opcode(enum kern_combine c); /* "add"; NULL for bodies that are no elementwise op */
+/* "add"; NULL for bodies that are not a single elementwise op */
+const char *kern_combine_opcode(enum kern_combine c);
 
 /*
- * How the tile kernels of one instruction set are found; NULL where there is no such kernel.
- * kern_find_... find out at each call which set this processor and its environment want, which
- * takes longer than the look-up itself; code that plans many steps asks once.
+ * The look-up functions of the tile kernels of one instruction set; NULL where there is no such
+ * kernel. kern_find_... determine the instruction set of processor and environment at each call,
+ * which takes longer than the look-up itself; code that plans many steps gets this table once.
  */
 struct kern_tiles {
     kern_find_elementwise_fn *elementwise;
-    /* The same, but functions that libm computes one by one are computed in lanes: in f32 with the
-     * same bits on every instruction set, most within 0.51 of the last place (vector.h), some
-     * within 0.8 (vector_single.h); in f64 within 1.0 (elementwise_sleef.c). */
+    /* `elementwise`, but with vectorized versions of functions that libm computes one by one: in
+     * f32 with the same bits on every instruction set, most within 0.51 ulp (vector.h), some within
+     * 0.8 (vector_single.h); in f64 within 1.0 (elementwise_sleef.c). */
     kern_find_elementwise_fn *vector;
     kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
     kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
-    /* Rounds f32 numbers to values that bf16 or f16 can hold, which stay f32; with `opcode`, an
-     * operation on f32 followed by that. */
+    /* Rounds f32 numbers to values of bf16 or f16, stored as f32; with `opcode`, an operation on
+     * f32 followed by that. */
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
-    /* Converts f32 numbers that have been rounded in this way to the narrow type, which only moves
-     * bits. */
+    /* Converts f32 numbers that `rounded` has made to the narrow type, which is exact. */
     kern_tile_fn *(*shorten)(enum dtype t);
-    /* An operation on two operands of type `t`, one of which may be a `single` element for all of
-     * the other's: 0: none, 1: the first, 2: the second. For bf16, where that takes less time than
-     * going through f32. */
+    /* An operation on two operands of type `t`, one of which may be a `single` element that is
+     * combined with all elements of the other: 0: none, 1: the first, 2: the second. For bf16,
+     * where that is faster than computing in f32. */
     kern_tile_fn *(*direct)(const char *opcode, enum dtype t, unsigned single);
 };
 const struct kern_tiles *kern_tiles(void);
@@ -89,63 +89,68 @@ const struct kern_tiles *kern_tiles(void);
 /* ---- fused.c: several steps in one pass ---- */
 
 /*
- * A fused loop goes over rows of elements: `rank` dimensions, of which the first `row_rank` count
- * the rows. A value has an element for each of these, or for each row, or is a single element that
- * is repeated. What one op makes for another stays in a tile, in the nearest caches, and never
- * becomes an array. Values are numbered: the views first, then tiles, then results.
+ * A fused loop iterates over rows of elements: `rank` dimensions, of which the first `row_rank`
+ * count the rows. A value has an element for each of these, or for each row, or is a single element
+ * that is repeated. A value that one op makes for another stays in a tile, in the nearest caches,
+ * and is never stored as an array. Values are numbered: the views first, then tiles, then results.
  */
 enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 128, KERN_FUSED_FOLDS = 8, KERN_FUSED_RESULTS = 4 };
 enum kern_fused_kind {
     KERN_FUSED_APPLY,  /* fn */
-    KERN_FUSED_REPEAT, /* from a value of rows to one of elements */
-    KERN_FUSED_FOLD /* from elements to rows: args[0] folded, starting with the one element args[1]
-                     */
+    KERN_FUSED_REPEAT, /* repeats a row value along the elements of its row */
+    /* reduces elements to a row value: args[0], starting with the one element args[1] */
+    KERN_FUSED_FOLD
 };
-/* A recognised fold: of elements, in an accumulator, to a result. */
+/* A recognized reduction: types of its elements, accumulator and result. */
 enum { KERN_SQUARES_FROM = 64 };
 struct kern_fold {
     enum kern_combine combine;
     enum dtype x, acc, out;
-    bool squares; /* folds the elements' squares; bf16 with a direct `multiply`, from
-                     KERN_SQUARES_FROM in a row */
+    /* reduces the squares of the elements; bf16 with a direct `multiply`, from KERN_SQUARES_FROM in
+     * a row */
+    bool squares;
 };
 struct kern_fused_op {
     kern_tile_fn *fn;
     const struct kern_fold *fold;
     uint8_t kind;
     uint8_t arg_count, args[KERN_MAX_ARGS];
-    uint8_t out;    /* a tile or a result */
-    int8_t result;  /* which result; -1: none */
-    uint8_t width;  /* of an element that it makes */
-    uint8_t by_row; /* which of its operands (bits) are values of rows, when it makes elements: fn
-                       takes a single one */
-    bool rows;      /* it makes a value of rows */
-    bool once;      /* depends on repeated elements alone: running it once is enough */
-    bool late;      /* it depends on a fold */
-    uint8_t cell;   /* of a fold: its number */
+    uint8_t out;   /* a tile or a result */
+    int8_t result; /* index of the result; -1: none */
+    uint8_t width; /* bytes of an element of `out` */
+    /* bit set of the operands that are row values, when `out` has elements: fn takes a single
+     * one */
+    uint8_t by_row;
+    bool rows;    /* makes a row value */
+    bool once;    /* loop-invariant: depends on repeated elements alone */
+    bool late;    /* depends on a reduction */
+    uint8_t cell; /* number of the reduction */
 };
 struct kern_fused_result {
     bool rows;
     size_t width;
-    uint32_t over; /* views (bits) that it may overwrite, if they have its dims and no other result
-                      does so */
+    /* bit set of the views that it may overwrite, if they have its dims and no other result
+     * overwrites them */
+    uint32_t over;
 };
 struct kern_fused {
     int view_count, op_count, tile_count, result_count, fold_count;
     int rank, row_rank;
     const int64_t *dims; /* none of them 1 */
-    bool whole_rows;     /* elements depend on folds of their row, so a row is done op by op */
-    size_t width;        /* bytes of the widest element in a tile */
+    /* elements depend on reductions of their row, so a row is processed op by op */
+    bool whole_rows;
+    size_t width; /* bytes of the widest element in a tile */
     const struct kern_fused_op *ops;
     const struct kern_fused_result *results;
 };
-/* Whether kern_reduce folds elements of type `x` by an accumulator of type `acc` without calling a
- * body. */
+/* Whether kern_reduce reduces elements of type `x` by an accumulator of type `acc` without calling
+ * a body. */
 bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc);
-/* Whether a fold of elements of type `t` may be split: starting from `identity`, with a partial
- * result of type `part`, which is then folded into the initial value. */
+/* Whether a reduction of elements of type `t` may be split: starting from `identity`, with a
+ * partial result of type `part`, which is then combined with the initial value. */
 bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
-/* Bytes of `room` for the tiles of that many threads; it must begin at a cache line. */
+/* Size in bytes of the workspace `room` for the tiles of that many threads; it must be aligned to a
+ * cache line. */
 size_t kern_fused_room(const struct kern_fused *f, int members);
 /* Views have the dims of elements or of rows (or size 1 in their place), or are a single element.
  * `results` are packed. */
@@ -158,7 +163,7 @@ typedef void kern_reduce_precision_fn(struct team *team, const struct view *out,
 /* spec: stochastic-convert (grammar/values.md 8.2) */
 typedef void kern_stochastic_convert_fn(struct team *team, const struct view *out,
                                         const struct view *x, const struct view *random);
-/* spec: BitcastConvertType: logical, component 0 of a wider element is its low end. */
+/* spec: BitcastConvertType. Component 0 of a wider element is its low end. */
 typedef void kern_bitcast_convert_fn(struct team *team, const struct view *out,
                                      const struct view *x);
 
@@ -176,8 +181,8 @@ struct kern_pad_dim {
 typedef void kern_pad_fn(struct team *team, const struct view *out, const struct view *x,
                          const void *value, const struct kern_pad_dim *dims);
 
-/* Views of views, all free: row-major `dims` over the same bytes when x is dense (else false);
- * transposed; broadcast along new dimensions; a strided window; reversed dimensions. */
+/* Views of views, without copying: row-major `dims` over the same bytes when x is dense (else
+ * false); transposed; broadcast along new dimensions; a strided window; reversed dimensions. */
 bool kern_view_reshape(struct view *out, const struct view *x, int rank, const int64_t *dims);
 void kern_view_transpose(struct view *out, const struct view *x, const int64_t *permutation);
 void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims,
@@ -187,7 +192,7 @@ void kern_view_slice(struct view *out, const struct view *x, const int64_t *star
 void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions,
                        int count);
 
-/* The same, as copies. */
+/* The same operations as copies. */
 typedef void kern_reshape_fn(const struct view *out, const struct view *x);
 typedef void kern_transpose_fn(const struct view *out, const struct view *x,
                                const int64_t *permutation);
@@ -205,8 +210,8 @@ typedef void kern_reverse_fn(const struct view *out, const struct view *x,
 typedef bool kern_call_fn(void *context, const void *const *args, void *const *results);
 
 enum { KERN_LANES = 256 };
-/* How the value so far compares to the next element's: as numbers, or because one or both are NaN.
- */
+/* How the current value compares to the next element's: as numbers, or because one or both are
+ * NaN. */
 enum kern_relation {
     KERN_BELOW,
     KERN_EQUAL,
@@ -219,7 +224,7 @@ enum kern_relation {
 enum { KERN_TAKES_VALUE = 1, KERN_TAKES_INDEX = 2 };
 /* A body of two operands, values and integer indices, that keeps the greater (or lesser) value with
  * its index, as a table: what it takes from the next element, by how the values compare and whether
- * the index so far is less than, equal to or greater than the element's. A better value brings its
+ * the current index is less than, equal to or greater than the element's. A better value brings its
  * index; nothing is taken from a worse one. */
 struct kern_pick {
     bool greatest;
@@ -229,22 +234,22 @@ struct kern_body {
     enum kern_combine combine;
     kern_call_fn *call; /* for KERN_CALL, and as fallback for the others */
     void *context;
-    /* The same for KERN_LANES elements at a time: arguments and results are packed arrays of that
-     * length. NULL: there is none. */
+    /* `call` for KERN_LANES elements at a time: arguments and results are packed arrays of that
+     * length. NULL: not available. */
     kern_call_fn *call_lanes;
     void *lanes_context;
-    const struct kern_pick *pick; /* what the body does, if it is of that kind; else NULL */
+    const struct kern_pick *pick; /* table of the body, if it is of that kind; else NULL */
 };
 
 /* spec: Reduce (grammar/values.md 12.1): accumulator first, row-major over the reduced dims,
- * starting from init once. n operands of equal dims; out[k] has the kept dims; init[k] is one
- * element of accumulator type. acc[k]: the element type that the body works in (operands are
- * converted to it, results from it). */
+ * starting from init. n operands of equal dims; out[k] has the kept dims; init[k] is one element of
+ * accumulator type. acc[k]: the element type that the body computes in (operands are converted to
+ * it, results from it). */
 typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, const struct view *x,
                             const void *const *init, const enum dtype *acc, const bool *reduced,
                             const struct kern_body *body);
 
-/* How the fast kernel does it, in words; looks at no element. */
+/* The variant of the fast kernel, as text; reads no element. */
 const char *kern_reduce_choice(int n, const struct view *out, const struct view *x,
                                const enum dtype *acc, const bool *reduced,
                                const struct kern_body *body);
@@ -276,25 +281,28 @@ struct kern_dot_dims {
 typedef bool kern_dot_fn(struct team *team, const struct view *out, const struct view *lhs,
                          const struct view *rhs, const struct kern_dot_dims *dims);
 
-/* How the fast kernel does it, in words; looks at no element. */
+/* The variant of the fast kernel, as text; reads no element. */
 const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims);
 
-/* A dot whose ragged dimension of lhs is divided into groups, one after the other from its start;
- * positions after the last group belong to none. Depending on what the ragged dimension is: free
- * rhs has one matrix for each group, along `rhs_group`; rows of no group give zeros contracting the
- * result has one sum for each group, along a new first dimension batch        products of no group
- * are zeros */
+/*
+ * A dot whose ragged dimension of lhs is divided into groups, consecutive from its start; positions
+ * after the last group belong to no group. By the kind of the ragged dimension:
+ *
+ *   free         rhs has one matrix per group, along `rhs_group`; rows of no group give zeros
+ *   contracting  the result has one sum per group, along a new first dimension
+ *   batch        products of no group are zeros
+ */
 enum kern_ragged { KERN_RAGGED_FREE, KERN_RAGGED_CONTRACTING, KERN_RAGGED_BATCH };
 struct kern_ragged_dims {
     struct kern_dot_dims dot;
     enum kern_ragged mode;
     int64_t lhs_ragged, rhs_group;
-    int64_t prefix[VIEW_MAX_RANK]; /* the dimensions of lhs that correspond to those of `sizes`
-                                      before the last */
+    /* the dimensions of lhs that correspond to those of `sizes` before the last */
+    int64_t prefix[VIEW_MAX_RANK];
 };
 /* spec: RaggedDot (grammar/values.md 13.2). lhs, rhs and out have one type; sizes, of s64, has the
- * groups' sizes along its last dimension. False: out of memory. */
+ * sizes of the groups along its last dimension. False: out of memory. */
 typedef bool kern_ragged_dot_fn(struct team *team, const struct view *out, const struct view *lhs,
                                 const struct view *rhs, const struct view *sizes,
                                 const struct kern_ragged_dims *dims);
@@ -317,13 +325,13 @@ struct kern_conv_dims {
 typedef bool kern_conv_fn(struct team *team, const struct view *out, const struct view *lhs,
                           const struct view *rhs, const struct kern_conv_dims *dims);
 
-/* How it is computed, in a few words. */
+/* The variant of the kernel, as text. */
 const char *kern_conv_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
                              const struct kern_conv_dims *dims);
 
 /* ---- gather.c ---- */
 
-struct kern_gather_dims { /* lists as in the text, each with its length */
+struct kern_gather_dims { /* lists as in HLO text, each with its length */
     int offset_count, collapsed_count, map_count, batching_count;
     int64_t offset_dims[VIEW_MAX_RANK], collapsed[VIEW_MAX_RANK], start_index_map[VIEW_MAX_RANK];
     int64_t operand_batching[VIEW_MAX_RANK], indices_batching[VIEW_MAX_RANK];
@@ -333,7 +341,7 @@ struct kern_gather_dims { /* lists as in the text, each with its length */
 /* spec: Gather (grammar/values.md 11.3) */
 typedef void kern_gather_fn(struct team *team, const struct view *out, const struct view *operand,
                             const struct view *indices, const struct kern_gather_dims *dims);
-/* spec: Scatter (grammar/values.md 11.4). out[k] already holds the operands and is updated in
+/* spec: Scatter (grammar/values.md 11.4). out[k] initially holds the operands and is updated in
  * place. For a scatter, offset_dims is update_window_dims and collapsed is inserted_window_dims. */
 typedef bool kern_scatter_fn(struct team *team, int n, const struct view *out,
                              const struct view *indices, const struct view *updates,
@@ -343,9 +351,9 @@ int64_t kern_load_index(enum dtype t, const void *p);
 
 /* ---- sort.c ---- */
 
-/* spec: Sort (grammar/values.md 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns
- * a pred. KERN_ORDER_LESS / GREATER: a plain comparison of operand `key`, or of what make_keys
- * computes from the operands. False: out of memory, or `less` failed. */
+/* spec: Sort (grammar/values.md 12.5): stable. The arguments of the comparator are a0, b0, a1, b1,
+ * ...; it returns a pred. KERN_ORDER_LESS / GREATER: a plain comparison of operand `key`, or of the
+ * keys that make_keys computes from the operands. False: out of memory, or `less` failed. */
 enum kern_order { KERN_ORDER_CALL, KERN_ORDER_LESS, KERN_ORDER_GREATER };
 struct kern_comparator {
     enum kern_order order;
@@ -354,16 +362,14 @@ struct kern_comparator {
     kern_call_fn *call;
     void *context;
     /* NULL, or computes KERN_LANES keys of key_type from as many elements of each operand, in
-     * packed arrays. Takes arguments as `call` does, but looks only at the a's or only at the b's.
-     */
+     * packed arrays. Takes arguments as `call` does, but reads only the a's or only the b's. */
     kern_call_fn *make_keys;
     void *keys_context;
     enum dtype key_type;
 };
 typedef bool kern_sort_fn(struct team *team, int n, const struct view *out, const struct view *x,
                           int dimension, const struct kern_comparator *less);
-/* How the fast kernel does it, in words, and how much scratch memory it takes; looks at no element.
- */
+/* The variant of the fast kernel, as text, and the size of its workspace; reads no element. */
 const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x,
                              int dimension, const struct kern_comparator *less, size_t *room);
 /* spec: TopK (grammar/values.md 12.6) */
@@ -378,7 +384,7 @@ enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
 typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm,
                               const uint64_t *state, int words, uint64_t *next);
 /* spec: RngUniform, RngNormal (grammar/values.md 14.3): a and b are elements of out's type.
- * state[0]: numbers drawn so far, which is advanced; state[1]: the key of the stream. */
+ * state[0]: count of numbers drawn, which is advanced; state[1]: the key of the stream. */
 typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b,
                                  bool is_normal, uint64_t *state);
 
@@ -397,10 +403,10 @@ typedef bool kern_triangular_solve_fn(struct team *team, const struct view *out,
 
 /* ---- lapack.c ---- */
 
-/* An array of a LAPACK routine: matrices (rank 2), vectors (1) or scalars (0), one for each place
- * of the batch dimensions before; `shared`: one for all. Its initial contents are `in` (NULL:
- * zeros), its final contents go to `out` (NULL: nowhere); if there is neither, the routine does
- * without it. */
+/* An array of a LAPACK routine: matrices (rank 2), vectors (1) or scalars (0), one for each
+ * position of the leading batch dimensions; `shared`: one for all. Its initial contents are `in`
+ * (NULL: zeros), its final contents are stored to `out` (NULL: discarded); if both are NULL, the
+ * routine does not use it. */
 struct kern_lapack_array {
     const struct view *in, *out;
     int rank;
@@ -410,17 +416,17 @@ enum { KERN_LAPACK_ARRAYS = 8, KERN_LAPACK_OPTIONS = 4 };
 struct kern_lapack {
     const char *routine; /* without its type letter: "potrf" */
     enum dtype type;
-    bool plain; /* the library is used only where there is nothing else */
+    bool plain; /* use the library only where there is no plain implementation */
     int count;
-    struct kern_lapack_array arrays[KERN_LAPACK_ARRAYS]; /* with dimensions that match each other */
-    int info; /* number of the array that receives LAPACK's info; -1: none */
+    struct kern_lapack_array arrays[KERN_LAPACK_ARRAYS]; /* with consistent dimensions */
+    int info; /* index of the array that receives LAPACK's info; -1: none */
     int64_t options[KERN_LAPACK_OPTIONS]; /* letters and numbers */
     int batch_rank;
     const int64_t *batch;
 };
 enum kern_lapack_outcome { KERN_LAPACK_DONE, KERN_LAPACK_NO_MEMORY, KERN_LAPACK_NO_LIBRARY };
-/* spec: CustomCall. lapack_factor.c, lapack_spectral.c and householder.c say which arrays and
- * options a routine has. */
+/* spec: CustomCall. lapack_factor.c, lapack_spectral.c and householder.c document the arrays and
+ * options of each routine. */
 enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
 
 /* ---- fft.c ---- */
@@ -464,9 +470,9 @@ typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *d
 
 /* ---- table.c: which kernels a program runs ---- */
 
-/* How tile kernels are found, and a kernel for every op that is not done element by element.
+/* The look-up functions of tile kernels, and a kernel for every op that is not elementwise.
  * kern_plain has the plain ones, kern_fast the fast ones where they exist. Rearrangements are NULL
- * in kern_fast: a view does their work. */
+ * in kern_fast, where views implement them. */
 struct kernels {
     kern_reshape_fn *reshape;
     kern_transpose_fn *transpose;
@@ -501,7 +507,7 @@ struct kernels {
 };
 extern const struct kernels kern_fast, kern_plain;
 
-/* The fast ones. */
+/* The fast kernels. */
 kern_reduce_precision_fn kern_reduce_precision;
 kern_stochastic_convert_fn kern_stochastic_convert;
 kern_bitcast_convert_fn kern_bitcast_convert;
@@ -525,9 +531,9 @@ kern_triangular_solve_fn kern_triangular_solve;
 kern_rng_bits_fn kern_rng_bits;
 struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <= k < n */
 
-/* ---- about.c ---- */
+/* ---- table.c ---- */
 
-/* Lines for people: the instruction set in use, the libraries and their versions. */
+/* Appends lines of text: the instruction set in use, the libraries and their versions. */
 void kern_about(struct buf *out);
 
 #endif

@@ -2,9 +2,9 @@
  * spec: CustomCall
  *
  * LAPACK for the custom calls of JAX: a whole batch by one routine. Arrays are copied into
- * column-major order and back, whatever their order in memory. LAPACK is part of OpenBLAS; its
- * results aren't the same to the last bit on every machine. --plain runs it, too. Routines that
- * LAPACK lacks do without OpenBLAS.
+ * column-major order and back, whatever their layout in memory. LAPACK is part of OpenBLAS; the
+ * last bits of its results depend on the machine. --plain runs it, too. Routines that LAPACK lacks
+ * do not need OpenBLAS.
  */
 #include "kern/lapack.h"
 
@@ -16,7 +16,7 @@
 static const struct kern_lapack_routine {
     const char *name;
     lapack_fn *run;
-    bool own; /* it works without OpenBLAS */
+    bool own; /* does not need OpenBLAS */
 } routines[] = {
     {"gees", lapack_gees, false},
     {"geev", lapack_geev, false},
@@ -81,9 +81,9 @@ void lapack_store(enum dtype t, char *at, struct c128 v)
     memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
 }
 
-/* ---- work space ---- */
+/* ---- workspace ---- */
 
-enum { SMALL = 64 }; /* bytes: room for a routine's answer to how much work space it needs */
+enum { SMALL = 64 }; /* bytes; space for a routine's answer to a workspace query */
 
 bool lapack_asks(struct lapack_item *it)
 {
@@ -91,7 +91,7 @@ bool lapack_asks(struct lapack_item *it)
         return false;
     double size =
         dtype_component(it->type) == DT_F32 ? (double)*(float *)it->work : *(double *)it->work;
-    size *= size > 0x1p24 ? 1 + 0x1p-20 : 1; /* it may have been rounded down, to a float */
+    size *= size > 0x1p24 ? 1 + 0x1p-20 : 1; /* may have been rounded down, to a float */
     if (!(size < INT32_MAX)) {
         it->no_memory = true;
         return false;
@@ -120,7 +120,7 @@ struct packed { /* an array with all items of the batch, one after the other */
     struct view view;
 };
 
-/* The type in which a routine works on elements of type t. */
+/* The type in which a routine computes on elements of type t. */
 static enum dtype work_type(enum dtype t) { return dtype_is_float(t) && t != DT_F64 ? DT_F32 : t; }
 
 static bool pack(const struct kern_lapack_array *a, struct packed *p, fint *rows, fint *columns)
@@ -150,8 +150,7 @@ static int64_t batch_size(const struct kern_lapack *call)
     return n;
 }
 
-/* Whether there is anything to compute: a batch of empty matrices may be longer than anybody can
- * wait for. */
+/* Whether there is anything to compute: a batch of empty matrices may be extremely long. */
 static bool any_result(const struct kern_lapack *call)
 {
     for (int k = 0; k < call->count; k++)

@@ -1,11 +1,11 @@
 /*
- * lapack: what the wrappers of LAPACK's routines work with. Private to kern.
+ * lapack: shared by the wrappers of LAPACK's routines. Private to kern.
  *
- * lapack.c           batches, transposition, work space
- * lapack_factor.c    factorisations and systems of equations
- * lapack_spectral.c  eigenvalues and singular values
- * tridiagonal.c      a solver that jaxlib has, but LAPACK doesn't
- * householder.c      QR factors as XLA defines them
+ *   lapack.c           batches, transposition, workspace
+ *   lapack_factor.c    factorizations and systems of equations
+ *   lapack_spectral.c  eigenvalues and singular values
+ *   tridiagonal.c      a solver of jaxlib that LAPACK lacks
+ *   householder.c      QR factors as defined by XLA
  */
 #ifndef HLO_KERN_LAPACK_H
 #define HLO_KERN_LAPACK_H
@@ -23,26 +23,26 @@ struct lapack_item {
     fint rows[KERN_LAPACK_ARRAYS],
         columns[KERN_LAPACK_ARRAYS]; /* 1 where the array has lower rank */
     const int64_t *options;
-    bool plain; /* the library is to be left out where there is something else */
+    bool plain; /* use the library only where there is no plain implementation */
     fint info;
-    /* Work space, kept from one item of the batch to the next. `work` is of the routine's type and
-     * as long as the routine asks for; `extra` is for what else it needs. */
+    /* Workspace, kept between items of the batch. `work` is of the routine's type and has the
+     * length that the routine requests; `extra` is for anything else. */
     void *work, *extra;
     fint work_size;
     bool no_memory;
 };
 
-/* The routine for the item's element type, as a function with these parameters. Fortran takes
- * everything by address, and after all arguments the length of each that is a letter. */
+/* The routine for the item's element type, as a function with these parameters. Fortran takes all
+ * arguments by address, and after them the length of each that is a letter. */
 #define LAPACK(item, name, ...) ((void (*)(__VA_ARGS__))lapack_function((item)->type, name))
 typedef void *P;
 typedef size_t L;
 void (*lapack_function(enum dtype t, const char *name))(void);
 
-/* do { call with work, work_size } while (lapack_asks(item)): the first call of a batch only asks
- * for the size of its work space, which is then allocated. */
+/* do { call with work, work_size } while (lapack_asks(item)): the first call of a batch is a
+ * workspace query; the workspace is then allocated. */
 bool lapack_asks(struct lapack_item *it);
-/* `extra` with at least count * size bytes; NULL: no memory. */
+/* `extra` with at least count * size bytes; NULL: out of memory. */
 void *lapack_extra(struct lapack_item *it, int64_t count, size_t size);
 
 static inline fint at_least_one(fint n) { return n > 1 ? n : 1; }

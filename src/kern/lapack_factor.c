@@ -1,9 +1,9 @@
 /*
  * spec: CustomCall
  *
- * LAPACK's factorisations and solvers, one matrix at a time. The comment above each lists its
- * arrays and options in their order, and after `->` what the routine leaves in an array. `info` is
- * LAPACK's: 0, or where the routine stopped; then the arrays hold what had been done so far.
+ * LAPACK's factorizations and solvers, one matrix at a time. The comment above each lists its
+ * arrays and options in their order, and after `->` the final contents of an array. `info` is
+ * LAPACK's: 0, or where the routine stopped; the arrays then hold the intermediate state.
  */
 #include "kern/lapack.h"
 
@@ -37,8 +37,8 @@ void lapack_geqrf(struct lapack_item *it)
         ;
 }
 
-/* For a matrix without rows only the columns are permuted: those that aren't free come first.
- * LAPACK does the same, but complains on standard output. */
+/* For a matrix without rows only the columns are permuted: those that are not free come first.
+ * LAPACK does the same, but prints an error message. */
 static void order_columns(fint n, fint *pivots)
 {
     fint first = 0;
@@ -80,7 +80,7 @@ void lapack_geqp3(struct lapack_item *it)
 void lapack_orgqr(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], k = it->rows[1], ld = at_least_one(m);
-    if (m == 0) /* LAPACK would complain on standard output that n is larger */
+    if (m == 0) /* LAPACK would print an error message that n is larger */
         return;
     do
         LAPACK(it, lapack_complex(it) ? "ungqr" : "orgqr", P, P, P, P, P, P, P, P, P)
@@ -98,7 +98,7 @@ void lapack_ormqr(struct lapack_item *it)
     letter(it, 0, &side);
     letter(it, 1, &trans);
     if (m == 0 || n == 0 ||
-        k == 0) /* LAPACK would complain on standard output that its own work space is too small */
+        k == 0) /* LAPACK would print an error message about the size of its own workspace */
         return;
     do
         LAPACK(it, lapack_complex(it) ? "unmqr" : "ormqr", P, P, P, P, P, P, P, P, P, P, P, P, P, L,
@@ -117,7 +117,7 @@ void lapack_gehrd(struct lapack_item *it)
          high = (fint)it->options[1];
     bool begins = low >= 1 && low <= at_least_one(n),
          ends = high <= n && high >= (low < n ? low : n);
-    if (!begins || !ends) { /* LAPACK would also complain on standard output */
+    if (!begins || !ends) { /* LAPACK would also print an error message */
         it->info = begins ? -3 : -2;
         return;
     }
@@ -144,7 +144,7 @@ void lapack_sytrd(struct lapack_item *it)
 }
 
 /* a: triangular; x: m x n -> the solution of op(a) x' = alpha x (side L) or x' op(a) = alpha x (R);
- * alpha: 1 unless given. trans: N, T, C (adjoint). diag: U says that the diagonal is all ones. A
+ * alpha: 1 unless given. trans: N, T, C (adjoint). diag: U for a unit diagonal. A
  * BLAS routine, hence without info. */
 void lapack_trsm(struct lapack_item *it)
 {

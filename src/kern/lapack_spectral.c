@@ -2,8 +2,8 @@
  * spec: CustomCall
  *
  * LAPACK's eigenvalues and singular values, one matrix at a time. The comment above each lists its
- * arrays and options in their order. A result that wasn't asked for, or whose info isn't 0, may be
- * zeros.
+ * arrays and options in their order. A result that was not requested, or whose info is not 0, may
+ * be zeros.
  */
 #include "kern/lapack.h"
 
@@ -27,7 +27,7 @@ void lapack_heevd(struct lapack_item *it)
     bool complex = lapack_complex(it);
     fint reals =
         complex && !it->no_memory ? limited(it, 1 + 5 * (int64_t)n + 2 * (int64_t)n * n) : 0;
-    int64_t bytes = (int64_t)integers * 8; /* 8 each, so that what follows is aligned */
+    int64_t bytes = (int64_t)integers * 8; /* 8 each, so that the following data is aligned */
     char *extra = it->no_memory
                       ? NULL
                       : lapack_extra(it, bytes + (int64_t)reals * (int64_t)lapack_real(it), 1);
@@ -116,8 +116,8 @@ static void geev_complex(struct lapack_item *it, char left, char right)
 }
 
 /* a: n x n; wr, wi (complex: w): eigenvalues; vl, vr: left and right eigenvectors, complex, in
- * columns; info: -4 for a matrix that isn't finite, as in jaxlib. left, right: V when they are
- * wanted, else N. */
+ * columns; info: -4 for a matrix that isn't finite, as in jaxlib. left, right: V when requested,
+ * else N. */
 void lapack_geev(struct lapack_item *it)
 {
     char left = (char)it->options[0], right = (char)it->options[1];
@@ -129,9 +129,8 @@ void lapack_geev(struct lapack_item *it)
         geev_real(it, left, right);
 }
 
-/* a: n x n -> its Schur form; vs: the unitary matrix that takes it there; wr, wi (complex: w):
- * eigenvalues; sdim: how many were sorted to the front, 0; info. mode V: vs too, else N; sort: N.
- */
+/* a: n x n -> its Schur form; vs: the unitary matrix of the transformation; wr, wi (complex: w):
+ * eigenvalues; sdim: number of sorted eigenvalues, 0; info. mode V: vs too, else N; sort: N. */
 void lapack_gees(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n), none = 0;
@@ -175,8 +174,8 @@ static bool is_finite(struct lapack_item *it)
     return true;
 }
 
-/* Whether LAPACK might iterate for ever, because of an infinity or a NaN: then results are NaN, and
- * info is for both what newer routines give for a NaN: argument 4 is wrong. */
+/* Whether LAPACK might not terminate, because of an infinity or a NaN: then results are NaN, and
+ * info is for both the value that newer routines return for a NaN: argument 4 is invalid. */
 static bool without_end(struct lapack_item *it)
 {
     if (is_finite(it))
@@ -225,7 +224,7 @@ void lapack_gesdd(struct lapack_item *it)
         ;
 }
 
-/* The same by another method. */
+/* lapack_gesdd() by another method. */
 void lapack_gesvd(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], lda = at_least_one(m),

@@ -2,11 +2,12 @@
  * spec: Cholesky, TriangularSolve
  *
  * Cholesky factors and triangular systems by LAPACK and BLAS (grammar/values.md 13.5, 13.6): floats
- * up to f32 in f32, the others in their own type, rounded once at the end. Small ones are done by
- * the plain kernels, as is everything without OpenBLAS, and each matrix for which the library's
- * behaviour is its own: pivots that are not positive, diagonals that are not finite, not real or
- * next to zero. Fortran takes row-major memory for the transposed matrix: so lower triangles are
- * its upper ones, and a system with the matrix on the left is one with it on the right.
+ * up to f32 in f32, the others in their own type, rounded once at the end. The plain kernels
+ * compute small ones, all of them without OpenBLAS, and each matrix for which the library's
+ * behaviour is implementation-specific: pivots that are not positive, diagonals that are not
+ * finite, not real or close to zero. In Fortran's column-major order, row-major memory is the
+ * transposed matrix: so lower triangles are its upper ones, and a system with the matrix on the
+ * left is one with it on the right.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -16,7 +17,7 @@
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
 
-/* Multiplications below which the library is not worth loading. */
+/* number of multiplications from which on loading the library pays off */
 enum { WORTH_LAPACK = 8192 };
 
 static enum dtype work_type(enum dtype t)
@@ -35,8 +36,8 @@ static struct view matrix_at(const struct view *v, char *data)
                          .strides = {strides[0], strides[1]}};
 }
 
-/* Whether the library can work on a matrix in place: it has the work type, and its rows are packed
- * and in order. */
+/* Whether the library can use a matrix in place: it has the work type, and its rows are packed and
+ * in order. */
 static bool usable(const struct view *m, enum dtype work)
 {
     const int64_t width = (int64_t)dtype_bytes(work);
@@ -57,7 +58,8 @@ static int64_t room_for(const struct view *v, enum dtype work)
     return (bytes + 63) / 64 * 64;
 }
 
-/* The matrices of a batch, which the members of a team share. Each member has room of its own. */
+/* The matrices of a batch, which are distributed among threads. Each thread has its own
+ * workspace. */
 struct batch {
     const struct view *out, *a, *b;
     enum dtype work;
@@ -68,7 +70,7 @@ struct batch {
         out_room; /* bytes of copies of the matrices, one after the other in the buffer */
     int64_t blocks,
         block; /* number of blocks of each system's right-hand sides; right-hand sides in a block */
-    atomic_bool failed; /* no memory */
+    atomic_bool failed; /* out of memory */
 };
 
 static int64_t batch_count(const struct view *v)
@@ -79,7 +81,7 @@ static int64_t batch_count(const struct view *v)
     return count;
 }
 
-/* The matrix of the batch with this number, where it begins. */
+/* The address of the matrix of the batch with this number. */
 static char *batch_at(const struct view *v, int64_t number)
 {
     char *at = v->data;
@@ -90,10 +92,10 @@ static char *batch_at(const struct view *v, int64_t number)
     return at;
 }
 
-/* The least work that makes starting threads worthwhile. */
+/* The least work for which starting threads pays off. */
 enum { WORTH_TEAM = 1 << 20 };
 
-/* False: no memory. */
+/* False: out of memory. */
 static bool run_batch(struct team *team, struct batch *t, int64_t parts, int64_t work, team_fn *fn)
 {
     struct team *those = work >= WORTH_TEAM || parts > WORTH_TEAM / (work + 1) ? team : NULL;
@@ -106,8 +108,8 @@ static bool run_batch(struct team *team, struct batch *t, int64_t parts, int64_t
     return !t->failed;
 }
 
-/* A matrix as the library takes it: m itself, or one of the same dimensions in `room`, not yet
- * filled. */
+/* A matrix as the library takes it: m itself, or one of the same dimensions in `room`,
+ * uninitialized. */
 static struct view packed(const struct view *m, enum dtype work, char *room)
 {
     struct view made = *m;
@@ -118,8 +120,8 @@ static struct view packed(const struct view *m, enum dtype work, char *room)
 
 static double component(enum dtype t, const char *at) { return float_load(dtype_component(t), at); }
 
-/* Whether everything on the diagonal is finite, and so far from zero that its reciprocal is too;
- * and real, if it must be. */
+/* Whether all elements of the diagonal are finite, and far enough from zero that their reciprocals
+ * are too; and real, if required. */
 static bool tame_diagonal(const struct view *m, bool real)
 {
     const double most = dtype_component(m->dtype) == DT_F64 ? 0x1p500 : 0x1p60, least = 1 / most;
@@ -149,7 +151,7 @@ static void clear_other_triangle(const struct view *m, bool lower)
     }
 }
 
-/* Factors in place; false when the plain kernel has to decide on the result. */
+/* Factors in place; false when the plain kernel must determine the result. */
 static bool factor(const struct view *m, bool lower)
 {
     fint n = (fint)m->dims[0], info = 0;
@@ -254,8 +256,8 @@ static void solve_part(void *context, int64_t part, int member)
     }
 }
 
-/* The least and the most right-hand sides in a block: enough blocks to share, each large enough to
- * make reading the triangle worthwhile. */
+/* Minimum and maximum number of right-hand sides in a block: enough blocks for all threads, each
+ * large enough to amortize reading the triangle. */
 enum { FEW_SIDES = 64, MANY_SIDES = 256 };
 
 static int64_t sides_in_block(int64_t sides)

@@ -1,6 +1,6 @@
 /*
  * load.c: reads and writes elements as another type, a tile at a time (spec: ConvertElementType, as
- * it happens inside of dot, convolution and reductions).
+ * used within dot, convolution and reductions).
  */
 #include "kern/nest.h"
 

@@ -1,19 +1,20 @@
 /*
- * map.c: applies a kernel for packed elements to views of any strides. It has no kernel of its own.
+ * map.c: applies a tile kernel to views of any strides. It has no kernel of its own.
  *
- * The dimensions are put into the order of the result in memory and merged where the strides of all
- * views allow it. Runs that are packed in all views go to the kernel in place (whole arrays,
- * mostly); any other argument is gathered into a tile on the stack, and a strided result scattered
- * from one. Of short rows, many are done at a time.
+ * The dimensions are sorted into the memory order of the result and merged where the strides of all
+ * views allow it. Runs that are packed in all views are passed to the kernel in place (mostly whole
+ * arrays); any other argument is gathered into a tile on the stack, and a strided result scattered
+ * from one. Short rows are processed many at a time.
  */
 #include "kern/nest.h"
 #include "kern/tile.h"
 
 enum {
     SHORT_ROW = 64, /* of shorter rows, many are gathered into a tile */
-    PLANE = 256,    /* a plane (two innermost dimensions) of at least so many elements doesn't share
-                       tiles with others */
-    SHARE = 1 << 16 /* elements that make a part of the task worthwhile */
+    /* a plane (two innermost dimensions) of at least this many elements does not share tiles with
+     * others */
+    PLANE = 256,
+    SHARE = 1 << 16 /* minimum number of elements in a task */
 };
 
 struct tile_job {
@@ -27,8 +28,8 @@ struct tile_job {
     char tiles[NEST_MAX_VIEWS][KERN_TILE * 16] __attribute__((aligned(64)));
 };
 
-/* The order of dimensions in which the result is row-major in memory; elementwise work may use any.
- */
+/* The order of dimensions in which the result is row-major in memory; elementwise operations may
+ * use any. */
 static void dimension_order(const struct view *out, int *order)
 {
     for (int d = 0; d < out->rank; d++) {
@@ -73,7 +74,7 @@ static void fill_repeated(struct tile_job *m, char *const *at, int64_t n)
             kern_pack(m->tiles[k], at[k], 0, m->width[k], n);
 }
 
-/* Does one run of the innermost dimension, by tiles if any view must be gathered. */
+/* Processes one run of the innermost dimension, by tiles if any view must be gathered. */
 static void map_row(struct tile_job *m, char *const *at, int64_t length)
 {
     bool in_place = true;
@@ -99,7 +100,7 @@ static void map_row(struct tile_job *m, char *const *at, int64_t length)
     }
 }
 
-/* Does `rows` short rows in one tile; `walk` moves past them. */
+/* Processes `rows` short rows in one tile; `walk` moves past them. */
 static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length, int64_t rows)
 {
     const int inner = m->nest.rank - 1;
@@ -125,7 +126,7 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     return more;
 }
 
-/* Does the short rows of one plane: views whose rows are contiguous are used in place. */
+/* Processes the short rows of one plane: views whose rows are contiguous are used in place. */
 static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t length)
 {
     const int inner = m->nest.rank - 1;
@@ -190,14 +191,14 @@ static void map_views(tile_context_fn *fn, const void *context, int member, cons
     }
 }
 
-/* ---- shared by a team: cut along the dimension with the largest stride in the result ---- */
+/* ---- multithreaded: split along the dimension with the largest stride in the result ---- */
 
 struct shared_map {
     tile_context_fn *fn;
     const void *context;
     const struct view *out, *args;
     int count, dimension;
-    int64_t rows; /* in a part of the task */
+    int64_t rows; /* rows in a task */
 };
 
 static void take_rows(struct view *part, const struct view *v, const struct shared_map *s,

@@ -3,8 +3,8 @@
  * is read only once, in place, and widened in registers instead of being packed first.
  *
  * Order and accumulation: in f32, or in f64 for f64. Along rows of the matrix in interleaved sums
- * that are folded at the end; down its columns four rows at a time. Long sums of few results are
- * cut into parts, which are added up in order. Blocks depend on shapes and types alone, so any
+ * that are reduced at the end; down its columns four rows at a time. Long sums of few results are
+ * split into parts, which are added in order. Blocks depend on shapes and types alone, so any
  * number of threads gives the same bits.
  */
 #include "kern/matvec.h"
@@ -12,21 +12,23 @@
 #include "kern/cpu.h"
 
 enum {
-    BLOCK_BYTES = 256 << 10, /* least size of a block of the matrix */
-    SUM_BYTES = 16 << 10,    /* size of the sums down columns, which stay in the first cache */
+    BLOCK_BYTES = 256 << 10, /* minimum size of a block of the matrix */
+    SUM_BYTES = 16 << 10, /* size of the sums down columns, which stay in the first-level cache */
     ENOUGH_BLOCKS = 8,
-    LEAST_TERMS = 256, /* least number of terms in a part of a sum */
-    SHORT_ROW = 16,    /* terms, times vectors: shorter rows of the matrix are left to others */
+    LEAST_TERMS = 256, /* minimum number of terms in a part of a sum */
+    /* terms, times vectors: matrices with shorter rows are computed by product.c */
+    SHORT_ROW = 16,
     MANY_TERMS =
-        1 << 18, /* the most terms for which each member of the team has a copy of the vectors */
+        1 << 18, /* maximum number of terms for which each worker has a copy of the vectors */
     LINE = 64
 };
 
 struct matvec {
     const struct product *p;
     bool by_lhs; /* the matrix is the left operand */
-    bool across; /* the matrix is packed along rows, which the sums run along; else along columns */
-    int vectors, count; /* number of vectors; the same rounded up to what there are loops for */
+    /* the matrix is packed along rows, the direction of the sums; else along columns */
+    bool across;
+    int vectors, count; /* number of vectors; and rounded up to a number that has loops */
     enum dtype type, work;
     enum matvec_source source;
     bool convert; /* the matrix is converted to f32 first, a piece at a time */
@@ -38,11 +40,11 @@ struct matvec {
     int64_t vector_step, out_step;
     int64_t batch, block, part; /* results and terms of a block */
     int64_t blocks, parts, group;
-    char *rooms, *partial; /* a buffer for each member of the team; sums of parts of the terms */
+    char *rooms, *partial; /* a buffer for each worker; sums of parts of the terms */
     int64_t room, vector_room, sums_room;
 };
 
-/* ---- which products are done here ---- */
+/* ---- products computed here ---- */
 
 static const struct matvec_set *find_set(void)
 {
@@ -63,7 +65,7 @@ static bool single(const struct nest *n, int view, int64_t *points, int64_t *ste
     return n->rank <= 1;
 }
 
-/* Finds the shapes; false when it isn't a product of a few vectors and a matrix that is packed
+/* Finds the shapes; false when it is not a product of a few vectors and a matrix that is packed
  * along rows or columns. */
 static bool find_matrix(struct matvec *v, const struct product *p)
 {
@@ -85,7 +87,7 @@ static bool find_matrix(struct matvec *v, const struct product *p)
     single(free_dims, 0, &ignored, &v->out_step);
     single(&p->k, v->by_lhs ? 1 : 0, &ignored, &v->vector_step);
     v->across = v->term_step == v->width || v->terms == 1;
-    /* Of short rows, folding the lanes takes longer than the whole product by panels would. */
+    /* For short rows, reducing the lanes takes longer than the whole product by panels. */
     if (v->across && v->by_lhs && v->type == v->work && v->terms < SHORT_ROW * v->vectors)
         return false;
     return (v->across || v->result_step == v->width) && v->results * v->terms >= 256;
@@ -97,7 +99,7 @@ bool matvec_applies(const struct product *p)
     return find_matrix(&v, p);
 }
 
-/* ---- how a product is cut ---- */
+/* ---- blocking ---- */
 
 static void find_loops(struct matvec *v)
 {
@@ -144,19 +146,19 @@ static void cut(struct matvec *v)
     v->room = v->count * (v->vector_room + v->sums_room);
 }
 
-/* ---- a block: some results of one place in the batch, some terms of their sums ---- */
+/* ---- a block: some results of one batch position, some terms of their sums ---- */
 
 struct block {
     int64_t from, results, term, terms;
     char *out;
     const char *matrix, *vectors;
-    const char *whole; /* a single vector in place, up to its last whole line, after which the rest
-                          is at x; or NULL */
+    /* a single vector in place, up to its last whole line, after which the rest is at x; or NULL */
+    const char *whole;
     char *x, *sums;
 };
 
-/* Uses a single vector in place, if all that it lacks for the loops are zeros after it, and few
- * rows don't make a copy worthwhile. */
+/* Uses a single vector in place, if only zero padding is missing after it, and the rows are too few
+ * for a copy to pay off. */
 static bool take_vector(const struct matvec *v, struct block *b)
 {
     enum { FEW_ROWS = 8 };
@@ -240,7 +242,7 @@ static void run_across(const struct matvec *v, const struct block *b)
 }
 
 /* Adds n columns of MATVEC_ROWS rows of the matrix, from term k on, to the sums. Missing rows are
- * replaced by zeros; a factor of zero wouldn't do. */
+ * replaced by zeros; a zero factor is not enough. */
 static void add_rows(const struct matvec *v, const struct block *b, int64_t k, int64_t j, int64_t n)
 {
     float room[MATVEC_ROWS][KERN_TILE];
@@ -313,7 +315,7 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the product ---- */
 
 static void run_group(void *context, int64_t number, int member)
 {

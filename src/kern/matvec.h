@@ -1,6 +1,6 @@
 /*
- * matvec: the inner loops of products of a matrix with few vectors, for each instruction set.
- * Private to matvec*.c.
+ * matvec: the inner loops of products of a matrix with few vectors, per instruction set. Private to
+ * matvec*.c.
  */
 #ifndef HLO_KERN_MATVEC_H
 #define HLO_KERN_MATVEC_H
@@ -23,8 +23,8 @@ enum matvec_source {
 /* sums[r][lane] += row[i] * x[r][i], where lane is i modulo the number of lanes. sums[r] has 64
  * bytes. The n elements of each vector must be followed by zeros up to a whole number of lanes. */
 typedef void matvec_along_fn(const char *row, const char *x, int64_t x_step, int64_t n, char *sums);
-/* sums[r][i] += the sum of x[r][k] * rows[k][i] over MATVEC_ROWS rows; sums has room for whole
- * vectors. */
+/* sums[r][i] += the sum of x[r][k] * rows[k][i] over MATVEC_ROWS rows; the length of sums is a
+ * multiple of the vector length. */
 typedef void matvec_down_fn(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step,
                             int64_t n, char *sums, int64_t sums_step);
 struct matvec_set {

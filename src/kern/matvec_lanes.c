@@ -91,7 +91,7 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
     KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] =
         *(const wide *)(const void *)(sums + r * 64);
     int64_t i = 0;
-    if (vectors == 1) /* two sums, since each addition to one waits for the addition before */
+    if (vectors == 1) /* two sums, since consecutive additions to one sum depend on each other */
         for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * TILE_BYTES) {
             sum[0] = plus(s, sum[0],
                           multiply(s, widen(s, row + i * width), *(const wide *)(const void *)x));

@@ -1,9 +1,9 @@
 /*
  * narrow.c: converts floats of less than 32 bits to f32 and back.
  *
- * One decoder and one encoder, written without branches so that they vectorise; each format is a
- * loop around them in which everything about the format is a constant.
- * spec: "ConvertElementType" between floats (grammar/values.md 2 and 6).
+ * One decoder and one encoder, written without branches so that they are vectorized; each format is
+ * a loop around them in which all parameters of the format are constants. spec:
+ * "ConvertElementType" between floats (grammar/values.md 2 and 6).
  */
 #include "kern/tile.h"
 
@@ -16,7 +16,7 @@ union bits {
     float f;
 };
 
-/* What the formulas need to know about a format, all of it constant once inlined. */
+/* The parameters of a format, all constant after inlining. */
 struct narrow {
     int exponent, mantissa, bias;
     enum float_specials specials;
@@ -63,11 +63,11 @@ static inline uint32_t encode(float x, struct narrow f)
     const uint32_t infinity = ((1u << f.exponent) - 1) << f.mantissa;
     const union bits v = {.f = x};
     const union bits a = {v.u & 0x7fffffff};
-    /* Normal: round the mantissa where it will end (a carry into the exponent is right), then
+    /* Normal: round the mantissa at its final position (a carry into the exponent is correct), then
      * rebase. */
     const uint32_t normal = ((a.u + (1u << (shift - 1)) - 1 + (a.u >> shift & 1)) >> shift) -
                             ((uint32_t)(127 - f.bias) << f.mantissa);
-    /* Subnormal: adding the power of two whose last place is the least subnormal rounds. */
+    /* Subnormal: adding the power of two whose last bit is the least subnormal rounds. */
     const union bits magic = {.f = power_of_two(24 - f.bias - f.mantissa)};
     const union bits sum = {.f = a.f + magic.f};
     uint32_t code = a.u < (uint32_t)(128 - f.bias) << 23 ? sum.u - magic.u : normal;
@@ -81,7 +81,7 @@ static inline uint32_t encode(float x, struct narrow f)
     case FS_FN: largest = sign_bit - 2; break;
     case FS_FNUZ: beyond = nan = sign_bit; break;
     case FS_SAT:
-        nan = sign_bit; /* no NaN to give: minus zero */
+        nan = sign_bit; /* no NaN: minus zero */
         break;
     case FS_FNU: break;
     }
@@ -93,7 +93,7 @@ static inline uint32_t encode(float x, struct narrow f)
     return code | sign;
 }
 
-/* f8e8m0fnu is just an exponent: no sign, no zero, 0xff for NaN. */
+/* f8e8m0fnu is only an exponent: no sign, no zero, 0xff for NaN. */
 static inline float decode_exponent(uint32_t code)
 {
     union bits v = {code << 23};
@@ -105,7 +105,7 @@ static inline float decode_exponent(uint32_t code)
 static inline uint32_t encode_exponent(float x)
 {
     const union bits v = {.f = x};
-    const uint32_t rounded = (v.u + 0x00400000) >> 23; /* 1.5 goes up */
+    const uint32_t rounded = (v.u + 0x00400000) >> 23; /* 1.5 is rounded up */
     const uint32_t code = v.u < 0x00600000 ? 0 : rounded;
     return v.u - 1 >= 0x7f7fffff ? 0xff : code; /* zero, infinity, NaN, all negatives */
 }
@@ -148,8 +148,8 @@ static void narrow_F8E8M0FNU(uint8_t *out, const float *x, int64_t n)
 }
 
 #if defined __AVX2__
-/* Widens f16 eight at a time by the processor's instruction, except that NaNs keep all their bits.
- * Returns how many it has done. */
+/* Widens f16 eight at a time by an instruction, except that NaNs keep all their bits. Returns the
+ * number of elements done. */
 static int64_t widen_eights(float *out, const uint16_t *x, int64_t n)
 {
     int64_t i = 0;
@@ -212,7 +212,7 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
 
 /* ---- f32 rounded to the values of a narrower type ---- */
 
-/* bf16_to_f32(f32_to_bf16(x)), without going through words of 16 bits. */
+/* bf16_to_f32(f32_to_bf16(x)), without 16-bit words. */
 static inline float round_to_bf16(float x)
 {
     const union bits v = {.f = x};

@@ -1,12 +1,12 @@
 /*
  * product.c: products of strided operands by gemm (spec: DotGeneral, ConvWithGeneralPadding). The
- * result is cut into blocks, which the members of a team take; for each block the right operand is
- * packed in panels, some hundred terms at a time, and the left one used in place or copied, widened
- * if needed. So the memory this takes is bounded. Sums of another type than the result are rounded
- * once, at the end of a block.
+ * result is split into blocks, which are distributed among threads; for each block the right
+ * operand is packed in panels, some hundred terms at a time, and the left one used in place or
+ * copied, widened if needed. So the workspace is bounded. Sums of another type than the result are
+ * rounded once, at the end of a block.
  *
- * Order and accumulation: that of gemm.h for DEPTH lanes at a time, whose sums are added up in
- * order. Blocks depend on shapes and types alone, so any number of threads gives the same bits.
+ * Order and accumulation: that of gemm.h for DEPTH lanes at a time, whose sums are added in order.
+ * Blocks depend on shapes and types alone, so any number of threads gives the same bits.
  */
 #include "kern/product.h"
 
@@ -57,22 +57,23 @@ bool product_convert_operand(struct team *team, struct view *x, enum dtype via, 
     return true;
 }
 
-/* ---- how a product is cut ---- */
+/* ---- blocking ---- */
 
 enum {
     DEPTH = 384,          /* lanes packed at a time */
     WIDE_BLOCK = 1024,    /* bytes of lanes in a row of a block's columns */
     HIGH_BLOCK = 256,     /* rows of a block, if rows are copied */
-    HIGH_SUMS = 1024,     /* if their sums are kept apart */
-    HIGH_BYTES = 1 << 16, /* if something is kept for each row */
-    LEAST_ROWS =
-        96, /* least rows of a block that is cut for the team: each block packs its columns anew */
+    HIGH_SUMS = 1024,     /* if their sums are stored separately */
+    HIGH_BYTES = 1 << 16, /* if there is per-row data */
+    /* minimum number of rows of a block that is split for the thread pool: each block packs its
+     * columns again */
+    LEAST_ROWS = 96,
     ENOUGH_BLOCKS = 8,
-    LEAST_WORK = 1 << 20,  /* least number of multiplications in a part of the task */
-    LEAST_SMALL = 1 << 18, /* the same for batches of small products */
-    LONG = 8192,           /* lanes of a sum that may be cut */
+    LEAST_WORK = 1 << 20,  /* minimum number of multiplications in a task */
+    LEAST_SMALL = 1 << 18, /* minimum for batches of small products */
+    LONG = 8192,           /* lanes of a sum that may be split */
     LONG_PART = 4096,
-    MOST_PARTS = 16, /* the most parts of such a sum */
+    MOST_PARTS = 16, /* maximum number of parts of such a sum */
     MOST_SUMS = 1 << 14
 };
 
@@ -90,13 +91,13 @@ struct task {
     int64_t depth;                 /* terms packed at a time */
     int64_t high, wide, long_part; /* rows, columns and terms of a block */
     int64_t down, across, along;   /* blocks of each product */
-    int64_t group;                 /* blocks in one part of the task */
-    char *rooms;                   /* a buffer for each member of the team */
+    int64_t group;                 /* blocks in one task */
+    char *rooms;                   /* a buffer for each worker */
     int64_t room, panels_room, rows_room, sums_room;
     char *partial; /* sums of parts of the terms */
 };
 
-/* Bytes between neighbours along a nest's only dimension. */
+/* Bytes between adjacent positions along a nest's only dimension. */
 static int64_t only_step(const struct nest *n, int view)
 {
     return n->rank ? n->strides[view][n->rank - 1] : 0;
@@ -110,7 +111,7 @@ static bool usable_rows(const struct task *t)
            (t->k == 1 || only_step(&p->k, 0) == (int64_t)dtype_bytes(p->lhs_type));
 }
 
-/* Whether the sum has the result's type; integers of the same width are the same here. */
+/* Whether the sum has the result's type; integers of equal width are equivalent here. */
 static bool is_sum(const struct task *t, enum dtype out)
 {
     if (t->g.twofold)
@@ -126,7 +127,7 @@ static bool usable_result(const struct task *t)
            (t->n == 1 || only_step(&p->n, 0) == (int64_t)dtype_bytes(p->out_type));
 }
 
-/* Cuts long sums of few results into parts, so that there is something to share. */
+/* Splits long sums of few results into parts, for the threads of the pool. */
 static void cut_sums(struct task *t)
 {
     const int64_t lanes = gemm_lanes(&t->g, t->k);
@@ -188,7 +189,7 @@ static void plan_room(struct task *t)
 struct block {
     int64_t i, rows, j, columns, l,
         terms;             /* the part of the product: first row and number of rows, and so on */
-    char *out, *lhs, *rhs; /* the matrices of its place in the batch */
+    char *out, *lhs, *rhs; /* the matrices at its batch position */
     char *sums;
     int64_t sums_row;
 };
@@ -248,8 +249,8 @@ static void find_rows(const struct task *t, const struct block *b, int64_t l, in
     to->a_row = room.row;
 }
 
-/* Orders the work so that either a panel stays in the first cache while many rows go by, or some
- * rows while panels do. */
+/* Chooses the loop order: either a panel stays in the first-level cache over many rows, or some
+ * rows over many panels. */
 static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *all,
                        const char *panels, const int32_t *start)
 {
@@ -289,7 +290,7 @@ static void run_block(const struct task *t, const struct block *b, const struct 
     }
 }
 
-/* ---- the whole product ---- */
+/* ---- entry point ---- */
 
 static enum dtype sum_type(const struct task *t) { return t->g.twofold ? t->p->work : t->g.sum; }
 
@@ -351,7 +352,7 @@ static void run_part(void *context, int64_t part, int member)
         run_one(t, number, &r);
 }
 
-/* Adds up the sums of the parts of the terms, in order. */
+/* Adds the sums of the parts of the terms, in order. */
 static void add_parts(const struct task *t)
 {
     const int64_t count = t->m * t->n << t->g.twofold;
@@ -403,7 +404,7 @@ static bool by_blocks(struct team *team, const struct product *p)
 struct small_task {
     const struct product *p;
     struct small small;
-    int64_t count, group; /* number of products, in all and in one part of the task */
+    int64_t count, group; /* number of products, in total and in one task */
 };
 
 static bool is_small(const struct product *p, struct small *s)
@@ -460,8 +461,8 @@ static void fill_zero(const struct product *p)
     } while (nest_step(&w));
 }
 
-/* Whether the result is stored by columns: its elements are closer together along m than along n.
- */
+/* Whether the result is stored by columns: its elements are closer together along m than along
+ * n. */
 static bool stands_upright(const struct product *p)
 {
     const int64_t width = (int64_t)dtype_bytes(p->out_type);
@@ -494,10 +495,10 @@ static bool by_columns(struct team *team, const struct product *p)
 }
 
 /* For a few vectors times a matrix that has several dimensions besides the terms: all but the
- * innermost become batch dimensions. False when that isn't worthwhile. */
+ * innermost become batch dimensions. False when that does not pay off. */
 static bool peel_matrix(struct product *p)
 {
-    enum { WORTH = 64 /* least size of the innermost */ };
+    enum { WORTH = 64 /* minimum size of the innermost */ };
     const bool by_lhs = nest_points(&p->n) < nest_points(&p->m);
     struct nest *free_dims = by_lhs ? &p->m : &p->n;
     const int inner = free_dims->rank - 1;
@@ -522,7 +523,7 @@ static void merge(struct product *p)
     nest_merge(&p->k);
 }
 
-/* Whether it is a product of a matrix and a few vectors; the nests may be changed to the form that
+/* Whether it is a product of a matrix and a few vectors; may change the nests to the form that
  * matvec.c takes. */
 static bool prepare_vectors(struct product *p)
 {

@@ -1,7 +1,7 @@
 /*
  * product: sums of products over strided operands, out[b, m, n] = sum over k of lhs[b, m, k] *
- * rhs[b, k, n], where each of b, m, n, k stands for any number of dimensions. Dot and convolution
- * both come down to it. Private to kern.
+ * rhs[b, k, n], where each of b, m, n, k represents any number of dimensions. Dot and convolution
+ * are lowered to it. Private to kern.
  */
 #ifndef HLO_KERN_PRODUCT_H
 #define HLO_KERN_PRODUCT_H
@@ -17,8 +17,10 @@ struct product {
     struct nest n;     /* out, rhs */
     struct nest k;     /* lhs, rhs */
 };
-bool product_run(struct team *team, struct product *p); /* merges its nests; false: no memory */
-const char *product_choice(struct product *p); /* how product_run computes it; merges its nests */
+/* merges its nests; false: out of memory */
+bool product_run(struct team *team, struct product *p);
+/* the algorithm of product_run, as text; merges its nests */
+const char *product_choice(struct product *p);
 
 /* The type that products and sums are computed in, for given types of operands and result
  * (grammar/values.md 13.1). An operand whose `via` differs from its type is converted to that
@@ -28,13 +30,13 @@ struct product_types {
 };
 void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs, enum dtype rhs);
 /* Replaces a view by a dense copy of type `via` if it needs one; the caller frees *storage. False:
- * no memory. */
+ * out of memory. */
 bool product_convert_operand(struct team *team, struct view *x, enum dtype via, void **storage);
 
 /* ---- product_box.c ---- */
 
-/* The byte offset of a nest's position, counted row-major, in one of its views; *run: how many
- * positions are left in the innermost dimension. */
+/* The byte offset of a nest's position, counted row-major, in one of its views; *run: number of
+ * positions left in the innermost dimension. */
 int64_t nest_offset(const struct nest *n, int view, int64_t position, int64_t *run);
 
 struct stretch {
@@ -46,7 +48,7 @@ struct stretch {
 struct dense {
     enum dtype type;
     char *at;
-    int64_t row, width; /* bytes from one row to the next, and of an element */
+    int64_t row, width; /* bytes between rows, and of an element */
 };
 /* Copies rows and columns of the operand or result at `at`, converting from and to `type`, to dense
  * storage and back. */
@@ -54,7 +56,7 @@ void stretch_fetch(const struct dense *to, enum dtype type, char *at, const stru
                    const struct stretch *columns);
 void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows,
                    const struct stretch *columns);
-/* Packs a panel of at most g->columns columns. If a lane takes several elements, their number must
+/* Packs a panel of at most g->columns columns. If a lane has several elements, their number must
  * divide the innermost dimension of terms. */
 void stretch_pack(const struct gemm *g, enum dtype type, const char *at,
                   const struct stretch *terms, const struct stretch *columns, char *panel);
@@ -74,6 +76,6 @@ void small_run(const struct small *s, const char *a, const char *b, char *c);
 
 enum { MATVEC_MOST = 8 /* vectors */ };
 bool matvec_applies(const struct product *p);                /* its nests are merged */
-bool matvec_run(struct team *team, const struct product *p); /* false: no memory */
+bool matvec_run(struct team *team, const struct product *p); /* false: out of memory */
 
 #endif

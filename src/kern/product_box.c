@@ -1,7 +1,7 @@
 /*
- * product_box.c: cuts stretches of a nest's positions, counted row-major, into boxes and runs (no
- * kernel of its own). A block of a product is a stretch of rows, columns and terms, however many
- * dimensions those have.
+ * product_box.c: splits intervals of a nest's positions, counted row-major, into boxes and runs.
+ * (It has no kernel of its own.) A block of a product is an interval of rows, columns and terms, of
+ * any number of dimensions.
  */
 #include "kern/product.h"
 
@@ -25,7 +25,7 @@ struct box {
     int64_t dims[VIEW_MAX_RANK], strides[VIEW_MAX_RANK], offset, position, points;
 };
 
-/* The largest box of whole inner dimensions that starts at `position` and has no more than `most`
+/* The largest box of whole inner dimensions that starts at `position` and has at most `most`
  * positions. */
 static void next_box(struct box *b, const struct nest *n, int view, int64_t position, int64_t most)
 {

@@ -2,15 +2,16 @@
  * product_small.c: products of f32 and f64 that are so small that planning a larger one would take
  * longer (spec: DotGeneral). Nothing is packed and nothing allocated.
  *
- * Order and accumulation: terms one by one in their order, multiplied and added in the operands'
- * type, on every processor.
+ * Order and accumulation: terms sequentially in order, multiplied and added in the operands' type,
+ * on every processor.
  */
 #include "kern/product.h"
 
 enum {
-    MOST_WORK = 1 << 15,  /* the most multiplications */
-    MOST_SCATTERED = 512, /* the same if columns aren't neighbours, or there is only one */
-    FEW_ROWS = 4 /* from this many rows on, columns of the right side are copied to be neighbours */
+    MOST_WORK = 1 << 15,  /* maximum number of multiplications */
+    MOST_SCATTERED = 512, /* maximum if columns are not contiguous, or there is only one */
+    /* from this many rows on, columns of the right operand are copied to be contiguous */
+    FEW_ROWS = 4
 };
 
 static bool is_dense(const struct small *s)
@@ -48,9 +49,9 @@ bool small_applies(const struct small *s)
                 sum[r][v];                                                                         \
     }
 
-/* Does all columns of some rows: as many as fit into registers at a time, then fewer. The last
- * vector ends with the row, and the last rows are done as four, too, so that some results may be
- * computed twice. */
+/* Computes all columns of some rows: as many as fit into registers at a time, then fewer. The last
+ * vector ends with the row, and the last rows are processed as four, too, so that some results may
+ * be computed twice. */
 #define ROWS(T, NAME, WIDE, NARROW)                                                                \
     INLINE void NAME##_rows(const struct small *s, int rows, const char *a, const char *b,         \
                             char *c)                                                               \

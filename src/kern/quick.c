@@ -1,8 +1,8 @@
 /*
- * quick.c: runs lists of small operations (no kernel of its own).
+ * quick.c: the bytecode interpreter: runs lists of small operations (no kernel of its own).
  *
- * The formulas are those of elementwise_integer.def and elementwise_float.def, in their order:
- * each operation of each type gets a number and a case of the only switch.
+ * The formulas are those of elementwise_integer.def and elementwise_float.def, in their order: each
+ * operation of each type has an opcode and a case of the only switch.
  */
 #include "kern/quick.h"
 #include "kern/tile.h"
@@ -38,7 +38,7 @@ static inline uint8_t PRED_not(uint8_t x) { return x ^ 1; }
     DIRECTIONS(X, S64, int64_t)                                                                    \
     DIRECTIONS(X, U32, uint32_t)                                                                   \
     DIRECTIONS(X, U64, uint64_t) DIRECTIONS(X, F32, float) DIRECTIONS(X, F64, double)
-/* Conversions from floats to integers, which clamp, are left to their kernels. */
+/* Conversions from floats to integers, which clamp, are done by their kernels. */
 #define FROM(X, SELF, T)                                                                           \
     X(S32, int32_t, SELF, T)                                                                       \
     X(S64, int64_t, SELF, T)                                                                       \
@@ -195,7 +195,7 @@ struct quick_widths quick_widths(int code)
                : (struct quick_widths){0};
 }
 
-/* ---- running ---- */
+/* ---- interpreter ---- */
 
 /* The same address may hold a number of one type and its bits as another. */
 #define X(T) typedef T alias_##T __attribute__((may_alias))
@@ -249,9 +249,9 @@ static void fill(const struct quick_op *op)
         out[k] = v;
 }
 
-/* All operations go through the jump of the switch. When it crossed two cache lines, processors
- * were seen to predict it badly and to take four times as long, so that code before this function
- * made a difference; hence the alignment. */
+/* All operations go through the indirect jump of the switch. When it crosses two cache lines, some
+ * processors mispredict it and take four times as long, depending on the code before this function;
+ * hence the alignment. */
 __attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct budget *budget,
                                             quick_other_fn *other, const void *context)
 {
@@ -316,7 +316,7 @@ __attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct b
             if (!other(context, op))
                 return false;
             break;
-        default: __builtin_unreachable(); /* every number is from the table above */
+        default: __builtin_unreachable(); /* every opcode is from the table above */
         }
     }
 }

@@ -1,10 +1,10 @@
 /*
- * quick.h: lists of operations on fixed addresses, most of them on one element each, run without a
- * call for each.
+ * quick.h: bytecode: lists of operations on fixed addresses, most of them on one element each, run
+ * without a call per operation.
  *
- * An operation's code is a number that quick.c turns into a jump. Operations that it knows do what
- * the tile kernels of the same names do with one element; for others it calls a kernel with its
- * operands, or leaves them to the caller.
+ * The opcode of an operation selects a case of the switch in quick.c. Elementwise opcodes compute
+ * one element as the tile kernels of the same names do; other operations call a kernel with their
+ * operands, or return to the caller.
  */
 #ifndef HLO_KERN_QUICK_H
 #define HLO_KERN_QUICK_H
@@ -14,27 +14,28 @@
 enum quick_code {
     QUICK_NONE, /* no such operation */
     QUICK_STOP,
-    QUICK_CALL,        /* fn(out, args, n) */
-    QUICK_MOVE,        /* n bytes from args[0] to out */
-    QUICK_FILL,        /* out[0..n) = the element of 4 bytes at args[0] */
-    QUICK_READ,        /* n bytes of the window `window` to out */
-    QUICK_WRITE,       /* n bytes from args[0] to the window */
-    QUICK_OTHER,       /* calls `other` */
-    QUICK_JUMP,        /* to operation n; costs a step, and calls `other` at the end of a slice */
+    QUICK_CALL,  /* fn(out, args, n) */
+    QUICK_MOVE,  /* n bytes from args[0] to out */
+    QUICK_FILL,  /* out[0..n) = the element of 4 bytes at args[0] */
+    QUICK_READ,  /* n bytes of the window `window` to out */
+    QUICK_WRITE, /* n bytes from args[0] to the window */
+    QUICK_OTHER, /* calls `other` */
+    /* to operation n; charges a step, and calls `other` at the end of a budget slice */
+    QUICK_JUMP,
     QUICK_JUMP_UNLESS, /* to operation n when the pred args[0] is false */
-    QUICK_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; n of them */
-    QUICK_FIRST        /* the first of those that the functions below find */
+    QUICK_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; n targets */
+    QUICK_FIRST        /* the first opcode that the functions below return */
 };
 
-/* Contiguous bytes of an array, at indices that are clamped so that they are inside it. */
+/* Contiguous bytes of an array, at clamped indices. */
 enum { QUICK_INDICES = 3 };
 struct quick_window {
-    char *const *cell; /* the address of the array is found here; NULL: it is `at` */
+    char *const *cell; /* holds the address of the array; NULL: it is `at` */
     char *at;
-    int rank; /* number of indices that matter; all are s32 */
+    int rank; /* number of indices that may vary; all are s32 */
     struct {
         const int32_t *at;
-        int64_t last, stride; /* the greatest index; bytes from one to the next */
+        int64_t last, stride; /* greatest index; bytes between indices */
     } index[QUICK_INDICES];
 };
 
@@ -57,7 +58,7 @@ typedef bool quick_other_fn(const void *context, const struct quick_op *op);
 bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other,
                const void *context);
 
-/* Codes of operations on one element; QUICK_NONE: there is none. */
+/* Opcodes of operations on one element; QUICK_NONE: not available. */
 int quick_elementwise(const char *opcode, enum dtype t);
 int quick_compare(enum kern_direction d,
                   enum dtype t); /* in partial order, where total order differs */
@@ -68,7 +69,7 @@ struct quick_widths {
     uint8_t out, args[KERN_MAX_ARGS];
 };
 struct quick_widths quick_widths(int code);
-/* The code of the same comparison that also jumps to operation n unless it holds. */
+/* The opcode of the same comparison that also jumps to operation n unless it holds. */
 int quick_branch(int compare);
 bool quick_is_branch(int code);
 

@@ -1,10 +1,10 @@
 /*
- * reduce.c: folds dimensions away. Recognised combiners run over tiles of up to KERN_TILE elements
- * (fold.h): either down columns (a tile of results, with rows of operand elements folded in one
- * after the other) or along rows (one result, its elements in logical order, tile by tile). Threads
- * share the results, or, under few results, blocks of elements. Any other body is called for each
- * element. Order and accumulation: see fold.c; sums of floats up to f32 are rounded once, from f64,
- * and long sums of f64 are not in row-major order.
+ * reduce.c: reduces dimensions. Recognized combiners run over tiles of up to KERN_TILE elements
+ * (fold.h): either down columns (a tile of results, into which rows of operand elements are
+ * combined sequentially) or along rows (one result, its elements in logical order, tile by tile).
+ * Threads are assigned results, or, for few results, blocks of elements. Any other body is called
+ * for each element. Order and accumulation: see fold.c; sums of floats up to f32 are rounded once,
+ * from f64, and long sums of f64 are not in row-major order.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@
 
 /* ---- the body called for every element ---- */
 
-/* Steps a row-major index over some dimensions of the operands; false after the last position. */
+/* Advances a row-major index over some dimensions of the operands; false after the last
+ * position. */
 static bool step_operands(struct call_fold *f, const struct view *x, const bool *reduced,
                           bool which, int64_t *index)
 {
@@ -64,23 +65,23 @@ static bool reduce_by_call(int n, const struct view *out, const struct view *x,
     return ok;
 }
 
-/* ---- recognised bodies ---- */
+/* ---- recognized bodies ---- */
 
 enum {
-    PART = 64 * KERN_TILE, /* elements: what a part of the task is worth while of */
-    NARROW = 128,          /* columns: few enough that lines of the cache stay for the next row */
-    SPREAD = 4             /* tiles that columns are cut into, so that each thread has some */
+    PART = 64 * KERN_TILE, /* minimum number of elements in a task */
+    NARROW = 128, /* columns: few enough that cache lines are still present for the next row */
+    SPREAD = 4    /* tiles that columns are split into, so that each thread has some */
 };
 
 struct reduction {
     struct fold fold;
     struct nest kept, reduced; /* views: result, operand; operand */
     char *out, *x;
-    int64_t results, under; /* as many elements under each */
+    int64_t results, under; /* number of elements of each result */
     int64_t block, blocks;
-    int64_t tile;  /* down columns: results side by side at a time; else 0 */
-    int64_t piece; /* of one block: so many results, or tiles of them, are one part of the task */
-    char *folds;   /* of the blocks, `results` each */
+    int64_t tile;  /* down columns: adjacent results at a time; else 0 */
+    int64_t piece; /* of one block: number of results, or of tiles of them, in one task */
+    char *folds;   /* results of the blocks, `results` each */
 };
 
 /* One tile of results: each row of the operand is combined into all of them. */
@@ -112,7 +113,7 @@ static int64_t column_tiles(const struct reduction *r)
     return ratio_up(r->kept.dims[last], r->tile) * (r->results / r->kept.dims[last]);
 }
 
-/* Tile number `t` of all columns: where it begins, how many it has. */
+/* Tile number `t` of all columns: its start and its size. */
 static int64_t find_tile(const struct reduction *r, int64_t t, char **out, char **x, int64_t *first)
 {
     struct nest_walk w;
@@ -125,11 +126,11 @@ static int64_t find_tile(const struct reduction *r, int64_t t, char **out, char 
     return n - at < r->tile ? n - at : r->tile;
 }
 
-/* Reads elements under one result in logical order, in full tiles. */
+/* Reads the elements of one result in logical order, in full tiles. */
 struct row_reader {
     const struct reduction *r;
     struct nest_walk walk; /* over the outer reduced dimensions */
-    int64_t at, run;       /* place in, and length of, the innermost one */
+    int64_t at, run;       /* position in, and length of, the innermost one */
     int64_t left;          /* elements not yet read */
 };
 
@@ -158,7 +159,7 @@ static const char *row_take(struct row_reader *w, int64_t want, int64_t *got)
     return from;
 }
 
-/* The next tile, *n elements: packed in `room`, or where they are. */
+/* The next tile, *n elements: packed in `room`, or in place. */
 static const void *row_tile(struct row_reader *w, char *room, int64_t *n)
 {
     const struct nest *reduced = &w->r->reduced;
@@ -188,7 +189,7 @@ static void fold_row(const struct reduction *r, void *acc, char *x, int64_t from
 
 /* ---- parts of a reduction ---- */
 
-/* All of some results. */
+/* All elements of some results. */
 static void fold_piece(void *context, int64_t part, int member)
 {
     const struct reduction *r = context;
@@ -245,10 +246,10 @@ static void join_blocks(const struct reduction *r)
         fold_store(&r->fold, w.at[0], 0, r->folds + (size_t)k * width, 1);
 }
 
-/* ---- how a reduction goes ---- */
+/* ---- choice of the algorithm ---- */
 
-/* The kept dimensions in the order of the operand's memory (any order will do), the reduced ones as
- * they come. */
+/* The kept dimensions in the order of the operand's memory (any order is valid), the reduced ones
+ * in logical order. */
 static void split_dims(struct reduction *r, const struct view *out, const struct view *x,
                        const bool *reduced)
 {
@@ -364,7 +365,7 @@ static enum way choose(int n, const struct view *out, const struct view *x, cons
         return BY_LANES;
     return n == 1 && kern_combine_opcode(body->combine)
                ? BY_FORMULA
-               : BY_CALLS; /* there values are rounded on their way in */
+               : BY_CALLS; /* there values are rounded when they are loaded */
 }
 
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */

@@ -1,15 +1,15 @@
 /*
- * reduce_lanes.c: reduce by any body on many results at once (spec: Reduce). Lanes are results side
- * by side along one kept dimension; every step applies the body to the accumulators of all of them
- * and to the next element of each.
+ * reduce_lanes.c: vectorized reduce by any body on many results at once (spec: Reduce). Lanes are
+ * adjacent results along one kept dimension; every step applies the body to the accumulators of all
+ * of them and to the next element of each.
  *
- * Order and accumulation: for every result as by one call for each element, row-major.
+ * Order and accumulation: for every result as by one call per element, row-major.
  */
 #include "kern/nest.h"
 
 enum {
     STRETCH = 32
-}; /* elements of the innermost reduced dimension that are brought into lanes at a time */
+}; /* elements of the innermost reduced dimension that are loaded into lanes at a time */
 
 struct lane_slot {
     char *acc, *next,
@@ -20,9 +20,9 @@ struct lane_slot {
     struct loader narrow;
 };
 struct lane_fold {
-    int n, lane, inner; /* number of operands; their dimension of the lanes; the last reduced one
-                           (-1: none) */
-    int out_lane;       /* the lanes' dimension of the result */
+    /* number of operands; their dimension of the lanes; the last reduced one (-1: none) */
+    int n, lane, inner;
+    int out_lane; /* the lanes' dimension of the result */
     const bool *reduced;
     const void *const *init;
     const struct kern_body *body;
@@ -72,7 +72,7 @@ static bool fold_stretch(struct lane_fold *f, const int64_t *at, int64_t lanes, 
     return true;
 }
 
-/* Folds all elements of the results at `at`, which is unchanged afterwards. */
+/* Reduces all elements of the results at `at`, which is unchanged afterwards. */
 static bool fold_lanes_at(struct lane_fold *f, int64_t *at, int64_t lanes)
 {
     const struct view *x = f->slots[0].x;

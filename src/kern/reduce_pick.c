@@ -1,8 +1,8 @@
 /*
  * reduce_pick.c: reduce of pairs, a value and an index, by a body that keeps the greater (or
- * lesser) value with its index (spec: Reduce), as in argmax and argmin. The best value of a stretch
- * is found first, many elements at a time; only elements equal to it then go through the body,
- * whose answers are in a table. A stretch with a NaN goes through it element by element.
+ * lesser) value with its index (spec: Reduce), as in argmax and argmin. The best value of an
+ * interval is found first, vectorized; only elements equal to it are then passed to the body, which
+ * is given as a table. An interval with a NaN is processed element by element.
  *
  * Order and accumulation: row-major; nothing is rounded, so the result is the body's own, bit for
  * bit.
@@ -14,8 +14,8 @@
 /* The state of one result. */
 struct pick_state {
     const struct kern_pick *pick;
-    union kern_cell value, work, index; /* the value so far, also in the work type */
-    int64_t number;                     /* the index so far */
+    union kern_cell value, work, index; /* the current value, also in the work type */
+    int64_t number;                     /* the current index */
     size_t value_width, index_width;
     enum dtype value_type, index_type;
 };
@@ -29,8 +29,8 @@ struct stretch {
 
 static int sign_of(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-/* Takes from element i what the body takes when the value so far compares to the element's as `r`
- * says. Returns whether it took the value. */
+/* Takes from element i what the body takes when the current value compares to the element's as `r`.
+ * Returns whether it took the value. */
 static bool take_element(struct pick_state *s, const struct stretch *x, int64_t i,
                          enum kern_relation r)
 {
@@ -155,7 +155,7 @@ static void pick_stretch(enum dtype work, struct pick_state *s, const struct str
     }
 }
 
-/* ---- one result after the other ---- */
+/* ---- result by result ---- */
 
 struct pick_fold {
     enum dtype work;
@@ -163,8 +163,8 @@ struct pick_fold {
     struct nest kept, reduced; /* kept: value and index of the result, then of the operand; reduced:
                                   of the operand */
     struct pick_state start;
-    char *at[4];            /* data of the views of `kept` */
-    int64_t results, piece; /* number of results, in all and in one part of the task */
+    char *at[4];            /* addresses of the views of `kept` */
+    int64_t results, piece; /* number of results, in total and in one task */
 };
 
 static void fold_pairs(const struct pick_fold *f, struct pick_state *s, char *value, char *index)
@@ -207,8 +207,8 @@ static void split_pairs(struct pick_fold *f, const struct view *out, const struc
         nest_add(&f->reduced, 1, (int64_t[]){0, 0});
 }
 
-/* Whether the elements of a result are in different cache lines; then results are done side by
- * side. */
+/* Whether the elements of a result are in different cache lines; then adjacent results are
+ * processed together. */
 static bool far_apart(const struct view *x, const bool *reduced)
 {
     for (int d = x->rank - 1; d >= 0; d--)
@@ -217,7 +217,7 @@ static bool far_apart(const struct view *x, const bool *reduced)
     return true;
 }
 
-/* Whether results are side by side as columns_apply wants them. */
+/* Whether results are adjacent as columns_apply requires. */
 static bool in_columns(const struct view *x, const bool *reduced)
 {
     int lane = x->rank - 1;
@@ -239,12 +239,13 @@ bool pick_applies(int n, const struct view *out, const struct view *x, const enu
     return true;
 }
 
-/* ---- results side by side: f32 with indices of s32 ---- */
+/* ---- adjacent results: f32 with s32 indices ---- */
 
 enum { COLUMNS = KERN_TILE, ROWS_AHEAD = 3, LINE = 64 };
 struct columns {
     float value[COLUMNS];
-    int32_t index[COLUMNS], open[COLUMNS]; /* open: not 0 for elements neither better nor worse */
+    /* open: nonzero for elements neither better nor worse */
+    int32_t index[COLUMNS], open[COLUMNS];
 };
 
 /* Takes better elements; returns whether any is open. */
@@ -274,7 +275,7 @@ static void pick_open_element(const struct kern_pick *pick, struct columns *c, f
     c->value[i] = takes & KERN_TAKES_VALUE ? x : c->value[i];
 }
 
-/* Asks the body about elements for which the values don't decide. Mostly there are few. */
+/* Applies the table to elements for which the values do not decide. Mostly there are few. */
 KERN_CLONES static void pick_open(const struct kern_pick *pick, struct columns *c, const float *x,
                                   const int32_t *index, int64_t n)
 {
@@ -328,7 +329,7 @@ static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
     kern_unpack(at[1], f->kept.strides[1][lane], c.index, sizeof *c.index, n);
 }
 
-/* Does a part of the tiles of columns. */
+/* Processes a part of the tiles of columns. */
 static void columns_part(void *context, int64_t part, int member)
 {
     const struct pick_fold *f = context;
@@ -348,7 +349,7 @@ static void columns_part(void *context, int64_t part, int member)
 
 /* ---- all results ---- */
 
-/* Does a part of the results. */
+/* Processes a part of the results. */
 static void pick_part(void *context, int64_t part, int member)
 {
     const struct pick_fold *f = context;

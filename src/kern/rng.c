@@ -1,9 +1,9 @@
 /*
- * rng.c: the random bits of plain/rng.c, made many blocks at a time.
+ * rng.c: the random bits of plain/rng.c, computed many blocks at a time.
  *
- * A block's words are consecutive in a result of 32-bit elements, and of 64-bit elements too,
- * so both are written in place; each narrower element has the low bits of a word.
- * spec: RngBitGenerator (grammar/values.md 14.1)
+ * A block's words are consecutive in a result of 32-bit elements, and of 64-bit elements too, so
+ * both are written in place; each narrower element has the low bits of a word. spec:
+ * RngBitGenerator (grammar/values.md 14.1)
  */
 #include "kern/rng.h"
 #include "kern/tile.h"
@@ -29,7 +29,7 @@ static int64_t words_of(const struct view *out)
     return view_elements(out) * (dtype_bits(out->dtype) > 32 ? 2 : 1);
 }
 
-/* Blocks are made BLOCKS at a time, and members of a team take SHARE at a time. */
+/* Blocks are computed BLOCKS at a time; a task has SHARE blocks. */
 enum { SHARE = 64 * BLOCKS };
 
 struct task {

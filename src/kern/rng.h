@@ -1,6 +1,6 @@
 /*
  * rng.h: the blocks of the two generators of random bits (grammar/values.md 14.1), one at a time.
- * rng_lanes.c has the same formulas in loops.
+ * rng_lanes.c has the same formulas vectorized.
  */
 #ifndef HLO_KERN_RNG_H
 #define HLO_KERN_RNG_H
@@ -47,7 +47,7 @@ static inline struct rng_block rng_philox(uint64_t key, uint64_t lo, uint64_t hi
     return (struct rng_block){{c0, c1, c2, c3}};
 }
 
-/* The dimension whose even places take the first word of a block and the odd ones the second. */
+/* The dimension whose even positions have the first word of a block and the odd ones the second. */
 static inline int rng_split_dimension(const struct view *v)
 {
     int largest = 0;

@@ -1,6 +1,6 @@
 /*
- * rng_lanes.c: the generators of random bits, many blocks at a time. Compiled for each instruction
- * set. spec: RngBitGenerator
+ * rng_lanes.c: vectorized generators of random bits. Compiled for each instruction set. spec:
+ * RngBitGenerator
  */
 #include "kern/rng.h"
 #include "kern/tile.h"

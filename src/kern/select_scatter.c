@@ -1,16 +1,15 @@
 /*
- * select_scatter.c: select-and-scatter, the gradient of pooling. If there is a dimension that
- * windows don't extend along (features), its elements are done side by side; else element by
- * element.
+ * select_scatter.c: select-and-scatter, the gradient of pooling. If windows have size 1 along a
+ * dimension (features), its elements are processed in lanes; else element by element.
  *
- * Order: windows in row-major order of the source, within each row-major over its places; if two
+ * Order: windows in row-major order of the source, within each row-major over its positions; if two
  * windows select the same element, the earlier one is combined first.
  */
 #include <stdlib.h>
 
 #include "kern/window.h"
 
-/* A recognised or called function of two elements of type t. */
+/* A recognized or called function of two elements of type t. */
 struct pair_fn {
     kern_tile_fn *fn; /* NULL: call the body */
     const struct kern_body *body;
@@ -36,8 +35,8 @@ static bool apply_pair(const struct pair_fn *p, const void *a, const void *b, vo
     return true;
 }
 
-/* Finds the selected element of the window at o: its index goes to `at`; *found: whether there is
- * one. */
+/* Finds the selected element of the window at o: its index is stored to `at`; *found: whether there
+ * is one. */
 static bool select_place(const struct view *x, const struct kern_window_dim *window,
                          const int64_t *o, const struct pair_fn *select, int64_t *at, bool *found)
 {
@@ -57,12 +56,12 @@ static bool select_place(const struct view *x, const struct kern_window_dim *win
     return true;
 }
 
-/* ---- many windows side by side ---- */
+/* ---- adjacent windows ---- */
 
-/* Windows that differ only in a dimension that none extends along. */
+/* Windows that differ only in a dimension along which all of them have size 1. */
 typedef void select_fn(void *best, int32_t *selected, const void *x, int32_t place, int64_t n);
 struct lanes {
-    int d;          /* that dimension; -1: there is none */
+    int d;          /* that dimension; -1: none */
     int64_t out, x; /* strides along it */
     size_t width;   /* bytes of an element of the result */
     kern_tile_fn *compare, *choose, *combine;
@@ -84,8 +83,8 @@ static int lane_dimension(const struct view *x, const struct view *source,
     return best;
 }
 
-/* In lanes where the best so far doesn't stay selected, x becomes the best and its place the
- * selected one. */
+/* In lanes where the current best is not kept, x becomes the best and its position the selected
+ * one. */
 #define SELECT_OF(NAME, OP)                                                                        \
     KERN_CLONES static void select_##NAME(void *so_far, int32_t *restrict selected,                \
                                           const void *candidates, int32_t place, int64_t n)        \
@@ -110,7 +109,7 @@ static void find_select(struct lanes *l, enum kern_combine select, enum dtype t)
     loader_init(&l->candidate, in_f32 ? DT_F32 : t, t);
 }
 
-/* Finds the place that each lane selects. */
+/* Finds the position that each lane selects. */
 static void select_lanes(const struct lanes *l, const char *const *places, int count, int64_t n,
                          int32_t *selected)
 {
@@ -132,7 +131,7 @@ static void select_lanes(const struct lanes *l, const char *const *places, int c
     }
 }
 
-/* Copies result elements at the places that lanes selected to packed storage, or back. */
+/* Copies result elements at the positions that lanes selected to packed storage, or back. */
 static void take(void *dst, const char *const *places, const struct lanes *l,
                  const int32_t *selected, int64_t n, bool back)
 {
@@ -157,8 +156,8 @@ struct source_part {
     int64_t from, limit;
 };
 
-/* Moves an index of the source to the next one of a part; dimensions whose size in `dims` is 1
- * aren't stepped through. */
+/* Moves an index of the source to the next one of a part; dimensions whose size in `dims` is 1 are
+ * not stepped through. */
 static bool next_in_part(const struct source_part *p, int rank, const int64_t *dims, int64_t *o)
 {
     for (int d = rank - 1; d >= 0; d--) {
@@ -203,7 +202,7 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
     } while (next_in_part(part, source->rank, dims, o));
 }
 
-/* ---- one window after the other ---- */
+/* ---- window by window ---- */
 
 static bool scatter_one_by_one(const struct view *out, const struct view *x,
                                const struct view *source, const struct kern_window_dim *window,
@@ -236,11 +235,11 @@ struct scatter_task {
     struct pair_fn choose, combine;
     struct loader narrow;
     struct lanes lanes;
-    int cut;       /* the dimension along which the source is cut; -1: there is one part */
+    int cut;       /* the dimension along which the source is split; -1: one part */
     int64_t piece; /* size of a part along it */
 };
 
-/* Does a part. Fails only if a called body does. */
+/* Processes a part. Fails only if a called body does. */
 static bool scatter_some(const struct scatter_task *t, const struct source_part *part)
 {
     if (t->lanes.d < 0)
@@ -258,13 +257,14 @@ static void scatter_part(void *context, int64_t part, int member)
     scatter_some(t, &p);
 }
 
-/* Cuts the source along a dimension in which windows don't overlap, so that parts don't either. */
+/* Splits the source along a dimension in which windows do not overlap, so that parts do not
+ * either. */
 static void cut_source(struct scatter_task *t)
 {
     enum {
         PART = 1 << 13,
         LANES_FROM = 64
-    }; /* elements of the source in a part; least lanes in a part */
+    }; /* elements of the source in a task; minimum number of lanes in a task */
     int64_t most = 1, all = view_elements(t->source);
     for (int d = 0; d < t->source->rank; d++) {
         const struct kern_window_dim *w = &t->window[d];
@@ -280,7 +280,7 @@ static void cut_source(struct scatter_task *t)
 }
 
 /* spec: SelectAndScatter. In each window the first element is selected until select(selected, next)
- * is false; then out = scatter(out, source) at its place. */
+ * is false; then out = scatter(out, source) at its position. */
 bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x,
                              const struct view *source, const void *init,
                              const struct kern_window_dim *window, const struct kern_body *select,

@@ -1,5 +1,5 @@
 /*
- * shape.c: views of views, and the kernels that fill arrays without computing (iota, pad).
+ * shape.c: views of views, and the kernels that fill arrays (iota, pad).
  */
 #include "kern/nest.h"
 
@@ -40,7 +40,7 @@ void kern_iota(struct team *team, const struct view *out, int dimension)
     }
 }
 
-/* Operand element k lands at low + k * (interior + 1). Those that land in [0, dim) are [*first,
+/* Operand element k is stored at low + k * (interior + 1). Those stored in [0, dim) are [*first,
  * *limit). */
 static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, int64_t *first,
                           int64_t *limit)
@@ -66,8 +66,8 @@ static void fill_slab(struct team *team, const struct view *part, int d, int64_t
     kern_fill(team, &slab, value);
 }
 
-/* Narrows both views, along dimension d, to the operand elements that land in the padded array;
- * `out` still includes what is between them. */
+/* Restricts both views, along dimension d, to the operand elements that are stored in the padded
+ * array; `out` still includes the elements between them. */
 static void narrow_to_landing(struct view *out, struct view *x, const struct kern_pad_dim *p, int d)
 {
     int64_t first, limit, step = p->interior + 1;
@@ -79,7 +79,8 @@ static void narrow_to_landing(struct view *out, struct view *x, const struct ker
     x->dims[d] = count;
 }
 
-/* Narrows the result of a pad and its operand to the operand elements that land in the result. */
+/* Restricts the result of a pad and its operand to the operand elements that are stored in the
+ * result. */
 static void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *dims)
 {
     for (int d = 0; d < out->rank; d++) {
@@ -89,7 +90,8 @@ static void pad_landing(struct view *out, struct view *x, const struct kern_pad_
     }
 }
 
-/* From this size on, the hole between two neighbours along a dimension is written as a slab. */
+/* From this size on, the hole between two adjacent elements along a dimension is written as a
+ * slab. */
 enum { HOLE_BYTES = 256 };
 
 /* Whether a step along dimension d of a padded array spans at least HOLE_BYTES. */
@@ -101,7 +103,7 @@ static bool steps_far(const struct view *out, int d)
     return bytes >= HOLE_BYTES;
 }
 
-/* Fills the holes between the `count` elements along dimension d, and narrows the array to these
+/* Fills the holes between the `count` elements along dimension d, and restricts the array to these
  * elements. */
 static void fill_holes(struct team *team, struct view *out, int d, int64_t interior, int64_t count,
                        const void *value)

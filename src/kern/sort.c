@@ -1,13 +1,13 @@
 /*
- * sort.c: sorts rows of an array, and finds their best elements.
+ * sort.c: sorts rows of an array, and finds their best elements (topk).
  *
- * Every row is sorted as a list of its indices, which then picks the elements of all operands. A
- * plain comparison of one operand becomes unsigned keys (sort_keys.c), which carry the index with
- * them; if there is only one operand, it is reconstructed from its sorted keys. Any other
- * comparator goes through a merge sort. All sorts are stable, so the result is unique however the
- * work is divided: threads share the rows, or one long row. Only comparators and keys that are
- * called stay on one thread, since a called body has only one set of registers. Partial order: -0
- * and +0 are equal; where NaNs end up in it no specification says (here: last).
+ * Every row is sorted as a list of its indices, which then selects the elements of all operands. A
+ * plain comparison of one operand becomes unsigned keys (sort_keys.c) stored with the index; if
+ * there is only one operand, it is reconstructed from its sorted keys. Any other comparator is used
+ * in a merge sort. All sorts are stable, so the result is unique for any number of threads: these
+ * are assigned rows, or parts of one long row. Only comparators and keys that are called run on one
+ * thread, since a called body has only one set of registers. Partial order: -0 and +0 are equal;
+ * the position of NaNs is unspecified (here: last).
  */
 #include "kern/sort.h"
 #include "kern/plain/plain.h"
@@ -15,14 +15,14 @@
 /* ---- lines and their keys ---- */
 
 struct sorter {
-    struct team *team; /* NULL if a comparator or key function is called: they can't be called by
-                          several threads */
+    /* NULL if a comparator or key function is called: it cannot be called by several threads */
+    struct team *team;
     int n;
     const struct view *x, *out;
     int dimension;
     const struct kern_comparator *less;
     struct key_rule rule; /* of a plain comparison */
-    char **line;          /* where each operand's line begins */
+    char **line;          /* the start of each operand's line */
     const void **args;
     char *lanes, *computed; /* of make_keys: KERN_LANES elements of each operand; as many keys */
     void *room;             /* twice a line of the widest entries */
@@ -30,7 +30,7 @@ struct sorter {
     bool failed;
 };
 
-/* Does elements [from, limit) of a line; long lines are shared. */
+/* Processes elements [from, limit) of a line; long lines are split among threads. */
 typedef void stretch_fn(struct sorter *s, void *with, int64_t from, int64_t limit);
 struct stretches {
     struct sorter *s;
@@ -83,7 +83,7 @@ static bool take_keys(struct sorter *s, uint64_t *keys, int64_t i, int64_t count
 
 /* ---- the order of a line ---- */
 
-/* Whether element a goes before element b. */
+/* Whether element a precedes element b. */
 static bool call_less(struct sorter *s, uint64_t a, uint64_t b, bool *before)
 {
     uint8_t answer = 0;
@@ -172,7 +172,7 @@ static void make_entries(struct sorter *s, void *entries, int64_t from, int64_t 
     }
 }
 
-/* Key and index side by side. */
+/* Key and index as a struct. */
 static uint64_t *order_by_entries(struct sorter *s, int64_t n)
 {
     struct key_entry *e = s->room, *room = e + n;
@@ -256,7 +256,7 @@ static uint64_t sorted_key(const struct sorter *s, const void *sorted, int64_t i
                                              : ((const uint64_t *)sorted)[i];
 }
 
-/* The first place whose key isn't less than `key`. */
+/* The first position whose key is not less than `key`. */
 static int64_t find_key(const struct sorter *s, const void *sorted, int64_t n, uint64_t key)
 {
     int64_t first = 0;
@@ -270,8 +270,7 @@ static int64_t find_key(const struct sorter *s, const void *sorted, int64_t n, u
     return first;
 }
 
-/* For different elements that have this same key: puts them in their places in the original order.
- */
+/* For different elements that have this same key: stores them in the original order. */
 static void place_alike(struct sorter *s, char *out, const void *sorted, int64_t n, uint64_t key)
 {
     const char *x = s->line[0];
@@ -349,15 +348,16 @@ static void sort_alone(struct sorter *s, const int64_t *index, int64_t n)
 
 /* ---- all lines ---- */
 
-/* Lines of the same dimensions, which members of a team sort, each in a room of its own. */
+/* Lines of the same dimensions, which are distributed among threads, each with its own
+ * workspace. */
 struct line_task {
     const struct sorter *all;
     int64_t lines, piece;
     int64_t dims[VIEW_MAX_RANK]; /* for counting lines: 1 along the sorted dimension */
     char *rooms;
-    size_t entries, room; /* bytes: for entries, and with what comes after them */
-    bool called;   /* a comparator or key function is called, so one line is done after the other */
-    int64_t parts; /* pieces that members take */
+    size_t entries, room; /* bytes: of entries, and of the whole workspace */
+    bool called;   /* a comparator or key function is called, so lines are processed sequentially */
+    int64_t parts; /* number of tasks */
     size_t lanes;  /* bytes for the arguments and results of the key function */
 };
 
@@ -409,7 +409,8 @@ static bool sort_by_calls(struct line_task *t)
     return true;
 }
 
-/* Sets up all but the buffer, whose size in bytes it returns. There must be something to sort. */
+/* Initializes everything except the buffer, whose size in bytes it returns. There must be something
+ * to sort. */
 static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, int n,
                       const struct view *out, const struct view *x, int dimension,
                       const struct kern_comparator *less)
@@ -452,7 +453,7 @@ bool kern_sort(struct team *team, int n, const struct view *out, const struct vi
     s.computed = mem_alloc(prepare(&t, &s, team, n, out, x, dimension, less));
     if (!s.computed)
         return false;
-    memset(s.computed, 0, t.lanes); /* since the unused last lanes of a line aren't written */
+    memset(s.computed, 0, t.lanes); /* since the unused last lanes of a line are not written */
     s.lanes = s.computed + (t.lanes > 0 ? KERN_LANES * sizeof(union kern_cell) : 0);
     t.rooms = s.computed + t.lanes;
     bool ok = true;
@@ -502,7 +503,7 @@ static void sift_down(struct key_entry *heap, int64_t k, int64_t at)
     heap[at] = v;
 }
 
-/* Takes elements [from, from + count) of a line, whose keys are given, into the k best of those
+/* Merges elements [from, from + count) of a line, whose keys are given, into the k best of those
  * before. */
 static void join_best(struct key_entry *best, int64_t k, const uint64_t *keys, int64_t from,
                       int64_t count)
@@ -522,7 +523,7 @@ static void join_best(struct key_entry *best, int64_t k, const uint64_t *keys, i
     }
 }
 
-/* Takes the heap apart: the last in order goes to the end. */
+/* Pops all entries of the heap: the last in order is stored at the end. */
 static void sort_heap(struct key_entry *heap, int64_t k)
 {
     for (int64_t n = k - 1; n > 0; n--) {
@@ -556,7 +557,7 @@ static void topk_line(const struct key_rule *rule, const struct view *values,
 struct topk_task {
     const struct key_rule *rule;
     const struct view *values, *indices, *x;
-    struct key_entry *best; /* k for each member */
+    struct key_entry *best; /* k for each worker */
     int64_t k, lines, piece;
 };
 
@@ -582,7 +583,7 @@ bool kern_topk(struct team *team, const struct view *values, const struct view *
     struct topk_task t = {&rule, values, indices, x, .k = k};
     if (view_elements(values) == 0)
         return true;
-    if (dtype_is_complex(x->dtype)) /* their order needs more than a key of 64 bits */
+    if (dtype_is_complex(x->dtype)) /* the order needs more than a key of 64 bits */
         return plain_topk(NULL, values, indices, x, k, largest);
     int64_t length = x->dims[x->rank - 1];
     t.lines = view_elements(x) / length;

@@ -1,6 +1,6 @@
 /*
- * sort_keys.c: elements as unsigned keys (spec: Sort), and stable sorts of them: many keys by
- * digits from the lowest on, few by merging short runs.
+ * sort_keys.c: elements as unsigned keys (spec: Sort), and stable sorts of them: a radix sort for
+ * many keys, a merge sort of short runs for few.
  */
 #include "kern/sort.h"
 
@@ -96,18 +96,18 @@ uint64_t key_element(const struct key_rule *r, uint64_t key)
     return !r->is_float || key & r->sign ? key ^ r->sign : key ^ r->all;
 }
 
-/* ---- sorting them ---- */
+/* ---- sequential sorts ---- */
 
 enum {
     RUN = 16,          /* entries in a run, which is sorted by insertion */
     DIGITS_FROM = 192, /* fewer entries are sorted by merging */
-    DIGIT = 9,         /* bits: caches and TLB can follow so many streams */
+    DIGIT = 9,         /* bits; limited by the number of streams that caches and TLB support */
     MAX_DIGIT = 11,    /* bits, if that saves the second pass */
     MAX_BUCKETS = 1 << MAX_DIGIT
 };
 
 /* The sorts for each of three types E of entries, whose key is KEY(e). They sort by the bits from
- * `lowest` on: by those below, entries are in order already. */
+ * `lowest` on: by the lower bits, entries are in order already. */
 #define SORT_OF(NAME, E, KEY)                                                                      \
     static void NAME##_insert(E *e, int64_t n)                                                     \
     {                                                                                              \
@@ -149,8 +149,8 @@ enum {
         }                                                                                          \
         return from;                                                                               \
     }                                                                                              \
-    /* One stable pass by a digit. Neighbours are counted apart, as equal ones would wait for each \
-     * other. */                                                                                   \
+    /* One stable pass by a digit. Adjacent entries are counted separately, since equal ones       \
+     * would depend on each other. */                                                              \
     static void NAME##_pass(E *restrict to, const E *restrict from, int64_t n, unsigned shift,     \
                             unsigned bits)                                                         \
     {                                                                                              \
@@ -194,26 +194,27 @@ enum {
         return from;                                                                               \
     }
 
-/* ---- sorting many of them, shared by threads ---- */
+/* ---- parallel sorts ---- */
 
 /*
  * First, entries are distributed to buckets by the highest digit, block by block. Each block counts
- * its entries, so that its places in every bucket are known: after those of the blocks before. Then
- * the buckets, which fit into a core's caches, are sorted.
+ * its entries, so that its positions in every bucket are known: after those of the blocks before.
+ * Then the buckets, which fit into a core's caches, are sorted.
  */
 enum {
     SHARED_FROM = 1 << 16, /* entries */
-    GROUPS = 32,           /* groups of buckets: the parts of the last step */
+    GROUPS = 32,           /* groups of buckets: the tasks of the last step */
     MAX_BLOCKS = 16
 };
 struct shared_sort {
     void *from, *to;
-    int64_t n, block; /* number of entries, in all and in a block */
+    int64_t n, block; /* number of entries, in total and in a block */
     unsigned lowest, shift, buckets;
     bool one_digit; /* all bits that differ are in the digit */
     uint64_t differ[MAX_BLOCKS];
-    uint32_t *places; /* for each block and bucket, the next place; in the end those of the last
-                         block are the buckets' ends */
+    /* for each block and bucket, the next position; finally those of the last block are the
+     * buckets' ends */
+    uint32_t *places;
 };
 
 #define SHARED_SORT_OF(NAME, E, KEY)                                                               \
@@ -289,7 +290,7 @@ static void set_blocks(struct shared_sort *s, struct team *team)
     s->block = ratio_up(s->n, blocks);
 }
 
-/* Chooses the digit: the highest bits that differ. False: none do, or no memory. */
+/* Chooses the digit: the highest bits that differ. False: none differ, or out of memory. */
 static bool choose_digit(struct shared_sort *s)
 {
     uint64_t differ = 0;
@@ -307,7 +308,7 @@ static bool choose_digit(struct shared_sort *s)
     return s->places != NULL;
 }
 
-/* Turns counts into places. */
+/* Turns counts into positions. */
 static void add_up_places(struct shared_sort *s)
 {
     uint32_t sum = 0;

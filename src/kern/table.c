@@ -1,7 +1,12 @@
 /*
- * table.c: the two tables of kernels: the fast ones, and the plain ones (no kernel of its own).
+ * table.c: the tables of kernels: the fast and the plain ones, and the tile kernels of this
+ * processor's instruction set (no kernel of its own).
  */
+#include "kern/blas.h"
+#include "kern/cpu.h"
+#include "kern/fft_plan.h"
 #include "kern/plain/plain.h"
+#include "kern/tile.h"
 
 const struct kernels kern_fast = {
     .reduce_precision = kern_reduce_precision,
@@ -63,3 +68,49 @@ const struct kernels kern_plain = {
     .batch_norm_training = plain_batch_norm_training,
     .batch_norm_grad = plain_batch_norm_grad,
 };
+
+/* ---- tile kernels ---- */
+
+const struct tile_set *tile_set(void)
+{
+#ifdef __x86_64__
+    switch (cpu_isa()) {
+    case CPU_AVX512: return &tile_set_avx512;
+    case CPU_AVX2: return &tile_set_avx2;
+    default: break;
+    }
+#endif
+    return &tile_set_baseline;
+}
+
+const struct kern_tiles *kern_tiles(void) { return &tile_set()->find; }
+
+kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
+{
+    return tile_set()->find.elementwise(opcode, t);
+}
+
+kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t)
+{
+    return tile_set()->find.compare(d, total_order, t);
+}
+
+kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
+{
+    return tile_set()->find.convert(to, from);
+}
+
+/* ---- description ---- */
+
+void kern_about(struct buf *out)
+{
+    const struct cpu_extras extras = cpu_extras();
+    const char *blas = blas_version(), *fftw = fftw_name(true), *single = fftw_name(false);
+    fftw = fftw ? fftw : "";
+    buf_printf(out, "instructions: %s%s%s\n", cpu_isa_name(cpu_isa()), extras.bf16 ? " bf16" : "",
+               extras.vnni ? " vnni" : "");
+    buf_printf(out, "processors: %d\n", team_processors());
+    buf_printf(out, "BLAS: %s\n", *blas ? blas : "none; products use built-in kernels");
+    buf_printf(out, "FFTW: %s", *fftw ? fftw : "none; transforms use built-in kernels");
+    buf_printf(out, "%s\n", (single && *single) || !*fftw ? "" : "; none in single precision");
+}

@@ -1,5 +1,5 @@
 /*
- * tile.h: what the tile kernels share: macros that make them, the tables they are found in, and the
+ * tile.h: shared by the tile kernels: macros that define them, their look-up tables, and the
  * conversion of narrow floats to f32 and back.
  */
 #ifndef HLO_KERN_TILE_H
@@ -7,16 +7,16 @@
 
 #include "kern/nest.h"
 
-/* Put before a loop in which out[i] depends only on x[i], even when out is x: without it gcc tests
- * for overlap at run time and uses a scalar loop for work in place. */
+/* Placed before a loop in which out[i] depends only on x[i], even when out is x: without it gcc
+ * tests for overlap at run time and uses a scalar loop for in-place operations. */
 #if defined __GNUC__ && !defined __clang__
 #define TILE_LOOP _Pragma("GCC ivdep")
 #else
 #define TILE_LOOP
 #endif
 
-/* A tile kernel of one, two or three operands of type T: what a formula makes of an element x (and
- * y, and z) of each. */
+/* A tile kernel of one, two or three operands of type T: a formula of an element x (and y, and z)
+ * of each. */
 #define TILE_UNARY(NAME, RESULT, T, ...)                                                           \
     static void NAME(void *result, const void *const *args, int64_t n)                             \
     {                                                                                              \
@@ -57,10 +57,10 @@
 #define TILE_STRING(a) TILE_STRING_(a)
 
 /*
- * The files of tile kernels are compiled once for each instruction set, whose name is TILE_ISA; all
- * that they define has it in its name. tile_set.c, which is compiled once, chooses.
+ * The files of tile kernels are compiled once per instruction set, whose name is TILE_ISA; all
+ * external names that they define contain it. tile_set(), which is compiled once, selects the set.
  */
-typedef double tile_sum_bf16_fn(const uint16_t *x, int64_t n); /* in the order that fold.h says */
+typedef double tile_sum_bf16_fn(const uint16_t *x, int64_t n); /* in the order defined in fold.h */
 struct tile_set {
     struct kern_tiles find;
     /* Narrow floats to f32, which is exact, and back, rounded to nearest even. */
@@ -68,9 +68,9 @@ struct tile_set {
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
     tile_sum_bf16_fn *sum_bf16;
     tile_sum_bf16_fn *(*find_squares)(
-        void); /* for squares that are rounded to bf16; there is one if there is find.direct */
-    /* n blocks of random bits. Their words: both of each block in turn; all first and all second
-     * ones apart; all four of each in turn. */
+        void); /* for squares that are rounded to bf16; available if find.direct is */
+    /* n blocks of random bits. Order of their words: both of each block in turn; all first and all
+     * second ones apart; all four of each in turn. */
     void (*threefry_pairs)(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
     void (*threefry_rows)(uint64_t key, uint64_t counter, int64_t n, uint32_t *first,
                           uint32_t *second);
@@ -153,8 +153,7 @@ static inline bool tile_is_narrow(enum dtype t)
     return dtype_is_float(t) && t != DT_F32 && t != DT_F64;
 }
 
-/* kern_map_tiles for a kernel that gets a context and the number of the team's member that calls
- * it. */
+/* kern_map_tiles for a kernel that takes a context and the number of the worker that calls it. */
 typedef void tile_context_fn(const void *context, int member, void *out, const void *const *args,
                              int64_t n);
 void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out,

@@ -3,10 +3,10 @@
  *
  * Tridiagonal systems that may be singular, for inverse iteration: elimination with scaled partial
  * pivoting, where a pivot that is too small to divide by is moved away from zero (after LAPACK's
- * lagtf and lagts, which have no complex form). As JAX documents it, and by asking jaxlib 0.10.2: a
- * pivot u becomes u + p, p = eps max|U| with the sign of u's real part, where |u| is below the
- * smallest normal number, or the quotient would overflow; then u + 2p, and so on. What jaxlib takes
- * for max|U| is at times smaller.
+ * lagtf and lagts, which have no complex form). As documented by JAX, and as observed with jaxlib
+ * 0.10.2: a pivot u becomes u + p, p = eps max|U| with the sign of u's real part, where |u| is
+ * below the smallest normal number, or the quotient would overflow; then u + 2p, and so on. The
+ * max|U| of jaxlib is sometimes smaller.
  */
 #include "kern/lapack.h"
 
@@ -17,7 +17,7 @@ struct system {
     bool wide;
     double tiny, eps;
     int64_t n;
-    struct c128 *dl, *d, *du, *du2; /* du2: what pivoting fills in */
+    struct c128 *dl, *d, *du, *du2; /* du2: fill-in of pivoting */
     struct c128 *x;                 /* right-hand side, then the solution */
 };
 
@@ -38,7 +38,7 @@ static struct c128 quotient(const struct system *s, struct c128 a, struct c128 b
 {
     if (b.im == 0)
         return rounded(s, a.re / b.re, a.im / b.re);
-    bool flat = fabs(b.re) >= fabs(b.im); /* scaled, so that nothing overflows on the way */
+    bool flat = fabs(b.re) >= fabs(b.im); /* scaled, so that no intermediate result overflows */
     double r = flat ? b.im / b.re : b.re / b.im, d = flat ? b.re + b.im * r : b.im + b.re * r;
     return flat ? rounded(s, (a.re + a.im * r) / d, (a.im - a.re * r) / d)
                 : rounded(s, (a.re * r + a.im) / d, (a.im * r - a.re) / d);
@@ -65,7 +65,7 @@ static void eliminate(struct system *s)
         double here = size_of(s->d[i]) == 0 ? 0 : size_of(s->d[i]) / scale;
         if (below == 0 || below / next <= here) {
             scale = next;
-        } else { /* the rows change places */
+        } else { /* swap the rows */
             swap(&s->d[i], &s->dl[i + 1]);
             swap(&s->du[i], &s->d[i + 1]);
             swap(&s->x[i], &s->x[i + 1]);

@@ -1,11 +1,11 @@
 /*
- * vector.h: the functions of calculus on f32, many at a time (the commonest are in
+ * vector.h: vectorized transcendental functions on f32 (the most frequent ones are in
  * vector_single.h).
  *
- * Each is one expression in f64 without a branch, so that a compiler computes it in lanes. f64 has
- * the digits and the range that argument reduction needs and f32 lacks. The error stays below 2^-32
- * of the result, which rounded to f32 is within 0.51 of its last place. As nothing is contracted or
- * reordered, the bits are the same on every instruction set, in every lane, for any length.
+ * Each is one expression in f64 without a branch, so that a compiler vectorizes it. f64 has the
+ * precision and the range for argument reduction that f32 lacks. The relative error is below 2^-32,
+ * which rounded to f32 is within 0.51 ulp. As nothing is contracted or reordered, the bits are the
+ * same on every instruction set, in every lane, for any length.
  *
  * The polynomials are minimax fits; the comment beside each gives its largest error.
  */
@@ -34,8 +34,8 @@ static inline double vector_with_sign(double x, double sign) /* x >= 0 */
 
 /* ---- e^x ---- */
 
-/* e^x = scale (1 + rest), |rest| < 0.42 and good to 2^-37 of itself, for |x| < 700; a NaN stays
- * one. */
+/* e^x = scale (1 + rest), |rest| < 0.42 with a relative error below 2^-37, for |x| < 700; NaN is
+ * propagated. */
 struct vector_power {
     double scale, rest;
 };
@@ -57,7 +57,7 @@ static inline struct vector_power vector_exp_parts(double x)
     };
 }
 
-/* Clamps x: beyond these bounds the result in f32 is 0 or infinity anyway. */
+/* Clamps x: beyond these bounds the result in f32 is 0 or infinity. */
 static inline double vector_hold(double x, double low, double high)
 {
     x = x < low ? low : x;
@@ -86,7 +86,7 @@ struct vector_reduced {
 };
 static inline struct vector_reduced vector_log_reduce(double x)
 {
-    /* The mantissa is brought to sqrt(1/2)..sqrt(2). */
+    /* The mantissa is reduced to sqrt(1/2)..sqrt(2). */
     const uint64_t root_half = 0x3fe6a09e667f3bcd;
     const uint64_t u = VECTOR_BITS(x) - root_half + ((uint64_t)1024 << 52);
     const double k = VECTOR_FLOAT((u >> 52) | VECTOR_BITS(0x1p52)) - (0x1p52 + 1024);
@@ -110,7 +110,7 @@ static inline double vector_log_parts(struct vector_reduced a, double unit)
 static inline double vector_log_ends(double x, double r)
 {
     r = x == 0 ? -(double)INFINITY : r;
-    r = x < (double)INFINITY ? r : x; /* infinity and NaN as they are */
+    r = x < (double)INFINITY ? r : x; /* infinity and NaN are unchanged */
     return x < 0 ? (double)NAN : r;
 }
 
@@ -135,8 +135,8 @@ static inline double vector_off_whole(double a) /* from the nearest whole number
     return (a + VECTOR_ROUNDER) - VECTOR_ROUNDER - a;
 }
 
-/* spec: Pow (grammar/values.md 4.4), as in C. Written as one choice after the other, since
- * compilers don't compute joined conditions in lanes. */
+/* spec: Pow (grammar/values.md 4.4), as in C. Written as a sequence of selections, since compilers
+ * do not vectorize compound conditions. */
 static inline double vector_pow(double x, double y)
 {
     const double a = vector_abs(x);
@@ -145,7 +145,8 @@ static inline double vector_pow(double x, double y)
     product = l == 0 ? 0 : product; /* 1 to the power of infinity is 1 */
     const double r = vector_exp(product);
 
-    /* Negative x: an integer y gives a sign, any other NaN. From 2^24 on, every f32 is even. */
+    /* Negative x: an integer y determines the sign, any other gives NaN. From 2^24 on, every f32 is
+     * even. */
     double b = vector_abs(y);
     b = b >= 0x1p24 ? 0 : b;
     const double off = vector_off_whole(b), off_even = vector_off_whole(b * 0.5);
@@ -162,12 +163,12 @@ static inline double vector_pow(double x, double y)
 
 /* ---- sine, cosine, tangent, atan2 ---- */
 
-/* Beyond it, splitting pi/2 into three parts isn't enough. */
+/* Beyond it, splitting pi/2 into three parts is not accurate enough. */
 static const float VECTOR_CIRCLE_LIMIT = 0x1p20f;
 
 struct vector_angle {
-    double sine, cosine; /* of x without the quarters */
-    uint64_t quarters;   /* how many times pi/2 was subtracted; only the low bits count */
+    double sine, cosine; /* of the reduced argument */
+    uint64_t quarters;   /* multiple of pi/2 that was subtracted; only the low bits are used */
 };
 static inline struct vector_angle vector_circle(double x)
 {
@@ -224,8 +225,8 @@ static inline double vector_atan2(double y, double x)
     const double ax = vector_abs(x), ay = vector_abs(y);
     const int steep = ay > ax;
     double less = steep ? ax : ay, more = steep ? ay : ax;
-    more =
-        ((less == (double)INFINITY) | (more == 0)) ? 1 : more; /* two infinities count as 1 and 1 */
+    /* two infinities are treated as 1 and 1 */
+    more = ((less == (double)INFINITY) | (more == 0)) ? 1 : more;
     less = less == (double)INFINITY ? 1 : less;
     /* atan t = pi/4 + atan((t - 1) / (t + 1)), so that |t| <= tan(pi/8) */
     const int far = less > more * 0x1.a827999fcef32p-2;

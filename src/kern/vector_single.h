@@ -1,11 +1,11 @@
 /*
- * vector_single.h: the commonest functions of calculus on f32, computed in f32, twice as many at a
- * time as in f64 (vector.h).
+ * vector_single.h: the most frequent transcendental functions on f32, computed in f32, twice as
+ * many at a time as in f64 (vector.h).
  *
- * Where an error would grow to more than a small part of the last place, a number is kept as the
- * sum of two parts. So results are within 0.65 of the last place (0.8 for tanh, and for subnormal
- * results). As multiply-adds are explicit and nothing else is contracted or reordered, the bits are
- * the same on every instruction set, in every lane, for any length.
+ * Where an error would exceed a small part of an ulp, a number is represented as the sum of two
+ * parts. So results are within 0.65 ulp (0.8 for tanh, and for subnormal results). As multiply-adds
+ * are explicit and nothing else is contracted or reordered, the bits are the same on every
+ * instruction set, in every lane, for any length.
  *
  * The polynomials are minimax fits; the comment beside each gives its largest error.
  */
@@ -72,7 +72,7 @@ static inline struct single_power single_exp_parts(float x)
 
 static inline float single_two_to(int32_t n) { return SINGLE_FLOAT((uint32_t)(n + 127) << 23); }
 
-/* e^x. x is clamped: beyond the bounds the result is 0 or infinity anyway. */
+/* e^x. x is clamped: beyond the bounds the result is 0 or infinity. */
 static inline float single_exp(float x)
 {
     x = x < -104 ? -104 : x;
@@ -106,7 +106,7 @@ static inline float single_log(float x)
 {
     const int tiny = x < 0x1p-126f;
     const float y = tiny ? x * 0x1p23f : x;
-    /* The mantissa is brought to sqrt(1/2)..sqrt(2). */
+    /* The mantissa is reduced to sqrt(1/2)..sqrt(2). */
     const uint32_t root_half = 0x3f3504f3, u = SINGLE_BITS(y) - root_half;
     const float k = (float)((int32_t)u >> 23) - (tiny ? 23 : 0);
     const float f = SINGLE_FLOAT((u & 0x007fffff) + root_half) - 1, square = f * f;
@@ -124,11 +124,11 @@ static inline float single_log(float x)
     low = single_fma(single_fma(f, f, -square), -0.5f, low); /* and of the square */
     low = single_fma(f * square, p, low);
     const float whole = k * 0x1.63p-1f,
-                sum = whole + high; /* log 2 in two parts; the first k times is exact */
+                sum = whole + high; /* log 2 in two parts; k times the first is exact */
     low = low + (high - (sum - whole));
     float r = sum + single_fma(k, -0x1.bd0106p-13f, low);
     r = x == 0 ? -INFINITY : r;
-    r = x < INFINITY ? r : x; /* infinity and NaN as they are */
+    r = x < INFINITY ? r : x; /* infinity and NaN are unchanged */
     return x < 0 ? NAN : r;
 }
 

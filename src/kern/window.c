@@ -1,10 +1,10 @@
 /*
- * window.c: reductions over sliding windows. For a recognised combiner the operand is padded with
- * the combiner's identity; its windows are then just a view, which kern_reduce reduces. Long
- * windows at every position take time independent of their length (van Herk's two scans;
- * cumulative.c if all share an end), and short ones that don't extend along the innermost dimension
- * need no padding (window_lanes.c). If padding isn't possible, the plain kernel does it; for other
- * bodies, windows are walked position by position.
+ * window.c: reductions over sliding windows. For a recognized combiner the operand is padded with
+ * the combiner's identity; its windows are then a view, which kern_reduce reduces. Long windows at
+ * every position take time independent of their length (van Herk's two scans; cumulative.c if all
+ * share an end), and short ones of size 1 along the innermost dimension need no padding
+ * (window_lanes.c). If padding is not possible, the plain kernel is used; for other bodies, windows
+ * are processed position by position.
  *
  * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a
  * window is long); padding and the holes of dilation contribute nothing.
@@ -12,7 +12,7 @@
 #include "kern/plain/plain.h"
 #include "kern/window.h"
 
-/* ---- the places of a window ---- */
+/* ---- positions of a window ---- */
 
 bool window_places_few(int rank, const struct kern_window_dim *window)
 {
@@ -83,10 +83,10 @@ static bool reduce_window_by_call(int n, const struct view *out, const struct vi
     return ok;
 }
 
-/* ---- reduce-window, recognised bodies ---- */
+/* ---- reduce-window, recognized bodies ---- */
 
-/* Copies the operand with its dilation and padding, just as far as the windows reach. *storage is
- * NULL when the operand can be used as it is. False when the copy would be too large. */
+/* Copies the operand with its dilation and padding, only as far as the windows extend. *storage is
+ * NULL when the operand can be used in place. False when the copy would be too large. */
 static bool make_padded(struct team *team, struct view *padded, void **storage,
                         const struct view *out, const struct view *x,
                         const struct kern_window_dim *window, const void *filler)
@@ -118,7 +118,7 @@ static bool make_padded(struct team *team, struct view *padded, void **storage,
     return true;
 }
 
-/* A view whose first dimensions are the result's and whose last are the window's. */
+/* A view whose leading dimensions are the result's and whose trailing ones are the window's. */
 static bool windows_view(struct view *all, const struct view *out, const struct view *padded,
                          const struct kern_window_dim *window, bool *reduced)
 {
@@ -157,7 +157,7 @@ static bool reduce_window_as_view(struct team *team, const struct view *out,
 enum { LONG_WINDOW = 32 };
 
 /* A line of `places` rows of `row` elements, and windows of `size` rows. Blocks of `size` rows are
- * scanned from both ends; every window is the end of one block and the beginning of the next. */
+ * scanned from both ends; every window is the end of one block and the start of the next. */
 struct scan {
     kern_tile_fn *fn;
     bool add_f64;
@@ -188,7 +188,7 @@ static void scan_block(const struct scan *s, char *up, char *down, int64_t n)
     }
 }
 
-/* `up` and `down` hold the line; the result of the window at row i is left in row i of `down`. */
+/* `up` and `down` hold the line; the result of the window at row i is stored in row i of `down`. */
 static void scan_line(const struct scan *s)
 {
     size_t step = s->width * (size_t)s->row;
@@ -277,7 +277,7 @@ static bool reduce_long_windows(struct team *team, const struct view *out,
     return ok;
 }
 
-/* ---- the entry ---- */
+/* ---- entry point ---- */
 
 static bool has_long(const struct view *x, const struct kern_window_dim *window,
                      const struct kern_body *body, enum dtype acc)
@@ -286,7 +286,7 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
     bool rounds = dtype_is_float(acc) || dtype_is_complex(acc);
     if (rounds &&
         body->combine ==
-            KERN_MULTIPLY) /* another order may overflow where this one doesn't, or the reverse */
+            KERN_MULTIPLY) /* another order may overflow where this one does not, or the reverse */
         return false;
     for (int d = 0; d < x->rank; d++)
         any |= is_long(&window[d]);
@@ -294,7 +294,7 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
                                         combine_work_type(body->combine, acc));
 }
 
-/* Recognised bodies over a padded operand; false when that isn't possible. */
+/* Recognized bodies over a padded operand; false when that is not possible. */
 static bool reduce_window_recognised(struct team *team, const struct view *out,
                                      const struct view *x, const void *init, enum dtype acc,
                                      const struct kern_window_dim *window,
@@ -326,8 +326,8 @@ static bool reduce_window_recognised(struct team *team, const struct view *out,
     return ok;
 }
 
-/* spec: ReduceWindow. acc = f(acc, x[p]) from init over the places p under the window, row-major.
- */
+/* spec: ReduceWindow. acc = f(acc, x[p]) from init over the positions p of the window,
+ * row-major. */
 bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x,
                         const void *const *init, const enum dtype *acc,
                         const struct kern_window_dim *window, const struct kern_body *body)

@@ -22,7 +22,7 @@ static inline bool window_position(const struct kern_window_dim *w, int64_t dim,
     return at < dim;
 }
 
-/* The places under the window at index `o`, row-major, without those outside the operand. */
+/* The positions of the window at index `o`, row-major, without those outside the operand. */
 struct window_walk {
     const struct view *x;
     const struct kern_window_dim *window;
@@ -45,7 +45,7 @@ static inline void window_start(struct window_walk *w, const struct view *x,
     }
 }
 
-/* Moves w->at to the next place inside; false when there is none. */
+/* Moves w->at to the next position inside; false when there is none. */
 static inline bool window_next(struct window_walk *w)
 {
     while (!w->done) {
@@ -62,26 +62,27 @@ static inline bool window_next(struct window_walk *w)
 /* ---- window.c ---- */
 
 enum { WINDOW_PLACES = 128 };
-/* Whether a window has at most WINDOW_PLACES places, and the operand no holes between elements. */
+/* Whether a window has at most WINDOW_PLACES positions, and the operand no holes between
+ * elements. */
 bool window_places_few(int rank, const struct kern_window_dim *window);
-/* If so: the addresses of the elements of x under the window at o, row-major, without those
- * outside; returns how many. */
+/* If so: the addresses of the elements of x in the window at o, row-major, without those outside;
+ * returns their number. */
 int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
                   const char **rows);
 
 /* ---- cumulative.c ---- */
 
-/* Reduce-window by a recognised combiner where all windows of a line share an end; false when they
- * don't. All arrays must have the same type, and no dimension or window may be empty. */
+/* Reduce-window by a recognized combiner where all windows of a line share an end; false when they
+ * do not. All arrays must have the same type, and no dimension or window may be empty. */
 bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x,
                        const void *init, const struct kern_window_dim *window,
                        enum kern_combine combine);
 
 /* ---- window_lanes.c ---- */
 
-/* Reduce-window by a recognised combiner where windows don't extend along the dimension of
- * contiguous elements; false when they do. All arrays must have the same type, and no dimension or
- * window may be empty. */
+/* Reduce-window by a recognized combiner where windows have size 1 along the dimension of
+ * contiguous elements; false when they do not. All arrays must have the same type, and no dimension
+ * or window may be empty. */
 bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x,
                          const void *init, const struct kern_window_dim *window,
                          enum kern_combine combine);

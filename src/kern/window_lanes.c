@@ -1,7 +1,7 @@
 /*
- * window_lanes.c: reduce-window (spec: ReduceWindow) whose windows don't extend along the dimension
- * of contiguous elements (features): the rows of features at the places of a window are folded, in
- * as many lanes as there are features. Nothing is padded: places outside the operand have no row.
+ * window_lanes.c: reduce-window (spec: ReduceWindow) whose windows have size 1 along the dimension
+ * of contiguous elements (features): the rows of features at the positions of a window are reduced,
+ * with one lane per feature. Nothing is padded: positions outside the operand have no row.
  *
  * Order and accumulation: row-major over the window, from init, in the type that reduce-window
  * uses.
@@ -72,7 +72,7 @@ bool reduce_window_lanes(struct team *team, const struct view *out, const struct
                          const void *init, const struct kern_window_dim *window,
                          enum kern_combine combine)
 {
-    enum { PART = 1 << 16 }; /* elements of the result in a part of the task */
+    enum { PART = 1 << 16 }; /* elements of the result in a task */
     enum dtype t = x->dtype, work = combine_window_type(combine, t);
     struct window_lanes l = {
         .out = out, .x = x, .window = window, .lane = find_lane(out, x, window), .init = init};

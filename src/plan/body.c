@@ -1,12 +1,12 @@
 /*
- * body.c: computations that are applied to elements (reducers, comparators): which types they work
- * in, and whether they do something that a kernel does by itself.
+ * body.c: computations that are applied to elements (reducers, comparators): the types they compute
+ * in, and whether a kernel implements them directly.
  */
 #include "plan/plan_priv.h"
 
-/* ---- recognising ---- */
+/* ---- recognizing ---- */
 
-/* The code is one kernel applied to arguments x and y, and its result is the only one. */
+/* Whether the code is one kernel, applied to arguments x and y, that makes its only result. */
 static bool is_single(const struct scalar_code *c, kern_tile_fn *fn, int x, int y)
 {
     return c->op_count == 2 && c->ops[0].kind == SCALAR_APPLY && fn && c->ops[0].fn == fn &&
@@ -34,7 +34,8 @@ static enum kern_combine find_combine(const struct kern_tiles *tiles, const stru
     return is_single(c, fn, 0, 1) || is_single(c, fn, 1, 0) ? combine_of(tiles, fn, t) : KERN_CALL;
 }
 
-/* The operation that makes result k of accumulator k and value k. */
+/* The operation that computes result k from accumulator k and value k alone; NULL if there is
+ * none. */
 static const struct scalar_op *find_independent(const struct scalar_code *c, int k)
 {
     const void *x = c->args[k].at, *y = c->args[c->result_count + k].at;
@@ -78,7 +79,7 @@ static void find_order(const struct kern_tiles *tiles, struct body *b)
     for (int key = 0; key < b->arg_count / 2; key++)
         for (int total = 0; total < 2; total++) {
             enum dtype t = b->args[2 * key];
-            if (!dtype_is_complex(t) && /* keys of 64 bits can't order complex numbers */
+            if (!dtype_is_complex(t) && /* 64-bit keys cannot order complex numbers */
                 is_order(b, tiles->compare(KERN_LT, total, t), tiles->compare(KERN_GT, total, t),
                          key)) {
                 b->key = key;
@@ -95,8 +96,7 @@ static enum dtype *new_types(struct planner *pl, int n)
     return ARENA_ARRAY(&pl->p->arena, enum dtype, n);
 }
 
-/* A body that takes and gives the types of `b`: as a scalar program if possible, else as a
- * function. */
+/* Makes a body with the argument and result types of `b`: bytecode if possible, else a function. */
 static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c,
                       struct body *b)
 {
@@ -108,7 +108,7 @@ static bool make_body(struct planner *pl, const struct inst *i, const struct com
     return b->function != NULL;
 }
 
-/* A reducer that no kernel knows, applied to many results at once. */
+/* Makes the vectorized code of a reducer that no kernel implements. */
 static void make_lanes(struct planner *pl, const struct computation *c, struct body *b)
 {
     struct scalar_types types = {b->args, b->results, KERN_LANES};
@@ -116,7 +116,8 @@ static void make_lanes(struct planner *pl, const struct computation *c, struct b
         b->lanes = scalar_of_computation(pl, c, &types);
 }
 
-/* acc'.. = f(acc.., value..), all in the types of `types`; n of them. */
+/* A reducer acc'.. = f(acc.., value..) of n accumulators and n values, with element types
+ * `types`. */
 static bool make_reducer(struct planner *pl, const struct inst *i, const struct computation *c,
                          int n, const enum dtype *types, struct body *b)
 {
@@ -146,7 +147,7 @@ static bool reduce_body(struct planner *pl, struct step *s, struct body *b)
     return make_reducer(pl, s->inst, c, n, types, b);
 }
 
-/* The body that folds the operands of all participants, one operand at a time. */
+/* The reducer that combines the operands of all participants, one operand at a time. */
 static bool collective_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
@@ -220,8 +221,8 @@ static bool sort_body(struct planner *pl, struct step *s, struct body *b)
     return make_predicate(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), 2 * n, args, b);
 }
 
-/* The comparator of a custom call. The verifier does not look at it, so it may be something else:
- * then there is no body. */
+/* The comparator of a custom call. The verifier does not check it: without a valid comparator there
+ * is no body. */
 static bool partial_reduce_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct inst *i = s->inst;

@@ -1,10 +1,10 @@
 /*
- * cost.c: what an instruction costs, estimated from its shapes: arithmetic operations, and bytes
+ * cost.c: estimates the cost of an instruction from its shapes: arithmetic operations, and bytes
  * that must be read and written.
  *
- * This is a model for comparing and for finding what is slow, not a count of what a kernel does. An
- * elementwise function counts as one operation per element, whichever it is; something that may be
- * a view counts as reading and writing its result once.
+ * This is a model for comparing instructions and finding the slow ones, not a count of what a
+ * kernel does. An elementwise function counts as one operation per element, whichever function it
+ * is; an instruction that may be a view counts as reading and writing its result once.
  */
 #include "plan/plan.h"
 
@@ -24,7 +24,7 @@ static double bytes(const struct shape *s)
 
 static const struct shape *operand(const struct inst *i, int k) { return i->operands[k]->shape; }
 
-/* The first array of a result. */
+/* The first array leaf of the result. */
 static const struct shape *first_result(const struct inst *i)
 {
     const struct shape *s = i->shape;
@@ -44,7 +44,7 @@ static double of_dot(const struct inst *i)
     return n;
 }
 
-/* Every element of the result is a sum over the kernel's but for its output features. */
+/* Each result element is a sum over all kernel elements of one output feature. */
 static double of_conv(const struct inst *i)
 {
     const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
@@ -95,7 +95,7 @@ static double read_and_written(const struct inst *i)
     return sum;
 }
 
-/* Of an update in place, or a scatter: the bytes that are written, read once and written once. */
+/* Of an update in place or a scatter: the updated bytes are read once and written once. */
 static double of_update(const struct inst *i, int update)
 {
     return 2 * bytes(operand(i, update)) +
@@ -121,7 +121,7 @@ struct cost plan_cost_of_inst(const struct inst *i)
     default: break;
     }
     switch (i->opcode) {
-    case OP_PARAMETER: /* names for what is there already */
+    case OP_PARAMETER: /* aliases of existing values */
     case OP_CONSTANT:
     case OP_TUPLE:
     case OP_GET_TUPLE_ELEMENT:
@@ -141,7 +141,7 @@ struct cost plan_cost_of_inst(const struct inst *i)
     return c;
 }
 
-/* Whether operand j of member k is made within the step, or has been read by it already. */
+/* Whether operand j of member k is made within the step, or was counted for an earlier member. */
 static bool costs_nothing(const struct step *s, int k, int j)
 {
     const struct inst *x = s->members[k]->operands[j];
@@ -162,8 +162,7 @@ struct cost plan_cost(const struct step *s)
 {
     if (s->callee_count > 0 || s->scalar)
         return (struct cost){
-            0,
-            0}; /* the called steps have costs of their own, or the cost depends on what happens */
+            0, 0}; /* the callees have costs of their own, or the cost depends on the data */
     if (s->fused_steps == 0)
         return plan_cost_of_inst(s->inst);
     struct cost all = {0, 0};

@@ -1,17 +1,17 @@
 /*
- * cycle.c: finds out, while a loop runs, that its state takes values that it had before.
+ * cycle.c: detects, while a loop runs, that its state repeats, so that the loop cannot end.
  *
- * The state after one iteration is noted, and the states after the next ones are compared with it.
- * A loop that has come to repeat itself does so for ever, so it is enough to do this now and then:
- * for a few iterations after 2^n of them, so that it takes no time worth mentioning. The more
- * iterations are over, the more are compared: any period is found in the end.
+ * The state after one iteration is recorded, and the states after the following iterations are
+ * compared with it. Once a state repeats, the loop repeats it for ever, so sparse checks suffice: a
+ * few iterations after every 2^n, at a negligible cost. The number of iterations compared grows
+ * with n, so a cycle of any period is found eventually.
  *
- * States are compared by digests, at first of a few elements of each array. Once these are equal,
- * digests of all elements are noted and compared.
+ * States are compared by digests, at first of a few elements of each array. When these are equal,
+ * digests of all elements are recorded and compared.
  */
 #include "plan/plan.h"
 
-enum { SAMPLE = 8 }; /* elements of an array that are looked at first */
+enum { SAMPLE = 8 }; /* elements of an array in the first digest */
 
 /* ---- digests ---- */
 
@@ -60,7 +60,7 @@ static void digest_view(struct cycle_digest *d, const struct view *v, int64_t mo
         digest_element(d, element(v, dense, k * step), size);
 }
 
-/* At most `most` elements of each array. */
+/* Digest of at most `most` elements of each array. */
 static struct cycle_digest digest(const struct cycle *c, int64_t most)
 {
     struct cycle_digest d = {0, 0};
@@ -73,14 +73,14 @@ static struct cycle_digest digest(const struct cycle *c, int64_t most)
     return d;
 }
 
-/* Whether the state is the one that was noted, as far as these elements tell. */
+/* Whether the digest of at most `most` elements per array equals the recorded one. */
 static bool is_noted(const struct cycle *c, int64_t most)
 {
     const struct cycle_digest d = digest(c, most);
     return d.sum == c->noted.sum && d.product == c->noted.product;
 }
 
-/* ---- one iteration after the other ---- */
+/* ---- visits of iterations ---- */
 
 void cycle_forget(struct cycle *c) { c->mode = CYCLE_FORGOTTEN; }
 
@@ -110,12 +110,12 @@ bool cycle_visit(struct cycle *c)
     }
 }
 
-/* ---- now and then: a loop whose iterations are counted ---- */
+/* ---- schedule of visits: a loop whose iterations are counted ---- */
 
 enum {
-    FIRST_VISIT = 4,  /* iterations before it */
-    LEAST_VISITS = 3, /* in a row */
-    LOG_SHARE = 10    /* log2 of iterations over visits, once there are many */
+    FIRST_VISIT = 4,  /* iterations before the first visit */
+    LEAST_VISITS = 3, /* consecutive visits */
+    LOG_SHARE = 10    /* log2 of the ratio of iterations to visits, for large counts */
 };
 
 bool cycle_is_due(struct cycle_clock *k, struct cycle *c)
@@ -134,11 +134,11 @@ bool cycle_is_due(struct cycle_clock *k, struct cycle *c)
     return true;
 }
 
-/* ---- now and then: loops of a scalar program ---- */
+/* ---- schedule of visits: loops of bytecode ---- */
 
 enum {
-    FIRST_POLL = 4,      /* slices before it: short programs are not to be slowed down */
-    VISITS_PER_SLICE = 2 /* of those before */
+    FIRST_POLL = 4, /* budget slices before the first visit: short programs are not slowed down */
+    VISITS_PER_SLICE = 2 /* visits per budget slice that has passed */
 };
 
 static void forget_all(struct cycle_monitor *m)
@@ -147,7 +147,7 @@ static void forget_all(struct cycle_monitor *m)
         cycle_forget(m->cycles[k]);
 }
 
-/* The loops within this one are entered anew. */
+/* Resets the loops nested in this one, which start a new run. */
 static void forget_inner(struct cycle_monitor *m, const struct cycle *loop)
 {
     for (int k = loop->first_inner; m->cycles[k] != loop; k++)
@@ -169,7 +169,8 @@ bool cycle_poll(struct cycle_monitor *m, struct budget *b, struct cycle *loop)
         m->next = 2 * m->slices;
         m->visits = VISITS_PER_SLICE * m->slices;
         forget_all(m);
-    } else if (left + 1 != m->left) { /* others have taken steps, so jumps may have been missed */
+        /* other loops have consumed steps, so jumps may have been missed */
+    } else if (left + 1 != m->left) {
         forget_all(m);
     }
     m->left = left;

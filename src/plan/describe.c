@@ -1,5 +1,5 @@
 /*
- * describe.c: what a step does, and how, in words, for `hlo plan` and `hlo prof`.
+ * describe.c: prints what a step does and how, for `hlo plan` and `hlo prof`.
  */
 #include "plan/plan.h"
 

@@ -1,15 +1,15 @@
 /*
- * Constants written `{...}`: whoever printed the module left their values out. They can't be run
- * unless something is put in their place.
- *
+ * Constants written `{...}`, whose values were omitted when the module was printed. They are filled
+ * before a run, by one of these rules:
  *   zero    zeros
- *   iota    what XLA's parser puts there: a 32-bit counter that runs on from constant to constant
- * in the order of the text, its raw bits, masked to 0 and 1 in pred random  splitmix64 of the seed,
- * the number of the constant and of the element, as io/random.c uses it
+ *   iota    as XLA's parser fills them: a 32-bit counter that continues from constant to constant
+ *           in textual order, its raw bits, masked to 0 and 1 for pred
+ *   random  splitmix64 of the seed, the number of the constant and of the element, as in
+ *           io/random.c
  */
 #include "plan/plan_priv.h"
 
-/* Elements beyond this repeat the ones before, so that filling huge constants takes no time. */
+/* Elements beyond this number repeat the earlier ones, which bounds the time to fill a constant. */
 enum { RANDOM_BLOCK = 1 << 22 };
 
 /* ---- numbering ---- */
@@ -45,7 +45,7 @@ void elided_collect(struct planner *pl)
 
 /* ---- filling ---- */
 
-/* Whatever the bits are, each element has to be one that its type can hold. */
+/* Makes every element a valid value of its type, whatever its bits are. */
 static void normalise(enum dtype t, uint8_t *bytes, size_t n)
 {
     unsigned bits = dtype_bits(t);

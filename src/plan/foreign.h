@@ -1,16 +1,17 @@
 /*
- * foreign.h: custom calls to code that is not ours, as far as planning needs to know of them.
+ * foreign.h: the interface between planning and custom calls to code outside HLO.
  *
- * plan asks which targets exist, because they take precedence over the meaning that marker targets
- * have; eval makes the calls; finding and running the code is up to a room above both.
+ * plan asks which targets exist, because they take precedence over the meaning of marker targets;
+ * eval makes the calls; a component above both finds and runs the code.
  */
 #ifndef HLO_PLAN_FOREIGN_H
 #define HLO_PLAN_FOREIGN_H
 
 #include "ir/ir.h"
 
-/* A leaf of the operands or of the result: dense, row-major, in our storage (types below a byte
- * take one byte per element), whatever layout the shape has. A token has no data. */
+/* A leaf of the operands or of the result: dense, row-major, in this project's storage format
+ * (types below a byte take one byte per element), whatever the layout of the shape. `data` is NULL
+ * for a token. */
 struct foreign_array {
     const struct shape *shape;
     void *data;
@@ -19,25 +20,26 @@ struct foreign_array {
 struct foreign_call {
     const struct inst *inst;
     int64_t participant;
-    struct budget *budget;                /* of the run: code that waits for others checks it */
+    struct budget *budget;                /* of the run; code that blocks must poll it */
     int operand_count, result_count;      /* leaves, tuples flattened in order */
-    const struct foreign_array *operands; /* to be read only */
-    const struct foreign_array *results;  /* the bytes of the operand they alias, else zeros */
+    const struct foreign_array *operands; /* read-only */
+    /* initialized with the bytes of the operand they alias, else zeros */
+    const struct foreign_array *results;
 };
 
-/* The code behind a target: looked up once, when the program is planned. */
+/* The code of a target, looked up once, when the program is planned. */
 struct foreign_target {
-    const void *entry;  /* NULL: nobody */
-    void (*code)(void); /* where it is machine code */
+    const void *entry;  /* NULL: no such target */
+    void (*code)(void); /* if it is machine code */
 };
 
 struct foreign {
     void *context;
-    /* `left_over`: asks for code that takes every target that nobody else, HLO included, has a
-     * meaning for. */
+    /* Finds the code of a target. `left_over`: the fallback code for targets that neither the user
+     * nor HLO defines. */
     struct foreign_target (*find)(void *context, struct str target, bool left_over);
-    /* Several participants call at once. False: the reason has been put into `why`, unless a limit
-     * was hit. */
+    /* Makes a call; several participants may call concurrently. False: the reason is appended to
+     * `why`, unless a limit was reached. */
     bool (*call)(void *context, struct foreign_target target, const struct foreign_call *c,
                  struct buf *why);
 };

@@ -1,11 +1,10 @@
 /*
- * function.c: which steps does a computation become? Values are flattened to their array leaves,
- * and dead code is left out. Here the passes are called, one after the other; see build_function at
- * the end.
+ * function.c: plans one computation as a list of steps. Values are flattened to their array leaves,
+ * and dead code is left out. build_function() calls the passes in order.
  */
 #include "plan/plan_priv.h"
 
-enum { MAX_TOTAL_LEAVES = 1 << 24 }; /* of all values of one computation */
+enum { MAX_TOTAL_LEAVES = 1 << 24 }; /* leaves of all values of one computation */
 
 /* ---- emitting ---- */
 
@@ -59,7 +58,7 @@ static bool add_callee(struct build *b, struct step *s, const struct computation
     return f != NULL;
 }
 
-/* A test that looks at a few scalars of the state is worth making a scalar program. */
+/* A condition that reads a few scalars of the state is compiled to bytecode. */
 static bool add_condition(struct build *b, struct step *s)
 {
     struct computation *c = inst_computation(s->inst, A_CONDITION);
@@ -93,7 +92,7 @@ static bool add_callees(struct build *b, struct step *s)
     return true;
 }
 
-/* For other targets, a called computation only means something to the target's own code. */
+/* For other targets, only the target's own code interprets a called computation. */
 static bool add_onnx_loop(struct build *b, struct step *s)
 {
     struct onnx_loop *loop = ARENA_NEW(build_arena(b), struct onnx_loop);
@@ -109,8 +108,8 @@ static bool add_onnx_loop(struct build *b, struct step *s)
     return true;
 }
 
-/* Like XLA's, the verifier accepts some operations on types for which the specification gives them
- * no meaning: shifts of floats, the remainder of complex numbers. */
+/* Like XLA's, the verifier accepts some operations on types for which the specification defines no
+ * meaning: shifts of floats, the remainder of complex numbers. */
 static bool find_tile(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
@@ -124,7 +123,8 @@ static const struct computation *called(const struct inst *i)
     return inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS);
 }
 
-/* The whole instruction as a scalar program; all calls of one computation share it. */
+/* The bytecode of the whole instruction, shared by all calls of one computation; NULL if there is
+ * none. */
 static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
 {
     bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;
@@ -139,8 +139,8 @@ static const struct scalar_code *find_scalar(struct planner *pl, const struct in
     return k->code;
 }
 
-/* The key of an rng instruction's stream, from the seed and the names, which survive printing and
- * editing. */
+/* The key of an rng instruction's stream, from the seed and the names, which printing and editing
+ * preserve. */
 static uint64_t rng_key(const struct inst *i, uint64_t seed)
 {
     const struct str computation = i->parent->name;
@@ -183,7 +183,8 @@ bool plan_prepare(struct build *b, struct step *s)
 
 /* ---- asynchronous operations: all their work is done at the start ---- */
 
-/* Operands, then the results, then contexts without meaning. */
+/* The leaves of a start's value: the operands, then the results, then context leaves that are never
+ * read. */
 static void start_leaves(struct build *b, const struct shape *s, struct leaves operands,
                          struct leaves results, struct leaves *out)
 {
@@ -220,8 +221,8 @@ static const struct inst *async_first(const struct inst *i)
     return i;
 }
 
-/* Operands may arrive bit by bit, in start and updates; the computation runs once all of them are
- * there. */
+/* Operands may arrive in parts, in the start and in updates; the computation runs once all are
+ * present. */
 static bool plan_async(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
@@ -260,7 +261,7 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
 
 /* ---- one instruction ---- */
 
-/* Notes that an instruction takes the results of earlier steps for its value. */
+/* Makes the results of earlier steps the value of the instruction. */
 static bool take_over(struct build *b, const struct inst *i, struct leaves made)
 {
     for (int k = 0; k < made.count && plan_is_used(b->pl, i); k++) {
@@ -286,7 +287,7 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     return true;
 }
 
-/* A computation on scalars runs faster as a scalar program than as steps. */
+/* A computation on scalars runs faster as bytecode than as steps. */
 static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
     if (inline_wanted(b->pl, i, called(i)) && !find_scalar(b->pl, i))
@@ -367,7 +368,7 @@ bool plan_steps(struct build *b, const struct computation *c)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- functions ---- */
 
 static struct function *new_function(struct planner *pl, const struct computation *c)
 {
@@ -381,8 +382,8 @@ static struct function *new_function(struct planner *pl, const struct computatio
     return f;
 }
 
-/* What is read after the steps: by the function's caller, and by the scalar program for the rest of
- * its loop. */
+/* The values that are read after the steps: by the function's caller, and by the bytecode of a
+ * peeled loop's remaining iterations. */
 static struct leaves read_from_outside(struct build *b, struct leaves results)
 {
     int kept = b->rest ? b->rest->kept_count : 0;

@@ -1,35 +1,36 @@
 /*
- * fuse.c: which steps become one loop (kern/fused.c)? Steps that feed each other do: their values
- * go from op to op in tiles, and only what others read becomes an array. The steps in question are
- * elementwise ones, reductions of the innermost dimensions, broadcasts of the results of such
- * reductions, and reshapes that only add or drop dimensions of size 1.
+ * fuse.c: selects the steps that become one fused loop (kern/fused.c): steps that feed each other,
+ * whose values pass from op to op in tiles, so that only the values read outside become arrays.
+ * Candidates are elementwise steps, reductions of the innermost dimensions, broadcasts of the
+ * results of such reductions, and reshapes that only add or drop dimensions of size 1.
  *
- * Going from the last step to the first, a step joins the group that reads its value first, if it
- * fits the group's rows and elements. Other readers of the value then read one more result of that
- * group. A group runs where its last step stands. Its other steps thus run later than they stand;
- * this must not keep an array alive that a step in between wants to change in place.
+ * From the last step to the first, a step joins the group of the first reader of its value, if it
+ * fits the group's rows and elements. A value that is also read elsewhere becomes one more result
+ * of the group. A group runs at the position of its last step, so its other steps run later than in
+ * the original order; this must not extend the live range of an array that a step in between
+ * updates in place.
  */
 #include "plan/fuse.h"
 
 enum { NOBODY = -1 };
 enum {
-    MOST_STEPS = 48, /* with two ops for most of them there are still fewer than KERN_FUSED_OPS */
-    MOST_COLUMNS = 1 << 16 /* longest row that is buffered while its fold is made; rows should stay
-                              in the caches */
+    MOST_STEPS = 48, /* with two ops for most steps this stays below KERN_FUSED_OPS */
+    /* longest row that is buffered during its reduction; rows should stay in the caches */
+    MOST_COLUMNS = 1 << 16
 };
 
 struct fusing {
     struct planner *pl;
     struct function *f;
-    struct fuse_group **groups; /* by step that is last in it */
-    int *root; /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be
-                  in one */
-    int *next; /* by step: the one after it in its group; meaningless for the last */
-    int *reader;     /* by value: the first group that reads it, or NOBODY */
-    int *next_array; /* by value: the first group, step or result that needs it as an array;
-                        INT_MAX: none */
-    int *next_other; /* by value: the first step known to read it outside of any group */
-    bool *from_fold; /* by value: it is made, element by element, from the result of a reduction */
+    struct fuse_group **groups; /* by its last step */
+    /* by step: the last step of its group; itself when it is alone; NOBODY: cannot be in a group */
+    int *root;
+    int *next;   /* by step: the next step of its group; undefined for the last */
+    int *reader; /* by value: the first group that reads it, or NOBODY */
+    /* by value: the first group, step or result that reads it as an array; INT_MAX: none */
+    int *next_array;
+    int *next_other; /* by value: the first known reader outside of any group */
+    bool *from_fold; /* by value: computed, element by element, from the result of a reduction */
     enum fuse_role *roles;       /* by step */
     const struct shape **shapes; /* by value */
 };
@@ -45,7 +46,7 @@ static int squeeze(const struct shape *s, int64_t *dims)
     return rank;
 }
 
-/* The rank of `s` when its dimensions are the first ones of `dims`, else -1. */
+/* The rank of `s` when its dimensions are the leading ones of `dims`, else -1. */
 static int prefix_rank(const struct shape *s, int rank, const int64_t *dims)
 {
     int64_t own[VIEW_MAX_RANK];
@@ -60,8 +61,8 @@ static bool same_dims(const struct shape *a, const struct shape *b)
     return prefix_rank(a, rank, dims) == rank;
 }
 
-/* How many dimensions come before the inner ones, which must be the last (those of size 1 aside);
- * else -1. */
+/* The number of dimensions before the inner ones, which must be the last (ignoring those of size
+ * 1); else -1. */
 static int split_at(const struct shape *s, const bool *inner)
 {
     int rank = 0;
@@ -77,7 +78,7 @@ static int split_at(const struct shape *s, const bool *inner)
     return rank;
 }
 
-/* The same for the dimensions that a reduction folds away or a broadcast adds. */
+/* split_at() for the dimensions that a reduction removes or a broadcast adds. */
 static int split_of(const struct inst *i)
 {
     bool inner[VIEW_MAX_RANK] = {false};
@@ -93,7 +94,7 @@ static int split_of(const struct inst *i)
     return split_at(reduce ? i->operands[0]->shape : i->shape, inner);
 }
 
-/* ---- which steps ---- */
+/* ---- candidate steps ---- */
 
 static bool is_elementwise(const struct step *s)
 {
@@ -157,7 +158,7 @@ static bool add_leaves(struct fuse_group *g, const struct step *s)
     return ok;
 }
 
-/* Whether step k may run where the group of `root` runs. */
+/* Whether step k may run at the position of the group of `root`. */
 static bool may_move(const struct fusing *z, int k, int root)
 {
     const struct step *s = &z->f->steps[k];
@@ -172,9 +173,9 @@ static bool begins(const int64_t *dims, int rank, const int64_t *first, int coun
     return count <= rank && memcmp(dims, first, (size_t)count * sizeof *dims) == 0;
 }
 
-/* The dimensions of `s` must be the group's, and the first ones of them its rows. A group that has
- * no rows yet gets them here: the values it has so far are its elements, or, when they are fewer,
- * its rows. */
+/* Matches `s` with the group's dimensions, of which the leading ones are its rows. A group
+ * without rows gets them here: the values it has so far are its elements or, when they are
+ * fewer, its rows. */
 static bool set_rows(struct fusing *z, struct fuse_group *g, const struct shape *s, int rows)
 {
     int64_t dims[VIEW_MAX_RANK];
@@ -199,7 +200,7 @@ static int64_t columns_of(const struct fuse_group *g)
     return n;
 }
 
-/* Whether a step fits the rows and elements of a group, which may get its rows by this. */
+/* Whether a step fits the rows and elements of a group; may set the group's rows. */
 static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, enum fuse_role role)
 {
     const int rank = prefix_rank(s->shapes[0], g->rank, g->dims);
@@ -217,7 +218,7 @@ static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, e
     }
 }
 
-/* A value that is read outside its group becomes one more result of the group. */
+/* Adds a value that is read outside its group to the group's results. */
 static bool add_result(const struct fusing *z, struct fuse_group *g, int k)
 {
     const struct step *s = &z->f->steps[k];
@@ -243,7 +244,7 @@ static bool join(struct fusing *z, int k, int root)
     g.leaf_count--;
     if (!add_leaves(&g, s))
         return false;
-    z->next[k] = g.first; /* steps come from the last to the first */
+    z->next[k] = g.first; /* steps are visited from the last to the first */
     g.first = k;
     g.steps++;
     g.work += z->roles[k] == FUSE_APPLY || z->roles[k] == FUSE_FOLD;
@@ -326,7 +327,7 @@ static void keep_steps(struct function *f, const bool *stays)
     f->step_count = count;
 }
 
-/* What step k repeats, or NO_VALUE. */
+/* The single-element value that step k repeats, or NO_VALUE. */
 static int repeated_element(const struct function *f, int k)
 {
     const struct step *s = &f->steps[k];
@@ -352,8 +353,8 @@ static void read_elements(struct planner *pl, struct function *f, const int *mak
     }
 }
 
-/* Makes elementwise steps read single elements instead of their broadcasts, and drops the
- * broadcasts that nobody reads any more. */
+/* Makes elementwise steps read single elements directly instead of their broadcasts, and drops the
+ * broadcasts that are no longer read. */
 static void drop_broadcasts(struct planner *pl, struct function *f, int value_count,
                             struct leaves results)
 {
@@ -381,7 +382,7 @@ static void drop_broadcasts(struct planner *pl, struct function *f, int value_co
     keep_steps(f, stays);
 }
 
-/* ---- all of them ---- */
+/* ---- the pass ---- */
 
 static struct fuse_leaf leaf_of(const struct fusing *z, int value)
 {
@@ -413,8 +414,8 @@ static bool make_group(struct fusing *z, int root)
     return fuse_make(z->pl, g, leaves, steps, roles, outs, &z->f->steps[root]);
 }
 
-/* A single elementwise step becomes a loop when it is large: fused loops are better at moving much
- * data. */
+/* A single elementwise step becomes a loop when it is large: fused loops move large amounts of data
+ * faster. */
 static bool is_worth_while(const struct fusing *z, int root)
 {
     enum { LARGE = 1 << 16 };

@@ -1,34 +1,34 @@
 /*
- * fuse.h: what fuse.c, which groups steps, and fuse_ops.c, which turns a group into one step,
- * share. Private to plan/.
+ * fuse.h: what fuse.c (grouping of steps) and fuse_ops.c (lowering a group to one step) share.
+ * Private to plan/.
  */
 #ifndef HLO_PLAN_FUSE_H
 #define HLO_PLAN_FUSE_H
 
 #include "plan/plan_priv.h"
 
-/* What a step is within a fused loop. */
+/* The role of a step within a fused loop. */
 enum fuse_role {
     FUSE_NOT,
     FUSE_APPLY,
-    FUSE_FOLD,   /* elements of a row to one */
-    FUSE_REPEAT, /* one of a row to its elements */
-    FUSE_RENAME  /* nothing moves */
+    FUSE_FOLD,   /* reduces a row to one element */
+    FUSE_REPEAT, /* repeats one element along a row */
+    FUSE_RENAME  /* alias: no data moves */
 };
 
-/* A chain of steps, from `first` on, that will become one: the last of them. */
+/* A chain of steps, starting at `first`, that is replaced by its last step. */
 struct fuse_group {
     int steps, work,
-        first;          /* number of steps; how many of them compute something; the first of them */
-    int rank, row_rank; /* as of struct kern_fused */
-    const int64_t *dims; /* but for those of size 1 */
+        first;           /* steps: their number; work: steps that compute; first: the first step */
+    int rank, row_rank;  /* as in struct kern_fused */
+    const int64_t *dims; /* without those of size 1 */
     int leaf_count;
-    int leaves[KERN_FUSED_VIEWS]; /* values from outside, each once */
+    int leaves[KERN_FUSED_VIEWS]; /* distinct values from outside */
     int out_count;
-    int outs[KERN_FUSED_RESULTS]; /* steps whose values are read outside too, last one first */
+    int outs[KERN_FUSED_RESULTS]; /* steps whose values are also read outside, last first */
 };
 
-/* The place of a value among the leaves; leaf_count when it is not there. */
+/* The index of a value among the leaves, or leaf_count. */
 static inline int fuse_find_leaf(const struct fuse_group *g, int value)
 {
     int k = 0;
@@ -37,7 +37,7 @@ static inline int fuse_find_leaf(const struct fuse_group *g, int value)
     return k;
 }
 
-/* The type that an elementwise kernel takes its operand in. */
+/* The type of operand k that an elementwise kernel takes. */
 static inline enum dtype fuse_operand_type(const struct step *s, int k)
 {
     return s->inst->opcode == OP_SELECT && k == 0 ? DT_PRED : s->tile_type;
@@ -48,8 +48,8 @@ struct fuse_leaf {
     int rank; /* without dimensions of size 1 */
 };
 
-/* Makes `to`, the last step of the group, do the work of all; false when that takes too many ops.
- */
+/* Makes `to`, the last step of the group, compute all results of the group; false when that takes
+ * more than KERN_FUSED_OPS ops. */
 bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
                const struct step *const *steps, const enum fuse_role *roles,
                const struct step *const *outs, struct step *to);

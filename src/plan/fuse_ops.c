@@ -1,32 +1,30 @@
 /*
- * fuse_ops.c: turns a group of steps into one: its steps become ops of a fused loop, whose values
- * share tiles when they don't live at the same time.
+ * fuse_ops.c: lowers a group of steps to one: its steps become ops of a fused loop, whose values
+ * share tiles when their live ranges do not overlap.
  *
- * Inside a loop, bf16 and f16 numbers are held as f32. What each op would round to the narrow type,
- * only for the next op to widen it again, is rounded once, or not at all where the op's result is
- * exact in the narrow type. So a value may have two forms, its own and the wide one; each is made
- * when something asks for it. (A NaN's payload survives ops that need no rounding; a conversion
- * after each op would lose it.)
+ * Inside a loop, bf16 and f16 numbers are held as f32. Where each op would round to the narrow type
+ * only for the next op to widen it again, the value is rounded once, or not at all where the op's
+ * result is exact in the narrow type. A value thus may have two forms, its own and the wide one;
+ * each is made on demand. (A NaN's payload survives ops that need no rounding; a conversion after
+ * each op would lose it.)
  */
 #include "plan/fuse.h"
 
 enum { NONE = -1, MOST_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
-/* A value of the plan within the loop: the number of each form; NONE as long as that form isn't
- * made. */
+/* A value of the plan within the loop: the number of each form, NONE if that form is not made. */
 struct held {
-    int value; /* of the plan */
+    int value; /* value number in the plan */
     enum dtype type;
     bool rows, rounded; /* `rounded`: its wide form was rounded, so that any NaN has become the
                            type's own NaN */
     int own, wide;
-    struct held
-        *source; /* NULL, or a value that was held narrow and whose wide form is this value */
-    struct held *repeats; /* NULL, or a value of rows, each of whose elements fills a whole row of
-                             this one */
+    struct held *source; /* NULL, or a value held narrow whose wide form is this value */
+    /* NULL, or a row value, each of whose elements fills a row of this one */
+    struct held *repeats;
 };
 
-/* An op that has no tile yet: `out` is its own number, views and ops counted together. */
+/* An op without a tile assignment: `out` is its own number, views and ops counted together. */
 struct making {
     struct planner *pl;
     const struct fuse_group *g;
@@ -36,7 +34,7 @@ struct making {
     struct kern_fused_op ops[KERN_FUSED_OPS];
     int args[KERN_FUSED_OPS][KERN_MAX_ARGS];
     int op_count, fold_count;
-    bool full; /* more ops than there may be */
+    bool full; /* more ops than KERN_FUSED_OPS */
     bool late[MOST_VALUES], fixed[MOST_VALUES], whole_rows;
     size_t width;
 };
@@ -78,7 +76,7 @@ static int emit_apply(struct making *m, kern_tile_fn *fn, bool rows, int count, 
                 args, dtype_bytes(type));
 }
 
-/* ---- the forms of values ---- */
+/* ---- narrow and wide forms of values ---- */
 
 static struct held *form_of(struct making *m, int value)
 {
@@ -130,8 +128,7 @@ static int wide(struct making *m, struct held *f)
 
 /* ---- elementwise steps ---- */
 
-/* Whether the op, computed in f32 on numbers of a narrow type, gives numbers of that type without
- * rounding. */
+/* Whether the op, computed in f32 on numbers of a narrow type, is exact in that type. */
 static bool is_exact(enum opcode op)
 {
     switch (op) {
@@ -189,7 +186,7 @@ static bool is_arithmetic(const struct step *s, enum dtype t)
            (op == OP_ADD || op == OP_DIVIDE || op == OP_MULTIPLY || op == OP_SUBTRACT);
 }
 
-/* Whether everything in the group that reads this narrow value can use it as it is. */
+/* Whether all readers in the group can use this value in its narrow form. */
 static bool is_read_narrow(const struct making *m, int value, enum dtype t)
 {
     for (int k = 0; k < m->g->steps; k++) {
@@ -203,8 +200,8 @@ static bool is_read_narrow(const struct making *m, int value, enum dtype t)
     return true;
 }
 
-/* Whether an operation can take its operands as they lie in tiles. One operand may be a single
- * element, of everything or of each row. */
+/* Whether an operation can read its operands from tiles. One operand may be a single element, of
+ * the whole array or of each row. */
 static bool make_direct(struct making *m, const struct step *s, bool rows)
 {
     unsigned single = 0, by_row = 0;
@@ -266,7 +263,7 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
              emit_apply(m, s->tile, rows, n, args, s->tile_result), NONE);
 }
 
-/* ---- the others ---- */
+/* ---- other steps ---- */
 
 static void rename_value(struct making *m, int value, const struct held *x, bool rows)
 {
@@ -276,7 +273,7 @@ static void rename_value(struct making *m, int value, const struct held *x, bool
     f->rows = rows;
 }
 
-/* Readers may be content with the value of rows itself. */
+/* Readers may use the row value directly. */
 static void make_repeat(struct making *m, const struct step *s)
 {
     struct held *x = form_of(m, s->operands[0]);
@@ -341,7 +338,7 @@ static int count_readers(const struct making *m, int value)
     return n;
 }
 
-/* The op that makes the squares, if only the fold reads it; else -1. */
+/* The op that makes the squares, if the reduction is its only reader; else -1. */
 static int find_squares(const struct making *m, const struct kern_fused_op *op, const int *args)
 {
     const int at = op->kind == KERN_FUSED_FOLD ? args[0] - m->g->leaf_count : -1;
@@ -386,9 +383,9 @@ static int take_tile(bool *busy, int *count)
     return t;
 }
 
-/* Chooses tiles for the results of ops. An op may write over an operand whose numbers are as wide
- * as its own, but not over the operand that chooses between others (a select's predicate): then it
- * gets a tile that none of its arguments has. */
+/* Chooses tiles for the results of ops. An op may overwrite an operand of equal width, but not the
+ * operand that selects between others (a select's predicate): its tile is then distinct from those
+ * of all arguments. */
 static int choose_tiles(struct making *m)
 {
     const int views = m->g->leaf_count;
@@ -397,7 +394,7 @@ static int choose_tiles(struct making *m)
     for (int k = 0; k < m->op_count; k++) {
         for (int j = 0; j < m->ops[k].arg_count; j++)
             last[m->args[k][j]] = k;
-        if (m->ops[k].once) { /* before all others, and it is to stay */
+        if (m->ops[k].once) { /* runs before all others, and its result is kept */
             busy[count] = true;
             tiles[views + k] = views + count++;
         }
@@ -419,7 +416,7 @@ static int choose_tiles(struct making *m)
     return count;
 }
 
-/* ---- the whole ---- */
+/* ---- the fused step ---- */
 
 static void add_leaves(struct making *m, const struct fuse_leaf *leaves)
 {
@@ -457,8 +454,8 @@ static void make_ops(struct making *m, const struct step *const *steps, const en
     }
 }
 
-/* The op that makes a value writes it straight to where the result belongs, unless other ops read
- * it or it is a leaf. */
+/* The op that makes a value writes it directly to the result array, unless other ops read it or it
+ * is a leaf. */
 static void make_result(struct making *m, const struct step *s, int number,
                         struct kern_fused_result *result)
 {
@@ -476,13 +473,13 @@ static void make_result(struct making *m, const struct step *s, int number,
     struct kern_fused_op *op = &m->ops[v - views];
     op->result = (int8_t)number;
     op->once = m->fixed[v] = false;
-    op->late |=
-        op->rows && op->kind != KERN_FUSED_FOLD; /* a fold knows by itself when it is done */
+    /* a reduction determines itself when it is complete */
+    op->late |= op->rows && op->kind != KERN_FUSED_FOLD;
     *result = (struct kern_fused_result){.rows = f->rows, .width = dtype_bytes(f->type)};
 }
 
-/* Leaves that no op reads after the op that makes a result: the result may take over their storage.
- */
+/* Finds leaves that no op reads after the op that makes a result: the result may reuse their
+ * storage. */
 static void find_room(const struct making *m, struct kern_fused_result *results)
 {
     for (int k = 0; k < m->op_count; k++) {

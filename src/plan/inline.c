@@ -1,7 +1,8 @@
 /*
- * inline.c: calls inlined: the instructions of a called computation become steps of the caller, so
- * that fusing, merging and liveness see through the call, and nothing is passed at run time.
- * Messages still name the instruction that failed, since a step keeps its instruction.
+ * inline.c: inlines calls: the instructions of a called computation become steps of the caller, so
+ * that fusion, common-subexpression elimination and liveness see through the call, and no arguments
+ * are passed at run time. Diagnostics still name the instruction that failed, since a step keeps
+ * its instruction.
  *
  * A map of elementwise operations becomes these operations on whole arrays: copies of its
  * instructions with other shapes.
@@ -9,12 +10,13 @@
 #include "plan/plan_priv.h"
 
 enum {
-    INLINE_SMALL = 200,     /* instructions that may stand in several places */
-    INLINE_TOTAL = 1 << 16, /* of all that stand in several places */
+    /* instructions of a computation that may be inlined at several call sites */
+    INLINE_SMALL = 200,
+    INLINE_TOTAL = 1 << 16, /* instructions inlined at several call sites, in total */
     INLINE_NEVER = INT_MAX / 4
 };
 
-/* ---- how large, how often ---- */
+/* ---- sizes and call counts ---- */
 
 void inline_prepare(struct planner *pl)
 {
@@ -32,7 +34,7 @@ void inline_prepare(struct planner *pl)
 
 static int size_of(struct planner *pl, const struct computation *c, int depth);
 
-/* Each random number generator has one state, which goes on from one run to the next. */
+/* Each random number generator has one state, which persists between runs. */
 static bool has_state(struct planner *pl, const struct inst *i, int depth)
 {
     int n = i->opcode == OP_RNG || i->opcode == OP_RNG_GET_AND_UPDATE_STATE ? -1
@@ -67,7 +69,7 @@ static int size_of(struct planner *pl, const struct computation *c, int depth)
             sum += size_of_inst(pl, c->insts[k], depth);
         *known = sum < INLINE_NEVER ? sum : INLINE_NEVER;
     }
-    return *known ? *known : INLINE_NEVER; /* nested too deep to tell; planning will report that */
+    return *known ? *known : INLINE_NEVER; /* too deeply nested; planning reports that */
 }
 
 /* ---- calls ---- */
@@ -119,13 +121,13 @@ static bool is_elementwise(const struct inst *i)
     bool scalars = shape_is_array(i->shape) && i->shape->rank == 0;
     for (int k = 0; k < i->operand_count && scalars; k++)
         scalars = i->operands[k]->shape->rank == 0;
-    if (family == FAMILY_convert) /* by one operand each */
+    if (family == FAMILY_convert) /* each has one operand */
         return scalars && i->opcode != OP_BITCAST && i->opcode != OP_STOCHASTIC_CONVERT;
     return scalars && (i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT ||
                        family == FAMILY_elementwise || family == FAMILY_compare);
 }
 
-/* Whether elements go in and come out in the types that the computation declares. */
+/* Whether the element types of operands and results are those that the computation declares. */
 static bool fits(const struct inst *i, const struct computation *c, struct inst *const *order,
                  int count)
 {
@@ -138,8 +140,8 @@ static bool fits(const struct inst *i, const struct computation *c, struct inst 
     return ok;
 }
 
-/* The instruction on whole arrays; unchanged where all its operands are the same for every element.
- */
+/* The instruction on whole arrays; unchanged where all its operands are the same for every
+ * element. */
 static struct inst *lift(struct arena *a, const struct shape *like, struct inst *i,
                          struct inst *const *lifted)
 {

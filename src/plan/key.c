@@ -1,11 +1,11 @@
 /*
- * key.c: comparators that compare one function of both sides, f(a) < f(b). Clients wrap plain
+ * key.c: recognizes comparators that compare one function of both sides, f(a) < f(b). Clients wrap
  * comparisons of floats in this way, so that -0 and +0, and all NaNs, are equal. The sort then
- * computes f of every element, many at a time, and orders the results as plain keys.
+ * computes f of every element, vectorized, and orders the results as plain keys.
  */
 #include "plan/scalar.h"
 
-enum { KEY_BUDGET = 4096 }; /* pairs of values looked at */
+enum { KEY_BUDGET = 4096 }; /* pairs of values compared */
 
 /* The number of the argument at this address, or -1. */
 static int argument_at(const struct scalar_code *c, const void *at)
@@ -24,8 +24,8 @@ static const struct scalar_op *maker_of(const struct scalar_code *c, const void 
     return NULL;
 }
 
-/* Whether u is computed from arguments of the first side exactly as v is from those of the second.
- */
+/* Whether u is computed from arguments of the first side exactly as v is from those of the
+ * second. */
 static bool mirrored(const struct scalar_code *c, const void *u, const void *v, int *budget)
 {
     int first = argument_at(c, u), second = argument_at(c, v);
@@ -45,7 +45,7 @@ static bool mirrored(const struct scalar_code *c, const void *u, const void *v, 
     return true;
 }
 
-/* The comparison that this kernel makes, if it is < or > on types that have 64-bit keys. */
+/* The comparison that this kernel implements, if it is < or > on a type with 64-bit keys. */
 static bool find_comparison(const struct kern_tiles *tiles, kern_tile_fn *fn, struct body *b)
 {
     for (int t = 0; t < DT_COUNT; t++)
@@ -63,7 +63,7 @@ static bool find_comparison(const struct kern_tiles *tiles, kern_tile_fn *fn, st
     return false;
 }
 
-/* `c` without its last operation, the comparison; the result is then the value at `key`. */
+/* `c` without its last operation, the comparison; the result is the value at `key`. */
 static const struct scalar_code *without_comparison(struct planner *pl, const struct scalar_code *c,
                                                     const void *key, enum dtype t)
 {

@@ -1,9 +1,8 @@
 /*
- * names.c: which instructions are needed, and which of them only give another name to existing
- * values?
+ * names.c: finds live instructions, and those whose results are aliases of existing values.
  *
- * Values never change once made (storage is only taken over from values that nobody reads again),
- * so a copy, a tuple or a barrier is the value itself.
+ * Values are immutable (storage is only reused from values that are not read again), so a copy, a
+ * tuple or a barrier is an alias of its operand.
  */
 #include "plan/plan_priv.h"
 
@@ -45,7 +44,7 @@ static void no_values(struct planner *pl, int n, struct leaves *out)
         out->at[j] = NO_VALUE;
 }
 
-/* copy-start: the copy, the operand, and a context without meaning */
+/* The leaves of copy-start: the copy, the operand, and a context that is never read. */
 static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env,
                               struct leaves *out)
 {
@@ -59,8 +58,8 @@ static void rename_copy_start(struct planner *pl, const struct inst *i, const st
 }
 
 /* Targets that mark a place, a device, a layout or a bound and pass their operand through. Those
- * that convert between the shape of all devices and that of one, either way, pass it through where
- * both shapes are the same. */
+ * that convert between the shape of all devices and that of one, in either direction, pass it
+ * through where both shapes are the same. */
 static bool is_marker(const struct inst *i)
 {
     static const char *const targets[] = {
@@ -116,7 +115,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
             return false;
         /* fallthrough */
     case OP_COPY:
-    case OP_BITCAST: /* of an array it may reorder the elements */
+    case OP_BITCAST: /* a bitcast of an array may reorder its elements */
         if (i->opcode == OP_BITCAST && shape_is_array(s))
             return false;
         /* fallthrough */
@@ -131,7 +130,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
     }
 }
 
-/* ---- what is needed ---- */
+/* ---- live instructions ---- */
 
 static bool has_effect(struct planner *pl, const struct computation *c);
 
@@ -153,7 +152,7 @@ bool plan_has_effect(struct planner *pl, const struct inst *i)
     case OP_SEND_DONE:
     case OP_RECV:
     case OP_RECV_DONE:
-    case OP_RNG: /* its stream goes on, and another call may read what comes then */
+    case OP_RNG: /* a stateful stream: each call reads different numbers */
     case OP_RNG_GET_AND_UPDATE_STATE: return true;
     default: break;
     }
@@ -176,7 +175,7 @@ static bool has_effect(struct planner *pl, const struct computation *c)
     if (*known != KNOWN_NOTHING)
         return *known == KNOWN_YES;
     if (pl->depth >= PLAN_MAX_DEPTH)
-        return true; /* too deep to tell; planning it will say so */
+        return true; /* too deeply nested; planning reports that */
     pl->depth++;
     *known = KNOWN_NO;
     for (int k = 0; k < c->inst_count && *known == KNOWN_NO; k++)
@@ -191,7 +190,7 @@ static bool has_effect(struct planner *pl, const struct computation *c)
 enum {
     WORTH_WAITING = 4096,
     MOST_WAITED_FOR = 4096
-}; /* bytes of the array; instructions looked at */
+}; /* bytes of the array; instructions visited */
 
 static bool updates_large(const struct inst *i)
 {

@@ -1,12 +1,12 @@
 /*
- * observed.c: functions whose every instruction is a step, so that an observer can be told of each
- * one and see its value.
+ * observed.c: plans functions in which every instruction is a step, so that a callback sees each
+ * instruction and its value.
  *
- * Instructions that only rename existing values (tuples, parameters, constants) become steps here
- * too, with results of their own: the same values, in slots that nobody else has, so that an
- * observer may replace them without changing what they were named after. All operands of an
- * instruction are operands of its step, read or not, so that they still exist when the step is
- * done. Dead code is planned as well, except what cannot be planned.
+ * Instructions that only alias existing values (tuples, parameters, constants) become steps here
+ * too. Their results are the same values in slots of their own, so that the callback may replace
+ * them without changing the original. All operands of an instruction are operands of its step, read
+ * or not, so that they are still alive when the step is done. Dead code is planned as well, except
+ * what cannot be planned.
  */
 #include "plan/plan_priv.h"
 
@@ -22,8 +22,8 @@ static bool is_made(const struct build *b, int steps_before, struct leaves l)
     return l.count == s->result_count;
 }
 
-/* Emits a step that gives the values `given` new names; `names` as in struct step; `out`: the new
- * names. */
+/* Emits a step that makes aliases of the values `given`; `names` as in struct step; `out`: the
+ * aliases. */
 static bool emit_names(struct build *b, const struct inst *i, struct leaves operands,
                        const int *starts, int *names, struct leaves *out)
 {
@@ -39,7 +39,7 @@ static bool emit_names(struct build *b, const struct inst *i, struct leaves oper
     return true;
 }
 
-/* The same, where operands of the step itself follow those of the instruction. */
+/* emit_names() for a step that has operands of its own after those of the instruction. */
 static bool name_again(struct build *b, const struct inst *i, struct leaves given,
                        struct leaves *out)
 {
@@ -59,7 +59,7 @@ static bool name_again(struct build *b, const struct inst *i, struct leaves give
     return emit_names(b, i, all, starts, names, out);
 }
 
-/* The same for get-tuple-element: the element is among the operands already. */
+/* emit_names() for get-tuple-element: the element is one of the operands. */
 static bool name_element(struct build *b, const struct inst *i, struct leaves given,
                          struct leaves *out)
 {
@@ -74,7 +74,7 @@ static bool name_element(struct build *b, const struct inst *i, struct leaves gi
 
 /* ---- dead code that cannot be planned ---- */
 
-/* Whether other runs leave the instruction out. */
+/* Whether runs without a callback leave the instruction out. */
 static bool is_dead(struct build *b, const struct inst *i)
 {
     int count;
@@ -103,7 +103,7 @@ static void leave_out(struct build *b, const struct inst *i, int steps_before)
     b->f->step_count = steps_before;
 }
 
-/* ---- the whole ---- */
+/* ---- instructions as steps ---- */
 
 static bool plan_shown(struct build *b, const struct inst *i, struct leaves *out)
 {

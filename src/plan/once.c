@@ -1,17 +1,18 @@
 /*
- * once.c: steps of functions that run many times, but need to be done less often.
+ * once.c: hoists steps of functions that run many times.
  *
- * What depends on constants alone is done in the first run of a function. What depends, besides, on
- * parts of a loop's state that its body passes on unchanged is done in the first iteration of each
- * run of the loop. So nothing is ever done that would not have been done otherwise. These steps are
- * moved before all others, and results of theirs that others read stay in their slots. Those of the
- * entry computation stay with the program, for its later runs.
+ * Steps that depend on constants alone run in the first run of a function. Steps that depend,
+ * besides, on parts of a loop's state that its body passes on unchanged are loop-invariant and run
+ * in the first iteration of each run of the loop. Nothing is executed speculatively. Hoisted steps
+ * are moved before all others, and those of their results that other steps read stay in their
+ * slots. Those of the entry computation stay with the program for its later runs.
  */
 #include "plan/plan_priv.h"
 
 static const int64_t KEEP_BYTES =
-    (int64_t)256 << 20; /* in all functions together; what exceeds it is computed again */
-static const int64_t PROGRAM_KEEPS = 64 << 20; /* from run to run; the smallest first */
+    (int64_t)256 << 20; /* limit for all functions together; values beyond it are recomputed */
+/* limit for values kept between runs; the smallest are kept */
+static const int64_t PROGRAM_KEEPS = 64 << 20;
 
 bool plan_is_pure(struct planner *pl, const struct inst *i)
 {
@@ -37,8 +38,8 @@ bool plan_is_pure(struct planner *pl, const struct inst *i)
     return inst_callees(i, NULL) == 0 || (!plan_has_effect(pl, i) && !inline_has_state(pl, i));
 }
 
-/* The same for loops, branches and calls: their computations, and whatever those call, do nothing
- * but compute. */
+/* Whether loops, branches and calls are pure: their computations, and all that those call, only
+ * compute. */
 static bool computes_only(struct planner *pl, const struct computation *c);
 
 bool plan_runs_pure(struct planner *pl, const struct inst *i)
@@ -92,7 +93,8 @@ static bool computes_only(struct planner *pl, const struct computation *c)
     return pure;
 }
 
-/* In functions that run more than once, only what becomes a step of its own counts. */
+/* In functions that run more than once, only an instruction that becomes a step of its own
+ * counts. */
 static bool is_pure(struct planner *pl, const struct step *s)
 {
     if (pl->depth == 1 && s->callee_count > 0 && s->result_count > 0)
@@ -108,7 +110,7 @@ static bool is_pure(struct planner *pl, const struct step *s)
     return s->callee_count == 0 && s->result_count > 0 && (s->scalar || plan_is_pure(pl, s->inst));
 }
 
-/* ---- when ---- */
+/* ---- frequency of steps ---- */
 
 static int64_t bytes_of(const struct shape *s)
 {
@@ -119,13 +121,13 @@ static int64_t bytes_of(const struct shape *s)
 struct when {
     struct planner *pl;
     struct function *f;
-    uint8_t *value; /* by value number, as they are before slots are given out: enum once of the
-                       step that makes it */
-    int *maker;     /* the step, by value; -1: a parameter */
-    bool *held;     /* values whose storage is kept */
+    /* by value number, before slots are assigned: enum once of the step that makes it */
+    uint8_t *value;
+    int *maker; /* by value: the step that makes it; -1: a parameter */
+    bool *held; /* by value: its storage is kept */
     int value_count;
     struct leaves results;
-    bool *read; /* by a step, or as a result; NULL until somebody asks */
+    bool *read; /* by value: read by a step, or a result; NULL until first needed */
 };
 
 static enum once when_of(const struct when *w, int operand)
@@ -143,7 +145,7 @@ static void find_invariant_params(struct when *w, struct leaves results)
             w->value[f->params[k]] = ONCE_LOOP;
 }
 
-enum { LARGE = 1 << 18 }; /* bytes, of arrays that take a while to copy */
+enum { LARGE = 1 << 18 }; /* bytes; arrays that are expensive to copy */
 
 static void find_read(struct when *w)
 {
@@ -157,7 +159,7 @@ static void find_read(struct when *w)
             w->read[w->results.at[j]] = true;
 }
 
-/* Loops that change large arrays in place should go on doing so: anything kept would have to be
+/* Loops that update large arrays in place must keep doing so: a kept array would have to be
  * copied. */
 static bool hands_on_large(struct when *w, const struct step *s)
 {
@@ -188,7 +190,7 @@ static void find_steps(struct when *w)
     }
 }
 
-/* ---- is it worth it? ---- */
+/* ---- cost heuristics ---- */
 
 static bool is_view(const struct step *s)
 {
@@ -202,7 +204,7 @@ static bool is_view(const struct step *s)
     }
 }
 
-/* Bytes that have to be read from memory to get the operand. */
+/* Bytes that are read from memory for the operand. */
 static int64_t bytes_read(const struct when *w, const struct step *s, int k)
 {
     int v = s->operands[k], at = v >= 0 ? w->maker[v] : -1;
@@ -213,8 +215,8 @@ static int64_t bytes_read(const struct when *w, const struct step *s, int k)
     return maker ? bytes_of(maker->shapes[0]) : bytes_of(s->inst->operands[k]->shape);
 }
 
-/* Whether doing the step again is cheaper than keeping its result: a few operations on numbers at
- * hand take less time than reading a large array. */
+/* Whether recomputing the step is cheaper than keeping its result: a few operations on values in
+ * cache take less time than reading a large array. */
 static bool is_cheaper_again(const struct when *w, const struct step *s)
 {
     if (!s->tile || s->operand_count != s->inst->operand_count)
@@ -240,12 +242,13 @@ static bool is_cheaper_again(const struct when *w, const struct step *s)
     return out >= LARGE && in < out / 2;
 }
 
-/* What is known of the readers of a value, those seen so far. */
+/* Summary of the readers of a value visited so far. */
 struct readers {
     uint8_t rarest, oftenest; /* enum once */
     bool known;
-    bool wants_array; /* one of them needs it as an array, not just within a fused loop */
-    bool taken; /* one of them takes it over, or changes it in place where nobody else holds it */
+    bool wants_array; /* some reader needs it as an array, not only within a fused loop */
+    /* some reader takes over its storage, or updates it in place where it has no other reader */
+    bool taken;
 };
 
 static void add_reader(struct readers *r, enum once once, bool wants_array)
@@ -258,16 +261,15 @@ static void add_reader(struct readers *r, enum once once, bool wants_array)
     r->wants_array |= wants_array;
 }
 
-/* Whether the step may take over its operands: loops take their state, updates the array that they
- * change. */
+/* Whether the step may take over its operands: loops take their state, updates their array. */
 static bool takes_over(const struct step *s)
 {
     return s->callee_count > 0 || s->scalar || s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE ||
            s->inst->opcode == OP_SCATTER || s->inst->opcode == OP_SORT;
 }
 
-/* Of a step of the entry computation: keeping its result gains nothing, or less than copying it
- * costs. */
+/* Of a step of the entry computation: whether keeping its result gains nothing, or less than
+ * copying it costs. */
 static bool is_not_worth_keeping(const struct step *s, const struct readers *r)
 {
     bool moves = is_view(s) || s->inst->opcode == OP_IOTA;
@@ -282,8 +284,8 @@ static bool is_no_gain(const struct when *w, const struct step *s, const struct 
     return !r->wants_array && is_cheaper_again(w, s);
 }
 
-/* Goes from the last step to the first: where all readers are done equally often, the step may be
- * done as often too. */
+/* From the last step to the first: where all readers run equally often, a cheap step runs as often
+ * too. */
 static void repeat_cheap_steps(struct when *w, int value_count, struct leaves results)
 {
     struct readers *readers = ARENA_ARRAY(&w->pl->scratch, struct readers, value_count);
@@ -306,7 +308,7 @@ static void repeat_cheap_steps(struct when *w, int value_count, struct leaves re
     }
 }
 
-/* Bytes held by the results of steps of this kind; a view holds what it is a view of. */
+/* Bytes held by the results of steps of this kind; a view holds its base array. */
 static int64_t bytes_held(struct when *w, enum once once, int value_count, struct leaves results)
 {
     int64_t sum = 0;
@@ -330,7 +332,7 @@ static int64_t bytes_held(struct when *w, enum once once, int value_count, struc
     return sum;
 }
 
-/* ---- the whole ---- */
+/* ---- the pass ---- */
 
 /* Makes steps of this kind run more often. */
 static void run_more_often(struct function *f, enum once once)
@@ -407,14 +409,14 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 
 /* ---- the entry computation ---- */
 
-/* With a memory limit nothing is kept between runs: the limit is on one run, which needs the least
- * memory that way. */
+/* With a memory limit nothing is kept between runs: the limit is on one run, which then needs the
+ * least memory. */
 bool plan_keeps(const struct planner *pl)
 {
     return plan_optimises(pl) && !pl->p->dynamic && pl->p->options.limits.memory == 0;
 }
 
-/* Steps whose results would hold more than `most` bytes are done in every run, and so are those
+/* Makes steps whose results would hold more than `most` bytes run in every run, and so the steps
  * that read them. */
 static void repeat_large_steps(struct when *w, int64_t most)
 {
@@ -444,7 +446,7 @@ void plan_once_for_all(struct planner *pl, struct function *f, int value_count,
     for (int64_t most = PROGRAM_KEEPS;
          bytes_held(&w, ONCE_RUN, value_count, results) > PROGRAM_KEEPS; most /= 2) {
         repeat_large_steps(&w, most);
-        repeat_cheap_steps(&w, value_count, results); /* whose readers may have changed */
+        repeat_cheap_steps(&w, value_count, results); /* their readers may have changed */
     }
     pl->p->stats.kept += count(f, ONCE_RUN);
     if (count(f, ONCE_RUN) > 0)

@@ -1,24 +1,24 @@
 /*
- * order.c: in which order do the instructions of a computation run?
+ * order.c: chooses the order in which the instructions of a computation run.
  *
- * The canonical order is fine for everything but channels: a recv-done waits. Where nothing ties it
- * to the send of its channel, that send should come first; otherwise all participants wait for what
- * each of them was to send later. Modules that are scheduled run as they are written.
+ * The canonical order is kept except for channels: a recv-done waits. Where no dependence orders it
+ * after the send of its channel, that send should come first; otherwise all participants wait for
+ * data that each of them would send later. Scheduled modules run in textual order.
  */
 #include "plan/plan_priv.h"
 
 #include <stdlib.h>
 
-/* For one computation. A module that calls something with thousands of channels thousands of times
- * keeps the canonical order beyond this. */
+/* Limit for one computation: beyond it, a module that calls something with thousands of channels
+ * thousands of times keeps the canonical order. */
 enum { MOST_TRAFFIC = 1 << 20 };
 
-/* ---- channels that an instruction, or what it calls, sends to or waits for ---- */
+/* ---- channels on which an instruction, or its callees, send or receive ---- */
 
 struct traffic {
     int64_t channel;
-    bool waits; /* else it sends */
-    int place;  /* of the instruction, where that matters */
+    bool waits; /* recv-done; else send */
+    int place;  /* position of the instruction, where that matters */
 };
 
 struct traffic_list {
@@ -64,13 +64,13 @@ static void add_inst(struct planner *pl, struct traffic_list *l, const struct in
     }
 }
 
-/* Of all the instructions of a computation, each kind for each channel once. */
+/* The channel operations of a computation, each kind once per channel. */
 static const struct traffic_list *traffic_of(struct planner *pl, const struct computation *c)
 {
     static const struct traffic_list nothing;
     struct traffic_list **known = &pl->traffic[c->index];
     if (*known || pl->depth >= PLAN_MAX_DEPTH)
-        return *known ? *known : &nothing; /* nested too deep to tell; planning will report that */
+        return *known ? *known : &nothing; /* too deeply nested; planning reports that */
     pl->depth++;
     *known = ARENA_NEW(&pl->scratch, struct traffic_list);
     struct traffic_list all = {0};
@@ -85,30 +85,30 @@ static const struct traffic_list *traffic_of(struct planner *pl, const struct co
     return *known;
 }
 
-/* ---- what must come before what, and what should ---- */
+/* ---- required and preferred edges ---- */
 
 struct edge {
-    int before, after; /* places in the canonical order */
+    int before, after; /* positions in the canonical order */
 };
 
 struct ordering {
     struct arena *arena;
     struct inst **canonical;
     int count;
-    int *place;          /* in the canonical order, by index of the instruction */
-    struct edge *wishes; /* a send that should come before the recv-done that gets its data */
+    int *place;          /* by index of the instruction: its position in the canonical order */
+    struct edge *wishes; /* send before the recv-done of its data, wherever possible */
     size_t wish_count, wish_capacity;
-    int *first_user, *users; /* users of the instruction at place k: from users[first_user[k]] on */
-    int *first_wish;         /* of its wishes, which are sorted by who comes before */
-    int *needed,
-        *wished; /* how many instructions must, and how many should, still come before it */
-    int *walked; /* number of the last walk that visited it */
+    /* users of the instruction at position k start at users[first_user[k]] */
+    int *first_user, *users;
+    int *first_wish;      /* by position: its first edge in `wishes`, which is sorted by `before` */
+    int *needed, *wished; /* by position: operands and preferred predecessors that have not run */
+    int *walked;          /* number of the last walk that visited it */
     bool *done;
-    int *ready, ready_count; /* a heap: the smallest place on top */
+    int *ready, ready_count; /* a heap: the smallest position on top */
 };
 
-/* The k-th send of a channel belongs to its k-th recv-done. True when one of them would come too
- * late. */
+/* Pairs the k-th send of a channel with its k-th recv-done. True when a send comes after its
+ * recv-done in the canonical order. */
 static bool find_wishes(struct planner *pl, struct ordering *o)
 {
     struct traffic_list all = {0};
@@ -126,7 +126,7 @@ static bool find_wishes(struct planner *pl, struct ordering *o)
             next++;
         for (size_t k = 0; first + k < waits && waits + k < next; k++) {
             struct edge e = {all.at[first + k].place, all.at[waits + k].place};
-            if (e.before == e.after) /* both lie within what one instruction calls */
+            if (e.before == e.after) /* both are within the callees of one instruction */
                 continue;
             VEC_PUSH(o->arena, o->wishes, o->wish_count, o->wish_capacity) = e;
             late |= e.before > e.after;
@@ -211,10 +211,10 @@ static int undone_send(const struct ordering *o, int place)
     return o->wishes[k].before;
 }
 
-/* Everything that is left waits for something: finds a recv-done to be run before its send. Walks
- * from one instruction to another that must or should come before it, until it closes a cycle. Only
- * from a recv-done that has all it needs does it go on to the send that should come before, so
- * every cycle has such a recv-done. */
+/* Called when every remaining instruction waits for another: finds a recv-done to be run before its
+ * send. Walks backwards over required and preferred edges until it closes a cycle. A preferred edge
+ * is followed only from a recv-done whose operands are complete, so every cycle contains such a
+ * recv-done. */
 static int break_cycle(struct ordering *o, int walk)
 {
     int k = 0;
@@ -248,8 +248,7 @@ static void run_next(struct ordering *o, int place)
     }
 }
 
-/* Stays close to the canonical order: what must come before does, what should come before does
- * where possible. */
+/* Stays close to the canonical order: required edges always hold, preferred ones where possible. */
 static struct inst **arrange(struct planner *pl, struct ordering *o)
 {
     struct inst **order = ARENA_ARRAY(&pl->scratch, struct inst *, o->count);

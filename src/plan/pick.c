@@ -1,17 +1,17 @@
 /*
- * pick.c: reducers of a value and an index that keep the greater, or the lesser, value with its
- * index: argmax, argmin.
+ * pick.c: recognizes reducers of a value and an index that keep the greater, or the lesser, value
+ * with its index: argmax, argmin.
  *
- * Clients write them in many ways, and treat ties and NaNs in as many. A body that does nothing but
- * compare its arguments and choose among them is determined by how its arguments compare. So it is
- * evaluated once for each possible outcome of the comparisons, and its answers are the table that
- * the kernel works by.
+ * Clients write them in many ways, with different treatment of ties and NaNs. A body that only
+ * compares its arguments and selects among them is determined by the outcomes of the comparisons.
+ * So it is evaluated once for each possible combination of outcomes, and the results are the table
+ * that the kernel uses.
  */
 #include <math.h>
 
 #include "plan/plan_priv.h"
 
-/* ---- whether a body only compares and chooses ---- */
+/* ---- bodies that only compare and select ---- */
 
 enum role { NO_ROLE, VALUE, INDEX, TRUTH };
 enum { MAX_OPS = 64 };
@@ -57,7 +57,7 @@ static bool is_any(const struct kern_tiles *tiles, kern_tile_fn *fn, const char 
     return false;
 }
 
-/* What the result of an operation is, if it is one of those roles. */
+/* The role of an operation's result, if it is one of those roles. */
 static enum role role_of_result(const struct roles *r, const struct scalar_op *op)
 {
     static const char *const logic[] = {"and", "or", "xor"}, *const best[] = {"maximum", "minimum"};
@@ -80,7 +80,7 @@ static enum role role_of_result(const struct roles *r, const struct scalar_op *o
     if (is_comparison(r->tiles, op->fn, t) ||
         (first == TRUTH && is_any(r->tiles, op->fn, logic, COUNT_OF(logic), t)))
         return TRUTH;
-    /* floats don't count: minimum and maximum look at signs of zeros too */
+    /* floats are excluded: minimum and maximum also distinguish the signs of zeros */
     return !dtype_is_float(t) && is_any(r->tiles, op->fn, best, COUNT_OF(best), t) ? first
                                                                                    : NO_ROLE;
 }
@@ -95,7 +95,7 @@ static bool only_chooses(const struct kern_tiles *tiles, const struct scalar_cod
         r.known[r.count].at = c->args[k].at;
         r.known[r.count++].role = k % 2 ? INDEX : VALUE;
     }
-    for (int k = 0; k + 1 < c->op_count; k++) { /* the last operation stops */
+    for (int k = 0; k + 1 < c->op_count; k++) { /* the last operation is the stop */
         enum role role = role_of_result(&r, &c->ops[k]);
         if (role == NO_ROLE)
             return false;
@@ -106,7 +106,7 @@ static bool only_chooses(const struct kern_tiles *tiles, const struct scalar_cod
            role_of(&r, c->results[1].at) == INDEX;
 }
 
-/* ---- its answers ---- */
+/* ---- evaluation of the body ---- */
 
 union element {
     uint8_t bytes[16];
@@ -122,7 +122,7 @@ static void set_number(enum dtype t, union element *e, double v)
         e->bytes[0] = (uint8_t)v; /* little-endian */
 }
 
-/* Sets two values that compare in this way, with bits that differ as much as the type allows. */
+/* Sets two values that compare as `r`, with bits that differ as much as the type allows. */
 static void set_values(enum dtype t, enum kern_relation r, union element *so_far,
                        union element *element)
 {
@@ -137,7 +137,7 @@ static void set_values(enum dtype t, enum kern_relation r, union element *so_far
         so_far->bytes[dtype_bytes(t) - 1] &= 0x7f;
 }
 
-/* Which of the two values the answer is: 0 or 1; -1 when it is neither. */
+/* The index of the value that the answer equals: 0 or 1; -1 for neither. */
 static int which(const union element *answer, const union element *so_far,
                  const union element *element, enum dtype t)
 {
@@ -145,7 +145,7 @@ static int which(const union element *answer, const union element *so_far,
     return memcmp(answer, so_far, width) == 0 ? 0 : memcmp(answer, element, width) == 0 ? 1 : -1;
 }
 
-/* The body's answer where the indices compare by `order`: the first is less, equal, greater. */
+/* The body's answer for each order of the indices: the first is less, equal, greater. */
 static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_relation r,
                 int order, uint8_t *takes)
 {
@@ -163,7 +163,7 @@ static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_
     return value >= 0 && index >= 0;
 }
 
-/* Whether the better value always brings its own index along. (For equal indices it makes no
+/* Whether the selected value always keeps its own index. (For equal indices it makes no
  * difference.) */
 static bool is_regular(const struct kern_pick *p)
 {

@@ -1,5 +1,6 @@
 /*
- * From a verified module to a program: the entry computation and all it needs, and the constants.
+ * Plans a verified module as a program: checks shapes, collects constants, and plans the entry
+ * computation and everything it calls.
  */
 #include "plan/plan_priv.h"
 
@@ -11,7 +12,7 @@ bool plan_where(struct planner *pl, const struct inst *i, struct diag *d)
 
 /* ---- shapes ---- */
 
-/* Every value will be a strided view: bounded rank, known sizes, a number of elements that fits. */
+/* Every value becomes a strided view: bounded rank, known sizes, an element count that fits. */
 static bool check_leaf(struct planner *pl, const struct inst *i, const struct shape *s)
 {
     int64_t bytes;
@@ -134,8 +135,8 @@ static bool brings_value(const struct inst *i)
     return i->opcode == OP_PARAMETER || i->opcode == OP_INFEED || i->opcode == OP_RECV_DONE;
 }
 
-/* Whether sizes can change at run time: values from outside do so where their shape says so, some
- * operations whatever their shape says. */
+/* Whether sizes can change at run time: values from outside do so where their shape is dynamic,
+ * some operations regardless of their shape. */
 static bool is_dynamic(const struct module *m)
 {
     for (int c = 0; c < m->computation_count; c++)
@@ -147,7 +148,7 @@ static bool is_dynamic(const struct module *m)
     return false;
 }
 
-/* ---- the whole ---- */
+/* ---- programs ---- */
 
 static void note_opcodes(struct planner *pl)
 {

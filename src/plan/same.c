@@ -1,14 +1,13 @@
 /*
- * same.c: common subexpressions. A step that would repeat what an earlier one has made becomes
- * another name for that one's values.
+ * same.c: common-subexpression elimination. A step that would repeat an earlier one becomes an
+ * alias of its values.
  *
- * Two steps are the same when everything that affects the value is: opcode, operands, shape of the
- * result, and attributes except those that every instruction may carry, which say nothing about
- * values.
+ * Two steps are equal when everything that affects the value is: opcode, operands, result shape,
+ * and attributes except the common ones (metadata and the like), which do not affect values.
  */
 #include "plan/plan_priv.h"
 
-enum { KEY_SIZE = 512 }; /* a step whose description needs more bytes is never merged */
+enum { KEY_SIZE = 512 }; /* a step with a longer key is never merged */
 
 struct key {
     char bytes[KEY_SIZE];
@@ -86,7 +85,7 @@ static void add_shape(struct key *k, const struct shape *s)
         add_shape(k, s->elements[e]);
 }
 
-/* A bitcast depends on the layouts of its shapes, which values don't have. */
+/* A bitcast depends on the layouts of its shapes, which values do not have. */
 static bool find_key(struct planner *pl, const struct inst *i, struct leaves operands,
                      struct key *k)
 {

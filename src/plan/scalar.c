@@ -1,8 +1,8 @@
 /*
- * scalar.c: makes scalar programs. A computation all of whose values are scalars or small arrays
- * becomes a flat list of kernels on addresses that are fixed here. Calls are inlined, loops and
- * branches become jumps, and what depends on constants alone is computed at once. If anything is
- * not supported, the attempt fails and the computation is run as a function.
+ * scalar.c: compiles to bytecode. A computation whose values are all scalars or small arrays
+ * becomes a flat list of kernel calls on fixed addresses. Calls are inlined, loops and branches
+ * become jumps, and operations on constants are folded. If anything is not supported, compilation
+ * fails and the computation runs as a function.
  */
 #include "plan/scalar.h"
 
@@ -86,7 +86,7 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
 
 /* ---- instructions ---- */
 
-/* Where arrays may change their sizes, registers are for scalars only. */
+/* With dynamic sizes, registers are for scalars only. */
 static bool is_small(const struct program *p, const struct shape *s)
 {
     int64_t n;
@@ -101,9 +101,9 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     return reg >= 0;
 }
 
-/* The number of the operation that does to one element what the kernel does (kern/quick.h). Kernels
- * of functions have none where they don't give libm's bits; nor have comparisons where total order
- * is not C's order. */
+/* The opcode of the bytecode interpreter (kern/quick.h) that computes one element as the kernel
+ * does. Transcendental functions have none where the kernel's bits differ from libm's, nor
+ * comparisons where total order differs from C's order. */
 static int quick_of(const struct kern_tiles *tiles, const struct inst *i, enum dtype t,
                     kern_tile_fn *fn)
 {
@@ -156,12 +156,12 @@ static bool make_convert(struct maker *m, const struct inst *i, const struct lea
     return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
 }
 
-/* Whatever stands for it. */
+/* A constant whose elements were elided is replaced by its filled literal. */
 static bool make_elided(struct maker *m, const struct inst *i, struct leaves *out)
 {
     int64_t n;
     bool allowed = m->pl->p->options.elided != ELIDED_REFUSE &&
-                   m->lanes == 1; /* the function that runs instead will say why not */
+                   m->lanes == 1; /* the function that runs instead reports why not */
     int reg = allowed && is_small(m->pl->p, i->shape) && shape_elements(i->shape, &n)
                   ? scalar_new_reg(m, i->shape->dtype, n)
                   : -1;
@@ -211,8 +211,8 @@ static bool make_precision(struct maker *m, const struct inst *i, const struct l
     return scalar_one_leaf(m, reg, out);
 }
 
-/* The same bits under another type. Not done where bits would have to be turned into values that
- * the type has, nor where layouts determine the order of elements. */
+/* A bitcast that keeps the bytes. Not compiled where the bits may not be a valid value of the new
+ * type, nor where layouts determine the order of elements. */
 static bool make_bitcast(struct maker *m, const struct inst *i, const struct leaves *env,
                          struct leaves *out)
 {
@@ -256,7 +256,7 @@ struct leaves scalar_operands(struct maker *m, const struct inst *i, const struc
 
 /* ---- dispatch ---- */
 
-/* In lanes there is no control flow: all lanes do the same. */
+/* Vectorized code has no control flow: all lanes do the same. */
 static bool works_in_lanes(const struct inst *i)
 {
     return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL && i->opcode != OP_REPLICA_ID &&
@@ -323,8 +323,7 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
                              (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
 }
 
-/* Whether a value fits in registers; with `large`, arrays that stay where they are count as
- * fitting. */
+/* Whether a value fits in registers; with `large`, arrays that stay in place count as fitting. */
 static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 {
     if (!shape_is_tuple(s))
@@ -335,7 +334,7 @@ static bool all_fit(const struct maker *m, const struct shape *s, bool large)
     return true;
 }
 
-/* A first look, before anything is made. */
+/* A quick check before any operation is made. */
 static bool may_be_understood(struct planner *pl, const struct inst *i)
 {
     switch (i->opcode) {
@@ -376,7 +375,7 @@ bool scalar_takes(const struct maker *m, const struct inst *i)
     return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(m->pl, i);
 }
 
-/* Only live instructions need be small: conditions of loops often look at just one or two of their
+/* Only live instructions must be small: conditions of loops often read only one or two of their
  * parameters. */
 static bool all_live_small(const struct maker *m, struct inst *const *order, int count)
 {
@@ -446,7 +445,7 @@ void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves ar
         code->args[k] = slot_of(m, args.at[k]);
 }
 
-/* Only when the program is complete is it known which of its arguments it changes. */
+/* The arguments that the bytecode modifies are known only when it is complete. */
 static void mark_written(struct maker *m, struct scalar_code *code)
 {
     for (int k = 0; k < code->arg_count; k++)
@@ -486,7 +485,7 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
     return code;
 }
 
-/* Registers for the parameters; arrays get none (nothing live may read them). */
+/* Makes registers for the parameters; arrays get none (no live instruction may read them). */
 static bool make_params(struct maker *m, const struct computation *c, struct scalar_code *code,
                         const enum dtype *types, struct leaves *out)
 {
@@ -532,7 +531,7 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
     return scalar_finish(&m, code, results, t ? t->results : NULL);
 }
 
-/* Registers for the leaves of an operand, which are the arguments from `first` on. */
+/* Makes registers for the leaves of an operand, the arguments from `first` on. */
 static bool make_operand(struct maker *m, const struct inst *i, int first, struct leaves *out)
 {
     int count;
@@ -554,9 +553,8 @@ static bool make_operand(struct maker *m, const struct inst *i, int first, struc
     return true;
 }
 
-/* Leaves by the index of an instruction. All calls share one array: a new one, as large as the
- * computation, for each of its instructions would take memory that grows with the square of its
- * size. */
+/* Leaves by the index of an instruction. One array is shared by all calls: a new one, as large as
+ * the computation, for each of its instructions would take quadratic memory. */
 static struct leaves *loose_leaves(struct planner *pl, int count)
 {
     if (pl->loose_room < count) {
@@ -566,7 +564,7 @@ static struct leaves *loose_leaves(struct planner *pl, int count)
     return pl->loose;
 }
 
-/* A call's code is shared by all calls of the computation, so its arguments are kept apart by
+/* A call's code is shared by all calls of the computation, so its arguments are distinct by
  * position even where this call passes one value for several parameters. */
 static bool make_inst(struct maker *m, const struct inst *i, const struct leaves *env,
                       struct leaves args, struct leaves *out)

@@ -1,9 +1,9 @@
 /*
- * scalar_array.c: small arrays in scalar programs: rearranging, slices at computed places, sums and
- * products.
+ * scalar_array.c: compiles operations on small arrays to bytecode: rearrangements, slices at
+ * computed indices, reductions and products.
  *
- * A part that is contiguous is just another name for addresses within its operand. Nothing is
- * written twice except the states of loops, which are copied into registers of their own.
+ * A contiguous part is an alias of addresses within its operand. Nothing is copied except the
+ * states of loops, which have registers of their own.
  */
 #include "plan/scalar.h"
 
@@ -48,7 +48,7 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
     scalar_done(m, out, constant);
 }
 
-/* The view `v` over a register as a value: another name where it is contiguous, else a copy. */
+/* The view `v` of a register as a value: an alias where it is contiguous, else a copy. */
 static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s,
                         struct leaves *out)
 {
@@ -82,7 +82,7 @@ int scalar_spread(struct maker *m, int reg, int64_t n)
     return made;
 }
 
-/* ---- rearranging ---- */
+/* ---- rearrangements ---- */
 
 static bool make_view(struct maker *m, const struct inst *i, const struct leaves *env,
                       struct leaves *out)
@@ -151,7 +151,8 @@ static char *const *cell_of(const struct maker *m, int reg)
     return c ? &c->at : NULL;
 }
 
-/* Where the result of an operation on `whole` goes: in place, when it changes a large array. */
+/* The register of the result of an operation on `whole`: in place, when it updates a large
+ * array. */
 static int result_of(struct maker *m, const struct inst *i, int whole, bool update)
 {
     return update && m->regs[whole].cell
@@ -253,7 +254,7 @@ static bool make_dot(struct maker *m, const struct inst *i, const struct leaves 
     return scalar_one_leaf(m, made, out);
 }
 
-/* Batching dimensions are not checked here, and may be unsound. */
+/* Batching dimensions are not checked here, and may be malformed. */
 static struct scalar_gather *new_gather(struct maker *m, const struct inst *i,
                                         const struct leaves *env)
 {
@@ -329,7 +330,7 @@ bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leave
 
 /* ---- anything else ---- */
 
-/* One leaf for each operand and result, all in registers. */
+/* Whether each operand and result is one leaf in a register. */
 static bool has_registers(const struct maker *m, const struct inst *i, const struct leaves *env)
 {
     for (int k = 0; k < i->operand_count; k++) {
@@ -346,7 +347,7 @@ static struct step *new_step(struct maker *m, const struct inst *i)
     struct step *s = ARENA_NEW(keep, struct step);
     s->inst = i;
     s->operand_count = i->operand_count;
-    if (i->opcode == OP_SCAN) /* it calls a function */
+    if (i->opcode == OP_SCAN) /* calls a function */
         return NULL;
     if (!plan_leaf_shapes(m->pl, i, i->shape, &s->result_count, &s->shapes) ||
         !plan_bodies(m->pl, s))

@@ -1,12 +1,12 @@
 /*
- * scalar_control.c: loops and branches in scalar programs: jumps, and moves into the registers of a
- * loop's state or of a conditional's result.
+ * scalar_control.c: compiles loops and branches to bytecode: jumps, and moves into the registers of
+ * a loop's state or of a conditional's result.
  */
 #include "plan/scalar.h"
 
 #include <stdlib.h>
 
-/* New registers for values of the same types and sizes; NO_VALUE stays. */
+/* Makes registers for values of the same types and sizes; NO_VALUE stays. */
 static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
 {
     *out = (struct leaves){l.count, ARENA_ARRAY(&m->pl->scratch, int, l.count + 1)};
@@ -21,7 +21,7 @@ static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
     return true;
 }
 
-/* Converts the registers of `l` to the types of those of `model`. */
+/* Converts the registers of `l` to the types of `model`. */
 static bool make_like(struct maker *m, struct leaves *l, struct leaves model)
 {
     if (l->count != model.count)
@@ -46,9 +46,9 @@ static void move_all(struct maker *m, struct leaves to, struct leaves from)
             scalar_push_move(m, to.at[k], from.at[k]);
 }
 
-/* The bytes of registers, sorted by where they begin. */
+/* The byte range of a register, in a list sorted by start. */
 struct bytes {
-    const char *at, *end; /* of this one; and the greatest end of this one and all before it */
+    const char *at, *end; /* of this range; and the greatest end of this range and all before it */
 };
 struct taken {
     struct bytes *list;
@@ -76,7 +76,7 @@ static struct taken bytes_taken(struct maker *m, struct leaves l)
     return p;
 }
 
-/* Whether a register overlaps any of these. */
+/* Whether a register overlaps any of these ranges. */
 static bool overlaps(const struct maker *m, struct taken p, int reg)
 {
     const char *at = m->regs[reg].at, *end = at + scalar_reg_bytes(m, reg);
@@ -91,8 +91,8 @@ static bool overlaps(const struct maker *m, struct taken p, int reg)
     return low > 0 && at < p.list[low - 1].end;
 }
 
-/* The next state may consist of parts of the present one in another order: then they are moved by
- * way of copies. */
+/* Moves `next` to `state`. The next state may consist of parts of the present one in another order:
+ * these are moved through temporaries. */
 static bool move_state(struct maker *m, struct leaves state, struct leaves next)
 {
     struct leaves from = {next.count, ARENA_DUP(&m->pl->scratch, next.at, next.count)};
@@ -129,7 +129,7 @@ static void set_parts(struct maker *m, struct cycle *c, struct leaves state)
         const int reg = state.at[t->leaves[k]];
         const struct reg *r = reg == NO_VALUE ? NULL : &m->regs[reg];
         struct cycle_part *p = &c->parts[c->part_count];
-        if (!r) /* the program does not read it */
+        if (!r) /* not read by the bytecode */
             continue;
         view_dense(&p->view, r->type, 1, &r->n, r->at);
         p->cell = r->cell ? &r->cell->at : NULL;
@@ -137,7 +137,7 @@ static void set_parts(struct maker *m, struct cycle *c, struct leaves state)
     }
 }
 
-/* Looks for a repetition of the state in these registers. */
+/* Makes the cycle detection for the state in these registers. */
 static struct cycle *new_cycle(struct maker *m, const struct termination *t, struct leaves state)
 {
     struct cycle *c = ARENA_NEW(&m->pl->p->arena, struct cycle);
@@ -162,7 +162,7 @@ struct cycle_monitor *scalar_monitor(struct maker *m)
     return made;
 }
 
-/* Ends the run in the first iteration of a loop that has no last one. */
+/* Ends the run in the first iteration of a loop that cannot end. */
 static void push_infinite(struct maker *m, const struct termination *t)
 {
     if (t && t->known == ENDS_NEVER)

@@ -1,6 +1,6 @@
 /*
- * scalar_large.c: large arrays in scalar programs. A loop that changes one row of a large array per
- * iteration leaves the array where it is, so that the loop can still be a scalar program.
+ * scalar_large.c: large arrays in bytecode. A loop that updates one row of a large array per
+ * iteration updates it in place, so that the loop can still be bytecode.
  */
 #include "plan/scalar.h"
 
@@ -33,7 +33,7 @@ bool scalar_may_be_large(const struct inst *i)
     }
 }
 
-/* A register for what is in the cell now. */
+/* Adds a register for the current version of the cell. */
 static int add_reg(struct maker *m, struct cell *c)
 {
     int64_t n = 0;

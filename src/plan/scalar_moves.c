@@ -1,27 +1,24 @@
 /*
- * scalar_moves.c: tidies scalar programs: values are made where they are needed in the end, as far
- * as possible, and what nobody reads is not made at all.
+ * scalar_moves.c: removes moves and dead operations from bytecode: values are computed in their
+ * final registers where possible.
  *
  * Loops and branches are generated with moves at their ends, into the registers of the state or of
- * the result. Where the moved value is made by one operation and nobody looks at the old contents
- * in between, that operation may write there directly.
+ * the result. Where the moved value is computed by one operation and the old contents of the
+ * destination are not read in between, that operation may write to the destination directly.
  */
 #include "plan/scalar.h"
 
 #include <stdlib.h>
 
-enum {
-    TIDY_BUDGET = 1 << 22
-}; /* operations looked at; only programs made to be slow need so many */
+enum { TIDY_BUDGET = 1 << 22 }; /* operations processed; longer bytecode is left as it is */
 
-struct home { /* a register that is storage of its own */
+struct home { /* A register that is storage of its own, and its live range. */
     const char *at;
     size_t size;
-    int writes, reads; /* operations that do */
-    int first, made,
-        last_read; /* the first and the last operation that write it, the last that reads it */
-    bool outside;  /* arguments and results */
-    int *touching, touching_count; /* the operations that read or write it, in order */
+    int writes, reads;             /* number of operations that write and that read it */
+    int first, made, last_read;    /* first and last operation that writes it, last that reads it */
+    bool outside;                  /* holds an argument or a result */
+    int *touching, touching_count; /* operations that read or write it, in order */
 };
 
 struct tidy {
@@ -29,19 +26,20 @@ struct tidy {
     struct scalar_code *code;
     struct scalar_op *ops;
     int op_count, home_count;
-    struct home *homes; /* by address */
-    int *loop;  /* by operation: the first operation of the innermost loop around it, or -1 */
+    struct home *homes; /* sorted by address */
+    /* by operation: the first operation of the innermost loop that contains it, or -1 */
+    int *loop;
     bool *gone; /* by operation */
     int64_t budget;
 };
 
-/* ---- what an operation reads and writes ---- */
+/* ---- operands of operations ---- */
 
 typedef void place_fn(void *context, const void **at, bool write);
 
 static void visit_view(const struct view *v, place_fn *fn, void *context, bool write)
 {
-    struct view *own = (struct view *)(uintptr_t)v; /* made for this operation */
+    struct view *own = (struct view *)(uintptr_t)v; /* allocated for this operation */
     const void *at = own->data;
     fn(context, &at, write);
     own->data = (char *)(uintptr_t)at;
@@ -121,7 +119,7 @@ static void visit(struct scalar_op *op, place_fn *fn, void *context)
     }
 }
 
-/* ---- homes ---- */
+/* ---- live ranges ---- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -161,7 +159,7 @@ struct counting {
     struct tidy *t;
     int at;
     const struct home
-        *made; /* several places of one operation may share a home: it counts as written once */
+        *made; /* several places of one operation may share a register: counted as one write */
 };
 
 static void count_place(void *context, const void **at, bool write)
@@ -198,7 +196,7 @@ static void note_touching(void *context, const void **at, bool write)
         h->touching[h->touching_count++] = c->at;
 }
 
-/* Called after counting: what is read and written is an upper bound. */
+/* Called after counting: the counts of reads and writes are upper bounds. */
 static void list_touching(struct tidy *t)
 {
     size_t total = 0;
@@ -237,7 +235,7 @@ static void find_loops(struct tidy *t)
                 t->loop[j] = t->ops[k].count;
 }
 
-/* ---- moves ---- */
+/* ---- removal of moves ---- */
 
 struct search {
     const struct tidy *t;
@@ -258,7 +256,7 @@ static bool touches(const struct tidy *t, int k, const struct home *h)
     return s.found;
 }
 
-/* Whether an operation that is still there, after one and before another, reads or writes it. */
+/* Whether an operation that is not removed, after one and before another, reads or writes it. */
 static bool touched_between(struct tidy *t, const struct home *h, int after, int before)
 {
     int low = 0, high = h->touching_count;
@@ -287,8 +285,8 @@ static void rename_place(void *context, const void **at, bool write)
         *at = r->to->at + ((const char *)*at - r->from->at);
 }
 
-/* An operation may write over what it reads if it reads that element by element, from the very
- * place it writes. */
+/* An operation may overwrite an operand that it reads elementwise from exactly the address it
+ * writes. */
 static bool may_overwrite(const struct tidy *t, const struct scalar_op *op, const struct home *h)
 {
     if (op->kind != SCALAR_APPLY)
@@ -312,8 +310,8 @@ static bool can_be_made_there(struct tidy *t, int k, const struct home *from, co
     return !touched_between(t, to, made, k);
 }
 
-/* The moved value began as a copy of its destination, as the state of a loop does when a piece of
- * it is changed: the piece can be changed in the destination itself. */
+/* Whether the moved value is a copy of its destination that was then updated, as in a loop that
+ * updates a piece of its state: the piece can be updated in the destination. */
 static bool comes_from_there(struct tidy *t, int k, const struct home *from, const struct home *to)
 {
     int first = from ? from->first : -1;
@@ -329,7 +327,7 @@ static bool comes_from_there(struct tidy *t, int k, const struct home *from, con
     return !touched_between(t, to, first, k);
 }
 
-/* Merges the two lists into `to`. */
+/* Merges the two lists of operations into `to`. */
 static void join_touching(struct tidy *t, struct home *from, struct home *to)
 {
     int *both = ARENA_ARRAY(t->scratch, int, from->touching_count + to->touching_count), n = 0,
@@ -347,7 +345,7 @@ static void join_touching(struct tidy *t, struct home *from, struct home *to)
     from->touching_count = 0;
 }
 
-/* Everything known of `from` is transferred to `to`. */
+/* Merges the live range of `from` into `to`. */
 static void make_one(struct tidy *t, int k, struct home *from, struct home *to)
 {
     struct renaming r = {t, from, to};
@@ -377,14 +375,14 @@ static void drop_moves(struct tidy *t)
             make_one(t, k, from, to);
         } else if (comes_from_there(t, k, from, to)) {
             make_one(t, k, from, to);
-            t->gone[from->first] = true; /* the copy, of itself now */
+            t->gone[from->first] = true; /* the copy, now of itself */
             to->reads--;
             to->writes--;
         }
     }
 }
 
-/* ---- what nobody reads ---- */
+/* ---- dead operations ---- */
 
 static void look_for_reader(void *context, const void **at, bool write)
 {
@@ -444,7 +442,7 @@ static bool has_loop(const struct maker *m)
     return false;
 }
 
-/* Not worth the time for a program that runs once. */
+/* Not worth the time for bytecode that runs once. */
 void scalar_tidy(struct maker *m, struct scalar_code *code)
 {
     struct arena *scratch = &m->pl->scratch;

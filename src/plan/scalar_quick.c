@@ -1,13 +1,13 @@
 /*
- * scalar_quick.c: the form in which scalar programs run: operations on one element get the number
- * of what they do, comparisons that only feed a jump are merged with it, and copies between views
- * become lists of pieces, worked out here.
+ * scalar_quick.c: lowers bytecode to the form that is executed: operations on one element get an
+ * opcode of kern/quick.h, comparisons that only feed a jump are merged with it, and copies between
+ * views become precomputed lists of pieces.
  */
 #include "plan/scalar.h"
 
 /* ---- copies ---- */
 
-/* The number of elements that are adjacent in both views, in index order. */
+/* The number of elements, in index order, that are contiguous in both views. */
 static int64_t run_length(const struct view *a, const struct view *b)
 {
     int64_t n = 1, width = (int64_t)dtype_bytes(a->dtype);
@@ -19,7 +19,8 @@ static int64_t run_length(const struct view *a, const struct view *b)
     return n;
 }
 
-/* Copies from `x` to `out`, which have the same dims; where both begin is left open. */
+/* The pieces of a copy from `x` to `out`, which have equal dims; offsets are relative to both
+ * starts. */
 static const struct scalar_pieces *pieces_of(struct arena *keep, const struct view *out,
                                              const struct view *x)
 {
@@ -62,7 +63,7 @@ static void set_copy(struct planner *pl, struct quick_op *q, const struct view *
     q->with = pieces_of(&pl->p->arena, out, x);
 }
 
-/* A window in one piece with a few indices of s32. */
+/* A window of one piece with a few s32 indices. */
 static bool set_window(struct planner *pl, struct quick_op *q, const struct scalar_slice *s,
                        const struct scalar_window *w)
 {
@@ -96,7 +97,7 @@ static void set_slice(struct planner *pl, struct quick_op *q, const struct scala
     w->pieces = s->update ? pieces_of(&pl->p->arena, &window, &s->piece)
                           : pieces_of(&pl->p->arena, &s->piece, &window);
     for (int d = 0; d < s->whole.rank; d++)
-        if (s->whole.dims[d] > s->piece.dims[d]) /* otherwise there is only one place */
+        if (s->whole.dims[d] > s->piece.dims[d]) /* otherwise the start is fixed */
             w->index[w->rank++] =
                 (struct scalar_index){s->index[d].at, s->index[d].type,
                                       s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
@@ -159,7 +160,7 @@ static void mark_targets(const struct scalar_code *c, bool *target)
     }
 }
 
-/* Merges the comparison before a jump into the jump. */
+/* Merges a comparison into the jump that follows it. */
 static bool join_branch(struct quick_op *before, const struct scalar_op *op)
 {
     int code = quick_branch(before->code);
@@ -195,7 +196,7 @@ static int operations_of(const struct scalar_op *op)
                : 1;
 }
 
-/* One operation, or one for each of its elements. */
+/* Lowers one operation to one instruction, or to one for each of its elements. */
 static int set_ops(struct planner *pl, struct quick_op *q, const struct scalar_op *op)
 {
     int n = operations_of(op);

@@ -1,13 +1,13 @@
 /*
- * scalar_range.c: what is known of numbers while a scalar program is made.
+ * scalar_range.c: value ranges for the bytecode compiler.
  *
  * In the body of a loop that counts from one constant to another, the counter lies between the two.
- * So whether it is negative, which clients check before each access, is known beforehand, and
- * clamping it needs no operation.
+ * So the test for a negative index, which clients make before each access, is folded, and clamping
+ * the index needs no operation.
  */
 #include "plan/scalar.h"
 
-/* ---- which numbers a loop counts ---- */
+/* ---- ranges of loop counters ---- */
 
 static bool is_counted(enum dtype t) { return t == DT_S32 || t == DT_S64; }
 
@@ -20,14 +20,14 @@ static bool constant_of(const struct inst *i, int64_t *v)
     return true;
 }
 
-/* Which part of its computation's only parameter this is, or -1. */
+/* The element of its computation's only parameter that this instruction is, or -1. */
 static int part_of_parameter(const struct inst *i)
 {
     const bool part = i->opcode == OP_GET_TUPLE_ELEMENT && i->operands[0]->opcode == OP_PARAMETER;
     return part ? (int)inst_int(i, A_INDEX, -1) : -1;
 }
 
-/* The value of part k of the state before the first iteration. */
+/* The initial value of part k of the state. */
 static bool first_value(const struct maker *m, const struct inst *loop, struct leaves init, int k,
                         int64_t *v)
 {
@@ -40,7 +40,7 @@ static bool first_value(const struct maker *m, const struct inst *loop, struct l
     return state->opcode == OP_TUPLE && constant_of(state->operands[k], v);
 }
 
-/* A constant, or a part of the state that starts as one and never changes. */
+/* A bound: a constant, or a part of the state that is one initially and never changes. */
 static bool bound_of(const struct maker *m, const struct inst *loop, struct leaves init,
                      const struct inst *bound, int64_t *v)
 {
@@ -50,7 +50,7 @@ static bool bound_of(const struct maker *m, const struct inst *loop, struct leav
             first_value(m, loop, init, k, v));
 }
 
-/* How much an iteration adds to part k; 0: it does something else with it. */
+/* The constant that an iteration adds to part k; 0: none. */
 static int64_t step_of(const struct inst *next, int k)
 {
     int64_t step = 0;
@@ -62,7 +62,7 @@ static int64_t step_of(const struct inst *next, int k)
     return 0;
 }
 
-/* Whether parts of the state and its registers are numbered alike. */
+/* Whether elements of the tuple and leaves are numbered alike. */
 static bool is_flat(const struct inst *tuple)
 {
     bool flat = tuple->opcode == OP_TUPLE;
@@ -103,7 +103,7 @@ void scalar_forget_counters(struct maker *m, struct leaves state)
             m->regs[state.at[k]].range = NULL;
 }
 
-/* ---- what follows from it ---- */
+/* ---- results known from ranges ---- */
 
 static bool range_of(const struct maker *m, int reg, struct scalar_range *out)
 {
@@ -116,7 +116,7 @@ static bool range_of(const struct maker *m, int reg, struct scalar_range *out)
     return true;
 }
 
-/* 1 or 0, or -1 where that is not known. */
+/* 1 or 0, or -1 if unknown. */
 static int is_less(struct scalar_range a, struct scalar_range b)
 {
     return a.most < b.least ? 1 : a.least >= b.most ? 0 : -1;

@@ -1,7 +1,7 @@
 /*
- * scalar_rest.c: loops that are scalar programs except for what is done once. The first iteration
- * is run step by step; the others are one scalar program, made of the remaining steps with the loop
- * around them.
+ * scalar_rest.c: loops that are bytecode except for their hoisted steps. The first iteration is
+ * peeled and runs step by step; the remaining iterations are bytecode, compiled from the other
+ * steps and the loop around them.
  */
 #include "plan/scalar.h"
 
@@ -11,11 +11,11 @@ struct rest {
     const struct function *f;
     struct leaves results;
     struct scalar_rest *made;
-    int *reg;           /* by value: its register, NO_VALUE when it has none */
+    int *reg;           /* by value: its register, or NO_VALUE */
     struct leaves *env; /* by index, for the operands of one instruction */
 };
 
-/* ---- arguments: the state, then what was kept ---- */
+/* ---- arguments: the state, then the kept values ---- */
 
 static int new_argument(struct maker *m, const struct shape *s, int arg)
 {
@@ -48,7 +48,7 @@ static void mark_read(const struct rest *r, bool *read)
             read[r->results.at[j]] = true;
 }
 
-/* Results of steps that are done once, where the remaining steps read them. */
+/* Adds arguments for results of hoisted steps that the remaining steps read. */
 static bool add_kept(struct rest *r, struct maker *m, const struct step *s, const bool *read,
                      struct leaves *given)
 {
@@ -128,7 +128,7 @@ static bool make_step(struct rest *r, struct maker *m, const struct step *s)
     return true;
 }
 
-/* A scalar_body_fn, of a struct rest. */
+/* A scalar_body_fn; the context is a struct rest. */
 static bool make_steps(struct maker *m, const void *context, struct leaves state,
                        struct leaves *next)
 {
@@ -145,7 +145,7 @@ static bool make_steps(struct maker *m, const void *context, struct leaves state
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the loop ---- */
 
 static int greatest_index(const struct function *f)
 {
@@ -171,11 +171,11 @@ static struct scalar_code *make_program(struct rest *r, struct maker *m, int val
     struct leaves results = {state.count, ARENA_DUP(&m->pl->scratch, state.at, state.count)};
     for (int k = 0; k < state.count; k++)
         if (f->params[k] == r->results.at[k])
-            results.at[k] = NO_VALUE; /* as it was given */
+            results.at[k] = NO_VALUE; /* unchanged */
     if (!scalar_finish(m, code, results, NULL))
         return NULL;
     for (int k = f->param_count; k < code->arg_count; k++)
-        if (code->args[k].written) /* what is kept is to stay as it is */
+        if (code->args[k].written) /* kept values must not be modified */
             return NULL;
     return code;
 }

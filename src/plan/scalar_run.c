@@ -1,5 +1,5 @@
 /*
- * Running scalar programs: a few nanoseconds a step, no allocation.
+ * Runs bytecode: a few nanoseconds per operation, no allocation.
  */
 #include "plan/scalar.h"
 
@@ -90,7 +90,7 @@ static bool report_infinite(const struct scalar_code *c, const struct terminatio
     return false;
 }
 
-/* Called when a slice of the budget is used up at a jump. */
+/* Called when a slice of the budget is consumed at a jump. */
 static bool look(const struct scalar_code *c, struct cycle *loop)
 {
     if (!budget_refill(c->budget))
@@ -135,7 +135,7 @@ static bool run(const struct scalar_code *c)
     }
 }
 
-/* ---- the quick form ---- */
+/* ---- execution of the lowered form ---- */
 
 static void move_pieces(char *to, const char *from, const struct scalar_pieces *p)
 {

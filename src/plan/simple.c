@@ -1,16 +1,16 @@
 /*
- * simple.c: instructions that are less than they seem: another name for an existing value, a
- * rearrangement that can be merged into the next one, an operation on small constants that can be
- * done while planning.
+ * simple.c: algebraic simplification and constant folding: instructions that are aliases of
+ * existing values, rearrangements that can be merged with their operand's, and operations on small
+ * constants that are evaluated while planning.
  *
- * Only what holds for every bit counts: for floats, x * 1 and x + 0 are not always x (-0,
- * signalling NaNs).
+ * Only identities that hold for every bit pattern are used: for floats, x * 1 and x + 0 are not
+ * always x (-0, signalling NaNs).
  */
 #include "plan/plan_priv.h"
 
 enum { FOLD_ELEMENTS = 64 };
 
-/* ---- what is known of operands ---- */
+/* ---- properties of operands ---- */
 
 static const struct step *maker_of(const struct build *b, int value)
 {
@@ -18,8 +18,8 @@ static const struct step *maker_of(const struct build *b, int value)
     return at >= 0 ? &b->f->steps[at] : NULL;
 }
 
-/* The constant, as operand or broadcast to it, whose single element the operand repeats; or NULL.
- */
+/* The constant, an operand or broadcast to it, whose single element the operand repeats; or
+ * NULL. */
 static const struct view *splat_of(const struct build *b, int operand)
 {
     const struct step *s = maker_of(b, operand);
@@ -36,7 +36,7 @@ static const struct view *splat_of(const struct build *b, int operand)
     return n > 0 && n <= FOLD_ELEMENTS ? v : NULL;
 }
 
-/* For integers only. */
+/* Whether an integer operand is this number in every element. */
 static bool is_number(const struct build *b, int operand, int64_t number)
 {
     const struct view *v = splat_of(b, operand);
@@ -82,7 +82,7 @@ static bool pads_nothing(const struct inst *i)
     return true;
 }
 
-/* Whether the second rearrangement undoes the first. */
+/* Whether the second rearrangement is the inverse of the first. */
 static bool undoes(const struct inst *first, const struct inst *second)
 {
     struct ints a = inst_ints(first, A_DIMENSIONS), b = inst_ints(second, A_DIMENSIONS);
@@ -94,7 +94,7 @@ static bool undoes(const struct inst *first, const struct inst *second)
     return second->opcode == OP_TRANSPOSE || second->opcode == OP_REVERSE;
 }
 
-/* Which operand of a binary operation its result is equal to, or -1. */
+/* The operand of a binary operation that equals its result, or -1. */
 static int neutral(const struct build *b, const struct inst *i, const int *x)
 {
     enum dtype t = i->shape->dtype;
@@ -122,7 +122,7 @@ static int chosen(const struct build *b, const int *x)
     return p ? (*p->data ? 1 : 2) : x[1] == x[2] ? 1 : -1;
 }
 
-/* Which operand the result is equal to, or -1. */
+/* The operand that equals the result, or -1. */
 static int same_as(const struct build *b, const struct inst *i, const int *x)
 {
     switch (i->opcode) {
@@ -142,8 +142,7 @@ static int same_as(const struct build *b, const struct inst *i, const int *x)
     }
 }
 
-/* The result must have the shape of the operand: so a slice must be of everything, and an update
- * too. */
+/* The result must have the operand's shape: so a slice must be of everything, and an update too. */
 static bool find_name(struct build *b, const struct inst *i, struct leaves x, struct leaves *out)
 {
     int k = x.count == i->operand_count && x.count > 0 ? same_as(b, i, x.at) : -1,
@@ -159,7 +158,7 @@ static bool find_name(struct build *b, const struct inst *i, struct leaves x, st
     return true;
 }
 
-/* ---- two rearrangements as one ---- */
+/* ---- merging of rearrangements ---- */
 
 static bool rearranges(const struct inst *i)
 {

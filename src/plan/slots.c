@@ -1,31 +1,29 @@
 /*
- * slots.c: which slot of a function's frame does each value get, and who reads it last? Values that
- * don't live at the same time share a slot.
+ * slots.c: assigns values to slots of a function's frame, and finds the last use of each. Values
+ * whose live ranges do not overlap share a slot.
  */
 #include "plan/plan_priv.h"
 
-enum {
-    FOR_EVER = INT_MAX
-}; /* as last use: the value is kept from one call of the function to the next */
+enum { FOR_EVER = INT_MAX }; /* as last use: the value is kept between calls of the function */
 
-/* The operands of several steps that share them: all leaves of a tuple from which each step takes
- * an element. */
+/* The operands shared by several steps: all leaves of a tuple from which each step takes an
+ * element. */
 struct table {
-    int last; /* of those steps */
+    int last; /* the last of those steps */
     int *slots;
     uint8_t *uses;
 };
 struct slots {
-    int *last_use; /* by value: the step, -1: none */
+    int *last_use; /* by value: the step; -1: none */
     int *slot;     /* by value */
     int *free;
     int free_count;
-    int *loop_kept;       /* slots of values kept for one run of a loop */
-    int *run_kept;        /* and for all runs */
-    struct table *tables; /* by instruction; only for observed functions */
+    int *loop_kept;       /* slots of values kept for one run of the loop */
+    int *run_kept;        /* slots of values kept between runs */
+    struct table *tables; /* by instruction; observed functions only */
 };
 
-/* The table of a step that shares its operands with others, else NULL. */
+/* The table of a step that shares its operands with other steps, else NULL. */
 static struct table *table_of(const struct slots *s, const struct step *step)
 {
     return step_takes_element(step) ? &s->tables[step->inst->operands[0]->index] : NULL;
@@ -37,13 +35,12 @@ static int take_slot(struct build *b, struct slots *s, int value)
     return s->slot[value];
 }
 
-/* Keeps the results of steps that are done less often, where steps that are done more often read
- * them. */
+/* Keeps the results of hoisted steps that steps which run more often read. */
 static void find_kept(struct build *b, struct slots *s, struct leaves results)
 {
     const struct function *f = b->f;
     if (plan_observes(b->pl))
-        return; /* they are all done every time */
+        return; /* no step is hoisted */
     uint8_t *once = ARENA_ARRAY(&b->pl->scratch, uint8_t, b->value_count);
     for (int k = 0; k < f->step_count; k++)
         for (int r = 0; r < f->steps[k].result_count; r++)
@@ -83,7 +80,7 @@ static void find_last_uses(struct build *b, struct slots *s, struct leaves resul
             s->last_use[results.at[j]] = f->step_count;
 }
 
-/* Marks those operands `from` to `to` of a step that nothing reads afterwards, at their last
+/* Marks those of operands `from` to `to` of a step that are not read afterwards, at their last
  * occurrence. `seen` counts occurrences by value and is all zero before and after. */
 static void mark_range(const struct slots *s, const struct step *step, int number, int from, int to,
                        uint8_t *uses, uint8_t *seen)
@@ -118,7 +115,7 @@ static void assign_operands(struct build *b, const struct slots *s, const struct
                             struct table *t)
 {
     if (t->slots)
-        return; /* a value keeps its slot until the last of the steps */
+        return; /* a value keeps its slot until the last of these steps */
     t->slots = ARENA_ARRAY(build_arena(b), int, step->operand_count);
     t->uses = ARENA_ARRAY(build_arena(b), uint8_t, step->operand_count);
     for (int j = 0; j < step->operand_count; j++)
@@ -129,8 +126,8 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
 {
     struct step *step = &b->f->steps[number];
     struct table own = {.last = number}, *shared = table_of(s, step), *t = shared ? shared : &own;
-    const int ending = t->last == number ? step->operand_count
-                                         : 0; /* operands that may be read here for the last time */
+    /* operands that may be read here for the last time */
+    const int ending = t->last == number ? step->operand_count : 0;
     int *release = ARENA_ARRAY(build_arena(b), int, ending + step->result_count);
     int *results = ARENA_ARRAY(build_arena(b), int, step->result_count);
     assign_operands(b, s, step, t);
@@ -158,7 +155,7 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
             seen[step->operands[j]] = 0;
     for (int j = 0; j < step->release_count; j++)
         s->free[s->free_count++] = release[j];
-    if (plan_observes(b->pl)) /* an observer sees the operands of a step after it is done */
+    if (plan_observes(b->pl)) /* a callback reads the operands of a step after it is done */
         memset(t->uses, USE_KEEP, (size_t)ending);
     step->uses = t->uses;
     step->release = release;
@@ -195,7 +192,7 @@ static void assign_results(struct build *b, struct slots *s, struct leaves resul
     f->result_count = results.count;
 }
 
-/* Parts of the state that the body passes on unchanged. */
+/* Finds the parts of the state that the body passes on unchanged. */
 static void find_passing(struct build *b)
 {
     struct function *f = b->f;

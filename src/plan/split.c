@@ -1,31 +1,32 @@
 /*
- * split.c: reductions in two parts. Where the elements are available less often than the initial
- * value, as when a constant array is folded starting from a parameter, f(init, fold of the
- * elements) is computed instead. The inner fold starts from the combiner's identity, and once.c has
- * it done as seldom as the elements are made.
+ * split.c: splits reductions in two. Where the elements are computed less often than the initial
+ * value, as when a constant array is reduced with a parameter as initial value, f(init, reduction
+ * of the elements) is computed instead. The inner reduction starts from the combiner's identity,
+ * and once.c hoists it with its elements.
  *
  * This needs combiners whose result does not depend on the order. Float sums qualify where they are
- * accumulated in f64: the inner part stays in f64, so that the sum is rounded once, as if it had
- * been made in one go. For sums of f64 themselves no order is promised. Products of floats could
- * overflow on the way, so they are left alone.
+ * accumulated in f64: the inner part stays in f64, so that the sum is rounded once, as without the
+ * split. For sums of f64 themselves no order is specified. Products of floats could overflow in the
+ * inner part, so they are not split.
  */
 #include "plan/plan_priv.h"
 
 enum {
     LEAST = 4096, /* fewer elements than this are not worth the extra steps */
-    UNDER = 16    /* elements per result, at least: results are read in every run */
+    /* elements per result, at least: the results are read in every run */
+    UNDER = 16
 };
 
 struct split {
     struct build *b;
     const struct step *whole;
-    int count;                   /* results */
-    enum kern_combine *combines; /* of each */
-    enum dtype *types;           /* and the type of its part */
-    int *identities;             /* constants */
+    int count;                   /* number of results */
+    enum kern_combine *combines; /* of each result */
+    enum dtype *types;           /* of each result: the type of its inner part */
+    int *identities;             /* of each result: constant number of the identity */
 };
 
-/* ---- whether ---- */
+/* ---- candidates ---- */
 
 static bool is_large(const struct step *s)
 {
@@ -34,7 +35,7 @@ static bool is_large(const struct step *s)
            out > 0 && in >= LEAST && in / out >= UNDER;
 }
 
-/* Whether the elements are available less often than the initial value. */
+/* Whether the elements are computed less often than the initial value. */
 static bool comes_later(const struct step *s, const uint8_t *when)
 {
     uint8_t elements = ONCE_RUN, first = ONCE_RUN;
@@ -63,7 +64,7 @@ static bool add_identity(struct split *p, int k)
     const bool alone = p->count == 1,
                found = kern_fold_splits(p->combines[k], p->whole->bodies->args[k], &p->types[k],
                                         l.data);
-    /* Reducers of several values run in their own types, where sums of floats depend on their
+    /* Reducers of several values compute in their own types, where float sums depend on their
      * order. */
     if (!found || (!alone && p->combines[k] == KERN_ADD && dtype_is_float(p->types[k])))
         return false;
@@ -93,9 +94,10 @@ static bool may_be_split(struct split *p, const uint8_t *when)
     return true;
 }
 
-/* ---- how ---- */
+/* ---- lowering ---- */
 
-/* A new instruction on values of these shapes, with the place and name of the reduction. */
+/* Makes an instruction on values of these shapes, with the source location and name of the
+ * reduction. */
 static struct inst *new_inst(struct split *p, enum opcode op, const struct shape *result, int n,
                              const struct shape *const *operands)
 {
@@ -105,7 +107,7 @@ static struct inst *new_inst(struct split *p, enum opcode op, const struct shape
     i->shape = result;
     i->operand_count = n;
     i->operands = ARENA_ARRAY(keep, struct inst *, n);
-    for (int k = 0; k < n; k++) { /* only the shapes of its operands will be looked at */
+    for (int k = 0; k < n; k++) { /* only the shapes of its operands are read */
         i->operands[k] = ARENA_DUP(keep, p->whole->inst->operands[k], 1);
         i->operands[k]->shape = operands[k];
         i->operands[k]->index = k;
@@ -133,7 +135,7 @@ static struct step *emit(struct split *p, const struct inst *i, const int *opera
     return s && plan_prepare(p->b, s) ? s : NULL;
 }
 
-/* The value of a single operation. */
+/* Emits a single operation. */
 static struct step *apply(struct split *p, enum opcode op, const struct shape *result, int n,
                           const struct shape *const *shapes, const int *operands, int *value)
 {
@@ -144,7 +146,7 @@ static struct step *apply(struct split *p, enum opcode op, const struct shape *r
     return s;
 }
 
-/* The inner fold, which starts from the identity. */
+/* Emits the inner reduction, which starts from the identity. */
 static bool make_part(struct split *p, struct leaves *out)
 {
     const struct step *s = p->whole;
@@ -162,7 +164,8 @@ static bool make_part(struct split *p, struct leaves *out)
     struct step *part = emit(p, new_inst(p, OP_REDUCE, result, 2 * n, shapes), operands, out);
     if (!part)
         return false;
-    if (p->types[0] != s->bodies->args[0]) { /* it was recognised, so only the combiner counts */
+    /* a recognized reducer is identified by its combiner alone */
+    if (p->types[0] != s->bodies->args[0]) {
         struct body *body = ARENA_DUP(keep, part->bodies, 2);
         enum dtype *types = ARENA_ARRAY(keep, enum dtype, 2);
         types[0] = types[1] = p->types[0];
@@ -185,7 +188,7 @@ static enum opcode opcode_of(enum kern_combine c)
     }
 }
 
-/* Makes result k from the initial value and the inner fold. */
+/* Computes result k from the initial value and the inner reduction. */
 static bool finish(struct split *p, int k, int part)
 {
     const struct step *s = p->whole;
@@ -203,7 +206,7 @@ static bool finish(struct split *p, int k, int part)
                  (const int[]){init, part}, &value);
     if (last && widens)
         last = apply(p, OP_CONVERT, out, 1, &wide, &value, &value);
-    if (last) /* who reads the reduction reads this */
+    if (last) /* readers of the reduction read this value */
         last->results = ARENA_DUP(&p->b->pl->p->arena, &s->results[k], 1);
     return last != NULL;
 }

@@ -1,20 +1,20 @@
 /*
- * termination.c: what is known about the end of a while loop before it runs.
+ * termination.c: determines, before a while loop runs, whether it can end.
  *
  * Parts of the state decide whether a loop ends: those that its condition reads, and those that the
- * body computes them from. If the body passes all of these on unchanged, a loop that is entered
- * cannot end. Otherwise the loop cannot end if they take values that they had before, which a run
- * looks for (cycle.c), unless one of them is a counter, whose values do not repeat within any
- * reasonable time.
+ * body computes these from. If the body passes all of them on unchanged, a loop that is entered
+ * cannot end. Otherwise the loop cannot end if they take values that they had before, which is
+ * checked at run time (cycle.c), unless one of them is a counter, whose values do not repeat in any
+ * practical time.
  *
- * Nothing is claimed about a loop that does more than compute: a custom call, an infeed or another
- * participant may end the run.
+ * Loops with side effects are not analysed: a custom call, an infeed or another participant may end
+ * the run.
  */
 #include "plan/plan_priv.h"
 
 enum {
-    WALK_BUDGET = 1 << 14, /* leaves of instructions looked at for one loop */
-    MOST_NAMES = 1 << 10,  /* names of one value followed */
+    WALK_BUDGET = 1 << 14, /* leaves of instructions visited per loop */
+    MOST_NAMES = 1 << 10,  /* aliases of one value followed */
     LOW_BITS = 0xffff      /* a counter has at least 2^16 values if its step has one of these */
 };
 
@@ -22,7 +22,7 @@ enum {
 
 /* The computation that an instruction calls; one instruction may call several. */
 struct site {
-    const struct site *up; /* where the caller is; NULL: the caller is the loop in question */
+    const struct site *up; /* location of the caller; NULL: the caller is the loop in question */
     const struct inst *caller;
     int64_t callee; /* of a conditional: branch; of a while: BODY or CONDITION; else 0 */
 };
@@ -39,9 +39,9 @@ struct walk {
     struct arena *scratch;
     const struct inst *loop;
     int budget;
-    struct map sites;    /* by what they are */
-    struct map reached;  /* nodes that decide whether the loop ends, by what they are */
-    struct node **queue; /* the same, in the order in which they were reached */
+    struct map sites;    /* by content */
+    struct map reached;  /* nodes that decide whether the loop ends, by content */
+    struct node **queue; /* the same nodes in the order in which they were reached */
     int queue_count;
     size_t queue_capacity;
     bool *decides; /* by leaf of the state */
@@ -85,7 +85,7 @@ static struct node element_of_tuple(struct node n)
     return n;
 }
 
-/* Whether the leaf is the very value of another leaf, and of which. */
+/* Whether the leaf is an alias of another leaf, and of which. */
 static bool is_name(struct walk *w, struct node n, struct node *of)
 {
     const struct inst *i = n.inst, *caller = n.site->caller;
@@ -114,7 +114,7 @@ static bool is_name(struct walk *w, struct node n, struct node *of)
     }
 }
 
-/* ---- what decides ---- */
+/* ---- leaves that decide ---- */
 
 static struct node body_root(struct walk *w, struct site loop, int64_t leaf)
 {
@@ -128,7 +128,7 @@ static struct node condition_root(struct walk *w, struct site loop)
     return (struct node){enter(w, loop), inst_computation(loop.caller, A_CONDITION)->root, 0};
 }
 
-/* A leaf of a loop's state depends on what it begins as, and on what the body makes of it. */
+/* A leaf of a loop's state depends on its initial value, and on what the body computes it from. */
 static void reach_state(struct walk *w, struct site loop, int64_t leaf)
 {
     reach(w, body_root(w, loop, leaf));
@@ -150,7 +150,7 @@ static void reach_branches(struct walk *w, struct node n)
     }
 }
 
-/* A parameter of a loop or of a branch; those of calls are names of operands. */
+/* A parameter of a loop or of a branch; those of calls are aliases of operands. */
 static void reach_argument(struct walk *w, struct node n)
 {
     const struct inst *caller = n.site->caller;
@@ -189,7 +189,7 @@ static void expand(struct walk *w, struct node n)
     }
 }
 
-/* Finds all leaves of the state that decide; false when there is too much to look at. */
+/* Finds all leaves of the state that decide; false when the walk budget is exceeded. */
 static bool find_deciding(struct walk *w)
 {
     reach(w, condition_root(w, (struct site){NULL, w->loop, 0}));
@@ -198,7 +198,7 @@ static bool find_deciding(struct walk *w)
     return w->budget >= 0;
 }
 
-/* ---- what becomes of them ---- */
+/* ---- classification of these leaves ---- */
 
 static struct node origin(struct walk *w, struct node n)
 {
@@ -208,7 +208,7 @@ static struct node origin(struct walk *w, struct node n)
     return n;
 }
 
-/* Whether the leaf is a leaf of the loop's state as an iteration begins. */
+/* Whether the leaf is a leaf of the loop's state at the start of an iteration. */
 static bool is_state(const struct walk *w, struct node n, int64_t leaf)
 {
     const bool is_parameter = n.inst->opcode == OP_PARAMETER && !n.site->up;
@@ -227,7 +227,7 @@ static bool is_step(struct node n)
            (kern_load_index(i->shape->dtype, i->literal->data) & LOW_BITS) != 0;
 }
 
-/* Whether each iteration adds the same to the leaf, or subtracts it. */
+/* Whether each iteration adds the same constant to the leaf, or subtracts it. */
 static bool is_counter(struct walk *w, int64_t leaf)
 {
     const struct node n = next_value(w, leaf);
@@ -242,7 +242,7 @@ static bool is_counter(struct walk *w, int64_t leaf)
     return n.inst->opcode == OP_ADD && is_state(w, y, leaf) && is_step(x);
 }
 
-/* ---- the whole ---- */
+/* ---- the analysis ---- */
 
 static void classify(struct walk *w, struct termination *t, int64_t leaves, struct arena *keep)
 {

@@ -1,8 +1,9 @@
 /*
- * tile.c: which tile kernel computes an instruction, and what must be converted before and after?
+ * tile.c: chooses the tile kernel that computes an instruction, and the conversions before and
+ * after it.
  *
  * Modules may mix float types (`add(f32, bf16)`) and declare results of another precision than the
- * operands. Kernels work in one type, so operands are converted to it and results from it.
+ * operands. Kernels compute in one type, so operands are converted to it and results from it.
  */
 #include "plan/plan_priv.h"
 
@@ -12,7 +13,7 @@ int plan_bits(const struct inst *i, enum attr_id a)
     return bits > 64 ? 64 : (int)bits;
 }
 
-/* The type that all operands have, or the one that they can all be converted to. */
+/* The common type of all operands, or the type that they are all converted to. */
 static enum dtype common_type(const struct inst *i, int first)
 {
     enum dtype t = i->operands[first]->shape->dtype;
@@ -33,7 +34,7 @@ static int kind_of(enum dtype t)
 
 /* A result of a lower kind than the operands, as s32 of bf16 by bf16, is not a sum of converted
  * operands: the sum is first rounded to the operands' type and then converted, as XLA does (both
- * compiled and folded). */
+ * compiled and constant-folded). */
 enum dtype plan_sum_type(const struct inst *i)
 {
     enum dtype lhs = i->operands[0]->shape->dtype, rhs = i->operands[1]->shape->dtype;
@@ -52,7 +53,7 @@ static kern_tile_fn *tile_compare(const struct planner *pl, const struct inst *i
     return pl->tiles->compare(d, inst_compare_type(i) == E_TYPE_TOTALORDER, t);
 }
 
-/* What an elementwise kernel of operand type `t` makes. */
+/* The result type of an elementwise kernel with operands of type `t`. */
 static enum dtype elementwise_result(enum opcode op, enum dtype t)
 {
     switch (op) {
@@ -101,4 +102,41 @@ kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dty
         break;
     }
     return plan_tile_of(pl, i, *type);
+}
+
+/* ---- dimension-list attributes, as kernels take them ---- */
+
+/* Returns the number of dimensions: 0 when the attribute is absent. */
+static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
+{
+    struct ints from = inst_ints(i, a);
+    for (int64_t k = 0; k < from.count; k++)
+        out[k] = from.at[k];
+    return (int)from.count;
+}
+
+void plan_dot_dims(const struct inst *i, struct kern_dot_dims *d)
+{
+    *d = (struct kern_dot_dims){0};
+    d->batch_count = copy_dims(d->lhs_batch, i, A_LHS_BATCH_DIMS);
+    copy_dims(d->rhs_batch, i, A_RHS_BATCH_DIMS);
+    d->contracting_count = copy_dims(d->lhs_contracting, i, A_LHS_CONTRACTING_DIMS);
+    copy_dims(d->rhs_contracting, i, A_RHS_CONTRACTING_DIMS);
+}
+
+void plan_gather_dims(const struct inst *i, struct kern_gather_dims *d)
+{
+    const bool reads = i->opcode == OP_GATHER;
+    *d = (struct kern_gather_dims){0};
+    d->offset_count = copy_dims(d->offset_dims, i, reads ? A_OFFSET_DIMS : A_UPDATE_WINDOW_DIMS);
+    d->collapsed_count =
+        copy_dims(d->collapsed, i, reads ? A_COLLAPSED_SLICE_DIMS : A_INSERTED_WINDOW_DIMS);
+    d->map_count = copy_dims(d->start_index_map, i,
+                             reads ? A_START_INDEX_MAP : A_SCATTER_DIMS_TO_OPERAND_DIMS);
+    d->batching_count =
+        copy_dims(d->operand_batching, i, reads ? A_OPERAND_BATCHING_DIMS : A_INPUT_BATCHING_DIMS);
+    copy_dims(d->indices_batching, i,
+              reads ? A_START_INDICES_BATCHING_DIMS : A_SCATTER_INDICES_BATCHING_DIMS);
+    copy_dims(d->slice_sizes, i, A_SLICE_SIZES); /* gather only */
+    d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
 }

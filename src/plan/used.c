@@ -1,33 +1,35 @@
 /*
- * used.c: which instructions does the result of the module, or an effect, depend on? The others are
- * dead code, wherever they are: XLA removes them, and a run of any kind succeeds even if one of
- * them cannot be executed.
+ * used.c: finds the instructions that the result of the module, or a side effect, depends on. The
+ * others are dead code, in whatever computation: XLA removes them, and a run of any kind succeeds
+ * even if one of them cannot be executed.
  *
  * The analysis follows leaves through tuples, calls, loops and branches: a loop may carry a value
- * that nothing reads. It does not tell callers of one computation apart. Each leaf is visited once.
+ * that is not read. It does not distinguish callers of one computation. Each leaf is visited once.
  */
 #include "plan/plan_priv.h"
 
-/* Beyond this number of leaves of all values every instruction counts as used. */
+/* Beyond this number of leaves in total every instruction counts as used. */
 enum { MOST_LEAVES = 1 << 24, WHOLE = -1 };
 
 enum { BY_NUMBER = -1 };
 
-struct site { /* an instruction that hands its operands to a computation leaf by leaf */
+struct site { /* an instruction that passes its operands to a computation leaf by leaf */
     const struct inst *inst;
-    int operand; /* of a branch: the one that it gets; else BY_NUMBER of the parameter */
+    /* of a branch: index of its operand; else BY_NUMBER: the operand of the same number as the
+     * parameter */
+    int operand;
     const struct site *next;
 };
 
 struct visit {
     const struct inst *inst;
-    int64_t leaf; /* WHOLE: the instruction has just become used */
+    int64_t leaf; /* WHOLE: the instruction itself has just become used */
 };
 
 struct marking {
     struct planner *pl;
     int64_t **first;              /* by computation, by instruction: the number of its first leaf */
-    bool *needed;                 /* by that number */
+    bool *needed;                 /* by leaf number */
     bool *reached;                /* by computation */
     const struct site **sites;    /* by computation */
     struct computation **callees; /* of the instruction that is visited */
@@ -91,7 +93,8 @@ static struct computation **callees_of(struct marking *w, const struct inst *i, 
 
 /* ---- the rules ---- */
 
-/* Whether the instruction hands on leaves; any other one reads all of its operands. */
+/* Whether the dependences of the instruction are tracked by leaf; any other reads all of its
+ * operands. */
 static bool follows_leaves(const struct inst *i)
 {
     switch (i->opcode) {
@@ -109,7 +112,7 @@ static bool follows_leaves(const struct inst *i)
     }
 }
 
-/* What the instruction reads whichever of its leaves are needed. */
+/* Marks what the instruction reads whichever of its leaves are needed. */
 static void visit_whole(struct marking *w, const struct inst *i)
 {
     int count;
@@ -128,7 +131,7 @@ static void visit_whole(struct marking *w, const struct inst *i)
             need_all(w, i->operands[k]);
 }
 
-/* The element of a tuple that a leaf of it belongs to. */
+/* The element of a tuple that contains the leaf. */
 static int element_at(const struct shape *s, int64_t leaf)
 {
     int low = 0, high = s->count - 1;
@@ -184,7 +187,7 @@ static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the analysis ---- */
 
 /* Numbers the leaves; false: there are too many. */
 static bool number_leaves(struct marking *w, int64_t *total)
@@ -257,4 +260,47 @@ void plan_find_used(struct planner *pl)
         else
             visit_leaf(&w, v.inst, v.leaf);
     }
+}
+
+/* ---- dead steps of a function ----
+ *
+ * Dead instructions never become steps; the steps dropped here are left over from inlining and
+ * simplification. */
+
+/* A custom call may fail, so whether it is executed must not depend on passes. */
+static bool must_run(struct planner *pl, const struct step *s)
+{
+    return (s->inst->opcode == OP_CUSTOM_CALL && !s->unused) || plan_has_effect(pl, s->inst);
+}
+
+static bool is_read(const struct step *s, const bool *read)
+{
+    for (int r = 0; r < s->result_count; r++)
+        if (s->results[r] >= 0 && read[s->results[r]])
+            return true;
+    return false;
+}
+
+void plan_drop_dead(struct planner *pl, struct function *f, int value_count, struct leaves results)
+{
+    bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count);
+    int kept = f->step_count;
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0)
+            read[results.at[j]] = true;
+    for (int k = f->step_count - 1; k >= 0; k--) {
+        const struct step *s = &f->steps[k];
+        if (!is_read(s, read) && !must_run(pl, s)) {
+            pl->p->stats.dropped++;
+            continue;
+        }
+        for (int j = 0; j < s->operand_count; j++)
+            if (s->operands[j] >= 0)
+                read[s->operands[j]] = true;
+        if (--kept != k)
+            f->steps[kept] = *s;
+    }
+    if (kept > 0) /* a function without steps has no list */
+        f->steps += kept;
+    f->step_count -= kept;
 }

@@ -1,7 +1,7 @@
 /*
  * spec: BatchNormGrad, BatchNormInference, BatchNormTraining
  *
- * Batch normalisation over a feature dimension (grammar/values.md 13.8): sums and formulas in
+ * Batch normalization over a feature dimension (grammar/values.md 13.8): sums and formulas in
  * double, rounded once.
  */
 #include "kern/plain/plain.h"
@@ -58,8 +58,8 @@ static struct sums *sum_features(const struct view *const *x, const struct view 
     return s;
 }
 
-/* The sum of (x - mean)^2, where p is the mean. (With mean(x^2) - mean^2, nothing would be left of
- * a variance that is small compared to the mean.) */
+/* The sum of (x - mean)^2, where p is the mean. (mean(x^2) - mean^2 would lose a variance that is
+ * small compared to the mean.) */
 static void sum_deviations(struct sums *s, const struct view *x, int feature)
 {
     int64_t index[VIEW_MAX_RANK] = {0};

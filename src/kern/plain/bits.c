@@ -1,5 +1,5 @@
 /*
- * plain bitcast-convert: moves bits from one array to the same place in the other.
+ * plain bitcast-convert: moves bits from one array to the same position in the other.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
@@ -24,7 +24,7 @@ static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *par
                    (shift ? bits_load(word, whole) : 0) | bits_load(narrow, part) << shift);
 }
 
-/* spec: BitcastConvertType. The array of narrow elements has one dimension more, along which are
+/* spec: BitcastConvertType. The array of narrow elements has one more dimension, along which are
  * the parts of a wide element, the lowest bits first. */
 void plain_bitcast_convert(struct team *team, const struct view *out, const struct view *x)
 {

@@ -1,7 +1,7 @@
 /*
  * plain convolution: every result element is the sum, over kernel positions and the input features
- * of its group, of input times kernel; positions in padding and between dilated elements are left
- * out.
+ * of its group, of input times kernel; positions in padding and between dilated elements are
+ * skipped.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"

@@ -1,11 +1,11 @@
 /*
  * plain dot: out[batch, i, j] = sum over k of lhs[batch, i, k] * rhs[batch, k, j]; and ragged-dot
- * and scaled-dot, which choose and scale what is multiplied.
+ * and scaled-dot, which select and scale the factors.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
 
-/* Puts the result's index o into the batch and free dimensions of both operands' indices. `other`:
+/* Copies the result's index o to the batch and free dimensions of both operands' indices. `other`:
  * a dimension of rhs that is neither, or -1. */
 static void place_indices(int64_t *l, int lhs_rank, int64_t *r, int rhs_rank, int64_t other,
                           const struct kern_dot_dims *dims, const int64_t *o)
@@ -29,7 +29,7 @@ static void place_contracting(int64_t *l, int64_t *r, const struct kern_dot_dims
         l[dims->lhs_contracting[i]] = r[dims->rhs_contracting[i]] = k[i];
 }
 
-/* The extents of what is summed over; false when there is nothing. */
+/* The extents of the contracting dimensions; false when one is 0. */
 static bool contracting_sizes(const struct view *lhs, const struct kern_dot_dims *dims,
                               int64_t *sizes)
 {
@@ -66,7 +66,7 @@ bool plain_dot(struct team *team, const struct view *out, const struct view *lhs
 }
 
 /* The group of the lhs element at l: the first whose end, the sum of the sizes up to it, is after
- * the element; -1 when none is. */
+ * the element; -1 if there is none. */
 static int64_t find_group(const struct view *sizes, const struct kern_ragged_dims *dims,
                           const int64_t *l)
 {

@@ -1,5 +1,5 @@
 /*
- * plain fold: the steps of a reduction, one after the other (spec: Reduce, ReduceWindow, Scatter).
+ * plain fold: the steps of a reduction, sequentially (spec: Reduce, ReduceWindow, Scatter).
  */
 #include "kern/plain/fold.h"
 

@@ -1,6 +1,6 @@
 /*
- * fold: acc = f(acc, value) for n accumulators at once, one value after the other; what reduce,
- * reduce-window, select-and-scatter and scatter do at every place. Private to the plain kernels.
+ * fold: acc = f(acc, value) for n accumulators at once, value by value; the step of reduce,
+ * reduce-window, select-and-scatter and scatter. Private to the plain kernels.
  */
 #ifndef HLO_KERN_PLAIN_FOLD_H
 #define HLO_KERN_PLAIN_FOLD_H
@@ -9,7 +9,7 @@
 
 struct plain_fold {
     bool called;
-    struct call_fold call; /* for several operands, or a body that is no single op */
+    struct call_fold call; /* for several operands, or a body that is not a single op */
     /* for one operand and a single op, in the type `work`; NULL: the value replaces the accumulator
      */
     kern_tile_fn *fn;
@@ -20,7 +20,7 @@ struct plain_fold {
 
 /* Operands are converted to the types `acc` of the body (NULL: those of the results), results from
  * them. A body that is a single op runs in `work`; its result is rounded when it is stored. False:
- * no memory. */
+ * out of memory. */
 bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct view *out,
                      const struct view *x, const enum dtype *acc, const struct kern_body *body);
 void plain_fold_free(struct plain_fold *f);

@@ -1,6 +1,6 @@
 /*
- * plain gather and scatter: for every index tuple a start, for every position of the window an
- * element.
+ * plain gather and scatter: a start for every index tuple, an element for every position of the
+ * window.
  */
 #include "kern/plain/fold.h"
 #include "kern/plain/plain.h"
@@ -14,8 +14,8 @@ static int place_in(const int64_t *list, int count, int64_t d)
     return -1;
 }
 
-/* For index o of the gather's result (or of the scatter's updates): start[d] as the indices give it
- * and offset[d] inside the window, for every dimension of the array. */
+/* For index o of the gather's result (or of the scatter's updates): start[d], from the indices, and
+ * offset[d] inside the window, for every dimension of the array. */
 static void find_start(const struct view *array, const struct view *indices,
                        const struct kern_gather_dims *dims, const int64_t *o, int rank,
                        int64_t *start, int64_t *offset)
@@ -62,7 +62,7 @@ void plain_gather(struct team *team, const struct view *out, const struct view *
     } while (index_next(out->rank, out->dims, o));
 }
 
-/* Whether the whole window is inside; `at` becomes the place of this element of it. */
+/* Whether the whole window is inside; `at` becomes the index of this element of it. */
 static bool window_is_inside(const struct view *array, const struct view *updates,
                              const struct kern_gather_dims *dims, const int64_t *start,
                              const int64_t *offset, int64_t *at)

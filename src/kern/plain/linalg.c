@@ -4,8 +4,8 @@
  * Cholesky factors and triangular systems (grammar/values.md 13.5, 13.6), in double, rounded at the
  * end.
  *
- * A matrix is two row-major arrays of double, its real and its imaginary parts; real matrices lack
- * the second one.
+ * A matrix is two row-major arrays of double, its real and its imaginary parts; real matrices have
+ * only the first.
  */
 #include "kern/plain/plain.h"
 
@@ -84,7 +84,7 @@ static void store(const struct matrix *m, const struct view *v, char *data, bool
         }
 }
 
-/* ---- cholesky: row by row, each entry by the formula of 13.5 ---- */
+/* ---- cholesky: row by row, each entry by the formula of grammar/values.md 13.5 ---- */
 
 /* a_ij - sum over k < j of l_ik * conj(l_jk) */
 static void reduced_entry(const struct matrix *m, int64_t i, int64_t j, double *re, double *im)
@@ -193,7 +193,7 @@ static void divide_row(struct matrix *x, int64_t row, double re, double im)
     }
 }
 
-/* Solves m x = b in place; `lower` says which triangle of m, as it is in memory, counts. */
+/* Solves m x = b in place; `lower`: the triangle of m, as stored, that is used. */
 static void substitute(const struct matrix *m, struct matrix *x, bool lower, bool unit,
                        bool conjugate)
 {

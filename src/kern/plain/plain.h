@@ -1,8 +1,8 @@
 /*
- * plain: one kernel per op that says what the op means: a loop over result indices, each element by
- * the formula. They are what people read to learn an op, what `--plain` runs, and what the fast
- * kernels are tested against; they take the same arguments. Never clever, never fast, but the same
- * bits on every machine: no library but libm, and one fixed order of operations.
+ * plain: one kernel per op, as its definition: a loop over result indices, each element by the
+ * formula. They are the reference for readers, the kernels of `--plain`, and the reference of the
+ * tests of the fast kernels, whose arguments are the same. They are not optimized, but give the
+ * same bits on every machine: no library except libm, and one fixed order of operations.
  *
  * Some kernels serve fast runs too, because they give the same bits either way: the tile kernels of
  * elementwise ops, compare, convert, reduce-precision and stochastic-convert (each element is a

@@ -1,6 +1,6 @@
 /*
  * plain reduce, reduce-window and select-and-scatter: acc = f(acc, x) from init over the positions
- * that belong to a result element, row-major.
+ * of a result element, row-major.
  */
 #include "kern/plain/fold.h"
 #include "kern/plain/plain.h"

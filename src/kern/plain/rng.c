@@ -119,7 +119,8 @@ static void random_float(enum dtype t, void *at, const void *a, const void *b, b
         return;
     }
     float_store(t, at, unit(state) * (hi - lo) + lo);
-    if (lo < hi && float_load(t, at) >= hi) /* it was rounded up to the end, which is excluded */
+    /* rounding has reached the end of the range, which is excluded */
+    if (lo < hi && float_load(t, at) >= hi)
         memcpy(at, a, dtype_bytes(t));
 }
 

@@ -1,5 +1,5 @@
 /*
- * plain movers: find for every place of the result the place of the operand that it comes from.
+ * plain rearrangements: every result element is copied from its operand element.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"

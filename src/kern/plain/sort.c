@@ -1,5 +1,5 @@
 /*
- * plain sort and topk: the order of the elements of a line, found by comparing them two at a time.
+ * plain sort and topk: the order of the elements of a line, found by comparing them pairwise.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
@@ -10,12 +10,12 @@ struct line {
     const struct view *x;
     int dimension;
     const struct kern_comparator *less;
-    int64_t *at; /* where the line is */
+    int64_t *at; /* position of the line */
     const void **args;
     bool failed;
 };
 
-/* Whether the comparator says that element i of all operands goes before element j. */
+/* Whether the comparator orders element i of all operands before element j. */
 static bool goes_before(struct line *l, int64_t i, int64_t j)
 {
     uint8_t answer = 0;
@@ -32,8 +32,8 @@ static bool goes_before(struct line *l, int64_t i, int64_t j)
     return answer != 0;
 }
 
-/* Sorts order[0..count) by insertion: each element is put after the ones before it that it doesn't
- * go before. */
+/* Sorts order[0..count) by insertion: each element is inserted after the previous ones that it does
+ * not precede. */
 static void insert_all(struct line *l, int64_t *order, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -50,7 +50,7 @@ static void insert_all(struct line *l, int64_t *order, int64_t count)
     }
 }
 
-/* spec: Sort. Elements that the comparator holds equal keep their order. */
+/* spec: Sort. Elements that compare equal keep their order. */
 bool plain_sort(struct team *team, int n, const struct view *out, const struct view *x,
                 int dimension, const struct kern_comparator *less)
 {
@@ -97,7 +97,7 @@ static bool is_ahead(const struct best *b, int64_t i, int64_t j)
     return better || (!worse && i < j);
 }
 
-/* spec: TopK. The next one is the best of those that come after the one found last. */
+/* spec: TopK. The next one is the best of those that follow the last one found. */
 bool plain_topk(struct team *team, const struct view *values, const struct view *indices,
                 const struct view *x, int64_t k, bool largest)
 {

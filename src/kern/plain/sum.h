@@ -18,8 +18,8 @@ void plain_sum_clear(struct plain_sum *s);
 void plain_sum_add(struct plain_sum *s, const char *l, const char *r); /* total += l * r */
 void plain_sum_store(const struct plain_sum *s, char *out);
 
-/* An operand times the scale of the block that each element is in, in the type that products of its
- * type are summed in. `scale` NULL: the operand as it is. */
+/* An operand times the scale of each element's block, in the type in which products of its type are
+ * summed. `scale` NULL: the operand itself. */
 struct plain_scaled {
     const struct view *x, *scale;
     enum dtype work;
