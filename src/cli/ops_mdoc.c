@@ -71,8 +71,9 @@ static void put_dtypes(void)
     for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++)
         if (hlo_dtype_is_array(i))
             printf(i == last ? "or\n.Cm %s .\n" : ".Cm %s ,\n", dtype);
-    puts("The prefix denotes predicates, signed and unsigned integers, floats and complex numbers;\n"
-         "the first number is the size of an element in bits.");
+    puts(
+        "The prefix denotes predicates, signed and unsigned integers, floats and complex numbers;\n"
+        "the first number is the size of an element in bits.");
 }
 
 int ops_mdoc(void)
