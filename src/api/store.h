@@ -35,8 +35,8 @@ struct store {
     const struct shape **shapes; /* by instruction: of its value that was kept last */
 };
 
-void store_init(struct store *s, const hlo_listing *l,
-                uint64_t budget); /* the listing must outlive the store */
+/* The listing must outlive the store. */
+void store_init(struct store *s, const hlo_listing *l, uint64_t budget);
 void store_free(struct store *s);
 /* Drops all values; another run can recompute them. Can be used as an undo_fn when memory has run
  * out. */

@@ -24,8 +24,8 @@ struct arguments {
     const char *bundle;         /* bundle with the arguments and expected results; or NULL */
     size_t participants, count; /* count: number of parameters */
     hlo_literal **common;       /* values for all participants, by parameter; NULL: none */
-    hlo_literal *
-        *own; /* values for one participant, which take precedence, in order of participants */
+    /* values for one participant, which take precedence, in order of participants */
+    hlo_literal **own;
     const hlo_literal **all; /* arguments of the run, in order of participants */
     size_t next;             /* parameter of the next argument without a name */
     struct buf *ahead;       /* bytes of standard input read ahead while running earlier modules */

@@ -77,8 +77,8 @@ bool option_threads(const struct options *o, int absent, int *out);
 bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high,
                 int64_t absent, int64_t *out);
 enum command command_find(const char *word);
-const char *
-command_nearest(const char *word); /* the most similar command, for suggestions; "": none */
+/* The most similar command, for suggestions; "": none. */
+const char *command_nearest(const char *word);
 void print_help(FILE *f, enum command c);
 void print_short_help(FILE *f, enum command c); /* at most one screen */
 
@@ -118,16 +118,16 @@ int world_agree(const struct options *o, int status);
 /* The module on standard input, which only rank 0 reads. Free with hlo_file_free. */
 hlo_file *world_stdin(const struct options *o, bool strict, hlo_messages *m);
 hlo_world *world_of(const struct options *o); /* NULL: single process */
-bool world_first(
-    const struct options *o); /* whether this is rank 0, which does all input and output */
+/* Whether this is rank 0, which does all input and output. */
+bool world_first(const struct options *o);
 FILE *world_stderr(const struct options *o);
 
 /* interrupt.c: while a program runs, the first Ctrl-C ends the run, the second one the process. */
 enum { STATUS_INTERRUPTED = 130 };
 void interrupt_begin(hlo_program *p);
 bool interrupt_end(void); /* returns whether Ctrl-C was pressed */
-bool interrupt_came(
-    void); /* whether Ctrl-C was pressed since interrupt_begin, whose program may be NULL */
+/* Whether Ctrl-C was pressed since interrupt_begin, whose program may be NULL. */
+bool interrupt_came(void);
 /* From now on Ctrl-C never ends the process; interrupt_end clears one that was pressed between
  * runs. */
 void interrupt_stay(void);
@@ -141,27 +141,27 @@ void interrupt_stay(void);
 bool temporary_begin(hlo_messages *m);
 const char *temporary_path(const char *name, struct buf *out);
 void temporary_end(void);
-void temporary_leave(
-    int signal); /* signal handler: removes the directory and ends the process by this signal */
+/* Signal handler: removes the directory and ends the process by this signal. */
+void temporary_leave(int signal);
 
 /* result.c: writes a value in the form accepted by `hlo run`. View NULL: all elements. */
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);
 
 /* progress.c: a status line on the terminal during long commands. */
 void progress_begin(const struct options *o); /* for `hlo run`: also handles SIGUSR1 */
-void progress_run(const struct options *o,
-                  const hlo_program *p); /* a run starts; `p` must live until progress_end */
+/* A run starts; `p` must live until progress_end. */
+void progress_run(const struct options *o, const hlo_program *p);
 /* Work in parts starts, `12 of 100 tests`: BETWEEN is the word between the numbers, UNIT the
  * noun. */
 void progress_parts(const struct options *o, const char *between, const char *unit);
 void progress_step(size_t done, size_t all);
-void progress_end(
-    const struct options *o); /* removes the line; call it before writing anything else */
+/* Removes the line; call it before writing anything else. */
+void progress_end(const struct options *o);
 
 /* open.c: the first operand, otherwise the bundle of --bundle; NULL: neither. */
 const char *file_argument(const struct options *o);
-bool file_is_bundle(
-    const char *path); /* whether the file is an archive, as written by --save-bundle */
+/* Whether the file is an archive, as written by --save-bundle. */
+bool file_is_bundle(const char *path);
 /* Opens PATH; --module selects one of its modules. Free with hlo_file_free. NULL with messages. */
 hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m);
 

@@ -45,8 +45,8 @@ struct feed_out {
     int fd;           /* -1: not open yet */
     size_t most;      /* bytes that can be written without blocking when the file is ready */
     size_t writers;
-    struct buf
-        *held; /* with several participants: output by participant, written at the end of the run */
+    /* with several participants: output by participant, written at the end of the run */
+    struct buf *held;
 };
 
 /* "-" is standard input; `ahead`, bytes already read from it, is taken over. False with errno
@@ -59,8 +59,8 @@ void feed_in_close(struct feed_in *in, struct buf *ahead);
 struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m);
 void feed_in_done(struct feed_in *in, struct line *l);
 
-bool feed_out_open(struct feed_out *out, const char *path,
-                   hlo_messages *m); /* "-" is standard output. False with a message */
+/* "-" is standard output. False with a message */
+bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m);
 /* A regular file is created only now, and only with `keep`. */
 bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m);
 /* Writes all of the text. False with a message, or if the wait was ended. Not thread-safe. */

@@ -23,8 +23,8 @@ struct complete_command {
     const char *name; /* ".load" */
     const char *help; /* one line */
     enum complete_kind kind;
-    const char
-        *words; /* "on|off"; for COMPLETE_WORDS, or additional keywords for other kinds; or NULL */
+    /* "on|off"; for COMPLETE_WORDS, or additional keywords for other kinds; or NULL */
+    const char *words;
 };
 
 struct complete_source {

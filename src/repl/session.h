@@ -41,8 +41,8 @@ struct held { /* a reference-counted value */
     struct held *within;
     uint64_t bytes;
 };
-struct held *
-held_new(hlo_literal *l); /* takes ownership; returns NULL for NULL (out of memory for a copy) */
+/* Takes ownership; returns NULL for NULL (out of memory for a copy). */
+struct held *held_new(hlo_literal *l);
 struct held *held_element(struct held *tuple, size_t i);
 struct held *held_hold(struct held *h);
 void held_drop(struct held *h);
@@ -101,15 +101,15 @@ struct state *state_new(void);
 struct state *state_copy(const struct state *s);
 void state_free(struct state *s);
 long state_find(const struct state *s, struct str name); /* index in insts; -1: none */
-long state_find_computation(const struct state *s,
-                            struct str name); /* index in computations; -1: none */
-void state_put(struct state *s, struct entry *e,
-               bool root); /* takes ownership; replaces an entry of the same name */
+/* Index in computations; -1: none. */
+long state_find_computation(const struct state *s, struct str name);
+/* Takes ownership; replaces an entry of the same name. */
+void state_put(struct state *s, struct entry *e, bool root);
 void state_add(struct state *s, struct entry *e, bool root); /* the same for a new name */
 void state_move_last(struct state *s, long at);              /* moves an instruction to the end */
 void state_put_computation(struct state *s, struct entry *e);
-void state_set(struct state *s, struct str name, struct held *value,
-               uint64_t id); /* takes ownership of the value; NULL: removes the setting */
+/* Takes ownership of the value; NULL: removes the setting. */
+void state_set(struct state *s, struct str name, struct held *value, uint64_t id);
 const struct entry *state_setting(const struct state *s, const char *name); /* NULL: none */
 struct entry *state_root(const struct state *s); /* NULL: no instructions */
 
@@ -162,8 +162,8 @@ struct module_text {
     size_t count, capacity;
     struct arena arena;
 };
-void module_text_begin(struct module_text *t, const struct state *s,
-                       const struct naming *named); /* NULL: all computations */
+/* NULL: all computations. */
+void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named);
 /* Appends an instruction as it was typed; module_text_made appends a generated one. */
 void module_text_entry(struct module_text *t, const struct entry *e, bool root);
 /* Appends an instruction as root, with `size` bytes of its text at `at` replaced by a zero. */
@@ -187,8 +187,8 @@ struct kept {
     uint64_t clock;
 };
 void kept_free(struct kept *k);
-struct held *kept_get(struct kept *k,
-                      uint64_t mark); /* no reference is added for the caller; NULL: none */
+/* No reference is added for the caller; NULL: none. */
+struct held *kept_get(struct kept *k, uint64_t mark);
 void kept_put(struct kept *k, uint64_t mark, struct held *value); /* adds a reference */
 void kept_drop(struct kept *k, uint64_t mark);
 static inline uint64_t mix(uint64_t a, uint64_t b)
@@ -275,8 +275,8 @@ const hlo_module *session_module(struct session *s);
 long session_find(struct session *s, struct str name);
 /* Takes ownership of a state: builds it and makes it the current one, or frees it with messages. */
 bool session_take(struct session *s, struct state *next, hlo_messages *m);
-bool session_take_set(struct session *s, struct state *next, size_t number,
-                      hlo_messages *m); /* the states differ in one setting */
+/* The states differ in one setting. */
+bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m);
 int session_undo(struct session *s, long steps);
 void session_drop_old(struct session *s); /* call it when no run is active */
 
@@ -284,8 +284,8 @@ void session_drop_old(struct session *s); /* call it when no run is active */
 
 /* Prints `FILE:LINE: error: ...` if not interactive. Returns STATUS. */
 int say_error(struct session *s, int status, const char *format, ...) PRINTF_LIKE(3, 4);
-void add_error(struct session *s, hlo_messages *m, const char *format, ...)
-    PRINTF_LIKE(3, 4); /* adds it to other messages */
+/* Adds it to other messages. */
+void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRINTF_LIKE(3, 4);
 void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3); /* interactive only */
 /* Renders and frees the messages. */
 void say_flush(struct session *s); /* flushes `out` */
@@ -294,8 +294,8 @@ int say_unknown(struct session *s,
                 struct str name);                /* reports an unknown name, with a suggestion */
 void put_text(struct session *s, hlo_text text); /* prints and frees it */
 int output_to(struct session *s, const char *path, bool once); /* NULL: standard output */
-bool may_write(struct session *s,
-               const char *path); /* false after reporting that the session is confined */
+/* False after reporting that the session is confined. */
+bool may_write(struct session *s, const char *path);
 
 /* ---- entry.c: evaluation of entries ---- */
 
@@ -331,8 +331,8 @@ struct held *value_named(struct session *s, struct str name, int *status);
 
 /* Parses `NAME=VALUE`, values in order, --random[=SEED], --fake[=KIND]. */
 int run_arguments(struct session *s, struct str args);
-bool set_parameters(struct session *s, const hlo_arrays *file,
-                    hlo_messages *m); /* those present in the file */
+/* Those present in the file. */
+bool set_parameters(struct session *s, const hlo_arrays *file, hlo_messages *m);
 /* Parses a value of the given shape: a literal, whose shape is optional, or a file. NULL with
  * messages. */
 hlo_literal *value_read(const char *name, const char *shape, const char *text, hlo_messages *m);
@@ -340,8 +340,9 @@ hlo_literal *value_read(const char *name, const char *shape, const char *text, h
 /* ---- show.c ---- */
 
 int show_value(struct session *s, struct str name, struct str index, const struct held *h);
+/* PNG: output file; or NULL. */
 int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind,
-               const char *png); /* PNG: output file; or NULL */
+               const char *png);
 
 /* ---- debug.c: stopped runs ---- */
 
