@@ -1,11 +1,10 @@
 #!/bin/sh
-# Prints a page of the manual. What the program, the header or the grammar says itself stands there but as a line that asks for it:
+# Prints a page of the manual with these lines expanded:
 #
-#   @synopsis COMMAND   how a command is called: of its options those that the page describes
-#   @operations         the operations, from the program's own table
-#   @grammar            the productions of grammar/hlo.ebnf, by topic
-#   @functions HEADER   the types and functions of a header with their comments, by topic
-#   @show FILE          a file as it is
+#   @synopsis COMMAND   synopsis of a command with the options that the page describes
+#   @operations         reference of the operations (hlo ops --mdoc)
+#   @functions HEADER   declarations of a header with their comments, by section
+#   @show FILE          contents of a file
 #
 #   page.sh HLO SOURCE_ROOT PAGE
 set -eu
@@ -13,7 +12,8 @@ hlo=$1
 root=$2
 page=$3
 
-described() { # the options that the page describes, but for those of all commands
+# The options that the page describes, except those of all commands.
+described() {
     sed '/^\.Ss Options of all commands/,/^\.El/d' "$page" | sed -n 's/^\.It //p' | grep -o 'Fl -[a-z-]*' | sed 's/Fl -//' | tr '\n' ' '
 }
 
@@ -34,7 +34,7 @@ synopsis() {
             sub(/^[a-z-]*/, "", value)
             name = substr(name, 1, length(name) - length(value))
             if (!index(described, " " name " ")) { rest = 1; next }
-            wanted = index(usage, "--" name) # in the usage line: it may not be left out
+            wanted = index(usage, "--" name) # part of the usage line: a required option
             line = (wanted ? "." : ".Op ") "Fl " (letter != " " ? letter " | " : "") "-" name
             if (value ~ /^\[@N\]/) { line = line " Ns Oo @ Ns Ar n Oc"; value = substr(value, 5) }
             if (value ~ /^\[=/) line = line " Ns Op = Ns Ar " tolower(substr(value, 3, length(value) - 3))
@@ -60,8 +60,7 @@ while IFS= read -r line; do
     case $line in
     "@synopsis "*) synopsis "${line#@synopsis }" ;;
     @operations) "$hlo" ops --mdoc ;;
-    @grammar) awk -f "$root/man/mdoc.awk" -f "$root/man/grammar.awk" "$root/grammar/hlo.ebnf" ;;
-    "@functions "*) awk -f "$root/man/mdoc.awk" -f "$root/man/header.awk" "$root/${line#@functions }" ;;
+    "@functions "*) awk -f "$root/man/header.awk" "$root/${line#@functions }" ;;
     "@show "*)
         echo ".Bd -literal -offset indent"
         sed 's/\\/\\e/g; s/^[.'"'"']/\\\&&/' "$root/${line#@show }"

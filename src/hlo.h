@@ -1,18 +1,18 @@
 /*
  * libhlo: parse, verify, print and run HLO modules. This header is the stable part of the library:
- * functions stay, and structs keep their meaning, within a major version. hlo_advanced.h has the
- * rest.
+ * functions and structs are compatible within a major version. hlo_advanced.h declares the rest.
  *
- * Handles are opaque. A function that makes one names the function that frees it; freeing NULL does
- * nothing. Pointers inside a struct that a function returns belong to the handle it was asked for.
- * No function keeps a pointer argument after it returns, unless its comment says so. Texts end in
- * NUL unless a size is given. Indices must be in range unless a comment says what happens past the
- * end.
+ * Handles are opaque. The comment of a function that creates a handle names the function that frees
+ * it; freeing NULL does nothing. Pointers in a returned struct belong to the handle that was passed
+ * to the function. No function retains a pointer argument after it returns, unless its comment says
+ * so. Texts are NUL-terminated unless a size is given. Indices must be in range unless a comment
+ * specifies the result past the end.
  *
  * No input aborts the process. A function that fails returns NULL, false or an empty text and adds
- * a message to its `m`; without an `m` and another reason, memory ran out. Functions may be called
- * from several threads on different handles. `spec:` names a heading of XLA's page "Operation
- * Semantics" (openxla.org/xla/operation_semantics).
+ * a message to its `m`; a failure of a function without `m` is out of memory unless its comment
+ * gives another reason. Functions may be called concurrently on different handles. `spec:` is
+ * followed by a heading of XLA's page "Operation Semantics"
+ * (openxla.org/xla/operation_semantics).
  *
  *   messages
  *   files and modules
@@ -32,15 +32,15 @@ extern "C" {
 
 #define HLO_VERSION "0.1.0"
 
-typedef struct hlo_messages hlo_messages; /* errors and warnings, with places */
-typedef struct hlo_file hlo_file;         /* the text of one file, split into modules */
+typedef struct hlo_messages hlo_messages; /* errors and warnings with locations */
+typedef struct hlo_file hlo_file;         /* a source text, split into modules */
 typedef struct hlo_module hlo_module;     /* a parsed module */
-typedef struct hlo_program hlo_program;   /* a module made ready to run */
+typedef struct hlo_program hlo_program;   /* a module compiled for execution */
 typedef struct hlo_literal hlo_literal;   /* a value with its shape */
 typedef struct hlo_world hlo_world;       /* processes that share a run (hlo_advanced.h) */
-typedef struct hlo_targets hlo_targets;   /* targets of custom calls (hlo_advanced.h) */
+typedef struct hlo_targets hlo_targets;   /* custom-call targets (hlo_advanced.h) */
 
-/* Text allocated by the library, followed by a NUL that `size` does not count; free it with
+/* Text allocated by the library, NUL-terminated (not counted by `size`); free it with
  * hlo_text_free. Out of memory: `data` is NULL and `size` 0. */
 typedef struct hlo_text {
     char *data;
@@ -51,28 +51,28 @@ void hlo_text_free(hlo_text *text);
  */
 hlo_text hlo_about(void);
 
-/* Also the exit status of the command line. */
+/* Statuses, also exit statuses of the command line. */
 enum hlo_status {
     HLO_OK = 0,
     HLO_DIFFERS = 1,  /* a comparison or test failed */
     HLO_USAGE = 2,    /* invalid arguments, or an unreadable file */
-    HLO_REJECTED = 3, /* by the parser or the verifier */
+    HLO_REJECTED = 3, /* rejected by the parser or the verifier */
     HLO_FAILED = 4,   /* run-time error, unsupported, out of memory */
-    HLO_LIMIT = 5     /* a limit was hit */
+    HLO_LIMIT = 5     /* limit exceeded */
 };
 
-/* An option struct begins with its size, which tells the library which fields the caller was
- * compiled with. Fields that later versions add are 0 then, their default. Initialize a struct by
- * its macro and set fields, or in C use HLO_WITH:
+/* The first member of an option struct is its size, by which the library determines the members
+ * that the caller was compiled with. Members added by later versions default to 0. Initialize a
+ * struct by its macro and set members, or in C use HLO_WITH:
  *
  *     struct hlo_run_options options = HLO_RUN_OPTIONS_INIT;
  *     options.threads = 1;
  *
  *     hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), m);
  *
- * A function fails if the size is not set, or if fields are set that only a later version of the
- * library has. A pointer to an option struct may be NULL: defaults. Structs that functions return
- * by value do not grow within a major version. */
+ * A function fails if the size is not set, or if members are set that only a later version of the
+ * library has. A pointer to an option struct may be NULL for the defaults. Structs that functions
+ * return by value do not grow within a major version. */
 /* clang-format off */
 #ifdef __cplusplus
 #define HLO_INIT(type) {sizeof(struct type)}
@@ -88,11 +88,11 @@ enum hlo_status {
 hlo_messages *hlo_messages_new(void);
 void hlo_messages_free(hlo_messages *m);
 size_t hlo_messages_errors(const hlo_messages *m); /* number of errors */
-size_t
-hlo_messages_count(const hlo_messages *m); /* errors and warnings that hlo_messages_get returns */
-bool hlo_messages_at_end(
-    const hlo_messages *m); /* whether the first error is an unexpected end of text */
-/* Whether an error is a limit that was hit; the status is then HLO_LIMIT, not HLO_FAILED. */
+/* Errors and warnings that hlo_messages_get returns. */
+size_t hlo_messages_count(const hlo_messages *m);
+/* Whether the first error is an unexpected end of text. */
+bool hlo_messages_at_end(const hlo_messages *m);
+/* Whether an error is an exceeded limit; the status is then HLO_LIMIT instead of HLO_FAILED. */
 bool hlo_messages_limit(const hlo_messages *m);
 struct hlo_message {
     const char *id; /* "unknown-opcode" */
@@ -103,14 +103,14 @@ struct hlo_message {
 };
 /* Message number `i`; empty strings past the end. */
 struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i);
-/* All messages as the command line prints them: with source lines, carets and notes. */
+/* Renders all messages as the command line does: with source lines, carets and notes. */
 hlo_text hlo_messages_draw(const hlo_messages *m, bool color);
 /* The same with colors: "error=1;31:note=36" sets the SGR parameters of caret, error, help, note,
  * place and warning; others keep their defaults. Malformed entries are ignored. NULL: no color. */
 hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors);
 bool hlo_colors_known(const char *colors);         /* whether all entries are well-formed */
-hlo_text hlo_messages_json(const hlo_messages *m); /* an array */
-/* Adds an error of the caller, without a line. */
+hlo_text hlo_messages_json(const hlo_messages *m); /* a JSON array */
+/* Adds an error without a line. */
 void hlo_messages_add(hlo_messages *m, const char *file, const char *text);
 /* Adds "out of memory". Allocates nothing. */
 void hlo_messages_no_memory(hlo_messages *m);
@@ -118,34 +118,34 @@ void hlo_messages_no_memory(hlo_messages *m);
 /* ---- files and modules ---- */
 
 /* Reads PATH ("-": standard input) and, unless `strict`, splits it at `// -----` lines. The file
- * may be compressed by gzip or be a bundle (hlo_write_bundle). PATH may also be a directory of XLA
- * dumps with one module. NULL with a message when it cannot be read or is a program in another
- * format (StableHLO, a protocol buffer); the message then tells how to get HLO text. Free with
- * hlo_file_free; modules and messages may outlive the file. */
+ * may be compressed by gzip, a bundle (hlo_write_bundle), or a directory of XLA dumps with one
+ * module. NULL with a message if it cannot be read or has another format (StableHLO, protocol
+ * buffer); the message then explains how to get HLO text. Free with hlo_file_free; modules and
+ * messages may outlive the file. */
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
-/* The same with one module selected by PICK. In a file: its number, from 1. In a directory of
- * dumps, whose files are named module_0023.NAME.PHASE.txt: "23" or "NAME" for the module before
+/* The same for the module selected by PICK: its number in the file, from 1; or in a directory of
+ * dumps, whose files are named module_0023.NAME.PHASE.txt, "23" or "NAME" for the module before
  * optimizations, "23:after" for another phase, by a word of it. PICK NULL: as hlo_file_open. */
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m);
-/* A copy of a text in memory; messages call it NAME. NULL: the text has 4 GiB or more, or out of
- * memory. */
+/* A copy of a text in memory; NAME is its name in messages. NULL: the text has 4 GiB or more, or
+ * out of memory. */
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict);
 void hlo_file_free(hlo_file *f);
 /* Sets whether hlo_parse accepts only what XLA's parser accepts. The file is not split again. */
 void hlo_file_strict(hlo_file *f, bool strict);
-size_t hlo_file_count(const hlo_file *f); /* number of parts, each one module */
+size_t hlo_file_count(const hlo_file *f); /* number of parts, one module each */
 /* The text of one part, not NUL-terminated, and the number of its first line. */
 const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line);
 
-/* Parses one part. NULL with messages when it is rejected. Free with hlo_module_free. */
+/* Parses one part. NULL with messages if it is rejected. Free with hlo_module_free. */
 hlo_module *hlo_parse(const hlo_file *f, size_t part, hlo_messages *m);
 void hlo_module_free(hlo_module *module);
 /* Verifies the module; false with messages. */
 bool hlo_verify(const hlo_module *module, hlo_messages *m);
-/* XLA's canonical text. FULL has every value. ABRIDGED writes constants of more than ten elements
- * as `{...}`, as XLA's dumps do. SHORT is XLA's short form, without metadata, percent signs and
- * signatures. BARE is FULL without metadata and the tables of stack frames. EXACT is FULL with -0
- * in constants as `-0.0`: XLA writes `-0`, which it reads back as 0. */
+/* XLA's canonical text. FULL: all values. ABRIDGED: constants of more than ten elements are elided
+ * as `{...}`, as in XLA's dumps. SHORT: XLA's short form, without metadata, percent signs and
+ * signatures. BARE: FULL without metadata and stack frame tables. EXACT: FULL with -0 in constants
+ * as `-0.0`, since XLA parses `-0` as 0. */
 enum hlo_print_style {
     HLO_PRINT_FULL,
     HLO_PRINT_ABRIDGED,
@@ -162,32 +162,33 @@ void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitio
 size_t hlo_param_count(const hlo_module *module);
 const char *hlo_param_name(const hlo_module *module, size_t i);
 hlo_text hlo_param_shape(const hlo_module *module, size_t i);
-/* The number of the parameter of that name, with or without %; -1: none. Where names occur twice in
- * a text, the second x becomes x.1 in the module; it is still found as x if that is unambiguous. */
+/* The number of the parameter of that name, with or without %; -1: none. If a name occurs twice in
+ * a text, the second x is renamed to x.1 in the module; it is still found as x if that is
+ * unambiguous. */
 long hlo_param_find(const hlo_module *module, const char *name);
-/* The line of the instruction that computes component `element` of the result; of the root if that
- * is not a tuple instruction with so many elements. */
+/* The line of the instruction that computes tuple element `element` of the result; of the root if
+ * that is not a tuple instruction with so many elements. */
 uint32_t hlo_result_line(const hlo_module *module, size_t element);
 
 /* ---- values ---- */
 
 void hlo_literal_free(hlo_literal *l);
-/* Frees `count` literals, NULLs among them, and the array, which is from malloc. */
+/* Frees `count` literals, which may be NULL, and the array, allocated by malloc. */
 void hlo_literals_free(hlo_literal **literals, size_t count);
-/* A value with its shape, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A
- * literal has actual sizes: `f32[<=10] {1, 2}` is an array of two elements. It is valid for a
- * parameter f32[<=10], as is any array up to that bound; results have actual sizes, too. */
+/* Parses a value with its shape, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A
+ * literal has actual sizes: `f32[<=10] {1, 2}` is an array of two elements, and is valid for a
+ * parameter f32[<=10], as is any array up to that bound. Results have actual sizes, too. */
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m);
-/* Whether the text of a value begins with its shape. */
+/* Whether the text of a value starts with a shape. */
 bool hlo_literal_has_shape(const char *text, size_t size);
-hlo_text hlo_literal_print(const hlo_literal *l,
-                           bool with_shape);      /* in full, as hlo_literal_parse reads it */
+/* All elements, as accepted by hlo_literal_parse. */
+hlo_text hlo_literal_print(const hlo_literal *l, bool with_shape);
 hlo_text hlo_literal_shape(const hlo_literal *l); /* "f32[2]" */
-/* The leaves of a value are its arrays: an array is its only leaf, a tuple has those of its
- * components, in order. */
+/* The leaves of a value are its arrays: an array is its only leaf; a tuple has the leaves of its
+ * elements, in order. */
 size_t hlo_literal_leaves(const hlo_literal *l);
 struct hlo_array {
-    const char *dtype; /* as HLO spells it: "f32" */
+    const char *dtype; /* in HLO syntax: "f32" */
     size_t rank;
     const int64_t *dims;
     size_t element_size, elements; /* element_size in bytes; 1 for types below a byte */
@@ -196,31 +197,31 @@ struct hlo_array {
 struct hlo_array hlo_literal_leaf(const hlo_literal *l, size_t i);
 /* An array of zeros. NULL with messages. */
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m);
-/* An array in the caller's memory, which is not copied and never written. It has the layout of the
+/* An array in the caller's memory, which is neither copied nor written. It has the layout of the
  * data of struct hlo_array and the alignment of its element type; a pred is 0 or 1. It must not
- * change until `release` is called, which happens when the literal and all that share its memory
- * are freed; `release` may be NULL. NULL with messages, without calling `release`. */
+ * change until `release` is called, after the literal and all others that share its memory are
+ * freed; `release` may be NULL. NULL with messages, without calling `release`. */
 hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
                              void (*release)(void *context), void *context, hlo_messages *m);
-/* A tuple, which takes ownership of the elements. NULL: out of memory, and the caller keeps them.
- */
+/* A tuple, which takes ownership of the elements. NULL: out of memory; the caller keeps the
+ * elements. */
 hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count);
 hlo_literal *hlo_literal_copy(const hlo_literal *l);
-/* The components of a tuple, owned by it; 0 for other values. */
+/* Tuple elements, owned by the tuple; count 0 for other values. */
 size_t hlo_literal_count(const hlo_literal *l);
 const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);
 
-/* Elements agree if they are equal, both NaN, or floats within any of the bounds. Integers must be
- * equal. */
+/* Tolerance of comparisons. Elements agree if they are equal, both NaN, or floats within any of the
+ * bounds. Integers must be equal. */
 struct hlo_tolerance {
     size_t size;     /* sizeof(struct hlo_tolerance) */
     double abs, rel; /* |actual - expected| <= abs + rel * |expected| */
     int64_t ulp;     /* distance in representable values of the type; 0: not used */
-    bool zeros;      /* 0 and -0 differ, where no bound is given */
+    bool zeros;      /* without a bound: 0 and -0 differ */
     bool bits;       /* every bit must be equal, NaN payloads included */
 };
 #define HLO_TOLERANCE_INIT HLO_INIT(hlo_tolerance)
-/* Whether shapes and values agree. Otherwise `why`, unless it is NULL, has the first difference and
+/* Whether shapes and values agree. Otherwise `why`, unless NULL, is set to the first difference and
  * the worst errors. */
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
                          const struct hlo_tolerance *t, hlo_text *why);
@@ -230,25 +231,26 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
 enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDED_RANDOM };
 struct hlo_run_options {
     size_t size; /* sizeof(struct hlo_run_options) */
-    bool plain;  /* plain kernels only: the formula of each op, bitwise the same on all machines */
+    bool plain; /* reference kernels only: the formula of each op, bitwise identical on all machines
+                 */
     enum hlo_elided elided; /* value of constants written `{...}` */
-    uint64_t seed;          /* of HLO_ELIDED_RANDOM and of rng instructions */
-    const hlo_targets
-        *targets; /* of custom calls; must outlive the program. NULL: those of HLO only */
-    /* Limits of one run; 0: none. A run that exceeds one fails: see hlo_messages_limit. They are
-     * checked between instructions, so one long instruction is completed. */
-    uint64_t max_steps;  /* instructions run plus iterations of loops */
-    uint64_t max_trip;   /* iterations of any one loop */
+    uint64_t seed;          /* for HLO_ELIDED_RANDOM and rng instructions */
+    /* custom-call targets; must outlive the program. NULL: those of HLO only */
+    const hlo_targets *targets;
+    /* Limits of a run; 0: none. A run that exceeds a limit fails: see hlo_messages_limit. Limits
+     * are checked between instructions, so a long instruction is completed. */
+    uint64_t max_steps;  /* executed instructions plus loop iterations */
+    uint64_t max_trip;   /* iterations of any loop */
     uint64_t max_memory; /* bytes of live values */
     double timeout;      /* seconds */
     int threads; /* number of worker threads; 0: one per processor. Results do not depend on it */
-    hlo_world *world; /* processes that share the participants; must outlive the program. NULL: this
-                         one only */
-    bool only_first;  /* plan for the first participant only: the program cannot be run */
+    hlo_world *world; /* processes that share the participants; must outlive the program. NULL:
+                         single process */
+    bool only_first;  /* plan the first participant only; the program cannot be run */
     bool traced;      /* every instruction can be traced: hlo_trace */
 };
 #define HLO_RUN_OPTIONS_INIT HLO_INIT(hlo_run_options)
-/* Plans a verified module for all its participants. NULL with messages. Free the program, with
+/* Plans a verified module for all its participants. NULL with messages. Free the program, by
  * hlo_program_free, before the module. */
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options,
                       hlo_messages *m);
@@ -256,55 +258,55 @@ void hlo_program_free(hlo_program *p);
 /* Replicas times partitions. Participant = replica * partitions + partition. */
 enum { HLO_MAX_PARTICIPANTS = 4096 };
 size_t hlo_participants(const hlo_program *p);
-/* Callbacks for infeed, outfeed, and transfers from and to the host. They are called from the
- * threads of the run: one call at a time for a participant, concurrently for different ones, so
- * state that these share needs a lock. Each call has messages of its own; when the feeds of several
- * participants fail, the run reports those of the first. Items have actual sizes: infeed into
- * `f32[<=10]` takes up to ten elements. */
+/* Callbacks for infeed, outfeed and host transfers. They are called from the threads of the run:
+ * one call at a time for a participant, concurrently for different ones, so shared state needs a
+ * lock. Each call has messages of its own; if the feeds of several participants fail, the run
+ * reports those of the first. Items have actual sizes: infeed into `f32[<=10]` takes up to ten
+ * elements. */
 typedef struct hlo_feed_call hlo_feed_call;
-/* Whether a callback should stop waiting, since the run has failed or its time is over; it then
- * returns NULL or false without a message. A callback that waits should poll this a few times a
+/* Whether a callback should stop waiting, because the run has failed or timed out; it then returns
+ * NULL or false without a message. A callback that waits should poll this a few times per
  * second. */
 bool hlo_feed_stopped(const hlo_feed_call *call);
 struct hlo_feeds {
     size_t size; /* sizeof(struct hlo_feeds) */
     void *context;
-    /* The next item for a participant, owned by the run then. NULL with messages: there is none, or
-     * it is malformed. */
+    /* Returns the next item of a participant, and passes ownership to the run. NULL with messages:
+     * no more items, or a malformed one. */
     hlo_literal *(*infeed)(void *context, size_t participant, const hlo_feed_call *call,
                            hlo_messages *m);
-    /* Gets an item from a participant; false ends the run. NULL: items are dropped. */
+    /* Receives an item of a participant; false ends the run. NULL: items are discarded. */
     bool (*outfeed)(void *context, size_t participant, const hlo_literal *item,
                     const hlo_feed_call *call, hlo_messages *m);
 };
 #define HLO_FEEDS_INIT HLO_INIT(hlo_feeds)
 
-/* Runs the entry computation, with a thread for each participant when there are several. `args` has
- * a literal for each of the `count` parameters, all of one participant before those of the next.
- * `results` gets one literal per participant, to be freed with hlo_literal_free. False with
- * messages and all results NULL when a participant fails or the participants deadlock. Dynamic
- * dimensions of a result have their actual size. With a world, all ranks call it. Arguments of
- * participants on other ranks are ignored. Rank 0 gets all results, others get NULL; the feeds of
- * rank 0 serve all participants. All ranks get the same return value and messages. */
+/* Runs the entry computation, with a thread per participant if there are several. `args` has a
+ * literal for each of the `count` parameters, all of one participant before those of the next.
+ * `results` receives one literal per participant, to be freed by hlo_literal_free; dynamic
+ * dimensions have actual sizes. If a participant fails or the participants deadlock, returns false
+ * with messages, and all results are NULL. With a world, all ranks must call it; arguments of
+ * participants on other ranks are ignored. Rank 0 receives all results, other ranks NULL; the feeds
+ * of rank 0 serve all participants. All ranks get the same return value and messages. */
 bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count,
                  const struct hlo_feeds *feeds, hlo_literal **results, hlo_messages *m);
 /* The same without feeds and with the same arguments for all participants. Returns the result of
- * participant 0; NULL with messages, or when another rank has the results. */
+ * participant 0; NULL with messages, or if another rank has the results. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
 
-/* Ends the current run, or otherwise the next one, at the next instruction or iteration, with the
+/* Ends the current run, or otherwise the next one, at its next instruction or iteration, with the
  * message `run-interrupted`. Async-signal-safe and thread-safe. */
 void hlo_interrupt(hlo_program *p);
 
-/* Progress of the current run, of the first participant of this process. May be called like
+/* Progress of the current run, for the first participant of this process. As safe as
  * hlo_interrupt. */
 struct hlo_progress {
     size_t done, count; /* steps of the entry computation */
-    const char
-        *name; /* of the current instruction, not NUL-terminated; lives as long as the module */
-    size_t name_size;    /* 0: the first step has not begun */
-    long long iteration; /* of the current instruction if it is a loop, from 0; else, or where they
-                            aren't counted, -1 */
+    /* of the current instruction, not NUL-terminated; valid as long as the module */
+    const char *name;
+    size_t name_size;    /* 0: not started */
+    long long iteration; /* of the current instruction, from 0; -1 if it is not a loop or iterations
+                            are not counted */
 };
 struct hlo_progress hlo_run_progress(const hlo_program *p);
 

@@ -1,5 +1,5 @@
 /*
- * Texts that the public interface returns, and what the library says about itself.
+ * Texts returned by the public interface, option structs, and hlo_about.
  */
 #include "api/api.h"
 

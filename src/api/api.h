@@ -1,6 +1,6 @@
 /*
- * What the files of the public interface share: the structs behind its handles, and where each
- * message belongs.
+ * Declarations shared by the files of the public interface: the structs behind its handles, and
+ * sinks of messages.
  */
 #ifndef HLO_API_H
 #define HLO_API_H
@@ -21,20 +21,19 @@ struct hlo_file {
     size_t count;
 };
 
-struct sink { /* the messages about one source */
+struct sink { /* messages about one source */
     struct diags ds;
     struct source own; /* the source, unless it is part of a file */
-    hlo_file *file;    /* kept alive for its part; or NULL */
+    hlo_file *file;    /* referenced file of a part; or NULL */
     struct sink *next;
 };
 
 struct hlo_messages {
     struct arena arena;
     struct sink *first, *last;
-    struct map by_source;       /* sinks of parts of files, by the address of the source */
-    struct hlo_messages *taken; /* others whose sinks have joined these: hlo_messages_take */
-    struct sink
-        starved; /* "out of memory"; joins the list when that happens: hlo_messages_no_memory */
+    struct map by_source;       /* sinks of parts of files, by address of the source */
+    struct hlo_messages *taken; /* others whose sinks were moved here: hlo_messages_take */
+    struct sink starved;        /* preallocated "out of memory", added by hlo_messages_no_memory */
 };
 
 struct hlo_module {
@@ -46,9 +45,8 @@ struct hlo_module {
 struct hlo_literal {
     struct arena arena;
     struct literal *l;
-    hlo_literal *
-        *elements; /* handles of a tuple's components, which own no storage; NULL: it is no tuple */
-    const struct literal **leaves; /* in order; of what is no tuple, itself */
+    hlo_literal **elements; /* handles of tuple elements, which own no storage; NULL: not a tuple */
+    const struct literal **leaves; /* in order; of an array, itself */
     size_t leaf_count;
 };
 
@@ -59,25 +57,26 @@ struct hlo_world {
 struct program;
 struct hlo_program {
     const hlo_module *module;
-    hlo_world *world;           /* NULL: this process alone */
-    _Atomic bool interrupted;   /* the current run, or else the next one, is to end */
-    struct tracer *tracer;      /* NULL: it was planned without `traced` */
+    hlo_world *world;           /* NULL: single process */
+    _Atomic bool interrupted;   /* interrupt for the current run, or otherwise the next one */
+    struct tracer *tracer;      /* NULL: planned without `traced` */
     struct team *team;          /* shared by all participants */
-    size_t count;               /* participants */
-    struct program *programs[]; /* one each, for its state while it runs; NULL: the participant runs
-                                   elsewhere */
+    size_t count;               /* number of participants */
+    struct program *programs[]; /* one per participant, with its state during a run; NULL: the
+                                   participant runs in another process */
 };
 
-hlo_text hlo_text_of(struct buf *b); /* takes the bytes over */
-/* Copies an option struct, whose first member is its size, into one of this version, of `size`
- * bytes: what the caller's lacks is 0. FROM may be NULL. False when its size is not set, or when it
- * sets options that this version lacks; with a message, unless M is NULL. */
+hlo_text hlo_text_of(struct buf *b); /* takes ownership of the bytes */
+/* Copies an option struct, whose first member is its size, to one of this version, of `size` bytes;
+ * members that the caller's struct lacks are 0. FROM may be NULL. False if its size is not set or
+ * if it sets options that this version lacks; with a message, unless M is NULL. */
 bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m);
-void hlo_messages_lost(void *m); /* hlo_messages_free as an undo_fn: messages hold files, which a
-                                    guard would not release */
+void hlo_messages_lost(void *m);     /* hlo_messages_free as an undo_fn: messages hold references to
+                                        files, which the out-of-memory scope does not release */
 hlo_file *hlo_file_new(bool strict); /* one reference, no parts */
-void hlo_file_split(hlo_file *f, const char *name,
-                    struct str text); /* makes its parts; the text must last */
+void hlo_file_split(
+    hlo_file *f, const char *name,
+    struct str text); /* splits the text into parts; the text must outlive the file */
 hlo_file *hlo_file_hold(hlo_file *f);
 
 static inline const struct inst *hlo_param_of(const hlo_module *module, size_t i)
@@ -85,63 +84,62 @@ static inline const struct inst *hlo_param_of(const hlo_module *module, size_t i
     return module->m->entry->params[i];
 }
 
-/* Begins an empty handle, in whose arena a value is then made; ends it with that value. When the
- * value is NULL, the handle is freed and NULL returned. */
+/* Begins an empty handle, in whose arena a value is then created; hlo_literal_end ends it with that
+ * value. If the value is NULL, the handle is freed and NULL returned. */
 hlo_literal *hlo_literal_begin(void);
 hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l);
-/* Ends it with a value whose shapes may belong to a module. They are copied, since literals may
- * outlive modules. */
+/* Ends a handle with a value whose shapes may belong to a module. They are copied, since literals
+ * may outlive modules. */
 hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l);
-/* hlo_literal_parse; NAME is what messages call the text. */
+/* hlo_literal_parse; NAME is the name of the text in messages. */
 hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_messages *m);
-/* Moves a value into the arena: shapes are copied, storage is taken over. */
+/* Moves a value into the arena: shapes are copied, storage is moved. */
 struct literal *hlo_literal_take(struct arena *a, struct literal *from);
-void hlo_literal_adopt(
-    hlo_literal *h); /* guards a literal that the user made and handed over; NULL is fine */
+void hlo_literal_adopt(hlo_literal *h); /* registers a literal of the caller whose ownership is
+                                           passed to the library; NULL is allowed */
 
-/* From instructions to their numbers in a listing, and back. */
+/* Conversion between instructions and their numbers in a listing. */
 size_t hlo_listing_number(const hlo_listing *l, const struct inst *i);
 struct inst *hlo_listing_inst(const hlo_listing *l, size_t i);
 const hlo_module *hlo_listing_module(const hlo_listing *l);
 
-/* A leaf in the public form. */
+/* Describes a leaf in the public form. */
 struct hlo_array hlo_array_of(const struct shape *s, void *data);
-/* The targets in the form that plan takes; NULL: none. */
+/* The targets in the form of plan; NULL: none. */
 struct foreign hlo_targets_foreign(const hlo_targets *t);
 
 /* ---- trace.c ---- */
 
 struct sighting;
 struct event_value;
-struct event_state { /* what `run` of a struct hlo_event points to */
+struct event_state { /* `run` of a struct hlo_event */
     struct sighting *sighting;
     const hlo_module *module;
-    struct event_value *given; /* literals that were handed out in this call */
+    struct event_value *given; /* literals returned in this call */
 };
 struct tracer *hlo_tracer_new(const hlo_module *module);
-void hlo_tracer_free(struct tracer *o); /* may be NULL */
-/* hlo_trace and hlo_run_traced with callbacks of the library itself: memory that they take belongs
- * to the run. */
+void hlo_tracer_free(struct tracer *o); /* accepts NULL */
+/* hlo_trace and hlo_run_traced with callbacks of the library itself: their memory belongs to the
+ * run. */
 void hlo_trace_within(hlo_program *p, const struct hlo_trace_callbacks *ours);
 bool hlo_run_traced_within(const hlo_module *module, const struct hlo_run_options *options,
                            const struct hlo_trace_callbacks *ours, const hlo_literal *const *args,
                            size_t count, hlo_messages *m);
 
-/* What a step does and how, in words. The program must have been rehearsed (eval_foresee). */
+/* Describes what a step does and how. The program must have had a dry run (eval_foresee). */
 struct function;
 struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f,
                          int number);
 
-/* Where messages about a part of a file go; */
+/* Sink for messages about a part of a file. */
 struct diags *hlo_sink_of_part(hlo_messages *m, hlo_file *f, size_t part);
-/* those about a module; */
+/* Sink for messages about a module. */
 struct diags *hlo_sink_of_module(hlo_messages *m, const hlo_module *module);
-/* and those about anything else that has a name, and perhaps a text. */
+/* Sink for messages about anything else that has a name, and optionally a text. */
 struct diags *hlo_sink_of_name(hlo_messages *m, const char *name, struct str text);
-/* Appends the messages of `from`, which belongs to `m` afterwards. */
+/* Appends the messages of `from`, which then belongs to `m`. */
 void hlo_messages_take(hlo_messages *m, hlo_messages *from);
-/* A sink for messages about a text that is no part of a file. They count only once hlo_sink_join
- * adds the sink. */
+/* A sink for messages about a text that is not part of a file. They are added by hlo_sink_join. */
 struct sink *hlo_sink_new(hlo_messages *m);
 void hlo_sink_join(hlo_messages *m, struct sink *s);
 

@@ -1,5 +1,5 @@
 /*
- * The public interface to arrays in files, arguments as people write them, and made-up values.
+ * Public interface: arrays in files, written files, arguments in text form, and generated values.
  */
 #include "api/api.h"
 
@@ -55,7 +55,7 @@ hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *d
     GUARDED((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
     struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID,
-                         .rank = -1}; /* of any size */
+                         .rank = -1}; /* any rank */
     hlo_literal *h = hlo_literal_begin();
     struct str who = *name ? arena_printf(&h->arena, "'%s'", name) : STR("it");
     return hlo_literal_end(
@@ -98,7 +98,7 @@ hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_modu
     return l;
 }
 
-/* ---- arguments as people write them ---- */
+/* ---- arguments in text form ---- */
 
 bool hlo_literal_has_shape(const char *text, size_t size)
 {
@@ -110,7 +110,7 @@ bool hlo_literal_has_shape(const char *text, size_t size)
     return i > 0 && i < size && text[i] == '[';
 }
 
-/* NAME: of the file that TEXT stands in, or NULL. */
+/* Parses a literal; NAME is the file that contains the text, or NULL. */
 static hlo_literal *literal_argument(const hlo_module *module, size_t param, const char *name,
                                      struct str text, hlo_messages *m)
 {
@@ -144,8 +144,7 @@ static hlo_literal *literal_file(const hlo_module *module, size_t param, const c
     return l;
 }
 
-/* A literal that names its shape must name the parameter's; sizes of a dynamic one are checked by
- * the run. */
+/* Checks an explicit shape against the parameter; dynamic sizes are checked by the run. */
 static bool argument_fits(const hlo_module *module, size_t param, const hlo_literal *l,
                           hlo_messages *m)
 {
@@ -165,8 +164,8 @@ static bool argument_fits(const hlo_module *module, size_t param, const hlo_lite
     return fits;
 }
 
-/* People who know other tools first write a file's name, or brackets. Whether it is that; a message
- * then says how it is written here. */
+/* Reports a hint if the text looks like an argument of another tool: a file name without @, or
+ * brackets. */
 static bool hint(const hlo_module *module, size_t param, const char *text, hlo_messages *m)
 {
     struct buf called = {0}, why = {0};
@@ -252,7 +251,7 @@ bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, h
     return hlo_write_npz_all(path, prefix, &h, 1, m);
 }
 
-/* NULL stands for a value that is missing. */
+/* NULL entries are missing values. */
 static const struct literal **literals_of(const hlo_literal *const *h, size_t count)
 {
     const struct literal **l = heap_zalloc(1, (count + 1) * sizeof *l);
@@ -338,7 +337,61 @@ bool hlo_write_text(const char *path, const char *text, size_t size, hlo_message
     return io_write_bytes(hlo_sink_of_name(m, path, STR("")), path, (struct str){text, size});
 }
 
-/* ---- made up ---- */
+/* ---- files written incrementally ---- */
+
+struct hlo_output {
+    struct io_output *to;
+    char *path;
+};
+
+static struct diags *sink(hlo_messages *m, const char *path)
+{
+    return hlo_sink_of_name(m, path, STR(""));
+}
+
+hlo_output *hlo_output_open(const char *path, hlo_messages *m)
+{
+    GUARDED((hlo_messages_no_memory(m), NULL));
+    hlo_output *o = heap_zalloc(1, sizeof *o);
+    o->path = heap_str(str_of(path));
+    o->to = io_output_open(sink(m, path), path);
+    if (o->to)
+        return o;
+    heap_free(o->path);
+    heap_free(o);
+    return NULL;
+}
+
+bool hlo_output_put(hlo_output *o, const char *text, size_t size, hlo_messages *m)
+{
+    GUARDED((hlo_messages_no_memory(m), false));
+    return io_output_put(sink(m, o->path), o->to, (struct str){text, size});
+}
+
+/* Out of memory for a message: the output is closed and freed nevertheless. */
+static bool starved(hlo_output *o, hlo_messages *m)
+{
+    hlo_messages_no_memory(m);
+    if (o->to)
+        io_output_drop(o->to);
+    heap_free(o->path);
+    heap_free(o);
+    return false;
+}
+
+bool hlo_output_close(hlo_output *o, bool keep, hlo_messages *m)
+{
+    GUARDED(starved(o, m));
+    struct io_output *to = o->to;
+    struct diags *ds = sink(m, o->path);
+    o->to = NULL;
+    bool ok = io_output_close(ds, to, keep);
+    heap_free(o->path);
+    heap_free(o);
+    return ok;
+}
+
+/* ---- generated values ---- */
 
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed,
                               hlo_messages *m)

@@ -1,6 +1,6 @@
 /*
- * The public interface to building modules. Every instruction is written as text and read by the
- * parser (text/build.c), so a module that is built obeys the rules of one that is parsed.
+ * Public interface: building modules. Each instruction is written as text and parsed
+ * (text/build.c), so that building follows the rules of parsing.
  */
 #include "api/api.h"
 
@@ -9,7 +9,7 @@
 struct hlo_builder {
     struct text_builder *b;
     hlo_messages *messages;
-    struct sink *sink; /* of the next message */
+    struct sink *sink; /* for the next message */
     const char *name;
     bool failed;
 };
@@ -19,7 +19,7 @@ struct hlo_computation {
     struct text_computation *c;
 };
 
-/* A handle of an instruction is the instruction. */
+/* The handle of an instruction is the instruction itself. */
 static struct inst *inst_of(const hlo_inst *i) { return (struct inst *)(uintptr_t)i; }
 static hlo_inst *handle_of(struct inst *i) { return (hlo_inst *)i; }
 
@@ -68,7 +68,8 @@ static bool is_open(hlo_computation *c)
            fail(c->b, "computation '%s' is already finished", hlo_computation_name(c));
 }
 
-/* Operands must be of the computation. Without a message where one is NULL: its failure had one. */
+/* Checks that the operands belong to the computation. Without a message for NULL, whose failure has
+ * been reported. */
 static bool check_operands(hlo_computation *c, hlo_inst *const *operands, size_t count)
 {
     const struct str name = text_computation_name(c->c);
@@ -212,7 +213,7 @@ static hlo_inst *parse_line(hlo_computation *c, struct buf *line)
     return handle_of(i);
 }
 
-/* The opcode: the last word of "SHAPE OPCODE". */
+/* Returns the opcode, the last word of "SHAPE OPCODE". */
 static struct str last_word(const char *what)
 {
     struct str s = str_trim(str_of(what));

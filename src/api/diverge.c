@@ -1,11 +1,12 @@
 /*
- * The public interface to comparing runs: the first value that differs when two programs run on the
- * same arguments.
+ * Public interface: comparison of runs. Finds the first value that differs when two programs run
+ * on the same arguments.
  *
- * Program a runs first. A store keeps its values within the budget; a digest of each tells which
- * values of program b are the same bit for bit. The others, candidates, may still be within the
- * tolerance. Where a's value was dropped, this is decided in rounds: both programs run again, with
- * as many candidates in the store as the budget allows, until one is outside or none is left.
+ * Program a runs first, and a store keeps its values within a memory budget. A digest of each
+ * value tells which values of program b are bitwise equal. The others, called candidates, may
+ * still be within the tolerance. Those whose value of a was dropped are compared in rounds: both
+ * programs run again, with as many candidates in the store as the budget allows, until one is
+ * outside the tolerance or none is left.
  *
  * The modules may nest an instruction differently, so executions are matched by their number.
  */
@@ -20,11 +21,11 @@ enum { USUAL_BUDGET = 512 << 20 };
 struct digest { /* of one execution of an instruction of a */
     uint64_t digest[2], number;
 };
-struct digests { /* those of one instruction and participant, in order */
+struct digests { /* digests of one instruction and participant, in order of execution */
     struct digest *at;
     size_t count, capacity;
 };
-struct candidate { /* values that differ in some bit */
+struct candidate { /* values that are not bitwise equal */
     size_t participant, a, b;
     uint64_t execution, number; /* number: of all values of a, in order */
 };
@@ -35,24 +36,24 @@ struct search {
     struct arena arena;
     struct store store;      /* values of a, by execution */
     struct digests *digests; /* of a, by participant and instruction */
-    uint64_t *executions;    /* in this run so far, likewise */
+    uint64_t *executions;    /* counts of the current run, by participant and instruction */
     size_t insts, participants;
-    uint64_t done; /* values of a so far; what runs within an instruction comes before it */
+    uint64_t done; /* number of values of a so far; nested instructions precede the enclosing one */
     struct candidate *candidates;
     size_t count, capacity;
-    struct candidate found; /* the first that is outside the tolerance, if `out->found` */
+    struct candidate found; /* the first candidate outside the tolerance, if `out->found` */
     struct hlo_divergence *out;
     hlo_messages *m;
 };
 
-/* Instructions that only name values, which are compared where they are made. */
+/* Whether the instruction only aliases values, which are compared where they are computed. */
 static bool is_name(const struct inst *i)
 {
     return i->opcode == OP_PARAMETER || i->opcode == OP_TUPLE ||
            i->opcode == OP_GET_TUPLE_ELEMENT || i->opcode == OP_OPT_BARRIER;
 }
 
-/* The instruction of a whose value is compared with that of instruction `inst` of b; -1: none. */
+/* The instruction of a that corresponds to instruction `inst` of b; -1: none. */
 static long compared_with(const struct search *s, size_t inst)
 {
     return is_name(hlo_listing_inst(s->b, inst)) ? -1 : hlo_pair_of_b(s->c.pairing, inst).other;
@@ -85,7 +86,7 @@ static void free_values(struct hlo_divergence *d)
     d->value_a = d->value_b = NULL;
 }
 
-/* Compares the values of a candidate in a and b. False: no memory. */
+/* Compares the values of a candidate in a and b. False: out of memory. */
 static bool compare(struct search *s, const struct candidate *u, const hlo_literal *a,
                     const hlo_literal *b)
 {
@@ -129,7 +130,7 @@ static bool digest_a(void *context, const struct hlo_event *e)
     return true;
 }
 
-/* A later run keeps the candidates of this round. */
+/* Callback of later runs of a: keeps the candidates of the current round. */
 static bool keep_a(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
@@ -142,8 +143,8 @@ static bool keep_a(void *context, const struct hlo_event *e)
     return true;
 }
 
-/* In the first run, candidates are found; in later ones, those whose value of a is in the store are
- * compared. */
+/* Callback of b: finds candidates in the first run; later compares those whose value of a is in the
+ * store. */
 static bool compare_b(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
@@ -157,8 +158,8 @@ static bool compare_b(void *context, const struct hlo_event *e)
     const uint64_t n = s->executions[slot]++;
     const struct store_key key = store_execution((size_t)a, e->participant, n, &room);
     if (n >= s->digests[slot].count)
-        return true; /* a's loop has ended: the value that decided on that differs, and is compared
-                        before */
+        return true; /* a's loop has ended; the value that its condition depends on differs, and is
+                        compared before */
     const struct digest *of_a = &s->digests[slot].at[n];
     const hlo_literal *value_a = first ? NULL : store_get(&s->store, &key);
     if (!first && !value_a)
@@ -201,7 +202,8 @@ static void free_results(struct search *s, hlo_literal **results)
     }
 }
 
-/* Marks candidates from `first` on, as many as fit the budget, at least one; returns the end. */
+/* Marks candidates from `first` on, as many as fit the budget, at least one; returns the end of the
+ * range. */
 static size_t want(struct search *s, size_t first)
 {
     uint64_t bytes = 0;
@@ -222,7 +224,7 @@ static size_t want(struct search *s, size_t first)
     return end;
 }
 
-/* Compares the candidates from *first on that fit the budget, and sets *first to the next one. */
+/* Compares the candidates from *first on that fit the budget, and advances *first. */
 static bool do_round(struct search *s, size_t *first, hlo_literal **results)
 {
     const size_t end = want(s, *first);
@@ -238,7 +240,8 @@ static bool do_round(struct search *s, size_t *first, hlo_literal **results)
     return ok;
 }
 
-/* Whether the results of all participants agree; else the difference of the first that don't. */
+/* Whether the results of all participants agree; otherwise records the difference of the first that
+ * does not. */
 static void compare_results(struct search *s, hlo_literal **a, hlo_literal **b)
 {
     s->out->results_agree = true;

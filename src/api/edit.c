@@ -1,6 +1,6 @@
 /*
- * The public interface to modules made from modules: edit/, with instructions given by number and
- * problems as messages.
+ * Public interface: editing modules. Wraps edit/, with instructions given by number and problems
+ * reported as messages.
  */
 #include "api/api.h"
 
@@ -32,7 +32,7 @@ void hlo_edit_free(hlo_edit *e)
     heap_free(e);
 }
 
-/* Whether there is no problem; else a message at the instruction. */
+/* Whether there is no problem; otherwise adds a message at the instruction. */
 static bool judge(const hlo_edit *e, const struct inst *i, const char *what, const char *problem,
                   hlo_messages *m)
 {
@@ -95,7 +95,7 @@ void hlo_edit_drop_parameters(hlo_edit *e) { edit_drop_parameters(e->e); }
 
 void hlo_edit_strip(hlo_edit *e, unsigned what) { edit_strip(e->e, what); }
 
-/* Without memory for the module, the edit is freed all the same. */
+/* Out of memory for the module: the edit is freed nevertheless. */
 static hlo_module *lost(hlo_edit *e, hlo_messages *m)
 {
     hlo_edit_free(e);
@@ -110,7 +110,7 @@ hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m)
     const char *problem;
     hlo_module *out = heap_zalloc(1, sizeof *out);
     struct module *made = edit_finish(e->e, &problem);
-    e->e = NULL; /* edit_finish has freed it */
+    e->e = NULL; /* freed by edit_finish */
     if (made) {
         *out = (hlo_module){made, hlo_file_hold(from->file), from->part};
     } else {

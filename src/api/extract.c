@@ -1,9 +1,8 @@
 /*
- * The public interface to cutting out: an instruction and what it needs as a module that runs
- * alone.
+ * Public interface: extraction of an instruction and its operands as a standalone module.
  *
- * First it is decided, level by level of operands, which instructions stay. Those cut off get their
- * values from a traced run, which ends when the instruction is about to run.
+ * The instructions to keep are determined first, level by level of operands. Cut-off operands get
+ * their values from a traced run, which ends when the instruction is about to run.
  */
 #include "api/store.h"
 
@@ -16,25 +15,25 @@ struct extract {
     struct arena arena;
     const struct computation *c;
     const struct inst *target;
-    bool *kept, *cut;    /* by the index of an instruction in the computation; cut: replaced by its
-                            value or a parameter */
-    struct store values; /* of what is cut off: the last ones before the target runs */
-    uint64_t executions; /* how often the target has run */
-    bool reached;        /* the run has come to the execution that is wanted */
-    bool failed;         /* no memory */
+    bool *kept, *cut; /* by index of an instruction in the computation; cut: replaced by its value
+                         or a parameter */
+    struct store values; /* of cut-off operands: the last ones before the target runs */
+    uint64_t executions; /* number of executions of the target so far */
+    bool reached;        /* the requested execution has been reached */
+    bool failed;         /* out of memory */
 };
 
-/* ---- what stays ---- */
+/* ---- kept instructions ---- */
 
-/* Instructions that need nothing: there is no point in cutting them off. */
+/* Whether the instruction has no operands, so that cutting it off gains nothing. */
 static bool is_source(const struct extract *x, const struct inst *i)
 {
     return i->opcode == OP_CONSTANT || i->opcode == OP_IOTA ||
            (i->opcode == OP_PARAMETER && x->what->parameters);
 }
 
-/* Whether it stays at this height. Instructions that nothing can replace (a -start, which its -done
- * needs) always do. */
+/* Whether the instruction is kept at this height. Instructions that cannot be replaced, such as a
+ * -start used by its -done, always are. */
 static bool stays(const struct extract *x, const struct inst *i, size_t height)
 {
     if (is_source(x, i) || edit_may_change(i))
@@ -71,8 +70,8 @@ static void find_kept(struct extract *x)
     }
 }
 
-/* Instead of a whole tuple, only the components that are taken out of it are cut off: that is less.
- */
+/* Whether the instruction extracts an element of a tuple that is cut off: then the element is cut
+ * off instead, which is less. */
 static bool is_component(const struct extract *x, const struct inst *i)
 {
     return i != x->target && i->opcode == OP_GET_TUPLE_ELEMENT && !x->kept[i->operands[0]->index] &&
@@ -82,7 +81,7 @@ static bool is_component(const struct extract *x, const struct inst *i)
 static void find_cut(struct extract *x)
 {
     x->cut[x->target->index] = !x->kept[x->target->index];
-    for (bool more = true; more;) { /* components of components */
+    for (bool more = true; more;) { /* nested tuples */
         more = false;
         for (int k = 0; k < x->c->inst_count; k++)
             if (x->kept[k] && is_component(x, x->c->insts[k])) {
@@ -96,7 +95,7 @@ static void find_cut(struct extract *x)
                 !x->kept[x->c->insts[k]->operands[o]->index];
 }
 
-/* ---- the values of a run ---- */
+/* ---- recorded values ---- */
 
 static const struct inst *inst_of(const struct extract *x, const struct hlo_event *s)
 {
@@ -104,8 +103,8 @@ static const struct inst *inst_of(const struct extract *x, const struct hlo_even
     return s->participant == 0 && i->parent == x->c ? i : NULL;
 }
 
-/* Before the wanted execution of the target, all that it needs has run: the values kept last are
- * the right ones. */
+/* Callback: when the requested execution of the target is about to run, the last values of its
+ * operands are the right ones. */
 static bool before(void *context, const struct hlo_event *s)
 {
     struct extract *x = context;
@@ -154,7 +153,7 @@ static bool run(struct extract *x, const struct hlo_run_options *options,
     if (x->reached)
         return true;
     if (hlo_messages_errors(x->m) > errors)
-        return false; /* the run ended before */
+        return false; /* the run ended early */
     return say(x, arena_printf(&x->m->arena,
                                "'" STR_FMT "' was executed %" PRIu64
                                " times on whole values; its operands were not recorded",

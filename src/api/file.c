@@ -1,9 +1,9 @@
 /*
- * The public interface to text in memory: a file and its parts, or one text put together from
- * pieces of several.
+ * Public interface: text in memory, as a file of several parts or one text made of pieces of
+ * several.
  *
- * Modules and messages point into the text that they are about. So files count references, and the
- * text stays as long as anything needs it.
+ * Modules and messages point into their text. Files are reference-counted, so that the text lives
+ * as long as anything refers to it.
  */
 #include "api/api.h"
 
@@ -51,19 +51,19 @@ void hlo_file_split(hlo_file *f, const char *name, struct str text)
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict)
 {
     GUARDED(NULL);
-    if (size >= UINT32_MAX) /* places in it have 32 bits */
+    if (size >= UINT32_MAX) /* offsets have 32 bits */
         return NULL;
     hlo_file *f = hlo_file_new(strict);
     hlo_file_split(f, name, arena_str(&f->arena, (struct str){text, size}));
     return f;
 }
 
-/* The origin of a piece. It is copied once, however many pieces come from it. */
+/* The source of a piece. It is copied once, however many pieces refer to it. */
 static struct source *origin_of(hlo_file *f, struct source *s, const struct hlo_piece *piece,
                                 const char **copied)
 {
     for (size_t i = s->origin_count;
-         i-- > 0;) /* backwards: neighbours mostly have the same origin */
+         i-- > 0;) /* backwards: neighbors mostly have the same source */
         if (copied[i] == piece->whole)
             return &s->origins[i];
     copied[s->origin_count] = piece->whole;

@@ -1,5 +1,5 @@
 /*
- * The public interface to what a module consists of: its computations and instructions by number.
+ * Public interface: listings, the computations and instructions of a module by number.
  */
 #include "api/api.h"
 
@@ -11,7 +11,7 @@ struct listed_inst {
     size_t computation;
     size_t *operands, *users, *callees;
     size_t user_count, callee_count;
-    const char *name, *shape, *op_name, *where; /* NULL until they are asked for */
+    const char *name, *shape, *op_name, *where; /* NULL until requested */
 };
 struct listed_computation {
     struct computation *computation;
@@ -25,13 +25,13 @@ struct hlo_listing {
     size_t count, computation_count;
     struct listed_inst *insts;
     struct listed_computation *computations;
-    size_t *by_index; /* numbers of computations, by their index in the module */
-    size_t **numbers; /* numbers of instructions, by the index of their computation and their own */
+    size_t *by_index; /* numbers of computations, by index in the module */
+    size_t **numbers; /* numbers of instructions, by index of the computation and index in it */
     struct map names, computation_names; /* -> struct listed_inst; -> struct listed_computation */
-    struct map spelled;                  /* names of files and functions -> the same with a NUL */
+    struct map spelled; /* names of files and functions -> the same, NUL-terminated */
 };
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 static void number_all(struct hlo_listing *l, struct computation *const *order)
 {
@@ -71,8 +71,8 @@ static bool last_is(const size_t *list, size_t count, size_t value)
     return count > 0 && list[count - 1] == value;
 }
 
-/* Users are noted in the order of their numbers, so a second use by the same one directly follows
- * the first. */
+/* Users are recorded in the order of their numbers, so a repeated use by the same instruction
+ * directly follows the first. */
 static void note_users(struct hlo_listing *l)
 {
     for (size_t n = 0; n < l->count; n++)
@@ -125,7 +125,7 @@ static void note_computations(struct hlo_listing *l)
     }
 }
 
-/* The name as the text has it: a second x was renamed x.1 in the module. */
+/* The name in the text: a second x was renamed x.1 in the module. */
 static struct str written_name(const struct hlo_listing *l, const struct inst *i)
 {
     const struct str text = l->module->file->parts[l->module->part].text;
@@ -142,8 +142,8 @@ static void note_name(struct hlo_listing *l, struct str name, size_t n)
         map_put(&l->names, name, &l->insts[n]);
 }
 
-/* Of several instructions of one name, the first to be noted keeps it. So the entry computation,
- * the last one, comes first. */
+/* Of several instructions with one name, the first one recorded keeps it; so the entry computation,
+ * which is the last one, is visited first. */
 static void note_names(struct hlo_listing *l)
 {
     const size_t entry = l->computations[l->computation_count - 1].first;
@@ -188,7 +188,7 @@ void hlo_listing_free(hlo_listing *l)
     heap_free(l);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 size_t hlo_list_count(const hlo_listing *l) { return l->count; }
 
@@ -236,7 +236,7 @@ static void spell(struct hlo_listing *l, struct listed_inst *at)
 struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
 {
     GUARDED((struct hlo_listed){0});
-    hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* the spellings are kept in it */
+    hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* the cache of strings is mutable */
     struct listed_inst *at = &l->insts[i];
     const struct place place = place_of(l, at->inst->span);
     if (!at->name)
@@ -310,7 +310,8 @@ hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style sty
     return hlo_text_of(&b);
 }
 
-/* The same with a NUL, kept: few files and functions are asked for again and again. */
+/* A NUL-terminated copy, cached, since the same few files and functions are requested
+ * repeatedly. */
 static const char *kept(const hlo_listing *listing, struct str s)
 {
     hlo_listing *l = (hlo_listing *)(uintptr_t)listing;

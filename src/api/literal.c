@@ -1,5 +1,5 @@
 /*
- * The public interface to values.
+ * Public interface: values.
  */
 #include "api/api.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- values ---- */
 
-/* Leaves are looked up by number, one after the other: LEAVES has room for those of L. */
+/* Makes handles for the elements of a literal; LEAVES has space for all leaves of L. */
 static void literal_wrap(struct arena *a, struct literal *l, const struct literal **leaves,
                          hlo_literal *h)
 {
@@ -61,7 +61,8 @@ void hlo_literals_free(hlo_literal **literals, size_t count)
     heap_free(literals);
 }
 
-/* `own` is a copy of the literal's shape. It mostly includes the shapes of a tuple's elements. */
+/* Copies the shape of a literal; `own` is the copy, which usually contains the shapes of tuple
+ * elements. */
 static void own_shape(struct arena *a, struct literal *l, const struct shape *own)
 {
     for (int i = 0; shape_is_tuple(own) && i < own->count; i++) {
@@ -151,8 +152,8 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
     if (dtype_is_array(t) && rank <= INT16_MAX) {
         const struct shape *shape = shape_array(&h->arena, t, (int)rank, dims, NULL, NULL);
         l = literal_new(&h->arena, shape);
-        if (!l) /* only now a sink is made: it stays among the messages, and there may be many calls
-                   that go well */
+        if (!l) /* create the sink only on failure: it stays in the messages, and successful calls
+                   may be many */
             io_literal_too_large(hlo_sink_of_name(m, dtype, STR("")), &h->arena, shape);
     } else {
         hlo_messages_add(m, dtype, "not an array element type");
@@ -242,7 +243,7 @@ hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
         parts[i] = hlo_literal_take(&h->arena, elements[i]->l);
     hlo_literal *tuple = hlo_literal_end(h, literal_tuple(&h->arena, parts, (int)count));
     for (size_t i = 0; i < count;
-         i++) { /* only now: had there been no memory, they would stay the caller's */
+         i++) { /* only now: out of memory, the caller keeps the elements */
         arena_free(&elements[i]->arena);
         heap_free(elements[i]);
     }

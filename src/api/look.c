@@ -1,5 +1,5 @@
 /*
- * The public interface to values as people look at them, and to how two values differ.
+ * Public interface: presentation and comparison of values.
  */
 #include "api/api.h"
 

@@ -1,10 +1,10 @@
 /*
- * The public interface to mapped files that get shorter while they are used. Reading beyond their
- * new end raises SIGBUS; after hlo_guard_mapped_files, this ends the process like any other failure
- * of a run: with a message that names the file.
+ * Public interface: mapped files that are truncated while in use. Reading beyond their new end
+ * raises SIGBUS; after hlo_guard_mapped_files, this ends the process with a message that names the
+ * file.
  *
- * The handler asks the kernel which file it is. So no list of mapped files must be kept, and the
- * handler only does what a signal handler may do.
+ * The handler finds the file in /proc/self/maps. So no list of mapped files must be maintained,
+ * and the handler only makes async-signal-safe calls.
  */
 #include "api/api.h"
 
@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* A line of /proc/self/maps: FROM-TO RIGHTS OFFSET DEVICE INODE PATH. */
+/* A line of /proc/self/maps: FROM-TO PERMISSIONS OFFSET DEVICE INODE PATH. */
 enum { MOST_OF_LINE = PATH_MAX + 128, WORDS_BEFORE_PATH = 5 };
 
 struct lines {
@@ -22,7 +22,7 @@ struct lines {
     char ahead[1024];
 };
 
-/* Reads a line, of which what doesn't fit is dropped. False at the end. */
+/* Reads a line, truncated to the buffer. False at the end. */
 static bool next_line(struct lines *l, char *line, size_t room)
 {
     size_t n = 0;
@@ -58,8 +58,7 @@ static uintptr_t take_address(const char **at)
     }
 }
 
-/* The path in a line whose range holds the address; NULL: it does not, or the range is no file's.
- */
+/* The path in a line whose range contains the address; NULL: other range, or no file. */
 static const char *path_if_it_holds(const char *line, uintptr_t address)
 {
     uintptr_t from = take_address(&line);
@@ -92,7 +91,7 @@ static void handle(int number, siginfo_t *info, void *context)
         _exit(HLO_FAILED);
     }
     close(l.fd);
-    signal(number, SIG_DFL); /* no file: the signal is raised again and ends the process as usual */
+    signal(number, SIG_DFL); /* not a mapped file: the default action ends the process */
 }
 
 void hlo_guard_mapped_files(void)

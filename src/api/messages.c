@@ -1,5 +1,5 @@
 /*
- * The public interface to messages: a list of sinks, one for each source that messages are about.
+ * Public interface: messages, a list of sinks, one for each source text.
  */
 #include "api/api.h"
 
@@ -24,7 +24,7 @@ void hlo_messages_free(hlo_messages *m)
         hlo_file_free(s->file);
     }
     for (hlo_messages *t = m->taken, *next; t;
-         t = next) { /* their sinks were freed above, the memory that holds these was not */
+         t = next) { /* the sinks were freed above, the structs are freed here */
         next = t->taken;
         arena_free(&t->arena);
         heap_free(t);
@@ -33,7 +33,7 @@ void hlo_messages_free(hlo_messages *m)
     heap_free(m);
 }
 
-/* The key of a sink in `by_source`: the address of its source. */
+/* Key of a sink in `by_source`: the address of its source. */
 static struct str source_key(const struct sink *s)
 {
     return (struct str){(const char *)&s->ds.source, sizeof s->ds.source};
@@ -55,7 +55,8 @@ void hlo_messages_take(hlo_messages *m, hlo_messages *from)
     m->taken = from;
 }
 
-/* The memory of a message belongs to the owner of the messages, not to the call that adds it. */
+/* Messages are allocated for the owner of the messages, not in the out-of-memory scope of the
+ * current call. */
 static void sink_init(hlo_messages *m, struct sink *s, struct source *source)
 {
     diags_init(&s->ds, source);

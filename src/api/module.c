@@ -1,6 +1,5 @@
 /*
- * The public interface to modules: parsing, verifying and printing them; their parameters and
- * results.
+ * Public interface: parsing, verifying and printing modules; their parameters and results.
  */
 #include "api/api.h"
 
@@ -11,8 +10,7 @@
 hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
-    hlo_file *f = (hlo_file *)(uintptr_t)
-        file; /* its line maps and reference count change, its text does not */
+    hlo_file *f = (hlo_file *)(uintptr_t)file; /* mutable: line map and reference count */
     struct parse_options options = {.strict = f->strict};
     struct diags *ds = hlo_sink_of_part(m, f, part);
     struct module *module = text_parse_module(ds, &f->parts[part], &options);
@@ -66,7 +64,7 @@ size_t hlo_param_count(const hlo_module *module) { return (size_t)module->m->ent
 const char *hlo_param_name(const hlo_module *module, size_t i)
 {
     GUARDED(NULL);
-    /* Names are slices of the text; the copy that ends in NUL lives in the module's arena. */
+    /* Names are slices of the text; the NUL-terminated copy is in the module's arena. */
     return arena_str(&module->m->arena, hlo_param_of(module, i)->name).ptr;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The public interface to what the language has: operations, attributes, examples and element
- * types, from the tables of op/ and type/.
+ * Public interface: operations, attributes, examples and element types, from the tables of op/ and
+ * type/.
  */
 #include "hlo_advanced.h"
 
@@ -112,14 +112,14 @@ bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out)
     return true;
 }
 
-/* An example written for other element types. */
+/* An example rewritten for other element types. */
 struct rewriting {
     enum opcode op;
     const struct op_example *example;
-    enum dtype first, second; /* instead of the example's `dtype` and `other` */
+    enum dtype first, second; /* replacements of the example's `dtype` and `other` */
 };
 
-/* The unsigned type as wide as `t`. */
+/* The unsigned type of the same width as `t`. */
 static enum dtype unsigned_of(enum dtype t)
 {
     for (int u = DT_U1; u <= DT_U64; u++)
@@ -133,8 +133,8 @@ static enum dtype complex_of(enum dtype t)
     return t == DT_F32 ? DT_C64 : t == DT_F64 ? DT_C128 : t;
 }
 
-/* What an element type of the example becomes: one that it names, or the complex type or the parts
- * of its first; DT_COUNT: any other word. */
+/* The replacement of an element type of the example: of `dtype`, of `other`, or of the complex type
+ * or component type of `dtype`; DT_COUNT: not a type to replace. */
 static enum dtype rewritten(const struct rewriting *r, struct str word)
 {
     const struct op_example *e = r->example;
@@ -152,8 +152,8 @@ static enum dtype rewritten(const struct rewriting *r, struct str word)
     return t == dtype_component(own) ? dtype_component(r->first) : t;
 }
 
-/* The dimensions at `p`, of an array of type `t`; where bits are read as another, wider type, one
- * more follows them. Returns what is behind them. */
+/* Copies the dimensions at `p` of an array of type `t`, for bitcast-convert to a wider type with an
+ * additional dimension. Returns the position after them. */
 static const char *put_dims(struct buf *out, const struct rewriting *r, enum dtype t, const char *p)
 {
     const unsigned wide = dtype_bits(t == r->first ? r->second : r->first), narrow = dtype_bits(t);

@@ -1,6 +1,6 @@
 /*
- * The public interface to opening files of modules: text, compressed or not, folders of dumps,
- * bundles; and what else files are.
+ * Public interface: opening files of modules: text, gzip, dump directories, bundles; and detection
+ * of other formats.
  */
 #include "api/api.h"
 
@@ -39,7 +39,7 @@ static bool is_text(const hlo_file *f, struct diags *ds, const char *path)
     return !what;
 }
 
-/* The text of the module in a bundle. */
+/* Opens the text of the module in a bundle. */
 static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
 {
     hlo_arrays *s = hlo_arrays_open(path, m);
@@ -73,8 +73,8 @@ static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
     return NULL;
 }
 
-/* Drops all parts but the one that PICK names. NULL with a message, and the file is freed, when
- * there is no such part. */
+/* Drops all parts but the one selected by PICK. If there is no such part, frees the file and
+ * returns NULL with a message. */
 static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_messages *m)
 {
     int64_t n;

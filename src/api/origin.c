@@ -1,6 +1,6 @@
 /*
- * The public interface to where NaN, infinities and denormal numbers come from: instructions that
- * make one of operands without any.
+ * Public interface: origins of NaN, infinities and denormal numbers, that is, instructions that
+ * produce one from operands without any.
  */
 #include "api/api.h"
 
@@ -14,9 +14,9 @@ static const struct sighting *sighting_of(const struct hlo_event *s)
     return ((const struct event_state *)s->run)->sighting;
 }
 
-/* ---- one element ---- */
+/* ---- single elements ---- */
 
-/* The smallest positive number of a type that is not denormal; 0 where there are none. */
+/* The smallest positive normal number of a type; 0 if there is none. */
 static double smallest_normal(enum dtype t)
 {
     enum dtype part = dtype_is_complex(t) ? dtype_component(t) : t;
@@ -33,8 +33,8 @@ static bool is_odd(enum dtype t, double v, enum hlo_oddity what)
     }
 }
 
-/* Whether an operand explains the oddity: it has the same, or is NaN where infinity is looked for.
- */
+/* Whether an operand explains the exceptional value: it has the same kind, or is NaN where infinity
+ * is searched. */
 static bool is_tainted(enum dtype t, double v, enum hlo_oddity what)
 {
     return is_odd(t, v, what) || (what == HLO_ODD_OVERFLOW && isnan(v));
@@ -79,10 +79,9 @@ static bool rearranges(const struct inst *i)
     }
 }
 
-/* Whether an operand is a NaN that is written in the program. It means that something is missing,
- * say an element beyond the end of an array. The instruction that reads it brings it into the
- * results and counts as its origin. Infinities in programs don't count: they are limits and masks.
- */
+/* Whether an operand is a NaN constant of the program. It marks missing values, such as elements
+ * beyond the end of an array; the instruction that reads it counts as the origin. Infinities in
+ * constants are limits and masks, and do not count. */
 static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo_oddity what)
 {
     for (int level = s->depth; what == HLO_ODD_NAN;) {
@@ -99,19 +98,19 @@ static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo
     return what == HLO_ODD_NAN && i->opcode == OP_CONSTANT;
 }
 
-/* Whether an operand is such a constant, and the instruction does more than give it another shape
- * or type. */
+/* Whether an operand is such a constant, and the instruction does more than change its shape or
+ * type. */
 static bool takes_constant(const struct sighting *s, const struct inst *i, int operand,
                            enum hlo_oddity what)
 {
     return is_constant(s, i->operands[operand], what) && !rearranges(i);
 }
 
-/* ---- element by element ---- */
+/* ---- elementwise instructions ---- */
 
 enum { MOST_OPERANDS = 4 };
 
-/* The operands of an elementwise instruction; those of rank 0 are used for all elements. */
+/* The operands of an elementwise instruction; operands of rank 0 are used for all elements. */
 struct elements {
     int count;
     const struct literal *at[MOST_OPERANDS];
@@ -186,7 +185,7 @@ static bool find_element(const struct inst *i, const struct elements *x,
     return false;
 }
 
-/* ---- as a whole ---- */
+/* ---- other instructions ---- */
 
 static bool is_clean(const struct hlo_event *s, const struct inst *i, enum hlo_oddity what)
 {
@@ -203,7 +202,7 @@ static bool is_clean(const struct hlo_event *s, const struct inst *i, enum hlo_o
     return true;
 }
 
-/* The first odd element, leaf after leaf. */
+/* The first exceptional element, leaf by leaf. */
 static bool find_first(const struct literal *l, enum hlo_oddity what, struct hlo_origin *out)
 {
     int64_t n = 0;
@@ -252,7 +251,7 @@ bool hlo_event_origin(const struct hlo_event *s, unsigned what, struct hlo_origi
     return false;
 }
 
-/* ---- in words ---- */
+/* ---- messages ---- */
 
 static const char *words_of(enum hlo_oddity what, bool constant)
 {
@@ -286,7 +285,7 @@ static void note_operand(struct diags *ds, struct diag *d, const struct hlo_even
     const struct literal *l = operand_of(s, k);
     struct buf b = {0};
     for (int j = 0; j < k; j++)
-        if (i->operands[j] == i->operands[k]) /* has its note already */
+        if (i->operands[j] == i->operands[k]) /* has a note already */
             return;
     if (!l)
         return;
@@ -321,8 +320,7 @@ static struct str op_name_of(const struct inst *i)
     return m ? m->op_name : STR("");
 }
 
-/* The instruction's line in the user's program; where it is not known, that of the nearest caller.
- */
+/* The source line of the instruction or, if unknown, of the nearest caller. */
 static struct str line_of(struct arena *a, const struct sighting *s)
 {
     struct str place = inst_where(a, s->step->inst);
@@ -331,8 +329,8 @@ static struct str line_of(struct arena *a, const struct sighting *s)
     return place;
 }
 
-/* The op_names of the callers and the instruction, joined, callers first; those with which the next
- * one begins are left out. */
+/* The joined op_names of the callers, outermost first, and the instruction; prefixes of the next
+ * one are omitted. */
 static struct str names_of(struct arena *a, const struct sighting *s)
 {
     struct str place = op_name_of(s->step->inst);
@@ -347,8 +345,8 @@ static struct str names_of(struct arena *a, const struct sighting *s)
     return place;
 }
 
-/* Says why no line is known: dumps often have the numbers of stack frames, but lack their tables.
- */
+/* Notes why no source line is known: dumps often contain ids of stack frames without their
+ * tables. */
 static void note_lost_frame(struct diags *ds, struct diag *d, const struct sighting *s)
 {
     const struct inst *i = s->step->inst;

@@ -1,11 +1,10 @@
 /*
- * The public interface to pairings: which instruction of one module corresponds to which of
- * another.
+ * Public interface: pairing of the instructions of two modules.
  *
  * Computations are paired first, from the entry computation down to callees. In a pair of
- * computations, instructions are paired by name, by the op_name of their metadata, and by their
- * place among those of the same op and shape. What is left over is sought by name and op_name in
- * the whole module, since compiler passes move instructions from one computation to another.
+ * computations, instructions are paired by name, by op_name in their metadata, and by position
+ * among those of the same op and shape. Remaining instructions are paired by name and op_name in
+ * the whole module, since compiler passes move instructions between computations.
  */
 #include "api/api.h"
 
@@ -14,18 +13,18 @@ struct hlo_pairing {
     struct arena arena;
     struct hlo_pair *of_a, *of_b;
     long *computations; /* by computation of a: its partner in b, or -1 */
-    bool *taken;        /* by computation of b: it has a partner */
+    bool *taken;        /* by computation of b: has a partner */
 };
 
-/* ---- one way to pair ---- */
+/* ---- pairing by one key ---- */
 
 struct waiting { /* unpaired instructions of b with the same key, in order; `next` is the first of
                     them */
     size_t *at, count, capacity, next;
 };
 
-/* What two instructions must have in common; empty: this instruction can't be paired in this way.
- */
+/* The key that paired instructions have in common; empty: the instruction cannot be paired by
+ * it. */
 static struct str key_of(struct arena *a, const struct hlo_listed *i, enum hlo_paired how)
 {
     if (how == HLO_PAIRED_METADATA && i->op_name[0] == '\0')
@@ -48,7 +47,7 @@ static void pair(struct hlo_pairing *p, size_t a, size_t b, enum hlo_paired how)
     p->of_b[b] = (struct hlo_pair){(long)a, how};
 }
 
-/* Pairs what is still unpaired in the two ranges, in order. */
+/* Pairs the unpaired instructions of two ranges with equal keys, in order. */
 static void pair_range(struct hlo_pairing *p, struct range a, struct range b, enum hlo_paired how)
 {
     struct arena scratch;
@@ -130,7 +129,7 @@ hlo_pairing *hlo_pair(const hlo_listing *a, const hlo_listing *b)
     for (size_t c = 0; c < count; c++)
         p->computations[c] = -1;
     p->computations[count - 1] =
-        (long)others - 1; /* the entry computations come last, and callers behind callees */
+        (long)others - 1; /* the entry computations are last, and callers follow callees */
     p->taken[others - 1] = true;
     for (size_t c = count; c-- > 0;) {
         long same = p->computations[c] < 0
@@ -160,7 +159,7 @@ void hlo_pairing_free(hlo_pairing *p)
 struct hlo_pair hlo_pair_of_a(const hlo_pairing *p, size_t i) { return p->of_a[i]; }
 struct hlo_pair hlo_pair_of_b(const hlo_pairing *p, size_t i) { return p->of_b[i]; }
 
-/* ---- what changed ---- */
+/* ---- changes ---- */
 
 enum { SHORT_CONSTANT = 10 };
 
@@ -172,7 +171,7 @@ static bool is_long_constant(const hlo_listing *l, size_t i)
            (!shape_elements(inst->shape, &elements) || elements > SHORT_CONSTANT);
 }
 
-/* How often an instruction calls each computation, by name. */
+/* Counts the calls of each computation by an instruction, by name. */
 static void count_calls(struct map *calls, const hlo_listing *l, const struct hlo_listed *inst)
 {
     for (size_t k = 0; k < inst->callee_count; k++) {
@@ -184,16 +183,15 @@ static void count_calls(struct map *calls, const hlo_listing *l, const struct hl
     }
 }
 
-/* The text, with `#` in place of names of callees that are values of attributes or in lists of
- * such, each at most as often as it is called. A single pass over the text, since there may be as
- * many callees as words. */
+/* Replaces names of callees that are attribute values, or elements of lists of them, by `#`, each
+ * at most as often as it is called. A single pass over the text, since there may be as many callees
+ * as words. */
 static struct str without_callees(struct arena *a, const hlo_listing *l,
                                   const struct hlo_listed *inst, struct str text)
 {
     struct map calls;
     char *out = ARENA_ARRAY(a, char, text.len + 1);
-    size_t size = 0,
-           word = 0; /* word: where in `out` a word begins that may be a name; 0: there is none */
+    size_t size = 0, word = 0; /* word: start in `out` of a word that may be a name; 0: none */
     map_init(&calls, a);
     count_calls(&calls, l, inst);
     for (size_t k = 0; k <= text.len; k++) {
@@ -215,7 +213,7 @@ static struct str without_callees(struct arena *a, const hlo_listing *l,
     return (struct str){out, size - 1};
 }
 
-/* The text behind the operands, without names of callees; of a constant the value. */
+/* The text after the operands without names of callees; for a constant the value. */
 static struct str attributes_of(struct arena *a, const hlo_listing *l, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(l, i);

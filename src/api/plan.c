@@ -1,5 +1,5 @@
 /*
- * The public interface to plans: what a run will do, where values live, and what memory that takes.
+ * Public interface: printing of plans: steps, storage of values, and memory.
  */
 #include "api/api.h"
 
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* That of the first participant which is run here. */
+/* The program of the first participant that runs in this process. */
 static struct program *program_of(const hlo_program *p)
 {
     for (size_t k = 0; k < p->count; k++)
@@ -67,7 +67,7 @@ static struct str size_text(struct arena *a, uint64_t bytes)
                                    units[unit]);
 }
 
-/* ---- a step ---- */
+/* ---- steps ---- */
 
 static const struct foreseen_step *foreseen(const struct program *p, const struct function *f,
                                             int step)
@@ -96,17 +96,17 @@ struct str hlo_step_text(struct arena *a, const struct program *p, const struct 
     return kept;
 }
 
-/* ---- which value is where, and for how long ---- */
+/* ---- storage and lifetime of values ---- */
 
 enum { TO_THE_END = -1 };
 
-/* A function whose slots are followed from step to step. */
+/* State of a function whose slots are followed from step to step. */
 struct following {
     const struct program *p;
     const struct function *f;
     struct arena *a;
-    struct str *names; /* by slot: what is in it */
-    int **until;       /* by step, by result: the step after which nobody reads it, or TO_THE_END */
+    struct str *names; /* by slot: description of its contents */
+    int **until;       /* by step and result: the last step that reads it, or TO_THE_END */
 };
 
 static struct str leaf_name(struct arena *a, const struct inst *i, int leaf, int leaves)
@@ -134,8 +134,8 @@ static void name_params(struct following *w)
 static void find_ends(struct following *w)
 {
     const struct function *f = w->f;
-    int **holder =
-        ARENA_ARRAY(w->a, int *, f->slot_count); /* by slot: where the end of what is in it goes */
+    int **holder = ARENA_ARRAY(
+        w->a, int *, f->slot_count); /* by slot: where to store the last use of its contents */
     w->until = ARENA_ARRAY(w->a, int *, f->step_count);
     for (int k = 0; k < f->step_count; k++) {
         const struct step *s = &f->steps[k];
@@ -175,12 +175,12 @@ static struct str operand_name(const struct following *w, const struct step *s, 
                           : w->names[at];
 }
 
-/* ---- as text ---- */
+/* ---- text ---- */
 
 enum column { STEP, RESULT, SHAPE, BYTES, WHERE, UNTIL, ALIVE, WHAT, COLUMNS };
 static const struct {
     const char *head;
-    bool right; /* numbers */
+    bool right; /* right-aligned */
 } columns[COLUMNS] = {
     [STEP] = {"step", true},   [RESULT] = {"result", false}, [SHAPE] = {"shape", false},
     [BYTES] = {"bytes", true}, [WHERE] = {"where", false},   [UNTIL] = {"until", true},
@@ -202,7 +202,7 @@ static void put_spaces(struct buf *out, size_t n)
 
 static void put_table(struct buf *out, const struct table *t)
 {
-    enum { WIDEST = 48 }; /* longer cells make no column wider */
+    enum { WIDEST = 48 }; /* longer cells do not widen the column */
     size_t width[COLUMNS] = {0};
     for (size_t k = 0; k < t->count; k++)
         for (int c = 0; c < COLUMNS; c++)
@@ -294,7 +294,7 @@ static void put_function(struct buf *out, const struct program *p, const struct 
     arena_free(&a);
 }
 
-/* ---- the sums ---- */
+/* ---- totals ---- */
 
 static const struct {
     const char *name, *help;
@@ -359,7 +359,7 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
     arena_free(&a);
 }
 
-/* ---- as JSON ---- */
+/* ---- JSON ---- */
 
 static void json_key(struct buf *out, const char *key)
 {

@@ -1,5 +1,5 @@
 /*
- * The public interface to profiles: the time that each step of a run takes.
+ * Public interface: profiles, the time that each step of a run takes.
  */
 #include "api/api.h"
 
@@ -9,7 +9,7 @@
 
 enum {
     MOST_SAMPLES =
-        256, /* of a step, for its median. When there are as many, every second one is dropped */
+        256, /* samples of a step, for its median; when full, every second one is dropped */
     MOST_EVENTS = 1000000
 };
 
@@ -19,13 +19,13 @@ struct timed_step {
     struct cost cost;
     const char *name, *what, *computation;
     uint64_t calls;
-    int64_t spent;  /* nanoseconds of all calls, without steps within */
+    int64_t spent;  /* nanoseconds of all calls, without nested steps */
     float *samples; /* seconds of every `stride`th call */
     size_t sample_count, stride;
 };
 
 struct open_step {
-    int64_t start, within; /* within: nanoseconds of the steps that ran inside of this one */
+    int64_t start, within; /* within: nanoseconds of nested steps */
 };
 
 struct hlo_profile {
@@ -35,7 +35,7 @@ struct hlo_profile {
     int64_t born;
     struct timed_step *steps;
     size_t step_count;
-    size_t *first; /* by the index of a function: where its steps begin in `steps` */
+    size_t *first; /* by index of a function: its first step in `steps` */
     struct open_step *open;
     size_t open_count, open_capacity;
     struct event {

@@ -1,9 +1,9 @@
 /*
- * The public interface to runs whose values can be asked for afterwards.
+ * Public interface: recorded runs, whose values can be queried afterwards.
  *
- * The first run fills a store. A question for a value that was dropped is first answered "unknown"
- * and noted; then the module runs again for all that was asked for. When an instruction runs
- * several times under the same key (in the condition of a loop), the last time counts.
+ * The first run fills a store. A query for a dropped value first returns "unknown" and marks the
+ * value; then the module runs again for all marked values. If an instruction runs several times
+ * under the same key (in the condition of a loop), the last execution counts.
  */
 #include "api/store.h"
 
@@ -14,7 +14,7 @@
 
 enum { USUAL_BUDGET = 1 << 30 };
 
-struct execution { /* of an instruction: where it ran */
+struct execution { /* an execution of an instruction */
     bool ran;
     size_t depth, capacity;
     struct hlo_within *within;
@@ -29,7 +29,7 @@ struct hlo_recorded {
     struct arena arena;
     uint64_t events;
     struct execution *last; /* by instruction: its last execution */
-    struct { /* an execution looked for in a later run, by iterations; inst -1: none */
+    struct {                /* an execution to find in a later run, by iterations; inst -1: none */
         long inst;
         const int64_t *iterations;
         size_t count;
@@ -37,10 +37,10 @@ struct hlo_recorded {
     } sought;
 };
 
-/* ---- which values are kept ---- */
+/* ---- selection of values ---- */
 
-/* Tuples that only pass values on are not kept: a question for one is led on to what made the
- * component. */
+/* Tuples that only pass values on are not kept: queries are redirected to the instruction that
+ * computes the element. */
 static bool passes_on(const struct inst *i)
 {
     switch (i->opcode) {
@@ -68,7 +68,7 @@ static uint64_t bytes_of(const struct hlo_event *e)
     return v && shape_bytes(v->l->shape, &bytes) ? (uint64_t)bytes : 0;
 }
 
-/* The first execution of each instruction, tuples and arguments included. */
+/* Records the first execution of each instruction, including tuples and arguments. */
 static void keep_first(struct hlo_recorded *r, const struct hlo_event *e)
 {
     const struct store_key k = {.inst = e->inst};
@@ -99,7 +99,7 @@ static void note_execution(struct hlo_recorded *r, struct execution *x, const st
         memcpy(x->within, e->within, e->depth * sizeof *x->within);
 }
 
-/* An iteration is complete when the root of the loop's body has run. */
+/* Counts an iteration when the root of the loop body has run. */
 static void count_iteration(struct hlo_recorded *r, const struct hlo_event *e)
 {
     const struct inst *i = hlo_listing_inst(r->l, e->inst);
@@ -111,8 +111,8 @@ static void count_iteration(struct hlo_recorded *r, const struct hlo_event *e)
     store_put_iterations(&r->store, &k, loop->iteration + 1);
 }
 
-/* Whether this execution is the one looked for. The iterations of the loops around it are listed
- * innermost last. */
+/* Whether this execution is the requested one. Iterations of enclosing loops are listed outermost
+ * first. */
 static bool is_sought(const struct hlo_recorded *r, const struct hlo_event *e)
 {
     size_t k = r->sought.count;
@@ -125,7 +125,7 @@ static bool is_sought(const struct hlo_recorded *r, const struct hlo_event *e)
     return k == 0;
 }
 
-/* A loop has 0 iterations until one is counted. */
+/* Callback: a loop has 0 iterations until one is counted. */
 static bool before(void *context, const struct hlo_event *e)
 {
     struct hlo_recorded *r = context;
@@ -191,7 +191,7 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
     return true;
 }
 
-/* The messages are dropped: they are those of the first run. */
+/* Messages are discarded: they equal those of the first run. */
 static void run_again(struct hlo_recorded *r)
 {
     hlo_messages *m = hlo_messages_new();
@@ -234,9 +234,9 @@ void hlo_recorded_free(hlo_recorded *r)
     heap_free(r);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* When memory has run out, later runs give the values again. */
+/* Out-of-memory cleanup: later runs can recompute the values. */
 static void forget(void *recorded)
 {
     struct hlo_recorded *r = recorded;
@@ -268,7 +268,7 @@ static int64_t iterations(void *context, size_t inst, const struct hlo_within *w
     return n;
 }
 
-/* The whole value of the instruction of an element; the module runs again for a dropped one. */
+/* The whole value of the instruction of an element; runs the module again for a dropped one. */
 static const hlo_literal *value_of(struct hlo_recorded *r, const struct hlo_element *e)
 {
     if (r->how.first)
@@ -301,8 +301,8 @@ hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e,
     struct undo forgetting;
     hlo_text text;
     guard_undo(&forgetting, forget, r);
-    for (;;) { /* each run answers all questions asked before it, so there are at most as many runs
-                  as steps back */
+    for (;;) { /* each run answers all queries made before it, so there are at most as many runs as
+                  levels */
         r->store.missed = false;
         text = hlo_why_print(r->l, e, &known, v);
         if (!r->store.missed)
@@ -314,7 +314,7 @@ hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e,
     return text;
 }
 
-/* ---- the element that a text names: NAME@ITERATION[I,J] ---- */
+/* ---- parsing of NAME@ITERATION[I,J] ---- */
 
 struct finding {
     struct hlo_recorded *r;
@@ -322,8 +322,8 @@ struct finding {
     hlo_messages *m;
     struct str rest;
     const struct inst *inst;
-    const struct shape *shape;        /* of the component that was read so far */
-    int64_t iterations[HLO_MAX_RANK]; /* behind @: `count` of them, outermost first */
+    const struct shape *shape;        /* of the component selected so far */
+    int64_t iterations[HLO_MAX_RANK]; /* after @: `count` of them, outermost first */
     size_t count;
 };
 
@@ -379,7 +379,7 @@ static bool find_inst(struct finding *f, struct str name)
     return found >= 0;
 }
 
-/* "3", "1.3" */
+/* Parses "3" or "1.3". */
 static bool read_iterations(struct finding *f, struct str word)
 {
     for (bool more = true; more; f->count++) {
@@ -395,7 +395,7 @@ static bool read_iterations(struct finding *f, struct str word)
     return true;
 }
 
-/* Finds the execution of the wanted iterations, or the last one. */
+/* Finds the execution of the given iterations, or the last one. */
 static bool find_execution(struct finding *f, struct hlo_element *e)
 {
     struct hlo_recorded *r = f->r;
@@ -424,7 +424,7 @@ static const struct literal *leaf_of(struct hlo_recorded *r, const struct hlo_el
     return v ? why_leaf(hlo_listing_inst(r->l, e->inst)->shape, v->l, (int64_t)e->leaf) : NULL;
 }
 
-/* Reads "1,2"; -1 is the last. */
+/* Parses "1,2"; negative indices count from the end. */
 static bool read_index(struct finding *f, struct str inside, const int64_t *dims,
                        struct hlo_element *e)
 {
@@ -452,7 +452,7 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
     return true;
 }
 
-/* Goes on to the component of a tuple that "[1]" names. */
+/* Selects the tuple element given by "[1]". */
 static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
 {
     int64_t k;
@@ -465,7 +465,7 @@ static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
     return true;
 }
 
-/* The first element that is not finite. */
+/* Finds the first element that is not finite. */
 static bool find_odd(struct finding *f, struct hlo_element *e)
 {
     const struct literal *l = leaf_of(f->r, e);

@@ -1,5 +1,5 @@
 /*
- * The public interface to running: programs, the participants that run them, and the host's feeds.
+ * Public interface: running. Programs, their participants, and feeds.
  */
 #include "api/api.h"
 
@@ -70,8 +70,8 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
 
 size_t hlo_participants(const hlo_program *p) { return p->count; }
 
-/* ---- feeds: messages are kept by participant and passed on after the run, so that their order is
- * always the same ---- */
+/* ---- feeds: messages are collected by participant and passed on after the run, in a fixed order
+ * ---- */
 
 struct feeding {
     const struct hlo_feeds *feeds;
@@ -116,7 +116,7 @@ static void feeding_end(struct feeding *f, hlo_messages *m)
         }
 }
 
-/* Keeps the messages of a call. Whether there was an error among them. */
+/* Collects the messages of a call. Returns whether there is an error among them. */
 static bool feeding_keep(struct feeding *f, int64_t participant, hlo_messages *m)
 {
     bool failed = hlo_messages_errors(m) > 0;
@@ -172,7 +172,7 @@ static bool feed_out(void *context, int64_t participant, struct budget *b, const
     return ok;
 }
 
-/* ---- the run ---- */
+/* ---- runs ---- */
 
 static bool clear_results(hlo_program *p, hlo_literal **results)
 {
@@ -218,7 +218,7 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count,
     if (feeding)
         feeding_end(feeding, m);
     arena_free(&a);
-    p->interrupted = false; /* an interrupt was meant for this run */
+    p->interrupted = false; /* clear an interrupt of this run */
     return ok;
 }
 

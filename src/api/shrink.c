@@ -1,5 +1,5 @@
 /*
- * The public interface to the search for the smallest module that still fails (edit/reduce.c).
+ * Public interface: search for the smallest module that still fails (edit/reduce.c).
  */
 #include "api/api.h"
 
@@ -8,7 +8,7 @@
 struct asking {
     const struct hlo_shrink *how;
     const hlo_module *module;
-    struct arena names; /* scratch, for one question */
+    struct arena names; /* scratch memory for one call */
 };
 
 static hlo_module candidate_of(const struct asking *a, struct module *m)

@@ -1,14 +1,14 @@
 /*
  * store: see store.h. There may be millions of small values, so keys, entries and values of up to
- * SMALL bytes are in one arena, and values of an instruction share their shape.
+ * SMALL bytes are in one arena, and the values of an instruction share their shape.
  */
 #include "api/store.h"
 
-enum { OVERHEAD = 200 /* bytes of an entry, about */, SMALL = 512 };
+enum { OVERHEAD = 200 /* approximate bytes of an entry */, SMALL = 512 };
 
 struct entry {
-    struct literal *value; /* NULL: it is not kept */
-    hlo_literal *handle;   /* of the value, made when it is first asked for */
+    struct literal *value; /* NULL: not kept */
+    hlo_literal *handle;   /* handle of the value, created when first requested */
     int64_t iterations;    /* of a while; -1: unknown */
     bool wanted;
 };
@@ -16,7 +16,7 @@ struct entry {
 void store_init(struct store *s, const hlo_listing *l, uint64_t budget)
 {
     *s = (struct store){.l = l, .budget = budget};
-    buf_reserve(&s->key, 64); /* now, so that the guard of the store's owner has it */
+    buf_reserve(&s->key, 64); /* allocate now, in the out-of-memory scope of the store's owner */
     arena_init(&s->arena);
     map_init(&s->entries, &s->arena);
     s->shapes = ARENA_ARRAY(&s->arena, const struct shape *, hlo_list_count(l) + 1);
@@ -41,7 +41,7 @@ static bool is_constant(const struct store *s, size_t inst)
     return hlo_listing_inst(s->l, inst)->opcode == OP_CONSTANT;
 }
 
-/* Constants are the same in all calls and iterations. */
+/* Constants have the same key in all calls and iterations. */
 static struct str bytes_of_key(struct store *s, const struct store_key *k)
 {
     const bool constant = is_constant(s, k->inst);
@@ -81,8 +81,7 @@ static size_t bytes_of(const struct shape *s)
     return shape_bytes(s, &bytes) ? (size_t)bytes : 0;
 }
 
-/* Copies into `l`, which is zeroed or has a value of the same shape. False: no memory for all of
- * it. */
+/* Copies into `l`, which is zeroed or has a value of the same shape. False: out of memory. */
 static bool copy_literal(struct store *s, struct literal *l, const struct literal *from,
                          const struct shape *shape)
 {
@@ -106,7 +105,7 @@ static bool copy_literal(struct store *s, struct literal *l, const struct litera
     return l->data != NULL;
 }
 
-/* Frees what is not in the arena. A value that was not copied completely has NULLs. */
+/* Frees storage outside the arena. A partially copied value has NULLs. */
 static void free_large(struct literal *l)
 {
     if (!l || !l->shape)
@@ -143,7 +142,7 @@ static bool keep(struct store *s, struct entry *e, size_t inst, const struct lit
     return false;
 }
 
-/* ---- put, get ---- */
+/* ---- insertion and lookup ---- */
 
 bool store_put(struct store *s, const struct store_key *k, const struct hlo_event *event)
 {
@@ -205,8 +204,7 @@ void store_refill(struct store *s)
     s->missed = s->failed = false;
 }
 
-/* When memory has run out, the values of this call are about to be freed, and it is not known which
- * these are. */
+/* Out of memory: some values of the current call are about to be freed, and it is unknown which. */
 void store_drop_all(void *store)
 {
     struct store *s = store;

@@ -1,5 +1,5 @@
 /*
- * The public interface to code behind custom calls: libraries, functions and rules.
+ * Public interface: custom-call targets: libraries, functions and rules.
  */
 #include "api/api.h"
 

@@ -1,5 +1,5 @@
 /*
- * The public interface to traced runs: the events of instructions and the callbacks that get them.
+ * Public interface: traced runs. Events of instructions and their callbacks.
  */
 #include "api/api.h"
 
@@ -12,10 +12,10 @@ struct tracer {
     const hlo_module *module;
     hlo_listing *listing;
     struct hlo_trace_callbacks user;
-    bool ours; /* they are the library's own, and run under the guard of the run, which owns the
-                  memory that they take */
-    struct observer observer; /* in the form that eval takes */
-    pthread_mutex_t lock;     /* held while the user's functions run */
+    bool ours; /* callbacks of the library itself: they run in the out-of-memory scope of the run,
+                  which owns their memory */
+    struct observer observer; /* in the form of eval */
+    pthread_mutex_t lock;     /* held while callbacks of the caller run */
     struct arena arena;
     struct hlo_within *within;
     size_t count, capacity;
@@ -41,7 +41,7 @@ void hlo_tracer_free(struct tracer *o)
     heap_free(o);
 }
 
-/* ---- one call ---- */
+/* ---- events ---- */
 
 struct event_value {
     hlo_literal *value;
@@ -49,7 +49,7 @@ struct event_value {
     int operand;
 };
 
-/* Frees the handle, not the value, which belongs to the run. */
+/* Frees the handle only; the value belongs to the run. */
 static void free_handle(hlo_literal *h)
 {
     arena_free(&h->arena);
@@ -84,7 +84,7 @@ const hlo_literal *hlo_event_value(const struct hlo_event *s)
     return w->sighting->done ? look(w, SIGHT_VALUE) : NULL;
 }
 
-/* Tokens are empty tuples outside. */
+/* Whether a value fits a shape; tokens are represented by empty tuples. */
 static bool fits(const struct shape *wanted, const struct shape *given)
 {
     if (!shape_is_tuple(wanted))
@@ -111,7 +111,7 @@ bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages
     }
     for (struct event_value *g = w->given; g; g = g->next)
         if (g->operand == SIGHT_VALUE)
-            g->operand = INT_MIN; /* outdated: the new value is read when it is next asked for */
+            g->operand = INT_MIN; /* outdated: the value is read again when requested */
     return eval_sight_set(w->sighting, l->l) ||
            DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the value");
 }

@@ -1,5 +1,5 @@
 /*
- * The public interface to where elements come from: the sources of an element, one step back.
+ * Public interface: sources of an element, one level of operands.
  */
 #include "api/api.h"
 
@@ -7,7 +7,7 @@
 
 _Static_assert((int)HLO_MAX_RANK == (int)VIEW_MAX_RANK, "of arrays that are run");
 
-/* A question for the room why, and the caller's functions that it may ask for values. */
+/* Context of a query: the caller's functions for known values. */
 struct asking {
     const hlo_listing *l;
     const struct hlo_element *e;
@@ -24,7 +24,7 @@ static const struct literal *value(void *context, const struct inst *i)
     return v ? v->l : NULL;
 }
 
-/* The loop is in the same computation as the instruction, or it is the one around it. */
+/* The loop is in the same computation as the instruction, or is the enclosing one. */
 static int64_t iterations(void *context, const struct inst *i)
 {
     const struct asking *q = context;

@@ -1,6 +1,6 @@
 /*
- * The public interface to trees of sources: an element, its sources, their sources, and so on, as
- * lines or as JSON.
+ * Public interface: trees of sources (an element, its sources, their sources, ...) as text or
+ * JSON.
  */
 #include "api/api.h"
 
@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { MOST_SHOWN = 4, MOST_NODES = 100000 /* of a tree, even if more are wanted */ };
+enum { MOST_SHOWN = 4, MOST_NODES = 100000 /* upper bound of the nodes of a tree */ };
 
 struct node { /* an element */
     struct hlo_element e;
@@ -19,14 +19,14 @@ struct node { /* an element */
     const void *value; /* NULL: unknown */
     struct group *groups;
     size_t count;
-    bool above; /* its sources are shown below an earlier line */
+    bool above; /* its sources are shown under an earlier line */
 };
-struct group { /* sources that belong together: a box, or two whose elements are multiplied */
+struct group { /* related sources: a box, or two whose elements are multiplied */
     const struct hlo_source *box[2];
     const char *role;
     int sides;
     int64_t elements;
-    bool sorted; /* elements that count most come first */
+    bool sorted; /* the most significant elements come first */
     bool known;  /* its values are known */
     struct node *(*shown)[2];
     double *products;
@@ -37,12 +37,12 @@ struct tree {
     const hlo_listing *l;
     struct hlo_known known;
     struct hlo_why_view view;
-    struct hlo_view values; /* how they are written */
+    struct hlo_view values; /* format of values */
     struct arena arena;
     size_t nodes;
-    struct map grown; /* elements whose sources are in the tree already */
+    struct map grown; /* elements whose sources are already in the tree */
     struct buf key;
-    hlo_messages *m; /* dropped in the end */
+    hlo_messages *m; /* discarded */
 };
 
 /* ---- elements and values ---- */
@@ -75,7 +75,7 @@ static const char *element_at(const struct literal *l, const int64_t *index)
     return (const char *)l->data + (size_t)at * dtype_bytes(l->shape->dtype);
 }
 
-/* Whether the instruction makes no value of its own. */
+/* Whether the instruction only passes values on. */
 static bool hands_on(const struct tree *t, const struct hlo_element *e)
 {
     switch (inst_of(t, e)->opcode) {
@@ -95,7 +95,7 @@ static bool hands_on(const struct tree *t, const struct hlo_element *e)
     }
 }
 
-/* The first element of a box, where and when it was made. */
+/* The first element of a box, with the execution that computed it. */
 static struct hlo_element first_of(struct tree *t, const struct hlo_element *from,
                                    const struct hlo_source *s)
 {
@@ -126,7 +126,7 @@ static bool is_point(const struct hlo_source *s)
     return true;
 }
 
-/* Goes back from instructions that only hand the element on to the one that made it. */
+/* Follows instructions that only pass values on to the one that computed the element. */
 static struct hlo_element look_through(struct tree *t, struct hlo_element e)
 {
     struct hlo_source s;
@@ -168,7 +168,7 @@ static double number_at(const struct literal *l, const struct hlo_source *s, int
     return p ? look_number(l->shape->dtype, p) : 0;
 }
 
-/* NaN counts most, then what is large. */
+/* Significance of a value: NaN first, then by magnitude. */
 static double weight(double v) { return isnan(v) ? INFINITY : isinf(v) ? DBL_MAX : fabs(v); }
 
 struct pick {
@@ -176,7 +176,7 @@ struct pick {
     double weight;
 };
 
-/* The `most` elements of greatest weight, greatest first; of equal ones, the first. */
+/* Selects the `most` elements of greatest weight, in descending order; ties by position. */
 static size_t pick_most(const struct group *g, const struct literal *const *values, size_t most,
                         struct pick *out)
 {
@@ -196,7 +196,7 @@ static size_t pick_most(const struct group *g, const struct literal *const *valu
     return found;
 }
 
-/* ---- growing ---- */
+/* ---- expansion ---- */
 
 static struct node *grow(struct tree *t, struct hlo_element e, size_t levels);
 
@@ -209,12 +209,11 @@ static struct node *grow_source(struct tree *t, const struct node *from, const s
     const struct literal *l = node->value ? NULL : leaf_value(t, &e);
     if (l)
         node->value =
-            element_at(l, e.index); /* the value may be known here, though not where it was made */
+            element_at(l, e.index); /* the value may be known here even if not at its origin */
     return node;
 }
 
-/* Whether elements of a large box are worth a line: not where they only decide which other elements
- * are taken. */
+/* Whether elements of a large box are shown: not if they only select other elements. */
 static bool is_worth_it(const struct group *g)
 {
     static const char *const minor[] = {"line", "index", "state", "group sizes", "scale", "size"};
@@ -232,7 +231,7 @@ static void grow_group(struct tree *t, const struct node *from, struct group *g,
     g->known = true;
     g->sorted = g->elements > (int64_t)most;
     if (most > MOST_NODES)
-        most = MOST_NODES; /* if all are wanted: the first ones */
+        most = MOST_NODES; /* all elements: the first ones */
     for (int side = 0; side < g->sides; side++) {
         const struct hlo_element e = first_of(t, &from->e, g->box[side]);
         values[side] = leaf_value(t, &e);
@@ -276,8 +275,8 @@ static void grow_sources(struct tree *t, struct node *node, size_t levels)
     }
 }
 
-/* Whether an element comes up for the first time. Otherwise, elements that are used twice would
- * double the tree at each step. */
+/* Whether an element occurs for the first time. Expanding repeated elements again would double the
+ * tree at each level. */
 static bool is_new(struct tree *t, const struct node *node)
 {
     const struct hlo_element *e = &node->e;
@@ -314,7 +313,7 @@ static struct node *grow(struct tree *t, struct hlo_element e, size_t levels)
 
 /* ---- names ---- */
 
-/* "@3.0": the iterations of the loops around it. */
+/* Writes "@3.0": the iterations of the enclosing loops. */
 static void put_iterations(struct buf *out, const struct tree *t, const struct hlo_element *e)
 {
     char before = '@';
@@ -330,7 +329,7 @@ static void put_iterations(struct buf *out, const struct tree *t, const struct h
     }
 }
 
-/* "[1][0]": the way to a leaf of a tuple. */
+/* Writes "[1][0]": the path to a leaf of a tuple. */
 static void put_components(struct buf *out, const struct shape *s, int64_t leaf)
 {
     while (shape_is_tuple(s) && s->count > 0) {
@@ -360,7 +359,7 @@ static void put_index(struct buf *out, size_t rank, const int64_t *index)
         buf_putc(out, ']');
 }
 
-/* "[0,2:5,0:9:2]" as slices are written. */
+/* Writes "[0,2:5,0:9:2]", the syntax of slices. */
 static void put_box(struct buf *out, const struct hlo_source *s)
 {
     for (size_t d = 0; d < s->rank; d++) {
@@ -383,7 +382,7 @@ static void put_box(struct buf *out, const struct hlo_source *s)
         buf_putc(out, ']');
 }
 
-/* ---- lines ---- */
+/* ---- text ---- */
 
 static void indent(struct buf *out, size_t depth)
 {
@@ -509,7 +508,7 @@ static void put_odd_json(struct buf *out, double v)
     buf_json_str(out, isnan(v) ? STR("nan") : v < 0 ? STR("-inf") : STR("inf"));
 }
 
-/* A number; NaN and infinities as strings, a complex number as a pair. */
+/* Writes a number; NaN and infinities as strings, a complex number as a pair. */
 static void put_value_json(struct buf *out, const struct tree *t, const struct node *node)
 {
     struct hlo_view view = t->values;
@@ -630,10 +629,9 @@ static void put_groups_json(struct buf *out, struct tree *t, const struct node *
     buf_putc(out, ']');
 }
 
-/* ---- the whole ---- */
+/* ---- entry points ---- */
 
-/* If the instruction of the element that is asked about only hands it on, that is no step back
- * either. */
+/* Expands the requested element. An instruction that only passes it on counts as no level. */
 static struct node *grow_root(struct tree *t, const struct hlo_element *e)
 {
     struct node *root = grow(t, *e, hands_on(t, e) ? 0 : t->view.levels);
@@ -648,7 +646,7 @@ static struct node *grow_root(struct tree *t, const struct hlo_element *e)
     root->count = 1;
     grow_group(t, root, &root->groups[0], t->view.levels);
     if (!root->value && root->groups[0].count == 1)
-        root->value = root->groups[0].shown[0][0]->value; /* values of tuples aren't kept */
+        root->value = root->groups[0].shown[0][0]->value; /* values of tuples are not kept */
     return root;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The public interface to worlds: several processes that share a run.
+ * Public interface: worlds, processes that share a run.
  */
 #include "api/api.h"
 

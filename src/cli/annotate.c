@@ -1,6 +1,6 @@
 /*
- * hlo annotate: a module with the lines of the user's program that its instructions come from, as
- * comments, which every reader of HLO skips.
+ * hlo annotate: prints a module with the source lines that its instructions were traced from, as
+ * comments.
  */
 #include "cli/listed.h"
 
@@ -8,14 +8,14 @@
 
 enum {
     MOST_FRAMES = 100
-}; /* of one instruction: with recursion or cyclic tables there may be many, or no end */
+}; /* per instruction: recursion or cyclic tables can make the list long or endless */
 
 struct annotation {
-    struct buf out, last; /* last: the comment above the latest instructions */
-    bool known;           /* some place is known */
+    struct buf out, last; /* last: the comment above the previous instructions */
+    bool known;           /* any source location is known */
 };
 
-/* Writes `// model.py:12 (loss) < train.py:40 (step)`, unless the last comment says the same. */
+/* Writes `// model.py:12 (loss) < train.py:40 (step)`, unless it equals the previous comment. */
 static void put_frames(struct annotation *a, const hlo_listing *l, size_t inst, struct str indent)
 {
     struct hlo_frame f;
@@ -47,8 +47,8 @@ static bool is_instruction(const hlo_listing *l, size_t inst, struct str line)
     return same;
 }
 
-/* The next instruction that is printed like this line. Those of computations that are printed
- * within others are skipped. */
+/* Finds the next instruction that is printed as this line. Instructions of nested computations are
+ * skipped. */
 static bool find_next(const hlo_listing *l, size_t *next, struct str line)
 {
     const size_t count = hlo_list_count(l);

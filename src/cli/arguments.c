@@ -1,12 +1,12 @@
 /*
- * The arguments of a run: literals, values in files, made-up ones; for all participants or for
- * single ones.
+ * Arguments of a run: literals, arrays from files and generated values, for all participants or
+ * for one.
  */
 #include "cli/arguments.h"
 
 bool ends_with(const char *s, const char *end) { return str_ends(str_of(s), str_of(end)); }
 
-/* The place for the value of a parameter. */
+/* Storage for the value of a parameter. */
 static hlo_literal **place(struct arguments *a, size_t param, int64_t participant)
 {
     return participant == EVERYBODY ? &a->common[param]
@@ -18,7 +18,7 @@ static bool has_value(const struct arguments *a, size_t param, size_t participan
     return a->own[participant * a->count + param] || a->common[param];
 }
 
-/* Participants that other processes run get their values there. */
+/* False for participants that run in other processes, which read their own arguments. */
 static bool needs_value(const struct arguments *a, size_t param, size_t participant)
 {
     return hlo_world_runs(world_of(a->o), participant) && !has_value(a, param, participant);
@@ -26,8 +26,8 @@ static bool needs_value(const struct arguments *a, size_t param, size_t particip
 
 /* ---- one argument ---- */
 
-/* Reads the values that are still missing from a file; each of several participants reads its own
- * if it has one there. */
+/* Reads missing values from a file. With several participants, values of a participant in the file
+ * take precedence over common ones. */
 static bool all_from(struct arguments *a, const char *path, int64_t only)
 {
     hlo_arrays *s = hlo_arrays_open(path, a->m);
@@ -110,7 +110,7 @@ static int given_arguments(struct arguments *a)
 {
     int status = HLO_OK;
     for (size_t i = 0; i < a->given_count && status == HLO_OK;
-         i++) { /* named ones first: the others fill the gaps */
+         i++) { /* named arguments first; unnamed ones take the remaining parameters */
         size_t value = hlo_argument_value(a->given[i]);
         if (value)
             status = named_argument(a, a->given[i], a->given[i] + value);
@@ -121,8 +121,7 @@ static int given_arguments(struct arguments *a)
     return status;
 }
 
-/* A file with the module that is a bundle is --bundle, too, unless something else says what the
- * arguments are. */
+/* A bundle given as FILE implies --bundle unless arguments are given otherwise. */
 static const char *find_bundle(const struct arguments *a)
 {
     const struct options *o = a->o;
@@ -135,7 +134,7 @@ static const char *find_bundle(const struct arguments *a)
     return file_is_bundle(o->args[0]) ? o->args[0] : NULL;
 }
 
-/* --inputs@N=FILE, then --inputs=FILE; then what a bundle has */
+/* --inputs@N=FILE first, then --inputs=FILE, then the bundle. */
 static int input_files(struct arguments *a)
 {
     for (size_t k = 0; k < a->o->each_count; k++) {
@@ -151,8 +150,6 @@ static int input_files(struct arguments *a)
             return HLO_USAGE;
     return HLO_OK;
 }
-
-/* ---- all of them ---- */
 
 static int missing_argument(const struct arguments *a, size_t i)
 {
@@ -180,7 +177,7 @@ bool fake_kind(const struct options *o, enum hlo_fake *out)
                                    false);
 }
 
-/* How arguments are to be made up; false with a message. */
+/* Reads --fake, --random and --seed; false after reporting an invalid value. */
 static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed)
 {
     if (a->as) {
@@ -197,7 +194,7 @@ static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed
            option_int(a->o, OPT_SEED, 0, INT64_MAX, *seed, seed);
 }
 
-/* Each participant gets different numbers. */
+/* Generates missing arguments, with different values for each participant. */
 static int make_up(struct arguments *a)
 {
     enum hlo_fake kind;
@@ -228,7 +225,7 @@ bool arguments_participants(struct arguments *a, hlo_module *module)
         return false;
     hlo_set_participants(module, replicas, partitions);
     bool many = !mul_i64(replicas, partitions, &n) || n < 1 ||
-                n > HLO_MAX_PARTICIPANTS; /* hlo_plan gives the message */
+                n > HLO_MAX_PARTICIPANTS; /* hlo_plan reports the error */
     a->participants = many ? 1 : (size_t)n;
     return true;
 }

@@ -1,9 +1,9 @@
 /*
- * hlo bench: how long modules take to read, plan and run, on inputs from files or made up.
+ * hlo bench: time to read, plan and run modules, on inputs from files or generated ones.
  *
- * The time to the first result counts from the start of the process (or, with several files, of the
- * work on this one), without the time for making or reading inputs. The figures of a run leave out
- * the first one when there are others.
+ * The time to the first result is measured from the start of the process or, for further files,
+ * from the end of the previous one, without the time for inputs. The first run is excluded from
+ * the figures of runs if there are others.
  */
 #include "cli/arguments.h"
 
@@ -21,7 +21,7 @@ struct bench {
     hlo_targets *targets;
     hlo_program *program;
     struct arguments arguments;
-    hlo_literal **results; /* of a run, by participant */
+    hlo_literal **results; /* of the last run, one per participant */
     double start, parse, plan, inputs, first, first_run;
     double *runs;
     size_t run_count;
@@ -96,8 +96,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Peak memory, as Linux counts it for this program, not for the one that called exec; and how the
- * count is reset. */
+/* Peak resident memory as counted by Linux for this program (not for the one that called exec), and
+ * how to reset it. */
 static uint64_t peak_memory(void)
 {
     struct rusage usage;
@@ -149,7 +149,7 @@ static void put_file(const struct bench *b)
 static void put_figures(struct bench *b)
 {
     uint64_t peak = peak_memory();
-    double *runs = b->runs + (b->run_count > 1); /* without the first one, which warms up */
+    double *runs = b->runs + (b->run_count > 1); /* exclude the first run, which warms up */
     size_t n = b->run_count - (b->run_count > 1);
     qsort(runs, n, sizeof *runs, by_size);
     double median = n % 2 ? runs[n / 2] : (runs[n / 2 - 1] + runs[n / 2]) / 2;
@@ -199,7 +199,8 @@ static double seconds_of_process(void)
 
 int bench_command(const struct options *o)
 {
-    /* The loader's work before main is included: it counts as processor time of the process. */
+    /* Includes the work of the dynamic loader before main, from the processor time of the
+     * process. */
     double start = now_seconds() - seconds_of_process();
     int worst = HLO_OK;
     if (o->arg_count == 0)

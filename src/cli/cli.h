@@ -1,9 +1,8 @@
 /*
- * cli: the command line. There is a file for each subcommand; command.def and option.def are the
- * tables of subcommands and options.
+ * cli: the command line, one file for each subcommand; command.def and option.def are the tables
+ * of subcommands and options.
  *
- * Data goes to standard output, everything else to standard error. Exit statuses are enum
- * hlo_status.
+ * Results go to standard output, diagnostics to standard error. Exit statuses are enum hlo_status.
  */
 #ifndef HLO_CLI_H
 #define HLO_CLI_H
@@ -28,21 +27,20 @@ enum option_id {
     OPT_COUNT
 };
 
-/* May be given for one participant as --NAME@N; every occurrence counts, not only the last; names a
- * program or library to run. */
+/* Flags of options: can be set per participant as --NAME@N; all occurrences count, not only the
+ * last; names a program or library to run. */
 enum { OPTION_EACH = 1, OPTION_MANY = 2, OPTION_RUNS = 4 };
 struct option_row {
     const char *name;
-    const char *value; /* "=FILE"; "[=SEED]", which may be left out; "" for a switch */
+    const char *value; /* "=FILE"; "[=SEED]" if optional; "" for a switch */
     const char *help;
-    uint64_t commands; /* commands that have it: a bit for each enum command; CMD_NONE: without a
-                          command */
-    char letter;       /* short form, as in -n; 0: none */
+    uint64_t commands; /* bit set of enum command; CMD_NONE: without a command */
+    char letter;       /* short form, as n in -n; 0: none */
     int flags;
 };
 struct command_row {
     const char *name, *usage, *summary, *examples;
-    bool paged; /* through a pager, where a terminal shows it */
+    bool paged; /* output is paged on a terminal */
 };
 const struct option_row *option_row(enum option_id id);
 const struct command_row *command_row(enum command c);
@@ -50,55 +48,55 @@ bool option_belongs(enum option_id id, enum command c);
 
 struct each_option { /* --NAME@PARTICIPANT=VALUE, or one of several --NAME=VALUE */
     enum option_id id;
-    int64_t participant; /* -1: every participant */
+    int64_t participant; /* -1: all participants */
     const char *value;
 };
 
 struct options {
     enum command command;
     bool given[OPT_COUNT];
-    const char *value[OPT_COUNT]; /* NULL: without a value */
-    const char **args;            /* arguments that are no options, in order */
+    const char *value[OPT_COUNT]; /* NULL: no value */
+    const char **args;            /* operands, in order */
     size_t arg_count;
     struct each_option *each; /* in order */
     size_t each_count, each_capacity;
-    const char *colors; /* for messages on standard error, as hlo_messages_draw_in takes them; NULL:
-                           no color */
-    bool short_help;    /* -h, not --help */
-    struct arena arena; /* for words from HLO_OPTIONS and files of options */
-    int depth;          /* how deep files of options are nested */
-    int pager;          /* the process that pages standard output; 0: none */
-    struct processes *processes; /* those that share a run (--world=mpi); or NULL */
+    const char *colors; /* colors of diagnostics, for hlo_messages_draw_in; NULL: no color */
+    bool short_help;    /* -h instead of --help */
+    struct arena arena; /* memory for words from HLO_OPTIONS and option files */
+    int depth;          /* nesting depth of option files */
+    int pager;          /* process that pages standard output; 0: none */
+    struct processes *processes; /* processes that share a run (--world=mpi); or NULL */
 };
 
-/* Parses what follows the subcommand. False after saying what is wrong with it. */
+/* Parses the words after the subcommand. False after reporting an error. */
 bool options_parse(struct options *o, int argc, char **argv);
-/* The value of --threads, `absent` without it. False after saying what is wrong. */
+/* The value of --threads, `absent` by default. False after reporting an error. */
 bool option_threads(const struct options *o, int absent, int *out);
-/* The value of an option as a number between two bounds; `absent` when it was not given. False
- * after saying what is wrong. */
+/* The value of an option as an integer between two bounds; `absent` if it is not given. False after
+ * reporting an error. */
 bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high,
                 int64_t absent, int64_t *out);
 enum command command_find(const char *word);
-const char *command_nearest(const char *word); /* for suggestions; "" when none is near */
+/* The most similar command, for suggestions; "": none. */
+const char *command_nearest(const char *word);
 void print_help(FILE *f, enum command c);
-void print_short_help(FILE *f, enum command c); /* at most a screen */
+void print_short_help(FILE *f, enum command c); /* at most one screen */
 
-/* words.c: splits a text into words like a shell. False: a quote is not closed. */
+/* Splits a text into words like a shell. False: an unterminated quote. */
 bool split_words(struct arena *a, struct str text, char ***words, int *count);
 
-/* terminal.c: --color and the environment; --quiet; a pager when standard output is a terminal, for
- * which pager_end waits. */
+/* terminal.c: --color and its environment variables; --quiet; a pager if standard output is a
+ * terminal; pager_end waits for it. */
 bool choose_color(struct options *o);
 void be_quiet(const struct options *o);
-/* Whether standard output, or that of the pager, is a terminal that somebody looks at. */
+/* Whether standard output, or that of the pager, is an interactive terminal. */
 bool people_read(const struct options *o);
 void pager_begin(struct options *o);
 void pager_end(struct options *o);
 
-/* Prints `hlo: ...` on standard error. Returns HLO_USAGE. */
+/* Prints `hlo: ...` to standard error. Returns HLO_USAGE. */
 int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Prints the messages on standard error. */
+/* Prints the messages to standard error. */
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
@@ -106,36 +104,36 @@ typedef int command_fn(const struct options *o);
 #include "cli/command.def"
 #undef COMMAND
 
-/* completion.c: prints a completion script for bash, zsh or fish. HLO_USAGE for another shell. */
+/* completion.c: prints a completion script for bash, zsh or fish. HLO_USAGE for other shells. */
 int print_completion(const struct options *o, const char *shell);
 
-/* world.c: several processes that run the same command. All functions also work for a single
+/* world.c: processes that run the same command together. All functions also work for a single
  * process. */
-int world_begin(struct options *o); /* opens the world that --world names; HLO_OK or a status */
-/* Closes it. Returns the status with which all of them end. */
+int world_begin(struct options *o); /* opens the world of --world; HLO_OK or a status */
+/* Closes it. Returns the common exit status of all processes. */
 int world_end(struct options *o, int status);
-/* They go on together or not at all: returns the worst status of any; the first process that has it
- * says why. All must make the same calls in the same order, until one has failed. */
+/* Synchronizes: returns the worst status of all processes; the first process that has it reports
+ * why. All processes must make the same calls in the same order, until one has failed. */
 int world_agree(const struct options *o, int status);
-/* The module on standard input, which only the first process has. Free with hlo_file_free. */
+/* The module on standard input, which only rank 0 reads. Free with hlo_file_free. */
 hlo_file *world_stdin(const struct options *o, bool strict, hlo_messages *m);
-hlo_world *world_of(const struct options *o); /* NULL: this process is alone */
-bool world_first(
-    const struct options *o); /* this is the first process, which prints and writes for all */
+hlo_world *world_of(const struct options *o); /* NULL: single process */
+/* Whether this is rank 0, which does all input and output. */
+bool world_first(const struct options *o);
 FILE *world_stderr(const struct options *o);
 
 /* interrupt.c: while a program runs, the first Ctrl-C ends the run, the second one the process. */
 enum { STATUS_INTERRUPTED = 130 };
 void interrupt_begin(hlo_program *p);
-bool interrupt_end(void); /* whether one came */
-bool interrupt_came(
-    void); /* whether one has come since interrupt_begin, whose program may be NULL */
-/* From now on Ctrl-C never ends the process; one that came between runs is forgotten by
- * interrupt_end. */
+bool interrupt_end(void); /* returns whether Ctrl-C was pressed */
+/* Whether Ctrl-C was pressed since interrupt_begin, whose program may be NULL. */
+bool interrupt_came(void);
+/* From now on Ctrl-C never ends the process; interrupt_end clears one that was pressed between
+ * runs. */
 void interrupt_stay(void);
 
-/* temporary.c: a folder in $TMPDIR or /tmp that is removed when the process ends. There is at most
- * one, and only files of these names are in it. */
+/* temporary.c: a directory in $TMPDIR or /tmp that is removed when the process ends. There is at
+ * most one, and it contains only files of these names. */
 #define TEMPORARY_CANDIDATE "candidate.hlo"
 #define TEMPORARY_INPUTS "in.npz"
 #define TEMPORARY_MODULE "module.hlo"
@@ -143,29 +141,28 @@ void interrupt_stay(void);
 bool temporary_begin(hlo_messages *m);
 const char *temporary_path(const char *name, struct buf *out);
 void temporary_end(void);
-void temporary_leave(
-    int signal); /* a signal handler: removes the folder and ends the process by this signal */
+/* Signal handler: removes the directory and ends the process by this signal. */
+void temporary_leave(int signal);
 
-/* value.c: a result as people read it. With view NULL it is written in full, and `hlo run` can read
- * it again. */
+/* result.c: writes a value in the form accepted by `hlo run`. View NULL: all elements. */
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);
 
-/* progress.c: a line on a terminal about how far a command is, while it takes long. */
-void progress_begin(const struct options *o); /* of `hlo run`: SIGUSR1 is answered from now on */
-void progress_run(const struct options *o,
-                  const hlo_program *p); /* the run begins; `p` must last until progress_end */
-/* Work of several parts begins, `12 of 100 tests`: what stands between the numbers, and their unit.
- */
+/* progress.c: a status line on the terminal during long commands. */
+void progress_begin(const struct options *o); /* for `hlo run`: also handles SIGUSR1 */
+/* A run starts; `p` must live until progress_end. */
+void progress_run(const struct options *o, const hlo_program *p);
+/* Work in parts starts, `12 of 100 tests`: BETWEEN is the word between the numbers, UNIT the
+ * noun. */
 void progress_parts(const struct options *o, const char *between, const char *unit);
 void progress_step(size_t done, size_t all);
-void progress_end(
-    const struct options *o); /* removes the line; to be called before anything else is written */
+/* Removes the line; call it before writing anything else. */
+void progress_end(const struct options *o);
 
-/* open.c: the first argument, or else the bundle of --bundle; NULL: neither. */
+/* open.c: the first operand, otherwise the bundle of --bundle; NULL: neither. */
 const char *file_argument(const struct options *o);
-bool file_is_bundle(const char *path); /* --save-bundle may have written it */
-/* Opens PATH, from which --module may pick a module. Free with hlo_file_free. NULL with messages.
- */
+/* Whether the file is an archive, as written by --save-bundle. */
+bool file_is_bundle(const char *path);
+/* Opens PATH; --module selects one of its modules. Free with hlo_file_free. NULL with messages. */
 hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m);
 
 /* Writes shape and values on one line, with a newline. */
@@ -177,10 +174,10 @@ bool put_output(const struct options *o, struct str text, hlo_messages *m);
 /* Writes a time in eleven columns: "  12.345 us". */
 void put_seconds(struct buf *out, double s);
 
-/* targets.c: the targets that --custom-call and --custom-call-lib name; NULL with messages. */
+/* run_options.c: the targets of --custom-call and --custom-call-lib; NULL with messages. */
 hlo_targets *targets_of(const struct options *o, hlo_messages *m);
 
-/* text_diff.c: the difference of two texts, as `diff -u` shows it. */
+/* text_diff.c: the difference of two texts in the format of `diff -u`. */
 void put_diff(struct buf *out, const char *name, struct str from, struct str to);
 
 #endif

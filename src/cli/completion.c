@@ -1,12 +1,12 @@
 /*
- * Completion scripts for bash, zsh and fish, made from the tables of subcommands and options. For
- * names of operations and of a file's instructions, the scripts ask the program itself.
+ * Completion scripts for bash, zsh and fish, generated from the tables of commands and options.
+ * The scripts run the program to complete names of operations and of instructions of a file.
  */
 #include "cli/cli.h"
 
 #include <stdio.h>
 
-/* The words behind `hlo CMD FILE` that are names of the file's instructions. */
+/* Whether words after `hlo CMD FILE` are names of instructions in the file. */
 static bool takes_names(enum command c) { return c == CMD_WHY || c == CMD_EXTRACT; }
 
 static const char ask_names[] = "hlo ls \"$file\" 2>/dev/null | sed -n 's/^  \\([^ ]*\\) .*/\\1/p'";
@@ -18,7 +18,7 @@ static void put_commands(struct buf *out, const char *between)
         buf_printf(out, "%s%s", c ? between : "", command_row((enum command)c)->name);
 }
 
-/* A text within single quotes of a shell. */
+/* Writes text for use inside single quotes of a shell. */
 static void put_quoted(struct buf *out, const char *text)
 {
     buf_putc(out, '\'');
@@ -73,7 +73,7 @@ static void put_bash(struct buf *out)
 
 /* ---- zsh ---- */
 
-/* `'--name=[help]:FILE:_files'`; what is special to _arguments is quoted. */
+/* `'--name=[help]:FILE:_files'`; characters special to _arguments are escaped. */
 static void put_zsh_option(struct buf *out, const struct option_row *row)
 {
     struct buf spec = {0};

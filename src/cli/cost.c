@@ -1,5 +1,5 @@
 /*
- * hlo cost: operations and bytes that instructions take, computed from shapes, without a run.
+ * hlo cost: operations and bytes of instructions, estimated from shapes.
  */
 #include "cli/listed.h"
 
@@ -10,20 +10,20 @@ enum { USUAL_TOP = 40 };
 
 struct cost_line {
     size_t inst;
-    double times, operations, bytes; /* of all times */
+    double times, operations, bytes; /* total of all executions */
 };
 
 struct costs {
     const struct listed_module *l;
-    double *times; /* by computation: how often it runs in a run of the entry computation */
-    bool *fused; /* by computation: it runs within a fusion, so that its bytes stay in the cache */
-    bool loops;  /* there are loops of unknown trip count, which count as one iteration */
+    double *times; /* by computation: number of executions in a run of the entry computation */
+    bool *fused;   /* by computation: runs inside a fusion, so that its bytes stay in the cache */
+    bool loops;    /* a loop has no known trip count and is counted once */
     struct cost_line *lines;
     size_t count;
     double operations, bytes;
 };
 
-/* Whether the instruction runs its computations on whole values, not on elements. */
+/* Whether the instruction calls its computations on whole values, not on elements. */
 static bool runs_whole(const char *op)
 {
     static const char *const ops[] = {"async-start", "call", "conditional", "fusion", "while"};
@@ -33,7 +33,7 @@ static bool runs_whole(const char *op)
     return false;
 }
 
-/* When XLA knows how many iterations a loop has, it says so in the backend_config of the while. */
+/* The trip count that XLA records in the backend_config of a while. */
 static double trip_count(const hlo_listing *l, size_t inst)
 {
     static const char key[] = "\"known_trip_count\":{\"n\":\"";
@@ -81,7 +81,7 @@ static int dearest_first(const void *a, const void *b)
     return (x->inst > y->inst) - (x->inst < y->inst);
 }
 
-/* Goes from callers to callees: callers have higher numbers. */
+/* Visits callers before callees: callers have higher numbers. */
 static void count_all(struct costs *c)
 {
     const hlo_listing *l = c->l->listing;

@@ -1,5 +1,5 @@
 /*
- * hlo diff: two modules, or one with fast and with plain kernels, on the same inputs.
+ * hlo diff: compares runs of two modules, or of one with fast and with reference kernels.
  */
 #include "cli/arguments.h"
 
@@ -15,7 +15,7 @@ struct diffing {
     hlo_messages *m;
     struct arena arena;
     struct side a, b;
-    bool alone; /* there is only one module, which is run by fast and by plain kernels */
+    bool alone; /* only one module: fast against reference kernels */
     struct arguments arguments;
     hlo_targets *targets;
     hlo_pairing *pairing;
@@ -67,7 +67,7 @@ static int plan_sides(struct diffing *d)
         return HLO_USAGE;
     options.targets = d->targets;
     options.traced = true;
-    d->a.program = hlo_plan(d->a.module, &options, d->m); /* alone: plain */
+    d->a.program = hlo_plan(d->a.module, &options, d->m); /* one module: reference kernels */
     options.plain = options.plain && !d->alone;
     d->b.program = d->a.program ? hlo_plan(d->b.module, &options, d->m) : NULL;
     return d->b.program ? HLO_OK : HLO_FAILED;
@@ -121,9 +121,7 @@ static void free_side(struct side *s)
     hlo_file_free(s->file);
 }
 
-/* ---- what is said ---- */
-
-/* An instruction on a line, cut to so many characters. */
+/* Writes an instruction on one line, truncated. */
 static void put_instruction(struct buf *out, const struct side *s, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(s->listing, i);
@@ -137,7 +135,7 @@ static void put_instruction(struct buf *out, const struct side *s, size_t i)
     hlo_text_free(&text);
 }
 
-struct list { /* a list of instructions to be printed */
+struct list { /* instructions to print under one title */
     size_t *at, count, capacity;
 };
 
@@ -226,7 +224,8 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
     hlo_text_free(&text);
 }
 
-/* Where no instruction says it: what makes them may stand in one module only. */
+/* Reports results that differ although no paired instruction does: the differing instructions may
+ * be present in one module only. */
 static void put_results_apart(const struct diffing *d, struct buf *out,
                               const struct hlo_divergence *v)
 {

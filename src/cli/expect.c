@@ -1,5 +1,5 @@
 /*
- * Compares results with expected ones (--expect, --bundle) within a tolerance.
+ * Compares results with expected values (--expect, --bundle) within a tolerance.
  */
 #include "cli/arguments.h"
 
@@ -20,8 +20,8 @@ bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
            option_int(o, OPT_ULP, 0, INT64_MAX, 0, &out->ulp);
 }
 
-/* Says where values differ and by how much; of several elements, the worst ones and how errors are
- * distributed. */
+/* Reports where values differ and by how much; for several elements, the worst ones and a histogram
+ * of the errors. */
 static void say_difference(const struct arguments *a, const char *path, size_t p,
                            const hlo_literal *result, const hlo_literal *expected,
                            const struct hlo_tolerance *t, const hlo_text *why)
@@ -42,7 +42,7 @@ static void say_difference(const struct arguments *a, const char *path, size_t p
     }
 }
 
-/* The expected value. A file that is no file of arrays holds a literal, as hlo run prints it. */
+/* The expected value from a file without named arrays: a literal as printed by hlo run. */
 static hlo_literal *read_text(const struct arguments *a, const char *path, struct str text)
 {
     if (a->participants > 1)
@@ -63,7 +63,7 @@ static hlo_literal *read_expected(const struct arguments *a, const char *path, s
     return l;
 }
 
-/* Of participant p. */
+/* Compares the result of participant p. */
 static int expect_result(const struct arguments *a, const char *path, size_t p,
                          const hlo_literal *result, const struct hlo_tolerance *t)
 {

@@ -1,9 +1,9 @@
 /*
- * hlo extract: an instruction and what it needs as a module that runs alone.
+ * hlo extract: an instruction and its operands as a standalone module.
  */
 #include "cli/arguments.h"
 
-/* NAME, COMPUTATION/NAME, and behind it @N: the time that it is done, from 0. */
+/* Finds NAME or COMPUTATION/NAME, optionally followed by @N, the execution, from 0. */
 static bool find(const struct options *o, const char *path, const hlo_listing *l, const char *text,
                  struct hlo_extract *x)
 {

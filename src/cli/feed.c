@@ -1,12 +1,12 @@
 /*
- * The feeds of a run as files and pipes: literals, one per line; blank lines and `//` comments are
- * skipped.
+ * Feeds of a run from and to files and pipes: one literal per line; blank lines and `//` comments
+ * are skipped.
  *
- * A file for all participants is read by each from its beginning. What several participants write
- * into one file is sorted by participant; the file of a single one gets each item at once, so that
- * a program at the other end of a pipe can answer. A named pipe is opened when an item is first
- * wanted from it: opening waits for the other end, and that program may first wait for the output
- * of another pipe.
+ * A file for all participants is read by each from its beginning. Output of several participants
+ * to one file is sorted by participant; output of a single participant is written immediately, so
+ * that the process at the other end of a pipe can respond. A named pipe is opened when its first
+ * item is read: open blocks until the other end is opened, and that process may first wait for the
+ * output of another pipe.
  */
 #include "cli/arguments.h"
 #include "cli/stream.h"
@@ -16,12 +16,12 @@
 #include <stdio.h>
 
 struct feed_reader {
-    struct feed_in *in; /* NULL: it has none */
+    struct feed_in *in; /* NULL: no infeed */
     size_t at;          /* lines read */
     struct feed_out *out;
 };
 
-/* ---- what the run calls ---- */
+/* ---- callbacks ---- */
 
 static hlo_literal *infeed(void *context, size_t participant, const hlo_feed_call *call,
                            hlo_messages *m)
@@ -72,8 +72,8 @@ static bool open_in(struct feed_files *f, struct feed_in *in, const char *path)
            (usage_error(f->o, "cannot read '%s': %s", path, strerror(errno)), false);
 }
 
-/* Who reads what is written here may go away: that is an error as any other, not the end of the
- * process. Who reads standard output may go away, too, but then nobody is left to be told. */
+/* A closed pipe is reported as an error (EPIPE) instead of ending the process by SIGPIPE. Standard
+ * output keeps the default action. */
 static bool open_out(struct feed_files *f, struct feed_out *out, const char *path)
 {
     f->out_count++;

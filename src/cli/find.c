@@ -1,6 +1,6 @@
 /*
- * hlo find: the instructions that match all terms. A term is KEY=WORD, KEY~RE, KEY!=WORD, KEY!~RE,
- * KEY>NUMBER, KEY<NUMBER, or a regular expression for the whole instruction as it is printed.
+ * hlo find: lists the instructions that match all terms. A term is KEY=WORD, KEY~RE, KEY!=WORD,
+ * KEY!~RE, KEY>NUMBER, KEY<NUMBER, or a regular expression for the printed instruction.
  */
 #include "cli/listed.h"
 
@@ -48,7 +48,7 @@ static const struct key_row {
 
 struct term {
     enum key key;
-    char how; /* = ~ < > */
+    char how; /* operator: = ~ < > */
     bool not ;
     struct str word;
     double number;
@@ -61,9 +61,9 @@ struct search {
     bool json;
 };
 
-/* ---- reading terms ---- */
+/* ---- parsing of terms ---- */
 
-/* Where a KEY at the beginning ends, if there is one; `op` becomes the operator behind it. */
+/* The length of a KEY at the start of `text`, or 0; `op` is set to the operator that follows it. */
 static size_t key_of(const char *text, enum key *key)
 {
     const size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
@@ -106,7 +106,7 @@ static bool read_term(const struct options *o, const char *text, struct term *t)
     return t->how != '~' || compile(o, t, value);
 }
 
-/* ---- trying them ---- */
+/* ---- matching ---- */
 
 static bool fits_text(const struct term *t, const char *text)
 {
@@ -193,7 +193,7 @@ static int search_module(void *context, const struct listed_module *l)
     return HLO_OK;
 }
 
-/* Expressions have memory from regcomp, which no guard gives back. */
+/* Frees memory of regcomp, which the out-of-memory scope does not track. */
 static void free_terms(void *search)
 {
     struct search *s = search;

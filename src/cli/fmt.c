@@ -1,12 +1,11 @@
 /*
- * hlo fmt: modules in canonical form: printed, written back into their files, or shown as a
- * difference.
+ * hlo fmt: prints modules in canonical form, rewrites their files, or prints the difference.
  */
 #include "cli/arguments.h"
 
 #include <stdio.h>
 
-/* The comment lines and blank lines that open a part: where golden tests and their like stand. */
+/* The comment and blank lines at the start of a part, such as the directives of golden tests. */
 static struct str leading_comments(struct str text)
 {
     size_t at = 0, keep = 0;
@@ -25,7 +24,7 @@ static struct str leading_comments(struct str text)
     return (struct str){text.ptr, keep};
 }
 
-/* A text that leaves values out is printed in that manner; a file is never rewritten with less. */
+/* Abridged text is printed abridged; --in-place never drops values. */
 static enum hlo_print_style style_of(const struct options *o, struct str text)
 {
     if (o->given[OPT_SHORT])
@@ -37,7 +36,7 @@ static enum hlo_print_style style_of(const struct options *o, struct str text)
                                                                       : HLO_PRINT_FULL;
 }
 
-/* The new text of a file; false when a part of it was rejected. */
+/* Formats all parts of a file; false when a part was rejected. */
 static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m, bool comments,
                          struct buf *out)
 {
@@ -62,7 +61,7 @@ static bool format_parts(const struct options *o, const hlo_file *f, hlo_message
     return true;
 }
 
-/* The whole text of the file: parts are slices of it, divided by lines that are in none. */
+/* The whole text of the file; parts are slices of it without the separating lines. */
 static struct str whole_text(const hlo_file *f)
 {
     size_t size, last_size;

@@ -1,6 +1,6 @@
 /*
- * hlo fuzz: runs a module on many made-up arguments, by the fast kernels, and by the plain ones or
- * another program (the oracle).
+ * hlo fuzz: runs a module on many generated arguments with the fast kernels, and compares with the
+ * reference kernels or with another program (the oracle).
  */
 #include "cli/arguments.h"
 
@@ -16,22 +16,22 @@ struct fuzz {
     size_t part;
     hlo_module *module;
     hlo_targets *targets;
-    hlo_program *program, *plain; /* the program under test; and the one it is compared with, unless
-                                     there is an oracle */
+    hlo_program *program,
+        *plain; /* the program under test; the reference, unless there is an oracle */
     struct hlo_tolerance tolerance;
     int64_t runs, seed;
-    int64_t agreed, stopped; /* numbers of cases: both gave equal results; both ended in an error */
-    bool mute;               /* the oracle can't be run */
+    int64_t agreed, stopped; /* numbers of cases: equal results; errors on both sides */
+    bool mute;               /* the oracle cannot be run */
 };
 
-/* One set of arguments, and the results of both sides. */
+/* One set of arguments and the results of both sides. */
 struct trial {
     int64_t number;
     struct made_up made;
     struct arguments a;
-    hlo_literal **actual, **expected; /* NULL: there was an error, in `actual_said` or `a.m` */
+    hlo_literal **actual, **expected; /* NULL: an error, in `actual_said` or `a.m` */
     hlo_messages *actual_said;
-    struct buf why; /* how they differ; empty: they agree */
+    struct buf why; /* the difference; empty: none */
 };
 
 /* ---- the oracle ---- */
@@ -48,7 +48,7 @@ static bool begin_folder(const struct fuzz *f, hlo_messages *m)
     return ok;
 }
 
-/* The exit status of the oracle; 127 when it can't be run. */
+/* The exit status of the oracle; 127 if it cannot be run. */
 static int call_oracle(const struct fuzz *f, const char *module, const char *in, const char *out)
 {
     struct buf script = {0};
@@ -56,7 +56,7 @@ static int call_oracle(const struct fuzz *f, const char *module, const char *in,
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        dup2(STDERR_FILENO, STDOUT_FILENO); /* its output must not be mixed with our results */
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* keep its output out of the results */
         execl("/bin/sh", "sh", "-c", script.data, "oracle", module, in, out, (char *)NULL);
         _exit(127);
     }
@@ -93,7 +93,7 @@ static bool ask_oracle(struct fuzz *f, struct trial *t)
     return ok && status == 0;
 }
 
-/* ---- one trial ---- */
+/* ---- trials ---- */
 
 static void put_first_message(struct buf *out, const hlo_messages *m)
 {
@@ -105,8 +105,7 @@ static void put_first_message(struct buf *out, const hlo_messages *m)
     buf_puts(out, "an error");
 }
 
-/* A run that was ended by a limit or a lack of memory is no difference: run by other kernels, the
- * module may take less. */
+/* A run that ended by a limit or out of memory is not a difference: other kernels may need less. */
 static int gave_up(const hlo_messages *m)
 {
     if (hlo_messages_limit(m))
@@ -134,7 +133,7 @@ static void compare(const struct fuzz *f, struct trial *t, bool ran, bool expect
     }
 }
 
-/* Runs the oracle. HLO_OK: it could be asked, whatever it answered. */
+/* Runs the oracle. HLO_OK: it was run, whatever its exit status. */
 static int try_once(struct fuzz *f, struct trial *t)
 {
     t->a.as = &t->made;
@@ -239,7 +238,7 @@ static int say_agreement(const struct fuzz *f)
     return HLO_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- the search ---- */
 
 static struct made_up made_for(const struct fuzz *f, int64_t run)
 {

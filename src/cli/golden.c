@@ -1,8 +1,8 @@
 /*
- * Reads the directives of a golden test: `// KEY: text` lines.
+ * Parses the directives of a golden test: `// KEY: text` lines. hlo test --update rewrites them.
  *
- * A line that begins with `//` and at least three blanks continues the directive above it; below
- * `print:` every `//` line does.
+ * A line that starts with `//` and at least three blanks continues the directive above it; below
+ * `print:`, every `//` line does.
  */
 #include "cli/golden.h"
 
@@ -10,8 +10,8 @@
 
 struct reader {
     struct golden *g;
-    struct directive *open; /* the directive that a continuation line belongs to */
-    bool printing;          /* that is `print:` */
+    struct directive *open; /* the directive that continuation lines belong to */
+    bool printing;          /* `open` is `print:` */
 };
 
 static void complain(struct golden *g, uint32_t line, const char *problem)
@@ -22,7 +22,7 @@ static void complain(struct golden *g, uint32_t line, const char *problem)
     g->problem_line = line;
 }
 
-/* Cuts off the first word. */
+/* Removes and returns the first word. */
 static struct str cut_word(struct str *s)
 {
     *s = str_trim(*s);
@@ -91,7 +91,7 @@ static struct directives *list_of(struct golden *g, struct str key)
     return NULL;
 }
 
-/* Cuts `@N` off the end of a word; EVERYONE when it has none. */
+/* Removes `@N` from the end of a word; EVERYONE if there is none. */
 static int64_t cut_participant(struct str *word)
 {
     const char *at = memchr(word->ptr, '@', word->len);
@@ -103,7 +103,7 @@ static int64_t cut_participant(struct str *word)
     return participant;
 }
 
-/* `KEY:`, `KEY@N:` or `in NAME:`; false for any other comment. */
+/* Parses `KEY:`, `KEY@N:` or `in NAME:`; false for other comments. */
 static bool read_directive(struct reader *r, struct str text, uint32_t line)
 {
     const char *colon = memchr(text.ptr, ':', text.len);
@@ -152,7 +152,7 @@ static void read_line(struct reader *r, struct str line, uint32_t number)
     }
 }
 
-/* ---- what they say ---- */
+/* ---- validation ---- */
 
 static void read_test_line(struct golden *g, const struct directive *d)
 {
@@ -199,8 +199,8 @@ static void read_verdict(struct golden *g, const struct directive *d)
                  "rejected by the verifier");
 }
 
-/* `case: value`, `edge` or `rejection`, followed by the ops that it is a case of when the file's
- * name does not say that. */
+/* Checks `case: value`, `edge` or `rejection`, followed by the covered ops unless the file name is
+ * the op. */
 static void check_case(struct golden *g, const struct directive *d)
 {
     struct str rest = d->text, kind = cut_word(&rest), op;
@@ -280,4 +280,53 @@ void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t fi
     if (g->expect.count > 0)
         read_verdict(g, &g->expect.at[0]);
     check(g);
+}
+
+/* ---- --update ---- */
+
+static const struct edit *edit_at(const struct edits *edits, uint32_t line)
+{
+    for (size_t i = 0; i < edits->count; i++)
+        if (edits->at[i].first <= line && line <= edits->at[i].last)
+            return &edits->at[i];
+    return NULL;
+}
+
+static bool put_aside(const char *path, struct str old, struct str new, hlo_messages *m)
+{
+    struct buf name = {0}, diff = {0};
+    buf_printf(&name, "%s.new", path);
+    put_diff(&diff, path, old, new);
+    fwrite(diff.data, 1, diff.size, stdout);
+    bool ok = hlo_write_text(name.data, new.ptr, new.len, m);
+    buf_free(&name);
+    buf_free(&diff);
+    return ok;
+}
+
+bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m)
+{
+    struct file_bytes bytes;
+    struct buf out = {0};
+    if (!file_read(path, &bytes)) {
+        hlo_messages_add(m, path, "cannot be reread");
+        return false;
+    }
+    struct str rest = {bytes.data, bytes.size};
+    for (uint32_t line = 1; rest.len > 0; line++) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        size_t n = end ? (size_t)(end - rest.ptr) + 1 : rest.len;
+        const struct edit *e = edit_at(edits, line);
+        if (!e)
+            buf_bytes(&out, rest.ptr, n);
+        else if (e->first == line)
+            buf_str(&out, e->text);
+        rest.ptr += n;
+        rest.len -= n;
+    }
+    bool ok = aside ? put_aside(path, (struct str){bytes.data, bytes.size}, buf_view(&out), m)
+                    : hlo_write_text(path, out.data, out.size, m);
+    buf_free(&out);
+    file_release(&bytes);
+    return ok;
 }

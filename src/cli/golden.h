@@ -1,6 +1,5 @@
 /*
- * Golden tests: modules whose comments (directives) say what must come of them, and how these are
- * run.
+ * Golden tests: modules whose comments contain directives with inputs and expected results.
  */
 #ifndef HLO_CLI_GOLDEN_H
 #define HLO_CLI_GOLDEN_H
@@ -17,11 +16,11 @@ enum verdict {
     VERDICT_VERIFIER_REJECTS
 };
 
-/* A directive: its lines, with those that continue it, and the text after its colon. */
+/* A directive: its range of lines, including continuation lines, and the text after its colon. */
 struct directive {
     uint32_t line, last_line;
-    struct str name;     /* of `in`: the parameter; empty: all of them */
-    bool in_order;       /* of `in`: it had no name, and is for the next parameter */
+    struct str name;     /* of `in`: name of the parameter; empty: none or all */
+    bool in_order;       /* of `in`: it had no name and was assigned to the next parameter */
     int64_t participant; /* N of `KEY@N:` and `in NAME@N:`, or EVERYONE */
     struct str text;
 };
@@ -34,24 +33,24 @@ struct directives {
 struct golden {
     struct arena *arena;
     enum test_kind kind;
-    bool strict, short_form; /* words behind the kind */
+    bool strict, short_form; /* keywords after the kind */
     bool has_tolerance;
     struct hlo_tolerance tolerance;
     enum verdict verdict;
     struct directives test, cases, spec, from, calls, in, out, pairs, infeed, outfeed, errors,
         warnings, expect, print;
-    const char *problem; /* what is wrong with the directives themselves; or NULL */
+    const char *problem; /* error in the directives themselves; or NULL */
     uint32_t problem_line;
 };
 
-const char *golden_key(size_t i); /* `// KEY:`; NULL past the last */
-/* Reads the directives of one part. */
+const char *golden_key(size_t i); /* `KEY` of directive i; NULL past the last */
+/* Parses the directives of one part. */
 void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line);
-/* `exact`, or any of ulp= rel= abs= bits; false when it is something else. */
+/* Parses `exact`, or any of ulp= rel= abs= bits; false for anything else. */
 bool golden_tolerance(struct str text, struct hlo_tolerance *t);
 
-/* Text to replace the lines `first` to `last` of the file; when `last` is less, to be inserted
- * before `first`. */
+/* Replacement of the lines `first` to `last` of a file; if `last` is less, insertion before
+ * `first`. */
 struct edit {
     uint32_t first, last;
     struct str text;
@@ -68,52 +67,52 @@ struct golden_run {
     hlo_file *file;
     size_t part;
     struct golden g;
-    struct buf why; /* what went wrong; empty: it passed */
+    struct buf why; /* why the test failed; empty: passed */
     bool skipped;
-    struct edits *edits; /* collected here for --update; or NULL */
+    struct edits *edits; /* collected for --update; or NULL */
 };
 
 /* ---- golden_run.c ---- */
 
-/* Adds a failure to the test, at a line of its file. */
+/* Adds a failure at a line of the test's file. */
 void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...) PRINTF_LIKE(3, 4);
 void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct str text);
 
-/* ---- golden_feed.c: `infeed:` and `outfeed:` lines ---- */
+/* ---- golden_feed.c: `infeed:` and `outfeed:` directives ---- */
 
 struct golden_feed {
     struct golden_run *r;
-    size_t count;           /* participants */
-    size_t *read;           /* items that each of them has taken */
-    struct buf *written;    /* items that each of them has fed out, one per line */
-    struct hlo_feeds feeds; /* for the run */
+    size_t count;           /* number of participants */
+    size_t *read;           /* by participant: number of items read */
+    struct buf *written;    /* by participant: items written, one per line */
+    struct hlo_feeds feeds; /* callbacks for the run */
 };
 void golden_feed_begin(struct golden_feed *f, struct golden_run *r, size_t participants);
-void golden_feed_check(struct golden_feed *f, hlo_messages *m); /* after the run */
+void golden_feed_check(struct golden_feed *f, hlo_messages *m); /* call it after the run */
 void golden_feed_end(struct golden_feed *f);
 
 /* ---- golden_observe.c ---- */
 
 struct golden_sight {
     struct hlo_trace_callbacks observer;
-    hlo_listing *listing; /* NULL: the test is not observed */
-    size_t count, root;   /* number of participants; the root of the entry computation */
-    hlo_literal **roots;  /* by participant: the value of the root, as it was observed */
-    uint64_t
-        sum; /* of the first and last bytes of all observed arrays, so that these are really read */
+    hlo_listing *listing; /* NULL: the test is not traced */
+    size_t count, root;   /* number of participants; root of the entry computation */
+    hlo_literal **roots;  /* by participant: traced value of the root */
+    uint64_t sum; /* sum of the first and last bytes of all traced arrays, so that they are really
+                     read */
 };
 void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_program *p);
 void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_literal *const *results);
 void golden_sight_end(struct golden_sight *g);
 
-/* Number n of the directives of a list for a participant: its own ones if there are any, else
- * everyone's. NULL past the end. */
+/* Directive number n of a list for a participant: of its own ones if there are any, otherwise of
+ * those for all. NULL past the end. */
 const struct directive *directive_of(const struct directives *list, int64_t participant, size_t n);
 
 /* Runs the test of one part. */
 void golden_run(struct golden_run *r);
 
-/* Applies the edits to a file. `aside`: writes FILE.new instead, and shows the difference. */
+/* Applies the edits to a file. `aside`: writes FILE.new instead, and prints the difference. */
 bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m);
 
 /* ---- junit.c ---- */
@@ -124,8 +123,8 @@ struct test_result {
     enum { TEST_PASSED, TEST_FAILED, TEST_SKIPPED } status;
     struct str why;
     double seconds;
-    size_t part; /* of its file */
-    bool done;   /* it was run */
+    size_t part; /* part of the file */
+    bool done;   /* the test was run */
 };
 bool junit_write(const char *path, const struct test_result *results, size_t count,
                  hlo_messages *m);

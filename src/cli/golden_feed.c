@@ -1,6 +1,7 @@
 /*
- * The feeds of a golden test. `infeed:` lines are the items that the host gives, `outfeed:` lines
- * those that it must get, in order; a participant without lines of its own has those for all.
+ * Feeds of a golden test: `infeed:` directives are the input items, `outfeed:` directives the
+ * expected output items, in order. Directives without a participant apply to all participants that
+ * have none of their own.
  */
 #include "cli/golden.h"
 
@@ -58,7 +59,7 @@ static bool same_item(struct golden_feed *f, struct str got, const struct direct
     return same;
 }
 
-/* Compares each item that was fed out with its directive; false when they differ. */
+/* Compares the outfeed items of a participant with its directives; false if they differ. */
 static bool check_participant(struct golden_feed *f, size_t p, hlo_messages *m)
 {
     const struct directives *wanted = &f->r->g.outfeed;

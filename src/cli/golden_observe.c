@@ -1,6 +1,6 @@
 /*
- * `hlo test --observed`: runs each test observed, and reads every operand and value of every
- * instruction. The observed value of the root must be the result.
+ * `hlo test --observed`: runs each test traced, and reads all operands and values of all
+ * instructions. The traced value of the root must equal the result.
  */
 #include "cli/golden.h"
 
@@ -47,7 +47,7 @@ void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_pr
     hlo_trace(p, &g->observer);
 }
 
-/* Tokens are seen as empty tuples. */
+/* Tokens are traced as empty tuples. */
 static bool has_token(const hlo_literal *l)
 {
     hlo_text shape = hlo_literal_shape(l);

@@ -1,6 +1,6 @@
 /*
- * Runs a golden test: parses, verifies, prints or evaluates the module, as its kind says, and
- * compares with its directives.
+ * Runs a golden test: parses, verifies, prints or evaluates the module according to the kind of
+ * the test, and compares with the directives.
  */
 #include "cli/arguments.h"
 #include "cli/golden.h"
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What a test allocates and frees at its end. */
+/* Resources of a test, freed at its end. */
 struct work {
     struct golden_run *r;
     hlo_messages *m;
     hlo_module *module;
     hlo_targets *targets;
     hlo_program *program;
-    size_t participants, count; /* count: parameters */
-    hlo_literal **values;       /* arguments, participant by participant */
+    size_t participants, count; /* count: number of parameters */
+    hlo_literal **values;       /* arguments of all participants, in order of participants */
     hlo_literal **results;
 };
 
@@ -52,9 +52,9 @@ void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct 
             (struct edit){first, last, arena_str(r->arena, text)};
 }
 
-/* ---- errors and warnings at their places ---- */
+/* ---- expected errors and warnings ---- */
 
-/* Splits `L:C: text`; a message without a place is just `text`. */
+/* Splits `LINE:COLUMN: TEXT`; without a location, all is text. */
 static bool split_place(struct str *s, int64_t *line, int64_t *column)
 {
     const char *a = memchr(s->ptr, ':', s->len);
@@ -80,8 +80,8 @@ static bool message_fits(const struct hlo_message *m, struct str wanted)
            memmem(m->text, strlen(m->text), wanted.ptr, wanted.len);
 }
 
-/* Each message that a directive names must be there, and each message of that severity must be
- * named. */
+/* Matches messages of one severity with directives: each directive requires a message, and each
+ * message a directive. */
 static void check_messages(struct work *w, const struct directives *wanted, bool errors)
 {
     struct golden_run *r = w->r;
@@ -200,7 +200,7 @@ static void check_print(struct work *w)
 
 /* ---- arguments ---- */
 
-/* A path in a directive is relative to the test's own folder. */
+/* Resolves a path relative to the directory of the test. */
 static const char *beside(struct golden_run *r, struct str name)
 {
     const char *slash = strrchr(r->path, '/');
@@ -208,8 +208,8 @@ static const char *beside(struct golden_run *r, struct str name)
     return arena_printf(r->arena, "%.*s" STR_FMT, folder, r->path, STR_ARG(name)).ptr;
 }
 
-/* What the command line takes: a literal, whose shape may be left out, or a file. Whether a shape
- * that is there fits is for the run to say: a test may expect that. */
+/* Reads a literal, whose shape is optional, or a file, as on the command line. The run checks a
+ * given shape, since a test may expect a mismatch. */
 static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param,
                                   size_t participant)
 {
@@ -228,8 +228,7 @@ static bool is_of(const struct work *w, const struct directive *d, size_t param)
            hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr) == (long)param;
 }
 
-/* Whether a parameter has a value already when it is the turn of `d`, a directive without a name.
- */
+/* Whether a parameter has a value before `d`, a directive without a name, is assigned. */
 static bool is_taken(const struct work *w, const struct directive *d, size_t param)
 {
     const struct directives *in = &w->r->g.in;
@@ -243,8 +242,8 @@ static bool is_taken(const struct work *w, const struct directive *d, size_t par
     return false;
 }
 
-/* Values without a name go to the remaining parameters, in order; a file of several arrays is for
- * all. */
+/* Assigns values without a name to the remaining parameters in order; a file of several arrays
+ * applies to all. */
 static void name_in_order(struct work *w)
 {
     const struct directives *in = &w->r->g.in;
@@ -266,8 +265,8 @@ static void name_in_order(struct work *w)
     }
 }
 
-/* A directive for this parameter counts before one for all, and one for this participant before one
- * for everyone. */
+/* The directive for a parameter and participant: a named parameter precedes a file for all, a named
+ * participant precedes all participants. */
 static const struct directive *directive_for(const struct work *w, size_t param, size_t participant)
 {
     const struct directives *in = &w->r->g.in;
@@ -316,15 +315,15 @@ static void read_arguments(struct work *w)
 
 /* ---- results ---- */
 
-/* Two values that differ: `result` is component `element` of a participant's result. */
+/* Two values that differ; `result` is tuple element `element` of a participant's result. */
 struct mismatch {
     size_t participant, element;
     const hlo_literal *result, *expected;
     const struct hlo_tolerance *tolerance;
 };
 
-/* Says where values differ and by how much; of several elements, the worst ones and how errors are
- * distributed. */
+/* Reports where values differ and by how much; for several elements, the worst ones and a histogram
+ * of the errors. */
 static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_text *why)
 {
     const uint32_t line = hlo_result_line(w->module, x->element);
@@ -342,7 +341,7 @@ static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_te
     hlo_text_free(&report);
 }
 
-/* Writes `// out: VALUE`; lines after the first are continued by three blanks. */
+/* Writes `// out: VALUE`; continuation lines start with three blanks. */
 static void put_expectation(struct buf *out, const struct work *w, size_t participant,
                             bool numbered)
 {
@@ -361,7 +360,7 @@ static void put_expectation(struct buf *out, const struct work *w, size_t partic
     buf_free(&b);
 }
 
-/* Replaces a directive for everyone by one for each participant. */
+/* Replaces a directive for all participants by one for each. */
 static void propose_value(struct work *w, const struct directive *d, size_t participant)
 {
     struct buf lines = {0};
@@ -374,7 +373,7 @@ static void propose_value(struct work *w, const struct directive *d, size_t part
     buf_free(&lines);
 }
 
-/* The expected value; a text without a shape has that of the result. */
+/* Parses the expected value; without a shape, it has the shape of the result. */
 static hlo_literal *read_expected(struct work *w, size_t participant, const struct directive *d)
 {
     struct str text = d->text;
@@ -485,7 +484,7 @@ static void check_results(struct work *w, struct golden_feed *feed)
         golden_feed_check(feed, w->m);
 }
 
-/* A test may not start commands: whoever runs it does not expect that. */
+/* Tests must not run shell commands: `hlo test` on an untrusted file must be safe. */
 static bool is_harmless(struct str rule)
 {
     const char *equal = memchr(rule.ptr, '=', rule.len);
@@ -494,7 +493,7 @@ static bool is_harmless(struct str rule)
     return str_is(what, "identity") || str_is(what, "zeros");
 }
 
-/* Targets of the command line, followed by those of the test's `custom-call:` lines. */
+/* Targets of the command line, followed by those of `custom-call:` directives. */
 static bool read_targets(struct work *w)
 {
     struct golden_run *r = w->r;
@@ -521,7 +520,7 @@ static void evaluate(struct work *w)
     struct golden_feed feed;
     struct golden_sight sight = {0};
     run_options(r->o, &options);
-    option_threads(r->o, 1, &options.threads); /* can't fail: test.c has checked it */
+    option_threads(r->o, 1, &options.threads); /* cannot fail: checked by test.c */
     options.targets = w->targets;
     options.traced = r->o->given[OPT_OBSERVED];
     w->program = hlo_plan(w->module, &options, w->m);
@@ -540,7 +539,7 @@ static void evaluate(struct work *w)
         golden_sight_begin(&sight, w->module, w->program);
     const hlo_literal *const *values = (const hlo_literal *const *)w->values;
     if (all_ready && hlo_run_all(w->program, values, w->count, &feed.feeds, w->results, w->m)) {
-        if (world_first(r->o)) /* the first rank has the results */
+        if (world_first(r->o)) /* rank 0 has the results */
             check_results(w, &feed);
         golden_sight_check(&sight, r, w->results);
     } else if (r->g.errors.count == 0) {
@@ -550,7 +549,7 @@ static void evaluate(struct work *w)
     golden_feed_end(&feed);
 }
 
-/* ---- the whole ---- */
+/* ---- entry point ---- */
 
 static void run_kind(struct work *w)
 {

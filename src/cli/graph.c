@@ -1,6 +1,5 @@
 /*
- * hlo graph: a module, or what lies around an instruction, as a graph in the DOT language of
- * Graphviz.
+ * hlo graph: a module, or the neighborhood of an instruction, in DOT, the language of Graphviz.
  */
 #include "cli/arguments.h"
 #include "cli/listed.h"
@@ -10,18 +9,19 @@
 enum {
     USUAL_WIDTH = 2,
     MOST_WIDTH = 1000000,
-    MOST_LABEL = 200 /* Graphviz takes no label beyond 16 KB */
+    MOST_LABEL = 200 /* Graphviz rejects labels above 16 KB */
 };
 
 struct graph {
     const struct listed_module *l;
-    bool *shown;             /* by instruction */
-    long around;             /* the instruction whose surroundings are shown; -1: all are */
-    struct hlo_stats *stats; /* by instruction: of its last value in a run; NULL: not wanted */
+    bool *shown; /* by instruction */
+    long around; /* center of the neighborhood; -1: show all */
+    struct hlo_stats
+        *stats; /* by instruction: statistics of the last value in a run; NULL: no --values */
     struct buf out;
 };
 
-/* ---- --values: what a run makes ---- */
+/* ---- --values ---- */
 
 static bool note_value(void *context, const struct hlo_event *s)
 {
@@ -67,10 +67,10 @@ static int find_values(struct graph *g)
     return status;
 }
 
-/* ---- which instructions ---- */
+/* ---- neighborhood ---- */
 
-/* Neighbours of an instruction are its operands, its users, the roots of computations that it calls
- * and, for a parameter or root, its callers. */
+/* Visits the neighbors of an instruction: operands, users, roots of called computations and, for a
+ * parameter or root, callers. */
 static void visit_neighbours(const struct graph *g, size_t inst, size_t *queue, size_t *count)
 {
     const hlo_listing *l = g->l->listing;
@@ -112,9 +112,9 @@ static void choose_all(struct graph *g)
         g->shown[n] = listed_wanted(g->l, hlo_list_inst(g->l->listing, n).computation);
 }
 
-/* ---- how they are drawn ---- */
+/* ---- output ---- */
 
-/* Writes a string in DOT, cut where it is too long. */
+/* Writes a string in DOT syntax, truncated if too long. */
 static void put_label(struct buf *out, const char *text)
 {
     for (size_t k = 0; text[k] && k < MOST_LABEL; k++) {
@@ -126,7 +126,8 @@ static void put_label(struct buf *out, const char *text)
         buf_puts(out, "...");
 }
 
-/* Writes the value when it is one element, else the range; then NaN and infinities. */
+/* Writes a single element as its value, otherwise the range; then the number of NaN and
+ * infinities. */
 static void put_stats(struct buf *out, const struct hlo_stats *s)
 {
     if (s->finite > 0) {

@@ -1,11 +1,11 @@
 /*
- * hlo import: a model of ONNX as HLO text.
+ * hlo import: converts an ONNX model to HLO text.
  */
 #include "cli/model.h"
 
-enum { BOUND = 64 }; /* where --bound says nothing */
+enum { BOUND = 64 }; /* default of --bound */
 
-/* Names may hold anything; a comment ends with its line. */
+/* Names may contain any character; a comment must not contain a line break. */
 static void put_comment(struct buf *b, const char *what, size_t number,
                         const struct hlo_onnx_port *port)
 {
@@ -15,7 +15,7 @@ static void put_comment(struct buf *b, const char *what, size_t number,
     buf_printf(b, ", is %s\n", port->type);
 }
 
-/* Which parameter and which component of the result is what, then the module. */
+/* Writes comments that map parameters and results to inputs and outputs, followed by the module. */
 static bool write_module(const struct model_inputs *in, const hlo_module *module)
 {
     hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
@@ -32,7 +32,7 @@ static bool write_module(const struct model_inputs *in, const hlo_module *module
     return ok;
 }
 
-/* For the sizes of inputs that are given, or for any up to the bound. */
+/* Imports for the sizes of given inputs, otherwise for any sizes up to the bound. */
 static int import(struct model_inputs *in, int64_t bound)
 {
     const struct options *o = in->o;

@@ -1,13 +1,13 @@
 /*
- * Ctrl-C. The first one ends a run at its next instruction, so that its results up to there can be
- * shown; the second one ends the process. At the prompt none ends the process, and one that comes
- * between runs ends the next run.
+ * Ctrl-C. The first one ends a run at its next instruction, so that results up to that point can
+ * be printed; the second one ends the process. At the prompt it never ends the process; one that
+ * arrives between runs ends the next run.
  */
 #include "cli/cli.h"
 
 #include <signal.h>
 
-/* For the signal handler, which can't be given anything. */
+/* Read by the signal handler, which has no argument. */
 static _Atomic(hlo_program *) running;
 static volatile sig_atomic_t came, stays;
 

@@ -15,7 +15,7 @@ static void put_xml(struct buf *b, struct str s)
             buf_puts(b, "&amp;");
         else if (c == '"')
             buf_puts(b, "&quot;");
-        else if (c < ' ' && c != '\n' && c != '\t') /* XML can't contain these */
+        else if (c < ' ' && c != '\n' && c != '\t') /* not allowed in XML */
             buf_putc(b, '?');
         else
             buf_putc(b, (char)c);

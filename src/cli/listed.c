@@ -1,5 +1,5 @@
 /*
- * Opens files for commands that look at modules without running them, and writes instructions as
+ * Opens files for commands that display modules without running them, and writes instructions as
  * JSON.
  */
 #include "cli/listed.h"
@@ -27,7 +27,7 @@ static int each_part(const struct options *o, const char *path, bool verified, l
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = open_file(o, path, m);
     const size_t parts = f ? hlo_file_count(f) : 0;
-    int64_t picked = 0; /* with --module: the number in the file of the only one that is left */
+    int64_t picked = 0; /* with --module: the number of the selected module in its file */
     bool one =
         o->given[OPT_MODULE] && num_parse_i64(str_of(o->value[OPT_MODULE]), &picked) && picked > 0;
     int worst = f ? HLO_OK : HLO_USAGE;

@@ -1,6 +1,5 @@
 /*
- * hlo ls: lists what a module consists of: computations, instructions, and how often each operation
- * occurs.
+ * hlo ls: lists computations and instructions, or the number of instructions per opcode.
  */
 #include "cli/listed.h"
 
@@ -20,7 +19,7 @@ static void put_title(struct buf *out, const struct listed_module *l)
 }
 
 struct columns {
-    int name, op, shape; /* width of the widest, within bounds */
+    int name, op, shape; /* widths of the columns */
 };
 
 static void widen(int *width, const char *text)
@@ -67,7 +66,7 @@ static void put_computation(struct buf *out, const hlo_listing *l, size_t number
         put_inst(out, l, c.first + k, &widths);
 }
 
-/* ---- how often each operation stands there ---- */
+/* ---- --histogram ---- */
 
 struct op_count {
     const char *op;
@@ -85,7 +84,7 @@ static int most_first(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->op, y->op);
 }
 
-/* A count for each operation that occurs in the wanted computations; to be freed. */
+/* Counts instructions by opcode in the selected computations. The caller frees the result. */
 static struct op_count *count_ops(const struct listed_module *l, size_t *count)
 {
     const size_t n = hlo_list_count(l->listing);

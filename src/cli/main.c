@@ -1,6 +1,6 @@
 /*
- * hlo: finds the subcommand. `hlo FILE` is `hlo run FILE`, and `hlo` alone on a terminal is `hlo
- * repl`.
+ * hlo: dispatch to the subcommand. `hlo FILE` is `hlo run FILE`, and `hlo` alone on a terminal is
+ * `hlo repl`.
  */
 #include "cli/cli.h"
 
@@ -26,22 +26,23 @@ static command_fn *const command_functions[CMD_COUNT] = {
 #undef COMMAND
 };
 
-/* A full disk must not look like success. */
+/* Flushes standard output; a write error, such as a full disk, is a failure. */
 static int finish(int status)
 {
-    enum { STATUS_PIPE = 141 }; /* as of programs that SIGPIPE ends: the reader has seen enough */
+    enum { STATUS_PIPE = 141 }; /* exit status of a program ended by SIGPIPE */
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     if (errno == EPIPE)
         return STATUS_PIPE;
     const char *why =
-        errno ? strerror(errno) : "write error"; /* an earlier one: its reason is gone */
+        errno ? strerror(errno)
+              : "write error"; /* errno 0: an earlier write failed, and its errno is lost */
     fprintf(stderr, "hlo: error: cannot write to standard output: %s\n", why);
     return status ? status : HLO_USAGE;
 }
 
-/* An option in place of a command, and without one. */
+/* Whether the word is an option that is valid without a command. */
 static bool is_general(const char *word)
 {
     const struct str name = {word + 2, strcspn(word, "=") - 2};
@@ -62,7 +63,8 @@ static int unknown_command(struct options *o, const char *word)
                : usage_error(o, "'%s' is not a command or file", word);
 }
 
-/* When the first word is no command: `hlo help X`, `hlo --help`, `hlo FILE`, a misspelt command. */
+/* Chooses the command if the first word is none: `hlo help X`, `hlo --help`, `hlo FILE`, or a
+ * misspelled command. */
 static enum command choose_command(struct options *o, int *argc, char ***argv, bool *fail)
 {
     const char *word = *argc > 0 ? **argv : "";
@@ -155,8 +157,8 @@ static int dispatch(struct options *o, int argc, char **argv)
     return HLO_USAGE;
 }
 
-/* Kernels take scratch memory and free it, again and again: if it went back to the system each
- * time, the first touch of its pages would take longer than many a kernel does. */
+/* Keeps freed memory in the process: returning the workspace of each kernel to the system would
+ * cost more in page faults than many kernels take. */
 static void keep_scratch(void)
 {
 #if defined __GLIBC__
@@ -165,26 +167,25 @@ static void keep_scratch(void)
 #endif
 }
 
-/* A function of its own, so that its frame is below that of the caller. */
+/* Not inlined, so that its frame is below that of the caller. */
 __attribute__((noinline)) static void grow_stack(void)
 {
     enum { PAGE = 4096 };
     char stack[STACK_NEEDED];
     for (volatile char *page = stack + STACK_NEEDED - PAGE; page > stack;
-         page -= PAGE) /* downwards, as the stack grows */
+         page -= PAGE) /* downwards, the direction of stack growth */
         *page = 0;
 }
 
-/* Where the addresses of a process are limited, its stack may find no room to grow into, which
- * would be a crash, at any time: so it takes what it may need while there is somebody to ask.
- * False: there isn't so much. */
+/* Where the address space is limited, the stack may fail to grow later, which would be a crash: so
+ * its pages are touched now. False: not enough memory. */
 static bool has_stack(void)
 {
     struct rlimit l;
     if (getrlimit(RLIMIT_AS, &l) != 0 || l.rlim_cur == RLIM_INFINITY)
         return true;
     if (getrlimit(RLIMIT_STACK, &l) != 0 || l.rlim_cur < 2 * STACK_NEEDED)
-        return true; /* the stack can't be that large anyway */
+        return true; /* the stack limit is lower anyway */
     void *room = mmap(NULL, 2 * STACK_NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
         return false;
@@ -201,7 +202,7 @@ static int no_memory(void)
     return HLO_FAILED;
 }
 
-/* The whole process runs under a guard, like a function of the library. */
+/* Runs the command in an out-of-memory scope, like a public function of the library. */
 static int guarded(struct options *o, int argc, char **argv)
 {
     struct guard g;
@@ -226,8 +227,8 @@ int main(int argc, char **argv)
     struct options o = {.command = CMD_NONE};
     keep_scratch();
     hlo_guard_mapped_files();
-    signal(SIGPIPE, SIG_DFL); /* the reader of our output may stop reading: that is no error */
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not get so large is an error like a full disk */
+    signal(SIGPIPE, SIG_DFL); /* a reader that closes its pipe is not an error */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is a write error */
     int status = has_stack() ? guarded(&o, argc, argv) : no_memory();
     pager_end(&o);
     return status;

@@ -1,6 +1,5 @@
 /*
- * Reads the inputs of a model of ONNX: literals, sequences of them, arrays in files, ONNX's own
- * test data.
+ * Reads the inputs of an ONNX model: literals, sequences of them, arrays in files, ONNX test data.
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
@@ -9,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The tensors of a value that is being read. */
+/* Tensors of the value being read. */
 struct tensors {
     hlo_literal **at;
     size_t count, capacity;
@@ -43,7 +42,7 @@ static bool put_tensors(struct model_inputs *in, size_t i, bool present, const s
     return put_value_at(in, i, hlo_onnx_value_new(in->model, i, present, t->at, t->count, in->m));
 }
 
-/* Frees the tensors of a value that could not be read to its end. */
+/* Frees the tensors of an incomplete value. */
 static bool drop(struct tensors *t)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -52,9 +51,9 @@ static bool drop(struct tensors *t)
     return false;
 }
 
-/* ---- values in text ---- */
+/* ---- literals ---- */
 
-/* The number of elements between a brace, which is before `at`, and its end. */
+/* The number of elements in the braces that open before `at`. */
 static size_t elements_of_braces(struct str s, size_t at)
 {
     size_t commas = 0, inner = 0;
@@ -68,8 +67,8 @@ static size_t elements_of_braces(struct str s, size_t at)
     return blank ? 0 : commas + 1;
 }
 
-/* The sizes that nested braces show: [2,3] for `{{1, 2, 3}, {4, 5, 6}}`. Only first elements are
- * looked at. */
+/* Writes the dimensions of nested braces, [2,3] for `{{1, 2, 3}, {4, 5, 6}}`, from the first
+ * element of each level. */
 static void put_dims_of_braces(struct buf *b, struct str s)
 {
     enum { DEEPEST = 64 };
@@ -98,8 +97,8 @@ static bool is_static(const struct hlo_onnx_port *port)
     return all;
 }
 
-/* Reads a literal. If it names no shape, it has the one that the model declares, or that its braces
- * show. */
+/* Parses a literal. Without a shape, it has the declared shape of the input or the one inferred
+ * from its braces. */
 static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onnx_port *port,
                                    struct str text)
 {
@@ -119,7 +118,7 @@ static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onn
     return l;
 }
 
-/* Where the element that begins at `at` ends: at a comma outside of braces, or at the end. */
+/* The end of the element at `at`: a comma outside braces, or the end of the text. */
 static size_t element_end(struct str s, size_t at)
 {
     int depth = 0;
@@ -131,7 +130,7 @@ static size_t element_end(struct str s, size_t at)
     return at;
 }
 
-/* Reads a sequence, `[f32[1] {1}, f32[2] {1, 2}]`, given without its brackets. */
+/* Parses the elements of a sequence, `[f32[1] {1}, f32[2] {1, 2}]`, without the brackets. */
 static bool elements_of_text(struct model_inputs *in, const struct hlo_onnx_port *port,
                              struct str s, struct tensors *t)
 {
@@ -167,10 +166,10 @@ static bool value_of_text(struct model_inputs *in, size_t i, struct str text)
     return l && put_tensors(in, i, true, &(struct tensors){&l, 1, 1});
 }
 
-/* ---- values in files ---- */
+/* ---- files ---- */
 
-/* What the file calls an input, or element k of one that is a sequence: by its name or its number.
- * NULL: it has neither. */
+/* The name in the file of an input, or of element k of a sequence: by the input's name or by its
+ * number. NULL: none. */
 static const char *array_name(struct model_inputs *in, const hlo_arrays *z, size_t i,
                               const struct hlo_onnx_port *port, size_t k)
 {
@@ -189,7 +188,7 @@ static const char *array_name(struct model_inputs *in, const hlo_arrays *z, size
     return NULL;
 }
 
-/* A sequence or optional that an archive does not have is empty. */
+/* Reads an input from an archive; a missing sequence or optional is empty. */
 static bool value_of_npz(struct model_inputs *in, const hlo_arrays *z, size_t i)
 {
     struct hlo_onnx_port port;
@@ -205,7 +204,7 @@ static bool value_of_npz(struct model_inputs *in, const hlo_arrays *z, size_t i)
             break;
     }
     if (t.count == 0 && !port.sequence && !port.optional)
-        return true; /* that it is missing is reported later */
+        return true; /* reported later as missing */
     return put_tensors(in, i, t.count > 0 || !port.optional, &t);
 }
 
@@ -252,7 +251,7 @@ bool model_inputs_read(struct model_inputs *in, const char *folder)
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all inputs ---- */
 
 static bool value_of_argument(struct model_inputs *in, size_t i, const char *text)
 {
@@ -265,8 +264,8 @@ static bool value_of_argument(struct model_inputs *in, size_t i, const char *tex
     return value_of_text_file(in, i, text + 1);
 }
 
-/* The input that NAME=ARG names, and where its value begins. Names of ONNX may contain anything,
- * `=` too. */
+/* Finds the input of NAME=ARG and the position of its value. Names in ONNX may contain any
+ * character, even `=`. */
 static bool find_named(const struct model_inputs *in, const char *arg, size_t *i,
                        const char **value)
 {
@@ -342,7 +341,7 @@ static int input_file(struct model_inputs *in)
     return (folder ? model_inputs_read(in, path) : all_of_npz(in, path)) ? HLO_OK : HLO_USAGE;
 }
 
-/* An optional that was not given is empty. */
+/* Sets missing optionals to empty. */
 static int missing_values(struct model_inputs *in)
 {
     struct hlo_onnx_port port;
@@ -360,7 +359,8 @@ static int missing_values(struct model_inputs *in)
 
 int model_inputs_collect(struct model_inputs *in)
 {
-    int status = named_arguments(in); /* named ones first: the others fill the gaps */
+    int status =
+        named_arguments(in); /* named arguments first; unnamed ones take the remaining inputs */
     if (status == HLO_OK)
         status = positional_arguments(in);
     if (status == HLO_OK)

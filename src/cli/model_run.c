@@ -1,8 +1,8 @@
 /*
- * hlo run of a model of ONNX: imports and runs it, and prints the outputs as values of ONNX.
+ * hlo run for ONNX models: imports and runs the model, and prints its outputs as ONNX values.
  *
- * A model may compute sizes that are larger than anything in its inputs: then arrays are given a
- * bound. When a run finds it too small, the model is imported and run again with a larger one.
+ * Sizes that a model computes are bounded dimensions. If a run exceeds the bound, the model is
+ * imported and run again with a larger one.
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
@@ -77,7 +77,7 @@ static hlo_onnx_value **run_bounded(const struct model_inputs *in, int64_t bound
     return outputs;
 }
 
-/* ---- until it fits ---- */
+/* ---- increasing bounds ---- */
 
 static const char *error_with(const hlo_messages *m, const char *id)
 {
@@ -87,29 +87,29 @@ static const char *error_with(const hlo_messages *m, const char *id)
     return NULL;
 }
 
-/* The message of a run about a size beyond its bound; NULL when it failed for other reasons. */
+/* The message about a size beyond its bound; NULL if the run failed for another reason. */
 static const char *beyond_bound(const hlo_messages *m)
 {
     const char *loop = error_with(m, "loop-bound");
     return loop ? loop : error_with(m, "size-out-of-bounds");
 }
 
-/* Half of the machine's memory: growing bounds must not fill all of it. */
+/* Memory limit while bounds increase: half of the machine's memory. */
 static uint64_t half_of_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages / 2 * (uint64_t)size : 0;
 }
 
-/* A run that failed with the messages `m`, after one that failed with `before` or none: whether a
- * larger bound may help. It does not where the same size meets the same bound again. */
+/* Whether a larger bound may help after a run that failed with `m`: not if the previous run, which
+ * failed with `before`, exceeded the same bound by the same size. */
 static bool try_larger(const hlo_messages *m, const hlo_messages *before)
 {
     const char *text = beyond_bound(m), *earlier = before ? beyond_bound(before) : NULL;
     return text && !(earlier && strcmp(text, earlier) == 0);
 }
 
-/* Says why a larger bound was not possible. */
+/* Reports why a larger bound was not possible. */
 static void add_attempt(hlo_messages *said, int64_t bound, const hlo_messages *m)
 {
     struct buf b = {0};
@@ -136,8 +136,7 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound,
         int result;
         hlo_messages *m = hlo_messages_new();
         hlo_onnx_value **outputs = run_bounded(in, bound, &limited, &result, m);
-        /* If there is no memory for larger arrays, the message that counts is the one that made
-         * them necessary. */
+        /* Without memory for larger arrays, the error to report is the one that required them. */
         if (*said && !outputs &&
             (result == HLO_REJECTED || error_with(m, "limit-memory") ||
              error_with(m, "out-of-memory"))) {
@@ -155,7 +154,7 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound,
             return outputs;
         double left = options->timeout - (now_seconds() - start);
         if (options->timeout > 0)
-            limited.timeout = left > 0 ? left : 1e-9; /* 0 would mean no limit */
+            limited.timeout = left > 0 ? left : 1e-9; /* 0 means no limit */
     }
 }
 
@@ -225,8 +224,8 @@ static bool write_text(const struct options *o, const hlo_onnx *model,
     return ok;
 }
 
-/* Writes arrays out0, out1, ...; the elements of a sequence as out2[0], out2[1], ...; nothing for
- * an empty optional. */
+/* Writes arrays out0, out1, ...; elements of a sequence as out2[0], out2[1], ...; nothing for an
+ * empty optional. */
 static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *const *outputs,
                       hlo_messages *m)
 {

@@ -1,6 +1,5 @@
 /*
- * hlo test of ONNX's node tests: a folder with a model, and with sets of inputs and expected
- * outputs.
+ * hlo test for ONNX node tests: a directory with a model and sets of inputs and expected outputs.
  */
 #include "cli/model.h"
 
@@ -30,7 +29,7 @@ static void complain(struct buf *why, const char *path, const hlo_messages *m)
     hlo_text_free(&text);
 }
 
-/* The tolerance of ONNX's own tests. */
+/* Compares with the tolerance of ONNX's own tests. */
 static bool tensors_agree(const hlo_literal *actual, const hlo_literal *expected, hlo_text *why)
 {
     static const struct hlo_tolerance tolerance = {

@@ -1,8 +1,8 @@
 /*
- * Opens the file that a command is given: --module picks one of its modules, and a bundle contains
- * its own.
+ * Opens the file of a command, whose module --module selects; and shared code of commands on one
+ * module and a name in it: hlo why, hlo extract, and partly hlo reduce.
  */
-#include "cli/cli.h"
+#include "cli/arguments.h"
 
 const char *file_argument(const struct options *o)
 {
@@ -17,4 +17,62 @@ hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m)
     if (world_of(o) && strcmp(path, "-") == 0)
         return world_stdin(o, strict, m);
     return hlo_file_open_module(path, o->value[OPT_MODULE], strict, m);
+}
+
+/* ---- one module and a name ---- */
+
+int put_module(const struct options *o, const hlo_module *module, hlo_messages *m)
+{
+    hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
+    bool ok = put_output(o, (struct str){text.data, text.size}, m);
+    hlo_text_free(&text);
+    return ok ? HLO_OK : HLO_USAGE;
+}
+
+hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m, int *status)
+{
+    *status = HLO_USAGE;
+    hlo_file *f = open_file(o, path, m);
+    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
+    if (f && !module)
+        *status = HLO_REJECTED;
+    hlo_file_free(f);
+    return module;
+}
+
+/* Argument number `at` is the name; the remaining ones are arguments of the run. */
+static int with_name_at(const struct options *o, hlo_module *module, const char *path, size_t at,
+                        named_fn *fn, hlo_messages *m)
+{
+    struct arguments a = {.o = o,
+                          .m = m,
+                          .module = module,
+                          .given = o->args + at + 1,
+                          .given_count = o->arg_count - at - 1};
+    int status = arguments_check(&a, module);
+    if (status != HLO_OK)
+        return status;
+    hlo_listing *l = hlo_list(module);
+    status = fn(&a, l, path, o->args[at]);
+    arguments_free(&a);
+    hlo_listing_free(l);
+    return status;
+}
+
+int with_name(const struct options *o, const char *missing, named_fn *fn)
+{
+    int status;
+    const bool bundled =
+        o->arg_count == 1 && o->given[OPT_BUNDLE]; /* the module is in the bundle */
+    if (o->arg_count < 2 && !bundled)
+        return usage_error(o, "%s", missing);
+    const char *path = bundled ? o->value[OPT_BUNDLE] : o->args[0];
+    hlo_messages *m = hlo_messages_new();
+    hlo_module *module = open_one(o, path, m, &status);
+    if (module)
+        status = with_name_at(o, module, path, bundled ? 0 : 1, fn, m);
+    report(o, m);
+    hlo_module_free(module);
+    hlo_messages_free(m);
+    return status;
 }

@@ -1,5 +1,5 @@
 /*
- * hlo ops: the operations of the language, from its tables.
+ * hlo ops: lists and describes operations, from the tables of the language.
  */
 #include "cli/ops.h"
 
@@ -19,8 +19,8 @@ static void put_operands(const struct hlo_op *op)
         printf("%d to %d\n", op->min_operands, op->max_operands);
 }
 
-/* The element types of one kind that parser and verifier take, by the worked examples: the kind's
- * name where that is all of them. */
+/* Writes the accepted element types of one kind, as found by running the examples: the name of the
+ * kind if all are accepted. */
 static void put_kind(size_t op, const char *initials, const char *name, const char **comma)
 {
     const char *dtype;
@@ -90,7 +90,7 @@ static void put_op(size_t i)
     printf("\nExamples:\n\n%s", op.script);
 }
 
-/* The number of an op by its name; hlo_op_count() when there is none. */
+/* The number of an op by name; hlo_op_count() if unknown. */
 static size_t find_op(const char *name)
 {
     size_t i = 0;
@@ -99,7 +99,7 @@ static size_t find_op(const char *name)
     return i;
 }
 
-/* Describes a builder form, followed by the operation that it becomes. */
+/* Describes a builder form and the operation that it is lowered to. */
 static bool put_form(const char *name)
 {
     struct hlo_form form = {0};
@@ -131,7 +131,7 @@ static int unknown_op(const struct options *o, const char *name)
     return usage_error(o, "unknown operation '%s'", name);
 }
 
-/* ---- all of them ---- */
+/* ---- list ---- */
 
 static int by_family(const void *a, const void *b)
 {

@@ -1,10 +1,10 @@
 /*
- * ops_cell: whether an operation is accepted and runs for an element type, found out by its
- * examples.
+ * ops_cell: whether an operation is accepted and runs for an element type, determined by running
+ * its examples.
  */
 #include "cli/ops.h"
 
-/* The module of an example; NULL when parser or verifier reject it. */
+/* The module of an example; NULL if the parser or the verifier rejects it. */
 static hlo_module *accepted(size_t op, size_t example, const char *dtype, const char *other,
                             hlo_messages *m)
 {
@@ -20,15 +20,15 @@ static hlo_module *accepted(size_t op, size_t example, const char *dtype, const 
     return module;
 }
 
-/* The verifier accepts some operations on types for which the specification defines no value;
- * planning reports that. */
+/* Whether planning rejected a type that the verifier accepts but the specification leaves
+ * undefined. */
 static bool is_undefined(const hlo_messages *m)
 {
     size_t n = hlo_messages_count(m);
     return n > 0 && strcmp(hlo_messages_get(m, n - 1).id, "not-defined") == 0;
 }
 
-/* Argument `i` of the example if it has the shape of the parameter, so that sizes and offsets are
+/* Argument `i` of the example if its shape matches the parameter, so that sizes and offsets are
  * valid; otherwise random values. */
 static hlo_literal *argument(const hlo_module *module, size_t i, const char *args, hlo_messages *m)
 {
@@ -49,7 +49,7 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
     return hlo_random_param(module, i, 1, m);
 }
 
-/* An item for infeed, of the shape of the first parameter. */
+/* Infeed callback: an item of the shape of the first parameter. */
 static hlo_literal *give_item(void *context, size_t participant, const hlo_feed_call *call,
                               hlo_messages *m)
 {
@@ -57,7 +57,6 @@ static hlo_literal *give_item(void *context, size_t participant, const hlo_feed_
     return hlo_random_param(context, 0, 1, m);
 }
 
-/* Whether the module runs. */
 static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_messages *m)
 {
     size_t count = hlo_param_count(module), made = 0;
@@ -81,7 +80,7 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
     return ok;
 }
 
-/* One example for one pair of types. */
+/* Tries one example with one pair of types. */
 static enum cell try_example(size_t op, size_t i, const char *dtype, const char *other,
                              enum ops_try how, hlo_messages *m)
 {
@@ -98,7 +97,7 @@ static enum cell try_example(size_t op, size_t i, const char *dtype, const char 
     return cell;
 }
 
-/* An example for every second type. */
+/* Tries one example with every second type. */
 static enum cell try_others(size_t op, size_t i, const char *dtype, enum ops_try how,
                             hlo_messages *m)
 {

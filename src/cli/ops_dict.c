@@ -1,6 +1,6 @@
 /*
- * hlo ops --dict: the words of a language as a dictionary for libFuzzer, from the tables: HLO text,
- * directives of golden tests, commands of the prompt, the command line.
+ * hlo ops --dict: keywords as a dictionary for libFuzzer, from the tables: HLO text, directives of
+ * golden tests, commands of the prompt, the command line.
  */
 #include "cli/golden.h"
 #include "cli/ops.h"
@@ -12,7 +12,7 @@ struct word_list {
     struct map seen;
 };
 
-/* Writes an entry in libFuzzer's format, each word once. */
+/* Writes an entry in libFuzzer's format, unless it has been written before. */
 static void put_word(struct word_list *list, const char *word)
 {
     if (!*word || map_put(&list->seen, str_of(word), list))
@@ -44,7 +44,7 @@ static void put_attributes(struct word_list *list, size_t op)
     }
 }
 
-/* Words that no table has, one per line. */
+/* Keywords that are in no table, one per line. */
 static const char text_words[] =
     "HloModule\nENTRY\nROOT\n%\n->\n<=\n...\n{...}\n()\n{}\n{{0,1},{2,3}}\n[]\nconstant({\ninf\n"
     "-inf\nnan\nnan(0x1)\ntrue\nfalse\nreplica_count=\nnum_partitions=\nis_scheduled=true\n"

@@ -1,5 +1,5 @@
 /*
- * hlo ops --json: everything that is known about an operation, as a JSON object.
+ * hlo ops --json: an operation with all its properties as a JSON object.
  */
 #include "cli/ops.h"
 

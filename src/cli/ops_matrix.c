@@ -1,6 +1,6 @@
 /*
- * hlo ops --matrix: a table of operations by element types; each cell says whether the operation is
- * accepted and runs.
+ * hlo ops --matrix: a table of operations by element types; each cell shows whether the operation
+ * is accepted and runs.
  */
 #include "cli/ops.h"
 
@@ -14,12 +14,12 @@ static const char *const words[CELL_KINDS] = {
     [CELL_REJECTED] = "rejected", [CELL_RUNS] = "runs", [CELL_MISSING] = "missing"};
 
 struct matrix {
-    const char *types[MAX_TYPES]; /* element types of arrays */
+    const char *types[MAX_TYPES]; /* array element types */
     size_t type_count;
     size_t totals[CELL_KINDS];
     bool json;
     enum ops_try how;
-    const char *comma; /* written before the next object */
+    const char *comma; /* separator before the next object */
 };
 
 static void read_types(struct matrix *x)
@@ -40,7 +40,7 @@ static enum cell cell_of(const struct matrix *x, size_t op, const char *dtype, c
 
 /* ---- the grid ---- */
 
-/* Writes the names of the types vertically. */
+/* Writes the names of the types vertically, as column heads. */
 static void put_heads(const struct matrix *x, const char *corner)
 {
     size_t height = 0;
@@ -90,7 +90,7 @@ static void put_row(struct matrix *x, const char *key, const char *name, const e
     putchar('\n');
 }
 
-/* Writes the state of an op or of one of its element types, and why. */
+/* Writes the state of an op or of one of its element types, with the reason. */
 static void put_state(struct matrix *x, const char *key, const char *name, enum cell cell,
                       const char *why)
 {
@@ -123,7 +123,7 @@ static void put_all(struct matrix *x)
     }
 }
 
-/* First types down, second types across. */
+/* Writes a grid: first types in rows, second types in columns. */
 static void put_pairs(struct matrix *x, size_t op)
 {
     enum cell cells[MAX_TYPES];
@@ -134,7 +134,7 @@ static void put_pairs(struct matrix *x, size_t op)
     }
 }
 
-/* ---- one op, a line a type, with the reason ---- */
+/* ---- list of types of one op, with reasons ---- */
 
 static void put_reasons(struct matrix *x, size_t op)
 {

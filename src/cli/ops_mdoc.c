@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Writes text that must not be taken for a macro, whatever it begins with. */
+/* Writes text, escaped so that it is not parsed as a macro. */
 static void put_text(const char *s)
 {
     if (*s == '.' || *s == '\'')
@@ -18,7 +18,7 @@ static void put_text(const char *s)
             putchar(*s);
 }
 
-/* Writes words on a macro's line, quoted so that none is taken for a macro. */
+/* Writes a quoted macro argument. */
 static void put_quoted(const char *s)
 {
     putchar('"');
@@ -51,8 +51,8 @@ static void put_op(const struct hlo_op *op, size_t i)
 static void put_forms(void)
 {
     struct hlo_form form;
-    puts(".Ss Builder forms\nOther words for operations, which are read without\n.Fl -strict\n"
-         "and printed as the operation in brackets.\n.Bl -tag -width Ds");
+    puts(".Ss Builder forms\nAlternative names of operations, accepted without\n.Fl -strict\n"
+         "and printed as the operation in parentheses.\n.Bl -tag -width Ds");
     for (size_t i = 0; (form = hlo_form_get(i)).name; i++) {
         printf(".It Ic %s Pq Ic %s\n", form.name, form.op);
         put_text(form.help);
@@ -71,9 +71,9 @@ static void put_dtypes(void)
     for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++)
         if (hlo_dtype_is_array(i))
             printf(i == last ? "or\n.Cm %s .\n" : ".Cm %s ,\n", dtype);
-    puts("The letters say what it is, a predicate, a signed or unsigned integer, a float or a "
-         "complex number,\n"
-         "and the first number how many bits an element has.");
+    puts(
+        "The prefix denotes predicates, signed and unsigned integers, floats and complex numbers;\n"
+        "the first number is the size of an element in bits.");
 }
 
 int ops_mdoc(void)

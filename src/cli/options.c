@@ -1,5 +1,5 @@
 /*
- * Subcommands and options: parsing, --help and suggestions, all from the tables command.def and
+ * Subcommands and options: parsing, --help and suggestions, generated from command.def and
  * option.def.
  */
 #include "cli/cli.h"
@@ -15,11 +15,11 @@
 #define PAGED true
 #define DIRECT false
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
-/* Commands that run a module on arguments; and those of them that can show the run. */
+/* RUNNERS: commands that run a module on arguments; LOOKERS: those of them that inspect the run. */
 #define LOOKERS                                                                                    \
     (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
 #define RUNNERS (LOOKERS | IN(RUN) | IN(BENCH) | IN(PROF))
-#define GENERAL IN(COUNT) /* without a command */
+#define GENERAL IN(COUNT) /* valid without a command */
 
 static const struct option_row option_table[OPT_COUNT] = {
 #define OPTION(id, name, value, help, commands, letter, flags)                                     \
@@ -86,7 +86,7 @@ void print_help(FILE *f, enum command c)
             put_option(f, &option_table[i]);
 }
 
-/* Prints as many words per line as fit. */
+/* Output position for words separated by blanks and broken into lines. */
 struct column {
     FILE *f;
     int at;
@@ -164,7 +164,7 @@ static void keep_nearest(struct str word, const char *candidate, unsigned *best,
 
 const char *command_nearest(const char *word)
 {
-    /* What they are called in other programs, or by other people. */
+    /* Names of options in other programs. */
     static const char *const elsewhere[][2] = {
         {"check", "verify"}, {"compare", "diff"}, {"convert", "import"}, {"dot", "graph"},
         {"eval", "run"},     {"exec", "run"},     {"format", "fmt"},     {"lint", "verify"},
@@ -222,20 +222,70 @@ static bool unknown_option(const struct options *o, struct str name)
     return false;
 }
 
+/* ---- words of HLO_OPTIONS and of --options=FILE ---- */
+
+/* Reads the next word: words are separated by blanks; quotes group, a backslash escapes, # starts a
+ * comment. False: no more words, or (*open) an unterminated quote. */
+static bool next_word(struct str *s, struct buf *out, bool *open)
+{
+    char quote = 0;
+    bool any = false, comment = false;
+    size_t i = 0;
+    out->size = 0;
+    for (; i < s->len; i++) {
+        char c = s->ptr[i];
+        if (comment) {
+            comment = c != '\n';
+        } else if (quote && c == quote) {
+            quote = 0;
+        } else if (!quote && (c == '\'' || c == '"')) {
+            quote = c;
+            any = true;
+        } else if (c == '\\' && quote != '\'' && i + 1 < s->len) {
+            buf_putc(out, s->ptr[++i]);
+            any = true;
+        } else if (!quote && char_is_blank(c)) {
+            if (any)
+                break;
+        } else if (!quote && c == '#' && !any) {
+            comment = true;
+        } else {
+            buf_putc(out, c);
+            any = true;
+        }
+    }
+    *s = (struct str){s->ptr + i, s->len - i};
+    *open = quote != 0;
+    return any && !*open;
+}
+
+bool split_words(struct arena *a, struct str text, char ***words, int *count)
+{
+    struct buf word = {0};
+    size_t n = 0, capacity = 0;
+    bool open;
+    *words = NULL;
+    while (next_word(&text, &word, &open))
+        VEC_PUSH(a, *words, n, capacity) = (char *)(uintptr_t)arena_str(a, buf_view(&word)).ptr;
+    buf_free(&word);
+    *count = (int)n;
+    return !open;
+}
+
 /* ---- parsing ---- */
 
 struct words {
     int count, at;
     char **words;
-    const char
-        *from;  /* a file or HLO_OPTIONS, which may only hold options; NULL: the command line */
-    bool usual; /* from HLO_OPTIONS: options of other commands are skipped, those that name programs
-                   are refused */
+    const char *from; /* name of the option file or HLO_OPTIONS, which hold options only; NULL:
+                         command line */
+    bool usual; /* from HLO_OPTIONS: options of other commands are skipped, options with RUNS are
+                   rejected */
 };
 
 static bool take_file(struct options *o, const char *path, bool usual);
 
-/* Skips an option that other commands have, with its value. */
+/* Skips an option of other commands and its value. */
 static bool is_others(struct str name, const char *equal, struct words *w)
 {
     for (int i = 0; w->usual && i < OPT_COUNT; i++)
@@ -250,7 +300,7 @@ static enum option_id find_option(const struct options *o, struct str name, char
 {
     for (int i = 0; i < OPT_COUNT; i++) {
         const struct option_row *row = &option_table[i];
-        bool here = row->commands >> o->command & 1; /* CMD_NONE: GENERAL */
+        bool here = row->commands >> o->command & 1; /* CMD_NONE selects GENERAL */
         if (here && (letter ? row->letter == letter : str_is(name, row->name)))
             return (enum option_id)i;
     }
@@ -262,7 +312,7 @@ static struct each_option *add_each(struct options *o)
     return &VEC_PUSH(&o->arena, o->each, o->each_count, o->each_capacity);
 }
 
-/* Takes the value behind `=`, or the next word if there must be a value. */
+/* Sets an option to the value after `=` or, if a value is required, to the next word. */
 static bool set_option(struct options *o, enum option_id id, const char *value, struct words *w)
 {
     const struct option_row *row = &option_table[id];
@@ -341,7 +391,7 @@ static bool short_options(struct options *o, const char *word, struct words *w)
     return true;
 }
 
-/* `-`, -5, -0.5 and -inf are arguments, not options. */
+/* Whether a word with a leading dash is an argument: `-`, -5, -0.5 or -inf. */
 static bool is_argument(const char *word)
 {
     return word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.' ||
@@ -373,7 +423,7 @@ static bool take_text(struct options *o, const char *from, struct str text, bool
     return take_words(o, &w);
 }
 
-/* --options=FILE: reads options as if they were written here. */
+/* --options=FILE: parses the options in the file at this position. */
 static bool take_file(struct options *o, const char *path, bool usual)
 {
     enum { DEEPEST = 8 };
@@ -389,7 +439,7 @@ static bool take_file(struct options *o, const char *path, bool usual)
     return ok;
 }
 
-/* HLO_OPTIONS comes first, so that the command line can override it. */
+/* HLO_OPTIONS is parsed first, so that the command line overrides it. */
 bool options_parse(struct options *o, int argc, char **argv)
 {
     const char *usual = getenv("HLO_OPTIONS");

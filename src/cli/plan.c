@@ -1,6 +1,5 @@
 /*
- * hlo plan: what a run of a module will do, step by step, where values live, and how much memory
- * they take.
+ * hlo plan: prints the execution plan of a module: steps, storage of values, and memory.
  */
 #include "cli/arguments.h"
 

@@ -1,5 +1,5 @@
 /*
- * hlo prof: how the time of a module's runs is distributed over steps and operations.
+ * hlo prof: profiles runs of a module by step and by operation.
  */
 #include "cli/arguments.h"
 
@@ -11,7 +11,7 @@ static const double USUAL_SECONDS = 1;
 /* A step, or all steps of one operation. */
 struct line {
     struct hlo_profile_step s;
-    double operations, bytes; /* of all calls */
+    double operations, bytes; /* of one line's calls */
 };
 
 struct prof {
@@ -24,7 +24,7 @@ struct prof {
     struct arguments arguments;
     double *runs;
     size_t run_count;
-    struct line *steps, *ops; /* the longest first */
+    struct line *steps, *ops; /* sorted by time, longest first */
     size_t step_count, op_count;
     double total; /* of all steps */
 };
@@ -65,7 +65,7 @@ static bool run_once(struct prof *p, hlo_literal **results)
     return ok;
 }
 
-/* When there are several runs, the first one warms up and is not counted. */
+/* Runs the module; if there are several runs, the first one warms up and is not counted. */
 static int run_all(struct prof *p)
 {
     int64_t wanted;
@@ -101,7 +101,7 @@ static int by_op(const void *a, const void *b)
     return strcmp(((const struct line *)a)->s.op, ((const struct line *)b)->s.op);
 }
 
-/* Adds up the lines of each operation. */
+/* Sums the lines of each operation. */
 static void join_ops(struct prof *p)
 {
     memcpy(p->ops, p->steps, p->step_count * sizeof *p->ops);
@@ -294,8 +294,8 @@ static void put_csv(struct buf *out, const struct prof *p)
     }
 }
 
-/* Writes the Trace Event Format: complete events, in microseconds; steps within a step are drawn
- * below it. */
+/* Writes Chrome's Trace Event Format: complete events, in microseconds; nested steps are displayed
+ * below their step. */
 static bool write_trace(const struct prof *p, const char *path)
 {
     struct buf out = {0};

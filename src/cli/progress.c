@@ -1,8 +1,8 @@
 /*
- * How far a command is: one line on standard error, if that is a terminal, from half a second on,
- * which is removed at the end. While a run goes on a timer writes it, so that the run need not look
- * at a clock; work that consists of parts writes it as parts are done. For SIGUSR1 a run writes the
- * same as a line that stays.
+ * Progress of a command: a status line on standard error, if that is a terminal, from half a
+ * second on, removed at the end. During a run it is written by a timer signal, so that the run
+ * need not read a clock; work in parts writes it after each part. On SIGUSR1, a run writes the
+ * same text as a permanent line.
  */
 #include "cli/cli.h"
 
@@ -11,21 +11,19 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum {
-    WIDTH = 79,
-    MOST = 256
-}; /* columns of the line on the terminal, bytes of that for SIGUSR1 */
+enum { WIDTH = 79, MOST = 256 }; /* columns of the status line, bytes of the line for SIGUSR1 */
 
 static const double first_line = 0.5, between_lines = 0.1; /* seconds */
 
-/* For the handlers, which have no other access. */
-static _Atomic(const hlo_program *) running; /* NULL: none */
-static _Atomic bool shown;                   /* there is a line on the terminal */
-static _Atomic int writing;                  /* number of handlers at work, in any thread */
-static _Atomic double start;                 /* of the work */
-static _Atomic(const char *) between, what;  /* of parts: words of the line; NULL: there are none */
-static _Atomic uint64_t done, all;           /* parts */
-static _Atomic double next;                  /* when their line is due */
+/* Shared with the signal handlers. NULL: no run. */
+static _Atomic(const hlo_program *) running; /* NULL: no run */
+static _Atomic bool shown;                   /* the status line is displayed */
+static _Atomic int writing;  /* number of handlers that are executing, in any thread */
+static _Atomic double start; /* start time of the work */
+static _Atomic(const char *) between,
+    what;                          /* words of the line for work in parts; NULL: no parts */
+static _Atomic uint64_t done, all; /* numbers of parts */
+static _Atomic double next;        /* time of the next line */
 
 struct line {
     char text[MOST];
@@ -100,8 +98,7 @@ static void put_state(struct line *l)
 
 static void write_line(const struct line *l)
 {
-    ssize_t written =
-        write(STDERR_FILENO, l->text, l->size); /* nothing can be done if that fails */
+    ssize_t written = write(STDERR_FILENO, l->text, l->size); /* a failure is ignored */
     (void)written;
 }
 
@@ -143,7 +140,7 @@ static void ticked(int signal)
     errno = kept;
 }
 
-/* A signal that was ignored when the process began stays so. */
+/* Installs a handler; a signal ignored at process start stays ignored. */
 static void handle(int signal, void (*handler)(int))
 {
     struct sigaction now, then = {.sa_handler = handler, .sa_flags = (int)SA_RESTART};
@@ -154,8 +151,7 @@ static void handle(int signal, void (*handler)(int))
         sigaction(signal, &then, NULL);
 }
 
-/* Whether to show the line on the terminal: not between lines of a trace or of an outfeed that go
- * there too. */
+/* Whether to display the status line: not if a trace or an outfeed goes to the same terminal. */
 static bool wants_line(const struct options *o)
 {
     const char *out = o->value[OPT_OUTFEED];
@@ -215,7 +211,7 @@ void progress_end(const struct options *o)
         set_timer(0, 0);
     running = NULL;
     what = NULL;
-    while (writing > 0) /* in another thread */
+    while (writing > 0) /* wait for handlers in other threads */
         ;
     if (shown)
         fputs("\r\033[K", stderr);

@@ -1,5 +1,5 @@
 /*
- * hlo reduce: makes a module that fails as small as possible, while it still fails.
+ * hlo reduce: minimizes a module while it still fails.
  */
 #include "cli/reduce.h"
 
@@ -45,7 +45,7 @@ static int not_bad(const struct options *o, bool interrupted)
     return interrupted ? STATUS_INTERRUPTED : HLO_DIFFERS;
 }
 
-/* The check could not be done, so the result would be wrong. */
+/* Reports that a check could not be executed, so that the result would be wrong. */
 static int cannot_ask(const struct check *c, hlo_module *small, hlo_messages *m)
 {
     hlo_messages_add(m, c->shell.path, strerror(c->shell.error));
@@ -82,7 +82,7 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
     return interrupted ? STATUS_INTERRUPTED : status;
 }
 
-/* A module that breaks rules can't be run, and needs no arguments. */
+/* Prepares the arguments; a module rejected by the verifier is not run and needs none. */
 static int prepare(struct check *c, struct arguments *a, hlo_messages *m)
 {
     hlo_messages *said = hlo_messages_new();
@@ -116,7 +116,7 @@ static int reduce(struct check *c, hlo_module *module, hlo_messages *m)
     return status;
 }
 
-/* A text that the parser rejects is reduced line by line. */
+/* Reduces a text that the parser rejects, line by line. */
 static int reduce_text(struct check *c, hlo_messages *m)
 {
     const struct options *o = c->o;
@@ -160,7 +160,8 @@ int reduce_command(const struct options *o)
     else if (status == HLO_REJECTED && lines)
         status = reduce_text(&c, m);
     if (!(lines && !module &&
-          status != HLO_USAGE)) /* no messages about the text when it is expected to be rejected */
+          status !=
+              HLO_USAGE)) /* if the text is expected to be rejected, its errors are not reported */
         report(o, m);
     check_close(&c);
     hlo_module_free(module);

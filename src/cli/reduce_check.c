@@ -1,11 +1,11 @@
 /*
- * Whether a candidate still fails: the checks that --check names.
+ * The checks of --check: whether a candidate still fails.
  */
 #include "cli/reduce.h"
 
 enum {
     KEPT_BYTES = 1 << 16
-}; /* largest value that may become a constant, where it is not needed for the check */
+}; /* largest value to become a constant where the check does not need it */
 
 /* ---- options ---- */
 
@@ -59,10 +59,10 @@ bool check_options(struct check *c, const struct options *o)
 
 /* ---- known values ---- */
 
-enum { KEPT_ALL = 1 << 30 /* bytes of all values together */, KEPT_NONE = 1 };
+enum { KEPT_ALL = 1 << 30 /* total bytes of recorded values */, KEPT_NONE = 1 };
 
-/* Runs a module and keeps the first value of each instruction. False with messages when the run
- * fails; the values up to there are kept. */
+/* Runs a module and records the first value of each instruction. False with messages if the run
+ * fails; the values up to the failure are kept. */
 static bool record(struct check *c, const hlo_module *module, uint64_t most, uint64_t most_each,
                    hlo_messages *m)
 {
@@ -105,7 +105,7 @@ static int reference_of_module(struct check *c, hlo_messages *m)
     return status;
 }
 
-/* NULL: there is none that can be read. */
+/* NULL: missing or unreadable. */
 static hlo_literal *array_of(const hlo_arrays *arrays, const char *name)
 {
     hlo_messages *ignored = hlo_messages_new();
@@ -115,7 +115,8 @@ static hlo_literal *array_of(const hlo_arrays *arrays, const char *name)
     return l;
 }
 
-/* That the run fails may be what is searched for, unless values are. */
+/* Records a run of the module. A failure of the run is accepted unless values are required: it may
+ * be the failure to minimize. */
 static int record_module(struct check *c, uint64_t most, uint64_t most_each, hlo_messages *m)
 {
     const bool matters = c->kind != CHECK_COMMAND && c->kind != CHECK_ERROR;
@@ -126,8 +127,8 @@ static int record_module(struct check *c, uint64_t most, uint64_t most_each, hlo
     return ran || !matters ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
 }
 
-/* Arrays of the reference have names of instructions, or are results, out0, out1, ...: values of
- * the root, or of a root tuple's operands. Returns how many there are. */
+/* Assigns arrays of the reference to instructions by name, and results out0, out1, ... to the root
+ * or the operands of a root tuple. Returns the number of assigned arrays. */
 static size_t give_values(struct check *c, const hlo_arrays *arrays)
 {
     const size_t count = hlo_list_count(c->listing);
@@ -152,7 +153,7 @@ static int reference_of_file(struct check *c, hlo_messages *m)
 {
     hlo_arrays *arrays = hlo_arrays_open(c->text, m);
     int status =
-        arrays ? record_module(c, KEPT_NONE, 0, m) : HLO_USAGE; /* only to count its steps */
+        arrays ? record_module(c, KEPT_NONE, 0, m) : HLO_USAGE; /* only to count the steps */
     if (status == HLO_OK && give_values(c, arrays) == 0)
         status = usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...",
                              c->text);
@@ -160,7 +161,7 @@ static int reference_of_file(struct check *c, hlo_messages *m)
     return status;
 }
 
-/* Notes the names of constants and of constants that are only broadcast. */
+/* Records the names of constants and of broadcasts of constants. */
 static void note_constants(struct check *c)
 {
     hlo_listing *l = hlo_list(c->args->module);
@@ -176,8 +177,8 @@ static void note_constants(struct check *c)
     hlo_listing_free(l);
 }
 
-/* Limits the runs of candidates, which may loop for ever where the module does not: by steps, since
- * these don't depend on how busy the machine is. */
+/* Limits the runs of candidates, which may loop forever where the module does not: by steps, since
+ * these do not depend on the load of the machine. */
 static void limit_runs(struct check *c)
 {
     enum { TIMES = 10, LEAST = 10000 };
@@ -219,8 +220,8 @@ void check_close(struct check *c)
 
 /* ---- runs ---- */
 
-/* The arguments of a candidate: those of the module by name; for an instruction that became a
- * parameter, its known value, or one made up. */
+/* Arguments of a candidate: those of the module by name; for an instruction that became a
+ * parameter, its recorded value or a generated one. */
 struct given {
     const hlo_literal **args;
     hlo_literal **own;
@@ -259,7 +260,7 @@ static void give_back(struct given *g)
     heap_free(g->args);
 }
 
-/* The results of all participants in an array; NULL with messages. */
+/* The results of all participants as an array; NULL with messages. */
 static hlo_literal **run(struct check *c, const hlo_module *candidate,
                          const struct hlo_run_options *options,
                          const struct hlo_trace_callbacks *observer, hlo_messages *m)
@@ -280,7 +281,7 @@ static hlo_literal **run(struct check *c, const hlo_module *candidate,
     return NULL;
 }
 
-/* ---- what fails ---- */
+/* ---- checks ---- */
 
 static bool has_nan(const hlo_literal *l) { return l && hlo_literal_stats(l).nan > 0; }
 
@@ -290,8 +291,8 @@ struct nan_hunt {
     bool found;
 };
 
-/* Ends the run at an instruction that has made a NaN of operands without any, constants of the
- * original module aside. */
+/* Stops at an instruction that produces a NaN from operands without any; constants of the original
+ * module are excepted. */
 static bool look_for_nan(void *context, const struct hlo_event *s)
 {
     struct nan_hunt *h = context;
@@ -341,7 +342,8 @@ static bool differs_from(struct check *c, const char *name, const hlo_literal *i
     return is && wanted && !hlo_literal_compare(is, wanted, &c->tolerance, NULL);
 }
 
-/* Compares each component of the result whose instruction the reference has. */
+/* Compares each element of the result with the reference value of its instruction, if there is
+ * one. */
 static bool result_mismatches(struct check *c, const hlo_listing *l, const hlo_literal *result)
 {
     struct hlo_listed root =
@@ -361,7 +363,7 @@ struct mismatch_hunt {
     bool *seen, found;
 };
 
-/* Ends the run when the first value of an instruction differs from the reference. */
+/* Stops when the first value of an instruction differs from the reference. */
 static bool look_for_mismatch(void *context, const struct hlo_event *s)
 {
     struct mismatch_hunt *h = context;
@@ -373,7 +375,7 @@ static bool look_for_mismatch(void *context, const struct hlo_event *s)
     return !h->found;
 }
 
-/* A difference inside of the module need not show in the result, so values are observed as well. */
+/* Compares traced values too, since a difference inside the module may not affect the result. */
 static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l,
                              hlo_messages *m)
 {
@@ -439,7 +441,8 @@ static bool once(struct check *c, const hlo_module *candidate)
     return bad;
 }
 
-/* Commands can only be limited by time: they get ten times the time of the first one. */
+/* Commands have no steps to count: their time limit is ten times the time of the first
+ * execution. */
 static void limit_command(struct check *c, double took)
 {
     enum { TIMES = 10, LEAST = 2 };

@@ -1,6 +1,6 @@
 /*
- * A check by a command of the shell: it gets a file with the candidate, and its status says whether
- * that still fails.
+ * A check by a shell command, which gets a file with the candidate; its exit status tells whether
+ * the candidate still fails.
  */
 #include "cli/reduce.h"
 
@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* The file's name stands behind the command, unless the command names it itself. */
+/* Appends the file name to the command, unless the command contains $1 or HLO_FILE. */
 static char *complete(const char *command)
 {
     bool named = strstr(command, "$1") || strstr(command, "${1") || strstr(command, "$@") ||
@@ -47,7 +47,7 @@ void shell_check_close(struct shell_check *c)
     heap_free(c->path);
 }
 
-/* ---- asking ---- */
+/* ---- execution ---- */
 
 static bool start(const struct shell_check *c, pid_t *pid)
 {
@@ -69,8 +69,8 @@ static bool start(const struct shell_check *c, pid_t *pid)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGPIPE);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setpgroup(&attributes,
-                              0); /* with all that it starts, so that all can be ended */
+    posix_spawnattr_setpgroup(
+        &attributes, 0); /* a process group of its own, so that all its descendants can be killed */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     bool ok = posix_spawn(pid, "/bin/sh", &files, &attributes, argv, environ) == 0;
     posix_spawn_file_actions_destroy(&files);
@@ -78,10 +78,10 @@ static bool start(const struct shell_check *c, pid_t *pid)
     return ok;
 }
 
-/* Its wait status; -1 when it took too long, or nobody wants to know any more. */
+/* The wait status of the command; -1 after a timeout or an interrupt. */
 static int await(const struct shell_check *c, pid_t pid)
 {
-    enum { LEAST = 100000, MOST = 5000000 }; /* ns between two looks */
+    enum { LEAST = 100000, MOST = 5000000 }; /* polling interval, ns */
     int64_t begin = now_ns();
     struct timespec pause = {0, LEAST};
     int status;

@@ -1,5 +1,5 @@
 /*
- * A text that is no module is made small line by line.
+ * Reduces a text that the parser rejects line by line.
  */
 #include "cli/reduce.h"
 
@@ -24,7 +24,7 @@ static void split(struct lines *l, struct str text)
     l->gone = ARENA_ARRAY(&l->arena, bool, l->count);
 }
 
-/* Those that are left, but for some. */
+/* Writes the remaining lines, except those from `from` to `to`. */
 static void join(struct buf *out, const struct lines *l, size_t from, size_t to)
 {
     buf_reserve(out, 1);
@@ -49,7 +49,7 @@ static bool try_without(struct check *c, struct lines *l, size_t from, size_t to
     return bad;
 }
 
-/* Halves, quarters, ... single lines, until no line can go. */
+/* Removes halves, quarters, ... single lines, until no line can be removed. */
 static void sweep(struct check *c, struct lines *l, int64_t deadline)
 {
     for (bool better = true; better;) {

@@ -1,5 +1,5 @@
 /*
- * hlo repl: starts the prompt, with the options for its runs.
+ * hlo repl: starts an interactive session with the options of runs.
  */
 #include "cli/arguments.h"
 

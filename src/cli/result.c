@@ -1,13 +1,13 @@
 /*
- * Writes the results of a run: as text, as JSON, as files of arrays.
+ * Values as text, and the results of a run as text, JSON or array files.
  */
 #include "cli/arguments.h"
 
 enum {
     TERMINAL_MOST = 1000
-}; /* arrays of more elements are abridged on a terminal, unless --full is given */
+}; /* on a terminal, larger arrays are abridged unless --full is given */
 
-/* Text for a file or pipe has every element, since it may be read again. */
+/* Text for a file or pipe has all elements, since it may be read back. */
 struct hlo_view result_view(const struct options *o)
 {
     const char *path = o->value[OPT_OUTPUT];
@@ -44,8 +44,8 @@ static void put_text(struct buf *b, hlo_literal *const *results, size_t count,
     }
 }
 
-/* Writes one JSON object per module, each on a line. Large arrays have no elements unless these
- * were asked for. */
+/* Writes one JSON object per module and line. With --summary, arrays have statistics instead of
+ * values. */
 static void put_json(struct buf *b, hlo_literal *const *results, size_t count,
                      const struct hlo_view *v)
 {
@@ -74,4 +74,51 @@ bool put_results(const struct options *o, hlo_literal *const *results, size_t co
     bool ok = put_output(o, buf_view(&b), m);
     buf_free(&b);
     return ok;
+}
+
+/* ---- values and times as text; --output ---- */
+
+void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v)
+{
+    const struct hlo_view all = {.size = sizeof all, .most = SIZE_MAX, .width = SIZE_MAX};
+    hlo_text text = hlo_literal_show(l, v ? v : &all);
+    buf_bytes(out, text.data, text.size);
+    hlo_text_free(&text);
+}
+
+void put_item(struct buf *out, const hlo_literal *l)
+{
+    struct buf b = {0};
+    put_value(&b, l, NULL);
+    for (size_t i = 0; i < b.size; i++)
+        if (b.data[i] != '\n') {
+            buf_putc(out, b.data[i]);
+        } else {
+            if (i > 0 && b.data[i - 1] == ',')
+                buf_putc(out, ' ');
+            while (i + 1 < b.size && b.data[i + 1] == ' ') /* skip indentation */
+                i++;
+        }
+    buf_putc(out, '\n');
+    buf_free(&b);
+}
+
+void put_seconds(struct buf *out, double s)
+{
+    if (s >= 1)
+        buf_printf(out, "%8.3f s ", s);
+    else if (s >= 1e-3)
+        buf_printf(out, "%8.3f ms", s * 1e3);
+    else
+        buf_printf(out, "%8.3f us", s * 1e6);
+}
+
+bool put_output(const struct options *o, struct str text, hlo_messages *m)
+{
+    const char *path = o->value[OPT_OUTPUT];
+    if (path && strcmp(path, "-") != 0)
+        return hlo_write_text(path, text.ptr, text.len, m);
+    if (text.len > 0)
+        fwrite(text.ptr, 1, text.len, stdout);
+    return true;
 }

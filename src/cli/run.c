@@ -1,5 +1,5 @@
 /*
- * hlo run: runs modules, and writes or compares their results.
+ * hlo run: runs modules and writes or compares their results.
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
@@ -9,15 +9,15 @@
 
 /* ---- bundles ---- */
 
-/* A module with its place in the file, and its arguments. */
+/* A module with its location in the file and its arguments. */
 struct run {
     struct arguments a;
     const hlo_file *file;
     size_t part;
 };
 
-/* Writes the bundle of --save-bundle. `results` NULL: the run failed, and the bundle is for finding
- * out why. */
+/* Writes the bundle of --save-bundle. `results` NULL: the run failed, and the bundle has the
+ * arguments only. */
 static bool save_bundle(const struct run *r, hlo_literal *const *results)
 {
     const struct options *o = r->a.o;
@@ -29,8 +29,8 @@ static bool save_bundle(const struct run *r, hlo_literal *const *results)
                            .args = r->a.all,
                            .results = (const hlo_literal *const *)results};
     b.text = hlo_file_text(r->file, r->part, &b.text_size, &first_line);
-    if (o->given[OPT_REPLICAS] ||
-        o->given[OPT_PARTITIONS]) { /* they aren't in the text, so it is printed with them */
+    if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* options override the text, so the
+                                                                 module is printed with them */
         printed = hlo_print(r->a.module, HLO_PRINT_EXACT);
         b.text = printed.data;
         b.text_size = printed.size;
@@ -52,7 +52,7 @@ static bool bundle_options(const struct options *o, const hlo_file *f)
     return tolerance_options(o, &t);
 }
 
-/* Compares the results with the expected ones: of --expect, or of the bundle. A status. */
+/* Compares the results with those of --expect or of the bundle. Returns a status. */
 static int judge_results(const struct arguments *a, hlo_literal *const *results)
 {
     const struct options *o = a->o;
@@ -74,7 +74,7 @@ static int finish_run(const struct run *r, hlo_literal *const *results)
     return judge_results(&r->a, results);
 }
 
-/* --verbose */
+/* Prints time and memory for --verbose. */
 static void say_more(const struct options *o, const hlo_program *p, double seconds)
 {
     struct hlo_memory memory = hlo_program_memory(p);

@@ -1,9 +1,10 @@
 /*
- * The options of all commands that run something: kernels, limits, threads, elided constants.
+ * Options of all commands that run modules: kernels, limits, threads, elided constants, custom-call
+ * targets.
  */
 #include "cli/arguments.h"
 
-/* Reads a number of bytes: 500, 64k, 500M, 2G; in either case. */
+/* Parses a number of bytes with an optional suffix: 500, 64k, 500M, 2G. */
 static bool byte_count(const char *text, uint64_t *out)
 {
     static const char units[] = "kKmMgGtT";
@@ -60,4 +61,26 @@ bool run_options(const struct options *o, struct hlo_run_options *out)
                            how),
                false;
     return true;
+}
+
+/* ---- custom-call targets ---- */
+
+static bool add(hlo_targets *t, const struct each_option *e, hlo_messages *m)
+{
+    switch (e->id) {
+    case OPT_CUSTOM_CALL: return hlo_targets_add_rule(t, e->value, m);
+    case OPT_CUSTOM_CALL_LIB: return hlo_targets_add_library(t, e->value, m);
+    default: return true;
+    }
+}
+
+hlo_targets *targets_of(const struct options *o, hlo_messages *m)
+{
+    hlo_targets *t = hlo_targets_new();
+    for (size_t k = 0; k < o->each_count; k++)
+        if (!add(t, &o->each[k], m)) {
+            hlo_targets_free(t);
+            return NULL;
+        }
+    return t;
 }

@@ -1,6 +1,6 @@
 /*
- * hlo serve: answers requests of other programs; requests and answers are JSON objects, one per
- * line. No request ends it: mistakes are reported in the answer.
+ * hlo serve: handles requests; requests and responses are JSON objects, one per line. No request
+ * ends the process: errors are reported in the response.
  */
 #include "cli/serve.h"
 
@@ -16,11 +16,11 @@
 enum { MOST_HANDLES = 1000 };
 
 struct loaded {
-    hlo_module *module; /* NULL: this handle is free */
+    hlo_module *module; /* NULL: the handle is free */
 };
 
 struct server {
-    struct hlo_run_options usual; /* from the command line, unless a request says otherwise */
+    struct hlo_run_options usual; /* defaults from the command line */
     struct loaded loaded[MOST_HANDLES];
 };
 
@@ -28,11 +28,11 @@ struct request {
     struct server *s;
     struct arena arena;
     struct dict_value d;
-    const struct dict_value *options; /* or NULL */
+    const struct dict_value *options; /* may be NULL */
     hlo_messages *m;
     hlo_module *module;
-    bool own;       /* the module is of this request alone */
-    struct buf out; /* further members of the answer, each after a comma */
+    bool own;       /* the module belongs to this request only */
+    struct buf out; /* further members of the response, each preceded by a comma */
 };
 
 /* ---- members of a request ---- */
@@ -56,7 +56,7 @@ static int refuse(struct request *r, const char *format, ...)
     return HLO_USAGE;
 }
 
-/* Reads a number from the options of the request; false with a message when it is none. */
+/* Reads a number from the options of the request; false with a message if it is not a number. */
 static bool number(struct request *r, const char *name, double *out)
 {
     const struct dict_value *v = r->options ? dict_find(r->options, str_of(name)) : NULL;
@@ -69,8 +69,8 @@ static bool number(struct request *r, const char *name, double *out)
     return true;
 }
 
-/* The number of a word among some words; `absent` when the member is missing, -1 with a message
- * when it is something else. */
+/* The index of a keyword in `words`; `absent` if the member is missing, -1 with a message if it is
+ * anything else. */
 static int word(struct request *r, const char *name, const char *const *words, int count,
                 int absent)
 {
@@ -91,7 +91,7 @@ static struct loaded *by_handle(struct request *r)
     return &r->s->loaded[v->i - 1];
 }
 
-/* The module that the request is about, verified. */
+/* Finds and verifies the module of the request. */
 static int find_module(struct request *r)
 {
     const struct dict_value *text = member(&r->d, "module", DICT_STRING),
@@ -151,7 +151,7 @@ static int answer_unload(struct request *r)
 static int answer_verify(struct request *r)
 {
     (void)r;
-    return HLO_OK; /* it was verified when it was found */
+    return HLO_OK; /* already verified by find_module */
 }
 
 static int answer_fmt(struct request *r)
@@ -203,7 +203,7 @@ static bool run_options_of(struct request *r, struct hlo_run_options *out)
     return true;
 }
 
-/* The argument of the request for parameter i: a text in a list, or a member of its name. */
+/* The argument for parameter i: an element of an array, or a member by name. */
 static const struct dict_value *argument_of(const struct request *r, size_t i)
 {
     const struct dict_value *list = member(&r->d, "args", DICT_LIST),
@@ -293,12 +293,12 @@ static int answer_run(struct request *r)
     return status;
 }
 
-/* ---- requests and answers ---- */
+/* ---- dispatch ---- */
 
 static const struct op {
     const char *name;
     int (*answer)(struct request *r);
-    bool module; /* the method needs a module */
+    bool module; /* whether the method needs a module */
 } ops[] = {
     {"fmt", answer_fmt, true}, {"load", answer_load, true},      {"ls", answer_ls, true},
     {"run", answer_run, true}, {"unload", answer_unload, false}, {"verify", answer_verify, true},

@@ -1,7 +1,6 @@
 /*
- * The files and pipes of feeds. Before any call that could wait, the system is asked whether it
- * would, so that a program that never opens its end of a pipe, never writes or never reads can't
- * hold up a run that is over.
+ * Files and pipes of feeds. Each call that could block is preceded by poll, so that a process that
+ * never opens, writes or reads its end of a pipe cannot block a run that is over.
  */
 #include "cli/stream.h"
 
@@ -19,8 +18,7 @@ enum { ASK_MS = 20, KNOCK_NS = 2000000, READ_BYTES = 1 << 16 };
 
 static bool gives_up(struct patience p) { return p.call ? hlo_feed_stopped(p.call) : p.none; }
 
-/* Whether a file can be read or written without waiting, or has ended; waits for that for a limited
- * time. */
+/* Waits, for a limited time, until a file can be read or written without blocking or has ended. */
 static bool is_ready(int fd, short what, int milliseconds)
 {
     struct pollfd p = {.fd = fd, .events = what};
@@ -47,7 +45,7 @@ static bool complain(hlo_messages *m, const char *path, const char *what, int er
     return false;
 }
 
-/* ---- lines in ---- */
+/* ---- input ---- */
 
 static bool is_item(struct str s)
 {
@@ -78,7 +76,7 @@ static void drop_first(struct feed_in *in)
     heap_free(l);
 }
 
-/* Removes bytes that have become lines. */
+/* Removes bytes that have been split into lines. */
 static void drop_used(struct feed_in *in)
 {
     size_t left = in->ahead.size - in->used;
@@ -104,7 +102,7 @@ void feed_in_close(struct feed_in *in, struct buf *ahead)
     pthread_mutex_destroy(&in->lock);
 }
 
-/* The next line of the bytes read; a line without a newline only at the end of the file. */
+/* The next complete line of the bytes read; at the end of the file also an incomplete one. */
 static bool take_line(struct feed_in *in, struct str *out)
 {
     struct buf *b = &in->ahead;
@@ -119,7 +117,7 @@ static bool take_line(struct feed_in *in, struct str *out)
     return true;
 }
 
-/* The next line with an item; NULL: it has not been read yet. */
+/* The next line with an item; NULL: not read yet. */
 static struct line *next_line(struct feed_in *in)
 {
     struct str text;
@@ -151,8 +149,8 @@ static void end_with(struct feed_in *in, int error)
     in->error = error;
 }
 
-/* Reads what is there. False: nothing is, but something may come. A pipe that nobody has opened for
- * writing yet has not ended: there is nothing to read in it, and that is waited for. */
+/* Reads available bytes. False: none yet. A pipe that has not been opened for writing has not
+ * ended. */
 static bool read_some(struct feed_in *in)
 {
     if (in->fd < 0 && (in->fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
@@ -177,8 +175,7 @@ static bool read_some(struct feed_in *in)
     return true;
 }
 
-/* The lock is released while nothing comes, so that others can get lines that have been read
- * already. */
+/* The lock is released while waiting, so that other readers can get lines that have been read. */
 struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m)
 {
     struct line *l;
@@ -210,10 +207,10 @@ void feed_in_done(struct feed_in *in, struct line *l)
     pthread_mutex_unlock(&in->lock);
 }
 
-/* ---- text out ---- */
+/* ---- output ---- */
 
-/* How much can be written at once: any amount to a regular file; to anything else, what a pipe
- * takes without waiting when it is ready. */
+/* Sets the number of bytes to write at once: unlimited for a regular file, otherwise what a pipe
+ * that is ready takes without blocking. */
 static void set_most(struct feed_out *out)
 {
     struct stat st;
@@ -224,7 +221,7 @@ bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m)
 {
     *out = (struct feed_out){.path = path, .fd = -1};
     if (strcmp(path, "-") == 0) {
-        fflush(stdout); /* what was printed before must come first */
+        fflush(stdout); /* output buffered so far comes first */
         out->fd = STDOUT_FILENO;
     } else if (is_pipe(path)) {
         return true;
@@ -236,8 +233,8 @@ bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m)
     return true;
 }
 
-/* Opens and closes a pipe into which nothing was written, so that the program at its other end sees
- * that nothing comes. */
+/* Also opens and closes a pipe that nothing was written to, so that its reader sees the end of the
+ * file. */
 bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m)
 {
     hlo_output *file = out->file;
@@ -248,7 +245,7 @@ bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m)
         out->fd = open(out->path, O_WRONLY | O_NONBLOCK);
     if (out->fd >= 0 && out->fd != STDOUT_FILENO)
         close(out->fd);
-    out->fd = STDOUT_FILENO; /* so that it is not closed again */
+    out->fd = STDOUT_FILENO; /* keep fclose from closing it again */
     return true;
 }
 

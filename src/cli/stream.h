@@ -1,6 +1,6 @@
 /*
- * Reads lines from files and pipes, and writes text into them. Waiting is done in short pieces;
- * after each it is asked whether to go on.
+ * Reads lines from files and pipes, and writes text to them. Waits are split into short intervals;
+ * after each, a callback tells whether to continue.
  */
 #ifndef HLO_CLI_STREAM_H
 #define HLO_CLI_STREAM_H
@@ -11,28 +11,28 @@
 
 /* How long to wait. */
 struct patience {
-    const hlo_feed_call *call; /* until hlo_feed_stopped; NULL: as long as it takes */
-    bool none;                 /* not at all */
+    const hlo_feed_call *call; /* until hlo_feed_stopped; NULL: without limit */
+    bool none;                 /* do not wait */
 };
 
 struct line {
     struct line *next;
     uint32_t number;
-    size_t readers; /* how many still need it */
+    size_t readers; /* number of readers that still need it */
     struct buf text;
 };
 
-/* A file to read. Lines with items are kept until all readers have had them. A named pipe is opened
- * when a line is first wanted. */
+/* An input file. Lines with items are kept until all readers have read them. A named pipe is opened
+ * when its first line is read. */
 struct feed_in {
     const char *path;
     size_t readers;
-    pthread_mutex_t lock; /* for the fields below */
+    pthread_mutex_t lock; /* protects the members below */
     int fd;               /* -1: not open yet */
-    bool ended;           /* nothing more will come */
-    int error;            /* why it has ended, an errno; 0: it was the end of the file */
-    struct buf ahead;     /* bytes read: `used` of them have become lines; up to `seen` there is no
-                             further newline */
+    bool ended;           /* end of input */
+    int error;            /* errno that ended it; 0: end of file */
+    struct buf ahead;     /* bytes read: the first `used` have been split into lines; there is no
+                             further newline before `seen` */
     size_t used, seen;
     uint32_t number; /* of the last line */
     size_t first_at; /* number of the first item that is kept */
@@ -41,30 +41,29 @@ struct feed_in {
 
 struct feed_out {
     const char *path;
-    hlo_output *file; /* NULL: it is a pipe or standard output */
+    hlo_output *file; /* NULL: a pipe or standard output */
     int fd;           /* -1: not open yet */
-    size_t most; /* bytes that can be written at once without waiting, when the file is ready */
+    size_t most;      /* bytes that can be written without blocking when the file is ready */
     size_t writers;
-    struct buf
-        *held; /* when several participants write: by participant, written when the run is over */
+    /* with several participants: output by participant, written at the end of the run */
+    struct buf *held;
 };
 
-/* "-" is standard input; `ahead`, which is taken over, are bytes that have been read from it. False
- * with errno set. */
+/* "-" is standard input; `ahead`, bytes already read from it, is taken over. False with errno
+ * set. */
 bool feed_in_open(struct feed_in *in, const char *path, struct buf *ahead);
-/* Closes it; what was read of standard input but not used goes to `ahead`. */
+/* Closes the file; unused bytes of standard input go to `ahead`. */
 void feed_in_close(struct feed_in *in, struct buf *ahead);
-/* Item `at` of the file, which stays until feed_in_done. NULL: there is none, with a message if
- * that is an error; or patience came to its end. Several readers may call at the same time. */
+/* Item `at` of the file, which is kept until feed_in_done. NULL: no more items, with a message if
+ * that is an error; or the wait was ended. Thread-safe. */
 struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m);
 void feed_in_done(struct feed_in *in, struct line *l);
 
-bool feed_out_open(struct feed_out *out, const char *path,
-                   hlo_messages *m); /* "-" is standard output. False with a message */
-/* A regular file appears in its place only now, and only with `keep`. */
+/* "-" is standard output. False with a message */
+bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m);
+/* A regular file is created only now, and only with `keep`. */
 bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m);
-/* Writes all of the text. False with a message, or when patience came to its end. Not to be called
- * from several threads at once. */
+/* Writes all of the text. False with a message, or if the wait was ended. Not thread-safe. */
 bool feed_out_put(struct feed_out *out, struct str text, struct patience p, hlo_messages *m);
 
 #endif

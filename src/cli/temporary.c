@@ -1,7 +1,7 @@
 /*
- * A folder for files that are exchanged with other programs. It is removed when the process ends,
- * even by a signal: there is only one at a time, and the names of files that it may hold are listed
- * here, so that a signal handler can remove it by calls that handlers may make.
+ * A temporary directory for files exchanged with other programs. It is removed when the process
+ * ends, even by a signal: there is at most one, and the possible names of its files are listed
+ * here, so that a signal handler can remove it with async-signal-safe calls.
  */
 #include "cli/cli.h"
 
@@ -15,7 +15,7 @@ static const char *const names[] = {TEMPORARY_CANDIDATE, TEMPORARY_INPUTS, TEMPO
                                     TEMPORARY_OUTPUTS};
 static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/* The folder's path, for the handler; "": there is none. */
+/* Path of the directory, for the signal handler; "": none. */
 static char folder[PATH_MAX];
 
 static void copy(char *to, const char *from)
@@ -48,7 +48,7 @@ static void change_handlers(void (*from)(int), void (*to)(int))
 {
     for (size_t k = 0; k < COUNT_OF(ends); k++) {
         struct sigaction now, then = {.sa_handler = to};
-        sigfillset(&then.sa_mask); /* no other handler may interrupt it */
+        sigfillset(&then.sa_mask); /* block other handlers meanwhile */
         if (sigaction(ends[k], NULL, &now) == 0 && now.sa_handler == from)
             sigaction(ends[k], &then, NULL);
     }

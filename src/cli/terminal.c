@@ -1,5 +1,5 @@
 /*
- * What depends on whether there is a terminal: colour, a pager, --quiet.
+ * Output to terminals: color, pager, --quiet.
  */
 #include "cli/cli.h"
 
@@ -35,7 +35,7 @@ static bool wants_color(int stream)
     return !is_dumb() && isatty(stream);
 }
 
-/* The colours of HLO_COLORS, or the usual ones. */
+/* The colors of HLO_COLORS, or the defaults. */
 static const char *chosen_colors(void)
 {
     const char *colors = getenv("HLO_COLORS");
@@ -61,7 +61,7 @@ bool choose_color(struct options *o)
             false);
 }
 
-/* mpirun gives its ranks a terminal of its own, which nobody looks at. */
+/* False for ranks of mpirun, which connects them to pseudo-terminals. */
 bool people_read(const struct options *o)
 {
     const char *world = o->value[OPT_WORLD];
@@ -74,13 +74,13 @@ void report(const struct options *o, const hlo_messages *m)
         return;
     hlo_text text = hlo_messages_draw_in(m, o->colors);
     if (text.size > 0) {
-        fflush(stdout); /* otherwise the last flush does it, and reports failures */
+        fflush(stdout); /* otherwise the final flush reports failures */
         fwrite(text.data, 1, text.size, world_stderr(o));
     }
     hlo_text_free(&text);
 }
 
-/* ---- silence ---- */
+/* ---- --quiet ---- */
 
 void be_quiet(const struct options *o)
 {
@@ -100,7 +100,7 @@ static const char *pager_command(void)
     return own ? own : usual ? usual : "less -FRX";
 }
 
-/* Starts a pager, which reads what is printed from now on, and exits at once if that fits on the
+/* Starts the pager for all further output; with FRX, less exits at once if the output fits on the
  * screen. */
 void pager_begin(struct options *o)
 {
@@ -116,7 +116,7 @@ void pager_begin(struct options *o)
         close(ends[0]);
         close(ends[1]);
         setenv("LESS", "FRX", 0); /* so that short output needs no key */
-        struct buf script = {0};  /* if there is no such pager, `cat` prints what it has not read */
+        struct buf script = {0};  /* if the pager does not exist, `cat` prints the output */
         buf_printf(&script, "%s\ncase $? in 126 | 127) exec cat ;; esac", command);
         execl("/bin/sh", "sh", "-c", script.data, (char *)NULL);
         _exit(127);
@@ -127,7 +127,7 @@ void pager_begin(struct options *o)
     close(ends[1]);
 }
 
-/* Waits for the pager, which has the terminal: Ctrl-C in it must not end this process. */
+/* Waits for the pager. The pager owns the terminal: Ctrl-C in it must not end this process. */
 void pager_end(struct options *o)
 {
     int nowhere = o->pager > 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
@@ -136,7 +136,7 @@ void pager_end(struct options *o)
     fflush(stdout);
     signal(SIGINT, SIG_IGN);
     if (nowhere >= 0)
-        dup2(nowhere, STDOUT_FILENO); /* so the pipe ends */
+        dup2(nowhere, STDOUT_FILENO); /* closes the pipe */
     while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
         ;
 }

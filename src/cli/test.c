@@ -1,8 +1,8 @@
 /*
- * hlo test: finds golden tests and ONNX's node tests, runs them in worker processes, and reports.
+ * hlo test: finds golden tests and ONNX node tests, runs them in worker processes, and reports.
  *
- * When a worker dies, only its current test fails: the parent sees which one that was, and starts
- * another worker for the rest.
+ * If a worker dies, only its current test fails, and another worker continues with the remaining
+ * tests.
  */
 #include "base/guard.h"
 #include "cli/golden.h"
@@ -22,19 +22,19 @@ struct suite {
     struct arena arena;
     const char **files;
     size_t file_count, file_capacity;
-    struct test_result *tests; /* in the order of the report */
+    struct test_result *tests; /* in order of the report */
     size_t count, capacity;
     regex_t filter;
     int64_t jobs, time_limit, slowest;
     size_t not_run;
-    bool stop;  /* a test has failed, and --fail-fast was given */
-    bool aside; /* --update when CI is set: files are not rewritten */
+    bool stop;  /* a test failed with --fail-fast */
+    bool aside; /* --update with CI set: files are not modified */
     size_t put_aside;
     size_t done;
     int usage; /* HLO_OK, or the status that ended the search for tests */
 };
 
-/* ---- which tests there are ---- */
+/* ---- discovery of tests ---- */
 
 static void collect_path(struct suite *s, const char *path, bool named, int depth)
 {
@@ -51,7 +51,7 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
         if (depth < 64)
             folder_names(&s->arena, path, &names, &count);
         for (size_t i = 0; i < count; i++)
-            if (names[i][0] != '.') /* is not hidden */
+            if (names[i][0] != '.') /* not hidden */
                 collect_path(s, arena_printf(&s->arena, "%s%s%s", path, between, names[i]).ptr,
                              false, depth + 1);
     }
@@ -86,7 +86,7 @@ static void collect_tests(struct suite *s)
     }
 }
 
-/* ---- one test, in whatever process ---- */
+/* ---- execution of a test ---- */
 
 static void test_done(struct suite *s, struct test_result *t)
 {
@@ -95,7 +95,7 @@ static void test_done(struct suite *s, struct test_result *t)
     s->stop |= t->status == TEST_FAILED && s->o->given[OPT_FAIL_FAST];
 }
 
-/* `f` is NULL for a data set of a node test, which is a folder. */
+/* Runs part `i` of a file; `f` is NULL for a data set of a node test, which is a directory. */
 static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a,
                     struct edits *edits)
 {
@@ -120,7 +120,7 @@ static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *
 
 /* ---- workers ---- */
 
-struct record { /* what a worker writes about a test, followed by `size` bytes of text */
+struct record { /* record that a worker writes for a test, followed by `size` bytes of text */
     size_t test, size;
     double seconds;
     uint32_t status, unused;
@@ -129,7 +129,7 @@ struct record { /* what a worker writes about a test, followed by `size` bytes o
 struct worker {
     pid_t pid;
     int fd;           /* -1: none */
-    size_t next, end; /* the tests that it still has to run */
+    size_t next, end; /* range of remaining tests */
     struct buf in;
 };
 
@@ -155,7 +155,8 @@ static void write_record(const struct suite *s, size_t i, int fd)
     write_all(fd, t->why.ptr, t->why.len);
 }
 
-/* Runs tests one after the other. Outcomes are written to `fd`, or with -1 stored here. */
+/* Runs tests one after the other. Results are written to `fd`, or stored in the suite if it is
+ * -1. */
 static void run_tests(struct suite *s, size_t from, size_t end, int fd)
 {
     hlo_messages *m = hlo_messages_new();
@@ -229,7 +230,7 @@ static void take_records(struct suite *s, struct worker *w)
     }
 }
 
-/* Called when a worker has ended. If it died early, its current test has failed, and another worker
+/* Handles the end of a worker. If it died early, its current test has failed, and another worker
  * continues. */
 static bool worker_ended(struct suite *s, struct worker *w)
 {
@@ -239,7 +240,7 @@ static bool worker_ended(struct suite *s, struct worker *w)
     bool clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (w->next >= w->end && clean)
         return worker_start(s, w);
-    size_t at = w->next < w->end ? w->next : w->end - 1; /* past the end: it died while leaving */
+    size_t at = w->next < w->end ? w->next : w->end - 1; /* past the end: it died while exiting */
     struct test_result *t = &s->tests[at];
     t->status = TEST_FAILED;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
@@ -256,7 +257,7 @@ static bool worker_ended(struct suite *s, struct worker *w)
     return worker_start(s, w);
 }
 
-/* Waits for any worker and reads its records; false when none is left. */
+/* Waits for any worker and reads its records; false if there are no more workers. */
 static bool serve(struct suite *s, struct worker *workers, struct pollfd *polls, size_t count)
 {
     size_t open = 0;
@@ -305,7 +306,7 @@ static void run_in_workers(struct suite *s)
     }
 }
 
-/* ---- --update: in this process, file by file, until nothing changes ---- */
+/* ---- --update: file by file in this process, until a fixed point ---- */
 
 static bool update_file(struct suite *s, size_t first, size_t end)
 {
@@ -328,7 +329,7 @@ static bool update_file(struct suite *s, size_t first, size_t end)
 
 static void run_with_update(struct suite *s)
 {
-    enum { ROUNDS = 4 }; /* edits move lines, and with them the line numbers in messages */
+    enum { ROUNDS = 4 }; /* edits move lines, and thereby the line numbers of messages */
     for (size_t first = 0, end; first < s->count; first = end) {
         for (end = first; end < s->count && s->tests[end].path == s->tests[first].path; end++)
             ;
@@ -358,7 +359,7 @@ static void put_tap(const struct suite *s)
         const struct test_result *t = &s->tests[i];
         const char *skip = t->status == TEST_SKIPPED ? " # SKIP no 'test:' line" : "";
         struct buf name = {0};
-        for (size_t k = 0; k < t->name.len; k++) /* `#` begins a directive */
+        for (size_t k = 0; k < t->name.len; k++) /* `#` starts a TAP directive */
             buf_printf(&name, t->name.ptr[k] == '#' ? "\\%c" : "%c", t->name.ptr[k]);
         printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1,
                STR_ARG(buf_view(&name)), skip);
@@ -424,7 +425,7 @@ static void put_counts(const struct suite *s, const size_t *by_status)
         putchar('\n');
 }
 
-/* A run without any test fails: the folder may not be the one that CI meant. */
+/* A run without tests fails, since it usually means a wrong path. */
 static int nothing_tested(const struct suite *s)
 {
     if (s->count == 0 && s->o->given[OPT_FILTER])
@@ -509,7 +510,7 @@ static int put_list(const struct suite *s)
     return s->count > 0 ? HLO_OK : nothing_tested(s);
 }
 
-/* Shuffles the tests, in the same order for the same seed; a seed that nobody chose is printed. */
+/* Shuffles the tests by the seed; a random seed is printed. */
 static bool shuffle(struct suite *s)
 {
     int64_t seed;
@@ -528,7 +529,7 @@ static bool shuffle(struct suite *s)
     return true;
 }
 
-/* Counts tests that weren't run, and takes them out of the report. */
+/* Removes tests that were not run from the report, and counts them. */
 static void drop_undone(struct suite *s)
 {
     size_t n = 0;
@@ -557,7 +558,7 @@ static int run_suite(struct suite *s)
     return world_first(s->o) ? put_reports(s) : HLO_OK;
 }
 
-/* Its memory is from regcomp, which no guard gives back. */
+/* Frees memory of regcomp, which the out-of-memory scope does not track. */
 static void free_filter(void *suite)
 {
     struct suite *s = suite;

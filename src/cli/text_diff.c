@@ -1,5 +1,5 @@
 /*
- * The difference of two texts by lines, as `diff -u` shows it (Myers' greedy algorithm).
+ * Line difference of two texts in the format of `diff -u`, by Myers' greedy algorithm.
  */
 #include "cli/cli.h"
 
@@ -24,14 +24,15 @@ static struct lines split(struct arena *a, struct str text)
     return l;
 }
 
-/* Lines that are kept: keep[i] is the line of `to` that line i of `from` becomes, or -1. */
+/* Matched lines: keep[i] is the line of `to` that equals line i of `from`, or -1. */
 struct match {
     struct lines from, to;
     int64_t *keep;
 };
 
-/* Marks the lines that a shortest edit keeps between two stretches with different ends. Beyond
- * MOST_EDITS edits everything counts as changed. `trace[d]` is the furthest reach after d edits. */
+/* Matches the lines that a shortest edit script keeps between two ranges without common ends. Above
+ * MOST_EDITS edits, the whole range counts as changed. `trace[d]` has the furthest-reaching points
+ * after d edits. */
 static void match_middle(struct arena *a, struct match *m, int64_t from, int64_t to, int64_t n,
                          int64_t k)
 {
@@ -93,8 +94,8 @@ static void put_line(struct buf *out, char mark, struct str line)
         buf_puts(out, "\n\\ No newline at end of file\n");
 }
 
-/* Writes a hunk, from line `x` of the old and `y` of the new text, as long as changes are close
- * together. */
+/* Writes a hunk that starts at line `x` of the old and `y` of the new text, and includes all
+ * changes that are close together. */
 static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t *y)
 {
     int64_t n = (int64_t)m->from.count, k = (int64_t)m->to.count;

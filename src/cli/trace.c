@@ -1,11 +1,11 @@
 /*
- * hlo trace, and the options of hlo run that observe a run: --trace, --dump, --stop-on, --warn-on.
+ * hlo trace, and the options of hlo run that trace a run: --trace, --dump, --stop-on, --warn-on.
  */
 #include "cli/trace.h"
 
 #include <errno.h>
 
-/* ---- what is wanted ---- */
+/* ---- options ---- */
 
 bool trace_wanted(const struct options *o)
 {
@@ -30,7 +30,7 @@ static bool oddity_of(struct str word, unsigned *out)
     return false;
 }
 
-/* "nan,inf" */
+/* Parses "nan,inf". */
 static bool oddities(const struct options *o, enum option_id id, unsigned *out)
 {
     for (const char *at = o->value[id]; at;) {
@@ -47,7 +47,7 @@ static bool oddities(const struct options *o, enum option_id id, unsigned *out)
     return true;
 }
 
-/* Its memory is from regcomp, which no guard gives back. */
+/* Frees memory of regcomp, which the out-of-memory scope does not track. */
 static void free_filter(void *tracing)
 {
     struct tracing *t = tracing;
@@ -89,7 +89,7 @@ static bool open_trace(struct tracing *t)
     return t->to || (usage_error(t->o, "cannot write '%s': %s", path, strerror(errno)), false);
 }
 
-/* ---- what comes of it ---- */
+/* ---- callbacks ---- */
 
 static bool is_wanted(const struct tracing *t, const struct hlo_listed *i)
 {
@@ -97,8 +97,8 @@ static bool is_wanted(const struct tracing *t, const struct hlo_listed *i)
            regexec(&t->filter, i->op, 0, NULL, 0) == 0;
 }
 
-/* Writes the lines of a single participant at once; those of several would be mixed at random, and
- * are held back. */
+/* Writes the lines of a single participant immediately; lines of several are buffered, since they
+ * would be interleaved at random. */
 static void flush(struct tracing *t, struct watched *w)
 {
     if (w->trace.size > 0)
@@ -125,7 +125,7 @@ static void warn(struct tracing *t, struct watched *w, const struct hlo_event *s
     hlo_messages_free(m);
 }
 
-/* Whether the run goes on. */
+/* Whether to continue the run. */
 static bool may_go_on(struct tracing *t, struct watched *w, const struct hlo_event *s)
 {
     struct hlo_origin origin;
@@ -159,7 +159,7 @@ static bool look(void *context, const struct hlo_event *s)
     return go;
 }
 
-/* An instruction that was not executed, since nothing depends on it. */
+/* Writes the line of an instruction that was not executed because nothing depends on it. */
 static bool look_at_skipped(void *context, const struct hlo_event *s)
 {
     struct tracing *t = context;
@@ -174,7 +174,7 @@ static bool look_at_skipped(void *context, const struct hlo_event *s)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- entry points ---- */
 
 static uint64_t count_odd(const struct hlo_stats *s, unsigned what)
 {
@@ -183,7 +183,7 @@ static uint64_t count_odd(const struct hlo_stats *s, unsigned what)
                                       : s->positive_inf + s->negative_inf;
 }
 
-/* Warns of oddities in arguments, which no instruction has made: one line for each kind. */
+/* Warns about exceptional values in arguments, one line for each kind. */
 static void warn_of_arguments(const struct arguments *a, unsigned what, const char *words)
 {
     enum { MOST_NAMED = 3 };

@@ -1,6 +1,6 @@
 /*
- * Observed runs: a line for each instruction, its value as a file, and where NaN, infinities and
- * the like come from.
+ * Traced runs: a line for each instruction, its value as a file, and the origin of NaN, infinities
+ * and other exceptional values.
  */
 #ifndef HLO_CLI_TRACE_H
 #define HLO_CLI_TRACE_H
@@ -10,14 +10,14 @@
 
 #include <regex.h>
 
-/* An instruction that has been done. */
+/* An executed instruction. */
 struct traced {
     const struct hlo_event *sight;
     struct hlo_listed inst;
     const char *computation;
-    const hlo_literal *value; /* NULL: it was not executed */
-    struct hlo_stats stats;   /* of its value */
-    bool array; /* else the value is a tuple, of which people are shown no statistics */
+    const hlo_literal *value; /* NULL: not executed */
+    struct hlo_stats stats;   /* of the value */
+    bool array;               /* false: a tuple, which has no statistics in text */
 };
 
 struct tracing {
@@ -28,30 +28,30 @@ struct tracing {
     struct hlo_trace_callbacks observer;
     bool lines, json; /* write a line for each instruction; as JSON */
     bool filtered;
-    regex_t filter;      /* for names and operations */
+    regex_t filter;      /* for names and opcodes */
     struct undo freeing; /* frees the filter if memory runs out before trace_close */
-    FILE *to;            /* where the trace goes; NULL: nowhere */
-    unsigned stop, warn; /* kinds of enum hlo_oddity, ored */
-    bool *warned;        /* by instruction: there was a warning about it */
+    FILE *to;            /* output of the trace; NULL: none */
+    unsigned stop, warn; /* bit sets of enum hlo_oddity */
+    bool *warned;        /* by instruction: a warning has been reported */
     size_t participants;
-    struct watched { /* output of each participant, held back when there are several */
+    struct watched { /* output of each participant, buffered if there are several */
         struct buf trace, warnings;
-        hlo_messages *m; /* why it was stopped; NULL: it was not */
-        bool failed;     /* something could not be written */
+        hlo_messages *m; /* why the run was stopped; NULL: not stopped */
+        bool failed;     /* a write error occurred */
     } * each;
-    struct dump *dump; /* NULL: none is wanted */
+    struct dump *dump; /* NULL: no --dump */
     struct columns *columns;
 };
 
 /* ---- trace.c ---- */
 
-bool trace_wanted(const struct options *o); /* whether the options ask for an observed run */
-/* Opens the files to be written. HLO_OK, or a status with messages. */
+bool trace_wanted(const struct options *o); /* whether the options require a traced run */
+/* Opens the output files. HLO_OK, or a status with messages. */
 int trace_open(struct tracing *t, const struct arguments *a);
 void trace_observe(struct tracing *t, hlo_program *p);
-/* Called after the run with its status: writes what is left, and returns the final status. */
+/* Called after the run with its status: writes remaining output, and returns the final status. */
 int trace_finish(struct tracing *t, int status);
-void trace_close(struct tracing *t); /* also of one that is all zeros */
+void trace_close(struct tracing *t); /* accepts a zeroed struct */
 
 /* ---- trace_line.c ---- */
 
@@ -59,8 +59,7 @@ struct columns;
 struct columns *columns_new(const hlo_listing *l);
 void put_trace_head(struct buf *out, const struct tracing *t);
 void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i);
-/* Writes the iterations of the loops around the instruction, outermost first: "3.0"; "test" in a
- * condition. */
+/* Writes the iterations of the enclosing loops, outermost first: "3.0"; "test" in a condition. */
 void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_event *s);
 
 /* ---- trace_dump.c ---- */

@@ -1,6 +1,6 @@
 /*
- * Writes the value of each instruction as a file DIR/NNNN.NAME.npy, for leaves of tuples with .0,
- * .1, ..., and their list, DIR/index.csv.
+ * Writes the value of each instruction to DIR/NNNN.NAME.npy, with suffixes .0, .1, ... for leaves
+ * of tuples, and an index to DIR/index.csv.
  */
 #include "cli/trace.h"
 
@@ -54,8 +54,9 @@ static void put_quoted(struct buf *out, const char *text)
     buf_puts(out, "\",");
 }
 
-/* Names are letters, digits, dots, dashes and underscores; what is not would be another folder, or
- * worse. Those that no file can have are cut: the number tells them apart. */
+/* Writes a file name for an instruction: characters other than letters, digits, dots, dashes and
+ * underscores, which could lead out of the directory, are replaced. Names beyond the system's limit
+ * are truncated; the number keeps them unique. */
 static void put_file_name(struct buf *out, const struct tracing *t, const struct traced *i)
 {
     enum { MOST_OF_NAME = 200 };
@@ -100,8 +101,8 @@ static void put_row(struct buf *out, const char *file, const struct tracing *t,
     hlo_text_free(&shape);
 }
 
-/* Writes the leaves of a value. `name` is the file's name without its ending, to which numbers of
- * components are appended. */
+/* Writes the leaves of a value. `name` is the file name without its suffix; component numbers are
+ * appended. */
 static bool dump_leaves(struct dump *d, const struct tracing *t, const struct traced *i,
                         const hlo_literal *l, struct buf *name, hlo_messages *m)
 {

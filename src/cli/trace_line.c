@@ -1,5 +1,5 @@
 /*
- * The line of a trace for an instruction that was done, for people or as JSON.
+ * The line of a trace for an executed instruction, as text or JSON.
  */
 #include "cli/trace.h"
 
@@ -10,7 +10,7 @@ struct columns {
     bool loops; /* the module has loops */
 };
 
-/* ---- shapes without layouts, as wide as their column ---- */
+/* ---- shapes without layouts, truncated to their column ---- */
 
 static void put_shape(struct buf *out, const char *shape, int most)
 {
@@ -54,7 +54,7 @@ struct columns *columns_new(const hlo_listing *l)
     return c;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_event *s)
 {
@@ -71,7 +71,7 @@ void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_e
     }
 }
 
-/* Writes text at the right or left end of a column. */
+/* Writes text right- or left-aligned in a column. */
 static void put_cell(struct buf *out, struct buf *text, int width, bool right)
 {
     for (int k = (int)text->size; right && k < width; k++)
@@ -106,7 +106,7 @@ static void put_count(struct buf *out, uint64_t n, bool there)
     buf_free(&b);
 }
 
-/* The columns that say which instruction it is. */
+/* Writes the columns that identify the instruction. */
 static void put_inst(struct buf *out, const struct tracing *t, const struct traced *i,
                      const char *shape)
 {
@@ -160,7 +160,7 @@ static void put_string(struct buf *out, const char *key, const char *text)
     buf_json_str(out, str_of(text));
 }
 
-/* The keys that say which instruction it is. */
+/* Writes the members that identify the instruction. */
 static void put_json_inst(struct buf *out, const struct tracing *t, const struct traced *i,
                           const char *shape)
 {
@@ -202,7 +202,7 @@ static void put_json_line(struct buf *out, const struct tracing *t, const struct
     hlo_text_free(&stats);
 }
 
-/* ---- either ---- */
+/* ---- entry points ---- */
 
 void put_trace_head(struct buf *out, const struct tracing *t)
 {

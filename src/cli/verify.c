@@ -1,11 +1,11 @@
 /*
- * hlo verify: every error of each file, from parser and verifier.
+ * hlo verify: reports all errors of each file, from the parser and the verifier.
  */
 #include "cli/cli.h"
 
 #include <stdio.h>
 
-/* Checks all modules of one file. */
+/* Verifies all modules of a file. */
 static int verify_file(const struct options *o, const char *path, hlo_messages *m)
 {
     hlo_file *f = open_file(o, path, m);

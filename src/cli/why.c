@@ -1,9 +1,9 @@
 /*
- * hlo why: the elements of operands from which an element was made, their sources, and so on.
+ * hlo why: the operand elements that an element was computed from, their sources, and so on.
  */
 #include "cli/arguments.h"
 
-/* VALUES is where the view of values is put. */
+/* Reads the view of the tree; VALUES receives its view of values. */
 static bool read_view(const struct options *o, struct hlo_why_view *v, struct hlo_view *values)
 {
     int64_t levels;
@@ -24,7 +24,7 @@ static void begin(void *context, hlo_program *p)
 
 static void end(void *interrupted) { *(bool *)interrupted |= interrupt_end(); }
 
-/* Even a run that fails has values, up to the failure. */
+/* A run that fails still has the values up to the failure. */
 static int ask(const struct arguments *a, hlo_recorded *r, const char *name,
                const struct hlo_why_view *v)
 {

@@ -1,6 +1,6 @@
 /*
- * --world=mpi: the processes that mpirun has started share a run. Rank 0 prints and writes for all.
- * Messages of another rank are kept, and printed if it turns out to be the first that has failed.
+ * --world=mpi: a run shared by the processes started by mpirun. Rank 0 does all input and output.
+ * Diagnostics of other ranks are buffered, and printed for the first rank that failed.
  */
 #include "cli/cli.h"
 
@@ -8,10 +8,10 @@
 
 struct processes {
     hlo_world *world;
-    FILE *said; /* messages of this rank, when it is not the first; else NULL */
+    FILE *said; /* buffered diagnostics of this rank; NULL: rank 0 */
     char *text;
     size_t size;
-    bool settled; /* a rank has failed, so all end, with this status: */
+    bool settled; /* a rank has failed, and all end with this status: */
     int status;
 };
 

@@ -1,6 +1,5 @@
 /*
- * repl/arguments: what the parameters of the entry computation are given, which stays until it is
- * given anew.
+ * repl/arguments: arguments of the entry computation, which are kept until they are replaced.
  */
 #include "repl/session.h"
 
@@ -12,13 +11,13 @@ static bool ends_in_shape(const struct buf *b)
            hlo_literal_has_shape(b->data, b->size) && !memchr(b->data, ' ', b->size);
 }
 
-/* The argument at `*at`, as a shell would cut it, but that blanks in brackets, around `=` and
- * between a shape and its values are part of it. False: there is none. */
+/* Extracts the argument at `*at`, quoted as in a shell, except that blanks in brackets, around `=`
+ * and between a shape and its values are part of it. False: no more arguments. */
 static bool next_argument(struct str s, size_t *at, struct buf *out)
 {
     size_t i = *at, value = 0;
     buf_reserve(out, 1);
-    out->data[0] = '\0'; /* `''` adds nothing */
+    out->data[0] = '\0'; /* `''` appends nothing */
     while (i < s.len && char_is_blank(s.ptr[i]))
         i++;
     if (i == s.len)
@@ -57,20 +56,20 @@ static bool next_argument(struct str s, size_t *at, struct buf *out)
     return true;
 }
 
-/* ---- giving ---- */
+/* ---- assignment ---- */
 
 struct giving {
     struct session *s;
     struct state *next;
     bool *given;
-    size_t count, at; /* parameters; the next one that an argument without a name is for */
+    size_t count, at; /* number of parameters; the next one for an argument without a name */
     bool random, fake;
     enum hlo_fake kind;
     int64_t seed;
     hlo_messages *m;
 };
 
-/* The names of the session are those that were typed; x may be x.1 in the module. */
+/* The name in the session of a parameter; the module may have renamed x to x.1. */
 static const char *typed_name(const struct session *s, size_t param)
 {
     const struct hlo_listed_computation main =

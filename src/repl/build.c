@@ -1,11 +1,12 @@
 /*
- * repl/build: modules of a state, and what is known of its instructions: their operands, shapes,
- * and marks, which say what a value depends on.
+ * repl/build: modules of a state, with operands, shapes and marks of their instructions. A mark is
+ * a hash of everything that a value depends on.
  *
- * What a state has beyond what is built is read as a module, in which parameters stand for the
- * instructions that it names. Of an empty struct built that is the whole session. Otherwise it is
- * a line, which costs the same after three others and after thirty thousand; what could break a
- * rule that concerns the whole module is refused, and the caller builds from the beginning.
+ * Additions of a state since the last build are parsed as a module of their own, in which
+ * parameters replace the instructions that they name; with an empty struct built, that is the
+ * whole session. So the cost of a line does not depend on the length of the session. Additions
+ * that could violate a rule about the whole module are refused, and the caller builds from
+ * scratch.
  */
 #include "repl/session.h"
 
@@ -19,8 +20,8 @@ static uint64_t mark_of_text(const hlo_listing *l, size_t i)
     return mark;
 }
 
-/* Of one that was made of the text of another: without its name and those of its operands, which
- * depend on what else there is. */
+/* The mark of an instruction generated from the text of another: without its name and those of its
+ * operands, which depend on other names in the module. */
 static uint64_t mark_of_made(const hlo_listing *l, size_t i)
 {
     const struct hlo_listed at = hlo_list_inst(l, i);
@@ -50,7 +51,7 @@ static uint64_t mark_callees(const struct hlo_listed *at, const uint64_t *comput
     return mark;
 }
 
-/* Of each computation but the entry computation: its text and that of all it calls. */
+/* The marks of all computations except the entry computation: text and callees. */
 static uint64_t *mark_computations(const struct state *s, const hlo_listing *l)
 {
     size_t count = hlo_list_computations(l);
@@ -68,15 +69,15 @@ static uint64_t *mark_computations(const struct state *s, const hlo_listing *l)
     return marks;
 }
 
-/* The mark that a value has which is set. */
+/* The mark of a value set by .set. */
 static uint64_t mark_set(const struct entry *set)
 {
     const uint64_t mark = mix(set->id, 1);
     return mark ? mark : 1;
 }
 
-/* Of number I of LISTING, the text of ENTRY or made of another's, from the marks of its operands.
- */
+/* The mark of instruction I of the listing, the text of ENTRY or generated from another's, from the
+ * marks of its operands. */
 static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i,
                           const struct entry *e, const uint64_t *computations,
                           const uint64_t *operands)
@@ -90,10 +91,11 @@ static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i,
     return set ? mark_set(set) : mark ? mark : 1;
 }
 
-/* ---- what can be added to a module without reading it again ---- */
+/* ---- additions without parsing the module again ---- */
 
-/* Operations whose rules look at one instruction, and whose values come of its operands alone.
- * Others may share channels, need partners, or ask who else calls a computation. */
+/* Whether the rules of the op concern a single instruction, and its value depends on its operands
+ * only. Other ops may share channels, need partners, or depend on other callers of a
+ * computation. */
 static bool is_alone(const char *op)
 {
     static const char *const families[] = {"batchnorm", "compare",     "conv", "convert", "dot",
@@ -136,14 +138,14 @@ static bool all_alone(const hlo_listing *l, size_t parameters)
     return true;
 }
 
-/* Orders that are no operands bind others, too. */
+/* Whether the entry has control dependencies, which affect other instructions. */
 static bool binds_others(const struct entry *e)
 {
     static const char words[] = "control-predecessors";
     return memmem(e->text.ptr, e->text.len, words, sizeof words - 1) != NULL;
 }
 
-/* The number in `x = f32[2] parameter(7)`; empty where that is none. */
+/* The number in `x = f32[2] parameter(7)`; empty if it is not a parameter. */
 static struct str parameter_number(const struct entry *e)
 {
     static const char word[] = " parameter(";
@@ -157,7 +159,7 @@ static struct str parameter_number(const struct entry *e)
     return (struct str){at, (size_t)(end - at)};
 }
 
-/* Whether what S has beyond B concerns nothing else, by its text alone. */
+/* Whether the additions of S to B affect nothing else, judging by their text. */
 static bool may_add(const struct built *b, const struct state *s, const struct naming *named)
 {
     for (size_t i = b->placed; i < s->insts.count; i++) {
@@ -176,7 +178,7 @@ static bool may_add(const struct built *b, const struct state *s, const struct n
     return true;
 }
 
-/* ---- reading ---- */
+/* ---- parsing of additions ---- */
 
 static void name_all(struct naming *named, const struct built *b, const struct state *s)
 {
@@ -189,10 +191,10 @@ static void name_all(struct naming *named, const struct built *b, const struct s
         naming_add(named, state_inst(s, i), true);
     naming_sort(named);
     while (named->inst_count > 0 && named->insts[named->inst_count - 1] >= b->placed)
-        named->inst_count--; /* what is added itself: the name before `=` */
+        named->inst_count--; /* the added instruction itself: the name before `=` */
 }
 
-/* The root is that of the state, or the last of those that are added. */
+/* The root is that of the state, or the last added instruction. */
 static void put_new(struct module_text *t, const struct built *b, const struct state *s)
 {
     const struct entry *root =
@@ -227,7 +229,7 @@ static hlo_module *read_new(const struct built *b, const struct state *s,
     return NULL;
 }
 
-/* ---- adding ---- */
+/* ---- extending the build ---- */
 
 static size_t grown(size_t capacity, size_t count)
 {
@@ -249,7 +251,7 @@ static void make_room(struct built *b, size_t insts, size_t numbers)
     }
 }
 
-/* Number I of L for B, in which those of L have these numbers. It no longer refers to L. */
+/* Instruction I of L for B, with numbers of B. It does not refer to L any more. */
 static struct hlo_listed moved(struct built *b, const hlo_listing *l, size_t i, size_t first,
                                const size_t *numbers)
 {
@@ -268,15 +270,15 @@ static struct hlo_listed moved(struct built *b, const hlo_listing *l, size_t i, 
                                .where = ""};
 }
 
-struct adding { /* of a listing */
+struct adding { /* a listing to add */
     struct built *b;
     const struct state *s;
     const hlo_listing *l;
-    struct hlo_listed_computation main; /* its entry computation */
-    size_t *places;                     /* of its instructions in the state, from 1 on; 0: none */
-    size_t *numbers;                    /* that they have in `b` */
-    uint64_t *computations;             /* marks */
-    uint64_t *operands;                 /* marks; scratch */
+    struct hlo_listed_computation main; /* entry computation of the listing */
+    size_t *places;         /* place of each of its instructions in the state, from 1; 0: none */
+    size_t *numbers;        /* their numbers in `b` */
+    uint64_t *computations; /* marks of computations */
+    uint64_t *operands;     /* marks of operands; scratch memory */
 };
 
 static void add_inst(struct adding *d, size_t i)
@@ -330,7 +332,7 @@ static void add_insts(struct adding *d, const struct naming *named)
     }
 }
 
-/* What L has, but for the first parameters, which stand for the instructions that are named. */
+/* Adds the contents of L, except the first parameters, which replace named instructions. */
 static bool add_all(struct built *b, const struct state *s, const hlo_listing *l,
                     const struct naming *named)
 {
@@ -394,7 +396,7 @@ void built_free(struct built *b)
     *b = (struct built){0};
 }
 
-/* ---- what is built ---- */
+/* ---- builds ---- */
 
 bool built_set(struct built *b, const struct state *s, size_t number)
 {

@@ -1,6 +1,5 @@
 /*
- * repl/command: the commands, found by name or by the beginning of one, and what the simple ones
- * do.
+ * repl/command: lookup of commands by name or unique prefix, and simple commands.
  */
 #include "repl/session.h"
 
@@ -33,7 +32,7 @@ struct str next_word(struct str *args)
 
 static int bad(struct session *s, const char *name);
 
-/* A file, as NUL-terminated text to be freed; NULL after saying that it is missing. */
+/* A file name, NUL-terminated, to be freed; NULL after reporting that it is missing. */
 static char *file_word(struct session *s, struct str *args, const char *name)
 {
     struct str word = next_word(args);
@@ -312,7 +311,7 @@ static int cmd_plot(struct session *s, struct str args)
     return status;
 }
 
-/* What depends on an instruction has a greater number. */
+/* Dependents of an instruction have greater numbers. */
 static void forget_from(struct session *s, size_t inst)
 {
     struct built *b = &s->built;
@@ -354,7 +353,7 @@ static int cmd_why(struct session *s, struct str args)
     return status == HLO_OK ? why_print(s, what, levels) : status;
 }
 
-/* ---- settings of values ---- */
+/* ---- .set ---- */
 
 static int list_settings(struct session *s)
 {
@@ -415,7 +414,7 @@ static int cmd_set(struct session *s, struct str args)
     return status;
 }
 
-/* ---- stops ---- */
+/* ---- breakpoints and steps ---- */
 
 static int cmd_break(struct session *s, struct str args)
 {
@@ -486,7 +485,7 @@ static int cmd_stop(struct session *s, struct str args)
     return HLO_OK;
 }
 
-/* ---- the table ---- */
+/* ---- table of commands ---- */
 
 static int cmd_help(struct session *s, struct str args);
 
@@ -512,7 +511,7 @@ static bool is_letter(const struct command *c, struct str word)
     return false;
 }
 
-/* By name, by letter, or by a beginning that is like no other; else how many it could be. */
+/* Finds a command by name, alias or unique prefix; otherwise `alike` is the number of matches. */
 static const struct command *find(struct str word, size_t *alike)
 {
     const struct command *found = NULL;
@@ -552,7 +551,7 @@ static void put_help(struct session *s, const struct command *c)
     buf_free(&help);
 }
 
-/* Entries, one a line. */
+/* Prints the entries of an example, one per line. */
 static void put_example(struct session *s, const char *example)
 {
     for (size_t n; *example; example += n + (example[n] == '\n')) {

@@ -1,9 +1,9 @@
 /*
- * repl/complete: what may stand at the cursor.
+ * repl/complete: completion at the cursor.
  *
- * The text before the cursor is read by brackets and words alone, for it is seldom sound: which
- * op's operands or attributes one is in, whether a type or an op may follow. Offering too much is
- * no harm; what is typed is checked when it is entered.
+ * The text before the cursor is rarely well-formed, so only its brackets and words are analyzed:
+ * the op whose operands or attributes contain the cursor, and whether a type or an op may follow.
+ * Superfluous candidates do no harm.
  */
 #include "repl/complete.h"
 
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* ---- lists of completions ---- */
+/* ---- lists of candidates ---- */
 
 void completions_add(struct completions *c, struct str text, struct str note, const char *tail)
 {
@@ -45,7 +45,7 @@ void completions_sort(struct completions *c)
     c->count = kept;
 }
 
-/* ---- what the language has ---- */
+/* ---- candidates from tables ---- */
 
 static void add_own_ops(struct completions *out, const char *tail)
 {
@@ -55,7 +55,7 @@ static void add_own_ops(struct completions *out, const char *tail)
     }
 }
 
-/* And their other names. */
+/* Adds ops and their aliases. */
 static void add_ops(struct completions *out, const char *tail)
 {
     add_own_ops(out, tail);
@@ -82,7 +82,7 @@ static void add_words(struct completions *out, const char *const *words, const c
         completions_add(out, str_of(*words), str_of(note), tail);
 }
 
-/* "on|off|--option"; options only to who has typed a dash. */
+/* Adds "on|off|--option"; options only if the word starts with a dash. */
 static void add_listed(struct completions *out, const char *words, const char *tail)
 {
     while (words && *words) {
@@ -93,7 +93,7 @@ static void add_listed(struct completions *out, const char *words, const char *t
     }
 }
 
-/* Those that it hasn't yet. OP may be hlo_op_count(): what every op may carry. */
+/* Adds the attributes that are not given yet. OP may be hlo_op_count(): attributes of all ops. */
 static void add_attributes(struct completions *out, size_t op, struct str given)
 {
     struct hlo_op_attribute a;
@@ -106,7 +106,7 @@ static void add_attributes(struct completions *out, size_t op, struct str given)
     }
 }
 
-/* What may be the value of an attribute; by its words, or by its kind. */
+/* Adds values of an attribute, by its keywords or its kind. */
 static void add_values(const struct complete_source *s, struct completions *out, size_t op,
                        struct str name)
 {
@@ -134,7 +134,7 @@ static void complete_text(const struct complete_source *s, struct str text, stru
     static const char *const beginnings[] = {"ENTRY", "HloModule", NULL}, *const root[] = {"ROOT",
                                                                                            NULL};
     struct complete_place p = complete_place(text, &out->arena);
-    bool name = text.len > 0 && text.ptr[text.len - 1] == '%'; /* and nothing else */
+    bool name = text.len > 0 && text.ptr[text.len - 1] == '%'; /* only names are valid */
     if (name && p.kind == PLACE_START && !p.inside)
         p.kind = PLACE_OPERAND;
     switch (p.kind) {
@@ -159,7 +159,7 @@ static void complete_text(const struct complete_source *s, struct str text, stru
         if (p.inside)
             return;
         s->names(s->context, out);
-        if (out->word.len > 0 && !name) { /* expressions stand within one another */
+        if (out->word.len > 0 && !name) { /* nested expressions */
             add_ops(out, "(");
             add_types(out, "[");
         }
@@ -188,7 +188,7 @@ static void add_commands(const struct complete_source *s, struct completions *ou
                                                                  : " ");
 }
 
-/* `name` may be short for one command, as it may be when it is entered. */
+/* Finds a command by name or unique prefix. */
 static bool find_command(const struct complete_source *s, struct str name,
                          struct complete_command *out)
 {
@@ -207,7 +207,7 @@ static bool find_command(const struct complete_source *s, struct str name,
     return found == 1;
 }
 
-/* `arguments`: what stands behind the command, up to the cursor. */
+/* `arguments`: the text between the command and the cursor. */
 static void complete_argument(const struct complete_source *s, const struct complete_command *c,
                               struct str arguments, struct completions *out)
 {
@@ -231,7 +231,7 @@ static void complete_argument(const struct complete_source *s, const struct comp
     }
 }
 
-/* ---- all of it ---- */
+/* ---- entry point ---- */
 
 static size_t word_start(struct str entry, size_t cursor)
 {
@@ -251,7 +251,7 @@ void complete_entry(const struct complete_source *s, struct str entry, size_t cu
     out->word = cursor > 0 ? (struct str){entry.ptr + start, cursor - start} : STR("");
     if (complete_file_after_at(out, before))
         return;
-    if (first == cursor) { /* nothing yet: what one may ask for */
+    if (first == cursor) { /* empty entry: hint at commands */
         add_commands(s, out, true, NULL);
         s->names(s->context, out);
         return;

@@ -1,37 +1,37 @@
 /*
- * repl/complete: what may stand at the cursor of an entry, out of the tables of the language, the
- * names of the session, the table of its commands and the names of files.
+ * repl/complete: completion at the cursor of an entry, from the tables of the language, the names
+ * of the session, the table of its commands, and file names.
  */
 #ifndef HLO_REPL_COMPLETE_H
 #define HLO_REPL_COMPLETE_H
 
 #include "repl/line.h"
 
-/* What a command wants as its arguments. */
+/* Kind of the arguments of a command. */
 enum complete_kind {
     COMPLETE_NOTHING,
-    COMPLETE_NAMES,  /* of the session; `%`, and a slice after it, are fine */
-    COMPLETE_PLACES, /* names, and ops */
+    COMPLETE_NAMES,  /* of the session, optionally with `%` and a slice */
+    COMPLETE_PLACES, /* names and ops */
     COMPLETE_FILES,
     COMPLETE_OPS,
     COMPLETE_COMMANDS,
-    COMPLETE_WORDS, /* those of `words` */
+    COMPLETE_WORDS, /* the keywords in `words` */
     COMPLETE_ENTRY, /* HLO text */
 };
 
 struct complete_command {
     const char *name; /* ".load" */
-    const char *help; /* a line */
+    const char *help; /* one line */
     enum complete_kind kind;
-    const char *words; /* "on|off"; for COMPLETE_WORDS, and for others words that may stand there
-                          too; or NULL */
+    /* "on|off"; for COMPLETE_WORDS, or additional keywords for other kinds; or NULL */
+    const char *words;
 };
 
 struct complete_source {
     void *context;
-    /* Adds each name that an entry may use, with its shape as note: completions_add. */
+    /* Adds the names that an entry may use, with their shapes as notes, by completions_add. */
     void (*names)(void *context, struct completions *out);
-    /* The commands; false past the end. */
+    /* Returns a command; false past the end. */
     bool (*command)(void *context, size_t i, struct complete_command *out);
 };
 

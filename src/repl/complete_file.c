@@ -1,12 +1,12 @@
 /*
- * repl/complete_file: names of files.
+ * repl/complete_file: completion of file names.
  */
 #include "repl/complete_priv.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Where it lies; `~/` is the user's own folder. */
+/* Writes the directory to search; `~/` is the home directory. */
 static void put_folder(struct buf *out, struct str folder)
 {
     const char *home = getenv("HOME");

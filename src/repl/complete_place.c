@@ -1,5 +1,5 @@
 /*
- * repl/complete_place: where in a text one is, by its brackets and words.
+ * repl/complete_place: the syntactic position of the cursor, by brackets and words.
  */
 #include "repl/complete_priv.h"
 
@@ -8,19 +8,19 @@
 
 enum { DEEPEST = 64 };
 
-struct level {    /* between two brackets, or all of the text */
-    char bracket; /* that opened it; 0 */
+struct level {    /* text inside a pair of brackets, or all of it */
+    char bracket; /* opening bracket; 0: none */
     enum complete_place_kind kind;
-    size_t op; /* whose operands stand here, or stood and attributes follow */
+    size_t op; /* op whose operands or attributes these are */
     struct str attribute;
-    const char *given; /* what follows the operands begins here */
+    const char *given; /* start of the text after the operands */
 };
 
 struct walk {
     struct level levels[DEEPEST];
     size_t depth;
-    struct str word; /* the last token, if it is one; else empty */
-    bool comma;      /* the last token is one */
+    struct str word; /* the last token if it is a word; otherwise empty */
+    bool comma;      /* the last token is a comma */
     struct arena *arena;
     struct complete_place *out;
 };
@@ -41,7 +41,7 @@ bool complete_has_attribute(struct str given, const char *name)
     return false;
 }
 
-/* hlo_op_count(): it is none. A form stands for the op that it becomes. */
+/* hlo_op_count(): not an op. A form counts as the op that it is lowered to. */
 static size_t find_op(struct str word)
 {
     struct hlo_form form;
@@ -56,7 +56,7 @@ static size_t find_op(struct str word)
 
 static struct level *top(struct walk *w) { return &w->levels[w->depth]; }
 
-/* In order of what may begin there: an instruction of a body, or of the text itself. */
+/* Whether an instruction can start here: in a body, or in the text itself. */
 static bool holds_instructions(const struct level *l)
 {
     return l->bracket == 0 || l->bracket == 'B';
@@ -99,7 +99,7 @@ static void close_bracket(struct walk *w, const char *after)
     w->depth--;
     struct level *l = top(w);
     if (inner.bracket == '(' && inner.kind == PLACE_OPERAND && holds_instructions(l)) {
-        l->kind = PLACE_NOWHERE; /* until there is a comma */
+        l->kind = PLACE_NOWHERE; /* until the next comma */
         l->op = inner.op;
         l->given = after;
     } else if (inner.bracket == 'B')
@@ -107,10 +107,10 @@ static void close_bracket(struct walk *w, const char *after)
     else if (inner.bracket == '{' && l->kind == PLACE_VALUE)
         l->kind = PLACE_NOWHERE;
     else if (l->kind == PLACE_RIGHT)
-        l->kind = PLACE_OP; /* the type has ended */
+        l->kind = PLACE_OP; /* the type is complete */
 }
 
-/* `name=` */
+/* Handles `name=`. */
 static void take_name(struct walk *w, struct str name)
 {
     struct level *l = top(w);
@@ -139,7 +139,7 @@ static void take_token(struct walk *w, struct str text, struct text_token t)
         start_instruction(l);
     else if (syntax_is_word(t) && l->kind == PLACE_RIGHT && t.end < text.len &&
              char_is_blank(text.ptr[t.end]))
-        l->kind = PLACE_OP; /* a type without sizes: token[] is one with them */
+        l->kind = PLACE_OP; /* a type without dimensions: token[] is one with them */
     w->word = syntax_is_word(t) && t.kind != TOK_ATTR_NAME ? t.s : STR("");
     w->comma = t.kind == TOK_COMMA;
 }
@@ -150,7 +150,7 @@ struct complete_place complete_place(struct str text, struct arena *a)
     struct walk w = {.arena = a, .out = &out};
     struct text_nesting n = {0};
     while (n.at < text.len) {
-        n.depth = 0; /* a bracket too many is no reason to stop */
+        n.depth = 0; /* ignore unmatched closing brackets */
         text_nest(text, &n);
     }
     if (n.within)

@@ -1,10 +1,10 @@
 /*
- * repl/debug: a run is looked at: values are kept, and where somebody wants it to it stops, and the
- * prompt goes on within it.
+ * repl/debug: traces a run: keeps values, and stops at breakpoints, where a nested prompt reads
+ * commands.
  */
 #include "repl/session.h"
 
-/* ---- where to stop ---- */
+/* ---- stop conditions ---- */
 
 static bool is_where(const char *where, const char *text)
 {
@@ -22,7 +22,7 @@ static bool fits(const hlo_listing *l, const char *text, size_t inst)
     return strcmp(at.op, text) == 0 || is_where(at.where, text);
 }
 
-/* The breakpoint at an instruction; NULL. */
+/* The breakpoint at an instruction; NULL: none. */
 static const struct breakpoint *point_at(const struct running *r, size_t inst)
 {
     const struct debugger *d = &r->s->debugger;
@@ -46,7 +46,7 @@ static bool wants(const struct debugger *d, const struct hlo_event *at)
 
 /* ---- values within a run ---- */
 
-/* Which times round its loops the run is in, for the first `depth` of them. */
+/* The mark of the iterations of the enclosing loops, for the first `depth` levels. */
 static uint64_t path_mark(const struct hlo_event *at, size_t depth)
 {
     uint64_t mark = depth;
@@ -93,7 +93,7 @@ static long find_inst(const struct running *r, struct str name)
     return n;
 }
 
-/* What is there of a value of the entry computation apart from this run. */
+/* The value of an instruction of the entry computation that was known before this run. */
 static struct held *session_value(struct session *s, struct str name)
 {
     long n = session_find(s, name);
@@ -187,7 +187,7 @@ static void watch_on(struct running *r)
     }
 }
 
-/* False: the run ends here. */
+/* False: end the run. */
 static bool stop(struct running *r, const struct hlo_event *at, bool done)
 {
     struct session *s = r->s;
@@ -228,7 +228,7 @@ static bool before(void *context, const struct hlo_event *at)
     return stop(r, at, false);
 }
 
-/* The watch that a value sets off; NULL. */
+/* The watchpoint triggered by a value; NULL: none. */
 static const struct breakpoint *watch_of(const struct running *r, const struct hlo_event *at)
 {
     const struct debugger *d = &r->s->debugger;
@@ -275,7 +275,7 @@ static bool after(void *context, const struct hlo_event *at)
     return stop(r, at, true);
 }
 
-/* A run that is asked for while another one has stopped goes through. */
+/* A run started while another one is stopped ignores breakpoints. */
 void debug_observe(struct running *r, struct hlo_trace_callbacks *out)
 {
     if (!r->s->running)
@@ -296,7 +296,7 @@ void running_free(struct running *r)
 
 /* ---- breakpoints ---- */
 
-/* Whether there is something that it could stop at. */
+/* Whether a breakpoint can be reached. */
 static bool reaches(struct session *s, const struct breakpoint *p)
 {
     const hlo_listing *l = s->running && s->running->at ? s->running->listing : session_listing(s);
@@ -327,7 +327,7 @@ int debug_list(struct session *s)
     return HLO_OK;
 }
 
-/* NUMBER 0: all of them. */
+/* NUMBER 0: all. */
 int debug_delete(struct session *s, int64_t number)
 {
     struct debugger *d = &s->debugger;

@@ -1,11 +1,11 @@
 /*
- * repl/doc: what an operation does, from the tables of the language.
+ * repl/doc: .doc, the description of an operation, from the tables of the language.
  */
 #include "repl/session.h"
 
 #include <stdlib.h>
 
-/* Behind the names of attributes. */
+/* indentation after names of attributes */
 enum { INDENT = 6 };
 
 static void put_attribute(struct session *s, size_t op, size_t i, const struct hlo_op_attribute *a)
@@ -20,8 +20,7 @@ static void put_attribute(struct session *s, size_t op, size_t i, const struct h
     buf_free(&line);
 }
 
-/* Paragraphs of Markdown, each folded as a whole; items of lists and rows of tables are lines of
- * their own. */
+/* Prints Markdown with paragraphs refilled; list items and table rows stay on their own lines. */
 static void put_markdown(struct session *s, const char *text)
 {
     struct buf b = {0};
@@ -64,7 +63,7 @@ static void put_op(struct session *s, size_t op)
     put_example(s, op);
 }
 
-/* A word is an op, or a form: another name of one. `near`: what was meant, perhaps. */
+/* Finds an op, or the op of a form. `near`: a suggestion. */
 static bool find_op(struct str word, size_t *out, const char **near)
 {
     unsigned best = word.len > 4 ? 3 : 2;

@@ -1,5 +1,5 @@
 /*
- * repl/entry: what is typed becomes part of the session, is shown, or is a command.
+ * repl/entry: reads entries and evaluates them: definitions, expressions and commands.
  */
 #include "repl/session.h"
 
@@ -13,7 +13,7 @@ static void drop_states_from(struct session *s, size_t at)
         state_free(s->states[--s->state_count]);
 }
 
-/* A run that has stopped needs what it began with to its end. */
+/* A stopped run needs the build that it was started with until its end. */
 static void take_built(struct session *s, struct built *b)
 {
     if (s->running) {
@@ -46,7 +46,7 @@ static void push_state(struct session *s, struct state *next)
     s->state_at = s->state_count++;
 }
 
-/* Whether entries were only added to the lists of a state. */
+/* Whether the lists of a state were only appended to. */
 static bool only_adds(const struct state *from, const struct state *to)
 {
     return from->insts.list && to->insts.list == from->insts.list && to->header == from->header &&
@@ -56,7 +56,7 @@ static bool only_adds(const struct state *from, const struct state *to)
            to->insts.count + to->computations.count > from->insts.count + from->computations.count;
 }
 
-/* A run that goes on needs what is built as it was when it began. */
+/* A run needs its build unchanged. */
 static bool may_grow(const struct session *s) { return !s->running && s->built.module; }
 
 static bool grow(struct session *s, const struct state *next)
@@ -118,8 +118,7 @@ const hlo_module *session_module(struct session *s)
     return s->built.module;
 }
 
-/* What was typed is told by its own name; what the module has beside that, by the one that it has
- * there. */
+/* Names of entries take precedence over generated names in the module. */
 long session_find(struct session *s, struct str name)
 {
     const long at = state_find(session_state(s), name.len && name.ptr[0] == '%'
@@ -148,7 +147,7 @@ int session_undo(struct session *s, long steps)
     return HLO_OK;
 }
 
-/* As if the last change had never been. */
+/* Reverts the last change without making it available to .redo. */
 static void take_back(struct session *s)
 {
     session_undo(s, 1);
@@ -157,15 +156,15 @@ static void take_back(struct session *s)
 
 /* ---- instructions ---- */
 
-struct typing { /* of an instruction */
+struct typing { /* an instruction being parsed */
     struct session *s;
     struct typed *from;
-    struct str name, right, op; /* in `from`, but for a name that is made up */
+    struct str name, right, op; /* in `from`, except a generated name */
     struct str whole;
     bool named;
 };
 
-/* Names that nobody has thought of: _1, _2, ... */
+/* Generates a name: _1, _2, ... */
 static struct str make_name(const struct session *s, struct arena *a)
 {
     struct state *state = session_state(s);
@@ -187,7 +186,7 @@ static bool is_op(struct str word)
     return false;
 }
 
-/* `f(x)` of a computation: a call. */
+/* `f(x)` of a computation becomes a call. */
 static struct entry *call_entry(const struct typing *t, struct arena *a)
 {
     size_t skip = (size_t)(t->op.ptr + t->op.len - t->right.ptr);
@@ -209,7 +208,7 @@ static struct entry *instruction_entry(const struct typing *t, struct arena *a)
                      arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr, "");
 }
 
-/* NAME = (f32[] 1, s32[] 2): the shape stands among the values, so they are written apart. */
+/* NAME = (f32[] 1, s32[] 2): shapes are interleaved with values, so both are rewritten. */
 static struct entry *tuple_entry(const struct typing *t, hlo_messages *m)
 {
     hlo_literal *l = hlo_literal_parse(t->right.ptr, t->right.len, m);
@@ -244,7 +243,7 @@ static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_
                           " constant(", (struct str){values, t->right.len - shape}, ")");
 }
 
-/* NAME = @x.npy: a parameter that has this value. */
+/* NAME = @x.npy: a parameter with the value of the file. */
 static struct entry *file_entry(const struct typing *t, struct arena *a, struct held **value,
                                 hlo_messages *m)
 {
@@ -265,8 +264,7 @@ static struct entry *file_entry(const struct typing *t, struct arena *a, struct 
     return entry_new(t->name, NULL, STR(""), text, "");
 }
 
-/* One that stands there already is replaced where it is; where that can't be, for what it needs
- * comes later, at the end. */
+/* Replaces an entry of the same name in place, or moves it to the end if it uses later entries. */
 static bool put_entry(struct session *s, struct entry *e, bool root, struct held *value,
                       hlo_messages *m)
 {
@@ -314,7 +312,7 @@ static int show_made(struct session *s, struct str name, bool quiet)
     return status;
 }
 
-/* The entry that was typed, with the value that its file has; NULL with messages. */
+/* The entry of the typed text, with the value of its file; NULL with messages. */
 static struct entry *read_entry(struct session *s, struct typed *from, const struct reading *r,
                                 struct arena *a, struct held **value, hlo_messages *m)
 {
@@ -430,7 +428,7 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
     return do_other(s, r);
 }
 
-/* One entry: HLO text or a command. A status. */
+/* Evaluates one entry: HLO text or a command. Returns a status. */
 static int entry_do(struct session *s, struct str text)
 {
     struct typed *from =
@@ -448,9 +446,61 @@ static int entry_do(struct session *s, struct str text)
     return s->status;
 }
 
-/* ---- where they come from ---- */
+/* ---- input ---- */
 
-/* Until it ends, somebody leaves, or where nobody types, something fails. */
+static enum file_line read_line(struct input *in)
+{
+    const enum file_line got = file_line(in->file, &in->entry);
+    in->line += got != FILE_END;
+    return got;
+}
+
+static enum line_result read_file(struct input *in)
+{
+    in->entry.size = 0;
+    in->first = in->line + 1;
+    enum file_line got = read_line(in);
+    if (got == FILE_END)
+        return LINE_END;
+    struct syntax_progress progress = {0};
+    while (got == FILE_LINE && !syntax_complete_so_far(&progress, buf_view(&in->entry)))
+        got = read_line(in);
+    return got == FILE_ENDLESS ? LINE_ENDLESS : LINE_ENTRY;
+}
+
+static void prompt_of(const struct session *s, struct buf *out)
+{
+    const struct running *r = s->running;
+    if (!r || !r->at)
+        buf_puts(out, s->prompt);
+    else
+        buf_printf(out, "%s> ", hlo_list_inst(r->listing, r->at->inst).name);
+}
+
+enum line_result reader_read(struct session *s)
+{
+    struct input *in = s->input;
+    if (!in->editor)
+        return read_file(in);
+    struct buf prompt = {0};
+    prompt_of(s, &prompt);
+    say_flush(s);
+    s->o->interrupt_end(); /* Ctrl-C from now on is for this entry */
+    enum line_result result = line_read(in->editor, prompt.data, "...> ", &in->entry);
+    buf_free(&prompt);
+    in->first = 1;
+    return result;
+}
+
+void reader_close(struct input *in)
+{
+    line_close(in->editor);
+    if (in->file && in->file != stdin)
+        fclose(in->file);
+    buf_free(&in->entry);
+}
+
+/* Reads until the end of input, .quit, or, with .bail, the first error. */
 int session_read(struct session *s)
 {
     int status = HLO_OK;
@@ -464,7 +514,8 @@ int session_read(struct session *s)
             status = say_error(s, HLO_LIMIT, "entry too long: %s", file_problem(EFBIG));
             break;
         }
-        struct buf entry = s->input->entry; /* its own: within a run others are read meanwhile */
+        struct buf entry =
+            s->input->entry; /* its own buffer: nested prompts read other entries meanwhile */
         s->input->entry = (struct buf){0};
         status = entry_do(s, buf_view(&entry));
         buf_free(&entry);

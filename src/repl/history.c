@@ -1,5 +1,5 @@
 /*
- * repl/history: what was typed, in memory and in its file.
+ * repl/history: the history of entries, in memory and in its file.
  */
 #include "repl/history.h"
 
@@ -12,7 +12,7 @@
 
 enum {
     LONGEST_ENTRY = 1 << 16,
-    FILE_SLACK = 2, /* the file is written anew when it has so many times HISTORY_LIMIT lines */
+    FILE_SLACK = 2, /* the file is rewritten when it has this many times HISTORY_LIMIT lines */
 };
 
 /* ---- in memory ---- */
@@ -79,7 +79,7 @@ static void read_line_of_file(struct history *h, struct str line)
     buf_free(&entry);
 }
 
-/* The number of lines. */
+/* Returns the number of lines. */
 static size_t read_all(struct history *h, struct str text)
 {
     size_t lines = 0;
@@ -106,7 +106,7 @@ static bool write_all(int fd, struct str s)
     return true;
 }
 
-/* Every folder on the way to the file, for the user alone. Whether that has worked is seen when the
+/* Creates the directories of the path, accessible to the user only. Failures are detected when the
  * file is opened. */
 static void make_folders(const char *path)
 {
@@ -119,7 +119,7 @@ static void make_folders(const char *path)
     heap_free(copy);
 }
 
-/* The file, locked until it is closed; -1 with errno. It is made where there is none. */
+/* Opens or creates the file, locked until it is closed; -1 with errno. */
 static int open_locked(const char *path)
 {
     int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
@@ -132,7 +132,7 @@ static int open_locked(const char *path)
         return fd;
     if (S_ISREG(st.st_mode)) {
         if (st.st_mode & 077)
-            fchmod(fd, 0600); /* somebody else's stays as it is */
+            fchmod(fd, 0600); /* fails for a file of another user, which keeps its mode */
         while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
             continue;
     }
@@ -145,7 +145,7 @@ static bool is_regular(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Without what stands there twice or is too old. Written in place: others have the file open, or
+/* Removes duplicates and old entries. Rewrites the file in place, since others may have it open or
  * wait for its lock. */
 static void shorten(const struct history *h, int fd)
 {
@@ -171,7 +171,7 @@ static void load(struct history *h)
         close(fd);
 }
 
-/* An earlier session may have ended in the middle of a line. */
+/* False if an earlier session was killed in the middle of a line. */
 static bool ends_a_line(int fd)
 {
     struct stat st;
@@ -197,7 +197,7 @@ static bool append(const struct history *h, struct str entry)
     return ok;
 }
 
-/* ---- both ---- */
+/* ---- memory and file ---- */
 
 void history_path(struct buf *out)
 {

@@ -1,10 +1,9 @@
 /*
- * repl/kept: values that were made, found again by what they depend on. What goes is made anew when
- * it is asked for.
+ * repl/kept: a cache of values by mark. Evicted values are recomputed on demand.
  */
 #include "repl/session.h"
 
-/* The slot of a mark, or the empty one where it would be. */
+/* The slot of a mark, or the empty slot for it. */
 static struct kept_slot *slot_of(const struct kept *k, uint64_t mark)
 {
     size_t mask = k->capacity - 1, i = (size_t)mark & mask;

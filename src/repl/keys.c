@@ -1,5 +1,5 @@
 /*
- * repl/keys: functions bound to keys: entries of several lines, the history, completion, paste.
+ * repl/keys: functions bound to keys: multi-line entries, history, completion, paste.
  */
 #include "repl/line_priv.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- the buffer ---- */
 
-/* Ends the buffer; the entry and its cursor are what it had. */
+/* Ends the buffer; the entry and its cursor become those of the buffer. */
 static unsigned char leave(struct line_editor *e, enum leave why)
 {
     line_take(e);
@@ -15,7 +15,7 @@ static unsigned char leave(struct line_editor *e, enum leave why)
     return CC_EOF;
 }
 
-/* Number of characters from one place of the buffer to another, negative backwards. */
+/* Number of characters between two positions of the buffer, negative backwards. */
 static int characters(const char *from, const char *to)
 {
     mbstate_t state = {0};
@@ -24,7 +24,7 @@ static int characters(const char *from, const char *to)
     return from < to ? (int)n : -(int)n;
 }
 
-/* Puts the cursor at this byte of the entry. */
+/* Moves the cursor to this byte of the entry. */
 static unsigned char move_to(struct line_editor *e, size_t at)
 {
     line_take(e);
@@ -38,7 +38,8 @@ static unsigned char move_to(struct line_editor *e, size_t at)
     return CC_REFRESH;
 }
 
-/* Makes this the entry: in the same buffer if it has all of the old entry and room for the new. */
+/* Replaces the entry, in the same buffer if it contains all of the old entry and has space for the
+ * new one. */
 static unsigned char set_entry(struct line_editor *e, struct str text, size_t cursor)
 {
     bool all = e->from == 0 && e->to == e->entry->size && line_fits(e, text);
@@ -60,7 +61,7 @@ static unsigned char set_entry(struct line_editor *e, struct str text, size_t cu
     return CC_EOF;
 }
 
-/* Inserts at the cursor of the entry. */
+/* Inserts text at the cursor of the entry. */
 static unsigned char insert(struct line_editor *e, struct str text)
 {
     struct buf all = {0};
@@ -88,7 +89,7 @@ static unsigned char key_newline(EditLine *el, wint_t key)
     return insert(editor_of(el), STR("\n"));
 }
 
-/* Within an incomplete entry, divides the line. */
+/* In an incomplete entry, inserts a line break. */
 static unsigned char key_enter(EditLine *el, wint_t key)
 {
     struct line_editor *e = editor_of(el);
@@ -116,11 +117,11 @@ static unsigned char key_end_or_delete(EditLine *el, wint_t key)
 
 static unsigned char key_suspend(EditLine *el, wint_t key)
 {
-    raise(SIGTSTP); /* read like any other signal while editing */
+    raise(SIGTSTP); /* handled like any other signal during editing */
     return CC_NORM;
 }
 
-/* The lines that the buffer begins with. */
+/* Fills a new buffer with its lines. */
 static unsigned char key_resume(EditLine *el, wint_t key)
 {
     struct line_editor *e = editor_of(el);
@@ -131,9 +132,9 @@ static unsigned char key_resume(EditLine *el, wint_t key)
     return move_to(e, cursor);
 }
 
-/* ---- lines and the history ---- */
+/* ---- movement and history ---- */
 
-/* Begins at the entry that libedit's search has found, if it is the one that is shown. */
+/* Continues from the entry found by libedit's search, if it is displayed. */
 static void follow_search(struct line_editor *e)
 {
     const struct history *h = &e->history;
@@ -165,14 +166,14 @@ static unsigned char key_older(EditLine *el, wint_t key) { return through_histor
 
 static unsigned char key_newer(EditLine *el, wint_t key) { return through_history(el, false); }
 
-/* Whether the key before was a move in the history: it goes on there, through all lines of what
- * it finds. `key` is the last character of what was pressed: ESC [ A, or k. */
+/* Whether the previous key was a move in the history: the move continues through all lines of the
+ * entry. `key` is the last character of the key sequence: ESC [ A, or k. */
 static bool moves_in_history(const struct line_editor *e, wint_t key)
 {
     return e->last_move > 0 && e->last_move + (key == L'A' || key == L'B' ? 3 : 1) == e->keys;
 }
 
-/* The place in a line nearest to a column in bytes, not within a character. */
+/* The position in a line nearest to a column in bytes, at a character boundary. */
 static size_t in_line(struct str all, size_t line, size_t column)
 {
     size_t end = line_end(all, line), at = end - line > column ? line + column : end;
@@ -203,7 +204,7 @@ static unsigned char key_down(EditLine *el, wint_t key)
     return move_to(e, in_line(all, end + 1, e->cursor - line_start(all, e->cursor)));
 }
 
-/* The beginning and the end of the line; pressed there, of the entry. */
+/* Moves to the start or end of the line; pressed there, of the entry. */
 static unsigned char key_home(EditLine *el, wint_t key)
 {
     struct line_editor *e = editor_of(el);
@@ -222,7 +223,7 @@ static unsigned char key_last(EditLine *el, wint_t key)
 
 /* ---- completion ---- */
 
-/* What all of them begin with: they are sorted. */
+/* The common prefix; candidates are sorted. */
 static struct str common_part(const struct completions *c)
 {
     struct str common = c->items[0].text, last = c->items[c->count - 1].text;
@@ -230,11 +231,12 @@ static struct str common_part(const struct completions *c)
     while (n < common.len && n < last.len && common.ptr[n] == last.ptr[n])
         n++;
     while (n > 0 && n < common.len && ((unsigned char)common.ptr[n] & 0xc0) == 0x80)
-        n--; /* not within a character */
+        n--; /* not inside a character */
     return (struct str){common.ptr, n};
 }
 
-/* Once: completes as far as all candidates agree. Twice: lists them; three times: all of them. */
+/* First Tab: inserts the common prefix of all candidates. Second: lists them. Third: lists all of
+ * them. */
 static unsigned char key_complete(EditLine *el, wint_t key)
 {
     struct line_editor *e = editor_of(el);
@@ -243,7 +245,7 @@ static unsigned char key_complete(EditLine *el, wint_t key)
     e->last_tab = e->keys;
     line_take(e);
     completions_free(c);
-    struct str entry = arena_str(&c->arena, buf_view(e->entry)); /* `word` is part of it */
+    struct str entry = arena_str(&c->arena, buf_view(e->entry)); /* `word` is a slice of it */
     e->hooks->complete(e->hooks->context, entry, e->cursor, c);
     completions_sort(c);
     if (c->count == 0)
@@ -264,7 +266,7 @@ static unsigned char key_complete(EditLine *el, wint_t key)
 
 /* ---- paste ---- */
 
-/* Inserts everything up to the closing mark, but for control characters. */
+/* Inserts everything up to the end mark except control characters. */
 static unsigned char key_paste(EditLine *el, wint_t key)
 {
     static const char end[] = "\033[201~";
@@ -287,15 +289,16 @@ static unsigned char key_paste(EditLine *el, wint_t key)
     unsigned char result = insert(e, buf_view(&text));
     if (is_vi(el) && e->leave == LEAVE_NOT)
         EDIT(push)
-    (el, "a"); /* the escape of the mark has ended insertion; a new buffer begins with it */
+    (el, "a"); /* the escape of the mark has ended vi's insert mode, in which a new buffer starts */
     buf_free(&raw);
     buf_free(&text);
     return result;
 }
 
-/* ---- the table ---- */
+/* ---- key bindings ---- */
 
-/* Keys that begin with an escape are bound without it in vi's command mode, where Escape leads. */
+/* In vi's command mode, which Escape enters, key sequences are bound without their leading
+ * escape. */
 static const struct {
     const char *key;
     unsigned char (*function)(EditLine *el, wint_t key);

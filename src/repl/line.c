@@ -8,7 +8,7 @@
 
 /* ---- open and close ---- */
 
-/* The history as libedit's search asks for it. */
+/* Callback of libedit's search in the history. */
 static int history_event(void *context, HistEvent *event, int what, ...)
 {
     struct line_editor *e = context;
@@ -56,9 +56,9 @@ void line_close(struct line_editor *e)
     heap_free(e);
 }
 
-/* ---- the lines in the buffer ---- */
+/* ---- lines of the buffer ---- */
 
-/* Replaces what the entry has of the buffer by what the buffer has now. */
+/* Replaces the part of the entry that is in the buffer by the current text of the buffer. */
 static void take_text(struct line_editor *e, struct str text, size_t cursor)
 {
     struct str all = buf_view(e->entry);
@@ -79,7 +79,7 @@ void line_take(struct line_editor *e)
     take_text(e, text, (size_t)(l->cursor - l->buffer));
 }
 
-/* A row is left for the remark above the lines, another for the cursor behind them. */
+/* One row is reserved for the note above the lines, another for the cursor below them. */
 bool line_fits(const struct line_editor *e, struct str text)
 {
     size_t columns, rows;
@@ -100,7 +100,7 @@ static size_t count_lines(struct str s)
     return lines;
 }
 
-/* Chooses the lines around the cursor that fit, alternately above and below it. */
+/* Selects the lines around the cursor that fit, alternately above and below it. */
 static void choose_lines(struct line_editor *e)
 {
     struct str all = buf_view(e->entry);
@@ -119,8 +119,8 @@ static void choose_lines(struct line_editor *e)
     }
 }
 
-/* Erases the rows of the entry and shows the lines around the cursor in their place. The cursor of
- * the terminal is `down` rows below the first row of the buffer. */
+/* Erases the rows of the entry and displays the lines around the cursor instead. The cursor of the
+ * terminal is `down` rows below the first row of the buffer. */
 static void reopen(struct line_editor *e, size_t down)
 {
     struct str all = buf_view(e->entry);
@@ -144,7 +144,7 @@ static bool is_whole(const struct line_editor *e)
     return e->hooks->whole(e->hooks->context, buf_view(e->entry));
 }
 
-/* Bold but for the blanks at its end. */
+/* Sets the prompt, in bold except for trailing blanks. */
 static void set_prompt(struct line_editor *e, const char *prompt)
 {
     struct str all = str_of(prompt), word = all;
@@ -159,7 +159,7 @@ static void set_prompt(struct line_editor *e, const char *prompt)
     e->prompt_width = term_width(all);
 }
 
-/* Edits the chosen lines. */
+/* Edits the selected lines. */
 static void read_buffer(struct line_editor *e)
 {
     int size = 0;
@@ -170,14 +170,14 @@ static void read_buffer(struct line_editor *e)
     if (e->leave != LEAVE_NOT)
         return;
     e->leave = line && size > 0 ? LEAVE_ENTER : LEAVE_END;
-    if (e->leave == LEAVE_ENTER) { /* by a key that the user has bound to libedit's own function */
+    if (e->leave == LEAVE_ENTER) { /* ended by a user's key binding to a function of libedit */
         size_t length = (size_t)size - (line[size - 1] == '\n');
         take_text(e, (struct str){line, length}, length);
         fputs("\033[A", e->out); /* leave_rows expects the cursor in the buffer */
     }
 }
 
-/* Moves the cursor of the terminal from that of the buffer to the line behind the buffer. */
+/* Moves the cursor of the terminal from its position in the buffer to the line after the buffer. */
 static void leave_rows(struct line_editor *e, size_t row, struct place last)
 {
     if (last.row > row)

@@ -1,10 +1,10 @@
 /*
- * repl/line: the terminal side of the prompt. It reads entries, of one line or several, with
- * editing, history and completion, and knows nothing about what they mean: what is whole and what
- * may follow is asked of its owner.
+ * repl/line: the terminal side of the prompt. It reads entries of one or several lines, with
+ * editing, history and completion. Their syntax is left to callbacks, which tell whether an entry
+ * is complete and what may follow.
  *
- * The editing is libedit's, which is loaded when the first editor is opened. Where it isn't there,
- * and on terminals that can't move a cursor, lines are read as the terminal sends them.
+ * Editing is done by libedit, which is loaded when the first editor is opened. If libedit is
+ * missing or the terminal cannot move its cursor, lines are edited by the terminal driver.
  */
 #ifndef HLO_REPL_LINE_H
 #define HLO_REPL_LINE_H
@@ -13,63 +13,61 @@
 
 #include <stdio.h>
 
-/* ---- what may stand at the cursor ---- */
+/* ---- completions ---- */
 
 struct completion {
     struct str text; /* the whole word */
-    struct str note; /* a shape, help, a kind; may be empty */
-    struct str tail; /* follows it when nothing else may stand here: " ", "(", "=" ... */
+    struct str note; /* a shape, help or kind; may be empty */
+    struct str tail; /* appended if it is the only candidate: " ", "(", "=" ... */
 };
 struct completions {
     struct arena arena;
-    struct str word; /* what stands there already, up to the cursor */
+    struct str word; /* the part of the word before the cursor */
     struct completion *items;
     size_t count, capacity;
 };
-/* Begins anew, with a place in an entry; `word` and texts live until then, or until
- * completions_free. */
+/* Frees all candidates; `word` and texts are valid until then. */
 void completions_free(struct completions *c);
-/* In the order of their texts, each once. */
+/* Sorts by text and removes duplicates. */
 void completions_sort(struct completions *c);
-/* Takes the word over where it begins with what stands there; texts are copied. */
+/* Adds the text if it starts with `word`; texts are copied. */
 void completions_add(struct completions *c, struct str text, struct str note, const char *tail);
 
 /* ---- the editor ---- */
 
-void line_about(FILE *f); /* what edits lines here, in a line */
+void line_about(FILE *f); /* prints the line editor in use */
 
 struct line_hooks {
     void *context;
-    /* Does the entry end here? (Brackets, quotes and comments are closed.) */
+    /* Whether the entry is complete: brackets, quotes and comments are closed. */
     bool (*whole)(void *context, struct str entry);
-    /* Sets `word` to what ends at the cursor, and adds what it may become. NULL: nothing is known.
-     */
+    /* Sets `word` to the word before the cursor, and adds its completions. NULL: no completion. */
     void (*complete)(void *context, struct str entry, size_t cursor, struct completions *out);
 };
 
 struct line_editor;
 enum line_result {
-    LINE_ENTRY,     /* there is one, without the end of its last line; it may be empty */
-    LINE_END,       /* Ctrl-D on an empty line, or the terminal is gone */
-    LINE_CANCELLED, /* Ctrl-C: what was typed is dropped */
-    LINE_ENDLESS    /* of a file: the entry is longer than what is read into memory */
+    LINE_ENTRY,     /* an entry without its final newline; may be empty */
+    LINE_END,       /* Ctrl-D on an empty line, or the terminal was closed */
+    LINE_CANCELLED, /* Ctrl-C: the entry is discarded */
+    LINE_ENDLESS    /* for files: the entry exceeds the limit of input */
 };
 
-/* For standard input, which is a terminal. `history_path`: what is typed is kept in this file from
- * now on, unless it begins with a blank; NULL: nothing is kept. The hooks must stay until
- * line_close. Never NULL. */
+/* For standard input, which is a terminal. `history_path`: file to store entries in, except those
+ * that start with a blank; NULL: no file. The hooks must live until line_close. Never NULL. */
 struct line_editor *line_open(const struct line_hooks *hooks, const char *history_path, bool color);
-/* Lines after the first begin with `more_prompt`. */
+/* Continuation lines start with `more_prompt`. */
 enum line_result line_read(struct line_editor *e, const char *prompt, const char *more_prompt,
                            struct buf *entry);
 void line_close(struct line_editor *e);
 
-/* Whether one can prompt at all: standard input is a terminal, and one of the other two. */
+/* Whether prompting is possible: standard input is a terminal, and standard output or standard
+ * error. */
 bool line_possible(void);
-/* Columns and rows of the terminal; 80 by 24 where it doesn't say. */
+/* Columns and rows of the terminal; 80 by 24 if unknown. */
 void line_window(size_t *columns, size_t *rows);
 
-/* Whether the terminal speaks UTF-8, as far as the user's locale says. */
+/* Whether the terminal uses UTF-8, according to the user's locale. */
 bool line_utf8(void);
 
 #endif

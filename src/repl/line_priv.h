@@ -44,7 +44,7 @@ struct line_editor {
 
     struct buf prompt; /* with escapes between \1 */
     size_t prompt_width;
-    struct buf *entry; /* the caller's, with all its lines */
+    struct buf *entry; /* the caller's entry, with all its lines */
     size_t from, to;   /* bytes of the entry that are in the buffer */
     size_t cursor;     /* byte offset in the entry */
     enum leave leave;
@@ -58,10 +58,10 @@ struct line_editor {
     mbstate_t decoding;
 };
 
-/* keys.c */
+/* ---- keys.c ---- */
 void keys_bind(EditLine *el);
-/* For el_push: these are bound, in all modes, to a function that fills a new buffer, and to
- * libedit's that deletes a character. */
+/* For el_push: bound, in all modes, to a function that fills a new buffer, and to libedit's
+ * function that deletes a character. */
 #define KEY_RESUME "\034r"
 #define KEY_DELETE "\034d"
 
@@ -80,23 +80,23 @@ static inline size_t line_end(struct str s, size_t at)
     return end ? (size_t)(end - s.ptr) : s.len;
 }
 
-/* list.c: completions in columns, or one a line with their notes */
+/* list.c: prints completions in columns, or one per line with their notes */
 void line_list(FILE *f, const struct completions *c, bool all);
 
 /* term.c */
-void *edit_function(const char *name); /* of libedit */
+void *edit_function(const char *name); /* a function of libedit */
 #define EDIT(name) ((__typeof__(&el_##name))edit_function("el_" #name))
 struct line_editor *editor_of(EditLine *el);
-EditLine *term_open(struct line_editor *e); /* NULL: this terminal cannot edit */
+EditLine *term_open(struct line_editor *e); /* NULL: the terminal cannot move its cursor */
 void term_begin(struct line_editor *e);     /* signals become input */
 void term_end(struct line_editor *e);
 enum input { INPUT_END, INPUT_BYTE, INPUT_INTERRUPT };
-enum input term_read(struct line_editor *e, char *out); /* one byte */
+enum input term_read(struct line_editor *e, char *out); /* reads one byte */
 struct place {
     size_t row, column; /* from 0 */
 };
-/* Position behind a text that follows a prompt of this width. */
+/* The position after a text that follows a prompt of this width. */
 struct place term_place(struct str text, size_t prompt_width);
-size_t term_width(struct str s); /* columns */
+size_t term_width(struct str s); /* in columns */
 
 #endif

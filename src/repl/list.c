@@ -1,11 +1,11 @@
 /*
- * repl/list: lists completions below the line.
+ * repl/list: displays completions below the line.
  */
 #include "repl/line_priv.h"
 
 enum {
     GAP = 2,          /* columns between items */
-    WIDEST_TEXT = 40, /* columns of the items in a list with notes */
+    WIDEST_TEXT = 40, /* maximum width of items in a list with notes */
     NARROWEST_NOTE = 8
 };
 
@@ -19,7 +19,7 @@ static size_t widest(const struct completions *c)
     return width;
 }
 
-/* As much of it as fits, with blanks up to `width`. */
+/* Writes text truncated and padded to `width`. */
 static void put_cut(FILE *f, struct str s, size_t width, size_t columns)
 {
     bool cut = term_width(s) > columns;

@@ -1,14 +1,14 @@
 /*
- * repl/load: a module becomes the session, cut into its computations and instructions; and the
- * session becomes a module.
+ * repl/load: loads a module into the session, split into computations and instructions; and saves
+ * the session as a module.
  */
 #include "repl/session.h"
 
 #include <stdlib.h>
 
-/* ---- cutting ---- */
+/* ---- splitting ---- */
 
-/* Where line LINE, column COLUMN of a text is whose first line has this number. */
+/* The offset of a line and column in a text whose first line has number `first_line`. */
 static size_t offset_of(struct str text, uint32_t first_line, uint32_t line, uint32_t column,
                         size_t *at, uint32_t *at_line)
 {
@@ -32,8 +32,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The places where the instructions of the entry computation begin, in order; what stands for
- * several is there once. */
+/* The start positions of the instructions of the entry computation, in order, without duplicates
+ * (one text may define several instructions). */
 static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_line, size_t *count)
 {
     struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
@@ -76,13 +76,13 @@ static bool cut_insts(struct state *state, struct typed *from, struct str body,
     return ok;
 }
 
-/* The entry computation is the one that the listing has; without the mark there is but one. */
+/* Whether this is the entry computation of the listing; without ENTRY there is only one. */
 static bool is_main(const struct syntax_module *m, const struct syntax_computation *c)
 {
     return c->entry || m->count == 1;
 }
 
-/* NULL where it can't be cut. */
+/* NULL if the text cannot be split. */
 static struct state *cut_module(struct typed *from, const hlo_listing *l)
 {
     struct arena a;
@@ -118,7 +118,7 @@ static struct state *cut_module(struct typed *from, const hlo_listing *l)
 
 /* ---- loading ---- */
 
-/* Takes up the module of a text that was parsed and verified. */
+/* Loads the module of a text that was parsed and verified. */
 static bool take_cut(struct session *s, const char *name, struct str text, uint32_t line,
                      const hlo_module *module, hlo_messages *m)
 {
@@ -131,7 +131,7 @@ static bool take_cut(struct session *s, const char *name, struct str text, uint3
     return ok;
 }
 
-/* What can't be cut as it was written can be as it is printed. */
+/* A text that cannot be split as written is split as printed. */
 static bool take_printed(struct session *s, const char *name, const hlo_module *module,
                          hlo_messages *m)
 {
@@ -241,7 +241,7 @@ static void put_constant(struct module_text *t, const struct entry *set, bool ro
     hlo_text_free(&values);
 }
 
-/* Values that were set become constants; other parameters are numbered anew where one is gone. */
+/* Values that were set become constants; the remaining parameters are renumbered. */
 static hlo_module *module_to_save(struct session *s, hlo_messages *m)
 {
     const struct state *state = session_state(s);

@@ -1,12 +1,12 @@
 /*
- * repl/look: commands that look at the module of the session, without running it.
+ * repl/look: commands that inspect the module of the session without running it.
  */
 #include "repl/session.h"
 
-/* ---- what is looked at ---- */
+/* ---- names ---- */
 
-/* Where a run has stopped, in the module of the session, of which what is run is often a part; -1:
- * there is no such place. */
+/* The instruction of the session where a run has stopped; the running module is often a part of the
+ * session. -1: none. */
 static long stop_place(struct session *s)
 {
     const struct running *r = s->running;
@@ -23,8 +23,8 @@ static long stop_place(struct session *s)
     return n;
 }
 
-/* The instruction that a word names, in a stop first in the computation where it is; -1 after
- * saying that there is none. */
+/* The instruction of a name; in a stopped run, the current computation is searched first. -1 after
+ * reporting an unknown name. */
 static long named(struct session *s, struct str word, int *status)
 {
     const hlo_listing *l = session_listing(s);
@@ -149,7 +149,7 @@ static void put_names(struct session *s, const hlo_listing *l, const char *title
     fputc('\n', s->out);
 }
 
-/* What is there of its value, without making it. */
+/* Prints the state of its value, without computing it. */
 static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
 {
     const struct entry *e = n >= s->built.first ? s->built.entries[n - s->built.first] : NULL;

@@ -1,11 +1,12 @@
 /*
- * repl/module_text: the text of a module made of some entries of a state, and what entries name.
+ * repl/module_text: generates the text of a module from entries of a state, and collects the names
+ * in entries.
  */
 #include "repl/session.h"
 
 #include <stdlib.h>
 
-/* ---- what a text names ---- */
+/* ---- names in a text ---- */
 
 void naming_begin(struct naming *n, const struct state *s)
 {
@@ -61,7 +62,7 @@ static void sort_places(size_t *places, size_t count)
         qsort(places, count, sizeof *places, by_place);
 }
 
-/* An attribute of the same name is taken for it: too much does no harm. */
+/* An attribute with the name of an instruction counts as a use; too many uses do no harm. */
 void naming_add(struct naming *n, const struct entry *e, bool insts)
 {
     size_t at = n->computation_count;
@@ -131,8 +132,8 @@ void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at,
     put_made(t, STR("\n"));
 }
 
-/* What the header says of the interface of the entry computation: it does not hold for another one.
- */
+/* Whether an attribute of the header describes the interface of the entry computation, which
+ * differs in the new module. */
 static bool is_of_interface(struct str word)
 {
     static const char *const words[] = {"alias_passthrough_params", "buffer_donor",
@@ -144,11 +145,11 @@ static bool is_of_interface(struct str word)
     return false;
 }
 
-/* The header without those. */
+/* Writes the header without those attributes. */
 static void put_open_header(struct module_text *t, const struct entry *e)
 {
     struct str s = e->text, name;
-    size_t at = text_token_at(s, text_token_at(s, 0).end).end, kept = 0; /* HloModule NAME */
+    size_t at = text_token_at(s, text_token_at(s, 0).end).end, kept = 0; /* after HloModule NAME */
     struct hlo_piece p = {.name = e->from->name,
                           .whole = e->from->text,
                           .whole_size = e->from->size,
@@ -165,7 +166,7 @@ static void put_open_header(struct module_text *t, const struct entry *e)
     put_piece(t, p);
 }
 
-/* Parameters and result may be others than the header speaks of. */
+/* Attributes that describe parameters and result are omitted, since these may differ. */
 void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named)
 {
     *t = (struct module_text){0};

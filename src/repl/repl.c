@@ -1,5 +1,5 @@
 /*
- * repl: begins a session, reads until it ends, and ends it.
+ * repl: starts a session, reads until its end, and ends it.
  */
 #include "repl/session.h"
 
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SHOWN = 100 }; /* elements before the middle of an array is left out */
+enum { SHOWN = 100 };                                  /* larger arrays are abridged */
 static const uint64_t VALUES_KEPT = UINT64_C(1) << 30; /* bytes */
 
-/* ---- what may be completed ---- */
+/* ---- completion callbacks ---- */
 
 static void add_names(void *context, struct completions *out)
 {
@@ -59,7 +59,7 @@ static void session_begin(struct session *s, const struct repl_options *o)
     s->debugger.stepping = GO;
 }
 
-/* The status of the session, unless what it wrote isn't all there. */
+/* The status of the session, or of a write error. */
 static int session_end(struct session *s, int status)
 {
     int left = output_to(s, NULL, false);

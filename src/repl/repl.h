@@ -1,10 +1,8 @@
 /*
- * repl: the prompt. What is typed there is HLO text, which makes a module grow, or a command, which
- * looks into it.
+ * repl: the interactive session. Entries are HLO text, which is added to a module, or commands.
  *
- * It is a program that embeds the library: it uses hlo_advanced.h, and text/token.h to see where
- * entries end and of what kind they are. line.h reads entries from a terminal, session.h says what
- * they mean.
+ * It is a program that embeds the library: it uses hlo_advanced.h, and text/token.h to determine
+ * the end and the kind of entries. line.h reads entries from a terminal, session.h evaluates them.
  */
 #ifndef HLO_REPL_H
 #define HLO_REPL_H
@@ -12,33 +10,33 @@
 #include "hlo_advanced.h"
 
 struct repl_options {
-    const char *file;            /* a module to begin with; NULL: none */
-    size_t part;                 /* which of those in the file */
-    const char *const *commands; /* are done first, in order */
+    const char *file;            /* module to load at the start; NULL: none */
+    size_t part;                 /* part of the file */
+    const char *const *commands; /* executed first, in order */
     size_t command_count;
-    bool stay;     /* go on with standard input behind them */
-    bool norc;     /* leave the user's rc file alone */
-    bool confined; /* write files in the current folder only, and start no other programs */
-    const char
-        *colors; /* of what goes to a terminal, as hlo_messages_draw_in takes them; NULL: none */
-    bool random; /* make up parameters that nobody gives */
+    bool stay;          /* continue with standard input afterwards */
+    bool norc;          /* do not read the rc file */
+    bool confined;      /* only write files in the current directory, and start no other programs */
+    const char *colors; /* of terminal output, for hlo_messages_draw_in; NULL: no color */
+    bool random;        /* generate missing arguments */
     uint64_t seed;
-    const char *inputs; /* arrays for parameters by name; NULL: none */
+    const char *inputs; /* file with arrays for parameters by name; NULL: none */
     struct hlo_run_options run;
-    /* Around each run: from now on Ctrl-C ends it; and no longer. Whether it came. */
+    /* Called around each run, during which Ctrl-C ends the run. interrupt_end returns whether
+     * Ctrl-C was pressed. */
     void (*interrupt_begin)(hlo_program *p);
     bool (*interrupt_end)(void);
-    /* Somebody types: Ctrl-C is never to end the process. One that comes between runs ends the
-     * next, unless interrupt_end is called before that. */
+    /* Called for an interactive session: Ctrl-C must never end the process. If pressed between
+     * runs, it ends the next run unless interrupt_end is called before. */
     void (*interrupt_stay)(void);
 };
 
-const char *repl_command_name(size_t i); /* "bail", without its dot; NULL past the last */
+const char *repl_command_name(size_t i); /* "bail", without the dot; NULL past the last */
 
-enum { REPL_INTERRUPTED = 130 }; /* as a status */
+enum { REPL_INTERRUPTED = 130 }; /* an exit status */
 
-/* Off a terminal the first error ends it, and is its status: one of enum hlo_status, or
- * REPL_INTERRUPTED. */
+/* If not interactive, the first error ends the session and determines the status: one of enum
+ * hlo_status, or REPL_INTERRUPTED. */
 int repl_main(const struct repl_options *o);
 
 #endif

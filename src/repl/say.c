@@ -1,11 +1,13 @@
 /*
- * repl/say: what goes to people: messages on standard error, data where it is to go.
+ * repl/say: diagnostics on standard error, results on the output of the session, and filling of
+ * lines.
  */
 #include "repl/session.h"
 
 #include <errno.h>
+#include <unistd.h>
 
-/* Where an entry stands that comes from a file; "hlo" where somebody types. */
+/* Writes the location of an entry from a file; "hlo" for interactive input. */
 static void put_place(const struct session *s, struct buf *out)
 {
     if (s->input && !s->input->editor)
@@ -14,7 +16,7 @@ static void put_place(const struct session *s, struct buf *out)
         buf_puts(out, "hlo");
 }
 
-/* Afterwards the stream knows that writing failed, but no more why. */
+/* Records errno at once: the stream only records that writing failed. */
 void say_flush(struct session *s)
 {
     if (fflush(s->out) != 0 && s->out != stdout && s->out_error == 0)
@@ -115,4 +117,40 @@ void put_text(struct session *s, hlo_text text)
 {
     fwrite(text.data, 1, text.size, s->out);
     hlo_text_free(&text);
+}
+
+/* ---- filled text ---- */
+
+/* No limit unless the output is a terminal. */
+static size_t columns_of(const struct session *s)
+{
+    size_t columns, rows;
+    if (!s->interactive || s->out != stdout || !isatty(STDOUT_FILENO))
+        return SIZE_MAX;
+    line_window(&columns, &rows);
+    return columns;
+}
+
+void put_folded(struct session *s, size_t column, size_t indent, const char *text)
+{
+    enum { NARROWEST = 20 };
+    size_t columns = columns_of(s);
+    if (indent + NARROWEST > columns)
+        indent = 2;
+    for (const char *p = text; *p;) {
+        size_t blanks = strspn(p, " "), word = strcspn(p + blanks, " \n");
+        if (column > indent && column + blanks + word >= columns) {
+            fprintf(s->out, "\n%*s%.*s", (int)indent, "", (int)word, p + blanks);
+            column = indent + word;
+        } else {
+            fprintf(s->out, "%.*s", (int)(blanks + word), p);
+            column += blanks + word;
+        }
+        p += blanks + word;
+        if (*p == '\n') {
+            fprintf(s->out, "\n%*s", p[1] ? (int)indent : 0, "");
+            column = indent;
+            p++;
+        }
+    }
 }

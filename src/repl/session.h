@@ -1,12 +1,12 @@
 /*
- * repl/session: what the parts of a session share.
+ * repl/session: declarations shared by the parts of a session.
  *
- * The truth of a session is text: computations, and the instructions of the entry computation, each
- * as it was typed or loaded. A change makes a new state, which is built, parsed and verified, and
- * taken up only when it is sound; older states stay for .undo. Of a line that only adds, what it
- * adds is all that is read (build.c); the module follows when it is asked for. Values are kept by
- * marks, which say all that a value depends on, so what is there already need not be done again,
- * and what is stale isn't found.
+ * A session is represented by text: computations, and the instructions of the entry computation,
+ * each as typed or loaded. A change creates a new state, which is parsed and verified, and adopted
+ * only if it is well-formed; earlier states are kept for .undo. If a line only adds something,
+ * only the addition is parsed (build.c); the whole module is built on demand. Values are cached by
+ * marks, hashes of everything that a value depends on, so that known values are not recomputed and
+ * stale ones are not found.
  */
 #ifndef HLO_REPL_SESSION_H
 #define HLO_REPL_SESSION_H
@@ -19,13 +19,13 @@
 
 #include <stdio.h>
 
-/* ---- state.c: texts, and what a session consists of ---- */
+/* ---- state.c: texts and states ---- */
 
-void *repl_alloc(size_t size); /* cleared */
+void *repl_alloc(size_t size); /* zeroed */
 char *repl_copy(struct str s);
-void repl_set(char **text, const char *to); /* frees what was there; NULL: nothing */
+void repl_set(char **text, const char *to); /* frees the old text; NULL: none */
 
-struct typed { /* a text that somebody has written, which messages speak of */
+struct typed { /* a text of the user, referenced by messages */
     size_t holders;
     char *name, *text;
     size_t size;
@@ -34,61 +34,60 @@ struct typed { /* a text that somebody has written, which messages speak of */
 struct typed *typed_new(const char *name, struct str text, uint32_t first_line);
 void typed_drop(struct typed *t);
 
-struct held { /* a value that several own */
+struct held { /* a reference-counted value */
     size_t holders;
     const hlo_literal *l;
-    hlo_literal *own; /* to be freed; NULL: it lies in another */
+    hlo_literal *own; /* to be freed; NULL: part of another value */
     struct held *within;
     uint64_t bytes;
 };
-struct held *
-held_new(hlo_literal *l); /* takes it over; NULL, as a copy that there was no memory for, is none */
+/* Takes ownership; returns NULL for NULL (out of memory for a copy). */
+struct held *held_new(hlo_literal *l);
 struct held *held_element(struct held *tuple, size_t i);
 struct held *held_hold(struct held *h);
 void held_drop(struct held *h);
 
-struct entry { /* a computation, an instruction of the entry computation, or what .set gives one as
-                  its value */
+struct entry { /* a computation, an instruction of the entry computation, or a value set by .set */
     size_t holders;
     char *name;                     /* without % */
-    struct typed *from;             /* where its text was written; or NULL */
-    struct str text, more;          /* in `from`, one behind the other */
-    char *before, *between, *after; /* what was added to it; may be empty */
-    uint64_t hash;                  /* of all that */
-    struct held *value;             /* that was set; it has no text then */
-    uint64_t id;                    /* of this setting */
+    struct typed *from;             /* the text it is part of; or NULL */
+    struct str text, more;          /* slices of `from`, in order */
+    char *before, *between, *after; /* generated text around them; may be empty */
+    uint64_t hash;                  /* of all text */
+    struct held *value;             /* value that was set, without text */
+    uint64_t id;                    /* of the setting */
 };
-/* TEXT lies in FROM. */
+/* TEXT is a slice of FROM. */
 struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before,
                         const char *after);
-/* BEFORE TEXT BETWEEN MORE AFTER */
+/* The text is BEFORE TEXT BETWEEN MORE AFTER. */
 struct entry *entry_of_parts(struct str name, struct typed *from, const char *before,
                              struct str text, const char *between, struct str more,
                              const char *after);
 struct entry *entry_hold(struct entry *e);
 void entry_drop(struct entry *e);
 
-struct entry_list { /* that grows at its end alone once states share it */
+struct entry_list { /* only appended to while states share it */
     size_t holders, count, capacity;
     struct entry **at;
-    struct map places; /* by name: one more than the place; names that are gone may be among it */
+    struct map places; /* name -> index + 1; may contain removed names */
     struct arena arena;
 };
-struct entries { /* the first so many of a list; NULL: there are none */
+struct entries { /* the first `count` entries of a list; NULL: empty */
     struct entry_list *list;
     size_t count;
 };
 
 enum { LAST = -1 };
 struct state {
-    struct entry *header;        /* HloModule and what goes with it; NULL: there is none */
-    struct entries computations; /* all but the entry computation */
+    struct entry *header;        /* HloModule and its attributes; NULL: none */
+    struct entries computations; /* except the entry computation */
     struct entries insts;        /* of the entry computation, in order */
-    size_t unnamed;              /* _1 to _N are taken */
+    size_t unnamed;              /* _1 to _N are in use */
     char *entry_name;
-    char *entry_tail;        /* attributes behind its braces */
-    long root;               /* one of `insts`; LAST: the last */
-    struct entries settings; /* by .set; in no order */
+    char *entry_tail;        /* attributes after its closing brace */
+    long root;               /* index in `insts`; LAST: the last */
+    struct entries settings; /* of .set, unordered */
 };
 static inline struct entry *state_inst(const struct state *s, size_t i)
 {
@@ -101,52 +100,51 @@ static inline struct entry *state_computation(const struct state *s, size_t i)
 struct state *state_new(void);
 struct state *state_copy(const struct state *s);
 void state_free(struct state *s);
-long state_find(const struct state *s, struct str name);             /* of insts; -1 */
-long state_find_computation(const struct state *s, struct str name); /* likewise */
-void state_put(struct state *s, struct entry *e,
-               bool root); /* takes it over; one of its name is replaced */
-void state_add(struct state *s, struct entry *e,
-               bool root);                      /* the same where it is known that there is none */
-void state_move_last(struct state *s, long at); /* behind all others */
+long state_find(const struct state *s, struct str name); /* index in insts; -1: none */
+/* Index in computations; -1: none. */
+long state_find_computation(const struct state *s, struct str name);
+/* Takes ownership; replaces an entry of the same name. */
+void state_put(struct state *s, struct entry *e, bool root);
+void state_add(struct state *s, struct entry *e, bool root); /* the same for a new name */
+void state_move_last(struct state *s, long at);              /* moves an instruction to the end */
 void state_put_computation(struct state *s, struct entry *e);
-void state_set(struct state *s, struct str name, struct held *value,
-               uint64_t id); /* takes the value over; NULL: takes it away */
+/* Takes ownership of the value; NULL: removes the setting. */
+void state_set(struct state *s, struct str name, struct held *value, uint64_t id);
 const struct entry *state_setting(const struct state *s, const char *name); /* NULL: none */
-struct entry *state_root(const struct state *s); /* NULL: there are no instructions */
+struct entry *state_root(const struct state *s); /* NULL: no instructions */
 
 /* ---- build.c: the module of a state ---- */
 
-/* Instructions of the entry computation have numbers from `first` on, as in the listing, to which
- * what was added later is appended. {0}: nothing is built. */
+/* Instructions of the entry computation have numbers from `first` on, as in the listing; later
+ * additions follow. {0}: nothing is built. */
 struct built {
-    hlo_module *module; /* NULL: nothing has been typed yet */
+    hlo_module *module; /* NULL: empty session */
     hlo_listing *listing;
-    bool behind;                 /* module and listing lack what was added since */
-    size_t placed, computations; /* so many of those of the state are built */
+    bool behind;                 /* module and listing lack later additions */
+    size_t placed, computations; /* numbers of entries of the state that are built */
     size_t parameters;
-    size_t first, count; /* instructions of the entry computation */
-    struct hlo_listed
-        *insts;      /* by number - first; users and callees of what was added are not known */
-    uint64_t *marks; /* likewise */
-    bool *used;      /* by others of them */
-    struct entry **entries; /* theirs; NULL: it was made of the text of another */
-    size_t *numbers;        /* of the instructions of the state */
+    size_t first, count;      /* instructions of the entry computation */
+    struct hlo_listed *insts; /* by number - first; users and callees of additions are unknown */
+    uint64_t *marks;          /* by number - first */
+    bool *used;               /* by other instructions */
+    struct entry **entries;   /* their entries; NULL: generated from the text of another entry */
+    size_t *numbers;          /* by index in the state */
     size_t capacity, number_capacity;
-    struct arena arena; /* of what was added later */
+    struct arena arena; /* memory of additions */
 };
-/* Adds what the state has beyond what is built of it. False with messages where the text is
- * rejected; false, unless B is empty, where that concerns more than what is new, or there would be
- * warnings: the state is to be built from {0}, and B is unchanged. */
+/* Extends the build to the state. False with messages if the text is rejected; false without
+ * messages, unless B is empty, if the additions affect other instructions or there are warnings:
+ * the state must then be built from {0}, and B is unchanged. */
 bool build(struct built *b, const struct state *s, hlo_messages *m);
-/* What is set in S counts for an instruction; false: others depend on it, so that S has to be
- * built. */
+/* Applies a setting of S to an instruction; false: other instructions depend on it, so that S must
+ * be built. */
 bool built_set(struct built *b, const struct state *s, size_t number);
 struct hlo_listed built_at(const struct built *b, size_t number);
 void built_free(struct built *b);
 
-/* ---- module_text.c: the text of a module made of some entries, and what entries name ---- */
+/* ---- module_text.c: generation of module texts, and names in entries ---- */
 
-struct naming { /* places in a state */
+struct naming { /* indices of named entries in a state */
     const struct state *state;
     size_t *computations, computation_count, computation_capacity;
     size_t *insts, inst_count, inst_capacity;
@@ -155,8 +153,8 @@ struct naming { /* places in a state */
 };
 void naming_begin(struct naming *n, const struct state *s);
 void naming_add(struct naming *n, const struct entry *e,
-                bool insts);        /* and the computations that those name in turn */
-void naming_sort(struct naming *n); /* as they stand in the state */
+                bool insts);        /* including the computations that these name */
+void naming_sort(struct naming *n); /* in order of the state */
 void naming_end(struct naming *n);
 
 struct module_text {
@@ -164,18 +162,18 @@ struct module_text {
     size_t count, capacity;
     struct arena arena;
 };
-void module_text_begin(struct module_text *t, const struct state *s,
-                       const struct naming *named); /* NULL: all computations */
-/* An instruction as it was typed; and one that is made. */
+/* NULL: all computations. */
+void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named);
+/* Appends an instruction as it was typed; module_text_made appends a generated one. */
 void module_text_entry(struct module_text *t, const struct entry *e, bool root);
-/* The same as a root, with a zero in place of so many bytes of its text. */
+/* Appends an instruction as root, with `size` bytes of its text at `at` replaced by a zero. */
 void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at, size_t size);
 void module_text_made(struct module_text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 void module_text_end(struct module_text *t, const struct state *s);
 hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m);
 void module_text_free(struct module_text *t);
 
-/* ---- kept.c: values by what they depend on ---- */
+/* ---- kept.c: cache of values ---- */
 
 struct kept_slot {
     uint64_t mark; /* 0: empty */
@@ -185,12 +183,13 @@ struct kept_slot {
 struct kept {
     struct kept_slot *slots;
     size_t count, capacity;
-    uint64_t bytes, most; /* what was not used for longest goes when there is more */
+    uint64_t bytes, most; /* size limit; the least recently used values are evicted */
     uint64_t clock;
 };
 void kept_free(struct kept *k);
-struct held *kept_get(struct kept *k, uint64_t mark); /* not held for the caller; NULL */
-void kept_put(struct kept *k, uint64_t mark, struct held *value); /* holds it */
+/* No reference is added for the caller; NULL: none. */
+struct held *kept_get(struct kept *k, uint64_t mark);
+void kept_put(struct kept *k, uint64_t mark, struct held *value); /* adds a reference */
 void kept_drop(struct kept *k, uint64_t mark);
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -198,19 +197,19 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
     return hash_bytes(both, sizeof both);
 }
 
-/* ---- read.c: where entries come from ---- */
+/* ---- entry.c: input ---- */
 
 struct input {
     FILE *file; /* NULL: a terminal */
     struct line_editor *editor;
     const char *name; /* "<stdin>", "setup.hlr", "-c" */
-    uint32_t line;    /* that was read last */
-    uint32_t first;   /* line of the entry */
+    uint32_t line;    /* the last line read */
+    uint32_t first;   /* first line of the entry */
     struct buf entry;
-    struct input *outer; /* that reads it */
+    struct input *outer; /* the input with the .source command */
 };
 struct session;
-enum line_result reader_read(struct session *s); /* the next entry of its input */
+enum line_result reader_read(struct session *s); /* the next entry of the current input */
 void reader_close(struct input *in);
 
 /* ---- the session ---- */
@@ -220,7 +219,7 @@ enum show_mode { SHOW_HLO, SHOW_TABLE, SHOW_JSON, SHOW_NPY, SHOW_SUMMARY };
 struct breakpoint {
     char *text; /* NAME, COMPUTATION/NAME, OP, file.py:42 */
     int number;
-    bool watch; /* of values: nan, inf, NAME */
+    bool watch; /* a watchpoint: nan, inf, NAME */
 };
 
 enum stepping { GO, STEP, NEXT, FINISH, STOPPED };
@@ -230,37 +229,37 @@ struct debugger {
     size_t count, capacity;
     int numbered;
     enum stepping stepping;
-    size_t depth;  /* of NEXT and FINISH */
-    int64_t times; /* stops still to be passed by .step N */
+    size_t depth;  /* for NEXT and FINISH */
+    int64_t times; /* remaining steps of .step N */
 };
 
-struct running; /* debug.c: a run that goes on */
+struct running; /* debug.c: the current run */
 
 struct session {
     const struct repl_options *o;
     bool interactive;
     struct state **states; /* never empty */
     size_t state_count, state_at;
-    struct built built; /* of the state that counts */
-    struct built *old;  /* of states that counted when a run began that goes on */
+    struct built built; /* of the current state */
+    struct built *old;  /* builds that the current run still uses */
     size_t old_count;
     struct kept kept;
-    uint64_t ids; /* of settings */
+    uint64_t ids; /* last id of a setting */
     struct input *input;
-    FILE *out;      /* of data */
+    FILE *out;      /* output of results */
     char *out_path; /* .output; NULL: standard output */
-    int out_error;  /* errno, when some of it could not be written; 0: all was */
-    bool once;      /* until the next entry is done */
+    int out_error;  /* errno of a failed write; 0: none */
+    bool once;      /* .once: restore the output after the next entry */
     enum show_mode mode;
     struct hlo_view view;
     bool time, trace, bail, echo;
     char *prompt;
     struct debugger debugger;
     struct running *running; /* NULL: none */
-    bool abandoned;          /* the run before was ended where it had stopped */
-    int stop_status;         /* and this is how reading ended there */
+    bool abandoned;          /* the last run was ended while it was stopped */
+    int stop_status;         /* status of the nested prompt of that run */
     bool leaving;
-    int status; /* of the entry that was done last */
+    int status; /* of the last entry */
 };
 
 static inline struct state *session_state(const struct session *s)
@@ -268,100 +267,102 @@ static inline struct state *session_state(const struct session *s)
     return s->states[s->state_at];
 }
 enum { STATES_KEPT = 200 };
-/* What the module of the session is, and lists, with all that was added; numbers in `later` may be
- * others then. NULL: none. */
+/* The module of the session and its listing, with all additions built; this may change numbers of
+ * additions. NULL: none. */
 const hlo_listing *session_listing(struct session *s);
 const hlo_module *session_module(struct session *s);
-/* The number of a value of the entry computation; -1. */
+/* The number of an instruction of the entry computation; -1: none. */
 long session_find(struct session *s, struct str name);
-/* Takes the state over: it is built and becomes the one that counts, or is freed with messages. */
+/* Takes ownership of a state: builds it and makes it the current one, or frees it with messages. */
 bool session_take(struct session *s, struct state *next, hlo_messages *m);
-bool session_take_set(struct session *s, struct state *next, size_t number,
-                      hlo_messages *m); /* differs in one setting */
+/* The states differ in one setting. */
+bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m);
 int session_undo(struct session *s, long steps);
-void session_drop_old(struct session *s); /* once no run goes on */
+void session_drop_old(struct session *s); /* call it when no run is active */
 
-/* ---- say.c: what goes to people ---- */
+/* ---- say.c: diagnostics and output ---- */
 
-/* `FILE:LINE: error: ...` off a terminal. Returns STATUS. */
+/* Prints `FILE:LINE: error: ...` if not interactive. Returns STATUS. */
 int say_error(struct session *s, int status, const char *format, ...) PRINTF_LIKE(3, 4);
-void add_error(struct session *s, hlo_messages *m, const char *format, ...)
-    PRINTF_LIKE(3, 4); /* the same among others */
-void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3); /* only to a person */
-/* Draws the messages and frees them. */
-void say_flush(struct session *s); /* what is to go to `out` goes there */
+/* Adds it to other messages. */
+void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRINTF_LIKE(3, 4);
+void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3); /* interactive only */
+/* Renders and frees the messages. */
+void say_flush(struct session *s); /* flushes `out` */
 void say_messages(struct session *s, hlo_messages *m);
-int say_unknown(struct session *s, struct str name);           /* no value, with the nearest name */
-void put_text(struct session *s, hlo_text text);               /* frees it; data */
+int say_unknown(struct session *s,
+                struct str name);                /* reports an unknown name, with a suggestion */
+void put_text(struct session *s, hlo_text text); /* prints and frees it */
 int output_to(struct session *s, const char *path, bool once); /* NULL: standard output */
-bool may_write(struct session *s,
-               const char *path); /* false after saying that the session is confined */
+/* False after reporting that the session is confined. */
+bool may_write(struct session *s, const char *path);
 
-/* ---- entry.c: entries, done ---- */
+/* ---- entry.c: evaluation of entries ---- */
 
-/* The shape of what an entry is, without doing it: printed. A status. */
+/* Prints the shape of an entry without evaluating it. Returns a status. */
 int entry_type(struct session *s, struct str text);
 
-/* The lines of a file; a status. */
+/* Evaluates the lines of a file; returns a status. */
 int source_file(struct session *s, const char *path, bool must_exist);
-int session_read(struct session *s);                /* all that the input has; a status */
-int input_all(struct session *s, struct input *in); /* all of another one, which is then closed */
+int session_read(struct session *s); /* evaluates the current input to its end; returns a status */
+int input_all(struct session *s, struct input *in); /* evaluates another input and closes it */
 
-/* ---- load.c: modules into the session, and out of it ---- */
+/* ---- load.c: loading and saving modules ---- */
 
 int load_file(struct session *s, const char *path, size_t part);
 int load_text(struct session *s, const char *name, struct str text, uint32_t line);
 int save_file(struct session *s, const char *path);
 
-/* why.c: the sources of `NAME[I,J]`, as hlo_recorded_find has it, so many steps back */
+/* why.c: prints the sources of `NAME[I,J]` (see hlo_recorded_find), `levels` deep */
 int why_print(struct session *s, struct str what, int64_t levels);
 
-/* ---- values.c: values, made when they are asked for ---- */
+/* ---- values.c: values computed on demand ---- */
 
 enum made { MADE, UNMADE /* a parameter has no value yet */, FAILED };
-/* Values of instructions of the entry computation, each to be dropped; with messages where they
- * cannot be had. ANEW: nothing that is kept is used but settings. */
+/* Computes values of instructions of the entry computation, each to be dropped by the caller;
+ * messages on failure. ANEW: use no cached values except settings. */
 enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew,
                       struct held **out, hlo_messages *m);
-int value_status(const hlo_messages *m); /* of a run that failed */
-/* What is called so: a value of the session, or where a run has stopped. NULL after saying why. */
+int value_status(const hlo_messages *m); /* status of a failed run */
+/* The value of a name in the session or in the stopped run. NULL after reporting an error. */
 struct held *value_named(struct session *s, struct str name, int *status);
 
-/* ---- arguments.c: what the parameters are given ---- */
+/* ---- arguments.c: arguments of runs ---- */
 
-/* `NAME=VALUE`, values in order, --random[=SEED], --fake[=KIND]. */
+/* Parses `NAME=VALUE`, values in order, --random[=SEED], --fake[=KIND]. */
 int run_arguments(struct session *s, struct str args);
-bool set_parameters(struct session *s, const hlo_arrays *file,
-                    hlo_messages *m); /* those that the file has */
-/* A value for something of this shape: a literal, with its shape or without, or a file. NULL with
+/* Those present in the file. */
+bool set_parameters(struct session *s, const hlo_arrays *file, hlo_messages *m);
+/* Parses a value of the given shape: a literal, whose shape is optional, or a file. NULL with
  * messages. */
 hlo_literal *value_read(const char *name, const char *shape, const char *text, hlo_messages *m);
 
 /* ---- show.c ---- */
 
 int show_value(struct session *s, struct str name, struct str index, const struct held *h);
+/* PNG: output file; or NULL. */
 int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind,
-               const char *png); /* PNG: the file; NULL */
+               const char *png);
 
-/* ---- debug.c: stops ---- */
+/* ---- debug.c: stopped runs ---- */
 
 struct running {
     struct session *s;
     hlo_program *program;
-    hlo_module *module; /* that is run: often a part of the session's */
+    hlo_module *module; /* running module, often a part of the session's */
     hlo_listing *listing;
-    uint64_t *marks;     /* by instruction of that listing; 0: it is not kept */
-    struct held **local; /* where there are stops: the last value of each */
-    uint64_t *local_at;  /* and in which iteration it was made */
+    uint64_t *marks;     /* by instruction of that listing; 0: not cached */
+    struct held **local; /* with breakpoints: the last value of each instruction */
+    uint64_t *local_at;  /* and the mark of its iteration */
     bool watched;
-    const struct hlo_event *at; /* where it has stopped; NULL */
-    bool done;                  /* behind that instruction, not before it */
+    const struct hlo_event *at; /* event where the run is stopped; NULL: not stopped */
+    bool done;                  /* after that instruction, not before it */
     bool ended;                 /* by .stop or .quit */
 };
 void debug_observe(struct running *r, struct hlo_trace_callbacks *out);
 int debug_where(struct session *s);
-struct held *debug_value(struct session *s, struct str name); /* NULL: there is none yet */
-int debug_missing(struct session *s, struct str name);        /* says why */
+struct held *debug_value(struct session *s, struct str name); /* NULL: none yet */
+int debug_missing(struct session *s, struct str name);        /* reports why there is no value */
 void running_free(struct running *r);
 int debug_set(struct session *s, struct str name, const char *value);
 int debug_add(struct session *s, struct str text, bool watch);
@@ -369,7 +370,7 @@ int debug_list(struct session *s);
 int debug_delete(struct session *s, int64_t number); /* 0: all */
 void debug_free(struct session *s);
 
-/* ---- look.c: commands that look at the module ---- */
+/* ---- look.c: commands that inspect the module ---- */
 
 int look_list(struct session *s, struct str args);
 int look_info(struct session *s, struct str args);
@@ -381,10 +382,10 @@ int look_graph(struct session *s, struct str args);
 
 int cmd_doc(struct session *s, struct str args);
 
-/* ---- fold.c ---- */
+/* ---- say.c ---- */
 
-/* Data for people: lines are folded where the window ends, and go on behind so many blanks. The
- * cursor is in `column`. */
+/* Prints text, filled to the width of the window; continuation lines are indented by `indent`. The
+ * cursor is in column `column`. */
 void put_folded(struct session *s, size_t column, size_t indent, const char *text);
 
 /* ---- command.c: the table of commands ---- */
@@ -397,10 +398,10 @@ struct command {
     const char *help, *example;
 };
 const struct command *command_get(size_t i); /* NULL past the end */
-struct str next_word(struct str *args); /* takes it away; quotes are gone; empty past the last */
+struct str next_word(struct str *args); /* extracts a word without quotes; empty past the last */
 int command_do(struct session *s, struct str text);
-int command_usage(struct session *s, const char *name); /* says it; HLO_USAGE */
-/* Of a text that is none: ".load" where it was meant; "" */
+int command_usage(struct session *s, const char *name); /* reports the usage; returns HLO_USAGE */
+/* The command that an invalid entry was probably meant to be, ".load"; "" if none. */
 const char *command_meant(struct str text);
 
 #endif

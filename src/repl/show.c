@@ -1,12 +1,12 @@
 /*
- * repl/show: values on the screen or in a file, in the form that .mode says.
+ * repl/show: prints values to the screen or a file in the format of .mode.
  */
 #include "repl/session.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* ---- where to ---- */
+/* ---- output files ---- */
 
 bool may_write(struct session *s, const char *path)
 {
@@ -15,7 +15,7 @@ bool may_write(struct session *s, const char *path)
                      path) == HLO_OK;
 }
 
-/* What was written so far is all there, or that is said. */
+/* Flushes the output and reports write errors. */
 static int leave_output(struct session *s)
 {
     FILE *f = s->out;
@@ -63,8 +63,7 @@ static void put_cell(struct session *s, const hlo_literal *l, int64_t row, int64
     hlo_messages_free(m);
 }
 
-/* One-dimensional arrays stand in a column, two-dimensional ones in rows; whether it was one of
- * those. */
+/* Prints one-dimensional arrays as a column, two-dimensional ones as rows; false for others. */
 static bool put_table(struct session *s, struct str name, const hlo_literal *l)
 {
     if (hlo_literal_leaves(l) != 1 || hlo_literal_count(l) > 0)
@@ -92,11 +91,11 @@ static bool put_table(struct session *s, struct str name, const hlo_literal *l)
     return true;
 }
 
-/* ---- the others ---- */
+/* ---- other formats ---- */
 
 enum { USUAL_WIDTH = 80 };
 
-/* Lines of an array stand one below the other, behind its name. */
+/* Prints the lines of an array aligned after its name. */
 static void put_lines(struct session *s, hlo_text text, size_t indent)
 {
     const char *line = text.data, *end;
@@ -117,7 +116,7 @@ static void put_hlo(struct session *s, struct str name, struct str index, const 
     bool narrow = row && indent < width / 2;
     if (narrow)
         v.width = width - indent;
-    if (row && hlo_literal_leaf(l, 0).elements > v.most) /* little is left of it */
+    if (row && hlo_literal_leaf(l, 0).elements > v.most) /* most of it is elided */
         v.width = SIZE_MAX;
     hlo_text text = hlo_literal_show(l, &v);
     fprintf(s->out, STR_FMT STR_FMT " = ", STR_ARG(name), STR_ARG(index));
@@ -174,7 +173,7 @@ static int show_literal(struct session *s, struct str name, struct str index, co
     return HLO_OK;
 }
 
-/* The piece that INDEX cuts, or the whole, which is lent; false with a message. */
+/* The slice selected by INDEX, or the whole value, which is borrowed; false with a message. */
 static bool cut_piece(struct str index, const struct held *h, hlo_literal **piece, hlo_messages *m)
 {
     *piece = NULL;
@@ -208,7 +207,11 @@ int plot_value(struct session *s, struct str index, const struct held *h, enum h
     if (ok && png) {
         ok = hlo_write_png(png, l, m);
     } else if (ok) {
-        enum { BESIDE = 8, AROUND = 5, LEAST = 20 }; /* scales and remarks, and the prompt below */
+        enum {
+            BESIDE = 8,
+            AROUND = 5,
+            LEAST = 20
+        }; /* space for scales and notes, and for the prompt below */
         size_t columns, rows;
         bool terminal = s->out == stdout && isatty(STDOUT_FILENO);
         line_window(&columns, &rows);

@@ -1,6 +1,6 @@
 /*
- * repl/state: the texts that a session consists of, and the values that were set. States share what
- * they have in common.
+ * repl/state: states, that is, the texts of a session and the values that were set. States share
+ * common data.
  */
 #include "repl/session.h"
 
@@ -34,7 +34,7 @@ struct typed *typed_new(const char *name, struct str text, uint32_t first_line)
     return t;
 }
 
-/* NULL holds nothing, here and in typed_drop. */
+/* NULL is allowed, here and in typed_drop. */
 static struct typed *typed_hold(struct typed *t)
 {
     if (t)
@@ -96,7 +96,7 @@ void entry_drop(struct entry *e)
     heap_free(e);
 }
 
-/* ---- values with several owners ---- */
+/* ---- reference-counted values ---- */
 
 static uint64_t bytes_of(const hlo_literal *l)
 {
@@ -141,7 +141,7 @@ void held_drop(struct held *h)
     heap_free(h);
 }
 
-/* ---- lists of entries, which states share ---- */
+/* ---- lists of entries, shared between states ---- */
 
 static struct entry_list *list_new(void)
 {
@@ -155,9 +155,10 @@ static struct entry_list *list_new(void)
 static void note_place(struct entry_list *l, size_t at)
 {
     const struct str name = str_of(l->at[at]->name);
-    const struct str key = map_get(&l->places, name)
-                               ? name
-                               : arena_str(&l->arena, name); /* the entry may go before the list */
+    const struct str key =
+        map_get(&l->places, name)
+            ? name
+            : arena_str(&l->arena, name); /* the entry may be freed before the list */
     map_put(&l->places, key, (void *)(uintptr_t)(at + 1));
 }
 
@@ -189,7 +190,7 @@ static void entries_drop(struct entries e)
     heap_free(e.list);
 }
 
-/* A list that no other state shares: what it has may be changed. */
+/* Makes a list that is not shared with other states and may be modified. */
 static void entries_own(struct entries *e)
 {
     const struct entries shared = *e;
@@ -207,8 +208,8 @@ static long entries_find(const struct entries *e, struct str name)
     return place > 0 && place <= e->count ? (long)place - 1 : -1;
 }
 
-/* Behind the others, which stay shared: another state has so many of them and no more. Its number.
- */
+/* Appends an entry. The list may stay shared, since other states use its first entries only.
+ * Returns its index. */
 static long entries_add(struct entries *e, struct entry *added)
 {
     if (!e->list || e->list->count != e->count)
@@ -217,7 +218,7 @@ static long entries_add(struct entries *e, struct entry *added)
     return (long)e->count++;
 }
 
-/* In place of the one of its name, or behind the others. Its number. */
+/* Replaces the entry of the same name, or appends. Returns its index. */
 static long entries_put(struct entries *e, struct entry *put)
 {
     const long at = entries_find(e, str_of(put->name));

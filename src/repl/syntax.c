@@ -1,5 +1,5 @@
 /*
- * repl/syntax: kinds of entries and parts of texts.
+ * repl/syntax: kinds of entries, and parts of texts.
  */
 #include "repl/syntax.h"
 
@@ -27,7 +27,7 @@ bool syntax_is_word(struct text_token t)
     return t.kind != TOK_EOF && t.kind != TOK_ERROR && t.s.len > 0 && is_letter(t.s.ptr[0]);
 }
 
-/* Without a `=` or `:` that the lexer takes with it. */
+/* Without an attached `=` or `:`. */
 static bool is_plain(struct str s, struct text_token t)
 {
     return syntax_is_word(t) && t.s.ptr + t.s.len == s.ptr + t.end;
@@ -54,7 +54,8 @@ static bool is_command_at(struct str s, size_t at)
     return c == '!' || (c == '.' && !(after >= '0' && after <= '9'));
 }
 
-/* A comment that is not closed is skipped over once, when it is. */
+/* Finds the first byte that is neither blank nor comment. An unterminated comment is skipped once
+ * it is closed. */
 static void find_first(struct syntax_progress *p, struct str text)
 {
     if (p->begun || p->nesting.within == '*')
@@ -90,7 +91,7 @@ static enum reading_kind balance(struct str s)
 
 /* ---- shapes and operations ---- */
 
-/* Past the shape at `at`, with its layout; the same place where there is none. */
+/* The end of the shape at `at`, including its layout; `at` if there is none. */
 static size_t shape_end(struct str s, size_t at)
 {
     struct text_token t = text_token_at(s, at);
@@ -104,7 +105,7 @@ static size_t shape_end(struct str s, size_t at)
     return layout == NOWHERE ? end : layout;
 }
 
-/* `word (` */
+/* Returns `word` of `word (`. */
 static struct str called(struct str s, size_t at)
 {
     struct text_token t = text_token_at(s, at);
@@ -112,7 +113,7 @@ static struct str called(struct str s, size_t at)
     return call ? cut(s, t.begin, t.end) : STR("");
 }
 
-/* The op of what may follow `name =`. */
+/* The op in the text after `name =`. */
 static struct str op_of(struct str right)
 {
     struct str op = called(right, 0);
@@ -128,7 +129,7 @@ static bool is_literal(struct str s)
            (c >= '0' && c <= '9');
 }
 
-/* In f32[2]{1, 2} the braces hold values, though they look like a layout. */
+/* In f32[2]{1, 2} the braces contain values, although they look like a layout. */
 size_t syntax_literal_values(struct str s)
 {
     struct text_token t = text_token_at(s, 0);
@@ -140,8 +141,8 @@ size_t syntax_literal_values(struct str s)
 
 /* ---- kinds ---- */
 
-/* The tokens up to `=`, if nothing separates them: a name, or what the parser will refuse as one.
- */
+/* Reads the tokens up to `=`, if nothing separates them: a name, or text that the parser will
+ * reject as one. */
 static bool read_instruction(struct reading *r)
 {
     struct str s = r->text;
@@ -176,7 +177,7 @@ static bool read_computation(struct reading *r)
            (open.kind == TOK_LPAREN && text_token_at(s, end).kind == TOK_ARROW);
 }
 
-/* NAME, COMPUTATION/NAME, and of a tuple NAME[1][0,:4] */
+/* NAME, COMPUTATION/NAME, and for a tuple NAME[1][0,:4] */
 static bool read_name(struct reading *r)
 {
     struct str s = r->text;
@@ -214,7 +215,7 @@ static enum reading_kind kind_of(struct reading *r)
     return read_name(r) ? READ_NAME : READ_OTHER;
 }
 
-/* Of several computations one may be the entry computation. */
+/* Whether one of several computations is the entry computation. */
 static bool has_entry(struct str text)
 {
     struct arena a;
@@ -274,7 +275,7 @@ static size_t attributes_end(struct str s, size_t at)
     return at;
 }
 
-/* Past the tables of stack frames: keywords, and rows of a number and a string or braces. */
+/* The end of the tables of stack frames: keywords, and rows of a number and a string or braces. */
 static size_t tables_end(struct str s, size_t at)
 {
     for (;;) {
@@ -300,7 +301,7 @@ static size_t header_end(struct str s)
     return at == NOWHERE ? NOWHERE : syntax_skip(s, at);
 }
 
-/* The braces of a computation are those with a `=` in them: others are layouts. */
+/* The braces of a computation contain a `=`; others are layouts. */
 static size_t body_begin(struct str s, size_t at)
 {
     for (;;) {

@@ -1,10 +1,9 @@
 /*
- * repl/term: libedit and the terminal: what it is, its characters, its input and the signals that
- * come meanwhile.
+ * repl/term: libedit and the terminal: capabilities, characters, input and signals.
  *
- * While editing, the terminal sends no signals for keys: Ctrl-C and Ctrl-Z are keys. Signals from
- * elsewhere are blocked and read through a signalfd beside the input, so that each arrives while
- * terminal and libedit are in a known state.
+ * During editing, keys generate no signals: Ctrl-C and Ctrl-Z are read as keys. Other signals are
+ * blocked and read from a signalfd together with the input, so that each arrives while terminal
+ * and libedit are in a known state.
  */
 #include "repl/line_priv.h"
 
@@ -79,7 +78,7 @@ struct place term_place(struct str text, size_t prompt_width)
 
 size_t term_width(struct str s) { return place_of(s, 0, SIZE_MAX).column; }
 
-/* The locale of the user; without one, the terminal is taken to use UTF-8. */
+/* The locale of the user; UTF-8 if none is set. */
 static locale_t character_locale(void)
 {
     locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -109,12 +108,13 @@ static sigset_t watched_set(const struct line_editor *e)
     static const int watched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH};
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < (e->el ? COUNT_OF(watched) : 1); i++) /* without libedit the first */
+    for (size_t i = 0; i < (e->el ? COUNT_OF(watched) : 1);
+         i++) /* without libedit only the first */
         sigaddset(&set, watched[i]);
     return set;
 }
 
-/* Bracketed paste: the terminal encloses what is pasted in marks. */
+/* Enables bracketed paste: the terminal encloses pasted text in marks. */
 static void set_paste_marks(struct line_editor *e, bool on)
 {
     if (e->el)
@@ -139,8 +139,8 @@ void term_end(struct line_editor *e)
     pthread_sigmask(SIG_SETMASK, &e->mask, NULL);
 }
 
-/* Delivers a signal with the terminal as it was before editing. Returns unless that ends the
- * process; when it has stopped the process, once it continues. */
+/* Delivers a signal with the terminal settings from before editing. Returns unless the signal ends
+ * the process; if it stops the process, after it continues. */
 static void deliver(struct line_editor *e, int number)
 {
     sigset_t one, continued;
@@ -159,7 +159,7 @@ static void deliver(struct line_editor *e, int number)
     set_paste_marks(e, true);
 }
 
-/* The buffer is erased: it is drawn again for the new width. */
+/* Erases the buffer, which is redrawn for the new width. */
 static void erase_buffer(struct line_editor *e)
 {
     const LineInfo *l = EDIT(line)(e->el);
@@ -172,7 +172,7 @@ static void erase_buffer(struct line_editor *e)
     fputs("\r\033[J", e->out);
 }
 
-/* Whether it was SIGINT, which is the caller's. */
+/* Whether the signal is SIGINT, which the caller handles. */
 static bool take_signal(struct line_editor *e)
 {
     struct signalfd_siginfo info;
@@ -198,7 +198,7 @@ enum input term_read(struct line_editor *e, char *out)
                                  {.fd = e->signals, .events = POLLIN}};
         if (poll(wait, 2, -1) < 0 && errno != EINTR)
             return INPUT_END;
-        if (wait[0].revents) { /* first: a key may be several bytes */
+        if (wait[0].revents) { /* first: a key may consist of several bytes */
             ssize_t n = read(STDIN_FILENO, out, 1);
             if (n >= 0 || (errno != EINTR && errno != EAGAIN))
                 return n == 1 ? INPUT_BYTE : INPUT_END;
@@ -208,7 +208,7 @@ enum input term_read(struct line_editor *e, char *out)
     }
 }
 
-/* One character for libedit: 1; 0 at the end. */
+/* Reads a character for libedit: 1; 0 at the end. */
 static int read_key(EditLine *el, wchar_t *out)
 {
     struct line_editor *e = editor_of(el);
@@ -217,7 +217,7 @@ static int read_key(EditLine *el, wchar_t *out)
         size_t n = got == INPUT_INTERRUPT ? 1 : mbrtowc(out, &c, 1, &e->decoding);
         if (got == INPUT_INTERRUPT)
             *out = L'\003';
-        if (n == (size_t)-1) /* invalid: dropped */
+        if (n == (size_t)-1) /* invalid: skipped */
             memset(&e->decoding, 0, sizeof e->decoding);
         if (n <= 1) {
             e->keys++;
@@ -238,7 +238,7 @@ void line_about(FILE *f)
     char *path =
         loaded && dlinfo(loaded, RTLD_DI_LINKMAP, &map) == 0 ? realpath(map->l_name, NULL) : NULL;
     const char *name =
-        path ? strrchr(path, '/') : NULL; /* symbolic links lead to a name with the version */
+        path ? strrchr(path, '/') : NULL; /* symbolic links resolve to a name with the version */
     if (loaded)
         fprintf(f, "line editing: %s\n", name ? name + 1 : "libedit");
     else
@@ -257,8 +257,7 @@ struct line_editor *editor_of(EditLine *el)
 
 static char *prompt_of(EditLine *el) { return editor_of(el)->prompt.data; }
 
-/* The terminal must be able to move its cursor. One that is not in the data base is taken for an
- * ANSI terminal. */
+/* The terminal must support cursor movement. An unknown terminal is treated as an ANSI terminal. */
 static void set_up(struct line_editor *e, EditLine *el)
 {
     EDIT(set)(el, EL_CLIENTDATA, e);
@@ -282,7 +281,7 @@ EditLine *term_open(struct line_editor *e)
         !(e->locale = character_locale()))
         return NULL;
     locale_t before = uselocale(e->locale);
-    FILE *nowhere = fopen("/dev/null", "w"); /* for the message about an unknown terminal */
+    FILE *nowhere = fopen("/dev/null", "w"); /* suppress messages about unknown terminals */
     EditLine *el = EDIT(init_fd)("hlo", stdin, e->out, nowhere ? nowhere : stderr, STDIN_FILENO,
                                  fileno(e->out), STDERR_FILENO);
     if (el)

@@ -1,34 +1,34 @@
 /*
- * repl/values: the values of instructions, made when they are asked for, out of what is there
- * already.
+ * repl/values: values of instructions, computed on demand from cached values.
  *
- * What is run is a module of its own: the instructions that are needed, as they were typed, with
- * parameters in place of those whose values are kept.
+ * A module of its own is run: the needed instructions as they were typed, with parameters for
+ * those whose values are cached.
  */
 #include "repl/session.h"
 
 #include <stdlib.h>
 
-/* ---- what is needed ---- */
+/* ---- needed instructions ---- */
 
-struct need {          /* an instruction that is needed */
-    size_t i;          /* number - first */
-    size_t place;      /* in the state; of what isn't there, which stands for another, behind all */
-    struct held *from; /* the value that stands for it; NULL: it is run */
+struct need {     /* an instruction that is needed */
+    size_t i;     /* number - first */
+    size_t place; /* in the state; generated instructions, which belong to another one, come last */
+    struct held *from; /* the value that replaces it; NULL: it is run */
 };
 
 struct making {
     struct session *s;
-    const struct built *b; /* as it was at first: in a stop, the session may go on to another */
+    const struct built *b; /* the build at the start: while a run is stopped, the session may
+                              continue with another one */
     const size_t *targets;
     size_t count;
     bool anew;
-    struct need **needs; /* in order; few of many instructions, so they are found by a map */
+    struct need **needs; /* in order; found by a map, since few of many instructions are needed */
     size_t need_count, need_capacity;
     struct map places;
     struct arena arena;
     const hlo_literal **args;
-    size_t arg_count, wanted; /* targets that have to be run for */
+    size_t arg_count, wanted; /* number of targets to compute */
     hlo_messages *m;
 };
 
@@ -37,7 +37,8 @@ static bool has_several(const struct built *b)
     return hlo_replica_count(b->module) * hlo_num_partitions(b->module) != 1;
 }
 
-/* Values of several participants differ: what is kept is the first one's, and may only be shown. */
+/* The known value of an instruction. With several participants, the cached value is that of the
+ * first, and only good for printing. */
 static struct held *source_of(const struct making *k, size_t i)
 {
     const struct entry *e = k->b->entries[i];
@@ -84,7 +85,7 @@ static int by_place(const void *a, const void *b)
     return ((*x)->place > (*y)->place) - ((*x)->place < (*y)->place);
 }
 
-/* In the order of the state. Of parameters without a value the first is spoken of. */
+/* In the order of the state; the first parameter without a value is reported. */
 static enum made find_needs(struct making *k)
 {
     long missing = -1;
@@ -114,7 +115,7 @@ static enum made find_needs(struct making *k)
     return MADE;
 }
 
-/* ---- the module that makes them ---- */
+/* ---- generation of the module ---- */
 
 static bool is_wanted(const struct making *k, size_t i)
 {
@@ -141,7 +142,7 @@ static void put_insts(struct making *k, struct module_text *t)
     }
 }
 
-/* Of several values the result is a tuple. */
+/* The result is a tuple if there are several values. */
 static void put_result(const struct making *k, struct module_text *t)
 {
     bool first = true;
@@ -182,8 +183,8 @@ static hlo_module *module_of(struct making *k)
 
 /* ---- the run ---- */
 
-/* Which instructions of the module that is run are which of the session. Tokens and what goes on in
- * the background are of this run alone. */
+/* Whether a value may be cached: tokens and results of asynchronous operations belong to one
+ * run. */
 static bool may_be_kept(const struct hlo_listed *at)
 {
     size_t n = strlen(at->op);
@@ -230,7 +231,7 @@ static hlo_literal *run(struct making *k, hlo_module *module)
     return result;
 }
 
-/* What was kept in the meantime counts as well. */
+/* Values cached during the run are used too. */
 static enum made take_results(struct making *k, hlo_literal *result, struct held **out)
 {
     struct held *all = held_new(result);
@@ -259,7 +260,8 @@ static void making_free(struct making *k)
     heap_free(k->args);
 }
 
-/* Some instruction speaks of others that are not its operands; they can't be left out then. */
+/* Whether an instruction names others that are not its operands, which therefore cannot be
+ * omitted. */
 static bool names_others(const struct making *k)
 {
     static const char words[] = "control-predecessors=";

@@ -1,7 +1,8 @@
 /*
- * repl/why: which elements made an element of a value of the session.
+ * repl/why: .why, the elements that an element of a value of the session was computed from.
  *
- * What it depends on is run anew, for what calls and loops did within is kept nowhere.
+ * The instructions that it depends on are run again, since values inside calls and loops are not
+ * cached.
  */
 #include "repl/session.h"
 
@@ -9,14 +10,14 @@ struct asking {
     struct session *s;
     const struct built *b;
     bool *need;               /* by number - first */
-    const hlo_literal **args; /* of one participant after the other */
+    const hlo_literal **args; /* in order of participants */
     size_t count, participants;
     bool interrupted;
     hlo_messages *m;
 };
 
-/* The instructions of the entry computation that lead to one: itself, or whatever calls the
- * computation that it is in. Callers stand behind what they call. */
+/* Marks the instructions of the entry computation that lead to one: itself, or all callers of its
+ * computation. Callers follow callees. */
 static void need_callers(struct asking *q, size_t target)
 {
     const hlo_listing *l = q->b->listing;
@@ -58,7 +59,7 @@ static bool find_needs(struct asking *q, size_t target)
     return true;
 }
 
-/* Values that were set are parameters. */
+/* Values that were set become parameters. */
 static hlo_module *module_of(struct asking *q)
 {
     const struct state *state = session_state(q->s);
@@ -86,7 +87,7 @@ static hlo_module *module_of(struct asking *q)
     return NULL;
 }
 
-/* Everybody gets the same. */
+/* All participants get the same arguments. */
 static void share_args(struct asking *q)
 {
     for (size_t p = 1; p < q->participants; p++)

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Checks rules of the sources: what rooms may include, how long files and functions are, that tables are sorted and documented,
-# that nothing mutable is global, that grammar and parser name the same productions, that every op and every message has a
-# golden case. Prints TAP.
+# Checks rules of the sources: layering of components, lengths of files and functions, sorted and
+# documented tables, no mutable globals, equal productions in grammar and parser, golden cases of every
+# op and every message. Prints TAP.
 #
 #   house.sh SOURCE_ROOT LIBHLO.a
 root=$1
 lib=$2
 cd "$root" || exit 2
-export LC_ALL=C # sources are in no language whose letters begin and end elsewhere
+export LC_ALL=C # character ranges in patterns are ASCII
 n=0
 bad=0
 
-# report NAME PROBLEMS: one TAP line; problems are shown as comments
+# report NAME PROBLEMS: prints a TAP line; problems follow as comments
 report() {
     n=$((n + 1))
     if [ -z "$2" ]; then
@@ -23,7 +23,7 @@ report() {
     fi
 }
 
-# ---- rooms: room -> rooms it may include ----
+# ---- layering: component -> components it may include ----
 allowed() {
     case $1 in
     base) echo base ;;
@@ -61,17 +61,17 @@ problems=$(for room in base diag type op kern ir verify text edit plan why eval 
             esac
         done
 done)
-report "rooms include only what stands left of them" "$problems"
+report "components include only lower layers" "$problems"
 
 problems=$(grep -rlE '#include <(cblas|lapacke|fftw3|sleef)' src --include='*.[ch]' | grep -v '^src/kern/'
     grep -rl '#include <histedit' src --include='*.[ch]' | grep -v '^src/repl/'
     grep -rl '#include <mpi.h' src --include='*.[ch]' | grep -v '^src/world/mpi.c'
     grep -rl '#include <protobuf-c' src --include='*.[ch]' | grep -v '^src/onnx/')
-report "libraries stay in their rooms" "$problems"
+report "headers of libraries are included in one component only" "$problems"
 
 problems=$(for f in src/test/test_*.c; do
     name=${f##*/test_}
-    grep -q "'${name%.c}'" src/test/meson.build || grep -q "test_${name%.c}" src/*/meson.build || echo "$f is built by nobody"
+    grep -q "'${name%.c}'" src/test/meson.build || grep -q "test_${name%.c}" src/*/meson.build || echo "$f is not built"
 done)
 report "every test is built" "$problems"
 
@@ -81,7 +81,7 @@ problems=$(find src -name '*.c' -o -name '*.h' -o -name '*.inc' | while read -r 
     if [ "$lines" -gt 1500 ]; then
         echo "$f has $lines lines (limit 1500)"
     elif [ "$lines" -gt 900 ] && ! head -30 "$f" | grep -qi 'one file because'; then
-        echo "$f has $lines lines: past 900 its head says 'one file because ...'"
+        echo "$f has $lines lines: above 900, its first comment must say 'one file because ...'"
     fi
 done)
 report "files are short" "$problems"
@@ -94,14 +94,14 @@ problems=$(find src -name '*.c' -o -name '*.inc' | xargs awk '
 report "functions are short (120 lines at most)" "$problems"
 
 problems=$(find src -name '*.c' -o -name '*.h' | while read -r f; do
-    head -1 "$f" | grep -q '^/\*' || echo "$f does not open with a comment that says what it is for"
+    head -1 "$f" | grep -q '^/\*' || echo "$f does not start with a comment that describes its purpose"
 done)
-report "every file says what it is for" "$problems"
+report "every file starts with a description" "$problems"
 
 problems=$(grep -rnE '(TODO|FIXME|(^|[^X])XXX([^X]|$))' src grammar man 2>/dev/null | grep -v '^src/test/house.sh')
-report "nothing is left for later" "$problems"
+report "no TODO markers" "$problems"
 
-# ---- no mutable globals: nothing of the library in .data or .bss ----
+# ---- no mutable globals: no symbols in .data or .bss of the library ----
 if command -v objdump >/dev/null && [ -f "$lib" ]; then
     problems=$(objdump -t "$lib" | awk '$4 == ".data" || $4 == ".bss" || $3 == ".data" || $3 == ".bss" || $4 == "*COM*" {
         if ($NF !~ /^\./ && $0 ~ / O / ) print $NF }' | grep -vE '^(__|_ZZ|completed)')
@@ -123,20 +123,20 @@ done
 problems=$(sed -n 's/^OP("\([^"]*\)", \([0-9]*\),.*/\1 \2/p' src/onnx/op.def | LC_ALL=C sort -c -k1,1 -k2,2n 2>&1)
 report "src/onnx/op.def is sorted" "$problems"
 problems=$(grep -oE '`[a-z]+/[a-z_/]+\.(c|h|def|sh)`' src/README.md | tr -d '`' | while read -r f; do [ -e "src/$f" ] || echo "src/README.md names src/$f"; done)
-report "the files that src/README.md names are there" "$problems"
+report "the files that src/README.md names exist" "$problems"
 for header in hlo.h hlo_advanced.h; do
     problems=$(awk '/^ \*\/$/ { exit } /^ \*   / { print substr($0, 6) }' src/$header >"${TMPDIR:-/tmp}/sections.$$"
         sed -n 's/^\/\* ---- \(.*\) ----.*/\1/p' src/$header | diff "${TMPDIR:-/tmp}/sections.$$" - 2>&1
         rm -f "${TMPDIR:-/tmp}/sections.$$")
-    report "$header opens with the list of its sections" "$problems"
+    report "$header starts with the list of its sections" "$problems"
 done
 problems=$(find src grammar man -type f | sed 's,.*/,,' | LC_ALL=C sort -u >"${TMPDIR:-/tmp}/names.$$"
     grep -rhE '^ \*|/\*' src --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
         grep -oE '(^|[^<A-Za-z0-9_.*-])[a-z_0-9]{3,}\.(c|h|inc|def)([^A-Za-z0-9_(]|$)' | sed -E 's/^[^a-z0-9_]//; s/[^a-z]$//' |
         LC_ALL=C sort -u | LC_ALL=C comm -23 - "${TMPDIR:-/tmp}/names.$$" |
-        grep -vxE 'c_api\.h|check\.h|mpi\.h' # of other projects
+        grep -vxE 'c_api\.h|check\.h|mpi\.h' # other projects
     rm -f "${TMPDIR:-/tmp}/names.$$")
-report "the files that comments name are there" "$problems"
+report "the files that comments name exist" "$problems"
 report "op.def has the 133 opcodes of XLA" "$(c=$(grep -c '^OP(' src/op/op.def); [ "$c" -ge 133 ] || echo "$c rows")"
 
 # ---- the reference ----
@@ -145,7 +145,7 @@ problems=$(grep -rnoE 'grammar/(text|shapes|values)\.md [0-9]+(\.[0-9]+)?' src t
         section=$(printf '%s' "${cited#* }" | sed 's/\./\\./g')
         grep -qE "^(#+ |\*\*)$section[ .]" "${cited% *}" || echo "$file:$line: there is no $cited"
     done)
-report "the sections of grammar/ that are cited are there" "$problems"
+report "the sections of grammar/ that are cited exist" "$problems"
 
 # ---- coverage by golden cases ----
 problems=$(sed -n 's/^OP([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/op.def | while read -r op; do
@@ -153,8 +153,8 @@ problems=$(sed -n 's/^OP([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/op.def | while r
 done)
 report "every op has a golden case" "$problems"
 
-# A part of a golden file says `// case: value`, `edge` or `rejection`, and of which ops where the file
-# is not named after one; each of them must stand in the part.
+# Prints "OP KIND" for each `// case: KIND [OP...]` of golden tests; OP defaults to the name of the
+# file. Reports ops that the test does not contain.
 cases() {
     find testdata -name '*.hlo' | LC_ALL=C sort | xargs awk '
         function flush(   k, n, op, parts) {
@@ -175,7 +175,7 @@ cases() {
         END { flush() }'
 }
 problems=$(tmp=${TMPDIR:-/tmp}/cases.$$
-    cases 2>&1 >"$tmp" | sed 's/^absent /a case of an op that is not in it: /'
+    cases 2>&1 >"$tmp" | sed 's/^absent /the test does not contain the op of its case: /'
     sed -n 's/^OP([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/op.def | while read -r op; do
         for kind in value edge rejection; do
             grep -qx "$op $kind" "$tmp" || echo "$op has no golden case of $kind"
@@ -195,14 +195,14 @@ problems=$(sed -n 's/^MSG(\([A-Z0-9_]*\),.*/\1/p' src/diag/msg_*.def | while rea
 done)
 report "every message has a golden case" "$problems"
 
-# ---- kernels name their heading ----
+# ---- kernels cite the specification ----
 problems=$(find src/kern -name '*.c' | while read -r f; do
-    grep -q 'spec:' "$f" || tr -s ' *\n' ' ' <"$f" | grep -q 'no kernel of its own' || echo "$f names no heading of the specification (spec:)"
+    grep -q 'spec:' "$f" || tr -s '\n *' ' ' <"$f" | grep -q 'no kernel of its own' || echo "$f names no heading of the specification (spec:)"
 done)
-report "kernels name the specification's heading" "$problems"
+report "kernels cite the heading of the specification" "$problems"
 
-# ---- grammar and parser: the comment above a parse function says its production word for word ----
-# Both sides become one line a production: blanks joined, `(* ... *)` left out.
+# ---- grammar and parser: the comment above a parse function is its production, word for word ----
+# Prints one line per production, with single blanks and without `(* ... *)`.
 productions() {
     tr '\n' ' ' | awk '{ while ((b = index($0, "(*")) > 0) {
         e = index(substr($0, b), "*)")
@@ -220,9 +220,9 @@ if [ -f grammar/hlo.ebnf ]; then
         LC_ALL=C comm -13 "$tmp.a" "$tmp.b" | sed 's/^/only in src\/text: /')
     [ -s "$tmp.a" ] || problems="no productions found"
     rm -f "$tmp.a" "$tmp.b"
-    report "grammar and parser say the same productions" "$problems"
+    report "grammar and parser have the same productions" "$problems"
 else
-    report "grammar/hlo.ebnf is there" "missing"
+    report "grammar/hlo.ebnf exists" "missing"
 fi
 
 echo "1..$n"

@@ -1,6 +1,6 @@
 /*
- * Tests of the translation of ONNX models: values and rejections for each operator, nested graphs,
- * sizes that are only known at run time. Models are written as text:
+ * Tests of the import of ONNX models: values and rejections for each operator, nested graphs, sizes
+ * known only at run time; one file because all tests use the parser of the text form of models:
  *
  *     (x, n) => (y) { t = Add(x, x)  y = Slice<axis=0>(t, n) }
  *

@@ -1,7 +1,7 @@
 /*
- * Tests of the lexer, the parser and literals, in strict and default mode. In strict mode, what is
- * accepted and rejected is what XLA's own parser (jaxlib 0.10.2) accepts and rejects.
- * One file because most tests share its tables of texts.
+ * Tests of the lexer, the parser and literals, in strict and default mode; one file because they
+ * share tables of texts. Strict mode must accept and reject the same texts as XLA's own parser
+ * (jaxlib 0.10.2).
  */
 #include "text/text.h"
 #include "text/text_priv.h"
