@@ -107,14 +107,14 @@ struct reserve {
     bool released;                /* released by its owner: destroyed with the last block in use */
 };
 
-static void release(struct taken *t);
+static void release_reserve(struct taken *t);
 
 struct reserve *reserve_new(void)
 {
     struct reserve *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
-    r->taken.give_back = release;
+    r->taken.give_back = release_reserve;
     guard_note(&r->taken, guard_innermost());
     pthread_mutex_init(&r->lock, NULL);
     return r;
@@ -251,7 +251,7 @@ static void free_reserve(struct reserve *r)
     free(r);
 }
 
-static void release(struct taken *t)
+static void release_reserve(struct taken *t)
 {
     struct reserve *r = (struct reserve *)(void *)t;
     pthread_mutex_lock(&r->lock);
@@ -269,7 +269,7 @@ void reserve_release(struct reserve *r)
     if (!r)
         return;
     guard_forget(&r->taken);
-    release(&r->taken);
+    release_reserve(&r->taken);
 }
 
 static void come_back(struct reserve_block *b)
