@@ -142,11 +142,7 @@ static struct hlo_element look_through(struct tree *t, struct hlo_element e)
 
 static int64_t elements_of(const struct hlo_source *s)
 {
-    int64_t n = 1;
-    for (size_t d = 0; d < s->rank; d++)
-        if (!mul_i64(n, s->count[d], &n))
-            return INT64_MAX;
-    return n;
+    return dims_elements((int)s->rank, s->count);
 }
 
 /* The index of element n, counted in the order of s->walk. */

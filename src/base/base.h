@@ -234,9 +234,18 @@ static inline bool sub_i64(int64_t a, int64_t b, int64_t *out)
     return !__builtin_sub_overflow(a, b, out);
 }
 
+/* `unit` times the product of the dimensions, in whatever order they come: 0 if one of them is 0,
+ * however long the others are. False on overflow or for a negative dimension. */
+bool dims_product(int64_t unit, int rank, const int64_t *dims, int64_t *out);
+/* The number of elements; INT64_MAX stands for more. The dimensions must not be negative. */
+int64_t dims_elements(int rank, const int64_t *dims);
+
 static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t ratio_up(int64_t a, int64_t b) { return (a + b - 1) / b; } /* a >= 0, b > 0 */
+static inline int64_t ratio_up(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+} /* a >= 0, b > 0 */
 static inline int64_t round_up(int64_t a, int64_t unit) { return ratio_up(a, unit) * unit; }
 
 static inline bool i64_in(const int64_t *list, int64_t count, int64_t value)

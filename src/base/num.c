@@ -205,3 +205,25 @@ bool num_parse_i64(struct str s, int64_t *out)
     *out = (int64_t)(negative ? 0 - v : v);
     return true;
 }
+
+/* ---- sizes of arrays ---- */
+
+bool dims_product(int64_t unit, int rank, const int64_t *dims, int64_t *out)
+{
+    int64_t n = unit;
+    bool fits = true, empty = false;
+    for (int d = 0; d < rank; d++) {
+        if (dims[d] < 0)
+            return false;
+        empty |= dims[d] == 0;
+        fits = fits && mul_i64(n, dims[d], &n);
+    }
+    *out = empty ? 0 : n;
+    return fits || empty;
+}
+
+int64_t dims_elements(int rank, const int64_t *dims)
+{
+    int64_t n;
+    return dims_product(1, rank, dims, &n) ? n : INT64_MAX;
+}

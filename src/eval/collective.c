@@ -127,10 +127,7 @@ static const char *in_parts(struct eval *ev, const struct step *s, int k, int64_
                             struct value *made)
 {
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, made);
-    int64_t before = 1;
-    for (int j = 0; x && j < d; j++)
-        before *= x->dims[j];
-    if (!x || before == 1 || n == 1)
+    if (!x || n == 1 || dims_elements((int)d, x->dims) == 1)
         return x ? x->data : NULL;
     struct value packed = {0};
     if (!value_new(ev, &packed, x->dtype, x->rank, x->dims))

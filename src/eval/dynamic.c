@@ -81,12 +81,11 @@ static bool set_dimension_size(struct eval *ev, const struct step *s)
 static bool dynamic_reshape(struct eval *ev, const struct step *s)
 {
     const struct view *x = eval_view(ev, s, 0);
-    int64_t sizes[VIEW_MAX_RANK], count = 1;
+    int64_t sizes[VIEW_MAX_RANK];
     struct view v;
     if (!load_sizes(ev, s, sizes))
         return false;
-    for (int d = 0; d < s->shapes[0]->rank; d++)
-        count *= sizes[d];
+    const int64_t count = dims_elements(s->shapes[0]->rank, sizes);
     if (count != view_elements(x))
         return EVAL_FAIL(ev, s, SIZES_MISMATCH, (long long)view_elements(x), (long long)count);
     if (kern_view_reshape(&v, x, s->shapes[0]->rank, sizes)) {

@@ -49,11 +49,9 @@ void value_share(struct value *to, const struct value *from)
 
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims)
 {
-    int64_t size = (int64_t)dtype_bytes(t);
-    for (int d = 0; d < rank; d++)
-        if (!mul_i64(size, dims[d], &size))
-            return false;
-    v->buffer = size <= PTRDIFF_MAX ? pool_take(&ev->pool, (size_t)size) : NULL;
+    int64_t size;
+    const bool fits = dims_product((int64_t)dtype_bytes(t), rank, dims, &size);
+    v->buffer = fits ? pool_take(&ev->pool, (size_t)size) : NULL;
     if (!v->buffer)
         return false;
     v->bounds = NULL;

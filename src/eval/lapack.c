@@ -378,11 +378,8 @@ static bool set_option(struct call *c, struct option *o, struct str map, int64_t
 
 static bool batch_is(const struct call *c, int64_t v)
 {
-    int64_t n = 1;
-    for (int d = 0; d < c->batch_rank; d++)
-        if (!mul_i64(n, c->batch[d], &n))
-            return false;
-    return n == v;
+    int64_t n;
+    return dims_product(1, c->batch_rank, c->batch, &n) && n == v;
 }
 
 static bool read_number(struct call *c, int k, struct str word)

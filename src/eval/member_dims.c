@@ -54,10 +54,7 @@ bool member_dims_equal(const struct member_dims *e, int d)
 
 int64_t member_elements(const struct member_dims *e, int64_t j)
 {
-    int64_t n = 1;
-    for (int d = 0; d < e->rank; d++)
-        n *= member_dims_at(e, j)[d];
-    return n;
+    return dims_elements(e->rank, member_dims_at(e, j));
 }
 
 int64_t member_dims_sum(const struct member_dims *e, int d)

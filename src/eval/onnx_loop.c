@@ -125,13 +125,12 @@ static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l
     struct scan *scan = &l->scans[j];
     const struct shape *to = scan_shape(s, l, j);
     struct view *v = &scan->rows.view;
-    scan->row_bytes = dtype_bytes(to->dtype);
     for (int d = 0; d < rank; d++) {
         if (!check_dim(ev, s, "scan output", j, d + 1, dims[d], to))
             return false;
         v->dims[d + 1] = dims[d];
-        scan->row_bytes *= (size_t)dims[d];
     }
+    scan->row_bytes = (size_t)dims_elements(rank, dims) * dtype_bytes(to->dtype);
     v->dtype = to->dtype;
     v->rank = rank + 1;
     return true;

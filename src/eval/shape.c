@@ -150,7 +150,8 @@ static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimensio
 
 static bool eval_iota(struct eval *ev, const struct step *s)
 {
-    if (!ev->kern->reshape && s->shapes[0]->rank > 1)
+    const int rank = s->shapes[0]->rank; /* of an empty array, the row may still be a long one */
+    if (!ev->kern->reshape && rank > 1 && dims_elements(rank, eval_dims(ev, s, 0)) > 0)
         return iota_as_view(ev, s, inst_int(s->inst, A_IOTA_DIMENSION, 0));
     struct view *out = eval_result(ev, s, 0);
     if (out)

@@ -195,11 +195,9 @@ static bool reshape_group(struct eval *ev, const struct step *s, struct sizes *z
                           const struct group *g)
 {
     const struct shape *x = s->inst->operands[0]->shape, *out = s->shapes[0];
-    int64_t now = 1, all = 1, others = 1;
-    for (int d = g->x; d < g->x_end; d++) {
-        now *= dims_of(z, 0)[d];
-        all *= x->dims[d];
-    }
+    const int64_t now = dims_elements(g->x_end - g->x, dims_of(z, 0) + g->x);
+    const int64_t all = dims_elements(g->x_end - g->x, x->dims + g->x);
+    int64_t others = 1;
     if (now == all)
         return true;
     int to = taker(s->inst, g);

@@ -45,6 +45,8 @@ void gen_shuffle(struct gen *g, int64_t *items, int count)
 
 /* ---- types ---- */
 
+enum { MOST_ELEMENTS = 1 << 24 };
+
 static unsigned class_bit(enum dtype t)
 {
     switch (dtype_class(t)) {
@@ -89,8 +91,20 @@ int64_t type_elements(const struct type *t)
 {
     int64_t n = 1;
     for (int d = 0; d < t->rank; d++)
-        n *= t->dims[d];
+        if (t->dims[d] == 0)
+            return 0;
+    for (int d = 0; d < t->rank; d++)
+        if (!mul_i64(n, t->dims[d], &n))
+            return INT64_MAX;
     return n;
+}
+
+bool type_is_huge(const struct type *t)
+{
+    for (int d = 0; d < t->rank; d++)
+        if (t->dims[d] > MOST_ELEMENTS)
+            return true;
+    return false;
 }
 
 struct type type_of(enum dtype dtype, int rank, const int64_t *dims)
@@ -128,6 +142,14 @@ static int64_t some_size(struct gen *g)
     return gen_chance(g, 3) ? 0 : sizes[gen_below(g, sizeof sizes / sizeof *sizes)];
 }
 
+/* Nothing, in a way that counting elements or bytes one dimension after the other overflows. */
+static void make_huge(struct gen *g, struct type *t)
+{
+    int d = (int)gen_below(g, t->rank), empty = (int)gen_below(g, t->rank - 1);
+    t->dims[d] = GEN_HUGE;
+    t->dims[empty + (empty >= d)] = 0;
+}
+
 struct type gen_type(struct gen *g, unsigned types, int least_rank)
 {
     static const int ranks[] = {2, 1, 3, 2, 1, 0, 2, 4, 3, 5};
@@ -142,6 +164,8 @@ struct type gen_type(struct gen *g, unsigned types, int least_rank)
             t.dims[d] = 1;
         room = t.dims[d] > 0 ? room / t.dims[d] : GEN_ELEMENTS;
     }
+    if (t.rank > 1 && gen_chance(g, 2))
+        make_huge(g, &t);
     return t;
 }
 
@@ -194,6 +218,7 @@ static struct val add_value(struct gen *g, struct type t, bool plumbing)
 {
     struct region *r = g->region;
     struct val v = {.id = g->ids++, .type = t, .plumbing = plumbing};
+    g->excess |= !plumbing && type_elements(&t) > MOST_ELEMENTS;
     if (r->count < GEN_VALUES)
         r->vals[r->count++] = v;
     return v;
@@ -335,7 +360,7 @@ static struct val large_constant(struct gen *g, struct type t)
 
 struct val gen_constant(struct gen *g, struct type t)
 {
-    if (type_elements(&t) > GEN_ELEMENTS)
+    if (type_elements(&t) > GEN_ELEMENTS || type_is_huge(&t))
         return large_constant(g, t);
     struct val v = add_value(g, t, false);
     buf_printf(&g->region->text, "  v%d = ", v.id);
@@ -592,6 +617,62 @@ static enum opcode some_opcode(struct gen *g, unsigned allowed)
 
 #define FAMILY(name) (1u << FAMILY_##name)
 
+/* What an instruction adds to, to be able to take it back. */
+struct before {
+    size_t text, done;
+    int count, params, shared_count, computations;
+    int users[GEN_VALUES];
+    bool nested, random, excess;
+};
+
+static void remember(const struct gen *g, struct before *b)
+{
+    const struct region *r = g->region;
+    *b = (struct before){r->text.size, g->done.size,    r->count,
+                         r->params,    g->shared_count, g->computations};
+    b->nested = r->nested;
+    b->random = r->random;
+    b->excess = g->excess;
+    for (int k = 0; k < r->count; k++)
+        b->users[k] = r->vals[k].users;
+}
+
+static void cut(struct buf *b, size_t size)
+{
+    b->size = size;
+    if (b->data)
+        b->data[size] = 0;
+}
+
+static void take_back(struct gen *g, const struct before *b)
+{
+    struct region *r = g->region;
+    cut(&r->text, b->text);
+    cut(&g->done, b->done);
+    r->count = b->count;
+    r->params = b->params;
+    r->nested = b->nested;
+    r->random = b->random;
+    g->shared_count = b->shared_count;
+    g->computations = b->computations;
+    g->excess = b->excess;
+    for (int k = 0; k < r->count; k++)
+        r->vals[k].users = b->users[k];
+}
+
+/* An instruction, or none: an empty array has results that are larger than any memory where a huge
+ * dimension stays and the empty one goes. */
+static void attempt(struct gen *g, enum opcode op)
+{
+    struct before before;
+    remember(g, &before);
+    g->excess = false;
+    families[op_table[op].family](g, op);
+    if (g->excess)
+        take_back(g, &before);
+    g->excess = before.excess;
+}
+
 void gen_simple(struct gen *g)
 {
     enum opcode op = some_opcode(g, FAMILY(elementwise) | FAMILY(compare) | FAMILY(convert) |
@@ -619,7 +700,7 @@ void gen_instruction(struct gen *g)
     unsigned calling =
         FAMILY(control) | FAMILY(gather) | FAMILY(reduce) | FAMILY(sort) | FAMILY(window);
     enum opcode op = some_opcode(g, g->calls && gen_chance(g, 60) ? calling : ~0u);
-    families[op_table[op].family](g, op);
+    attempt(g, op);
 }
 
 /* Everything that was made, or what nobody used: fast kernels take over storage of operands that
@@ -653,6 +734,8 @@ static void generate(struct gen *g, struct buf *out)
     g->calls = gen_chance(g, 35);
     for (int64_t n = gen_between(g, 1, gen_chance(g, 50) ? 3 : 8); n > 0; n--)
         gen_instruction(g);
+    if (entry.count == 0)
+        gen_fresh(g, type_scalar(DT_F32));
     int count = roots_of(g, roots);
     if (count != 1 || has_dynamic(count, roots))
         emit_root_tuple(g, count, roots);

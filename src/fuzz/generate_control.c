@@ -346,6 +346,8 @@ static struct val worked(struct gen *g, struct val x)
 void gen_dynamic(struct gen *g, enum opcode op)
 {
     struct val x = gen_pick(g, TY_SIGNED, 1);
+    while (type_is_huge(&x.type)) /* sizes at run time are s32 */
+        x = gen_fresh(g, gen_type(g, TY_SIGNED, 1));
     int64_t all[GEN_RANK];
     int before = g->region->count;
     enum dtype t = x.type.dtype;

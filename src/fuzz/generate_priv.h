@@ -16,6 +16,7 @@
 #include "type/type.h"
 
 enum { GEN_RANK = 8, GEN_VALUES = 160, GEN_ELEMENTS = 600, GEN_LARGE = 1 << 18 };
+#define GEN_HUGE INT64_C(1000000000000) /* a size, in arrays that are empty */
 enum { GEN_LEAVES = 24, GEN_PARAMS = 6, GEN_SHARED = 24 };
 
 struct type { /* of an array */
@@ -63,9 +64,10 @@ struct gen {
     uint64_t state;  /* ... and of the random numbers that are used afterwards */
     struct buf done; /* computations that are complete */
     struct region *region;
-    bool large; /* arrays have up to GEN_LARGE elements; else GEN_ELEMENTS */
-    bool calls; /* most instructions call computations */
-    int depth;  /* of nested regions */
+    bool large;  /* arrays have up to GEN_LARGE elements; else GEN_ELEMENTS */
+    bool calls;  /* most instructions call computations */
+    bool excess; /* a result has more elements than anything may have */
+    int depth;   /* of nested regions */
     int ids, computations, channels;
     struct shared shared[GEN_SHARED];
     int shared_count;
@@ -94,6 +96,7 @@ struct type type_of(enum dtype t, int rank, const int64_t *dims);
 struct type type_scalar(enum dtype t);
 struct type type_with(struct type t, enum dtype dtype);
 int64_t type_elements(const struct type *t);
+bool type_is_huge(const struct type *t); /* a dimension is longer than arrays with elements are */
 bool type_equal(const struct type *a, const struct type *b);
 void put_type(struct gen *g, struct buf *out, const struct type *t); /* sometimes with a layout */
 void put_plain_type(struct buf *out, const struct type *t);

@@ -349,8 +349,8 @@ static void topk(struct gen *g)
     struct type t = x.type;
     t.dims[t.rank - 1] = gen_between(g, 0, t.dims[t.rank - 1]);
     struct type results[2] = {t, type_with(t, DT_S32)};
-    gen_emit_tuple(g, OP_TOPK, 2, results, 1, &x, NULL, ", k=%d, largest=%s",
-                   (int)t.dims[t.rank - 1], gen_chance(g, 60) ? "true" : "false");
+    gen_emit_tuple(g, OP_TOPK, 2, results, 1, &x, NULL, ", k=%" PRId64 ", largest=%s",
+                   t.dims[t.rank - 1], gen_chance(g, 60) ? "true" : "false");
 }
 
 void gen_sort(struct gen *g, enum opcode op)

@@ -239,14 +239,14 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
     const struct range r = range_of(k);
     bool vectors =
         f->vector_dim >= 0 && f->vector_dim < s->rank && s->dims[f->vector_dim] == f->components;
-    int64_t components = vectors ? f->components : 1, inner = 1, count = elements / components;
+    int64_t components = vectors ? f->components : 1, count = elements / components;
     int64_t values = r.high - r.low + 1,
             all = power_below(values > 0 ? values : INT64_MAX, components);
     uint64_t *codes = mem_alloc((size_t)count * sizeof *codes);
     if (!codes)
         return false;
-    for (int d = vectors ? f->vector_dim + 1 : s->rank; d < s->rank; d++)
-        inner *= s->dims[d];
+    const int first = vectors ? (int)f->vector_dim + 1 : s->rank;
+    const int64_t inner = dims_elements(s->rank - first, s->dims + first);
     io_random_words(codes, k->key, 0, (size_t)count);
     for (int64_t v = 0; v < count; v++)
         codes[v] = drawn((uint64_t)v, (uint64_t)count, (uint64_t)all, codes[v]);

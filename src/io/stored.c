@@ -146,7 +146,7 @@ static void copy_elements(struct arena *a, struct literal *l, const struct io_st
                           int64_t elements, size_t size)
 {
     enum dtype t = l->shape->dtype;
-    if (s->fortran && s->rank > 1)
+    if (s->fortran && s->rank > 1 && elements > 0)
         copy_fortran(a, l->data, s->data.ptr, s);
     else
         memcpy(l->data, s->data.ptr, size);
@@ -159,11 +159,8 @@ static void copy_elements(struct arena *a, struct literal *l, const struct io_st
 bool io_stored_size(const struct io_stored *s, int64_t *elements, uint64_t *size)
 {
     int64_t bytes;
-    bool fits = true;
-    *elements = 1;
-    for (int d = 0; d < s->rank; d++)
-        fits = fits && mul_i64(*elements, s->dims[d], elements);
-    if (!fits || !mul_i64(*elements, (int64_t)s->width, &bytes))
+    if (!dims_product(1, s->rank, s->dims, elements) ||
+        !mul_i64(*elements, (int64_t)s->width, &bytes))
         return false;
     *size = (uint64_t)bytes;
     return true;

@@ -136,7 +136,7 @@ bool conv_kernel_is_finite(const struct view *k)
 static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
 {
     union kern_cell zero = {{0}};
-    if (view_elements(&c->kernel) == 0) {
+    if (view_elements(&c->in) == 0 || view_elements(&c->kernel) == 0) {
         if (dtype_is_float(c->out.dtype))
             float_store(c->out.dtype, &zero, 0);
         kern_fill(team, &c->out, &zero);
@@ -211,7 +211,7 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
     c.work = types.work;
     c.in.dtype = types.via[0];
     c.kernel.dtype = types.via[1];
-    if (view_elements(&c.kernel) == 0 || view_elements(out) == 0)
+    if (view_elements(&c.in) == 0 || view_elements(&c.kernel) == 0 || view_elements(out) == 0)
         return "nothing to multiply";
     const bool phases = dilated_dimension(&c) >= 0;
     if (depthwise_applies(&c))

@@ -318,12 +318,13 @@ void copy_plan_init(struct copy_plan *p, const struct view *out, const struct vi
 {
     int64_t width = (int64_t)dtype_bytes(out->dtype);
     nest_init(&p->nest, 2);
-    p->empty = false;
+    p->streams = false;
     p->out_shift = p->x_shift = 0;
+    p->empty = view_elements(out) == 0;
+    if (p->empty)
+        return;
     for (int d = 0; d < out->rank; d++) {
         int64_t dim = out->dims[d], os = out->strides[d], xs = x->strides[d];
-        if (dim == 0)
-            p->empty = true;
         if (dim <= 1)
             continue;
         if (os < 0) {
@@ -337,7 +338,6 @@ void copy_plan_init(struct copy_plan *p, const struct view *out, const struct vi
     nest_merge(&p->nest);
     fill_up(&p->nest, width);
     choose_block(p, width);
-    p->streams = false;
     copy_plan_stream(p, out);
 }
 
@@ -346,6 +346,8 @@ void copy_plan_stream(struct copy_plan *p, const struct view *whole)
     const struct nest *n = &p->nest;
     int inner = n->rank - 1;
     size_t width = dtype_bytes(whole->dtype);
+    if (p->empty)
+        return;
     bool rows = p->block == copy_rows;
     if (n->dims[inner] * (rows ? 1 : (int64_t)width) < STREAM_ROW ||
         view_elements(whole) < STREAM_FROM / (int64_t)width)

@@ -76,9 +76,8 @@ static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; 
 
 static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
 {
-    *rows = *columns = 1;
-    for (int d = 0; d < f->rank; d++)
-        *(d < f->row_rank ? rows : columns) *= f->dims[d];
+    *rows = dims_elements(f->row_rank, f->dims);
+    *columns = dims_elements(f->rank - f->row_rank, f->dims + f->row_rank);
 }
 
 /* Where rows are short, reductions are many ops on few elements: longer blocks are better. */

@@ -73,13 +73,7 @@ struct batch {
     atomic_bool failed; /* out of memory */
 };
 
-static int64_t batch_count(const struct view *v)
-{
-    int64_t count = 1;
-    for (int d = 0; d < v->rank - 2; d++)
-        count *= v->dims[d];
-    return count;
-}
+static int64_t batch_count(const struct view *v) { return dims_elements(v->rank - 2, v->dims); }
 
 /* The address of the matrix of the batch with this number. */
 static char *batch_at(const struct view *v, int64_t number)

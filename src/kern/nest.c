@@ -35,6 +35,11 @@ static void set_dim(struct nest *n, int to, int from)
 void nest_merge(struct nest *n)
 {
     int rank = 0;
+    if (nest_points(n) == 0) {
+        n->rank = 1;
+        n->dims[0] = 0;
+        return;
+    }
     for (int d = 0; d < n->rank; d++) {
         if (n->dims[d] == 1)
             continue;
@@ -49,13 +54,7 @@ void nest_merge(struct nest *n)
     n->rank = rank;
 }
 
-int64_t nest_points(const struct nest *n)
-{
-    int64_t points = 1;
-    for (int d = 0; d < n->rank; d++)
-        points *= n->dims[d];
-    return points;
-}
+int64_t nest_points(const struct nest *n) { return dims_elements(n->rank, n->dims); }
 
 void nest_start(struct nest_walk *w, const struct nest *n, int rank, char *const *at)
 {

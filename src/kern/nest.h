@@ -167,6 +167,9 @@ void view_pick(struct view *out, const struct view *x, int count, const int64_t 
 
 /* kern_reduce of one operand by a recognized combiner, in the given work type. False: out of
  * memory. */
+/* Fills n results with their initial values: reductions of nothing. */
+void fill_with_init(struct team *team, int n, const struct view *out, const void *const *init,
+                    const enum dtype *acc);
 bool fold_dimensions(struct team *team, const struct view *out, const struct view *x,
                      const void *init, enum dtype acc, enum dtype work, const bool *reduced,
                      enum kern_combine combine);

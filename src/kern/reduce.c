@@ -316,8 +316,8 @@ static bool is_recognised(int n, const struct view *x, const enum dtype *acc,
            kern_find_elementwise(opcode, combine_work_type(body->combine, *acc));
 }
 
-static void fill_with_init(struct team *team, int n, const struct view *out,
-                           const void *const *init, const enum dtype *acc)
+void fill_with_init(struct team *team, int n, const struct view *out, const void *const *init,
+                    const enum dtype *acc)
 {
     for (int k = 0; k < n; k++) {
         struct loader l;

@@ -28,6 +28,8 @@ void kern_iota(struct team *team, const struct view *out, int dimension)
 {
     char tile[LOADER_ROOM] __attribute__((aligned(64)));
     struct view part = *out, x = *out;
+    if (view_elements(out) == 0)
+        return;
     memset(x.strides, 0, sizeof x.strides);
     x.strides[dimension] = (int64_t)dtype_bytes(out->dtype);
     x.data = tile;
@@ -97,10 +99,8 @@ enum { HOLE_BYTES = 256 };
 /* Whether a step along dimension d of a padded array spans at least HOLE_BYTES. */
 static bool steps_far(const struct view *out, int d)
 {
-    int64_t bytes = (int64_t)dtype_bytes(out->dtype);
-    for (d++; d < out->rank; d++)
-        bytes *= out->dims[d];
-    return bytes >= HOLE_BYTES;
+    return dims_elements(out->rank - d - 1, out->dims + d + 1) * (int64_t)dtype_bytes(out->dtype) >=
+           HOLE_BYTES;
 }
 
 /* Fills the holes between the `count` elements along dimension d, and restricts the array to these
@@ -126,6 +126,8 @@ void kern_pad(struct team *team, const struct view *out, const struct view *x, c
 {
     struct view inner = *out, from = *x;
     bool holes = false;
+    if (view_elements(out) == 0)
+        return;
     for (int d = 0; d < out->rank; d++) {
         struct view before = inner;
         narrow_to_landing(&inner, &from, &dims[d], d);
@@ -185,7 +187,8 @@ void kern_view_slice(struct view *out, const struct view *x, const int64_t *star
     for (int d = 0; d < x->rank; d++) {
         part.data += start[d] * x->strides[d];
         part.dims[d] = limit[d] > start[d] ? (limit[d] - start[d] - 1) / stride[d] + 1 : 0;
-        part.strides[d] = x->strides[d] * stride[d];
+        if (part.dims[d] > 1) /* other strides are never used, and may overflow */
+            part.strides[d] = x->strides[d] * stride[d];
     }
     *out = part;
 }

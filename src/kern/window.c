@@ -306,7 +306,7 @@ static bool reduce_window_recognised(struct team *team, const struct view *out,
     if (x->dtype != acc || out->dtype != acc)
         return false;
     for (int d = 0; d < x->rank; d++)
-        if (x->dims[d] == 0 || window[d].size == 0)
+        if (window[d].size == 0)
             return false;
     if (reduce_cumulative(team, out, x, init, window, body->combine))
         return true;
@@ -334,6 +334,10 @@ bool kern_reduce_window(struct team *team, int n, const struct view *out, const 
 {
     if (view_elements(out) == 0)
         return true;
+    if (view_elements(x) == 0) {
+        fill_with_init(team, n, out, init, acc);
+        return true;
+    }
     if (n > 1 || !kern_combine_opcode(body->combine))
         return reduce_window_by_call(n, out, x, init, acc, window, body);
     return reduce_window_recognised(team, out, x, *init, *acc, window, body) ||

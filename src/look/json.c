@@ -51,7 +51,7 @@ static void put_values(struct buf *out, const struct shape *s, int d, const char
         return;
     }
     buf_putc(out, '[');
-    for (int64_t i = 0; i < s->dims[d]; i++) {
+    for (int64_t i = 0; i < s->dims[d] && !text_is_brief(s); i++) {
         if (i > 0)
             buf_puts(out, ",");
         put_values(out, s, d + 1, p, v);

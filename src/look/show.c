@@ -249,6 +249,8 @@ static void put_array(struct show *w, const struct literal *l)
         buf_puts(w->out, *(const uint8_t *)l->data ? "true" : "false");
     else if (l->shape->rank == 0)
         look_put_element(w->out, l->shape->dtype, l->data, &w->v);
+    else if (text_is_brief(l->shape))
+        buf_puts(w->out, "{}");
     else
         put_values(w, l, (size_t)bytes);
 }

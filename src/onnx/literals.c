@@ -116,14 +116,6 @@ static void copy_box(const struct box *b, char *padded, char *dense, bool into_p
     }
 }
 
-static size_t product(const int64_t *dims, size_t rank)
-{
-    size_t n = 1;
-    for (size_t d = 0; d < rank; d++)
-        n *= (size_t)dims[d];
-    return n;
-}
-
 /* ---- values to arguments ---- */
 
 static bool fits(const struct hlo_array *x, const struct param_type *p)
@@ -161,7 +153,8 @@ static hlo_literal *sequence_literal(const struct onnx_value *v, const struct pa
         return NULL;
     }
     struct hlo_array data = hlo_literal_leaf(parts[0], 0), table = hlo_literal_leaf(parts[1], 0);
-    size_t rank = (size_t)sizes[1], step = product(dims + 1, p->data.rank - 1) * data.element_size;
+    size_t rank = (size_t)sizes[1],
+           step = (size_t)dims_elements((int)p->data.rank - 1, dims + 1) * data.element_size;
     for (size_t k = 0; k < v->count; k++) {
         struct hlo_array x = hlo_literal_leaf(v->elements[k].tensor, 0);
         int64_t box[MAX_DIMS];
@@ -262,7 +255,7 @@ static bool element_value(const struct hlo_array *data, const struct hlo_array *
 {
     int64_t sizes[MAX_DIMS], box[MAX_DIMS];
     size_t columns = (size_t)table->dims[1], rank = 0;
-    size_t step = product(data->dims + 1, data->rank - 1) * data->element_size;
+    size_t step = (size_t)dims_elements((int)data->rank - 1, data->dims + 1) * data->element_size;
     for (size_t d = 0; d < columns; d++) {
         int64_t size;
         memcpy(&size, (const char *)table->data + (k * columns + d) * sizeof size, sizeof size);

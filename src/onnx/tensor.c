@@ -293,16 +293,17 @@ static bool copy_external(const struct reading *r)
 static bool shape_is_sound(struct reading *r)
 {
     const Onnx__TensorProto *t = r->t;
-    int64_t elements = 1, bits;
+    int64_t elements, bits;
     if (t->n_dims > INT16_MAX)
         return fail(r, "too many dimensions");
     for (size_t d = 0; d < t->n_dims; d++)
-        if (t->dims[d] < 0 || !mul_i64(elements, t->dims[d], &elements))
+        if (t->dims[d] < 0)
             return onnx_error(r->m, r->path,
                               "tensor '" STR_FMT "': dimension %zu of size %" PRId64
                               " is out of range",
                               STR_ARG(r->who), d, t->dims[d]);
-    if (!mul_i64(elements, r->layout.bits, &bits))
+    if (!dims_product(1, (int)t->n_dims, t->dims, &elements) ||
+        !mul_i64(elements, r->layout.bits, &bits))
         return fail(r, "too many elements");
     r->to.elements = (size_t)elements;
     r->to.dtype = onnx_dtype_hlo(t->data_type);

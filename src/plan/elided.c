@@ -116,11 +116,12 @@ static void fill_random(struct literal *l, size_t size, uint64_t key)
 const struct literal *elided_fill(struct planner *pl, const struct inst *i, const struct literal *l)
 {
     enum elided_mode mode = pl->p->options.elided;
-    if (mode == ELIDED_REFUSE) {
+    int64_t bytes = 0;
+    const bool empty = shape_bytes(l->shape, &bytes) && bytes == 0;
+    if (mode == ELIDED_REFUSE && !empty) {
         PLAN_FAIL(pl, i, ELIDED_CONSTANT, STR_ARG(i->name));
         return NULL;
     }
-    int64_t bytes = 0;
     struct elided *e = map_get(&pl->elided, (struct str){(const char *)&l, sizeof l});
     if (e && e->filled)
         return e->filled;

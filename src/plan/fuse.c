@@ -126,7 +126,8 @@ static bool is_fold(const struct step *s)
 static enum fuse_role role_of(const struct step *s)
 {
     const struct inst *i = s->inst;
-    if (s->result_count != 1 || s->results[0] == NO_VALUE || s->shapes[0]->rank > VIEW_MAX_RANK)
+    if (s->result_count != 1 || s->results[0] == NO_VALUE || s->shapes[0]->rank > VIEW_MAX_RANK ||
+        dims_elements(s->shapes[0]->rank, s->shapes[0]->dims) == 0)
         return FUSE_NOT;
     const bool moves = (i->opcode == OP_RESHAPE || i->opcode == OP_BROADCAST) &&
                        s->operand_count == 1 && s->operands[0] >= 0 &&
@@ -194,10 +195,7 @@ static bool set_rows(struct fusing *z, struct fuse_group *g, const struct shape 
 
 static int64_t columns_of(const struct fuse_group *g)
 {
-    int64_t n = 1;
-    for (int d = g->row_rank; d < g->rank; d++)
-        n *= g->dims[d];
-    return n;
+    return dims_elements(g->rank - g->row_rank, g->dims + g->row_rank);
 }
 
 /* Whether a step fits the rows and elements of a group; may set the group's rows. */
@@ -420,10 +418,8 @@ static bool is_worth_while(const struct fusing *z, int root)
 {
     enum { LARGE = 1 << 16 };
     const struct fuse_group *g = z->groups[root];
-    int64_t elements = 1;
-    for (int d = 0; d < g->rank && elements < LARGE; d++)
-        elements *= g->dims[d];
-    return g->work > 1 || (z->roles[root] == FUSE_APPLY && elements >= LARGE);
+    return g->work > 1 ||
+           (z->roles[root] == FUSE_APPLY && dims_elements(g->rank, g->dims) >= LARGE);
 }
 
 static void fuse_groups(struct fusing *z)

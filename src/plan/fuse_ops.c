@@ -342,11 +342,9 @@ static int count_readers(const struct making *m, int value)
 static int find_squares(const struct making *m, const struct kern_fused_op *op, const int *args)
 {
     const int at = op->kind == KERN_FUSED_FOLD ? args[0] - m->g->leaf_count : -1;
-    int64_t columns = 1;
     if (at < 0 || op->fold->x != DT_BF16 || op->fold->combine != KERN_ADD)
         return -1;
-    for (int d = m->g->row_rank; d < m->g->rank; d++)
-        columns *= m->g->dims[d];
+    const int64_t columns = dims_elements(m->g->rank - m->g->row_rank, m->g->dims + m->g->row_rank);
     const struct kern_fused_op *by = &m->ops[at];
     kern_tile_fn *multiply = m->pl->tiles->direct("multiply", DT_BF16, 0);
     return multiply && by->fn == multiply && m->args[at][0] == m->args[at][1] && !by->once &&

@@ -24,7 +24,8 @@ static int64_t run_length(const struct view *a, const struct view *b)
 static const struct scalar_pieces *pieces_of(struct arena *keep, const struct view *out,
                                              const struct view *x)
 {
-    int64_t all = view_elements(out), n = run_length(out, x), index[VIEW_MAX_RANK] = {0};
+    int64_t all = view_elements(out), n = all > 0 ? run_length(out, x) : 0,
+            index[VIEW_MAX_RANK] = {0};
     struct scalar_pieces *p = ARENA_NEW(keep, struct scalar_pieces);
     p->size = (size_t)n * dtype_bytes(out->dtype);
     p->count = all > 0 ? (int)(all / n) : 0;

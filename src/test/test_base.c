@@ -445,6 +445,22 @@ START_TEST(integers)
 }
 END_TEST
 
+START_TEST(products_of_dimensions)
+{
+    const int64_t huge[] = {INT64_MAX, INT64_MAX, 0}, bad[] = {0, -1},
+                  two[] = {INT64_C(1) << 31, INT64_C(1) << 31};
+    int64_t n = -1;
+    ck_assert(dims_product(16, 0, NULL, &n) && n == 16);
+    ck_assert(dims_product(16, 3, huge, &n) && n == 0);
+    ck_assert(!dims_product(1, 2, huge, &n) && !dims_product(1, 2, bad, &n));
+    ck_assert(dims_product(1, 2, two, &n) && n == INT64_C(1) << 62);
+    ck_assert(!dims_product(2, 2, two, &n));
+    ck_assert_int_eq(dims_elements(3, huge), 0);
+    ck_assert_int_eq(dims_elements(2, huge), INT64_MAX);
+    ck_assert_int_eq(ratio_up(INT64_MAX, 2), INT64_C(1) << 62);
+}
+END_TEST
+
 START_TEST(files)
 {
     char path[64];
@@ -498,6 +514,7 @@ int main(void)
     tcase_add_test(tcase, buffers);
     tcase_add_test(tcase, maps);
     tcase_add_test(tcase, hashes_depend_on_every_byte);
+    tcase_add_test(tcase, products_of_dimensions);
     tcase_add_test(tcase, products_of_halves);
     tcase_add_test(tcase, doubles_round_trip);
     tcase_add_test(tcase, doubles_ignore_the_locale);

@@ -400,6 +400,18 @@ START_TEST(views)
 }
 END_TEST
 
+START_TEST(empty_views)
+{
+    const int64_t dims[] = {INT64_MAX, 0, INT64_MAX};
+    struct view v;
+    view_dense(&v, DT_C128, 3, dims, NULL);
+    ck_assert_int_eq(view_elements(&v), 0);
+    ck_assert(view_is_dense(&v));
+    for (int d = 0; d < 3; d++)
+        ck_assert_int_eq(v.strides[d], 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("type");
@@ -416,6 +428,7 @@ int main(void)
     tcase_add_test(tcase, equality);
     tcase_add_test(tcase, layouts);
     tcase_add_test(tcase, views);
+    tcase_add_test(tcase, empty_views);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

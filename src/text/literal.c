@@ -182,7 +182,8 @@ static bool close_brace(struct literal_reader *r)
     if (r->depth == 0)
         return expected(r->p, "a value");
     int d = --r->depth;
-    if (r->seen[d] != r->shape->dims[d])
+    const bool brief = d == 0 && r->seen[0] == 0 && r->total == 0 && !r->p->strict;
+    if (r->seen[d] != r->shape->dims[d] && !brief)
         return count_error(r, d, r->seen[d] > r->shape->dims[d] ? "more" : "fewer");
     r->seen[d] = 0;
     next(r->p);
@@ -201,12 +202,12 @@ static bool count_element(struct literal_reader *r)
  * value. */
 static bool parse_elided(struct literal_reader *r)
 {
-    if (r->p->bare_literals)
+    if (r->p->bare_literals && r->total > 0)
         return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_LEFT_OUT);
     if (r->depth != 1)
         return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_DOTS);
     r->seen[0] = r->shape->dims[0];
-    r->elided = true;
+    r->elided = !r->p->bare_literals;
     next(r->p);
     return true;
 }

@@ -171,6 +171,17 @@ static void print_array(struct buf *out, const struct literal *l, bool exact)
 
 /* ---- literals ---- */
 
+bool text_is_brief(const struct shape *s)
+{
+    enum { MOST_ROWS = 1000 };
+    int d = 0;
+    if (!shape_is_array(s) || dims_elements(s->rank, s->dims) > 0)
+        return false;
+    while (s->dims[d] != 0)
+        d++;
+    return dims_elements(d, s->dims) > MOST_ROWS;
+}
+
 static void print_literal(struct buf *out, const struct literal *l, bool with_shape, bool exact)
 {
     if (shape_is_tuple(l->shape)) {
@@ -187,7 +198,7 @@ static void print_literal(struct buf *out, const struct literal *l, bool with_sh
         shape_print(out, l->shape, true);
         buf_putc(out, ' ');
     }
-    if (l->elided)
+    if (l->elided || text_is_brief(l->shape))
         buf_puts(out, "{...}");
     else if (shape_is_array(l->shape))
         print_array(out, l, exact);

@@ -423,17 +423,32 @@ __attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p,
 
 /* ---- tuples and buffers ---- */
 
+/* Whether XLA can count the elements. It multiplies dimension by dimension, so [2^40,2^40,0] has too
+ * many and [0,2^40,2^40] does not. Only strict mode rejects the former. */
+static bool count_elements(const struct shape *s, bool strict, int64_t *elements)
+{
+    bool fits = true, empty = false;
+    *elements = 1;
+    for (int d = 0; d < s->rank; d++) {
+        empty |= s->dims[d] == 0;
+        if (s->dims[d] != DIM_UNBOUNDED)
+            fits = fits && mul_i64(*elements, s->dims[d], elements);
+    }
+    if (empty)
+        *elements = 0;
+    return fits || (empty && !strict);
+}
+
 /* Why XLA rejects a component at the end of the tuple; NULL if it does not. */
-static const char *component_problem(const struct shape *s)
+static const char *component_problem(const struct shape *s, bool strict)
 {
     if (s->dtype == DT_BUFFER)
-        return component_problem(s->elements[0]);
+        return component_problem(s->elements[0], strict);
     if (!shape_is_array(s))
         return NULL;
-    int64_t elements = 1, bytes;
-    for (int d = 0; d < s->rank; d++)
-        if (s->dims[d] != DIM_UNBOUNDED && !mul_i64(elements, s->dims[d], &elements))
-            return "too many elements";
+    int64_t elements, bytes;
+    if (!count_elements(s, strict, &elements))
+        return "too many elements";
     if (!mul_i64(elements, (int64_t)dtype_bytes(s->dtype), &bytes))
         return "too many bytes";
     return layout_problem(s->layout, s);
@@ -460,7 +475,7 @@ static bool parse_tuple_shape(struct parser *p, const struct shape **out)
     if (!expect(p, TOK_RPAREN, "',' or ')'"))
         return false;
     for (size_t i = 0; i < count; i++) {
-        const char *problem = component_problem(elements[i]);
+        const char *problem = component_problem(elements[i], p->strict);
         if (problem)
             return DIAG_ERROR(p->ds, spans[i], BAD_LAYOUT, problem);
     }

@@ -74,6 +74,9 @@ struct print_options {
 void text_print_module(struct buf *out, const struct module *m,
                        const struct print_options *options);
 void text_print_inst(struct buf *out, const struct inst *i, const struct print_options *options);
+/* Whether an array has no elements but too many empty rows to print braces for each. It is printed
+ * as `{}`, and in modules, which XLA must be able to read, as `{...}`. */
+bool text_is_brief(const struct shape *s);
 /* Prints values without shape, in XLA's format: `{1, 2}`, `5`, `( {1}, 2 )`. */
 void text_print_literal(struct buf *out, const struct literal *l);
 /* The same with -0 as `-0.0`, which also reads back as -0 in a module. */

@@ -175,18 +175,7 @@ bool shape_has_unbounded(const struct shape *s)
 
 bool shape_elements(const struct shape *s, int64_t *out)
 {
-    int64_t n = 1;
-    bool fits = true, empty = false;
-    if (!shape_is_array(s))
-        return false;
-    for (int d = 0; d < s->rank; d++) {
-        if (s->dims[d] < 0)
-            return false;
-        empty |= s->dims[d] == 0;
-        fits = fits && mul_i64(n, s->dims[d], &n);
-    }
-    *out = empty ? 0 : n;
-    return fits || empty;
+    return shape_is_array(s) && dims_product(1, s->rank, s->dims, out);
 }
 
 bool shape_bytes(const struct shape *s, int64_t *out)
@@ -320,20 +309,14 @@ struct str shape_text(struct arena *a, const struct shape *s)
 
 /* ---- strided views ---- */
 
-int64_t view_elements(const struct view *v)
-{
-    int64_t n = 1;
-    for (int d = 0; d < v->rank; d++)
-        n *= v->dims[d];
-    return n;
-}
-
 bool view_is_dense(const struct view *v)
 {
     int64_t stride = (int64_t)dtype_bytes(v->dtype);
+    if (view_elements(v) == 0)
+        return true;
     for (int d = v->rank - 1; d >= 0; d--) {
         if (v->dims[d] != 1 && v->strides[d] != stride)
-            return view_elements(v) == 0;
+            return false;
         stride *= v->dims[d];
     }
     return true;
@@ -341,13 +324,14 @@ bool view_is_dense(const struct view *v)
 
 void view_dense(struct view *v, enum dtype t, int rank, const int64_t *dims, void *data)
 {
-    int64_t stride = (int64_t)dtype_bytes(t);
+    int64_t stride = dims_elements(rank, dims) == 0 ? 0 : (int64_t)dtype_bytes(t);
     v->dtype = t;
     v->rank = rank;
     v->data = data;
     for (int d = rank - 1; d >= 0; d--) {
         v->dims[d] = dims[d];
         v->strides[d] = stride;
-        stride *= dims[d];
+        if (stride != 0)
+            stride *= dims[d];
     }
 }

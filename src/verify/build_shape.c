@@ -81,15 +81,18 @@ static bool collapse(struct build *b)
                                    dims.at[k], dims.at[k - 1]);
     }
     struct dims d = verify_dims(&b->v, s->rank);
+    const bool empty = dims.count > 0 && i64_in(s->dims + dims.at[0], dims.count, 0);
     for (int k = 0; k < s->rank; k++) {
         bool merged = dims.count > 0 && k > dims.at[0] && k <= dims.at[dims.count - 1];
         if (!merged)
             dims_take(&d, s, k);
-        else if (!mul_i64(d.size[d.rank - 1], s->dims[k], &d.size[d.rank - 1]))
+        else if (!empty && !mul_i64(d.size[d.rank - 1], s->dims[k], &d.size[d.rank - 1]))
             return verify_bad_operand(&b->v, b->i, 0, "a size that does not overflow");
         else
             d.dynamic[d.rank - 1] |= shape_dim_dynamic(s, k);
     }
+    if (empty)
+        d.size[dims.at[0]] = 0;
     inst_remove_attr(b->i, A_DIMENSIONS);
     return build_shape(b, verify_dims_shape(&b->v, s->dtype, &d));
 }

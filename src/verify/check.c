@@ -118,7 +118,7 @@ bool verify_operand_least(struct verify *v, const struct inst *i, int least)
 bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value,
                      int64_t low, int64_t end)
 {
-    if (value >= low && value < end)
+    if (value >= low && (value < end || end == INT64_MAX))
         return true;
     if (low == INT64_MIN)
         return verify_bad_attr(v, i, id, "%" PRId64 " is not less than %" PRId64, value, end);

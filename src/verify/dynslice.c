@@ -35,10 +35,8 @@ static const struct shape *slice_shape(struct verify *v, const struct inst *i)
         return NULL;
     struct dims d = verify_dims(v, s->rank);
     for (int k = 0; k < s->rank; k++) {
-        int64_t size = sizes.at[k], end;
-        if (s->dims[k] == DIM_UNBOUNDED || !add_i64(s->dims[k], 1, &end))
-            end = INT64_MAX;
-        if (!verify_attr_int(v, i, A_DYNAMIC_SLICE_SIZES, size, 0, end))
+        int64_t size = sizes.at[k];
+        if (!verify_attr_int(v, i, A_DYNAMIC_SLICE_SIZES, size, 0, verify_size_end(s->dims[k])))
             return NULL;
         dims_add(&d, size, size == s->dims[k] && size > 1 && shape_dim_dynamic(s, k));
     }

@@ -104,10 +104,10 @@ static bool slice_sizes_fit(struct verify *v, const struct inst *i, const struct
         !window_ranks(v, i, x))
         return false;
     for (int k = 0; k < x->operand->rank; k++) {
-        int64_t size = x->operand->dims[k], most = in_window(x, k) ? INT64_MAX - 1 : 1;
-        if (size != DIM_UNBOUNDED && size < most)
-            most = size;
-        if (!verify_attr_int(v, i, A_SLICE_SIZES, sizes.at[k], 0, most + 1))
+        int64_t end = verify_size_end(x->operand->dims[k]);
+        if (!in_window(x, k))
+            end = min_i64(end, 2);
+        if (!verify_attr_int(v, i, A_SLICE_SIZES, sizes.at[k], 0, end))
             return false;
     }
     return true;

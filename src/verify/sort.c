@@ -47,9 +47,7 @@ static const struct shape *topk_shape(struct verify *v, const struct inst *i)
         return NULL;
     if (s->rank == 0)
         return verify_bad_operand(v, i, 0, "at least one dimension"), NULL;
-    if (!verify_attr_int(
-            v, i, A_K, k, 0,
-            (s->dims[s->rank - 1] == DIM_UNBOUNDED ? INT64_MAX - 1 : s->dims[s->rank - 1]) + 1))
+    if (!verify_attr_int(v, i, A_K, k, 0, verify_size_end(s->dims[s->rank - 1])))
         return NULL;
     struct dims d = verify_dims(v, s->rank);
     for (int j = 0; j + 1 < s->rank; j++)

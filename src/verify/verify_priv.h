@@ -72,6 +72,11 @@ bool verify_operand_least(struct verify *v, const struct inst *i, int least);
 /* Checks that a value of an attribute is in [low, end); INT64_MIN and INT64_MAX: unlimited. */
 bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value,
                      int64_t low, int64_t end);
+/* The exclusive limit of sizes within a dimension; none if the size is unknown. */
+static inline int64_t verify_size_end(int64_t dim)
+{
+    return dim == DIM_UNBOUNDED || dim == INT64_MAX ? INT64_MAX : dim + 1;
+}
 /* Checks the number of entries of a list attribute. */
 bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count,
                        int64_t expected);

@@ -57,6 +57,8 @@ static void layout_view(struct view *v, const struct shape *s, void *data)
 {
     int64_t stride = (int64_t)dtype_bytes(s->dtype);
     view_dense(v, s->dtype, s->rank, s->dims, data);
+    if (view_elements(v) == 0)
+        return;
     for (int k = 0; k < s->rank; k++) {
         v->strides[s->layout->minor_to_major[k]] = stride;
         stride *= s->dims[s->layout->minor_to_major[k]];

@@ -27,13 +27,11 @@ bool plain_conv(struct team *team, const struct view *out, const struct view *lh
     struct plain_sum sum;
     int64_t features = rhs->dims[dims->kernel_output_feature],
             depth = rhs->dims[dims->kernel_input_feature];
-    bool nothing = depth == 0;
+    const bool nothing = view_elements(lhs) == 0 || view_elements(rhs) == 0;
     if (view_elements(out) == 0)
         return true;
-    for (int d = 0; d < dims->spatial_count; d++) {
+    for (int d = 0; d < dims->spatial_count; d++)
         sizes[d] = rhs->dims[dims->kernel_spatial[d]];
-        nothing |= sizes[d] == 0;
-    }
     plain_sum_init(&sum, out->dtype, lhs->dtype, rhs->dtype);
     do {
         int64_t f = o[dims->output_feature];

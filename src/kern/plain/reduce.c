@@ -54,7 +54,7 @@ static bool window_place(const struct view *x, const struct kern_window_dim *win
 
 static bool window_sizes(const struct view *x, const struct kern_window_dim *window, int64_t *sizes)
 {
-    bool any = true;
+    bool any = view_elements(x) > 0;
     for (int d = 0; d < x->rank; d++) {
         sizes[d] = window[d].size;
         any &= sizes[d] > 0;
