@@ -1,6 +1,6 @@
 /*
- * Tests of transforms: large arrays, for which FFTW is used if it is there, against the same rows
- * one at a time, which the room's own loops transform.
+ * Tests of transforms: large arrays, which use FFTW if available, against the same rows one at a
+ * time, which use our own loops.
  */
 #include "check_quiet.h"
 
@@ -81,7 +81,7 @@ START_TEST(many_rows_as_one)
 }
 END_TEST
 
-/* A whole wave of each frequency has one peak; a row that is long enough for FFTW, and longer than
+/* A full wave of each frequency has one peak; also for a row long enough for FFTW, and longer than
  * any table. */
 START_TEST(waves)
 {
@@ -109,8 +109,8 @@ START_TEST(waves)
 }
 END_TEST
 
-/* Real rows that are long, alone or a few, forth and back again; half the spectrum is that of the
- * whole. */
+/* Long real rows, alone or a few, forward and back; half of the spectrum equals that of the complex
+ * transform. */
 START_TEST(real_waves_there_and_back)
 {
     static const int64_t dims[][2] = {{1, 4096}, {1, 10000}, {3, 6001}, {2, 65536}, {9, 4410}};
@@ -146,7 +146,7 @@ START_TEST(real_waves_there_and_back)
 }
 END_TEST
 
-/* Bits do not depend on who does what. */
+/* Results do not depend on the number of threads. */
 START_TEST(teams_make_no_difference)
 {
     static const struct {

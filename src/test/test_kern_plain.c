@@ -16,7 +16,7 @@ static void shuffle(struct random *r, int n, int64_t *order)
     }
 }
 
-/* What a view of x says must be what the plain kernel wrote. */
+/* The view of x must equal the output of the reference kernel. */
 static void check_moved(struct view *fast, struct random_view *want, const char *op, int seed)
 {
     ck_assert_msg(views_agree(fast, &want->view, 0, 0), "%s, seed %d", op, seed);
@@ -97,7 +97,7 @@ START_TEST(slice_and_reverse_are_views)
 }
 END_TEST
 
-/* The same elements in other dims: factors of each dimension, moved to a neighbour. */
+/* The same elements in other dims: factors of each dimension, moved to a neighbor. */
 START_TEST(reshape_is_a_copy_or_a_view)
 {
     for (int seed = 0; seed < 300; seed++) {
@@ -122,7 +122,7 @@ START_TEST(reshape_is_a_copy_or_a_view)
         plain_reshape(&want.view, &x.view);
         struct view fast, whole;
         char *storage = malloc((size_t)view_elements(&x.view) * dtype_bytes(t) + 1);
-        view_dense(&whole, t, rank, dims, storage); /* evaluation copies what is no view */
+        view_dense(&whole, t, rank, dims, storage); /* evaluation copies if there is no view */
         kern_copy(NULL, &whole, &x.view);
         ck_assert(kern_view_reshape(&fast, &whole, out_rank, out_dims));
         check_moved(&fast, &want, "reshape", seed);
@@ -215,8 +215,8 @@ START_TEST(bitcast_convert_agrees_with_plain)
 }
 END_TEST
 
-/* Both run in double and round once: a unit in the last place of the result's type, and of double
- * for each of the n terms, which are at most 3. */
+/* Both compute in double and round once: one unit in the last place of the result's type, and of
+ * double for each of the n terms, which are at most 3. */
 START_TEST(fft_agrees_with_plain)
 {
     for (int seed = 0; seed < 300; seed++) {
@@ -369,7 +369,7 @@ START_TEST(reduce_windows_of_several)
 }
 END_TEST
 
-/* Rows of an array of several operands, at places that may repeat or lie outside. */
+/* Rows of an array of several operands, at indices that may repeat or be out of bounds. */
 START_TEST(scatter_several)
 {
     for (int seed = 0; seed < 300; seed++) {

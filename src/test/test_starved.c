@@ -1,7 +1,7 @@
 /*
- * Tests of the library when memory runs out: each allocation of each call fails once, alone and
- * with all after it. The call must say so, leave nothing behind (sanitizers look for that), and
- * succeed on the same objects when there is memory again.
+ * Tests of the library out of memory: each allocation of each call fails once, alone and with all
+ * later ones. The call must report it, leak nothing (checked by sanitizers), and succeed on the
+ * same objects when memory is available again.
  */
 #include "hlo_advanced.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A loop, a fold, a sort, a call, and more than one participant where it is asked for. */
+/* A loop, a reduction, a sort, a call, and optionally several participants. */
 static const char text[] =
     "HloModule starved\n"
     "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
@@ -45,7 +45,7 @@ static const char fed[] =
     "get-tuple-element(in), index=0\n"
     "  y = f32[2] negate(x) ROOT out = token[] outfeed(y, t), outfeed_shape=f32[2] }\n";
 
-/* What calls work on; all of it is made while there is memory. */
+/* Objects of the calls, created while memory is available. */
 struct stage {
     hlo_messages *m; /* of one call */
     hlo_file *file, *all_file, *fed_file;
@@ -58,7 +58,7 @@ struct stage {
     hlo_recorded *recorded;
     hlo_targets *targets;
     hlo_arrays *arrays;
-    hlo_text said;            /* what the call gave as text; NULL: nothing */
+    hlo_text said;            /* result of the call as text; NULL: none */
     bool silent;              /* a function without messages has failed */
     char path[64], large[64]; /* files */
 };
@@ -139,7 +139,7 @@ static void close_stage(struct stage *s)
     hlo_messages_free(s->m);
 }
 
-/* ---- calls: true where they have done what they should ---- */
+/* ---- calls: true on success ---- */
 
 typedef bool call_fn(struct stage *s);
 
@@ -245,7 +245,7 @@ static bool run_first(struct stage *s)
     return ok;
 }
 
-/* What its functions make within a run, and keep, is theirs. */
+/* Memory that its callbacks allocate and keep during a run is their own. */
 struct feed {
     hlo_literal *kept;
     hlo_messages *m;
@@ -354,7 +354,7 @@ static bool arrays(struct stage *s)
     return give_literal(s, hlo_arrays_param(s->arrays, "arg", s->module, 0, 0, s->m));
 }
 
-/* One that is large enough to stay in its file. */
+/* A bundle large enough to be memory-mapped. */
 static bool map_array(struct stage *s)
 {
     hlo_arrays *in = hlo_arrays_open(s->large, s->m);
@@ -533,7 +533,7 @@ static bool pieces(struct stage *s)
            strcmp(hlo_messages_get(s->m, 0).text, "something") == 0;
 }
 
-/* ---- each of them without memory ---- */
+/* ---- injection of failures ---- */
 
 static bool says_so(const hlo_messages *m)
 {
@@ -599,9 +599,8 @@ static const struct trial {
 #endif
 };
 
-/* How many allocations there are, each of which has failed and, with ON, all after it; of many
- * some, unless STARVED_ALL is set.
- */
+/* Runs the trial with each allocation failing once, with ON also all later ones; a sample of them
+ * if there are many, unless STARVED_ALL is set. Returns the number of allocations. */
 static unsigned long starve(struct stage *s, const struct trial *t, bool on)
 {
     enum { MOST = 100 };
@@ -620,7 +619,7 @@ static unsigned long starve(struct stage *s, const struct trial *t, bool on)
         bool ok = t->call(s);
         failed = shim_alloc_failed();
         shim_alloc_fail(0, false);
-        if (ok) /* it has done without, or there was nothing to fail */
+        if (ok) /* recovered, or there was no such allocation */
             ck_assert_msg(
                 usual.size == s->said.size &&
                     (usual.size == 0 || memcmp(usual.data, s->said.data, usual.size) == 0),
