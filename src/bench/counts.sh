@@ -1,10 +1,10 @@
 #!/bin/sh
-# Counts the instructions of ten small runs: starting, reading, planning, and operations so small that their surroundings are the cost.
-# Other processes don't change these figures, so that two commits can be compared by them.
+# Counts the instructions of ten small runs: startup, parsing, planning, and operations dominated by overhead.
+# The counts do not depend on the load, so that two commits can be compared.
 #
-#   counts.sh HLO [COUNTS]     prints a line for each: name, instructions; with a file of such lines, its figure and the ratio
+#   counts.sh HLO [COUNTS]     prints name and number of instructions; with a file of earlier counts, also the ratio
 #
-# Needs valgrind. counts.txt has the figures of the commit that changed it last: counts.sh build/hlo > counts.txt.
+# Requires valgrind. counts.txt has the counts of the last commit that changed it: counts.sh build/hlo > counts.txt.
 HLO=$1
 [ $# -ge 1 ] && command -v valgrind > /dev/null || {
     echo "usage: counts.sh HLO [COUNTS], with valgrind at hand" >&2
@@ -13,7 +13,7 @@ HLO=$1
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 
-# ---- what is run ----
+# ---- runs ----
 
 chain() { # operations of 64 elements, one after the other
     echo "HloModule chain
@@ -121,7 +121,7 @@ rows 2000 99 > "$dir/wide.hlo"
 layers > "$dir/layers.hlo"
 sum > "$dir/sum.hlo"
 
-# ---- and counted ----
+# ---- counting ----
 
 count() {
     name=$1

@@ -35,7 +35,7 @@ enum { ANY_CODE = SCALE_CODE | SCALE_WRONG | SCALE_DEEP | SCALE_DOUBLED, MAX_WOR
  * {KIND} a file of that kind and the same size. */
 static const struct command {
     const char *name;
-    unsigned of; /* kinds, ored; SCALE_VALUES: the one that its words name */
+    unsigned of; /* bit set of kinds; SCALE_VALUES: the kind named in its words */
     bool input;  /* the file is standard input */
     const char *words[MAX_WORDS];
 } commands[] = {
@@ -98,7 +98,7 @@ static char *path_of(const struct kind *k, long n) /* to be freed */
     return path;
 }
 
-/* Makes the file, in a process of its own, so that the memory for that is not counted later. */
+/* Creates the file in a child process, so that its memory is not measured later. */
 static void make_file(const struct kind *k, long n)
 {
     char *path = path_of(k, n);
@@ -127,7 +127,7 @@ static void drop_file(const struct kind *k, long n)
     free(path);
 }
 
-static void empty_folder(void) /* removes files that were made because a command named them */
+static void empty_folder(void) /* removes files created because a command named them */
 {
     DIR *dir = opendir(folder);
     struct dirent *e;
@@ -193,8 +193,8 @@ static struct taken run(const char *hlo, const struct command *c, const struct k
     return taken;
 }
 
-/* The mean of as many runs as take a tenth of a second together: the system only looks every few
- * milliseconds which process is running, so shorter times depend on chance. */
+/* The mean of repeated runs that take a tenth of a second in total: the system samples processor
+ * time every few milliseconds, so shorter times are noise. */
 static struct taken run_often(const char *hlo, const struct command *c, const struct kind *k,
                               long n, unsigned limit)
 {
@@ -219,8 +219,8 @@ static bool goes_with(const struct command *c, const struct kind *k)
 
 enum { SIZES = 3, LIMIT = 20 };
 
-/* Ten times the input may take twelve times the time, and 20 ms more, by which times vary anyway.
- * System time depends on what else is running, so both user time and all time must be beyond. */
+/* Ten times the input may take twelve times the time plus 20 ms of noise. System time depends on
+ * the load, so both user time and total time must exceed the bound. */
 static bool too_much(struct taken less, struct taken more)
 {
     return more.user > 12 * less.user + 0.02 && more.all > 12 * less.all + 0.02;
@@ -329,8 +329,8 @@ static bool check(const char *hlo, const struct command *c, const struct kind *k
     return good;
 }
 
-/* Fast commands are checked with all kinds; diff, which runs a module, with kinds on which observed
- * runs were once slow. */
+/* Fast commands are checked with all kinds; diff, which runs a module, only with kinds on which
+ * traced runs were slow. */
 static bool is_checked(const struct command *c, const struct kind *k)
 {
     return named_in("verify,plan,repl", c->name) ||

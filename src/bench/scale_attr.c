@@ -1,6 +1,5 @@
 /*
- * Input that is large by its attributes, the tables at the head of a module, comments and
- * constants.
+ * Large inputs: attributes, tables of the module header, comments and constants.
  */
 #include "scale.h"
 

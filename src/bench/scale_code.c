@@ -1,5 +1,5 @@
 /*
- * Input that is large by its instructions and computations.
+ * Large inputs: instructions and computations.
  */
 #include "scale.h"
 

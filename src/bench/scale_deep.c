@@ -1,11 +1,11 @@
 /*
- * Input that is deeply nested: calls, tuples, shapes, literals, attributes, comments.
+ * Deeply nested inputs: calls, tuples, shapes, literals, attributes, comments.
  */
 #include "scale.h"
 
 #include <stdio.h>
 
-/* Functions, each of which does nothing but call the one before it. */
+/* Functions that only call the previous one. */
 static void calls_deep(long n, const char *op, const char *how)
 {
     puts("HloModule m\nfun0 {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] add(a, a)\n}");

@@ -1,5 +1,5 @@
 /*
- * Input with many or long names, or full of errors.
+ * Inputs with many or long names, or many errors.
  */
 #include "scale.h"
 

@@ -1,5 +1,5 @@
 /*
- * Runs a command and measures the time and memory that it takes.
+ * Runs a command and measures its time and memory.
  */
 #include "scale.h"
 

@@ -1,5 +1,5 @@
 /*
- * Large input in which one thing has many operands, components or uses; and long fusions.
+ * Large inputs with many operands, elements or uses of one instruction; and long fusions.
  */
 #include "scale.h"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs each case once through `hlo bench`, which must give every figure, whatever it is. Prints TAP.
+# Runs `hlo bench` once on each case and checks that all figures are printed. Prints TAP.
 #
 #   smoke.sh HLO CASE...
 HLO=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes a table in Markdown from a comparison with a peer: a JSON list of objects, one member per line, with
+# Prints a Markdown table of a comparison with a peer, given as a JSON list of objects, one member per line, with
 # file, ours_run_min_s, peer_run_min_s, ours_first_result_s, peer_net_first_s, ours_peak_rss and peer_peak_rss.
-# Ends with the geometric means of the ratios ours / peer and the worst of each.
+# The last rows are the geometric means and the maxima of the ratios ours / peer.
 #
 #   table.sh FILE.json [NAME OF THE PEER]
 [ $# -ge 1 ] || {

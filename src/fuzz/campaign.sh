@@ -1,24 +1,24 @@
 #!/bin/sh
-# Runs fuzz targets for a number of seconds each: campaign.sh BUILD SECONDS [TARGET...]. Without names, all targets. BUILD is a build
-# folder of clang with -Db_sanitize=address,undefined -Db_lundef=false.
-#   CAMPAIGN_JOBS  how many run at a time (2)
-#   CAMPAIGN_SEED  inputs depend on this number alone, as far as threads allow (none: they are new each time)
+# Runs fuzz targets for SECONDS each: campaign.sh BUILD SECONDS [TARGET...]. Default: all targets.
+# BUILD is a build directory of clang with -Db_sanitize=address,undefined -Db_lundef=false.
+#   CAMPAIGN_JOBS  number of targets to run in parallel (2)
+#   CAMPAIGN_SEED  makes inputs reproducible, as far as threads allow (default: random)
 #   CAMPAIGN_SLOW  an input that takes more seconds is a finding (5)
-#   CAMPAIGN_DIR   where corpora, logs and findings are kept for the next campaign (BUILD/campaign)
-# Ends with a table of what all campaigns in that folder have done; status 1 when there is a finding: a crash, a leak, too much
-# memory, or an input that takes too long.
+#   CAMPAIGN_DIR   directory of corpora, logs and findings, reused by later campaigns (BUILD/campaign)
+# Prints a table of all campaigns in that directory. Exit status 1: a finding, that is, a crash, a leak,
+# excessive memory, or a slow input.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 testdata=$(cd "$here/../../testdata" && pwd)
 
-# Seeds that aren't there as files: one for each line of what is on standard input.
-each_line() { # FOLDER
+# Writes a seed file for each line of standard input.
+each_line() { # DIRECTORY
     mkdir -p "$1"
     awk -v folder="$1" 'length($0) { file = folder "/" NR; printf "%s", $0 >file; close(file) }'
 }
 
-# Seeds that have to begin with something.
-with_head() { # FOLDER HEAD FILE...
+# Writes seeds with a prefix.
+with_head() { # DIRECTORY HEAD FILE...
     folder=$1 head=$2
     shift 2
     mkdir -p "$folder"
@@ -27,10 +27,10 @@ with_head() { # FOLDER HEAD FILE...
     done
 }
 
-# Modules that are done with at once.
+# Modules that run quickly.
 small() { find "$testdata" -name '*.hlo' -size -2k; }
 
-# The text behind a directive of the golden tests.
+# Prints the texts of a directive of golden tests.
 directives() { grep -rhE "^// ($1)( [^:]*)?:" "$testdata" --include='*.hlo' | sed 's/^[^:]*: *//'; }
 
 seeds() { # TARGET FOLDER: further seeds, and the names of what in testdata is one, on standard output
@@ -87,10 +87,10 @@ run_one() { # TARGET
     fixed= seed=0
     if [ "${CAMPAIGN_SEED:-}" ]; then
         seed=$CAMPAIGN_SEED
-        # Addresses are where hash tables get their seeds from. Not every container lets them be fixed.
+        # Hash tables are seeded by addresses. Not every container allows disabling their randomization.
         ! setarch -R true 2>/dev/null || fixed="setarch -R"
     fi
-    # shellcheck disable=SC2086 # folders, none with blanks in its name
+    # shellcheck disable=SC2086 # directories without blanks in their names
     TMPDIR=$PWD/tmp $fixed "$build/src/fuzz/fuzz_$1" -max_total_time="$seconds" -seed="$seed" -timeout=$((5 * ${CAMPAIGN_SLOW:-5})) -report_slow_units="${CAMPAIGN_SLOW:-5}" -rss_limit_mb=4096 \
         -max_len=16384 -dict="$1.dict" -artifact_prefix="$PWD/found/$1-" -print_final_stats=1 \
         "corpus-$1" "seeds-$1" $more >"$1.log" 2>&1 </dev/null ||
@@ -122,7 +122,7 @@ main() {
     export CAMPAIGN_DIR="${CAMPAIGN_DIR:-$build/campaign}"
     mkdir -p "$CAMPAIGN_DIR/tmp" "$CAMPAIGN_DIR/found"
     cd "$CAMPAIGN_DIR"
-    # Running out of memory is an error message like any other.
+    # Failed allocations are tested as well.
     export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1:max_allocation_size_mb=1024}" UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     export CAMPAIGN_ONE=1
     for target; do echo "$target"; done | xargs -P "${CAMPAIGN_JOBS:-2}" -n 1 sh "$here/campaign.sh" "$build" "$seconds"

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any text as an argument on the command line, for parameters of several shapes, and
- * as a --custom-call rule. Values that are accepted fit the parameter.
+ * Fuzz target: any text as an argument of the command line, for parameters of several shapes, and
+ * as a --custom-call rule. Accepted values must match the parameter.
  */
 #include "fuzz/room.h"
 

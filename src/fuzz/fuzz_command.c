@@ -1,7 +1,7 @@
 /*
- * Fuzz target: the first line is a command line without its file, the rest the file. For commands
- * that look at modules or run them, with all options except those that start other programs or load
- * libraries. Files are written in the target's own folder.
+ * Fuzz target: the first line is a command line without its file, the rest the file. Covers
+ * commands that inspect or run modules, with all options except those that start programs or load
+ * libraries. Files are written to the target's own directory.
  */
 #include "cli/cli.h"
 #include "fuzz/room.h"
@@ -19,10 +19,10 @@ static command_fn *const functions[CMD_COUNT] = {
 static bool is_safe(enum command c)
 {
     switch (c) {
-    case CMD_BENCH: /* takes its time */
+    case CMD_BENCH: /* takes too long */
     case CMD_FUZZ:
     case CMD_NONE:
-    case CMD_OPS: /* has no file */
+    case CMD_OPS: /* takes no file */
     case CMD_REPL:
     case CMD_SERVE:
     case CMD_TEST: return false;
@@ -30,7 +30,7 @@ static bool is_safe(enum command c)
     }
 }
 
-/* Words that don't name files elsewhere, and don't take options from the file. */
+/* Whether no word names a file elsewhere or is --options. */
 static bool are_near(char **words, int count)
 {
     for (int i = 0; i < count; i++)

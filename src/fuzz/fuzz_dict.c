@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as a dictionary, in MLIR's form alone, and in the loose form, which
- * includes JSON. Whatever MLIR's form accepts, the loose one accepts too.
+ * Fuzz target: any bytes as a dictionary, in MLIR's form and in the lenient form, which includes
+ * JSON. The lenient form must accept everything that MLIR's form accepts.
  */
 #include "base/dict.h"
 
@@ -16,7 +16,7 @@ static bool read_once(struct str text, enum dict_form form)
     if (ok)
         dict_find(&d, STR("name"));
     else if (dict_problem(&a, &error)[0] == '\0')
-        __builtin_trap(); /* rejected without a word */
+        __builtin_trap(); /* rejected without a message */
     arena_free(&a);
     return ok;
 }

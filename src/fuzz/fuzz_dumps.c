@@ -1,6 +1,6 @@
 /*
- * Fuzz target: a folder of XLA's dumps. The first line picks a module; the others are the names of
- * files in the folder.
+ * Fuzz target: a directory of XLA dumps. The first line selects a module; the others are names of
+ * files in the directory.
  */
 #include "fuzz/room.h"
 

@@ -1,7 +1,7 @@
 /*
- * Fuzz target: modules made from modules. The first line is a number that decides what is edited;
- * the rest is a module, or, behind a zero byte, choices for the generator. An edit without changes
- * is a copy; what is made from a sound module by edits, by cutting out or by reducing is sound.
+ * Fuzz target: edited modules. The first line is a number that determines the edits; the rest is a
+ * module or, after a zero byte, choices for the generator. An edit without changes must be a copy;
+ * edits, extraction and reduction of a well-formed module must give well-formed modules.
  */
 #include "fuzz/generate.h"
 #include "fuzz/room.h"

@@ -1,6 +1,6 @@
 /*
  * Fuzz target: any bytes as the file of --infeed, for two participants of a program that reads
- * three items and feeds them out.
+ * three items and writes them to outfeed.
  */
 #include "cli/arguments.h"
 #include "fuzz/room.h"

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as a file whose name has one of several endings, by the first byte:
- * modules as text, compressed or in a bundle; arrays.
+ * Fuzz target: any bytes as a file whose suffix is selected by the first byte: modules as text,
+ * compressed or in a bundle; arrays.
  */
 #include "fuzz/room.h"
 
@@ -34,7 +34,7 @@ static void open_arrays(const char *name)
                              ? hlo_arrays_get(s, array, types[k / COUNT_OF(names)], m)
                              : NULL;
         if (l) {
-            hlo_text text = hlo_literal_summary(l); /* looks at every element */
+            hlo_text text = hlo_literal_summary(l); /* reads every element */
             hlo_text_free(&text);
         }
         hlo_literal_free(l);

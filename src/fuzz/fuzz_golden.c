@@ -1,5 +1,5 @@
 /*
- * Fuzz target: any text as a file of golden tests, which are run, and rewritten like by --update.
+ * Fuzz target: any text as a file of golden tests, which are run and rewritten as by --update.
  */
 #include "cli/golden.h"
 #include "fuzz/room.h"

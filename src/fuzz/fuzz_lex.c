@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes go through lexer and parser, in default and strict mode, which give a
- * module or a message.
+ * Fuzz target: any bytes through lexer and parser, in default and strict mode; the result must be
+ * a module or a message.
  */
 #include "text/text.h"
 
@@ -14,7 +14,7 @@ static void parse_once(const uint8_t *data, size_t size, bool strict)
     diags_init(&ds, &source);
     struct module *m = text_parse_module(&ds, &source, &(struct parse_options){.strict = strict});
     if ((m == NULL) != (ds.errors > 0))
-        __builtin_trap(); /* rejected without a word, or accepted with an error */
+        __builtin_trap(); /* rejected without a message, or accepted with an error */
     struct buf b = {0};
     diags_draw(&b, &ds, NULL);
     buf_free(&b);

@@ -1,7 +1,7 @@
 /*
- * Fuzz target: any bytes as the text of a value, behind an optional line that begins with `[` and
- * is a slice of it. What is read prints as text, and is written as .npy bytes, that give the same
- * value; it can be shown in every way, and its JSON is sound.
+ * Fuzz target: any bytes as the text of a value, after an optional first line `[...` with a slice.
+ * The printed text and the .npy bytes of an accepted value must read back as the same value; it
+ * can be printed in all formats, and its JSON must be well-formed.
  */
 #include "base/dict.h"
 #include "io/io.h"
@@ -100,8 +100,7 @@ static void show(const hlo_literal *l)
         drop(hlo_literal_plot(l, (enum hlo_plot)kind, NULL));
 }
 
-/* One number may fill an array as large as memory: what is done with it says nothing that a smaller
- * one doesn't. */
+/* Skips huge arrays filled by one number, which cost much and cover nothing new. */
 static bool is_small(const struct literal *l)
 {
     int64_t bytes;

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as an .npz archive, as a .npy file and as safetensors, whose arrays are
- * copied or used in place.
+ * Fuzz target: any bytes as an .npz archive, a .npy file and a safetensors file, whose arrays are
+ * copied or mapped.
  */
 #include "io/io.h"
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Every byte is read: sanitizers see those that are not there. */
+/* Reads every byte, so that sanitizers detect invalid ones. */
 static void keep_or_drop(struct literal *l)
 {
     int64_t bytes;
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_all(&a, &ds, bytes, NULL);
     read_all(&a, &ds, bytes, &owner);
     owner_drop(&owner);
-    if (owner.release) /* somebody holds it still */
+    if (owner.release) /* still referenced */
         abort();
     diags_free(&ds);
     arena_free(&a);

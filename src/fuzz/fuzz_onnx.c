@@ -1,5 +1,5 @@
 /*
- * Fuzz target: any bytes as a model of ONNX, which is translated and verified if it is one.
+ * Fuzz target: any bytes as an ONNX model, which is imported and verified if it is accepted.
  */
 #include "onnx/onnx.h"
 

@@ -1,5 +1,5 @@
 /*
- * Fuzz target: a command line, split as by a shell, and the same text as a file of options.
+ * Fuzz target: a command line, split as by a shell, and the same text as an option file.
  */
 #include "cli/arguments.h"
 #include "fuzz/room.h"
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What commands make of options before they do anything. */
+/* Parses all options that commands check before they start. */
 static void understand(const struct options *o)
 {
     struct hlo_run_options run;

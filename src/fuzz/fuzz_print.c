@@ -1,17 +1,17 @@
 /*
- * Fuzz target: the strict parser reads what the printer writes, and printing that again gives the
- * same text. This also holds for text that only the default mode accepts, if the verifier accepts
- * the module; it then accepts what is read back.
+ * Fuzz target: printed text must be accepted by the strict parser, and print as the same text
+ * again. This includes text that only the default mode accepts, if the verifier accepts the
+ * module; it must then accept the reparsed module.
  */
 #include "text/text.h"
 #include "verify/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* How a text is read. */
+/* Parser modes. */
 enum { STRICT = 1, VERIFIED = 2 };
 
-/* Parses and prints; false when the text is rejected. */
+/* Parses and prints; false if the text is rejected. */
 static bool print_of(struct str text, int how, struct buf *out)
 {
     struct source source;
@@ -35,9 +35,8 @@ static bool contains(struct str text, struct str part)
     return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
 }
 
-/* Where XLA's own text does not read back: names that it prints without escaping them, and the
- * statistics and the aliasing of an async-start, which it prints beside those of the wrapped
- * instruction. */
+/* Whether XLA's own text does not read back: names printed without escapes, and the statistics and
+ * the aliasing of an async-start, which are printed next to those of the wrapped instruction. */
 static bool may_not_read_back(struct str text)
 {
     return memchr(text.ptr, '\\', text.len) || contains(text, STR("statistics=")) ||
@@ -45,11 +44,11 @@ static bool may_not_read_back(struct str text)
             contains(text, STR("output_to_operand_aliasing=")));
 }
 
-/* The first print may stand in another order than the second: computations follow the instructions
- * that call them, and those are put in order by the first. From the second on nothing moves. */
+/* The second print may differ from the first in the order of computations, which follows the order
+ * of their callers. From the second one on, prints must be equal. */
 static void settles(struct str text, int first, int then)
 {
-    enum { LARGE = 1 << 22 }; /* shapes of shapes of shapes print without end */
+    enum { LARGE = 1 << 22 }; /* shapes of doubly nested tuples grow exponentially */
     struct buf once = {0}, twice = {0}, thrice = {0};
     if (print_of(text, first, &once) && once.size < LARGE) {
         if (!print_of(buf_view(&once), then, &twice) ||

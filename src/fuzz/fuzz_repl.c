@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any text as the lines of a session at the prompt, which continues after errors. It
- * can only write into its own folder.
+ * Fuzz target: any text as the lines of an interactive session, which continues after errors and
+ * can only write to its own directory.
  */
 #include "fuzz/room.h"
 

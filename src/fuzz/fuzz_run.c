@@ -1,8 +1,8 @@
 /*
- * Fuzz target: what the verifier accepts runs to its end, to a limit or to an error, and fast,
- * plain and traced runs agree.
+ * Fuzz target: modules accepted by the verifier must run to their end, a limit or an error, and
+ * fast, reference and traced runs must agree.
  *
- * The input is a file of modules or, behind a zero byte, choices for the generator, all of whose
+ * The input is a file of modules or, after a zero byte, choices for the generator, all of whose
  * modules must be accepted.
  */
 #include "fuzz/generate.h"

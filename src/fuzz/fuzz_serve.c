@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as requests to hlo serve, one per line. Each that isn't blank gets one
- * answer, a line of sound JSON.
+ * Fuzz target: any bytes as requests to hlo serve, one per line. Each non-blank line must get one
+ * response, a line of well-formed JSON.
  */
 #include "base/dict.h"
 #include "cli/serve.h"
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Requests may ask for more time than a fuzzer has. */
+/* Whether a request asks for too much time. */
 static bool is_greedy(struct str line)
 {
     static const char *const words[] = {"max_steps", "max_trip", "max_memory", "timeout",

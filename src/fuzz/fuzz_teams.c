@@ -1,6 +1,6 @@
 /*
- * Fuzz target: what the verifier accepts gives the same bits on one thread and on several. Inputs
- * are those of fuzz_run.
+ * Fuzz target: results must be bitwise identical on one thread and on several. Inputs are those of
+ * fuzz_run.
  */
 #include "fuzz/generate.h"
 #include "fuzz/twice.h"

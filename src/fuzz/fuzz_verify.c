@@ -1,6 +1,5 @@
 /*
- * Fuzz target: whatever can be parsed goes through the verifier, which accepts it or gives a
- * message.
+ * Fuzz target: the verifier must accept each parsed module or report an error.
  */
 #include "text/text.h"
 #include "verify/verify.h"

@@ -1,7 +1,7 @@
 /*
- * Fuzz target: where elements come from. The first line is a text for hlo_recorded_find, the rest a
- * module, run on made-up arguments. The sources of that element are asked for, or, if there is no
- * such element, those of the first element of each instruction.
+ * Fuzz target: sources of elements. The first line is a text for hlo_recorded_find, the rest a
+ * module, run on generated arguments. The sources of that element are queried or, if there is
+ * none, those of the first element of each instruction.
  */
 #include "base/dict.h"
 #include "fuzz/room.h"

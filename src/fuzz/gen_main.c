@@ -1,5 +1,5 @@
 /*
- * Writes random modules: `generate SEED` one to standard output, `generate SEED COUNT FOLDER` a
+ * Writes random modules: `generate SEED` one to standard output, `generate SEED COUNT DIRECTORY` a
  * file for each of COUNT seeds.
  */
 #include "fuzz/generate.h"

@@ -1,5 +1,5 @@
 /*
- * The generator's base: random choices, types, values, instructions as text, computations, the
+ * Core of the generator: random choices, types, values, instructions as text, computations, the
  * module.
  */
 #include "fuzz/generate_priv.h"
@@ -18,7 +18,7 @@ static uint64_t next_random(struct gen *g)
     return z ^ z >> 31;
 }
 
-/* One byte of the fuzzer's for each choice, as long as there are any. */
+/* Each choice consumes one byte of the fuzzer's input; after its end, choices are random. */
 uint64_t gen_bits(struct gen *g)
 {
     if (g->left == 0)
@@ -59,7 +59,7 @@ static unsigned class_bit(enum dtype t)
     }
 }
 
-/* The six-bit floats are newer than the XLA that results are compared with. */
+/* The six-bit floats are newer than the XLA version that results are compared with. */
 static bool is_usual(enum dtype t) { return t != DT_F6E2M3FN && t != DT_F6E3M2FN; }
 
 enum dtype gen_dtype(struct gen *g, unsigned types)
@@ -252,7 +252,7 @@ PRINTF_LIKE(2, 0) static void put_rest(struct gen *g, const char *rest, va_list 
     buf_putc(&g->region->text, '\n');
 }
 
-/* Shapes that follow from the operands are left out now and then. */
+/* Whether to omit a result shape that can be inferred. */
 static bool may_leave_out(struct gen *g, enum opcode op)
 {
     enum op_class class = op_table[op].class;
@@ -349,7 +349,7 @@ static void put_literal(struct gen *g, const struct type *t, int d)
     buf_putc(&g->region->text, '}');
 }
 
-/* Too many numbers to be written: one for all, or counted. */
+/* Too many elements to write individually: a broadcast or an iota. */
 static struct val large_constant(struct gen *g, struct type t)
 {
     if (t.dtype != DT_PRED && gen_chance(g, 50))
@@ -412,7 +412,7 @@ struct val gen_fresh(struct gen *g, struct type t)
     return gen_constant(g, t);
 }
 
-/* A value that is there already; false when none fits. */
+/* Selects an existing value; false if none is suitable. */
 static bool find(struct gen *g, const struct type *wanted, unsigned types, int least_rank,
                  struct val *out)
 {
@@ -537,7 +537,7 @@ int gen_close_tuple(struct gen *g, int count, const struct val *roots)
     return number;
 }
 
-/* What nobody has used yet, at most `most` of it. */
+/* Collects unused values, at most `most`. */
 static int unused(struct gen *g, struct val *out, int most)
 {
     int count = 0;
@@ -680,7 +680,7 @@ void gen_simple(struct gen *g)
     families[op_table[op].family](g, op);
 }
 
-enum { DEEPEST = 4 }; /* of computations that call computations */
+enum { DEEPEST = 4 }; /* maximum depth of nested computations */
 
 void gen_inner(struct gen *g)
 {
@@ -703,8 +703,8 @@ void gen_instruction(struct gen *g)
     attempt(g, op);
 }
 
-/* Everything that was made, or what nobody used: fast kernels take over storage of operands that
- * nobody sees, which the first kind of module would never let them do. */
+/* Selects all values or only the unused ones as results: unused operands can be updated in place,
+ * which results prevent. */
 static int roots_of(struct gen *g, struct val *out)
 {
     bool all = gen_chance(g, 40);
@@ -750,7 +750,7 @@ static void generate(struct gen *g, struct buf *out)
 void generate_of_seed(struct buf *out, uint64_t seed)
 {
     struct gen g = {.state = seed};
-    for (int k = 0; k < 4; k++) /* neighbouring seeds are to be strangers */
+    for (int k = 0; k < 4; k++) /* decorrelates neighboring seeds */
         g.state ^= next_random(&g);
     generate(&g, out);
 }

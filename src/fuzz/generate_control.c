@@ -1,9 +1,10 @@
 /*
- * Generates instructions that run computations, and tuples, tokens, dynamic sizes and collectives.
+ * Generates instructions that call computations, and tuples, tokens, dynamic sizes and
+ * collectives.
  */
 #include "fuzz/generate_priv.h"
 
-/* Some operands for a computation, of which several may be one value. */
+/* Selects operands for a computation, possibly repeated. */
 static int some_values(struct gen *g, struct val *out, struct type *types, int least)
 {
     int count = (int)gen_between(g, least, 3);
@@ -32,7 +33,7 @@ static void call(struct gen *g, enum opcode op)
     gen_more_calls(g, &s);
 }
 
-/* async-start, perhaps an update, async-done. (A copy on its own would print as the other
+/* async-start, possibly async-update, async-done. (A wrapped copy would print as the other form of
  * copy-start.) */
 static void async(struct gen *g)
 {
@@ -111,7 +112,7 @@ static void emit_loop(struct gen *g, int condition, const struct shared *body,
     buf_free(&shape);
 }
 
-/* A new body, or one of another loop, from one initial state or from several. */
+/* A new loop body, or that of another loop, from one initial state or from several. */
 static void loop(struct gen *g)
 {
     struct shared body;
@@ -171,7 +172,7 @@ static void dead_call(struct gen *g, struct val x)
     buf_free(&two);
 }
 
-/* Custom calls that are part of the language by now. */
+/* Custom calls that later became operations. */
 static void custom_call(struct gen *g)
 {
     struct val x = gen_pick(g, TY_ANY, 0);
@@ -246,7 +247,7 @@ void gen_tuple(struct gen *g, enum opcode op)
     }
 }
 
-/* ---- dynamic: a size is set, something is done with what is there, and it is summed up ---- */
+/* ---- dynamic: sets a size, operates on the array, and sums it ---- */
 
 static struct val shortened(struct gen *g, struct val x, int d)
 {
@@ -277,7 +278,7 @@ static struct val turned(struct gen *g, struct val x)
     return y;
 }
 
-/* Put before or after an array of static size. */
+/* Concatenates it with an array of static size. */
 static struct val joined(struct gen *g, struct val x, int d)
 {
     struct type t = x.type, more = x.type;
@@ -323,7 +324,7 @@ static int sum_of(struct gen *g, enum dtype t)
     return gen_close(g, gen_emit(g, OP_ADD, scalars[0], 2, v, NULL));
 }
 
-/* One instruction over what is dynamic along dimension d. */
+/* An instruction on an array that is dynamic in dimension d. */
 static struct val worked(struct gen *g, struct val x)
 {
     static const enum opcode unary[] = {OP_NEGATE, OP_ABS, OP_COPY, OP_NOT};
@@ -367,12 +368,12 @@ void gen_dynamic(struct gen *g, enum opcode op)
                  sum_of(g, t));
         buf_free(&list);
     }
-    for (int k = before; k < g->region->count; k++) /* what is dynamic stays among ourselves */
+    for (int k = before; k < g->region->count; k++) /* dynamic values are not used elsewhere */
         if (g->region->vals[k].type.dynamic)
             g->region->vals[k].plumbing = true;
 }
 
-/* ---- collective: of one participant ---- */
+/* ---- collectives with one participant ---- */
 
 static const char *groups(struct gen *g) { return gen_chance(g, 50) ? "{}" : "{{0}}"; }
 
@@ -393,7 +394,7 @@ static void all_reduce(struct gen *g, bool in_two)
     gen_emit(g, OP_ALL_REDUCE_DONE, x.type, 1, &start, NULL);
 }
 
-/* With something to divide along dimension 0. */
+/* An array with at least one element to split in dimension 0. */
 static struct val not_empty(struct gen *g, unsigned types)
 {
     struct val x = gen_pick(g, types, 1);
@@ -402,7 +403,7 @@ static struct val not_empty(struct gen *g, unsigned types)
     return x.type.dims[0] > 0 ? x : gen_fresh(g, t);
 }
 
-/* Start and done of an operation that keeps operand and result in its tuple. */
+/* A -start and -done pair of an operation that keeps operand and result in its tuple. */
 static void in_two(struct gen *g, const char *start, enum opcode done, const char *rest)
 {
     struct val x = not_empty(g, TY_ANY);
@@ -454,7 +455,7 @@ void gen_collective(struct gen *g, enum opcode op)
     }
 }
 
-/* Queues and channels have nobody at their other end here. */
+/* Queues and channels have no peer here. */
 void gen_io(struct gen *g, enum opcode op)
 {
     (void)op;

@@ -1,9 +1,10 @@
 /*
- * Generates instructions that work element by element: elementwise, compare, convert.
+ * Generates elementwise instructions: elementwise, compare, convert.
  */
 #include "fuzz/generate_priv.h"
 
-/* What op.def allows is what XLA's verifier does; some of that means nothing and is rare here. */
+/* Types of an op that have a defined meaning. XLA's verifier, and so op.def, accepts more; these
+ * are generated rarely. */
 static unsigned sensible_types(struct gen *g, enum opcode op)
 {
     unsigned types = op_table[op].types;
@@ -114,14 +115,14 @@ static void convert(struct gen *g)
     gen_emit(g, OP_CONVERT, type_with(x.type, t), 1, &x, NULL);
 }
 
-/* Another type whose width divides, or is a multiple. */
+/* A type whose width is a divisor or a multiple. */
 static void bitcast_convert(struct gen *g)
 {
     enum dtype to = gen_dtype(g, TY_PRED | TY_INTEGER | TY_FLOAT);
     enum dtype from = gen_dtype(g, TY_PRED | TY_INTEGER | TY_FLOAT);
     struct type in = type_with(gen_type(g, TY_ANY, 0), from), out;
     int a = (int)dtype_bits(from), b = (int)dtype_bits(to);
-    if (from == DT_PRED || to == DT_PRED) /* whatever byte there is, is a pred */
+    if (from == DT_PRED || to == DT_PRED) /* any byte is a valid pred */
         a = b = 8, from = DT_S8, to = DT_U8;
     if (in.rank == GEN_RANK - 1 || (a < b && in.rank > 3))
         in.rank--;
@@ -137,7 +138,7 @@ static void bitcast_convert(struct gen *g)
     gen_emit(g, OP_BITCAST_CONVERT, out, 1, &x, NULL);
 }
 
-/* To a row of all elements: with default layouts that is a reshape. */
+/* Bitcast to one dimension: with default layouts this is a reshape. */
 static void bitcast(struct gen *g)
 {
     struct val x = gen_fresh(g, gen_type(g, TY_ANY, 0));
@@ -161,7 +162,7 @@ static void stochastic_convert(struct gen *g)
     } pairs[] = {{DT_F32, DT_U32}, {DT_F64, DT_U64}, {DT_F16, DT_U16}, {DT_BF16, DT_U16}};
     int k = (int)gen_below(g, 4);
     struct type t = type_with(gen_type(g, TY_ANY, 0), pairs[k].from);
-    if (t.rank > 1) /* layouts count here */
+    if (t.rank > 1) /* the result depends on layouts */
         t.rank = 1;
     struct val both[2] = {gen_fresh(g, t), gen_fresh(g, type_with(t, pairs[k].random))};
     gen_emit(g, OP_STOCHASTIC_CONVERT, type_with(t, gen_dtype(g, TY_SIGNED)), 2, both, NULL);

@@ -1,12 +1,12 @@
 /*
- * What the files of the generator share.
+ * Declarations shared by the files of the generator.
  *
- * generate.c          choices, types, values, instructions as text, the module
- * generate_shared.c   computations that several instructions call
- * generate_NAME.c     a function gen_<family> for each family of op.def
+ * generate.c: choices, types, values, instructions as text, the module. generate_shared.c:
+ * computations called by several instructions. generate_NAME.c: a function gen_<family> for each
+ * family of op.def.
  *
- * A region is a computation that is being written. Families take operands from the values that the
- * region already has, or have new ones made: parameters in ENTRY, constants elsewhere.
+ * A region is a computation being written. Families take operands from the values of the region or
+ * create new ones: parameters in ENTRY, constants elsewhere.
  */
 #ifndef HLO_GENERATE_PRIV_H
 #define HLO_GENERATE_PRIV_H
@@ -30,7 +30,7 @@ struct val {
     int id;
     struct type type;
     int users;
-    bool plumbing; /* only an operand within a composite form; not to be picked */
+    bool plumbing; /* operand inside a composite form; not to be selected */
 };
 
 struct region {
@@ -55,14 +55,14 @@ struct shared {
     struct type params[GEN_PARAMS], results[GEN_LEAVES];
     bool takes_tuple;    /* of params, its only parameter */
     bool nested, random; /* as in struct region */
-    bool fusible;        /* all is used, and there is no fusion of it so far */
+    bool fusible;        /* all values are used, and no fusion of it exists yet */
 };
 
 struct gen {
-    const uint8_t *bytes; /* of the fuzzer, still to be used for choices ... */
+    const uint8_t *bytes; /* bytes of the fuzzer that remain for choices ... */
     size_t left;
-    uint64_t state;  /* ... and of the random numbers that are used afterwards */
-    struct buf done; /* computations that are complete */
+    uint64_t state;  /* ... and the state of the random numbers used afterwards */
+    struct buf done; /* text of complete computations */
     struct region *region;
     bool large;  /* arrays have up to GEN_LARGE elements; else GEN_ELEMENTS */
     bool calls;  /* most instructions call computations */
@@ -89,7 +89,7 @@ void gen_shuffle(struct gen *g, int64_t *items, int count);
 
 enum dtype gen_dtype(struct gen *g,
                      unsigned types); /* a type of the classes TY_..., ored; TY_ANY: any */
-/* A type for an operand beside one of type `t`: operands may not be floats of two types. */
+/* A type for a second operand next to type `t`: operands may not be floats of different types. */
 enum dtype gen_partner(struct gen *g, enum dtype t);
 struct type gen_type(struct gen *g, unsigned types, int least_rank);
 struct type type_of(enum dtype t, int rank, const int64_t *dims);
@@ -121,7 +121,7 @@ struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count,
 void gen_emit_tuple(struct gen *g, enum opcode op, int result_count, const struct type *results,
                     int count, const struct val *operands, struct val *out, const char *rest, ...)
     PRINTF_LIKE(8, 9);
-/* The same with any shape, for special forms; the value is plumbing. */
+/* The same with any shape, for special forms; the value is marked as plumbing. */
 struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count,
                         const struct val *operands, const char *rest, ...) PRINTF_LIKE(6, 7);
 struct val gen_element(struct gen *g, struct val tuple, int index, struct type t);
@@ -144,7 +144,7 @@ void gen_inner(struct gen *g);  /* that, or control flow, random numbers, reduct
 int gen_reducer(struct gen *g, int count,
                 const enum dtype *types); /* with `count` accumulators and values */
 /* A computation from parameters of these types to results of any types, in which every value is
- * used. `simple`: of instructions that call no computation. */
+ * used. `simple`: only instructions that call no computation. */
 struct shared gen_function(struct gen *g, bool simple, int param_count, const struct type *params);
 /* A computation from a parameter of type `t` to a result of that type. */
 int gen_step(struct gen *g, struct type t);
@@ -154,13 +154,13 @@ int gen_step(struct gen *g, struct type t);
 /* A signature of `count` scalar parameters, whose result is the array `result`. */
 struct shared gen_scalar_signature(enum role role, int count, const enum dtype *params,
                                    struct type result);
-/* Keeps the computation that was closed last, as which `s` describes it, for further calls. */
+/* Records the computation closed last, described by `s`, for further calls. */
 void gen_share(struct gen *g, struct shared *s, int number);
-/* The number of a kept computation with the signature and role of `wanted` (any role for
- * ROLE_CALLEE; random numbers only if `wanted` has them), or -1: there is none, or, except for
- * `percent` in 100 calls, it is not to be used. */
+/* The number of a recorded computation with the signature and role of `wanted` (any role for
+ * ROLE_CALLEE; random numbers only if `wanted` has them). -1: none, or, except in `percent` of 100
+ * calls, do not reuse one. */
 int gen_reuse(struct gen *g, int percent, const struct shared *wanted);
-/* Any kept computation of that role, or any at all for ROLE_CALLEE; false: there is none. */
+/* Any recorded computation of that role, or any at all for ROLE_CALLEE; false: none. */
 bool gen_some_shared(struct gen *g, enum role role, struct shared *out);
 /* Operands for a call: values of all kinds, earlier results, one value for several parameters. */
 void gen_arguments(struct gen *g, const struct shared *s, struct val *out);

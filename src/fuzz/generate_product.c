@@ -1,6 +1,5 @@
 /*
- * Generates instructions that sum products, and other numeric ones: dot, conv, linalg, fft,
- * batchnorm, rng.
+ * Generates products and other numeric instructions: dot, conv, linalg, fft, batchnorm, rng.
  */
 #include "fuzz/generate_priv.h"
 
@@ -57,7 +56,7 @@ static void put_dot_dims(struct buf *out, const struct side *l, const struct sid
     }
 }
 
-/* Mostly one type everywhere; else types that may well stand together. */
+/* Usually one type; otherwise a valid combination of types. */
 static void dot_types(struct gen *g, enum dtype *l, enum dtype *r, enum dtype *out)
 {
     static const enum dtype mixed[][3] = {
@@ -98,8 +97,8 @@ static void dot(struct gen *g)
     buf_free(&rest);
 }
 
-/* Rows of the left side fall into groups, each of which has a matrix of its own on the right; or
- * the contracted dimension falls into groups, and each gives a matrix. */
+/* Either rows of the left side form groups with a matrix each on the right side, or groups of the
+ * contracted dimension give a matrix each. */
 static void ragged_dot(struct gen *g)
 {
     enum dtype t = gen_dtype(g, TY_INTEGER | TY_FLOAT);
@@ -205,14 +204,14 @@ static enum dtype linalg_type(struct gen *g)
     return types[gen_below(g, 5)];
 }
 
-/* A number at every place. */
+/* A constant array of one number. */
 static struct val filled(struct gen *g, struct type t, int64_t n)
 {
     struct val x = gen_number(g, t.dtype, n);
     return gen_emit(g, OP_BROADCAST, t, 1, &x, ", dimensions={}");
 }
 
-/* The matrix with its diagonal raised, so that it can be solved without great loss. */
+/* Adds to the diagonal of a matrix, so that it is well conditioned. */
 static struct val raise_diagonal(struct gen *g, struct val a, int64_t by)
 {
     struct type index = type_with(a.type, DT_S32);
@@ -327,7 +326,7 @@ static void bit_generator(struct gen *g)
                    enum_word(A_ALGORITHM_RNG, algorithm));
 }
 
-/* The predicates check that the numbers lie where they should. */
+/* The predicates check the range of the numbers. */
 static void random_numbers(struct gen *g)
 {
     enum dtype t = gen_chance(g, 50) ? DT_F32 : gen_dtype(g, TY_SIGNED | TY_FLOAT);

@@ -37,7 +37,7 @@ static struct val combine(struct gen *g, struct val acc, struct val x)
     return gen_emit(g, combiner(g, x.type.dtype), x.type, 2, more, NULL);
 }
 
-/* The greater key and what goes with it, as argmax is written. */
+/* The pair with the greater key, as in argmax. */
 static void keep_greater(struct gen *g, int count, const struct val *v, struct val *out)
 {
     struct val keys[2] = {v[0], v[count]};
@@ -98,7 +98,7 @@ static int comparator(struct gen *g, int count, const struct type *types)
     return number;
 }
 
-/* Every opcode of class `class` that takes this type, at random. */
+/* A random opcode of class `class` that accepts this type. */
 static enum opcode scalar_opcode(struct gen *g, enum dtype t, enum op_class class)
 {
     unsigned bit = t == DT_PRED           ? TY_PRED
@@ -220,7 +220,7 @@ struct window {
     int64_t size, stride, low, high, base, dilation;
 };
 
-/* Positions of a window over n elements; negative: it does not make sense. */
+/* The number of window positions over n elements; negative: invalid. */
 static int64_t positions(const struct window *w, int64_t n)
 {
     int64_t padded = w->low + (n ? (n - 1) * w->base + 1 : 0) + w->high,
@@ -367,8 +367,8 @@ void gen_sort(struct gen *g, enum opcode op)
         all[k] = gen_value(g, types[k]);
     }
     int body = comparator(g, n, types), d = (int)gen_below(g, types[0].rank);
-    const char *stable =
-        n > 1 || gen_chance(g, 50) ? ", is_stable=true" : ""; /* else nobody could tell */
+    const char *stable = n > 1 || gen_chance(g, 50) ? ", is_stable=true"
+                                                    : ""; /* otherwise the result is not unique */
     if (n == 1)
         gen_emit(g, op, types[0], 1, all, ", dimensions={%d}%s, to_apply=c%d", d, stable, body);
     else
@@ -376,7 +376,7 @@ void gen_sort(struct gen *g, enum opcode op)
                        stable, body);
 }
 
-/* ---- map, which stands with control flow in op.def ---- */
+/* ---- map, which belongs to control flow in op.def ---- */
 
 void gen_map(struct gen *g)
 {
@@ -395,7 +395,7 @@ void gen_map(struct gen *g)
     buf_free(&list);
 }
 
-/* ---- convolution's window, in the same words ---- */
+/* ---- window of a convolution ---- */
 
 struct type gen_conv_window(struct gen *g, struct type spatial, struct buf *out, int64_t *kernel)
 {

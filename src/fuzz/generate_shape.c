@@ -82,7 +82,7 @@ static void pad(struct gen *g)
     buf_free(&config);
 }
 
-/* The same number of elements under dimensions that are put together and taken apart at random. */
+/* Reshapes by merging and splitting dimensions at random. */
 static void reshape(struct gen *g)
 {
     struct val x = gen_pick(g, TY_ANY, 0);
@@ -183,8 +183,7 @@ static enum dtype index_type(struct gen *g)
     return gen_chance(g, 60) ? DT_S32 : gen_dtype(g, TY_INTEGER);
 }
 
-/* Operands from `first` on: one scalar for each dimension, or now and then all of them in a vector.
- */
+/* Operands from `first` on: one scalar for each dimension, or sometimes a vector. */
 static int put_starts(struct gen *g, int rank, struct val *out)
 {
     enum dtype t = index_type(g);
@@ -198,7 +197,7 @@ static int put_starts(struct gen *g, int rank, struct val *out)
     return rank;
 }
 
-/* A window of an array's dimensions. */
+/* A window within the dimensions of an array. */
 static struct type window_of(struct gen *g, struct type t)
 {
     for (int d = 0; d < t.rank; d++)
@@ -227,7 +226,7 @@ void gen_dynslice(struct gen *g, enum opcode op)
 
 /* ---- gather ---- */
 
-/* What gather and scatter share: which dimension of the operand is what. */
+/* Dimension numbers shared by gather and scatter. */
 struct dims {
     struct type operand, indices; /* indices: batch dimensions, and the index vector somewhere */
     int64_t slice[GEN_RANK];      /* size along each dimension of the operand */
@@ -286,7 +285,7 @@ static bool holds(const int64_t *items, int count, int64_t x)
     return false;
 }
 
-/* Where the window dimensions stand among those of the batch. */
+/* Places the window dimensions among the batch dimensions. */
 static void choose_offsets(struct gen *g, struct dims *s)
 {
     int64_t windows[GEN_RANK], batch[GEN_RANK];

@@ -1,12 +1,12 @@
 /*
- * Computations that several instructions call: with one value for two parameters, with constants,
- * with results of each other's calls; as callee, reducer, comparator, branch and body of loops.
+ * Computations called by several instructions: with one value for two parameters, with constants,
+ * with results of other calls; as callee, reducer, comparator, branch and loop body.
  */
 #include "fuzz/generate_priv.h"
 
 #include <string.h>
 
-/* ---- which there are ---- */
+/* ---- recorded computations ---- */
 
 struct shared gen_scalar_signature(enum role role, int count, const enum dtype *params,
                                    struct type result)
@@ -44,7 +44,7 @@ static bool fits(const struct shared *s, const struct shared *wanted)
            same_types(s->result_count ? s->result_count : 1, s->results, wanted->results);
 }
 
-/* The region calls this computation. */
+/* Records a call in the region. */
 static void note_call(struct gen *g, const struct shared *s)
 {
     g->region->nested = true;
@@ -77,7 +77,7 @@ bool gen_some_shared(struct gen *g, enum role role, struct shared *out)
 
 /* ---- calls ---- */
 
-/* The last argument so far that has this type; -1: there is none. */
+/* The last previous argument of this type; -1: none. */
 static int same_before(int count, const struct val *args, const struct type *t)
 {
     while (count > 0 && !type_equal(&args[count - 1].type, t))
@@ -130,7 +130,7 @@ void gen_call(struct gen *g, enum opcode op, const struct shared *s, const struc
     buf_free(&shape);
 }
 
-/* ---- other instructions that the same computation is a part of ---- */
+/* ---- other instructions that call the same computation ---- */
 
 static bool is_scalar(const struct type *t) { return t->rank == 0 && t->dynamic == 0; }
 
@@ -181,7 +181,7 @@ static void reduce(struct gen *g, const struct shared *s)
     buf_free(&list);
 }
 
-/* Whose branches are all this computation. */
+/* A conditional all of whose branches are this computation. */
 static void conditional(struct gen *g, const struct shared *s)
 {
     struct val all[3] = {gen_value(g, type_scalar(DT_PRED))};

@@ -1,6 +1,6 @@
 /*
- * Options of sanitizers in fuzz targets: a huge allocation fails, as it does for users, and the
- * message about it is part of the test.
+ * Sanitizer options of fuzz targets: a huge allocation fails, as in a normal build, so that the
+ * out-of-memory error is tested.
  */
 const char *__asan_default_options(void);
 

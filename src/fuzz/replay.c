@@ -1,6 +1,6 @@
 /*
- * Runs a fuzz target on every file below a folder and prints TAP: inputs that once caused trouble
- * stay tests.
+ * Runs a fuzz target on every file below a directory and prints TAP: inputs of former bugs serve
+ * as regression tests.
  */
 #include "base/base.h"
 

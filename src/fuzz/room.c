@@ -1,7 +1,7 @@
 /*
- * The folder and silenced streams of a fuzz target. The folder is in $TMPDIR or /tmp and is removed
- * when the process ends. Only the streams stdout and stderr are redirected, not their descriptors,
- * so that reports of sanitizers still come through.
+ * Working directory and silenced streams of a fuzz target. The directory is in $TMPDIR or /tmp and
+ * is removed when the process ends. Only the streams stdout and stderr are redirected, not their
+ * descriptors, so that sanitizer reports are still printed.
  */
 #include "fuzz/room.h"
 
@@ -14,7 +14,7 @@
 
 static struct {
     char path[4096];
-    int inside, outside; /* folders */
+    int inside, outside; /* directory descriptors */
     FILE *out, *error, *nowhere;
 } room;
 
@@ -26,7 +26,7 @@ static void check(bool ok, const char *what)
     abort();
 }
 
-/* Below the folder that is gone to; folders in it are one deep. */
+/* Empties the current directory, including subdirectories one level deep. */
 static void empty(const char *folder)
 {
     DIR *d = opendir(folder);

@@ -1,22 +1,22 @@
 /*
- * For targets that run code which prints, or reads and writes files by name: an empty folder of
- * their own, and silence.
+ * For targets that run code that prints, or reads and writes files by name: an empty directory and
+ * silenced output.
  */
 #ifndef HLO_FUZZ_ROOM_H
 #define HLO_FUZZ_ROOM_H
 
 #include "base/base.h"
 
-/* Enters the folder, once per input, and leaves it, which removes all files there. */
+/* Enters the directory, once per input, and leaves it, which removes all files in it. */
 void room_enter(void);
 void room_leave(void);
-/* Makes a file in the folder. */
+/* Creates a file in the directory. */
 void room_file(const char *name, struct str bytes);
 
-/* Cuts off the bytes up to the first `mark` and the mark; all of them if there is none. */
+/* Removes and returns the bytes up to the first `mark`, or all of them if there is none; the mark
+ * is removed too. */
 struct str room_cut(struct str *rest, char mark);
-/* A copy that ends in NUL, like words of a command line; to be freed. Bytes behind a NUL are lost.
- */
+/* A NUL-terminated copy, to be freed. Bytes after a NUL are lost. */
 char *room_text(struct str s);
 
 #endif

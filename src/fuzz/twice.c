@@ -1,10 +1,10 @@
 /*
- * Runs whole modules by fast and by plain kernels, traced and not traced, or on one thread and on
+ * Runs modules with fast and with reference kernels, traced and untraced, or on one thread and on
  * several, and compares results.
  *
- * Fast and plain kernels may add floats in different orders. So sums are compared within a bound,
- * and values that are computed from them are not compared at all: a comparison or rounding may turn
- * a small difference into a large one. Arguments are quarters, whose sums are exact.
+ * Fast and reference kernels may add floats in different orders. So sums are compared within a
+ * bound, and values computed from them are not compared at all: a comparison or rounding may turn
+ * a small difference into a large one. Arguments are multiples of 1/4, whose sums are exact.
  */
 #include "fuzz/twice.h"
 
@@ -14,7 +14,7 @@
 #include "text/text.h"
 #include "verify/verify.h"
 
-/* ---- how much work a module is ---- */
+/* ---- cost of a module ---- */
 
 enum { MOST_ELEMENTS = 1 << 20, MOST_WORK = 1 << 24, MOST_SHARED_WORK = 1 << 28 };
 
@@ -30,8 +30,7 @@ static int64_t leaf_elements(const struct shape *s)
     return total < MOST_SHARED_WORK ? total : MOST_SHARED_WORK;
 }
 
-/* Elements that are looked at for each element of the result, where that is not all of an operand.
- */
+/* Operand elements read for each element of the result, if that is not all of an operand. */
 static int64_t inner_work(const struct inst *i)
 {
     struct window w = inst_window(i);
@@ -62,18 +61,17 @@ static bool is_little_work(const struct module *m, int64_t most)
     return true;
 }
 
-/* ---- what may differ, and by how much ---- */
+/* ---- expected differences ---- */
 
 enum likeness {
-    TAME,  /* arguments and what is moved, chosen or counted of them: sums of it are exact */
-    EQUAL, /* the same on both sides, but any number */
-    CLOSE, /* a function of such a number, whose last bits differ from one implementation to the
-              next */
+    TAME,  /* arguments, and values moved, selected or counted from them: their sums are exact */
+    EQUAL, /* equal on both sides, but any number */
+    CLOSE, /* a function of such a number, whose last bits differ between implementations */
     NEAR,  /* a sum of tame numbers in some order */
     WILD
 };
 
-/* Functions that the specification gives no last bit for. */
+/* Functions whose last bit is not specified. */
 static bool approximates(const struct inst *i)
 {
     switch (i->opcode) {
@@ -210,7 +208,7 @@ static bool leaf_agrees(const struct literal *a, const struct literal *b, enum l
     return look_compare(a, b, &t, why);
 }
 
-/* A root tuple's components are as like as what they were made of. */
+/* Elements of a root tuple are compared as the instructions that computed them. */
 static bool agree(const struct inst *root, const uint8_t *known, const struct literal *a,
                   const struct literal *b, struct buf *why)
 {
@@ -249,7 +247,7 @@ struct pair {
     struct module *m;
     struct arena arena;
     const struct literal **args;
-    struct buf memory; /* what a run needed that was foreseen otherwise */
+    struct buf memory; /* memory that differed from the estimate */
 };
 
 static void hold_against_foresight(struct pair *p, struct program *program)
@@ -287,7 +285,7 @@ static struct literal *run_one(struct pair *p, struct manner how)
     struct literal *l = program ? eval_program(p->ds, program, p->args,
                                                (size_t)p->m->entry->param_count, NULL, &p->arena)
                                 : NULL;
-    if (l && !how.observed) /* what is shown takes memory, too */
+    if (l && !how.observed) /* printing takes memory, too */
         hold_against_foresight(p, program);
     program_free(program);
     return l;
@@ -314,14 +312,14 @@ static bool same_bits(const struct literal *a, const struct literal *b)
     return true;
 }
 
-/* A run of a module, and the run that its results are compared with. */
+/* A run of a module, and the run to compare its results with. */
 struct comparison {
     const char *name;
     struct manner how;
-    int with;   /* an earlier run */
-    bool exact; /* bit for bit; else as likeness tells */
-    bool nans;  /* except that NaNs may have other bits */
-    bool two;   /* threads */
+    int with;   /* index of an earlier run */
+    bool exact; /* bitwise; otherwise by likeness */
+    bool nans;  /* NaNs may have different bits */
+    bool two;   /* on two threads */
 };
 
 static const struct comparison comparisons[] = {
@@ -355,7 +353,7 @@ static bool exactly(const struct literal *a, const struct literal *b, bool nans,
     return same_bits(a, b) || look_compare(a, b, &(struct hlo_tolerance){.bits = !nans}, why);
 }
 
-/* Whether run k agrees with the run before it that it is compared with. */
+/* Whether run k agrees with the earlier run that it is compared with. */
 static bool as_before(struct pair *p, struct literal *const *runs, int k, struct buf *why)
 {
     const struct comparison *c = &comparisons[k];
@@ -395,7 +393,7 @@ static enum twice run_each(struct pair *p, struct buf *why)
     return outcome;
 }
 
-/* By one thread, then by several. */
+/* Runs on one thread, then on several. */
 static enum twice run_teams(struct pair *p, struct buf *why)
 {
     static const int sizes[] = {2, 3, 8};

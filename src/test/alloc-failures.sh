@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes the N-th allocation of each subcommand fail, alone and with all after it, for every STEP-th N until the command needs fewer.
-# Each time it must end with a documented status and a message about memory, or, where it can do without, with its usual output. No
-# half-written file may be left. Prints TAP; each line ends with the numbers of allocations, failures, and clean ends.
+# Injects allocation failures into each subcommand: the N-th allocation fails, alone or with all later ones, for every STEP-th N.
+# Each run must end with a documented status and an out-of-memory error, or with its normal output, and leave no partially
+# written file. Prints TAP; each line ends with the numbers of allocations, failures, and successful runs.
 #
 #   alloc-failures.sh HLO-STARVED TESTDATA [STEP [PATTERN]]
 #
-# HLO_UNDER is put before each command: valgrind -q --leak-check=full --error-exitcode=99, for instance.
+# HLO_UNDER is a prefix of each command, for example valgrind -q --leak-check=full --error-exitcode=99.
 hlo=$(realpath "$1")
 testdata=$(realpath "$2")
 step=${3:-1}
@@ -141,7 +141,7 @@ fail() {
 #   $1: $2"
 }
 
-# as_ever: what was written, and the files that are there, are as without a failure
+# as_ever: output and files equal those without a failure
 as_ever() {
     [ "$varies" ] || [ "$text" = "$usual" ] || return 1
     files_whole && [ "$(ls out)" = "$usual_files" ]

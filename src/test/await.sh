@@ -1,7 +1,7 @@
 #!/bin/sh
-# Waits until a condition holds, so that no test depends on how fast the machine is.
+# Waits for a condition, so that tests do not depend on the speed of the machine.
 #
-#   await.sh CONDITION    CONDITION: a shell command; after 60 s in vain, a message and status 1
+#   await.sh CONDITION    CONDITION: a shell command; after 60 s, fails with a message
 tries=1200
 until eval "$1" 2>/dev/null; do
     tries=$((tries - 1))

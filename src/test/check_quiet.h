@@ -1,6 +1,6 @@
 /*
- * check.h with assertions that cost nothing when they hold: Check tells its parent process of each
- * one by a system call, and the tests have loops of millions. Also the end of main of each test
+ * check.h with assertions that are free if they hold: Check reports each one to its parent process
+ * by a system call, and the tests have loops of millions. Also the end of main of each test
  * program.
  */
 #ifndef HLO_TEST_CHECK_QUIET_H
@@ -14,7 +14,7 @@
          ? (void)0                                                                                 \
          : _ck_assert_failed(__FILE__, __LINE__, "Assertion '" #expr "' failed", ##__VA_ARGS__))
 
-/* Runs the tests and frees them; what main is to return: 0 when they all hold. */
+/* Runs and frees the tests; returns the exit status of main: 0 if all pass. */
 static inline int check_run(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);

@@ -23,7 +23,7 @@ void no_results(void *out, const void **in);
 ffi_handler scale;
 extern const int data_of_the_library;
 
-/* The example of the specification: z[0][0] = x[1] + y[1][0], what it expects first. */
+/* The example of the specification: z[0][0] = x[1] + y[1][0], with its preconditions. */
 void myfunc(void *out, const void **in)
 {
     const float *x = in[0], (*y)[3] = in[1];
@@ -54,7 +54,7 @@ void divide(void *out, const void **in, struct status *s)
     *(float *)out = *x / *y;
 }
 
-/* The text of backend_config says how often. */
+/* The number of repetitions is the text of backend_config. */
 void repeat(void *out, const void **in, const char *opaque, size_t length, struct status *s)
 {
     int n = 0;
@@ -64,10 +64,10 @@ void repeat(void *out, const void **in, const char *opaque, size_t length, struc
         ((int32_t *)out)[k] = *(const int32_t *)in[0];
 }
 
-/* The first six bytes of the operand, as they lie in memory. */
+/* The first six bytes of the operand in memory. */
 void bytes_of(void *out, const void **in) { memcpy(out, in[0], 6); }
 
-/* The two bytes that three 4-bit numbers take, for u8[2]; and the same three made of them again. */
+/* The two bytes of three 4-bit elements as u8[2]; and the conversion back. */
 void nibbles(void *out, const void **in)
 {
     void **leaves = out;
@@ -76,7 +76,7 @@ void nibbles(void *out, const void **in)
     memcpy(leaves[1], x, 2);
 }
 
-/* Adds one to what the output holds already: the operand that it aliases. */
+/* Adds one to the initial contents of the output: the aliased operand. */
 void count_up(void *out, const void **in)
 {
     (void)in;
@@ -89,7 +89,7 @@ void too_far(void *out, const void **in)
     memset(out, 1, 9);
 }
 
-/* Truth in any byte but 0. */
+/* A true value in a byte other than 0. */
 void wide_pred(void *out, const void **in)
 {
     (void)in;
@@ -98,7 +98,7 @@ void wide_pred(void *out, const void **in)
 
 void no_results(void *out, const void **in) { (void)out, (void)in; }
 
-const int data_of_the_library = 1; /* no function, so no target */
+const int data_of_the_library = 1; /* not a function, so not a target */
 
 /* ---- the typed form ---- */
 
@@ -117,8 +117,7 @@ static struct ffi_error *complain(const struct ffi_frame *f, const char *why)
     return f->api->error_create(&args);
 }
 
-/* out = factor : f32 * x + sum of shift : array<i64>; the text in mode chooses the way to give it
- * back. */
+/* out = factor : f32 * x + sum of shift : array<i64>; `mode` selects how the result is returned. */
 struct ffi_error *scale(struct ffi_frame *f)
 {
     const struct ffi_scalar *factor = attribute(f, "factor", FFI_SCALAR);

@@ -1,5 +1,5 @@
 /*
- * The smallest program that uses the library: reads a module, runs it on one argument, prints the
+ * The smallest program that uses the library: parses a module, runs it on one argument, prints the
  * result. src/test/test_install.sh builds it against an installed libhlo and runs it; libhlo(3)
  * shows it.
  */
@@ -12,7 +12,7 @@ static const char text[] = "ENTRY main {\n"
                            "  ROOT y = f32[3] multiply(x, x)\n"
                            "}\n";
 
-/* Says what went wrong, if anything did. */
+/* Prints the messages, if any. */
 static int finish(hlo_messages *m, hlo_literal *result)
 {
     hlo_text said = result ? hlo_literal_print(result, true) : hlo_messages_draw(m, false);

@@ -1,8 +1,8 @@
 # Examples of documents, run and compared: what test_readme.sh and test_manual.sh share; a script of the shell that they read.
 #
-# An example is a file NNN.sh with a command, and NNN.want with what must come of it, errors included; without a .want only the
-# status counts: 0, 1 (something differs) or 4 (a run fails). `cat FILE` shows a file, which is written for the commands after it.
-# HLO, n (the tests so far) and bad are the caller's; so is `scratch`, a folder of its own.
+# An example is a file NNN.sh with a command, and NNN.want with its expected output, including errors. Without NNN.want, only the
+# exit status is checked: 0, 1 (difference) or 4 (failed run). `cat FILE` in an example creates the file for later commands.
+# The caller sets HLO, n (number of tests so far), bad, and the directory `scratch`.
 PATH=${HLO%/*}:$PATH
 export PATH OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
@@ -10,7 +10,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # MPI itself
 export HLO_HISTORY=
 unset NO_COLOR CI
 
-# One line of TAP; what is wrong stands in a file.
+# Prints a line of TAP; the file contains the problems.
 report() { # NAME STATUS FILE
     n=$((n + 1))
     if [ "$2" = 0 ]; then
@@ -22,10 +22,10 @@ report() { # NAME STATUS FILE
     fi
 }
 
-# Empty lines at the end belong to the text around it and not to the example.
+# Trailing empty lines are not part of an example.
 trimmed() { sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$1"; }
 
-# Why an example cannot be run here; empty when it can.
+# Prints why an example cannot be run here; nothing if it can.
 hindrance() {
     case $1 in
     mpirun*) command -v mpirun >/dev/null && [ -f "${HLO%/*}/hlo-mpi.so" ] || echo "built without MPI" ;;

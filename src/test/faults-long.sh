@@ -1,7 +1,7 @@
 #!/bin/sh
-# Faults at random moments, any number of them; test_faults.sh has those that can be repeated. Signals while files are written: each
-# file must be complete or unchanged, and nothing else left in its folder. Files that change, grow and shrink while they are used: the
-# run must end, with a result or with a message.
+# Injects faults at random points; test_faults.sh has the reproducible ones. Signals while files are written: each file must be
+# complete or unchanged, with no other files left in its directory. Files that change, grow and shrink while in use: the run must
+# end with a result or an error.
 #
 #   faults-long.sh HLO SHIM N [SEED]    SHIM: shim_faults.so; N of each kind; prints a line for each kind
 HLO=$1
@@ -77,7 +77,7 @@ while [ $i -lt "$n" ]; do
     signal=$(echo INT TERM HUP QUIT | cut -d ' ' -f $((r + 1)))
     random $(($(cat ../took.$k) * 1000))
     moment=$(printf '0.%06d' $r)
-    # In the background signals would be ignored: this undoes it. The shell says nothing of who was killed.
+    # Background processes ignore signals: this restores the default. The shell does not report killed processes.
     eval "exec env --default-signal=INT,QUIT $preload \"\$HLO\" $command" >/dev/null 2>../err </dev/null &
     pid=$!
     sleep "$moment"
@@ -87,21 +87,21 @@ while [ $i -lt "$n" ]; do
     [ $status -gt 128 ] && ended=$((ended + 1))
     case $status in 0 | 1 | 129 | 130 | 131 | 143) ;; *) wrong "$command, $signal after $moment s: status $status, $(cat ../err)" ;; esac
     if [ -e "$file" ]; then
-        # Whoever interrupts a search gets what it has found so far.
+        # An interrupted search prints its best result so far.
         { [ $old = 1 ] && [ "$(head -c 4 "$file")" = old ]; } || cmp -s "$file" ../whole.$k ||
             { [ $signal-${command%% *} = INT-reduce ] && "$HLO" verify "$file"; } || wrong "$command, $signal after $moment s: half a file"
     elif [ $old = 1 ]; then
         wrong "$command, $signal after $moment s: the file that was there is gone"
     fi
     rm -f "$file"
-    # A check that reduce has started ends by itself.
+    # Check commands started by reduce end by themselves.
     left=$(ls -A . "$TMPDIR" | grep -E 'hlo-') && wrong "$command, $signal after $moment s: left behind: $left"
     rm -rf .hlo-* "$TMPDIR"/hlo-*
 done 2>/dev/null
 echo "signals: $n sent, $ended of them ended a run, $bad wrong"
 all=$bad
 
-# ---- files that change while they are used ----
+# ---- files modified while in use ----
 cat >slow.hlo <<'END'
 HloModule slow
 add { a = f32[] parameter(0) b = f32[] parameter(1)

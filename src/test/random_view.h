@@ -14,7 +14,7 @@
 struct random {
     uint64_t state;
     bool small;    /* no integers of full width */
-    bool specials; /* now and then a float that is no ordinary number */
+    bool specials; /* sometimes special floats */
 };
 
 static inline uint64_t random_bits(struct random *r)
@@ -25,7 +25,7 @@ static inline uint64_t random_bits(struct random *r)
     return z ^ z >> 31;
 }
 
-/* from .. to, both included */
+/* from `from` to `to`, inclusive */
 static inline int64_t random_in(struct random *r, int64_t from, int64_t to)
 {
     return from + (int64_t)(random_bits(r) % (uint64_t)(to - from + 1));
@@ -46,8 +46,7 @@ static inline enum dtype random_type(struct random *r)
     return (enum dtype)random_in(r, DT_PRED, DT_C128);
 }
 
-/* A small number that every type of its class has (or rounds in the same way wherever it is
- * computed). */
+/* A small number that every type of its class represents exactly or rounds the same way. */
 static inline void random_element(struct random *r, enum dtype t, void *p)
 {
     int64_t v = random_in(r, -8, 8);
@@ -122,7 +121,7 @@ static inline struct random_view random_array(struct random *r, enum dtype t, in
     return v;
 }
 
-/* The same for kernels that only read it: some have a dimension that repeats its first slice. */
+/* The same for kernels that only read it: some dimensions are broadcast. */
 static inline struct random_view random_operand(struct random *r, enum dtype t, int rank,
                                                 const int64_t *dims)
 {
@@ -141,7 +140,7 @@ static inline void random_dims(struct random *r, int rank, int64_t most, int64_t
         dims[d] = random_in(r, 0, 60) == 0 ? 0 : random_in(r, 1, most);
 }
 
-/* Windows whose result has 0 or more places in every dimension. */
+/* Windows whose result has 0 or more positions in every dimension. */
 static inline void random_window(struct random *r, int rank, const int64_t *dims,
                                  struct kern_window_dim *w, int64_t *out_dims)
 {
@@ -172,7 +171,7 @@ static inline bool floats_agree(enum dtype t, const char *a, const char *b, doub
 /* Equal numbers, for kernels that may make any NaN. */
 #define EQUAL_NUMBERS 1e-300
 
-/* The index of the first element that differs, printed; false then. relative 0: equal bits. */
+/* Prints the index of the first element that differs and returns false. relative 0: bitwise. */
 static inline bool views_agree(const struct view *a, const struct view *b, double relative,
                                double scale)
 {

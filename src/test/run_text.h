@@ -10,17 +10,17 @@
 
 #include <math.h>
 
-/* All that there is of one; run_free gives it back. */
+/* State of a run; run_free releases it. */
 struct run {
     struct source source;
     struct diags ds;
     struct arena arena;
     struct module *module;
-    struct program *program; /* NULL where the text or its plan is refused */
-    struct literal *result;  /* NULL before the run, and when it fails */
+    struct program *program; /* NULL: the text or its plan was rejected */
+    struct literal *result;  /* NULL before the run, and if it fails */
 };
 
-/* What went wrong, for a message. */
+/* The messages, for a failed assertion. */
 static inline const char *run_messages(struct run *r)
 {
     struct buf out = {0};
@@ -30,7 +30,7 @@ static inline const char *run_messages(struct run *r)
     return copy;
 }
 
-/* A plan that may be refused. */
+/* Plans a module; may fail. */
 static inline void run_try_plan(struct run *r, const char *text, const struct plan_options *options)
 {
     memset(r, 0, sizeof *r);
@@ -48,7 +48,7 @@ static inline void run_plan(struct run *r, const char *text, const struct plan_o
     ck_assert_msg(r->program != NULL, "%s\n%.3000s", run_messages(r), text);
 }
 
-/* A run that may fail. */
+/* Runs the program; may fail. */
 static inline void run_try(struct run *r, const struct literal *const *args, size_t count)
 {
     r->result = eval_program(&r->ds, r->program, args, count, NULL, &r->arena);
@@ -75,14 +75,14 @@ static inline void run_free(struct run *r)
 
 /* ---- results ---- */
 
-/* Which of two NaN comes out is nobody's promise. */
+/* NaNs are equal whatever their bits. */
 static inline bool same_number(enum dtype t, const void *x, const void *y)
 {
     return memcmp(x, y, dtype_bytes(t)) == 0 ||
            (dtype_is_float(t) && isnan(float_load(t, x)) && isnan(float_load(t, y)));
 }
 
-/* The same numbers, or, `to_the_bit`, also the same NaN. */
+/* Equal numbers or, with `to_the_bit`, also equal NaN bits. */
 static inline bool same_literal(const struct literal *x, const struct literal *y, bool to_the_bit)
 {
     for (int k = 0; shape_is_tuple(x->shape) && k < x->shape->count; k++)

@@ -66,7 +66,7 @@ static bool fails(void)
     return true;
 }
 
-/* What the linker calls the functions that are wrapped, and those that stand for them. */
+/* Names given by the linker to wrapped functions and their wrappers. */
 #define WRAP(result, name, parameters, arguments, none)                                            \
     result __real_##name parameters;                                                               \
     result __wrap_##name parameters;                                                               \

@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* The at-th allocation from now on fails, and with `on` all after it; 0: none. */
+/* Allocation number `at` from now on fails, with `on` also all later ones; 0: none. */
 void shim_alloc_fail(unsigned long at, bool on);
 unsigned long shim_alloc_count(void);  /* since then */
-unsigned long shim_alloc_failed(void); /* of these */
+unsigned long shim_alloc_failed(void); /* number of failed ones */
 
 #endif

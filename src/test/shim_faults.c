@@ -10,7 +10,7 @@
  * It does so to hlo alone, not to the shells and whatever else that starts. The calls are made
  * without the library's own functions, which a sanitizer may have replaced.
  */
-#undef _FILE_OFFSET_BITS /* which would make one function of open and open64 */
+#undef _FILE_OFFSET_BITS /* otherwise open and open64 would be one function */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static bool asked_for(const char *fault)
     return faults && strncmp(program_invocation_short_name, "hlo", 3) == 0 && strstr(faults, fault);
 }
 
-/* By chance, the same each time: whoever asks again gets on in the end. */
+/* Pseudo-random, but reproducible: a caller that retries succeeds eventually. */
 static bool interrupted(void)
 {
     static _Atomic unsigned state;

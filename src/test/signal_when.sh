@@ -1,10 +1,10 @@
 #!/bin/sh
 # Runs a command and sends it a signal when a condition holds.
 #
-#   signal_when.sh SIGNAL CONDITION COMMAND...    CONDITION: words of the shell, with the command's process as $PID
+#   signal_when.sh SIGNAL CONDITION COMMAND...    CONDITION: a shell command, with the process id of COMMAND in $PID
 #
-# The command replaces this script, and ignores no signals, unlike what a shell starts in the background. If the condition never
-# holds, the signal is sent all the same, so that the test ends and shows what is wrong.
+# The command replaces this script and, unlike background processes of a shell, does not ignore signals. If the condition never
+# holds, the signal is sent anyway, so that the test ends and fails.
 signal=$1
 condition=$2
 shift 2

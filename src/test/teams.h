@@ -1,6 +1,6 @@
 /*
- * Teams of several sizes, for tests that results do not depend on the number of threads. The first
- * one is the caller alone.
+ * Thread pools of several sizes, for tests that results do not depend on the number of threads.
+ * The first one is the caller alone.
  */
 #ifndef HLO_TEST_TEAMS_H
 #define HLO_TEST_TEAMS_H
@@ -11,7 +11,7 @@ enum { TEAMS = 4 };
 static const int team_sizes[TEAMS] = {1, 2, 3, 8};
 static struct team *teams[TEAMS];
 
-/* In the process of the test: threads do not go along to another. */
+/* To be called in the process of the test: fork does not copy threads. */
 static inline void start_teams(void)
 {
     for (int k = 0; k < TEAMS; k++)

@@ -1,6 +1,6 @@
 /*
- * Tests of arrays that are used in place in a mapped file: which can be, which must be copied, and
- * that the mapping lasts as long as they live; and of safetensors files, sound and broken.
+ * Tests of memory-mapped arrays: which are mapped, which are copied, and that the mapping lives as
+ * long as they do; and of safetensors files, well-formed and malformed.
  */
 #include "io/io.h"
 
@@ -66,7 +66,7 @@ static const struct npy_case {
     {"{'descr': '|f1', 'fortran_order': False, 'shape': (0,)}", 0, false},
 };
 
-/* The file with its elements at such an offset in `room`. */
+/* Writes the file with its elements at the given offset in `room`. */
 static struct str place_npy(const struct npy_case *c, char *room)
 {
     struct buf b = {0};
@@ -83,7 +83,7 @@ static struct str place_npy(const struct npy_case *c, char *room)
     return (struct str){at, size};
 }
 
-/* The same value either way; memory is given back once the last value of it is gone. */
+/* Mapped and copied values are equal; the mapping is released with its last value. */
 START_TEST(npy_in_place)
 {
     const struct npy_case *c = &npy_cases[_i];
@@ -126,7 +126,7 @@ START_TEST(raw_in_place)
 }
 END_TEST
 
-/* A file of this many floats, 0, 1, 2, ...; large ones are mapped. */
+/* Writes a file of `count` floats 0, 1, 2, ...; large files are mapped. */
 static struct io_arrays written(char *path, const char *end, int64_t count)
 {
     struct io_arrays s;
@@ -145,7 +145,7 @@ static struct io_arrays written(char *path, const char *end, int64_t count)
     return s;
 }
 
-/* Values outlive the file they are of, mapped or read. */
+/* Values outlive their file, mapped or copied. */
 START_TEST(values_outlive_their_file)
 {
     const int64_t count = _i & 1 ? 100 : 100000;
@@ -162,7 +162,7 @@ START_TEST(values_outlive_their_file)
 }
 END_TEST
 
-/* What has no shape of its own needs somebody who wants one; names are those of one array. */
+/* Raw files have no shape of their own; they contain one array. */
 START_TEST(raw_bytes_have_no_shape)
 {
     char path[] = "/tmp/test_arrays.XXXXXX.bin";
@@ -296,7 +296,7 @@ START_TEST(broken_tensors_are_refused)
 }
 END_TEST
 
-/* Wherever they lie, and also where the file has nothing but them. */
+/* At any offset, and in a file with no other data. */
 START_TEST(empty_tensors_are_read)
 {
 #define EMPTY(name, dtype, dims, at)                                                               \
@@ -323,7 +323,7 @@ START_TEST(empty_tensors_are_read)
 }
 END_TEST
 
-/* No part of a file is a sound file, and none is read beyond its end (which sanitizers see). */
+/* Truncated files are malformed, and nothing is read beyond their end (checked by sanitizers). */
 START_TEST(tensors_cut_short)
 {
     struct buf b =

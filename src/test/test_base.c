@@ -1,5 +1,5 @@
 /*
- * Tests of base: that it does what base.h says.
+ * Tests of base.
  */
 #include "base/base.h"
 #include "base/mapped.h"
@@ -128,7 +128,7 @@ START_TEST(tensor_memory)
     }
     static const size_t large[] = {20 << 20,         RESERVE_FROM - 1, RESERVE_FROM,
                                    RESERVE_FROM + 1, 5 << 20,          20 << 20};
-    for (size_t k = 0; k < COUNT_OF(large); k++) { /* clear, whatever was written there before */
+    for (size_t k = 0; k < COUNT_OF(large); k++) { /* zeroed, whatever was written before */
         char *p = mem_zalloc(large[k]);
         ck_assert_ptr_nonnull(p);
         ck_assert_uint_eq((uintptr_t)p % 64, 0);
@@ -155,7 +155,7 @@ START_TEST(reserves)
     memset(b, 2, 4 * MB);
     ck_assert_int_eq(a[5 * MB], 1);
     mem_free(a);
-    size_t idle = reserve_idle(r); /* nothing under a sanitizer */
+    size_t idle = reserve_idle(r); /* 0 under a sanitizer */
     ck_assert(idle == 0 || idle == 5 * MB + 4096);
     char *again = reserve_take(r, 3 * MB);
     if (idle) {
@@ -165,7 +165,7 @@ START_TEST(reserves)
     char *small = reserve_take(r, 2 * MB); /* no block is idle */
     mem_free(again);
     mem_free(small);
-    char *large = reserve_take(r, 40 * MB); /* too large for what is idle, which goes */
+    char *large = reserve_take(r, 40 * MB); /* too large for the idle blocks, which are released */
     ck_assert_ptr_nonnull(large);
     ck_assert_uint_le(reserve_idle(r), RESERVE_SLACK);
     mem_free(large);
@@ -177,7 +177,7 @@ START_TEST(reserves)
     mem_free(b);
     reserve_release(r);
     memset(large, 3, 3 * MB);
-    mem_free(large); /* the last one, after its owner went */
+    mem_free(large); /* the last one, after its owner was freed */
     reserve_release(reserve_new());
     reserve_release(NULL);
 }
@@ -249,7 +249,7 @@ START_TEST(hashes_depend_on_every_byte)
 }
 END_TEST
 
-/* Both ways to the upper half of a product, on numbers with all kinds of carries. */
+/* Both implementations of the upper half of a product, on numbers with all kinds of carries. */
 START_TEST(products_of_halves)
 {
     uint64_t seed = 3;
@@ -265,7 +265,7 @@ START_TEST(products_of_halves)
 }
 END_TEST
 
-/* What is printed with 17 digits comes back as the same bits, whatever the locale. */
+/* Numbers printed with 17 digits read back with the same bits in any locale. */
 static void check_round_trips(void)
 {
     uint64_t seed = 42;
@@ -481,7 +481,7 @@ START_TEST(files)
         ck_assert_int_eq(ftruncate(fd, 0), 0);
         ck_assert_int_eq(pwrite(fd, bytes, sizes[i], 0), (ssize_t)sizes[i]);
         ck_assert(file_read(path, &f));
-        ck_assert_int_eq(pwrite(fd, "changed", 7, 0), 7); /* after that it is what it was */
+        ck_assert_int_eq(pwrite(fd, "changed", 7, 0), 7); /* after that it is unchanged */
         ck_assert_uint_eq(f.size, sizes[i]);
         ck_assert_mem_eq(f.data, bytes, sizes[i]);
         file_release(&f);

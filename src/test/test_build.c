@@ -1,6 +1,6 @@
 /*
  * Tests of the builder in hlo_advanced.h: modules are built, printed, verified and run; text with
- * the same instructions gives the same module; mistakes are messages with a place.
+ * the same instructions gives the same module; errors are messages with a location.
  */
 #include "hlo_advanced.h"
 
@@ -63,7 +63,7 @@ static hlo_literal *literal(const char *text)
     return l;
 }
 
-/* Runs the module that was built on these literals; its result, in words. */
+/* Runs the built module on these literals, and compares the printed result. */
 static void expect_result(const char *const *args, size_t count, const char *wanted)
 {
     hlo_module *module = finish();
@@ -89,7 +89,7 @@ static void expect_result(const char *const *args, size_t count, const char *wan
     expect_result((const char *const[]){__VA_ARGS__}, N(((const char *const[]){__VA_ARGS__})),     \
                   wanted)
 
-/* What was built prints as this text does, once it has been read. */
+/* The built module prints as this text after parsing. */
 static void expect_like(const char *text)
 {
     hlo_module *module = finish();
@@ -302,8 +302,8 @@ END_TEST
 
 /* ---- ONNX's Loop ---- */
 
-/* Who runs a loop learns by the id that its bounds were too small, and may build it again with
- * larger ones. */
+/* A caller recognizes by the message id that bounds were too small, and may rebuild with larger
+ * ones. */
 START_TEST(loop_beyond_its_bound)
 {
     hlo_computation *body = hlo_computation_new(b, "body");
@@ -337,7 +337,7 @@ START_TEST(loop_beyond_its_bound)
 }
 END_TEST
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
 START_TEST(mistakes)
 {
@@ -349,7 +349,7 @@ START_TEST(mistakes)
     ck_assert_str_eq(first.file, "built");
     ck_assert_uint_eq(first.line, 4); /* after the header and two parameters */
     ck_assert_ptr_nonnull(strstr(first.text, "broadcast_dimensions"));
-    ck_assert_ptr_null(OP("negate", NULL, bad)); /* no second message for one mistake */
+    ck_assert_ptr_null(OP("negate", NULL, bad)); /* no second message for the same error */
     ck_assert_uint_eq(hlo_messages_errors(m), 1);
     ck_assert_ptr_null(OP("ad", NULL, x, x)); /* no such opcode */
     ck_assert_str_eq(hlo_messages_get(m, 1).id, "unknown-opcode");

@@ -1,19 +1,19 @@
 #!/bin/sh
-# Runs the transcripts below a folder against the program and prints TAP.
+# Runs the transcripts below a directory and prints TAP.
 #
 #   test_cli.sh HLO TESTDATA
 #
-# A transcript is a shell script that opens with comments:
+# A transcript is a shell script that starts with comments:
 #
-#   # what it shows
-#   # status: 3                  the exit status of its last command (0 when it is not said)
-#   # stdout: a line             all such lines together are its whole standard output, where any is given
-#   # stderr: some words         must stand in its standard error; `# stderr: -`: must be empty
-#   # needs: onnx                skipped where the program was built without it
+#   # description
+#   # status: 3                  exit status of its last command (default: 0)
+#   # stdout: a line             all such lines are its complete standard output, if there are any
+#   # stderr: some words         part of its standard error; `# stderr: -`: empty
+#   # needs: onnx                skipped if the program was built without it
 #
-# It runs in an empty folder of its own with $HLO the program, $HERE the transcript's folder, $TOOLS this one and $LIB the
-# library src/test/custom_calls.c, which lies in the build folder. It doesn't sleep: what it waits for is a condition of
-# $TOOLS/await.sh or $TOOLS/signal_when.sh.
+# It runs in an empty directory, with the program in $HLO, the directory of the transcript in $HERE, this directory in $TOOLS, and
+# the library of src/test/custom_calls.c in $LIB. It does not sleep, but waits for conditions by $TOOLS/await.sh or
+# $TOOLS/signal_when.sh.
 HLO=$1
 data=$2
 case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
@@ -30,7 +30,7 @@ bad=0
 
 field() { sed -n "s/^# $2: \{0,1\}//p" "$1"; }
 
-# The complaint about what was seen, empty when all is as it should be.
+# Prints the differences from the expectations; nothing if there are none.
 judge() {
     want=$(field "$1" status)
     [ "$status" = "${want:-0}" ] || echo "exit status $status, expected ${want:-0}"

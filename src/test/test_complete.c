@@ -1,6 +1,5 @@
 /*
- * Tests of the prompt's completion, what is offered at the cursor, and of its history, what is kept
- * of what was typed.
+ * Tests of completion at the prompt, and of its history.
  */
 #include "check_quiet.h"
 
@@ -40,7 +39,7 @@ static bool command(void *context, size_t i, struct complete_command *out)
     return i < COUNT_OF(table);
 }
 
-/* `text` has the cursor where `|` stands. All that is offered, with tails, divided by blanks. */
+/* The candidates at the cursor `|` in `text`, with tails, separated by blanks. */
 static const char *offered(const char *text)
 {
     static struct buf all;
@@ -85,13 +84,13 @@ START_TEST(commands)
     offers("  .mo|", ".mode ");
     offers(".mode j|", "json ");
     offers(".mode |", "hlo  json  npy ");
-    offers(".mo n|", "npy "); /* short for .mode */
+    offers(".mo n|", "npy "); /* abbreviation of .mode */
     offers(".help .l|", ".load");
     offers(".help l|", "load");
     offers(".doc dynamic-s|", "dynamic-slice");
     offers(".plot --|", "--png ");
     offers(".break mul|",
-           "mulhi multiply"); /* not the form `mul`, which no instruction is called */
+           "mulhi multiply"); /* not the form `mul`, which is no name of an instruction */
     offers(".break alphab|", "alphabet");
     offers(".plot alpha|", "alpha.1 alphabet");
     offers(".plot %alphab|", "alphabet");
@@ -110,7 +109,7 @@ START_TEST(ops_and_types)
     offers("dynamic-sl|", "dynamic-slice(");
     offers("x = bf1|", "bf16[");
     offers("x = f32[2]{0} dynamic-sl|", "dynamic-slice(");
-    offers("x = f32[2] bf1|", ""); /* there is one already */
+    offers("x = f32[2] bf1|", ""); /* there is a type already */
     offers("x = (f32[], s32[]) bf1|", "");
     offers("x = broadcast-in|", "broadcast-in-dim(");
     offers("x = f3|", "f32[");
@@ -143,7 +142,7 @@ START_TEST(bodies)
 {
     offers("f {\n  gamma.1 = f32[] parameter(0)\n  ROOT r = add(gam|", "gamma.1");
     offers("f {\n  gamma.1 = f32[] parameter(0)\n  ROOT r = add(alph|",
-           ""); /* not of this computation */
+           ""); /* not in this computation */
     offers("f {\n  RO|", "ROOT ");
     offers("ENTRY main (x: f32[2]) -> f32[2]{0} {\n  y = dynamic-sl|", "dynamic-slice(");
     offers("f {\n  ROOT x = f32[] parameter(0)\n}\nalphab|", "alphabet");
@@ -163,10 +162,10 @@ START_TEST(attributes)
     offers("reduce(x, y), dimensions={0}, to_apply=reg|", "region_0");
     offers("reduce(x, y), dimensions={0}, to_apply=%reg|", "region_0");
     offers("sort(x), dimensions={0}, is_stable=t|", "true");
-    offers("dot(x, y),\n  lhs_c|", "lhs_contracting_dims="); /* goes on behind a comma */
+    offers("dot(x, y),\n  lhs_c|", "lhs_contracting_dims="); /* continues after a comma */
     offers("add(dot(x, y), lhs_c|", "");
     offers("dot(x, y), metadata={op_name=\"lhs_c|", "");
-    offers("conv(x, y), dim_la|", "dim_labels="); /* a form has those of its op */
+    offers("conv(x, y), dim_la|", "dim_labels="); /* a form has the attributes of its op */
 }
 END_TEST
 
@@ -241,7 +240,7 @@ START_TEST(kept)
     add(&h, "f {\n  \\ back\n}");
     add(&h, " not kept");
     add(&h, "   \n ");
-    add(&h, "x = add(a, b)"); /* once, at its last place */
+    add(&h, "x = add(a, b)"); /* once, at its last position */
     holds(&h, 2, "f {\n  \\ back\n}", "x = add(a, b)");
     history_close(&h);
     struct stat st;
@@ -282,7 +281,7 @@ START_TEST(limited)
     history_close(&h);
     struct stat before, after;
     stat(file, &before);
-    history_open(&h, file); /* which makes the file shorter */
+    history_open(&h, file); /* which shortens the file */
     holds(&h, HISTORY_LIMIT, "entry 2000", "entry 2999");
     history_close(&h);
     stat(file, &after);
@@ -315,7 +314,7 @@ START_TEST(odd_files)
     history_close(&h);
     history_open(&h, "/proc/nowhere/history");
     ck_assert(!history_add(&h, STR("x")));
-    ck_assert_uint_eq(h.count, 1); /* in memory all the same */
+    ck_assert_uint_eq(h.count, 1); /* kept in memory nevertheless */
     history_close(&h);
     history_open(&h, NULL);
     add(&h, "x");

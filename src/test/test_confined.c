@@ -1,5 +1,5 @@
 /*
- * Tests of confined sessions: they may write in their folder, but not to other files, nor start
+ * Tests of confined sessions: they may write files in their directory only, and not start
  * programs.
  */
 #include "repl/repl.h"
@@ -28,7 +28,7 @@ static int session(bool confined, const char *line)
     return repl_main(&o);
 }
 
-/* Before and behind the name of a file that is not in the current folder. */
+/* Text before and after the name of a file outside the current directory. */
 static const struct {
     const char *head, *tail;
 } refused[] = {

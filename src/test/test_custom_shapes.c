@@ -1,7 +1,7 @@
 /*
- * Tests of custom calls with wrong shapes: each known target gets operands and results that are
- * nearly, or not at all, what it takes. Whatever a module says, a call gives values of the shape
- * that is written, or an error; sanitizers find the rest.
+ * Tests of custom calls with wrong shapes: each known target is called with operands and results
+ * that match its signature almost or not at all. A call must return values of the written shape,
+ * or fail; sanitizers check the rest.
  */
 #include "check_quiet.h"
 #include "hlo_advanced.h"
@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- chance, the same each time ---- */
+/* ---- reproducible random numbers ---- */
 
 static uint64_t state;
 
@@ -34,8 +34,8 @@ struct array {
     int rank;
     int64_t dims[MOST_RANK];
     bool dynamic[MOST_RANK];
-    bool tuple, token; /* something else altogether */
-    bool constant;     /* a number that the code is told */
+    bool tuple, token; /* anything else */
+    bool constant;     /* a constant that the implementation reads */
     int64_t number;
 };
 struct call {
@@ -130,14 +130,14 @@ static struct buf module_text(const struct call *c)
     return b;
 }
 
-/* ---- what is nearly right ---- */
+/* ---- mutations ---- */
 
 static void spoil_array(struct array *a)
 {
     static const int64_t numbers[] = {0, 1, -1, 7, 1 << 20, INT32_MAX, INT32_MIN};
     switch (draw(7)) {
     case 0: a->type = any_type(); break;
-    case 1: a->rank += a->rank < MOST_RANK; break; /* of size 0, or whatever was there */
+    case 1: a->rank += a->rank < MOST_RANK; break; /* of size 0, or anything */
     case 2: a->rank -= a->rank > 0; break;
     case 3: *a = any_array(); break;
     case 4: a->number = numbers[draw(COUNT_OF(numbers))]; break;
@@ -169,7 +169,7 @@ static void spoil(struct call *c)
             spoil_list(c->result, &c->results);
 }
 
-/* ---- routines of LAPACK: what lapack.def says they take ---- */
+/* ---- LAPACK routines, by lapack.def ---- */
 
 static const struct routine {
     const char *name, *types, *arrays, *options;
@@ -229,7 +229,7 @@ static const char *type_of(char kind, char letter)
     }
 }
 
-/* The array called `name` of a routine's list. False: there is none. */
+/* Finds the array `name` in a routine's list. False: there is none. */
 static bool find_array(const char *arrays, struct str name, char letter, const struct sizes *s,
                        struct array *out)
 {
@@ -248,8 +248,7 @@ static bool find_array(const char *arrays, struct str name, char letter, const s
     return false;
 }
 
-/* What an option of a routine may be: the code of one of its letters, or with `@` after its name
- * which of those there. */
+/* A value for an option of a routine: the code of one of its letters. */
 static int64_t draw_option(const char *options, struct str name)
 {
     const char *at = memchr(name.ptr, '@', name.len);
@@ -333,7 +332,7 @@ static void draw_lapack(struct call *c, size_t k)
         put_attributes(&c->rest, f->attributes, r);
 }
 
-/* ---- the others ---- */
+/* ---- other targets ---- */
 
 static void draw_topk(struct call *c)
 {
@@ -431,7 +430,7 @@ static void draw_any(struct call *c)
             c->result[c->results++] = any_array();
 }
 
-/* Some of these calls run; of those that want a buffer, a descriptor or Python none does. */
+/* Some of these calls run; those that require a buffer, a descriptor or Python do not. */
 static const struct {
     const char *target;
     bool runs;
@@ -499,7 +498,7 @@ static hlo_literal *run(hlo_module *module, hlo_messages *m)
     return result;
 }
 
-/* Whether it ran. */
+/* Whether the call ran. */
 static bool try_call(const struct call *c)
 {
     struct buf text = module_text(c);
@@ -522,7 +521,7 @@ static bool try_call(const struct call *c)
     return ran;
 }
 
-/* Of so many calls nearly right some must run: else this would be a test of messages. */
+/* Some of the almost correct calls must run; otherwise only messages would be tested. */
 START_TEST(lapack)
 {
     enum { CALLS = 60 };

@@ -1,8 +1,8 @@
 /*
- * Tests of messages: that they are collected, limited and drawn as diag.h says.
+ * Tests of diagnostics: collection, limits and rendering.
  *
- * The texts in the catalogue belong to the rooms that use them, so messages are made by diag_say
- * with texts of the test's own.
+ * The texts in the catalog belong to the components that use them, so messages are created by
+ * diag_say with texts of the test's own.
  */
 #include "diag/diag.h"
 

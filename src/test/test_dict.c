@@ -1,5 +1,5 @@
 /*
- * Tests of dictionaries in text, in all forms that are accepted, and in some that are not.
+ * Tests of dictionaries in text, well-formed in all accepted forms, and malformed.
  */
 #include "check_quiet.h"
 
@@ -105,7 +105,7 @@ static const struct {
     {DICT_MLIR, "{a = 1,}", "expected a name at '}'"},
 };
 
-/* The message, and that each beginning of the text is read or refused, but nothing beyond it. */
+/* Checks the message, and that no prefix of the text is read beyond its end. */
 START_TEST(refused)
 {
     struct str text = str_of(wrong[_i].text);

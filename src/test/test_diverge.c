@@ -1,6 +1,6 @@
 /*
- * Tests of comparing two runs: which instructions are paired, and that the first value that differs
- * is found with little room for values, too.
+ * Tests of comparing two runs: which instructions are paired, and that the first value that
+ * differs is found with a small memory budget, too.
  */
 #include "hlo_advanced.h"
 
@@ -36,8 +36,8 @@ static void free_side(struct side *s)
     hlo_file_free(s->file);
 }
 
-/* x grows by a factor, eight times; in the second form by a slightly larger one, so that each time
- * it is further off. */
+/* x grows by a factor, eight times; by a slightly larger one in the second form, so that the
+ * difference increases. */
 #define LOOP(factor)                                                                               \
     "HloModule m\n"                                                                                \
     "more { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 n = s32[] "   \
@@ -57,7 +57,7 @@ START_TEST(the_first_value_is_found)
     static const struct {
         double rel;
         uint64_t room;
-        const char *name; /* of the first that differs; NULL: none does */
+        const char *name; /* of the first that differs; NULL: none */
         uint64_t occurrence;
     } cases[] = {
         {0, 0, "k", 0},      {0, 1, "k", 0},       {0.0015, 0, "y", 1},
@@ -151,7 +151,7 @@ START_TEST(instructions_are_paired)
 }
 END_TEST
 
-/* A limit ends one of the runs: there is a message, and nothing is left behind. */
+/* If a limit ends one of the runs, there is a message and no leak. */
 START_TEST(a_run_that_fails_is_said)
 {
     hlo_messages *m = hlo_messages_new();

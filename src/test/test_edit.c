@@ -1,7 +1,7 @@
 /*
- * Tests of modules made from modules: what an instruction becomes, what is removed with it, and
- * what the header says then. For random modules: a copy prints the same, and edits that were
- * accepted give a module that verifies, prints, and reads back.
+ * Tests of edited modules: replacement and removal of instructions, and the attributes of the
+ * header. For random modules: a copy prints the same, and accepted edits give a module that
+ * verifies, prints, and parses again.
  *
  * `test_edit FILE...` also tests the modules of these files.
  */
@@ -61,13 +61,13 @@ static void constant(const char *name, const char *value)
     hlo_literal_free(v);
 }
 
-/* The module behind the edit holds to the rules and has these computations, in the short form. */
+/* The edited module verifies and has these computations, in the short form. */
 static void expect(const char *text)
 {
     hlo_module *made = hlo_edit_finish(e, m);
     hlo_text errors = hlo_messages_draw(m, false);
     ck_assert_msg(made != NULL, "%s", errors.data);
-    close_all(); /* what is made stands alone */
+    close_all(); /* the new module is independent */
     m = hlo_messages_new();
     hlo_text_free(&errors);
     bool ok = hlo_verify(made, m);
@@ -102,7 +102,7 @@ static const char chain[] = "HloModule chain\n"
                             "  ROOT r = (f32[2], f32[2]) tuple(b, c)\n"
                             "}\n";
 
-/* ---- what becomes of one ---- */
+/* ---- replaced instructions ---- */
 
 START_TEST(constants_stand_where_the_instruction_stood)
 {
@@ -279,7 +279,7 @@ START_TEST(what_is_called_stands_in_its_place)
 }
 END_TEST
 
-/* The reduction passes both arguments, so p stays, and no fusion may leave it unread. */
+/* The reduction passes both arguments, so p stays, and no fusion may leave it unused. */
 START_TEST(a_fusion_that_reads_less_becomes_its_instructions)
 {
     OPEN("f {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
@@ -408,7 +408,7 @@ START_TEST(what_is_said_beside_the_meaning_can_go)
 }
 END_TEST
 
-/* ---- what can't be ---- */
+/* ---- rejected edits ---- */
 
 START_TEST(refused)
 {
@@ -421,16 +421,16 @@ START_TEST(refused)
     expect_refused(hlo_edit_replace(e, at("a"), at("a"), m),
                    "replacement depends on the instruction it replaces");
     expect_refused(hlo_edit_inline(e, at("a"), 0, m), "no called computation to inline");
-    ck_assert(hlo_edit_replace(e, at("a"), at("b"), m)); /* which is made of it */
+    ck_assert(hlo_edit_replace(e, at("a"), at("b"), m)); /* which depends on it */
     expect_refused(hlo_edit_finish(e, m) != NULL, "instruction would depend on itself");
     hlo_literal_free(wrong);
     close_all();
     OPEN(chain);
     ck_assert(hlo_edit_replace(e, at("c"), at("b"), m));
     ck_assert(hlo_edit_replace(e, at("a"), at("c"), m));
-    expect_refused(hlo_edit_replace(e, at("c"), at("a"), m),
-                   "replacement depends on the instruction it replaces"); /* by way of itself, not
-                                                                             at the end */
+    expect_refused(
+        hlo_edit_replace(e, at("c"), at("a"), m),
+        "replacement depends on the instruction it replaces"); /* indirectly, not at the end */
     hlo_edit_free(e);
     close_all();
     OPEN(loop);
@@ -452,7 +452,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* ---- cutting out ---- */
+/* ---- extraction ---- */
 
 static hlo_module *extract(const char *name, size_t height, uint64_t execution, bool parameters,
                            const char *arg)
@@ -505,10 +505,10 @@ START_TEST(extracts_give_the_same_value)
 }
 END_TEST
 
-/* ---- shrinking ---- */
+/* ---- reduction ---- */
 
 struct shrinking {
-    const char *wanted; /* of an instruction, its text without shape */
+    const char *wanted; /* text of an instruction without its shape */
     size_t asked, most;
     const hlo_literal *value;
 };
@@ -581,7 +581,7 @@ START_TEST(what_still_fails_is_small)
 }
 END_TEST
 
-/* Zeros, parameters and operands would do as well, but not as faithfully. */
+/* Zeros, parameters and operands would do as well, but are not faithful. */
 START_TEST(faithful_search_takes_known_values)
 {
     OPEN(chain);
@@ -596,7 +596,7 @@ START_TEST(faithful_search_takes_known_values)
 }
 END_TEST
 
-/* ---- what holds for every module ---- */
+/* ---- properties of all modules ---- */
 
 struct random {
     uint64_t state;
@@ -624,7 +624,7 @@ static void change(struct random *r, hlo_edit *edit, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(l, i);
     struct hlo_listed_computation c = hlo_list_computation(l, inst.computation);
-    hlo_messages *said = hlo_messages_new(); /* what is refused */
+    hlo_messages *said = hlo_messages_new(); /* rejected edits */
     switch (below(r, 5)) {
     case 0: hlo_edit_zeros(edit, i, said); break;
     case 1: hlo_edit_parameter(edit, i, said); break;
@@ -645,8 +645,7 @@ static void change(struct random *r, hlo_edit *edit, size_t i)
     hlo_messages_free(said);
 }
 
-/* A module that was edited at random is one: it verifies, and what it prints is read and printed
- * again the same. */
+/* A randomly edited module verifies, prints, and parses and prints again as the same text. */
 static void check_made(hlo_module *made, const char *what)
 {
     hlo_messages *said = hlo_messages_new();
@@ -666,8 +665,7 @@ static void check_made(hlo_module *made, const char *what)
     hlo_messages_free(said);
 }
 
-/* By creation an operand stands before its users, in the printed order as well, so no circle comes
- * of `by < i`. */
+/* Operands precede their users in the printed order, so `by < i` excludes cycles. */
 static void edit_at_random(uint64_t seed, const char *what, size_t *finished)
 {
     struct random r = {seed};
@@ -716,7 +714,7 @@ END_TEST
 
 /* ---- files ---- */
 
-static char **paths; /* and NULL */
+static char **paths; /* NULL-terminated */
 
 static void look_at_file(const char *path)
 {

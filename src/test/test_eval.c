@@ -1,6 +1,6 @@
 /*
- * Tests of eval by small modules in text: storage is only taken over when nothing else reads it;
- * loops; scalar programs give what the same gives with arrays; and how the pool reuses memory.
+ * Tests of eval on small modules in text: storage is only reused when nothing else reads it;
+ * loops; scalar bytecode agrees with kernels; and reuse of memory by the pool.
  */
 #include "run_text.h"
 
@@ -18,7 +18,7 @@ static void check_text(const char *text, const char *expected)
     run_free(&r);
 }
 
-/* What the first message of a run that fails says. */
+/* Checks the first message of a run that fails. */
 static void check_failure(const char *text, const struct literal *const *args, size_t count,
                           const char *expected)
 {
@@ -96,8 +96,8 @@ START_TEST(one_value_twice_in_a_loop_state)
 }
 END_TEST
 
-/* A loop that writes one row at a time costs one row: copying the 64 MB each time would take far
- * longer than the time a test is given. */
+/* A loop that writes one row at a time costs one row: copying 64 MB each time would exceed the time
+ * limit of a test. */
 START_TEST(loop_updates_in_place)
 {
     struct run r;
@@ -182,7 +182,7 @@ START_TEST(pool_keeps_large_storage)
         char *stolen = pool_steal(&p, b);
         ck_assert_ptr_nonnull(stolen);
         pool_drop(&p, a);
-        ck_assert_uint_eq(p.live, LARGE); /* what was handed out goes on counting */
+        ck_assert_uint_eq(p.live, LARGE); /* live memory is still counted */
         pool_free(&p);
         mem_free(stolen);
     }
@@ -222,9 +222,11 @@ END_TEST
 START_TEST(slots_are_shared)
 {
     struct run r;
-    run_plan(&r, negations, &(struct plan_options){.plain = true}); /* where nothing is fused */
+    run_plan(
+        &r, negations,
+        &(struct plan_options){.plain = true}); /* with reference kernels, which fuse nothing */
     const struct function *f = r.program->entry;
-    ck_assert_int_eq(f->step_count, 4); /* no tuple, nothing dead */
+    ck_assert_int_eq(f->step_count, 4); /* no tuple, no dead step */
     ck_assert_int_le(f->slot_count, 4);
     ck_assert_int_eq(f->params[1], NO_VALUE);
     ck_assert_int_eq(f->steps[0].uses[0], USE_ONLY);
@@ -267,7 +269,7 @@ START_TEST(bodies_are_recognised)
 }
 END_TEST
 
-/* ---- scalar programs ---- */
+/* ---- scalar bytecode ---- */
 
 #define COUNTING(shape)                                                                            \
     "HloModule m\n"                                                                                \
@@ -322,7 +324,7 @@ START_TEST(scalar_programs_give_the_same_bits)
 }
 END_TEST
 
-/* The next state is the old one in another order. */
+/* The next state is a permutation of the previous one. */
 START_TEST(scalar_loop_swaps_its_state)
 {
     check_text(
@@ -340,8 +342,8 @@ START_TEST(scalar_loop_swaps_its_state)
 }
 END_TEST
 
-/* A large state that one branch changes and the other leaves alone, `piece` elements at a time.
- * Bytes of values that were alive at once. */
+/* Peak memory of a loop with a large state that one branch changes, `piece` elements at a time, and
+ * the other does not. */
 static size_t peak_of_branches(const char *piece)
 {
     struct run r;
@@ -373,7 +375,7 @@ static size_t peak_of_branches(const char *piece)
              piece, piece, piece);
     run_text(&r, text, &(struct plan_options){0});
     const float *x = r.result->elements[1]->elements[0]->data;
-    ck_assert_float_eq(x[6], -6 * 2 * 2 * 2 * 2); /* windows that begin at 0, 2, 4 and 6 */
+    ck_assert_float_eq(x[6], -6 * 2 * 2 * 2 * 2); /* windows start at 0, 2, 4 and 6 */
     ck_assert_float_eq(x[7000], -7000);
     size_t peak = r.program->peak;
     run_free(&r);
@@ -382,12 +384,12 @@ static size_t peak_of_branches(const char *piece)
 
 START_TEST(branches_change_a_large_state_in_place)
 {
-    ck_assert_uint_lt(peak_of_branches("8"), 5000000);    /* all of it a scalar program */
+    ck_assert_uint_lt(peak_of_branches("8"), 5000000);    /* entirely as scalar bytecode */
     ck_assert_uint_lt(peak_of_branches("5000"), 5000000); /* step by step */
 }
 END_TEST
 
-/* Written after the update, but of the array before it. */
+/* Reads the array before the update, but comes after it in the text. */
 static size_t peak_of_late_reader(const char *piece)
 {
     struct run r;
@@ -416,10 +418,10 @@ static size_t peak_of_late_reader(const char *piece)
     const float *x = r.result->elements[1]->data, *u = r.result->elements[2]->data;
     ck_assert_float_eq(x[0], 1);
     ck_assert_float_eq(x[1], 1);
-    ck_assert_float_eq(u[0],
-                       strcmp(piece, "1")
-                           ? 1 + 1 + 0
-                           : 1 + 0 - 1 - 2); /* where windows overlap, others were there before */
+    ck_assert_float_eq(
+        u[0], strcmp(piece, "1")
+                  ? 1 + 1 + 0
+                  : 1 + 0 - 1 - 2); /* where windows overlap, earlier ones were overwritten */
     size_t peak = r.program->peak;
     run_free(&r);
     return peak;
@@ -432,7 +434,7 @@ START_TEST(updates_wait_for_readers)
 }
 END_TEST
 
-/* ---- what constants alone decide ---- */
+/* ---- constant folding ---- */
 
 START_TEST(constants_are_computed_once_and_stay)
 {
@@ -461,8 +463,8 @@ START_TEST(constants_are_computed_once_and_stay)
             once += r.program->functions[f]->steps[k].once == ONCE_RUN;
     ck_assert_int_eq(
         once,
-        3); /* iota and its square in the loop, and the loop, which nothing from outside enters */
-    uint32_t squares = 0; /* wraps as the module's sum does */
+        3); /* iota and its square in the loop, and the loop, which does not depend on parameters */
+    uint32_t squares = 0; /* wraps like the sum of the module */
     for (uint32_t k = 0; k < 2000; k++)
         squares += k * k;
     ck_assert_uint_eq(*(uint32_t *)r.result->data, 3 * squares + 1 + 2 + 3);

@@ -1,6 +1,6 @@
 /*
- * Tests of made-up arguments: their values fit each use of the parameter, wherever in the module
- * that is.
+ * Tests of generated arguments: their values are valid for each use of the parameter, anywhere in
+ * the module.
  */
 #include "hlo_advanced.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- values that a parameter gets ---- */
+/* ---- generated values ---- */
 
 enum { MOST = 512 };
 struct made {
@@ -36,8 +36,7 @@ static double element(const struct hlo_array *a, size_t i)
     return a->element_size == 1 ? v.b : a->element_size == 4 ? v.w : (double)v.l;
 }
 
-/* All elements of the LEAF-th leaf of parameter PARAM of a module with this text behind its first
- * line. */
+/* All elements of leaf LEAF of parameter PARAM of a module with this text after its first line. */
 static struct made make(const char *text, size_t param, size_t leaf, enum hlo_fake kind,
                         uint64_t seed)
 {
@@ -69,7 +68,7 @@ static void expect_within(const struct made *v, double low, double high)
                       high);
 }
 
-/* ---- what uses ask for ---- */
+/* ---- constraints of uses ---- */
 
 static const struct range_case {
     const char *text;
@@ -81,7 +80,7 @@ static const struct range_case {
      "start_index_map={0}, index_vector_dim=1, "
      "slice_sizes={2,4} }",
      1, 0, 0, 8},
-    /* negative indices are made good, as JAX does */
+    /* negative indices are wrapped, as in JAX */
     {"ENTRY e { x = f32[10] parameter(0) i = s64[] parameter(1) n = s64[] constant(10) z = s64[] "
      "constant(0)\n"
      "c = pred[] compare(i, z), direction=LT a = s64[] add(i, n) s = s64[] select(c, a, i) k = "
@@ -92,7 +91,7 @@ static const struct range_case {
      "s32[] parameter(3)\n"
      "ROOT d = f32[10,9] dynamic-update-slice(x, u, i, j) }",
      3, 0, 0, 5},
-    /* in a tuple, through a call, beyond a reshape */
+    /* in a tuple, through a call, after a reshape */
     {"f { p = f32[6] parameter(0) ROOT l = f32[6] log(p) }\n"
      "ENTRY e { t = (s32[], f32[2,3]) parameter(0) g = f32[2,3] get-tuple-element(t), index=1 r = "
      "f32[6] reshape(g) ROOT c = "
@@ -104,7 +103,7 @@ static const struct range_case {
      "y) }",
      1, 0, 0, 31},
     {"ENTRY e { x = f64[50] parameter(0) ROOT d = f64[50] acosh(x) }", 0, 0, 1, 2},
-    /* how often a loop goes round */
+    /* trip count of a loop */
     {"c { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] "
      "get-tuple-element(s), index=1 ROOT l "
      "= pred[] compare(i, n), direction=LT }\n"
@@ -147,7 +146,7 @@ static const char scatter[] =
     "ROOT s = s32[5,5] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0,1}, "
     "scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, %s to_apply=a }";
 
-/* Every pair of indices as one number, in the order in which they stand. */
+/* Each pair of indices as one number, in order. */
 static void pairs(const char *promise, uint64_t seed, double *out)
 {
     char text[1024];
@@ -169,7 +168,7 @@ START_TEST(promises)
                 ck_assert_double_ne(v[i], v[j]);
                 rising &= v[i] > v[j];
             }
-        ck_assert(!rising); /* nobody asked for that */
+        ck_assert(!rising); /* not required here */
         pairs("indices_are_sorted=true, unique_indices=true,", seed, v);
         for (size_t i = 1; i < 12; i++)
             ck_assert_double_lt(v[i - 1], v[i]);

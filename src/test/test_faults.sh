@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs each subcommand under faults that a system may have: standard output that is full or closed, full disks, short and interrupted
-# calls, little memory, missing libraries, sizes beyond all bounds. Prints TAP.
+# Runs each subcommand under system faults: full or closed standard output, full disks, short and interrupted calls, little
+# memory, missing libraries, huge sizes. Prints TAP.
 #
-#   test_faults.sh HLO SHIM TESTDATA    SHIM: shim_faults.so, which lies in the build folder
+#   test_faults.sh HLO SHIM TESTDATA    SHIM: shim_faults.so in the build directory
 HLO=$1
 shim=$2
 data=$3
@@ -12,7 +12,7 @@ case $data in /*) ;; *) data=$PWD/$data ;; esac
 here=$(cd "${0%/*}" && pwd)
 export HLO XDG_CONFIG_HOME=/nonexistent
 unset NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TERM HLO_OPTIONS HLO_PAGER PAGER
-# A sanitizer wants to be the first library, and more addresses than there are under a limit.
+# A sanitizer must be the first library, and needs more address space than a limit allows.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0:detect_leaks=0"
 sanitized=
 "$HLO" --version >/dev/null 2>&1 && { (ulimit -v 4000000; exec "$HLO" --version) >/dev/null 2>&1 || sanitized=yes; }
@@ -37,7 +37,7 @@ report() {
     rm -f ../problems
 }
 
-# ---- what is run ----
+# ---- commands ----
 
 cat >m.hlo <<'END'
 HloModule m
@@ -78,7 +78,7 @@ printf 'x = f32[2] constant({1, 2})\ny = add(x, x)\ny\n' >session
 printf '{"id":1,"op":"run","module":"ENTRY e { ROOT c = f32[2] constant({1,2}) }"}\n' >requests
 "$HLO" run m.hlo --random --save-bundle=in.npz --quiet || wrong "no bundle"
 
-# They print the same each time.
+# Commands with reproducible output.
 cat >../print <<'END'
 run m.hlo --random
 run m.hlo --random --json
@@ -108,7 +108,7 @@ help run
 --completion=bash
 serve --stdio <requests
 END
-# They write OUT; `whole`: all of it or nothing at all, and the same each time.
+# Commands that write OUT; `whole`: atomically and reproducibly.
 cat >../write <<'END'
 whole OUT.npz run m.hlo --random --output=OUT.npz
 whole OUT.npy run one.hlo --random --output=OUT.npy
@@ -161,7 +161,7 @@ report "standard output full, and closed: $(grep -c . ../print) commands"
 
 # ---- disks ----
 
-# A limit on the size of files is a full disk that anybody can have.
+# A limit on the size of files simulates a full disk without privileges.
 while read -r kind file command; do
     hlo "$command" >../out 2>../err </dev/null
     [ -s "$file" ] || wrong "$command writes nothing: $(cat ../err)"
@@ -175,7 +175,7 @@ while read -r kind file command; do
     hlo "$(printf '%s\n' "$command" | sed "s,$file,no/where/$file,")" >../out 2>../err </dev/null
     status=$?
     [ $status = 2 ] && grep -q "no/where/$file.*No such file" ../err || wrong "$command nowhere: status $status, $(cat ../err)"
-    # A link to a file stays one, and what it leads to is replaced; a link to a device is written to.
+    # A symbolic link is kept, and its target is replaced; a device is written to.
     echo old >target
     ln -s target "$file"
     hlo "$command" >../out 2>../err </dev/null
@@ -189,7 +189,7 @@ done <../write
 [ -z "$(ls -A "$TMPDIR")" ] || wrong "temporary files are left: $(ls -A "$TMPDIR")"
 report "full disks, folders that are not there, links: $(grep -c . ../write) commands"
 
-# ---- calls that do less than was asked ----
+# ---- short and interrupted calls ----
 
 preloaded() { # FAULTS COMMAND
     (export LD_PRELOAD="$shim" FAULTS="$1"; hlo "$2") </dev/null

@@ -1,5 +1,5 @@
 /*
- * Property of fused steps: random graphs give the same bits with the plain kernels, which fuse
+ * Property of fused loops: random graphs give the same bits as the reference kernels, which fuse
  * nothing, and with any number of threads. The graphs have elementwise operations, values that are
  * read several times, broadcasts of scalars, rows and columns, transposes, reductions of inner
  * dimensions and uses of these, and several results.
@@ -16,7 +16,7 @@ struct graph {
     struct random random;
     hlo_messages *m;
     hlo_computation *c;
-    bool made[3][6]; /* bodies of reductions */
+    bool made[3][6]; /* reducers created so far */
     hlo_builder *b;
     hlo_inst *values[MOST_VALUES]; /* all of the same dims */
     enum dtype types[MOST_VALUES];
@@ -44,7 +44,7 @@ static hlo_inst *make(struct graph *g, const char *what, hlo_inst *x, hlo_inst *
     return hlo_build(g->c, what, operands, z ? 3 : y ? 2 : 1, attributes);
 }
 
-/* An array of all dims, or one of fewer that is repeated, or one that is turned round. */
+/* An array of all dimensions, a broadcast one, or a transposed one. */
 static void add_param(struct graph *g)
 {
     enum dtype t = types[random_in(&g->random, 0, TYPES - 1)];
@@ -121,8 +121,7 @@ static void write_dims(const struct graph *g, int from, int to, char *dims, char
     }
 }
 
-/* Inner dimensions folded away, something done to what is left, which is repeated for all elements
- * again. */
+/* Reduces inner dimensions, operates on the result, and broadcasts it to all elements again. */
 static hlo_inst *fold_and_repeat(struct graph *g, hlo_inst *x, enum dtype t)
 {
     static const char *const combine[] = {"add", "maximum", "minimum"};
@@ -131,7 +130,7 @@ static hlo_inst *fold_and_repeat(struct graph *g, hlo_inst *x, enum dtype t)
     write_dims(g, 0, kept, dims, numbers, sizeof numbers);
     write_dims(g, kept, g->rank, inner, folded, sizeof folded);
     int c = (int)random_in(&g->random, t == DT_F64 ? 1 : 0, 2),
-        k = 0; /* sums of f64 have an order of their own */
+        k = 0; /* the order of sums of f64 differs */
     while (types[k] != t)
         k++;
     if (!g->made[c][k]) {
@@ -153,7 +152,7 @@ static hlo_inst *fold_and_repeat(struct graph *g, hlo_inst *x, enum dtype t)
     for (int64_t n = random_in(&g->random, 0, 2); n > 0; n--)
         row = make(g, n == 2 || t == DT_U8 ? "add" : "abs", row, n == 2 || t == DT_U8 ? row : NULL,
                    NULL, NULL);
-    if (random_in(&g->random, 0, 2) == 0) { /* by way of another shape */
+    if (random_in(&g->random, 0, 2) == 0) { /* through another shape */
         snprintf(what, sizeof what, "%s[1%s%s,1] reshape", dtype_spelling(t), kept ? "," : "",
                  dims);
         row = make(g, what, row, NULL, NULL, NULL);
@@ -316,20 +315,20 @@ START_TEST(rounded_operations_are_rounded)
 }
 END_TEST
 
-/* ---- arithmetic of bf16 as it lies in memory ---- */
+/* ---- arithmetic on bf16 in memory ---- */
 
 enum { CODES = 1 << 16 };
 static const char *const arithmetic[] = {"add", "divide", "multiply", "subtract"};
 
 static bool is_nan(uint16_t code) { return (code & 0x7fff) > 0x7f80; }
 
-/* Of two NaN, either may be kept, and its sign. */
+/* Either of two NaN operands may be returned, with either sign. */
 static bool is_same_result(uint16_t got, uint16_t want, uint16_t x, uint16_t y)
 {
     return got == want || (is_nan(x) && is_nan(y) && (got & 0x7fff) == 0x7fc0);
 }
 
-/* What `op` gives, as elementwise ops do it, and as it is done with one operand that is `single`,
+/* Compares `op` as computed by elementwise kernels with direct kernels, with one `single` operand
  * or none. */
 static void expect_direct(const char *op, unsigned single, const uint16_t *x, const uint16_t *y,
                           int64_t n)
@@ -352,7 +351,7 @@ static void expect_direct(const char *op, unsigned single, const uint16_t *x, co
     }
 }
 
-/* All numbers with many single ones: all fractions, and exponents from end to end. */
+/* All fractions and extreme exponents against many single operands. */
 START_TEST(single_operands_give_the_same_bits)
 {
     static uint16_t all[CODES];
@@ -369,7 +368,7 @@ START_TEST(single_operands_give_the_same_bits)
 }
 END_TEST
 
-/* Numbers of some size, or sizes, a few of them of any. */
+/* Numbers of one magnitude or several, with a few of any magnitude. */
 static void make_codes(struct random *r, uint16_t *codes, int64_t n)
 {
     const int64_t sizes =
@@ -412,7 +411,7 @@ START_TEST(direct_operations_give_the_same_bits)
 }
 END_TEST
 
-/* Of 32 sums, in pairs. */
+/* The sum of 32 elements, in pairs. */
 static double sum_of(const uint16_t *x, int64_t n)
 {
     double lanes[32];
@@ -448,7 +447,7 @@ START_TEST(sums_of_bf16_are_those_of_32_lanes)
 }
 END_TEST
 
-/* The squares are those that arithmetic on whole arrays makes. */
+/* Sums of squares equal the sum of an array of squares. */
 START_TEST(sums_of_squares_are_those_of_an_array_of_them)
 {
     static uint16_t x[KERN_TILE], squares[KERN_TILE];

@@ -1,9 +1,10 @@
 /*
  * Properties of random modules of all operations: the verifier accepts them; they print as they
- * were read; fast, plain and traced runs agree; and several threads give what one does.
+ * were parsed; fast, reference and traced runs agree; and results do not depend on the number of
+ * threads.
  *
- * `test_generate COUNT [FIRST]` tests COUNT modules, from seed FIRST on (1), instead of the number
- * that a build has time for.
+ * `test_generate COUNT [FIRST]` tests COUNT modules, from seed FIRST on (1), instead of the
+ * default number.
  */
 #include "fuzz/generate.h"
 #include "fuzz/twice.h"
@@ -34,7 +35,7 @@ START_TEST(prints_as_it_was_read)
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         struct buf text = {0}, once = {0}, twice = {0}, thrice = {0};
         generate_of_seed(&text, seed);
-        print_of(buf_view(&text), &once); /* computations may still change places */
+        print_of(buf_view(&text), &once); /* the order of computations may still change */
         print_of(buf_view(&once), &twice);
         print_of(buf_view(&twice), &thrice);
         ck_assert_msg(once.size == twice.size && str_eq(buf_view(&twice), buf_view(&thrice)),
@@ -81,7 +82,7 @@ START_TEST(several_threads_are_one)
 }
 END_TEST
 
-/* One byte decides one thing: what came before it stays. */
+/* One byte makes one choice; earlier text is unaffected. */
 START_TEST(bytes_decide)
 {
     uint8_t bytes[64];

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs into an empty folder, as packagers do, and checks what is there: each header compiles alone, as C11 and as C++17; a program
-# can be built with pkg-config and runs; the shared library exports its public functions and nothing else. Prints TAP.
+# Installs into an empty directory and checks the result: each header compiles alone, as C11 and as C++17; a program can be built
+# with pkg-config and runs; the shared library exports its public functions only. Prints TAP.
 #
 #   test_install.sh BUILD_FOLDER SOURCE_ROOT CC
 build=$(cd "$1" && pwd)
@@ -69,7 +69,7 @@ nm -D --defined-only "$lib" | awk '{ print $3 }' | grep -v '^hlo_' | grep -vE '^
 [ ! -s "$scratch/said" ]
 report "the shared library gives its public functions and nothing else" $?
 
-# What the headers declare is there, by the names of functions.
+# All declared functions are exported.
 nm -D --defined-only "$lib" | awk '{ print $3 }' | LC_ALL=C sort >"$scratch/have"
 cat $headers | tr '\n' ' ' | sed 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/,,g' | grep -oE '\bhlo_[a-z0-9_]+\(' | tr -d '(' | grep -v '_fn$' | LC_ALL=C sort -u >"$scratch/want"
 LC_ALL=C comm -13 "$scratch/have" "$scratch/want" >"$scratch/said"

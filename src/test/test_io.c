@@ -1,5 +1,5 @@
 /*
- * Tests of io: all kinds of .npy headers, stored and deflated archives, archives with false sizes
+ * Tests of io: all kinds of .npy headers, stored and deflated archives, archives with wrong sizes
  * and offsets.
  */
 #include "io/io.h"
@@ -214,7 +214,7 @@ static struct str put_deflated(const char *data, size_t size)
     return s;
 }
 
-/* An archive of one member. `lie` is added to the size that the directory states. */
+/* An archive of one member. `lie` is added to the size in the directory. */
 static struct buf archive(const char *name, struct str content, bool deflated, int64_t lie)
 {
     struct str packed = deflated ? put_deflated(content.ptr, content.len) : content;
@@ -280,7 +280,7 @@ START_TEST(lies_about_sizes_are_found)
 }
 END_TEST
 
-/* No byte of an archive can be changed to anything that ends in a crash; ASan looks on. */
+/* No changed byte of an archive causes a crash (checked by ASan). */
 START_TEST(every_changed_byte_is_survived)
 {
     struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0);
@@ -313,9 +313,9 @@ START_TEST(a_damaged_member_is_found)
 }
 END_TEST
 
-/* ---- archives that claim more than they hold ---- */
+/* ---- archives with wrong metadata ---- */
 
-/* A second entry of the directory for what the first one stands for, under another name. */
+/* Adds a second directory entry for the same member, with another name. */
 static struct buf named_twice(const struct buf *b)
 {
     enum { END = 22, CENTRAL = 46 + 8 };
@@ -348,8 +348,8 @@ START_TEST(members_do_not_reach_into_the_directory)
 {
     struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), false, 0);
     size_t central = b.size - 22 - 54;
-    b.data[central + 20]++; /* its packed size */
-    b.data[central + 24]++; /* and what it unpacks to */
+    b.data[central + 20]++; /* compressed size */
+    b.data[central + 24]++; /* uncompressed size */
     ck_assert_ptr_null(first_of(buf_view(&b)));
     expect_error(MSG_NPZ_MALFORMED,
                  "local header of a member not found"); /* seen with the local header, whose end is
@@ -374,8 +374,8 @@ START_TEST(a_member_is_called_the_same_in_both_places)
 }
 END_TEST
 
-/* What a member claims is what the header of its array says, and what is wanted: found before it is
- * inflated. */
+/* The size of a member must match the header of its array and the expected type: checked before
+ * decompression. */
 START_TEST(a_member_is_as_long_as_its_shape_says)
 {
     struct buf inner = some_npy();
@@ -418,7 +418,7 @@ START_TEST(what_is_written_is_read)
 }
 END_TEST
 
-/* ---- random inputs: the figures were computed by splitmix64 in Python ---- */
+/* ---- random inputs: expected values were computed by splitmix64 in Python ---- */
 
 START_TEST(random_numbers_are_the_recipe_s)
 {
@@ -465,7 +465,7 @@ START_TEST(random_wide_and_complex)
 }
 END_TEST
 
-/* The recipe, element by element. */
+/* The definition, element by element. */
 static uint64_t recipe_word(uint64_t key, uint64_t i)
 {
     uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u + key * 0xD1342543DE82EF95u;
@@ -506,7 +506,7 @@ static void recipe_element(enum dtype t, char *out, uint64_t i, double lo, doubl
     memcpy(out, &v, dtype_bytes(t));
 }
 
-/* Chunks, their ends and the ways that they are computed in show in no bit. */
+/* Results do not depend on chunks or kernels. */
 START_TEST(random_numbers_of_every_type)
 {
     static const struct {

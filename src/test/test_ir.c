@@ -1,5 +1,5 @@
 /*
- * Tests of ir on modules made by hand: literals, attributes, orders and names.
+ * Tests of ir on modules built by calls: literals, attributes, orders and names.
  */
 #include "ir/ir.h"
 
@@ -79,7 +79,7 @@ START_TEST(tuples_of_literals)
     ck_assert(l->elements[0] == parts[0] && l->elements[1] == parts[1]);
     parts[1] = NULL;
     ck_assert_ptr_null(literal_tuple(&a, parts, 2));
-    ck_assert_ptr_null(parts[0]->data); /* given back */
+    ck_assert_ptr_null(parts[0]->data); /* released */
     arena_free(&a);
 }
 END_TEST
@@ -217,7 +217,7 @@ START_TEST(computations_in_printing_order)
     arena_init(&a);
     int n;
     struct computation **order = module_order(&a, m, &n);
-    /* shared is a callee of cases and of mid, which is walked first and must come behind it */
+    /* shared is a callee of cases and of mid, which is visited first and must follow it */
     struct computation *expected[] = {alone, body, cond, shared, mid, select, fused, entry};
     ck_assert_int_eq(n, (int)COUNT_OF(expected));
     for (int i = 0; i < n; i++)
@@ -246,7 +246,7 @@ START_TEST(legal_names)
 }
 END_TEST
 
-/* grammar/text.md 4.4, and names as XLA's parser printed them back. */
+/* grammar/text.md 4.4, and names as printed by XLA. */
 START_TEST(unique_names)
 {
     static const char *const names[][2] = {{"a.1", "a.1"},
@@ -306,7 +306,7 @@ START_TEST(many_names)
 }
 END_TEST
 
-/* Numbers on either side of what is kept together, and the ends of the range. */
+/* Numbers on both sides of the limit of dense storage, and the ends of the range. */
 START_TEST(far_numbers)
 {
     static const char *const names[] = {

@@ -1,6 +1,6 @@
 /*
- * Tests of convolutions that are large enough to be divided into blocks: they must agree with the
- * plain kernel for any instruction set, and teams of any size must give the same bits.
+ * Tests of convolutions large enough to be divided into blocks: they must agree with the reference
+ * kernel for any instruction set, and be bitwise identical for any number of threads.
  */
 #include "check_quiet.h"
 
@@ -154,8 +154,8 @@ START_TEST(blocks_agree_with_plain)
 }
 END_TEST
 
-/* Several blocks of the contracted index, of positions and of features; patches that are rows as
- * they lie. */
+/* Several blocks of the contracted index, of positions and of features; patches that are contiguous
+ * rows. */
 START_TEST(large_ones_agree_with_plain)
 {
     static const struct large_conv shapes[] = {
@@ -181,7 +181,7 @@ START_TEST(large_ones_agree_with_plain)
 }
 END_TEST
 
-/* An infinity in the kernel does not meet the padding, whichever way the patches are packed. */
+/* An infinity in the kernel is not multiplied by padding, however patches are packed. */
 START_TEST(padding_takes_no_part)
 {
     for (int form = 0; form < 2; form++) {

@@ -34,7 +34,7 @@ static void convert(enum dtype to, void *out, enum dtype from, const void *x, in
     fn(out, &x, n);
 }
 
-/* One element in and out, as a number: integers must fit a double, of complex numbers the real
+/* Stores and loads an element as a number: integers must fit a double; of complex numbers the real
  * part. */
 static void put(enum dtype t, void *p, double v)
 {
@@ -68,7 +68,7 @@ static double get(enum dtype t, const void *p)
 
 static double converted(enum dtype to, enum dtype from, double v)
 {
-    enum { N = 37 }; /* vector loops and what is left behind them */
+    enum { N = 37 }; /* vector loops and their remainder */
     char x[N * 16] = {0}, out[N * 16];
     const size_t size = dtype_bytes(to);
     for (size_t i = 0; i < N; i++)
@@ -235,7 +235,7 @@ static const enum dtype narrow_types[] = {
     DT_F8E4M3B11FNUZ, DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2, DT_F8E5M2FNUZ,
     DT_F8E8M0FNU,     DT_F16,      DT_BF16};
 
-static unsigned code_count(enum dtype t) /* an f6 has less codes than its 8 bits would hold */
+static unsigned code_count(enum dtype t) /* an f6 has fewer codes than its 8 bits could hold */
 {
     return t == DT_F8E8M0FNU
                ? 256
@@ -254,8 +254,8 @@ static void check_encoding(enum dtype t, float x)
                   of_double, code);
 }
 
-/* Every code of every narrow type there and back, and what rounds to it: the point halfway to the
- * next code, and its neighbours. The type room's encoder is another implementation. */
+/* Every code of every narrow type there and back, and what rounds to it: the midpoint to the next
+ * code, and its neighbors. The encoder of `type` is an independent implementation. */
 START_TEST(narrow_floats_are_exhaustive)
 {
     for (size_t k = 0; k < COUNT_OF(narrow_types); k++) {
@@ -347,7 +347,7 @@ START_TEST(nan_keeps_its_sign) /* 1.5, 2 */
 }
 END_TEST
 
-START_TEST(big_integers) /* 6: wrap, and no detour through doubles */
+START_TEST(big_integers) /* 6: wraps, without conversion to double */
 {
     int64_t s;
     uint64_t u;
@@ -531,8 +531,8 @@ END_TEST
 
 enum { ROOM = 1 << 15 };
 
-/* A view of random rank, dims as in `like` when given, its dimensions in any order, apart and
- * turned. */
+/* A view of random rank, or with the dims of `like`, with dimensions permuted, strided and
+ * reversed. */
 static void random_view(struct view *v, enum dtype t, char *storage, const struct view *like,
                         uint64_t *seed)
 {
@@ -600,7 +600,7 @@ START_TEST(maps_reach_every_element)
         } while (index_next(out.rank, out.dims, index));
         if (round % 3 != 1)
             continue;
-        struct view in_place = out; /* the result over an argument */
+        struct view in_place = out; /* the result overwrites an argument */
         float before = at(&out, index), other = at(&args[1], index);
         kern_map_tiles(NULL, kern_find_elementwise("subtract", DT_F32), &in_place, 2,
                        (const struct view[]){out, args[1]});

@@ -20,8 +20,7 @@ static void apply(const char *opcode, enum dtype t, void *out, const void *x, co
     fn(out, (const void *const[]){x, y, z}, n);
 }
 
-/* The same element many times over, so that vector loops and what is left behind them both see it.
- */
+/* Repeats an element, so that vector loops and their remainder are covered. */
 static void apply_widely(const char *opcode, enum dtype t, void *out, const void *x, const void *y)
 {
     enum { N = 37 };
@@ -108,10 +107,10 @@ static bool same_f64(double a, double b)
 static const enum dtype integers[] = {DT_S1, DT_S2, DT_S4, DT_S8, DT_S16, DT_S32, DT_S64,
                                       DT_U1, DT_U2, DT_U4, DT_U8, DT_U16, DT_U32, DT_U64};
 
-/* ---- every operation has a kernel for every type that the verifier lets through ---- */
+/* ---- every operation has a kernel for every type that the verifier accepts ---- */
 
 static bool defined(const char *op,
-                    enum dtype t) /* where the verifier is laxer than the language */
+                    enum dtype t) /* where the verifier accepts more than the language defines */
 {
     if (strncmp(op, "shift", 5) == 0 || strcmp(op, "mulhi") == 0)
         return dtype_is_integer(t);
@@ -569,7 +568,7 @@ static const enum dtype bytes[] = {DT_F4E2M1FN, DT_F6E2M3FN,      DT_F6E3M2FN, D
                                    DT_F8E4M3,   DT_F8E4M3B11FNUZ, DT_F8E4M3FN, DT_F8E4M3FNUZ,
                                    DT_F8E5M2,   DT_F8E5M2FNUZ,    DT_F8E8M0FNU};
 
-static int code_count(enum dtype t) /* an f6 has less codes than its 8 bits would hold */
+static int code_count(enum dtype t) /* an f6 has fewer codes than its 8 bits could hold */
 {
     return t == DT_F8E8M0FNU
                ? 256

@@ -1,7 +1,7 @@
 /*
- * Tests of products in blocks, on every instruction set of the machine. Most numbers have exact
- * sums, so that the fast kernel must give what the plain one gives; for others, any number of
- * threads must give the same bits.
+ * Tests of blocked products, on every instruction set of the machine. Most numbers have exact
+ * sums, so that the fast kernel must agree with the reference kernel; for others, results must not
+ * depend on the number of threads.
  */
 #include "check_quiet.h"
 
@@ -35,7 +35,7 @@ static const enum dtype types[][3] = {{DT_F32, DT_F32, DT_F32},
                                       {DT_PRED, DT_PRED, DT_PRED},
                                       {DT_S32, DT_S32, DT_F32}};
 
-/* lhs[m, k] by rhs[k, n], or one of them turned round. */
+/* lhs[m, k] by rhs[k, n], or one of them transposed. */
 struct matrices {
     struct random_view lhs, rhs;
     struct kern_dot_dims dims;
@@ -57,7 +57,7 @@ static void make_matrices(struct matrices *x, struct random *r, const enum dtype
 
 static void free_matrices(struct matrices *x) { FREE_VIEWS(&x->lhs, &x->rhs); }
 
-/* Sizes round those of registers, panels and lanes, and some that are none. */
+/* Sizes around those of registers, panels and lanes. */
 START_TEST(blocks_agree_with_plain)
 {
     setenv("HLO_ISA", isas[_i], 1);
@@ -111,7 +111,8 @@ static void check_some(struct random *r, const struct matrices *x, const struct 
     }
 }
 
-/* Many blocks, long sums that are cut, matrices by few vectors; none that fits them. */
+/* Many blocks, long sums in several blocks, matrices by few vectors; no size is a multiple of a
+ * block. */
 static const int64_t large[][3] = {{70, 300, 230}, {3, 700, 401}, {500, 2, 600},  {9, 11, 20011},
                                    {1, 5, 60000},  {8, 4200, 70}, {40, 1100, 90}, {1100, 17, 131}};
 
@@ -134,7 +135,7 @@ START_TEST(large_products_agree_with_plain)
 }
 END_TEST
 
-/* Numbers with all their bits, whose sums depend on the order. */
+/* Numbers with all bits set at random, whose sums depend on the order. */
 static void fill_unevenly(struct random *r, const struct view *v)
 {
     const enum dtype part = dtype_component(v->dtype);
@@ -179,7 +180,7 @@ START_TEST(threads_make_no_difference)
 }
 END_TEST
 
-/* Several dimensions of each kind, batches among them, in a team and alone. */
+/* Several dimensions of each kind, including batches, on several threads and one. */
 START_TEST(tensors_and_teams)
 {
     struct team *team = team_new(3);
@@ -209,7 +210,7 @@ START_TEST(tensors_and_teams)
 }
 END_TEST
 
-/* Small products bear the bits of the plain kernel, alone and in batches. */
+/* Small products are bitwise equal to the reference kernel, alone and in batches. */
 START_TEST(small_products_are_plain)
 {
     struct team *team = team_new(2);
@@ -227,7 +228,8 @@ START_TEST(small_products_are_plain)
             dims = (struct kern_dot_dims){.contracting_count = 1, .lhs_contracting = {1}};
         const int skip = seed % 4 < 2;
         struct random_view lhs = random_array(&r, t, 3 - skip, (int64_t[]){b, m, k} + skip);
-        const bool turned = seed % 8 >= 4; /* terms of the right side lie closest together */
+        const bool turned =
+            seed % 8 >= 4; /* the right side is contiguous in the contracted dimension */
         dims.rhs_contracting[0] += turned;
         struct random_view rhs = random_array(
             &r, t, 3 - skip, (turned ? (int64_t[]){b, n, k} : (int64_t[]){b, k, n}) + skip);
@@ -277,7 +279,7 @@ START_TEST(scaled_dots_agree_with_plain)
 }
 END_TEST
 
-/* Rows more than 2 GiB apart, of which only the first bytes are ever touched. */
+/* Rows more than 2 GiB apart, of which only the first bytes are touched. */
 START_TEST(rows_far_apart)
 {
     enum { ROWS = 3, TERMS = 70, COLUMNS = 80 };
@@ -305,7 +307,7 @@ START_TEST(rows_far_apart)
     for (int r = 0; r < ROWS; r++)
         for (int j = 0; j < COLUMNS; j++)
             ck_assert(out[r][j] == (float)(TERMS * (r + 1) * j));
-    /* and as the result */
+    /* also as the result */
     o.data = far;
     o.strides[0] = (int64_t)step;
     view_dense(&l, DT_F32, 2, (int64_t[]){ROWS, TERMS}, rhs);
@@ -314,7 +316,7 @@ START_TEST(rows_far_apart)
 }
 END_TEST
 
-/* What hlo plan says of a product. */
+/* The kernel that hlo plan prints for a product. */
 START_TEST(choices)
 {
     static const struct {

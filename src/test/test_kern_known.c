@@ -179,7 +179,7 @@ static const struct narrow {
 #undef TABLE
 };
 
-/* A type without NaN gives minus zero for it (grammar/values.md 2); ml_dtypes looks at its sign. */
+/* A type without NaN encodes it as minus zero (grammar/values.md 2); ml_dtypes uses its sign. */
 static uint8_t nan_code(const struct narrow *t, bool negative)
 {
     return t->nan[float_format(t->type)->specials == FS_SAT ? 0 : negative];
@@ -187,7 +187,7 @@ static uint8_t nan_code(const struct narrow *t, bool negative)
 
 static uint8_t wanted_code(const struct narrow *t, uint32_t bits)
 {
-    size_t low = 0, high = t->count; /* rows[low] isn't above, rows[high] is */
+    size_t low = 0, high = t->count; /* rows[low] is not above, rows[high] is */
     if ((bits & 0x7fffffff) > 0x7f800000)
         return nan_code(t, bits >> 31);
     while (high - low > 1) {
@@ -287,7 +287,7 @@ END_TEST
 
 /* ---- fft ---- */
 
-/* `near`: how far off the fast one may be. */
+/* `near`: tolerance of the fast kernel. */
 static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const struct c128 *x,
                       const struct c128 *wanted, double near)
 {
@@ -305,7 +305,7 @@ static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const s
     }
 }
 
-/* Powers of i of frequency m over four points have all their weight at m. */
+/* Powers of i of frequency m over four points have a single coefficient, at m. */
 START_TEST(fft_of_roots_of_unity)
 {
     static const struct c128 root[4] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
@@ -325,8 +325,8 @@ START_TEST(fft_of_roots_of_unity)
 }
 END_TEST
 
-/* One at the origin is one everywhere, whatever the lengths; the fast one goes by way of a
- * convolution where they aren't powers of two. */
+/* The transform of an impulse is 1 everywhere, for any lengths; the fast kernel uses a convolution
+ * for lengths that are not powers of two. */
 START_TEST(fft_of_an_impulse)
 {
     static const int64_t shapes[][3] = {{1}, {2}, {3}, {5}, {7}, {13}, {16}, {3, 5}, {2, 3, 2}};
@@ -346,8 +346,8 @@ END_TEST
 
 enum { N = 4 };
 
-/* A factor of whole numbers with powers of two on the diagonal: its square, and all on the way
- * back, is exact. */
+/* An integer factor with powers of two on the diagonal: its square, and all intermediate results,
+ * are exact. */
 static struct c128 factor(int i, int j, bool complex)
 {
     if (i < j)
@@ -392,7 +392,7 @@ START_TEST(cholesky_of_squares)
                                                 factor(j, k, dtype_is_complex(t)));
                 sum = (struct c128){sum.re + p.re, sum.im + p.im};
             }
-            const bool read = lower ? j <= i : j >= i; /* the other triangle is never looked at */
+            const bool read = lower ? j <= i : j >= i; /* the other triangle is not read */
             store(t, a, i * N + j, read ? sum : (struct c128){NAN, 0});
         }
     for (int set = 0; set < 2; set++) {

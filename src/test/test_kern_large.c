@@ -1,6 +1,6 @@
 /*
- * Tests of what only happens with large arrays, which are written past the caches. The source's
- * elements are their own numbers, so that it is known what each place of the result must hold.
+ * Tests of non-temporal stores, which only large arrays use. Elements of the source are numbered,
+ * so that every element of the result is known.
  */
 #include "check_quiet.h"
 
@@ -74,7 +74,7 @@ static bool holds(const struct table *a, int64_t first, int64_t row, int64_t col
     return ok;
 }
 
-/* A copy from x seen with these strides. */
+/* Copies from x with these strides. */
 static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int64_t offset,
                    struct table *x, int64_t row, int64_t column)
 {
@@ -130,7 +130,7 @@ START_TEST(large_gather)
                                  .index_vector_dim = 1,
                                  .slice_sizes = {1, columns}};
     view_dense(&indices, DT_S32, 2, dims, at);
-    for (int64_t i = 0; i < rows; i++) /* some of them outside: moved to the nearest row */
+    for (int64_t i = 0; i < rows; i++) /* some of them out of bounds: clamped to the nearest row */
         at[i] = (int32_t)(i * 7919 % 1100) - 50;
     number_table(&x);
     kern_gather(NULL, &out.view, &x.view, &indices, &g);

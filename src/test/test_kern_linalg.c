@@ -33,8 +33,8 @@ static const char *element(const struct view *v, int64_t *index, int64_t i, int6
     return view_at(v, index);
 }
 
-/* Of each matrix: a strong diagonal, real for `real`, and NaN in the triangle that is not to be
- * read; now and then one entry of the diagonal is something else. */
+/* Fills each matrix with a dominant diagonal, real for `real`, and NaN in the triangle that must
+ * not be read; sometimes one diagonal element is special. */
 static void prepare(struct random *r, const struct view *a, bool lower, bool unit, bool real)
 {
     static const double odd[] = {0, -1, NAN, INFINITY, 0x1p-130, -0.0};
@@ -90,8 +90,7 @@ START_TEST(triangular_solve_agrees_with_plain)
                                             .unit_diagonal = random_in(&r, 0, 4) == 0,
                                             .transpose = op > 0,
                                             .conjugate = op > 1};
-        /* With ones on the diagonal solutions grow with every row, and the errors with them: few
-         * rows. */
+        /* With a unit diagonal, solutions and errors grow with every row: few rows. */
         const int64_t n = how.unit_diagonal ? random_in(&r, 1, 16) : random_in(&r, 1, 60);
         const int64_t other = how.unit_diagonal ? random_in(&r, 40, 60) : random_in(&r, 1, 60);
         const int64_t items = random_in(&r, 0, 3), square[3] = {items, n, n};
@@ -125,7 +124,7 @@ static void run_householder(const char *routine, bool plain, const struct view *
     ck_assert_int_eq(kern_lapack(&k), KERN_LAPACK_DONE);
 }
 
-/* Pivots are large, so that their signs are no matter of rounding. */
+/* Pivots are large, so that their signs do not depend on rounding. */
 START_TEST(householder_agrees_with_plain)
 {
     const enum dtype t = types[_i];
@@ -163,8 +162,8 @@ START_TEST(householder_agrees_with_plain)
 }
 END_TEST
 
-/* A batch of systems whose right-hand sides are cut into blocks, and one of factors, have the same
- * bits whatever team shares them. */
+/* Batches of systems with blocked right-hand sides, and of factors, do not depend on the number of
+ * threads. */
 START_TEST(threads_make_no_difference)
 {
     start_teams();

@@ -1,6 +1,6 @@
 /*
- * Tests of reductions of values with their indices: whatever a body does with ties and NaNs, the
- * fast kernel gives the same bits as calling the body for every element.
+ * Tests of argmin and argmax reductions: whatever a body does with ties and NaNs, the fast kernel
+ * must give the same bits as calling the body for every element.
  */
 #include "check_quiet.h"
 
@@ -26,7 +26,7 @@ static enum kern_relation compare_values(enum dtype t, const void *a, const void
     return x < y ? KERN_BELOW : x == y ? KERN_EQUAL : KERN_ABOVE;
 }
 
-/* The body that the table describes. */
+/* The body described by the table. */
 static bool answer(void *context, const void *const *args, void *const *results)
 {
     const struct asked *a = context;

@@ -140,7 +140,7 @@ START_TEST(large_dots_in_panels)
 }
 END_TEST
 
-/* Products of bytes, bf16 and f32 in sizes round those of their blocks. */
+/* Products of bytes, bf16 and f32 in sizes around those of their blocks. */
 START_TEST(words_agree_with_plain)
 {
     static const enum dtype rows[][3] = {{DT_S8, DT_S8, DT_S32},     {DT_U8, DT_U8, DT_U32},
@@ -295,7 +295,7 @@ static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t si
     ck_assert((plain ? plain_conv : kern_conv)(NULL, &o, &in, &k, &c));
 }
 
-/* Images that are padded one after the other, features last: the padding of each is zeros. */
+/* Consecutively padded images, features last: the padding of each is zero. */
 START_TEST(conv_image_by_image)
 {
     enum { IMAGES = 3, LENGTH = 40000, FEATURES = 8 };

@@ -1,7 +1,6 @@
 /*
- * Tests of kernels on arrays that are large enough to be shared by threads: a team of any size
- * gives the bits that one thread gives, and they agree with the plain kernel as the kernel's
- * comment says.
+ * Tests of kernels on arrays large enough to be shared by threads: results are bitwise identical
+ * for any number of threads, and agree with the reference kernel as documented at the kernel.
  */
 #include "check_quiet.h"
 
@@ -9,7 +8,7 @@
 #include "random_view.h"
 #include "teams.h"
 
-/* Floats whose sums round, anything else as in random_view.h; one pattern over and over. */
+/* Floats whose sums round, otherwise as in random_view.h; a repeated pattern. */
 static struct random_view large_array(struct random *r, enum dtype t, int rank, const int64_t *dims)
 {
     enum { PATTERN = 1009 };
@@ -39,13 +38,13 @@ static enum dtype one_of(struct random *r, const enum dtype *types, size_t count
 #define ONE_OF(r, ...)                                                                             \
     one_of(r, (const enum dtype[]){__VA_ARGS__}, COUNT_OF(((enum dtype[]){__VA_ARGS__})))
 
-/* How far the plain kernel may be off, of elements below 1 that were added up in another order. */
+/* Tolerance for sums of elements below 1 in another order. */
 static double order_error(enum dtype t)
 {
     return t == DT_F64 ? 1e-11 : t == DT_F32 ? 1e-4 : dtype_is_float(t) ? 1e-2 : 0;
 }
 
-/* One kernel on one set of operands: the fast one with a team, or the plain one. */
+/* A kernel with its operands: the fast one with a thread pool, or the reference. */
 struct trial {
     const char *name;
     int seed;
@@ -53,7 +52,7 @@ struct trial {
     int count;                       /* results */
     struct random_view out[2], x[4]; /* x may lack a block */
     double error, scale;
-    bool in_place; /* results begin as x[0] */
+    bool in_place; /* results are initialized with x[0] */
     /* what the kernels take */
     const void *init[2];
     enum dtype acc[2];
@@ -85,7 +84,7 @@ static void run_trial(const struct trial *t, struct team *team, bool plain,
     ck_assert(t->run(t, team, plain, views));
 }
 
-/* Ends with the storage of operands and results given back. */
+/* Runs the trial, and frees the storage of operands and results. */
 static void check_trial(struct trial *t, struct random *r)
 {
     struct random_view first[2] = {t->out[0]}, other[2] = {t->out[0]};
@@ -374,7 +373,7 @@ static bool run_scatter(const struct trial *t, struct team *team, bool plain, st
                                                   &t->gather, &t->body);
 }
 
-/* Rows of a table, or parts of them, some beyond its end. */
+/* Rows of a table, or slices of them, some out of bounds. */
 static void row_trial(struct trial *t, struct random *r, bool few)
 {
     int64_t rows = random_in(r, 3, 400), columns = random_in(r, 1, 300),

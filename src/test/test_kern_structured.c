@@ -1,6 +1,6 @@
 /*
- * Tests of kernels that move, fold, look up and sort elements: fast ones against plain ones on
- * random shapes, strides, types and attributes; some values are worked out by hand.
+ * Tests of kernels that move, reduce, look up and sort elements: fast ones against reference ones
+ * on random shapes, strides, types and attributes; some expected values are computed by hand.
  */
 #include "check_quiet.h"
 
@@ -16,7 +16,7 @@ static enum dtype real_type(struct random *r)
     return t;
 }
 
-/* How far sums of a type may be apart when they are taken in another order. */
+/* Tolerance for sums of a type in another order. */
 static double rounding(enum dtype t)
 {
     if (t == DT_F64 || t == DT_C128)
@@ -418,7 +418,7 @@ START_TEST(select_and_scatter_agrees_with_plain)
         random_element(&r, t, init);
         random_dims(&r, rank, 7, dims);
         random_window(&r, rank, dims, w, out_dims);
-        if (rank > 0 && seed % 3 == 0) { /* features that no window joins */
+        if (rank > 0 && seed % 3 == 0) { /* features that no window combines */
             int d = (int)random_in(&r, 0, rank - 1);
             dims[d] = out_dims[d] = random_in(&r, 8, 30);
             w[d] = (struct kern_window_dim){1, 1, 0, 0, 1, 1, false};
@@ -670,7 +670,8 @@ START_TEST(sort_agrees_with_plain)
 }
 END_TEST
 
-/* The order that the kernel states where the specification says nothing: NaNs are last, alike. */
+/* The order documented at the kernel where the specification leaves it open: NaNs are last and
+ * equal. */
 static bool stated_order(void *context, const void *const *args, void *const *results)
 {
     const struct kern_comparator *c = context;
@@ -681,7 +682,7 @@ static bool stated_order(void *context, const void *const *args, void *const *re
     return true;
 }
 
-/* Many keys, few keys, one kind of float in many spellings: every way that keys are sorted in. */
+/* Many keys, few keys, many encodings of equal floats: every sorting algorithm. */
 START_TEST(long_lines_agree_with_plain)
 {
     for (int seed = 0; seed < 150; seed++) {
@@ -701,7 +702,7 @@ START_TEST(long_lines_agree_with_plain)
             out[k] = random_layout(&r, type, 2, dims);
             want[k] = random_layout(&r, type, 2, dims);
             int64_t i[2] = {0};
-            do /* other bits than those of small numbers */
+            do /* bits unlike those of small numbers */
                 if (random_in(&r, 0, 1) && dtype_bytes(type) > 1 && k == 0) {
                     uint64_t bits = random_bits(&r);
                     memcpy(view_at(&x[k].view, i), &bits, dtype_bytes(type));

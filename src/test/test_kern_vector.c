@@ -1,6 +1,6 @@
 /*
- * Tests of kernels that compute in lanes: as exact as libm, with the same bits on every instruction
- * set and wherever in an array an element is.
+ * Tests of vectorized kernels: as accurate as libm, and bitwise identical on every instruction set
+ * and at any position in an array.
  */
 #include "check_quiet.h"
 #include <math.h>
@@ -20,7 +20,7 @@ static uint64_t next_word(uint64_t *state) /* splitmix64 */
     return z ^ z >> 31;
 }
 
-/* Any bits; numbers of everyday size; corners. */
+/* Any bits; moderate numbers; special values. */
 static double number(uint64_t *state)
 {
     static const double corners[] = {
@@ -54,12 +54,12 @@ static void fill(enum dtype t, char *out, int64_t n, uint64_t *state)
         else
             memcpy(at, bits, dtype_bytes(t));
         if (dtype_is_float(t) &&
-            isnan(float_load(t, at))) /* none that signals: libm's pow would hear it */
+            isnan(float_load(t, at))) /* no signaling NaN, which libm's pow handles differently */
             convert(at, (const void *const[]){(const double[]){NAN}}, 1);
     }
 }
 
-/* ---- as good as libm ---- */
+/* ---- accuracy ---- */
 
 static int64_t place(double x, enum dtype t) /* floats of a type in order, one apart */
 {
@@ -84,8 +84,7 @@ static bool close(double got, double want, enum dtype t)
            llabs(place(got, t) - place(want, t)) <= 1;
 }
 
-/* What libm makes of f64, rounded: in f32 it is itself off by more than one place here and there.
- */
+/* libm's result in f64, rounded: its f32 functions are sometimes off by more than one unit. */
 static void through_f64(const char *opcode, float *out, const float *x, const float *y)
 {
     static double wide[3][N];
@@ -98,7 +97,7 @@ static void through_f64(const char *opcode, float *out, const float *x, const fl
 
 static long double logisticl(long double x) { return 1 / (1 + expl(-x)); }
 
-/* The same of f64, by way of long double. */
+/* The same for f64, by long double. */
 static void through_long_double(const char *opcode, double *out, const double *x, const double *y)
 {
     static const struct {
@@ -119,7 +118,7 @@ static void through_long_double(const char *opcode, double *out, const double *x
             out[i] = (double)(wide[k].unary ? wide[k].unary(x[i]) : wide[k].binary(x[i], y[i]));
 }
 
-/* One place from libm, or from what it makes of a wider type. */
+/* Within one unit in the last place of libm, or of its result in a wider type. */
 static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, const void *x,
                         const void *y)
 {
@@ -161,9 +160,9 @@ START_TEST(close_to_libm)
 }
 END_TEST
 
-/* ---- the same everywhere ---- */
+/* ---- reproducibility ---- */
 
-/* NaN are alike, whatever their bits. */
+/* All NaNs count as equal. */
 static bool same(enum dtype t, const char *a, const char *b, int64_t n)
 {
     const enum dtype part = dtype_component(t);
@@ -207,7 +206,7 @@ START_TEST(every_instruction_set_gives_the_same)
                 kern_tile_fn *own = kern_tiles()->vector(op_table[op].spelling, t);
                 own(got, (const void *const[]){x[0], x[1], x[2]}, N);
                 if (t == DT_F64 && kern_find_elementwise(op_table[op].spelling, t) != own)
-                    continue; /* not without a fused multiply-add */
+                    continue; /* requires fused multiply-add */
                 ck_assert_msg(same(result, got, want, N), "%s of %s with %s", op_table[op].spelling,
                               dtype_spelling(t), cpu_isa_name((enum cpu_isa)isa));
             }
@@ -241,7 +240,7 @@ START_TEST(conversions_are_the_same_too)
 }
 END_TEST
 
-/* Alone or among others, in place or not. */
+/* Alone or in an array, in place or not. */
 START_TEST(neighbours_do_not_matter)
 {
     static const enum dtype types[] = {DT_F32, DT_F64, DT_BF16};

@@ -1,5 +1,5 @@
 /*
- * Tests of listings: numbers, operands and users, callers, places, stack frames, costs.
+ * Tests of listings: numbers, operands and users, callers, locations, stack frames, costs.
  */
 #include "hlo_advanced.h"
 

@@ -1,7 +1,7 @@
 /*
- * Tests in a locale whose numbers have a comma, and where `i` is not the small letter of `I`:
- * nothing that the library reads or writes may depend on it. The locale is made here, by localedef,
- * so that every machine has it.
+ * Tests in a locale with a decimal comma in which `i` is not the lower case of `I`: nothing that
+ * the library reads or writes may depend on it. The locale is generated here, by localedef, so
+ * that every machine has it.
  */
 #include "hlo_advanced.h"
 
@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Numbers as in Germany, letters as in Turkey. */
+/* Numbers as in German, letters as in Turkish. */
 static const char source[] = "comment_char %\n"
                              "escape_char /\n"
                              "LC_CTYPE\n"
@@ -38,8 +38,8 @@ static const char characters[] = "<code_set_name> ISO-8859-9\n"
                                  "<U0000>..<U00FF> /x00 any\n"
                                  "END CHARMAP\n";
 
-/* Words of any case, numbers in attributes and constants, a fold that takes memory, an error with a
- * number in it. */
+/* Keywords of any case, numbers in attributes and constants, a reduction that needs memory, an
+ * error with a number. */
 static const char text[] = "// peers: param=0 range=-2.5,7.25\n"
                            "HloModule numbers\n"
                            "add {\n"
@@ -167,7 +167,7 @@ static void choose_locale(void)
     ck_assert_int_eq(chdir(dir), 0);
     put_file("source", source);
     put_file("characters", characters);
-    /* It warns of all the categories that are not there, and calls that a failure. */
+    /* localedef warns about missing categories, and returns a failure. */
     ck_assert_int_ne(system("localedef --no-archive -c -i source -f characters ./comma >said 2>&1"),
                      -1);
     setenv("LOCPATH", dir, 1);
@@ -177,7 +177,7 @@ static void choose_locale(void)
     ck_assert_int_eq(rmdir(dir), 0);
 }
 
-/* The first place where they differ, in a message. */
+/* Reports the first difference. */
 static void check_same(const struct said *a, const struct said *b)
 {
     size_t at = 0;
@@ -194,7 +194,7 @@ START_TEST(nothing_listens_to_the_locale)
     choose_locale();
     char comma[16];
     snprintf(comma, sizeof comma, "%.1f", 0.5);
-    ck_assert_str_eq(comma, "0,5"); /* or this would test nothing */
+    ck_assert_str_eq(comma, "0,5"); /* otherwise nothing would be tested */
     ck_assert_int_ne(tolower('I'), 'i');
     struct said after = everything();
     check_same(&before, &after);

@@ -1,5 +1,5 @@
 /*
- * Tests of look: statistics, slices, abridged values, pictures, and when two values agree.
+ * Tests of look: statistics, slices, abridged values, plots, and comparison of values.
  */
 #include "hlo.h"
 
@@ -108,7 +108,7 @@ START_TEST(values_are_counted)
 }
 END_TEST
 
-/* Many blocks, the last one not whole: against sums in the wider type, one by one. */
+/* Many blocks with a partial last one, against sums in the wider type. */
 START_TEST(large_values_are_counted)
 {
     static const char *const types[] = {"f32", "f64", "f16", "bf16", "f8e4m3fn", "s32"};
@@ -150,7 +150,7 @@ START_TEST(large_values_are_counted)
 }
 END_TEST
 
-/* Blocks that are fine each for itself, and too far apart for the range of double. */
+/* Blocks that are finite by themselves, but whose sum exceeds the range of double. */
 START_TEST(vast_values_are_counted)
 {
     hlo_messages *m = hlo_messages_new();
@@ -312,7 +312,7 @@ START_TEST(values_are_shown)
 }
 END_TEST
 
-/* All of it on one line is what hlo_literal_print has. */
+/* On one line, the text equals that of hlo_literal_print. */
 START_TEST(values_in_full_are_printed)
 {
     static const char *const values[] = {"f32[3] {1, 0.1, -nan}",
@@ -502,7 +502,8 @@ static uint32_t u32_at(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* 256 pixels an element: the sizes, the checksum of each chunk, and what is in the lines. */
+/* 256 pixels per element: checks the sizes, the checksum of each chunk, and the contents of
+ * rows. */
 START_TEST(pictures_are_written)
 {
     char path[] = "/tmp/test_look_XXXXXX";
@@ -591,7 +592,7 @@ START_TEST(differences_are_counted)
 }
 END_TEST
 
-/* The ten worst of many, the worst first, of equals the first. */
+/* The ten worst of many, in descending order, ties in order of position. */
 START_TEST(the_worst_come_first)
 {
     hlo_messages *m = hlo_messages_new();
@@ -708,8 +709,8 @@ START_TEST(integers_are_exact_and_shapes_must_agree)
 }
 END_TEST
 
-/* By number, also of what nests and of empty tuples; to look at each in turn must not cost the
- * square of how many there are, which would take longer than any test may. */
+/* Leaves by number, also of nested and empty tuples; visiting all of them must not take quadratic
+ * time, which would exceed the time limit of a test. */
 START_TEST(leaves_are_found)
 {
     enum { MANY = 200000 };

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks the manual: mandoc has no warnings; options are those of `hlo COMMAND --help`; commands of the prompt, environment variables,
-# directives of golden tests and functions of the library are those of the sources; every example of the pages and of
-# `hlo COMMAND --help` is run. Prints TAP.
+# Checks the manual: no warnings of mandoc; options as in `hlo COMMAND --help`; commands of the prompt, environment variables,
+# directives of golden tests and functions of the library as in the sources; every example of the pages and of
+# `hlo COMMAND --help` runs. Prints TAP.
 #
 #   test_manual.sh HLO SOURCE_ROOT PAGE...     (pages as they are installed)
 HLO=$1
@@ -21,8 +21,8 @@ said=$scratch/said
 sorted() { LC_ALL=C sort -u; }
 
 same() { # NAME WANT HAVE
-    LC_ALL=C comm -3 "$2" "$3" | sed 's/^	/not there: /; t; s/^/not in the manual: /' >"$said"
-    [ -s "$2" ] || echo "nothing to compare with was found" >>"$said"
+    LC_ALL=C comm -3 "$2" "$3" | sed 's/^	/only in the manual: /; t; s/^/not in the manual: /' >"$said"
+    [ -s "$2" ] || echo "nothing to compare with" >>"$said"
     [ ! -s "$said" ]
     report "$1" $? "$said"
 }
@@ -30,12 +30,11 @@ same() { # NAME WANT HAVE
 # ---- mandoc ----
 for page in "$pages"/*; do
     mandoc -Tlint -Wwarning "$page" >"$said" 2>&1
-    report "mandoc has nothing to say of ${page##*/}" $? "$said"
+    report "mandoc has no warnings for ${page##*/}" $? "$said"
 done
 
 # ---- options ----
-# The page of a command has it in its synopsis. What stands in hlo.1 for all commands, and in hlo-run.1 for all that run modules,
-# need not stand there again.
+# The page of a command has it in its synopsis. Options of all commands are in hlo.1, options of runs in hlo-run.1.
 options_of_page() { sed -n 's/^\.It Fl /Fl /p' "$pages/$1" | grep -oE 'Fl (-[[:lower:]-]+|[[:lower:]])( |$)' | sed 's/Fl //; s/ //' | sed 's/^-\(.\)/--\1/; t; s/^/-/' | sorted; }
 options_of_command() { "$HLO" $1 --help | sed -n '/^usage:/,$p' | grep -oE '^  (-[[:lower:]],|   ) --[[:lower:]-]+' | tr ', ' '\n\n' | grep . | sorted; }
 commands=$("$HLO" --help | sed -n 's/^  \([[:lower:]]*\)  *[[:upper:]].*\.$/\1/p')
@@ -88,7 +87,7 @@ find "$root/src" -name '*.c' ! -path '*/test/*' ! -path '*/bench/*' ! -path '*/f
 for page in "$pages"/*; do words_of_page Ev "${page##*/}"; done | grep -E '^[[:upper:]_]+$' | sorted >"$scratch/have"
 LC_ALL=C comm -23 "$scratch/want" "$scratch/have" >"$said"
 [ -s "$scratch/want" ] && [ ! -s "$said" ]
-report "every variable of the environment that is read has its place" $? "$said"
+report "every environment variable is documented" $? "$said"
 
 tr '\n' ' ' <"$root/src/cli/golden.c" | grep -oE '\{"[[:lower:]-]+", offsetof' | sed 's/{"\(.*\)".*/\1/' | sorted >"$scratch/want"
 sed -n 's/^\.It Cm \([[:lower:]-]*\).*:.*/\1/p' "$pages/hlo-test.5" | sorted >"$scratch/have"
@@ -112,7 +111,7 @@ for page in "$pages"/*; do
     [ ! -f "$scratch/examples.$name/001.sh" ] || run_examples "$name" "$scratch/examples.$name" "$scratch/work.$name"
 done
 
-# ---- examples of --help, where the files that they name are there ----
+# ---- examples of --help, with files of the names that they use ----
 fixtures() { # FOLDER
     cd "$1" || exit 2
     mkdir -p testdata/io
@@ -193,7 +192,7 @@ END
     printf '#!/bin/sh\nexec hlo run "$1" --inputs="$2" --output="$3"\n' >run-elsewhere.sh
     chmod +x compile run-elsewhere.sh
     mkdir bin
-    for tool in jq dot; do # what stands behind a pipe in an example need not be there
+    for tool in jq dot; do # programs after a pipe in an example are optional
         command -v $tool >bin/path || printf '#!/bin/sh\ncat >/dev/null\n' >bin/$tool
     done
     chmod +x bin/*

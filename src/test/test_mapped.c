@@ -1,7 +1,6 @@
 /*
- * Property of arguments in the caller's memory: kernels give the same bits wherever the elements
- * are, aligned for their type and no better; nothing is written there, not even by operations that
- * update arrays; and it is given back.
+ * Property of arguments in the caller's memory: results are bitwise identical at any address
+ * aligned for the type; the memory is not written, even by in-place updates; and it is released.
  */
 #include "hlo_advanced.h"
 
@@ -85,7 +84,7 @@ static void release(void *context)
     free(context);
 }
 
-/* A copy that lies `elements` elements from a boundary of 64 bytes. */
+/* A copy `elements` elements after a 64-byte boundary. */
 static hlo_literal *moved(const hlo_literal *l, size_t elements, hlo_messages *m)
 {
     struct hlo_array a = hlo_literal_leaf(l, 0);

@@ -1,6 +1,6 @@
 /*
- * Tests of predicted memory: it is what the run then needs, for every module of the golden tests
- * that runs by itself; and for small programs it is the number of bytes worked out by hand.
+ * Tests of memory estimates: they equal the memory of the run for every golden test that runs
+ * without arguments; and for small programs the number of bytes computed by hand.
  */
 #include "hlo_advanced.h"
 
@@ -33,7 +33,7 @@ static hlo_literal *run(hlo_program *p, const hlo_module *module, hlo_messages *
     return result;
 }
 
-/* Twice: the second run finds storage of the first. */
+/* Runs twice: the second run reuses storage of the first. */
 static void check_program(hlo_program *p, const hlo_module *module, hlo_messages *m,
                           const char *name, size_t part, struct tally *t)
 {
@@ -130,7 +130,7 @@ static void check_text(const char *text, uint64_t peak)
 START_TEST(known)
 {
     enum { MIB = 1 << 20 };
-    /* The sort needs storage; what is done with it afterwards is done there. */
+    /* The sort needs storage; later steps work in place. */
     check_text("HloModule a\n"
                "less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT l = pred[] compare(x, "
                "y), direction=LT }\n"
@@ -138,12 +138,12 @@ START_TEST(known)
                "to_apply=less\n"
                " r = f32[512,512] reshape(s) ROOT n = f32[512,512] negate(r) }",
                MIB);
-    /* A broadcast is a view, until it is a result. */
+    /* A broadcast is a view, unless it is a result. */
     check_text("HloModule b\nENTRY e { p = f32[] parameter(0)\n ROOT b = f32[262144] broadcast(p), "
                "dimensions={} }",
                MIB);
-    /* A loop updates its state in place, here as a scalar program, whose numbers are its own; the
-     * first time it is the argument's, which is not ours to change. */
+    /* A loop updates its state in place, here as scalar bytecode with registers of its own; the
+     * initial state is the argument, which must not be modified. */
     check_text(
         "HloModule c\n"
         "body { s = (s32[], f32[262144]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"
@@ -158,7 +158,7 @@ START_TEST(known)
         "condition=cond\n"
         " ROOT r = f32[262144] get-tuple-element(w), index=1 }",
         MIB + 64);
-    /* Of two branches the one that needs more. */
+    /* The maximum of two branches. */
     check_text(
         "HloModule d\n"
         "less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT l = pred[] compare(x, y), "

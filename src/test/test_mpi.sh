@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares runs that several processes share (--world=mpi) with the same runs on threads. Prints TAP.
+# Compares runs distributed over processes (--world=mpi) with the same runs on threads. Prints TAP.
 #
 #   test_mpi.sh HLO TESTDATA
 HLO=$1
@@ -8,8 +8,8 @@ case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
 case $data in /*) ;; *) data=$PWD/$data ;; esac
 command -v mpirun >/dev/null || { echo "1..0 # SKIP no mpirun"; exit 0; }
 unset NO_COLOR CI TERM
-# As root, with more ranks than cores, in a container where processes may not read each other's memory; and
-# the library keeps what it has allocated.
+# Allow root, more ranks than cores, and containers in which processes cannot read each other's memory; ignore leaks of
+# the MPI library.
 ranks() { n=$1; shift; mpirun --allow-run-as-root --oversubscribe -n "$n" "$@"; }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
@@ -20,7 +20,7 @@ cd "$scratch" || exit 2
 count=0
 bad=0
 
-# report NAME: what stands in the file `problems` is wrong with it
+# report NAME: prints a line of TAP; the file `problems` contains the problems
 report() {
     count=$((count + 1))
     if [ -s problems ]; then
@@ -34,10 +34,10 @@ report() {
 }
 wrong() { echo "$*" >>problems; }
 same() { cmp -s "$1" "$2" || { wrong "$1 and $2 differ"; diff "$1" "$2" | head -20 >>problems; }; }
-# What hlo itself has said, without mpirun's remarks about the status.
+# Diagnostics of hlo, without mpirun's remarks about the exit status.
 said() { sed '/^-----/,$d' "$1"; }
 
-# on_both NAME RANKS ARG...: status, output and messages are the same on threads and on so many ranks
+# on_both NAME RANKS ARG...: checks that status, output and messages are the same on threads and on RANKS ranks
 on_both() {
     name=$1
     n=$2

@@ -1,6 +1,6 @@
 /*
- * Tests of reading ONNX: models and values, packed by protobuf-c for each test, and files with
- * false contents.
+ * Tests of decoding ONNX: models and values, packed by protobuf-c for each test, and malformed
+ * files.
  */
 #include "onnx/onnx.h"
 #include "onnx/onnx.pb-c.h"
@@ -27,7 +27,7 @@ static void expect_error(const char *words)
     messages = hlo_messages_new();
 }
 
-/* ---- making files ---- */
+/* ---- construction of files ---- */
 
 static struct buf packed(const void *message)
 {
@@ -50,7 +50,7 @@ static void write_file(const char *name, struct buf b)
     buf_free(&b);
 }
 
-/* A model around a graph; the graph's lists are the caller's. */
+/* Decodes a model with this graph; the graph's lists belong to the caller. */
 static struct onnx_model *read_graph(Onnx__GraphProto *g)
 {
     Onnx__OperatorSetIdProto opset = ONNX__OPERATOR_SET_ID_PROTO__INIT, *opsets[] = {&opset};
@@ -71,7 +71,7 @@ static struct onnx_model *read_graph(Onnx__GraphProto *g)
     return read;
 }
 
-/* The model that has a tensor as its initializer. */
+/* Decodes a model with this tensor as its initializer. */
 static struct onnx_model *read_tensor(Onnx__TensorProto *t)
 {
     Onnx__GraphProto g = ONNX__GRAPH_PROTO__INIT;
@@ -205,7 +205,7 @@ START_TEST(int32_data)
         int32_t values[3];
         size_t count;
         int64_t elements;
-        const char *text; /* or what is wrong */
+        const char *text; /* or the error */
     } cases[] = {
         {6, {1, -2, 3}, 3, 3, "s32[3] {1, -2, 3}"},
         {2, {1, 255}, 2, 2, "u8[2] {1, 255}"},
@@ -285,7 +285,7 @@ START_TEST(sizes_of_tensors)
     refuse_tensor(&t, "tensor 't': dimension 1 of size 1099511627776 is out of range");
     t = raw_tensor(1, large, 1, "", 0);
     refuse_tensor(&t, "tensor 't': too many elements");
-    large[0] = 1ll << 50; /* of which nothing is there */
+    large[0] = 1ll << 50; /* without any data */
     refuse_tensor(&t, "has 0 bytes, expected 4503599627370496");
     t.data_type = 8;
     refuse_tensor(&t, "strings have no HLO equivalent");
@@ -393,13 +393,13 @@ START_TEST(attributes)
     a[6].ints = ints, a[6].n_ints = 2;
     a[7].strings = strings, a[7].n_strings = 1;
     a[8].tp = &type;
-    a[10].i = 5, a[10].has_i = true; /* which says its type only by having a value */
+    a[10].i = 5, a[10].has_i = true; /* whose type is implied by its value */
     struct onnx_model *model = read_node(list, COUNT_OF(a));
     ck_assert_msg(model, "%s", hlo_messages_get(messages, 0).text);
     const struct onnx_node *n = &model->graph.nodes[0];
     ck_assert_uint_eq(n->input_count, 2);
     ck_assert_uint_eq(n->inputs[0].len, 0);
-    ck_assert_uint_eq(n->domain.len, 0); /* ai.onnx is another name of it */
+    ck_assert_uint_eq(n->domain.len, 0); /* ai.onnx is an alias of it */
     ck_assert_uint_eq(n->attr_count, COUNT_OF(a));
     const struct onnx_attr *r = n->attrs;
     ck_assert(r[0].kind == ONNX_ATTR_FLOAT && r[0].f == 2.5f);
@@ -464,9 +464,9 @@ START_TEST(what_is_not_read)
 }
 END_TEST
 
-/* ---- files that lie ---- */
+/* ---- malformed files ---- */
 
-/* Bytes that are cut anywhere or changed anywhere give a model or one message. */
+/* Truncated or changed bytes give a model or one message. */
 START_TEST(damaged_bytes)
 {
     int64_t dims[] = {2};
@@ -517,7 +517,7 @@ START_TEST(damaged_bytes)
 }
 END_TEST
 
-/* A field with a length, around what is there. */
+/* Wraps the contents in a length-delimited field. */
 static void wrap(struct buf *b, int field)
 {
     struct buf outer = {0};
@@ -554,8 +554,9 @@ START_TEST(takes_too_much)
         buf_bytes(&nodes, "\x0a\x00", 2);
     wrap(&nodes, 7);
     ck_assert_ptr_null(onnx_read("bomb", buf_view(&nodes), messages));
-    expect_error("message expands to many times its size at byte 2294679"); /* found before anything
-                                                                               is allocated */
+    expect_error(
+        "message expands to many times its size at byte 2294679"); /* detected before anything is
+                                                                      allocated */
     buf_free(&nodes);
 
     struct buf graphs = {0};

@@ -1,5 +1,5 @@
 /*
- * Tests of the backend_config of calls to onnx.Loop: what it may say, and in which forms.
+ * Tests of the backend_config of calls to onnx.Loop: its contents and accepted forms.
  */
 #include "verify/verify.h"
 
@@ -90,7 +90,7 @@ static const char *const refused[] = {
     "1",
 };
 
-/* Each prefix of each text is refused or read, but nothing beyond it. */
+/* Every prefix of each text is rejected or accepted, without reading beyond its end. */
 START_TEST(refusals)
 {
     struct arena a;

@@ -1,7 +1,7 @@
 /*
- * Tests of the passes of a plan: what each does to small modules; and for all of them that random
- * modules of calls, maps, nested loops and equal expressions give the same bits with passes as
- * plain, without them.
+ * Tests of the passes of a plan: the effect of each on small modules; and, for random modules of
+ * calls, maps, nested loops and equal expressions, that results with passes are bitwise identical
+ * to those without.
  */
 #include "random_view.h"
 #include "run_text.h"
@@ -30,7 +30,7 @@ static void add_stats(struct plan_stats *sum, const struct plan_stats *s)
         ((int *)sum)[k] += ((const int *)s)[k];
 }
 
-/* Later runs find what the first one has kept; what one of them returns is nobody else's. */
+/* Later runs use cached values of the first one; returned values are not shared. */
 static void check_again(struct run *r, const char *text)
 {
     const size_t peak = r->program->peak;
@@ -46,7 +46,7 @@ static void check_again(struct run *r, const char *text)
     }
 }
 
-/* The result of a run, which is that of a plain one; `stats` may be NULL. */
+/* Checks the result of a run, and that of a run without passes; `stats` may be NULL. */
 static void check_text(const char *text, const char *expected, struct plan_stats *stats)
 {
     struct run fast, plain;
@@ -144,8 +144,8 @@ START_TEST(simple_instructions_are_names)
     ck_assert_int_eq(s.simplified, 6);
     ck_assert_int_eq(s.dropped, 3);
     s = (struct plan_stats){0};
-    check_text("HloModule m\n" /* a transpose and its like do not undo each other when there are
-                                  three of them in a circle */
+    check_text("HloModule m\n" /* transposes and similar steps do not undo each other when three of
+                                  them form a cycle */
                "ENTRY e {\n  x = s32[2,3,4] iota(), iota_dimension=1\n  t = s32[3,4,2] "
                "transpose(x), dimensions={1,2,0}\n"
                "  ROOT u = s32[4,2,3] transpose(t), dimensions={1,2,0}\n}\n",
@@ -172,7 +172,7 @@ START_TEST(rearrangements_become_one)
 }
 END_TEST
 
-/* Of floats, -0 + 0 is not -0, and only what is chosen by a constant is known. */
+/* For floats, -0 + 0 is not -0, and only a constant select is simplified. */
 START_TEST(zeros_keep_their_signs)
 {
     struct plan_stats s = {0};
@@ -191,7 +191,7 @@ START_TEST(zeros_keep_their_signs)
 }
 END_TEST
 
-/* `m` is read once, by the product, once in a run of the loop, by the quotient, and in each
+/* `m` is read once by the product, once per run of the loop by the quotient, and in each
  * iteration. */
 START_TEST(what_is_cheap_is_there_for_all_its_readers)
 {
@@ -219,8 +219,8 @@ START_TEST(what_is_cheap_is_there_for_all_its_readers)
 }
 END_TEST
 
-/* A matrix of 400 x 100 from constants, its sums, a view of it, what is computed of both and of an
- * argument. */
+/* A matrix of 400 x 100 from constants, its sums, a view of it, and values computed from both and
+ * an argument. */
 START_TEST(constants_are_computed_in_the_first_run)
 {
     const char *text =
@@ -253,7 +253,7 @@ START_TEST(constants_are_computed_in_the_first_run)
     literal_free_data(results[0]);
     check_same(results[1]->elements[0], results[2]->elements[0], text);
     check_same(results[1]->elements[2], results[2]->elements[2], text);
-    program_free(r.program); /* what it has given away stays */
+    program_free(r.program); /* returned values stay valid */
     r.program = NULL;
     check_same(results[1]->elements[0], results[2]->elements[0], text);
     literal_free_data(results[1]);
@@ -263,8 +263,8 @@ START_TEST(constants_are_computed_in_the_first_run)
 }
 END_TEST
 
-/* Loops of constants alone, with functions that keep something, are done in the first run, as long
- * as they only compute; of two results, the large one may not be read. */
+/* Loops that depend on constants only, with functions that cache values, are folded in the first
+ * run if they have no side effects; the larger of two results may be unused. */
 START_TEST(loops_of_constants_are_done_in_the_first_run)
 {
     static const struct {
@@ -330,8 +330,7 @@ START_TEST(random_numbers_are_not_equal)
 }
 END_TEST
 
-/* The product is the same in every iteration of the inner loop, but not in each of the outer one.
- */
+/* The product is invariant in the inner loop, but not in the outer one. */
 START_TEST(loops_keep_what_they_do_not_change)
 {
     struct plan_stats s = {0};
@@ -375,7 +374,7 @@ struct fold_case {
     int parts; /* 1 where the order of the operations may be another */
 };
 
-/* Elements are small numbers, so that no sum of them needs to be rounded. */
+/* Elements are small integers, so that sums are exact. */
 static void put_fold(struct buf *out, const struct fold_case *c, const char *dims, const char *left,
                      const char *reduced)
 {
@@ -443,7 +442,7 @@ START_TEST(what_constants_give_is_folded_once)
     }
     check_fold(&(struct fold_case){DT_F32, "add", 0}, "8,500", "", "0,1"); /* small */
     check_fold(&(struct fold_case){DT_F32, "add", 0}, "4000,10,2", "4000,2",
-               "1"); /* as many results, nearly */
+               "1"); /* nearly as many results */
 }
 END_TEST
 
@@ -483,7 +482,7 @@ static int define(struct text *t)
     return t->number;
 }
 
-/* One instruction on arrays that are there; of few kinds, so that many are equal. */
+/* An instruction on existing arrays; of few kinds, so that many are equal. */
 static void put_operation(struct text *t, int functions)
 {
     static const char *const two[] = {"add", "multiply", "maximum", "subtract"};
@@ -541,7 +540,7 @@ static void put_function(struct text *t, int number)
     put(t, "  ROOT r = %s add(v%d, v%d)\n}\n", t->array, any(t), any(t));
 }
 
-/* Loops of three arrays: some are handed on as they are, some change places, some are new. */
+/* Loops of three arrays: some are passed on, some are swapped, some are new. */
 enum { STATE = 3 };
 
 static void put_state_type(struct text *t)
@@ -591,9 +590,10 @@ static void put_loop(struct text *t, int loop)
 static void put_module(struct text *t)
 {
     t->type = chance(t, 2) ? "s32" : "f32";
-    t->size = chance(t, 2)   ? 5
-              : chance(t, 8) ? 2000
-                             : 70000; /* small arrays are scalar programs, large ones made again */
+    t->size = chance(t, 2) ? 5
+              : chance(t, 8)
+                  ? 2000
+                  : 70000; /* small arrays run as scalar bytecode, large ones as kernels */
     snprintf(t->array, sizeof t->array, "%s[%d]", t->type, t->size);
     put(t, "HloModule m\n");
     for (int k = 0; k < 2; k++)
@@ -619,7 +619,7 @@ static void put_module(struct text *t)
         any(t), any(t), any(t));
 }
 
-/* ---- loops that read and change pieces of large arrays ---- */
+/* ---- loops that read and update slices of large arrays ---- */
 
 enum { LARGE = 2000, PIECE = 3, MOST = 12 };
 
@@ -662,7 +662,7 @@ static void put_narrow_operation(struct narrow *n)
         break;
     case 4:
     case 5:
-        k = chance(t, n->large_count); /* in place, mostly; old versions may be read later */
+        k = chance(t, n->large_count); /* usually in place; old versions may be read later */
         l = n->large[k];
         put(t, "  l%d = %s[%d] dynamic-update-slice(l%d, v%d, i%d)\n", t->number + 1, type, LARGE,
             l, x, i);

@@ -1,6 +1,5 @@
 /*
- * Tests of texts put together from pieces, into which messages point, and of arguments as people
- * write them.
+ * Tests of texts made of pieces, to which messages refer, and of arguments in text form.
  */
 #include "hlo_advanced.h"
 
@@ -54,7 +53,8 @@ START_TEST(messages_speak_of_what_was_written)
 }
 END_TEST
 
-/* A mistake in what nobody has written has no place; but that of what follows in its line. */
+/* An error in a generated piece has no location, unless text of the user follows on the same
+ * line. */
 START_TEST(what_nobody_wrote_has_no_place)
 {
     hlo_messages *m = hlo_messages_new();

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests the prompt on a real terminal of 80 by 24, that of tmux: presses keys, and waits until the expected text is on the screen. There are
-# no pauses that could be too short on a slow machine. Prints TAP.
+# Tests the prompt on a terminal of 80 by 24 provided by tmux: presses keys, and waits until the expected text is displayed, without
+# fixed delays. Prints TAP.
 #
 #   test_prompt.sh HLO
 HLO=$1
@@ -18,7 +18,7 @@ bad=0
 
 # ---- the terminal ----
 
-# The folder that it works in, which has a few files.
+# The working directory with a few files.
 mkdir "$dir/work"
 cd "$dir/work" || exit 2
 cat >add.hlo <<'END'
@@ -51,7 +51,7 @@ ENTRY main {
 }
 END
 
-# What runs in the terminal: the program, and then what became of it and of the terminal.
+# Runs the program in the terminal, then prints its status and the state of the terminal.
 cat >"$dir/run" <<'END'
 trap : INT
 stty -g >../before
@@ -85,7 +85,7 @@ paste() { # as a terminal does: between marks, where they were asked for
 enter() { keys "$1" && key Enter; }
 screen() { t capture-pane -p | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'; }
 
-# Waits until COMMAND holds; if it never does, shows what it looked at.
+# Waits until COMMAND succeeds; after a timeout, prints the screen.
 until_holds() {
     looks=0
     until "$@"; do
@@ -105,7 +105,7 @@ shows() { screen | grep -q -e "$1"; }
 last_is() { [ "$(screen | tail -n 1)" = "$1" ]; }
 cursor_is() { [ "$(t display-message -p '#{cursor_x},#{cursor_y}')" = "$1" ]; }
 text_is() { [ "$(screen)" = "$1" ]; }
-see() { until_holds shows "$1"; }         # a line that fits the pattern
+see() { until_holds shows "$1"; }         # a line that matches the pattern
 last() { until_holds last_is "$1"; }      # the last line
 cursor() { until_holds cursor_is "$1"; }  # column,row from 0
 all() { until_holds text_is "$1"; }
@@ -134,7 +134,7 @@ check() { # FUNCTION WORDS...
     fi
 }
 
-# ---- what must hold ----
+# ---- tests ----
 
 first_line() {
     start
@@ -652,7 +652,7 @@ check how_far "a long run or search says how far it is, and clears that away"
 
 # ---- the pager ----
 
-# In 24 lines: less waits with what is taller, and shows what is shorter as if it weren't there.
+# With 24 lines: less waits if the output is taller, and exits at once if it is shorter.
 pager() {
     start '$HLO ops'
     last ':' || return 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the examples of README.md: runs every command behind `$ ` in an indented block, and compares its output, errors included, with
-# the lines below it. Prints TAP.
+# Checks the examples of README.md: runs every command after `$ ` in an indented block, and compares its output, including errors,
+# with the following lines. Prints TAP.
 #
 #   test_readme.sh HLO SOURCE_ROOT
 HLO=$1

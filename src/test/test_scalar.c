@@ -1,7 +1,7 @@
 /*
- * Tests of scalar programs: every operation that has a code of its own gives the bits of its
- * kernel; random nests of loops, branches and calls on scalars and small arrays give the bits of
- * plain runs, and stop after as many steps.
+ * Tests of scalar bytecode: every instruction gives the bits of its kernel; random nests of loops,
+ * branches and calls on scalars and small arrays give the bits of reference runs, and stop after
+ * as many steps.
  */
 #include "random_view.h"
 #include "run_text.h"
@@ -16,7 +16,7 @@ static void run_one(int code, void *out, const void *const *args)
     ck_assert(quick_run(ops, NULL, NULL, NULL));
 }
 
-/* Operands of one type but for the first one's; two numbers out of three are small or equal. */
+/* Operands of one type except the first; two thirds of the numbers are small or equal. */
 static void check_code(struct random *r, int code, kern_tile_fn *fn, enum dtype out,
                        enum dtype first, enum dtype others)
 {
@@ -119,13 +119,12 @@ struct scope {
 };
 struct writer {
     struct random r;
-    struct buf text; /* of the computations that are done */
+    struct buf text; /* text of complete computations */
     int next, budget;
-    int types; /* of these many kinds */
+    int types; /* number of types */
 };
 
-/* Of large arrays mostly the newest: who asks for one that has been changed since makes a copy
- * necessary. */
+/* Large arrays are usually the newest ones: using an older version requires a copy. */
 static int pick(struct writer *w, const struct scope *s, enum type t)
 {
     if (t == BIG && random_in(&w->r, 0, 19) > 0)
@@ -204,7 +203,7 @@ static void between_types(struct writer *w, struct scope *s)
     }
 }
 
-/* Rows of three, squares and long rows: taken apart, put together, turned. */
+/* Rows of three, squares and long rows: sliced, concatenated, transposed. */
 static void small_arrays(struct writer *w, struct scope *s)
 {
     int a;
@@ -329,7 +328,8 @@ static void close_scope(struct writer *w, struct scope *s, int counter)
 
 static void statements(struct writer *w, struct scope *s, int depth);
 
-/* A computation on the whole state; a body of a loop counts besides. Its number. */
+/* A computation on the whole state; the body of a loop also counts iterations. Returns its
+ * number. */
 static int computation(struct writer *w, int depth, bool counts)
 {
     struct scope *s = malloc(sizeof *s);
@@ -339,8 +339,7 @@ static int computation(struct writer *w, int depth, bool counts)
         int one = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, 1, 2)),
             old = emit(w, s, "s32[]", "get-tuple-element(v%d), index=0", number);
         i = emit(w, s, "s32[]", "add(v%d, v%d)", old, one);
-        keep(s, S32, old); /* is compared with constants, among others, which the bounds of the loop
-                              may decide */
+        keep(s, S32, old); /* is compared with constants, among them the bounds of the loop */
         for (int k = 0; k < 3; k++) {
             static const char *const directions[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
             int edge = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, -4, 4));
@@ -430,7 +429,7 @@ static void statements(struct writer *w, struct scope *s, int depth)
         }
 }
 
-/* A loop around it all, so that it is one step of the entry computation. */
+/* With an enclosing loop, so that it is one step of the entry computation. */
 static void random_program(struct buf *text, uint64_t seed)
 {
     static const char *const begin[] = {
@@ -461,7 +460,7 @@ static void random_program(struct buf *text, uint64_t seed)
     buf_free(&w.text);
 }
 
-/* It may stop for want of steps. */
+/* Runs with a limit of steps. */
 static void run_steps(struct run *r, const char *text, bool plain, uint64_t steps)
 {
     run_plan(r, text, &(struct plan_options){.plain = plain, .limits = {.steps = steps}});
@@ -497,13 +496,12 @@ START_TEST(random_programs_give_the_same_bits)
         run_free(&plain);
         buf_free(&text);
     }
-    ck_assert_int_gt(scalar[0], 40); /* with large arrays among their values */
+    ck_assert_int_gt(scalar[0], 40); /* some of them with large arrays */
     ck_assert_int_gt(scalar[1], 150);
 }
 END_TEST
 
-/* Operations of a loop that counts up to 10, a number of its state, and adds up `index`, which is
- * made of the counter i. */
+/* A loop that counts to 10 and sums `index`, computed from the counter i. */
 static int loop_operations(const char *first, const char *index)
 {
     struct buf text = {0};

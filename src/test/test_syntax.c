@@ -1,6 +1,5 @@
 /*
- * Tests of how the prompt distinguishes kinds of entries, finds their ends, and finds the parts of
- * a module's text.
+ * Tests of the syntax of entries at the prompt: kinds, ends, and parts of a module's text.
  */
 #include "repl/syntax.h"
 

@@ -1,6 +1,6 @@
 /*
- * Tests of custom-call targets of programs that embed the library: functions, rules, libraries; and
- * of how attributes of typed calls are read.
+ * Tests of custom-call targets of programs that embed the library: functions, rules, libraries;
+ * and of the attributes of typed calls.
  */
 #include "check_quiet.h"
 #include "hlo_advanced.h"
@@ -19,7 +19,7 @@ struct outcome {
     hlo_text said;
 };
 
-/* Runs a module without parameters by all its participants. */
+/* Runs a module without parameters on all its participants. */
 static struct outcome run(const char *text, const hlo_targets *targets)
 {
     struct outcome o = {.m = hlo_messages_new()};
@@ -120,7 +120,7 @@ START_TEST(functions_say_what_went_wrong)
 }
 END_TEST
 
-/* ---- which one it is ---- */
+/* ---- precedence ---- */
 
 START_TEST(what_is_added_later_comes_first)
 {
@@ -139,7 +139,8 @@ START_TEST(what_is_added_later_comes_first)
     o = run(CALL("s32[2]", "Sharding", ""), t);
     check_result(&o, 0, "{0, 0}");
     outcome_free(&o);
-    o = run(CALL("s32[2]", "LayoutConstraint", ""), t); /* `*` is for what nothing else knows */
+    o = run(CALL("s32[2]", "LayoutConstraint", ""),
+            t); /* `*` matches targets without another implementation */
     check_result(&o, 0, "{3, 4}");
     outcome_free(&o);
     o = run(CALL("f32[]", "unheard-of", ""), t);
@@ -171,7 +172,7 @@ START_TEST(unsound_rules_and_libraries)
 }
 END_TEST
 
-/* ---- libraries: the one next to this program ---- */
+/* ---- libraries: the one in the directory of this program ---- */
 
 static hlo_targets *library(void)
 {
@@ -194,7 +195,7 @@ START_TEST(libraries_are_called)
     o = run(CALL("s32[2]", "too_far", ""), t);
     ck_assert(!o.ok && strstr(o.said.data, "out-of-bounds write to leaf 0 of its result, s32[2]"));
     outcome_free(&o);
-    /* of a part of an array, which begins in the middle of it */
+    /* on a slice, which starts in the middle of its array */
     o = run(
         "ENTRY e {\n  x = s32[5] constant({1, 2, 3, 4, 5})\n  y = s32[3] slice(x), slice={[1:4]}\n"
         "  ROOT r = u8[6] custom-call(y), custom_call_target=\"bytes_of\"\n}\n",
@@ -258,7 +259,7 @@ static void put_attrs(struct buf *out, const struct ffi_attrs *attrs)
 }
 
 static const struct {
-    const char *text, *want; /* NULL: no sound dictionary */
+    const char *text, *want; /* NULL: malformed dictionary */
 } dictionaries[] = {
     {"", "{}"},
     {"{}", "{}"},

@@ -1,6 +1,6 @@
 /*
- * Tests of teams: every part of a task is done once, by whatever thread; a caller that can't get
- * the team does all parts itself.
+ * Tests of thread pools: every part of a task is executed once, by any thread; a caller that
+ * cannot get the pool executes all parts itself.
  */
 #include "base/base.h"
 #include "check_quiet.h"
@@ -15,7 +15,7 @@ enum { PARTS = 1000, ROUNDS = 2000, CALLERS = 3 };
 
 struct tally {
     struct team *team;
-    atomic_int done[PARTS], inner, stranger; /* one outside of the team did a part */
+    atomic_int done[PARTS], inner, stranger; /* a part was executed by a thread outside the pool */
 };
 
 static void count_part(void *context, int64_t part, int member)
@@ -80,8 +80,8 @@ START_TEST(a_part_may_ask_for_the_team)
 }
 END_TEST
 
-/* A signal that the caller has blocked waits for the caller: no member takes it, which would end
- * the process. */
+/* A signal that the caller has blocked is delivered to the caller: no worker receives it, which
+ * would end the process. */
 START_TEST(signals_are_the_callers)
 {
     sigset_t set;

@@ -1,11 +1,11 @@
 /*
- * Tests of loops that cannot end: what is known before they run; that a repeated state is found and
- * another one is not; and that random loops end, or are found not to, in all ways of running them.
+ * Tests of infinite loops: static detection; detection of repeated states, without false
+ * positives; and agreement of all ways of running random loops.
  */
 #include "random_view.h"
 #include "run_text.h"
 
-/* ---- what is known before a loop runs ---- */
+/* ---- static detection ---- */
 
 static const struct step *find_step(const struct program *p, const char *name)
 {
@@ -16,8 +16,9 @@ static const struct step *find_step(const struct program *p, const char *name)
     return NULL;
 }
 
-/* Of a loop `w` over (s32[], s32[], f32[], s32[9]), with these lines in its condition and its body,
- * which have its elements as i, n, x and v: "never", "unknown", or the leaves that decide. */
+/* Checks the result for a loop `w` over (s32[], s32[], f32[], s32[9]), with these lines in its
+ * condition and its body, where its elements are i, n, x and v: "never", "unknown", or the leaves
+ * that the condition depends on. */
 static void check_known(const char *condition, const char *body, const char *expected)
 {
     static const char elements[] = "  i = s32[] get-tuple-element(p), index=0\n"
@@ -65,7 +66,7 @@ START_TEST(what_decides_is_known)
                       next[] = "  ROOT o = (s32[], s32[], f32[], s32[9]) tuple(j, n, x, v)\n";
     struct buf body = {0};
     static const struct {
-        const char *condition, *body, *expected; /* the body: what j is, or the whole */
+        const char *condition, *body, *expected; /* body: the definition of j, or the whole body */
     } cases[] = {
         {"  ROOT t = pred[] constant(true)\n", "  j = s32[] add(i, one)\n", "never"},
         {less, "  j = s32[] copy(i)\n", "never"},
@@ -140,8 +141,8 @@ END_TEST
 
 enum { ROWS = 7, COLUMNS = 15 };
 
-/* Visits until a cycle is found, at most `most`, where the state of visit v is all zeros but for
- * v % period in one place. */
+/* Visits until a cycle is found, at most `most`, where the state of visit v is zero except for v %
+ * period in one place. */
 static int visits_until_found(int place, int period, bool transposed, int most)
 {
     int32_t numbers[ROWS * COLUMNS] = {0};
@@ -175,7 +176,7 @@ START_TEST(repeated_states_are_found)
 }
 END_TEST
 
-/* Visits of n iterations; the number of the one that is visited first and that of the last. */
+/* The number of visited iterations of n; the first and the last visited one. */
 START_TEST(few_iterations_are_visited)
 {
     struct cycle c = {.mode = CYCLE_FORGOTTEN};
@@ -201,7 +202,7 @@ struct game {
     int next[STATES], target, starts[STARTS];
 };
 
-/* A random function: often, but not always, the target is reached from a start. */
+/* A random function in which the target is often, but not always, reachable. */
 static struct game random_game(struct random *rng)
 {
     struct game g;
@@ -213,7 +214,7 @@ static struct game random_game(struct random *rng)
     return g;
 }
 
-/* Iterations until the target is reached from all starts, one after the other; -1: never. */
+/* Iterations until the target has been reached from all starts, one after the other; -1: never. */
 static int iterations_of(const struct game *g)
 {
     int sum = 0;
@@ -235,8 +236,8 @@ static void put_numbers(struct buf *text, const int *numbers, int count)
     buf_puts(text, "})\n");
 }
 
-/* A loop `w` for each start, within a loop over the starts that adds up iterations. The state has
- * `size` equal elements; with `branch` the body has a conditional. */
+/* A loop `w` for each start, in a loop over the starts that sums iterations. The state has `size`
+ * equal elements; with `branch` the body has a conditional. */
 static void put_game(struct buf *text, const struct game *g, int size, bool branch)
 {
     buf_printf(text, "HloModule m\n"
@@ -298,7 +299,7 @@ static void put_game(struct buf *text, const struct game *g, int size, bool bran
     buf_putc(text, '\0');
 }
 
-/* The run ends after so many iterations; -1: it fails, since `w` has no end. */
+/* The run ends after this number of iterations; -1: it fails with an infinite loop. */
 static void check_game(const char *text, int iterations, const struct plan_options *options)
 {
     struct run r;
@@ -335,8 +336,8 @@ START_TEST(random_loops_end_or_are_found)
 }
 END_TEST
 
-/* A loop of two iterations, entered over and over again, and then a reducer of `count` elements
- * with the same loop: a scalar program of its own, which takes its steps from the same budget. */
+/* A loop of two iterations, entered repeatedly, and then a reducer of `count` elements with the
+ * same loop: scalar bytecode of its own, with steps from the same budget. */
 START_TEST(steps_of_others_are_noticed)
 {
     for (int count = 1; count <= 12; count++) {

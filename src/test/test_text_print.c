@@ -1,7 +1,6 @@
 /*
- * Tests of attribute values and the printer that golden tests can't express: options; forms that
- * only the default mode accepts; and that the canonical form of a sharding places every device
- * where the original did.
+ * Tests of attribute values and the printer that golden tests cannot express: options; forms
+ * accepted by default only; and that the canonical form of a sharding assigns the same devices.
  */
 #include "text/text.h"
 
@@ -106,7 +105,7 @@ START_TEST(default_mode_takes_more)
         ck_assert_msg(accepts(lenient[i], false), "%s is rejected", lenient[i]);
         ck_assert_msg(!accepts(lenient[i], true), "%s is accepted by --strict", lenient[i]);
     }
-    /* XLA's parser does not look, but then the process ends */
+    /* XLA's parser accepts it, but aborts later */
     ck_assert(!accepts("replica_groups=[2,2]<=[8]", true));
     ck_assert(!accepts("replica_groups=[2,2]<=[8]", false));
 }
@@ -126,7 +125,7 @@ START_TEST(a_reduction_is_printed_back)
 }
 END_TEST
 
-/* ---- canonical shardings keep devices where they are ---- */
+/* ---- canonical shardings assign the same devices ---- */
 
 enum { MAX_DIMS = 6, MAX_DEVICES = 72 };
 
@@ -137,7 +136,7 @@ static int pick(int n)
     return (int)((state >> 33) % (uint64_t)n);
 }
 
-/* A tiling as it is written, and the devices it lists, written out. */
+/* A tiling as written, and its list of devices. */
 struct tiling {
     int count, types;
     int64_t tile[MAX_DIMS];
@@ -238,7 +237,7 @@ static void check_same_places(const struct tiling *t, const struct sharding *s)
 {
     int64_t tiles = product(t->tile, t->count - t->types), expected[MAX_DEVICES],
             found[MAX_DEVICES];
-    if (s->kind != SHARDING_TILED) { /* one word: every device has it all */
+    if (s->kind != SHARDING_TILED) { /* one keyword: every device has all of it */
         ck_assert_int_eq(tiles, 1);
         return;
     }
@@ -257,7 +256,7 @@ static void check_same_places(const struct tiling *t, const struct sharding *s)
                   t->text.data);
 }
 
-/* Prints the module and reads that back. */
+/* Prints and parses a module. */
 static struct module *reread(const struct module *m, struct buf *text)
 {
     *text = print(m, NULL);
@@ -266,7 +265,7 @@ static struct module *reread(const struct module *m, struct buf *text)
     return again;
 }
 
-/* Once more may still find a shorter word, as in XLA; after that nothing changes. */
+/* A second print may still find a shorter keyword, as in XLA; after that it is a fixed point. */
 START_TEST(canonical_shardings_keep_their_devices)
 {
     state = 42;

@@ -1,6 +1,6 @@
 /*
- * Tests of traced runs: events and their order, values that callbacks replace, runs that they end
- * or that are interrupted.
+ * Tests of traced runs: events and their order, values replaced by callbacks, runs ended by
+ * callbacks or interrupted.
  */
 #include "check_quiet.h"
 #include "hlo_advanced.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a module and what is seen of its runs ---- */
+/* ---- a module and the events of its runs ---- */
 
 struct stage {
     hlo_messages *m;
@@ -18,12 +18,12 @@ struct stage {
     hlo_listing *listing;
     hlo_program *program;
     struct hlo_trace_callbacks observer;
-    char seen[4096]; /* a line for each instruction that was done */
-    const char *at;  /* where `act` is to be called; NULL: everywhere */
+    char seen[4096]; /* a line for each executed instruction */
+    const char *at;  /* instruction at which `act` is called; NULL: all */
     bool (*act)(struct stage *s, const struct hlo_event *sight);
     size_t befores;
     hlo_literal *result;
-    hlo_messages *said; /* not by the run */
+    hlo_messages *said; /* messages of callbacks */
 };
 
 static void add_line(struct stage *s, const char *name, const struct hlo_event *sight)
@@ -111,7 +111,7 @@ static void check_result(const struct stage *s, const char *want)
 static const struct hlo_run_options observed = {
     .size = sizeof observed, .traced = true, .threads = 1};
 
-/* ---- what is seen ---- */
+/* ---- events ---- */
 
 static const char *const simple = "HloModule m\n"
                                   "ENTRY e {\n"
@@ -127,7 +127,7 @@ START_TEST(every_instruction)
 {
     struct stage s;
     open_stage(&s, simple, &observed);
-    for (int k = 0; k < 2; k++) { /* the same each time */
+    for (int k = 0; k < 2; k++) { /* runs are reproducible */
         run_stage(&s);
         check_result(&s, "{4, 16}");
         ck_assert_str_eq(
@@ -212,7 +212,7 @@ START_TEST(iterations)
 }
 END_TEST
 
-/* ---- what an observer does ---- */
+/* ---- callbacks with effects ---- */
 
 static bool set_to(struct stage *s, const struct hlo_event *sight, const char *text, bool fits)
 {
@@ -260,7 +260,7 @@ START_TEST(values_are_replaced)
         {"y", set_y, "{25, 36}", "y {5, 6}\nt ( {1, 2}, {5, 6} )\nz {5, 6}\nr {25, 36}\n", 0},
         {"x", set_y, "{100, 144}", "x {5, 6}\ndead {-5, -6}\ny {10, 12}\n", 0}, /* a constant */
         {"t", set_pair, "{14, 32}", "y {2, 4}\nt ( {0, 0}, {7, 8} )\nz {7, 8}\n",
-         0}, /* but not what it names */
+         0}, /* but not its alias */
         {"y", set_wrong, "{4, 16}", "y {2, 4}\n", 1},
         {NULL, set_after, "{81, 1}", "y {2, 4}\nnow {9, 1}\nt ( {1, 2}, {9, 1} )\n", 0},
     };
@@ -273,7 +273,7 @@ START_TEST(values_are_replaced)
         check_result(&s, cases[k].result);
         ck_assert_msg(strstr(s.seen, cases[k].seen), "no '%s' in '%s'", cases[k].seen, s.seen);
         ck_assert_uint_eq(hlo_messages_errors(s.m), cases[k].errors);
-        s.act = NULL; /* the program is as it was */
+        s.act = NULL; /* the program is unchanged */
         run_stage(&s);
         check_result(&s, "{4, 16}");
         close_stage(&s);
@@ -281,8 +281,7 @@ START_TEST(values_are_replaced)
 }
 END_TEST
 
-/* u and w cannot be executed, s cannot even be planned; nothing depends on them, or on what reads
- * them. */
+/* u and w cannot be executed, s cannot even be planned; neither they nor their users are used. */
 static const char *const unused = "HloModule m\n"
                                   "ENTRY e {\n"
                                   "  x = f32[2] constant({1, 2})\n"
@@ -315,7 +314,7 @@ START_TEST(unused_instructions)
 }
 END_TEST
 
-/* In a loop that would not end, the value that ends it after 12 iterations. */
+/* In an infinite loop, the value that ends it after 12 iterations. */
 static bool set_end(struct stage *s, const struct hlo_event *event)
 {
     const bool end = event->within[event->depth - 1].iteration == 12;
@@ -364,8 +363,8 @@ static const char *const taken_apart = "HloModule m\n"
                                        "  ROOT r = f32[2] multiply(w, w)\n"
                                        "}\n";
 
-/* Whoever takes an element is shown the whole tuple, the last one, too; and an element that is
- * replaced is not replaced in the tuple. */
+/* A get-tuple-element has the whole tuple as its operand, even the last one; replacing an element
+ * does not affect the tuple. */
 static bool set_element(struct stage *s, const struct hlo_event *sight)
 {
     struct hlo_listed i = hlo_list_inst(s->listing, sight->inst);
@@ -438,7 +437,7 @@ START_TEST(copies_stay)
 }
 END_TEST
 
-/* ---- where nan and its like come from ---- */
+/* ---- origins of NaN and other exceptional values ---- */
 
 static bool note_origins(struct stage *s, const struct hlo_event *sight)
 {
@@ -454,14 +453,14 @@ static bool note_origins(struct stage *s, const struct hlo_event *sight)
 }
 
 static const struct {
-    const char *text, *seen; /* a module of one line, and what must be said after its root */
+    const char *text, *seen; /* a module of one line, and the expected origins */
 } origins[] = {
     {"x = f32[3] constant({-1, 0, 4})\n ROOT r = f32[3] log(x)",
      "!1 0 of leaf 0, 1\n!2 1 of leaf 0, 1\n"}, /* a pole, no overflow */
     {"x = f32[3] constant({-1, 100, 4})\n ROOT r = f32[3] exponential(x)",
      "!2 1 of leaf 0, 1\n!4 1 of leaf 0, 1\n"},
     {"x = f32[2] constant({inf, 4})\n ROOT r = f32[2] exponential(x)",
-     ""}, /* it was there before */
+     ""}, /* present in the operands */
     {"x = f32[2] constant({inf, 100})\n ROOT r = f32[2] exponential(x)",
      "!2 1 of leaf 0, 2\n!4 1 of leaf 0, 2\n"},
     {"x = f16[2] constant({6e-5, 1})\n ROOT r = f16[2] multiply(x, x)", ""}, /* to zero */
@@ -478,7 +477,7 @@ static const struct {
      " ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
      "!1 0 of leaf 0, 1\n"},
     {"n = f32[] constant(nan)\n ROOT r = f32[2] broadcast(n), dimensions={}",
-     ""}, /* a constant still */
+     ""}, /* a constant nevertheless */
     {"n = f32[] constant(nan)\n x = f32[1] iota(), iota_dimension=0\n ROOT r = f32[3] pad(x, n), "
      "padding=1_1",
      "!1 0 of leaf 0, 2\n"},
@@ -509,7 +508,7 @@ END_TEST
 
 static bool count_participants(struct stage *s, const struct hlo_event *sight)
 {
-    s->befores++; /* told one at a time, or this goes wrong now and then */
+    s->befores++; /* calls are serialized, otherwise this fails sometimes */
     return true;
 }
 
@@ -557,7 +556,7 @@ static bool interrupt(struct stage *s, const struct hlo_event *sight)
     return true;
 }
 
-/* In the loop, whose own instructions are no steps of the entry computation. */
+/* In the loop, whose own instructions are not steps of the entry computation. */
 static bool ask_how_far(struct stage *s, const struct hlo_event *sight)
 {
     const struct hlo_progress p = hlo_run_progress(s->program);
@@ -646,7 +645,7 @@ START_TEST(sizes_of_options)
 {
     struct {
         struct hlo_run_options known;
-        uint64_t later; /* a field of a later version */
+        uint64_t later; /* a member of a later version */
     } options = {HLO_RUN_OPTIONS_INIT, 0};
     ck_assert(plans_with(NULL, NULL) && plans_with(&options.known, NULL));
     options.known.size = sizeof options;
@@ -655,7 +654,7 @@ START_TEST(sizes_of_options)
     ck_assert(!plans_with(&options.known, "an option is set that this version"));
     options.known.size = 0;
     ck_assert(!plans_with(&options.known, "size of the option struct is not set"));
-    /* of an earlier version: what lies behind its size is not read */
+    /* an earlier version: members after its size are not read */
     options.known.size = offsetof(struct hlo_run_options, elided);
     options.known.threads = -1;
     ck_assert(plans_with(&options.known, NULL));

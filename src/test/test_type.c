@@ -70,8 +70,8 @@ START_TEST(codes_round_trip)
 }
 END_TEST
 
-/* Between neighbouring codes: what lies on either side of the middle goes to its side, the middle
- * itself to the even code. */
+/* Between neighboring codes: values on either side of the midpoint round to that side, the midpoint
+ * to the even code. */
 START_TEST(codes_round_to_nearest_even)
 {
     for (int i = DT_F4E2M1FN; i <= DT_BF16; i++) {
@@ -96,7 +96,7 @@ struct rounding {
     uint64_t code;
 };
 
-/* grammar/values.md 2, and XLA's print of constants for the types of six bits. */
+/* grammar/values.md 2, and constants of six-bit types as printed by XLA. */
 START_TEST(codes_at_the_edges)
 {
     static const struct rounding cases[] = {
@@ -184,7 +184,7 @@ START_TEST(codes_at_the_edges)
 }
 END_TEST
 
-/* The short way of bf16 against the general one, on singles of every exponent. */
+/* The fast conversion to bf16 against the general one, on floats of every exponent. */
 START_TEST(short_way_agrees)
 {
     for (uint64_t u = 0; u < UINT64_C(1) << 32; u += 9973) {

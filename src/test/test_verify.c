@@ -1,6 +1,5 @@
 /*
- * Tests of verify on modules made by hand: shapes inferred from operands, and modules that break
- * rules.
+ * Tests of verify on modules built by calls: shapes inferred from operands, and invalid modules.
  */
 #include "verify/verify_priv.h"
 
@@ -8,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- shapes and attributes from short text: "f32[2,<=3]{0,1}", "(f32[], s32[])", "1,0" ---- */
+/* ---- shapes and attributes from text: "f32[2,<=3]{0,1}", "(f32[], s32[])", "1,0" ---- */
 
 static const struct shape *read_shape(struct arena *a, const char **at);
 
@@ -273,7 +272,7 @@ END_TEST
 /* ---- the verifier: written shapes ---- */
 
 static const struct {
-    struct op_case c; /* its result is the written one */
+    struct op_case c; /* the result shape is the written one */
     bool accepted;
 } written[] = {
     {{OP_ADD, {"f32[2]", "f32[2]"}, {{0}}, "f32[2]"}, true},
@@ -317,7 +316,7 @@ START_TEST(written_shapes)
 }
 END_TEST
 
-/* Mixed precision and layouts count only when asked for. */
+/* Mixed precision and layouts are checked on request only. */
 START_TEST(modes)
 {
     struct bench b;
@@ -379,7 +378,7 @@ START_TEST(windows)
 {
     static const struct {
         struct window_dim w;
-        int64_t base, out; /* -1: refused */
+        int64_t base, out; /* -1: rejected */
     } cases[] = {
         {{3, 1, 0, 0, 1, 1, false}, 5, 3},
         {{3, 2, 1, 1, 1, 1, false}, 5, 3},

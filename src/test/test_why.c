@@ -1,7 +1,7 @@
 /*
- * Tests of where elements come from, by the definition: for instructions of random modules and of
- * all golden tests, all elements outside of the boxes are changed, the instruction is run alone,
- * and the element must keep its bits. That boxes are no larger than necessary is tested by hand.
+ * Tests of sources of elements by their definition: for instructions of random modules and of all
+ * golden tests, all elements outside the boxes are changed, the instruction is run alone, and the
+ * element must keep its bits. That boxes are minimal is tested by hand.
  *
  * `test_why N` tests N random modules, `test_why N FILE...` the modules of these files instead of
  * the golden tests.
@@ -44,8 +44,7 @@ static bool is_in(const struct hlo_source *s, const int64_t *index)
     return true;
 }
 
-/* Any value that the type has, where all bits may be changed; of narrow types those bits that
- * count. */
+/* Any value of the type; of narrow types only the valid bits change. */
 static void scramble(const char *dtype, unsigned char *p, size_t size, uint64_t *random)
 {
     const uint64_t bits =
@@ -62,7 +61,7 @@ static void scramble(const char *dtype, unsigned char *p, size_t size, uint64_t 
             p[k] = (unsigned char)(bits >> (k % 8 * 8));
 }
 
-/* ---- an instruction by itself ---- */
+/* ---- execution of a single instruction ---- */
 
 struct lone {
     hlo_module *module;
@@ -74,7 +73,7 @@ struct hunt {
     struct lone *lone; /* by instruction */
     uint64_t random;
     size_t asked, most;
-    uint64_t *checked, *larger; /* elements: all; of which some operand had others */
+    uint64_t *checked, *larger; /* elements: all; those of which an operand had other elements */
     const struct hlo_event *at;
     const char *what;
 };
@@ -108,7 +107,7 @@ static const hlo_literal *value(void *context, size_t inst, const struct hlo_wit
     return inst == h->at->inst ? hlo_event_value(h->at) : NULL;
 }
 
-/* Which operand a parameter of the lone module stands for; -1. */
+/* The operand that a parameter of the extracted module replaces; -1: none. */
 static long operand_named(const struct hunt *h, const char *name)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, h->at->inst);
@@ -118,7 +117,7 @@ static long operand_named(const struct hunt *h, const char *name)
     return -1;
 }
 
-/* Changes what lies outside of all boxes; how many elements that are. */
+/* Changes the elements outside all boxes; returns their number. */
 static size_t change_outside(struct hunt *h, hlo_literal *arg, size_t inst,
                              const struct hlo_source *sources, long count)
 {
@@ -194,7 +193,7 @@ static void check_element(struct hunt *h, const struct lone *one, size_t leaf, s
     free(args);
 }
 
-/* ---- what is looked at ---- */
+/* ---- selection of instructions ---- */
 
 static bool all_here(const struct hlo_source *sources, long count)
 {
@@ -204,7 +203,7 @@ static bool all_here(const struct hlo_source *sources, long count)
     return true;
 }
 
-/* What can be run by itself, the same each time. */
+/* Whether the instruction can be run alone, with reproducible results. */
 static bool is_fit(const struct hunt *h, const struct hlo_event *s)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, s->inst);
@@ -375,7 +374,7 @@ START_TEST(golden_cases)
 }
 END_TEST
 
-/* ---- by hand: boxes as they are ---- */
+/* ---- boxes by hand ---- */
 
 static char answer[2048];
 
@@ -393,8 +392,8 @@ static void put_sources(const hlo_listing *l, const struct hlo_source *s, long c
     }
 }
 
-/* The sources of an element of the root of a computation of one instruction, without any value:
- * "lhs a 1 0*4/1; rhs b ...". */
+/* Prints the sources of an element of the root of a computation with one instruction, without known
+ * values: "lhs a 1 0*4/1; rhs b ...". */
 static const char *sources_of(const char *body, size_t leaf, const int64_t *index, size_t rank)
 {
     struct buf text = {0};
@@ -496,7 +495,7 @@ START_TEST(boxes_by_hand)
 }
 END_TEST
 
-/* ---- runs that are kept ---- */
+/* ---- recorded runs ---- */
 
 static const char loop[] =
     "body { p = (s32[], f32[2]) parameter(0) n = s32[] get-tuple-element(p), index=0 x = f32[2] "
@@ -511,7 +510,7 @@ static const char loop[] =
     " w = (s32[], f32[2]) while(init), condition=cond, body=body ROOT o = f32[2] "
     "get-tuple-element(w), index=1 }\n";
 
-/* What is kept makes no difference: what is not is made by another run. */
+/* The memory budget does not affect results: dropped values are recomputed. */
 START_TEST(little_is_kept)
 {
     hlo_messages *m = hlo_messages_new();
@@ -545,7 +544,7 @@ START_TEST(little_is_kept)
 }
 END_TEST
 
-/* An observer asks of what it looks at; and there are elements that there are not. */
+/* A callback queries the sources of its event, also of elements that do not exist. */
 static bool say_why(void *context, const struct hlo_event *s)
 {
     const hlo_listing *l = context;

@@ -1,7 +1,7 @@
 /*
- * Tests of several participants: runs that can't end are detected, a thousand times in a row with
- * the same message; a failure ends the other participants; values are always the same. On threads
- * of one process, and on ranks, up to the greatest number.
+ * Tests of several participants: deadlocks are detected, a thousand times with the same message; a
+ * failure ends the other participants; values are reproducible. On threads of one process, and on
+ * ranks, up to the maximum number.
  */
 #include "base/guard.h"
 #include "test/thread_transport.h"
@@ -57,7 +57,7 @@ static void run_end(struct run *r)
     source_free(&r->source);
 }
 
-/* ---- a run on threads, or on ranks that are threads themselves ---- */
+/* ---- a run on threads, or on ranks simulated by threads ---- */
 
 struct rank {
     struct transport transport;
@@ -65,7 +65,7 @@ struct rank {
     const struct world_feeds *feeds;
     struct run run;
     bool ok;
-    struct buf said; /* all of it, drawn */
+    struct buf said; /* rendered messages */
     pthread_t thread;
 };
 struct crew {
@@ -76,7 +76,8 @@ struct crew {
 
 static void run_here(struct rank *k, struct ranks *r)
 {
-    struct guard g; /* as functions of hlo.h have: threads free what others of a run took */
+    struct guard
+        g; /* as in functions of hlo.h: threads free allocations of other threads of the run */
     guard_enter(&g, NULL);
     ck_assert_int_eq(setjmp(g.back), 0);
     run_begin(&k->run, k->text);
@@ -108,7 +109,8 @@ static void *rank_main(void *context)
     return NULL;
 }
 
-/* All ranks say the same; only the first one has results, and only of a run that went well. */
+/* All ranks have the same messages; only the first one has results, and only of a successful
+ * run. */
 static void check_ranks(const struct crew *t)
 {
     for (int k = 0; k < t->ranks; k++) {
@@ -119,7 +121,7 @@ static void check_ranks(const struct crew *t)
     }
 }
 
-/* The run of the crew's first rank is to be looked at; then comes crew_end. */
+/* Starts the run; the run of the first rank is inspected, then crew_end is called. */
 static struct rank *crew_run(struct crew *t, const char *text, const struct world_feeds *feeds,
                              int ranks, uint64_t seed)
 {
@@ -152,7 +154,7 @@ static void crew_end(struct crew *t)
     }
 }
 
-/* All that is said. */
+/* Returns all messages. */
 static char *failure(const char *text, const struct world_feeds *feeds, int ranks, uint64_t seed)
 {
     struct crew t;
@@ -172,8 +174,8 @@ static void check_failure(const char *text, const char *expected, int ranks, uin
     free(said);
 }
 
-/* Each time the same words, and not only when patience is at its end: at least once, for the
- * machine may have much else to do. */
+/* The message is the same each time, and appears before the timeout at least once (the machine may
+ * be busy). */
 static void check_often(const char *text, const char *expected)
 {
     double least[] = {100, 100}; /* of threads, of ranks */
@@ -220,7 +222,7 @@ START_TEST(uneven_all_reduce)
 }
 END_TEST
 
-/* Each waits for what the other would send afterwards. */
+/* Each waits for a message that the other would send afterwards. */
 START_TEST(cyclic_send_and_recv)
 {
     check_often(
@@ -254,8 +256,8 @@ START_TEST(cyclic_send_and_recv)
 }
 END_TEST
 
-/* Whom the receiver waits for runs a branch that sends nothing; who sends to it, it does not listen
- * to. */
+/* The receiver waits for a participant that executes a branch without a send; the actual sender has
+ * another target. */
 START_TEST(missing_partner)
 {
     check_often("HloModule m, replica_count=2\n"
@@ -285,7 +287,7 @@ START_TEST(missing_partner)
 }
 END_TEST
 
-/* The same channel, but each believes that others are in its group. */
+/* The same channel, but with different replica groups. */
 START_TEST(different_groups)
 {
     check_often("HloModule m, replica_count=3\n" ADD "first { x = s32[] parameter(0)\n"
@@ -304,7 +306,8 @@ START_TEST(different_groups)
 }
 END_TEST
 
-/* Groups that meet in another order: 0 and 1 want each other, but at different instructions. */
+/* Groups that meet in different orders: 0 and 1 wait for each other, but at different
+ * instructions. */
 START_TEST(crossed_collectives)
 {
     check_often("HloModule m, replica_count=2\n" ADD
@@ -320,7 +323,7 @@ START_TEST(crossed_collectives)
 }
 END_TEST
 
-/* One has nothing to read; the others wait for it and say nothing of that. */
+/* One participant has no infeed item; the others wait for it and report nothing. */
 START_TEST(failure_ends_those_who_wait)
 {
     check_often("HloModule m, replica_count=4\n" ADD
@@ -337,8 +340,8 @@ START_TEST(failure_ends_those_who_wait)
 }
 END_TEST
 
-/* Who computes for ever is stopped, whether another failed or two wait for what can't come: the
- * test ends. */
+/* An endless computation is stopped if another participant failed or a deadlock occurs: the test
+ * ends. */
 START_TEST(nobody_is_waited_for_long)
 {
     for (int ranks = 0; ranks <= 2; ranks++) {
@@ -365,7 +368,7 @@ START_TEST(nobody_is_waited_for_long)
 }
 END_TEST
 
-/* What participants give the host that they were given by it: twice their own number. */
+/* Checks that each participant returns twice its own number to the host. */
 struct host {
     atomic_int given, taken;
 };
@@ -455,9 +458,9 @@ START_TEST(same_values_every_time)
 }
 END_TEST
 
-/* Gatherings are used again while somebody may still be leaving the one before; some of what is
- * brought is copied, some is lent. With as many participants as most machines have cores, and with
- * more. */
+/* A rendezvous is reused while some participants may still be leaving the previous one; some
+ * payloads are copied, some borrowed. With as many participants as most machines have cores, and
+ * with more. */
 START_TEST(meetings_again_and_again)
 {
     static const char text[] =
@@ -486,7 +489,7 @@ START_TEST(meetings_again_and_again)
             const struct rank *r = crew_run(&t, of_n, NULL, ranks, (uint64_t)n);
             ck_assert(r->ok);
             for (int64_t p = 0; p < n;
-                 p++) { /* n times the sum of 0 .. 1999; of the second only groups have some */
+                 p++) { /* n times the sum of 0 .. 1999; the second one only for some groups */
                 int32_t v, sum = n * 1999000;
                 memcpy(&v, r->run.tasks[p].result->data, sizeof v);
                 ck_assert_int_eq(v, p < 2 ? 2 * sum : sum);

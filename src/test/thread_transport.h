@@ -1,7 +1,7 @@
 /*
  * A transport between ranks that are threads of one process. As with MPI, messages of different
- * ranks come in any order, may be delayed, and a body that is not copied is read when the receiver
- * takes it.
+ * ranks arrive in any order and may be delayed, and a payload that is not copied is read when the
+ * receiver takes it.
  */
 #ifndef HLO_TEST_THREAD_TRANSPORT_H
 #define HLO_TEST_THREAD_TRANSPORT_H
@@ -19,7 +19,7 @@ struct letter {
     int64_t head[TRANSPORT_HEAD / 8];
     const void *body;
     size_t size;
-    int *pending; /* NULL: the body is the letter's own, which belongs to its receiver */
+    int *pending; /* NULL: the payload belongs to the letter, and then to its receiver */
     atomic_bool taken;
     struct letter *next, *next_out;
 };
@@ -27,7 +27,7 @@ struct letter_box {
     struct post *post;
     int rank;
     uint64_t random;
-    struct letter *in, *out; /* out: what this rank has sent and its receiver may not have taken */
+    struct letter *in, *out; /* out: sent by this rank and possibly not received yet */
 };
 struct post {
     pthread_mutex_t lock;
@@ -50,7 +50,7 @@ static inline bool post_send(void *context, int to, const void *head, const void
         ++*pending;
     } else if (size > 0) {
         l->body = memcpy(mem_keep(mem_alloc(size)), body,
-                         size); /* who takes it belongs to another process */
+                         size); /* the receiver may belong to another process */
     } else {
         l->body = NULL;
     }
@@ -74,7 +74,7 @@ static inline void post_look_after(struct letter_box *box)
         }
 }
 
-/* Takes out the first letter of a rank picked by chance, if there is one. */
+/* Removes the first letter of a random rank, if there is one. */
 static inline struct letter *post_pick(struct letter_box *box)
 {
     box->random = box->random * 6364136223846793005u + 1442695040888963407u;
@@ -131,7 +131,7 @@ static inline struct transport post_transport(struct post *p, int rank, int size
                               .close = post_no_close};
 }
 
-/* Once all ranks have closed: what nobody wanted. */
+/* Frees unreceived messages once all ranks have closed. */
 static inline void post_close(struct post *p)
 {
     for (int k = 0; k < POST_MOST; k++) {
