@@ -46,11 +46,7 @@ struct search {
 };
 
 /* Instructions that only name values, which are compared where they are made. */
-static bool is_name(const struct inst *i)
-{
-    return i->opcode == OP_PARAMETER || i->opcode == OP_TUPLE ||
-           i->opcode == OP_GET_TUPLE_ELEMENT || i->opcode == OP_OPT_BARRIER;
-}
+static bool is_name(const struct inst *i) { return op_is(i->opcode, OP_NAMES); }
 
 /* The instruction of a whose value is compared with that of instruction `inst` of b; -1: none. */
 static long compared_with(const struct search *s, size_t inst)

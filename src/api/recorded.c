@@ -43,17 +43,7 @@ struct hlo_recorded {
  * component. */
 static bool passes_on(const struct inst *i)
 {
-    switch (i->opcode) {
-    case OP_TUPLE:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_PARAMETER:
-    case OP_WHILE:
-    case OP_CALL:
-    case OP_FUSION:
-    case OP_CONDITIONAL:
-    case OP_OPT_BARRIER: return shape_is_tuple(i->shape);
-    default: return false;
-    }
+    return op_is(i->opcode, OP_NAMES | OP_RUNS) && shape_is_tuple(i->shape);
 }
 
 static bool is_argument(const struct hlo_recorded *r, const struct inst *i)

@@ -79,11 +79,6 @@ static const char *element_at(const struct literal *l, const int64_t *index)
 static bool hands_on(const struct tree *t, const struct hlo_element *e)
 {
     switch (inst_of(t, e)->opcode) {
-    case OP_TUPLE:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_OPT_BARRIER:
-    case OP_DOMAIN:
-    case OP_ADD_DEPENDENCY:
     case OP_WHILE:
     case OP_CALL:
     case OP_FUSION:
@@ -91,7 +86,7 @@ static bool hands_on(const struct tree *t, const struct hlo_element *e)
     case OP_ASYNC_UPDATE:
     case OP_ASYNC_DONE: return true;
     case OP_PARAMETER: return e->depth > 0;
-    default: return false;
+    default: return op_is(inst_of(t, e)->opcode, OP_NAMES);
     }
 }
 

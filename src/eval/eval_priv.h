@@ -118,7 +118,7 @@ struct eval {
 static inline bool eval_rehearsed(const struct eval *ev) { return ev->rehearsal != NULL; }
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
-#define X(name) eval_family_fn eval_##name;
+#define X(name, flags) eval_family_fn eval_##name;
 FAMILIES(X)
 #undef X
 

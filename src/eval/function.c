@@ -5,7 +5,7 @@
 #include "eval/eval_priv.h"
 
 static eval_family_fn *const families[FAMILY_COUNT] = {
-#define X(name) eval_##name,
+#define X(name, flags) eval_##name,
     FAMILIES(X)
 #undef X
 };

@@ -235,6 +235,11 @@ bool inst_bool(const struct inst *i, enum attr_id id)
     return a && a->v.b;
 }
 
+bool inst_has_effect(const struct inst *i)
+{
+    return op_is(i->opcode, OP_EFFECT) || inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
+}
+
 int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent)
 {
     const struct attr *a = inst_attr(i, id);

@@ -417,6 +417,8 @@ static inline bool inst_has(const struct inst *i, enum attr_id id)
     return inst_attr(i, id) != NULL;
 }
 bool inst_bool(const struct inst *i, enum attr_id id); /* false when absent */
+/* A side effect of its own; those of its callees aside. */
+bool inst_has_effect(const struct inst *i);
 int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent);
 int inst_enum(const struct inst *i, enum attr_id id, int absent);
 struct ints inst_ints(const struct inst *i, enum attr_id id); /* empty when absent */

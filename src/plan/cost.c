@@ -120,12 +120,10 @@ struct cost plan_cost_of_inst(const struct inst *i)
     case FAMILY_linalg: c.operations = of_linalg(i); break;
     default: break;
     }
+    if (op_is(i->opcode, OP_NAMES))
+        c.bytes = 0;
     switch (i->opcode) {
-    case OP_PARAMETER: /* names for what is there already */
-    case OP_CONSTANT:
-    case OP_TUPLE:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_OPT_BARRIER:
+    case OP_CONSTANT: /* is there already */
     case OP_BITCAST: c.bytes = 0; break;
     case OP_SLICE:
     case OP_BROADCAST:

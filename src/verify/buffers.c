@@ -130,17 +130,9 @@ static bool check_custom_call(struct verify *v, const struct inst *i)
 
 static bool is_writer(const struct inst *i)
 {
-    switch ((enum opcode)i->opcode) {
-    case OP_CUSTOM_CALL:
-    case OP_WHILE:
-    case OP_CONDITIONAL:
-    case OP_CALL:
-    case OP_FUSION:
-    case OP_DYNAMIC_UPDATE_SLICE:
-    case OP_ASYNC_START:
-    case OP_ASYNC_UPDATE: return true;
-    default: return false;
-    }
+    return op_is(i->opcode, OP_RUNS) || i->opcode == OP_CUSTOM_CALL ||
+           i->opcode == OP_DYNAMIC_UPDATE_SLICE || i->opcode == OP_ASYNC_START ||
+           i->opcode == OP_ASYNC_UPDATE;
 }
 
 static bool is_while_body(const struct verify *v, const struct computation *c)

@@ -24,7 +24,7 @@ struct verify {
 /* One for each family, expanded from op.def: the result shape by the rule of the opcode, or NULL
  * with a diagnostic. For COMPARE_OWN opcodes it checks the written shape itself and returns it. */
 typedef const struct shape *verify_family_fn(struct verify *v, const struct inst *i);
-#define X(name) verify_family_fn verify_##name;
+#define X(name, flags) verify_family_fn verify_##name;
 FAMILIES(X)
 #undef X
 
