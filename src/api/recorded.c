@@ -53,9 +53,8 @@ static bool is_argument(const struct hlo_recorded *r, const struct inst *i)
 
 static uint64_t bytes_of(const struct hlo_event *e)
 {
-    int64_t bytes = 0;
     const hlo_literal *v = hlo_event_value(e);
-    return v && shape_bytes(v->l->shape, &bytes) ? (uint64_t)bytes : 0;
+    return v ? (uint64_t)shape_bytes_or(v->l->shape, 0) : 0;
 }
 
 /* The first execution of each instruction, tuples and arguments included. */

@@ -174,6 +174,9 @@ void value_move(struct value *to, struct value *from);
 void value_share(struct value *to, const struct value *from);
 /* A dense value; false (without a message) when there is no memory. */
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
+/* Makes the value dense; if it is to be changed, in storage that nobody else holds. False (without
+ * a message) when there is no memory. */
+bool value_make_dense(struct eval *ev, struct value *v, bool change);
 
 /* ---- unused.c ---- */
 

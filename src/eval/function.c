@@ -59,6 +59,20 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
     return true;
 }
 
+bool value_make_dense(struct eval *ev, struct value *v, bool change)
+{
+    struct value copy;
+    bool own = !change || (v->buffer->refs == 1 && v->buffer->class != POOL_BORROWED);
+    if (own && view_is_dense(&v->view))
+        return true;
+    if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
+        return false;
+    ev->kern->copy(ev->team, &copy.view, &v->view);
+    value_drop(ev, v);
+    value_move(v, &copy);
+    return true;
+}
+
 /* ---- functions ---- */
 
 static struct value *frame_of(struct eval *ev, const struct function *f)

@@ -67,11 +67,7 @@ static bool is_pure(struct planner *pl, const struct step *s)
 
 /* ---- when ---- */
 
-static int64_t bytes_of(const struct shape *s)
-{
-    int64_t bytes;
-    return shape_bytes(s, &bytes) ? bytes : INT64_MAX;
-}
+static int64_t bytes_of(const struct shape *s) { return shape_bytes_or(s, INT64_MAX); }
 
 struct when {
     struct planner *pl;

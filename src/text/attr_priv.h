@@ -148,7 +148,6 @@ void print_sharding_metadata(struct buf *out, const struct sharding *s);
 struct iota_order iota_canonical(struct arena *a, struct iota_order order);
 /* Brings a tiling with subgroup types into the form that is printed. NULL, or what is wrong. */
 const char *sharding_canonicalize(struct arena *a, struct sharding *s);
-bool ints_product(struct ints v, int64_t *out); /* false on overflow */
 
 /* ---- printing ---- */
 

@@ -50,6 +50,12 @@ struct parse_state {
 /* What was defined with an error is poisoned: an instruction without a parent, a computation
  * without a root. It may be named without another message, and nothing that depends on it is
  * checked. */
+/* Tokens that may name an instruction, a computation or a module. */
+static inline bool token_is_name(enum token_kind kind)
+{
+    return kind == TOK_IDENT || kind == TOK_NAME;
+}
+
 static inline bool inst_is_poisoned(const struct inst *i) { return i->parent == NULL; }
 
 struct inst *scope_find(const struct scope *s, struct str name);
@@ -77,8 +83,7 @@ struct draft {
                             needed */
     struct lex_state dropped_at; /* the first operand that was dropped */
     uint32_t dropped_end;
-    uint64_t seen[2];      /* attributes that were given, by id */
-    struct span seen_from; /* of the first attribute */
+    uint64_t seen[2]; /* attributes that were given, by id */
 };
 
 _Static_assert(A_COUNT <= 128, "'seen' has a bit for each attribute");

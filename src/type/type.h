@@ -222,7 +222,12 @@ const struct shape *shape_copy(struct arena *a,
 /* False on overflow, on an unbounded dimension, or for what is not an array. */
 bool shape_elements(const struct shape *s, int64_t *out);
 bool shape_bytes(const struct shape *s, int64_t *out); /* in our storage; tuples: the sum */
-int64_t shape_leaf_count(const struct shape *s);       /* non-tuple leaves */
+static inline int64_t shape_bytes_or(const struct shape *s, int64_t otherwise)
+{
+    int64_t bytes;
+    return shape_bytes(s, &bytes) ? bytes : otherwise;
+}
+int64_t shape_leaf_count(const struct shape *s); /* non-tuple leaves */
 static inline int64_t shape_first_leaf(const struct shape *s, int64_t element)
 {
     return s->starts ? s->starts[element] : element;

@@ -27,15 +27,6 @@ static bool any_buffer_operand(const struct inst *i, int from)
     return false;
 }
 
-static bool has_stream_annotation(const struct inst *i)
-{
-    const struct attr *f = inst_attr(i, A_FRONTEND_ATTRIBUTES);
-    for (int k = 0; f && k < f->v.frontend.count; k++)
-        if (str_is(f->v.frontend.at[k].key, "_xla_stream_annotation"))
-            return true;
-    return false;
-}
-
 static bool may_hold_buffers(const struct verify *v, const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
@@ -48,7 +39,7 @@ static bool may_hold_buffers(const struct verify *v, const struct inst *i)
     case OP_ASYNC_DONE: return true;
     case OP_PARAMETER: return i->parent != v->m->entry;
     case OP_DYNAMIC_UPDATE_SLICE: return i->shape->dtype == DT_BUFFER && !any_buffer_operand(i, 1);
-    case OP_CALL: return has_stream_annotation(i);
+    case OP_CALL: return inst_frontend(i, "_xla_stream_annotation");
     default: return false;
     }
 }

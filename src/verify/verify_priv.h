@@ -74,10 +74,6 @@ bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, in
 /* Which of [0, end) are in a list that verify_dim_list() found sound. */
 const bool *verify_marked(struct verify *v, struct ints list, int64_t end);
 
-static inline const struct shape *operand_shape(const struct inst *i, int k)
-{
-    return i->operands[k]->shape;
-}
 static inline bool dtype_same_kind(enum dtype a, enum dtype b)
 {
     return a == b || (dtype_is_float(a) && dtype_is_float(b));
