@@ -389,6 +389,8 @@ enum hlo_fake {
     HLO_FAKE_NORMAL,
     HLO_FAKE_EDGE
 };
+/* Their words, in this order. */
+#define HLO_FAKE_WORDS "zeros", "ones", "iota", "uniform", "normal", "edge"
 hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind,
                             uint64_t seed, hlo_messages *m);
 

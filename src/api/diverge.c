@@ -47,11 +47,7 @@ struct search {
 };
 
 /* Whether the instruction only aliases values, which are compared where they are computed. */
-static bool is_name(const struct inst *i)
-{
-    return i->opcode == OP_PARAMETER || i->opcode == OP_TUPLE ||
-           i->opcode == OP_GET_TUPLE_ELEMENT || i->opcode == OP_OPT_BARRIER;
-}
+static bool is_name(const struct inst *i) { return op_is(i->opcode, OP_NAMES); }
 
 /* The instruction of a that corresponds to instruction `inst` of b; -1: none. */
 static long compared_with(const struct search *s, size_t inst)

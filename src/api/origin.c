@@ -65,18 +65,8 @@ static uint64_t count_odd(const struct hlo_stats *s, enum hlo_oddity what)
 
 static bool rearranges(const struct inst *i)
 {
-    switch (i->opcode) {
-    case OP_BITCAST:
-    case OP_BROADCAST:
-    case OP_CONVERT:
-    case OP_COPY:
-    case OP_OPT_BARRIER:
-    case OP_RESHAPE:
-    case OP_REVERSE:
-    case OP_SLICE:
-    case OP_TRANSPOSE: return i->operand_count == 1;
-    default: return false;
-    }
+    return op_is(i->opcode, OP_VIEW) || op_passes(i->opcode) || i->opcode == OP_BITCAST ||
+           i->opcode == OP_CONVERT;
 }
 
 /* Whether an operand is a NaN constant of the program. It marks missing values, such as elements
@@ -136,8 +126,7 @@ static const struct literal *operand_of(const struct hlo_event *s, int k)
 static bool is_elementwise(const struct hlo_event *s, const struct inst *i,
                            const struct literal *value, struct elements *out)
 {
-    enum family family = op_table[i->opcode].family;
-    if ((family != FAMILY_elementwise && family != FAMILY_compare && i->opcode != OP_CONVERT) ||
+    if ((!op_is(i->opcode, OP_ELEMENTWISE) && i->opcode != OP_CONVERT) ||
         !shape_is_array(value->shape) || i->operand_count > MOST_OPERANDS)
         return false;
     *out = (struct elements){.count = i->operand_count};

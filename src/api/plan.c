@@ -361,49 +361,25 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
 
 /* ---- JSON ---- */
 
-static void json_key(struct buf *out, const char *key)
-{
-    buf_printf(out, "%s\"%s\":", out->size > 0 && strchr("{[", out->data[out->size - 1]) ? "" : ",",
-               key);
-}
-
-static void json_str(struct buf *out, const char *key, struct str s)
-{
-    json_key(out, key);
-    buf_json_str(out, s);
-}
-
-static void json_number(struct buf *out, const char *key, uint64_t v)
-{
-    json_key(out, key);
-    buf_uint(out, v);
-}
-
-static void json_bool(struct buf *out, const char *key, bool v)
-{
-    json_key(out, key);
-    buf_puts(out, v ? "true" : "false");
-}
-
 static void json_result(struct buf *out, const struct following *w, int number, int r)
 {
     const struct step *s = &w->f->steps[number];
     const struct foreseen_step *n = foreseen(w->p, w->f, number);
     int64_t bytes;
     buf_putc(out, '{');
-    json_str(out, "shape", shape_text(w->a, s->shapes[r]));
+    buf_json_text(out, "shape", shape_text(w->a, s->shapes[r]));
     if (s->results[r] != NO_VALUE && shape_bytes(s->shapes[r], &bytes))
-        json_number(out, "bytes", (uint64_t)bytes);
+        buf_json_count(out, "bytes", (uint64_t)bytes);
     if (n) {
         const struct foreseen_result *made = &n->results[r];
-        json_str(out, "made", str_of(makings[made->making]));
+        buf_json_text(out, "made", str_of(makings[made->making]));
         if (made->making == MADE_VIEW || made->making == MADE_IN_PLACE)
-            json_str(out, "of", operand_name(w, s, made->operand));
-        json_number(out, "buffer", (uint64_t)made->buffer);
-        json_number(out, "storage", made->storage);
+            buf_json_text(out, "of", operand_name(w, s, made->operand));
+        buf_json_count(out, "buffer", (uint64_t)made->buffer);
+        buf_json_count(out, "storage", made->storage);
     }
     if (w->until[number][r] != TO_THE_END)
-        json_number(out, "until", (uint64_t)w->until[number][r]);
+        buf_json_count(out, "until", (uint64_t)w->until[number][r]);
     buf_putc(out, '}');
 }
 
@@ -412,23 +388,21 @@ static void json_step(struct buf *out, struct following *w, int number)
     const struct step *s = &w->f->steps[number];
     const struct foreseen_step *n = foreseen(w->p, w->f, number);
     buf_printf(out, "%s{", number ? "," : "");
-    json_number(out, "step", (uint64_t)number);
-    json_str(out, "name", s->inst->name);
-    json_str(out, "op", str_of(op_spelling(s->inst->opcode)));
-    json_str(out, "what", hlo_step_text(w->a, w->p, w->f, number));
-    json_key(out, "members");
-    buf_putc(out, '[');
+    buf_json_count(out, "step", (uint64_t)number);
+    buf_json_text(out, "name", s->inst->name);
+    buf_json_text(out, "op", str_of(op_spelling(s->inst->opcode)));
+    buf_json_text(out, "what", hlo_step_text(w->a, w->p, w->f, number));
+    buf_json_open(out, "members", '[');
     for (int k = 0; k < s->fused_steps; k++) {
         buf_puts(out, k ? "," : "");
         buf_json_str(out, s->members[k]->name);
     }
     buf_putc(out, ']');
     if (n)
-        json_number(out, "alive", n->peak);
+        buf_json_count(out, "alive", n->peak);
     if (n && n->room > 0)
-        json_number(out, "room", n->room);
-    json_key(out, "results");
-    buf_putc(out, '[');
+        buf_json_count(out, "room", n->room);
+    buf_json_open(out, "results", '[');
     for (int r = 0; r < s->result_count; r++) {
         buf_puts(out, r ? "," : "");
         json_result(out, w, number, r);
@@ -443,11 +417,10 @@ static void json_function(struct buf *out, const struct program *p, const struct
     arena_init(&a);
     struct following w = follow(&a, p, f);
     buf_printf(out, "%s{", f->index ? "," : "");
-    json_str(out, "name", f->computation->name);
-    json_bool(out, "entry", f == p->entry);
-    json_number(out, "parameters", (uint64_t)f->param_count);
-    json_key(out, "steps");
-    buf_putc(out, '[');
+    buf_json_text(out, "name", f->computation->name);
+    buf_json_bool(out, "entry", f == p->entry);
+    buf_json_count(out, "parameters", (uint64_t)f->param_count);
+    buf_json_open(out, "steps", '[');
     for (int k = 0; k < f->step_count; k++)
         json_step(out, &w, k);
     buf_puts(out, "]}");
@@ -457,18 +430,17 @@ static void json_function(struct buf *out, const struct program *p, const struct
 static void json_memory(struct buf *out, const hlo_program *program, const struct program *p)
 {
     struct hlo_memory m = hlo_program_memory(program);
-    json_key(out, "memory");
-    buf_putc(out, '{');
-    json_number(out, "arguments", m.arguments);
-    json_number(out, "constants", m.constants);
-    json_number(out, "results", m.results);
-    json_bool(out, "foreseen", m.foreseen);
-    json_bool(out, "exact", m.exact);
-    json_number(out, "peak", m.peak);
-    json_number(out, "kernels", m.kernels);
+    buf_json_open(out, "memory", '{');
+    buf_json_count(out, "arguments", m.arguments);
+    buf_json_count(out, "constants", m.constants);
+    buf_json_count(out, "results", m.results);
+    buf_json_bool(out, "foreseen", m.foreseen);
+    buf_json_bool(out, "exact", m.exact);
+    buf_json_count(out, "peak", m.peak);
+    buf_json_count(out, "kernels", m.kernels);
     if (m.foreseen && p->foresight->at) {
-        json_str(out, "peak_computation", p->foresight->in->computation->name);
-        json_number(out, "peak_step", (uint64_t)(p->foresight->at - p->foresight->in->steps));
+        buf_json_text(out, "peak_computation", p->foresight->in->computation->name);
+        buf_json_count(out, "peak_step", (uint64_t)(p->foresight->at - p->foresight->in->steps));
     }
     buf_putc(out, '}');
 }
@@ -476,17 +448,15 @@ static void json_memory(struct buf *out, const hlo_program *program, const struc
 static void put_json(struct buf *out, const hlo_program *program, const struct program *p)
 {
     buf_puts(out, "{\"schema\":1");
-    json_str(out, "module", p->module->name);
-    json_key(out, "functions");
-    buf_putc(out, '[');
+    buf_json_text(out, "module", p->module->name);
+    buf_json_open(out, "functions", '[');
     for (int k = 0; k < p->function_count; k++)
         json_function(out, p, p->functions[k]);
     buf_putc(out, ']');
     json_memory(out, program, p);
-    json_key(out, "passes");
-    buf_putc(out, '{');
+    buf_json_open(out, "passes", '{');
     for (size_t k = 0; k < COUNT_OF(passes); k++)
-        json_number(out, passes[k].name, (uint64_t)pass_count(p, k));
+        buf_json_count(out, passes[k].name, (uint64_t)pass_count(p, k));
     buf_puts(out, "}}\n");
 }
 

@@ -43,17 +43,7 @@ struct hlo_recorded {
  * computes the element. */
 static bool passes_on(const struct inst *i)
 {
-    switch (i->opcode) {
-    case OP_TUPLE:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_PARAMETER:
-    case OP_WHILE:
-    case OP_CALL:
-    case OP_FUSION:
-    case OP_CONDITIONAL:
-    case OP_OPT_BARRIER: return shape_is_tuple(i->shape);
-    default: return false;
-    }
+    return op_is(i->opcode, OP_NAMES | OP_RUNS) && shape_is_tuple(i->shape);
 }
 
 static bool is_argument(const struct hlo_recorded *r, const struct inst *i)
@@ -63,9 +53,8 @@ static bool is_argument(const struct hlo_recorded *r, const struct inst *i)
 
 static uint64_t bytes_of(const struct hlo_event *e)
 {
-    int64_t bytes = 0;
     const hlo_literal *v = hlo_event_value(e);
-    return v && shape_bytes(v->l->shape, &bytes) ? (uint64_t)bytes : 0;
+    return v ? (uint64_t)shape_bytes_or(v->l->shape, 0) : 0;
 }
 
 /* Records the first execution of each instruction, including tuples and arguments. */

@@ -75,17 +75,11 @@ static struct entry *make_entry(struct store *s, const struct store_key *k)
 
 /* ---- copies ---- */
 
-static size_t bytes_of(const struct shape *s)
-{
-    int64_t bytes = 0;
-    return shape_bytes(s, &bytes) ? (size_t)bytes : 0;
-}
-
 /* Copies into `l`, which is zeroed or has a value of the same shape. False: out of memory. */
 static bool copy_literal(struct store *s, struct literal *l, const struct literal *from,
                          const struct shape *shape)
 {
-    const size_t bytes = bytes_of(shape);
+    const size_t bytes = (size_t)shape_bytes_or(shape, 0);
     l->shape = shape;
     if (shape_is_tuple(shape)) {
         if (!l->elements)
@@ -112,7 +106,7 @@ static void free_large(struct literal *l)
         return;
     for (int k = 0; shape_is_tuple(l->shape) && l->elements && k < l->shape->count; k++)
         free_large(l->elements[k]);
-    if (!shape_is_tuple(l->shape) && bytes_of(l->shape) > SMALL)
+    if (!shape_is_tuple(l->shape) && shape_bytes_or(l->shape, 0) > SMALL)
         mem_free(l->data);
 }
 
@@ -152,7 +146,7 @@ bool store_put(struct store *s, const struct store_key *k, const struct hlo_even
     if (s->refilling && !(e && e->wanted))
         return false;
     const hlo_literal *v = s->refilling || s->bytes < s->budget ? hlo_event_value(event) : NULL;
-    const uint64_t bytes = v ? bytes_of(v->l->shape) : 0;
+    const uint64_t bytes = v ? (uint64_t)shape_bytes_or(v->l->shape, 0) : 0;
     if (!v || (!s->refilling && bytes >= s->budget - s->bytes)) {
         s->dropped = true;
         return false;

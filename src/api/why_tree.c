@@ -79,11 +79,6 @@ static const char *element_at(const struct literal *l, const int64_t *index)
 static bool hands_on(const struct tree *t, const struct hlo_element *e)
 {
     switch (inst_of(t, e)->opcode) {
-    case OP_TUPLE:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_OPT_BARRIER:
-    case OP_DOMAIN:
-    case OP_ADD_DEPENDENCY:
     case OP_WHILE:
     case OP_CALL:
     case OP_FUSION:
@@ -91,7 +86,7 @@ static bool hands_on(const struct tree *t, const struct hlo_element *e)
     case OP_ASYNC_UPDATE:
     case OP_ASYNC_DONE: return true;
     case OP_PARAMETER: return e->depth > 0;
-    default: return false;
+    default: return op_is(inst_of(t, e)->opcode, OP_NAMES);
     }
 }
 
@@ -479,8 +474,7 @@ static void put_groups(struct buf *out, struct tree *t, const struct node *node,
 
 static void put_list(struct buf *out, const char *key, size_t count, const int64_t *list)
 {
-    buf_json_key(out, key);
-    buf_putc(out, '[');
+    buf_json_open(out, key, '[');
     for (size_t k = 0; k < count; k++)
         buf_printf(out, k ? ",%" PRId64 : "%" PRId64, list[k]);
     buf_putc(out, ']');
@@ -489,8 +483,7 @@ static void put_list(struct buf *out, const char *key, size_t count, const int64
 static void put_iterations_json(struct buf *out, const struct tree *t, const struct hlo_element *e)
 {
     bool first = true;
-    buf_json_key(out, "iterations");
-    buf_putc(out, '[');
+    buf_json_open(out, "iterations", '[');
     for (size_t k = 0; k < e->depth; k++)
         if (hlo_listing_inst(t->l, e->within[k].inst)->opcode == OP_WHILE) {
             buf_printf(out, first ? "%" PRId64 : ",%" PRId64, e->within[k].iteration);
@@ -537,21 +530,15 @@ static void put_node_json(struct buf *out, struct tree *t, const struct node *no
 {
     const struct inst *i = inst_of(t, &node->e);
     buf_putc(out, '{');
-    buf_json_key(out, "name");
-    buf_json_str(out, i->name);
-    buf_json_key(out, "computation");
-    buf_json_str(out, i->parent->name);
-    buf_json_key(out, "op");
-    buf_json_str(out, str_of(op_spelling(i->opcode)));
-    buf_json_key(out, "shape");
-    buf_json_str(out, shape_text(&t->arena, i->shape));
+    buf_json_text(out, "name", i->name);
+    buf_json_text(out, "computation", i->parent->name);
+    buf_json_text(out, "op", str_of(op_spelling(i->opcode)));
+    buf_json_text(out, "shape", shape_text(&t->arena, i->shape));
     put_iterations_json(out, t, &node->e);
-    buf_json_key(out, "leaf");
-    buf_uint(out, node->e.leaf);
+    buf_json_count(out, "leaf", node->e.leaf);
     put_list(out, "index", (size_t)node->shape->rank, node->e.index);
     put_value_json(out, t, node);
-    buf_json_key(out, "where");
-    buf_json_str(out, inst_where(&t->arena, i));
+    buf_json_text(out, "where", inst_where(&t->arena, i));
     if (node->count > 0)
         put_groups_json(out, t, node);
     buf_putc(out, '}');
@@ -562,13 +549,10 @@ static void put_box_json(struct buf *out, struct tree *t, const struct node *fro
 {
     const struct hlo_element e = first_of(t, &from->e, s);
     buf_putc(out, '{');
-    buf_json_key(out, "role");
-    buf_json_str(out, str_of(s->role));
-    buf_json_key(out, "name");
-    buf_json_str(out, inst_of(t, &e)->name);
+    buf_json_text(out, "role", str_of(s->role));
+    buf_json_text(out, "name", inst_of(t, &e)->name);
     put_iterations_json(out, t, &e);
-    buf_json_key(out, "leaf");
-    buf_uint(out, s->leaf);
+    buf_json_count(out, "leaf", s->leaf);
     put_list(out, "start", s->rank, s->start);
     put_list(out, "count", s->rank, s->count);
     put_list(out, "step", s->rank, s->step);
@@ -577,8 +561,7 @@ static void put_box_json(struct buf *out, struct tree *t, const struct node *fro
 
 static void put_shown_json(struct buf *out, struct tree *t, const struct group *g)
 {
-    buf_json_key(out, "shown");
-    buf_putc(out, '[');
+    buf_json_open(out, "shown", '[');
     for (size_t k = 0; k < g->count; k++) {
         if (k > 0)
             buf_putc(out, ',');
@@ -592,8 +575,7 @@ static void put_shown_json(struct buf *out, struct tree *t, const struct group *
             look_put_number(out, g->products[k], 17);
         else
             put_odd_json(out, g->products[k]);
-        buf_json_key(out, "elements");
-        buf_putc(out, '[');
+        buf_json_open(out, "elements", '[');
         put_node_json(out, t, g->shown[k][0]);
         buf_putc(out, ',');
         put_node_json(out, t, g->shown[k][1]);
@@ -604,13 +586,11 @@ static void put_shown_json(struct buf *out, struct tree *t, const struct group *
 
 static void put_groups_json(struct buf *out, struct tree *t, const struct node *node)
 {
-    buf_json_key(out, "sources");
-    buf_putc(out, '[');
+    buf_json_open(out, "sources", '[');
     for (size_t k = 0; k < node->count; k++) {
         const struct group *g = &node->groups[k];
         buf_puts(out, k ? ",{" : "{");
-        buf_json_key(out, "boxes");
-        buf_putc(out, '[');
+        buf_json_open(out, "boxes", '[');
         put_box_json(out, t, node, g->box[0]);
         if (g->sides == 2) {
             buf_putc(out, ',');

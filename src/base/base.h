@@ -191,6 +191,12 @@ void buf_json_str(struct buf *b, struct str s);
 void buf_json_number(struct buf *b, double v, int digits);
 /* Appends `,"key":`; the comma is omitted at the beginning of an object. */
 void buf_json_key(struct buf *b, const char *key);
+/* A key and its value: a string, a number, a truth value, or the bracket that begins a list or an
+ * object. */
+void buf_json_text(struct buf *b, const char *key, struct str value);
+void buf_json_count(struct buf *b, const char *key, uint64_t value);
+void buf_json_bool(struct buf *b, const char *key, bool value);
+void buf_json_open(struct buf *b, const char *key, char bracket);
 
 /* ---- map.c: open-addressing map from a byte string to a pointer; keys are not copied ---- */
 

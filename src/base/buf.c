@@ -168,3 +168,27 @@ void buf_json_key(struct buf *b, const char *key)
     buf_json_str(b, str_of(key));
     buf_putc(b, ':');
 }
+
+void buf_json_text(struct buf *b, const char *key, struct str value)
+{
+    buf_json_key(b, key);
+    buf_json_str(b, value);
+}
+
+void buf_json_count(struct buf *b, const char *key, uint64_t value)
+{
+    buf_json_key(b, key);
+    buf_uint(b, value);
+}
+
+void buf_json_bool(struct buf *b, const char *key, bool value)
+{
+    buf_json_key(b, key);
+    buf_puts(b, value ? "true" : "false");
+}
+
+void buf_json_open(struct buf *b, const char *key, char bracket)
+{
+    buf_json_key(b, key);
+    buf_putc(b, bracket);
+}

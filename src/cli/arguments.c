@@ -164,7 +164,7 @@ static int missing_argument(const struct arguments *a, size_t i)
 
 bool fake_kind(const struct options *o, enum hlo_fake *out)
 {
-    static const char *const words[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
+    static const char *const words[] = {HLO_FAKE_WORDS};
     const char *word = o->value[OPT_FAKE];
     size_t k = word ? 0 : HLO_FAKE_UNIFORM;
     while (word && k < COUNT_OF(words) && strcmp(word, words[k]) != 0)

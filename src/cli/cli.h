@@ -171,6 +171,9 @@ void put_item(struct buf *out, const hlo_literal *l);
 /* Writes text to the file of --output, or to standard output. False with a message. */
 bool put_output(const struct options *o, struct str text, hlo_messages *m);
 
+/* Writes a field of a CSV line, quoted, and a comma. */
+void put_csv_field(struct buf *out, const char *text);
+
 /* Writes a time in eleven columns: "  12.345 us". */
 void put_seconds(struct buf *out, double s);
 

@@ -161,10 +161,9 @@ static void put_json(struct buf *out, const struct costs *c)
         const struct hlo_listed i = hlo_list_inst(c->l->listing, c->lines[k].inst);
         buf_puts(out, k ? ",\n{\"name\":" : "\n{\"name\":");
         buf_json_str(out, str_of(i.name));
-        buf_json_key(out, "op");
-        buf_json_str(out, str_of(i.op));
-        buf_json_key(out, "computation");
-        buf_json_str(out, str_of(hlo_list_computation(c->l->listing, i.computation).name));
+        buf_json_text(out, "op", str_of(i.op));
+        buf_json_text(out, "computation",
+                      str_of(hlo_list_computation(c->l->listing, i.computation).name));
         put_number(out, "times", c->lines[k].times);
         put_number(out, "operations", c->lines[k].operations);
         put_number(out, "bytes", c->lines[k].bytes);

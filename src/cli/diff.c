@@ -261,12 +261,10 @@ static void json_name(struct buf *out, const struct side *s, size_t i)
     struct hlo_listed inst = hlo_list_inst(s->listing, i);
     buf_puts(out, "{\"name\":");
     buf_json_str(out, str_of(inst.name));
-    buf_puts(out, ",\"computation\":");
-    buf_json_str(out, str_of(hlo_list_computation(s->listing, inst.computation).name));
-    buf_puts(out, ",\"op\":");
-    buf_json_str(out, str_of(inst.op));
-    buf_puts(out, ",\"shape\":");
-    buf_json_str(out, str_of(inst.shape));
+    buf_json_text(out, "computation",
+                  str_of(hlo_list_computation(s->listing, inst.computation).name));
+    buf_json_text(out, "op", str_of(inst.op));
+    buf_json_text(out, "shape", str_of(inst.shape));
     buf_printf(out, ",\"line\":%" PRIu32 "}", inst.line);
 }
 

@@ -167,7 +167,7 @@ static int try_once(struct fuzz *f, struct trial *t)
 
 static const char *kind_name(enum hlo_fake kind)
 {
-    static const char *const names[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
+    static const char *const names[] = {HLO_FAKE_WORDS};
     return names[kind];
 }
 
@@ -199,8 +199,7 @@ static void put_json(const struct fuzz *f, const struct trial *t, const char *bu
                    "{\"run\":%" PRId64 ",\"fake\":\"%s\",\"seed\":%" PRIu64 ",\"text\":", t->number,
                    kind_name(t->made.kind), t->made.seed);
         buf_json_str(&b, buf_view(&t->why));
-        buf_puts(&b, ",\"bundle\":");
-        buf_json_str(&b, str_of(bundle));
+        buf_json_text(&b, "bundle", str_of(bundle));
         buf_putc(&b, '}');
     } else {
         buf_puts(&b, "null");

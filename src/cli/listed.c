@@ -63,17 +63,10 @@ int each_listed(const struct options *o, const char *const *paths, size_t count,
 
 /* ---- JSON ---- */
 
-static void put_word(struct buf *out, const char *key, const char *value)
-{
-    buf_json_key(out, key);
-    buf_json_str(out, str_of(value));
-}
-
 void put_names_json(struct buf *out, const char *key, const hlo_listing *l, const size_t *list,
                     size_t count, bool computations)
 {
-    buf_json_key(out, key);
-    buf_putc(out, '[');
+    buf_json_open(out, key, '[');
     for (size_t k = 0; k < count; k++) {
         buf_puts(out, k ? "," : "");
         buf_json_str(out, str_of(computations ? hlo_list_computation(l, list[k]).name
@@ -87,10 +80,10 @@ void put_listed_json(struct buf *out, const hlo_listing *l, size_t inst)
     const struct hlo_listed i = hlo_list_inst(l, inst);
     const struct hlo_listed_computation c = hlo_list_computation(l, i.computation);
     buf_putc(out, '{');
-    put_word(out, "name", i.name);
-    put_word(out, "op", i.op);
-    put_word(out, "shape", i.shape);
-    put_word(out, "computation", c.name);
+    buf_json_text(out, "name", str_of(i.name));
+    buf_json_text(out, "op", str_of(i.op));
+    buf_json_text(out, "shape", str_of(i.shape));
+    buf_json_text(out, "computation", str_of(c.name));
     put_names_json(out, "operands", l, i.operands, i.operand_count, false);
     put_names_json(out, "users", l, i.users, i.user_count, false);
     put_names_json(out, "calls", l, i.callees, i.callee_count, true);
@@ -98,7 +91,7 @@ void put_listed_json(struct buf *out, const hlo_listing *l, size_t inst)
         buf_printf(out, ",\"parameter\":%ld", i.parameter);
     buf_printf(out, ",\"root\":%s,\"line\":%" PRIu32 ",\"column\":%" PRIu32,
                c.root == inst ? "true" : "false", i.line, i.column);
-    put_word(out, "op_name", i.op_name);
-    put_word(out, "where", i.where);
+    buf_json_text(out, "op_name", str_of(i.op_name));
+    buf_json_text(out, "where", str_of(i.where));
     buf_putc(out, '}');
 }

@@ -123,11 +123,9 @@ static void put_histogram_json(struct buf *out, const struct listed_module *l)
 {
     size_t count;
     struct op_count *ops = count_ops(l, &count);
-    buf_json_key(out, "ops");
-    buf_putc(out, '{');
+    buf_json_open(out, "ops", '{');
     for (size_t k = 0; k < count; k++) {
-        buf_json_key(out, ops[k].op);
-        buf_uint(out, ops[k].count);
+        buf_json_count(out, ops[k].op, ops[k].count);
     }
     buf_putc(out, '}');
     heap_free(ops);
@@ -149,8 +147,7 @@ static void put_json(struct buf *out, const struct listed_module *l, bool histog
         if (!listed_wanted(l, c))
             continue;
         buf_puts(out, out->data[out->size - 1] == '[' ? "{" : ",{");
-        buf_json_key(out, "name");
-        buf_json_str(out, str_of(at.name));
+        buf_json_text(out, "name", str_of(at.name));
         buf_printf(out, ",\"entry\":%s", at.entry ? "true" : "false");
         put_names_json(out, "callers", l->listing, at.callers, at.caller_count, false);
         buf_puts(out, ",\"instructions\":[");

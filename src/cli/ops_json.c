@@ -3,12 +3,6 @@
  */
 #include "cli/ops.h"
 
-static void put_text(struct buf *out, const char *key, const char *value)
-{
-    buf_json_key(out, key);
-    buf_json_str(out, str_of(value));
-}
-
 /* Writes the next element of a list. */
 static void put_element(struct buf *out, struct str value)
 {
@@ -17,16 +11,10 @@ static void put_element(struct buf *out, struct str value)
     buf_json_str(out, value);
 }
 
-static void begin_list(struct buf *out, const char *key)
-{
-    buf_json_key(out, key);
-    buf_putc(out, '[');
-}
-
 static void put_types(struct buf *out, size_t op)
 {
     const char *dtype;
-    begin_list(out, "types");
+    buf_json_open(out, "types", '[');
     for (size_t i = 0; ops_types(op) > 0 && (dtype = hlo_dtype_name(i)); i++)
         if (hlo_dtype_is_array(i) && ops_accepts(op, dtype))
             put_element(out, str_of(dtype));
@@ -37,15 +25,14 @@ static void put_attributes(struct buf *out, size_t op)
 {
     struct hlo_op_attribute a;
     const char *word;
-    begin_list(out, "attributes");
+    buf_json_open(out, "attributes", '[');
     for (size_t i = 0; hlo_op_attribute(op, i, &a); i++) {
         buf_puts(out, i ? ",{" : "{");
-        put_text(out, "name", a.name);
-        put_text(out, "kind", a.kind);
-        put_text(out, "help", a.help);
-        buf_json_key(out, "required");
-        buf_puts(out, a.required ? "true" : "false");
-        begin_list(out, "words");
+        buf_json_text(out, "name", str_of(a.name));
+        buf_json_text(out, "kind", str_of(a.kind));
+        buf_json_text(out, "help", str_of(a.help));
+        buf_json_bool(out, "required", a.required);
+        buf_json_open(out, "words", '[');
         for (size_t k = 0; (word = hlo_op_attribute_word(op, i, k)); k++)
             put_element(out, str_of(word));
         buf_puts(out, "]}");
@@ -56,15 +43,15 @@ static void put_attributes(struct buf *out, size_t op)
 static void put_examples(struct buf *out, size_t op)
 {
     struct hlo_op_example e;
-    begin_list(out, "examples");
+    buf_json_open(out, "examples", '[');
     for (size_t i = 0; hlo_op_example(op, i, &e); i++) {
         buf_puts(out, i ? ",{" : "{");
-        begin_list(out, "args");
+        buf_json_open(out, "args", '[');
         for (const char *at = e.args; *at; at += strcspn(at, "\n") + 1)
             put_element(out, (struct str){at, strcspn(at, "\n")});
         buf_putc(out, ']');
-        put_text(out, "module", e.text);
-        put_text(out, "result", e.result);
+        buf_json_text(out, "module", str_of(e.text));
+        buf_json_text(out, "result", str_of(e.result));
         buf_putc(out, '}');
     }
     buf_putc(out, ']');
@@ -82,7 +69,7 @@ void put_op_json(struct buf *out, size_t i)
                                     {"specification", op.spec}};
     buf_putc(out, '{');
     for (size_t k = 0; k < COUNT_OF(texts); k++)
-        put_text(out, texts[k][0], texts[k][1]);
+        buf_json_text(out, texts[k][0], str_of(texts[k][1]));
     buf_printf(out, ",\"min_operands\":%d,\"max_operands\":", op.min_operands);
     buf_printf(out, op.max_operands < 0 ? "null" : "%d", op.max_operands);
     put_types(out, i);

@@ -224,12 +224,9 @@ static void json_line(struct buf *out, const struct line *l, bool op)
     buf_puts(out, "{\"op\":");
     buf_json_str(out, str_of(l->s.op));
     if (!op) {
-        buf_puts(out, ",\"name\":");
-        buf_json_str(out, str_of(l->s.name));
-        buf_puts(out, ",\"computation\":");
-        buf_json_str(out, str_of(l->s.computation));
-        buf_puts(out, ",\"what\":");
-        buf_json_str(out, str_of(l->s.what));
+        buf_json_text(out, "name", str_of(l->s.name));
+        buf_json_text(out, "computation", str_of(l->s.computation));
+        buf_json_text(out, "what", str_of(l->s.what));
         json_number(out, "step", (double)l->s.step);
         json_number(out, "median_s", l->s.median);
     }
@@ -263,27 +260,16 @@ static void put_json(struct buf *out, struct prof *p)
     buf_puts(out, "}\n");
 }
 
-static void csv_str(struct buf *out, const char *s)
-{
-    buf_putc(out, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            buf_putc(out, '"');
-        buf_putc(out, *s);
-    }
-    buf_puts(out, "\",");
-}
-
 static void put_csv(struct buf *out, const struct prof *p)
 {
     buf_puts(out, "computation,step,name,op,what,calls,seconds,median_s,operations,bytes\n");
     for (size_t k = 0; k < p->step_count; k++) {
         const struct line *l = &p->steps[k];
-        csv_str(out, l->s.computation);
+        put_csv_field(out, l->s.computation);
         buf_printf(out, "%zu,", l->s.step);
-        csv_str(out, l->s.name);
-        csv_str(out, l->s.op);
-        csv_str(out, l->s.what);
+        put_csv_field(out, l->s.name);
+        put_csv_field(out, l->s.op);
+        put_csv_field(out, l->s.what);
         buf_printf(out, "%" PRIu64, l->s.calls);
         const double figures[] = {l->s.seconds, l->s.median, l->operations, l->bytes};
         for (size_t n = 0; n < COUNT_OF(figures); n++) {
@@ -308,10 +294,8 @@ static bool write_trace(const struct prof *p, const char *path)
         buf_g(&out, e.start * 1e6, 12);
         buf_puts(&out, ",\"dur\":");
         buf_g(&out, e.duration * 1e6, 9);
-        buf_puts(&out, ",\"cat\":");
-        buf_json_str(&out, str_of(s.op));
-        buf_puts(&out, ",\"name\":");
-        buf_json_str(&out, str_of(s.name));
+        buf_json_text(&out, "cat", str_of(s.op));
+        buf_json_text(&out, "name", str_of(s.name));
         buf_puts(&out, ",\"args\":{\"what\":");
         buf_json_str(&out, str_of(s.what));
         buf_puts(&out, "}}");

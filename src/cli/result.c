@@ -103,6 +103,17 @@ void put_item(struct buf *out, const hlo_literal *l)
     buf_free(&b);
 }
 
+void put_csv_field(struct buf *out, const char *text)
+{
+    buf_putc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            buf_putc(out, '"');
+        buf_putc(out, *text);
+    }
+    buf_puts(out, "\",");
+}
+
 void put_seconds(struct buf *out, double s)
 {
     if (s >= 1)

@@ -129,8 +129,7 @@ static int answer_load(struct request *r)
         hlo_text shape = hlo_param_shape(r->module, i);
         buf_puts(&r->out, i ? ",{\"name\":" : "{\"name\":");
         buf_json_str(&r->out, str_of(hlo_param_name(r->module, i)));
-        buf_puts(&r->out, ",\"shape\":");
-        buf_json_str(&r->out, str_of(shape.data));
+        buf_json_text(&r->out, "shape", str_of(shape.data));
         buf_putc(&r->out, '}');
         hlo_text_free(&shape);
     }
@@ -157,8 +156,7 @@ static int answer_verify(struct request *r)
 static int answer_fmt(struct request *r)
 {
     hlo_text text = hlo_print(r->module, HLO_PRINT_FULL);
-    buf_puts(&r->out, ",\"text\":");
-    buf_json_str(&r->out, (struct str){text.data, text.size});
+    buf_json_text(&r->out, "text", (struct str){text.data, text.size});
     hlo_text_free(&text);
     return HLO_OK;
 }
@@ -215,7 +213,7 @@ static const struct dict_value *argument_of(const struct request *r, size_t i)
 
 static hlo_literal *made_up(struct request *r, size_t i)
 {
-    static const char *const kinds[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
+    static const char *const kinds[] = {HLO_FAKE_WORDS};
     double seed = 1;
     int kind = word(r, "fake", kinds, COUNT_OF(kinds), COUNT_OF(kinds));
     if (kind < 0 || !number(r, "seed", &seed))

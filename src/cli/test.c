@@ -379,14 +379,12 @@ static void put_json_test(const struct test_result *t)
     struct buf b = {0};
     buf_puts(&b, "{\"schema\":1,\"test\":");
     buf_json_str(&b, t->name);
-    buf_puts(&b, ",\"file\":");
-    buf_json_str(&b, str_of(t->path));
+    buf_json_text(&b, "file", str_of(t->path));
     buf_printf(&b, ",\"module\":%zu", t->part + 1);
     if (t->done) {
         buf_printf(&b, ",\"status\":\"%s\",\"seconds\":", status_word(t));
         buf_g(&b, t->seconds, 6);
-        buf_puts(&b, ",\"text\":");
-        buf_json_str(&b, t->why);
+        buf_json_text(&b, "text", t->why);
     }
     buf_puts(&b, "}\n");
     fwrite(b.data, 1, b.size, stdout);

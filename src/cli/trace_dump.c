@@ -43,17 +43,6 @@ struct dump *dump_open(const char *folder, hlo_messages *m)
     return d;
 }
 
-static void put_quoted(struct buf *out, const char *text)
-{
-    buf_putc(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            buf_putc(out, '"');
-        buf_putc(out, *text);
-    }
-    buf_puts(out, "\",");
-}
-
 /* Writes a file name for an instruction: characters other than letters, digits, dots, dashes and
  * underscores, which could lead out of the directory, are replaced. Names beyond the system's limit
  * are truncated; the number keeps them unique. */
@@ -81,15 +70,15 @@ static void put_row(struct buf *out, const char *file, const struct tracing *t,
     hlo_text shape = hlo_literal_shape(l);
     struct buf loop = {0};
     put_iterations(&loop, t, i->sight);
-    put_quoted(out, file);
+    put_csv_field(out, file);
     buf_printf(out, "%" PRIu64 ",%zu,", i->sight->number, i->sight->participant);
-    put_quoted(out, i->inst.name);
-    put_quoted(out, i->inst.op);
-    put_quoted(out, shape.data);
-    put_quoted(out, i->computation);
-    put_quoted(out, loop.size ? loop.data : "");
+    put_csv_field(out, i->inst.name);
+    put_csv_field(out, i->inst.op);
+    put_csv_field(out, shape.data);
+    put_csv_field(out, i->computation);
+    put_csv_field(out, loop.size ? loop.data : "");
     buf_printf(out, "%" PRIu32 ",", i->inst.line);
-    put_quoted(out, i->inst.where);
+    put_csv_field(out, i->inst.where);
     put_number(out, i->sight->seconds);
     buf_printf(out, "%" PRIu64 ",", s.elements);
     put_number(out, s.min);

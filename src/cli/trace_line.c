@@ -154,12 +154,6 @@ static void put_text_line(struct buf *out, const struct tracing *t, const struct
 
 /* ---- JSON ---- */
 
-static void put_string(struct buf *out, const char *key, const char *text)
-{
-    buf_json_key(out, key);
-    buf_json_str(out, str_of(text));
-}
-
 /* Writes the members that identify the instruction. */
 static void put_json_inst(struct buf *out, const struct tracing *t, const struct traced *i,
                           const char *shape)
@@ -168,18 +162,18 @@ static void put_json_inst(struct buf *out, const struct tracing *t, const struct
     buf_printf(out, "{\"number\":%" PRIu64, s->number);
     if (t->participants > 1)
         buf_printf(out, ",\"participant\":%zu", s->participant);
-    put_string(out, "name", i->inst.name);
-    put_string(out, "op", i->inst.op);
-    put_string(out, "computation", i->computation);
-    put_string(out, "shape", shape);
+    buf_json_text(out, "name", str_of(i->inst.name));
+    buf_json_text(out, "op", str_of(i->inst.op));
+    buf_json_text(out, "computation", str_of(i->computation));
+    buf_json_text(out, "shape", str_of(shape));
     if (i->inst.line > 0)
         buf_printf(out, ",\"line\":%" PRIu32, i->inst.line);
     if (*i->inst.where)
-        put_string(out, "where", i->inst.where);
+        buf_json_text(out, "where", str_of(i->inst.where));
     buf_puts(out, ",\"within\":[");
     for (size_t k = 0; k < s->depth; k++) {
         buf_puts(out, k > 0 ? ",{" : "{");
-        put_string(out, "name", hlo_list_inst(t->listing, s->within[k].inst).name);
+        buf_json_text(out, "name", str_of(hlo_list_inst(t->listing, s->within[k].inst).name));
         buf_printf(out, ",\"iteration\":%" PRId64 "}", s->within[k].iteration);
     }
     buf_putc(out, ']');

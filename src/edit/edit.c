@@ -33,23 +33,6 @@ void edit_free(struct edit *e)
 
 /* ---- what can be replaced ---- */
 
-/* Whether it starts or continues an operation that another instruction ends, so that its users
- * cannot take a different operand. */
-static bool is_paired(const struct inst *i)
-{
-    switch ((enum opcode)i->opcode) {
-    case OP_ALL_GATHER_START:
-    case OP_ALL_REDUCE_START:
-    case OP_ASYNC_START:
-    case OP_ASYNC_UPDATE:
-    case OP_COLLECTIVE_PERMUTE_START:
-    case OP_COPY_START:
-    case OP_RECV:
-    case OP_SEND: return true;
-    default: return false;
-    }
-}
-
 /* Whether it extracts the start of a transfer from a tuple. */
 static bool is_taken_out_for_end(const struct inst *i)
 {
@@ -68,8 +51,9 @@ const char *edit_may_change(const struct inst *i)
 {
     if (i->parent->async_start)
         return "an instruction of an asynchronous computation cannot be changed";
-    return is_paired(i) || is_taken_out_for_end(i) ? "its -done instruction requires it unchanged"
-                                                   : NULL;
+    return op_is(i->opcode, OP_STARTS) || is_taken_out_for_end(i)
+               ? "its -done instruction requires it unchanged"
+               : NULL;
 }
 
 static struct mark *say(struct edit *e, const struct inst *i, enum becomes what)
@@ -141,7 +125,7 @@ const char *edit_replace(struct edit *e, struct inst *i, struct inst *by)
         return problem;
     if (i->parent != by->parent)
         return "instructions are in different computations";
-    if (is_paired(by))
+    if (op_is(by->opcode, OP_STARTS))
         return "only its -done instruction may use it";
     if (!shape_equal(i->shape, by->shape, IGNORE_LAYOUT))
         return "shapes differ";
@@ -214,7 +198,7 @@ const char *edit_root(struct edit *e, struct inst *const *insts, int count)
     for (int k = 0; k < count; k++) {
         if (insts[k]->parent != insts[0]->parent)
             return "instructions are in different computations";
-        if (is_paired(insts[k]))
+        if (op_is(insts[k]->opcode, OP_STARTS))
             return "only its -done instruction may use it";
         if (insts[k]->parent->async_start)
             return "an instruction of an asynchronous computation cannot be the root";

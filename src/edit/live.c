@@ -23,19 +23,6 @@ static void need(struct walk *w, struct inst *i)
 
 /* ---- side effects ---- */
 
-static bool has_effect(const struct inst *i)
-{
-    switch ((enum opcode)i->opcode) {
-    case OP_INFEED:
-    case OP_OUTFEED:
-    case OP_RECV_DONE:
-    case OP_SEND_DONE:
-    case OP_RNG_GET_AND_UPDATE_STATE: return true;
-    case OP_CUSTOM_CALL: return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
-    default: return false;
-    }
-}
-
 /* Whether it or an instruction of its callees has a side effect. */
 static bool has_any_effect(const struct edit *e, const struct inst *i)
 {
@@ -48,7 +35,7 @@ static bool has_any_effect(const struct edit *e, const struct inst *i)
             if (part_of(e, a->v.computations.at[n])->effects)
                 return true;
     }
-    return has_effect(i);
+    return inst_has_effect(i);
 }
 
 static void find_effects(struct edit *e)

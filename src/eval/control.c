@@ -208,15 +208,8 @@ static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
     void *result = &answer;
     for (int k = 0; k < code->arg_count; k++) {
         struct value *v = l->at[k];
-        l->addresses[k] = v->view.data;
-        if (!code->args[k].at || view_is_dense(&v->view))
-            continue;
-        struct value dense;
-        if (!value_new(ev, &dense, v->view.dtype, v->view.rank, v->view.dims))
+        if (code->args[k].at && !value_make_dense(ev, v, false))
             return false;
-        ev->kern->copy(ev->team, &dense.view, &v->view);
-        value_drop(ev, v);
-        value_move(v, &dense);
         l->addresses[k] = v->view.data;
     }
     bool ok = eval_rehearsed(ev) || scalar_call((void *)(uintptr_t)code, l->addresses, &result);
@@ -241,21 +234,6 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
     return true;
 }
 
-/* Makes the value contiguous; with `change`, in storage without other references. */
-static bool make_ready(struct eval *ev, struct value *v, bool change)
-{
-    bool own = v->buffer->refs == 1 && v->buffer->class != POOL_BORROWED;
-    struct value copy;
-    if (view_is_dense(&v->view) && (own || !change))
-        return true;
-    if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
-        return false;
-    ev->kern->copy(ev->team, &copy.view, &v->view);
-    value_drop(ev, v);
-    value_move(v, &copy);
-    return true;
-}
-
 /* The remaining iterations of a loop, as bytecode. */
 struct rest {
     const struct scalar_rest *plan;
@@ -272,7 +250,7 @@ static bool bind_rest(struct eval *ev, struct rest *r)
     for (int k = 0; k < r->arg_count; k++) {
         if (!code->args[k].at)
             continue;
-        if (!make_ready(ev, r->args[k], code->args[k].written))
+        if (!value_make_dense(ev, r->args[k], code->args[k].written))
             return false;
         r->addresses[k] = r->args[k]->view.data;
     }

@@ -123,7 +123,7 @@ struct eval {
 static inline bool eval_rehearsed(const struct eval *ev) { return ev->rehearsal != NULL; }
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
-#define X(name) eval_family_fn eval_##name;
+#define X(name, flags) eval_family_fn eval_##name;
 FAMILIES(X)
 #undef X
 
@@ -180,6 +180,9 @@ void value_move(struct value *to, struct value *from);
 void value_share(struct value *to, const struct value *from);
 /* Makes a dense value; false (without a message) when out of memory. */
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
+/* Makes the value dense; if it is to be changed, in storage that nobody else holds. False (without
+ * a message) when there is no memory. */
+bool value_make_dense(struct eval *ev, struct value *v, bool change);
 
 /* Runs a dead step. If it fails, its results are absent and the run continues, except at a limit of
  * the run, out of memory, or when another participant has ended it. They are absent, too, where an

@@ -5,7 +5,7 @@
 #include "eval/eval_priv.h"
 
 static eval_family_fn *const families[FAMILY_COUNT] = {
-#define X(name) eval_##name,
+#define X(name, flags) eval_##name,
     FAMILIES(X)
 #undef X
 };
@@ -112,6 +112,20 @@ bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run)
         diag_copy(ds, d);
     diags_free(&said);
     return ok || (absent && leave_absent(ev, s));
+}
+
+bool value_make_dense(struct eval *ev, struct value *v, bool change)
+{
+    struct value copy;
+    bool own = !change || (v->buffer->refs == 1 && v->buffer->class != POOL_BORROWED);
+    if (own && view_is_dense(&v->view))
+        return true;
+    if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
+        return false;
+    ev->kern->copy(ev->team, &copy.view, &v->view);
+    value_drop(ev, v);
+    value_move(v, &copy);
+    return true;
 }
 
 /* ---- functions ---- */

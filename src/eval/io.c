@@ -160,15 +160,11 @@ static struct ints_list read_pairs(struct arena *a, struct str text)
 /* The participants that the channel of a send or recv connects with this one. */
 static bool find_partners(struct eval *ev, const struct step *s, struct partners *out)
 {
-    const struct attr *a = inst_attr(s->inst, A_FRONTEND_ATTRIBUTES);
-    for (int k = 0; a && k < a->v.frontend.count; k++) {
-        if (!str_is(a->v.frontend.at[k].key, "_xla_send_recv_source_target_pairs"))
-            continue;
-        bool partitions =
-            inst_int(s->inst, A_CHANNEL_ID, 0) > 0 && ev->p->module->num_partitions > 1;
-        return eval_partners(ev, s, read_pairs(&ev->scratch, a->v.frontend.at[k].value),
+    const struct str *pairs = inst_frontend(s->inst, "_xla_send_recv_source_target_pairs");
+    bool partitions = inst_int(s->inst, A_CHANNEL_ID, 0) > 0 && ev->p->module->num_partitions > 1;
+    if (pairs)
+        return eval_partners(ev, s, read_pairs(&ev->scratch, *pairs),
                              partitions ? E_MODE_CROSS_PARTITION : E_MODE_CROSS_REPLICA, out);
-    }
     int64_t *self = ARENA_NEW(&ev->scratch, int64_t);
     *self = eval_self(ev);
     *out = (struct partners){1, 1, self, self};

@@ -28,15 +28,7 @@ static const struct shape *show_array(struct eval *ev, const struct value *v, st
 {
     value_share(copy, v);
     s = eval_fit_outside(ev, copy, s, &ev->sights->arena);
-    if (!s || view_is_dense(&copy->view))
-        return s;
-    struct value dense;
-    if (!value_new(ev, &dense, copy->view.dtype, copy->view.rank, copy->view.dims))
-        return NULL;
-    ev->kern->copy(ev->team, &dense.view, &copy->view);
-    value_drop(ev, copy);
-    value_move(copy, &dense);
-    return s;
+    return s && value_make_dense(ev, copy, false) ? s : NULL;
 }
 
 static const struct shape *no_shape(struct eval *ev)

@@ -277,20 +277,6 @@ static bool run(struct eval *ev, const struct step *s, struct onnx_run *l)
 
 /* ---- the loop with a body in bytecode ---- */
 
-/* Makes the value contiguous, in storage without other references. */
-static bool own(struct eval *ev, const struct step *s, struct value *v)
-{
-    struct value copy;
-    if (v->buffer->refs == 1 && v->buffer->class != POOL_BORROWED && view_is_dense(&v->view))
-        return true;
-    if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
-        return eval_no_memory(ev, s, s->inst->shape);
-    kern_copy(ev->team, &copy.view, &v->view);
-    value_drop(ev, v);
-    value_move(v, &copy);
-    return true;
-}
-
 /* Carried values are read and written in place, scan outputs at their final addresses. */
 static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
@@ -302,8 +288,8 @@ static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l
     args[1] = &keep;
     results[0] = &said;
     for (int k = 0; k < l->carried; k++) {
-        if (!own(ev, s, &l->row[2 + k]))
-            return false;
+        if (!value_make_dense(ev, &l->row[2 + k], true))
+            return eval_no_memory(ev, s, s->inst->shape);
         args[2 + k] = results[1 + k] = l->row[2 + k].view.data;
     }
     bool ok = true;

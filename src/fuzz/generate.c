@@ -591,7 +591,7 @@ int gen_step(struct gen *g, struct type t)
 
 typedef void family_fn(struct gen *g, enum opcode op);
 static family_fn *const families[FAMILY_COUNT] = {
-#define X(name) gen_##name,
+#define X(name, flags) gen_##name,
     FAMILIES(X)
 #undef X
 };

@@ -174,7 +174,7 @@ void gen_map(struct gen *g);
  * of its positions. */
 struct type gen_conv_window(struct gen *g, struct type spatial, struct buf *out, int64_t *kernel);
 
-#define X(name) void gen_##name(struct gen *g, enum opcode op);
+#define X(name, flags) void gen_##name(struct gen *g, enum opcode op);
 FAMILIES(X)
 #undef X
 

@@ -118,7 +118,7 @@ static bool adds_up_inside(const struct computation *c, int depth)
         const struct inst *i = c->insts[k];
         struct computation *callees[64];
         int n = inst_callees(i, NULL);
-        if (n > 64 || ((op_adds_up(i->opcode) || approximates(i)) && touches_floats(i)))
+        if (n > 64 || ((op_is(i->opcode, OP_SUMS) || approximates(i)) && touches_floats(i)))
             return true;
         inst_callees(i, callees);
         for (int j = 0; j < n; j++)
@@ -161,7 +161,7 @@ static enum likeness likeness_of(const struct inst *i, const uint8_t *known)
     for (int k = 0; k < n; k++)
         if (adds_up_inside(callees[k], 0))
             return WILD;
-    if (op_adds_up(i->opcode) && touches_floats(i))
+    if (op_is(i->opcode, OP_SUMS) && touches_floats(i))
         return worst == TAME ? NEAR : WILD;
     if (worst >= CLOSE)
         return moves(i) ? worst : WILD;

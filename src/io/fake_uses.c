@@ -42,7 +42,7 @@ struct walk {
 
 static void note_inst(struct walk *w, const struct inst *i)
 {
-    w->facts.summed |= op_adds_up(i->opcode);
+    w->facts.summed |= op_is(i->opcode, OP_SUMS);
     for (int k = 0; k < i->operand_count; k++) {
         const struct inst *x = i->operands[k];
         struct operand_use *u = ARENA_NEW(w->a, struct operand_use),
@@ -338,14 +338,11 @@ static void visit_element(struct walk *w, const struct inst *i, const struct spo
 /* Whether elements of operand k are passed on to other positions. */
 static bool moves_elements(const struct inst *i, int k)
 {
+    if (op_is(i->opcode, OP_VIEW))
+        return true;
     switch (i->opcode) {
-    case OP_RESHAPE:
-    case OP_TRANSPOSE:
-    case OP_BROADCAST:
-    case OP_SLICE:
     case OP_CONCATENATE:
     case OP_PAD:
-    case OP_REVERSE:
     case OP_COLLECTIVE_PERMUTE: return true;
     case OP_BITCAST: return i->shape->dtype == i->operands[k]->shape->dtype;
     case OP_ALL_GATHER:
@@ -378,15 +375,13 @@ static bool adds_little(const struct inst *i, int k)
 /* Whether elements of operand k are passed on at the same positions. */
 static bool keeps_elements(const struct inst *i, int k)
 {
+    if (op_passes(i->opcode))
+        return k == 0;
     switch (i->opcode) {
-    case OP_COPY:
     case OP_CONVERT:
-    case OP_OPT_BARRIER:
-    case OP_DOMAIN:
     case OP_REDUCE_PRECISION:
     case OP_COPY_START:
     case OP_COPY_DONE: return true;
-    case OP_ADD_DEPENDENCY: return k == 0;
     case OP_CLAMP: return k == 1;
     case OP_SELECT: return k > 0;
     default: return false;

@@ -235,6 +235,29 @@ bool inst_bool(const struct inst *i, enum attr_id id)
     return a && a->v.b;
 }
 
+const struct str *inst_frontend(const struct inst *i, const char *key)
+{
+    const struct attr *a = inst_attr(i, A_FRONTEND_ATTRIBUTES);
+    for (int k = 0; a && k < a->v.frontend.count; k++)
+        if (str_is(a->v.frontend.at[k].key, key))
+            return &a->v.frontend.at[k].value;
+    return NULL;
+}
+
+bool ints_product(struct ints v, int64_t *out)
+{
+    *out = 1;
+    for (int64_t i = 0; i < v.count; i++)
+        if (!mul_i64(*out, v.at[i], out))
+            return false;
+    return true;
+}
+
+bool inst_has_effect(const struct inst *i)
+{
+    return op_is(i->opcode, OP_EFFECT) || inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
+}
+
 int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent)
 {
     const struct attr *a = inst_attr(i, id);

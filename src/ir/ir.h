@@ -421,6 +421,15 @@ static inline bool inst_has(const struct inst *i, enum attr_id id)
     return inst_attr(i, id) != NULL;
 }
 bool inst_bool(const struct inst *i, enum attr_id id); /* false when absent */
+static inline const struct shape *operand_shape(const struct inst *i, int k)
+{
+    return i->operands[k]->shape;
+}
+/* A side effect of its own; those of its callees aside. */
+bool inst_has_effect(const struct inst *i);
+/* The value of a key of its frontend attributes; NULL: absent. */
+const struct str *inst_frontend(const struct inst *i, const char *key);
+bool ints_product(struct ints v, int64_t *out); /* false on overflow */
 int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent);
 int inst_enum(const struct inst *i, enum attr_id id, int absent);
 struct ints inst_ints(const struct inst *i, enum attr_id id); /* empty when absent */

@@ -19,6 +19,16 @@ enum cpu_isa {
 
 enum cpu_isa cpu_isa(void); /* takes some tens of nanoseconds */
 
+/* The address of NAME_avx512, NAME_avx2 or NAME_baseline, three forms of an object. */
+#ifdef __x86_64__
+#define CPU_FORM(name)                                                                             \
+    (cpu_isa() == CPU_AVX512 ? &name##_avx512                                                      \
+     : cpu_isa() == CPU_AVX2 ? &name##_avx2                                                        \
+                             : &name##_baseline)
+#else
+#define CPU_FORM(name) (&name##_baseline)
+#endif
+
 /* Extensions of some processors with AVX-512; never more than cpu_isa() allows. */
 struct cpu_extras {
     bool bf16; /* AVX512_BF16: vdpbf16ps, vcvtneps2bf16 */

@@ -5,17 +5,7 @@
 #include "kern/cpu.h"
 #include "kern/gemm_set.h"
 
-static const struct gemm_set *find_set(void)
-{
-#ifdef __x86_64__
-    switch (cpu_isa()) {
-    case CPU_AVX512: return &gemm_set_avx512;
-    case CPU_AVX2: return &gemm_set_avx2;
-    default: break;
-    }
-#endif
-    return &gemm_set_baseline;
-}
+static const struct gemm_set *find_set(void) { return CPU_FORM(gemm_set); }
 
 static bool is_byte(enum dtype t)
 {

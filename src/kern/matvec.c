@@ -46,17 +46,7 @@ struct matvec {
 
 /* ---- products computed here ---- */
 
-static const struct matvec_set *find_set(void)
-{
-#ifdef __x86_64__
-    switch (cpu_isa()) {
-    case CPU_AVX512: return &matvec_set_avx512;
-    case CPU_AVX2: return &matvec_set_avx2;
-    default: break;
-    }
-#endif
-    return &matvec_set_baseline;
-}
+static const struct matvec_set *find_set(void) { return CPU_FORM(matvec_set); }
 
 static bool single(const struct nest *n, int view, int64_t *points, int64_t *step)
 {

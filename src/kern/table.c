@@ -71,17 +71,7 @@ const struct kernels kern_plain = {
 
 /* ---- tile kernels ---- */
 
-const struct tile_set *tile_set(void)
-{
-#ifdef __x86_64__
-    switch (cpu_isa()) {
-    case CPU_AVX512: return &tile_set_avx512;
-    case CPU_AVX2: return &tile_set_avx2;
-    default: break;
-    }
-#endif
-    return &tile_set_baseline;
-}
+const struct tile_set *tile_set(void) { return CPU_FORM(tile_set); }
 
 const struct kern_tiles *kern_tiles(void) { return &tile_set()->find; }
 

@@ -53,8 +53,6 @@
 
 #define TILE_PASTE_(a, b) a##_##b
 #define TILE_PASTE(a, b) TILE_PASTE_(a, b)
-#define TILE_STRING_(a) #a
-#define TILE_STRING(a) TILE_STRING_(a)
 
 /*
  * The files of tile kernels are compiled once per instruction set, whose name is TILE_ISA; all

@@ -34,9 +34,15 @@
 #define NO_ATTRS ((const struct op_attr[]){{A_NONE, 0}})
 #define MANY OPERANDS_MANY
 
+enum {
+#define X(name, flags) FLAGS_##name = flags,
+    FAMILIES(X)
+#undef X
+};
+
 const struct op_info op_table[OP_COUNT] = {
 #define OP(id, spelling, min, max, class, types, flags, compare, family, spec, help, attrs)        \
-    {spelling,        min,  max,  CLASS_##class, types, flags, COMPARE_##compare,                  \
+    {spelling,        min,  max,  CLASS_##class, types, flags | FLAGS_##family, COMPARE_##compare, \
      FAMILY_##family, spec, help, attrs},
 #include "op/op.def"
 #undef OP
@@ -67,7 +73,7 @@ static const struct form_attr {
 };
 
 const char *const family_names[FAMILY_COUNT] = {
-#define X(name) #name,
+#define X(name, flags) #name,
     FAMILIES(X)
 #undef X
 };
@@ -143,21 +149,6 @@ const char *enum_word(enum attr_id a, int number)
 bool enum_is_builder(enum attr_id a, int number)
 {
     return words[words_of(a) + 1 + (size_t)number].builder;
-}
-
-bool op_adds_up(enum opcode op)
-{
-    switch (op_table[op].family) {
-    case FAMILY_dot:
-    case FAMILY_conv:
-    case FAMILY_reduce:
-    case FAMILY_window:
-    case FAMILY_fft:
-    case FAMILY_linalg:
-    case FAMILY_batchnorm:
-    case FAMILY_collective: return true;
-    default: return op == OP_SCATTER || op == OP_CUSTOM_CALL;
-    }
 }
 
 /* ---- opcodes and attributes by spelling ---- */

@@ -108,13 +108,16 @@ enum op_class {
 };
 
 /* clang-format off */
-/* Families: one file of that name in verify/, eval/ and kern/. */
+/* Families: one file of that name in verify/, eval/ and kern/; and the op_flags of all its opcodes. */
 #define FAMILIES(X)                                                                                \
-    X(batchnorm) X(collective) X(compare) X(control) X(conv) X(convert) X(dot) X(dynamic)          \
-    X(dynslice) X(elementwise) X(fft) X(gather) X(io) X(linalg) X(reduce) X(rng) X(shape) X(sort)  \
-    X(tuple) X(window)
+    X(batchnorm, OP_PURE | OP_SUMS) X(collective, OP_SUMS) X(compare, OP_PURE | OP_ELEMENTWISE)    \
+    X(control, 0) X(conv, OP_PURE | OP_SUMS) X(convert, OP_PURE) X(dot, OP_PURE | OP_SUMS)         \
+    X(dynamic, OP_COMPUTES) X(dynslice, OP_PURE) X(elementwise, OP_PURE | OP_ELEMENTWISE)          \
+    X(fft, OP_PURE | OP_SUMS) X(gather, OP_PURE) X(io, OP_EFFECT) X(linalg, OP_PURE | OP_SUMS)     \
+    X(reduce, OP_PURE | OP_SUMS) X(rng, 0) X(shape, OP_PURE) X(sort, OP_PURE)                      \
+    X(tuple, OP_COMPUTES) X(window, OP_PURE | OP_SUMS)
 enum family {
-#define X(name) FAMILY_##name,
+#define X(name, flags) FAMILY_##name,
     FAMILIES(X)
 #undef X
     FAMILY_COUNT
@@ -133,7 +136,25 @@ enum op_types {
     TY_ANY = 0
 };
 
-enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 }; /* defined in op.def */
+/* Defined in op.def. */
+enum op_flags {
+    OP_INFER = 1 << 0,
+    OP_MIXED = 1 << 1,
+    OP_FIX_LAYOUT = 1 << 2,
+    OP_PURE = 1 << 3,
+    OP_COMPUTES = 1 << 4,
+    OP_EFFECT = 1 << 5,
+    OP_PARTICIPANT = 1 << 6,
+    OP_ELEMENTWISE = 1 << 7,
+    OP_SUMS = 1 << 8,
+    OP_NAMES = 1 << 9,
+    OP_VIEW = 1 << 10,
+    OP_UPDATES = 1 << 11,
+    OP_RUNS = 1 << 12,
+    OP_STARTS = 1 << 13,
+    OP_CHEAP = 1 << 14,
+    OP_EXACT = 1 << 15
+};
 
 enum op_compare { /* how a written result shape is compared with the inferred one */
                   COMPARE_DEFAULT, /* layouts are ignored */
@@ -164,7 +185,7 @@ struct op_info {
     uint8_t min_operands, max_operands; /* OPERANDS_MANY: no upper limit */
     uint8_t class;                      /* enum op_class */
     uint8_t types;                      /* enum op_types bits; TY_ANY: not checked here */
-    uint8_t flags;                      /* enum op_flags bits */
+    uint16_t flags;                     /* enum op_flags bits, including those of the family */
     uint8_t compare;                    /* enum op_compare */
     uint8_t family;                     /* enum family */
     const char *spec;
@@ -195,7 +216,12 @@ extern const char *const family_names[FAMILY_COUNT];
 static inline const char *op_spelling(enum opcode op) { return op_table[op].spelling; }
 static inline const char *attr_spelling(enum attr_id a) { return attr_table[a].spelling; }
 
-bool op_adds_up(enum opcode op);      /* sums elements in an implementation-defined order */
+/* Whether the opcode has one of these op_flags. */
+static inline bool op_is(enum opcode op, unsigned flags) { return op_table[op].flags & flags; }
+
+/* Whether its value is that of its first operand, of any shape. */
+static inline bool op_passes(enum opcode op) { return op_table[op].class == CLASS_PASS; }
+
 enum opcode op_find(struct str word); /* OP_INVALID when unknown */
 /* An attribute of the opcode; or NULL. */
 const struct op_attr *op_attr_find(enum opcode op, struct str word);

@@ -18,11 +18,8 @@ static double elements(const struct shape *s)
 
 static double bytes(const struct shape *s)
 {
-    int64_t n;
-    return shape_is_tuple(s) ? s->bytes : shape_is_array(s) && shape_bytes(s, &n) ? (double)n : 0;
+    return shape_is_tuple(s) ? s->bytes : shape_is_array(s) ? (double)shape_bytes_or(s, 0) : 0;
 }
-
-static const struct shape *operand(const struct inst *i, int k) { return i->operands[k]->shape; }
 
 /* The first array leaf of the result. */
 static const struct shape *first_result(const struct inst *i)
@@ -40,7 +37,7 @@ static double of_dot(const struct inst *i)
     struct ints contracting = inst_ints(i, A_LHS_CONTRACTING_DIMS);
     double n = 2 * elements(i->shape);
     for (int64_t k = 0; k < contracting.count; k++)
-        n *= (double)operand(i, 0)->dims[contracting.at[k]];
+        n *= (double)operand_shape(i, 0)->dims[contracting.at[k]];
     return n;
 }
 
@@ -48,15 +45,15 @@ static double of_dot(const struct inst *i)
 static double of_conv(const struct inst *i)
 {
     const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
-    double features = (double)operand(i, 1)->dims[l->kernel_output_feature];
-    return features > 0 ? 2 * elements(i->shape) * elements(operand(i, 1)) / features : 0;
+    double features = (double)operand_shape(i, 1)->dims[l->kernel_output_feature];
+    return features > 0 ? 2 * elements(i->shape) * elements(operand_shape(i, 1)) / features : 0;
 }
 
 static double of_window(const struct inst *i)
 {
     const struct window w = inst_window(i);
-    double n =
-        i->opcode == OP_SELECT_AND_SCATTER ? elements(operand(i, 1)) : elements(first_result(i));
+    double n = i->opcode == OP_SELECT_AND_SCATTER ? elements(operand_shape(i, 1))
+                                                  : elements(first_result(i));
     for (int d = 0; d < w.rank; d++)
         n *= (double)w.dims[d].size;
     return n;
@@ -64,7 +61,7 @@ static double of_window(const struct inst *i)
 
 static double of_sort(const struct inst *i)
 {
-    double n = elements(operand(i, 0));
+    double n = elements(operand_shape(i, 0));
     return n > 1 ? n * log2(n) : 0;
 }
 
@@ -74,13 +71,13 @@ static double of_fft(const struct inst *i)
     double n = 1;
     for (int64_t k = 0; k < lengths.count; k++)
         n *= (double)lengths.at[k];
-    double whole = fmax(n, fmax(elements(operand(i, 0)), elements(i->shape)));
+    double whole = fmax(n, fmax(elements(operand_shape(i, 0)), elements(i->shape)));
     return n > 1 ? 5 * whole * log2(n) : 0;
 }
 
 static double of_linalg(const struct inst *i)
 {
-    const struct shape *a = operand(i, 0);
+    const struct shape *a = operand_shape(i, 0);
     double n = a->rank > 0 ? (double)a->dims[a->rank - 1] : 0;
     return i->opcode == OP_CHOLESKY ? elements(a) * n / 3 : elements(i->shape) * n;
 }
@@ -91,15 +88,15 @@ static double read_and_written(const struct inst *i)
 {
     double sum = bytes(i->shape);
     for (int k = 0; k < i->operand_count; k++)
-        sum += bytes(operand(i, k));
+        sum += bytes(operand_shape(i, k));
     return sum;
 }
 
 /* Of an update in place or a scatter: the updated bytes are read once and written once. */
 static double of_update(const struct inst *i, int update)
 {
-    return 2 * bytes(operand(i, update)) +
-           (i->opcode == OP_SCATTER ? bytes(operand(i, update - 1)) : 0);
+    return 2 * bytes(operand_shape(i, update)) +
+           (i->opcode == OP_SCATTER ? bytes(operand_shape(i, update - 1)) : 0);
 }
 
 struct cost plan_cost_of_inst(const struct inst *i)
@@ -110,8 +107,10 @@ struct cost plan_cost_of_inst(const struct inst *i)
     case FAMILY_compare:
     case FAMILY_rng: c.operations = elements(first_result(i)); break;
     case FAMILY_convert: c.operations = i->opcode == OP_BITCAST ? 0 : elements(i->shape); break;
-    case FAMILY_batchnorm: c.operations = 4 * elements(operand(i, 0)); break;
-    case FAMILY_reduce: c.operations = elements(operand(i, 0)) * (i->operand_count / 2); break;
+    case FAMILY_batchnorm: c.operations = 4 * elements(operand_shape(i, 0)); break;
+    case FAMILY_reduce:
+        c.operations = elements(operand_shape(i, 0)) * (i->operand_count / 2);
+        break;
     case FAMILY_dot: c.operations = of_dot(i); break;
     case FAMILY_conv: c.operations = of_conv(i); break;
     case FAMILY_window: c.operations = of_window(i); break;
@@ -120,20 +119,18 @@ struct cost plan_cost_of_inst(const struct inst *i)
     case FAMILY_linalg: c.operations = of_linalg(i); break;
     default: break;
     }
+    if (op_is(i->opcode, OP_NAMES))
+        c.bytes = 0;
     switch (i->opcode) {
-    case OP_PARAMETER: /* aliases of existing values */
-    case OP_CONSTANT:
-    case OP_TUPLE:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_OPT_BARRIER:
+    case OP_CONSTANT: /* an existing value */
     case OP_BITCAST: c.bytes = 0; break;
     case OP_SLICE:
     case OP_BROADCAST:
     case OP_DYNAMIC_SLICE: c.bytes = 2 * bytes(i->shape); break;
-    case OP_GATHER: c.bytes = 2 * bytes(i->shape) + bytes(operand(i, 1)); break;
+    case OP_GATHER: c.bytes = 2 * bytes(i->shape) + bytes(operand_shape(i, 1)); break;
     case OP_DYNAMIC_UPDATE_SLICE: c.bytes = of_update(i, 1); break;
     case OP_SCATTER:
-        c.operations = elements(operand(i, i->operand_count - 1));
+        c.operations = elements(operand_shape(i, i->operand_count - 1));
         c.bytes = of_update(i, i->operand_count - 1);
         break;
     default: break;
@@ -172,7 +169,7 @@ struct cost plan_cost(const struct step *s)
         const struct inst *i = s->members[k];
         all.operations += plan_cost_of_inst(i).operations;
         for (int j = 0; j < i->operand_count; j++)
-            all.bytes += costs_nothing(s, k, j) ? 0 : bytes(operand(i, j));
+            all.bytes += costs_nothing(s, k, j) ? 0 : bytes(operand_shape(i, j));
     }
     return all;
 }

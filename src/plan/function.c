@@ -174,11 +174,7 @@ bool plan_prepare(struct build *b, struct step *s)
     case OP_COPY: return find_tile(b, s);
     default: break;
     }
-    switch (op_table[s->inst->opcode].family) {
-    case FAMILY_elementwise:
-    case FAMILY_compare: return find_tile(b, s);
-    default: return plan_bodies(b->pl, s);
-    }
+    return op_is(s->inst->opcode, OP_ELEMENTWISE) ? find_tile(b, s) : plan_bodies(b->pl, s);
 }
 
 /* ---- asynchronous operations: all their work is done at the start ---- */

@@ -128,27 +128,6 @@ static int wide(struct making *m, struct held *f)
 
 /* ---- elementwise steps ---- */
 
-/* Whether the op, computed in f32 on numbers of a narrow type, is exact in that type. */
-static bool is_exact(enum opcode op)
-{
-    switch (op) {
-    case OP_ABS:
-    case OP_CEIL:
-    case OP_CLAMP:
-    case OP_COPY:
-    case OP_FLOOR:
-    case OP_MAXIMUM:
-    case OP_MINIMUM:
-    case OP_NEGATE:
-    case OP_REAL:
-    case OP_ROUND_NEAREST_AFZ:
-    case OP_ROUND_NEAREST_EVEN:
-    case OP_SELECT:
-    case OP_SIGN: return true;
-    default: return false;
-    }
-}
-
 static int gather_args(struct making *m, const struct step *s, int *args, bool as_wide)
 {
     for (int k = 0; k < s->operand_count; k++) {
@@ -251,11 +230,11 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
             to_wide ? m->pl->tiles->rounded(op_spelling(i->opcode), s->tile_result) : NULL;
         int out =
             emit_apply(m, rounded ? rounded : fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
-        if (to_wide && !rounded && i->opcode != OP_CONVERT && !is_exact(i->opcode))
+        if (to_wide && !rounded && i->opcode != OP_CONVERT && !op_is(i->opcode, OP_EXACT))
             out = emit_apply(m, m->pl->tiles->rounded(NULL, s->tile_result), rows, 1, &out, DT_F32);
         struct held *made = add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out,
                                      to_wide ? out : NONE);
-        made->rounded = to_wide && !(i->opcode != OP_CONVERT && is_exact(i->opcode));
+        made->rounded = to_wide && !(i->opcode != OP_CONVERT && op_is(i->opcode, OP_EXACT));
         return;
     }
     const int n = gather_args(m, s, args, false);

@@ -117,14 +117,13 @@ bool inline_call(struct build *b, const struct inst *i, const struct computation
 
 static bool is_elementwise(const struct inst *i)
 {
-    uint8_t family = op_table[i->opcode].family;
     bool scalars = shape_is_array(i->shape) && i->shape->rank == 0;
     for (int k = 0; k < i->operand_count && scalars; k++)
         scalars = i->operands[k]->shape->rank == 0;
-    if (family == FAMILY_convert) /* each has one operand */
+    if (op_table[i->opcode].family == FAMILY_convert) /* each has one operand */
         return scalars && i->opcode != OP_BITCAST && i->opcode != OP_STOCHASTIC_CONVERT;
     return scalars && (i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT ||
-                       family == FAMILY_elementwise || family == FAMILY_compare);
+                       op_is(i->opcode, OP_ELEMENTWISE));
 }
 
 /* Whether the element types of operands and results are those that the computation declares. */

@@ -134,29 +134,11 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
 
 static bool has_effect(struct planner *pl, const struct computation *c);
 
-static bool any_has_effect(const struct planner *pl)
-{
-    return pl->has[OP_CUSTOM_CALL] || pl->has[OP_INFEED] || pl->has[OP_OUTFEED] ||
-           pl->has[OP_RECV] || pl->has[OP_SEND] || pl->has[OP_RNG] ||
-           pl->has[OP_RNG_GET_AND_UPDATE_STATE];
-}
-
 bool plan_has_effect(struct planner *pl, const struct inst *i)
 {
-    if (!any_has_effect(pl))
+    if (!pl->any_effect)
         return false;
-    switch (i->opcode) {
-    case OP_INFEED:
-    case OP_OUTFEED:
-    case OP_SEND:
-    case OP_SEND_DONE:
-    case OP_RECV:
-    case OP_RECV_DONE:
-    case OP_RNG: /* a stateful stream: each call reads different numbers */
-    case OP_RNG_GET_AND_UPDATE_STATE: return true;
-    default: break;
-    }
-    if (i->opcode == OP_CUSTOM_CALL && inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT))
+    if (inst_has_effect(i))
         return true;
     int n = inst_callees(i, NULL);
     if (n == 0)
@@ -195,8 +177,8 @@ enum {
 static bool updates_large(const struct inst *i)
 {
     int64_t bytes;
-    return (i->opcode == OP_DYNAMIC_UPDATE_SLICE || i->opcode == OP_SCATTER) &&
-           shape_is_array(i->shape) && shape_bytes(i->shape, &bytes) && bytes >= WORTH_WAITING;
+    return op_is(i->opcode, OP_UPDATES) && shape_is_array(i->shape) &&
+           shape_bytes(i->shape, &bytes) && bytes >= WORTH_WAITING;
 }
 
 static bool same_value(const struct inst *a, const struct inst *b)

@@ -16,25 +16,8 @@ static const int64_t PROGRAM_KEEPS = 64 << 20;
 
 bool plan_is_pure(struct planner *pl, const struct inst *i)
 {
-    switch (op_table[i->opcode].family) {
-    case FAMILY_batchnorm:
-    case FAMILY_compare:
-    case FAMILY_conv:
-    case FAMILY_convert:
-    case FAMILY_dot:
-    case FAMILY_dynslice:
-    case FAMILY_elementwise:
-    case FAMILY_fft:
-    case FAMILY_gather:
-    case FAMILY_linalg:
-    case FAMILY_reduce:
-    case FAMILY_shape:
-    case FAMILY_sort:
-    case FAMILY_window: break;
-    default:
-        if (i->opcode != OP_MAP)
-            return false;
-    }
+    if (!op_is(i->opcode, OP_PURE))
+        return false;
     return inst_callees(i, NULL) == 0 || (!plan_has_effect(pl, i) && !inline_has_state(pl, i));
 }
 
@@ -64,29 +47,8 @@ static bool computes_only(struct planner *pl, const struct computation *c)
     bool pure = true;
     for (int k = 0; k < c->inst_count && pure; k++) {
         const struct inst *i = c->insts[k];
-        switch (i->opcode) {
-        case OP_ADD_DEPENDENCY:
-        case OP_AFTER_ALL:
-        case OP_BITCAST:
-        case OP_CONSTANT:
-        case OP_COPY:
-        case OP_DOMAIN:
-        case OP_DYNAMIC_RESHAPE:
-        case OP_GET_DIMENSION_SIZE:
-        case OP_GET_TUPLE_ELEMENT:
-        case OP_OPT_BARRIER:
-        case OP_PARAMETER:
-        case OP_PARTITION_ID:
-        case OP_REPLICA_ID:
-        case OP_RNG_BIT_GENERATOR:
-        case OP_SET_DIMENSION_SIZE:
-        case OP_TUPLE: break;
-        case OP_CALL:
-        case OP_CONDITIONAL:
-        case OP_FUSION:
-        case OP_WHILE: pure = plan_runs_pure(pl, i); break;
-        default: pure = plan_is_pure(pl, i); break;
-        }
+        pure = op_is(i->opcode, OP_RUNS) ? plan_runs_pure(pl, i)
+                                         : op_is(i->opcode, OP_COMPUTES) || plan_is_pure(pl, i);
     }
     pl->depth--;
     *known = pure ? KNOWN_YES : KNOWN_NO;
@@ -98,12 +60,7 @@ static bool computes_only(struct planner *pl, const struct computation *c)
 static bool is_pure(struct planner *pl, const struct step *s)
 {
     if (pl->depth == 1 && s->callee_count > 0 && s->result_count > 0)
-        switch (s->inst->opcode) {
-        case OP_CALL:
-        case OP_CONDITIONAL:
-        case OP_WHILE: return plan_runs_pure(pl, s->inst);
-        default: return false;
-        }
+        return op_is(s->inst->opcode, OP_RUNS) && plan_runs_pure(pl, s->inst);
     for (int k = 0; s->bodies && k < 2; k++)
         if (s->bodies[k].function)
             return false;
@@ -112,11 +69,7 @@ static bool is_pure(struct planner *pl, const struct step *s)
 
 /* ---- frequency of steps ---- */
 
-static int64_t bytes_of(const struct shape *s)
-{
-    int64_t bytes;
-    return shape_bytes(s, &bytes) ? bytes : INT64_MAX;
-}
+static int64_t bytes_of(const struct shape *s) { return shape_bytes_or(s, INT64_MAX); }
 
 struct when {
     struct planner *pl;
@@ -192,17 +145,7 @@ static void find_steps(struct when *w)
 
 /* ---- cost heuristics ---- */
 
-static bool is_view(const struct step *s)
-{
-    switch (s->inst->opcode) {
-    case OP_BROADCAST:
-    case OP_RESHAPE:
-    case OP_REVERSE:
-    case OP_SLICE:
-    case OP_TRANSPOSE: return true;
-    default: return false;
-    }
-}
+static bool is_view(const struct step *s) { return op_is(s->inst->opcode, OP_VIEW); }
 
 /* Bytes that are read from memory for the operand. */
 static int64_t bytes_read(const struct when *w, const struct step *s, int k)
@@ -219,22 +162,8 @@ static int64_t bytes_read(const struct when *w, const struct step *s, int k)
  * cache take less time than reading a large array. */
 static bool is_cheaper_again(const struct when *w, const struct step *s)
 {
-    if (!s->tile || s->operand_count != s->inst->operand_count)
+    if (!s->tile || s->operand_count != s->inst->operand_count || !op_is(s->inst->opcode, OP_CHEAP))
         return false;
-    switch (s->inst->opcode) {
-    case OP_ADD:
-    case OP_AND:
-    case OP_COMPARE:
-    case OP_CONVERT:
-    case OP_MAXIMUM:
-    case OP_MINIMUM:
-    case OP_MULTIPLY:
-    case OP_OR:
-    case OP_SELECT:
-    case OP_SUBTRACT:
-    case OP_XOR: break;
-    default: return false;
-    }
     int64_t out = bytes_of(s->shapes[0]), in = 0;
     for (int k = 0; k < s->operand_count; k++)
         if (!add_i64(in, bytes_read(w, s, k), &in))
@@ -264,8 +193,8 @@ static void add_reader(struct readers *r, enum once once, bool wants_array)
 /* Whether the step may take over its operands: loops take their state, updates their array. */
 static bool takes_over(const struct step *s)
 {
-    return s->callee_count > 0 || s->scalar || s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE ||
-           s->inst->opcode == OP_SCATTER || s->inst->opcode == OP_SORT;
+    return s->callee_count > 0 || s->scalar || op_is(s->inst->opcode, OP_UPDATES) ||
+           s->inst->opcode == OP_SORT;
 }
 
 /* Of a step of the entry computation: whether keeping its result gains nothing, or less than

@@ -154,8 +154,11 @@ static void note_opcodes(struct planner *pl)
 {
     const struct module *m = pl->p->module;
     for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++)
-            pl->has[m->computations[c]->insts[k]->opcode] = true;
+        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+            const struct inst *i = m->computations[c]->insts[k];
+            pl->has[i->opcode] = true;
+            pl->any_effect |= inst_has_effect(i);
+        }
 }
 
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options)

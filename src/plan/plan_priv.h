@@ -47,6 +47,7 @@ struct planner {
     struct function **by_computation; /* by index in the module */
     struct traffic_list **traffic;    /* by index: channels that it sends on or receives from */
     bool has[OP_COUNT];               /* opcodes that occur anywhere in the module */
+    bool any_effect;                  /* an instruction of the module has a side effect */
     uint8_t *effects;                 /* enum known, by index: it has side effects */
     bool **used;                      /* by index, by instruction: see used.c */
     uint8_t *computes;                /* enum known, by index: it has no side effects */

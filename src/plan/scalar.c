@@ -259,8 +259,8 @@ struct leaves scalar_operands(struct maker *m, const struct inst *i, const struc
 /* Vectorized code has no control flow: all lanes do the same. */
 static bool works_in_lanes(const struct inst *i)
 {
-    return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL && i->opcode != OP_REPLICA_ID &&
-           i->opcode != OP_PARTITION_ID && (!shape_is_array(i->shape) || i->shape->rank == 0);
+    return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL &&
+           !op_is(i->opcode, OP_PARTICIPANT) && (!shape_is_array(i->shape) || i->shape->rank == 0);
 }
 
 static bool reads_large(const struct maker *m, const struct inst *i, const struct leaves *env)
@@ -316,8 +316,7 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
                                                                : make_tile(m, i, env, out);
     default: break;
     }
-    uint8_t family = op_table[i->opcode].family;
-    if (family == FAMILY_elementwise || family == FAMILY_compare)
+    if (op_is(i->opcode, OP_ELEMENTWISE))
         return make_tile(m, i, env, out);
     return m->lanes == 1 && (scalar_array_inst(m, i, env, out) ||
                              (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
@@ -337,37 +336,8 @@ static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 /* A quick check before any operation is made. */
 static bool may_be_understood(struct planner *pl, const struct inst *i)
 {
-    switch (i->opcode) {
-    case OP_PARAMETER:
-    case OP_CONSTANT:
-    case OP_TUPLE:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_OPT_BARRIER:
-    case OP_DOMAIN:
-    case OP_ADD_DEPENDENCY:
-    case OP_AFTER_ALL:
-    case OP_CALL:
-    case OP_FUSION:
-    case OP_WHILE:
-    case OP_CONDITIONAL:
-    case OP_MAP:
-    case OP_REPLICA_ID:
-    case OP_PARTITION_ID:
-    case OP_REDUCE:
-    case OP_DOT:
-    case OP_GATHER:
-    case OP_SCATTER:
-    case OP_DYNAMIC_SLICE:
-    case OP_DYNAMIC_UPDATE_SLICE: return true;
-    default: break;
-    }
-    switch (op_table[i->opcode].family) {
-    case FAMILY_elementwise:
-    case FAMILY_compare:
-    case FAMILY_convert:
-    case FAMILY_shape: return true;
-    default: return plan_is_pure(pl, i);
-    }
+    return op_is(i->opcode, OP_RUNS | OP_PARTICIPANT) ||
+           op_table[i->opcode].family == FAMILY_tuple || plan_is_pure(pl, i);
 }
 
 bool scalar_takes(const struct maker *m, const struct inst *i)

@@ -19,11 +19,6 @@ static int operand(const struct inst *i, const struct leaves *env, int k)
     return env[i->operands[k]->index].at[0];
 }
 
-static const struct shape *operand_shape(const struct inst *i, int k)
-{
-    return i->operands[k]->shape;
-}
-
 static int64_t elements_of(const struct shape *s)
 {
     int64_t n = 0;

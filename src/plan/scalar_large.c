@@ -15,22 +15,8 @@ bool scalar_is_large(const struct maker *m, const struct shape *s)
 
 bool scalar_may_be_large(const struct inst *i)
 {
-    switch (i->opcode) {
-    case OP_CALL:
-    case OP_CONDITIONAL:
-    case OP_CONSTANT:
-    case OP_COPY:
-    case OP_DOMAIN:
-    case OP_DYNAMIC_UPDATE_SLICE:
-    case OP_FUSION:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_OPT_BARRIER:
-    case OP_PARAMETER:
-    case OP_SCATTER:
-    case OP_TUPLE:
-    case OP_WHILE: return true;
-    default: return false;
-    }
+    return op_is(i->opcode, OP_NAMES | OP_RUNS | OP_UPDATES) || op_passes(i->opcode) ||
+           i->opcode == OP_CONSTANT;
 }
 
 /* Adds a register for the current version of the cell. */

@@ -160,16 +160,10 @@ static bool find_name(struct build *b, const struct inst *i, struct leaves x, st
 
 /* ---- merging of rearrangements ---- */
 
-static bool rearranges(const struct inst *i)
-{
-    return i->opcode == OP_BROADCAST || i->opcode == OP_RESHAPE || i->opcode == OP_REVERSE ||
-           i->opcode == OP_SLICE || i->opcode == OP_TRANSPOSE;
-}
-
 const struct inst *simple_inst(struct build *b, const struct inst *i, struct leaves *x)
 {
-    const struct step *before =
-        plan_optimises(b->pl) && x->count == 1 && rearranges(i) ? maker_of(b, x->at[0]) : NULL;
+    const bool moves = plan_optimises(b->pl) && x->count == 1 && op_is(i->opcode, OP_VIEW);
+    const struct step *before = moves ? maker_of(b, x->at[0]) : NULL;
     if (!before || before->operand_count != 1 || before->inst->operand_count != 1)
         return i;
     bool element =
@@ -222,18 +216,16 @@ static bool fold_tile(struct build *b, const struct inst *i, struct leaves x, st
 
 static bool fold(struct build *b, const struct inst *i, struct leaves x, struct leaves *out)
 {
-    uint8_t family = op_table[i->opcode].family;
     struct literal l;
     for (int k = 0; k < x.count; k++)
         if (x.at[k] >= 0 || x.at[k] == NO_VALUE)
             return false;
     if (x.count == 0 || x.count != i->operand_count || !shape_is_array(i->shape))
         return false;
-    bool done =
-        i->opcode == OP_RESHAPE ? fold_reshape(b, i, x.at[0], &l)
-        : family == FAMILY_elementwise || family == FAMILY_compare || i->opcode == OP_CONVERT
-            ? fold_tile(b, i, x, &l)
-            : false;
+    bool done = i->opcode == OP_RESHAPE ? fold_reshape(b, i, x.at[0], &l)
+                : op_is(i->opcode, OP_ELEMENTWISE) || i->opcode == OP_CONVERT
+                    ? fold_tile(b, i, x, &l)
+                    : false;
     if (!done)
         return false;
     *out = (struct leaves){1, ARENA_NEW(&b->pl->scratch, int)};

@@ -175,19 +175,6 @@ static bool make_part(struct split *p, struct leaves *out)
     return true;
 }
 
-static enum opcode opcode_of(enum kern_combine c)
-{
-    switch (c) {
-    case KERN_ADD: return OP_ADD;
-    case KERN_MULTIPLY: return OP_MULTIPLY;
-    case KERN_MAXIMUM: return OP_MAXIMUM;
-    case KERN_MINIMUM: return OP_MINIMUM;
-    case KERN_AND: return OP_AND;
-    case KERN_OR: return OP_OR;
-    default: return OP_XOR;
-    }
-}
-
 /* Computes result k from the initial value and the inner reduction. */
 static bool finish(struct split *p, int k, int part)
 {
@@ -202,8 +189,8 @@ static bool finish(struct split *p, int k, int part)
         return false;
     if (out->rank > 0 && !apply(p, OP_BROADCAST, wide, 1, &wide_first, &init, &init))
         return false;
-    last = apply(p, opcode_of(p->combines[k]), wide, 2, (const struct shape *const[]){wide, wide},
-                 (const int[]){init, part}, &value);
+    last = apply(p, op_find(str_of(kern_combine_opcode(p->combines[k]))), wide, 2,
+                 (const struct shape *const[]){wide, wide}, (const int[]){init, part}, &value);
     if (last && widens)
         last = apply(p, OP_CONVERT, out, 1, &wide, &value, &value);
     if (last) /* readers of the reduction read this value */

@@ -96,10 +96,6 @@ static bool is_name(struct walk *w, struct node n, struct node *of)
         of->inst = i->operands[0];
         of->leaf += shape_first_leaf(of->inst->shape, inst_int(i, A_INDEX, 0));
         return true;
-    case OP_ADD_DEPENDENCY:
-    case OP_COPY:
-    case OP_DOMAIN:
-    case OP_OPT_BARRIER: of->inst = i->operands[0]; return same_elements(of->inst->shape, i->shape);
     case OP_CALL:
     case OP_FUSION:
         of->site = enter(w, (struct site){n.site, i, 0});
@@ -110,7 +106,11 @@ static bool is_name(struct walk *w, struct node n, struct node *of)
             return false;
         *of = (struct node){n.site->up, caller->operands[i->number], n.leaf};
         return true;
-    default: return false;
+    default:
+        if (!op_passes(i->opcode))
+            return false;
+        of->inst = i->operands[0];
+        return same_elements(of->inst->shape, i->shape);
     }
 }
 

@@ -97,19 +97,7 @@ static struct computation **callees_of(struct marking *w, const struct inst *i, 
  * operands. */
 static bool follows_leaves(const struct inst *i)
 {
-    switch (i->opcode) {
-    case OP_ADD_DEPENDENCY:
-    case OP_CALL:
-    case OP_CONDITIONAL:
-    case OP_COPY:
-    case OP_DOMAIN:
-    case OP_FUSION:
-    case OP_GET_TUPLE_ELEMENT:
-    case OP_OPT_BARRIER:
-    case OP_TUPLE:
-    case OP_WHILE: return true;
-    default: return false;
-    }
+    return op_is(i->opcode, OP_NAMES | OP_RUNS) || op_passes(i->opcode);
 }
 
 /* Marks what the instruction reads whichever of its leaves are needed. */
@@ -168,10 +156,6 @@ static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
         need(w, i->operands[0],
              shape_first_leaf(i->operands[0]->shape, inst_int(i, A_INDEX, 0)) + leaf);
         break;
-    case OP_ADD_DEPENDENCY:
-    case OP_COPY:
-    case OP_DOMAIN:
-    case OP_OPT_BARRIER: need(w, i->operands[0], leaf); break;
     case OP_WHILE:
         need(w, i->operands[0], leaf);
         need(w, inst_computation(i, A_BODY)->root, leaf);
@@ -183,7 +167,9 @@ static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
         for (int k = 0; k < count; k++)
             need(w, callees[k]->root, leaf);
         break;
-    default: break;
+    default:
+        if (op_passes(i->opcode))
+            need(w, i->operands[0], leaf);
     }
 }
 
@@ -226,13 +212,8 @@ static void find_sites(struct marking *w)
     w->sites = ARENA_ARRAY(&w->pl->scratch, const struct site *, m->computation_count);
     for (int c = 0; c < m->computation_count; c++)
         for (int k = 0; k < m->computations[c]->inst_count; k++)
-            switch (m->computations[c]->insts[k]->opcode) {
-            case OP_CALL:
-            case OP_CONDITIONAL:
-            case OP_FUSION:
-            case OP_WHILE: add_sites(w, m->computations[c]->insts[k]); break;
-            default: break;
-            }
+            if (op_is(m->computations[c]->insts[k]->opcode, OP_RUNS))
+                add_sites(w, m->computations[c]->insts[k]);
 }
 
 void plan_find_used(struct planner *pl)

@@ -126,7 +126,7 @@ static int give_named(struct giving *g, const char *text, size_t value)
 
 static int read_option(struct giving *g, const char *text)
 {
-    static const char *const kinds[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
+    static const char *const kinds[] = {HLO_FAKE_WORDS};
     const char *equal = strchr(text, '=');
     struct str name = {text, equal ? (size_t)(equal - text) : strlen(text)};
     if (str_is(name, "--random") && (!equal || num_parse_i64(str_of(equal + 1), &g->seed))) {

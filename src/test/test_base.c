@@ -208,6 +208,13 @@ START_TEST(buffers)
     buf_json_str(&b, STR("a\"\\\n\x01\xc3\xa9\xff\xc0\x80\xed\xa0\x80z"));
     ck_assert_str_eq(b.data, "\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
                              "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\"");
+    b.size = 0;
+    buf_putc(&b, '{');
+    buf_json_text(&b, "a", STR("\""));
+    buf_json_open(&b, "b", '{');
+    buf_json_count(&b, "c", UINT64_MAX);
+    buf_json_bool(&b, "d", false);
+    ck_assert_str_eq(b.data, "{\"a\":\"\\\"\",\"b\":{\"c\":18446744073709551615,\"d\":false");
     buf_free(&b);
 }
 END_TEST

@@ -354,6 +354,22 @@ START_TEST(side_effects_stay_without_a_new_result)
 }
 END_TEST
 
+/* The stream of `g` goes on with each call of f: the second call has other numbers than the first.
+ */
+START_TEST(unread_random_numbers_stay)
+{
+    OPEN("f {\n  z = f32[] parameter(0)\n  u = f32[] constant(1)\n"
+         "  ROOT g = f32[] rng(z, u), distribution=rng_uniform\n}\n"
+         "ENTRY main {\n  x = f32[] parameter(0)\n  a = f32[] call(x), to_apply=f\n"
+         "  y = f32[] negate(x)\n  ROOT b = f32[] call(y), to_apply=f\n}\n");
+    constant("y", "f32[] 0");
+    expect("f {\n  z = f32[] parameter(0)\n  u = f32[] constant(1)\n"
+           "  ROOT g = f32[] rng(z, u), distribution=rng_uniform\n}\n\n"
+           "ENTRY main {\n  x = f32[] parameter(0)\n  a = f32[] call(x), to_apply=f\n"
+           "  y = f32[] constant(0)\n  ROOT b = f32[] call(y), to_apply=f\n}\n\n");
+}
+END_TEST
+
 /* ---- the header ---- */
 
 static void expect_header(const char *text)
@@ -768,6 +784,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, twice_inlined_has_two_names);
     tcase_add_test(t, a_branch_is_chosen);
     tcase_add_test(t, side_effects_stay_without_a_new_result);
+    tcase_add_test(t, unread_random_numbers_stay);
     tcase_add_test(t, the_header_follows);
     tcase_add_test(t, what_is_said_beside_the_meaning_can_go);
     tcase_add_test(t, refused);

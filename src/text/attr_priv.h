@@ -151,7 +151,6 @@ void print_sharding_metadata(struct buf *out, const struct sharding *s);
 struct iota_order iota_canonical(struct arena *a, struct iota_order order);
 /* Converts a tiling with subgroup types to canonical form. Returns NULL, or the problem. */
 const char *sharding_canonicalize(struct arena *a, struct sharding *s);
-bool ints_product(struct ints v, int64_t *out); /* false on overflow */
 
 /* ---- printing ---- */
 

@@ -44,11 +44,6 @@ bool check_operand_count(struct parser *p, struct draft *d)
     return count_error(p, d, wanted);
 }
 
-static const struct shape *operand_shape(const struct draft *d, int k)
-{
-    return d->i.operands[k]->shape;
-}
-
 /* A buffer is treated as the array that it holds. */
 static const struct shape *array_of(const struct shape *s)
 {
@@ -60,7 +55,7 @@ bool check_operand_kinds(struct parser *p, struct draft *d)
 {
     if (d->i.opcode != OP_CONDITIONAL || d->poisoned)
         return true;
-    const struct shape *s = operand_shape(d, 0);
+    const struct shape *s = operand_shape(&d->i, 0);
     if (shape_is_scalar_of(s, DT_PRED) || shape_is_scalar_of(s, DT_S32))
         return true;
     return DIAG_ERROR(p->ds, d->open, CONDITIONAL_INDEX, STR_ARG(shape_text(p->arena, s)));
@@ -73,7 +68,7 @@ bool check_attribute_applies(const struct draft *d, enum attr_id id)
 {
     if (d->i.opcode != OP_CONDITIONAL || d->poisoned || d->i.operand_count == 0)
         return true;
-    bool two = shape_is_scalar_of(operand_shape(d, 0), DT_PRED);
+    bool two = shape_is_scalar_of(operand_shape(&d->i, 0), DT_PRED);
     switch (id) {
     case A_TRUE_COMPUTATION:
     case A_FALSE_COMPUTATION: return two;
@@ -140,7 +135,7 @@ static bool shape_error(struct parser *p, const struct draft *d, const char *wan
 
 static bool broadcast(struct parser *p, struct draft *d)
 {
-    const struct shape *s = operand_shape(d, 0);
+    const struct shape *s = operand_shape(&d->i, 0);
     if (shape_is_tuple(s) && s->count > 0) /* XLA aborts, here or in its verifier */
         return DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "an array as operand",
                           STR_ARG(shape_text(p->arena, s)));
@@ -151,7 +146,7 @@ static bool broadcast(struct parser *p, struct draft *d)
  * type. */
 static bool compare(struct parser *p, struct draft *d)
 {
-    const struct shape *s = operand_shape(d, 0);
+    const struct shape *s = operand_shape(&d->i, 0);
     return shape_is_array(array_of(s)) ||
            DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "arrays as operands",
                       STR_ARG(shape_text(p->arena, s)));
@@ -161,7 +156,7 @@ static bool compare(struct parser *p, struct draft *d)
 static bool same_elements(struct parser *p, struct draft *d)
 {
     const struct shape *to = d->i.shape ? array_of(d->i.shape) : NULL,
-                       *from = array_of(operand_shape(d, 0));
+                       *from = array_of(operand_shape(&d->i, 0));
     int64_t a, b;
     if (!to || (shape_is_array(from) && shape_has_unbounded(from)))
         return true;
@@ -189,8 +184,8 @@ static bool dynamic_reshape(struct parser *p, struct draft *d)
 static bool start_indices(struct parser *p, struct draft *d, int first)
 {
     int n = d->i.operand_count;
-    const struct shape *index = n == first + 1 ? array_of(operand_shape(d, first)) : NULL,
-                       *s = array_of(operand_shape(d, 0));
+    const struct shape *index = n == first + 1 ? array_of(operand_shape(&d->i, first)) : NULL,
+                       *s = array_of(operand_shape(&d->i, 0));
     if (index && !shape_is_tuple(index) && index->rank == 1)
         return true;
     if (!(index && shape_is_tuple(index)) && !shape_is_tuple(s) && n == first + s->rank)
@@ -254,7 +249,7 @@ static bool tuple(struct parser *p, struct draft *d)
 
 static bool conditional(struct parser *p, struct draft *d)
 {
-    bool two = shape_is_scalar_of(operand_shape(d, 0), DT_PRED);
+    bool two = shape_is_scalar_of(operand_shape(&d->i, 0), DT_PRED);
     if (two ? !require(p, d, A_TRUE_COMPUTATION) || !require(p, d, A_FALSE_COMPUTATION)
             : !require(p, d, A_BRANCH_COMPUTATIONS))
         return false;
@@ -276,10 +271,10 @@ static bool custom_call(struct parser *p, struct draft *d)
             return DIAG_ERROR(p->ds, layouts->span, WRONG_COUNT, "operand_layout_constraints",
                               "one shape per operand", (long long)list.count);
         for (int k = 0; k < list.count; k++)
-            if (!shape_compatible(list.at[k], operand_shape(d, k)))
+            if (!shape_compatible(list.at[k], operand_shape(&d->i, k)))
                 return DIAG_ERROR(p->ds, layouts->span, LAYOUT_CONSTRAINT, k,
                                   STR_ARG(shape_text(p->arena, list.at[k])),
-                                  STR_ARG(shape_text(p->arena, operand_shape(d, k))));
+                                  STR_ARG(shape_text(p->arena, operand_shape(&d->i, k))));
         inst_remove_attr(&d->i, A_CALLED_COMPUTATIONS);
     } else if (apply) {
         struct computation_list list = {1, ARENA_DUP(p->arena, &apply->v.computation, 1)};
@@ -307,7 +302,7 @@ static bool gives_token(struct parser *p, struct draft *d)
 static bool gives_operand(struct parser *p, struct draft *d)
 {
     (void)p;
-    d->i.shape = operand_shape(d, 0);
+    d->i.shape = operand_shape(&d->i, 0);
     return true;
 }
 
@@ -322,7 +317,8 @@ static bool infeed(struct parser *p, struct draft *d)
 
 static bool send(struct parser *p, struct draft *d)
 {
-    d->i.shape = tuple_of(p, 3, operand_shape(d, 0), shape_scalar(p->arena, DT_U32), shape_token());
+    d->i.shape =
+        tuple_of(p, 3, operand_shape(&d->i, 0), shape_scalar(p->arena, DT_U32), shape_token());
     return true;
 }
 
@@ -356,7 +352,7 @@ static bool send_done(struct parser *p, struct draft *d)
 
 static bool recv_done(struct parser *p, struct draft *d)
 {
-    const struct shape *s = operand_shape(d, 0);
+    const struct shape *s = operand_shape(&d->i, 0);
     if (!same_channel(p, d))
         return false;
     if (!shape_is_tuple(s) || s->count == 0)
@@ -390,10 +386,10 @@ static bool map(struct parser *p, struct draft *d)
         return require(p, d, A_DIMENSIONS);
     if (!shape_is_array(array_of(s)))
         return shape_error(p, d, "an array");
-    if (d->i.operand_count == 0 || !shape_is_tuple(operand_shape(d, 0)))
+    if (d->i.operand_count == 0 || !shape_is_tuple(operand_shape(&d->i, 0)))
         return true;
     return DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "arrays as operands",
-                      STR_ARG(shape_text(p->arena, operand_shape(d, 0))));
+                      STR_ARG(shape_text(p->arena, operand_shape(&d->i, 0))));
 }
 
 typedef bool check_fn(struct parser *p, struct draft *d);

@@ -6,8 +6,6 @@
  */
 #include "text/parse.h"
 
-static bool is_name(enum token_kind kind) { return kind == TOK_IDENT || kind == TOK_NAME; }
-
 /* Whether to stop parsing: beyond the error limit no message would be shown. */
 static bool gave_up(struct parser *p)
 {
@@ -57,7 +55,7 @@ static bool parse_lhs(struct parser *p, struct scope *s, struct lhs *l)
     l->name_span = p->tok.span;
     scope_prefetch(s, l->name);
     bool glued = !p->strict && p->tok.kind == TOK_ATTR_NAME;
-    if (!is_name(p->tok.kind) && !glued)
+    if (!token_is_name(p->tok.kind) && !glued)
         return expected(p, "an instruction or '}'");
     if (glued)
         l->name_span.end--;
@@ -194,7 +192,7 @@ static bool parse_parameter_list(struct parser *p)
         return false;
     if (p->tok.kind != TOK_RPAREN) {
         do {
-            if (!is_name(p->tok.kind))
+            if (!token_is_name(p->tok.kind))
                 return expected(p, "the name of a parameter");
             next(p);
             if (!p->strict)
@@ -288,7 +286,7 @@ static bool parse_computation(struct parser *p)
     const struct shape *result = NULL;
     unsigned errors = p->ds->errors;
     bool is_entry = accept(p, TOK_ENTRY);
-    if (!is_name(p->tok.kind)) {
+    if (!token_is_name(p->tok.kind)) {
         expected(p, is_entry ? "the name of the computation" : "a computation");
         if (!gave_up(p))
             recover_computation(p);
@@ -359,7 +357,7 @@ bool parse_computation_ref(struct parser *p, struct computation **out)
 {
     if (p->tok.kind == TOK_LBRACE)
         return parse_nested_computation(p, out);
-    if (!is_name(p->tok.kind))
+    if (!token_is_name(p->tok.kind))
         return expected(p, "the name of a computation or '{'");
     struct str name = p->tok.s;
     struct span span = p->tok.span;
@@ -414,7 +412,7 @@ static bool parse_module(struct parser *p)
 {
     if (p->tok.kind == TOK_HLO_MODULE) {
         next(p);
-        if (!is_name(p->tok.kind))
+        if (!token_is_name(p->tok.kind))
             return expected(p, "the name of the module");
         p->m->name = p->tok.s;
         next(p);
@@ -451,7 +449,7 @@ static bool shape_before_name(struct parser *p)
     const struct shape *shape;
     bool quiet = p->ds->quiet;
     p->ds->quiet = true;
-    bool found = parse_shape(p, &shape) && is_name(p->tok.kind) && peek(p) == TOK_EQUAL;
+    bool found = parse_shape(p, &shape) && token_is_name(p->tok.kind) && peek(p) == TOK_EQUAL;
     p->ds->quiet = quiet;
     diags_rollback(p->ds, mark);
     lex_restore(p, start);
@@ -495,7 +493,7 @@ static bool is_loose_module(const struct parser *p)
 {
     if (p->strict)
         return false;
-    return p->tok.kind == TOK_FILE_NAMES || (is_name(p->tok.kind) && peek(p) == TOK_LPAREN);
+    return p->tok.kind == TOK_FILE_NAMES || (token_is_name(p->tok.kind) && peek(p) == TOK_LPAREN);
 }
 
 static bool parse_text(struct parser *p)

@@ -50,6 +50,12 @@ struct parse_state {
     int nesting;            /* nesting depth: a module may be in a string of another */
 };
 
+/* Tokens that may name an instruction, a computation or a module. */
+static inline bool token_is_name(enum token_kind kind)
+{
+    return kind == TOK_IDENT || kind == TOK_NAME;
+}
+
 /* A definition with an error is poisoned: an instruction without a parent, a computation without a
  * root. References to it cause no further message, and its dependents are not checked. */
 static inline bool inst_is_poisoned(const struct inst *i) { return i->parent == NULL; }
@@ -78,8 +84,7 @@ struct draft {
     bool wrapped_inside; /* this is the `inner` of another draft: XLA drops excess operands */
     struct lex_state dropped_at; /* the first dropped operand */
     uint32_t dropped_end;
-    uint64_t seen[2];      /* attributes that were given, by id */
-    struct span seen_from; /* of the first attribute */
+    uint64_t seen[2]; /* attributes that were given, by id */
 };
 
 _Static_assert(A_COUNT <= 128, "'seen' has a bit for each attribute");

@@ -55,14 +55,12 @@ static void step(struct walk *w)
 
 static size_t column(const struct walk *w) { return w->p->tok.span.begin - w->line; }
 
-static bool is_name(enum token_kind kind) { return kind == TOK_IDENT || kind == TOK_NAME; }
-
 /* Whether `ROOT` or `name =` is next. */
 static bool starts_instruction(const struct parser *p)
 {
     if (p->tok.kind == TOK_ROOT)
         return true;
-    return is_name(p->tok.kind) && peek(p) == TOK_EQUAL;
+    return token_is_name(p->tok.kind) && peek(p) == TOK_EQUAL;
 }
 
 /* Whether `ENTRY` is next, or `name {` or `name (` in the first column. */
@@ -70,7 +68,7 @@ static bool starts_computation(const struct parser *p)
 {
     if (p->tok.kind == TOK_ENTRY || p->tok.kind == TOK_HLO_MODULE)
         return true;
-    enum token_kind ahead = is_name(p->tok.kind) ? peek(p) : TOK_EOF;
+    enum token_kind ahead = token_is_name(p->tok.kind) ? peek(p) : TOK_EOF;
     return ahead == TOK_LBRACE || ahead == TOK_LPAREN;
 }
 
@@ -124,7 +122,7 @@ struct span find_definition(const struct parser *p, struct str name)
     struct parser ahead = {.text = p->text, .strict = p->strict, .at = p->at, .tok = p->tok};
     struct walk w = walk_from(&ahead);
     for (step(&w); ahead.tok.kind != TOK_EOF; step(&w)) {
-        if (!is_name(ahead.tok.kind) || !str_eq(ahead.tok.s, name))
+        if (!token_is_name(ahead.tok.kind) || !str_eq(ahead.tok.s, name))
             continue;
         enum token_kind after = peek(&ahead);
         if (after == TOK_EQUAL || ((after == TOK_LPAREN || after == TOK_LBRACE) && column(&w) == 0))

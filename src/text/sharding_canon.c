@@ -9,15 +9,6 @@
 
 enum { LIST_LIMIT = 1 << 22 }; /* limit on device lists that are generated here */
 
-bool ints_product(struct ints v, int64_t *out)
-{
-    *out = 1;
-    for (int64_t i = 0; i < v.count; i++)
-        if (!mul_i64(*out, v.at[i], out))
-            return false;
-    return true;
-}
-
 /* ---- iota orders ---- */
 
 static bool is_permutation(struct arena *a, struct ints v)

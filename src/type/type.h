@@ -221,7 +221,12 @@ const struct shape *shape_copy(struct arena *a, const struct shape *s);
 /* Number of elements; false on overflow, for an unbounded dimension, or if `s` is not an array. */
 bool shape_elements(const struct shape *s, int64_t *out);
 bool shape_bytes(const struct shape *s, int64_t *out); /* size in storage; tuples: the sum */
-int64_t shape_leaf_count(const struct shape *s);       /* non-tuple leaves */
+static inline int64_t shape_bytes_or(const struct shape *s, int64_t otherwise)
+{
+    int64_t bytes;
+    return shape_bytes(s, &bytes) ? bytes : otherwise;
+}
+int64_t shape_leaf_count(const struct shape *s); /* non-tuple leaves */
 static inline int64_t shape_first_leaf(const struct shape *s, int64_t element)
 {
     return s->starts ? s->starts[element] : element;

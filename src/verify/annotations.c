@@ -6,15 +6,6 @@
 
 /* ---- sharding ---- */
 
-static bool tile_product(struct ints tile, int64_t *product)
-{
-    *product = 1;
-    for (int64_t d = 0; d < tile.count; d++)
-        if (!mul_i64(*product, tile.at[d], product))
-            return false;
-    return true;
-}
-
 /* Device numbers of an explicit list must be non-negative, distinct, and below the number of
  * partitions. */
 static bool check_devices(struct verify *v, struct span at, struct ints devices)
@@ -66,7 +57,7 @@ static bool check_tiled(struct verify *v, struct span at, const struct sharding 
         return false;
     if (s->explicit_devices)
         return check_devices(v, at, s->devices) && check_count(v, at, s->devices.count);
-    return tile_product(s->tile, &product) && check_count(v, at, product);
+    return ints_product(s->tile, &product) && check_count(v, at, product);
 }
 
 static bool check_named(struct verify *v, struct span at, const struct sharding *s,

@@ -66,16 +66,6 @@ const struct shape *verify_async_shape(struct verify *v, const struct inst *i)
     return i->shape;
 }
 
-/* Whether the chain is a group of collectives; otherwise it must run a single instruction. */
-static bool is_group(const struct inst *start)
-{
-    const struct attr *a = inst_attr(start, A_FRONTEND_ATTRIBUTES);
-    for (int k = 0; a && k < a->v.frontend.count; k++)
-        if (str_is(a->v.frontend.at[k].key, "_collectives_group"))
-            return true;
-    return false;
-}
-
 /* Whether the computation is a single instruction whose operands are parameters or components of
  * them. */
 static bool is_single(const struct computation *c)
@@ -93,7 +83,7 @@ bool verify_async_bodies(struct verify *v)
     bool ok = true;
     for (int k = 0; k < v->m->computation_count; k++) {
         const struct computation *c = v->m->computations[k];
-        if (c->async_start && !is_group(c->async_start) && !is_single(c))
+        if (c->async_start && !inst_frontend(c->async_start, "_collectives_group") && !is_single(c))
             ok = verify_bad_computation(v, c->async_start, c,
                                         "must consist of parameters and a root");
     }

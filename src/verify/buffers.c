@@ -27,15 +27,6 @@ static bool any_buffer_operand(const struct inst *i, int from)
     return false;
 }
 
-static bool has_stream_annotation(const struct inst *i)
-{
-    const struct attr *f = inst_attr(i, A_FRONTEND_ATTRIBUTES);
-    for (int k = 0; f && k < f->v.frontend.count; k++)
-        if (str_is(f->v.frontend.at[k].key, "_xla_stream_annotation"))
-            return true;
-    return false;
-}
-
 static bool may_hold_buffers(const struct verify *v, const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
@@ -48,7 +39,7 @@ static bool may_hold_buffers(const struct verify *v, const struct inst *i)
     case OP_ASYNC_DONE: return true;
     case OP_PARAMETER: return i->parent != v->m->entry;
     case OP_DYNAMIC_UPDATE_SLICE: return i->shape->dtype == DT_BUFFER && !any_buffer_operand(i, 1);
-    case OP_CALL: return has_stream_annotation(i);
+    case OP_CALL: return inst_frontend(i, "_xla_stream_annotation");
     default: return false;
     }
 }
@@ -130,17 +121,9 @@ static bool check_custom_call(struct verify *v, const struct inst *i)
 
 static bool is_writer(const struct inst *i)
 {
-    switch ((enum opcode)i->opcode) {
-    case OP_CUSTOM_CALL:
-    case OP_WHILE:
-    case OP_CONDITIONAL:
-    case OP_CALL:
-    case OP_FUSION:
-    case OP_DYNAMIC_UPDATE_SLICE:
-    case OP_ASYNC_START:
-    case OP_ASYNC_UPDATE: return true;
-    default: return false;
-    }
+    return op_is(i->opcode, OP_RUNS) || i->opcode == OP_CUSTOM_CALL ||
+           i->opcode == OP_DYNAMIC_UPDATE_SLICE || i->opcode == OP_ASYNC_START ||
+           i->opcode == OP_ASYNC_UPDATE;
 }
 
 static bool is_while_body(const struct verify *v, const struct computation *c)

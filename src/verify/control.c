@@ -48,15 +48,6 @@ static bool alias_shapes_fit(const struct verify *v, const struct inst *i, const
     return shape_equal(out, in, one ? IGNORE_MEMORY_SPACE : 0);
 }
 
-static bool has_frontend_attribute(const struct inst *i, const char *key)
-{
-    const struct attr *a = inst_attr(i, A_FRONTEND_ATTRIBUTES);
-    for (int k = 0; a && k < a->v.frontend.count; k++)
-        if (str_is(a->v.frontend.at[k].key, key))
-            return true;
-    return false;
-}
-
 static bool alias_fits(struct verify *v, const struct inst *i, const struct alias *a)
 {
     if (!verify_attr_int(v, i, A_OUTPUT_TO_OPERAND_ALIASING, a->operand, 0, i->operand_count))
@@ -67,7 +58,7 @@ static bool alias_fits(struct verify *v, const struct inst *i, const struct alia
     if (!out || !in)
         return verify_bad_attr(v, i, A_OUTPUT_TO_OPERAND_ALIASING, "no such element of %s",
                                verify_text(v, out ? operand_shape(i, (int)a->operand) : i->shape));
-    if (has_frontend_attribute(i, "xla_skip_custom_call_alias_shape_check") ||
+    if (inst_frontend(i, "xla_skip_custom_call_alias_shape_check") ||
         alias_shapes_fit(v, i, out, in))
         return true;
     return verify_bad_attr(v, i, A_OUTPUT_TO_OPERAND_ALIASING,

@@ -7,29 +7,10 @@
 /* Whether an instruction of a fusion may lack users, since it has a side effect. */
 static bool has_side_effect(const struct inst *i)
 {
-    switch ((enum opcode)i->opcode) {
-    case OP_SEND:
-    case OP_SEND_DONE:
-    case OP_RECV:
-    case OP_RECV_DONE:
-    case OP_RNG:
-    case OP_RNG_GET_AND_UPDATE_STATE:
-    case OP_INFEED:
-    case OP_OUTFEED:
-    case OP_COLLECTIVE_BROADCAST:
-    case OP_ALL_GATHER_START:
-    case OP_ALL_GATHER_DONE:
-    case OP_ALL_REDUCE_START:
-    case OP_ALL_REDUCE_DONE:
-    case OP_COLLECTIVE_PERMUTE_START:
-    case OP_COLLECTIVE_PERMUTE_DONE: return true;
-    case OP_CUSTOM_CALL: return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
-    case OP_ALL_GATHER:
-    case OP_ALL_REDUCE:
-    case OP_ALL_TO_ALL:
-    case OP_REDUCE_SCATTER: return inst_bool(i, A_CONSTRAIN_LAYOUT);
-    default: return false;
-    }
+    const struct op_info *op = &op_table[i->opcode];
+    const bool in_pair = op->class == CLASS_ASYNC_PAIR && op->family == FAMILY_collective;
+    return inst_has_effect(i) || in_pair || i->opcode == OP_COLLECTIVE_BROADCAST ||
+           inst_bool(i, A_CONSTRAIN_LAYOUT);
 }
 
 static bool check_body(struct verify *v, const struct inst *fusion, const struct computation *c)

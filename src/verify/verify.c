@@ -6,7 +6,7 @@
 #include "verify/verify_priv.h"
 
 static verify_family_fn *const families[FAMILY_COUNT] = {
-#define X(name) [FAMILY_##name] = verify_##name,
+#define X(name, flags) [FAMILY_##name] = verify_##name,
     FAMILIES(X)
 #undef X
 };

@@ -25,7 +25,7 @@ struct verify {
  * opcode, or NULL with a diagnostic. For COMPARE_OWN opcodes it checks the written shape itself and
  * returns it. */
 typedef const struct shape *verify_family_fn(struct verify *v, const struct inst *i);
-#define X(name) verify_family_fn verify_##name;
+#define X(name, flags) verify_family_fn verify_##name;
 FAMILIES(X)
 #undef X
 
@@ -88,10 +88,6 @@ bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, in
 /* Which of [0, end) are in a list that verify_dim_list() accepted. */
 const bool *verify_marked(struct verify *v, struct ints list, int64_t end);
 
-static inline const struct shape *operand_shape(const struct inst *i, int k)
-{
-    return i->operands[k]->shape;
-}
 /* Whether two element types are equal, or both float types. */
 static inline bool dtype_same_kind(enum dtype a, enum dtype b)
 {

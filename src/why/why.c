@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 
 static why_family_fn *const families[FAMILY_COUNT] = {
-#define X(name) [FAMILY_##name] = why_##name,
+#define X(name, flags) [FAMILY_##name] = why_##name,
     FAMILIES(X)
 #undef X
 };

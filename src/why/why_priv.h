@@ -8,7 +8,7 @@
 
 #include "op/op.h"
 
-#define X(name) why_family_fn why_##name;
+#define X(name, flags) why_family_fn why_##name;
 FAMILIES(X)
 #undef X
 

@@ -133,8 +133,7 @@ static const struct shape *unpack_shape(struct arena *a, struct reader *r)
 /* The bytes of array data that a literal holds. */
 static size_t stored(const struct literal *l)
 {
-    int64_t size = 0;
-    return l->data && shape_is_array(l->shape) && shape_bytes(l->shape, &size) ? (size_t)size : 0;
+    return l->data && shape_is_array(l->shape) ? (size_t)shape_bytes_or(l->shape, 0) : 0;
 }
 
 static size_t values_size(const struct literal *l)

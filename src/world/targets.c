@@ -131,8 +131,7 @@ struct foreign targets_foreign(struct targets *t)
 
 static size_t size_of(const struct foreign_array *x)
 {
-    int64_t bytes = 0;
-    return x->data && shape_bytes(x->shape, &bytes) ? (size_t)bytes : 0;
+    return x->data ? (size_t)shape_bytes_or(x->shape, 0) : 0;
 }
 
 bool target_zeros(void *user, const struct foreign_call *c, struct buf *why)
