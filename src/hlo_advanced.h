@@ -78,7 +78,7 @@ struct hlo_listed {
     const char *op_name;            /* from the metadata; "" */
     const char *where; /* "file.py:12", from the innermost known stack frame or the metadata; "" */
     /* number of a stack frame that is missing in the tables of the file; 0: none */
-    long lost_frame;
+    long missing_frame;
 };
 struct hlo_listed hlo_list_inst(const hlo_listing *l, size_t i);
 /* Finds an instruction by its name, with or without %: its name in the module, or the name in the
@@ -215,8 +215,8 @@ hlo_text hlo_stats_json(const struct hlo_stats *s);
 /* Format of printed values. 0 selects the default in parentheses. */
 struct hlo_view {
     size_t size;   /* sizeof(struct hlo_view) */
-    size_t most;   /* larger arrays are abridged: the middle of their dimensions is elided (1000);
-                      SIZE_MAX: never */
+    size_t max;    /* larger arrays are abridged: the middle of their dimensions is elided (1000);
+                       SIZE_MAX: never */
     size_t edge;   /* elements kept at both ends of an abridged dimension (3) */
     int precision; /* digits; 0: shortest representation that reads back exactly */
     bool hex;      /* floats as 0x1.8p+1 */
@@ -229,7 +229,7 @@ struct hlo_view {
 hlo_text hlo_literal_show(const hlo_literal *l, const struct hlo_view *v);
 /* JSON: {"shape":...,"values":nested lists}, with NaN and infinities as strings and complex numbers
  * as pairs; for a tuple, an object for each element in "elements". All values are written, unless
- * `most` is set: larger arrays then have "stats" instead of "values". */
+ * `max` is set: larger arrays then have "stats" instead of "values". */
 hlo_text hlo_literal_json(const hlo_literal *l, const struct hlo_view *v);
 /* A plot of characters. Heat maps show the last two dimensions, at index 0 of the others; curves
  * the last dimension; histograms all elements. Larger arrays are averaged by blocks. NaN and
@@ -427,9 +427,9 @@ struct hlo_call {
     const struct hlo_array *operands; /* read-only */
     const struct hlo_array *results;  /* output; initially zeros, or the aliased operand */
 };
-/* False on failure; the function may write the error to `why`, a buffer of `room` bytes that is
+/* False on failure; the function may write the error to `why`, a buffer of `capacity` bytes that is
  * initially empty. */
-typedef bool hlo_call_fn(void *context, const struct hlo_call *call, char *why, size_t room);
+typedef bool hlo_call_fn(void *context, const struct hlo_call *call, char *why, size_t capacity);
 void hlo_targets_add_function(hlo_targets *t, const char *name, hlo_call_fn *fn, void *context);
 
 /* ---- several processes ----
@@ -469,10 +469,10 @@ int hlo_world_agree(hlo_world *w, int status, int *who);
 struct hlo_memory {
     uint64_t arguments, results; /* of the entry computation */
     uint64_t constants;
-    bool foreseen; /* false: unknown, since it depends on values; `peak` is 0 */
-    bool exact;    /* the estimate is exact; otherwise there are branches, loops that may not run,
-                      dynamic sizes or the like */
-    uint64_t peak; /* of live values: results count, arguments and constants do not */
+    bool estimated; /* false: unknown, since it depends on values; `peak` is 0 */
+    bool exact;     /* the estimate is exact; otherwise there are branches, loops that may not run,
+                       dynamic sizes or the like */
+    uint64_t peak;  /* of live values: results count, arguments and constants do not */
     uint64_t kernels; /* largest known kernel workspace: of sorts */
     /* actual peak of the last run, including constant-folded values; 0: no run */
     uint64_t measured;
@@ -622,19 +622,19 @@ struct hlo_known {
                           size_t depth); /* of a while */
 };
 #define HLO_KNOWN_INIT HLO_INIT(hlo_known)
-/* Determines the sources of an element and returns their number; the first `most` of them are
+/* Determines the sources of an element and returns their number; the first `max` of them are
  * written to `out`. Arguments of the run and generators (constants, iota) have none. -1 with a
  * message if there is no such element. `known` may be NULL. */
 long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known,
-             struct hlo_source *out, size_t most, hlo_messages *m);
+             struct hlo_source *out, size_t max, hlo_messages *m);
 /* Format of the tree of an element, its sources, their sources, and so on, as text or a JSON
  * object. Instructions that only pass values on (tuples, parameters, calls) are not a level of the
  * tree. 0 selects the default in parentheses. */
 struct hlo_why_view {
     size_t size;   /* sizeof(struct hlo_why_view) */
     size_t levels; /* levels of sources (1) */
-    size_t most;   /* number of elements shown of a box, the most significant first: NaN and
-                      infinities, then others (4) */
+    size_t max;    /* number of elements shown of a box, the most significant first: NaN and
+                       infinities, then others (4) */
     const struct hlo_view *view; /* format of values; NULL: defaults */
     bool json;
 };
@@ -654,10 +654,10 @@ hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t l
  * hlo_recorded_free. */
 typedef struct hlo_recorded hlo_recorded;
 struct hlo_recording {
-    size_t size;   /* sizeof(struct hlo_recording) */
-    uint64_t most; /* bytes of values to keep; 0: 1 GiB */
-    bool first;    /* keep the first value of each instruction only, and do not run again for values
-                      over the budget */
+    size_t size;  /* sizeof(struct hlo_recording) */
+    uint64_t max; /* bytes of values to keep; 0: 1 GiB */
+    bool first;   /* keep the first value of each instruction only, and do not run again for values
+                     over the budget */
     uint64_t most_each; /* with `first`: maximum bytes of a value; 0: unlimited */
     /* Called around each run, for hlo_interrupt; either may be NULL. */
     void *context;
@@ -712,8 +712,8 @@ struct hlo_pair hlo_pair_of_b(const hlo_pairing *p, size_t i);
 bool hlo_pair_changed(const hlo_pairing *p, size_t i);
 
 /* A comparison of two programs, planned with `traced`, on the same arguments. Values are kept up to
- * `room` bytes; if that is too little for all values that are not bitwise equal, the programs run
- * several times. */
+ * `capacity` bytes; if that is too little for all values that are not bitwise equal, the programs
+ * run several times. */
 struct hlo_comparison {
     size_t size; /* sizeof(struct hlo_comparison) */
     hlo_program *a, *b;
@@ -722,7 +722,7 @@ struct hlo_comparison {
     size_t count;
     /* values of A are the expected ones; NULL: values must be equal */
     const struct hlo_tolerance *tolerance;
-    uint64_t room; /* bytes; 0: 512 MiB */
+    uint64_t capacity; /* bytes; 0: 512 MiB */
 };
 #define HLO_COMPARISON_INIT HLO_INIT(hlo_comparison)
 struct hlo_divergence {

@@ -44,7 +44,7 @@ bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m)
 
 hlo_text hlo_about(void)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     buf_puts(&b, "hlo " HLO_VERSION "\n");
     kern_about(&b);

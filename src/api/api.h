@@ -7,7 +7,7 @@
 
 #include "hlo_advanced.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 #include "diag/diag.h"
 #include "ir/ir.h"
 #include "plan/foreign.h"
@@ -33,7 +33,7 @@ struct hlo_messages {
     struct sink *first, *last;
     struct map by_source;       /* sinks of parts of files, by address of the source */
     struct hlo_messages *taken; /* others whose sinks were moved here: hlo_messages_take */
-    struct sink starved;        /* preallocated "out of memory", added by hlo_messages_no_memory */
+    struct sink oom;            /* preallocated "out of memory", added by hlo_messages_no_memory */
 };
 
 struct hlo_module {
@@ -57,13 +57,13 @@ struct hlo_world {
 struct program;
 struct hlo_program {
     const hlo_module *module;
-    hlo_world *world;           /* NULL: single process */
-    _Atomic bool interrupted;   /* interrupt for the current run, or otherwise the next one */
-    struct tracer *tracer;      /* NULL: planned without `traced` */
-    struct team *team;          /* shared by all participants */
-    size_t count;               /* number of participants */
-    struct program *programs[]; /* one per participant, with its state during a run; NULL: the
-                                   participant runs in another process */
+    hlo_world *world;            /* NULL: single process */
+    _Atomic bool interrupted;    /* interrupt for the current run, or otherwise the next one */
+    struct tracer *tracer;       /* NULL: planned without `traced` */
+    struct thread_pool *workers; /* shared by all participants */
+    size_t count;                /* number of participants */
+    struct program *programs[];  /* one per participant, with its state during a run; NULL: the
+                                    participant runs in another process */
 };
 
 hlo_text hlo_text_of(struct buf *b); /* takes ownership of the bytes */
@@ -71,8 +71,8 @@ hlo_text hlo_text_of(struct buf *b); /* takes ownership of the bytes */
  * members that the caller's struct lacks are 0. FROM may be NULL. False if its size is not set or
  * if it sets options that this version lacks; with a message, unless M is NULL. */
 bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m);
-void hlo_messages_lost(void *m);     /* hlo_messages_free as an undo_fn: messages hold references to
-                                        files, which the out-of-memory scope does not release */
+void hlo_messages_cleanup(void *m);  /* hlo_messages_free as a cleanup_fn: messages hold references
+                                     to  files, which the out-of-memory scope does not release */
 hlo_file *hlo_file_new(bool strict); /* one reference, no parts */
 void hlo_file_split(
     hlo_file *f, const char *name,
@@ -110,10 +110,10 @@ struct foreign hlo_targets_foreign(const hlo_targets *t);
 
 /* ---- trace.c ---- */
 
-struct sighting;
+struct trace_event;
 struct event_value;
 struct event_state { /* `run` of a struct hlo_event */
-    struct sighting *sighting;
+    struct trace_event *trace_event;
     const hlo_module *module;
     struct event_value *given; /* literals returned in this call */
 };
@@ -126,7 +126,8 @@ bool hlo_run_traced_within(const hlo_module *module, const struct hlo_run_option
                            const struct hlo_trace_callbacks *ours, const hlo_literal *const *args,
                            size_t count, hlo_messages *m);
 
-/* Describes what a step does and how. The program must have had a dry run (eval_foresee). */
+/* Describes what a step does and how. The program must have had a dry run (eval_estimate_memory).
+ */
 struct function;
 struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f,
                          int number);

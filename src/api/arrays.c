@@ -16,7 +16,7 @@ struct hlo_arrays {
 
 hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     hlo_arrays *s = heap_zalloc(1, sizeof *s);
     arena_init(&s->arena);
@@ -41,7 +41,7 @@ bool hlo_arrays_many(const char *path) { return io_arrays_many(path); }
 
 bool hlo_arrays_has(const hlo_arrays *s, const char *name)
 {
-    GUARDED(false);
+    OOM_SCOPE(false);
     struct arena a;
     arena_init(&a);
     bool has = io_arrays_has(&a, &s->in, str_of(name));
@@ -52,14 +52,14 @@ bool hlo_arrays_has(const hlo_arrays *s, const char *name)
 hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype,
                             hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
-    struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID,
-                         .rank = -1}; /* any rank */
+    struct shape expected = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID,
+                             .rank = -1}; /* any rank */
     hlo_literal *h = hlo_literal_begin();
     struct str who = *name ? arena_printf(&h->arena, "'%s'", name) : STR("it");
     return hlo_literal_end(
-        h, io_arrays_get(ds, &h->arena, &s->in, str_of(name), dtype ? &want : NULL, who));
+        h, io_arrays_get(ds, &h->arena, &s->in, str_of(name), dtype ? &expected : NULL, who));
 }
 
 static struct str param_title(struct arena *a, const hlo_module *module, size_t param)
@@ -76,22 +76,22 @@ static int64_t leaves_before(const hlo_module *module, size_t param)
 hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module,
                               size_t param, size_t participant, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
     hlo_literal *h = hlo_literal_begin();
     const struct inst *p = hlo_param_of(module, param);
-    struct io_wanted w = {.prefix = prefix,
-                          .leaf = leaves_before(module, param),
-                          .name = p->name,
-                          .participant = (int64_t)participant,
-                          .who = param_title(&h->arena, module, param)};
+    struct io_request w = {.prefix = prefix,
+                           .leaf = leaves_before(module, param),
+                           .name = p->name,
+                           .participant = (int64_t)participant,
+                           .who = param_title(&h->arena, module, param)};
     return hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, p->shape));
 }
 
 hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module,
                             size_t param, size_t participant, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
     hlo_literal *l = s ? hlo_arrays_param(s, prefix, module, param, participant, m) : NULL;
     hlo_arrays_free(s);
@@ -149,18 +149,18 @@ static bool argument_fits(const hlo_module *module, size_t param, const hlo_lite
                           hlo_messages *m)
 {
     const struct inst *p = hlo_param_of(module, param);
-    hlo_text got = hlo_literal_shape(l), want = hlo_param_shape(module, param);
-    bool fits =
-        strcmp(got.data, want.data) == 0 || strstr(want.data, "<=") || strchr(want.data, '?');
+    hlo_text got = hlo_literal_shape(l), expected = hlo_param_shape(module, param);
+    bool fits = strcmp(got.data, expected.data) == 0 || strstr(expected.data, "<=") ||
+                strchr(expected.data, '?');
     if (!fits) {
         struct buf why = {0};
         buf_printf(&why, "parameter '" STR_FMT "' is %s, but the argument is %s", STR_ARG(p->name),
-                   want.data, got.data);
+                   expected.data, got.data);
         DIAG(hlo_sink_of_module(m, module), p->span, FAILURE, why.data);
         buf_free(&why);
     }
     hlo_text_free(&got);
-    hlo_text_free(&want);
+    hlo_text_free(&expected);
     return fits;
 }
 
@@ -181,16 +181,16 @@ static bool hint(const hlo_module *module, size_t param, const char *text, hlo_m
         buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));
         hlo_messages_add(m, called.data, why.data);
     }
-    bool said = why.size > 0;
+    bool reported = why.size > 0;
     buf_free(&why);
     buf_free(&called);
-    return said;
+    return reported;
 }
 
 hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant,
                                const char *text, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_literal *l;
     if (hint(module, param, text, m))
         return NULL;
@@ -219,12 +219,12 @@ size_t hlo_argument_value(const char *text)
 hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module,
                              size_t participant, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
     if (!s)
         return NULL;
     hlo_literal *h = hlo_literal_begin();
-    struct io_wanted w = {
+    struct io_request w = {
         .prefix = prefix, .participant = (int64_t)participant, .who = STR("result")};
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     h = hlo_literal_end_own(
@@ -237,7 +237,7 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
 
 bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     if (!shape_is_array(h->l->shape))
         return DIAG_ERROR(ds, NO_SPAN, FAILURE,
@@ -247,7 +247,7 @@ bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 
 bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     return hlo_write_npz_all(path, prefix, &h, 1, m);
 }
 
@@ -263,7 +263,7 @@ static const struct literal **literals_of(const hlo_literal *const *h, size_t co
 bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h,
                        size_t count, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
     bool ok = io_write_npz(hlo_sink_of_name(m, path, STR("")), path, prefix, l, (int64_t)count);
     heap_free(l);
@@ -275,7 +275,7 @@ bool hlo_write_knows(const char *path) { return io_arrays_named(path); }
 bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *h,
                       size_t count, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     if (str_ends(str_of(path), STR(".npz")))
         return hlo_write_npz_all(path, prefix, h, count, m);
@@ -304,7 +304,7 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h,
                          size_t count, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
     bool ok = io_write_npz_named(hlo_sink_of_name(m, path, STR("")), path, names, l, count);
     heap_free(l);
@@ -313,7 +313,7 @@ bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_l
 
 bool hlo_write_bundle(const char *path, const struct hlo_bundle *given, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct hlo_bundle copy;
     const struct hlo_bundle *b = &copy;
     if (!hlo_options_copy(&copy, sizeof copy, given, m))
@@ -333,7 +333,7 @@ bool hlo_write_bundle(const char *path, const struct hlo_bundle *given, hlo_mess
 
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     return io_write_bytes(hlo_sink_of_name(m, path, STR("")), path, (struct str){text, size});
 }
 
@@ -351,7 +351,7 @@ static struct diags *sink(hlo_messages *m, const char *path)
 
 hlo_output *hlo_output_open(const char *path, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_output *o = heap_zalloc(1, sizeof *o);
     o->path = heap_str(str_of(path));
     o->to = io_output_open(sink(m, path), path);
@@ -364,7 +364,7 @@ hlo_output *hlo_output_open(const char *path, hlo_messages *m)
 
 bool hlo_output_put(hlo_output *o, const char *text, size_t size, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     return io_output_put(sink(m, o->path), o->to, (struct str){text, size});
 }
 
@@ -381,7 +381,7 @@ static bool starved(hlo_output *o, hlo_messages *m)
 
 bool hlo_output_close(hlo_output *o, bool keep, hlo_messages *m)
 {
-    GUARDED(starved(o, m));
+    OOM_SCOPE(starved(o, m));
     struct io_output *to = o->to;
     struct diags *ds = sink(m, o->path);
     o->to = NULL;
@@ -396,7 +396,7 @@ bool hlo_output_close(hlo_output *o, bool keep, hlo_messages *m)
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed,
                               hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_literal *h = hlo_literal_begin();
     const struct source *source = &module->file->parts[module->part];
     return hlo_literal_end_own(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
@@ -407,7 +407,7 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
 hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind,
                             uint64_t seed, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_literal *h = hlo_literal_begin();
     return hlo_literal_end_own(h, io_fake(hlo_sink_of_module(m, module), &h->arena, module->m,
                                           (int)param, (enum io_fake)kind,

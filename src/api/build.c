@@ -88,7 +88,7 @@ static bool check_operands(hlo_computation *c, hlo_inst *const *operands, size_t
 
 hlo_builder *hlo_builder_new(const char *name, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_builder *b = heap_zalloc(1, sizeof *b);
     b->messages = m;
     b->name = arena_str(&m->arena, str_of(name)).ptr;
@@ -109,7 +109,7 @@ void hlo_builder_free(hlo_builder *b)
 
 hlo_computation *hlo_computation_new(hlo_builder *b, const char *name)
 {
-    GUARDED(fail_no_memory(b));
+    OOM_SCOPE(fail_no_memory(b));
     struct arena *a = &b->messages->arena;
     struct str unique = name_sanitize(a, str_of(*name ? name : "computation"));
     for (int k = 1; text_builder_has(b->b, unique); k++)
@@ -126,7 +126,7 @@ const char *hlo_computation_name(const hlo_computation *c)
 
 bool hlo_computation_finish(hlo_computation *c, hlo_inst *root)
 {
-    GUARDED(fail_no_memory(c->b) != NULL);
+    OOM_SCOPE(fail_no_memory(c->b) != NULL);
     hlo_builder *b = c->b;
     if (!is_open(c))
         return false;
@@ -157,7 +157,7 @@ static hlo_module *free_no_memory(hlo_builder *b)
 
 hlo_module *hlo_builder_finish(hlo_builder *b, hlo_computation *entry)
 {
-    GUARDED(free_no_memory(b));
+    OOM_SCOPE(free_no_memory(b));
     hlo_module *out = NULL;
     if (!b->failed && text_computation_open(entry->c))
         fail(b, "entry computation '%s' is not finished", hlo_computation_name(entry));
@@ -179,7 +179,7 @@ hlo_module *hlo_builder_finish(hlo_builder *b, hlo_computation *entry)
 
 hlo_text hlo_inst_shape(const hlo_inst *i)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     if (i)
         shape_print(&b, inst_of(i)->shape, false);
@@ -188,7 +188,7 @@ hlo_text hlo_inst_shape(const hlo_inst *i)
 
 hlo_text hlo_inst_name(const hlo_inst *i)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     if (i)
         buf_str(&b, inst_of(i)->name);
@@ -242,7 +242,7 @@ static void put_name(hlo_computation *c, struct buf *line, struct str name)
 hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count,
                     const char *attributes)
 {
-    GUARDED(fail_no_memory(c->b));
+    OOM_SCOPE(fail_no_memory(c->b));
     struct buf line = {0};
     if (!is_open(c) || !check_operands(c, operands, count)) {
         c->b->failed = true;
@@ -263,7 +263,7 @@ hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *opera
 
 hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, const char *name)
 {
-    GUARDED(fail_no_memory(c->b));
+    OOM_SCOPE(fail_no_memory(c->b));
     struct buf line = {0};
     if (!is_open(c))
         return NULL;
@@ -274,7 +274,7 @@ hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, co
 
 hlo_inst *hlo_constant(hlo_computation *c, const hlo_literal *l)
 {
-    GUARDED(fail_no_memory(c->b));
+    OOM_SCOPE(fail_no_memory(c->b));
     if (!is_open(c) || !l) {
         c->b->failed = true;
         return NULL;

@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { USUAL_BUDGET = 512 << 20 };
+enum { DEFAULT_BUDGET = 512 << 20 };
 
 struct digest { /* of one execution of an instruction of a */
     uint64_t digest[2], number;
@@ -111,14 +111,14 @@ static uint64_t bytes_of(const hlo_listing *l, size_t inst)
 static bool digest_a(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
-    struct hlo_within room;
+    struct hlo_within nesting;
     if (!is_compared(s, e->inst))
         return true;
     const hlo_literal *l = hlo_event_value(e);
     if (!l)
         return false;
     struct digests *d = &s->digests[slot_of(s, e->participant, e->inst)];
-    const struct store_key key = store_execution(e->inst, e->participant, d->count, &room);
+    const struct store_key key = store_execution(e->inst, e->participant, d->count, &nesting);
     struct digest *digest = &VEC_PUSH(&s->arena, d->at, d->count, d->capacity);
     *digest = (struct digest){.number = s->done++};
     look_digest(l->l, digest->digest);
@@ -130,11 +130,11 @@ static bool digest_a(void *context, const struct hlo_event *e)
 static bool keep_a(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
-    struct hlo_within room;
+    struct hlo_within nesting;
     if (!is_compared(s, e->inst))
         return true;
     uint64_t *n = &s->executions[slot_of(s, e->participant, e->inst)];
-    const struct store_key key = store_execution(e->inst, e->participant, (*n)++, &room);
+    const struct store_key key = store_execution(e->inst, e->participant, (*n)++, &nesting);
     store_put(&s->store, &key, e);
     return true;
 }
@@ -146,13 +146,13 @@ static bool compare_b(void *context, const struct hlo_event *e)
     struct search *s = context;
     const long a = compared_with(s, e->inst);
     const bool first = !s->store.refilling;
-    struct hlo_within room;
+    struct hlo_within nesting;
     uint64_t digest[2] = {0};
     if (a < 0)
         return true;
     const size_t slot = slot_of(s, e->participant, (size_t)a);
     const uint64_t n = s->executions[slot]++;
-    const struct store_key key = store_execution((size_t)a, e->participant, n, &room);
+    const struct store_key key = store_execution((size_t)a, e->participant, n, &nesting);
     if (n >= s->digests[slot].count)
         return true; /* a's loop has ended; the value that its condition depends on differs, and is
                         compared before */
@@ -200,21 +200,21 @@ static void free_results(struct search *s, hlo_literal **results)
 
 /* Marks candidates from `first` on, as many as fit the budget, at least one; returns the end of the
  * range. */
-static size_t want(struct search *s, size_t first)
+static size_t request_values(struct search *s, size_t first)
 {
     uint64_t bytes = 0;
     size_t end = first;
     store_clear(&s->store);
     for (; end < s->count; end++) {
-        struct hlo_within room;
+        struct hlo_within nesting;
         const struct store_key key =
             store_execution(s->candidates[end].a, s->candidates[end].participant,
-                            s->candidates[end].execution, &room);
+                            s->candidates[end].execution, &nesting);
         const uint64_t size = bytes_of(s->a, s->candidates[end].a);
         if (end > first && (size > s->store.budget || bytes > s->store.budget - size))
             break;
         bytes += size;
-        store_want(&s->store, &key);
+        store_request(&s->store, &key);
     }
     store_refill(&s->store);
     return end;
@@ -223,7 +223,7 @@ static size_t want(struct search *s, size_t first)
 /* Compares the candidates from *first on that fit the budget, and advances *first. */
 static bool do_round(struct search *s, size_t *first, hlo_literal **results)
 {
-    const size_t end = want(s, *first);
+    const size_t end = request_values(s, *first);
     bool ok = run(s, s->c.a, keep_a, results);
     free_results(s, results);
     if (s->store.failed) {
@@ -278,7 +278,7 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
 bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence *out,
                  hlo_messages *m)
 {
-    GUARDED((*out = (struct hlo_divergence){0}, hlo_messages_no_memory(m), false));
+    OOM_SCOPE((*out = (struct hlo_divergence){0}, hlo_messages_no_memory(m), false));
     *out = (struct hlo_divergence){0};
     struct search s = {.out = out, .m = m};
     if (!hlo_options_copy(&s.c, sizeof s.c, comparison, m) ||
@@ -290,7 +290,7 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
     s.b = b;
     s.insts = hlo_list_count(a);
     arena_init(&s.arena);
-    store_init(&s.store, a, s.c.room ? s.c.room : USUAL_BUDGET);
+    store_init(&s.store, a, s.c.capacity ? s.c.capacity : DEFAULT_BUDGET);
     s.digests = ARENA_ARRAY(&s.arena, struct digests, participants * s.insts);
     s.executions = ARENA_ARRAY(&s.arena, uint64_t, participants * s.insts);
     hlo_literal **results_a = ARENA_ARRAY(&s.arena, hlo_literal *, participants);

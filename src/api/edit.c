@@ -18,7 +18,7 @@ _Static_assert((int)HLO_STRIP_METADATA == (int)EDIT_STRIP_METADATA &&
 
 hlo_edit *hlo_edit_new(const hlo_listing *l)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     hlo_edit *e = heap_zalloc(1, sizeof *e);
     *e = (hlo_edit){l, edit_new(hlo_listing_module(l)->m)};
     return e;
@@ -46,28 +46,28 @@ static bool judge(const hlo_edit *e, const struct inst *i, const char *what, con
 
 bool hlo_edit_constant(hlo_edit *e, size_t inst, const hlo_literal *value, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     return judge(e, i, "become a constant", edit_constant(e->e, i, value->l), m);
 }
 
 bool hlo_edit_zeros(hlo_edit *e, size_t inst, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     return judge(e, i, "become zeros", edit_zeros(e->e, i), m);
 }
 
 bool hlo_edit_parameter(hlo_edit *e, size_t inst, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     return judge(e, i, "become a parameter", edit_parameter(e->e, i), m);
 }
 
 bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst), *other = hlo_listing_inst(e->l, by);
     struct str what = arena_printf(&m->arena, "become '" STR_FMT "'", STR_ARG(other->name));
     return judge(e, i, what.ptr, edit_replace(e->e, i, other), m);
@@ -75,7 +75,7 @@ bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m)
 
 bool hlo_edit_inline(hlo_edit *e, size_t inst, size_t which, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     int branch = which < INT_MAX ? (int)which : -1;
     return judge(e, i, "be inlined", edit_inline(e->e, i, branch), m);
@@ -83,7 +83,7 @@ bool hlo_edit_inline(hlo_edit *e, size_t inst, size_t which, hlo_messages *m)
 
 bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct inst **roots = ARENA_ARRAY(&m->arena, struct inst *, count + 1);
     for (size_t k = 0; k < count; k++)
         roots[k] = hlo_listing_inst(e->l, insts[k]);
@@ -96,7 +96,7 @@ void hlo_edit_drop_parameters(hlo_edit *e) { edit_drop_parameters(e->e); }
 void hlo_edit_strip(hlo_edit *e, unsigned what) { edit_strip(e->e, what); }
 
 /* Out of memory for the module: the edit is freed nevertheless. */
-static hlo_module *lost(hlo_edit *e, hlo_messages *m)
+static hlo_module *fail(hlo_edit *e, hlo_messages *m)
 {
     hlo_edit_free(e);
     hlo_messages_no_memory(m);
@@ -105,7 +105,7 @@ static hlo_module *lost(hlo_edit *e, hlo_messages *m)
 
 hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m)
 {
-    GUARDED(lost(e, m));
+    OOM_SCOPE(fail(e, m));
     const hlo_module *from = hlo_listing_module(e->l);
     const char *problem;
     hlo_module *out = heap_zalloc(1, sizeof *out);

@@ -54,7 +54,7 @@ static void keep(struct extract *x, struct level *level, const struct inst *i)
     VEC_PUSH(&x->arena, level->at, level->count, level->capacity) = i;
 }
 
-static void find_kept(struct extract *x)
+static void find_retained(struct extract *x)
 {
     struct level now = {0};
     if (x->target->opcode == OP_PARAMETER && !x->what->parameters)
@@ -128,7 +128,7 @@ static bool after(void *context, const struct hlo_event *s)
     return !x->reached && !x->failed;
 }
 
-static bool say(const struct extract *x, const struct str text)
+static bool report(const struct extract *x, const struct str text)
 {
     return DIAG_ERROR(hlo_sink_of_module(x->m, hlo_listing_module(x->l)), x->target->name_span,
                       FAILURE, text.ptr);
@@ -149,15 +149,15 @@ static bool run(struct extract *x, const struct hlo_run_options *options,
     const size_t errors = hlo_messages_errors(x->m);
     hlo_run_traced_within(hlo_listing_module(x->l), options, &callbacks, args, count, x->m);
     if (x->failed)
-        return say(x, STR("out of memory for the values"));
+        return report(x, STR("out of memory for the values"));
     if (x->reached)
         return true;
     if (hlo_messages_errors(x->m) > errors)
         return false; /* the run ended early */
-    return say(x, arena_printf(&x->m->arena,
-                               "'" STR_FMT "' was executed %" PRIu64
-                               " times on whole values; its operands were not recorded",
-                               STR_ARG(x->target->name), x->executions));
+    return report(x, arena_printf(&x->m->arena,
+                                  "'" STR_FMT "' was executed %" PRIu64
+                                  " times on whole values; its operands were not recorded",
+                                  STR_ARG(x->target->name), x->executions));
 }
 
 /* ---- the module ---- */
@@ -186,8 +186,8 @@ static hlo_module *finish(struct extract *x)
     else
         made = edit_finish(e, &problem);
     if (!made) {
-        say(x, arena_printf(&x->m->arena, "'" STR_FMT "' cannot be extracted: %s",
-                            STR_ARG(x->target->name), problem));
+        report(x, arena_printf(&x->m->arena, "'" STR_FMT "' cannot be extracted: %s",
+                               STR_ARG(x->target->name), problem));
         return NULL;
     }
     hlo_module *out = heap_zalloc(1, sizeof *out);
@@ -199,7 +199,7 @@ hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what,
                         const struct hlo_run_options *options, const hlo_literal *const *args,
                         size_t count, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct hlo_extract given;
     if (!hlo_options_copy(&given, sizeof given, what, m))
         return NULL;
@@ -210,7 +210,7 @@ hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what,
     x.kept = ARENA_ARRAY(&x.arena, bool, x.c->inst_count);
     x.cut = ARENA_ARRAY(&x.arena, bool, x.c->inst_count);
     store_init(&x.values, l, UINT64_MAX);
-    find_kept(&x);
+    find_retained(&x);
     find_cut(&x);
     if (given.parameters || !has_cut(&x) || run(&x, options, args, count))
         out = finish(&x);

@@ -50,7 +50,7 @@ void hlo_file_split(hlo_file *f, const char *name, struct str text)
 
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     if (size >= UINT32_MAX) /* offsets have 32 bits */
         return NULL;
     hlo_file *f = hlo_file_new(strict);
@@ -76,7 +76,7 @@ static struct source *origin_of(hlo_file *f, struct source *s, const struct hlo_
 
 hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, size_t count)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     hlo_file *f = hlo_file_new(false);
     struct buf text = {0};
     const char **copied;

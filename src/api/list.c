@@ -163,7 +163,7 @@ static void note_names(struct hlo_listing *l)
 
 hlo_listing *hlo_list(const hlo_module *module)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     hlo_listing *l = heap_zalloc(1, sizeof *l);
     int count;
     arena_init(&l->arena);
@@ -204,7 +204,7 @@ static struct place place_of(const hlo_listing *l, struct span span)
 
 struct hlo_listed_computation hlo_list_computation(const hlo_listing *l, size_t i)
 {
-    GUARDED((struct hlo_listed_computation){0});
+    OOM_SCOPE((struct hlo_listed_computation){0});
     const struct listed_computation *at = &l->computations[i];
     const struct computation *c = at->computation;
     return (struct hlo_listed_computation){
@@ -235,7 +235,7 @@ static void spell(struct hlo_listing *l, struct listed_inst *at)
 
 struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
 {
-    GUARDED((struct hlo_listed){0});
+    OOM_SCOPE((struct hlo_listed){0});
     hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* the cache of strings is mutable */
     struct listed_inst *at = &l->insts[i];
     const struct place place = place_of(l, at->inst->span);
@@ -257,7 +257,7 @@ struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
         .column = place.column,
         .op_name = at->op_name,
         .where = at->where,
-        .lost_frame = inst_lost_frame(at->inst),
+        .missing_frame = inst_missing_frame(at->inst),
     };
 }
 
@@ -287,21 +287,21 @@ static long find_within(const hlo_listing *l, size_t computation, struct str nam
 
 long hlo_list_find(const hlo_listing *l, const char *name)
 {
-    const struct str wanted = without_percent(name);
-    const struct listed_inst *at = map_get(&l->names, wanted);
+    const struct str requested = without_percent(name);
+    const struct listed_inst *at = map_get(&l->names, requested);
     if (at)
         return (long)(at - l->insts);
-    const char *slash = memchr(wanted.ptr, '/', wanted.len);
+    const char *slash = memchr(requested.ptr, '/', requested.len);
     for (size_t c = 0; slash && c < l->computation_count; c++)
         if (str_eq(l->computations[c].computation->name,
-                   (struct str){wanted.ptr, (size_t)(slash - wanted.ptr)}))
+                   (struct str){requested.ptr, (size_t)(slash - requested.ptr)}))
             return find_within(l, c, without_percent(slash + 1));
     return -1;
 }
 
 hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style style)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     const struct print_options options = {.short_form = style == HLO_PRINT_SHORT,
                                           .large_constants = style != HLO_PRINT_ABRIDGED,
                                           .no_metadata = style == HLO_PRINT_BARE};
@@ -331,7 +331,7 @@ static struct str nth(const struct str *list, int count, int32_t number)
 
 bool hlo_list_frame(const hlo_listing *l, size_t i, size_t k, struct hlo_frame *out)
 {
-    GUARDED(false);
+    OOM_SCOPE(false);
     const struct metadata *meta = inst_metadata(l->insts[i].inst);
     const struct stack_frame_tables *t = &l->module->m->frames;
     int32_t frame = meta ? meta->stack_frame_id : 0;

@@ -94,13 +94,13 @@ hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_mess
 
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     return hlo_literal_parse_named("<literal>", (struct str){text, size}, m);
 }
 
 hlo_text hlo_literal_print(const hlo_literal *h, bool with_shape)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     if (with_shape)
         text_print_literal_with_shape(&b, h->l);
@@ -111,7 +111,7 @@ hlo_text hlo_literal_print(const hlo_literal *h, bool with_shape)
 
 hlo_text hlo_literal_shape(const hlo_literal *h)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     shape_print(&b, h->l->shape, false);
     return hlo_text_of(&b);
@@ -145,7 +145,7 @@ struct hlo_array hlo_literal_leaf(const hlo_literal *h, size_t i)
 
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     enum dtype t = dtype_find(str_of(dtype));
     hlo_literal *h = hlo_literal_begin();
     struct literal *l = NULL;
@@ -161,15 +161,15 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
     return hlo_literal_end(h, l);
 }
 
-struct lent {
+struct borrowed_storage {
     struct owner owner;
     void (*release)(void *context);
     void *context;
 };
 
-static void give_back(struct owner *o)
+static void release_borrowed(struct owner *o)
 {
-    struct lent *l = (struct lent *)(void *)o;
+    struct borrowed_storage *l = (struct borrowed_storage *)(void *)o;
     if (l->release)
         l->release(l->context);
     heap_free(l);
@@ -178,7 +178,7 @@ static void give_back(struct owner *o)
 hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
                              void (*release)(void *context), void *context, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     enum dtype t = dtype_find(str_of(dtype));
     hlo_literal *h = hlo_literal_begin();
     struct literal *l = NULL;
@@ -193,9 +193,9 @@ hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims
     } else if ((uintptr_t)data % dtype_bytes(dtype_component(t)) != 0) {
         hlo_messages_add(m, dtype, "data is not aligned to the element size");
     } else {
-        struct lent *owner = heap_zalloc(1, sizeof *owner);
-        *owner = (struct lent){.release = release, .context = context};
-        owner_init(&owner->owner, give_back);
+        struct borrowed_storage *owner = heap_zalloc(1, sizeof *owner);
+        *owner = (struct borrowed_storage){.release = release, .context = context};
+        owner_init(&owner->owner, release_borrowed);
         l = ARENA_NEW(&h->arena, struct literal);
         *l = (struct literal){
             .shape = shape, .data = (void *)(uintptr_t)data, .owner = &owner->owner};
@@ -222,7 +222,7 @@ static void adopt(struct literal *l)
     for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count; i++)
         adopt(l->elements[i]);
     if (l->data && !l->owner)
-        mem_guard(l->data);
+        mem_track(l->data);
 }
 
 void hlo_literal_adopt(hlo_literal *h)
@@ -236,7 +236,7 @@ void hlo_literal_adopt(hlo_literal *h)
 
 hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     hlo_literal *h = hlo_literal_begin();
     struct literal **parts = ARENA_ARRAY(&h->arena, struct literal *, count);
     for (size_t i = 0; i < count; i++)
@@ -252,7 +252,7 @@ hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
 
 hlo_literal *hlo_literal_copy(const hlo_literal *l)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     hlo_literal *h = hlo_literal_begin();
     return hlo_literal_end(h, literal_copy(&h->arena, l->l));
 }

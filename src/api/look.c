@@ -7,7 +7,7 @@
 
 hlo_literal *hlo_literal_slice(const hlo_literal *h, const char *text, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct buf why = {0};
     hlo_literal *piece = hlo_literal_begin();
     struct literal *l = look_slice(&piece->arena, h->l, str_of(text), &why);
@@ -23,7 +23,7 @@ struct hlo_stats hlo_literal_stats(const hlo_literal *h) { return look_stats(h->
 
 hlo_text hlo_literal_summary(const hlo_literal *h)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     look_put_summary(&b, h->l);
     return hlo_text_of(&b);
@@ -31,7 +31,7 @@ hlo_text hlo_literal_summary(const hlo_literal *h)
 
 hlo_text hlo_stats_json(const struct hlo_stats *s)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     look_put_stats_json(&b, s);
     return hlo_text_of(&b);
@@ -39,7 +39,7 @@ hlo_text hlo_stats_json(const struct hlo_stats *s)
 
 hlo_text hlo_literal_show(const hlo_literal *h, const struct hlo_view *v)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     struct hlo_view view;
     if (!hlo_options_copy(&view, sizeof view, v, NULL))
@@ -50,7 +50,7 @@ hlo_text hlo_literal_show(const hlo_literal *h, const struct hlo_view *v)
 
 hlo_text hlo_literal_json(const hlo_literal *h, const struct hlo_view *v)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     struct hlo_view view;
     if (!hlo_options_copy(&view, sizeof view, v, NULL))
@@ -61,7 +61,7 @@ hlo_text hlo_literal_json(const hlo_literal *h, const struct hlo_view *v)
 
 hlo_text hlo_literal_plot(const hlo_literal *h, enum hlo_plot kind, const struct hlo_canvas *c)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     struct hlo_canvas canvas;
     if (!hlo_options_copy(&canvas, sizeof canvas, c, NULL))
@@ -72,14 +72,14 @@ hlo_text hlo_literal_plot(const hlo_literal *h, enum hlo_plot kind, const struct
 
 bool hlo_write_png(const char *path, const hlo_literal *h, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     return look_png(hlo_sink_of_name(m, path, STR("")), path, h->l);
 }
 
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
                          const struct hlo_tolerance *t, hlo_text *why)
 {
-    GUARDED(false);
+    OOM_SCOPE(false);
     struct buf b = {0};
     struct hlo_tolerance tolerance;
     bool same = hlo_options_copy(&tolerance, sizeof tolerance, t, NULL);
@@ -97,7 +97,7 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
 struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected,
                                              const struct hlo_tolerance *t)
 {
-    GUARDED((struct hlo_difference){0});
+    OOM_SCOPE((struct hlo_difference){0});
     struct hlo_difference d = {0};
     struct hlo_tolerance tolerance;
     if (hlo_options_copy(&tolerance, sizeof tolerance, t, NULL))
@@ -108,7 +108,7 @@ struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hl
 hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual,
                               const hlo_literal *expected, const char *const names[2])
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     look_put_difference(&b, d, actual->l, expected->l, names);
     return hlo_text_of(&b);
@@ -116,7 +116,7 @@ hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal 
 
 hlo_text hlo_difference_json(const struct hlo_difference *d)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     look_put_difference_json(&b, d);
     return hlo_text_of(&b);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* A line of /proc/self/maps: FROM-TO PERMISSIONS OFFSET DEVICE INODE PATH. */
-enum { MOST_OF_LINE = PATH_MAX + 128, WORDS_BEFORE_PATH = 5 };
+enum { MAX_LINE = PATH_MAX + 128, WORDS_BEFORE_PATH = 5 };
 
 struct lines {
     int fd;
@@ -23,7 +23,7 @@ struct lines {
 };
 
 /* Reads a line, truncated to the buffer. False at the end. */
-static bool next_line(struct lines *l, char *line, size_t room)
+static bool next_line(struct lines *l, char *line, size_t capacity)
 {
     size_t n = 0;
     for (;;) {
@@ -37,7 +37,7 @@ static bool next_line(struct lines *l, char *line, size_t room)
         char c = l->ahead[l->at++];
         if (c == '\n')
             break;
-        if (n + 1 < room)
+        if (n + 1 < capacity)
             line[n++] = c;
     }
     line[n] = '\0';
@@ -75,19 +75,19 @@ static const char *path_if_it_holds(const char *line, uintptr_t address)
     return *line == '/' ? line : NULL;
 }
 
-static void say(const char *words) { (void)!write(STDERR_FILENO, words, strlen(words)); }
+static void report(const char *words) { (void)!write(STDERR_FILENO, words, strlen(words)); }
 
 static void handle(int number, siginfo_t *info, void *context)
 {
-    char line[MOST_OF_LINE];
+    char line[MAX_LINE];
     const char *path = NULL;
     struct lines l = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     (void)context;
     while (!path && next_line(&l, line, sizeof line))
         path = path_if_it_holds(line, (uintptr_t)info->si_addr);
     if (path) {
-        say(path);
-        say(": error: file truncated or unreadable while mapped\n");
+        report(path);
+        report(": error: file truncated or unreadable while mapped\n");
         _exit(HLO_FAILED);
     }
     close(l.fd);

@@ -5,14 +5,14 @@
 
 hlo_messages *hlo_messages_new(void)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     hlo_messages *m = heap_zalloc(1, sizeof *m);
     arena_init(&m->arena);
     map_init(&m->by_source, &m->arena);
     return m;
 }
 
-void hlo_messages_lost(void *m) { hlo_messages_free(m); }
+void hlo_messages_cleanup(void *m) { hlo_messages_free(m); }
 
 void hlo_messages_free(hlo_messages *m)
 {
@@ -60,7 +60,7 @@ void hlo_messages_take(hlo_messages *m, hlo_messages *from)
 static void sink_init(hlo_messages *m, struct sink *s, struct source *source)
 {
     diags_init(&s->ds, source);
-    s->ds.arena.born = s->own.born = m->arena.born;
+    s->ds.arena.generation = s->own.generation = m->arena.generation;
 }
 
 struct sink *hlo_sink_new(hlo_messages *m)
@@ -111,18 +111,18 @@ struct diags *hlo_sink_of_name(hlo_messages *m, const char *name, struct str tex
 
 void hlo_messages_add(hlo_messages *m, const char *file, const char *text)
 {
-    struct guard g;
-    if (guard_begin(&g) && setjmp(g.back) != 0)
+    struct oom_scope g;
+    if (oom_begin(&g) && setjmp(g.back) != 0)
         hlo_messages_no_memory(m);
     else
         DIAG(hlo_sink_of_name(m, file, STR("")), NO_SPAN, FAILURE, text);
-    guard_leave(&g);
+    oom_leave(&g);
 }
 
 void hlo_messages_no_memory(hlo_messages *m)
 {
-    struct sink *s = &m->starved;
-    if (s->ds.starved)
+    struct sink *s = &m->oom;
+    if (s->ds.oom)
         return;
     source_init(&s->own, STR("hlo"), STR(""));
     diags_init(&s->ds, &s->own);
@@ -184,7 +184,7 @@ static struct hlo_message message_of(struct sink *s, const struct diag *d)
 
 struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i)
 {
-    GUARDED(((struct hlo_message){
+    OOM_SCOPE(((struct hlo_message){
         .id = msg_name(MSG_OUT_OF_MEMORY), .error = true, .file = "hlo", .text = "out of memory"}));
     size_t before = i;
     for (struct sink *s = m->first; s; s = s->next)
@@ -196,7 +196,7 @@ struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i)
 
 hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     struct palette p;
     palette_read(&p, str_of(colors ? colors : ""));
@@ -218,7 +218,7 @@ bool hlo_colors_known(const char *colors)
 
 hlo_text hlo_messages_json(const hlo_messages *m)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     buf_putc(&b, '[');
     for (struct sink *s = m->first; s; s = s->next) {

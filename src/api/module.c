@@ -9,7 +9,7 @@
 
 hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_file *f = (hlo_file *)(uintptr_t)file; /* mutable: line map and reference count */
     struct parse_options options = {.strict = f->strict};
     struct diags *ds = hlo_sink_of_part(m, f, part);
@@ -32,13 +32,13 @@ void hlo_module_free(hlo_module *module)
 
 bool hlo_verify(const hlo_module *module, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     return verify_module(hlo_sink_of_module(m, module), module->m, &(struct verify_options){0});
 }
 
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     struct print_options options = {
         .short_form = style == HLO_PRINT_SHORT,
@@ -63,14 +63,14 @@ size_t hlo_param_count(const hlo_module *module) { return (size_t)module->m->ent
 
 const char *hlo_param_name(const hlo_module *module, size_t i)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     /* Names are slices of the text; the NUL-terminated copy is in the module's arena. */
     return arena_str(&module->m->arena, hlo_param_of(module, i)->name).ptr;
 }
 
 hlo_text hlo_param_shape(const hlo_module *module, size_t i)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     shape_print(&b, hlo_param_of(module, i)->shape, false);
     return hlo_text_of(&b);
@@ -105,7 +105,7 @@ long hlo_param_find(const hlo_module *module, const char *name)
 
 uint32_t hlo_result_line(const hlo_module *module, size_t element)
 {
-    GUARDED(0);
+    OOM_SCOPE(0);
     const struct inst *i = module->m->entry->root;
     if (i->opcode == OP_TUPLE && element < (size_t)i->operand_count)
         i = i->operands[element];

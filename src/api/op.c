@@ -4,7 +4,7 @@
  */
 #include "hlo_advanced.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 #include "op/op.h"
 #include "type/type.h"
 
@@ -188,7 +188,7 @@ static enum dtype dtype_or(const char *name, const char *otherwise)
 
 hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char *other)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     const struct op_example *e = &op_docs[op].examples[i];
     struct buf b = {0};
     if (e->dtype)

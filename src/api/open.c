@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-static bool is_folder(const char *path)
+static bool is_directory(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -98,8 +98,8 @@ static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_
 
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
-    if (!is_folder(path)) {
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
+    if (!is_directory(path)) {
         hlo_file *f = open_file(path, strict, m);
         return f && pick ? keep_part(f, path, pick, m) : f;
     }
@@ -113,6 +113,6 @@ hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, 
 
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     return hlo_file_open_module(path, NULL, strict, m);
 }

@@ -9,9 +9,9 @@
 
 #include <math.h>
 
-static const struct sighting *sighting_of(const struct hlo_event *s)
+static const struct trace_event *trace_event_of(const struct hlo_event *s)
 {
-    return ((const struct event_state *)s->run)->sighting;
+    return ((const struct event_state *)s->run)->trace_event;
 }
 
 /* ---- single elements ---- */
@@ -72,7 +72,7 @@ static bool rearranges(const struct inst *i)
 /* Whether an operand is a NaN constant of the program. It marks missing values, such as elements
  * beyond the end of an array; the instruction that reads it counts as the origin. Infinities in
  * constants are limits and masks, and do not count. */
-static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo_oddity what)
+static bool is_constant(const struct trace_event *s, const struct inst *i, enum hlo_oddity what)
 {
     for (int level = s->depth; what == HLO_ODD_NAN;) {
         if (rearranges(i)) {
@@ -90,7 +90,7 @@ static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo
 
 /* Whether an operand is such a constant, and the instruction does more than change its shape or
  * type. */
-static bool takes_constant(const struct sighting *s, const struct inst *i, int operand,
+static bool takes_constant(const struct trace_event *s, const struct inst *i, int operand,
                            enum hlo_oddity what)
 {
     return is_constant(s, i->operands[operand], what) && !rearranges(i);
@@ -98,13 +98,13 @@ static bool takes_constant(const struct sighting *s, const struct inst *i, int o
 
 /* ---- elementwise instructions ---- */
 
-enum { MOST_OPERANDS = 4 };
+enum { MAX_OPERANDS = 4 };
 
 /* The operands of an elementwise instruction; operands of rank 0 are used for all elements. */
 struct elements {
     int count;
-    const struct literal *at[MOST_OPERANDS];
-    bool constant[MOST_OPERANDS];
+    const struct literal *at[MAX_OPERANDS];
+    bool constant[MAX_OPERANDS];
 };
 
 static bool same_dims(const struct shape *a, const struct shape *b)
@@ -127,7 +127,7 @@ static bool is_elementwise(const struct hlo_event *s, const struct inst *i,
                            const struct literal *value, struct elements *out)
 {
     if ((!op_is(i->opcode, OP_ELEMENTWISE) && i->opcode != OP_CONVERT) ||
-        !shape_is_array(value->shape) || i->operand_count > MOST_OPERANDS)
+        !shape_is_array(value->shape) || i->operand_count > MAX_OPERANDS)
         return false;
     *out = (struct elements){.count = i->operand_count};
     for (int k = 0; k < i->operand_count; k++) {
@@ -148,7 +148,7 @@ static const void *element_at(const struct literal *l, int64_t index)
 static bool is_origin(const struct inst *i, const struct elements *x, const struct literal *value,
                       int64_t index, enum hlo_oddity what)
 {
-    double at[MOST_OPERANDS];
+    double at[MAX_OPERANDS];
     if (!is_odd(value->shape->dtype, look_number(value->shape->dtype, element_at(value, index)),
                 what))
         return false;
@@ -179,7 +179,7 @@ static bool find_element(const struct inst *i, const struct elements *x,
 static bool is_clean(const struct hlo_event *s, const struct inst *i, enum hlo_oddity what)
 {
     for (int k = 0; k < i->operand_count; k++) {
-        if (takes_constant(sighting_of(s), i, k, what))
+        if (takes_constant(trace_event_of(s), i, k, what))
             continue;
         const struct literal *l = operand_of(s, k);
         if (!l)
@@ -216,7 +216,7 @@ static bool find(const struct hlo_event *s, const struct inst *i, const struct l
     struct elements x;
     if (is_elementwise(s, i, value, &x)) {
         for (int k = 0; k < x.count; k++)
-            x.constant[k] = takes_constant(sighting_of(s), i, k, what);
+            x.constant[k] = takes_constant(trace_event_of(s), i, k, what);
         return find_element(i, &x, value, what, out);
     }
     *out = (struct hlo_origin){.what = what};
@@ -225,10 +225,10 @@ static bool find(const struct hlo_event *s, const struct inst *i, const struct l
 
 bool hlo_event_origin(const struct hlo_event *s, unsigned what, struct hlo_origin *out)
 {
-    GUARDED(false);
-    const struct step *step = sighting_of(s)->step;
+    OOM_SCOPE(false);
+    const struct step *step = trace_event_of(s)->step;
     const hlo_literal *value = hlo_event_value(s);
-    if (!value || step->names || step->callee_count > 0)
+    if (!value || step->aliases || step->callee_count > 0)
         return false;
     const struct hlo_stats stats = look_stats(value->l);
     for (unsigned kind = HLO_ODD_NAN; kind <= HLO_ODD_DENORMAL; kind <<= 1)
@@ -291,7 +291,7 @@ static void note_operand(struct diags *ds, struct diag *d, const struct hlo_even
     buf_free(&b);
 }
 
-static void note_within(struct diags *ds, struct diag *d, const struct sighting *s)
+static void note_within(struct diags *ds, struct diag *d, const struct trace_event *s)
 {
     for (int k = s->depth - 1; k >= 0; k--) {
         const struct inst *i = s->within[k].inst;
@@ -310,7 +310,7 @@ static struct str op_name_of(const struct inst *i)
 }
 
 /* The source line of the instruction or, if unknown, of the nearest caller. */
-static struct str line_of(struct arena *a, const struct sighting *s)
+static struct str line_of(struct arena *a, const struct trace_event *s)
 {
     struct str place = inst_where(a, s->step->inst);
     for (int k = s->depth - 1; k >= 0 && place.len == 0; k--)
@@ -320,7 +320,7 @@ static struct str line_of(struct arena *a, const struct sighting *s)
 
 /* The joined op_names of the callers, outermost first, and the instruction; prefixes of the next
  * one are omitted. */
-static struct str names_of(struct arena *a, const struct sighting *s)
+static struct str names_of(struct arena *a, const struct trace_event *s)
 {
     struct str place = op_name_of(s->step->inst);
     for (int k = s->depth - 1; k >= 0; k--) {
@@ -336,23 +336,23 @@ static struct str names_of(struct arena *a, const struct sighting *s)
 
 /* Notes why no source line is known: dumps often contain ids of stack frames without their
  * tables. */
-static void note_lost_frame(struct diags *ds, struct diag *d, const struct sighting *s)
+static void note_missing_frame(struct diags *ds, struct diag *d, const struct trace_event *s)
 {
     const struct inst *i = s->step->inst;
-    for (int k = s->depth - 1; k >= 0 && inst_lost_frame(i) == 0; k--)
+    for (int k = s->depth - 1; k >= 0 && inst_missing_frame(i) == 0; k--)
         i = s->within[k].inst;
-    if (inst_lost_frame(i) > 0)
+    if (inst_missing_frame(i) > 0)
         diag_note(ds, d, NO_SPAN,
                   "source line unknown: no stack frame table entry %" PRId32 " of '" STR_FMT "'",
-                  inst_lost_frame(i), STR_ARG(i->name));
+                  inst_missing_frame(i), STR_ARG(i->name));
 }
 
 void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, bool error,
                       hlo_messages *m)
 {
-    GUARDED(hlo_messages_no_memory(m));
+    OOM_SCOPE(hlo_messages_no_memory(m));
     const struct event_state *w = s->run;
-    const struct inst *i = w->sighting->step->inst;
+    const struct inst *i = w->trace_event->step->inst;
     struct diags *ds = hlo_sink_of_module(m, w->module);
     const hlo_literal *value = hlo_event_value(s);
     size_t leaf = o->leaf;
@@ -372,7 +372,7 @@ void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, boo
     for (int k = 0; k < i->operand_count; k++) {
         const struct literal *operand = operand_of(s, k);
         constant |=
-            operand && takes_constant(w->sighting, i, k, o->what) && look_stats(operand).nan > 0;
+            operand && takes_constant(w->trace_event, i, k, o->what) && look_stats(operand).nan > 0;
     }
     const struct str value_text = buf_view(&is), index = buf_view(&at);
     struct diag *d =
@@ -380,13 +380,13 @@ void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, boo
                      STR_ARG(value_text), STR_ARG(index), o->count, (uint64_t)n)
               : DIAG(ds, i->span, WARNED_ON, STR_ARG(i->name), words_of(o->what, constant),
                      STR_ARG(value_text), STR_ARG(index), o->count, (uint64_t)n);
-    d->where = line_of(&ds->arena, w->sighting);
+    d->where = line_of(&ds->arena, w->trace_event);
     for (int k = 0; k < i->operand_count; k++)
         note_operand(ds, d, s, i, k, elementwise, o->index);
-    note_within(ds, d, w->sighting);
+    note_within(ds, d, w->trace_event);
     if (d->where.len == 0) {
-        d->where = names_of(&ds->arena, w->sighting);
-        note_lost_frame(ds, d, w->sighting);
+        d->where = names_of(&ds->arena, w->trace_event);
+        note_missing_frame(ds, d, w->trace_event);
     }
     buf_free(&at);
     buf_free(&is);

@@ -113,7 +113,7 @@ static void pair_computation(struct hlo_pairing *p, size_t c)
 
 hlo_pairing *hlo_pair(const hlo_listing *a, const hlo_listing *b)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     size_t count = hlo_list_computations(a), others = hlo_list_computations(b);
     hlo_pairing *p = heap_zalloc(1, sizeof *p);
     *p = (struct hlo_pairing){.a = a, .b = b};
@@ -238,7 +238,7 @@ static struct str attributes_of(struct arena *a, const hlo_listing *l, size_t i)
 
 bool hlo_pair_changed(const hlo_pairing *p, size_t i)
 {
-    GUARDED(true);
+    OOM_SCOPE(true);
     long other = p->of_a[i].other;
     if (other < 0)
         return false;

@@ -36,20 +36,20 @@ static uint64_t constant_bytes(const struct program *p)
 
 struct hlo_memory hlo_program_memory(const hlo_program *program)
 {
-    GUARDED((struct hlo_memory){0});
+    OOM_SCOPE((struct hlo_memory){0});
     struct program *p = program_of(program);
     if (!p)
         return (struct hlo_memory){0};
     const struct function *f = p->entry;
-    const struct foresight *foresight = eval_foresee(p);
+    const struct memory_estimate *memory_estimate = eval_estimate_memory(p);
     return (struct hlo_memory){
         .arguments = bytes_of(f->param_shapes, f->param_count),
         .results = bytes_of(f->result_shapes, f->result_count),
         .constants = constant_bytes(p),
-        .foreseen = foresight->known,
-        .exact = foresight->exact,
-        .peak = foresight->known ? foresight->peak : 0,
-        .kernels = foresight->room,
+        .estimated = memory_estimate->known,
+        .exact = memory_estimate->exact,
+        .peak = memory_estimate->known ? memory_estimate->peak : 0,
+        .kernels = memory_estimate->workspace,
         .measured = p->peak,
     };
 }
@@ -69,10 +69,10 @@ static struct str size_text(struct arena *a, uint64_t bytes)
 
 /* ---- steps ---- */
 
-static const struct foreseen_step *foreseen(const struct program *p, const struct function *f,
-                                            int step)
+static const struct step_estimate *estimated(const struct program *p, const struct function *f,
+                                             int step)
 {
-    const struct foreseen_step *steps = p->foresight->steps[f->index];
+    const struct step_estimate *steps = p->memory_estimate->steps[f->index];
     return steps && steps[step].visits > 0 ? &steps[step] : NULL;
 }
 
@@ -80,17 +80,17 @@ struct str hlo_step_text(struct arena *a, const struct program *p, const struct 
                          int number)
 {
     struct buf b = {0};
-    const struct foreseen_step *n = foreseen(p, f, number);
+    const struct step_estimate *n = estimated(p, f, number);
     const char *choice = n ? n->choice : NULL;
     plan_describe(&b, &f->steps[number]);
     if (choice)
         buf_printf(&b, "%s%s", memchr(b.data, ':', b.size) ? "; " : ": ", choice);
-    if (n && n->room > 0)
-        buf_printf(&b, ", in %.*s", STR_ARG(size_text(a, n->room)));
-    if (f == p->entry && f->steps[number].once == ONCE_RUN)
+    if (n && n->workspace > 0)
+        buf_printf(&b, ", in %.*s", STR_ARG(size_text(a, n->workspace)));
+    if (f == p->entry && f->steps[number].hoist == HOIST_RUN)
         buf_puts(&b, "; cached across runs");
-    else if (f->steps[number].once != ONCE_NOT)
-        buf_puts(&b, f->steps[number].once == ONCE_RUN ? "; once per run" : "; once per loop");
+    else if (f->steps[number].hoist != HOIST_NOT)
+        buf_puts(&b, f->steps[number].hoist == HOIST_RUN ? "; once per run" : "; once per loop");
     struct str kept = arena_str(a, buf_view(&b));
     buf_free(&b);
     return kept;
@@ -230,7 +230,7 @@ static const char *const makings[] = {[MADE_NOTHING] = "token",
                                       [MADE_WITHIN] = "within"};
 
 static struct str where_text(const struct following *w, const struct step *s,
-                             const struct foreseen_result *r)
+                             const struct result_estimate *r)
 {
     struct str name = r->making == MADE_VIEW || r->making == MADE_IN_PLACE
                           ? operand_name(w, s, r->operand)
@@ -248,7 +248,7 @@ static struct str where_text(const struct following *w, const struct step *s,
 static void add_step(struct following *w, struct table *t, int number)
 {
     const struct step *s = &w->f->steps[number];
-    const struct foreseen_step *n = foreseen(w->p, w->f, number);
+    const struct step_estimate *n = estimated(w->p, w->f, number);
     int64_t bytes;
     for (int r = 0; r < s->result_count || r == 0; r++) {
         struct row *row = &VEC_PUSH(w->a, t->rows, t->count, t->capacity);
@@ -308,9 +308,9 @@ static const struct {
     {"split", "reductions split to reuse a partial result", offsetof(struct plan_stats, split)},
     {"dropped", "dead steps eliminated", offsetof(struct plan_stats, dropped)},
     {"kept", "steps cached across runs", offsetof(struct plan_stats, kept)},
-    {"once", "steps done once per run", offsetof(struct plan_stats, once)},
+    {"once", "steps done once per run", offsetof(struct plan_stats, hoist)},
     {"invariant", "loop-invariant steps hoisted", offsetof(struct plan_stats, invariant)},
-    {"rests", "loops peeled, then run as bytecode", offsetof(struct plan_stats, rests)},
+    {"rests", "loops peeled, then run as bytecode", offsetof(struct plan_stats, peeled)},
 };
 
 static int pass_count(const struct program *p, size_t k)
@@ -337,14 +337,14 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
 {
     struct arena a;
     struct hlo_memory m = hlo_program_memory(program);
-    const struct foresight *f = p->foresight;
+    const struct memory_estimate *f = p->memory_estimate;
     const char *about = m.exact ? "" : " (estimate; data-dependent)";
     arena_init(&a);
     buf_puts(out, "memory\n");
     buf_printf(out, "  %-11s %10.*s\n", "arguments", STR_ARG(size_text(&a, m.arguments)));
     buf_printf(out, "  %-11s %10.*s\n", "constants", STR_ARG(size_text(&a, m.constants)));
     buf_printf(out, "  %-11s %10.*s\n", "results", STR_ARG(size_text(&a, m.results)));
-    if (!m.foreseen)
+    if (!m.estimated)
         buf_puts(out, "  values      unknown (data-dependent)\n");
     else if (f->at)
         buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values",
@@ -364,14 +364,14 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
 static void json_result(struct buf *out, const struct following *w, int number, int r)
 {
     const struct step *s = &w->f->steps[number];
-    const struct foreseen_step *n = foreseen(w->p, w->f, number);
+    const struct step_estimate *n = estimated(w->p, w->f, number);
     int64_t bytes;
     buf_putc(out, '{');
     buf_json_text(out, "shape", shape_text(w->a, s->shapes[r]));
     if (s->results[r] != NO_VALUE && shape_bytes(s->shapes[r], &bytes))
         buf_json_count(out, "bytes", (uint64_t)bytes);
     if (n) {
-        const struct foreseen_result *made = &n->results[r];
+        const struct result_estimate *made = &n->results[r];
         buf_json_text(out, "made", str_of(makings[made->making]));
         if (made->making == MADE_VIEW || made->making == MADE_IN_PLACE)
             buf_json_text(out, "of", operand_name(w, s, made->operand));
@@ -386,7 +386,7 @@ static void json_result(struct buf *out, const struct following *w, int number, 
 static void json_step(struct buf *out, struct following *w, int number)
 {
     const struct step *s = &w->f->steps[number];
-    const struct foreseen_step *n = foreseen(w->p, w->f, number);
+    const struct step_estimate *n = estimated(w->p, w->f, number);
     buf_printf(out, "%s{", number ? "," : "");
     buf_json_count(out, "step", (uint64_t)number);
     buf_json_text(out, "name", s->inst->name);
@@ -400,8 +400,8 @@ static void json_step(struct buf *out, struct following *w, int number)
     buf_putc(out, ']');
     if (n)
         buf_json_count(out, "alive", n->peak);
-    if (n && n->room > 0)
-        buf_json_count(out, "room", n->room);
+    if (n && n->workspace > 0)
+        buf_json_count(out, "room", n->workspace);
     buf_json_open(out, "results", '[');
     for (int r = 0; r < s->result_count; r++) {
         buf_puts(out, r ? "," : "");
@@ -434,13 +434,14 @@ static void json_memory(struct buf *out, const hlo_program *program, const struc
     buf_json_count(out, "arguments", m.arguments);
     buf_json_count(out, "constants", m.constants);
     buf_json_count(out, "results", m.results);
-    buf_json_bool(out, "foreseen", m.foreseen);
+    buf_json_bool(out, "foreseen", m.estimated);
     buf_json_bool(out, "exact", m.exact);
     buf_json_count(out, "peak", m.peak);
     buf_json_count(out, "kernels", m.kernels);
-    if (m.foreseen && p->foresight->at) {
-        buf_json_text(out, "peak_computation", p->foresight->in->computation->name);
-        buf_json_count(out, "peak_step", (uint64_t)(p->foresight->at - p->foresight->in->steps));
+    if (m.estimated && p->memory_estimate->at) {
+        buf_json_text(out, "peak_computation", p->memory_estimate->in->computation->name);
+        buf_json_count(out, "peak_step",
+                       (uint64_t)(p->memory_estimate->at - p->memory_estimate->in->steps));
     }
     buf_putc(out, '}');
 }
@@ -462,11 +463,11 @@ static void put_json(struct buf *out, const hlo_program *program, const struct p
 
 hlo_text hlo_plan_print(const hlo_program *program, bool json)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct buf out = {0};
     const struct program *p = program_of(program);
     if (p)
-        eval_foresee(program_of(program));
+        eval_estimate_memory(program_of(program));
     if (p && json) {
         put_json(&out, program, p);
     } else if (p) {

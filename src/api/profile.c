@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 enum {
-    MOST_SAMPLES =
+    MAX_SAMPLES =
         256, /* samples of a step, for its median; when full, every second one is dropped */
-    MOST_EVENTS = 1000000
+    MAX_EVENTS = 1000000
 };
 
 struct timed_step {
@@ -31,8 +31,8 @@ struct open_step {
 struct hlo_profile {
     struct arena arena;
     struct program *program;
-    struct watch watch;
-    int64_t born;
+    struct step_callbacks step_callbacks;
+    int64_t generation;
     struct timed_step *steps;
     size_t step_count;
     size_t *first; /* by index of a function: its first step in `steps` */
@@ -48,12 +48,12 @@ struct hlo_profile {
 static void add_sample(struct hlo_profile *p, struct timed_step *t, int64_t ns)
 {
     if (!t->samples) {
-        t->samples = ARENA_ARRAY(&p->arena, float, MOST_SAMPLES);
+        t->samples = ARENA_ARRAY(&p->arena, float, MAX_SAMPLES);
         t->stride = 1;
     }
     if (t->calls % t->stride != 0)
         return;
-    if (t->sample_count == MOST_SAMPLES) {
+    if (t->sample_count == MAX_SAMPLES) {
         t->sample_count /= 2;
         for (size_t k = 0; k < t->sample_count; k++)
             t->samples[k] = t->samples[2 * k];
@@ -84,16 +84,17 @@ static void end(void *context, const struct function *f, const struct step *s)
     t->spent += own;
     if (p->open_count > 0)
         p->open[p->open_count - 1].within += all;
-    if (p->event_count < MOST_EVENTS)
+    if (p->event_count < MAX_EVENTS)
         VEC_PUSH(&p->arena, p->events, p->event_count, p->event_capacity) =
-            (struct event){(uint32_t)number, o.start - p->born, all};
+            (struct event){(uint32_t)number, o.start - p->generation, all};
 }
 
 /* The cost of a step; a view of its operand moves no bytes. */
-static struct cost cost_of(const struct foresight *foresight, const struct function *f, int number)
+static struct cost cost_of(const struct memory_estimate *memory_estimate, const struct function *f,
+                           int number)
 {
     const struct step *s = &f->steps[number];
-    const struct foreseen_step *steps = foresight->steps[f->index];
+    const struct step_estimate *steps = memory_estimate->steps[f->index];
     struct cost c = plan_cost(s);
     if (steps && s->result_count == 1 && steps[number].visits > 0 &&
         steps[number].results[0].making == MADE_VIEW)
@@ -104,7 +105,7 @@ static struct cost cost_of(const struct foresight *foresight, const struct funct
 static void list_steps(struct hlo_profile *p)
 {
     const struct program *q = p->program;
-    const struct foresight *foresight = eval_foresee(p->program);
+    const struct memory_estimate *memory_estimate = eval_estimate_memory(p->program);
     p->first = ARENA_ARRAY(&p->arena, size_t, q->function_count);
     for (int k = 0; k < q->function_count; k++) {
         p->first[k] = p->step_count;
@@ -118,7 +119,7 @@ static void list_steps(struct hlo_profile *p)
             p->steps[p->first[k] + (size_t)n] = (struct timed_step){
                 .f = q->functions[k],
                 .number = n,
-                .cost = cost_of(foresight, q->functions[k], n),
+                .cost = cost_of(memory_estimate, q->functions[k], n),
                 .name = arena_str(&p->arena, s->inst->name).ptr,
                 .computation = computation,
                 .what = hlo_step_text(&p->arena, q, q->functions[k], n).ptr,
@@ -129,17 +130,17 @@ static void list_steps(struct hlo_profile *p)
 
 hlo_profile *hlo_profile_new(hlo_program *program)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     struct hlo_profile *p = heap_zalloc(1, sizeof *p);
     arena_init(&p->arena);
-    p->born = now_ns();
+    p->generation = now_ns();
     for (size_t k = 0; k < program->count && !p->program; k++)
         p->program = program->programs[k];
     if (!p->program)
         return p;
     list_steps(p);
-    p->watch = (struct watch){p, begin, end};
-    p->program->watch = &p->watch;
+    p->step_callbacks = (struct step_callbacks){p, begin, end};
+    p->program->step_callbacks = &p->step_callbacks;
     return p;
 }
 
@@ -148,7 +149,7 @@ void hlo_profile_free(hlo_profile *p)
     if (!p)
         return;
     if (p->program)
-        p->program->watch = NULL;
+        p->program->step_callbacks = NULL;
     arena_free(&p->arena);
     heap_free(p);
 }
@@ -161,7 +162,7 @@ static int by_size(const void *a, const void *b)
 
 static double median(const struct timed_step *t)
 {
-    float sorted[MOST_SAMPLES];
+    float sorted[MAX_SAMPLES];
     if (t->sample_count == 0)
         return 0;
     memcpy(sorted, t->samples, t->sample_count * sizeof *sorted);

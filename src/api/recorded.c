@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { USUAL_BUDGET = 1 << 30 };
+enum { DEFAULT_BUDGET = 1 << 30 };
 
 struct execution { /* an execution of an instruction */
     bool ran;
@@ -144,19 +144,19 @@ static bool after(void *context, const struct hlo_event *e)
 
 static void begin(const struct hlo_recorded *r, hlo_program *p)
 {
-    bool whole = guard_call_out();
+    bool whole = oom_begin_callback();
     if (r->how.begin)
         r->how.begin(r->how.context, p);
-    guard_call_in(whole);
+    oom_end_callback(whole);
 }
 
 static void end(void *recorded)
 {
     const struct hlo_recorded *r = recorded;
-    bool whole = guard_call_out();
+    bool whole = oom_begin_callback();
     if (r->how.end)
         r->how.end(r->how.context);
-    guard_call_in(whole);
+    oom_end_callback(whole);
 }
 
 static bool run(struct hlo_recorded *r, hlo_messages *m)
@@ -169,11 +169,11 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
     const size_t participants = hlo_participants(p);
     hlo_literal **results = heap_zalloc(1, participants * sizeof(hlo_literal *));
     hlo_trace_within(p, &callbacks);
-    struct undo ending;
+    struct cleanup ending;
     begin(r, p);
-    guard_undo(&ending, end, r);
+    oom_push_cleanup(&ending, end, r);
     hlo_run_all(p, r->args, r->count, NULL, results, m);
-    guard_done(&ending);
+    oom_pop_cleanup(&ending);
     end(r);
     hlo_literals_free(results, participants);
     hlo_program_free(p);
@@ -184,11 +184,11 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
 static void run_again(struct hlo_recorded *r)
 {
     hlo_messages *m = hlo_messages_new();
-    struct undo freeing;
-    guard_undo(&freeing, hlo_messages_lost, m);
+    struct cleanup freeing;
+    oom_push_cleanup(&freeing, hlo_messages_cleanup, m);
     store_refill(&r->store);
     run(r, m);
-    guard_done(&freeing);
+    oom_pop_cleanup(&freeing);
     hlo_messages_free(m);
 }
 
@@ -196,7 +196,7 @@ hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *opt
                          const hlo_literal *const *args, size_t count,
                          const struct hlo_recording *how, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_recorded *r = heap_zalloc(1, sizeof *r);
     *r = (hlo_recorded){.l = l, .args = args, .count = count, .sought = {.inst = -1}};
     if (!hlo_options_copy(&r->options, sizeof r->options, options, m) ||
@@ -206,7 +206,7 @@ hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *opt
     }
     r->options.traced = true;
     arena_init(&r->arena);
-    store_init(&r->store, l, r->how.most ? r->how.most : USUAL_BUDGET);
+    store_init(&r->store, l, r->how.max ? r->how.max : DEFAULT_BUDGET);
     r->last = ARENA_ARRAY(&r->arena, struct execution, hlo_list_count(l) + 1);
     if (run(r, m))
         return r;
@@ -243,7 +243,7 @@ static const hlo_literal *value(void *context, size_t inst, const struct hlo_wit
         return (size_t)i->number < r->count ? r->args[i->number] : NULL;
     const hlo_literal *v = store_get(&r->store, &k);
     if (!v && !passes_on(i))
-        store_want(&r->store, &k);
+        store_request(&r->store, &k);
     return v;
 }
 
@@ -253,7 +253,7 @@ static int64_t iterations(void *context, size_t inst, const struct hlo_within *w
     const struct store_key k = {inst, 0, within, depth};
     const int64_t n = store_iterations(&r->store, &k);
     if (n < 0)
-        store_want(&r->store, &k);
+        store_request(&r->store, &k);
     return n;
 }
 
@@ -272,11 +272,11 @@ static const hlo_literal *value_of(struct hlo_recorded *r, const struct hlo_elem
 
 const hlo_literal *hlo_recorded_value(hlo_recorded *r, const struct hlo_element *e)
 {
-    GUARDED(NULL);
-    struct undo forgetting;
-    guard_undo(&forgetting, forget, r);
+    OOM_SCOPE(NULL);
+    struct cleanup forgetting;
+    oom_push_cleanup(&forgetting, forget, r);
     const hlo_literal *v = value_of(r, e);
-    guard_done(&forgetting);
+    oom_pop_cleanup(&forgetting);
     return v;
 }
 
@@ -285,11 +285,11 @@ uint64_t hlo_recorded_events(const hlo_recorded *r) { return r->events; }
 hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e,
                           const struct hlo_why_view *v)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     const struct hlo_known known = {sizeof known, r, value, iterations};
-    struct undo forgetting;
+    struct cleanup forgetting;
     hlo_text text;
-    guard_undo(&forgetting, forget, r);
+    oom_push_cleanup(&forgetting, forget, r);
     for (;;) { /* each run answers all queries made before it, so there are at most as many runs as
                   levels */
         r->store.missed = false;
@@ -299,7 +299,7 @@ hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e,
         hlo_text_free(&text);
         run_again(r);
     }
-    guard_done(&forgetting);
+    oom_pop_cleanup(&forgetting);
     return text;
 }
 
@@ -515,10 +515,10 @@ static bool find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_m
 
 bool hlo_recorded_find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
-    struct undo forgetting;
-    guard_undo(&forgetting, forget, r);
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
+    struct cleanup forgetting;
+    oom_push_cleanup(&forgetting, forget, r);
     bool found = find(r, text, e, m);
-    guard_done(&forgetting);
+    oom_pop_cleanup(&forgetting);
     return found;
 }

@@ -19,7 +19,7 @@ void hlo_program_free(hlo_program *p)
     for (size_t k = 0; p && k < p->count; k++)
         program_free(p->programs[k]);
     if (p) {
-        team_free(p->team);
+        thread_pool_free(p->workers);
         hlo_tracer_free(p->tracer);
     }
     heap_free(p);
@@ -28,7 +28,7 @@ void hlo_program_free(hlo_program *p)
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options,
                       hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct hlo_run_options given;
     const struct hlo_run_options *o = &given;
     if (!hlo_options_copy(&given, sizeof given, options, m))
@@ -42,7 +42,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
     hlo_program *p = heap_zalloc(1, sizeof *p + (size_t)count * sizeof *p->programs);
     p->module = module;
     p->world = o->world;
-    p->team = team_new(o->threads > 0 ? o->threads : team_processors());
+    p->workers = thread_pool_new(o->threads > 0 ? o->threads : processor_count());
     p->count = (size_t)count;
     p->tracer = o->traced ? hlo_tracer_new(module) : NULL;
     for (size_t k = 0; k < p->count; k++) {
@@ -52,9 +52,9 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
             .seed = o->seed,
             .replica = (int64_t)k / partitions,
             .partition = (int64_t)k % partitions,
-            .team = p->team,
+            .workers = p->workers,
             .foreign = hlo_targets_foreign(o->targets),
-            .observed = o->traced,
+            .traced = o->traced,
             .interrupt = &p->interrupted,
             .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
         if (!hlo_world_runs(p->world, k) || (o->only_first && k > 0))
@@ -76,8 +76,8 @@ size_t hlo_participants(const hlo_program *p) { return p->count; }
 struct feeding {
     const struct hlo_feeds *feeds;
     size_t count;
-    hlo_messages **
-        said; /* by participant, which makes one call at a time, so no lock is needed; NULL: none */
+    hlo_messages **reports; /* by participant, which makes one call at a time, so no lock is needed;
+                               NULL: none */
 };
 struct hlo_feed_call {
     struct budget *budget;
@@ -106,13 +106,13 @@ static void feeding_end(struct feeding *f, hlo_messages *m)
 {
     bool failed = false;
     for (size_t k = 0; k < f->count; k++)
-        if (f->said[k] && !failed) {
-            failed = hlo_messages_errors(f->said[k]) > 0;
+        if (f->reports[k] && !failed) {
+            failed = hlo_messages_errors(f->reports[k]) > 0;
             if (f->count > 1)
-                name_participant(f->said[k], k);
-            hlo_messages_take(m, f->said[k]);
+                name_participant(f->reports[k], k);
+            hlo_messages_take(m, f->reports[k]);
         } else {
-            hlo_messages_free(f->said[k]);
+            hlo_messages_free(f->reports[k]);
         }
 }
 
@@ -120,15 +120,15 @@ static void feeding_end(struct feeding *f, hlo_messages *m)
 static bool feeding_keep(struct feeding *f, int64_t participant, hlo_messages *m)
 {
     bool failed = hlo_messages_errors(m) > 0;
-    hlo_messages **said = &f->said[participant];
+    hlo_messages **reports = &f->reports[participant];
     if (hlo_messages_count(m) == 0) {
         hlo_messages_free(m);
         return false;
     }
-    if (*said)
-        hlo_messages_take(*said, m);
+    if (*reports)
+        hlo_messages_take(*reports, m);
     else
-        *said = m;
+        *reports = m;
     return failed;
 }
 
@@ -138,11 +138,11 @@ static enum feed feed_in(void *context, int64_t participant, struct budget *b, s
     struct feeding *f = context;
     const struct hlo_feed_call call = {b};
     hlo_messages *m = hlo_messages_new();
-    bool before = guard_call_out();
+    bool before = oom_begin_callback();
     hlo_literal *h = f->feeds->infeed
                          ? f->feeds->infeed(f->feeds->context, (size_t)participant, &call, m)
                          : NULL;
-    guard_call_in(before);
+    oom_end_callback(before);
     hlo_literal_adopt(h);
     bool failed = feeding_keep(f, participant, m);
     if (!h)
@@ -163,9 +163,9 @@ static bool feed_out(void *context, int64_t participant, struct budget *b, const
     hlo_literal *h =
         hlo_literal_end(hlo_literal_begin(),
                         (struct literal *)(uintptr_t)l); /* borrowed: only the handle is freed */
-    bool before = guard_call_out(),
+    bool before = oom_begin_callback(),
          ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, &call, m);
-    guard_call_in(before);
+    oom_end_callback(before);
     feeding_keep(f, participant, m);
     arena_free(&h->arena);
     heap_free(h);
@@ -191,7 +191,7 @@ static bool no_memory(hlo_program *p, hlo_literal **results, hlo_messages *m)
 bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count,
                  const struct hlo_feeds *feeds, hlo_literal **results, hlo_messages *m)
 {
-    GUARDED(no_memory(p, results, m));
+    OOM_SCOPE(no_memory(p, results, m));
     struct arena a;
     struct hlo_feeds given;
     if (!hlo_options_copy(&given, sizeof given, feeds, m))
@@ -250,7 +250,7 @@ bool hlo_run_traced(const hlo_module *module, const struct hlo_run_options *opti
                     const struct hlo_trace_callbacks *user, const hlo_literal *const *args,
                     size_t count, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     return run_traced(module, options, user, false, args, count, m);
 }
 
@@ -285,7 +285,7 @@ struct hlo_progress hlo_run_progress(const hlo_program *p)
 
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     const hlo_literal **all = heap_zalloc(1, (p->count * count + 1) * sizeof *all);
     hlo_literal **results = heap_zalloc(1, p->count * sizeof *results);
     for (size_t i = 0; i < p->count * count; i++)

@@ -20,8 +20,8 @@ static bool bad(void *context, struct module *m)
 {
     const struct asking *a = context;
     const hlo_module candidate = candidate_of(a, m);
-    bool before = guard_call_out(), is_bad = a->how->bad(a->how->context, &candidate);
-    guard_call_in(before);
+    bool before = oom_begin_callback(), is_bad = a->how->bad(a->how->context, &candidate);
+    oom_end_callback(before);
     return is_bad;
 }
 
@@ -31,12 +31,12 @@ static bool verifies(void *context, struct module *m)
     const hlo_module candidate = candidate_of(a, m);
     if (a->how->rejected)
         return true;
-    hlo_messages *said = hlo_messages_new();
-    struct undo freeing;
-    guard_undo(&freeing, hlo_messages_lost, said);
-    bool ok = hlo_verify(&candidate, said);
-    guard_done(&freeing);
-    hlo_messages_free(said);
+    hlo_messages *messages = hlo_messages_new();
+    struct cleanup freeing;
+    oom_push_cleanup(&freeing, hlo_messages_cleanup, messages);
+    bool ok = hlo_verify(&candidate, messages);
+    oom_pop_cleanup(&freeing);
+    hlo_messages_free(messages);
     return ok;
 }
 
@@ -46,9 +46,9 @@ static const struct literal *value(void *context, struct str name)
     if (!a->how->value)
         return NULL;
     struct arena_mark mark = arena_mark(&a->names);
-    bool before = guard_call_out();
+    bool before = oom_begin_callback();
     const hlo_literal *l = a->how->value(a->how->context, arena_str(&a->names, name).ptr);
-    guard_call_in(before);
+    oom_end_callback(before);
     arena_release(&a->names, mark);
     return l ? l->l : NULL;
 }
@@ -56,15 +56,15 @@ static const struct literal *value(void *context, struct str name)
 static bool progress(void *context, size_t instructions, size_t asked)
 {
     const struct asking *a = context;
-    bool before = guard_call_out(),
+    bool before = oom_begin_callback(),
          go_on = !a->how->progress || a->how->progress(a->how->context, instructions, asked);
-    guard_call_in(before);
+    oom_end_callback(before);
     return go_on;
 }
 
 hlo_module *hlo_shrink(const hlo_module *module, const struct hlo_shrink *how)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     struct hlo_shrink given;
     if (!hlo_options_copy(&given, sizeof given, how, NULL))
         return NULL;

@@ -10,7 +10,7 @@ struct entry {
     struct literal *value; /* NULL: not kept */
     hlo_literal *handle;   /* handle of the value, created when first requested */
     int64_t iterations;    /* of a while; -1: unknown */
-    bool wanted;
+    bool requested;
 };
 
 void store_init(struct store *s, const hlo_listing *l, uint64_t budget)
@@ -30,10 +30,10 @@ struct store_key store_key_of(const struct hlo_event *e)
 }
 
 struct store_key store_execution(size_t inst, size_t participant, uint64_t execution,
-                                 struct hlo_within *room)
+                                 struct hlo_within *nesting)
 {
-    *room = (struct hlo_within){inst, (int64_t)execution};
-    return (struct store_key){inst, participant, room, 1};
+    *nesting = (struct hlo_within){inst, (int64_t)execution};
+    return (struct store_key){inst, participant, nesting, 1};
 }
 
 static bool is_constant(const struct store *s, size_t inst)
@@ -143,7 +143,7 @@ bool store_put(struct store *s, const struct store_key *k, const struct hlo_even
     struct entry *e = find_entry(s, k);
     if (e && e->value && is_constant(s, k->inst))
         return true;
-    if (s->refilling && !(e && e->wanted))
+    if (s->refilling && !(e && e->requested))
         return false;
     const hlo_literal *v = s->refilling || s->bytes < s->budget ? hlo_event_value(event) : NULL;
     const uint64_t bytes = v ? (uint64_t)shape_bytes_or(v->l->shape, 0) : 0;
@@ -185,11 +185,11 @@ int64_t store_iterations(struct store *s, const struct store_key *k)
 
 /* ---- later runs ---- */
 
-void store_want(struct store *s, const struct store_key *k)
+void store_request(struct store *s, const struct store_key *k)
 {
     struct entry *e = s->dropped ? make_entry(s, k) : NULL;
-    if (e && !e->wanted)
-        e->wanted = s->missed = true;
+    if (e && !e->requested)
+        e->requested = s->missed = true;
 }
 
 void store_refill(struct store *s)
@@ -207,7 +207,7 @@ void store_drop_all(void *store)
         if (!e)
             continue;
         drop(e);
-        e->wanted = false;
+        e->requested = false;
     }
     s->dropped = true;
 }

@@ -8,7 +8,7 @@
  * last value is kept.
  *
  *     first run:   store_put for every event; values that exceed the budget are dropped
- *     queries:     store_get; NULL and store_want for dropped values
+ *     queries:     store_get; NULL and store_request for dropped values
  *     later runs:  store_refill, then store_put for every event: keeps requested values
  */
 #ifndef HLO_API_STORE_H
@@ -38,15 +38,15 @@ struct store {
 /* The listing must outlive the store. */
 void store_init(struct store *s, const hlo_listing *l, uint64_t budget);
 void store_free(struct store *s);
-/* Drops all values; another run can recompute them. Can be used as an undo_fn when memory has run
+/* Drops all values; another run can recompute them. Can be used as a cleanup_fn when memory has run
  * out. */
 void store_drop_all(void *store);
 
 /* The key of an event; `within` belongs to the event. */
 struct store_key store_key_of(const struct hlo_event *e);
-/* The key of an execution by number; `room` stores its nesting. */
+/* The key of an execution by number; `nesting` stores its nesting. */
 struct store_key store_execution(size_t inst, size_t participant, uint64_t execution,
-                                 struct hlo_within *room);
+                                 struct hlo_within *nesting);
 
 /* Keeps a copy of the value of an event under a key, replacing an earlier one. False if it is not
  * kept: over budget, not requested in a later run, or out of memory. */
@@ -59,7 +59,7 @@ int64_t store_iterations(struct store *s, const struct store_key *k);
 
 /* Requests a value, or a number of iterations, from the next run. Sets `missed` unless it was
  * requested before, or nothing was dropped. */
-void store_want(struct store *s, const struct store_key *k);
+void store_request(struct store *s, const struct store_key *k);
 /* Call it before each later run. */
 void store_refill(struct store *s);
 /* Removes all values and requests. */

@@ -12,7 +12,7 @@ struct hlo_targets {
 
 hlo_targets *hlo_targets_new(void)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     hlo_targets *t = heap_zalloc(1, sizeof *t);
     t->t = targets_new();
     return t;
@@ -40,7 +40,7 @@ struct foreign hlo_targets_foreign(const hlo_targets *t)
 
 bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct buf why = {0};
     bool ok = targets_add_library(t->t, path, &why);
     if (!ok)
@@ -51,7 +51,7 @@ bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m)
 
 bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     const char *equal = strchr(rule, '=');
     if (!equal || equal == rule || !equal[1])
         return hlo_messages_add(m, rule, "expected NAME=identity, NAME=zeros or NAME=COMMAND"),
@@ -98,8 +98,8 @@ static bool call_function(void *user, const struct foreign_call *c, struct buf *
         .operands = arrays_of(&a, c->operands, c->operand_count),
         .results = arrays_of(&a, c->results, c->result_count),
     };
-    bool before = guard_call_out(), ok = f->fn(f->context, &call, text, sizeof text);
-    guard_call_in(before);
+    bool before = oom_begin_callback(), ok = f->fn(f->context, &call, text, sizeof text);
+    oom_end_callback(before);
     text[sizeof text - 1] = '\0';
     if (!ok)
         buf_puts(why, *text ? text : "failed without a message");
@@ -109,7 +109,7 @@ static bool call_function(void *user, const struct foreign_call *c, struct buf *
 
 void hlo_targets_add_function(hlo_targets *t, const char *name, hlo_call_fn *fn, void *context)
 {
-    GUARDED();
+    OOM_SCOPE();
     struct function *f = heap_zalloc(1, sizeof *f);
     *f = (struct function){fn, context};
     targets_add(t->t, str_of(name), call_function, f, heap_free);

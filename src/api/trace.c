@@ -14,8 +14,8 @@ struct tracer {
     struct hlo_trace_callbacks user;
     bool ours; /* callbacks of the library itself: they run in the out-of-memory scope of the run,
                   which owns their memory */
-    struct observer observer; /* in the form of eval */
-    pthread_mutex_t lock;     /* held while callbacks of the caller run */
+    struct trace_callbacks trace_callbacks; /* in the form of eval */
+    pthread_mutex_t lock;                   /* held while callbacks of the caller run */
     struct arena arena;
     struct hlo_within *within;
     size_t count, capacity;
@@ -61,7 +61,7 @@ static const hlo_literal *look(struct event_state *w, int operand)
     for (struct event_value *g = w->given; g; g = g->next)
         if (g->operand == operand)
             return g->value;
-    struct literal *l = eval_sight(w->sighting, operand);
+    struct literal *l = eval_event_value(w->trace_event, operand);
     if (!l)
         return NULL;
     struct event_value *g = heap_zalloc(1, sizeof *g);
@@ -72,35 +72,35 @@ static const hlo_literal *look(struct event_state *w, int operand)
 
 const hlo_literal *hlo_event_operand(const struct hlo_event *s, size_t k)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     struct event_state *w = s->run;
-    return k < (size_t)w->sighting->step->inst->operand_count ? look(w, (int)k) : NULL;
+    return k < (size_t)w->trace_event->step->inst->operand_count ? look(w, (int)k) : NULL;
 }
 
 const hlo_literal *hlo_event_value(const struct hlo_event *s)
 {
-    GUARDED(NULL);
+    OOM_SCOPE(NULL);
     struct event_state *w = s->run;
-    return w->sighting->done ? look(w, SIGHT_VALUE) : NULL;
+    return w->trace_event->done ? look(w, TRACE_VALUE) : NULL;
 }
 
 /* Whether a value fits a shape; tokens are represented by empty tuples. */
-static bool fits(const struct shape *wanted, const struct shape *given)
+static bool fits(const struct shape *requested, const struct shape *given)
 {
-    if (!shape_is_tuple(wanted))
-        return shape_is_array(wanted) ? eval_fits(wanted, given)
-                                      : shape_is_tuple(given) && given->count == 0;
-    bool ok = shape_is_tuple(given) && given->count == wanted->count;
-    for (int k = 0; k < wanted->count && ok; k++)
-        ok = fits(wanted->elements[k], given->elements[k]);
+    if (!shape_is_tuple(requested))
+        return shape_is_array(requested) ? eval_fits(requested, given)
+                                         : shape_is_tuple(given) && given->count == 0;
+    bool ok = shape_is_tuple(given) && given->count == requested->count;
+    for (int k = 0; k < requested->count && ok; k++)
+        ok = fits(requested->elements[k], given->elements[k]);
     return ok;
 }
 
 bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), false));
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct event_state *w = s->run;
-    const struct inst *i = w->sighting->step->inst;
+    const struct inst *i = w->trace_event->step->inst;
     struct diags *ds = hlo_sink_of_name(m, "<value>", STR(""));
     if (!fits(i->shape, l->l->shape)) {
         struct str why =
@@ -110,15 +110,15 @@ bool hlo_event_set(const struct hlo_event *s, const hlo_literal *l, hlo_messages
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why.ptr);
     }
     for (struct event_value *g = w->given; g; g = g->next)
-        if (g->operand == SIGHT_VALUE)
+        if (g->operand == TRACE_VALUE)
             g->operand = INT_MIN; /* outdated: the value is read again when requested */
-    return eval_sight_set(w->sighting, l->l) ||
+    return eval_event_replace(w->trace_event, l->l) ||
            DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the value");
 }
 
 /* ---- callbacks ---- */
 
-static const struct hlo_within *within_of(struct tracer *o, const struct sighting *s)
+static const struct hlo_within *within_of(struct tracer *o, const struct trace_event *s)
 {
     o->count = 0;
     for (int k = 0; k < s->depth; k++)
@@ -129,15 +129,15 @@ static const struct hlo_within *within_of(struct tracer *o, const struct sightin
 
 static void unlock(void *lock) { pthread_mutex_unlock(lock); }
 
-static bool call_back(struct tracer *o, struct sighting *s,
+static bool call_back(struct tracer *o, struct trace_event *s,
                       bool (*user)(void *context, const struct hlo_event *s))
 {
     struct event_state w = {s, o->module, NULL};
     if (!user)
         return true;
-    struct undo unlocking;
+    struct cleanup unlocking;
     pthread_mutex_lock(&o->lock);
-    guard_undo(&unlocking, unlock, &o->lock);
+    oom_push_cleanup(&unlocking, unlock, &o->lock);
     struct hlo_event event = {
         .inst = hlo_listing_number(o->listing, s->step->inst),
         .participant = (size_t)s->participant,
@@ -147,10 +147,10 @@ static bool call_back(struct tracer *o, struct sighting *s,
         .within = within_of(o, s),
         .run = &w,
     };
-    bool before = !o->ours && guard_call_out(), go = user(o->user.context, &event);
+    bool before = !o->ours && oom_begin_callback(), go = user(o->user.context, &event);
     if (!o->ours)
-        guard_call_in(before);
-    guard_done(&unlocking);
+        oom_end_callback(before);
+    oom_pop_cleanup(&unlocking);
     pthread_mutex_unlock(&o->lock);
     for (struct event_value *g = w.given, *next; g; g = next) {
         next = g->next;
@@ -160,19 +160,19 @@ static bool call_back(struct tracer *o, struct sighting *s,
     return go;
 }
 
-static bool before(void *context, struct sighting *s)
+static bool before(void *context, struct trace_event *s)
 {
     struct tracer *o = context;
     return call_back(o, s, o->user.before);
 }
 
-static bool after(void *context, struct sighting *s)
+static bool after(void *context, struct trace_event *s)
 {
     struct tracer *o = context;
     return call_back(o, s, o->user.after);
 }
 
-static bool skipped(void *context, struct sighting *s)
+static bool skipped(void *context, struct trace_event *s)
 {
     struct tracer *o = context;
     return call_back(o, s, o->user.skipped);
@@ -186,12 +186,12 @@ bool hlo_trace(hlo_program *p, const struct hlo_trace_callbacks *user)
         return false;
     o->ours = false;
     o->user = given;
-    o->observer =
-        (struct observer){o, user && user->before ? before : NULL,
-                          user && user->after ? after : NULL, given.skipped ? skipped : NULL};
+    o->trace_callbacks = (struct trace_callbacks){o, user && user->before ? before : NULL,
+                                                  user && user->after ? after : NULL,
+                                                  given.skipped ? skipped : NULL};
     for (size_t k = 0; k < p->count; k++)
         if (p->programs[k])
-            p->programs[k]->observer = user ? &o->observer : NULL;
+            p->programs[k]->trace_callbacks = user ? &o->trace_callbacks : NULL;
     return true;
 }
 

@@ -17,10 +17,10 @@ struct asking {
 static const struct literal *value(void *context, const struct inst *i)
 {
     const struct asking *q = context;
-    bool before = guard_call_out();
+    bool before = oom_begin_callback();
     const hlo_literal *v =
         q->known->value(q->known->context, hlo_listing_number(q->l, i), q->e->within, q->e->depth);
-    guard_call_in(before);
+    oom_end_callback(before);
     return v ? v->l : NULL;
 }
 
@@ -30,13 +30,13 @@ static int64_t iterations(void *context, const struct inst *i)
     const struct asking *q = context;
     const size_t number = hlo_listing_number(q->l, i);
     const bool around = i->parent != hlo_listing_inst(q->l, q->e->inst)->parent;
-    bool before = guard_call_out();
+    bool before = oom_begin_callback();
     int64_t n = q->known->iterations(q->known->context, number, q->e->within, q->e->depth - around);
-    guard_call_in(before);
+    oom_end_callback(before);
     return n;
 }
 
-static bool say(hlo_messages *m, const char *text)
+static bool report(hlo_messages *m, const char *text)
 {
     hlo_messages_add(m, "<element>", text);
     return false;
@@ -47,13 +47,13 @@ static bool exists(const hlo_listing *l, const struct hlo_element *e, hlo_messag
     const struct inst *i = e->inst < hlo_list_count(l) ? hlo_listing_inst(l, e->inst) : NULL;
     if (!i || (int64_t)e->leaf >= shape_leaf_count(i->shape) ||
         !shape_is_array(why_leaf_shape(i->shape, (int64_t)e->leaf)))
-        return say(m, "unknown instruction or tuple element");
+        return report(m, "unknown instruction or tuple element");
     if (!why_fits(i))
-        return say(m, "it has more dimensions than what is run");
+        return report(m, "it has more dimensions than what is run");
     const struct shape *s = why_leaf_shape(i->shape, (int64_t)e->leaf);
     for (int d = 0; d < s->rank; d++)
         if (e->index[d] < 0 || e->index[d] >= s->dims[d])
-            return say(m, "index out of bounds");
+            return report(m, "index out of bounds");
     return true;
 }
 
@@ -81,9 +81,9 @@ static struct hlo_source source_of(const hlo_listing *l, const struct why_source
 }
 
 long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known,
-             struct hlo_source *out, size_t most, hlo_messages *m)
+             struct hlo_source *out, size_t max, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), -1));
+    OOM_SCOPE((hlo_messages_no_memory(m), -1));
     struct hlo_known given;
     if (!exists(l, e, m) || !hlo_options_copy(&given, sizeof given, known, m))
         return -1;
@@ -98,7 +98,7 @@ long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo
     }
     arena_init(&arena);
     why_element(&w, hlo_listing_inst(l, e->inst), (int64_t)e->leaf, e->index);
-    for (size_t k = 0; k < w.count && k < most; k++)
+    for (size_t k = 0; k < w.count && k < max; k++)
         out[k] = source_of(l, &w.at[k]);
     arena_free(&arena);
     return (long)w.count;

@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { MOST_SHOWN = 4, MOST_NODES = 100000 /* upper bound of the nodes of a tree */ };
+enum { MAX_SHOWN = 4, MAX_NODES = 100000 /* upper bound of the nodes of a tree */ };
 
 struct node { /* an element */
     struct hlo_element e;
@@ -57,10 +57,10 @@ static const struct literal *leaf_value(const struct tree *t, const struct hlo_e
     const struct inst *i = inst_of(t, e);
     if (i->opcode == OP_CONSTANT && !i->literal->elided)
         return why_leaf(i->shape, i->literal, (int64_t)e->leaf);
-    bool before = guard_call_out();
+    bool before = oom_begin_callback();
     const hlo_literal *v =
         t->known.value ? t->known.value(t->known.context, e->inst, e->within, e->depth) : NULL;
-    guard_call_in(before);
+    oom_end_callback(before);
     return v ? why_leaf(i->shape, v->l, (int64_t)e->leaf) : NULL;
 }
 
@@ -167,8 +167,8 @@ struct pick {
     double weight;
 };
 
-/* Selects the `most` elements of greatest weight, in descending order; ties by position. */
-static size_t pick_most(const struct group *g, const struct literal *const *values, size_t most,
+/* Selects the `max` elements of greatest weight, in descending order; ties by position. */
+static size_t pick_most(const struct group *g, const struct literal *const *values, size_t max,
                         struct pick *out)
 {
     size_t found = 0;
@@ -177,9 +177,9 @@ static size_t pick_most(const struct group *g, const struct literal *const *valu
         if (g->sides == 2)
             v *= number_at(values[1], g->box[1], n);
         const double w = weight(v);
-        if (found == most && w <= out[found - 1].weight)
+        if (found == max && w <= out[found - 1].weight)
             continue;
-        size_t at = found < most ? found++ : found - 1;
+        size_t at = found < max ? found++ : found - 1;
         for (; at > 0 && out[at - 1].weight < w; at--)
             out[at] = out[at - 1];
         out[at] = (struct pick){n, w};
@@ -217,12 +217,12 @@ static bool is_worth_it(const struct group *g)
 static void grow_group(struct tree *t, const struct node *from, struct group *g, size_t levels)
 {
     const struct literal *values[2] = {NULL, NULL};
-    size_t most = t->view.most < (size_t)g->elements ? t->view.most : (size_t)g->elements;
+    size_t max = t->view.max < (size_t)g->elements ? t->view.max : (size_t)g->elements;
     struct pick *picks = NULL;
     g->known = true;
-    g->sorted = g->elements > (int64_t)most;
-    if (most > MOST_NODES)
-        most = MOST_NODES; /* all elements: the first ones */
+    g->sorted = g->elements > (int64_t)max;
+    if (max > MAX_NODES)
+        max = MAX_NODES; /* all elements: the first ones */
     for (int side = 0; side < g->sides; side++) {
         const struct hlo_element e = first_of(t, &from->e, g->box[side]);
         values[side] = leaf_value(t, &e);
@@ -231,12 +231,12 @@ static void grow_group(struct tree *t, const struct node *from, struct group *g,
     if (g->sorted && (!is_worth_it(g) || !g->known))
         return;
     if (g->sorted) {
-        picks = ARENA_ARRAY(&t->arena, struct pick, most);
-        most = pick_most(g, values, most, picks);
+        picks = ARENA_ARRAY(&t->arena, struct pick, max);
+        max = pick_most(g, values, max, picks);
     }
-    g->shown = arena_zalloc(&t->arena, (most + 1) * sizeof *g->shown);
-    g->products = ARENA_ARRAY(&t->arena, double, most + 1);
-    for (size_t k = 0; k < most && t->nodes < MOST_NODES; k++, g->count++) {
+    g->shown = arena_zalloc(&t->arena, (max + 1) * sizeof *g->shown);
+    g->products = ARENA_ARRAY(&t->arena, double, max + 1);
+    for (size_t k = 0; k < max && t->nodes < MAX_NODES; k++, g->count++) {
         const int64_t n = picks ? picks[k].n : (int64_t)k;
         g->products[k] = 1;
         for (int side = 0; side < g->sides; side++) {
@@ -354,7 +354,7 @@ static void put_index(struct buf *out, size_t rank, const int64_t *index)
 static void put_box(struct buf *out, const struct hlo_source *s)
 {
     for (size_t d = 0; d < s->rank; d++) {
-        const int64_t last = s->start[d] + (s->count[d] - 1) * s->step[d];
+        const int64_t last = s->start[d] + (s->count[d] > 0 ? s->count[d] - 1 : 0) * s->step[d];
         const int64_t low = last < s->start[d] ? last : s->start[d],
                       high = last < s->start[d] ? s->start[d] : last;
         const int64_t step = s->step[d] < 0 ? -s->step[d] : s->step[d];
@@ -362,7 +362,7 @@ static void put_box(struct buf *out, const struct hlo_source *s)
         buf_int(out, low);
         if (s->count[d] != 1) {
             buf_putc(out, ':');
-            buf_int(out, high + 1);
+            buf_int(out, s->count[d] > 0 ? high + 1 : low);
         }
         if (s->count[d] > 1 && step != 1) {
             buf_putc(out, ':');
@@ -629,20 +629,20 @@ static struct node *grow_root(struct tree *t, const struct hlo_element *e)
 hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e,
                        const struct hlo_known *known, const struct hlo_why_view *v)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct tree t = {.l = l};
     struct buf out = {0};
-    struct undo freeing;
+    struct cleanup freeing;
     if (!hlo_options_copy(&t.known, sizeof t.known, known, NULL) ||
         !hlo_options_copy(&t.view, sizeof t.view, v, NULL) ||
         !hlo_options_copy(&t.values, sizeof t.values, t.view.view, NULL))
         return (hlo_text){0};
     t.m = hlo_messages_new();
-    guard_undo(&freeing, hlo_messages_lost, t.m);
+    oom_push_cleanup(&freeing, hlo_messages_cleanup, t.m);
     if (t.view.levels == 0)
         t.view.levels = 1;
-    if (t.view.most == 0)
-        t.view.most = MOST_SHOWN;
+    if (t.view.max == 0)
+        t.view.max = MAX_SHOWN;
     arena_init(&t.arena);
     map_init(&t.grown, &t.arena);
     if (hlo_why(l, e, &t.known, NULL, 0, t.m) >= 0) {
@@ -657,7 +657,7 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e,
     }
     buf_free(&t.key);
     arena_free(&t.arena);
-    guard_done(&freeing);
+    oom_pop_cleanup(&freeing);
     hlo_messages_free(t.m);
     return hlo_text_of(&out);
 }
@@ -691,7 +691,7 @@ static const hlo_literal *seen_value(void *context, size_t inst, const struct hl
 hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t leaf,
                        const int64_t *index, const struct hlo_why_view *v)
 {
-    GUARDED((hlo_text){0});
+    OOM_SCOPE((hlo_text){0});
     struct seen q = {s, l};
     const struct hlo_known known = {.size = sizeof known, .context = &q, .value = seen_value};
     struct hlo_element e = {.inst = s->inst, .leaf = leaf, .within = s->within, .depth = s->depth};

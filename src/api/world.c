@@ -8,7 +8,7 @@
 
 hlo_world *hlo_world_open(const char *kind, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct transport t;
     struct buf why = {0};
     hlo_world *w = NULL;
@@ -38,7 +38,7 @@ bool hlo_world_runs(const hlo_world *w, size_t participant)
 
 bool hlo_world_share(hlo_world *w, hlo_text *text)
 {
-    GUARDED(false);
+    OOM_SCOPE(false);
     struct buf b = {0};
     bool first = hlo_world_rank(w) == 0, given = text->data != NULL;
     if (!w)
@@ -55,7 +55,7 @@ bool hlo_world_share(hlo_world *w, hlo_text *text)
 
 int hlo_world_agree(hlo_world *w, int status, int *who)
 {
-    GUARDED(0);
+    OOM_SCOPE(0);
     int first = 0, all = w ? ranks_agree(w->ranks, status, &first) : status;
     if (who)
         *who = first;

@@ -4,7 +4,7 @@
  * An arena allocates from chunks whose size grows geometrically. If the last allocation of an arena
  * is a growable array, it is extended in place.
  */
-#include "base/guard.h"
+#include "base/oom.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,21 +17,21 @@ enum { CHUNK_MIN = 2 * 1024, ALIGNMENT = 16 };
 enum { HUGE_PAGE = 2 * 1024 * 1024, HUGE_CHUNK = 4 * HUGE_PAGE };
 
 struct arena_chunk {
-    struct taken taken;
+    struct tracked tracked;
     struct arena_chunk *older;
     size_t size; /* including this header */
     char *end;
     char *pad; /* makes the header size a multiple of the alignment */
 };
 
-void arena_init(struct arena *a) { *a = (struct arena){.born = guard_since()}; }
+void arena_init(struct arena *a) { *a = (struct arena){.generation = oom_generation()}; }
 
 void arena_adopt(struct arena *a)
 {
-    a->born = guard_since();
+    a->generation = oom_generation();
     for (struct arena_chunk *chunk = a->chunk; chunk; chunk = chunk->older) {
-        guard_forget(&chunk->taken);
-        guard_note(&chunk->taken, guard_innermost());
+        oom_untrack(&chunk->tracked);
+        oom_track(&chunk->tracked, oom_innermost());
     }
 }
 
@@ -40,7 +40,7 @@ static void drop_newest(struct arena *a)
     struct arena_chunk *chunk = a->chunk;
     a->chunk = chunk->older;
     a->total -= chunk->size;
-    guard_forget(&chunk->taken);
+    oom_untrack(&chunk->tracked);
     free(chunk);
 }
 
@@ -48,7 +48,7 @@ void arena_free(struct arena *a)
 {
     while (a->chunk)
         drop_newest(a);
-    *a = (struct arena){.born = a->born};
+    *a = (struct arena){.generation = a->generation};
 }
 
 /* Rounds `*size` up to a multiple of the huge page size. The madvise is a hint: without huge pages,
@@ -78,7 +78,7 @@ static void add_chunk(struct arena *a, size_t need)
     if (!chunk)
         out_of_memory();
     *chunk = (struct arena_chunk){.older = a->chunk, .size = size, .end = (char *)chunk + size};
-    guard_note(&chunk->taken, guard_of(a->born));
+    oom_track(&chunk->tracked, oom_scope_of(a->generation));
     a->chunk = chunk;
     a->at = (char *)(chunk + 1);
     a->end = chunk->end;
@@ -135,11 +135,11 @@ struct str arena_vprintf(struct arena *a, const char *format, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    size_t room = (size_t)(a->end - a->at);
-    int n = vsnprintf(a->at, room, format, ap);
+    size_t available = (size_t)(a->end - a->at);
+    int n = vsnprintf(a->at, available, format, ap);
     size_t len = n < 0 ? 0 : (size_t)n;
     char *p = take(a, len + 1, 1);
-    if (len >= room)
+    if (len >= available)
         vsnprintf(p, len + 1, format, again);
     p[len] = '\0';
     va_end(again);
@@ -171,20 +171,20 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
 {
     if (count < *capacity)
         return items;
-    size_t wanted = *capacity ? *capacity * 2 : 4;
-    if (wanted <= count)
-        wanted = count + 1;
-    if (wanted > SIZE_MAX / 2 / item_size)
+    size_t requested = *capacity ? *capacity * 2 : 4;
+    if (requested <= count)
+        requested = count + 1;
+    if (requested > SIZE_MAX / 2 / item_size)
         out_of_memory();
-    size_t old_size = *capacity * item_size, more = (wanted - *capacity) * item_size;
+    size_t old_size = *capacity * item_size, more = (requested - *capacity) * item_size;
     if (old_size && (char *)items + old_size == a->at && (size_t)(a->end - a->at) >= more) {
         a->at += more;
     } else {
-        void *moved = arena_alloc(a, wanted * item_size);
+        void *moved = arena_alloc(a, requested * item_size);
         if (count)
             memcpy(moved, items, count * item_size);
         items = moved;
     }
-    *capacity = wanted;
+    *capacity = requested;
     return items;
 }

@@ -3,7 +3,7 @@
  * text, tensor storage, the thread pool. Independent of HLO.
  *
  * Small allocations (arenas, byte buffers, heap blocks) never return NULL. If memory runs out, the
- * public function that was called frees what it allocated and fails; guard.h describes the
+ * public function that was called frees what it allocated and fails; oom.h describes the
  * mechanism and the rules that it imposes. Storage whose size a user chooses (tensors) is allocated
  * by `mem_alloc`, which may return NULL and must be checked.
  */
@@ -62,7 +62,7 @@ bool str_eq_nocase(struct str a, struct str b);
  * Used for suggestions. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);
 
-/* ---- guard.c: out-of-memory scopes (guard.h) and heap blocks ---- */
+/* ---- oom.c: out-of-memory scopes (oom.h) and heap blocks ---- */
 
 _Noreturn void out_of_memory(void); /* transfers control to the innermost out-of-memory scope */
 void *heap_alloc(size_t size);      /* like malloc, but never NULL; freed by heap_free */
@@ -78,8 +78,8 @@ struct arena {
     struct arena_chunk *chunk; /* newest chunk, linked to older ones */
     char *at, *end;            /* free space of the newest chunk */
     size_t total;              /* bytes allocated from the system */
-    /* Generation: identifies the out-of-memory scope that owns its chunks (guard.h); 0: none. */
-    uint64_t born;
+    /* Generation: identifies the out-of-memory scope that owns its chunks (oom.h); 0: none. */
+    uint64_t generation;
 };
 
 /* Initializes an empty arena that belongs to the innermost out-of-memory scope. */
@@ -123,8 +123,8 @@ void *mem_zalloc(size_t size);
 void mem_free(void *p);
 /* Detaches the block from its out-of-memory scope: the caller owns it; returns p, which may be
  * NULL. */
-void *mem_keep(void *p);
-void *mem_guard(void *p); /* reverses mem_keep: the innermost scope owns the block */
+void *mem_detach(void *p);
+void *mem_track(void *p); /* reverses mem_detach: the innermost scope owns the block */
 
 /* A cache of large blocks on huge pages. `mem_free` returns a block to the reserve that it was
  * allocated from, whichever thread calls it and whenever. A reserve holds at most its peak use plus
@@ -141,22 +141,23 @@ size_t reserve_idle(struct reserve *r); /* bytes kept for reuse */
 /* Frees idle blocks until at most `keep` bytes remain. */
 void reserve_trim(struct reserve *r, size_t keep);
 
-/* ---- team.c: the thread pool ---- */
+/* ---- thread_pool.c: the thread pool ---- */
 
 /* A thread pool. Results must not depend on the number of threads: a task is divided into parts by
  * its size only. */
-struct team;
-typedef void team_fn(void *context, int64_t part, int member); /* 0 <= member < team_size */
+struct thread_pool;
+typedef void thread_pool_fn(void *context, int64_t part,
+                            int worker); /* 0 <= member < thread_pool_size */
 /* `threads` includes the caller. Returns NULL for one thread or if memory runs out; NULL is a valid
  * pool in which the caller does all the work. */
-struct team *team_new(int threads);
-void team_free(struct team *t); /* called by the owner, while no task runs */
-int team_size(const struct team *t);
-int team_processors(void); /* number of processors available to this process */
+struct thread_pool *thread_pool_new(int threads);
+void thread_pool_free(struct thread_pool *t); /* called by the owner, while no task runs */
+int thread_pool_size(const struct thread_pool *t);
+int processor_count(void); /* number of processors available to this process */
 /* Calls `fn` once for every part in 0 ... parts-1, in any order and on any worker, and returns when
- * all calls have returned. If the pool is busy with another task (as when a part calls team_run
- * itself), the caller runs all parts. */
-void team_run(struct team *t, int64_t parts, team_fn *fn, void *context);
+ * all calls have returned. If the pool is busy with another task (as when a part calls
+ * thread_pool_run itself), the caller runs all parts. */
+void thread_pool_run(struct thread_pool *t, int64_t parts, thread_pool_fn *fn, void *context);
 
 /* ---- buf.c: growable byte buffer on the heap ---- */
 
@@ -315,7 +316,7 @@ bool budget_refill(struct budget *b);
 /* The number of remaining steps. */
 uint64_t budget_left(const struct budget *b);
 /* Charges `steps` steps, at most those that remain, without checking the clock. */
-void budget_pay(struct budget *b, uint64_t steps);
+void budget_charge(struct budget *b, uint64_t steps);
 bool budget_look(struct budget *b); /* checks the clock, `stop` and `interrupt`; charges nothing */
 /* Ends the slice, so that the next step calls budget_refill; charges nothing. */
 void budget_end_slice(struct budget *b);
@@ -359,7 +360,7 @@ const char *file_problem(int error); /* strerror, with messages for those limits
 bool file_begins(const char *path, struct str with);
 /* Lists the names in a directory, hidden files included, sorted, allocated in the arena. False with
  * errno set. */
-bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count);
+bool directory_names(struct arena *a, const char *path, const char ***names, size_t *count);
 /* Appends the next line with its line end, if it has one; FILE_ENDLESS if it exceeds the limit. */
 enum file_line { FILE_LINE, FILE_END, FILE_ENDLESS };
 enum file_line file_line(FILE *f, struct buf *out);

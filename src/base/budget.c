@@ -36,7 +36,7 @@ uint64_t budget_left(const struct budget *b)
     return b->steps + (uint64_t)(b->slice > 0 ? b->slice : 0);
 }
 
-void budget_pay(struct budget *b, uint64_t steps)
+void budget_charge(struct budget *b, uint64_t steps)
 {
     uint64_t left = budget_left(b);
     b->steps = steps < left ? left - steps : 0;

@@ -18,9 +18,9 @@ struct reader {
     struct dict_error *error;
 };
 
-static bool fail(struct reader *r, const char *wanted)
+static bool fail(struct reader *r, const char *expected)
 {
-    r->error->wanted = wanted;
+    r->error->expected = expected;
     r->error->rest = (struct str){r->at, (size_t)(r->end - r->at)};
     return false;
 }
@@ -138,10 +138,10 @@ static size_t code_point(struct reader *r, char *out)
 /* Parses a string after its opening quote. */
 static bool quoted(struct reader *r, char quote, struct str *out)
 {
-    size_t most = 0, left = (size_t)(r->end - r->at), n = 0;
-    while (most < left && r->at[most] != quote)
-        most += r->at[most] == '\\' ? 2 : 1;
-    char *text = arena_alloc(r->arena, most + 1); /* the unescaped string is never longer */
+    size_t max = 0, left = (size_t)(r->end - r->at), n = 0;
+    while (max < left && r->at[max] != quote)
+        max += r->at[max] == '\\' ? 2 : 1;
+    char *text = arena_alloc(r->arena, max + 1); /* the unescaped string is never longer */
     while (r->at < r->end && *r->at != quote) {
         char c = *r->at++;
         size_t point = c == '\\' && r->at < r->end ? code_point(r, text + n) : 0;
@@ -374,6 +374,6 @@ const char *dict_problem(struct arena *a, const struct dict_error *error)
 {
     size_t n = error->rest.len < QUOTE_LENGTH ? error->rest.len : QUOTE_LENGTH;
     if (n == 0)
-        return arena_printf(a, "expected %s, got end of input", error->wanted).ptr;
-    return arena_printf(a, "expected %s at '%.*s'", error->wanted, (int)n, error->rest.ptr).ptr;
+        return arena_printf(a, "expected %s, got end of input", error->expected).ptr;
+    return arena_printf(a, "expected %s at '%.*s'", error->expected, (int)n, error->rest.ptr).ptr;
 }

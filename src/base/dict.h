@@ -53,7 +53,7 @@ struct dict_entry {
 };
 
 struct dict_error {
-    const char *wanted; /* what was expected at `rest`, the remaining text */
+    const char *expected; /* what was expected at `rest`, the remaining text */
     struct str rest;
 };
 

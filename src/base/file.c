@@ -4,7 +4,7 @@
  * Text, and anything else that is examined more than once, must be read, not mapped: another
  * program may modify the file between a check and its use.
  */
-#include "base/guard.h"
+#include "base/oom.h"
 #include "base/mapped.h"
 
 #include <dirent.h>
@@ -19,17 +19,17 @@ enum { MAP_FROM = 64 * 1024 }; /* for smaller files, reading is cheaper than pag
 
 /* Limits on what is read into memory: offsets in texts have 32 bits, and a pipe or device may be
  * endless. */
-static const size_t FILE_MOST = UINT32_MAX - (size_t)1, STREAM_MOST = (size_t)1 << 30,
-                    DEVICE_MOST = (size_t)16 << 20;
+static const size_t FILE_MAX = UINT32_MAX - (size_t)1, STREAM_MAX = (size_t)1 << 30,
+                    DEVICE_MAX = (size_t)16 << 20;
 
 static size_t most_of(int fd)
 {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
-        return STREAM_MOST;
-    return S_ISREG(st.st_mode)                  ? FILE_MOST
-           : S_ISCHR(st.st_mode) && !isatty(fd) ? DEVICE_MOST
-                                                : STREAM_MOST;
+        return STREAM_MAX;
+    return S_ISREG(st.st_mode)                  ? FILE_MAX
+           : S_ISCHR(st.st_mode) && !isatty(fd) ? DEVICE_MAX
+                                                : STREAM_MAX;
 }
 
 const char *file_problem(int error)
@@ -38,10 +38,10 @@ const char *file_problem(int error)
                           : strerror(error);
 }
 
-static bool read_all(int fd, size_t guess, size_t most, struct file_bytes *out)
+static bool read_all(int fd, size_t guess, size_t max, struct file_bytes *out)
 {
     size_t size = 0, capacity = guess + 1;
-    if (guess > most) {
+    if (guess > max) {
         errno = EFBIG;
         return false;
     }
@@ -55,7 +55,7 @@ static bool read_all(int fd, size_t guess, size_t most, struct file_bytes *out)
         if (n < 0 && errno != EINTR)
             break;
         size += n > 0 ? (size_t)n : 0;
-        if (size > most) {
+        if (size > max) {
             errno = EFBIG;
             break;
         }
@@ -72,12 +72,12 @@ static bool read_all(int fd, size_t guess, size_t most, struct file_bytes *out)
 
 /* A mapping without an owner; unmapped if memory runs out before it gets one. */
 struct mapping {
-    struct taken taken;
+    struct tracked tracked;
     void *at;
     size_t size;
 };
 
-static void unmap(struct taken *t)
+static void unmap(struct tracked *t)
 {
     struct mapping *m = (struct mapping *)(void *)t;
     munmap(m->at, m->size);
@@ -90,8 +90,8 @@ static bool map_all(int fd, size_t size, struct file_bytes *out)
     void *data = m ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     if (data == MAP_FAILED)
         return free(m), false;
-    *m = (struct mapping){.taken = {.give_back = unmap}, .at = data, .size = size};
-    guard_note(&m->taken, guard_innermost());
+    *m = (struct mapping){.tracked = {.on_oom = unmap}, .at = data, .size = size};
+    oom_track(&m->tracked, oom_innermost());
     *out = (struct file_bytes){data, size, m};
     return true;
 }
@@ -114,12 +114,12 @@ static bool file_open(const char *path, bool may_map, struct file_bytes *out)
     if (strcmp(path, "-") == 0)
         return file_load(STDIN_FILENO, may_map, out);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct undo closing;
+    struct cleanup closing;
     if (fd < 0)
         return false;
-    guard_undo(&closing, close_fd, &fd);
+    oom_push_cleanup(&closing, close_fd, &fd);
     bool ok = file_load(fd, may_map, out);
-    guard_done(&closing);
+    oom_pop_cleanup(&closing);
     int saved = errno;
     close(fd);
     errno = saved;
@@ -133,8 +133,8 @@ bool file_map(const char *path, struct file_bytes *out) { return file_open(path,
 void file_release(struct file_bytes *f)
 {
     if (f->mapping) {
-        guard_forget(&f->mapping->taken);
-        unmap(&f->mapping->taken);
+        oom_untrack(&f->mapping->tracked);
+        unmap(&f->mapping->tracked);
     } else {
         heap_free((void *)(uintptr_t)f->data);
     }
@@ -166,14 +166,14 @@ struct owner *file_share(struct file_bytes *f)
 
 enum file_line file_line(FILE *f, struct buf *out)
 {
-    const size_t before = out->size, most = most_of(fileno(f));
+    const size_t before = out->size, max = most_of(fileno(f));
     int c;
-    while (out->size < most && (c = getc(f)) != EOF) {
+    while (out->size < max && (c = getc(f)) != EOF) {
         buf_putc(out, (char)c);
         if (c == '\n')
             return FILE_LINE;
     }
-    return out->size == most ? FILE_ENDLESS : out->size > before ? FILE_LINE : FILE_END;
+    return out->size == max ? FILE_ENDLESS : out->size > before ? FILE_LINE : FILE_END;
 }
 
 bool file_begins(const char *path, struct str with)
@@ -189,31 +189,31 @@ bool file_begins(const char *path, struct str with)
     return n == (ssize_t)with.len && memcmp(bytes, with.ptr, with.len) == 0;
 }
 
-bool file_too_long(int fd, size_t size) { return size > DEVICE_MOST && size > most_of(fd); }
+bool file_too_long(int fd, size_t size) { return size > DEVICE_MAX && size > most_of(fd); }
 
-static void close_folder(void *folder) { closedir(folder); }
+static void close_directory(void *directory) { closedir(directory); }
 
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count)
+bool directory_names(struct arena *a, const char *path, const char ***names, size_t *count)
 {
     size_t capacity = 0;
-    struct undo closing;
+    struct cleanup closing;
     struct dirent *e;
-    DIR *folder = opendir(path);
+    DIR *directory = opendir(path);
     *names = NULL;
     *count = 0;
-    if (!folder)
+    if (!directory)
         return false;
-    guard_undo(&closing, close_folder, folder);
-    while ((e = readdir(folder)))
+    oom_push_cleanup(&closing, close_directory, directory);
+    while ((e = readdir(directory)))
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
             VEC_PUSH(a, *names, *count, capacity) = arena_str(a, str_of(e->d_name)).ptr;
-    guard_done(&closing);
-    closedir(folder);
+    oom_pop_cleanup(&closing);
+    closedir(directory);
     if (*count > 1)
         qsort(*names, *count, sizeof **names, by_name);
     return true;

@@ -194,8 +194,9 @@ size_t num_format_g(char *out, size_t size, double v, int digits)
 void buf_g(struct buf *b, double v, int digits)
 {
     buf_reserve(b, 40);
-    size_t room = b->capacity - b->size, n = num_format_g(b->data + b->size, room, v, digits);
-    if (n >= room) {
+    size_t available = b->capacity - b->size,
+           n = num_format_g(b->data + b->size, available, v, digits);
+    if (n >= available) {
         buf_reserve(b, n);
         num_format_g(b->data + b->size, n + 1, v, digits);
     }

@@ -59,7 +59,7 @@ static void grow(struct map *m)
 {
     struct map old = *m;
     const size_t capacity = old.capacity ? old.capacity * 2 : 16;
-    m->slots = ARENA_ARRAY(m->arena, struct map_slot, capacity); /* may not return (guard.h) */
+    m->slots = ARENA_ARRAY(m->arena, struct map_slot, capacity); /* may not return (oom.h) */
     m->capacity = capacity;
     size_t mask = m->capacity - 1;
     for (size_t i = 0; i < old.capacity; i++) {

@@ -7,7 +7,7 @@
  * that identifies its origin (the heap block, or the header of the reserve's block, tagged in the
  * lowest bit) and by the link of its out-of-memory scope.
  */
-#include "base/guard.h"
+#include "base/oom.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -58,18 +58,18 @@ static char *take_from_heap(size_t size)
 
 /* Precedes each tensor. */
 struct tensor_head {
-    struct taken taken;
+    struct tracked tracked;
     uintptr_t origin;
 };
 
 static struct tensor_head *head_of(void *p) { return (struct tensor_head *)p - 1; }
 
-static void give_back(struct taken *t) { mem_free((struct tensor_head *)(void *)t + 1); }
+static void release_block(struct tracked *t) { mem_free((struct tensor_head *)(void *)t + 1); }
 
 static void *set_origin(void *p, uintptr_t origin)
 {
-    *head_of(p) = (struct tensor_head){.taken = {.give_back = give_back}, .origin = origin};
-    guard_note(&head_of(p)->taken, guard_innermost());
+    *head_of(p) = (struct tensor_head){.tracked = {.on_oom = release_block}, .origin = origin};
+    oom_track(&head_of(p)->tracked, oom_innermost());
     return p;
 }
 
@@ -99,7 +99,7 @@ struct reserve_block {           /* in the page before the tensor */
     size_t size;                 /* of the tensor, a multiple of the page size */
 };
 struct reserve {
-    struct taken taken;
+    struct tracked tracked;
     pthread_mutex_t lock;
     struct reserve_block *newest; /* idle blocks, most recently freed first */
     size_t idle, used, most_used; /* bytes */
@@ -107,15 +107,15 @@ struct reserve {
     bool released;                /* released by its owner: destroyed with the last block in use */
 };
 
-static void release_reserve(struct taken *t);
+static void release_reserve(struct tracked *t);
 
 struct reserve *reserve_new(void)
 {
     struct reserve *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
-    r->taken.give_back = release_reserve;
-    guard_note(&r->taken, guard_innermost());
+    r->tracked.on_oom = release_reserve;
+    oom_track(&r->tracked, oom_innermost());
     pthread_mutex_init(&r->lock, NULL);
     return r;
 }
@@ -123,16 +123,16 @@ struct reserve *reserve_new(void)
 /* One page for the header, then the tensor at a huge-page boundary. */
 static struct reserve_block *map_block(struct reserve *r, size_t size)
 {
-    size_t room = size + PAGE + HUGE_PAGE;
-    char *all = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t mapped_size = size + PAGE + HUGE_PAGE;
+    char *all = mmap(NULL, mapped_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
     char *data = (char *)align_up((uintptr_t)all + PAGE, HUGE_PAGE), *head = data - PAGE,
          *end = data + size;
     if (head > all)
         munmap(all, (size_t)(head - all));
-    if (end < all + room)
-        munmap(end, (size_t)(all + room - end));
+    if (end < all + mapped_size)
+        munmap(end, (size_t)(all + mapped_size - end));
     /* a last huge page that would be less than half full becomes small pages */
     size_t huge = (size + HUGE_PAGE / 2) & ~(size_t)(HUGE_PAGE - 1);
     madvise(data, huge < size ? huge : size, MADV_HUGEPAGE);
@@ -218,8 +218,8 @@ void *reserve_take(struct reserve *r, size_t size)
     struct reserve_block *b = take_idle(r, size);
     if (!b) {
         size_t after = r->used + size,
-               most = (after > r->most_used ? after : r->most_used) + RESERVE_SLACK;
-        surplus = take_oldest(r, most - after);
+               max = (after > r->most_used ? after : r->most_used) + RESERVE_SLACK;
+        surplus = take_oldest(r, max - after);
         b = map_block(r, size);
     }
     if (b)
@@ -251,7 +251,7 @@ static void free_reserve(struct reserve *r)
     free(r);
 }
 
-static void release_reserve(struct taken *t)
+static void release_reserve(struct tracked *t)
 {
     struct reserve *r = (struct reserve *)(void *)t;
     pthread_mutex_lock(&r->lock);
@@ -268,8 +268,8 @@ void reserve_release(struct reserve *r)
 {
     if (!r)
         return;
-    guard_forget(&r->taken);
-    release_reserve(&r->taken);
+    oom_untrack(&r->tracked);
+    release_reserve(&r->tracked);
 }
 
 static void come_back(struct reserve_block *b)
@@ -300,25 +300,25 @@ void mem_free(void *p)
     if (!p)
         return;
     uintptr_t origin = head_of(p)->origin;
-    guard_forget(&head_of(p)->taken);
+    oom_untrack(&head_of(p)->tracked);
     if (origin & FROM_RESERVE)
         come_back((struct reserve_block *)(origin - FROM_RESERVE));
     else
         free((void *)origin);
 }
 
-void *mem_pass(void *p, struct guard *g)
+void *mem_pass(void *p, struct oom_scope *g)
 {
     if (p) {
-        guard_forget(&head_of(p)->taken);
-        guard_note(&head_of(p)->taken, g);
+        oom_untrack(&head_of(p)->tracked);
+        oom_track(&head_of(p)->tracked, g);
     }
     return p;
 }
 
-void *mem_keep(void *p) { return mem_pass(p, NULL); }
+void *mem_detach(void *p) { return mem_pass(p, NULL); }
 
-void *mem_guard(void *p) { return mem_pass(p, guard_innermost()); }
+void *mem_track(void *p) { return mem_pass(p, oom_innermost()); }
 
 /* ---- shared storage ---- */
 

@@ -89,9 +89,9 @@ static bool check_file(const char *path)
         read_tolerance(&c, f);
     c.module = f ? hlo_parse(f, 0, c.m) : NULL;
     bool ok = c.module && hlo_verify(c.module, c.m) && check_module(&c);
-    hlo_text said = hlo_messages_draw(c.m, false);
-    fputs(said.data, stderr);
-    hlo_text_free(&said);
+    hlo_text message = hlo_messages_draw(c.m, false);
+    fputs(message.data, stderr);
+    hlo_text_free(&message);
     hlo_module_free(c.module);
     hlo_file_free(f);
     hlo_messages_free(c.m);

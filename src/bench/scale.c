@@ -81,11 +81,11 @@ static const struct kind *find_kind(const char *name, size_t length)
 
 /* ---- files and the words of a command ---- */
 
-static char folder[] = "/tmp/hlo-scale-XXXXXX";
+static char directory[] = "/tmp/hlo-scale-XXXXXX";
 
 static void print_path(FILE *to, const struct kind *k, long n)
 {
-    fprintf(to, "%s/%ld.%s", folder, n, k->of == SCALE_MODEL ? "onnx" : k->name);
+    fprintf(to, "%s/%ld.%s", directory, n, k->of == SCALE_MODEL ? "onnx" : k->name);
 }
 
 static char *path_of(const struct kind *k, long n) /* to be freed */
@@ -127,9 +127,9 @@ static void drop_file(const struct kind *k, long n)
     free(path);
 }
 
-static void empty_folder(void) /* removes files created because a command named them */
+static void empty_directory(void) /* removes files created because a command named them */
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(directory);
     struct dirent *e;
     while (dir && (e = readdir(dir)))
         unlinkat(dirfd(dir), e->d_name, 0);
@@ -141,9 +141,9 @@ static void empty_folder(void) /* removes files created because a command named 
 static void print_last_name(FILE *to, const struct kind *k, long n)
 {
     char *path = path_of(k, n), *line = NULL, name[256] = "";
-    size_t room = 0;
+    size_t capacity = 0;
     FILE *from = fopen(path, "r");
-    while (from && getline(&line, &room, from) > 0)
+    while (from && getline(&line, &capacity, from) > 0)
         if (sscanf(line, " ROOT %255s =", name) != 1 && strstr(line, " = "))
             sscanf(line, " %255s =", name);
     if (from)
@@ -179,29 +179,29 @@ static char *word_of(const char *word, const struct kind *k, long n)
     return made;
 }
 
-static struct taken run(const char *hlo, const struct command *c, const struct kind *k, long n,
-                        unsigned limit)
+static struct cost run(const char *hlo, const struct command *c, const struct kind *k, long n,
+                       unsigned limit)
 {
     char *words[MAX_WORDS + 2] = {strdup(hlo)};
     for (int i = 0; i < MAX_WORDS && c->words[i]; i++)
         words[i + 1] = word_of(c->words[i], k, n);
     char *input = c->input ? word_of("{}", k, n) : NULL;
-    struct taken taken = scale_run(words, input, limit);
+    struct cost cost = scale_run(words, input, limit);
     for (int i = 0; i < MAX_WORDS + 2; i++)
         free(words[i]);
     free(input);
-    return taken;
+    return cost;
 }
 
 /* The mean of repeated runs that take a tenth of a second in total: the system samples processor
  * time every few milliseconds, so shorter times are noise. */
-static struct taken run_often(const char *hlo, const struct command *c, const struct kind *k,
-                              long n, unsigned limit)
+static struct cost run_often(const char *hlo, const struct command *c, const struct kind *k, long n,
+                             unsigned limit)
 {
-    struct taken sum = run(hlo, c, k, n, limit);
+    struct cost sum = run(hlo, c, k, n, limit);
     int runs = 1;
     for (; sum.status < 126 && sum.all < 0.1 && runs < 50; runs++) {
-        struct taken t = run(hlo, c, k, n, limit);
+        struct cost t = run(hlo, c, k, n, limit);
         sum.user += t.user;
         sum.all += t.all;
     }
@@ -221,7 +221,7 @@ enum { SIZES = 3, LIMIT = 20 };
 
 /* Ten times the input may take twelve times the time plus 20 ms of noise. System time depends on
  * the load, so both user time and total time must exceed the bound. */
-static bool too_much(struct taken less, struct taken more)
+static bool too_much(struct cost less, struct cost more)
 {
     return more.user > 12 * less.user + 0.02 && more.all > 12 * less.all + 0.02;
 }
@@ -230,7 +230,7 @@ static double ratio(double more, double less) { return less > 0 ? more / less : 
 
 static void print_row(const char *hlo, const struct command *c, const struct kind *k, long n)
 {
-    struct taken t[SIZES] = {0};
+    struct cost t[SIZES] = {0};
     bool bad = false;
     for (int i = 0; i < SIZES; i++, n *= 10) {
         make_file(k, n);
@@ -277,10 +277,10 @@ static int table(int argc, char **argv)
         if (argc > 1 && !named_in(argv[1], c->name))
             continue;
         for (const struct kind *k = kinds; k < kinds + COUNT(kinds); k++) {
-            bool wanted = argc < 3;
+            bool requested = argc < 3;
             for (int i = 2; i < argc; i++)
-                wanted |= !strcmp(argv[i], k->name);
-            if (wanted && goes_with(c, k))
+                requested |= !strcmp(argv[i], k->name);
+            if (requested && goes_with(c, k))
                 print_row(argv[0], c, k, n);
         }
     }
@@ -293,12 +293,12 @@ enum { SMALL = 1000, LARGE = 10 * SMALL, TRIES = 5 };
 
 static double least_of(const char *hlo, const struct command *c, const struct kind *k, long n)
 {
-    double least = LIMIT;
+    double min = LIMIT;
     for (int i = 0; i < 3; i++) {
-        struct taken t = run(hlo, c, k, n, LIMIT);
-        least = t.all < least ? t.all : least;
+        struct cost t = run(hlo, c, k, n, LIMIT);
+        min = t.all < min ? t.all : min;
     }
-    return least;
+    return min;
 }
 
 /*
@@ -309,21 +309,21 @@ static double least_of(const char *hlo, const struct command *c, const struct ki
  */
 static bool check(const char *hlo, const struct command *c, const struct kind *k, double start)
 {
-    double least[2] = {LIMIT, LIMIT};
+    double min[2] = {LIMIT, LIMIT};
     bool good = false;
     make_file(k, SMALL);
     make_file(k, LARGE);
     for (int i = 0; i < TRIES && !good; i++) {
         for (int large = 0; large < 2; large++) {
-            struct taken t = run(hlo, c, k, large ? LARGE : SMALL, LIMIT);
-            if (t.status < 126 && t.all < least[large])
-                least[large] = t.all;
+            struct cost t = run(hlo, c, k, large ? LARGE : SMALL, LIMIT);
+            if (t.status < 126 && t.all < min[large])
+                min[large] = t.all;
         }
-        double net = least[0] > start ? least[0] - start : 0;
-        good = least[1] < LIMIT && least[1] - start < 40 * net + 0.05;
+        double net = min[0] > start ? min[0] - start : 0;
+        good = min[1] < LIMIT && min[1] - start < 40 * net + 0.05;
     }
     if (!good)
-        printf("# %.3f s, and %.3f s for ten times as much\n", least[0], least[1]);
+        printf("# %.3f s, and %.3f s for ten times as much\n", min[0], min[1]);
     drop_file(k, SMALL);
     drop_file(k, LARGE);
     return good;
@@ -375,12 +375,12 @@ int main(int argc, char **argv)
                         "       scale check HLO\n");
         return 2;
     }
-    if (!mkdtemp(folder)) {
-        perror(folder);
+    if (!mkdtemp(directory)) {
+        perror(directory);
         return 2;
     }
     int status = tables ? table(argc - 2, argv + 2) : check_all(argv[2]);
-    empty_folder();
-    rmdir(folder);
+    empty_directory();
+    rmdir(directory);
     return status;
 }

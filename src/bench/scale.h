@@ -38,7 +38,7 @@ void tuple_of(const char *name, long n, const char *type, const char *text);
 
 /* ---- a run of a command ---- */
 
-struct taken {
+struct cost {
     double user, all; /* processor seconds of the process and its children; user: without system
                          time, which depends on the load */
     long memory;      /* peak, in KiB */
@@ -47,6 +47,6 @@ struct taken {
 
 /* Runs a command and discards its output. It may take `limit` processor seconds. `input` may be
  * NULL. */
-struct taken scale_run(char **command, const char *input, unsigned limit);
+struct cost scale_run(char **command, const char *input, unsigned limit);
 
 #endif

@@ -152,8 +152,8 @@ void make_npz(long n)
 {
     unsigned char file[128 + 4] =
         "\223NUMPY\1\0\166\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
-    size_t said = 10 + strlen((char *)file + 10);
-    memset(file + said, ' ', 127 - said);
+    size_t message = 10 + strlen((char *)file + 10);
+    memset(file + message, ' ', 127 - message);
     file[127] = '\n';
     memcpy(file + 128, "\0\0\200\77", 4);
     uint32_t crc = (uint32_t)crc32(0, file, sizeof file), at = 0, from = 0;

@@ -11,14 +11,14 @@
 
 struct bytes {
     unsigned char *at;
-    size_t size, room;
+    size_t size, capacity;
 };
 
 static void put(struct bytes *b, const void *from, size_t size)
 {
-    while (b->size + size > b->room) {
-        b->room = b->room ? 2 * b->room : 256;
-        b->at = realloc(b->at, b->room);
+    while (b->size + size > b->capacity) {
+        b->capacity = b->capacity ? 2 * b->capacity : 256;
+        b->at = realloc(b->at, b->capacity);
         if (!b->at)
             abort();
     }

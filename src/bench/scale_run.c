@@ -12,7 +12,7 @@
 
 static double seconds(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec * 1e-6; }
 
-struct taken scale_run(char **command, const char *input, unsigned limit)
+struct cost scale_run(char **command, const char *input, unsigned limit)
 {
     pid_t child = fork();
     if (child == 0) {
@@ -27,8 +27,8 @@ struct taken scale_run(char **command, const char *input, unsigned limit)
     int status = 0;
     struct rusage u;
     if (child < 0 || wait4(child, &status, 0, &u) != child)
-        return (struct taken){.status = 127};
-    return (struct taken){
+        return (struct cost){.status = 127};
+    return (struct cost){
         .user = seconds(u.ru_utime),
         .all = seconds(u.ru_utime) + seconds(u.ru_stime),
         .memory = u.ru_maxrss,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 enum {
-    MOST_FRAMES = 100
+    MAX_FRAMES = 100
 }; /* per instruction: recursion or cyclic tables can make the list long or endless */
 
 struct annotation {
@@ -21,7 +21,7 @@ static void put_frames(struct annotation *a, const hlo_listing *l, size_t inst, 
     struct hlo_frame f;
     struct buf line = {0};
     for (size_t k = 0; hlo_list_frame(l, inst, k, &f); k++) {
-        if (k == MOST_FRAMES) {
+        if (k == MAX_FRAMES) {
             buf_puts(&line, " < ...");
             break;
         }
@@ -76,16 +76,16 @@ static void annotate_line(struct annotation *a, const hlo_listing *l, size_t *ne
     buf_putc(&a->out, '\n');
 }
 
-static void say_unknown(const struct listed_module *l)
+static void report_unknown(const struct listed_module *l)
 {
-    size_t lost = 0;
+    size_t missing = 0;
     for (size_t i = 0; i < hlo_list_count(l->listing); i++)
-        lost += hlo_list_inst(l->listing, i).lost_frame > 0;
-    if (lost > 0)
+        missing += hlo_list_inst(l->listing, i).missing_frame > 0;
+    if (missing > 0)
         fprintf(
             stderr,
             "hlo: %s: %zu instruction%s stack frame ids, but the file has no stack frame tables\n",
-            l->path, lost, lost == 1 ? " has" : "s have");
+            l->path, missing, missing == 1 ? " has" : "s have");
     else
         fprintf(stderr, "hlo: %s has no source locations\n", l->path);
 }
@@ -105,7 +105,7 @@ static int annotate_module(void *context, const struct listed_module *l)
     }
     bool ok = put_output(l->o, buf_view(&a.out), l->m);
     if (!a.known)
-        say_unknown(l);
+        report_unknown(l);
     buf_free(&a.out);
     buf_free(&a.last);
     hlo_text_free(&text);

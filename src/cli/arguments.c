@@ -9,8 +9,8 @@ bool ends_with(const char *s, const char *end) { return str_ends(str_of(s), str_
 /* Storage for the value of a parameter. */
 static hlo_literal **place(struct arguments *a, size_t param, int64_t participant)
 {
-    return participant == EVERYBODY ? &a->common[param]
-                                    : &a->own[(size_t)participant * a->count + param];
+    return participant == ALL_PARTICIPANTS ? &a->common[param]
+                                           : &a->own[(size_t)participant * a->count + param];
 }
 
 static bool has_value(const struct arguments *a, size_t param, size_t participant)
@@ -34,7 +34,7 @@ static bool all_from(struct arguments *a, const char *path, int64_t only)
     bool ok = s != NULL;
     for (size_t p = 0; ok && p < a->participants; p++)
         for (size_t i = 0; ok && i < a->count; i++) {
-            if ((only != EVERYBODY && only != (int64_t)p) || !needs_value(a, i, p))
+            if ((only != ALL_PARTICIPANTS && only != (int64_t)p) || !needs_value(a, i, p))
                 continue;
             hlo_literal *l = hlo_arrays_param(s, "arg", a->module, i, p, a->m);
             *place(a, i, (int64_t)p) = l;
@@ -48,8 +48,8 @@ static bool one_argument(struct arguments *a, size_t param, int64_t participant,
 {
     hlo_literal **at = place(a, param, participant);
     hlo_literal_free(*at);
-    *at = hlo_read_argument(a->module, param, participant == EVERYBODY ? 0 : (size_t)participant,
-                            text, a->m);
+    *at = hlo_read_argument(a->module, param,
+                            participant == ALL_PARTICIPANTS ? 0 : (size_t)participant, text, a->m);
     return *at != NULL;
 }
 
@@ -78,7 +78,7 @@ static int named_argument(struct arguments *a, const char *arg, const char *valu
     struct buf name = {0};
     const char *equal = value - 1, *at = memchr(arg, '@', (size_t)(equal - arg)),
                *end = at ? at : equal;
-    int64_t participant = EVERYBODY;
+    int64_t participant = ALL_PARTICIPANTS;
     buf_bytes(&name, arg, (size_t)(end - arg));
     long param = hlo_param_find(a->module, name.data);
     int status = HLO_OK;
@@ -97,13 +97,13 @@ static int named_argument(struct arguments *a, const char *arg, const char *valu
 static int positional_argument(struct arguments *a, const char *arg)
 {
     if (*arg == '@' && hlo_arrays_many(arg + 1))
-        return all_from(a, arg + 1, EVERYBODY) ? HLO_OK : HLO_USAGE;
+        return all_from(a, arg + 1, ALL_PARTICIPANTS) ? HLO_OK : HLO_USAGE;
     while (a->next < a->count && has_value(a, a->next, 0))
         a->next++;
     if (a->next == a->count)
         return usage_error(a->o, "too many arguments: '%s'; the module has %zu parameters", arg,
                            a->count);
-    return one_argument(a, a->next, EVERYBODY, arg) ? HLO_OK : HLO_USAGE;
+    return one_argument(a, a->next, ALL_PARTICIPANTS, arg) ? HLO_OK : HLO_USAGE;
 }
 
 static int given_arguments(struct arguments *a)
@@ -146,7 +146,7 @@ static int input_files(struct arguments *a)
     }
     const char *const files[] = {a->o->value[OPT_INPUTS], a->bundle};
     for (size_t k = 0; k < COUNT_OF(files); k++)
-        if (files[k] && !all_from(a, files[k], EVERYBODY))
+        if (files[k] && !all_from(a, files[k], ALL_PARTICIPANTS))
             return HLO_USAGE;
     return HLO_OK;
 }
@@ -164,17 +164,18 @@ static int missing_argument(const struct arguments *a, size_t i)
 
 bool fake_kind(const struct options *o, enum hlo_fake *out)
 {
-    static const char *const words[] = {HLO_FAKE_WORDS};
+    static const char *const keywords[] = {HLO_FAKE_WORDS};
     const char *word = o->value[OPT_FAKE];
     size_t k = word ? 0 : HLO_FAKE_UNIFORM;
-    while (word && k < COUNT_OF(words) && strcmp(word, words[k]) != 0)
+    while (word && k < COUNT_OF(keywords) && strcmp(word, keywords[k]) != 0)
         k++;
     *out = (enum hlo_fake)k;
-    return k < COUNT_OF(words) || (usage_error(o,
-                                               "invalid value '%s' for '--fake': expected zeros, "
-                                               "ones, iota, uniform, normal or edge",
-                                               word),
-                                   false);
+    return k < COUNT_OF(keywords) ||
+           (usage_error(o,
+                        "invalid value '%s' for '--fake': expected zeros, "
+                        "ones, iota, uniform, normal or edge",
+                        word),
+            false);
 }
 
 /* Reads --fake, --random and --seed; false after reporting an invalid value. */

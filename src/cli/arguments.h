@@ -8,8 +8,8 @@
 
 /* ---- arguments.c ---- */
 
-enum { EVERYBODY = -1 };
-struct made_up { /* how missing arguments are generated */
+enum { ALL_PARTICIPANTS = -1 };
+struct generated_inputs { /* how missing arguments are generated */
     enum hlo_fake kind;
     uint64_t seed;
 };
@@ -19,11 +19,11 @@ struct arguments {
     const hlo_module *module;
     const char *const *given; /* arguments on the command line */
     size_t given_count;
-    bool make_up;               /* generate missing arguments even without --random */
-    const struct made_up *as;   /* overrides the options; or NULL */
-    const char *bundle;         /* bundle with the arguments and expected results; or NULL */
-    size_t participants, count; /* count: number of parameters */
-    hlo_literal **common;       /* values for all participants, by parameter; NULL: none */
+    bool make_up;                      /* generate missing arguments even without --random */
+    const struct generated_inputs *as; /* overrides the options; or NULL */
+    const char *bundle;                /* bundle with the arguments and expected results; or NULL */
+    size_t participants, count;        /* count: number of parameters */
+    hlo_literal **common;              /* values for all participants, by parameter; NULL: none */
     /* values for one participant, which take precedence, in order of participants */
     hlo_literal **own;
     const hlo_literal **all; /* arguments of the run, in order of participants */

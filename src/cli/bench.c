@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { MOST_RUNS = 100000, BUDGET_S = 20 };
+enum { MAX_RUNS = 100000, BUDGET_S = 20 };
 
 struct bench {
     const struct options *o;
@@ -69,13 +69,13 @@ static bool run_once(struct bench *b)
 
 static int run_all(struct bench *b)
 {
-    int64_t wanted;
+    int64_t requested;
     double spent = 0;
-    if (!option_int(b->o, OPT_RUNS, 1, MOST_RUNS, 5, &wanted))
+    if (!option_int(b->o, OPT_RUNS, 1, MAX_RUNS, 5, &requested))
         return HLO_USAGE;
-    b->runs = heap_zalloc((size_t)wanted, sizeof *b->runs);
+    b->runs = heap_zalloc((size_t)requested, sizeof *b->runs);
     b->results = heap_zalloc(b->arguments.participants, sizeof *b->results);
-    for (int64_t i = 0; i < wanted && spent < BUDGET_S; i++) {
+    for (int64_t i = 0; i < requested && spent < BUDGET_S; i++) {
         double start = now_seconds();
         if (!run_once(b))
             return HLO_FAILED;

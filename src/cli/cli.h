@@ -127,7 +127,7 @@ enum { STATUS_INTERRUPTED = 130 };
 void interrupt_begin(hlo_program *p);
 bool interrupt_end(void); /* returns whether Ctrl-C was pressed */
 /* Whether Ctrl-C was pressed since interrupt_begin, whose program may be NULL. */
-bool interrupt_came(void);
+bool was_interrupted(void);
 /* From now on Ctrl-C never ends the process; interrupt_end clears one that was pressed between
  * runs. */
 void interrupt_stay(void);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { USUAL_TOP = 40 };
+enum { DEFAULT_TOP = 40 };
 
 struct cost_line {
     size_t inst;
@@ -93,7 +93,7 @@ static void count_all(struct costs *c)
             const struct hlo_listed i = hlo_list_inst(l, at.first + k);
             if (runs_whole(i.op))
                 note_call(c, at.first + k, &i);
-            if (listed_wanted(c->l, n))
+            if (listed_filter(c->l, n))
                 add_line(c, at.first + k, &i);
         }
     }
@@ -202,7 +202,7 @@ int cost_command(const struct options *o)
     int64_t top;
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
-    if (!option_int(o, OPT_TOP, 1, INT32_MAX, USUAL_TOP, &top))
+    if (!option_int(o, OPT_TOP, 1, INT32_MAX, DEFAULT_TOP, &top))
         return HLO_USAGE;
     return each_listed(o, o->args, o->arg_count, true, cost_of_module, &top);
 }

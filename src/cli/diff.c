@@ -23,7 +23,7 @@ struct diffing {
     struct hlo_tolerance tolerance;
 };
 
-enum { MOST_LISTED = 20, SHORT_LINE = 160 };
+enum { MAX_LISTED = 20, SHORT_LINE = 160 };
 
 /* ---- getting ready ---- */
 
@@ -154,7 +154,7 @@ static void find_structure(struct diffing *d, struct list *changed, struct list 
 
 static size_t shown_of(const struct diffing *d, const struct list *l)
 {
-    return l->count <= MOST_LISTED || d->o->given[OPT_VERBOSE] ? l->count : MOST_LISTED;
+    return l->count <= MAX_LISTED || d->o->given[OPT_VERBOSE] ? l->count : MAX_LISTED;
 }
 
 static void put_more(struct buf *out, size_t more)

@@ -22,9 +22,9 @@ bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
 
 /* Reports where values differ and by how much; for several elements, the worst ones and a histogram
  * of the errors. */
-static void say_difference(const struct arguments *a, const char *path, size_t p,
-                           const hlo_literal *result, const hlo_literal *expected,
-                           const struct hlo_tolerance *t, const hlo_text *why)
+static void report_difference(const struct arguments *a, const char *path, size_t p,
+                              const hlo_literal *result, const hlo_literal *expected,
+                              const struct hlo_tolerance *t, const hlo_text *why)
 {
     FILE *f = world_stderr(a->o);
     struct hlo_difference d = hlo_literal_difference(result, expected, t);
@@ -73,7 +73,7 @@ static int expect_result(const struct arguments *a, const char *path, size_t p,
                  : hlo_literal_compare(result, expected, t, &why) ? HLO_OK
                                                                   : HLO_DIFFERS;
     if (status == HLO_DIFFERS)
-        say_difference(a, path, p, result, expected, t, &why);
+        report_difference(a, path, p, result, expected, t, &why);
     hlo_text_free(&why);
     hlo_literal_free(expected);
     return status;

@@ -38,8 +38,8 @@ static int extract(struct arguments *a, const hlo_listing *l, struct hlo_extract
     options.targets = targets;
     if (status == HLO_OK) {
         hlo_module *made = hlo_extract(l, x, &options, a->all, a->count, a->m);
-        bool sound = made && hlo_verify(made, a->m);
-        status = sound                      ? put_module(a->o, made, a->m)
+        bool valid = made && hlo_verify(made, a->m);
+        status = valid                      ? put_module(a->o, made, a->m)
                  : hlo_messages_limit(a->m) ? HLO_LIMIT
                                             : HLO_FAILED;
         hlo_module_free(made);

@@ -28,7 +28,8 @@ static hlo_literal *infeed(void *context, size_t participant, const hlo_feed_cal
 {
     struct feed_files *f = context;
     struct feed_reader *r = &f->readers[participant];
-    struct line *l = r->in ? feed_in_line(r->in, r->at, (struct patience){.call = call}, m) : NULL;
+    struct line *l =
+        r->in ? feed_in_line(r->in, r->at, (struct wait_policy){.call = call}, m) : NULL;
     if (!l)
         return NULL;
     hlo_literal *item = hlo_literal_parse(l->text.data, l->text.size, m);
@@ -58,7 +59,7 @@ static bool outfeed(void *context, size_t participant, const hlo_literal *item,
     if (out->held)
         buf_str(&out->held[participant], buf_view(&text));
     else
-        ok = feed_out_put(out, buf_view(&text), (struct patience){.call = call}, m);
+        ok = feed_out_put(out, buf_view(&text), (struct wait_policy){.call = call}, m);
     buf_free(&text);
     return ok;
 }
@@ -127,14 +128,14 @@ static bool open_all(struct feed_files *f)
 
 int feed_open(struct feed_files *f, const struct arguments *a)
 {
-    size_t most = a->o->each_count + 1;
+    size_t max = a->o->each_count + 1;
     *f = (struct feed_files){.o = a->o,
                              .ahead = a->ahead,
                              .m = a->m,
                              .participants = a->participants,
                              .feeds = {sizeof f->feeds, f, infeed, outfeed}};
-    f->in = heap_zalloc(most, sizeof *f->in);
-    f->out = heap_zalloc(most, sizeof *f->out);
+    f->in = heap_zalloc(max, sizeof *f->in);
+    f->out = heap_zalloc(max, sizeof *f->out);
     f->readers = heap_zalloc(f->participants, sizeof *f->readers);
     return open_all(f) ? HLO_OK : HLO_USAGE;
 }
@@ -142,7 +143,7 @@ int feed_open(struct feed_files *f, const struct arguments *a)
 bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m)
 {
     bool ok = true;
-    const struct patience p = {.none = !wait};
+    const struct wait_policy p = {.none = !wait};
     for (size_t k = 0; k < f->out_count; k++)
         for (size_t n = 0; f->out[k].held && n < f->participants; n++) {
             char title[64];

@@ -4,7 +4,7 @@
  */
 #include "cli/listed.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 
 #include <regex.h>
 #include <stdio.h>
@@ -181,7 +181,7 @@ static int search_module(void *context, const struct listed_module *l)
     struct search *s = context;
     struct buf out = {0};
     for (size_t n = 0; n < hlo_list_count(l->listing); n++) {
-        bool all = listed_wanted(l, hlo_list_inst(l->listing, n).computation);
+        bool all = listed_filter(l, hlo_list_inst(l->listing, n).computation);
         for (size_t k = 0; k < s->count && all; k++)
             all = fits(&s->terms[k], l->listing, n) != s->terms[k].not ;
         if (all)
@@ -208,15 +208,15 @@ int find_command(const struct options *o)
         return usage_error(o, o->arg_count ? "no term given" : "no file given");
     struct search s = {.terms = heap_zalloc(o->arg_count, sizeof *s.terms),
                        .json = o->given[OPT_JSON]};
-    struct undo freeing;
+    struct cleanup freeing;
     bool ok = true;
-    guard_undo(&freeing, free_terms, &s);
+    oom_push_cleanup(&freeing, free_terms, &s);
     for (size_t k = 1; k < o->arg_count && ok; k++) {
         ok = read_term(o, o->args[k], &s.terms[s.count]);
         s.count += ok;
     }
     int status = ok ? each_listed(o, o->args, 1, true, search_module, &s) : HLO_USAGE;
-    guard_done(&freeing);
+    oom_pop_cleanup(&freeing);
     free_terms(&s);
     heap_free(s.terms);
     return status == HLO_OK && s.found == 0 ? HLO_DIFFERS : status;

@@ -27,16 +27,16 @@ struct fuzz {
 /* One set of arguments and the results of both sides. */
 struct trial {
     int64_t number;
-    struct made_up made;
+    struct generated_inputs made;
     struct arguments a;
-    hlo_literal **actual, **expected; /* NULL: an error, in `actual_said` or `a.m` */
-    hlo_messages *actual_said;
+    hlo_literal **actual, **expected; /* NULL: an error, in `actual_messages` or `a.m` */
+    hlo_messages *actual_messages;
     struct buf why; /* the difference; empty: none */
 };
 
 /* ---- the oracle ---- */
 
-static bool begin_folder(const struct fuzz *f, hlo_messages *m)
+static bool begin_directory(const struct fuzz *f, hlo_messages *m)
 {
     struct buf path = {0};
     size_t size;
@@ -121,7 +121,7 @@ static void compare(const struct fuzz *f, struct trial *t, bool ran, bool expect
 {
     if (ran != expected) {
         buf_puts(&t->why, ran ? "only the reference failed: " : "failed: ");
-        put_first_message(&t->why, ran ? t->a.m : t->actual_said);
+        put_first_message(&t->why, ran ? t->a.m : t->actual_messages);
     }
     for (size_t p = 0; ran && expected && t->why.size == 0 && p < t->a.participants; p++) {
         hlo_text why = {0};
@@ -143,14 +143,14 @@ static int try_once(struct fuzz *f, struct trial *t)
     t->actual = heap_zalloc(t->a.participants, sizeof(hlo_literal *));
     t->expected = heap_zalloc(t->a.participants, sizeof(hlo_literal *));
     const hlo_literal *const *args = t->a.all;
-    bool ran = hlo_run_all(f->program, args, t->a.count, NULL, t->actual, t->actual_said);
+    bool ran = hlo_run_all(f->program, args, t->a.count, NULL, t->actual, t->actual_messages);
     bool expected = f->plain ? hlo_run_all(f->plain, args, t->a.count, NULL, t->expected, t->a.m)
                              : ask_oracle(f, t);
     if (f->mute)
         return HLO_USAGE;
-    if (ran != expected && (status = gave_up(ran ? t->a.m : t->actual_said)) != HLO_OK) {
+    if (ran != expected && (status = gave_up(ran ? t->a.m : t->actual_messages)) != HLO_OK) {
         if (!ran)
-            report(f->o, t->actual_said);
+            report(f->o, t->actual_messages);
         return status;
     }
     compare(f, t, ran, expected);
@@ -209,7 +209,7 @@ static void put_json(const struct fuzz *f, const struct trial *t, const char *bu
     buf_free(&b);
 }
 
-static int say_difference(const struct fuzz *f, const struct trial *t)
+static int report_difference(const struct fuzz *f, const struct trial *t)
 {
     const char *bundle = f->o->given[OPT_SAVE_BUNDLE] ? f->o->value[OPT_SAVE_BUNDLE] : "fuzz.npz";
     if (!save(f, t, bundle))
@@ -224,7 +224,7 @@ static int say_difference(const struct fuzz *f, const struct trial *t)
     return HLO_DIFFERS;
 }
 
-static int say_agreement(const struct fuzz *f)
+static int report_agreement(const struct fuzz *f)
 {
     if (f->o->given[OPT_JSON]) {
         put_json(f, NULL, NULL);
@@ -239,11 +239,12 @@ static int say_agreement(const struct fuzz *f)
 
 /* ---- the search ---- */
 
-static struct made_up made_for(const struct fuzz *f, int64_t run)
+static struct generated_inputs made_for(const struct fuzz *f, int64_t run)
 {
     static const enum hlo_fake turns[] = {HLO_FAKE_UNIFORM, HLO_FAKE_EDGE, HLO_FAKE_NORMAL,
                                           HLO_FAKE_EDGE};
-    struct made_up made = {turns[run % (int64_t)COUNT_OF(turns)], (uint64_t)(f->seed + run)};
+    struct generated_inputs made = {turns[run % (int64_t)COUNT_OF(turns)],
+                                    (uint64_t)(f->seed + run)};
     if (f->o->given[OPT_FAKE])
         fake_kind(f->o, &made.kind);
     return made;
@@ -255,7 +256,7 @@ static int fuzz_runs(struct fuzz *f)
     progress_parts(f->o, "of", "runs");
     for (int64_t run = 0; run < f->runs && status == HLO_OK; run++) {
         struct trial t = {
-            .number = run, .made = made_for(f, run), .actual_said = hlo_messages_new()};
+            .number = run, .made = made_for(f, run), .actual_messages = hlo_messages_new()};
         t.a = (struct arguments){.o = f->o,
                                  .m = hlo_messages_new(),
                                  .module = f->module,
@@ -267,18 +268,18 @@ static int fuzz_runs(struct fuzz *f)
         if (status != HLO_OK || t.why.size > 0)
             progress_end(f->o);
         if (status == HLO_OK && t.why.size > 0)
-            status = say_difference(f, &t);
+            status = report_difference(f, &t);
         if (status > HLO_DIFFERS)
             report(f->o, t.a.m);
         hlo_literals_free(t.actual, t.a.participants);
         hlo_literals_free(t.expected, t.a.participants);
         arguments_free(&t.a);
         hlo_messages_free(t.a.m);
-        hlo_messages_free(t.actual_said);
+        hlo_messages_free(t.actual_messages);
         buf_free(&t.why);
     }
     progress_end(f->o);
-    return status == HLO_OK ? say_agreement(f) : status;
+    return status == HLO_OK ? report_agreement(f) : status;
 }
 
 /* The default tolerance, by the narrowest float type of the result. */
@@ -328,7 +329,7 @@ static int fuzz_plan(struct fuzz *f, hlo_messages *m)
     f->plain = f->program && !oracle ? hlo_plan(f->module, &options, m) : NULL;
     if (!f->program || (!oracle && !f->plain))
         return HLO_FAILED;
-    return oracle && !begin_folder(f, m) ? HLO_USAGE : HLO_OK;
+    return oracle && !begin_directory(f, m) ? HLO_USAGE : HLO_OK;
 }
 
 static int fuzz_part(struct fuzz *f)

@@ -91,12 +91,12 @@ static struct directives *list_of(struct golden *g, struct str key)
     return NULL;
 }
 
-/* Removes `@N` from the end of a word; EVERYONE if there is none. */
+/* Removes `@N` from the end of a word; EACH_PARTICIPANT if there is none. */
 static int64_t cut_participant(struct str *word)
 {
     const char *at = memchr(word->ptr, '@', word->len);
     size_t n = at ? (size_t)(at - word->ptr) : word->len;
-    int64_t participant = EVERYONE;
+    int64_t participant = EACH_PARTICIPANT;
     if (at && num_parse_i64((struct str){at + 1, word->len - n - 1}, &participant) &&
         participant >= 0)
         word->len = n;
@@ -186,12 +186,12 @@ static void read_test_line(struct golden *g, const struct directive *d)
 
 static void read_verdict(struct golden *g, const struct directive *d)
 {
-    static const char *const words[] = {[VERDICT_ACCEPTED] = "accepted",
-                                        [VERDICT_PARSER_ACCEPTS] = "accepted by the parser",
-                                        [VERDICT_PARSER_REJECTS] = "rejected by the parser",
-                                        [VERDICT_VERIFIER_REJECTS] = "rejected by the verifier"};
-    for (size_t v = VERDICT_ACCEPTED; v < COUNT_OF(words); v++)
-        if (str_is(d->text, words[v]))
+    static const char *const keywords[] = {[VERDICT_ACCEPTED] = "accepted",
+                                           [VERDICT_PARSER_ACCEPTS] = "accepted by the parser",
+                                           [VERDICT_PARSER_REJECTS] = "rejected by the parser",
+                                           [VERDICT_VERIFIER_REJECTS] = "rejected by the verifier"};
+    for (size_t v = VERDICT_ACCEPTED; v < COUNT_OF(keywords); v++)
+        if (str_is(d->text, keywords[v]))
             g->verdict = (enum verdict)v;
     if (g->verdict == VERDICT_NONE)
         complain(g, d->line,
@@ -257,7 +257,7 @@ const struct directive *directive_of(const struct directives *list, int64_t part
     for (size_t i = 0; i < list->count; i++)
         own |= list->at[i].participant == participant;
     for (size_t i = 0; i < list->count; i++)
-        if (list->at[i].participant == (own ? participant : EVERYONE) && n-- == 0)
+        if (list->at[i].participant == (own ? participant : EACH_PARTICIPANT) && n-- == 0)
             return &list->at[i];
     return NULL;
 }

@@ -21,10 +21,10 @@ struct directive {
     uint32_t line, last_line;
     struct str name;     /* of `in`: name of the parameter; empty: none or all */
     bool in_order;       /* of `in`: it had no name and was assigned to the next parameter */
-    int64_t participant; /* N of `KEY@N:` and `in NAME@N:`, or EVERYONE */
+    int64_t participant; /* N of `KEY@N:` and `in NAME@N:`, or EACH_PARTICIPANT */
     struct str text;
 };
-enum { EVERYONE = -1 };
+enum { EACH_PARTICIPANT = -1 };
 struct directives {
     struct directive *at;
     size_t count, capacity;
@@ -91,19 +91,19 @@ void golden_feed_begin(struct golden_feed *f, struct golden_run *r, size_t parti
 void golden_feed_check(struct golden_feed *f, hlo_messages *m); /* call it after the run */
 void golden_feed_end(struct golden_feed *f);
 
-/* ---- golden_observe.c ---- */
+/* ---- golden_trace.c ---- */
 
-struct golden_sight {
-    struct hlo_trace_callbacks observer;
+struct golden_trace {
+    struct hlo_trace_callbacks trace_callbacks;
     hlo_listing *listing; /* NULL: the test is not traced */
     size_t count, root;   /* number of participants; root of the entry computation */
     hlo_literal **roots;  /* by participant: traced value of the root */
     uint64_t sum; /* sum of the first and last bytes of all traced arrays, so that they are really
                      read */
 };
-void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_program *p);
-void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_literal *const *results);
-void golden_sight_end(struct golden_sight *g);
+void golden_trace_begin(struct golden_trace *g, const hlo_module *module, hlo_program *p);
+void golden_trace_check(struct golden_trace *g, struct golden_run *r, hlo_literal *const *results);
+void golden_trace_end(struct golden_trace *g);
 
 /* Directive number n of a list for a participant: of its own ones if there are any, otherwise of
  * those for all. NULL past the end. */

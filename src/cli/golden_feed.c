@@ -62,14 +62,14 @@ static bool same_item(struct golden_feed *f, struct str got, const struct direct
 /* Compares the outfeed items of a participant with its directives; false if they differ. */
 static bool check_participant(struct golden_feed *f, size_t p, hlo_messages *m)
 {
-    const struct directives *wanted = &f->r->g.outfeed;
+    const struct directives *expected = &f->r->g.outfeed;
     struct str rest = buf_view(&f->written[p]);
     size_t n = 0;
     bool ok = true;
     for (; rest.len > 0; n++) {
         size_t size = (size_t)((const char *)memchr(rest.ptr, '\n', rest.len) - rest.ptr);
         struct str got = {rest.ptr, size};
-        const struct directive *d = directive_of(wanted, (int64_t)p, n);
+        const struct directive *d = directive_of(expected, (int64_t)p, n);
         if (!d)
             golden_fail(f->r, f->r->g.test.at[0].line, "unexpected outfeed item: " STR_FMT,
                         STR_ARG(got));
@@ -77,7 +77,7 @@ static bool check_participant(struct golden_feed *f, size_t p, hlo_messages *m)
         rest.ptr += size + 1;
         rest.len -= size + 1;
     }
-    const struct directive *missing = directive_of(wanted, (int64_t)p, n);
+    const struct directive *missing = directive_of(expected, (int64_t)p, n);
     if (missing)
         golden_fail(f->r, missing->line, "missing outfeed item of participant %zu", p);
     return ok && !missing;

@@ -72,45 +72,45 @@ static bool split_place(struct str *s, int64_t *line, int64_t *column)
     return true;
 }
 
-static bool message_fits(const struct hlo_message *m, struct str wanted)
+static bool message_fits(const struct hlo_message *m, struct str expected)
 {
     int64_t line, column;
-    split_place(&wanted, &line, &column);
+    split_place(&expected, &line, &column);
     return m->line == line && m->column == column &&
-           memmem(m->text, strlen(m->text), wanted.ptr, wanted.len);
+           memmem(m->text, strlen(m->text), expected.ptr, expected.len);
 }
 
 /* Matches messages of one severity with directives: each directive requires a message, and each
  * message a directive. */
-static void check_messages(struct work *w, const struct directives *wanted, bool errors)
+static void check_messages(struct work *w, const struct directives *expected, bool errors)
 {
     struct golden_run *r = w->r;
     const char *kind = errors ? "error" : "warning";
-    size_t count = hlo_messages_count(w->m), found = 0, said = 0;
-    for (size_t i = 0; i < wanted->count; i++) {
+    size_t count = hlo_messages_count(w->m), found = 0, reported = 0;
+    for (size_t i = 0; i < expected->count; i++) {
         bool here = false;
         for (size_t k = 0; k < count && !here; k++) {
             struct hlo_message m = hlo_messages_get(w->m, k);
-            here = m.error == errors && message_fits(&m, wanted->at[i].text);
+            here = m.error == errors && message_fits(&m, expected->at[i].text);
         }
         found += here;
         if (!here)
-            golden_fail(r, wanted->at[i].line, "no such %s: " STR_FMT, kind,
-                        STR_ARG(wanted->at[i].text));
+            golden_fail(r, expected->at[i].line, "no such %s: " STR_FMT, kind,
+                        STR_ARG(expected->at[i].text));
     }
     for (size_t k = 0; k < count; k++) {
         struct hlo_message m = hlo_messages_get(w->m, k);
         bool fits = m.error != errors;
-        said += !fits;
-        for (size_t i = 0; i < wanted->count && !fits; i++)
-            fits = message_fits(&m, wanted->at[i].text);
+        reported += !fits;
+        for (size_t i = 0; i < expected->count && !fits; i++)
+            fits = message_fits(&m, expected->at[i].text);
         if (!fits)
             golden_fail(r, m.line ? m.line : test_line(r),
                         "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind, m.line, m.column,
                         m.text);
     }
-    if (!failed(r) && errors && found < wanted->count)
-        golden_fail(r, test_line(r), "expected %zu errors, got %zu", wanted->count, said);
+    if (!failed(r) && errors && found < expected->count)
+        golden_fail(r, test_line(r), "expected %zu errors, got %zu", expected->count, reported);
 }
 
 static void propose_errors(struct work *w)
@@ -134,7 +134,7 @@ static void propose_errors(struct work *w)
 
 /* ---- verdicts of --strict ---- */
 
-static const char *said_verdict(const struct work *w)
+static const char *verdict_text(const struct work *w)
 {
     if (!w->module)
         return "rejected by the parser";
@@ -144,20 +144,20 @@ static const char *said_verdict(const struct work *w)
 static void check_verdict(struct work *w)
 {
     struct golden_run *r = w->r;
-    enum verdict wanted = r->g.verdict;
+    enum verdict expected = r->g.verdict;
     bool parsed = w->module != NULL;
-    if (parsed && wanted != VERDICT_PARSER_ACCEPTS)
+    if (parsed && expected != VERDICT_PARSER_ACCEPTS)
         hlo_verify(w->module, w->m);
     bool clean = hlo_messages_errors(w->m) == 0;
-    bool right = wanted == VERDICT_ACCEPTED         ? parsed && clean
-                 : wanted == VERDICT_PARSER_ACCEPTS ? parsed
-                 : wanted == VERDICT_PARSER_REJECTS ? !parsed
-                                                    : parsed && !clean;
+    bool right = expected == VERDICT_ACCEPTED         ? parsed && clean
+                 : expected == VERDICT_PARSER_ACCEPTS ? parsed
+                 : expected == VERDICT_PARSER_REJECTS ? !parsed
+                                                      : parsed && !clean;
     if (right)
         return;
     struct buf b = {0};
     buf_printf(&b, "expected " STR_FMT ", but it is %s", STR_ARG(r->g.expect.at[0].text),
-               said_verdict(w));
+               verdict_text(w));
     if (clean)
         golden_fail(r, r->g.expect.at[0].line, "%s", b.data);
     else
@@ -172,14 +172,14 @@ static void check_print(struct work *w)
     struct golden_run *r = w->r;
     const struct directive *d = &r->g.print.at[0];
     hlo_text text = hlo_print(w->module, r->g.short_form ? HLO_PRINT_SHORT : HLO_PRINT_FULL);
-    struct str got = {text.data, text.size}, want = d->text;
+    struct str got = {text.data, text.size}, expected = d->text;
     while (got.len > 0 && got.ptr[got.len - 1] == '\n')
         got.len--;
-    while (want.len > 0 && want.ptr[want.len - 1] == '\n')
-        want.len--;
-    if (!str_eq(got, want)) {
+    while (expected.len > 0 && expected.ptr[expected.len - 1] == '\n')
+        expected.len--;
+    if (!str_eq(got, expected)) {
         struct buf diff = {0}, lines = {0};
-        put_diff(&diff, "print", arena_printf(r->arena, STR_FMT "\n", STR_ARG(want)),
+        put_diff(&diff, "print", arena_printf(r->arena, STR_FMT "\n", STR_ARG(expected)),
                  arena_printf(r->arena, STR_FMT "\n", STR_ARG(got)));
         golden_fail(r, d->line, "canonical text differs\n" STR_FMT, STR_ARG(buf_view(&diff)));
         buf_puts(&lines, "// print:\n");
@@ -204,8 +204,8 @@ static void check_print(struct work *w)
 static const char *beside(struct golden_run *r, struct str name)
 {
     const char *slash = strrchr(r->path, '/');
-    int folder = slash && name.len > 0 && name.ptr[0] != '/' ? (int)(slash + 1 - r->path) : 0;
-    return arena_printf(r->arena, "%.*s" STR_FMT, folder, r->path, STR_ARG(name)).ptr;
+    int directory = slash && name.len > 0 && name.ptr[0] != '/' ? (int)(slash + 1 - r->path) : 0;
+    return arena_printf(r->arena, "%.*s" STR_FMT, directory, r->path, STR_ARG(name)).ptr;
 }
 
 /* Reads a literal, whose shape is optional, or a file, as on the command line. The run checks a
@@ -234,8 +234,8 @@ static bool is_taken(const struct work *w, const struct directive *d, size_t par
     const struct directives *in = &w->r->g.in;
     for (size_t i = 0; i < in->count; i++) {
         const struct directive *e = &in->at[i];
-        bool counts =
-            e->participant == d->participant || (e->participant == EVERYONE && !e->in_order);
+        bool counts = e->participant == d->participant ||
+                      (e->participant == EACH_PARTICIPANT && !e->in_order);
         if (counts && is_of(w, e, param))
             return true;
     }
@@ -276,7 +276,7 @@ static const struct directive *directive_for(const struct work *w, size_t param,
         const struct directive *d = &in->at[i];
         bool mine = d->participant == (int64_t)participant;
         int rank = (d->name.len == 0 ? 1 : is_of(w, d, param) ? 3 : 0) + mine;
-        if ((mine || d->participant == EVERYONE) && rank > mine && rank >= best_rank) {
+        if ((mine || d->participant == EACH_PARTICIPANT) && rank > mine && rank >= best_rank) {
             best = d;
             best_rank = rank;
         }
@@ -364,7 +364,7 @@ static void put_expectation(struct buf *out, const struct work *w, size_t partic
 static void propose_value(struct work *w, const struct directive *d, size_t participant)
 {
     struct buf lines = {0};
-    bool each = d->participant == EVERYONE && w->participants > 1;
+    bool each = d->participant == EACH_PARTICIPANT && w->participants > 1;
     if (d->text.len > 0 && d->text.ptr[0] == '@')
         return;
     for (size_t p = each ? 0 : participant; p < (each ? w->participants : participant + 1); p++)
@@ -423,7 +423,7 @@ static void check_values(struct work *w)
 }
 
 static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_tolerance *out,
-                              size_t most)
+                              size_t max)
 {
     size_t n = 0;
     for (bool more = true; more; n++) {
@@ -436,7 +436,7 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
                 "'out-pairs:' expects exact, bits, ulp=, rel= or abs=, once or for each pair");
             return 0;
         }
-        if (n < most)
+        if (n < max)
             out[n] = t;
         more = end != NULL;
         text.ptr += size + more;
@@ -518,11 +518,11 @@ static void evaluate(struct work *w)
         return;
     struct hlo_run_options options;
     struct golden_feed feed;
-    struct golden_sight sight = {0};
+    struct golden_trace event = {0};
     run_options(r->o, &options);
     option_threads(r->o, 1, &options.threads); /* cannot fail: checked by test.c */
     options.targets = w->targets;
-    options.traced = r->o->given[OPT_OBSERVED];
+    options.traced = r->o->given[OPT_TRACED];
     w->program = hlo_plan(w->module, &options, w->m);
     w->participants = w->program ? hlo_participants(w->program) : 0;
     w->results = heap_zalloc(w->participants + 1, sizeof(hlo_literal *));
@@ -536,16 +536,16 @@ static void evaluate(struct work *w)
         golden_fail(r, test_line(r), "cannot run on another rank");
     golden_feed_begin(&feed, r, w->participants);
     if (all_ready && options.traced)
-        golden_sight_begin(&sight, w->module, w->program);
+        golden_trace_begin(&event, w->module, w->program);
     const hlo_literal *const *values = (const hlo_literal *const *)w->values;
     if (all_ready && hlo_run_all(w->program, values, w->count, &feed.feeds, w->results, w->m)) {
         if (world_first(r->o)) /* rank 0 has the results */
             check_results(w, &feed);
-        golden_sight_check(&sight, r, w->results);
+        golden_trace_check(&event, r, w->results);
     } else if (r->g.errors.count == 0) {
         fail_with_messages(r, test_line(r), "module failed to run", w->m);
     }
-    golden_sight_end(&sight);
+    golden_trace_end(&event);
     golden_feed_end(&feed);
 }
 
@@ -564,14 +564,14 @@ static void run_kind(struct work *w)
     }
     if (w->module && (g->kind == TEST_VERIFY || g->kind == TEST_EVAL))
         hlo_verify(w->module, w->m);
-    bool sound = w->module && hlo_messages_errors(w->m) == 0;
-    if (!sound && g->errors.count == 0) {
+    bool valid = w->module && hlo_messages_errors(w->m) == 0;
+    if (!valid && g->errors.count == 0) {
         fail_with_messages(r, test_line(r), "module was rejected", w->m);
         return;
     }
-    if (sound && g->kind == TEST_EVAL)
+    if (valid && g->kind == TEST_EVAL)
         evaluate(w);
-    if (sound && g->kind == TEST_PRINT)
+    if (valid && g->kind == TEST_PRINT)
         check_print(w);
     if (failed(r))
         return;

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 enum {
-    USUAL_WIDTH = 2,
-    MOST_WIDTH = 1000000,
-    MOST_LABEL = 200 /* Graphviz rejects labels above 16 KB */
+    DEFAULT_WIDTH = 2,
+    MAX_WIDTH = 1000000,
+    MAX_LABEL = 200 /* Graphviz rejects labels above 16 KB */
 };
 
 struct graph {
@@ -32,10 +32,10 @@ static bool note_value(void *context, const struct hlo_event *s)
     return value || s->participant > 0;
 }
 
-static int run_observed(struct graph *g, struct arguments *a)
+static int run_with_trace(struct graph *g, struct arguments *a)
 {
-    const struct hlo_trace_callbacks observer = {
-        .size = sizeof observer, .context = g, .after = note_value};
+    const struct hlo_trace_callbacks trace_callbacks = {
+        .size = sizeof trace_callbacks, .context = g, .after = note_value};
     struct hlo_run_options options;
     if (!run_options(a->o, &options))
         return HLO_USAGE;
@@ -43,7 +43,8 @@ static int run_observed(struct graph *g, struct arguments *a)
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
     const hlo_literal *const *args = (const hlo_literal *const *)a->all;
-    if (status == HLO_OK && !hlo_run_traced(a->module, &options, &observer, args, a->count, a->m))
+    if (status == HLO_OK &&
+        !hlo_run_traced(a->module, &options, &trace_callbacks, args, a->count, a->m))
         status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
     hlo_targets_free(targets);
     return status;
@@ -62,7 +63,7 @@ static int find_values(struct graph *g)
     if (status != HLO_OK)
         return status;
     g->stats = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *g->stats);
-    status = run_observed(g, &a);
+    status = run_with_trace(g, &a);
     arguments_free(&a);
     return status;
 }
@@ -109,7 +110,7 @@ static void choose_around(struct graph *g, int64_t width)
 static void choose_all(struct graph *g)
 {
     for (size_t n = 0; n < hlo_list_count(g->l->listing); n++)
-        g->shown[n] = listed_wanted(g->l, hlo_list_inst(g->l->listing, n).computation);
+        g->shown[n] = listed_filter(g->l, hlo_list_inst(g->l->listing, n).computation);
 }
 
 /* ---- output ---- */
@@ -117,12 +118,12 @@ static void choose_all(struct graph *g)
 /* Writes a string in DOT syntax, truncated if too long. */
 static void put_label(struct buf *out, const char *text)
 {
-    for (size_t k = 0; text[k] && k < MOST_LABEL; k++) {
+    for (size_t k = 0; text[k] && k < MAX_LABEL; k++) {
         if (text[k] == '"' || text[k] == '\\')
             buf_putc(out, '\\');
         buf_putc(out, text[k]);
     }
-    if (strlen(text) > MOST_LABEL)
+    if (strlen(text) > MAX_LABEL)
         buf_puts(out, "...");
 }
 
@@ -227,7 +228,7 @@ static int graph_module(void *context, const struct listed_module *l)
     const char *name = l->o->value[OPT_AROUND];
     struct graph g = {.l = l, .around = name ? hlo_list_find(l->listing, name) : -1};
     int64_t width;
-    if (!option_int(l->o, OPT_WIDTH, 0, MOST_WIDTH, USUAL_WIDTH, &width))
+    if (!option_int(l->o, OPT_WIDTH, 0, MAX_WIDTH, DEFAULT_WIDTH, &width))
         return HLO_USAGE;
     if (name && g.around < 0)
         return usage_error(l->o, "%s has no instruction '%s'", l->path, name);

@@ -9,14 +9,14 @@
 
 /* Read by the signal handler, which has no argument. */
 static _Atomic(hlo_program *) running;
-static volatile sig_atomic_t came, stays;
+static volatile sig_atomic_t signalled, stays;
 
 static void handle(int signal)
 {
     hlo_program *p = running;
-    if (came && !stays)
+    if (signalled && !stays)
         temporary_leave(signal);
-    came = 1;
+    signalled = 1;
     if (p)
         hlo_interrupt(p);
 }
@@ -39,11 +39,11 @@ void interrupt_stay(void)
 void interrupt_begin(hlo_program *p)
 {
     if (!stays)
-        came = 0;
+        signalled = 0;
     running = p;
     if (!stays)
         set_handler(handle, SA_RESTART);
-    else if (came)
+    else if (signalled)
         hlo_interrupt(p);
 }
 
@@ -52,10 +52,10 @@ bool interrupt_end(void)
     if (!stays)
         set_handler(temporary_leave, 0);
     running = NULL;
-    bool was = came != 0;
+    bool was = signalled != 0;
     if (stays)
-        came = 0;
+        signalled = 0;
     return was;
 }
 
-bool interrupt_came(void) { return came != 0; }
+bool was_interrupted(void) { return signalled != 0; }

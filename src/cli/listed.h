@@ -26,7 +26,7 @@ int each_listed(const struct options *o, const char *const *paths, size_t count,
                 listed_fn *fn, void *context);
 
 /* Whether instructions of this computation are selected. */
-static inline bool listed_wanted(const struct listed_module *l, size_t computation)
+static inline bool listed_filter(const struct listed_module *l, size_t computation)
 {
     return l->only < 0 || (size_t)l->only == computation;
 }

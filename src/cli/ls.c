@@ -92,7 +92,7 @@ static struct op_count *count_ops(const struct listed_module *l, size_t *count)
     size_t all = 0, kept = 0;
     for (size_t k = 0; ops && k < n; k++) {
         const struct hlo_listed i = hlo_list_inst(l->listing, k);
-        if (listed_wanted(l, i.computation))
+        if (listed_filter(l, i.computation))
             ops[all++] = (struct op_count){.op = i.op, .count = 1};
     }
     if (all > 0)
@@ -144,7 +144,7 @@ static void put_json(struct buf *out, const struct listed_module *l, bool histog
     buf_puts(out, ",\"computations\":[");
     for (size_t c = 0; c < hlo_list_computations(l->listing); c++) {
         const struct hlo_listed_computation at = hlo_list_computation(l->listing, c);
-        if (!listed_wanted(l, c))
+        if (!listed_filter(l, c))
             continue;
         buf_puts(out, out->data[out->size - 1] == '[' ? "{" : ",{");
         buf_json_text(out, "name", str_of(at.name));
@@ -171,7 +171,7 @@ static int list_module(void *context, const struct listed_module *l)
         if (o->given[OPT_HISTOGRAM])
             put_histogram(&out, l);
         for (size_t c = 0; !o->given[OPT_HISTOGRAM] && c < hlo_list_computations(l->listing); c++)
-            if (listed_wanted(l, c))
+            if (listed_filter(l, c))
                 put_computation(&out, l->listing, c);
     }
     fwrite(out.data, 1, out.size, stdout);

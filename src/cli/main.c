@@ -4,7 +4,7 @@
  */
 #include "cli/cli.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 #include "repl/line.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static enum command choose_command(struct options *o, int *argc, char ***argv, b
     return CMD_NONE;
 }
 
-static int say_help(struct options *o)
+static int show_help(struct options *o)
 {
     pager_begin(o);
     if (o->short_help)
@@ -98,7 +98,7 @@ static int say_help(struct options *o)
     return HLO_OK;
 }
 
-static int say_version(const struct options *o)
+static int show_version(const struct options *o)
 {
     if (!o->given[OPT_VERBOSE]) {
         puts("hlo " HLO_VERSION);
@@ -120,7 +120,7 @@ static bool is_operation(const char *word)
 }
 
 /* `hlo help WORD` */
-static int say_help_of(struct options *o, const char *word)
+static int show_help_of(struct options *o, const char *word)
 {
     o->command = command_find(word);
     if (o->command == CMD_NONE && is_operation(word))
@@ -136,14 +136,14 @@ static int dispatch(struct options *o, int argc, char **argv)
     bool fail = false;
     o->command = CMD_NONE;
     if (argc > 0 && strcmp(argv[0], "help") == 0)
-        return say_help_of(o, argc > 1 ? argv[1] : "");
+        return show_help_of(o, argc > 1 ? argv[1] : "");
     o->command = argc == 0 && line_possible() ? CMD_REPL : choose_command(o, &argc, &argv, &fail);
     if (fail || !options_parse(o, argc, argv))
         return HLO_USAGE;
     if (o->given[OPT_HELP])
-        return say_help(o);
+        return show_help(o);
     if (o->given[OPT_VERSION])
-        return say_version(o);
+        return show_version(o);
     if (o->given[OPT_COMPLETION])
         return print_completion(o, o->value[OPT_COMPLETION]);
     if (o->command != CMD_NONE) {
@@ -186,10 +186,10 @@ static bool has_stack(void)
         return true;
     if (getrlimit(RLIMIT_STACK, &l) != 0 || l.rlim_cur < 2 * STACK_NEEDED)
         return true; /* the stack limit is lower anyway */
-    void *room = mmap(NULL, 2 * STACK_NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED)
+    void *reservation = mmap(NULL, 2 * STACK_NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (reservation == MAP_FAILED)
         return false;
-    munmap(room, 2 * STACK_NEEDED);
+    munmap(reservation, 2 * STACK_NEEDED);
     grow_stack();
     return true;
 }
@@ -205,9 +205,9 @@ static int no_memory(void)
 /* Runs the command in an out-of-memory scope, like a public function of the library. */
 static int guarded(struct options *o, int argc, char **argv)
 {
-    struct guard g;
+    struct oom_scope g;
     int status;
-    guard_enter(&g, NULL);
+    oom_enter(&g, NULL);
     g.ours = true;
     if (setjmp(g.back) == 0) {
         arena_init(&o->arena);
@@ -218,7 +218,7 @@ static int guarded(struct options *o, int argc, char **argv)
     } else {
         status = no_memory();
     }
-    guard_leave(&g);
+    oom_leave(&g);
     return status;
 }
 

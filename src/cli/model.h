@@ -25,7 +25,7 @@ void model_inputs_begin(struct model_inputs *in);
  * messages. */
 int model_inputs_collect(struct model_inputs *in);
 /* Reads input_0.pb, input_1.pb, ... of a directory. False with messages. */
-bool model_inputs_read(struct model_inputs *in, const char *folder);
+bool model_inputs_read(struct model_inputs *in, const char *directory);
 void model_inputs_free(struct model_inputs *in);
 
 /* ---- model_run.c ---- */
@@ -34,7 +34,8 @@ void model_inputs_free(struct model_inputs *in);
  * exceeds it is repeated with a larger one. Returns the outputs, to be freed by model_outputs_free,
  * or NULL; sets the status, and the messages of the last run, which the caller frees. */
 hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound,
-                           const struct hlo_run_options *options, int *status, hlo_messages **said);
+                           const struct hlo_run_options *options, int *status,
+                           hlo_messages **messages);
 void model_outputs_free(hlo_onnx_value **outputs, size_t count);
 size_t model_output_count(const hlo_onnx *model);
 /* hlo run of a model, with the options of runs. */

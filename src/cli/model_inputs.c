@@ -241,10 +241,10 @@ static bool value_of_text_file(struct model_inputs *in, size_t i, const char *pa
     return ok;
 }
 
-bool model_inputs_read(struct model_inputs *in, const char *folder)
+bool model_inputs_read(struct model_inputs *in, const char *directory)
 {
     for (size_t i = 0; i < in->count; i++) {
-        const char *path = arena_printf(&in->arena, "%s/input_%zu.pb", folder, i).ptr;
+        const char *path = arena_printf(&in->arena, "%s/input_%zu.pb", directory, i).ptr;
         if (!in->values[i] && !put_value_at(in, i, hlo_onnx_read_input(in->model, i, path, in->m)))
             return false;
     }
@@ -337,8 +337,8 @@ static int input_file(struct model_inputs *in)
     struct stat st;
     if (!in->o->given[OPT_INPUTS])
         return HLO_OK;
-    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    return (folder ? model_inputs_read(in, path) : all_of_npz(in, path)) ? HLO_OK : HLO_USAGE;
+    bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return (directory ? model_inputs_read(in, path) : all_of_npz(in, path)) ? HLO_OK : HLO_USAGE;
 }
 
 /* Sets missing optionals to empty. */

@@ -110,7 +110,7 @@ static bool try_larger(const hlo_messages *m, const hlo_messages *before)
 }
 
 /* Reports why a larger bound was not possible. */
-static void add_attempt(hlo_messages *said, int64_t bound, const hlo_messages *m)
+static void add_attempt(hlo_messages *messages, int64_t bound, const hlo_messages *m)
 {
     struct buf b = {0};
     size_t i = 0, count = hlo_messages_count(m);
@@ -118,37 +118,38 @@ static void add_attempt(hlo_messages *said, int64_t bound, const hlo_messages *m
         i++;
     if (i < count) {
         buf_printf(&b, "with a bound of %" PRId64 ": %s", bound, hlo_messages_get(m, i).text);
-        hlo_messages_add(said, hlo_messages_get(m, i).file, b.data);
+        hlo_messages_add(messages, hlo_messages_get(m, i).file, b.data);
     }
     buf_free(&b);
 }
 
 hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound,
-                           const struct hlo_run_options *options, int *status, hlo_messages **said)
+                           const struct hlo_run_options *options, int *status,
+                           hlo_messages **messages)
 {
     bool fixed = bound > 0;
     struct hlo_run_options limited = *options;
     double start = now_seconds();
     if (!fixed && limited.max_memory == 0)
         limited.max_memory = half_of_memory();
-    *said = NULL;
+    *messages = NULL;
     for (bound = fixed ? bound : FIRST_BOUND;; bound *= BOUND_FACTOR) {
         int result;
         hlo_messages *m = hlo_messages_new();
         hlo_onnx_value **outputs = run_bounded(in, bound, &limited, &result, m);
         /* Without memory for larger arrays, the error to report is the one that required them. */
-        if (*said && !outputs &&
+        if (*messages && !outputs &&
             (result == HLO_REJECTED || error_with(m, "limit-memory") ||
              error_with(m, "out-of-memory"))) {
-            add_attempt(*said, bound, m);
+            add_attempt(*messages, bound, m);
             hlo_messages_free(m);
             *status = options->max_memory > 0 ? result : *status;
             return NULL;
         }
         bool again =
-            !outputs && !fixed && bound <= LARGEST_BOUND / BOUND_FACTOR && try_larger(m, *said);
-        hlo_messages_free(*said);
-        *said = m;
+            !outputs && !fixed && bound <= LARGEST_BOUND / BOUND_FACTOR && try_larger(m, *messages);
+        hlo_messages_free(*messages);
+        *messages = m;
         *status = result;
         if (!again)
             return outputs;
@@ -273,14 +274,14 @@ static int run_collected(const struct model_inputs *in, const struct hlo_run_opt
 {
     int64_t bound;
     int status = HLO_USAGE;
-    hlo_messages *said = NULL;
+    hlo_messages *messages = NULL;
     if (!option_int(in->o, OPT_BOUND, 1, INT32_MAX, 0, &bound))
         return HLO_USAGE;
-    hlo_onnx_value **outputs = model_run(in, bound, options, &status, &said);
-    if (outputs && !write_outputs(in->o, in->model, outputs, said))
+    hlo_onnx_value **outputs = model_run(in, bound, options, &status, &messages);
+    if (outputs && !write_outputs(in->o, in->model, outputs, messages))
         status = HLO_USAGE;
-    report(in->o, said);
-    hlo_messages_free(said);
+    report(in->o, messages);
+    hlo_messages_free(messages);
     model_outputs_free(outputs, model_output_count(in->model));
     return status;
 }

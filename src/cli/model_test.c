@@ -50,24 +50,24 @@ static void compare(struct buf *why, const char *path, const hlo_onnx_value *act
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        hlo_text said;
+        hlo_text messages;
         if (!tensors_agree(hlo_onnx_value_tensor(actual, i), hlo_onnx_value_tensor(expected, i),
-                           &said)) {
+                           &messages)) {
             buf_printf(why, "%s%s: ", why->size > 0 ? "\n" : "", path);
             if (hlo_onnx_value_sequence(expected))
                 buf_printf(why, "element %zu: ", i);
-            buf_puts(why, said.data);
+            buf_puts(why, messages.data);
         }
-        hlo_text_free(&said);
+        hlo_text_free(&messages);
     }
 }
 
-static void check_outputs(struct model_inputs *in, const char *folder,
+static void check_outputs(struct model_inputs *in, const char *directory,
                           hlo_onnx_value *const *outputs, struct buf *why)
 {
     size_t count = model_output_count(in->model);
     for (size_t i = 0; i < count; i++) {
-        const char *path = arena_printf(&in->arena, "%s/output_%zu.pb", folder, i).ptr;
+        const char *path = arena_printf(&in->arena, "%s/output_%zu.pb", directory, i).ptr;
         hlo_onnx_value *expected = hlo_onnx_read_output(in->model, i, path, in->m);
         if (expected)
             compare(why, path, outputs[i], expected);
@@ -77,22 +77,22 @@ static void check_outputs(struct model_inputs *in, const char *folder,
     }
 }
 
-static void run_set(struct model_inputs *in, const char *folder, struct buf *why)
+static void run_set(struct model_inputs *in, const char *directory, struct buf *why)
 {
     struct hlo_run_options options = {
         .size = sizeof options, .plain = in->o->given[OPT_PLAIN], .threads = 1};
-    hlo_messages *said = NULL;
+    hlo_messages *messages = NULL;
     int status;
-    if (!model_inputs_read(in, folder)) {
-        complain(why, folder, in->m);
+    if (!model_inputs_read(in, directory)) {
+        complain(why, directory, in->m);
         return;
     }
-    hlo_onnx_value **outputs = model_run(in, 0, &options, &status, &said);
+    hlo_onnx_value **outputs = model_run(in, 0, &options, &status, &messages);
     if (outputs)
-        check_outputs(in, folder, outputs, why);
+        check_outputs(in, directory, outputs, why);
     else
-        complain(why, folder, said);
-    hlo_messages_free(said);
+        complain(why, directory, messages);
+    hlo_messages_free(messages);
     model_outputs_free(outputs, model_output_count(in->model));
 }
 

@@ -39,10 +39,10 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
     hlo_literal *given = hlo_literal_parse(args, strcspn(args, "\n"), m);
     if (!given)
         return NULL;
-    hlo_text has = hlo_literal_shape(given), wants = hlo_param_shape(module, i);
-    bool fits = strcmp(has.data, wants.data) == 0;
+    hlo_text has = hlo_literal_shape(given), expected = hlo_param_shape(module, i);
+    bool fits = strcmp(has.data, expected.data) == 0;
     hlo_text_free(&has);
-    hlo_text_free(&wants);
+    hlo_text_free(&expected);
     if (fits)
         return given;
     hlo_literal_free(given);
@@ -50,7 +50,7 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
 }
 
 /* Infeed callback: an item of the shape of the first parameter. */
-static hlo_literal *give_item(void *context, size_t participant, const hlo_feed_call *call,
+static hlo_literal *feed_item(void *context, size_t participant, const hlo_feed_call *call,
                               hlo_messages *m)
 {
     (void)participant, (void)call;
@@ -69,7 +69,7 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
             : NULL;
     if (p)
         hlo_run_all(p, (const hlo_literal *const *)args, count,
-                    &(struct hlo_feeds){sizeof(struct hlo_feeds), module, give_item, NULL}, &result,
+                    &(struct hlo_feeds){sizeof(struct hlo_feeds), module, feed_item, NULL}, &result,
                     m);
     bool ok = result != NULL;
     hlo_literal_free(result);

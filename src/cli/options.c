@@ -15,10 +15,11 @@
 #define PAGED true
 #define DIRECT false
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
-/* RUNNERS: commands that run a module on arguments; LOOKERS: those of them that inspect the run. */
-#define LOOKERS                                                                                    \
+/* RUNNERS: commands that run a module on arguments; INSPECTORS: those of them that inspect the run.
+ */
+#define INSPECTORS                                                                                 \
     (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
-#define RUNNERS (LOOKERS | IN(RUN) | IN(BENCH) | IN(PROF))
+#define RUNNERS (INSPECTORS | IN(RUN) | IN(BENCH) | IN(PROF))
 #define GENERAL IN(COUNT) /* valid without a command */
 
 static const struct option_row option_table[OPT_COUNT] = {
@@ -462,9 +463,9 @@ bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t
 
 bool option_threads(const struct options *o, int absent, int *out)
 {
-    enum { MOST_THREADS = 256 };
+    enum { MAX_THREADS = 256 };
     int64_t n;
-    bool ok = option_int(o, OPT_THREADS, 1, MOST_THREADS, absent, &n);
+    bool ok = option_int(o, OPT_THREADS, 1, MAX_THREADS, absent, &n);
     *out = (int)n;
     return ok;
 }

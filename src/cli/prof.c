@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-enum { MOST_RUNS = 100000, USUAL_RUNS = 10, USUAL_TOP = 20 };
-static const double USUAL_SECONDS = 1;
+enum { MAX_RUNS = 100000, DEFAULT_RUNS = 10, DEFAULT_TOP = 20 };
+static const double DEFAULT_SECONDS = 1;
 
 /* A step, or all steps of one operation. */
 struct line {
@@ -68,17 +68,17 @@ static bool run_once(struct prof *p, hlo_literal **results)
 /* Runs the module; if there are several runs, the first one warms up and is not counted. */
 static int run_all(struct prof *p)
 {
-    int64_t wanted;
+    int64_t requested;
     const bool given = p->o->given[OPT_RUNS];
-    if (!option_int(p->o, OPT_RUNS, 1, MOST_RUNS, USUAL_RUNS, &wanted))
+    if (!option_int(p->o, OPT_RUNS, 1, MAX_RUNS, DEFAULT_RUNS, &requested))
         return HLO_USAGE;
-    p->runs = heap_zalloc((size_t)wanted + 1, sizeof *p->runs);
+    p->runs = heap_zalloc((size_t)requested + 1, sizeof *p->runs);
     hlo_literal **results = heap_zalloc(p->arguments.participants, sizeof *results);
-    bool ok = p->runs && results && (wanted == 1 || run_once(p, results));
+    bool ok = p->runs && results && (requested == 1 || run_once(p, results));
     p->run_count = 0;
     p->profile = hlo_profile_new(p->program);
     double spent = 0;
-    for (int64_t k = 0; k < wanted && ok && (given || spent < USUAL_SECONDS); k++) {
+    for (int64_t k = 0; k < requested && ok && (given || spent < DEFAULT_SECONDS); k++) {
         ok = run_once(p, results);
         spent += p->runs[p->run_count - 1];
     }
@@ -206,7 +206,7 @@ static void put_text(struct buf *out, struct prof *p, size_t top)
     buf_puts(out, ", steps");
     put_seconds(out, p->total / (double)p->run_count);
     buf_printf(out, "\nvalues   %" PRIu64 " bytes at once", m.measured);
-    if (m.foreseen)
+    if (m.estimated)
         buf_printf(out, ", predicted %s%" PRIu64, m.exact ? "" : "about ", m.peak);
     buf_putc(out, '\n');
 }
@@ -311,7 +311,7 @@ static int put_all(struct prof *p)
     const struct options *o = p->o;
     int64_t top;
     struct buf out = {0};
-    if (!option_int(o, OPT_TOP, 1, INT32_MAX, USUAL_TOP, &top))
+    if (!option_int(o, OPT_TOP, 1, INT32_MAX, DEFAULT_TOP, &top))
         return HLO_USAGE;
     sum_up(p);
     if (o->given[OPT_JSON])

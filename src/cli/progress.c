@@ -27,12 +27,12 @@ static _Atomic double next;        /* time of the next line */
 
 struct line {
     char text[MOST];
-    size_t size, most;
+    size_t size, max;
 };
 
 static void put(struct line *l, const char *text, size_t size)
 {
-    for (size_t k = 0; k < size && l->size < l->most; k++)
+    for (size_t k = 0; k < size && l->size < l->max; k++)
         l->text[l->size++] = text[k];
 }
 
@@ -105,7 +105,7 @@ static void write_line(const struct line *l)
 static void asked(int signal)
 {
     const int kept = errno;
-    struct line l = {.most = MOST - 1};
+    struct line l = {.max = MOST - 1};
     (void)signal;
     writing++;
     if (shown)
@@ -120,10 +120,10 @@ static void asked(int signal)
 
 static void draw(void)
 {
-    struct line l = {.most = WIDTH};
+    struct line l = {.max = WIDTH};
     PUT(&l, "\r");
     put_state(&l);
-    l.most = MOST;
+    l.max = MOST;
     PUT(&l, "\033[K");
     shown = true;
     write_line(&l);
@@ -152,7 +152,7 @@ static void handle(int signal, void (*handler)(int))
 }
 
 /* Whether to display the status line: not if a trace or an outfeed goes to the same terminal. */
-static bool wants_line(const struct options *o)
+static bool shows_line(const struct options *o)
 {
     const char *out = o->value[OPT_OUTFEED];
     return isatty(STDERR_FILENO) && !o->given[OPT_QUIET] && !o->given[OPT_TRACE] &&
@@ -172,7 +172,7 @@ void progress_begin(const struct options *o)
         return;
     start = now_seconds();
     handle(SIGUSR1, asked);
-    if (wants_line(o))
+    if (shows_line(o))
         handle(SIGALRM, ticked);
 }
 
@@ -181,13 +181,13 @@ void progress_run(const struct options *o, const hlo_program *p)
     if (!world_first(o))
         return;
     running = p;
-    if (wants_line(o))
+    if (shows_line(o))
         set_timer(first_line, between_lines);
 }
 
 void progress_parts(const struct options *o, const char *between_numbers, const char *unit)
 {
-    if (!world_first(o) || !wants_line(o))
+    if (!world_first(o) || !shows_line(o))
         return;
     start = now_seconds();
     next = start + first_line;
@@ -207,7 +207,7 @@ void progress_step(size_t now_done, size_t now_all)
 
 void progress_end(const struct options *o)
 {
-    if (running && wants_line(o))
+    if (running && shows_line(o))
         set_timer(0, 0);
     running = NULL;
     what = NULL;

@@ -27,7 +27,7 @@ static bool progress(void *context, size_t instructions, size_t asked)
     struct searching *s = context;
     s->asked = asked + 1;
     progress_step(instructions, asked);
-    return !interrupt_came() && s->check->shell.error == 0;
+    return !was_interrupted() && s->check->shell.error == 0;
 }
 
 static size_t inst_count(const hlo_module *module)
@@ -85,13 +85,13 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
 /* Prepares the arguments; a module rejected by the verifier is not run and needs none. */
 static int prepare(struct check *c, struct arguments *a, hlo_messages *m)
 {
-    hlo_messages *said = hlo_messages_new();
+    hlo_messages *messages = hlo_messages_new();
     bool verified =
-        hlo_verify(a->module, c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? said : m);
+        hlo_verify(a->module, c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? messages : m);
     int status = verified                                             ? arguments_collect(a)
                  : c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? HLO_OK
                                                                       : HLO_REJECTED;
-    hlo_messages_free(said);
+    hlo_messages_free(messages);
     return status == HLO_OK ? check_open(c, a, m) : status;
 }
 

@@ -4,7 +4,7 @@
 #include "cli/reduce.h"
 
 enum {
-    KEPT_BYTES = 1 << 16
+    CACHE_BYTES = 1 << 16
 }; /* largest value to become a constant where the check does not need it */
 
 /* ---- options ---- */
@@ -59,15 +59,15 @@ bool check_options(struct check *c, const struct options *o)
 
 /* ---- known values ---- */
 
-enum { KEPT_ALL = 1 << 30 /* total bytes of recorded values */, KEPT_NONE = 1 };
+enum { CACHE_ALL = 1 << 30 /* total bytes of recorded values */, CACHE_NONE = 1 };
 
 /* Runs a module and records the first value of each instruction. False with messages if the run
  * fails; the values up to the failure are kept. */
-static bool record(struct check *c, const hlo_module *module, uint64_t most, uint64_t most_each,
+static bool record(struct check *c, const hlo_module *module, uint64_t max, uint64_t most_each,
                    hlo_messages *m)
 {
     const struct hlo_recording how = {
-        .size = sizeof how, .most = most, .most_each = most_each, .first = true};
+        .size = sizeof how, .max = max, .most_each = most_each, .first = true};
     const size_t errors = hlo_messages_errors(m);
     c->listing = hlo_list(module);
     c->recorded = hlo_record(c->listing, &c->options, c->args->all, c->args->count, &how, m);
@@ -99,7 +99,7 @@ static int reference_of_module(struct check *c, hlo_messages *m)
     if (status == HLO_OK && hlo_param_count(module) != c->args->count)
         status = usage_error(c->o, "%s has %zu parameters, the module has %zu", c->text,
                              hlo_param_count(module), c->args->count);
-    if (status == HLO_OK && !record(c, module, KEPT_ALL, 0, m))
+    if (status == HLO_OK && !record(c, module, CACHE_ALL, 0, m))
         status = HLO_FAILED;
     hlo_file_free(f);
     return status;
@@ -117,19 +117,19 @@ static hlo_literal *array_of(const hlo_arrays *arrays, const char *name)
 
 /* Records a run of the module. A failure of the run is accepted unless values are required: it may
  * be the failure to minimize. */
-static int record_module(struct check *c, uint64_t most, uint64_t most_each, hlo_messages *m)
+static int record_module(struct check *c, uint64_t max, uint64_t most_each, hlo_messages *m)
 {
     const bool matters = c->kind != CHECK_COMMAND && c->kind != CHECK_ERROR;
     hlo_messages *ignored = matters ? NULL : hlo_messages_new();
     const bool ran =
-        c->args->all && record(c, c->args->module, most, most_each, matters ? m : ignored);
+        c->args->all && record(c, c->args->module, max, most_each, matters ? m : ignored);
     hlo_messages_free(ignored);
     return ran || !matters ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
 }
 
 /* Assigns arrays of the reference to instructions by name, and results out0, out1, ... to the root
  * or the operands of a root tuple. Returns the number of assigned arrays. */
-static size_t give_values(struct check *c, const hlo_arrays *arrays)
+static size_t set_values(struct check *c, const hlo_arrays *arrays)
 {
     const size_t count = hlo_list_count(c->listing);
     const struct hlo_listed root = hlo_list_inst(
@@ -153,8 +153,8 @@ static int reference_of_file(struct check *c, hlo_messages *m)
 {
     hlo_arrays *arrays = hlo_arrays_open(c->text, m);
     int status =
-        arrays ? record_module(c, KEPT_NONE, 0, m) : HLO_USAGE; /* only to count the steps */
-    if (status == HLO_OK && give_values(c, arrays) == 0)
+        arrays ? record_module(c, CACHE_NONE, 0, m) : HLO_USAGE; /* only to count the steps */
+    if (status == HLO_OK && set_values(c, arrays) == 0)
         status = usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...",
                              c->text);
     hlo_arrays_free(arrays);
@@ -197,7 +197,7 @@ int check_open(struct check *c, struct arguments *args, hlo_messages *m)
     if (c->kind == CHECK_NAN)
         note_constants(c);
     if (c->kind != CHECK_MISMATCH)
-        status = record_module(c, KEPT_ALL, c->kind == CHECK_NAN ? 0 : KEPT_BYTES, m);
+        status = record_module(c, CACHE_ALL, c->kind == CHECK_NAN ? 0 : CACHE_BYTES, m);
     else if (is_text(c->text))
         status = reference_of_module(c, m);
     else
@@ -240,7 +240,8 @@ static const hlo_literal *argument(struct check *c, const hlo_module *candidate,
     return was ? was : (*own = hlo_random_param(candidate, param, 1, m));
 }
 
-static bool give(struct check *c, const hlo_module *candidate, struct given *g, hlo_messages *m)
+static bool set_arguments(struct check *c, const hlo_module *candidate, struct given *g,
+                          hlo_messages *m)
 {
     *g = (struct given){.count = hlo_param_count(candidate), .participants = c->args->participants};
     g->args = heap_zalloc(g->count * g->participants + 1, sizeof *g->args);
@@ -252,7 +253,7 @@ static bool give(struct check *c, const hlo_module *candidate, struct given *g, 
     return ok;
 }
 
-static void give_back(struct given *g)
+static void release_arguments(struct given *g)
 {
     for (size_t k = 0; g->own && k < g->count * g->participants; k++)
         hlo_literal_free(g->own[k]);
@@ -263,17 +264,17 @@ static void give_back(struct given *g)
 /* The results of all participants as an array; NULL with messages. */
 static hlo_literal **run(struct check *c, const hlo_module *candidate,
                          const struct hlo_run_options *options,
-                         const struct hlo_trace_callbacks *observer, hlo_messages *m)
+                         const struct hlo_trace_callbacks *trace_callbacks, hlo_messages *m)
 {
     struct given g;
     hlo_literal **results = heap_zalloc(c->args->participants + 1, sizeof *results);
     hlo_program *p = hlo_plan(candidate, options, m);
-    bool ok = results && p && give(c, candidate, &g, m);
-    if (ok && observer)
-        hlo_trace(p, observer);
+    bool ok = results && p && set_arguments(c, candidate, &g, m);
+    if (ok && trace_callbacks)
+        hlo_trace(p, trace_callbacks);
     ok = ok && hlo_run_all(p, g.args, g.count, NULL, results, m);
     if (results && p)
-        give_back(&g);
+        release_arguments(&g);
     hlo_program_free(p);
     if (ok)
         return results;
@@ -285,7 +286,7 @@ static hlo_literal **run(struct check *c, const hlo_module *candidate,
 
 static bool has_nan(const hlo_literal *l) { return l && hlo_literal_stats(l).nan > 0; }
 
-struct nan_hunt {
+struct nan_search {
     const struct check *c;
     const hlo_listing *l;
     bool found;
@@ -295,7 +296,7 @@ struct nan_hunt {
  * module are excepted. */
 static bool look_for_nan(void *context, const struct hlo_event *s)
 {
-    struct nan_hunt *h = context;
+    struct nan_search *h = context;
     struct hlo_listed i = hlo_list_inst(h->l, s->inst);
     if (i.operand_count == 0 || map_get(&h->c->constants, str_of(i.name)) ||
         !has_nan(hlo_event_value(s)))
@@ -312,11 +313,12 @@ static bool look_for_nan(void *context, const struct hlo_event *s)
 static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages *m)
 {
     hlo_listing *l = hlo_list(candidate);
-    struct nan_hunt h = {.c = c, .l = l};
-    const struct hlo_trace_callbacks observer = {sizeof observer, &h, NULL, look_for_nan};
+    struct nan_search h = {.c = c, .l = l};
+    const struct hlo_trace_callbacks trace_callbacks = {sizeof trace_callbacks, &h, NULL,
+                                                        look_for_nan};
     struct hlo_run_options options = c->options;
     options.traced = true;
-    hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
+    hlo_literals_free(run(c, candidate, &options, &trace_callbacks, m), c->args->participants);
     hlo_listing_free(l);
     return h.found;
 }
@@ -338,8 +340,8 @@ static bool plain_differs(struct check *c, const hlo_module *candidate, hlo_mess
 
 static bool differs_from(struct check *c, const char *name, const hlo_literal *is)
 {
-    const hlo_literal *wanted = check_value(c, name);
-    return is && wanted && !hlo_literal_compare(is, wanted, &c->tolerance, NULL);
+    const hlo_literal *expected = check_value(c, name);
+    return is && expected && !hlo_literal_compare(is, expected, &c->tolerance, NULL);
 }
 
 /* Compares each element of the result with the reference value of its instruction, if there is
@@ -357,7 +359,7 @@ static bool result_mismatches(struct check *c, const hlo_listing *l, const hlo_l
     return false;
 }
 
-struct mismatch_hunt {
+struct mismatch_search {
     struct check *c;
     const hlo_listing *l;
     bool *seen, found;
@@ -366,7 +368,7 @@ struct mismatch_hunt {
 /* Stops when the first value of an instruction differs from the reference. */
 static bool look_for_mismatch(void *context, const struct hlo_event *s)
 {
-    struct mismatch_hunt *h = context;
+    struct mismatch_search *h = context;
     if (s->participant != 0 || h->seen[s->inst])
         return true;
     h->seen[s->inst] = true;
@@ -379,12 +381,13 @@ static bool look_for_mismatch(void *context, const struct hlo_event *s)
 static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l,
                              hlo_messages *m)
 {
-    struct mismatch_hunt h = {
+    struct mismatch_search h = {
         .c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
-    const struct hlo_trace_callbacks observer = {sizeof observer, &h, NULL, look_for_mismatch};
+    const struct hlo_trace_callbacks trace_callbacks = {sizeof trace_callbacks, &h, NULL,
+                                                        look_for_mismatch};
     struct hlo_run_options options = c->options;
     options.traced = true;
-    hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
+    hlo_literals_free(run(c, candidate, &options, &trace_callbacks, m), c->args->participants);
     heap_free(h.seen);
     return h.found;
 }
@@ -401,7 +404,7 @@ static bool mismatches(struct check *c, const hlo_module *candidate, hlo_message
     return differs;
 }
 
-static bool said(const hlo_messages *m, const char *text)
+static bool has_message(const hlo_messages *m, const char *text)
 {
     for (size_t k = 0; k < hlo_messages_count(m); k++) {
         struct hlo_message one = hlo_messages_get(m, k);
@@ -415,10 +418,10 @@ static bool errs(struct check *c, const hlo_module *candidate, hlo_messages *m)
 {
     if (hlo_verify(candidate, m))
         hlo_literals_free(run(c, candidate, &c->options, NULL, m), c->args->participants);
-    return said(m, c->text);
+    return has_message(m, c->text);
 }
 
-static bool command_says(struct check *c, const hlo_module *candidate)
+static bool command_reports(struct check *c, const hlo_module *candidate)
 {
     hlo_text text = hlo_print(candidate, HLO_PRINT_EXACT);
     bool bad = shell_check_ask(&c->shell, (struct str){text.data, text.size});
@@ -431,7 +434,7 @@ static bool once(struct check *c, const hlo_module *candidate)
     hlo_messages *m = hlo_messages_new();
     bool bad = false;
     switch (c->kind) {
-    case CHECK_COMMAND: bad = command_says(c, candidate); break;
+    case CHECK_COMMAND: bad = command_reports(c, candidate); break;
     case CHECK_NAN: bad = makes_nan(c, candidate, m); break;
     case CHECK_PLAIN: bad = plain_differs(c, candidate, m); break;
     case CHECK_MISMATCH: bad = mismatches(c, candidate, m); break;
@@ -454,7 +457,7 @@ bool check_bad(struct check *c, const hlo_module *candidate)
 {
     double begin = now_seconds();
     bool bad = false;
-    for (int64_t k = 0; k < c->repeat && !bad && !interrupt_came(); k++)
+    for (int64_t k = 0; k < c->repeat && !bad && !was_interrupted(); k++)
         bad = once(c, candidate);
     limit_command(c, now_seconds() - begin); /* the first candidate is the module itself */
     return bad;
@@ -467,7 +470,7 @@ bool check_bad_text(struct check *c, struct str text)
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("candidate", text.ptr, text.len, false);
     hlo_module_free(hlo_parse(f, 0, m));
-    bool bad = said(m, c->text);
+    bool bad = has_message(m, c->text);
     hlo_file_free(f);
     hlo_messages_free(m);
     return bad;

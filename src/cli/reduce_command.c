@@ -90,7 +90,7 @@ static int await(const struct shell_check *c, pid_t pid)
         if (ended == pid)
             return status;
         bool late = c->timeout > 0 && (double)(now_ns() - begin) * 1e-9 > c->timeout;
-        if (late || interrupt_came() || (ended < 0 && errno != EINTR)) {
+        if (late || was_interrupted() || (ended < 0 && errno != EINTR)) {
             kill(-pid, SIGKILL);
             while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                 continue;

@@ -56,7 +56,7 @@ static void sweep(struct check *c, struct lines *l, int64_t deadline)
         better = false;
         for (size_t size = l->count; size > 0; size /= 2)
             for (size_t from = 0; from < l->count; from += size) {
-                if (interrupt_came() || now_ns() > deadline)
+                if (was_interrupted() || now_ns() > deadline)
                     return;
                 better |= try_without(c, l, from, from + size < l->count ? from + size : l->count);
             }

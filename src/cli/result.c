@@ -3,9 +3,7 @@
  */
 #include "cli/arguments.h"
 
-enum {
-    TERMINAL_MOST = 1000
-}; /* on a terminal, larger arrays are abridged unless --full is given */
+enum { TERMINAL_MAX = 1000 }; /* on a terminal, larger arrays are abridged unless --full is given */
 
 /* Text for a file or pipe has all elements, since it may be read back. */
 struct hlo_view result_view(const struct options *o)
@@ -13,13 +11,13 @@ struct hlo_view result_view(const struct options *o)
     const char *path = o->value[OPT_OUTPUT];
     bool terminal = (!path || strcmp(path, "-") == 0) && people_read(o);
     struct hlo_view v = {
-        .size = sizeof v, .most = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
+        .size = sizeof v, .max = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
     if (terminal && !o->given[OPT_FULL] && !o->given[OPT_JSON]) {
-        v.most = TERMINAL_MOST;
+        v.max = TERMINAL_MAX;
         v.width = 0;
     }
     if (o->given[OPT_SUMMARY]) {
-        v.most = 1;
+        v.max = 1;
         v.width = 0;
     }
     return v;
@@ -80,7 +78,7 @@ bool put_results(const struct options *o, hlo_literal *const *results, size_t co
 
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v)
 {
-    const struct hlo_view all = {.size = sizeof all, .most = SIZE_MAX, .width = SIZE_MAX};
+    const struct hlo_view all = {.size = sizeof all, .max = SIZE_MAX, .width = SIZE_MAX};
     hlo_text text = hlo_literal_show(l, v ? v : &all);
     buf_bytes(out, text.data, text.size);
     hlo_text_free(&text);

@@ -75,7 +75,7 @@ static int finish_run(const struct run *r, hlo_literal *const *results)
 }
 
 /* Prints time and memory for --verbose. */
-static void say_more(const struct options *o, const hlo_program *p, double seconds)
+static void print_more(const struct options *o, const hlo_program *p, double seconds)
 {
     struct hlo_memory memory = hlo_program_memory(p);
     if (!o->given[OPT_VERBOSE])
@@ -93,7 +93,7 @@ static int run_program(const struct run *r, struct feed_files *feeds, struct tra
     const struct arguments *a = &r->a;
     hlo_literal **results = heap_zalloc(a->participants, sizeof(hlo_literal *));
     int status = HLO_OK;
-    trace_observe(t, p);
+    trace_attach(t, p);
     interrupt_begin(p);
     progress_run(a->o, p);
     double start = now_seconds();
@@ -114,7 +114,7 @@ static int run_program(const struct run *r, struct feed_files *feeds, struct tra
     else if (world_first(a->o) && a->o->command != CMD_TRACE)
         status = finish_run(r, results);
     if (ok && world_first(a->o))
-        say_more(a->o, p, seconds);
+        print_more(a->o, p, seconds);
     hlo_literals_free(results, a->participants);
     return trace_finish(t, status);
 }
@@ -131,7 +131,7 @@ static int run_module(struct run *r)
     hlo_targets *targets = targets_of(a->o, a->m);
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
-    options.traced = trace_wanted(a->o);
+    options.traced = trace_requested(a->o);
     if (status == HLO_OK && world_first(a->o))
         status = feed_open(&feeds, a);
     if (status == HLO_OK)
@@ -188,7 +188,7 @@ int run_command(const struct options *o)
     const char *path = file_argument(o);
     if (!path)
         return usage_error(o, "no file given");
-    if (ends_with(path, ".onnx") && trace_wanted(o))
+    if (ends_with(path, ".onnx") && trace_requested(o))
         return usage_error(
             o, "ONNX models cannot be traced directly: use 'hlo import %s | hlo trace -'", path);
     if (ends_with(path, ".onnx") && world_of(o))

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_HANDLES = 1000 };
+enum { MAX_HANDLES = 1000 };
 
 struct loaded {
     hlo_module *module; /* NULL: the handle is free */
@@ -21,7 +21,7 @@ struct loaded {
 
 struct server {
     struct hlo_run_options usual; /* defaults from the command line */
-    struct loaded loaded[MOST_HANDLES];
+    struct loaded loaded[MAX_HANDLES];
 };
 
 struct request {
@@ -86,7 +86,7 @@ static int word(struct request *r, const char *name, const char *const *words, i
 static struct loaded *by_handle(struct request *r)
 {
     const struct dict_value *v = member(&r->d, "handle", DICT_INT);
-    if (!v || v->i < 1 || v->i > MOST_HANDLES || !r->s->loaded[v->i - 1].module)
+    if (!v || v->i < 1 || v->i > MAX_HANDLES || !r->s->loaded[v->i - 1].module)
         return NULL;
     return &r->s->loaded[v->i - 1];
 }
@@ -118,10 +118,10 @@ static int answer_load(struct request *r)
     size_t k = 0;
     if (!r->own)
         return refuse(r, "'load' expects 'module' or 'file', not 'handle'");
-    while (k < MOST_HANDLES && r->s->loaded[k].module)
+    while (k < MAX_HANDLES && r->s->loaded[k].module)
         k++;
-    if (k == MOST_HANDLES)
-        return refuse(r, "too many loaded modules (limit: %d)", MOST_HANDLES);
+    if (k == MAX_HANDLES)
+        return refuse(r, "too many loaded modules (limit: %d)", MAX_HANDLES);
     r->s->loaded[k].module = r->module;
     r->own = false;
     buf_printf(&r->out, ",\"handle\":%zu,\"parameters\":[", k + 1);
@@ -211,7 +211,7 @@ static const struct dict_value *argument_of(const struct request *r, size_t i)
     return named ? dict_find(named, str_of(hlo_param_name(r->module, i))) : NULL;
 }
 
-static hlo_literal *made_up(struct request *r, size_t i)
+static hlo_literal *generated_inputs(struct request *r, size_t i)
 {
     static const char *const kinds[] = {HLO_FAKE_WORDS};
     double seed = 1;
@@ -235,7 +235,7 @@ static bool arguments_of(struct request *r, hlo_literal **args, size_t count)
         if (v && v->kind != DICT_STRING && v->kind != DICT_INT && v->kind != DICT_FLOAT)
             return refuse(r, "argument '%s' is not a string", hlo_param_name(r->module, i)), false;
         struct str text = v ? arena_str(&r->arena, v->s) : STR("");
-        args[i] = v ? hlo_read_argument(r->module, i, 0, text.ptr, r->m) : made_up(r, i);
+        args[i] = v ? hlo_read_argument(r->module, i, 0, text.ptr, r->m) : generated_inputs(r, i);
         if (!args[i])
             return false;
     }
@@ -326,15 +326,15 @@ static void put_id(struct buf *out, const struct dict_value *id)
 
 static void put_answer(struct request *r, int status, struct buf *out)
 {
-    hlo_text said = hlo_messages_json(r->m);
+    hlo_text json = hlo_messages_json(r->m);
     buf_puts(out, "{\"schema\":1,\"id\":");
     put_id(out, r->d.kind == DICT_DICT ? dict_find(&r->d, STR("id")) : NULL);
     buf_printf(out, ",\"status\":%d", status);
     buf_str(out, buf_view(&r->out));
     buf_puts(out, ",\"diagnostics\":");
-    buf_bytes(out, said.data, said.size);
+    buf_bytes(out, json.data, json.size);
     buf_puts(out, "}\n");
-    hlo_text_free(&said);
+    hlo_text_free(&json);
 }
 
 void serve_answer(struct server *s, struct str line, struct buf *out)
@@ -371,7 +371,7 @@ struct server *serve_begin(const struct options *o)
 
 void serve_end(struct server *s)
 {
-    for (size_t k = 0; k < MOST_HANDLES; k++)
+    for (size_t k = 0; k < MAX_HANDLES; k++)
         hlo_module_free(s->loaded[k].module);
     heap_free(s);
 }

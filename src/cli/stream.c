@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ASK_MS = 20, KNOCK_NS = 2000000, READ_BYTES = 1 << 16 };
+enum { ASK_MS = 20, RETRY_NS = 2000000, READ_BYTES = 1 << 16 };
 
-static bool gives_up(struct patience p) { return p.call ? hlo_feed_stopped(p.call) : p.none; }
+static bool timed_out(struct wait_policy p) { return p.call ? hlo_feed_stopped(p.call) : p.none; }
 
 /* Waits, for a limited time, until a file can be read or written without blocking or has ended. */
 static bool is_ready(int fd, short what, int milliseconds)
@@ -176,7 +176,7 @@ static bool read_some(struct feed_in *in)
 }
 
 /* The lock is released while waiting, so that other readers can get lines that have been read. */
-struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m)
+struct line *feed_in_line(struct feed_in *in, size_t at, struct wait_policy p, hlo_messages *m)
 {
     struct line *l;
     bool stopped = false;
@@ -186,7 +186,7 @@ struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_
             continue;
         int fd = in->fd;
         pthread_mutex_unlock(&in->lock);
-        stopped = gives_up(p);
+        stopped = timed_out(p);
         if (!stopped)
             is_ready(fd, POLLIN, ASK_MS);
         pthread_mutex_lock(&in->lock);
@@ -214,7 +214,7 @@ void feed_in_done(struct feed_in *in, struct line *l)
 static void set_most(struct feed_out *out)
 {
     struct stat st;
-    out->most = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) ? SIZE_MAX : PIPE_BUF;
+    out->max = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) ? SIZE_MAX : PIPE_BUF;
 }
 
 bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m)
@@ -250,13 +250,13 @@ bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m)
 }
 
 /* Waits until the other end of a pipe is opened. */
-static bool open_pipe(struct feed_out *out, struct patience p, hlo_messages *m)
+static bool open_pipe(struct feed_out *out, struct wait_policy p, hlo_messages *m)
 {
-    const struct timespec moment = {.tv_nsec = KNOCK_NS};
+    const struct timespec moment = {.tv_nsec = RETRY_NS};
     while ((out->fd = open(out->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
         if (errno != ENXIO && errno != EINTR)
             return complain(m, out->path, "cannot write", errno);
-        if (gives_up(p))
+        if (timed_out(p))
             return false;
         nanosleep(&moment, NULL);
     }
@@ -264,7 +264,7 @@ static bool open_pipe(struct feed_out *out, struct patience p, hlo_messages *m)
     return true;
 }
 
-bool feed_out_put(struct feed_out *out, struct str text, struct patience p, hlo_messages *m)
+bool feed_out_put(struct feed_out *out, struct str text, struct wait_policy p, hlo_messages *m)
 {
     if (out->file)
         return hlo_output_put(out->file, text.ptr, text.len, m);
@@ -274,10 +274,10 @@ bool feed_out_put(struct feed_out *out, struct str text, struct patience p, hlo_
         ssize_t n = -1;
         errno = EAGAIN;
         if (is_ready(out->fd, POLLOUT, p.none ? 0 : ASK_MS))
-            n = write(out->fd, text.ptr, text.len < out->most ? text.len : out->most);
+            n = write(out->fd, text.ptr, text.len < out->max ? text.len : out->max);
         if (n < 0 && !try_again(errno))
             return complain(m, out->path, "cannot write", errno);
-        if (n < 0 && gives_up(p))
+        if (n < 0 && timed_out(p))
             return false;
         if (n > 0)
             text = (struct str){text.ptr + n, text.len - (size_t)n};

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 /* How long to wait. */
-struct patience {
+struct wait_policy {
     const hlo_feed_call *call; /* until hlo_feed_stopped; NULL: without limit */
     bool none;                 /* do not wait */
 };
@@ -43,7 +43,7 @@ struct feed_out {
     const char *path;
     hlo_output *file; /* NULL: a pipe or standard output */
     int fd;           /* -1: not open yet */
-    size_t most;      /* bytes that can be written without blocking when the file is ready */
+    size_t max;       /* bytes that can be written without blocking when the file is ready */
     size_t writers;
     /* with several participants: output by participant, written at the end of the run */
     struct buf *held;
@@ -56,7 +56,7 @@ bool feed_in_open(struct feed_in *in, const char *path, struct buf *ahead);
 void feed_in_close(struct feed_in *in, struct buf *ahead);
 /* Item `at` of the file, which is kept until feed_in_done. NULL: no more items, with a message if
  * that is an error; or the wait was ended. Thread-safe. */
-struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m);
+struct line *feed_in_line(struct feed_in *in, size_t at, struct wait_policy p, hlo_messages *m);
 void feed_in_done(struct feed_in *in, struct line *l);
 
 /* "-" is standard output. False with a message */
@@ -64,6 +64,6 @@ bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m);
 /* A regular file is created only now, and only with `keep`. */
 bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m);
 /* Writes all of the text. False with a message, or if the wait was ended. Not thread-safe. */
-bool feed_out_put(struct feed_out *out, struct str text, struct patience p, hlo_messages *m);
+bool feed_out_put(struct feed_out *out, struct str text, struct wait_policy p, hlo_messages *m);
 
 #endif

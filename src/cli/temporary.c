@@ -16,7 +16,7 @@ static const char *const names[] = {TEMPORARY_CANDIDATE, TEMPORARY_INPUTS, TEMPO
 static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /* Path of the directory, for the signal handler; "": none. */
-static char folder[PATH_MAX];
+static char directory[PATH_MAX];
 
 static void copy(char *to, const char *from)
 {
@@ -24,22 +24,22 @@ static void copy(char *to, const char *from)
     memcpy(to, from, n);
 }
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
     char path[PATH_MAX + 32];
     for (size_t k = 0; k < COUNT_OF(names); k++) {
-        copy(path, folder);
+        copy(path, directory);
         copy(path + strlen(path), names[k]);
         unlink(path);
     }
-    rmdir(folder);
-    *folder = '\0';
+    rmdir(directory);
+    *directory = '\0';
 }
 
 void temporary_leave(int number)
 {
-    if (*folder)
-        remove_folder();
+    if (*directory)
+        remove_directory();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -58,17 +58,17 @@ bool temporary_begin(hlo_messages *m)
 {
     const char *tmp = getenv("TMPDIR");
     sigset_t all, before;
-    int n = snprintf(folder, sizeof folder, "%s/hlo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    int n = snprintf(directory, sizeof directory, "%s/hlo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     errno = ENAMETOOLONG;
-    bool ok = n > 0 && (size_t)n + 1 < sizeof folder && mkdtemp(folder);
+    bool ok = n > 0 && (size_t)n + 1 < sizeof directory && mkdtemp(directory);
     if (ok) {
-        copy(folder + strlen(folder), "/");
+        copy(directory + strlen(directory), "/");
         change_handlers(SIG_DFL, temporary_leave);
     } else {
         hlo_messages_add(m, tmp && *tmp ? tmp : "/tmp", strerror(errno));
-        *folder = '\0';
+        *directory = '\0';
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
@@ -76,14 +76,14 @@ bool temporary_begin(hlo_messages *m)
 
 const char *temporary_path(const char *name, struct buf *out)
 {
-    buf_printf(out, "%s%s", folder, name);
+    buf_printf(out, "%s%s", directory, name);
     return out->data;
 }
 
 void temporary_end(void)
 {
-    if (!*folder)
+    if (!*directory)
         return;
-    remove_folder();
+    remove_directory();
     change_handlers(temporary_leave, SIG_DFL);
 }

@@ -26,7 +26,7 @@ static bool is_dumb(void)
 
 static bool is_forced(const char *name) { return is_set(name) && strcmp(getenv(name), "0") != 0; }
 
-static bool wants_color(int stream)
+static bool supports_color(int stream)
 {
     if (is_set("NO_COLOR"))
         return false;
@@ -54,7 +54,7 @@ bool choose_color(struct options *o)
     const char *when = o->value[OPT_COLOR];
     bool always = when && strcmp(when, "always") == 0;
     bool by_stream = !when || strcmp(when, "auto") == 0;
-    o->colors = always || (by_stream && wants_color(STDERR_FILENO)) ? chosen_colors() : NULL;
+    o->colors = always || (by_stream && supports_color(STDERR_FILENO)) ? chosen_colors() : NULL;
     return always || by_stream || strcmp(when, "never") == 0 ||
            (usage_error(o, "invalid value '%s' for '--color': expected auto, always or never",
                         when),

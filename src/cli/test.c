@@ -4,7 +4,7 @@
  * If a worker dies, only its current test fails, and another worker continues with the remaining
  * tests.
  */
-#include "base/guard.h"
+#include "base/oom.h"
 #include "cli/golden.h"
 #include "cli/model.h"
 
@@ -49,7 +49,7 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
         const char **names, *between = str_ends(str_of(path), STR("/")) ? "" : "/";
         size_t count = 0;
         if (depth < 64)
-            folder_names(&s->arena, path, &names, &count);
+            directory_names(&s->arena, path, &names, &count);
         for (size_t i = 0; i < count; i++)
             if (names[i][0] != '.') /* not hidden */
                 collect_path(s, arena_printf(&s->arena, "%s%s%s", path, between, names[i]).ptr,
@@ -370,8 +370,8 @@ static void put_tap(const struct suite *s)
 
 static const char *status_word(const struct test_result *t)
 {
-    static const char *const words[] = {"passed", "failed", "skipped"};
-    return words[t->status];
+    static const char *const keywords[] = {"passed", "failed", "skipped"};
+    return keywords[t->status];
 }
 
 static void put_json_test(const struct test_result *t)
@@ -567,17 +567,17 @@ static void free_filter(void *suite)
 int test_command(const struct options *o)
 {
     struct suite s = {.o = o};
-    struct undo freeing;
+    struct cleanup freeing;
     int status = set_up(&s);
     if (status != HLO_OK)
         return status;
-    guard_undo(&freeing, free_filter, &s);
+    oom_push_cleanup(&freeing, free_filter, &s);
     arena_init(&s.arena);
     for (size_t i = 0; i < o->arg_count; i++)
         collect_path(&s, o->args[i], true, 0);
     collect_tests(&s);
     status = s.usage == HLO_OK ? run_suite(&s) : s.usage;
-    guard_done(&freeing);
+    oom_pop_cleanup(&freeing);
     free_filter(&s);
     arena_free(&s.arena);
     return status;

@@ -3,7 +3,7 @@
  */
 #include "cli/cli.h"
 
-enum { CONTEXT = 3, MOST_EDITS = 2000 };
+enum { CONTEXT = 3, MAX_EDITS = 2000 };
 
 struct lines {
     struct str *at;
@@ -31,17 +31,17 @@ struct match {
 };
 
 /* Matches the lines that a shortest edit script keeps between two ranges without common ends. Above
- * MOST_EDITS edits, the whole range counts as changed. `trace[d]` has the furthest-reaching points
+ * MAX_EDITS edits, the whole range counts as changed. `trace[d]` has the furthest-reaching points
  * after d edits. */
 static void match_middle(struct arena *a, struct match *m, int64_t from, int64_t to, int64_t n,
                          int64_t k)
 {
-    int64_t most = n + k < MOST_EDITS ? n + k : MOST_EDITS, width = 2 * most + 1, d = 0;
-    int64_t **trace = ARENA_ARRAY(a, int64_t *, most + 2),
+    int64_t max = n + k < MAX_EDITS ? n + k : MAX_EDITS, width = 2 * max + 1, d = 0;
+    int64_t **trace = ARENA_ARRAY(a, int64_t *, max + 2),
             *reach = ARENA_ARRAY(a, int64_t, width + 2);
-    int64_t *v = reach + most + 1;
+    int64_t *v = reach + max + 1;
     for (bool done = false; !done; d++) {
-        if (d > most)
+        if (d > max)
             return;
         trace[d] = ARENA_DUP(a, reach, width + 2);
         for (int64_t diagonal = -d; diagonal <= d && !done; diagonal += 2) {
@@ -55,7 +55,7 @@ static void match_middle(struct arena *a, struct match *m, int64_t from, int64_t
     }
     int64_t x = n, y = k;
     for (d--; d >= 0; d--) {
-        int64_t *before = trace[d] + most + 1, diagonal = x - y;
+        int64_t *before = trace[d] + max + 1, diagonal = x - y;
         bool down =
             diagonal == -d || (diagonal != d && before[diagonal - 1] < before[diagonal + 1]);
         int64_t px = d == 0 ? 0 : down ? before[diagonal + 1] : before[diagonal - 1];

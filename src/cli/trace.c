@@ -7,13 +7,13 @@
 
 /* ---- options ---- */
 
-bool trace_wanted(const struct options *o)
+bool trace_requested(const struct options *o)
 {
     return o->command == CMD_TRACE || o->given[OPT_TRACE] || o->given[OPT_TRACE_FILE] ||
            o->given[OPT_DUMP] || o->given[OPT_STOP_ON] || o->given[OPT_WARN_ON];
 }
 
-static bool oddity_of(struct str word, unsigned *out)
+static bool anomaly_of(struct str word, unsigned *out)
 {
     static const struct {
         const char *word;
@@ -31,12 +31,12 @@ static bool oddity_of(struct str word, unsigned *out)
 }
 
 /* Parses "nan,inf". */
-static bool oddities(const struct options *o, enum option_id id, unsigned *out)
+static bool anomalies(const struct options *o, enum option_id id, unsigned *out)
 {
     for (const char *at = o->value[id]; at;) {
         const char *end = strchr(at, ',');
         struct str word = {at, end ? (size_t)(end - at) : strlen(at)};
-        if (!oddity_of(word, out))
+        if (!anomaly_of(word, out))
             return usage_error(o,
                                "invalid value '%s' for '--%s': expected nan, inf, overflow or "
                                "denormal, separated by commas",
@@ -59,7 +59,7 @@ static bool read_options(struct tracing *t)
     const struct options *o = t->o;
     const enum option_id id = o->command == CMD_TRACE ? OPT_FILTER : OPT_TRACE;
     const char *re = o->value[id];
-    if (!oddities(o, OPT_STOP_ON, &t->stop) || !oddities(o, OPT_WARN_ON, &t->warn))
+    if (!anomalies(o, OPT_STOP_ON, &t->stop) || !anomalies(o, OPT_WARN_ON, &t->warn))
         return false;
     if (re && regcomp(&t->filter, re, REG_EXTENDED | REG_NOSUB) != 0)
         return usage_error(o, "invalid regular expression for '--%s': '%s'", option_row(id)->name,
@@ -67,7 +67,7 @@ static bool read_options(struct tracing *t)
                false;
     t->filtered = re != NULL;
     if (t->filtered)
-        guard_undo(&t->freeing, free_filter, t);
+        oom_push_cleanup(&t->freeing, free_filter, t);
     t->lines = o->command == CMD_TRACE || o->given[OPT_TRACE] || o->given[OPT_TRACE_FILE];
     return true;
 }
@@ -91,7 +91,7 @@ static bool open_trace(struct tracing *t)
 
 /* ---- callbacks ---- */
 
-static bool is_wanted(const struct tracing *t, const struct hlo_listed *i)
+static bool is_requested(const struct tracing *t, const struct hlo_listed *i)
 {
     return !t->filtered || regexec(&t->filter, i->name, 0, NULL, 0) == 0 ||
            regexec(&t->filter, i->op, 0, NULL, 0) == 0;
@@ -99,7 +99,7 @@ static bool is_wanted(const struct tracing *t, const struct hlo_listed *i)
 
 /* Writes the lines of a single participant immediately; lines of several are buffered, since they
  * would be interleaved at random. */
-static void flush(struct tracing *t, struct watched *w)
+static void flush(struct tracing *t, struct watch_state *w)
 {
     if (w->trace.size > 0)
         fwrite(w->trace.data, 1, w->trace.size, t->to);
@@ -110,7 +110,7 @@ static void flush(struct tracing *t, struct watched *w)
     w->trace.size = w->warnings.size = 0;
 }
 
-static void warn(struct tracing *t, struct watched *w, const struct hlo_event *s)
+static void warn(struct tracing *t, struct watch_state *w, const struct hlo_event *s)
 {
     struct hlo_origin origin;
     if (t->warn == 0 || t->o->given[OPT_QUIET] || t->warned[s->inst] ||
@@ -126,7 +126,7 @@ static void warn(struct tracing *t, struct watched *w, const struct hlo_event *s
 }
 
 /* Whether to continue the run. */
-static bool may_go_on(struct tracing *t, struct watched *w, const struct hlo_event *s)
+static bool may_continue(struct tracing *t, struct watch_state *w, const struct hlo_event *s)
 {
     struct hlo_origin origin;
     if (t->stop == 0 || !hlo_event_origin(s, t->stop, &origin))
@@ -139,12 +139,12 @@ static bool may_go_on(struct tracing *t, struct watched *w, const struct hlo_eve
 static bool look(void *context, const struct hlo_event *s)
 {
     struct tracing *t = context;
-    struct watched *w = &t->each[s->participant];
+    struct watch_state *w = &t->each[s->participant];
     struct traced i = {
-        .sight = s, .inst = hlo_list_inst(t->listing, s->inst), .value = hlo_event_value(s)};
+        .event = s, .inst = hlo_list_inst(t->listing, s->inst), .value = hlo_event_value(s)};
     if (!i.value)
         return false;
-    if ((t->lines || t->dump) && is_wanted(t, &i.inst)) {
+    if ((t->lines || t->dump) && is_requested(t, &i.inst)) {
         i.computation = hlo_list_computation(t->listing, i.inst.computation).name;
         i.array = hlo_literal_leaves(i.value) == 1 && hlo_literal_count(i.value) == 0;
         i.stats = hlo_literal_stats(i.value);
@@ -153,7 +153,7 @@ static bool look(void *context, const struct hlo_event *s)
         w->failed = w->failed || (t->dump && !dump_value(t->dump, t, &i, t->m));
     }
     warn(t, w, s);
-    bool go = may_go_on(t, w, s) && !w->failed;
+    bool go = may_continue(t, w, s) && !w->failed;
     if (t->participants == 1)
         flush(t, w);
     return go;
@@ -163,9 +163,9 @@ static bool look(void *context, const struct hlo_event *s)
 static bool look_at_skipped(void *context, const struct hlo_event *s)
 {
     struct tracing *t = context;
-    struct watched *w = &t->each[s->participant];
-    struct traced i = {.sight = s, .inst = hlo_list_inst(t->listing, s->inst)};
-    if (!t->lines || !is_wanted(t, &i.inst))
+    struct watch_state *w = &t->each[s->participant];
+    struct traced i = {.event = s, .inst = hlo_list_inst(t->listing, s->inst)};
+    if (!t->lines || !is_requested(t, &i.inst))
         return true;
     i.computation = hlo_list_computation(t->listing, i.inst.computation).name;
     put_trace_line(&w->trace, t, &i);
@@ -186,7 +186,7 @@ static uint64_t count_odd(const struct hlo_stats *s, unsigned what)
 /* Warns about exceptional values in arguments, one line for each kind. */
 static void warn_of_arguments(const struct arguments *a, unsigned what, const char *words)
 {
-    enum { MOST_NAMED = 3 };
+    enum { MAX_NAMED = 3 };
     struct buf names = {0};
     size_t found = 0;
     for (size_t k = 0; k < a->count; k++) {
@@ -198,11 +198,11 @@ static void warn_of_arguments(const struct arguments *a, unsigned what, const ch
         }
         if (odd == 0)
             continue;
-        if (++found <= MOST_NAMED)
+        if (++found <= MAX_NAMED)
             buf_printf(&names, "%s'%s'", found > 1 ? ", " : "", hlo_param_name(a->module, k));
     }
-    if (found > MOST_NAMED)
-        buf_printf(&names, " and %zu more", found - MOST_NAMED);
+    if (found > MAX_NAMED)
+        buf_printf(&names, " and %zu more", found - MAX_NAMED);
     if (found > 0)
         fprintf(stderr, "hlo: warning: %s in the arguments of %s\n", words, names.data);
     buf_free(&names);
@@ -223,7 +223,7 @@ int trace_open(struct tracing *t, const struct arguments *a)
 {
     *t = (struct tracing){
         .o = a->o, .m = a->m, .module = a->module, .participants = a->participants};
-    if (!trace_wanted(a->o))
+    if (!trace_requested(a->o))
         return HLO_OK;
     if (world_of(a->o))
         return usage_error(a->o, "tracing is not supported with '--world=mpi'");
@@ -241,19 +241,19 @@ int trace_open(struct tracing *t, const struct arguments *a)
     return HLO_OK;
 }
 
-void trace_observe(struct tracing *t, hlo_program *p)
+void trace_attach(struct tracing *t, hlo_program *p)
 {
-    t->observer =
+    t->trace_callbacks =
         HLO_WITH(hlo_trace_callbacks, .context = t, .after = look, .skipped = look_at_skipped);
     if (t->listing)
-        hlo_trace(p, &t->observer);
+        hlo_trace(p, &t->trace_callbacks);
 }
 
 int trace_finish(struct tracing *t, int status)
 {
     bool stopped = false, written = true;
     for (size_t p = 0; p < t->participants && t->listing; p++) {
-        struct watched *w = &t->each[p];
+        struct watch_state *w = &t->each[p];
         flush(t, w);
         written = written && !w->failed;
         if (w->m && !stopped)
@@ -282,7 +282,7 @@ void trace_close(struct tracing *t)
     if (t->to && t->to != stdout && t->to != stderr)
         fclose(t->to);
     if (t->filtered) {
-        guard_done(&t->freeing);
+        oom_pop_cleanup(&t->freeing);
         free_filter(t);
     }
     heap_free(t->columns);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 struct dump {
-    const char *folder;
+    const char *directory;
     FILE *index;
 };
 
@@ -21,13 +21,13 @@ static bool cannot_write(const char *path, hlo_messages *m)
     return false;
 }
 
-struct dump *dump_open(const char *folder, hlo_messages *m)
+struct dump *dump_open(const char *directory, hlo_messages *m)
 {
     struct buf path = {0};
     struct dump *d = heap_zalloc(1, sizeof *d);
-    buf_printf(&path, "%s/index.csv", folder);
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST) {
-        d->folder = folder;
+    buf_printf(&path, "%s/index.csv", directory);
+    if (mkdir(directory, 0777) == 0 || errno == EEXIST) {
+        d->directory = directory;
         d->index = fopen(path.data, "w");
     }
     if (!d->index) {
@@ -48,13 +48,13 @@ struct dump *dump_open(const char *folder, hlo_messages *m)
  * are truncated; the number keeps them unique. */
 static void put_file_name(struct buf *out, const struct tracing *t, const struct traced *i)
 {
-    enum { MOST_OF_NAME = 200 };
-    buf_printf(out, "%04" PRIu64 ".", i->sight->number);
-    const char *end = i->inst.name + strnlen(i->inst.name, MOST_OF_NAME);
+    enum { MAX_NAME_LENGTH = 200 };
+    buf_printf(out, "%04" PRIu64 ".", i->event->number);
+    const char *end = i->inst.name + strnlen(i->inst.name, MAX_NAME_LENGTH);
     for (const char *c = i->inst.name; c < end; c++)
         buf_putc(out, *c == '/' || (unsigned char)*c < ' ' ? '_' : *c);
     if (t->participants > 1)
-        buf_printf(out, "@%zu", i->sight->participant);
+        buf_printf(out, "@%zu", i->event->participant);
 }
 
 static void put_number(struct buf *out, double v)
@@ -69,9 +69,9 @@ static void put_row(struct buf *out, const char *file, const struct tracing *t,
     const struct hlo_stats s = hlo_literal_stats(l);
     hlo_text shape = hlo_literal_shape(l);
     struct buf loop = {0};
-    put_iterations(&loop, t, i->sight);
+    put_iterations(&loop, t, i->event);
     put_csv_field(out, file);
-    buf_printf(out, "%" PRIu64 ",%zu,", i->sight->number, i->sight->participant);
+    buf_printf(out, "%" PRIu64 ",%zu,", i->event->number, i->event->participant);
     put_csv_field(out, i->inst.name);
     put_csv_field(out, i->inst.op);
     put_csv_field(out, shape.data);
@@ -79,7 +79,7 @@ static void put_row(struct buf *out, const char *file, const struct tracing *t,
     put_csv_field(out, loop.size ? loop.data : "");
     buf_printf(out, "%" PRIu32 ",", i->inst.line);
     put_csv_field(out, i->inst.where);
-    put_number(out, i->sight->seconds);
+    put_number(out, i->event->seconds);
     buf_printf(out, "%" PRIu64 ",", s.elements);
     put_number(out, s.min);
     put_number(out, s.max);
@@ -105,8 +105,8 @@ static bool dump_leaves(struct dump *d, const struct tracing *t, const struct tr
     if (count > 0 || hlo_literal_leaves(l) == 0) /* a token has no array */
         return ok;
     struct buf path = {0}, row = {0};
-    buf_printf(&path, "%s/" STR_FMT ".npy", d->folder, STR_ARG(buf_view(name)));
-    put_row(&row, path.data + strlen(d->folder) + 1, t, i, l);
+    buf_printf(&path, "%s/" STR_FMT ".npy", d->directory, STR_ARG(buf_view(name)));
+    put_row(&row, path.data + strlen(d->directory) + 1, t, i, l);
     ok = hlo_write_npy(path.data, l, m);
     fwrite(row.data, 1, row.size, d->index);
     buf_free(&path);
@@ -127,7 +127,7 @@ bool dump_close(struct dump *d, hlo_messages *m)
 {
     bool ok = fflush(d->index) == 0 && !ferror(d->index);
     if (fclose(d->index) != 0 || !ok)
-        ok = cannot_write(d->folder, m);
+        ok = cannot_write(d->directory, m);
     heap_free(d);
     return ok;
 }

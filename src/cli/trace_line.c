@@ -12,7 +12,7 @@ struct columns {
 
 /* ---- shapes without layouts, truncated to their column ---- */
 
-static void put_shape(struct buf *out, const char *shape, int most)
+static void put_shape(struct buf *out, const char *shape, int max)
 {
     struct buf b = {0};
     for (int depth = 0; *shape; shape++) {
@@ -21,8 +21,8 @@ static void put_shape(struct buf *out, const char *shape, int most)
             buf_putc(&b, *shape);
         depth -= *shape == '}';
     }
-    if (b.size > (size_t)most)
-        buf_printf(out, "%.*s...", most - 3, b.data);
+    if (b.size > (size_t)max)
+        buf_printf(out, "%.*s...", max - 3, b.data);
     else
         buf_str(out, buf_view(&b));
     buf_free(&b);
@@ -113,9 +113,9 @@ static void put_inst(struct buf *out, const struct tracing *t, const struct trac
     const struct columns *c = t->columns;
     struct buf b = {0};
     if (t->participants > 1)
-        buf_printf(out, "%4zu  ", i->sight->participant);
+        buf_printf(out, "%4zu  ", i->event->participant);
     if (c->loops) {
-        put_iterations(&b, t, i->sight);
+        put_iterations(&b, t, i->event);
         put_cell(out, &b, LOOP, false);
         buf_puts(out, "  ");
     }
@@ -138,8 +138,8 @@ static void put_text_line(struct buf *out, const struct tracing *t, const struct
     hlo_text shape = hlo_literal_shape(i->value);
     put_inst(out, t, i, shape.data);
     hlo_text_free(&shape);
-    if (i->sight->seconds > 0)
-        put_seconds(out, i->sight->seconds);
+    if (i->event->seconds > 0)
+        put_seconds(out, i->event->seconds);
     else
         buf_puts(out, "          -");
     const bool any = i->array && s->finite > 0;
@@ -158,7 +158,7 @@ static void put_text_line(struct buf *out, const struct tracing *t, const struct
 static void put_json_inst(struct buf *out, const struct tracing *t, const struct traced *i,
                           const char *shape)
 {
-    const struct hlo_event *s = i->sight;
+    const struct hlo_event *s = i->event;
     buf_printf(out, "{\"number\":%" PRIu64, s->number);
     if (t->participants > 1)
         buf_printf(out, ",\"participant\":%zu", s->participant);
@@ -181,7 +181,7 @@ static void put_json_inst(struct buf *out, const struct tracing *t, const struct
 
 static void put_json_line(struct buf *out, const struct tracing *t, const struct traced *i)
 {
-    const struct hlo_event *s = i->sight;
+    const struct hlo_event *s = i->event;
     if (!i->value) {
         put_json_inst(out, t, i, i->inst.shape);
         buf_puts(out, ",\"executed\":false}\n");

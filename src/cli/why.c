@@ -12,7 +12,7 @@ static bool read_view(const struct options *o, struct hlo_why_view *v, struct hl
     *values = result_view(o);
     *v = HLO_WITH(hlo_why_view, .levels = (size_t)levels, .view = values,
                   .json = o->given[OPT_JSON]);
-    v->most = o->given[OPT_FULL] ? SIZE_MAX : 0;
+    v->max = o->given[OPT_FULL] ? SIZE_MAX : 0;
     return true;
 }
 

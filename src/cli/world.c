@@ -8,7 +8,7 @@
 
 struct processes {
     hlo_world *world;
-    FILE *said; /* buffered diagnostics of this rank; NULL: rank 0 */
+    FILE *message_file; /* buffered diagnostics of this rank; NULL: rank 0 */
     char *text;
     size_t size;
     bool settled; /* a rank has failed, and all end with this status: */
@@ -19,7 +19,7 @@ hlo_world *world_of(const struct options *o) { return o->processes ? o->processe
 bool world_first(const struct options *o) { return hlo_world_rank(world_of(o)) == 0; }
 FILE *world_stderr(const struct options *o)
 {
-    return o->processes && o->processes->said ? o->processes->said : stderr;
+    return o->processes && o->processes->message_file ? o->processes->message_file : stderr;
 }
 
 int world_begin(struct options *o)
@@ -35,7 +35,7 @@ int world_begin(struct options *o)
         o->processes = heap_zalloc(1, sizeof *o->processes);
         o->processes->world = world;
         if (!world_first(o))
-            o->processes->said = open_memstream(&o->processes->text, &o->processes->size);
+            o->processes->message_file = open_memstream(&o->processes->text, &o->processes->size);
     } else {
         usage_error(o,
                     "'--world=mpi': %s.\n"
@@ -56,8 +56,8 @@ int world_agree(const struct options *o, int status)
         return p->status;
     p->status = hlo_world_agree(p->world, status, &who);
     p->settled = p->status != HLO_OK;
-    if (p->settled && p->said && who == hlo_world_rank(p->world)) {
-        fflush(p->said);
+    if (p->settled && p->message_file && who == hlo_world_rank(p->world)) {
+        fflush(p->message_file);
         fprintf(stderr, "hlo: on rank %d:\n", who);
         fwrite(p->text, 1, p->size, stderr);
     }
@@ -90,8 +90,8 @@ int world_end(struct options *o, int status)
     fflush(stdout);
     status = world_agree(o, status);
     hlo_world_close(p->world);
-    if (p->said)
-        fclose(p->said);
+    if (p->message_file)
+        fclose(p->message_file);
     free(p->text);
     heap_free(p);
     o->processes = NULL;

@@ -63,7 +63,7 @@ static bool admit(struct diags *ds, enum severity severity)
     return true;
 }
 
-struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char *format, ...)
+struct diag *diag_report(struct diags *ds, struct span span, enum msg m, const char *format, ...)
 {
     if (!admit(ds, msg_severity(m))) {
         ds->dummy = (struct diag){.msg = m, .severity = msg_severity(m), .span = span};
@@ -87,10 +87,10 @@ struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char
 
 void diags_no_memory(struct diags *ds)
 {
-    struct diag *d = &ds->starving;
-    if (ds->starved)
+    struct diag *d = &ds->oom_diag;
+    if (ds->oom)
         return;
-    ds->starved = true;
+    ds->oom = true;
     *d = (struct diag){.msg = MSG_OUT_OF_MEMORY,
                        .severity = SEV_ERROR,
                        .span = NO_SPAN,
@@ -118,7 +118,7 @@ void diag_note(struct diags *ds, struct diag *d, struct span span, const char *f
 
 struct diag *diag_copy(struct diags *ds, const struct diag *from)
 {
-    struct diag *d = diag_say(ds, from->span, from->msg, STR_FMT, STR_ARG(from->text));
+    struct diag *d = diag_report(ds, from->span, from->msg, STR_FMT, STR_ARG(from->text));
     if (d == &ds->dummy)
         return d;
     d->suggestion = arena_str(&ds->arena, from->suggestion);
@@ -135,13 +135,13 @@ void diag_suggest(struct diags *ds, struct diag *d, struct str replacement)
         d->suggestion = arena_str(&ds->arena, replacement);
 }
 
-struct str diag_nearest(struct str word, const char *const *words, size_t count)
+struct str diag_nearest(struct str word, const char *const *keywords, size_t count)
 {
     /* accept a distance of at most a third of the length plus one; for up to three letters, one */
     unsigned best = word.len < 4 ? 2 : (unsigned)(word.len / 3) + 2;
     struct str nearest = STR("");
     for (size_t i = 0; i < count; i++) {
-        struct str candidate = str_of(words[i]);
+        struct str candidate = str_of(keywords[i]);
         unsigned distance = str_distance(word, candidate, best);
         if (distance < best && distance < candidate.len) {
             best = distance;

@@ -32,7 +32,7 @@ struct source {
     size_t piece_count;
     struct source *origins;
     size_t origin_count;
-    uint64_t born; /* generation, as of an arena */
+    uint64_t generation; /* generation, as of an arena */
 };
 struct source_piece {
     uint32_t begin;        /* offset in the text */
@@ -101,9 +101,9 @@ struct diags {
     unsigned dropped; /* errors beyond the limit; warnings have a separate limit */
     unsigned kept_warnings;
     bool quiet;           /* count messages, but keep none (speculative parsing) */
-    struct diag dummy;    /* what diag_say returns if it keeps nothing */
-    struct diag starving; /* the preallocated out-of-memory message; counts as kept if `starved` */
-    bool starved;
+    struct diag dummy;    /* what diag_report returns if it keeps nothing */
+    struct diag oom_diag; /* the preallocated out-of-memory message; counts as kept if `oom` */
+    bool oom;
 };
 
 void diags_init(struct diags *ds, struct source *source);
@@ -112,9 +112,9 @@ void diags_free(struct diags *ds);
 /* Adds a message. Returns it, so that notes and suggestions can be added (beyond the limit a dummy,
  * never NULL). Use the macros below: they take the id without MSG_ and check the arguments against
  * its format. */
-struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char *format, ...)
+struct diag *diag_report(struct diags *ds, struct span span, enum msg m, const char *format, ...)
     PRINTF_LIKE(4, 5);
-#define DIAG(ds, span, id, ...) diag_say((ds), (span), MSG_##id, MSG_FORMAT_##id, ##__VA_ARGS__)
+#define DIAG(ds, span, id, ...) diag_report((ds), (span), MSG_##id, MSG_FORMAT_##id, ##__VA_ARGS__)
 /* The same as an expression with the value false: `return DIAG_ERROR(ds, span, UNKNOWN_OPCODE,
  * ...);` */
 #define DIAG_ERROR(ds, span, id, ...) (DIAG(ds, span, id, ##__VA_ARGS__), false)
@@ -127,8 +127,8 @@ void diag_suggest(struct diags *ds, struct diag *d, struct str replacement);
 /* Copies a message of another struct diags about the same source, with its notes. */
 struct diag *diag_copy(struct diags *ds, const struct diag *from);
 
-/* The word of `words` nearest to `word` by edit distance; empty if none is near. */
-struct str diag_nearest(struct str word, const char *const *words, size_t count);
+/* The word of `keywords` nearest to `word` by edit distance; empty if none is near. */
+struct str diag_nearest(struct str word, const char *const *keywords, size_t count);
 
 /* ---- draw.c: rendering ---- */
 

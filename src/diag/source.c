@@ -4,11 +4,12 @@
  */
 #include "diag/diag.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 
 void source_init(struct source *s, struct str name, struct str text)
 {
-    *s = (struct source){.name = name, .text = text, .first_line = 1, .born = guard_since()};
+    *s = (struct source){
+        .name = name, .text = text, .first_line = 1, .generation = oom_generation()};
 }
 
 void source_free(struct source *s)
@@ -77,7 +78,7 @@ static void build_line_map(struct source *s)
     size_t count = 1;
     for (const char *p = begin; (p = next_newline(p, end)); p++)
         count++;
-    s->line_starts = heap_alloc_for(count * sizeof *s->line_starts, guard_of(s->born));
+    s->line_starts = heap_alloc_for(count * sizeof *s->line_starts, oom_scope_of(s->generation));
     s->line_starts[s->line_count++] = 0;
     for (const char *p = begin; (p = next_newline(p, end)); p++)
         s->line_starts[s->line_count++] = (uint32_t)(p + 1 - begin);

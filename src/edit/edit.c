@@ -56,7 +56,7 @@ const char *edit_may_change(const struct inst *i)
                : NULL;
 }
 
-static struct mark *say(struct edit *e, const struct inst *i, enum becomes what)
+static struct mark *set_mark(struct edit *e, const struct inst *i, enum becomes what)
 {
     struct mark *mark = mark_of(e, i);
     *mark = (struct mark){.becomes = (uint8_t)what};
@@ -76,7 +76,7 @@ const char *edit_constant(struct edit *e, struct inst *i, const struct literal *
     const struct literal *copy = value_copy(e, value, i->shape);
     if (!copy)
         return no_memory;
-    say(e, i, BECOMES_VALUE)->value = copy;
+    set_mark(e, i, BECOMES_VALUE)->value = copy;
     return NULL;
 }
 
@@ -86,7 +86,7 @@ const char *edit_zeros(struct edit *e, struct inst *i)
     if (!problem && !value_can_be(i->shape))
         problem = "its shape has no constants";
     if (!problem)
-        say(e, i, BECOMES_VALUE);
+        set_mark(e, i, BECOMES_VALUE);
     return problem;
 }
 
@@ -96,7 +96,7 @@ const char *edit_parameter(struct edit *e, struct inst *i)
     if (!problem && i->parent != e->entry)
         problem = "parameters can only be added to the entry computation";
     if (!problem && i->opcode != OP_PARAMETER)
-        say(e, i, BECOMES_PARAMETER);
+        set_mark(e, i, BECOMES_PARAMETER);
     return problem;
 }
 
@@ -131,7 +131,7 @@ const char *edit_replace(struct edit *e, struct inst *i, struct inst *by)
         return "shapes differ";
     if (comes_by(e, by, i))
         return "replacement depends on the instruction it replaces";
-    say(e, i, BECOMES_OTHER)->by = by;
+    set_mark(e, i, BECOMES_OTHER)->by = by;
     return NULL;
 }
 
@@ -186,7 +186,7 @@ const char *edit_inline(struct edit *e, struct inst *i, int which)
         return "no called computation to inline";
     if (!shape_equal(c->root->shape, i->shape, IGNORE_LAYOUT))
         return "result of the called computation has a different shape";
-    say(e, i, BECOMES_CALLEE)->which = which;
+    set_mark(e, i, BECOMES_CALLEE)->which = which;
     e->fresh_names = true;
     return NULL;
 }

@@ -3,7 +3,7 @@
  */
 #include "edit/reduce_priv.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 #include "text/text.h"
 
 #include <stdlib.h>
@@ -142,7 +142,7 @@ static bool once(struct reducer *r)
 
 /* Cleanup when memory runs out: candidates are freed elsewhere, but not the module that they derive
  * from. */
-static void let_go(void *reducer)
+static void release(void *reducer)
 {
     struct reducer *r = reducer;
     if (r->now == r->first)
@@ -153,8 +153,8 @@ struct module *reduce_module(struct module *m, const struct reduction *how)
 {
     struct reducer r = {.how = how, .first = m, .now = module_hold(m)};
     struct score score;
-    struct undo letting_go;
-    guard_undo(&letting_go, let_go, &r);
+    struct cleanup cleanup;
+    oom_push_cleanup(&cleanup, release, &r);
     arena_init(&r.arena);
     arena_init(&r.index);
     measure(m, &score);
@@ -167,7 +167,7 @@ struct module *reduce_module(struct module *m, const struct reduction *how)
             continue;
         found = module_hold(r.now);
     }
-    guard_done(&letting_go);
+    oom_pop_cleanup(&cleanup);
     module_free(r.now);
     arena_free(&r.index);
     arena_free(&r.arena);

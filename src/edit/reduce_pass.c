@@ -96,18 +96,18 @@ static struct names names_of_all(struct reducer *r)
 /* ---- chunks ---- */
 
 /* Requests the replacements for a set; returns the number of changed instructions. */
-typedef size_t say_fn(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s,
-                      int how);
+typedef size_t shrink_fn(struct reducer *r, struct edit *e, struct arena *scratch,
+                         const struct set *s, int how);
 
 static bool try_chunk(struct reducer *r, const struct names *names, size_t from, size_t to,
-                      say_fn *say, int how)
+                      shrink_fn *shrink, int how)
 {
     struct arena scratch;
     arena_init(&scratch);
     struct set s = set_new(r, &scratch);
     struct edit *e = edit_new(r->now);
     bool better = false;
-    if (add_names(r, &s, names, from, to) > 0 && say(r, e, &scratch, &s, how) > 0)
+    if (add_names(r, &s, names, from, to) > 0 && shrink(r, e, &scratch, &s, how) > 0)
         better = reducer_try(r, e);
     else
         edit_free(e);
@@ -116,13 +116,13 @@ static bool try_chunk(struct reducer *r, const struct names *names, size_t from,
 }
 
 /* Tries halves, quarters, ... and finally single instructions, later ones first. */
-static bool sweep(struct reducer *r, struct names *names, say_fn *say, int how)
+static bool sweep(struct reducer *r, struct names *names, shrink_fn *shrink, int how)
 {
     bool better = false;
     for (size_t size = names->count; size > 0 && !r->over; size /= 2)
         for (size_t to = names->count; to > 0 && !r->over; to = to > size ? to - size : 0) {
             size_t from = to > size ? to - size : 0;
-            if (!try_chunk(r, names, from, to, say, how))
+            if (!try_chunk(r, names, from, to, shrink, how))
                 continue;
             better = true;
             for (size_t k = from; k < to; k++)
@@ -148,7 +148,7 @@ static bool may_be_constant(const struct reducer *r, const struct inst *i)
     return r->how->faithful || (shape_bytes(i->shape, &size) && size <= LARGE);
 }
 
-static bool say_value(struct reducer *r, struct edit *e, struct inst *i, int how)
+static bool shrink_value(struct reducer *r, struct edit *e, struct inst *i, int how)
 {
     const struct literal *value;
     if (i->opcode == OP_CONSTANT || (i->opcode == OP_PARAMETER && how == AS_PARAMETER))
@@ -164,14 +164,14 @@ static bool say_value(struct reducer *r, struct edit *e, struct inst *i, int how
 }
 
 /* All of the edge must be replaced, else its operands would remain live. */
-static size_t say_values(struct reducer *r, struct edit *e, struct arena *scratch,
-                         const struct set *s, int how)
+static size_t shrink_values(struct reducer *r, struct edit *e, struct arena *scratch,
+                            const struct set *s, int how)
 {
     struct set edge = edge_of(r, scratch, s);
     size_t count = 0;
     for (int c = 0; c < r->now->computation_count; c++)
         for (int k = 0; k < r->now->computations[c]->inst_count; k++)
-            count += edge.in[c][k] && say_value(r, e, r->now->computations[c]->insts[k], how);
+            count += edge.in[c][k] && shrink_value(r, e, r->now->computations[c]->insts[k], how);
     return count;
 }
 
@@ -191,8 +191,8 @@ bool pass_strip(struct reducer *r)
 }
 
 /* Drops some components of the result. */
-static size_t say_fewer_outputs(struct reducer *r, struct edit *e, struct arena *scratch,
-                                const struct set *s, int how)
+static size_t shrink_outputs(struct reducer *r, struct edit *e, struct arena *scratch,
+                             const struct set *s, int how)
 {
     const struct inst *root = r->now->entry->root;
     struct inst **kept = ARENA_ARRAY(scratch, struct inst *, root->operand_count);
@@ -221,13 +221,13 @@ bool pass_outputs(struct reducer *r)
         edit_free(e);
         return false;
     }
-    return sweep(r, &names, say_fewer_outputs, 0);
+    return sweep(r, &names, shrink_outputs, 0);
 }
 
 /* Makes the members of the set that are used outside of it, or unused, the root; an edit would drop
  * the latter otherwise. */
-static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch,
-                       const struct set *s, int how)
+static size_t shrink_root(struct reducer *r, struct edit *e, struct arena *scratch,
+                          const struct set *s, int how)
 {
     const struct computation *entry = r->now->entry;
     struct set edge = edge_of(r, scratch, s);
@@ -251,7 +251,7 @@ bool pass_from_below(struct reducer *r)
     bool better = false;
     while (low < high && !r->over) {
         size_t middle = low + (high - low) / 2;
-        if (try_chunk(r, &names, 0, middle, say_root, 0)) {
+        if (try_chunk(r, &names, 0, middle, shrink_root, 0)) {
             better = true;
             high = middle;
         } else {
@@ -274,7 +274,7 @@ bool pass_from_above(struct reducer *r)
     }
     while (low < high && !r->over) {
         size_t middle = low + (high - low + 1) / 2;
-        if (try_chunk(r, &names, 0, middle, say_values, how)) {
+        if (try_chunk(r, &names, 0, middle, shrink_values, how)) {
             better = true;
             low = middle;
         } else {
@@ -289,11 +289,11 @@ bool pass_values(struct reducer *r)
     bool better = false;
     if (r->how->faithful) { /* in computations that were executed once */
         struct names names = names_of_entry(r);
-        return sweep(r, &names, say_values, AS_KNOWN);
+        return sweep(r, &names, shrink_values, AS_KNOWN);
     }
     for (int how = 0; how < AS_COUNT; how++) {
         struct names names = names_of_all(r);
-        better |= sweep(r, &names, say_values, how);
+        better |= sweep(r, &names, shrink_values, how);
     }
     return better;
 }
@@ -311,7 +311,7 @@ static struct inst *component(const struct inst *i)
                                                                : NULL;
 }
 
-static bool say_operand(struct edit *e, struct inst *i, bool faithful)
+static bool shrink_operand(struct edit *e, struct inst *i, bool faithful)
 {
     struct inst *same = component(i);
     if (same && !edit_replace(e, i, same))
@@ -322,23 +322,23 @@ static bool say_operand(struct edit *e, struct inst *i, bool faithful)
     return false;
 }
 
-static size_t say_operands(struct reducer *r, struct edit *e, struct arena *scratch,
-                           const struct set *s, int how)
+static size_t shrink_operands(struct reducer *r, struct edit *e, struct arena *scratch,
+                              const struct set *s, int how)
 {
     size_t count = 0;
     (void)scratch;
     (void)how;
     for (int c = 0; c < r->now->computation_count; c++)
         for (int k = 0; k < r->now->computations[c]->inst_count; k++)
-            count +=
-                s->in[c][k] && say_operand(e, r->now->computations[c]->insts[k], r->how->faithful);
+            count += s->in[c][k] &&
+                     shrink_operand(e, r->now->computations[c]->insts[k], r->how->faithful);
     return count;
 }
 
 bool pass_operands(struct reducer *r)
 {
     struct names names = names_of_all(r);
-    return sweep(r, &names, say_operands, 0);
+    return sweep(r, &names, shrink_operands, 0);
 }
 
 /* ---- calls ---- */
@@ -365,8 +365,8 @@ static bool may_inline(const struct reducer *r, const struct inst *i, int which)
     return c && (!r->how->faithful || (callers(r->now, c) == 1 && known(r, c->root)));
 }
 
-static size_t say_inline(struct reducer *r, struct edit *e, struct arena *scratch,
-                         const struct set *s, int how)
+static size_t shrink_inline(struct reducer *r, struct edit *e, struct arena *scratch,
+                            const struct set *s, int how)
 {
     size_t count = 0;
     (void)scratch;
@@ -380,14 +380,14 @@ static size_t say_inline(struct reducer *r, struct edit *e, struct arena *scratc
 
 static int most_branches(const struct module *m)
 {
-    int most = 1;
+    int max = 1;
     for (int c = 0; c < m->computation_count; c++)
         for (int k = 0; k < m->computations[c]->inst_count; k++) {
             const struct inst *i = m->computations[c]->insts[k];
             int count = i->opcode == OP_CONDITIONAL ? inst_callees(i, NULL) : 1;
-            most = count > most ? count : most;
+            max = count > max ? count : max;
         }
-    return most;
+    return max;
 }
 
 bool pass_inline(struct reducer *r)
@@ -399,7 +399,7 @@ bool pass_inline(struct reducer *r)
         for (size_t k = 0; k < all.count; k++)
             if (may_inline(r, reducer_find(r, all.at[k]), which))
                 VEC_PUSH(&r->arena, names.at, names.count, capacity) = all.at[k];
-        better |= sweep(r, &names, say_inline, which);
+        better |= sweep(r, &names, shrink_inline, which);
     }
     return better;
 }

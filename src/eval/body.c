@@ -22,10 +22,10 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
             return false;
         convert_element(c->values[k].view.data, t, args[k], c->body->args[k]);
     }
-    struct sights *sights = c->ev->sights;
-    c->ev->sights = NULL; /* single elements are not traced */
+    struct trace *trace = c->ev->trace;
+    c->ev->trace = NULL; /* single elements are not traced */
     bool ok = eval_function(c->ev, f, c->values, c->values);
-    c->ev->sights = sights;
+    c->ev->trace = trace;
     if (!ok)
         return false;
     for (int k = 0; k < f->result_count; k++) {

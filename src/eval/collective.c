@@ -23,26 +23,26 @@ bool eval_not_alone(struct eval *ev, const struct step *s)
 
 /* ---- rendezvous ---- */
 
-struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g,
-                                struct block *out)
+struct rendezvous eval_new_rendezvous(struct eval *ev, const struct step *s, const struct peers *g,
+                                      struct block *out)
 {
-    return (struct meeting){.inst = s->inst,
-                            .tag = eval_tag(s->inst, true),
-                            .count = g->count,
-                            .me = g->me,
-                            .members = g->members,
-                            .out = out,
-                            .in = ARENA_ARRAY(&ev->scratch, struct block, g->count)};
+    return (struct rendezvous){.inst = s->inst,
+                               .tag = eval_tag(s->inst, true),
+                               .count = g->count,
+                               .me = g->me,
+                               .members = g->members,
+                               .out = out,
+                               .in = ARENA_ARRAY(&ev->scratch, struct block, g->count)};
 }
 
-void eval_part(struct eval *ev, struct meeting *m)
+void eval_leave_rendezvous(struct eval *ev, struct rendezvous *m)
 {
     if (m->count > 1)
         ev->exchange->part(ev->exchange->context, m);
 }
 
 /* Blocks of another size come from members that run another instruction on the same channel. */
-static bool check_sizes(struct eval *ev, const struct step *s, const struct meeting *m,
+static bool check_sizes(struct eval *ev, const struct step *s, const struct rendezvous *m,
                         const size_t *sizes)
 {
     for (int64_t j = 0; j < m->count; j++)
@@ -53,8 +53,9 @@ static bool check_sizes(struct eval *ev, const struct step *s, const struct meet
 }
 
 /* Sends out[j] to member j. True: all blocks have been received, with these sizes (NULL: any), and
- * `eval_part` must be called afterwards. */
-bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes)
+ * `eval_leave_rendezvous` must be called afterwards. */
+bool eval_rendezvous(struct eval *ev, const struct step *s, struct rendezvous *m,
+                     const size_t *sizes)
 {
     if (m->count == 1) {
         m->in[0] = m->out[0];
@@ -62,11 +63,11 @@ bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const s
     }
     if (!ev->exchange)
         return eval_not_alone(ev, s);
-    if (!ev->exchange->meet(ev->exchange->context, m))
+    if (!ev->exchange->rendezvous(ev->exchange->context, m))
         return false;
     if (!sizes || check_sizes(ev, s, m, sizes))
         return true;
-    eval_part(ev, m);
+    eval_leave_rendezvous(ev, m);
     return false;
 }
 
@@ -137,7 +138,7 @@ static const char *in_parts(struct eval *ev, const struct step *s, int k, int64_
         part_of(&part, x, d, n, j);
         view_dense(&to, part.dtype, part.rank, part.dims,
                    packed.view.data + (size_t)j * size_of(&part));
-        kern_copy(ev->team, &to, &part);
+        kern_copy(ev->workers, &to, &part);
     }
     value_drop(ev, made);
     value_move(made, &packed);
@@ -212,15 +213,15 @@ static bool reduce_blocks(struct eval *ev, const struct step *s, const struct pe
                           struct block *blocks, const struct member_dims *e, enum dtype type,
                           char *out)
 {
-    struct fold f;
+    struct block_reducer f;
     struct bound_body context;
     unsigned errors = ev->ds->errors;
-    struct meeting m = eval_new_meeting(ev, s, g, blocks);
-    if (!eval_prepare_fold(ev, s, type, &context, &f) ||
-        !eval_meet(ev, s, &m, block_sizes(ev, e, type)))
+    struct rendezvous m = eval_new_rendezvous(ev, s, g, blocks);
+    if (!eval_prepare_reducer(ev, s, type, &context, &f) ||
+        !eval_rendezvous(ev, s, &m, block_sizes(ev, e, type)))
         return false;
     bool ok = eval_reduce_arrays(ev, &f, &m, e, out) || eval_kernel_failed(ev, s, errors);
-    eval_part(ev, &m);
+    eval_leave_rendezvous(ev, &m);
     return ok;
 }
 
@@ -231,8 +232,8 @@ static bool concatenate_blocks(struct eval *ev, const struct step *s, const stru
                                const struct view *out)
 {
     struct view to, from;
-    struct meeting m = eval_new_meeting(ev, s, g, blocks);
-    if (!eval_meet(ev, s, &m, block_sizes(ev, e, out->dtype)))
+    struct rendezvous m = eval_new_rendezvous(ev, s, g, blocks);
+    if (!eval_rendezvous(ev, s, &m, block_sizes(ev, e, out->dtype)))
         return false;
     view_copy(&to, out);
     for (int64_t j = 0; j < g->count; j++) {
@@ -242,7 +243,7 @@ static bool concatenate_blocks(struct eval *ev, const struct step *s, const stru
             kern_copy(NULL, &to, &from);
         to.data += to.dims[d] * to.strides[d];
     }
-    eval_part(ev, &m);
+    eval_leave_rendezvous(ev, &m);
     return true;
 }
 
@@ -339,16 +340,16 @@ static bool each_operand(struct eval *ev, const struct step *s, const struct pee
 static bool receive_leaves(struct eval *ev, const struct step *s, const struct peers *g, int leaf,
                            int leaves, struct block *blocks, const struct member_dims *e)
 {
-    struct meeting m = eval_new_meeting(ev, s, g, blocks);
+    struct rendezvous m = eval_new_rendezvous(ev, s, g, blocks);
     for (int64_t j = 0; j < g->count; j++)
         if (!eval_sized_result(ev, s, (int)j * leaves + leaf, member_dims_at(e, j)))
             return false;
-    if (!eval_meet(ev, s, &m, block_sizes(ev, e, s->shapes[leaf]->dtype)))
+    if (!eval_rendezvous(ev, s, &m, block_sizes(ev, e, s->shapes[leaf]->dtype)))
         return false;
     for (int64_t j = 0; j < g->count; j++)
         if (m.in[j].size > 0)
             memcpy(ev->frame[s->results[j * leaves + leaf]].view.data, m.in[j].at, m.in[j].size);
-    eval_part(ev, &m);
+    eval_leave_rendezvous(ev, &m);
     return true;
 }
 
@@ -398,14 +399,14 @@ static bool broadcast_array(struct eval *ev, const struct step *s, const struct 
                            ? eval_sized_result(ev, s, 0, member_dims_at(&e, 0))
                            : NULL;
     struct block block = g->me == 0 ? block_of(x) : (struct block){NULL, 0};
-    struct meeting m = eval_new_meeting(ev, s, g, same_for_all(ev, g, block));
+    struct rendezvous m = eval_new_rendezvous(ev, s, g, same_for_all(ev, g, block));
     size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
     sizes[0] = out ? size_of(out) : 0;
-    if (!out || !eval_meet(ev, s, &m, sizes))
+    if (!out || !eval_rendezvous(ev, s, &m, sizes))
         return false;
     if (sizes[0] > 0)
         memcpy(out->data, m.in[0].at, sizes[0]);
-    eval_part(ev, &m);
+    eval_leave_rendezvous(ev, &m);
     return true;
 }
 

@@ -84,7 +84,7 @@ static bool run_scalar(struct eval *ev, const struct step *s)
     for (int r = 0; r < s->result_count && ok; r++)
         ok = s->results[r] == NO_VALUE || scalar_result(ev, s, r, &results[r]);
     unsigned errors = ev->ds->errors;
-    if (ok && !eval_rehearsed(ev) && !scalar_call((void *)(uintptr_t)s->scalar, args, results))
+    if (ok && !eval_is_dry_run(ev) && !scalar_call((void *)(uintptr_t)s->scalar, args, results))
         ok = eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < s->operand_count; k++)
         value_drop(ev, &made[k]);
@@ -116,8 +116,8 @@ bool eval_small_step(void *run, const struct scalar_step *t)
 
 static bool conditional(struct eval *ev, const struct step *s)
 {
-    if (eval_rehearsed(ev))
-        return rehearse_branches(ev, s);
+    if (eval_is_dry_run(ev))
+        return dry_run_branches(ev, s);
     const struct view *chooser = eval_view(ev, s, 0);
     int branch = chooser->dtype == DT_PRED ? *chooser->data == 0 : -1;
     if (branch < 0) {
@@ -151,14 +151,14 @@ static bool infinite(struct eval *ev, const struct inst *i, const struct termina
 void eval_report_infinite(void *run, const struct termination *t)
 {
     struct eval *ev = run;
-    const bool here = ev->rest && ev->rest->callees[0]->rest->termination == t;
-    infinite(ev, here ? ev->rest->inst : t->loop, t);
+    const bool here = ev->peeled && ev->peeled->callees[0]->peeled->termination == t;
+    infinite(ev, here ? ev->peeled->inst : t->loop, t);
 }
 
 /* A callback that replaces values may end any loop. */
 static const struct termination *termination_of(const struct eval *ev, const struct step *s)
 {
-    return eval_rehearsed(ev) || (ev->sights && ev->sights->replaced) ? NULL : s->termination;
+    return eval_is_dry_run(ev) || (ev->trace && ev->trace->replaced) ? NULL : s->termination;
 }
 
 /* Called at the start of an iteration; false with a message when the loop cannot end. */
@@ -189,7 +189,7 @@ static bool look_for_cycle(struct eval *ev, const struct step *s, struct loop *l
         const struct value *v = l->at[t->leaves[k]];
         if (!v->buffer)
             continue;
-        if (v->roomy) { /* a larger size may expose elements that are hidden now */
+        if (v->padded) { /* a larger size may expose elements that are hidden now */
             c->termination = NULL;
             return true;
         }
@@ -212,7 +212,7 @@ static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
             return false;
         l->addresses[k] = v->view.data;
     }
-    bool ok = eval_rehearsed(ev) || scalar_call((void *)(uintptr_t)code, l->addresses, &result);
+    bool ok = eval_is_dry_run(ev) || scalar_call((void *)(uintptr_t)code, l->addresses, &result);
     *go = answer != 0;
     return ok;
 }
@@ -235,8 +235,8 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
 }
 
 /* The remaining iterations of a loop, as bytecode. */
-struct rest {
-    const struct scalar_rest *plan;
+struct peeled {
+    const struct scalar_peeled_loop *plan;
     int state_count, arg_count;
     struct value **args; /* the state, then the kept values */
     const void **addresses;
@@ -244,7 +244,7 @@ struct rest {
     void **results;
 };
 
-static bool bind_rest(struct eval *ev, struct rest *r)
+static bool bind_peeled(struct eval *ev, struct peeled *r)
 {
     const struct scalar_code *code = r->plan->code;
     for (int k = 0; k < r->arg_count; k++) {
@@ -265,28 +265,28 @@ static bool bind_rest(struct eval *ev, struct rest *r)
     return true;
 }
 
-static bool run_rest(struct eval *ev, const struct step *s, const struct loop *l)
+static bool run_peeled(struct eval *ev, const struct step *s, const struct loop *l)
 {
     const struct function *body = l->body;
     struct arena *a = &ev->scratch;
-    int state = body->param_count, n = state + body->rest->kept_count;
-    struct rest r = {.plan = body->rest,
-                     .state_count = state,
-                     .arg_count = n,
-                     .args = ARENA_ARRAY(a, struct value *, n),
-                     .addresses = ARENA_ARRAY(a, const void *, n),
-                     .made = ARENA_ARRAY(a, struct value, state),
-                     .results = ARENA_ARRAY(a, void *, state)};
+    int state = body->param_count, n = state + body->peeled->cached_count;
+    struct peeled r = {.plan = body->peeled,
+                       .state_count = state,
+                       .arg_count = n,
+                       .args = ARENA_ARRAY(a, struct value *, n),
+                       .addresses = ARENA_ARRAY(a, const void *, n),
+                       .made = ARENA_ARRAY(a, struct value, state),
+                       .results = ARENA_ARRAY(a, void *, state)};
     for (int k = 0; k < n; k++)
         r.args[k] =
-            k < state ? l->at[k] : &ev->pool.frames[body->index][body->rest->kept[k - state]];
+            k < state ? l->at[k] : &ev->pool.frames[body->index][body->peeled->kept[k - state]];
     unsigned errors = ev->ds->errors;
-    if (!bind_rest(ev, &r))
+    if (!bind_peeled(ev, &r))
         return eval_kernel_failed(ev, s, errors);
     void *code = (void *)(uintptr_t)r.plan->code;
-    ev->rest = s;
-    const bool done = eval_rehearsed(ev) || scalar_call(code, r.addresses, r.results);
-    ev->rest = NULL;
+    ev->peeled = s;
+    const bool done = eval_is_dry_run(ev) || scalar_call(code, r.addresses, r.results);
+    ev->peeled = NULL;
     if (!done)
         return eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < state; k++)
@@ -301,7 +301,7 @@ static bool run_loop(struct eval *ev, const struct step *s)
 {
     int n = s->operand_count;
     struct loop l = {.condition = s->callees[1], .body = s->callees[0]};
-    struct rehearsed_loop rehearsed = {0};
+    struct dry_run_loop dry_loop = {0};
     begin_cycle(ev, s, &l);
     l.state = ARENA_ARRAY(&ev->scratch, struct value, n);
     l.shared = ARENA_ARRAY(&ev->scratch, struct value, n + 1);
@@ -316,8 +316,8 @@ static bool run_loop(struct eval *ev, const struct step *s)
         eval_in_iteration(ev, s, -1);
         if (!test(ev, &l, &go))
             return eval_kernel_failed(ev, s, errors);
-        if (eval_rehearsed(ev))
-            go = rehearse_again(ev, &rehearsed, l.state, n);
+        if (eval_is_dry_run(ev))
+            go = dry_run_repeats(ev, &dry_loop, l.state, n);
         if (!go)
             break;
         if (!may_end(ev, s))
@@ -327,9 +327,9 @@ static bool run_loop(struct eval *ev, const struct step *s)
             return eval_limit(ev, s);
         if (!eval_iterate(ev, l.body, l.state))
             return false;
-        if (l.body->rest && l.body->rest->condition == l.condition->computation) {
+        if (l.body->peeled && l.body->peeled->condition == l.condition->computation) {
             eval_not_counted(ev, s);
-            if (!run_rest(ev, s, &l))
+            if (!run_peeled(ev, s, &l))
                 return false;
             break;
         }
@@ -361,8 +361,8 @@ static bool run_map(struct eval *ev, const struct step *s)
     unsigned errors = ev->ds->errors;
     if (!out)
         return false;
-    if (eval_rehearsed(ev) || view_elements(out) == 0)
-        return !eval_rehearsed(ev) || rehearse_body(&body);
+    if (eval_is_dry_run(ev) || view_elements(out) == 0)
+        return !eval_is_dry_run(ev) || dry_run_body(&body);
     do {
         for (int k = 0; k < s->operand_count; k++)
             args[k] = view_at(&x[k], index);

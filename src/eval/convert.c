@@ -32,7 +32,7 @@ static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *
     kern_view_transpose(&turned, eval_view(ev, s, 0), perm);
     if (!value_new(ev, row, shape->dtype, shape->rank, dims))
         return eval_no_memory(ev, s, shape);
-    ev->kern->copy(ev->team, &row->view, &turned);
+    ev->kern->copy(ev->workers, &row->view, &turned);
     return true;
 }
 
@@ -67,9 +67,9 @@ static void recast_bytes(struct eval *ev, struct view *bytes, struct view *eleme
     view_dense(&n, narrow->dtype, ratio > 1 ? 2 : 1, (const int64_t[]){count, ratio}, narrow->data);
     const bool narrow_is_bytes = narrow == bytes;
     if (narrow_is_bytes == to_bytes)
-        ev->kern->bitcast_convert(ev->team, &n, &w);
+        ev->kern->bitcast_convert(ev->workers, &n, &w);
     else
-        ev->kern->bitcast_convert(ev->team, &w, &n);
+        ev->kern->bitcast_convert(ev->workers, &w, &n);
 }
 
 /* Copies the first `count` elements of a row to another of the same type. */
@@ -78,7 +78,7 @@ static void copy_first(struct eval *ev, const struct view *to, const struct view
 {
     struct view a = *to, b = *from;
     a.dims[0] = b.dims[0] = count;
-    ev->kern->copy(ev->team, &a, &b);
+    ev->kern->copy(ev->workers, &a, &b);
 }
 
 /* A row of n elements, plus those that pad the last byte, all zero. */
@@ -88,7 +88,7 @@ static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
     n = packed_bytes(t, n) / p.bytes_each * p.per_byte;
     if (!value_new(ev, v, t, 1, &n))
         return false;
-    if (!eval_rehearsed(ev))
+    if (!eval_is_dry_run(ev))
         memset(v->view.data, 0, (size_t)n * dtype_bytes(t));
     return true;
 }
@@ -98,19 +98,20 @@ static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
 static bool recast_row(struct eval *ev, const struct step *s, const struct view *row,
                        struct view *out)
 {
-    const int64_t n = view_elements(row), wanted = view_elements(out);
-    int64_t have = packed_bytes(row->dtype, n), want = packed_bytes(out->dtype, wanted);
+    const int64_t n = view_elements(row), requested = view_elements(out);
+    int64_t have = packed_bytes(row->dtype, n),
+            requested_bytes = packed_bytes(out->dtype, requested);
     struct value filled = {0}, bytes = {0}, made = {0};
-    if (want > have)
-        return EVAL_FAIL(ev, s, BITCAST_TOO_LONG, want, have);
+    if (requested_bytes > have)
+        return EVAL_FAIL(ev, s, BITCAST_TOO_LONG, requested_bytes, have);
     bool ok = new_row(ev, &filled, row->dtype, n) && value_new(ev, &bytes, DT_U8, 1, &have) &&
-              new_row(ev, &made, out->dtype, wanted);
+              new_row(ev, &made, out->dtype, requested);
     if (ok) {
         copy_first(ev, &filled.view, row, n);
         recast_bytes(ev, &bytes.view, &filled.view, true);
-        bytes.view.dims[0] = want;
+        bytes.view.dims[0] = requested_bytes;
         recast_bytes(ev, &bytes.view, &made.view, false);
-        copy_first(ev, out, &made.view, wanted);
+        copy_first(ev, out, &made.view, requested);
     }
     value_drop(ev, &filled);
     value_drop(ev, &bytes);
@@ -124,7 +125,7 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
 {
     const struct shape *to = s->inst->shape;
     int64_t perm[VIEW_MAX_RANK], dims[VIEW_MAX_RANK], n = view_elements(row),
-                                                      wanted = view_elements(out);
+                                                      requested = view_elements(out);
     struct view flat, ordered_flat, turned;
     struct value ordered = {0};
     physical_order(to, perm);
@@ -132,15 +133,15 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
     if (!value_new(ev, &ordered, out->dtype, to->rank, dims))
         return eval_no_memory(ev, s, to);
     view_dense(&flat, row->dtype, 1, &n, row->data);
-    view_dense(&ordered_flat, out->dtype, 1, &wanted, ordered.view.data);
+    view_dense(&ordered_flat, out->dtype, 1, &requested, ordered.view.data);
     bool ok = true;
-    if (row->dtype == out->dtype && wanted <= n)
-        copy_first(ev, &ordered_flat, &flat, wanted);
+    if (row->dtype == out->dtype && requested <= n)
+        copy_first(ev, &ordered_flat, &flat, requested);
     else
         ok = recast_row(ev, s, &flat, &ordered_flat);
     kern_view_transpose(&turned, out, perm);
     if (ok)
-        ev->kern->copy(ev->team, &turned, &ordered.view);
+        ev->kern->copy(ev->workers, &turned, &ordered.view);
     value_drop(ev, &ordered);
     return ok;
 }
@@ -148,10 +149,10 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
 bool bitcast_is_reshape(const struct inst *i)
 {
     const struct shape *from = i->operands[0]->shape, *to = i->shape;
-    int64_t n, wanted;
+    int64_t n, requested;
     return from->dtype == to->dtype && layout_is_descending(from->layout) &&
            layout_is_descending(to->layout) && shape_elements(from, &n) &&
-           shape_elements(to, &wanted) && n == wanted;
+           shape_elements(to, &requested) && n == requested;
 }
 
 static bool eval_bitcast(struct eval *ev, const struct step *s)
@@ -188,7 +189,7 @@ static bool eval_reduce_precision(struct eval *ev, const struct step *s)
     view_copy(&in, x);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->reduce_precision(ev->team, out, &in, plan_bits(i, A_EXPONENT_BITS),
+        ev->kern->reduce_precision(ev->workers, out, &in, plan_bits(i, A_EXPONENT_BITS),
                                    plan_bits(i, A_MANTISSA_BITS));
     value_drop(ev, &made);
     return out != NULL;
@@ -198,7 +199,7 @@ static bool eval_bitcast_convert(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->bitcast_convert(ev->team, out, eval_view(ev, s, 0));
+        ev->kern->bitcast_convert(ev->workers, out, eval_view(ev, s, 0));
     return out != NULL;
 }
 
@@ -206,7 +207,7 @@ static bool eval_stochastic_convert(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->stochastic_convert(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1));
+        ev->kern->stochastic_convert(ev->workers, out, eval_view(ev, s, 0), eval_view(ev, s, 1));
     return out != NULL;
 }
 

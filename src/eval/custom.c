@@ -1,7 +1,7 @@
 /*
  * custom.c: custom calls: built-in targets, and calls of user code, which takes precedence.
  *
- * Marker targets are aliases of values and never become steps (plan/names.c).
+ * Marker targets are aliases of values and never become steps (plan/alias.c).
  */
 #include "eval/eval_priv.h"
 
@@ -42,7 +42,7 @@ static bool python_callback(struct eval *ev, const struct step *s)
 static const struct target {
     const char *name;
     eval_family_fn *run;
-    bool rehearses;
+    bool in_dry_run;
 } targets[] = {
     {"AllocateBuffer", all_zeros},
     {"GetRngSeed", rng_seed},
@@ -88,10 +88,11 @@ static void list_leaves(const struct shape *s, struct foreign_array *out, int *c
 static void list_operands(struct outside *o)
 {
     const struct inst *i = o->s->inst;
-    const struct attr *wanted = inst_attr(i, A_OPERAND_LAYOUT_CONSTRAINTS);
+    const struct attr *expected = inst_attr(i, A_OPERAND_LAYOUT_CONSTRAINTS);
     int count = 0;
     for (int k = 0; k < i->operand_count; k++)
-        list_leaves(wanted ? wanted->v.shapes.at[k] : i->operands[k]->shape, o->operands, &count);
+        list_leaves(expected ? expected->v.shapes.at[k] : i->operands[k]->shape, o->operands,
+                    &count);
 }
 
 static bool check_kind(struct outside *o, const struct shape *shape)
@@ -159,12 +160,12 @@ static void fill_aliased(struct outside *o)
         const struct foreign_array *in =
             &o->operands[o->s->starts[alias->operand] + leaf_at(operand, alias->index)];
         const struct foreign_array *out = &o->results[leaf_at(i->shape, alias->output)];
-        int64_t have, want,
+        int64_t have, result_bytes,
             n = shape_leaf_count(shape_at(operand, alias->index.at, (size_t)alias->index.count));
         for (; n > 0; n--, in++, out++)
             if (in->data && out->data && shape_bytes(in->shape, &have) &&
-                shape_bytes(out->shape, &want))
-                memcpy(out->data, in->data, (size_t)(have < want ? have : want));
+                shape_bytes(out->shape, &result_bytes))
+                memcpy(out->data, in->data, (size_t)(have < result_bytes ? have : result_bytes));
     }
 }
 
@@ -220,10 +221,10 @@ static const struct target *find_target(const struct step *s)
     return NULL;
 }
 
-bool eval_custom_rehearses(const struct step *s)
+bool eval_custom_in_dry_run(const struct step *s)
 {
     const struct target *t = s->foreign.entry ? NULL : find_target(s);
-    return t && t->rehearses;
+    return t && t->in_dry_run;
 }
 
 /* spec: CustomCall */
@@ -235,7 +236,7 @@ bool eval_custom(struct eval *ev, const struct step *s)
     const struct target *t = find_target(s);
     if (t)
         return t->run(ev, s);
-    if (s->left_over.entry)
-        return run_outside(ev, s, s->left_over);
+    if (s->fallback.entry)
+        return run_outside(ev, s, s->fallback);
     return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(name), STR_ARG(name));
 }

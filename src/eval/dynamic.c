@@ -96,7 +96,7 @@ static bool dynamic_reshape(struct eval *ev, const struct step *s)
         if (!made)
             return false;
         view_dense(&v, x->dtype, x->rank, x->dims, made->data);
-        kern_copy(ev->team, &v, x);
+        kern_copy(ev->workers, &v, x);
     }
     return true;
 }
@@ -111,10 +111,10 @@ bool eval_pad_to_static(struct eval *ev, const struct step *s)
 {
     const struct shape *x = s->operand_count == 1 ? s->inst->operands[0]->shape : NULL;
     int rank = x ? x->rank : 0;
-    bool sound = x && s->result_count == 1 + rank && same_bounds(s->shapes[0], x);
-    for (int d = 0; d < rank && sound; d++)
-        sound = s->shapes[1 + d]->dtype == DT_S32 && s->shapes[1 + d]->rank == 0;
-    if (!sound)
+    bool valid = x && s->result_count == 1 + rank && same_bounds(s->shapes[0], x);
+    for (int d = 0; d < rank && valid; d++)
+        valid = s->shapes[1 + d]->dtype == DT_S32 && s->shapes[1 + d]->rank == 0;
+    if (!valid)
         return eval_unsupported(ev, s);
     for (int d = 0; d < rank; d++)
         if (!number(ev, s, 1 + d, eval_view(ev, s, 0)->dims[d]))

@@ -9,9 +9,9 @@ static void read_start(struct eval *ev, const struct step *s, int first, const s
 {
     const struct view *row = first < s->operand_count ? eval_view(ev, s, first) : NULL;
     bool one_row = row && row->rank == 1;
-    for (int d = 0; d < x->rank && eval_rehearsed(ev); d++)
+    for (int d = 0; d < x->rank && eval_is_dry_run(ev); d++)
         start[d] = x->dims[d] - sizes[d];
-    for (int d = 0; d < x->rank && !eval_rehearsed(ev); d++) {
+    for (int d = 0; d < x->rank && !eval_is_dry_run(ev); d++) {
         const struct view *index = one_row ? row : eval_view(ev, s, first + d);
         int64_t i =
             kern_load_index(index->dtype, one_row ? row->data + d * row->strides[0] : index->data);

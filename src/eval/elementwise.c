@@ -29,7 +29,7 @@ static bool apply(struct eval *ev, const struct step *s)
     for (int k = 0; k < s->operand_count; k++)
         view_copy(&args[k], eval_view(ev, s, k));
     struct view *out = find_storage(ev, s, 0, UINT32_MAX);
-    if (!out || eval_rehearsed(ev))
+    if (!out || eval_is_dry_run(ev))
         return out != NULL;
     if (out->rank == 0) {
         const void *at[KERN_MAX_ARGS];
@@ -37,7 +37,7 @@ static bool apply(struct eval *ev, const struct step *s)
             at[k] = args[k].data;
         s->tile(out->data, at, 1);
     } else {
-        kern_map_tiles(ev->team, s->tile, out, s->operand_count, args);
+        kern_map_tiles(ev->workers, s->tile, out, s->operand_count, args);
     }
     return true;
 }
@@ -60,11 +60,12 @@ static bool run_fused(struct eval *ev, const struct step *s)
             return false;
         view_copy(&results[r], out);
     }
-    if (eval_rehearsed(ev))
+    if (eval_is_dry_run(ev))
         return true;
-    char *room = arena_alloc(&ev->scratch, kern_fused_room(s->fused, team_size(ev->team)) + LINE);
-    room += (LINE - (uintptr_t)room % LINE) % LINE;
-    kern_run_fused(ev->team, s->fused, results, views, room);
+    char *workspace = arena_alloc(
+        &ev->scratch, kern_fused_workspace(s->fused, thread_pool_size(ev->workers)) + LINE);
+    workspace += (LINE - (uintptr_t)workspace % LINE) % LINE;
+    kern_run_fused(ev->workers, s->fused, results, views, workspace);
     return true;
 }
 

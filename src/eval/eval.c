@@ -72,32 +72,32 @@ static enum dtype find_valueless(const struct shape *s)
     return odd;
 }
 
-bool eval_fits(const struct shape *wanted, const struct shape *given)
+bool eval_fits(const struct shape *expected, const struct shape *given)
 {
-    if (wanted->dtype != given->dtype || wanted->rank != given->rank ||
-        wanted->count != given->count)
+    if (expected->dtype != given->dtype || expected->rank != given->rank ||
+        expected->count != given->count)
         return false;
-    for (int d = 0; d < wanted->rank; d++)
-        if (given->dims[d] > wanted->dims[d] ||
-            (given->dims[d] < wanted->dims[d] && !shape_dim_dynamic(wanted, d)))
+    for (int d = 0; d < expected->rank; d++)
+        if (given->dims[d] > expected->dims[d] ||
+            (given->dims[d] < expected->dims[d] && !shape_dim_dynamic(expected, d)))
             return false;
-    for (int k = 0; k < wanted->count; k++)
-        if (!eval_fits(wanted->elements[k], given->elements[k]))
+    for (int k = 0; k < expected->count; k++)
+        if (!eval_fits(expected->elements[k], given->elements[k]))
             return false;
     return true;
 }
 
-static bool check_shape(struct eval *ev, int number, const struct shape *wanted,
+static bool check_shape(struct eval *ev, int number, const struct shape *expected,
                         const struct shape *given)
 {
     const struct inst *i = ev->p->entry->computation->params[number];
     struct arena *a = &ev->ds->arena;
-    enum dtype odd = find_valueless(wanted);
+    enum dtype odd = find_valueless(expected);
     if (odd != DT_INVALID)
         return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(odd));
-    if (eval_fits(wanted, given))
+    if (eval_fits(expected, given))
         return true;
-    return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)),
+    return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, expected)),
                       STR_ARG(shape_text(a, given)));
 }
 
@@ -156,7 +156,7 @@ const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const str
 }
 
 /* The storage of a result: the value's own if it has no other reference, else a copy. */
-static bool give_result(struct eval *ev, struct value *v, struct literal *l, struct arena *a)
+static bool take_result(struct eval *ev, struct value *v, struct literal *l, struct arena *a)
 {
     l->shape = eval_fit_outside(ev, v, l->shape, a);
     if (!l->shape)
@@ -172,7 +172,7 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l, str
     struct value copy;
     if (!value_new(ev, &copy, l->shape->dtype, l->shape->rank, l->shape->dims))
         return false;
-    ev->kern->copy(ev->team, &copy.view, &v->view);
+    ev->kern->copy(ev->workers, &copy.view, &v->view);
     l->data = pool_steal(&ev->pool, copy.buffer);
     return true;
 }
@@ -194,7 +194,7 @@ static struct literal *make_literal(struct eval *ev, const struct shape *s, stru
         return l;
     }
     struct value *v = (*next)++;
-    if (*ok && shape_is_array(s) && !give_result(ev, v, l, a)) {
+    if (*ok && shape_is_array(s) && !take_result(ev, v, l, a)) {
         struct step step = {.inst = ev->p->entry->computation->root};
         *ok = eval_no_memory(ev, &step, s);
         l->shape = s;
@@ -212,7 +212,7 @@ struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *
     struct literal *l = make_literal(ev, shape_copy(a, f->computation->root->shape), &next, a, &ok);
     for (int k = 0; k < f->result_count; k++)
         value_drop(ev, &values[k]);
-    if (!ok && !eval_rehearsed(ev))
+    if (!ok && !eval_is_dry_run(ev))
         literal_free_data(l);
     return ok ? l : NULL;
 }
@@ -231,14 +231,14 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
 
 /* ---- scratch arena: kept between runs, as one block that is large enough for most runs ---- */
 
-enum { LEAST_SCRATCH = 96 << 10, MOST_SCRATCH = 4 << 20 };
+enum { MIN_SCRATCH = 96 << 10, MAX_SCRATCH = 4 << 20 };
 
 static void take_scratch(struct eval *ev)
 {
     ev->scratch = ev->p->scratch;
-    ev->scratch.born = ev->p->arena.born;
+    ev->scratch.generation = ev->p->arena.generation;
     arena_init(&ev->p->scratch);
-    arena_reserve(&ev->scratch, LEAST_SCRATCH);
+    arena_reserve(&ev->scratch, MIN_SCRATCH);
     ev->start = arena_mark(&ev->scratch);
 }
 
@@ -246,7 +246,7 @@ static void leave_scratch(struct eval *ev)
 {
     size_t used = ev->scratch.total;
     arena_release(&ev->scratch, ev->start);
-    if (used > ev->scratch.total && used <= MOST_SCRATCH) {
+    if (used > ev->scratch.total && used <= MAX_SCRATCH) {
         arena_free(&ev->scratch);
         arena_reserve(&ev->scratch, used);
     }
@@ -259,32 +259,32 @@ static void leave_scratch(struct eval *ev)
 static void take_pool(struct eval *ev)
 {
     struct program *p = ev->p;
-    if (p->pool && !eval_rehearsed(ev)) {
+    if (p->pool && !eval_is_dry_run(ev)) {
         ev->pool = *p->pool;
         return;
     }
     pool_init(&ev->pool);
-    ev->pool.headers.born = p->arena.born; /* they are freed with the program */
+    ev->pool.headers.generation = p->arena.generation; /* they are freed with the program */
     ev->pool.frames = ARENA_ARRAY(&ev->pool.headers, struct value *, p->function_count);
 }
 
 static void leave_pool(struct eval *ev)
 {
     struct program *p = ev->p;
-    if (!p->pool && !eval_rehearsed(ev)) {
+    if (!p->pool && !eval_is_dry_run(ev)) {
         p->pool = ARENA_NEW(&p->arena, struct pool);
         p->pool_free = pool_free;
     }
-    if (!p->pool || eval_rehearsed(ev)) {
-        p->kept.there &= eval_rehearsed(ev);
+    if (!p->pool || eval_is_dry_run(ev)) {
+        p->kept.there &= eval_is_dry_run(ev);
         pool_free(&ev->pool);
         return;
     }
     const struct function *entry = p->entry;
-    const int kept = p->kept.there ? entry->run_kept_count : 0;
+    const int kept = p->kept.there ? entry->run_cached_count : 0;
     struct buffer **held = ARENA_ARRAY(&ev->scratch, struct buffer *, kept);
     for (int k = 0; k < kept; k++) {
-        held[k] = ev->pool.frames[entry->index][entry->run_kept[k]].buffer;
+        held[k] = ev->pool.frames[entry->index][entry->run_cached[k]].buffer;
         held[k]->kept++;
     }
     for (int k = 0; k < p->function_count; k++) {
@@ -293,7 +293,7 @@ static void leave_pool(struct eval *ev)
             frame[j].buffer = NULL;
     }
     for (int k = 0; k < kept; k++)
-        ev->pool.frames[entry->index][entry->run_kept[k]].buffer = held[k];
+        ev->pool.frames[entry->index][entry->run_cached[k]].buffer = held[k];
     pool_settle(&ev->pool);
     *p->pool = ev->pool;
 }
@@ -303,11 +303,11 @@ static void abandon(void *context)
 {
     struct eval *ev = context;
     struct program *p = ev->p;
-    eval_observe_end(ev);
+    eval_trace_end(ev);
     pool_free(&ev->pool);
     arena_free(&ev->scratch);
     arena_free(&ev->posts);
-    if (!eval_rehearsed(ev)) {
+    if (!eval_is_dry_run(ev)) {
         p->pool = NULL;
         p->kept.there = false;
     }
@@ -318,12 +318,12 @@ void eval_begin(struct eval *ev)
 {
     const struct program *p = ev->p;
     take_pool(ev);
-    guard_undo(&ev->abandoning, abandon, ev);
+    oom_push_cleanup(&ev->abandoning, abandon, ev);
     take_scratch(ev);
     arena_init(&ev->posts);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
     ev->done = ARENA_ARRAY(&ev->scratch, uint8_t, p->function_count);
-    ev->done[p->entry->index] = p->kept.there && !eval_rehearsed(ev) ? ONCE_RUN : ONCE_NOT;
+    ev->done[p->entry->index] = p->kept.there && !eval_is_dry_run(ev) ? HOIST_RUN : HOIST_NOT;
     for (int k = 0; k < p->constant_count; k++) {
         view_copy(&ev->constants[k].view, &p->constants[k]);
         ev->constants[k].buffer = pool_borrow(&ev->pool, p->constants[k].data, 0);
@@ -334,7 +334,7 @@ void eval_end(struct eval *ev)
 {
     leave_pool(ev);
     leave_scratch(ev);
-    guard_done(&ev->abandoning);
+    oom_pop_cleanup(&ev->abandoning);
     arena_free(&ev->posts);
 }
 
@@ -345,7 +345,7 @@ static bool check_needs(struct eval *ev)
     const uint64_t limit = ev->p->options.limits.memory;
     if (!limit || ev->p->dynamic)
         return true;
-    const struct foresight *f = eval_foresee(ev->p);
+    const struct memory_estimate *f = eval_estimate_memory(ev->p);
     if (!f->known || f->peak <= limit)
         return true;
     struct span span = f->at ? f->at->inst->span : ev->p->entry->computation->name_span;
@@ -360,10 +360,10 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     struct eval ev = {.ds = ds,
                       .p = p,
                       .kern = p->kern,
-                      .team = p->options.team,
+                      .workers = p->options.workers,
                       .exchange = exchange,
-                      .watched = p->watch != NULL};
-    struct sights sights;
+                      .reports_steps = p->step_callbacks != NULL};
+    struct trace trace;
     budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
     p->mark.at = NULL;
     p->budget.interrupt = p->options.interrupt;
@@ -376,9 +376,9 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     p->run = &ev;
     p->run_step = eval_small_step;
     p->report_infinite = eval_report_infinite;
-    eval_observe_begin(&ev, &sights);
+    eval_trace_begin(&ev, &trace);
     struct literal *result = run_entry(&ev, args, a);
-    eval_observe_end(&ev);
+    eval_trace_end(&ev);
     p->peak = ev.pool.peak;
     eval_end(&ev);
     p->run = NULL;

@@ -14,17 +14,17 @@
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, const struct exchange *exchange, struct arena *a);
 
-/* Whether a value of shape `given` may be passed as `wanted`: each dimension has the wanted size,
+/* Whether a value of shape `given` may be passed as `expected`: each dimension has the wanted size,
  * or at most that if it is dynamic. */
-bool eval_fits(const struct shape *wanted, const struct shape *given);
+bool eval_fits(const struct shape *expected, const struct shape *given);
 
-/* ---- observe.c: traced runs ---- */
+/* ---- trace.c: traced runs ---- */
 
 struct within { /* an instruction whose callee is running */
     const struct inst *inst;
     int64_t iteration; /* of a loop, from 0; -1 in its condition; 0 for other instructions */
 };
-struct sighting {
+struct trace_event {
     const struct step *step; /* step of the instruction; the last one where it has two */
     int64_t participant;
     uint64_t number; /* number of earlier instructions in this trace */
@@ -42,22 +42,22 @@ struct sighting {
 };
 /* Callbacks before and after each instruction; NULL: none. They return false to end the run with
  * LIMIT_STOPPED. */
-struct observer {
+struct trace_callbacks {
     void *context;
-    bool (*before)(void *context, struct sighting *s);
-    bool (*after)(void *context, struct sighting *s);
+    bool (*before)(void *context, struct trace_event *s);
+    bool (*after)(void *context, struct trace_event *s);
     /* instead of `after`, when the instruction has no value */
-    bool (*skipped)(void *context, struct sighting *s);
+    bool (*skipped)(void *context, struct trace_event *s);
 };
-enum { SIGHT_VALUE = -1 };
+enum { TRACE_VALUE = -1 };
 /* A copy of operand k of the instruction, or of its value: dense and complete; valid until the
  * callback returns. A token is an empty tuple, and so is an absent array. NULL: out of memory,
  * which ends the run. */
-struct literal *eval_sight(struct sighting *s, int operand);
+struct literal *eval_event_value(struct trace_event *s, int operand);
 /* Replaces the value by `l`, whose shape must fit. False: out of memory, which ends the run. */
-bool eval_sight_set(struct sighting *s, const struct literal *l);
+bool eval_event_replace(struct trace_event *s, const struct literal *l);
 
-/* ---- rehearse.c: memory estimate by a dry run ---- */
+/* ---- dry_run.c: memory estimate by a dry run ---- */
 
 /* How the storage of a step's result is obtained. */
 enum making {
@@ -67,21 +67,21 @@ enum making {
     MADE_VIEW,     /* a view of an operand's storage */
     MADE_WITHIN    /* made by a step of a callee */
 };
-struct foreseen_result {
+struct result_estimate {
     uint8_t making; /* enum making */
     int operand;    /* operand leaf, for MADE_IN_PLACE and MADE_VIEW */
     int buffer;     /* number of its storage, shared by all results in it */
     size_t storage; /* bytes of the storage; 0: it belongs to an argument or a constant */
 };
 /* A step as of its last dry run; the peak is over all dry runs of it. */
-struct foreseen_step {
+struct step_estimate {
     int visits;
     size_t peak;        /* peak of live bytes while it runs */
     const char *choice; /* variant of the kernel that would run; NULL: unknown, or only one */
-    size_t room;        /* bytes of kernel workspace, if the kernel reports it */
-    struct foreseen_result *results;
+    size_t workspace;   /* bytes of kernel workspace, if the kernel reports it */
+    struct result_estimate *results;
 };
-struct foresight {
+struct memory_estimate {
     bool known; /* false: too data-dependent; nothing below is valid */
     /* exact; else an upper estimate, because of branches, loops that might not run, dynamic sizes,
      * or steps that depend on other participants */
@@ -89,8 +89,8 @@ struct foresight {
     size_t peak;           /* peak of live bytes, without arguments and constants */
     const struct step *at; /* step at the peak; NULL: at the end, with the results */
     const struct function *in;
-    size_t room;                  /* largest kernel workspace, bytes */
-    struct foreseen_step **steps; /* by function index, by step */
+    size_t workspace;             /* largest kernel workspace, bytes */
+    struct step_estimate **steps; /* by function index, by step */
 };
 
 /* Estimates the memory of a run by a dry run: executes the program with unbacked storage and
@@ -98,6 +98,6 @@ struct foresight {
  * A loop is repeated until the layout of its state recurs; all branches of a conditional are
  * executed. The estimate thus is an upper bound. Dynamic sizes count as their bounds. Computed
  * once; the result belongs to the program. */
-const struct foresight *eval_foresee(struct program *p);
+const struct memory_estimate *eval_estimate_memory(struct program *p);
 
 #endif

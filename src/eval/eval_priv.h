@@ -8,18 +8,18 @@
  *   body.c        computations as callbacks of kernels
  *   sizes.c       dimensions smaller than their bounds
  *   size_rules.c  result sizes of each operation family
- *   rehearse.c, rehearse_kernels.c   dry run: memory estimate
- *   observe.c     runs with a callback for every instruction
+ *   dry_run.c, dry_run_kernels.c   dry run: memory estimate
+ *   trace.c     runs with a callback for every instruction
  *
  * and one file for each family of operations. To collective belong permute.c (between pairs),
  * group.c (replica groups), member_dims.c (dimensions of the members' arrays), message.c (messages
- * between two participants) and fold.c (reduction of blocks); to control, for its custom calls,
- * custom.c, lapack.c, fft_call.c and onnx_loop.c.
+ * between two participants) and reduce_blocks.c (reduction of blocks); to control, for its custom
+ * calls, custom.c, lapack.c, fft_call.c and onnx_loop.c.
  */
 #ifndef HLO_EVAL_PRIV_H
 #define HLO_EVAL_PRIV_H
 
-#include "base/guard.h"
+#include "base/oom.h"
 #include "eval/eval.h"
 
 /* ---- pool.c ---- */
@@ -52,8 +52,8 @@ struct pool {
     struct reserve *reserve;           /* for large storage; or NULL */
     size_t limit;                      /* on bytes in use and idle; 0: none */
     bool over;                         /* an allocation failed because of the limit */
-    struct pretence *pretence;         /* in a dry run: unbacked storage; else NULL */
-    /* by function, made when it first runs; between runs they hold only run_kept values */
+    struct unbacked *unbacked;         /* in a dry run: unbacked storage; else NULL */
+    /* by function, made when it first runs; between runs they hold only run_cached values */
     struct value **frames;
 };
 
@@ -63,18 +63,18 @@ struct value {
     /* of an array with a dimension smaller than its shape: the dimensions of the shape; else
      * NULL */
     const int64_t *bounds;
-    bool roomy;  /* with bounds: the storage extends to them, with the strides of the view */
+    bool padded; /* with bounds: the storage extends to them, with the strides of the view */
     bool absent; /* zeros in place of a value that was not computed: no result depends on it */
     struct view view;
 };
 
 /* Unbacked storage: pages that read as zeros, given out repeatedly. */
-struct pretence {
+struct unbacked {
     char *pages;
     size_t size, at;
 };
 /* Unbacked storage; NULL when `size` exceeds all of it. */
-void *pool_pretend(struct pretence *p, size_t size);
+void *pool_take_unbacked(struct unbacked *p, size_t size);
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);
@@ -97,30 +97,31 @@ void view_copy(struct view *to, const struct view *from);
 struct eval {
     struct diags *ds;
     struct program *p;
-    const struct kernels *kern; /* of the program */
-    struct team *team;          /* of the program; may be NULL */
+    const struct kernels *kern;  /* of the program */
+    struct thread_pool *workers; /* of the program; may be NULL */
     struct pool pool;
     const struct exchange *exchange; /* other participants and the host; or NULL */
     struct arena scratch;            /* arrays of values, freed by mark and release */
     struct arena_mark start;         /* the empty arena */
     struct value *constants;
-    /* by function: enum once; steps of that kind, and those hoisted further, are done */
+    /* by function: enum hoist; steps of that kind, and those hoisted further, are done */
     uint8_t *done;
     struct value *frame; /* of the running function */
     /* of the running step; NULL when its operands are as large as their bounds */
     const struct sizes *sizes;
-    struct posted *posted;       /* recvs without their recv-done yet, oldest first */
-    struct arena posts;          /* allocates them */
-    struct rehearsal *rehearsal; /* NULL: not a dry run */
-    bool watched;                /* steps are reported, to p->watch or to the dry run */
-    struct undo abandoning;      /* out-of-memory cleanup of the run */
-    struct sights *sights;       /* callback for each instruction and its value; or NULL */
-    const struct step *rest; /* the loop whose bytecode after the peeled iteration runs; or NULL */
+    struct posted *posted;     /* recvs without their recv-done yet, oldest first */
+    struct arena posts;        /* allocates them */
+    struct dry_run *dry_run;   /* NULL: not a dry run */
+    bool reports_steps;        /* steps are reported, to p->watch or to the dry run */
+    struct cleanup abandoning; /* out-of-memory cleanup of the run */
+    struct trace *trace;       /* callback for each instruction and its value; or NULL */
+    const struct step
+        *peeled; /* the loop whose bytecode after the peeled iteration runs; or NULL */
 };
 
 /* In a dry run, storage has no elements: code that reads or writes them other than by a kernel of
  * the table must be skipped. */
-static inline bool eval_rehearsed(const struct eval *ev) { return ev->rehearsal != NULL; }
+static inline bool eval_is_dry_run(const struct eval *ev) { return ev->dry_run != NULL; }
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
 #define X(name, flags) eval_family_fn eval_##name;
@@ -149,8 +150,8 @@ bool eval_limit(struct eval *ev, const struct step *s);
 /* Charges an iteration of a loop (numbered from 0); false when a limit is reached. */
 static inline bool eval_trip(struct eval *ev, int64_t number)
 {
-    uint64_t most = ev->p->options.limits.trip;
-    if (most && !eval_rehearsed(ev) && (uint64_t)number >= most)
+    uint64_t max = ev->p->options.limits.trip;
+    if (max && !eval_is_dry_run(ev) && (uint64_t)number >= max)
         ev->p->budget.hit = LIMIT_TRIP;
     return ev->p->budget.hit == LIMIT_NONE && budget_step(&ev->p->budget);
 }
@@ -166,7 +167,7 @@ bool eval_function(struct eval *ev, const struct function *f, struct value *args
                    struct value *results);
 /* Runs one step by the function of its family. */
 bool eval_step(struct eval *ev, const struct step *s);
-/* Runs one step of a function: charges the budget and reports the step if `ev->watched`. */
+/* Runs one step of a function: charges the budget and reports the step if `ev->reports_steps`. */
 bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s);
 /* Prepares the body of a loop for many runs, until eval_leave_loop(). Meanwhile the parts of the
  * state that it passes on unchanged stay in its frame; `at`: where each part is. */
@@ -197,35 +198,35 @@ bool eval_small_step(void *run, const struct scalar_step *t); /* a step within b
 /* Reports an infinite loop within bytecode. */
 void eval_report_infinite(void *run, const struct termination *t);
 
-/* ---- rehearse.c ---- */
+/* ---- dry_run.c ---- */
 
-/* Whether to report the chosen kernel variant to rehearse_choice(): in dry runs only. */
-static inline bool eval_choices_wanted(const struct eval *ev)
+/* Whether to report the chosen kernel variant to dry_run_report_choice(): in dry runs only. */
+static inline bool eval_reports_choices(const struct eval *ev)
 {
-    return eval_rehearsed(ev) && !ev->p->options.plain;
+    return eval_is_dry_run(ev) && !ev->p->options.plain;
 }
-void rehearse_choice(struct eval *ev, const char *choice,
-                     size_t room); /* `room`: bytes of workspace; 0: negligible */
-bool rehearse_step(struct eval *ev, const struct function *f, const struct step *s);
+void dry_run_report_choice(struct eval *ev, const char *choice,
+                           size_t workspace); /* `workspace`: bytes of workspace; 0: negligible */
+bool dry_run_step(struct eval *ev, const struct function *f, const struct step *s);
 /* Dry run of every branch of a conditional; the results are those of the branch that leaves most
  * memory in use. */
-bool rehearse_branches(struct eval *ev, const struct step *s);
+bool dry_run_branches(struct eval *ev, const struct step *s);
 /* Calls the function that is applied to elements, if any, once. */
-bool rehearse_body(const struct kern_body *b);
-bool rehearse_order(const struct kern_comparator *c);
+bool dry_run_body(const struct kern_body *b);
+bool dry_run_order(const struct kern_comparator *c);
 /* Whether the next iteration of a loop, which starts with this state, may differ from the previous
  * ones. */
-struct rehearsed_loop {
+struct dry_run_loop {
     int iterations;
     uint64_t before; /* layout of the state before it */
 };
-bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state,
-                    int count);
+bool dry_run_repeats(const struct eval *ev, struct dry_run_loop *l, const struct value *state,
+                     int count);
 
-/* ---- observe.c ---- */
+/* ---- trace.c ---- */
 
-struct sights {
-    const struct observer *observer;
+struct trace {
+    const struct trace_callbacks *trace_callbacks;
     struct arena arena;   /* of the event's copies, freed by mark and release */
     struct arena nesting; /* allocates `within` */
     struct within *within;
@@ -234,10 +235,10 @@ struct sights {
     int64_t spent; /* nanoseconds spent in callbacks */
     bool replaced; /* a callback has replaced a value in this run */
 };
-void eval_observe_begin(struct eval *ev, struct sights *s);
-void eval_observe_end(struct eval *ev);
+void eval_trace_begin(struct eval *ev, struct trace *s);
+void eval_trace_end(struct eval *ev);
 /* runs all steps of f with callbacks */
-bool eval_observed(struct eval *ev, const struct function *f);
+bool eval_traced(struct eval *ev, const struct function *f);
 /* Records that the run is at step S of F. */
 static inline void eval_at_step(struct eval *ev, const struct function *f, const struct step *s)
 {
@@ -251,8 +252,8 @@ static inline void eval_in_iteration(struct eval *ev, const struct step *s, int6
 {
     if (iteration >= 0 && atomic_load_explicit(&ev->p->mark.at, memory_order_relaxed) == s)
         atomic_store_explicit(&ev->p->mark.iteration, iteration, memory_order_relaxed);
-    if (ev->sights)
-        ev->sights->within[ev->sights->depth - 1].iteration = iteration;
+    if (ev->trace)
+        ev->trace->within[ev->trace->depth - 1].iteration = iteration;
 }
 /* Records that iterations of the loop S are not counted from now on. */
 static inline void eval_not_counted(struct eval *ev, const struct step *s)
@@ -260,7 +261,7 @@ static inline void eval_not_counted(struct eval *ev, const struct step *s)
     if (atomic_load_explicit(&ev->p->mark.at, memory_order_relaxed) == s)
         atomic_store_explicit(&ev->p->mark.iteration, -1, memory_order_relaxed);
 }
-bool eval_names(struct eval *ev, const struct step *s); /* runs a step that is an alias */
+bool eval_rename(struct eval *ev, const struct step *s); /* runs a step that is an alias */
 
 /* ---- sizes.c ---- */
 
@@ -281,8 +282,8 @@ static inline const int64_t *eval_dims(const struct eval *ev, const struct step 
 {
     return ev->sizes ? ev->sizes->results[r].made : s->shapes[r]->dims;
 }
-/* Sets `bounds` of a value from the dimensions of its shape; `roomy` as in struct value. */
-void value_fit(struct value *v, const struct shape *s, bool roomy);
+/* Sets `bounds` of a value from the dimensions of its shape; `padded` as in struct value. */
+void value_fit(struct value *v, const struct shape *s, bool padded);
 /* Extends a value to its bounds: with the contents of its storage where it is roomy, else with
  * zeros, in a copy. False: out of memory. */
 bool value_whole(struct eval *ev, struct value *v);
@@ -301,7 +302,7 @@ bool eval_fused(struct eval *ev, const struct step *s);
 /* ---- custom.c ---- */
 
 bool eval_custom(struct eval *ev, const struct step *s);
-bool eval_custom_rehearses(
+bool eval_custom_in_dry_run(
     const struct step *s); /* its target reads elements only by kernels of the table */
 
 /* ---- onnx_loop.c ---- */
@@ -421,9 +422,9 @@ bool member_dims_check_equal(struct eval *ev, const struct step *s, const struct
 bool member_dims_check_divides(struct eval *ev, const struct step *s, const struct peers *g,
                                const struct member_dims *e, int d);
 
-/* ---- fold.c: reduction of blocks, element by element, in the order of the group ---- */
+/* ---- reduce_blocks.c: reduction of blocks, element by element, in the order of the group ---- */
 
-struct fold {
+struct block_reducer {
     const struct body *body;
     struct kern_body call;
     kern_tile_fn *fn; /* if the body is one kernel */
@@ -431,14 +432,14 @@ struct fold {
     /* conversions between the two types; NULL where they are equal */
     kern_tile_fn *widen, *narrow;
 };
-bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type,
-                       struct bound_body *context, struct fold *f);
-bool eval_fold(const struct fold *f, const char *const *blocks, int64_t count, char *out,
-               int64_t n);
+bool eval_prepare_reducer(struct eval *ev, const struct step *s, enum dtype type,
+                          struct bound_body *context, struct block_reducer *f);
+bool eval_reduce_blocks(const struct block_reducer *f, const char *const *blocks, int64_t count,
+                        char *out, int64_t n);
 /* Reduces the blocks received in `m`, dense arrays with dimensions `e`, into dense storage with
  * those of member m->me. An element that a member does not have takes no part. False: the reducer
  * failed. */
-bool eval_reduce_arrays(struct eval *ev, const struct fold *f, const struct meeting *m,
+bool eval_reduce_arrays(struct eval *ev, const struct block_reducer *f, const struct rendezvous *m,
                         const struct member_dims *e, char *out);
 
 /* ---- message.c: between two participants; false with a message ---- */
@@ -459,8 +460,8 @@ static inline size_t size_of(const struct view *v)
 {
     return (size_t)view_elements(v) * dtype_bytes(v->dtype);
 }
-struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g,
-                                struct block *out);
+struct rendezvous eval_new_rendezvous(struct eval *ev, const struct step *s, const struct peers *g,
+                                      struct block *out);
 bool eval_wrong_group(struct eval *ev, const struct step *s,
                       const struct peers *g); /* false with a message */
 /* Whether an operand has the rank, the type and, unless sizes are dynamic, the dimensions of a
@@ -468,8 +469,9 @@ bool eval_wrong_group(struct eval *ev, const struct step *s,
 bool eval_conforms(const struct eval *ev, const struct view *v, const struct shape *s);
 bool eval_permute(struct eval *ev, const struct step *s);
 bool eval_ragged(struct eval *ev, const struct step *s, const struct peers *g);
-bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes);
-void eval_part(struct eval *ev, struct meeting *m);
+bool eval_rendezvous(struct eval *ev, const struct step *s, struct rendezvous *m,
+                     const size_t *sizes);
+void eval_leave_rendezvous(struct eval *ev, struct rendezvous *m);
 /* Reports that the instruction needs other participants, and this run has none. */
 bool eval_not_alone(struct eval *ev, const struct step *s);
 

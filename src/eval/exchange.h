@@ -26,13 +26,13 @@ struct block {
 };
 
 /* A rendezvous: all members of a replica group at a collective. */
-struct meeting {
+struct rendezvous {
     const struct inst *inst; /* the collective, on this participant */
     struct tag tag;
     int64_t count, me;       /* number of members; index of this one */
     const int64_t *members;  /* participants, in the order of the group */
     const struct block *out; /* out[j] is sent to member j */
-    struct block *in;        /* in[j] is received from member j; filled in by `meet` */
+    struct block *in;        /* in[j] is received from member j; filled in by `rendezvous` */
     void *kept;              /* private to the implementation */
 };
 
@@ -40,10 +40,10 @@ enum feed { FEED_ITEM, FEED_EMPTY, FEED_FAILED };
 
 struct exchange {
     void *context;
-    /* `meet` returns when all members have arrived; their blocks may be read until `part` is
+    /* `rendezvous` returns when all members have arrived; their blocks may be read until `part` is
      * called, which returns when no other member reads this participant's blocks any more. */
-    bool (*meet)(void *context, struct meeting *m);
-    void (*part)(void *context, struct meeting *m);
+    bool (*rendezvous)(void *context, struct rendezvous *m);
+    void (*part)(void *context, struct rendezvous *m);
     /* Messages from one participant to another arrive in the order in which they were sent. `send`
      * does not block; false: out of memory. `receive` blocks, copies at most *size bytes, and sets
      * *size to the size of the message. */

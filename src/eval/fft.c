@@ -6,12 +6,12 @@
 static bool run(struct eval *ev, const struct view *out, const struct view *x, enum kern_fft type,
                 int count)
 {
-    if (eval_choices_wanted(ev)) {
+    if (eval_reports_choices(ev)) {
         size_t workspace;
-        const char *choice = kern_fft_choice(ev->team, out, x, type, count, &workspace);
-        rehearse_choice(ev, choice, workspace);
+        const char *choice = kern_fft_choice(ev->workers, out, x, type, count, &workspace);
+        dry_run_report_choice(ev, choice, workspace);
     }
-    return ev->kern->fft(ev->team, &ev->p->transforms, out, x, type, count);
+    return ev->kern->fft(ev->workers, &ev->p->transforms, out, x, type, count);
 }
 
 /* The dimensions of v with the lengths in place of the last ones; `half`: of half a spectrum.
@@ -33,7 +33,7 @@ static void fit(struct eval *ev, const struct view *out, const struct view *x)
     struct kern_pad_dim dims[VIEW_MAX_RANK] = {{0}};
     for (int d = 0; d < x->rank; d++)
         dims[d].high = out->dims[d] - x->dims[d];
-    ev->kern->pad(ev->team, out, x, &zero, dims);
+    ev->kern->pad(ev->workers, out, x, &zero, dims);
 }
 
 /* The verifier compares the lengths of real transforms alone with the dimensions. Otherwise, as in

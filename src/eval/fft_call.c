@@ -16,7 +16,7 @@ enum { C2C, C2R, R2C };
 struct descriptor {
     unsigned char bytes[BYTES];
     size_t size, table, vtable;
-    bool sound; /* no read has been out of range */
+    bool valid; /* no read has been out of range */
 };
 
 struct list {
@@ -39,7 +39,7 @@ static uint64_t number_at(struct descriptor *d, size_t at, size_t width)
 {
     uint64_t v = 0;
     if (at > d->size || width > d->size - at) {
-        d->sound = false;
+        d->valid = false;
         return 0;
     }
     for (size_t k = 0; k < width; k++)
@@ -69,8 +69,8 @@ static void numbers(struct descriptor *d, int id, size_t width, struct list *out
         return;
     at += (size_t)number_at(d, at, 4);
     out->count = (int64_t)number_at(d, at, 4);
-    d->sound = d->sound && out->count <= VIEW_MAX_RANK;
-    for (int64_t k = 0; k < out->count && d->sound; k++)
+    d->valid = d->valid && out->count <= VIEW_MAX_RANK;
+    for (int64_t k = 0; k < out->count && d->valid; k++)
         out->at[k] = (int64_t)number_at(d, at + 4 + (size_t)k * width, width);
 }
 
@@ -79,14 +79,14 @@ static bool open_descriptor(struct descriptor *d, const struct view *v)
     if (v->rank != 1 || dtype_bytes(v->dtype) != 1 || v->dims[0] > BYTES)
         return false;
     d->size = (size_t)v->dims[0];
-    d->sound = true;
+    d->valid = true;
     for (size_t k = 0; k < d->size; k++)
         d->bytes[k] = (unsigned char)v->data[(int64_t)k * v->strides[0]];
     d->table = (size_t)number_at(d, 0, 4);
     const size_t back =
         (size_t)number_at(d, d->table, 4); /* a signed offset; but the vtable always comes first */
     d->vtable = d->table - back;
-    return d->sound && back <= d->table;
+    return d->valid && back <= d->table;
 }
 
 /* ---- descriptors ---- */
@@ -104,7 +104,7 @@ static bool read_fixed(struct call *c, struct descriptor *d)
     scale = (uint64_t)number(d, 7, 8);
     memcpy(&c->scale, &scale, sizeof scale);
     c->rank = c->shape.count;
-    return d->sound;
+    return d->valid;
 }
 
 static bool read_list(struct call *c, int k, struct list *out)
@@ -126,7 +126,7 @@ static bool read_dynamic(struct call *c, struct descriptor *d)
     numbers(d, 3, 4, &c->axes);
     c->forward = number(d, 4, 1);
     const struct view *scale = c->s->operands[5] == NO_VALUE ? NULL : eval_view(c->ev, c->s, 5);
-    if (!d->sound || !scale || !dtype_is_float(scale->dtype) || view_elements(scale) != 1)
+    if (!d->valid || !scale || !dtype_is_float(scale->dtype) || view_elements(scale) != 1)
         return false;
     c->scale = float_load(scale->dtype, scale->data);
     return read_list(c, 2, &c->shape) && read_list(c, 3, &c->strides_in) &&
@@ -189,7 +189,7 @@ static const char *problem(const struct call *c, bool in_bytes)
 
 /* The kernel's forward transform is the plain sum, its inverse divides by the count; the call may
  * have another factor. */
-static void scale_result(struct team *team, const struct call *c, const struct view *out,
+static void scale_result(struct thread_pool *workers, const struct call *c, const struct view *out,
                          const int64_t *lengths)
 {
     double factor = c->scale;
@@ -203,7 +203,7 @@ static void scale_result(struct team *team, const struct call *c, const struct v
                   DT_F32; /* a real element is read as the first half of a complex one */
     struct view args[2] = {*out,
                            {.dtype = out->dtype, .data = single ? (char *)&narrow : (char *)&wide}};
-    kern_map_tiles(team, kern_find_elementwise("multiply", out->dtype), out, 2, args);
+    kern_map_tiles(workers, kern_find_elementwise("multiply", out->dtype), out, 2, args);
 }
 
 static bool fail(struct eval *ev, const struct step *s, const char *why)
@@ -235,10 +235,10 @@ bool eval_fft_call(struct eval *ev, const struct step *s)
         return fail(ev, s, why);
     const int64_t *lengths = whole(&c) + c.x->rank - c.axes.count;
     struct view *out = eval_result(ev, s, 0);
-    if (out && !ev->kern->fft(ev->team, &ev->p->transforms, out, c.x, types[c.type][c.forward != 0],
-                              (int)c.axes.count))
+    if (out && !ev->kern->fft(ev->workers, &ev->p->transforms, out, c.x,
+                              types[c.type][c.forward != 0], (int)c.axes.count))
         return eval_no_memory(ev, s, s->shapes[0]);
     if (out)
-        scale_result(ev->team, &c, out, lengths);
+        scale_result(ev->workers, &c, out, lengths);
     return out != NULL;
 }

@@ -1,6 +1,6 @@
 /*
  * function.c: runs planned functions: step after step, with values in the slots of a frame, and
- * hoisted steps as plan/once.c has marked them.
+ * hoisted steps as plan/hoist.c has marked them.
  */
 #include "eval/eval_priv.h"
 
@@ -30,7 +30,7 @@ void value_move(struct value *to, struct value *from)
     if (!to->buffer)
         return;
     to->bounds = from->bounds;
-    to->roomy = from->roomy;
+    to->padded = from->padded;
     to->absent = from->absent;
     view_copy(&to->view, &from->view);
 }
@@ -42,7 +42,7 @@ void value_share(struct value *to, const struct value *from)
         return;
     to->buffer->refs++;
     to->bounds = from->bounds;
-    to->roomy = from->roomy;
+    to->padded = from->padded;
     to->absent = from->absent;
     view_copy(&to->view, &from->view);
 }
@@ -55,7 +55,7 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
     if (!v->buffer)
         return false;
     v->bounds = NULL;
-    v->roomy = false;
+    v->padded = false;
     v->absent = false;
     view_dense(&v->view, t, rank, dims, v->buffer->data);
     return true;
@@ -68,7 +68,7 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
 
 static bool is_left_out(struct eval *ev, const struct step *s)
 {
-    if (s->foreign.entry || s->left_over.entry)
+    if (s->foreign.entry || s->fallback.entry)
         return true;
     for (int k = 0; k < s->operand_count; k++)
         if (s->operands[k] != NO_VALUE && eval_operand(ev, s, k)->absent)
@@ -91,26 +91,26 @@ static bool leave_absent(struct eval *ev, const struct step *s)
 }
 
 /* Whether the diagnostics of a failure mean that the step itself could not be executed. */
-static bool is_own_failure(const struct eval *ev, const struct diags *said)
+static bool is_own_failure(const struct eval *ev, const struct diags *messages)
 {
-    for (const struct diag *d = said->first; d; d = d->next)
+    for (const struct diag *d = messages->first; d; d = d->next)
         if (d->msg == MSG_OUT_OF_MEMORY)
             return false;
-    return said->errors > 0 && ev->p->budget.hit == LIMIT_NONE;
+    return messages->errors > 0 && ev->p->budget.hit == LIMIT_NONE;
 }
 
 bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run)
 {
-    struct diags said, *ds = ev->ds;
+    struct diags messages, *ds = ev->ds;
     if (is_left_out(ev, s))
         return leave_absent(ev, s);
-    diags_init(&said, ds->source);
-    ev->ds = &said;
-    bool ok = run(ev, s), absent = !ok && is_own_failure(ev, &said);
+    diags_init(&messages, ds->source);
+    ev->ds = &messages;
+    bool ok = run(ev, s), absent = !ok && is_own_failure(ev, &messages);
     ev->ds = ds;
-    for (const struct diag *d = said.first; d && !absent; d = d->next)
+    for (const struct diag *d = messages.first; d && !absent; d = d->next)
         diag_copy(ds, d);
-    diags_free(&said);
+    diags_free(&messages);
     return ok || (absent && leave_absent(ev, s));
 }
 
@@ -122,7 +122,7 @@ bool value_make_dense(struct eval *ev, struct value *v, bool change)
         return true;
     if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
         return false;
-    ev->kern->copy(ev->team, &copy.view, &v->view);
+    ev->kern->copy(ev->workers, &copy.view, &v->view);
     value_drop(ev, v);
     value_move(v, &copy);
     return true;
@@ -141,21 +141,21 @@ static struct value *frame_of(struct eval *ev, const struct function *f)
 static bool run_step(struct eval *ev, const struct step *s)
 {
     eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
-    return ev->p->dynamic && !eval_rehearsed(ev) ? eval_sized(ev, s, run) : run(ev, s);
+    return ev->p->dynamic && !eval_is_dry_run(ev) ? eval_sized(ev, s, run) : run(ev, s);
 }
 
 bool eval_step(struct eval *ev, const struct step *s)
 {
-    if (s->names)
-        return eval_names(ev, s);
-    return s->unused && !eval_rehearsed(ev) ? eval_unused(ev, s, run_step) : run_step(ev, s);
+    if (s->aliases)
+        return eval_rename(ev, s);
+    return s->unused && !eval_is_dry_run(ev) ? eval_unused(ev, s, run_step) : run_step(ev, s);
 }
 
-static bool watched_step(struct eval *ev, const struct function *f, const struct step *s)
+static bool reported_step(struct eval *ev, const struct function *f, const struct step *s)
 {
-    const struct watch *w = ev->p->watch;
-    if (eval_rehearsed(ev))
-        return rehearse_step(ev, f, s);
+    const struct step_callbacks *w = ev->p->step_callbacks;
+    if (eval_is_dry_run(ev))
+        return dry_run_step(ev, f, s);
     w->begin(w->context, f, s);
     bool ok = eval_step(ev, s);
     w->end(w->context, f, s);
@@ -166,14 +166,14 @@ static bool watched_step(struct eval *ev, const struct function *f, const struct
 static int first_step(const struct eval *ev, const struct function *f)
 {
     uint8_t done = ev->done[f->index];
-    return done == ONCE_LOOP ? f->loop_steps : done == ONCE_RUN ? f->once_steps : 0;
+    return done == HOIST_LOOP ? f->loop_steps : done == HOIST_RUN ? f->hoisted_steps : 0;
 }
 
 bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s)
 {
     if (!budget_inst(&ev->p->budget))
         return eval_limit(ev, s);
-    return ev->watched ? watched_step(ev, f, s) : eval_step(ev, s);
+    return ev->reports_steps ? reported_step(ev, f, s) : eval_step(ev, s);
 }
 
 static bool run_range(struct eval *ev, const struct function *f, int from, int to)
@@ -199,7 +199,7 @@ static void forget_functions(struct eval *ev)
         for (int j = 0; frame && j < p->functions[k]->slot_count; j++)
             value_drop(ev, &frame[j]);
         if (frame)
-            ev->done[k] = ONCE_NOT;
+            ev->done[k] = HOIST_NOT;
     }
 }
 
@@ -210,40 +210,40 @@ static bool run_kept_steps(struct eval *ev, const struct function *f)
     struct kept *kept = &ev->p->kept;
     struct budget *b = &ev->p->budget;
     if (first_step(ev, f) > 0) {
-        budget_pay(b, kept->steps);
+        budget_charge(b, kept->steps);
         if (ev->pool.peak < kept->peak)
             ev->pool.peak = kept->peak;
         return true;
     }
     uint64_t left = budget_left(b);
-    if (!run_range(ev, f, 0, f->once_steps))
+    if (!run_range(ev, f, 0, f->hoisted_steps))
         return false;
-    ev->done[f->index] = ONCE_RUN;
+    ev->done[f->index] = HOIST_RUN;
     forget_functions(ev);
-    if (!eval_rehearsed(ev))
+    if (!eval_is_dry_run(ev))
         *kept = (struct kept){.there = true, .steps = left - budget_left(b), .peak = ev->pool.peak};
     return true;
 }
 
 static bool run_steps(struct eval *ev, const struct function *f)
 {
-    if (ev->sights)
-        return eval_observed(ev, f);
-    if (f == ev->p->entry && f->once_steps > 0 && !run_kept_steps(ev, f))
+    if (ev->trace)
+        return eval_traced(ev, f);
+    if (f == ev->p->entry && f->hoisted_steps > 0 && !run_kept_steps(ev, f))
         return false;
     if (!run_range(ev, f, first_step(ev, f), f->step_count))
         return false;
-    ev->done[f->index] = ONCE_LOOP;
+    ev->done[f->index] = HOIST_LOOP;
     return true;
 }
 
 /* Called at the end of a run of the loop. */
 static void forget_loop(struct eval *ev, const struct function *f)
 {
-    if (ev->done[f->index] == ONCE_LOOP)
-        ev->done[f->index] = ONCE_RUN;
-    for (int k = 0; k < f->loop_kept_count; k++)
-        value_drop(ev, &ev->pool.frames[f->index][f->loop_kept[k]]);
+    if (ev->done[f->index] == HOIST_LOOP)
+        ev->done[f->index] = HOIST_RUN;
+    for (int k = 0; k < f->loop_cached_count; k++)
+        value_drop(ev, &ev->pool.frames[f->index][f->loop_cached[k]]);
 }
 
 static bool passes(const struct function *f, int leaf) { return f->passes && f->passes[leaf]; }

@@ -32,8 +32,9 @@ static const char *batching_problem(const struct kern_gather_dims *d, int k,
                : "differs in size from that of the indices";
 }
 
-static bool batching_sound(struct eval *ev, const struct step *s, const struct kern_gather_dims *d,
-                           const struct shape *array, const struct shape *indices)
+static bool batching_is_valid(struct eval *ev, const struct step *s,
+                              const struct kern_gather_dims *d, const struct shape *array,
+                              const struct shape *indices)
 {
     for (int k = 0; k < d->batching_count; k++) {
         const char *problem = batching_problem(d, k, array, indices);
@@ -49,7 +50,7 @@ static bool gather(struct eval *ev, const struct step *s)
     struct kern_gather_dims d;
     int64_t kept[VIEW_MAX_RANK];
     plan_gather_dims(s->inst, &d);
-    if (!batching_sound(ev, s, &d, s->inst->operands[0]->shape, s->inst->operands[1]->shape))
+    if (!batching_is_valid(ev, s, &d, s->inst->operands[0]->shape, s->inst->operands[1]->shape))
         return false;
     if (ev->sizes) { /* a window is at most as large as the actual array */
         const struct view *x = eval_view(ev, s, 0);
@@ -59,7 +60,7 @@ static bool gather(struct eval *ev, const struct step *s)
     }
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->gather(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &d);
+        ev->kern->gather(ev->workers, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &d);
     return out != NULL;
 }
 
@@ -73,7 +74,7 @@ static bool run_scatter(struct eval *ev, const struct step *s)
     struct view *updates = ARENA_ARRAY(&ev->scratch, struct view, n);
     struct value *made = ARENA_ARRAY(&ev->scratch, struct value, n);
     plan_gather_dims(s->inst, &dims);
-    if (!batching_sound(ev, s, &dims, s->inst->operands[0]->shape, s->inst->operands[n]->shape))
+    if (!batching_is_valid(ev, s, &dims, s->inst->operands[0]->shape, s->inst->operands[n]->shape))
         return false;
     for (int k = 0; k < n; k++) {
         const struct view *v = eval_as_type(ev, s, n + 1 + k, s->shapes[k]->dtype, &made[k]);
@@ -86,7 +87,7 @@ static bool run_scatter(struct eval *ev, const struct step *s)
         view_copy(&out[k], v);
     }
     unsigned errors = ev->ds->errors;
-    bool ok = ev->kern->scatter(ev->team, n, out, eval_view(ev, s, n), updates, &dims, &body);
+    bool ok = ev->kern->scatter(ev->workers, n, out, eval_view(ev, s, n), updates, &dims, &body);
     for (int k = 0; k < n; k++)
         value_drop(ev, &made[k]);
     return ok || eval_kernel_failed(ev, s, errors);

@@ -78,19 +78,19 @@ static int64_t find_group(const struct device_list *d, int64_t id, int64_t *g)
 
 /* ---- ids as participants ---- */
 
-struct crowd {
+struct replica_ids {
     int64_t replica, partition, replicas, partitions;
 };
 
-static struct crowd crowd_of(const struct eval *ev)
+static struct replica_ids replica_ids_of(const struct eval *ev)
 {
     const struct module *m = ev->p->module;
     const struct plan_options *o = &ev->p->options;
-    return (struct crowd){o->replica, o->partition, m->replica_count, m->num_partitions};
+    return (struct replica_ids){o->replica, o->partition, m->replica_count, m->num_partitions};
 }
 
 /* The number of ids in this mode. */
-static int64_t ids_of(const struct crowd *c, int mode)
+static int64_t ids_of(const struct replica_ids *c, int mode)
 {
     return mode == E_MODE_CROSS_PARTITION ? c->partitions
            : mode == E_MODE_FLATTENED_ID  ? c->replicas * c->partitions
@@ -99,7 +99,7 @@ static int64_t ids_of(const struct crowd *c, int mode)
 
 /* The participant with this id; -1: there is none. In mode CROSS_REPLICA_AND_PARTITION, the first
  * partition of the replica. */
-static int64_t named(const struct crowd *c, int mode, int64_t id)
+static int64_t named(const struct replica_ids *c, int mode, int64_t id)
 {
     if (id < 0 || id >= ids_of(c, mode))
         return -1;
@@ -111,16 +111,16 @@ static int64_t named(const struct crowd *c, int mode, int64_t id)
     }
 }
 
-static int64_t own_id(const struct crowd *c, int mode)
+static int64_t own_id(const struct replica_ids *c, int mode)
 {
     return mode == E_MODE_CROSS_PARTITION ? c->partition
            : mode == E_MODE_FLATTENED_ID  ? c->replica * c->partitions + c->partition
                                           : c->replica;
 }
 
-static bool nobody(struct eval *ev, const struct step *s, int64_t id)
+static bool unknown_participant(struct eval *ev, const struct step *s, int64_t id)
 {
-    struct crowd c = crowd_of(ev);
+    struct replica_ids c = replica_ids_of(ev);
     return EVAL_FAIL(ev, s, NO_PARTICIPANT, op_spelling(s->inst->opcode), id, c.replicas,
                      c.partitions);
 }
@@ -128,7 +128,7 @@ static bool nobody(struct eval *ev, const struct step *s, int64_t id)
 static bool fill(struct eval *ev, const struct step *s, const struct device_list *d, int64_t g,
                  int mode, struct peers *out)
 {
-    struct crowd c = crowd_of(ev);
+    struct replica_ids c = replica_ids_of(ev);
     int64_t each = mode == E_MODE_CROSS_REPLICA_AND_PARTITION ? c.partitions : 1,
             self = eval_self(ev);
     int64_t n = out->count;
@@ -138,7 +138,7 @@ static bool fill(struct eval *ev, const struct step *s, const struct device_list
     for (int64_t k = 0; k < n; k++) {
         int64_t id = d ? listed_id(d, g, k) : k, first = named(&c, mode, id);
         if (first < 0)
-            return nobody(ev, s, id);
+            return unknown_participant(ev, s, id);
         for (int64_t j = 0; j < each; j++) {
             if (first + j == self)
                 out->me = out->count;
@@ -152,22 +152,22 @@ bool eval_peers(struct eval *ev, const struct step *s, struct peers *out)
 {
     const struct attr *a = inst_attr(s->inst, A_REPLICA_GROUPS);
     const struct device_list *d = a ? a->v.groups : NULL;
-    struct crowd c = crowd_of(ev);
+    struct replica_ids c = replica_ids_of(ev);
     int mode = verify_group_mode(s->inst);
     int64_t g = 0;
     *out = (struct peers){.me = -1};
     if (d && d->form == GROUPS_LIST && d->groups.count == 0)
         d = NULL;
     if (d && d->form != GROUPS_LIST && d->group_count > ids_of(&c, mode) / d->group_size)
-        return nobody(ev, s,
-                      ids_of(&c, mode)); /* the groups have more ids than there are participants */
+        return unknown_participant(
+            ev, s, ids_of(&c, mode)); /* the groups have more ids than there are participants */
     out->count = d ? find_group(d, own_id(&c, mode), &g) : ids_of(&c, mode);
     return fill(ev, s, d, g, mode, out);
 }
 
 int64_t eval_self(const struct eval *ev)
 {
-    struct crowd c = crowd_of(ev);
+    struct replica_ids c = replica_ids_of(ev);
     return own_id(&c, E_MODE_FLATTENED_ID);
 }
 
@@ -176,7 +176,7 @@ int64_t eval_self(const struct eval *ev)
 bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode,
                    struct partners *out)
 {
-    struct crowd c = crowd_of(ev);
+    struct replica_ids c = replica_ids_of(ev);
     int64_t me = own_id(&c, mode);
     *out = (struct partners){.targets = ARENA_ARRAY(&ev->scratch, int64_t, pairs.count),
                              .sources = ARENA_ARRAY(&ev->scratch, int64_t, pairs.count)};
@@ -185,9 +185,9 @@ bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs
             continue;
         int64_t from = pairs.at[k].at[0], to = pairs.at[k].at[1];
         if (from == me && (out->targets[out->target_count++] = named(&c, mode, to)) < 0)
-            return nobody(ev, s, to);
+            return unknown_participant(ev, s, to);
         if (to == me && (out->sources[out->source_count++] = named(&c, mode, from)) < 0)
-            return nobody(ev, s, from);
+            return unknown_participant(ev, s, from);
     }
     return true;
 }

@@ -9,10 +9,10 @@
 
 /* A recv whose recv-done has not run yet. */
 struct posted {
-    int64_t channel, from; /* from: NOBODY, HOST or a participant */
+    int64_t channel, from; /* from: NO_PARTICIPANT, HOST or a participant */
     struct posted *next;
 };
-enum { NOBODY = -1, HOST = -2 };
+enum { NO_PARTICIPANT = -1, HOST = -2 };
 
 /* ---- items: arrays and flat tuples of them ---- */
 
@@ -29,7 +29,7 @@ static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct liter
     if (copy) {
         *l = *copy;
         view_dense(&out, shape->dtype, shape->rank, shape->dims, l->data);
-        kern_copy(ev->team, &out, &v.view);
+        kern_copy(ev->workers, &out, &v.view);
     }
     value_drop(ev, &v);
     return copy || eval_no_memory(ev, s, l->shape);
@@ -65,7 +65,7 @@ static bool take_item(struct eval *ev, const struct step *s, const struct litera
     struct view *out = eval_sized_result(ev, s, r, l->shape->dims), x;
     if (out) {
         view_dense(&x, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
-        kern_copy(ev->team, out, &x);
+        kern_copy(ev->workers, out, &x);
     }
     return out != NULL;
 }
@@ -104,11 +104,11 @@ static bool host_failed(struct eval *ev, const struct step *s)
 static bool from_host(struct eval *ev, const struct step *s)
 {
     const char *op = op_spelling(s->inst->opcode);
-    const struct shape *want = data_of(s->inst);
+    const struct shape *expected = data_of(s->inst);
     struct literal *l = NULL;
-    if (!is_flat(want))
-        return EVAL_FAIL(ev, s, FEED_NESTED, op, STR_ARG(shape_text(&ev->ds->arena, want)));
-    if (shape_is_tuple(want) && want->count == 0)
+    if (!is_flat(expected))
+        return EVAL_FAIL(ev, s, FEED_NESTED, op, STR_ARG(shape_text(&ev->ds->arena, expected)));
+    if (shape_is_tuple(expected) && expected->count == 0)
         return clear_from(ev, s, 0); /* nothing is read for an empty tuple */
     enum feed came =
         ev->exchange ? ev->exchange->infeed(ev->exchange->context, &ev->scratch, &l) : FEED_EMPTY;
@@ -117,9 +117,9 @@ static bool from_host(struct eval *ev, const struct step *s)
     if (came != FEED_ITEM)
         return host_failed(ev, s);
     int next = 0;
-    bool ok = eval_fits(want, l->shape)
+    bool ok = eval_fits(expected, l->shape)
                   ? take_item(ev, s, l, &next)
-                  : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, want)),
+                  : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, expected)),
                               STR_ARG(shape_text(&ev->ds->arena, l->shape)));
     literal_free_data(l);
     return ok && clear_from(ev, s, next);
@@ -214,7 +214,7 @@ static bool recv(struct eval *ev, const struct step *s)
         return false;
     struct posted *p = ARENA_NEW(&ev->posts, struct posted), **end = &ev->posted;
     p->channel = inst_int(s->inst, A_CHANNEL_ID, 0);
-    p->from = host ? HOST : w.source_count > 0 ? w.sources[0] : NOBODY;
+    p->from = host ? HOST : w.source_count > 0 ? w.sources[0] : NO_PARTICIPANT;
     while (*end)
         end = &(*end)->next;
     *end = p;
@@ -242,7 +242,7 @@ static bool recv_done(struct eval *ev, const struct step *s)
         return EVAL_FAIL(ev, s, NO_RECV);
     if (p->from == HOST)
         return from_host(ev, s);
-    if (p->from == NOBODY)
+    if (p->from == NO_PARTICIPANT)
         return clear_from(ev, s, 0);
     if (!ev->exchange)
         return eval_unsupported(ev, s);

@@ -233,7 +233,7 @@ static enum dtype type_of(const struct call *c, char type)
 }
 
 /* `f32[2,4,?]` */
-static struct str wanted_shape(struct call *c, const struct role *r)
+static struct str expected_shape(struct call *c, const struct role *r)
 {
     struct buf b = {0};
     const char *comma = "";
@@ -294,7 +294,7 @@ static bool array_fits(struct call *c, const struct role *r, bool result, bool a
         dims_fit(c, r, found->rank, found->dims, all))
         return true;
     return EVAL_FAIL(c->ev, c->s, CALL_ARRAY, STR_ARG(c->target), result ? "result" : "operand",
-                     leaf, STR_ARG(shape_text(a, found)), STR_ARG(wanted_shape(c, r)));
+                     leaf, STR_ARG(shape_text(a, found)), STR_ARG(expected_shape(c, r)));
 }
 
 static bool arrays_fit(struct call *c, bool all)
@@ -339,10 +339,10 @@ static bool within_limits(struct call *c, const struct routine *r)
 
 /* ---- options and sizes that are given as numbers ---- */
 
-static bool wrong_value(struct call *c, struct str name, struct str found, struct str wanted)
+static bool wrong_value(struct call *c, struct str name, struct str found, struct str expected)
 {
     return EVAL_FAIL(c->ev, c->s, CALL_VALUE, STR_ARG(c->target), STR_ARG(name), STR_ARG(found),
-                     STR_ARG(wanted));
+                     STR_ARG(expected));
 }
 
 static struct str letters_text(struct arena *a, struct str letters)

@@ -19,13 +19,13 @@ static bool exchange_dims(struct eval *ev, const struct step *s, const struct pe
         out[j] = (struct block){x[j * stride]->dims, size};
         sizes[j] = size;
     }
-    struct meeting m = eval_new_meeting(ev, s, g, out);
-    if (!eval_meet(ev, s, &m, sizes))
+    struct rendezvous m = eval_new_rendezvous(ev, s, g, out);
+    if (!eval_rendezvous(ev, s, &m, sizes))
         return false;
     e->stride = e->rank;
     for (int64_t j = 0; j < g->count && size > 0; j++)
         memcpy(e->dims + j * e->stride, m.in[j].at, size);
-    eval_part(ev, &m);
+    eval_leave_rendezvous(ev, &m);
     return true;
 }
 

@@ -63,7 +63,7 @@ static bool fit(struct eval *ev, const struct step *s, struct onnx_run *l, int k
         if (v->view.dims[d] != to->dims[d] &&
             !check_dim(ev, s, "carried value", carried_number(s, l, k), d, v->view.dims[d], to))
             return false;
-    value_fit(v, to, v->bounds && v->roomy && same_bounds(v->bounds, to));
+    value_fit(v, to, v->bounds && v->padded && same_bounds(v->bounds, to));
     return true;
 }
 
@@ -95,9 +95,9 @@ static int64_t most_rows(const struct step *s, const struct onnx_run *l, int j)
 static int64_t next_capacity(const struct step *s, const struct onnx_run *l, int j)
 {
     const struct scan *scan = &l->scans[j];
-    int64_t most = most_rows(s, l, j), first = FIRST_BYTES / (int64_t)(scan->row_bytes + 1) + 1;
+    int64_t max = most_rows(s, l, j), first = FIRST_BYTES / (int64_t)(scan->row_bytes + 1) + 1;
     int64_t rows = scan->capacity > 0 ? 2 * scan->capacity : first;
-    return rows > most || (l->has_count && !l->has_condition) ? most : rows;
+    return rows > max || (l->has_count && !l->has_condition) ? max : rows;
 }
 
 static bool grow(struct eval *ev, const struct step *s, struct onnx_run *l, int j)
@@ -169,7 +169,7 @@ static bool append(struct eval *ev, const struct step *s, struct onnx_run *l, in
     } else {
         struct view row;
         view_dense(&row, x->view.dtype, x->view.rank, x->view.dims, at);
-        ev->kern->copy(ev->team, &row, &x->view);
+        ev->kern->copy(ev->workers, &row, &x->view);
     }
     value_drop(ev, x);
     return true;
@@ -184,7 +184,7 @@ static bool append_all(struct eval *ev, const struct step *s, struct onnx_run *l
 }
 
 /* Whether all scan outputs have space for one more iteration. */
-static bool check_room(struct eval *ev, const struct step *s, struct onnx_run *l)
+static bool check_capacity(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
     for (int j = 0; j < l->scanned; j++)
         if (l->done >= scan_shape(s, l, j)->dims[0])
@@ -258,7 +258,7 @@ static bool next(struct eval *ev, const struct step *s, struct onnx_run *l, bool
     if (!l->go || (l->has_count && l->done >= l->count))
         return false;
     eval_in_iteration(ev, s, l->done);
-    *ok = (eval_trip(ev, l->done) || eval_limit(ev, s)) && check_room(ev, s, l);
+    *ok = (eval_trip(ev, l->done) || eval_limit(ev, s)) && check_capacity(ev, s, l);
     return *ok;
 }
 
@@ -283,10 +283,10 @@ static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l
     const void **args = ARENA_ARRAY(&ev->scratch, const void *, l->carried + 2);
     void **results = ARENA_ARRAY(&ev->scratch, void *, 1 + l->carried + l->scanned);
     const struct shape *const *shapes = l->body->result_shapes;
-    uint8_t keep = 1, said;
+    uint8_t keep = 1, condition;
     args[0] = &l->done;
     args[1] = &keep;
-    results[0] = &said;
+    results[0] = &condition;
     for (int k = 0; k < l->carried; k++) {
         if (!value_make_dense(ev, &l->row[2 + k], true))
             return eval_no_memory(ev, s, s->inst->shape);
@@ -303,8 +303,8 @@ static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l
         if (!scalar_call((void *)(uintptr_t)l->body->code, args, results))
             return eval_kernel_failed(ev, s, errors);
         if (l->has_condition) {
-            keep = said;
-            l->go = said != 0;
+            keep = condition;
+            l->go = condition != 0;
         }
         l->done++;
     }

@@ -28,14 +28,14 @@ bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *o
                      const struct view *x)
 {
     if (out->dtype == x->dtype) {
-        ev->kern->copy(ev->team, out, x);
+        ev->kern->copy(ev->workers, out, x);
         return true;
     }
     kern_tile_fn *fn = kern_find_convert(out->dtype, x->dtype);
     if (!fn)
         return eval_unsupported(ev, s);
-    if (!eval_rehearsed(ev))
-        kern_map_tiles(ev->team, fn, out, 1, x);
+    if (!eval_is_dry_run(ev))
+        kern_map_tiles(ev->workers, fn, out, 1, x);
     return true;
 }
 

@@ -7,7 +7,7 @@
 
 /* ---- whole arrays ---- */
 
-static bool give(struct eval *ev, const struct step *s, int k, const struct partners *p)
+static bool send_operand(struct eval *ev, const struct step *s, int k, const struct partners *p)
 {
     struct value made;
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
@@ -38,7 +38,7 @@ static bool permute(struct eval *ev, const struct step *s, const struct partners
         if (!eval_conforms(ev, eval_view(ev, s, k), s->shapes[k]))
             return eval_unsupported(ev, s);
     for (int k = 0; k < s->operand_count; k++)
-        if (!give(ev, s, k, p))
+        if (!send_operand(ev, s, k, p))
             return false;
     for (int r = 0; r < s->result_count; r++)
         if (!take(ev, s, r, p))
@@ -91,7 +91,7 @@ static int offsets_of(const struct slices_in_place *p, const struct view *buffer
     return first + (b * p->slices + (int)n) * buffer->rank;
 }
 
-static bool give_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p,
+static bool send_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p,
                         const struct partners *w)
 {
     for (int64_t n = 0; n < w->target_count; n++)
@@ -104,7 +104,7 @@ static bool give_slices(struct eval *ev, const struct step *s, const struct slic
                 return false;
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
-            kern_copy(ev->team, &made.view, &slice);
+            kern_copy(ev->workers, &made.view, &slice);
             bool ok = eval_send_data(ev, s, eval_tag(s->inst, true), &made.view, w->targets[n]);
             value_drop(ev, &made);
             if (!ok)
@@ -128,7 +128,7 @@ static bool take_slices(struct eval *ev, const struct step *s, const struct slic
                 return eval_no_memory(ev, s, s->inst->shape);
             bool ok = eval_receive_data(ev, s, eval_tag(s->inst, true), &made.view, w->sources[n]);
             if (ok)
-                kern_copy(ev->team, &slice, &made.view);
+                kern_copy(ev->workers, &slice, &made.view);
             value_drop(ev, &made);
             if (!ok)
                 return false;
@@ -155,7 +155,7 @@ static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_
     for (int b = 0; b < p.buffers; b++)
         if (!eval_update(ev, s, b, s->starts[1] + b))
             return false;
-    return give_slices(ev, s, &p, w) && take_slices(ev, s, &p, w);
+    return send_slices(ev, s, &p, w) && take_slices(ev, s, &p, w);
 }
 
 bool eval_permute(struct eval *ev, const struct step *s)
@@ -237,7 +237,7 @@ static struct buffer *pack_ragged(struct eval *ev, const struct step *s, int64_t
         memcpy(to, &head, sizeof head);
         rows_of(&from, x, number_at(ev, s, 2, k), head.rows);
         view_dense(&dense, from.dtype, from.rank, from.dims, to + sizeof head);
-        kern_copy(ev->team, &dense, &from);
+        kern_copy(ev->workers, &dense, &from);
         to += sizeof head + padded(head.rows, row);
     }
     if (!b)
@@ -263,7 +263,7 @@ static bool unpack_ragged(struct eval *ev, const struct step *s, struct block in
         struct view to, dense;
         rows_of(&to, out, head.at, head.rows);
         view_dense(&dense, to.dtype, to.rank, to.dims, (char *)(uintptr_t)at + sizeof head);
-        kern_copy(ev->team, &to, &dense);
+        kern_copy(ev->workers, &to, &dense);
         at += need;
         left -= need;
     }
@@ -289,13 +289,13 @@ static bool exchange_ragged(struct eval *ev, const struct step *s, const struct 
             return false;
         blocks[j].at = packed[j]->data;
     }
-    struct meeting m = eval_new_meeting(ev, s, g, blocks);
-    if (!eval_meet(ev, s, &m, NULL))
+    struct rendezvous m = eval_new_rendezvous(ev, s, g, blocks);
+    if (!eval_rendezvous(ev, s, &m, NULL))
         return false;
     bool ok = true;
     for (int64_t j = 0; j < g->count && ok; j++)
         ok = unpack_ragged(ev, s, m.in[j], slices, out);
-    eval_part(ev, &m);
+    eval_leave_rendezvous(ev, &m);
     return ok;
 }
 

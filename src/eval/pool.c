@@ -29,7 +29,7 @@ void pool_init(struct pool *p)
     arena_init(&p->headers);
 }
 
-void *pool_pretend(struct pretence *p, size_t size)
+void *pool_take_unbacked(struct unbacked *p, size_t size)
 {
     enum { LINE = 64 };
     size = (size + LINE) & ~(size_t)(LINE - 1); /* never 0: no two buffers have the same address */
@@ -44,7 +44,7 @@ void *pool_pretend(struct pretence *p, size_t size)
 
 static void free_storage(struct pool *p, void *data)
 {
-    if (!p->pretence)
+    if (!p->unbacked)
         mem_free(data);
 }
 
@@ -128,7 +128,7 @@ static void trim_all(struct pool *p)
 }
 
 /* Whether `more` bytes are within the limit; frees idle storage if that suffices. */
-static bool has_room(struct pool *p, size_t more)
+static bool fits_limit(struct pool *p, size_t more)
 {
     if (p->limit && p->live + p->cached + idle_large(p) + more > p->limit)
         trim_all(p);
@@ -139,8 +139,8 @@ static bool has_room(struct pool *p, size_t more)
 
 static char *fresh_storage(struct pool *p, bool large, size_t size)
 {
-    if (p->pretence)
-        return pool_pretend(p->pretence, size);
+    if (p->unbacked)
+        return pool_take_unbacked(p->unbacked, size);
     return large ? reserve_take(p->reserve, size) : mem_alloc(size);
 }
 
@@ -158,7 +158,7 @@ struct buffer *pool_take(struct pool *p, size_t size)
         return b;
     if (p->cached > IDLE_BYTES + p->live / 2)
         trim(p);
-    if (!has_room(p, rounded))
+    if (!fits_limit(p, rounded))
         return NULL;
     char *data = fresh_storage(p, large, rounded);
     if (!data) {
@@ -170,7 +170,7 @@ struct buffer *pool_take(struct pool *p, size_t size)
     b = new_header(p);
     b->class = class;
     b->size = rounded;
-    b->data = p->pretence ? data : mem_pass(data, guard_of(p->headers.born));
+    b->data = p->unbacked ? data : mem_pass(data, oom_scope_of(p->headers.generation));
     count_used(p, b, rounded);
     return b;
 }
@@ -228,7 +228,7 @@ void *pool_steal(struct pool *p, struct buffer *b)
         return NULL;
     void *data = b->data; /* it still counts as in use, now by the caller */
     make_spare(p, b);
-    return p->pretence ? data : mem_guard(data); /* an earlier run may have allocated it */
+    return p->unbacked ? data : mem_track(data); /* an earlier run may have allocated it */
 }
 
 void view_copy(struct view *to, const struct view *from)

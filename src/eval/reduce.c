@@ -14,7 +14,7 @@ const void *const *eval_inits(struct eval *ev, const struct step *s, int first, 
         void *at = arena_zalloc(&ev->scratch, sizeof(struct c128));
         kern_tile_fn *fn = x->dtype == types[k] ? NULL : kern_find_convert(types[k], x->dtype);
         init[k] = at;
-        if (eval_rehearsed(ev))
+        if (eval_is_dry_run(ev))
             continue;
         if (fn)
             fn(at, (const void *const[]){x->data}, 1);
@@ -57,11 +57,13 @@ static bool run_reduce(struct eval *ev, const struct step *s)
         reduced[dims.at[d]] = true;
     const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
-    if (out && eval_choices_wanted(ev))
-        rehearse_choice(ev, kern_reduce_choice(n, out, x, s->bodies->args, reduced, &body), 0);
+    if (out && eval_reports_choices(ev))
+        dry_run_report_choice(ev, kern_reduce_choice(n, out, x, s->bodies->args, reduced, &body),
+                              0);
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->reduce(ev->team, n, out, x, init, s->bodies->args, reduced, &body) ||
-                   eval_kernel_failed(ev, s, errors));
+    return out &&
+           (ev->kern->reduce(ev->workers, n, out, x, init, s->bodies->args, reduced, &body) ||
+            eval_kernel_failed(ev, s, errors));
 }
 
 /* ---- scan: grammar/values.md 12.4 ---- */
@@ -86,7 +88,7 @@ static void slice_at(struct view *v, const struct view *x, int64_t dimension, in
 
 /* Copies piece t of a result into place. Pieces may be smaller than their space: then the result is
  * cut to the smallest. */
-static void give_piece(struct eval *ev, struct view *whole, const struct view *piece,
+static void view_piece(struct eval *ev, struct view *whole, const struct view *piece,
                        int64_t dimension, int64_t t)
 {
     struct view out, x;
@@ -97,7 +99,7 @@ static void give_piece(struct eval *ev, struct view *whole, const struct view *p
     view_copy(&x, piece);
     for (int d = 0; d < piece->rank; d++)
         x.dims[d] = out.dims[d];
-    ev->kern->copy(ev->team, &out, &x);
+    ev->kern->copy(ev->workers, &out, &x);
 }
 
 static bool scan_step(struct eval *ev, const struct step *s, const struct scan *c, int64_t t)
@@ -112,7 +114,7 @@ static bool scan_step(struct eval *ev, const struct step *s, const struct scan *
     if (!eval_function(ev, c->f, c->values, c->values))
         return false;
     for (int k = 0; k < c->outputs; k++) {
-        give_piece(ev, &ev->frame[s->results[k]].view, &c->values[k].view, c->dimension, t);
+        view_piece(ev, &ev->frame[s->results[k]].view, &c->values[k].view, c->dimension, t);
         value_drop(ev, &c->values[k]);
     }
     /* Carries follow the outputs; the body reads them after the inputs, so they must be moved. */
@@ -141,7 +143,7 @@ static bool run_scan(struct eval *ev, const struct step *s)
     for (int k = 0; k < c.outputs; k++)
         if (!eval_result(ev, s, k))
             return false;
-    if (eval_rehearsed(ev) && c.length > 2)
+    if (eval_is_dry_run(ev) && c.length > 2)
         c.length = 2;
     bool reverse = inst_bool(s->inst, A_IS_REVERSE);
     for (int64_t t = 0; t < c.length; t++) {

@@ -25,7 +25,7 @@ static bool bits(struct eval *ev, const struct step *s)
     if (dtype_is_complex(out->dtype))
         return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_RNG_BIT_GENERATOR),
                          dtype_spelling(out->dtype));
-    ev->kern->rng_bits(ev->team, out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in, (int)words,
+    ev->kern->rng_bits(ev->workers, out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in, (int)words,
                        next);
     if (s->result_count == 1)
         return true;

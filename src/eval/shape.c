@@ -44,7 +44,7 @@ bool eval_reshape(struct eval *ev, const struct step *s)
     if (!out)
         return false;
     view_dense(&whole, x->dtype, x->rank, x->dims, out->data);
-    ev->kern->copy(ev->team, &whole, x);
+    ev->kern->copy(ev->workers, &whole, x);
     return true;
 }
 
@@ -127,7 +127,7 @@ static bool eval_pad(struct eval *ev, const struct step *s)
     struct view *out = value ? eval_result(ev, s, 0) : NULL;
     if (!out)
         return false;
-    ev->kern->pad(ev->team, out, x, value->data, dims);
+    ev->kern->pad(ev->workers, out, x, value->data, dims);
     value_drop(ev, &x_made);
     value_drop(ev, &value_made);
     return true;
@@ -143,7 +143,7 @@ static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimensio
     if (!value_new(ev, v, shape->dtype, 1, &dims[dimension]))
         return eval_no_memory(ev, s, shape);
     view_copy(&line, &v->view);
-    ev->kern->iota(ev->team, &line, 0);
+    ev->kern->iota(ev->workers, &line, 0);
     kern_view_broadcast(&v->view, &line, shape->rank, dims, &dimension);
     return true;
 }
@@ -155,7 +155,7 @@ static bool eval_iota(struct eval *ev, const struct step *s)
         return iota_as_view(ev, s, inst_int(s->inst, A_IOTA_DIMENSION, 0));
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->iota(ev->team, out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
+        ev->kern->iota(ev->workers, out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
     return out != NULL;
 }
 

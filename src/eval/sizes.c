@@ -3,25 +3,25 @@
  *
  * The view of a value has the current sizes, so kernels only access elements within them. When
  * set-dimension-size makes an array larger again, the old elements reappear if its storage still
- * extends to the bounds (`roomy`), otherwise zeros. size_rules.c has the semantics of each
+ * extends to the bounds (`padded`), otherwise zeros. size_rules.c has the semantics of each
  * operation for such operands. Programs without dynamic sizes do not use this file.
  */
 #include "eval/eval_priv.h"
 
-void value_fit(struct value *v, const struct shape *s, bool roomy)
+void value_fit(struct value *v, const struct shape *s, bool padded)
 {
     v->bounds = NULL;
     for (int d = 0; d < s->rank; d++)
         if (v->view.dims[d] < s->dims[d])
             v->bounds = s->dims;
-    v->roomy = roomy && v->bounds;
+    v->padded = padded && v->bounds;
 }
 
 bool value_whole(struct eval *ev, struct value *v)
 {
     if (!v->bounds)
         return true;
-    if (v->roomy) {
+    if (v->padded) {
         for (int d = 0; d < v->view.rank; d++)
             v->view.dims[d] = v->bounds[d];
     } else {
@@ -33,7 +33,7 @@ bool value_whole(struct eval *ev, struct value *v)
         view_copy(&part, &all.view);
         for (int d = 0; d < part.rank; d++)
             part.dims[d] = v->view.dims[d];
-        kern_copy(ev->team, &part, &v->view);
+        kern_copy(ev->workers, &part, &v->view);
         value_drop(ev, v);
         value_move(v, &all);
     }
@@ -63,7 +63,7 @@ static void begin(struct eval *ev, const struct step *s, struct sizes *z)
 }
 
 /* Sets the final sizes of results. The storage of those that were made as large as their bounds
- * extends beyond them (`roomy`). */
+ * extends beyond them (`padded`). */
 static void show_results(struct eval *ev, const struct step *s, const struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {

@@ -20,13 +20,13 @@ static bool run_sort(struct eval *ev, const struct step *s)
     struct bound_body context;
     struct kern_comparator less = eval_bind_order(ev, s->bodies, &context);
     struct view *x = eval_views(ev, s, 0, n), *out = eval_results(ev, s);
-    if (out && eval_choices_wanted(ev)) {
-        size_t room;
-        const char *choice = kern_sort_choice(ev->team, n, out, x, dimension, &less, &room);
-        rehearse_choice(ev, choice, room);
+    if (out && eval_reports_choices(ev)) {
+        size_t workspace;
+        const char *choice = kern_sort_choice(ev->workers, n, out, x, dimension, &less, &workspace);
+        dry_run_report_choice(ev, choice, workspace);
     }
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->sort(ev->team, n, out, x, dimension, &less) ||
+    return out && (ev->kern->sort(ev->workers, n, out, x, dimension, &less) ||
                    eval_kernel_failed(ev, s, errors));
 }
 
@@ -56,7 +56,7 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
     const struct shape *values = s->shapes[0];
     const int64_t *dims = eval_dims(ev, s, 0);
     struct view *out = eval_result(ev, s, 0), *where = out ? eval_result(ev, s, 1) : NULL;
-    return where && (ev->kern->topk(ev->team, out, where, x, dims[x->rank - 1], largest) ||
+    return where && (ev->kern->topk(ev->workers, out, where, x, dims[x->rank - 1], largest) ||
                      eval_no_memory(ev, s, values));
 }
 
@@ -90,7 +90,7 @@ static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimens
             return eval_no_memory(ev, s, s->shapes[k]);
         view_copy(&all[k], &sorted[k].view);
     }
-    if (!ev->kern->sort(ev->team, n, all, x, dimension, &less))
+    if (!ev->kern->sort(ev->workers, n, all, x, dimension, &less))
         return eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < n; k++) {
         all[k].dims[dimension] = s->shapes[k]->dims[dimension];

@@ -28,7 +28,7 @@ static bool reduce_window(struct eval *ev, const struct step *s)
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
     unsigned errors = ev->ds->errors;
     return out &&
-           (ev->kern->reduce_window(ev->team, n, out, x, init, s->bodies->args, window, &body) ||
+           (ev->kern->reduce_window(ev->workers, n, out, x, init, s->bodies->args, window, &body) ||
             eval_kernel_failed(ev, s, errors));
 }
 
@@ -46,7 +46,7 @@ static bool select_and_scatter(struct eval *ev, const struct step *s)
     unsigned errors = ev->ds->errors;
     if (!out)
         return false;
-    bool ok = ev->kern->select_and_scatter(ev->team, out, eval_view(ev, s, 0), source, init[0],
+    bool ok = ev->kern->select_and_scatter(ev->workers, out, eval_view(ev, s, 0), source, init[0],
                                            window, &select, &scatter);
     value_drop(ev, &made);
     return ok || eval_kernel_failed(ev, s, errors);

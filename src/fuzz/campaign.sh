@@ -52,7 +52,7 @@ seeds() { # TARGET FOLDER: further seeds, and the names of what in testdata is o
     file) for head in '\000' '\001' '\002' '\003' '\004' '\005' '\006' '\007'; do
             with_head "$2" "$head" "$testdata"/fuzz/*
         done ;;
-    golden | run | teams) with_head "$2" '' $(small) ;;
+    golden | run | threads) with_head "$2" '' $(small) ;;
     lex | print | verify) echo "$testdata" ;;
     npz) echo "$testdata/fuzz" ;;
     onnx) echo "$testdata/onnx" "$testdata/fuzz" ;;

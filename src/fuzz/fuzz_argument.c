@@ -2,7 +2,7 @@
  * Fuzz target: any text as an argument of the command line, for parameters of several shapes, and
  * as a --custom-call rule. Accepted values must match the parameter.
  */
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 #include "hlo_advanced.h"
 
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("taker", taker, sizeof taker - 1, false);
     hlo_module *module = hlo_parse(f, 0, m);
-    char *text = room_text((struct str){(const char *)data, size});
+    char *text = copy_text((struct str){(const char *)data, size});
     if (!module || !hlo_verify(module, m))
         __builtin_trap();
     take(module, text);

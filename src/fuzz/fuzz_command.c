@@ -4,7 +4,7 @@
  * libraries. Files are written to the target's own directory.
  */
 #include "cli/cli.h"
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 #include <stdlib.h>
 
@@ -85,11 +85,11 @@ static void parse_and_run(struct str line)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct str text = {(const char *)data, size}, line = room_cut(&text, '\n');
-    room_enter();
-    room_file("m.hlo", text);
+    struct str text = {(const char *)data, size}, line = cut_input(&text, '\n');
+    sandbox_enter();
+    sandbox_file("m.hlo", text);
     if (line.len > 0)
         parse_and_run(line);
-    room_leave();
+    sandbox_leave();
     return 0;
 }

@@ -4,7 +4,7 @@
  * edits, extraction and reduction of a well-formed module must give well-formed modules.
  */
 #include "fuzz/generate.h"
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 #include "test/random_view.h"
 
 #include "hlo_advanced.h"
@@ -13,12 +13,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void expect_sound(hlo_module *made, const char *what)
+static void expect_well_formed(hlo_module *made, const char *what)
 {
     hlo_messages *m = hlo_messages_new();
     if (!hlo_verify(made, m)) {
-        hlo_text said = hlo_messages_draw(m, false), text = hlo_print(made, HLO_PRINT_SHORT);
-        fprintf(stderr, "%s makes this:\n%s%s", what, text.data, said.data);
+        hlo_text messages = hlo_messages_draw(m, false), text = hlo_print(made, HLO_PRINT_SHORT);
+        fprintf(stderr, "%s makes this:\n%s%s", what, text.data, messages.data);
         __builtin_trap();
     }
     hlo_messages_free(m);
@@ -37,7 +37,7 @@ static void copy(const hlo_module *module, const hlo_listing *l)
     hlo_text_free(&is);
     hlo_text_free(&was);
     hlo_messages_free(m);
-    expect_sound(made, "copying");
+    expect_well_formed(made, "copying");
 }
 
 static void edit(const hlo_listing *l, struct random *r)
@@ -60,7 +60,7 @@ static void edit(const hlo_listing *l, struct random *r)
     }
     hlo_module *made = hlo_edit_finish(e, m);
     if (made)
-        expect_sound(made, "an edit");
+        expect_well_formed(made, "an edit");
     hlo_messages_free(m);
 }
 
@@ -74,7 +74,7 @@ static void extract(const hlo_listing *l, struct random *r)
     hlo_messages *m = hlo_messages_new();
     hlo_module *made = hlo_extract(l, &what, &HLO_WITH(hlo_run_options, .threads = 1), NULL, 0, m);
     if (made)
-        expect_sound(made, "cutting out");
+        expect_well_formed(made, "cutting out");
     hlo_messages_free(m);
 }
 
@@ -104,14 +104,14 @@ static void shrink(const hlo_module *module, struct random *r)
     hlo_module *made =
         hlo_shrink(module, &HLO_WITH(hlo_shrink, .context = &s, .bad = bad, .progress = go_on));
     if (made)
-        expect_sound(made, "reducing");
+        expect_well_formed(made, "reducing");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str text = {(const char *)data, size};
     struct buf made = {0};
-    struct str first = room_cut(&text, '\n');
+    struct str first = cut_input(&text, '\n');
     struct random r = {.state = hash_bytes(first.ptr, first.len)};
     if (text.len > 0 && text.ptr[0] == '\0') {
         generate_of_bytes(&made, (const uint8_t *)text.ptr + 1, text.len - 1);

@@ -3,7 +3,7 @@
  * three items and writes them to outfeed.
  */
 #include "cli/arguments.h"
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 #include <stdlib.h>
 
@@ -51,10 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                          : NULL;
     if (!p)
         __builtin_trap();
-    room_enter();
-    room_file("in", (struct str){(const char *)data, size});
+    sandbox_enter();
+    sandbox_file("in", (struct str){(const char *)data, size});
     run(p, m);
-    room_leave();
+    sandbox_leave();
     hlo_program_free(p);
     hlo_module_free(module);
     hlo_file_free(f);

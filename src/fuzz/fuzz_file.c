@@ -2,7 +2,7 @@
  * Fuzz target: any bytes as a file whose suffix is selected by the first byte: modules as text,
  * compressed or in a bundle; arrays.
  */
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 #include "hlo_advanced.h"
 
@@ -17,8 +17,8 @@ static void open_modules(const char *name, bool strict)
     for (size_t k = 0; f && k < hlo_file_count(f) && k < 4; k++)
         hlo_module_free(hlo_parse(f, k, m));
     hlo_file_free(f);
-    hlo_text said = hlo_messages_draw(m, true);
-    hlo_text_free(&said);
+    hlo_text messages = hlo_messages_draw(m, true);
+    hlo_text_free(&messages);
     hlo_messages_free(m);
 }
 
@@ -50,10 +50,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     const char *name = names[data[0] % COUNT_OF(names)];
-    room_enter();
-    room_file(name, (struct str){(const char *)data + 1, size - 1});
+    sandbox_enter();
+    sandbox_file(name, (struct str){(const char *)data + 1, size - 1});
     open_modules(name, size % 2);
     open_arrays(name);
-    room_leave();
+    sandbox_leave();
     return 0;
 }

@@ -2,7 +2,7 @@
  * Fuzz target: any text as a file of golden tests, which are run and rewritten as by --update.
  */
 #include "cli/golden.h"
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct edits edits = {0};
     struct arena a;
     arena_init(&a);
-    room_enter();
-    room_file(name, (struct str){(const char *)data, size});
+    sandbox_enter();
+    sandbox_file(name, (struct str){(const char *)data, size});
     hlo_messages *m = hlo_messages_new();
     hlo_file *file = hlo_file_open(name, false, m);
     for (size_t k = 0; file && k < hlo_file_count(file) && k < 8; k++)
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         golden_rewrite(name, &edits, false, m);
     hlo_file_free(file);
     hlo_messages_free(m);
-    room_leave();
+    sandbox_leave();
     arena_free(&a);
     return 0;
 }

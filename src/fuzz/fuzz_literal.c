@@ -86,8 +86,8 @@ static void show(const hlo_literal *l)
 {
     static const struct hlo_view views[] = {
         HLO_VIEW_INIT,
-        {.size = sizeof *views, .most = 5, .edge = 1, .precision = 3, .width = 20},
-        {.size = sizeof *views, .hex = true, .bits = true, .most = 50},
+        {.size = sizeof *views, .max = 5, .edge = 1, .precision = 3, .width = 20},
+        {.size = sizeof *views, .hex = true, .bits = true, .max = 50},
     };
     struct hlo_stats s = hlo_literal_stats(l);
     expect_json(hlo_stats_json(&s));

@@ -20,7 +20,7 @@ static void keep_or_drop(struct literal *l)
     literal_free_data(l);
 }
 
-static void nobody(struct owner *o) { o->release = NULL; }
+static void unused(struct owner *o) { o->release = NULL; }
 
 static void read_all(struct arena *a, struct diags *ds, struct str bytes, struct owner *owner)
 {
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct owner owner;
     arena_init(&a);
     diags_init(&ds, NULL);
-    owner_init(&owner, nobody);
+    owner_init(&owner, unused);
     read_all(&a, &ds, bytes, NULL);
     read_all(&a, &ds, bytes, &owner);
     owner_drop(&owner);

@@ -2,7 +2,7 @@
  * Fuzz target: a command line, split as by a shell, and the same text as an option file.
  */
 #include "cli/arguments.h"
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 #include <stdlib.h>
 
@@ -43,10 +43,10 @@ static void parse(struct str text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    room_enter();
-    room_file("words", (struct str){(const char *)data, size});
+    sandbox_enter();
+    sandbox_file("words", (struct str){(const char *)data, size});
     parse((struct str){(const char *)data, size});
     parse(STR("run --options=words"));
-    room_leave();
+    sandbox_leave();
     return 0;
 }

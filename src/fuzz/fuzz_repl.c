@@ -2,7 +2,7 @@
  * Fuzz target: any text as the lines of an interactive session, which continues after errors and
  * can only write to its own directory.
  */
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 #include "repl/repl.h"
 
@@ -18,7 +18,7 @@ static void stay(void) {}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = room_text((struct str){(const char *)data, size});
+    char *text = copy_text((struct str){(const char *)data, size});
     const char *const commands[] = {".bail off", text};
     const struct repl_options o = {.commands = commands,
                                    .command_count = 2,
@@ -29,9 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .interrupt_begin = begin,
                                    .interrupt_end = end,
                                    .interrupt_stay = stay};
-    room_enter();
+    sandbox_enter();
     repl_main(&o);
-    room_leave();
+    sandbox_leave();
     free(text);
     return 0;
 }

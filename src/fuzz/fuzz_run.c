@@ -6,7 +6,7 @@
  * modules must be accepted.
  */
 #include "fuzz/generate.h"
-#include "fuzz/twice.h"
+#include "fuzz/differential.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void run_part(struct str text, uint64_t seed, bool generated)
 {
     struct buf why = {0};
-    enum twice outcome = run_all_ways(text, seed, &why);
-    if (outcome == TWICE_DIFFERS || (outcome == TWICE_REJECTED && generated)) {
+    enum differential outcome = run_all_modes(text, seed, &why);
+    if (outcome == DIFFERENTIAL_DIFFERS || (outcome == DIFFERENTIAL_REJECTED && generated)) {
         fprintf(stderr, "%.*s\n%s\n", (int)text.len, text.ptr, why.data);
         __builtin_trap();
     }

@@ -4,7 +4,7 @@
  */
 #include "base/dict.h"
 #include "cli/serve.h"
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,10 +42,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   [OPT_THREADS] = "1"}};
     struct str rest = {(const char *)data, size};
     struct buf out = {0};
-    room_enter();
+    sandbox_enter();
     struct server *s = serve_begin(&o);
     for (int n = 0; rest.len > 0 && n < 100; n++) {
-        struct str line = room_cut(&rest, '\n');
+        struct str line = cut_input(&rest, '\n');
         if (line.len == 0 || is_greedy(line))
             continue;
         out.size = 0;
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(line, buf_view(&out));
     }
     serve_end(s);
-    room_leave();
+    sandbox_leave();
     buf_free(&out);
     return 0;
 }

@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     diags_init(&ds, &source);
     struct module *m = text_parse_module(&ds, &source, &(struct parse_options){0});
     if (m) {
-        bool sound = verify_module(&ds, m, &(struct verify_options){0});
-        if (sound != (ds.errors == 0))
+        bool valid = verify_module(&ds, m, &(struct verify_options){0});
+        if (valid != (ds.errors == 0))
             __builtin_trap();
         verify_module(&ds, m,
                       &(struct verify_options){.layout_sensitive = true, .mixed_precision = true});

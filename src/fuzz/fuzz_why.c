@@ -4,7 +4,7 @@
  * none, those of the first element of each instruction.
  */
 #include "base/dict.h"
-#include "fuzz/room.h"
+#include "fuzz/sandbox.h"
 
 #include "hlo_advanced.h"
 
@@ -26,7 +26,7 @@ static void print(hlo_recorded *r, const struct hlo_element *e)
     struct dict_error error;
     hlo_text lines = hlo_recorded_why(r, e, &HLO_WITH(hlo_why_view, .levels = 3));
     hlo_text json =
-        hlo_recorded_why(r, e, &HLO_WITH(hlo_why_view, .levels = 2, .most = 2, .json = true));
+        hlo_recorded_why(r, e, &HLO_WITH(hlo_why_view, .levels = 2, .max = 2, .json = true));
     arena_init(&a);
     if (!dict_read(&a, (struct str){json.data, json.size}, DICT_LOOSE, &d, &error))
         __builtin_trap();
@@ -75,7 +75,7 @@ static void record(hlo_module *module, const char *what, hlo_messages *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str text = {(const char *)data, size};
-    char *what = room_text(room_cut(&text, '\n'));
+    char *what = copy_text(cut_input(&text, '\n'));
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("fuzz", text.ptr, text.len, false);
     hlo_module *module = hlo_parse(f, 0, m);

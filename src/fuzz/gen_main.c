@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool write_one(uint64_t seed, const char *folder)
+static bool write_one(uint64_t seed, const char *directory)
 {
     struct buf text = {0}, path = {0};
     generate_of_seed(&text, seed);
-    buf_printf(&path, "%s/g%" PRIu64 ".hlo", folder ? folder : ".", seed);
-    FILE *f = folder ? fopen(path.data, "w") : stdout;
+    buf_printf(&path, "%s/g%" PRIu64 ".hlo", directory ? directory : ".", seed);
+    FILE *f = directory ? fopen(path.data, "w") : stdout;
     bool ok = f && fwrite(text.data, 1, text.size, f) == text.size;
-    if (f && folder)
+    if (f && directory)
         ok &= fclose(f) == 0;
     buf_free(&text);
     buf_free(&path);

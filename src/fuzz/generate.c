@@ -45,7 +45,7 @@ void gen_shuffle(struct gen *g, int64_t *items, int count)
 
 /* ---- types ---- */
 
-enum { MOST_ELEMENTS = 1 << 24 };
+enum { MAX_ELEMENTS = 1 << 24 };
 
 static unsigned class_bit(enum dtype t)
 {
@@ -102,7 +102,7 @@ int64_t type_elements(const struct type *t)
 bool type_is_huge(const struct type *t)
 {
     for (int d = 0; d < t->rank; d++)
-        if (t->dims[d] > MOST_ELEMENTS)
+        if (t->dims[d] > MAX_ELEMENTS)
             return true;
     return false;
 }
@@ -129,11 +129,11 @@ bool type_equal(const struct type *a, const struct type *b)
            memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank) == 0;
 }
 
-static int64_t some_large_size(struct gen *g, int64_t room)
+static int64_t some_large_size(struct gen *g, int64_t limit)
 {
     static const int64_t sizes[] = {64, 1000, 257, 70000, 33, 200000, 4096, 513};
     const int64_t size = sizes[gen_below(g, sizeof sizes / sizeof *sizes)];
-    return size < room ? size : room;
+    return size < limit ? size : limit;
 }
 
 static int64_t some_size(struct gen *g)
@@ -157,12 +157,12 @@ struct type gen_type(struct gen *g, unsigned types, int least_rank)
     t.rank = ranks[gen_below(g, sizeof ranks / sizeof *ranks)];
     if (t.rank < least_rank)
         t.rank = least_rank;
-    int64_t room = g->large ? GEN_LARGE : GEN_ELEMENTS;
+    int64_t limit = g->large ? GEN_LARGE : GEN_ELEMENTS;
     for (int d = 0; d < t.rank; d++) {
-        t.dims[d] = g->large && gen_chance(g, 60) ? some_large_size(g, room) : some_size(g);
-        if (t.dims[d] > room)
+        t.dims[d] = g->large && gen_chance(g, 60) ? some_large_size(g, limit) : some_size(g);
+        if (t.dims[d] > limit)
             t.dims[d] = 1;
-        room = t.dims[d] > 0 ? room / t.dims[d] : GEN_ELEMENTS;
+        limit = t.dims[d] > 0 ? limit / t.dims[d] : GEN_ELEMENTS;
     }
     if (t.rank > 1 && gen_chance(g, 2))
         make_huge(g, &t);
@@ -218,7 +218,7 @@ static struct val add_value(struct gen *g, struct type t, bool plumbing)
 {
     struct region *r = g->region;
     struct val v = {.id = g->ids++, .type = t, .plumbing = plumbing};
-    g->excess |= !plumbing && type_elements(&t) > MOST_ELEMENTS;
+    g->excess |= !plumbing && type_elements(&t) > MAX_ELEMENTS;
     if (r->count < GEN_VALUES)
         r->vals[r->count++] = v;
     return v;
@@ -413,15 +413,16 @@ struct val gen_fresh(struct gen *g, struct type t)
 }
 
 /* Selects an existing value; false if none is suitable. */
-static bool find(struct gen *g, const struct type *wanted, unsigned types, int least_rank,
+static bool find(struct gen *g, const struct type *requested, unsigned types, int least_rank,
                  struct val *out)
 {
     int count = 0;
     for (int k = 0; k < g->region->count; k++) {
         const struct val *v = &g->region->vals[k];
-        bool fits = !v->plumbing && (wanted ? type_equal(&v->type, wanted)
-                                            : class_bit(v->type.dtype) & types &&
-                                                  v->type.rank >= least_rank && !v->type.dynamic);
+        bool fits =
+            !v->plumbing && (requested ? type_equal(&v->type, requested)
+                                       : class_bit(v->type.dtype) & types &&
+                                             v->type.rank >= least_rank && !v->type.dynamic);
         if (fits && gen_below(g, ++count) == 0)
             *out = *v;
     }
@@ -537,11 +538,11 @@ int gen_close_tuple(struct gen *g, int count, const struct val *roots)
     return number;
 }
 
-/* Collects unused values, at most `most`. */
-static int unused(struct gen *g, struct val *out, int most)
+/* Collects unused values, at most `max`. */
+static int unused(struct gen *g, struct val *out, int max)
 {
     int count = 0;
-    for (int k = 0; k < g->region->count && count < most; k++)
+    for (int k = 0; k < g->region->count && count < max; k++)
         if (g->region->vals[k].users == 0 && !g->region->vals[k].plumbing)
             out[count++] = g->region->vals[k];
     return count;

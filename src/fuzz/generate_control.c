@@ -5,9 +5,9 @@
 #include "fuzz/generate_priv.h"
 
 /* Selects operands for a computation, possibly repeated. */
-static int some_values(struct gen *g, struct val *out, struct type *types, int least)
+static int some_values(struct gen *g, struct val *out, struct type *types, int min)
 {
-    int count = (int)gen_between(g, least, 3);
+    int count = (int)gen_between(g, min, 3);
     for (int k = 0; k < count; k++) {
         out[k] = k > 0 && gen_chance(g, 25) ? out[k - 1] : gen_pick(g, TY_ANY, 0);
         types[k] = out[k].type;

@@ -156,10 +156,10 @@ struct shared gen_scalar_signature(enum role role, int count, const enum dtype *
                                    struct type result);
 /* Records the computation closed last, described by `s`, for further calls. */
 void gen_share(struct gen *g, struct shared *s, int number);
-/* The number of a recorded computation with the signature and role of `wanted` (any role for
- * ROLE_CALLEE; random numbers only if `wanted` has them). -1: none, or, except in `percent` of 100
- * calls, do not reuse one. */
-int gen_reuse(struct gen *g, int percent, const struct shared *wanted);
+/* The number of a recorded computation with the signature and role of `requested` (any role for
+ * ROLE_CALLEE; random numbers only if `requested` has them). -1: none, or, except in `percent` of
+ * 100 calls, do not reuse one. */
+int gen_reuse(struct gen *g, int percent, const struct shared *requested);
 /* Any recorded computation of that role, or any at all for ROLE_CALLEE; false: none. */
 bool gen_some_shared(struct gen *g, enum role role, struct shared *out);
 /* Operands for a call: values of all kinds, earlier results, one value for several parameters. */

@@ -253,8 +253,8 @@ static void choose_slices(struct gen *g, struct dims *s)
         }
     }
     gen_shuffle(g, order, s->operand.rank);
-    int most = (int)gen_between(g, s->operand.rank > 0, s->operand.rank);
-    for (int k = 0; k < most; k++)
+    int max = (int)gen_between(g, s->operand.rank > 0, s->operand.rank);
+    for (int k = 0; k < max; k++)
         if (s->batching_count == 0 || order[k] != s->batching[0])
             s->map[s->map_count++] = order[k];
 }

@@ -35,13 +35,13 @@ static bool same_types(int count, const struct type *a, const struct type *b)
     return true;
 }
 
-static bool fits(const struct shared *s, const struct shared *wanted)
+static bool fits(const struct shared *s, const struct shared *requested)
 {
-    return (wanted->role == ROLE_CALLEE || wanted->role == s->role) &&
-           s->param_count == wanted->param_count && s->takes_tuple == wanted->takes_tuple &&
-           s->result_count == wanted->result_count && (wanted->random || !s->random) &&
-           same_types(s->param_count, s->params, wanted->params) &&
-           same_types(s->result_count ? s->result_count : 1, s->results, wanted->results);
+    return (requested->role == ROLE_CALLEE || requested->role == s->role) &&
+           s->param_count == requested->param_count && s->takes_tuple == requested->takes_tuple &&
+           s->result_count == requested->result_count && (requested->random || !s->random) &&
+           same_types(s->param_count, s->params, requested->params) &&
+           same_types(s->result_count ? s->result_count : 1, s->results, requested->results);
 }
 
 /* Records a call in the region. */
@@ -51,14 +51,14 @@ static void note_call(struct gen *g, const struct shared *s)
     g->region->random |= s->random;
 }
 
-int gen_reuse(struct gen *g, int percent, const struct shared *wanted)
+int gen_reuse(struct gen *g, int percent, const struct shared *requested)
 {
     const struct shared *found = NULL;
     int count = 0;
     if (!gen_chance(g, percent))
         return -1;
     for (int k = 0; k < g->shared_count; k++)
-        if (fits(&g->shared[k], wanted) && gen_below(g, ++count) == 0)
+        if (fits(&g->shared[k], requested) && gen_below(g, ++count) == 0)
             found = &g->shared[k];
     if (!found)
         return -1;

@@ -12,7 +12,7 @@
 
 /* ---- opening ---- */
 
-static bool is_folder(const char *path)
+static bool is_directory(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -38,9 +38,9 @@ bool io_arrays_named(const char *path)
     return ends_with_any(path, one, COUNT_OF(one)) || is_of_many(path);
 }
 
-bool io_arrays_known(const char *path) { return io_arrays_named(path) || is_folder(path); }
+bool io_arrays_known(const char *path) { return io_arrays_named(path) || is_directory(path); }
 
-bool io_arrays_many(const char *path) { return is_of_many(path) || is_folder(path); }
+bool io_arrays_many(const char *path) { return is_of_many(path) || is_directory(path); }
 
 static struct str read_bytes(struct diags *ds, const char *path, struct io_arrays *out)
 {
@@ -56,8 +56,8 @@ static struct str read_bytes(struct diags *ds, const char *path, struct io_array
 /* A .npy file is recognized by its first bytes, others by their names. */
 bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out)
 {
-    *out = (struct io_arrays){.path = arena_str(a, str_of(path)), .kind = IO_FOLDER};
-    if (is_folder(path))
+    *out = (struct io_arrays){.path = arena_str(a, str_of(path)), .kind = IO_DIRECTORY};
+    if (is_directory(path))
         return true;
     out->bytes = read_bytes(ds, path, out);
     if (!out->bytes.ptr)
@@ -111,7 +111,7 @@ bool io_arrays_has(struct arena *a, const struct io_arrays *s, struct str name)
     switch (s->kind) {
     case IO_NPZ: return io_npz_has(&s->npz, name);
     case IO_SAFETENSORS: return io_safetensors_has(&s->tensors, name);
-    case IO_FOLDER: return file_called(a, s, name) != NULL;
+    case IO_DIRECTORY: return file_called(a, s, name) != NULL;
     default: return name.len == 0;
     }
 }
@@ -143,17 +143,17 @@ static struct str names_in(struct arena *a, const struct io_arrays *s)
 
 /* Reports that no array has any of these names; names with a participant's number are not
  * listed. */
-static void say_missing(struct diags *ds, struct arena *a, const struct io_arrays *s,
-                        const struct str *names, size_t count, struct str who)
+static void report_missing(struct diags *ds, struct arena *a, const struct io_arrays *s,
+                           const struct str *names, size_t count, struct str who)
 {
     struct buf b = {0};
     for (size_t k = 1; k < count; k += 2)
-        if (s->kind == IO_FOLDER)
+        if (s->kind == IO_DIRECTORY)
             buf_printf(&b, "%s'" STR_FMT "%s', '" STR_FMT "%s'", k > 1 ? ", " : "",
                        STR_ARG(names[k]), file_ends[0], STR_ARG(names[k]), file_ends[1]);
         else
             buf_printf(&b, "%s'" STR_FMT "'", k > 1 ? " or " : "", STR_ARG(names[k]));
-    if (s->kind == IO_FOLDER)
+    if (s->kind == IO_DIRECTORY)
         DIAG(ds, NO_SPAN, ARRAY_NO_FILE, STR_ARG(who), STR_ARG(buf_view(&b)));
     else
         DIAG(ds, NO_SPAN, ARRAY_MISSING, STR_ARG(buf_view(&b)), STR_ARG(who),
@@ -162,58 +162,59 @@ static void say_missing(struct diags *ds, struct arena *a, const struct io_array
 }
 
 /* Adds the array's name to a message about the file. */
-static struct literal *say_about(struct diags *ds, struct str name)
+static struct literal *report_about(struct diags *ds, struct str name)
 {
     if (ds->last)
         diag_note(ds, ds->last, NO_SPAN, "in reading '" STR_FMT "'", STR_ARG(name));
     return NULL;
 }
 
-static struct literal *get_from_folder(struct diags *ds, struct arena *a, const struct io_arrays *s,
-                                       struct str name, const struct shape *want, struct str who)
+static struct literal *get_from_directory(struct diags *ds, struct arena *a,
+                                          const struct io_arrays *s, struct str name,
+                                          const struct shape *expected, struct str who)
 {
     struct io_arrays file;
     const char *path = file_called(a, s, name);
     struct literal *l = NULL;
     if (path && io_arrays_open(ds, a, path, &file)) {
-        l = io_arrays_get(ds, a, &file, STR(""), want, who);
+        l = io_arrays_get(ds, a, &file, STR(""), expected, who);
         io_arrays_close(&file);
     }
-    return l || !path ? l : say_about(ds, str_of(path));
+    return l || !path ? l : report_about(ds, str_of(path));
 }
 
 struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s,
-                              struct str name, const struct shape *want, struct str who)
+                              struct str name, const struct shape *expected, struct str who)
 {
     if (!io_arrays_has(a, s, name)) {
-        say_missing(ds, a, s, (struct str[]){name, name}, 2, who);
+        report_missing(ds, a, s, (struct str[]){name, name}, 2, who);
         return NULL;
     }
-    if (s->kind == IO_RAW && (!want || want->rank < 0)) {
+    if (s->kind == IO_RAW && (!expected || expected->rank < 0)) {
         DIAG(ds, NO_SPAN, FAILURE, "raw bytes have no shape");
         return NULL;
     }
     struct literal *l;
     switch (s->kind) {
     case IO_NPZ:
-        l = io_npz_get(ds, a, &s->npz, name, want, who);
-        return l ? l : say_about(ds, name);
+        l = io_npz_get(ds, a, &s->npz, name, expected, who);
+        return l ? l : report_about(ds, name);
     case IO_SAFETENSORS:
-        l = io_safetensors_get(ds, a, &s->tensors, name, want, who);
-        return l ? l : say_about(ds, name);
-    case IO_FOLDER: return get_from_folder(ds, a, s, name, want, who);
-    case IO_NPY: return io_npy_decode(ds, a, s->bytes, s->owner, want, who);
-    default: return io_raw_decode(ds, a, s->bytes, s->owner, want, who);
+        l = io_safetensors_get(ds, a, &s->tensors, name, expected, who);
+        return l ? l : report_about(ds, name);
+    case IO_DIRECTORY: return get_from_directory(ds, a, s, name, expected, who);
+    case IO_NPY: return io_npy_decode(ds, a, s->bytes, s->owner, expected, who);
+    default: return io_raw_decode(ds, a, s->bytes, s->owner, expected, who);
     }
 }
 
 /* ---- values ---- */
 
-enum { MOST_NAMES = 4 };
+enum { MAX_NAMES = 4 };
 
 /* The possible names of an array, in order of preference. */
-static size_t names_of(struct arena *a, const struct io_wanted *w, struct str own,
-                       struct str names[MOST_NAMES])
+static size_t names_of(struct arena *a, const struct io_request *w, struct str own,
+                       struct str names[MAX_NAMES])
 {
     size_t n = 0;
     names[n++] = arena_printf(a, "%s%" PRId64 "@%" PRId64, w->prefix, w->leaf, w->participant);
@@ -226,43 +227,45 @@ static size_t names_of(struct arena *a, const struct io_wanted *w, struct str ow
 }
 
 static struct literal *leaf_value(struct diags *ds, struct arena *a, const struct io_arrays *s,
-                                  struct io_wanted *w, struct str own, const struct shape *want)
+                                  struct io_request *w, struct str own,
+                                  const struct shape *expected)
 {
-    struct str names[MOST_NAMES];
-    if (!shape_is_array(want)) {
+    struct str names[MAX_NAMES];
+    if (!shape_is_array(expected)) {
         w->leaf++;
-        return literal_new(a, want);
+        return literal_new(a, expected);
     }
     size_t count = names_of(a, w, own, names), k = 0;
     w->leaf++;
     if (s->kind == IO_NPY || s->kind == IO_RAW)
-        return io_arrays_get(ds, a, s, STR(""), want, w->who);
+        return io_arrays_get(ds, a, s, STR(""), expected, w->who);
     while (k < count && !io_arrays_has(a, s, names[k]))
         k++;
     if (k < count)
-        return io_arrays_get(ds, a, s, names[k], want, w->who);
-    say_missing(ds, a, s, names, count, w->who);
+        return io_arrays_get(ds, a, s, names[k], expected, w->who);
+    report_missing(ds, a, s, names, count, w->who);
     return NULL;
 }
 
 static struct literal *value_called(struct diags *ds, struct arena *a, const struct io_arrays *s,
-                                    struct io_wanted *w, struct str own, const struct shape *want)
+                                    struct io_request *w, struct str own,
+                                    const struct shape *expected)
 {
-    if (!shape_is_tuple(want))
-        return leaf_value(ds, a, s, w, own, want);
-    struct literal **elements = ARENA_ARRAY(a, struct literal *, want->count);
+    if (!shape_is_tuple(expected))
+        return leaf_value(ds, a, s, w, own, expected);
+    struct literal **elements = ARENA_ARRAY(a, struct literal *, expected->count);
     bool ok = true;
-    for (int i = 0; i < want->count && ok; i++) {
+    for (int i = 0; i < expected->count && ok; i++) {
         struct str part = own.len > 0 ? arena_printf(a, STR_FMT ".%d", STR_ARG(own), i) : own;
-        elements[i] = value_called(ds, a, s, w, part, want->elements[i]);
+        elements[i] = value_called(ds, a, s, w, part, expected->elements[i]);
         ok = elements[i] != NULL;
     }
-    return literal_tuple(a, elements, want->count);
+    return literal_tuple(a, elements, expected->count);
 }
 
 struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct io_arrays *s,
-                                const struct io_wanted *wanted, const struct shape *want)
+                                const struct io_request *request, const struct shape *expected)
 {
-    struct io_wanted w = *wanted;
-    return value_called(ds, a, s, &w, w.name, want);
+    struct io_request w = *request;
+    return value_called(ds, a, s, &w, w.name, expected);
 }

@@ -20,14 +20,14 @@
 #include <unistd.h>
 
 enum {
-    KEPT_COMPLAINTS = 1 << 16,
-    MOST_COMPLAINTS = 16 << 20,
-    GLANCE_MS = 50,
+    KEPT_ERROR_OUTPUT = 1 << 16,
+    MAX_ERROR_OUTPUT = 16 << 20,
+    POLL_MS = 50,
     TEXT_OF_ELEMENT = 128,
     TEXT_OF_LEAF = 4096
 };
 
-enum { TO, FROM, COMPLAINTS, PIPES };
+enum { TO, FROM, ERROR_OUTPUT, PIPES };
 
 struct child {
     const char *command;
@@ -35,10 +35,10 @@ struct child {
     pid_t pid;
     int fd[PIPES];   /* this process's ends; -1: closed */
     struct str rest; /* input not yet written */
-    struct buf out, complaints;
-    size_t most;       /* limit on bytes of output, which the result determines */
-    size_t complained; /* bytes read from its standard error */
-    bool over;         /* it has terminated */
+    struct buf out, error_output;
+    size_t max;         /* limit on bytes of output, which the result determines */
+    size_t error_bytes; /* bytes read from its standard error */
+    bool over;          /* it has terminated */
     int status;
 };
 
@@ -149,28 +149,28 @@ static void feed(struct child *c)
 static bool drain(struct child *c, int which)
 {
     char chunk[65536];
-    struct buf *to = which == FROM ? &c->out : &c->complaints;
+    struct buf *to = which == FROM ? &c->out : &c->error_output;
     ssize_t n = c->fd[which] < 0 ? 0 : read(c->fd[which], chunk, sizeof chunk);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (n <= 0)
         close_end(&c->fd[which]);
-    else if (which == FROM || to->size < KEPT_COMPLAINTS)
+    else if (which == FROM || to->size < KEPT_ERROR_OUTPUT)
         buf_bytes(to, chunk, (size_t)n);
-    if (which == COMPLAINTS && n > 0)
-        c->complained += (size_t)n;
+    if (which == ERROR_OUTPUT && n > 0)
+        c->error_bytes += (size_t)n;
     return n > 0;
 }
 
 /* Whether the command has terminated; its remaining output has then been read. */
 static bool is_over(struct child *c)
 {
-    pid_t said = c->over ? 0 : waitpid(c->pid, &c->status, WNOHANG);
-    if (said == 0 || (said < 0 && errno == EINTR))
+    pid_t waited = c->over ? 0 : waitpid(c->pid, &c->status, WNOHANG);
+    if (waited == 0 || (waited < 0 && errno == EINTR))
         return c->over;
-    while (c->out.size <= c->most && drain(c, FROM))
+    while (c->out.size <= c->max && drain(c, FROM))
         ;
-    while (c->complained <= MOST_COMPLAINTS && drain(c, COMPLAINTS))
+    while (c->error_bytes <= MAX_ERROR_OUTPUT && drain(c, ERROR_OUTPUT))
         ;
     return c->over = true;
 }
@@ -183,27 +183,27 @@ static bool talk(struct child *c, struct budget *budget, struct buf *why)
     while (!is_over(c)) {
         struct pollfd polls[PIPES];
         /* No pipe will signal its termination. */
-        bool idle = c->fd[FROM] < 0 && c->fd[COMPLAINTS] < 0;
+        bool idle = c->fd[FROM] < 0 && c->fd[ERROR_OUTPUT] < 0;
         for (int k = 0; k < PIPES; k++)
             polls[k] = (struct pollfd){.fd = c->fd[k], .events = events[k]};
-        poll(polls, PIPES, idle ? 1 : GLANCE_MS);
+        poll(polls, PIPES, idle ? 1 : POLL_MS);
         if (polls[TO].revents)
             feed(c);
         if (polls[FROM].revents)
             drain(c, FROM);
-        if (polls[COMPLAINTS].revents)
-            drain(c, COMPLAINTS);
-        if (c->out.size > c->most || c->complained > MOST_COMPLAINTS)
+        if (polls[ERROR_OUTPUT].revents)
+            drain(c, ERROR_OUTPUT);
+        if (c->out.size > c->max || c->error_bytes > MAX_ERROR_OUTPUT)
             break;
         if (!budget_look(budget))
             return false;
     }
-    if (c->out.size > c->most)
-        return buf_printf(why, "command output exceeds %zu bytes, more than its result", c->most),
+    if (c->out.size > c->max)
+        return buf_printf(why, "command output exceeds %zu bytes, more than its result", c->max),
                false;
-    if (c->complained > MOST_COMPLAINTS)
+    if (c->error_bytes > MAX_ERROR_OUTPUT)
         return buf_printf(why, "command wrote more than %d bytes to standard error",
-                          MOST_COMPLAINTS),
+                          MAX_ERROR_OUTPUT),
                false;
     return true;
 }
@@ -237,15 +237,15 @@ static struct str first_line(struct str text)
 
 static bool ended_well(const struct child *c, struct buf *why)
 {
-    struct str said = c->complaints.size > 0 ? first_line(buf_view(&c->complaints)) : STR("");
+    struct str waited = c->error_output.size > 0 ? first_line(buf_view(&c->error_output)) : STR("");
     if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
         return true;
     if (WIFSIGNALED(c->status))
         buf_printf(why, "command killed by signal %d", WTERMSIG(c->status));
     else
         buf_printf(why, "command exited with status %d", WEXITSTATUS(c->status));
-    if (said.len > 0)
-        buf_printf(why, ": " STR_FMT, STR_ARG(said));
+    if (waited.len > 0)
+        buf_printf(why, ": " STR_FMT, STR_ARG(waited));
     return false;
 }
 
@@ -380,21 +380,21 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why)
     struct answer answer = {.c = c, .why = why};
     arena_init(&answer.arena);
     struct child child = {
-        .command = command, .environment = environment_of(&answer.arena, c), .most = TEXT_OF_LEAF};
+        .command = command, .environment = environment_of(&answer.arena, c), .max = TEXT_OF_LEAF};
     for (int k = 0; k < c->operand_count; k++)
         if (c->operands[k].data)
             put_line(&in, &c->operands[k]);
     for (int r = 0; r < c->result_count; r++) {
         int64_t elements = 0;
         shape_elements(c->results[r].shape, &elements);
-        child.most += TEXT_OF_LEAF + (size_t)elements * TEXT_OF_ELEMENT;
+        child.max += TEXT_OF_LEAF + (size_t)elements * TEXT_OF_ELEMENT;
     }
     child.rest = in.size > 0 ? buf_view(&in) : STR("");
     bool ok = run(&child, c->budget, why) && ended_well(&child, why) &&
               take_lines(&answer, child.out.size > 0 ? buf_view(&child.out) : STR(""));
     buf_free(&in);
     buf_free(&child.out);
-    buf_free(&child.complaints);
+    buf_free(&child.error_output);
     arena_free(&answer.arena);
     return ok;
 }

@@ -87,11 +87,11 @@ static int by_file(const void *a, const void *b)
     return str_cmp(((const struct dump *)a)->file, ((const struct dump *)b)->file);
 }
 
-static bool read_folder(struct dumps *d, const char *folder)
+static bool read_directory(struct dumps *d, const char *directory)
 {
     const char **files;
     size_t count;
-    if (!folder_names(d->a, folder, &files, &count))
+    if (!directory_names(d->a, directory, &files, &count))
         return false;
     for (size_t k = 0; k < count; k++)
         note_dump(d, files[k]);
@@ -158,12 +158,12 @@ static bool one_module(const struct dumps *d)
     return d->count > 0;
 }
 
-struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, const char *pick)
+struct str io_dump_find(struct diags *ds, struct arena *a, const char *directory, const char *pick)
 {
     struct dumps d = {.a = a};
     struct str which = pick ? before(str_of(pick), ':') : STR(""), none = {0};
     struct str word = pick ? after(str_of(pick), which.len + 1) : STR("");
-    if (!read_folder(&d, folder)) {
+    if (!read_directory(&d, directory)) {
         DIAG(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
         return none;
     }
@@ -185,9 +185,9 @@ struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, c
     struct dump *mine = ARENA_DUP(a, d.at, n);
     size_t fitting = of_phase(mine, n, word);
     if (fitting == 0 && word.len == 0 && n == 1)
-        return arena_printf(a, "%s/" STR_FMT, folder, STR_ARG(d.at[0].file));
+        return arena_printf(a, "%s/" STR_FMT, directory, STR_ARG(d.at[0].file));
     if (fitting == 1)
-        return arena_printf(a, "%s/" STR_FMT, folder, STR_ARG(mine[0].file));
+        return arena_printf(a, "%s/" STR_FMT, directory, STR_ARG(mine[0].file));
     if (fitting > 1)
         DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(&d, mine, fitting, true)),
              "--module=NAME, or with a suffix as in --module=23:after_algsimp");
@@ -207,8 +207,8 @@ bool io_is_gzip(struct str bytes)
  * decompress to far more is rejected before it fills the memory. */
 static bool is_bomb(size_t packed, size_t size)
 {
-    enum { ANY_RATIO_UP_TO = 64 << 20, MOST_RATIO = 200 };
-    return size > ANY_RATIO_UP_TO && size / MOST_RATIO > packed;
+    enum { ANY_RATIO_UP_TO = 64 << 20, MAX_RATIO = 200 };
+    return size > ANY_RATIO_UP_TO && size / MAX_RATIO > packed;
 }
 
 const char *io_gunzip(struct str bytes, struct buf *out)

@@ -40,18 +40,18 @@ static double normal_of(const uint64_t *words)
 /* 0, 1, 2, ... wrapping to 0 after the largest integer of the type. */
 static double counted(enum dtype t, uint64_t at)
 {
-    double most = fmin(ldexp(1, float_format(t)->mantissa_bits + 1), float_max(t));
-    return (double)(at % (most < 1 ? 1 : (uint64_t)most));
+    double max = fmin(ldexp(1, float_format(t)->mantissa_bits + 1), float_max(t));
+    return (double)(at % (max < 1 ? 1 : (uint64_t)max));
 }
 
 static double edge_float(const struct fake_facts *facts, enum dtype t, uint64_t word)
 {
     const struct float_format *f = float_format(t);
-    double most = facts->summed ? 2 : float_max(t), normal = ldexp(1, 1 - f->bias),
-           least = ldexp(normal, -f->mantissa_bits);
+    double max = facts->summed ? 2 : float_max(t), normal = ldexp(1, 1 - f->bias),
+           min = ldexp(normal, -f->mantissa_bits);
     const double edges[] = {
-        NAN,    INFINITY,          -INFINITY, 0.0,   -0.0, least, -least,
-        normal, -normal,           most,      -most, 1,    -1,    1 + ldexp(1, -f->mantissa_bits),
+        NAN,    INFINITY,          -INFINITY, 0.0,  -0.0, min, -min,
+        normal, -normal,           max,       -max, 1,    -1,  1 + ldexp(1, -f->mantissa_bits),
         0.5,    unit_of(word << 8)};
     return edges[word >> 60];
 }

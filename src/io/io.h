@@ -23,12 +23,12 @@ struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct s
 /* That diagnostic, with the size. */
 void io_literal_too_large(struct diags *ds, struct arena *a, const struct shape *shape);
 
-/* Decodes the .npy file in `bytes`. `want`: the expected array shape, which also determines the
+/* Decodes the .npy file in `bytes`. `expected`: the expected array shape, which also determines the
  * interpretation of raw bits; its rank -1 accepts any sizes. An array of another type or size is an
  * error, reported as meant for `who`. NULL: any type of NumPy. `owner`: keeps `bytes` alive;
  * elements that need no conversion are used in place (literal.owner). NULL: all are copied. */
 struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes,
-                              struct owner *owner, const struct shape *want, struct str who);
+                              struct owner *owner, const struct shape *expected, struct str who);
 /* Writes the header that precedes the row-major storage of an array of this shape. */
 void io_npy_header(struct buf *out, const struct shape *s);
 
@@ -55,7 +55,7 @@ bool io_npz_has(const struct npz *z, struct str name);
 /* Decodes the array of an existing name, as io_npy_decode does. The checksum of an array that is
  * used in place is not verified. */
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
-                           const struct shape *want, struct str who);
+                           const struct shape *expected, struct str who);
 /* A list of its names, for the message that a name is missing. */
 struct str io_npz_names(struct arena *a, const struct npz *z);
 
@@ -75,7 +75,7 @@ bool io_safetensors_has(const struct io_safetensors *t, struct str name);
 /* Decodes the tensor of an existing name, as io_npy_decode does. */
 struct literal *io_safetensors_get(struct diags *ds, struct arena *a,
                                    const struct io_safetensors *t, struct str name,
-                                   const struct shape *want, struct str who);
+                                   const struct shape *expected, struct str who);
 struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t);
 /* As io_write_npz; fails if the format does not support an element type. */
 bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix,
@@ -85,7 +85,7 @@ bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix
 
 /* Decodes the plain elements of an array of this shape, in memory order. */
 struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes,
-                              struct owner *owner, const struct shape *want, struct str who);
+                              struct owner *owner, const struct shape *expected, struct str who);
 
 /* ---- arrays.c: arrays by name, in any kind of file or in a directory ---- */
 
@@ -95,7 +95,7 @@ struct io_arrays {
         IO_RAW,
         IO_NPZ,
         IO_SAFETENSORS,
-        IO_FOLDER
+        IO_DIRECTORY
     } kind; /* the first two hold one array, named "" */
     struct str path, bytes;
     struct file_bytes file; /* the file of `bytes`, unless ... */
@@ -104,7 +104,7 @@ struct io_arrays {
     struct io_safetensors tensors;
 };
 /* A requested value, and the possible names of its leaves. */
-struct io_wanted {
+struct io_request {
     const char *prefix; /* leaves are named `prefix`N with N counting from `leaf`, */
     int64_t leaf;
     /* Or, unless this is empty, this name followed by .K for each enclosing tuple. */
@@ -125,10 +125,10 @@ void io_arrays_close(struct io_arrays *s);
 bool io_arrays_has(struct arena *a, const struct io_arrays *s, struct str name);
 /* Decodes the array with this name, as io_npy_decode does. */
 struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s,
-                              struct str name, const struct shape *want, struct str who);
+                              struct str name, const struct shape *expected, struct str who);
 /* Reads a whole value, including tuples. */
 struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct io_arrays *s,
-                                const struct io_wanted *w, const struct shape *want);
+                                const struct io_request *w, const struct shape *expected);
 /* A list of the first of `count` names, for a message. */
 struct str io_list_names(struct arena *a, const void *of,
                          struct str (*name)(const void *of, size_t i), size_t count);
@@ -188,7 +188,7 @@ void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n);
 /* The file that `pick` selects in a directory of XLA dumps: "23", "23:after", "NAME:WORD"; NULL if
  * there is only one module. Without a word after the colon, the module before optimizations. Empty
  * with a message. */
-struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, const char *pick);
+struct str io_dump_find(struct diags *ds, struct arena *a, const char *directory, const char *pick);
 bool io_is_gzip(struct str bytes);
 /* Decompresses gzip data. Returns NULL, or the problem, such as a decompressed size beyond the
  * limit of a text or out of proportion to the compressed one. */

@@ -100,10 +100,10 @@ static void skip_blanks(struct cursor *c)
         c->at++;
 }
 
-static bool take(struct cursor *c, char wanted)
+static bool take(struct cursor *c, char needed)
 {
     skip_blanks(c);
-    if (c->at == c->end || *c->at != wanted)
+    if (c->at == c->end || *c->at != needed)
         return false;
     c->at++;
     return true;
@@ -232,7 +232,7 @@ static const char *read_header(struct diags *ds, struct arena *a, struct str byt
 }
 
 struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes,
-                              struct owner *owner, const struct shape *want, struct str who)
+                              struct owner *owner, const struct shape *expected, struct str who)
 {
     struct npy npy = {.array = {.dtype = DT_INVALID, .owner = owner}};
     const char *wrong = read_header(ds, a, bytes, &npy);
@@ -241,25 +241,25 @@ struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str byte
     if (!wrong && (!io_stored_size(&npy.array, &elements, &size) || size > npy.array.data.len))
         wrong = TOO_SHORT;
     if (!wrong)
-        return io_stored_decode(ds, a, &npy.array, want, who);
+        return io_stored_decode(ds, a, &npy.array, expected, who);
     if (*wrong)
         DIAG(ds, NO_SPAN, NPY_MALFORMED, wrong);
     return NULL;
 }
 
 bool io_npy_check(struct diags *ds, struct arena *a, struct str head, uint64_t size,
-                  const struct shape *want, struct str who)
+                  const struct shape *expected, struct str who)
 {
     struct npy npy = {.array = {.dtype = DT_INVALID}};
     const char *wrong = read_header(ds, a, head, &npy);
     int64_t elements;
-    uint64_t wanted, there = size - (head.len - npy.array.data.len);
-    if (!wrong && (!io_stored_size(&npy.array, &elements, &wanted) || wanted > there))
+    uint64_t needed, there = size - (head.len - npy.array.data.len);
+    if (!wrong && (!io_stored_size(&npy.array, &elements, &needed) || needed > there))
         wrong = TOO_SHORT;
-    else if (!wrong && wanted < there)
+    else if (!wrong && needed < there)
         wrong = "trailing data";
     if (!wrong)
-        return io_stored_fits(ds, a, &npy.array, want, who);
+        return io_stored_fits(ds, a, &npy.array, expected, who);
     return *wrong && DIAG_ERROR(ds, NO_SPAN, NPY_MALFORMED, wrong);
 }
 

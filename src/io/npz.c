@@ -22,7 +22,7 @@ enum {
     MAX_COMMENT = 65535,
     STORED = 0,
     DEFLATED = 8,
-    MOST_INFLATION = 1032, /* maximal compression ratio of deflate */
+    MAX_INFLATION = 1032, /* maximal compression ratio of deflate */
     /* Limit on the bytes of an array's header, beyond that of the maximal rank. */
     LONGEST_HEADER = 1 << 20
 };
@@ -238,10 +238,10 @@ static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, ui
 /* Whether a deflated member begins with the header of a matching array, so that it may be
  * inflated. */
 static bool is_promising(struct diags *ds, struct arena *a, const char *packed,
-                         const struct npz_entry *e, const struct shape *want, struct str who)
+                         const struct npz_entry *e, const struct shape *expected, struct str who)
 {
     size_t size = e->size < LONGEST_HEADER ? (size_t)e->size : LONGEST_HEADER;
-    if (e->size / MOST_INFLATION > e->packed_size)
+    if (e->size / MAX_INFLATION > e->packed_size)
         return bad(ds,
                    arena_printf(a, "a member of %" PRIu64 " bytes cannot be packed into %" PRIu64,
                                 e->size, e->packed_size)
@@ -251,7 +251,7 @@ static bool is_promising(struct diags *ds, struct arena *a, const char *packed,
         return bad(ds, "out of memory for a member");
     bool ok = inflate_bytes(packed, e->packed_size, head, size, false) ||
               bad(ds, "corrupt deflated member");
-    ok = ok && io_npy_check(ds, a, (struct str){head, size}, e->size, want, who);
+    ok = ok && io_npy_check(ds, a, (struct str){head, size}, e->size, expected, who);
     mem_free(head);
     return ok;
 }
@@ -295,14 +295,15 @@ struct str io_npz_names(struct arena *a, const struct npz *z)
 }
 
 static struct literal *get_deflated(struct diags *ds, struct arena *a, const char *packed,
-                                    const struct npz_entry *e, const struct shape *want,
+                                    const struct npz_entry *e, const struct shape *expected,
                                     struct str who)
 {
-    char *bytes = is_promising(ds, a, packed, e, want, who) ? inflated_bytes(ds, packed, e) : NULL;
+    char *bytes =
+        is_promising(ds, a, packed, e, expected, who) ? inflated_bytes(ds, packed, e) : NULL;
     struct str all = {bytes, (size_t)e->size};
     struct literal *l = NULL;
     if (bytes)
-        l = has_sum(all, e->crc) ? io_npy_decode(ds, a, all, NULL, want, who) : bad_sum(ds);
+        l = has_sum(all, e->crc) ? io_npy_decode(ds, a, all, NULL, expected, who) : bad_sum(ds);
     mem_free(bytes);
     return l;
 }
@@ -311,13 +312,13 @@ static struct literal *get_deflated(struct diags *ds, struct arena *a, const cha
  * read all of it. */
 static struct literal *get_stored(struct diags *ds, struct arena *a, struct str bytes,
                                   struct owner *owner, const struct npz_entry *e,
-                                  const struct shape *want, struct str who)
+                                  const struct shape *expected, struct str who)
 {
     if (!owner && !has_sum(bytes, e->crc))
         return bad_sum(ds);
-    if (!io_npy_check(ds, a, bytes, bytes.len, want, who))
+    if (!io_npy_check(ds, a, bytes, bytes.len, expected, who))
         return NULL;
-    struct literal *l = io_npy_decode(ds, a, bytes, owner, want, who);
+    struct literal *l = io_npy_decode(ds, a, bytes, owner, expected, who);
     if (!l || !owner || l->owner || has_sum(bytes, e->crc))
         return l;
     literal_free_data(l);
@@ -325,14 +326,14 @@ static struct literal *get_stored(struct diags *ds, struct arena *a, struct str 
 }
 
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
-                           const struct shape *want, struct str who)
+                           const struct shape *expected, struct str who)
 {
     const struct npz_entry *e = map_get(&z->names, name);
     const char *packed = e ? packed_bytes(z->bytes, e) : NULL;
     if (packed && e->method == STORED && e->packed_size == e->size)
-        return get_stored(ds, a, (struct str){packed, (size_t)e->size}, z->owner, e, want, who);
+        return get_stored(ds, a, (struct str){packed, (size_t)e->size}, z->owner, e, expected, who);
     if (packed && e->method == DEFLATED)
-        return get_deflated(ds, a, packed, e, want, who);
+        return get_deflated(ds, a, packed, e, expected, who);
     bad(ds, packed ? "unsupported compression method" : "local header of a member not found");
     return NULL;
 }

@@ -98,7 +98,7 @@ static bool take_extent(struct diags *ds, struct arena *a, const struct dict_val
 
 /* Whether each tensor begins at the end of the previous one, and the last one ends at the end of
  * the file. */
-static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safetensors *t)
+static bool extents_are_valid(struct diags *ds, struct arena *a, struct io_safetensors *t)
 {
     struct extent *extents = ARENA_ARRAY(a, struct extent, t->header.count);
     size_t count = 0;
@@ -150,7 +150,7 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes,
         return bad(ds, "header is not a JSON object");
     if (!dict_read(a, header, DICT_LOOSE, &out->header, &error))
         return bad(ds, arena_printf(a, "header: %s", dict_problem(a, &error)).ptr);
-    return extents_are_sound(ds, a, out);
+    return extents_are_valid(ds, a, out);
 }
 
 /* ---- a tensor ---- */
@@ -205,12 +205,12 @@ static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safet
 
 struct literal *io_safetensors_get(struct diags *ds, struct arena *a,
                                    const struct io_safetensors *t, struct str name,
-                                   const struct shape *want, struct str who)
+                                   const struct shape *expected, struct str who)
 {
     struct io_stored s = {.owner = t->owner};
     if (!read_tensor(ds, a, t, name, &s))
         return NULL;
-    return io_stored_decode(ds, a, &s, want, who);
+    return io_stored_decode(ds, a, &s, expected, who);
 }
 
 /* ---- writing ---- */

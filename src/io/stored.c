@@ -4,7 +4,7 @@
  */
 #include "io/stored.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 
 /* ---- matching the requested shape ---- */
 
@@ -13,28 +13,28 @@ static bool nameless_in_numpy(enum dtype t)
     return dtype_is_subbyte(t) || (dtype_is_float(t) && t != DT_F16 && t != DT_F32 && t != DT_F64);
 }
 
-static bool type_fits(const struct io_stored *s, enum dtype want)
+static bool type_fits(const struct io_stored *s, enum dtype expected)
 {
-    if (s->dtype == want)
+    if (s->dtype == expected)
         return true;
     if (s->dtype == DT_INVALID)
-        return s->width == dtype_bytes(want);
-    if (!nameless_in_numpy(want) || s->width != dtype_bytes(want))
+        return s->width == dtype_bytes(expected);
+    if (!nameless_in_numpy(expected) || s->width != dtype_bytes(expected))
         return false;
     /* any type may be saved as unsigned integers of its width, narrow integers as int8 */
-    return dtype_is_unsigned(s->dtype) || (dtype_is_integer(want) && s->dtype == DT_S8);
+    return dtype_is_unsigned(s->dtype) || (dtype_is_integer(expected) && s->dtype == DT_S8);
 }
 
-static bool dims_fit(const struct io_stored *s, const struct shape *want)
+static bool dims_fit(const struct io_stored *s, const struct shape *expected)
 {
-    if (want->rank < 0)
+    if (expected->rank < 0)
         return true;
-    if (s->rank != want->rank)
+    if (s->rank != expected->rank)
         return false;
-    for (int d = 0; d < want->rank; d++)
-        if (s->dims[d] != want->dims[d] &&
-            !(shape_dim_dynamic(want, d) &&
-              (want->dims[d] == DIM_UNBOUNDED || s->dims[d] < want->dims[d])))
+    for (int d = 0; d < expected->rank; d++)
+        if (s->dims[d] != expected->dims[d] &&
+            !(shape_dim_dynamic(expected, d) &&
+              (expected->dims[d] == DIM_UNBOUNDED || s->dims[d] < expected->dims[d])))
             return false;
     return true;
 }
@@ -90,10 +90,10 @@ static void normalise(unsigned char *data, int64_t elements, enum dtype t)
 static bool values_fit(struct diags *ds, const struct io_stored *s, uint64_t size, enum dtype t)
 {
     unsigned bits = dtype_bits(t) - dtype_is_signed(t);
-    int limit = 1 << bits, least = dtype_is_signed(t) ? -limit : 0;
+    int limit = 1 << bits, min = dtype_is_signed(t) ? -limit : 0;
     for (uint64_t i = 0; i < size; i++) {
         int v = s->dtype == DT_S8 ? (signed char)s->data.ptr[i] : (unsigned char)s->data.ptr[i];
-        if (v < least || v >= limit)
+        if (v < min || v >= limit)
             return DIAG_ERROR(ds, NO_SPAN, ARRAY_RANGE, v, dtype_spelling(t));
     }
     return true;
@@ -179,7 +179,7 @@ static void release_share(struct owner *o)
     heap_free(s);
 }
 
-static void lose_share(struct taken *t)
+static void release_share_on_oom(struct tracked *t)
 {
     struct share *s = heap_block(t);
     release_share(&s->owner);
@@ -190,7 +190,7 @@ static struct owner *share_of(struct owner *of)
     struct share *s = heap_alloc(sizeof *s);
     owner_init(&s->owner, release_share);
     s->of = owner_hold(of);
-    heap_when_lost(s, lose_share);
+    heap_on_oom(s, release_share_on_oom);
     return &s->owner;
 }
 
@@ -221,35 +221,37 @@ static struct literal *literal_of(struct diags *ds, struct arena *a, const struc
 }
 
 bool io_stored_fits(struct diags *ds, struct arena *a, const struct io_stored *s,
-                    const struct shape *want, struct str who)
+                    const struct shape *expected, struct str who)
 {
-    if (want && (!type_fits(s, want->dtype) || !dims_fit(s, want)))
-        return DIAG_ERROR(
-            ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, s)), STR_ARG(who),
-            STR_ARG(want->rank < 0 ? str_of(dtype_spelling(want->dtype)) : shape_text(a, want)));
-    return want || s->dtype != DT_INVALID ||
+    if (expected && (!type_fits(s, expected->dtype) || !dims_fit(s, expected)))
+        return DIAG_ERROR(ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, s)), STR_ARG(who),
+                          STR_ARG(expected->rank < 0 ? str_of(dtype_spelling(expected->dtype))
+                                                     : shape_text(a, expected)));
+    return expected || s->dtype != DT_INVALID ||
            DIAG_ERROR(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(s->type_name));
 }
 
 struct literal *io_stored_decode(struct diags *ds, struct arena *a, const struct io_stored *s,
-                                 const struct shape *want, struct str who)
+                                 const struct shape *expected, struct str who)
 {
-    return io_stored_fits(ds, a, s, want, who) ? literal_of(ds, a, s, want ? want->dtype : s->dtype)
-                                               : NULL;
+    return io_stored_fits(ds, a, s, expected, who)
+               ? literal_of(ds, a, s, expected ? expected->dtype : s->dtype)
+               : NULL;
 }
 
 struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes,
-                              struct owner *owner, const struct shape *want, struct str who)
+                              struct owner *owner, const struct shape *expected, struct str who)
 {
     int64_t size = -1;
-    struct io_stored s = {.width = dtype_bytes(want->dtype),
-                          .rank = want->rank,
-                          .dims = want->dims,
+    struct io_stored s = {.width = dtype_bytes(expected->dtype),
+                          .rank = expected->rank,
+                          .dims = expected->dims,
                           .data = bytes,
                           .owner = owner};
-    if (!shape_bytes(want, &size) || (uint64_t)size != bytes.len) {
-        DIAG(ds, NO_SPAN, RAW_SIZE, bytes.len, STR_ARG(who), STR_ARG(shape_text(a, want)), size);
+    if (!shape_bytes(expected, &size) || (uint64_t)size != bytes.len) {
+        DIAG(ds, NO_SPAN, RAW_SIZE, bytes.len, STR_ARG(who), STR_ARG(shape_text(a, expected)),
+             size);
         return NULL;
     }
-    return literal_of(ds, a, &s, want->dtype);
+    return literal_of(ds, a, &s, expected->dtype);
 }

@@ -20,16 +20,16 @@ struct io_stored {
 
 /* The numbers of elements and bytes; false on overflow. */
 bool io_stored_size(const struct io_stored *s, int64_t *elements, uint64_t *size);
-/* Whether it matches `want`, with a message if not. io_stored_decode performs this check. */
+/* Whether it matches `expected`, with a message if not. io_stored_decode performs this check. */
 bool io_stored_fits(struct diags *ds, struct arena *a, const struct io_stored *s,
-                    const struct shape *want, struct str who);
+                    const struct shape *expected, struct str who);
 /* Decodes to a literal, as io_npy_decode does. `data` must contain all elements. */
 struct literal *io_stored_decode(struct diags *ds, struct arena *a, const struct io_stored *s,
-                                 const struct shape *want, struct str who);
+                                 const struct shape *expected, struct str who);
 
-/* Whether the .npy header, complete in `head`, describes an array that matches `want` and a file of
- * exactly `size` bytes; with a message if not. */
+/* Whether the .npy header, complete in `head`, describes an array that matches `expected` and a
+ * file of exactly `size` bytes; with a message if not. */
 bool io_npy_check(struct diags *ds, struct arena *a, struct str head, uint64_t size,
-                  const struct shape *want, struct str who);
+                  const struct shape *expected, struct str who);
 
 #endif

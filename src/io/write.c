@@ -6,7 +6,7 @@
  */
 #include "io/io.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct output {
     sigset_t before;
     bool stopped; /* a termination signal ended the writing */
     uint64_t size;
-    struct undo dropping; /* removes it if memory runs out */
+    struct cleanup dropping; /* removes it if memory runs out */
 };
 
 static bool cannot_write(struct diags *ds, const char *path, int error)
@@ -89,13 +89,13 @@ static bool has_to_end(const struct output *o)
 
 /* Opens an unnamed file in the directory that `path` begins with: it vanishes with the process. -1:
  * not supported, or it could not be linked to a name later. */
-static int nameless(const char *path, size_t folder_size)
+static int nameless(const char *path, size_t directory_size)
 {
     if (access("/proc/self/fd", F_OK) != 0)
         return -1;
-    char *folder = heap_str((struct str){path, folder_size});
-    int fd = open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    heap_free(folder);
+    char *directory = heap_str((struct str){path, directory_size});
+    int fd = open(*directory ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    heap_free(directory);
     return fd;
 }
 
@@ -108,7 +108,7 @@ static void output_forget(struct output *o)
         pthread_sigmask(SIG_SETMASK, &o->before, NULL);
 }
 
-/* An undo_fn for the case that memory runs out before the file is complete. */
+/* A cleanup_fn for the case that memory runs out before the file is complete. */
 static void output_drop(void *output)
 {
     struct output *o = output;
@@ -122,7 +122,7 @@ static bool open_as_it_is(struct diags *ds, const char *path, struct output *o)
 {
     o->f = fopen(path, "wb");
     if (o->f)
-        guard_undo(&o->dropping, output_drop, o);
+        oom_push_cleanup(&o->dropping, output_drop, o);
     return o->f || cannot_write(ds, path, errno);
 }
 
@@ -136,12 +136,12 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
     if (!o->place)
         return open_as_it_is(ds, path, o);
     const char *slash = strrchr(o->place, '/');
-    size_t folder = slash ? (size_t)(slash + 1 - o->place) : 0;
+    size_t directory = slash ? (size_t)(slash + 1 - o->place) : 0;
     struct buf temporary = {0};
-    buf_str(&temporary, (struct str){o->place, folder});
+    buf_str(&temporary, (struct str){o->place, directory});
     buf_puts(&temporary, ".hlo-XXXXXX");
     o->temporary = temporary.data;
-    int fd = nameless(o->place, folder);
+    int fd = nameless(o->place, directory);
     if (fd < 0 && lasting) {
         output_forget(o);
         o->place = o->temporary = NULL;
@@ -159,7 +159,7 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
         o->f = fdopen(fd, "wb");
     }
     if (o->f) {
-        guard_undo(&o->dropping, output_drop, o);
+        oom_push_cleanup(&o->dropping, output_drop, o);
         return true;
     }
     int error = errno;
@@ -172,7 +172,7 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
 }
 
 /* Links a complete unnamed file to a temporary name, which is then renamed. */
-static bool give_name(struct output *o)
+static bool link_name(struct output *o)
 {
     char from[32];
     int tries = 100;
@@ -195,7 +195,7 @@ static bool output_end(struct diags *ds, struct output *o)
 {
     bool failed = fflush(o->f) != 0 || ferror(o->f) != 0 || o->stopped;
     if (!failed && o->place && !o->named)
-        failed = !give_name(o);
+        failed = !link_name(o);
     int error = o->stopped ? EINTR : failed ? errno : 0;
     if (fclose(o->f) != 0 && !failed) {
         failed = true;
@@ -213,7 +213,7 @@ static bool output_end(struct diags *ds, struct output *o)
 
 static bool output_close(struct diags *ds, struct output *o)
 {
-    guard_done(&o->dropping);
+    oom_pop_cleanup(&o->dropping);
     return output_end(ds, o);
 }
 
@@ -234,7 +234,7 @@ struct io_output {
     bool failed; /* a failure has been reported */
 };
 
-static void lose_output(struct taken *t)
+static void release_output(struct tracked *t)
 {
     struct io_output *o = heap_block(t);
     fclose(o->to.f);
@@ -250,8 +250,8 @@ struct io_output *io_output_open(struct diags *ds, const char *path)
         heap_free(o);
         return NULL;
     }
-    guard_done(&o->to.dropping);
-    heap_when_lost(o, lose_output);
+    oom_pop_cleanup(&o->to.dropping);
+    heap_on_oom(o, release_output);
     return o;
 }
 
@@ -272,7 +272,7 @@ static void free_output(struct io_output *o)
 
 void io_output_drop(struct io_output *o)
 {
-    heap_when_lost(o, NULL);
+    heap_on_oom(o, NULL);
     fclose(o->to.f);
     output_forget(&o->to);
     free_output(o);
@@ -285,7 +285,7 @@ bool io_output_close(struct diags *ds, struct io_output *o, bool keep)
         io_output_drop(o);
         return !failed;
     }
-    heap_when_lost(o, NULL);
+    heap_on_oom(o, NULL);
     bool ok = output_end(ds, &o->to);
     free_output(o);
     return ok;

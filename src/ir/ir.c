@@ -3,12 +3,12 @@
  */
 #include "ir/ir.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 
 /* ---- modules ---- */
 
 /* The base module may be older than the call that ran out of memory. */
-static void lose_module(struct taken *t)
+static void release_module(struct tracked *t)
 {
     struct module *m = heap_block(t);
     if (m->base)
@@ -19,7 +19,7 @@ static void lose_module(struct taken *t)
 struct module *module_new(void)
 {
     struct module *m = heap_zalloc(1, sizeof *m);
-    heap_when_lost(m, lose_module);
+    heap_on_oom(m, release_module);
     arena_init(&m->arena);
     m->replica_count = m->num_partitions = 1;
     return m;
@@ -54,7 +54,7 @@ void module_free(struct module *m)
     }
 }
 
-static void pass_storage(struct literal *l, struct guard *g)
+static void pass_storage(struct literal *l, struct oom_scope *g)
 {
     for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count; i++)
         pass_storage(l->elements[i], g);
@@ -65,7 +65,7 @@ static void pass_storage(struct literal *l, struct guard *g)
 void module_own_literal(struct module *m, struct literal *l)
 {
     VEC_PUSH(&m->arena, m->owned, m->owned_count, m->owned_capacity) = l;
-    pass_storage(l, guard_of(m->arena.born));
+    pass_storage(l, oom_scope_of(m->arena.generation));
 }
 
 /* Grows an array by one element. Capacities are `first` and then powers of two, so they follow from
@@ -75,8 +75,8 @@ static void *grow(struct arena *a, void *items, int count, int first, size_t ite
     bool full = count == 0 || (count >= first && (count & (count - 1)) == 0);
     if (!full)
         return items;
-    size_t room = count ? 2 * (size_t)count : (size_t)first;
-    void *moved = arena_alloc(a, room * item_size);
+    size_t new_capacity = count ? 2 * (size_t)count : (size_t)first;
+    void *moved = arena_alloc(a, new_capacity * item_size);
     if (count)
         memcpy(moved, items, (size_t)count * item_size);
     return moved;
@@ -379,10 +379,10 @@ struct str inst_where(struct arena *a, const struct inst *i)
     return arena_printf(a, STR_FMT ":%" PRId32, STR_ARG(meta->source_file), meta->source_line);
 }
 
-int32_t inst_lost_frame(const struct inst *i)
+int32_t inst_missing_frame(const struct inst *i)
 {
     const struct metadata *meta = inst_metadata(i);
-    return meta ? meta->lost_frame : 0;
+    return meta ? meta->missing_frame : 0;
 }
 
 /* ---- marks that depend on the whole module ---- */

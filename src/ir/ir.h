@@ -115,7 +115,7 @@ struct metadata {
     const struct metadata_rest *rest; /* NULL: none of these fields */
     int32_t source_line, source_end_line, source_column, source_end_column, stack_frame_id;
     /* stack_frame_id of the text if no table has that frame and the line is unknown; else 0. */
-    int32_t lost_frame;
+    int32_t missing_frame;
 };
 struct metadata_rest { /* rarely used fields */
     struct str deduplicated_name, scheduling_name, payload;
@@ -453,7 +453,7 @@ int inst_compare_type(const struct inst *i);
 /* "file.py:12" of the innermost known stack frame or of the metadata; empty if unknown. */
 struct str inst_where(struct arena *a, const struct inst *i);
 
-int32_t inst_lost_frame(const struct inst *i); /* lost_frame of its metadata; 0: none */
+int32_t inst_missing_frame(const struct inst *i); /* missing_frame of its metadata; 0: none */
 
 /* ---- order.c ---- */
 

@@ -93,7 +93,7 @@ struct module_walk {
     struct level *stack;
     size_t depth, capacity;
     struct computation **callees; /* of one instruction */
-    int callee_room;
+    int callee_capacity;
     struct computation **order;
     int count;
 };
@@ -102,9 +102,9 @@ struct module_walk {
 static int find_callees(struct module_walk *w, const struct inst *i)
 {
     int n = inst_callees(i, NULL);
-    if (n > w->callee_room) {
+    if (n > w->callee_capacity) {
         w->callees = ARENA_ARRAY(&w->scratch, struct computation *, n);
-        w->callee_room = n;
+        w->callee_capacity = n;
     }
     if (n)
         inst_callees(i, w->callees);

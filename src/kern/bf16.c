@@ -12,7 +12,7 @@
  * by a mask; both are rounded into one vector of two halves. spec: Add, Div, Mul, Sub
  */
 #include "kern/cpu.h"
-#include "kern/fold.h"
+#include "kern/reducer.h"
 #include "kern/tile.h"
 
 /* ---- operations ---- */
@@ -25,11 +25,11 @@
 enum { LANES = 32, PIECE = 4 * LANES };
 /* Codes of 2^-62 and 2^62: sums, products and quotients of numbers between these are finite, and
  * zero or at least 2^-124. */
-enum { TAME_LEAST = 0x2080, TAME_MOST = 0x5e80, MAGNITUDE = 0x7fff, INFINITE = 0x7f80 };
+enum { TAME_MIN = 0x2080, TAME_MAX = 0x5e80, MAGNITUDE = 0x7fff, INFINITE = 0x7f80 };
 
 /* The least and the greatest of some magnitudes. */
 struct range {
-    __m512i least, most;
+    __m512i min, max;
 };
 
 INLINE struct range any_range(void)
@@ -42,15 +42,14 @@ INLINE struct range any_range(void)
 INLINE void look_at(struct range *r, __m512i codes, int less)
 {
     const __m512i magnitudes = _mm512_and_si512(codes, _mm512_set1_epi16(MAGNITUDE));
-    r->most = _mm512_max_epu16(r->most, magnitudes);
-    r->least =
-        _mm512_min_epu16(r->least, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16((short)less)));
+    r->max = _mm512_max_epu16(r->max, magnitudes);
+    r->min = _mm512_min_epu16(r->min, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16((short)less)));
 }
 
 INLINE bool is_tame(const struct range *r, int less)
 {
-    return (_mm512_cmpgt_epu16_mask(r->most, _mm512_set1_epi16(TAME_MOST)) |
-            _mm512_cmplt_epu16_mask(r->least, _mm512_set1_epi16((short)(TAME_LEAST - less)))) == 0;
+    return (_mm512_cmpgt_epu16_mask(r->max, _mm512_set1_epi16(TAME_MAX)) |
+            _mm512_cmplt_epu16_mask(r->min, _mm512_set1_epi16((short)(TAME_MIN - less)))) == 0;
 }
 
 INLINE __m512 widened(__m512i codes, bool odd)
@@ -130,23 +129,21 @@ INLINE bool operands_are_tame(enum operation op, struct operand x, struct operan
 INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct operand y,
                     int64_t at, int count)
 {
-    __m512i made[PIECE / LANES], most = _mm512_setzero_si512();
+    __m512i made[PIECE / LANES], max = _mm512_setzero_si512();
     KERN_UNROLL
     for (int k = 0; k < count; k++) {
-        const __m512i xs = x.single ? most : _mm512_loadu_si512(x.at + at + k * LANES);
-        const __m512i ys = y.single ? most
-                           : y.same ? xs
-                                    : _mm512_loadu_si512(y.at + at + k * LANES);
+        const __m512i xs = x.single ? max : _mm512_loadu_si512(x.at + at + k * LANES);
+        const __m512i ys = y.single ? max : y.same ? xs : _mm512_loadu_si512(y.at + at + k * LANES);
         made[k] = interleaved(rounded(result_of(op, x.single ? x.all : widened(xs, false),
                                                 y.single ? y.all : widened(ys, false), y.single),
                                       result_of(op, x.single ? x.all : widened(xs, true),
                                                 y.single ? y.all : widened(ys, true), y.single)));
         const __m512i magnitudes = _mm512_and_si512(made[k], _mm512_set1_epi16(MAGNITUDE));
-        most = _mm512_max_epu16(most,
-                                /* zeros wrap to the greatest value */
-                                _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1)));
+        max = _mm512_max_epu16(max,
+                               /* zeros wrap to the greatest value */
+                               _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1)));
     }
-    if (_mm512_cmpgt_epu16_mask(most, _mm512_set1_epi16(INFINITE - 1)) &&
+    if (_mm512_cmpgt_epu16_mask(max, _mm512_set1_epi16(INFINITE - 1)) &&
         !operands_are_tame(op, x, y, at, count))
         return false;
     KERN_UNROLL
@@ -355,7 +352,7 @@ INLINE unsigned least_of(__m512i x)
 struct exact {
     __m512d low, high;
     /* minimum of magnitude - 1; minimum of 0xffff - magnitude, which gives the maximum */
-    __m512i least, most;
+    __m512i min, max;
 };
 
 INLINE void add_exactly(struct exact *e, __m512i x, __m512i y)
@@ -363,10 +360,10 @@ INLINE void add_exactly(struct exact *e, __m512i x, __m512i y)
     const __m512i all = _mm512_set1_epi16(-1), magnitude = _mm512_set1_epi16(MAGNITUDE),
                   one = _mm512_set1_epi16(1);
     const __m512i xs = _mm512_and_si512(x, magnitude), ys = _mm512_and_si512(y, magnitude);
-    e->least = _mm512_min_epu16(
-        e->least, _mm512_min_epu16(_mm512_sub_epi16(xs, one), _mm512_sub_epi16(ys, one)));
-    e->most = _mm512_min_epu16(
-        e->most, _mm512_min_epu16(_mm512_xor_si512(xs, all), _mm512_xor_si512(ys, all)));
+    e->min = _mm512_min_epu16(
+        e->min, _mm512_min_epu16(_mm512_sub_epi16(xs, one), _mm512_sub_epi16(ys, one)));
+    e->max = _mm512_min_epu16(
+        e->max, _mm512_min_epu16(_mm512_xor_si512(xs, all), _mm512_xor_si512(ys, all)));
     const __m512 fours = _mm512_add_ps(_mm512_add_ps(widened(x, false), widened(x, true)),
                                        _mm512_add_ps(widened(y, false), widened(y, true)));
     e->low = _mm512_add_pd(e->low, _mm512_cvtps_pd(_mm512_castps512_ps256(fours)));
@@ -384,7 +381,7 @@ INLINE bool sum_exactly(const uint16_t *x, int64_t n, double *sum)
 {
     enum {
         WIDEST = 14,
-        MOST_EXPONENT = 252
+        MAX_EXPONENT = 252
     }; /* largest allowed difference of exponents: 22 minus the 8 bits of a number */
     const __m512i all = _mm512_set1_epi16(-1);
     struct exact e = {_mm512_set1_pd(-0.0), _mm512_set1_pd(-0.0), all, all};
@@ -394,9 +391,9 @@ INLINE bool sum_exactly(const uint16_t *x, int64_t n, double *sum)
     if (i < n)
         add_exactly(&e, load_some(x + i, n - i), load_some(x + i + LANES, n - i - LANES));
     *sum = _mm512_reduce_add_pd(_mm512_add_pd(e.low, e.high));
-    const unsigned first = (least_of(e.least) + 1) >> 7,
-                   last = (0xffff - least_of(e.most)) >> 7; /* exponents */
-    return last <= MOST_EXPONENT && last >= first && last - first <= WIDEST;
+    const unsigned first = (least_of(e.min) + 1) >> 7,
+                   last = (0xffff - least_of(e.max)) >> 7; /* exponents */
+    return last <= MAX_EXPONENT && last >= first && last - first <= WIDEST;
 }
 
 double tile_sum_bf16(const uint16_t *x, int64_t n)
@@ -406,7 +403,7 @@ double tile_sum_bf16(const uint16_t *x, int64_t n)
 }
 
 /* Adds adjacent sums of a vector in the order of SUM_LANES. */
-INLINE __m512d fold_lanes(__m512d x)
+INLINE __m512d add_lanes(__m512d x)
 {
     x = _mm512_add_pd(x, _mm512_permutex_pd(x, 0x4e));
     return _mm512_add_pd(x, _mm512_permute_pd(x, 0x55));
@@ -435,8 +432,8 @@ INLINE bool sum_tame_squares(const uint16_t *x, int64_t n, double *sum)
         d = _mm512_add_pd(
             d, _mm512_castsi512_pd(_mm512_and_si512(_mm512_srli_epi64(made, 3), number)));
     }
-    const __m512d all = _mm512_add_pd(_mm512_add_pd(fold_lanes(a), fold_lanes(c)),
-                                      _mm512_add_pd(fold_lanes(b), fold_lanes(d)));
+    const __m512d all = _mm512_add_pd(_mm512_add_pd(add_lanes(a), add_lanes(c)),
+                                      _mm512_add_pd(add_lanes(b), add_lanes(d)));
     *sum = (_mm512_cvtsd_f64(all) + _mm256_cvtsd_f64(_mm512_extractf64x4_pd(all, 1))) * 0x1p896;
     return is_tame(&range, 1);
 }

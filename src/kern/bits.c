@@ -42,7 +42,7 @@ static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
 }
 
 #define REDUCE(W)                                                                                  \
-    static void reduce_##W(const void *context, int member, void *result, const void *const *args, \
+    static void reduce_##W(const void *context, int worker, void *result, const void *const *args, \
                            int64_t n)                                                              \
     {                                                                                              \
         const struct precision p = *(const struct precision *)context;                             \
@@ -64,7 +64,7 @@ struct reduce_in_f32 {
     struct precision precision;
 };
 
-static void reduce_other(const void *context, int member, void *out, const void *const *args,
+static void reduce_other(const void *context, int worker, void *out, const void *const *args,
                          int64_t n)
 {
     enum { CHUNK = 512 };
@@ -75,24 +75,24 @@ static void reduce_other(const void *context, int member, void *out, const void 
     for (int64_t at = 0; at < n; at += CHUNK) {
         const int64_t some = n - at < CHUNK ? n - at : CHUNK;
         set->widen(r->type, x, (const char *)args[0] + (size_t)at * size, some);
-        reduce_32(&r->precision, member, x, (const void *const[]){x}, some);
+        reduce_32(&r->precision, worker, x, (const void *const[]){x}, some);
         set->narrow(r->type, (char *)out + (size_t)at * size, x, some);
     }
 }
 
-void kern_reduce_precision(struct team *team, const struct view *out, const struct view *x,
-                           int exponent_bits, int mantissa_bits)
+void kern_reduce_precision(struct thread_pool *workers, const struct view *out,
+                           const struct view *x, int exponent_bits, int mantissa_bits)
 {
     const struct float_format *f = float_format(x->dtype);
     const struct precision p = {f->exponent_bits, f->mantissa_bits, exponent_bits, mantissa_bits};
     if (f->specials != FS_IEEE) {
         const struct reduce_in_f32 r = {x->dtype, {8, 23, exponent_bits, mantissa_bits}};
-        tile_map(team, reduce_other, &r, out, 1, x);
+        tile_map(workers, reduce_other, &r, out, 1, x);
         return;
     }
     tile_context_fn *const by_width[] = {
         [1] = reduce_8, [2] = reduce_16, [4] = reduce_32, [8] = reduce_64};
-    tile_map(team, by_width[dtype_bytes(x->dtype)], &p, out, 1, x);
+    tile_map(workers, by_width[dtype_bytes(x->dtype)], &p, out, 1, x);
 }
 
 /* ---- stochastic-convert ---- */
@@ -129,13 +129,13 @@ static double step_near(double x, enum dtype t)
     if (!dtype_is_float(t) || !isfinite(x))
         return 1;
     const struct float_format *f = float_format(t);
-    const int least = (f->specials == FS_FNU ? 0 : 1) - f->bias;
+    const int min = (f->specials == FS_FNU ? 0 : 1) - f->bias;
     frexp(x, &exponent);
-    return ldexp(1, (exponent - 1 < least ? least : exponent - 1) - f->mantissa_bits);
+    return ldexp(1, (exponent - 1 < min ? min : exponent - 1) - f->mantissa_bits);
 }
 
 /* Numbers out of range are converted as by convert. */
-static void stochastic_tile(const void *context, int member, void *out, const void *const *args,
+static void stochastic_tile(const void *context, int worker, void *out, const void *const *args,
                             int64_t n)
 {
     const struct stochastic *s = context;
@@ -151,11 +151,11 @@ static void stochastic_tile(const void *context, int member, void *out, const vo
     }
 }
 
-void kern_stochastic_convert(struct team *team, const struct view *out, const struct view *x,
-                             const struct view *random)
+void kern_stochastic_convert(struct thread_pool *workers, const struct view *out,
+                             const struct view *x, const struct view *random)
 {
     const struct stochastic s = {out->dtype, x->dtype, random->dtype};
-    tile_map(team, stochastic_tile, &s, out, 2, (const struct view[]){*x, *random});
+    tile_map(workers, stochastic_tile, &s, out, 2, (const struct view[]){*x, *random});
 }
 
 /* ---- bitcast-convert ---- */
@@ -183,7 +183,7 @@ struct recast {
     enum dtype to, from;
 };
 
-static void recast_tile(const void *context, int member, void *out, const void *const *args,
+static void recast_tile(const void *context, int worker, void *out, const void *const *args,
                         int64_t n)
 {
     const struct recast *r = context;
@@ -252,27 +252,27 @@ static void parts(struct view *v, const struct view *wide, enum dtype narrow)
 
 static bool whole_parts(enum dtype narrow) { return dtype_bits(narrow) >= 8 && narrow != DT_PRED; }
 
-void kern_bitcast_convert(struct team *team, const struct view *out, const struct view *x)
+void kern_bitcast_convert(struct thread_pool *workers, const struct view *out, const struct view *x)
 {
     if (same_in_memory(out->dtype, x->dtype)) {
         struct view same = *x;
         same.dtype = out->dtype;
-        kern_copy(team, out, &same);
+        kern_copy(workers, out, &same);
     } else if (dtype_bits(out->dtype) == dtype_bits(x->dtype)) {
         const struct recast r = {out->dtype, x->dtype};
-        tile_map(team, recast_tile, &r, out, 1, x);
+        tile_map(workers, recast_tile, &r, out, 1, x);
     } else if (dtype_bits(out->dtype) < dtype_bits(x->dtype)) {
         struct view v;
         if (!whole_parts(out->dtype)) {
             split_or_join(x, out, true);
         } else {
             parts(&v, x, out->dtype);
-            kern_copy(team, out, &v);
+            kern_copy(workers, out, &v);
         }
     } else if (whole_parts(x->dtype)) {
         struct view v;
         parts(&v, out, x->dtype);
-        kern_copy(team, &v, x);
+        kern_copy(workers, &v, x);
     } else {
         split_or_join(out, x, false);
     }

@@ -34,18 +34,18 @@ static void *library(void)
 
 /* Whether there is memory for OpenBLAS's work buffers. Without it, OpenBLAS would retry the
  * allocation in an infinite loop. */
-static bool has_room(void)
+static bool has_memory(void)
 {
     enum { MOST = 256 << 20 };
-    void *room = mmap(NULL, MOST, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return room != MAP_FAILED && munmap(room, MOST) == 0;
+    void *scratch = mmap(NULL, MOST, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return scratch != MAP_FAILED && munmap(scratch, MOST) == 0;
 }
 
 bool blas_is_there(void)
 {
     void *lib = library();
-    return lib && dlsym(lib, "cblas_sgemm") && has_room();
+    return lib && dlsym(lib, "cblas_sgemm") && has_memory();
 }
 
 void *blas_function(const char *name) { return dlsym(library(), name); }

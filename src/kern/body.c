@@ -52,8 +52,8 @@ static void extreme(enum dtype t, bool greatest, void *element)
     if (dtype_is_float(t)) {
         bool unsigned_format = t == DT_F8E8M0FNU;
         uint8_t specials = float_format(t)->specials;
-        double most = specials == FS_IEEE ? (double)INFINITY : float_max(t);
-        float_store(t, element, greatest ? most : unsigned_format ? 0x1p-127 : -most);
+        double max = specials == FS_IEEE ? (double)INFINITY : float_max(t);
+        float_store(t, element, greatest ? max : unsigned_format ? 0x1p-127 : -max);
         return;
     }
     unsigned bits = t == DT_PRED ? 1 : dtype_bits(t);
@@ -107,7 +107,7 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element)
 }
 
 /* Sums of floats are rounded only at the end; sums of f64 have no fixed order. */
-bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity)
+bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity)
 {
     if (!kern_combine_opcode(combine))
         return false;
@@ -118,8 +118,8 @@ bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part,
            combine_identity(combine, *part, identity);
 }
 
-bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x,
-                    const enum dtype *acc, const struct kern_body *body)
+bool call_reducer_init(struct call_reducer *f, int n, const struct view *out, const struct view *x,
+                       const enum dtype *acc, const struct kern_body *body)
 {
     size_t count = (size_t)n;
     f->n = n;
@@ -141,15 +141,15 @@ bool call_fold_init(struct call_fold *f, int n, const struct view *out, const st
     return true;
 }
 
-void call_fold_free(struct call_fold *f) { mem_free(f->slots); }
+void call_reducer_free(struct call_reducer *f) { mem_free(f->slots); }
 
-void call_fold_start(struct call_fold *f, const void *const *init)
+void call_reducer_start(struct call_reducer *f, const void *const *init)
 {
     for (int k = 0; k < f->n; k++)
         memcpy(&f->slots[k].acc, init[k], f->slots[k].width);
 }
 
-bool call_fold_value(struct call_fold *f)
+bool call_reducer_value(struct call_reducer *f)
 {
     for (int k = 0; k < f->n; k++) {
         struct call_slot *s = &f->slots[k];
@@ -162,7 +162,7 @@ bool call_fold_value(struct call_fold *f)
     return true;
 }
 
-void call_fold_store(struct call_fold *f, int k, char *out)
+void call_reducer_store(struct call_reducer *f, int k, char *out)
 {
     const struct call_slot *s = &f->slots[k];
     loader_write(&s->out, out, 0, &s->acc, 1);

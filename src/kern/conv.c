@@ -14,7 +14,7 @@
 #include "kern/conv.h"
 #include "kern/plain/plain.h"
 
-enum { MOST_SPATIAL = 14 };
+enum { MAX_SPATIAL = 14 };
 
 static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
                  const int64_t *rest)
@@ -111,7 +111,7 @@ static void memory_order(struct nest *n, const struct view *k, enum dtype part)
 
 bool conv_kernel_is_finite(const struct view *k)
 {
-    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
     enum dtype part = dtype_component(k->dtype), work = part == DT_F64 ? DT_F64 : DT_F32;
     struct loader widen;
     struct nest n;
@@ -125,7 +125,7 @@ bool conv_kernel_is_finite(const struct view *k)
     do {
         for (int64_t i = 0; i < dim; i += KERN_TILE) {
             int64_t count = dim - i < KERN_TILE ? dim - i : KERN_TILE;
-            const void *run = loader_read(&widen, room, w.at[0] + i * stride, stride, count);
+            const void *run = loader_read(&widen, scratch, w.at[0] + i * stride, stride, count);
             if (!conv_run_is_finite(work, run, count))
                 return false;
         }
@@ -133,18 +133,18 @@ bool conv_kernel_is_finite(const struct view *k)
     return true;
 }
 
-static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
+static enum conv_outcome conv_whole(struct thread_pool *workers, const struct conv *c)
 {
-    union kern_cell zero = {{0}};
+    union kern_element zero = {{0}};
     if (view_elements(&c->in) == 0 || view_elements(&c->kernel) == 0) {
         if (dtype_is_float(c->out.dtype))
             float_store(c->out.dtype, &zero, 0);
-        kern_fill(team, &c->out, &zero);
+        kern_fill(workers, &c->out, &zero);
         return CONV_DONE;
     }
     if (depthwise_applies(c))
-        return depthwise_run(team, c) ? CONV_DONE : CONV_NO_MEMORY;
-    return conv_tiled(team, c);
+        return depthwise_run(workers, c) ? CONV_DONE : CONV_NO_MEMORY;
+    return conv_tiled(workers, c);
 }
 
 /* ---- base dilation ---- */
@@ -182,17 +182,17 @@ static void take_phase(struct conv *c, int d, int64_t phase)
 }
 
 /* Computes a dilated convolution phase by phase, without multiplying by the holes of the input. */
-static enum conv_outcome fast_conv(struct team *team, const struct conv *c)
+static enum conv_outcome fast_conv(struct thread_pool *workers, const struct conv *c)
 {
     int d = dilated_dimension(c);
     enum conv_outcome outcome = CONV_DONE;
     if (d < 0)
-        return conv_whole(team, c);
+        return conv_whole(workers, c);
     for (int64_t phase = 0; phase < c->window[d].base_dilation && phase < c->out.dims[d + 2];
          phase++) {
         struct conv part = *c;
         take_phase(&part, d, phase);
-        outcome = fast_conv(team, &part);
+        outcome = fast_conv(workers, &part);
         if (outcome != CONV_DONE)
             break;
     }
@@ -204,7 +204,7 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
 {
     struct product_types types;
     struct conv c;
-    if (dims->spatial_count > MOST_SPATIAL)
+    if (dims->spatial_count > MAX_SPATIAL)
         return "element by element";
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
@@ -224,7 +224,7 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
 }
 
 /* spec: ConvWithGeneralPadding */
-bool kern_conv(struct team *team, const struct view *out, const struct view *lhs,
+bool kern_conv(struct thread_pool *workers, const struct view *out, const struct view *lhs,
                const struct view *rhs, const struct kern_conv_dims *dims)
 {
     struct product_types types;
@@ -233,16 +233,16 @@ bool kern_conv(struct team *team, const struct view *out, const struct view *lhs
     enum conv_outcome outcome = CONV_NO_MEMORY;
     if (view_elements(out) == 0)
         return true;
-    if (dims->spatial_count > MOST_SPATIAL)
+    if (dims->spatial_count > MAX_SPATIAL)
         return plain_conv(NULL, out, lhs, rhs, dims);
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;
     if (c.in.dtype == DT_F8E8M0FNU) /* f8e8m0fnu has no zero for padding */
         types.via[0] = types.work;
-    if (product_convert_operand(team, &c.in, types.via[0], &storage[0]) &&
-        product_convert_operand(team, &c.kernel, types.via[1], &storage[1]))
-        outcome = fast_conv(team, &c);
+    if (product_convert_operand(workers, &c.in, types.via[0], &storage[0]) &&
+        product_convert_operand(workers, &c.kernel, types.via[1], &storage[1]))
+        outcome = fast_conv(workers, &c);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return outcome == CONV_BY_FORMULA ? plain_conv(NULL, out, lhs, rhs, dims)

@@ -31,11 +31,11 @@ bool conv_kernel_is_finite(const struct view *kernel);
 bool conv_run_is_finite(enum dtype t, const void *x, int64_t n); /* n packed f32 or f64 */
 
 /* conv_tiled.c: as a matrix product, block by block, for any types. */
-enum conv_outcome conv_tiled(struct team *team, const struct conv *c);
+enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c);
 bool conv_by_rows(const struct conv *c); /* whether its patches are rows of the left matrix */
 
 /* depthwise.c: for groups with one input feature each, and real types. */
 bool depthwise_applies(const struct conv *c);
-bool depthwise_run(struct team *team, const struct conv *c); /* false: out of memory */
+bool depthwise_run(struct thread_pool *workers, const struct conv *c); /* false: out of memory */
 
 #endif

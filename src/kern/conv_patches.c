@@ -20,7 +20,7 @@ static int turned_dimension(const struct view *v, int k, bool features_last)
     return v->rank - 1 - k;
 }
 
-bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last,
+bool patches_turn(struct thread_pool *workers, struct view *in, enum dtype t, bool features_last,
                   void **storage)
 {
     struct view to = *in;
@@ -35,7 +35,7 @@ bool patches_turn(struct team *team, struct view *in, enum dtype t, bool feature
     *storage = to.data = mem_alloc((size_t)step);
     if (!to.data)
         return false;
-    kern_convert_view(team, &to, in);
+    kern_convert_view(workers, &to, in);
     *in = to;
     return true;
 }
@@ -350,7 +350,7 @@ static int64_t find_pieces(const struct patches *p, const struct patch_line *lin
 }
 
 void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
-                     char *room, int64_t columns)
+                     char *scratch, int64_t columns)
 {
     const int64_t step = p->dim[p->spatial - 1].step * p->dim[p->spatial - 1].stride;
     struct piece pieces[PATCH_COLUMNS];
@@ -367,9 +367,9 @@ void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t 
             pieces[i].from += a * p->channel_step;
         }
         if (seen < columns)
-            memset(room, 0, (size_t)((b - a) * columns * p->width));
-        columns_of(p->width, pieces, count, step, p->channel_step, b - a, room, columns);
-        room += (b - a) * columns * p->width;
+            memset(scratch, 0, (size_t)((b - a) * columns * p->width));
+        columns_of(p->width, pieces, count, step, p->channel_step, b - a, scratch, columns);
+        scratch += (b - a) * columns * p->width;
     }
 }
 

@@ -46,7 +46,7 @@ void patches_init(struct patches *p, const struct conv *c, const struct view *in
 
 /* Replaces a view of dims [n, c, x...] by a dense copy of type `t`, with features innermost or
  * outside of the spatial dimensions; the caller frees *storage. False: out of memory. */
-bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last,
+bool patches_turn(struct thread_pool *workers, struct view *in, enum dtype t, bool features_last,
                   void **storage);
 
 /* Maximum length of the contracted index that is packed at a time. */
@@ -59,7 +59,7 @@ void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0,
  * elements apart, and columns after `to` are zero. Elements have up to 8 bytes. */
 enum { PATCH_COLUMNS = 64 };
 void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
-                     char *room, int64_t columns);
+                     char *scratch, int64_t columns);
 
 /* Whether the input itself is such a matrix: the elements of every position are contiguous, and
  * positions `step` bytes apart. */

@@ -12,13 +12,13 @@
 
 enum {
     BLOCK_BYTES = 256 << 10, /* of packed patches */
-    MOST_POSITIONS = 256,    /* maximum number of positions in a task */
+    MAX_POSITIONS = 256,     /* maximum number of positions in a task */
     /* maximum number of features in a task whose sums are stored separately */
-    MOST_FEATURES = 512,
+    MAX_FEATURES = 512,
     FEW_FEATURES = 16, /* with so few features, panels do not pay off */
-    WANTED_PARTS = 16,
-    LEAST_ROWS = 48, /* minimum number of rows in a task when more tasks are needed */
-    ROWS = 12,       /* row granularity that suits gemm_block */
+    TARGET_PARTS = 16,
+    MIN_ROWS = 48, /* minimum number of rows in a task when more tasks are needed */
+    ROWS = 12,     /* row granularity that suits gemm_block */
     LINE = 64,
     SMALL = 1 << 20 /* multiplications; with fewer, starting a second thread does not pay off */
 };
@@ -45,12 +45,12 @@ struct tiled {
     struct view matrix;
     int64_t kernel_group, kernel_row, kernel_lane, kernel_element; /* bytes */
     void *storage[3];
-    bool direct;  /* C is the result itself */
-    int64_t room; /* size in bytes of each worker's buffer, which starts with a flag */
+    bool direct;       /* C is the result itself */
+    int64_t workspace; /* size in bytes of each worker's buffer, which starts with a flag */
     /* offsets in it: patches, unconverted patches, a panel, gemm_excess and C */
     int64_t patch, raw, panel, starts, sums;
     int64_t row; /* bytes of a packed row of patches */
-    char *rooms;
+    char *workspaces;
 };
 
 /* ---- blocking ---- */
@@ -119,10 +119,10 @@ static void count_parts(struct tiled *t)
     t->slices = ratio_up(t->features, t->slice);
 }
 
-/* Divides n into equal shares of at most `most`, each a multiple of `unit`. */
-static int64_t even_share(int64_t n, int64_t most, int64_t unit)
+/* Divides n into equal shares of at most `max`, each a multiple of `unit`. */
+static int64_t even_share(int64_t n, int64_t max, int64_t unit)
 {
-    const int64_t shares = ratio_up(n, most);
+    const int64_t shares = ratio_up(n, max);
     return min_i64(round_up(ratio_up(n, shares), unit), round_up(n, unit));
 }
 
@@ -133,18 +133,18 @@ static void cut(struct tiled *t)
     t->depth = even_share(t->k, PATCH_DEPTH, 16);
     t->row = round_up(t->depth * (int64_t)dtype_bytes(t->g.lhs), LINE) +
              LINE; /* the number of lines may be odd */
-    int64_t most =
+    int64_t max =
         BLOCK_BYTES / (t->by_rows ? t->row : gemm_lanes(&t->g, t->depth) * t->g.panel / columns);
-    most = min_i64(most, MOST_POSITIONS) / rows * rows;
-    t->block = even_share(t->span, most > rows ? most : rows, rows);
-    t->slice = round_up(min_i64(t->features, t->direct ? t->features : MOST_FEATURES), width);
-    for (count_parts(t); parts_of(t) < WANTED_PARTS && t->by_rows && t->slice > columns;
+    max = min_i64(max, MAX_POSITIONS) / rows * rows;
+    t->block = even_share(t->span, max > rows ? max : rows, rows);
+    t->slice = round_up(min_i64(t->features, t->direct ? t->features : MAX_FEATURES), width);
+    for (count_parts(t); parts_of(t) < TARGET_PARTS && t->by_rows && t->slice > columns;
          count_parts(t))
         t->slice = round_up(t->slice / 2, columns);
-    for (; parts_of(t) < WANTED_PARTS && t->block >= 2 * (t->by_rows ? LEAST_ROWS : columns);
+    for (; parts_of(t) < TARGET_PARTS && t->block >= 2 * (t->by_rows ? MIN_ROWS : columns);
          count_parts(t))
         t->block = round_up(t->block / 2, rows);
-    for (; parts_of(t) < WANTED_PARTS && !t->by_rows && t->slice >= 2 * LEAST_ROWS; count_parts(t))
+    for (; parts_of(t) < TARGET_PARTS && !t->by_rows && t->slice >= 2 * MIN_ROWS; count_parts(t))
         t->slice = round_up(t->slice / 2, ROWS);
 }
 
@@ -179,7 +179,7 @@ static void contracted_order(struct view *v, const struct view *k, bool features
 }
 
 /* The kernel as a matrix [k, features] or, by rows, [features, k], of elements of type `type`. */
-static bool copy_kernel(struct team *team, struct tiled *t, struct view *kernel,
+static bool copy_kernel(struct thread_pool *workers, struct tiled *t, struct view *kernel,
                         bool features_first, enum dtype type)
 {
     struct view from, to;
@@ -196,14 +196,14 @@ static bool copy_kernel(struct team *team, struct tiled *t, struct view *kernel,
     t->storage[0] = to.data = mem_alloc((size_t)bytes);
     if (!to.data)
         return false;
-    kern_convert_view(team, &to, &from);
+    kern_convert_view(workers, &to, &from);
     *kernel = to;
     return true;
 }
 
 /* Prepares the kernel as rows: in place if possible, unless rows are a multiple of a page apart,
  * since they would evict each other from the cache. */
-static bool prepare_rows(struct team *team, struct tiled *t)
+static bool prepare_rows(struct thread_pool *workers, struct tiled *t)
 {
     const struct view *k = &t->c->kernel;
     struct view copy;
@@ -215,7 +215,7 @@ static bool prepare_rows(struct team *team, struct tiled *t)
     t->kernel = k->data;
     t->kernel_row = k->strides[0];
     if (!lies) {
-        if (!copy_kernel(team, t, &copy, true, t->g.lhs))
+        if (!copy_kernel(workers, t, &copy, true, t->g.lhs))
             return false;
         t->kernel = copy.data;
         t->kernel_row = copy.strides[0];
@@ -228,7 +228,7 @@ static bool prepare_rows(struct team *team, struct tiled *t)
 
 /* Packs elements [k, k + count) of the panel that starts with a group's feature number `first`. */
 static void pack_panel(const struct tiled *t, int64_t group, int64_t first, int64_t k,
-                       int64_t count, int member, void *panel)
+                       int64_t count, int worker, void *panel)
 {
     const struct gemm *g = &t->g;
     const int64_t feature = t->matrix.strides[0];
@@ -236,24 +236,24 @@ static void pack_panel(const struct tiled *t, int64_t group, int64_t first, int6
               t->matrix.data + (group * t->features + first) * feature + k * t->kernel_element,
               t->kernel_element, feature, count, min_i64(g->columns, t->features - first), panel);
     if (t->look && !conv_run_is_finite(g->sum, panel, gemm_lanes(g, count) * g->panel / g->lane))
-        t->rooms[member * t->room] = true;
+        t->workspaces[worker * t->workspace] = true;
 }
 
-static void pack_part(void *context, int64_t part, int member)
+static void pack_part(void *context, int64_t part, int worker)
 {
     const struct tiled *t = context;
     const int64_t panels = ratio_up(t->features, t->g.columns);
-    pack_panel(t, part / panels, part % panels * t->g.columns, 0, t->k, member,
+    pack_panel(t, part / panels, part % panels * t->g.columns, 0, t->k, worker,
                t->kernel + part * gemm_lanes(&t->g, t->k) * t->g.panel);
 }
 
-static bool prepare_panels(struct team *team, struct tiled *t)
+static bool prepare_panels(struct thread_pool *workers, struct tiled *t)
 {
     const int64_t panels = t->groups * ratio_up(t->features, t->g.columns);
     int64_t bytes;
     t->matrix = t->c->kernel;
     if (!contracted_step(&t->matrix, &t->kernel_element)) {
-        if (!copy_kernel(team, t, &t->matrix, false, t->matrix.dtype))
+        if (!copy_kernel(workers, t, &t->matrix, false, t->matrix.dtype))
             return false;
         t->matrix.strides[0] = (int64_t)dtype_bytes(t->matrix.dtype);
         t->kernel_element = t->matrix.strides[0] * t->c->kernel.dims[0];
@@ -266,7 +266,7 @@ static bool prepare_panels(struct team *team, struct tiled *t)
     if (!t->kernel)
         return false;
     t->kernel_group = bytes / t->groups;
-    team_run(team, panels, pack_part, t);
+    thread_pool_run(workers, panels, pack_part, t);
     return true;
 }
 
@@ -275,11 +275,11 @@ static bool prepare_panels(struct team *team, struct tiled *t)
 struct part {
     int64_t group, from, to; /* positions */
     int64_t first, features;
-    char *room, *out; /* out: of the group's first feature */
+    char *workspace, *out; /* out: of the group's first feature */
     struct patches patches;
 };
 
-static void find_part(const struct tiled *t, int64_t number, int member, struct part *p)
+static void find_part(const struct tiled *t, int64_t number, int worker, struct part *p)
 {
     const int64_t slice = number % t->slices, block = number / t->slices % t->blocks;
     const int64_t span_blocks = ratio_up(t->span, t->block), start = block / span_blocks * t->span;
@@ -288,7 +288,7 @@ static void find_part(const struct tiled *t, int64_t number, int member, struct 
     p->to = min_i64(p->from + t->block, start + t->span);
     p->first = slice * t->slice;
     p->features = min_i64(t->slice, t->features - p->first);
-    p->room = t->rooms + member * t->room;
+    p->workspace = t->workspaces + worker * t->workspace;
     p->out = t->c->out.data + p->group * t->features * t->c->out.strides[1];
     p->patches = t->patches;
     p->patches.at += p->group * t->group_step;
@@ -339,22 +339,23 @@ static void pack_rows(const struct tiled *t, const struct part *p, int64_t k, in
 {
     const int64_t width = t->patches.width, raw_row = t->depth * width;
     const enum dtype from = t->c->in.dtype;
-    char *rows = p->room + t->patch;
+    char *rows = p->workspace + t->patch;
     if (from == t->g.lhs) {
         patches_rows(&p->patches, p->from, p->to, k, k + count, rows, t->row);
         return;
     }
     kern_tile_fn *convert = kern_find_convert(t->g.lhs, from);
-    patches_rows(&p->patches, p->from, p->to, k, k + count, p->room + t->raw, raw_row);
+    patches_rows(&p->patches, p->from, p->to, k, k + count, p->workspace + t->raw, raw_row);
     for (int64_t i = 0; i < p->to - p->from; i++)
-        convert(rows + i * t->row, (const void *const[]){p->room + t->raw + i * raw_row}, count);
+        convert(rows + i * t->row, (const void *const[]){p->workspace + t->raw + i * raw_row},
+                count);
 }
 
 /* Sets the rows of A for gemm_block. */
 static void set_starts(const struct tiled *t, const struct part *p, struct gemm_block *b,
                        int64_t count)
 {
-    int32_t *starts = (void *)(p->room + t->starts);
+    int32_t *starts = (void *)(p->workspace + t->starts);
     if (t->g.moved) {
         gemm_excess(&t->g, b->a, b->a_row, b->rows, count, starts);
         b->start = starts;
@@ -363,25 +364,25 @@ static void set_starts(const struct tiled *t, const struct part *p, struct gemm_
 
 /* The panel of the features from `first` on, packed now or earlier. */
 static const void *find_panel(const struct tiled *t, const struct part *p, int64_t first, int64_t k,
-                              int64_t count, int member)
+                              int64_t count, int worker)
 {
     const struct gemm *g = &t->g;
     if (!t->own_panels)
         return t->kernel + p->group * t->kernel_group +
                (first / g->columns * gemm_lanes(g, t->k) + gemm_lanes(g, k)) * g->panel;
-    pack_panel(t, p->group, first, k, count, member, p->room + t->panel);
-    return p->room + t->panel;
+    pack_panel(t, p->group, first, k, count, worker, p->workspace + t->panel);
+    return p->workspace + t->panel;
 }
 
-static void run_rows(void *context, int64_t number, int member)
+static void run_rows(void *context, int64_t number, int worker)
 {
     const struct tiled *t = context;
     const int64_t size = (int64_t)dtype_bytes(t->sum);
     struct part p;
-    find_part(t, number, member, &p);
+    find_part(t, number, worker, &p);
     struct gemm_block b = {
         .rows = p.to - p.from, .a_row = t->lies ? t->step : t->row, .a_lane = t->g.lane};
-    char *c = t->direct ? position_out(t, &p, p.from) : p.room + t->sums;
+    char *c = t->direct ? position_out(t, &p, p.from) : p.workspace + t->sums;
     int64_t step;
     is_linear(&t->c->out, true, &step);
     b.c_row = t->direct ? step : t->slice * size;
@@ -389,19 +390,20 @@ static void run_rows(void *context, int64_t number, int member)
         const int64_t count = min_i64(t->depth, t->k - k);
         if (!t->lies)
             pack_rows(t, &p, k, count);
-        b.a = t->lies ? p.patches.at + p.from * t->step + k * t->patches.width : p.room + t->patch;
+        b.a = t->lies ? p.patches.at + p.from * t->step + k * t->patches.width
+                      : p.workspace + t->patch;
         b.add = k > 0;
         set_depth(&t->g, &b, count);
         set_starts(t, &p, &b, count);
         for (int64_t f = 0; f < p.features; f += t->g.columns) {
-            b.panel = find_panel(t, &p, p.first + f, k, count, member);
+            b.panel = find_panel(t, &p, p.first + f, k, count, worker);
             b.n = min_i64(t->g.columns, p.features - f);
             b.c = c + f * size;
             gemm_block(&t->g, &b);
         }
     }
     if (!t->direct)
-        store_sums(t, &p, p.room + t->sums, b.c_row, size);
+        store_sums(t, &p, p.workspace + t->sums, b.c_row, size);
 }
 
 /* Packs patches of at most PATCH_COLUMNS positions as a panel. */
@@ -413,20 +415,20 @@ static void pack_columns(const struct tiled *t, const struct part *p, int64_t fr
         patches_columns(&p->patches, from, to, k, k + count, panel, g->columns);
         return;
     }
-    patches_columns(&p->patches, from, to, k, k + count, p->room + t->raw, g->columns);
-    gemm_pack(g, t->c->in.dtype, p->room + t->raw, g->columns * t->patches.width, t->patches.width,
-              count, to - from, panel);
+    patches_columns(&p->patches, from, to, k, k + count, p->workspace + t->raw, g->columns);
+    gemm_pack(g, t->c->in.dtype, p->workspace + t->raw, g->columns * t->patches.width,
+              t->patches.width, count, to - from, panel);
 }
 
-static void run_columns(void *context, int64_t number, int member)
+static void run_columns(void *context, int64_t number, int worker)
 {
     const struct tiled *t = context;
     const struct gemm *g = &t->g;
     const int64_t size = (int64_t)dtype_bytes(t->sum);
     struct part p;
-    find_part(t, number, member, &p);
+    find_part(t, number, worker, &p);
     struct gemm_block b = {.rows = p.features, .a_row = t->kernel_row, .a_lane = t->kernel_lane};
-    char *c = t->direct ? position_out(t, &p, p.from) : p.room + t->sums;
+    char *c = t->direct ? position_out(t, &p, p.from) : p.workspace + t->sums;
     b.c_row = t->direct ? t->c->out.strides[1] : t->block * size;
     for (int64_t k = 0; k < t->k; k += t->depth) {
         const int64_t count = min_i64(t->depth, t->k - k);
@@ -437,20 +439,20 @@ static void run_columns(void *context, int64_t number, int member)
         set_starts(t, &p, &b, count);
         for (int64_t at = p.from, end; at < p.to; at = end) {
             end = min_i64(at + min_i64(g->columns, PATCH_COLUMNS), p.to);
-            pack_columns(t, &p, at, end, k, count, p.room + t->panel);
-            b.panel = p.room + t->panel;
+            pack_columns(t, &p, at, end, k, count, p.workspace + t->panel);
+            b.panel = p.workspace + t->panel;
             b.n = end - at;
             b.c = c + (at - p.from) * size;
             gemm_block(g, &b);
         }
     }
     if (!t->direct)
-        store_sums(t, &p, p.room + t->sums, size, b.c_row);
+        store_sums(t, &p, p.workspace + t->sums, size, b.c_row);
 }
 
 /* ---- the convolution ---- */
 
-static bool make_rooms(struct team *team, struct tiled *t)
+static bool make_workspaces(struct thread_pool *workers, struct tiled *t)
 {
     const int64_t raw = t->depth * t->patches.width * (t->by_rows ? t->block : t->g.columns);
     const int64_t sums = t->block * t->slice * (int64_t)dtype_bytes(t->sum);
@@ -461,18 +463,18 @@ static bool make_rooms(struct team *team, struct tiled *t)
     t->starts =
         t->panel + (t->by_rows && !t->own_panels ? 0 : gemm_lanes(&t->g, t->depth) * t->g.panel);
     t->sums = t->starts + round_up(starts, LINE);
-    t->room = t->sums + (t->direct ? 0 : round_up(sums, LINE));
-    t->rooms = mem_alloc((size_t)(t->room * team_size(team)));
-    for (int k = 0; t->rooms && k < team_size(team); k++)
-        t->rooms[k * t->room] = false;
-    return t->rooms != NULL;
+    t->workspace = t->sums + (t->direct ? 0 : round_up(sums, LINE));
+    t->workspaces = mem_alloc((size_t)(t->workspace * thread_pool_size(workers)));
+    for (int k = 0; t->workspaces && k < thread_pool_size(workers); k++)
+        t->workspaces[k * t->workspace] = false;
+    return t->workspaces != NULL;
 }
 
-static bool found_odd(struct team *team, const struct tiled *t)
+static bool found_odd(struct thread_pool *workers, const struct tiled *t)
 {
     bool odd = false;
-    for (int k = 0; k < team_size(team); k++)
-        odd |= t->rooms[k * t->room] != 0;
+    for (int k = 0; k < thread_pool_size(workers); k++)
+        odd |= t->workspaces[k * t->workspace] != 0;
     return odd;
 }
 
@@ -500,7 +502,7 @@ static void shape_up(struct tiled *t)
 
 /* An input whose layout differs from the order of packing is transposed first, if it is read
  * several times. */
-static bool turn_input(struct team *team, struct tiled *t, struct conv *turned)
+static bool turn_input(struct thread_pool *workers, struct tiled *t, struct conv *turned)
 {
     const struct view *in = &t->c->in;
     const int64_t inner = in->strides[t->by_rows ? 1 : in->rank - 1];
@@ -508,7 +510,7 @@ static bool turn_input(struct team *team, struct tiled *t, struct conv *turned)
         return true;
     *turned = *t->c;
     t->c = turned;
-    if (!patches_turn(team, &turned->in, in->dtype, t->by_rows, &t->storage[2]))
+    if (!patches_turn(workers, &turned->in, in->dtype, t->by_rows, &t->storage[2]))
         return false;
     find_patches(t);
     return true;
@@ -538,27 +540,27 @@ static bool is_small(const struct tiled *t)
            mul_i64(products, t->features * t->groups, &products) && products < SMALL;
 }
 
-enum conv_outcome conv_tiled(struct team *team, const struct conv *c)
+enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c)
 {
     struct tiled t = {.c = c};
     struct conv turned;
     enum conv_outcome outcome = CONV_NO_MEMORY;
     shape_up(&t);
     if (is_small(&t))
-        team = NULL;
-    bool ok = turn_input(team, &t, &turned);
+        workers = NULL;
+    bool ok = turn_input(workers, &t, &turned);
     decide(&t);
     if (!t.look && conv_pads(c) && !conv_kernel_is_finite(&c->kernel)) {
         outcome = CONV_BY_FORMULA;
         ok = false;
     }
-    if (ok && make_rooms(team, &t) &&
-        (t.by_rows ? prepare_panels(team, &t) : prepare_rows(team, &t))) {
-        if (!found_odd(team, &t))
-            team_run(team, parts_of(&t), t.by_rows ? run_rows : run_columns, &t);
-        outcome = found_odd(team, &t) ? CONV_BY_FORMULA : CONV_DONE;
+    if (ok && make_workspaces(workers, &t) &&
+        (t.by_rows ? prepare_panels(workers, &t) : prepare_rows(workers, &t))) {
+        if (!found_odd(workers, &t))
+            thread_pool_run(workers, parts_of(&t), t.by_rows ? run_rows : run_columns, &t);
+        outcome = found_odd(workers, &t) ? CONV_BY_FORMULA : CONV_DONE;
     }
-    mem_free(t.rooms);
+    mem_free(t.workspaces);
     for (size_t k = 0; k < COUNT_OF(t.storage); k++)
         mem_free(t.storage[k]);
     return outcome;

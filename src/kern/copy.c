@@ -401,7 +401,7 @@ struct shared_copy {
     int64_t out_step, x_step; /* along it, in bytes */
 };
 
-static void copy_part(void *context, int64_t part, int member)
+static void copy_part(void *context, int64_t part, int worker)
 {
     const struct shared_copy *c = context;
     struct copy_plan p = *c->plan;
@@ -420,14 +420,14 @@ static int64_t grain(const struct copy_plan *p, int d, int64_t width)
     return d == inner ? PART : d == inner - 1 && transposed ? SQUARE / width : 1;
 }
 
-void copy_plan_share(struct team *team, const struct copy_plan *p, const struct view *out,
+void copy_plan_share(struct thread_pool *workers, const struct copy_plan *p, const struct view *out,
                      const char *x)
 {
     enum { MANY = 16 };
     const struct nest *n = &p->nest;
     int64_t width = (int64_t)dtype_bytes(out->dtype), bytes = view_elements(out) * width;
     struct shared_copy c = {.plan = p, .out = out->data, .x = x};
-    if (bytes < SHARED_FROM || team_size(team) == 1) {
+    if (bytes < SHARED_FROM || thread_pool_size(workers) == 1) {
         copy_plan_run(p, out->data, x);
         copy_plan_end(p);
         return;
@@ -440,21 +440,21 @@ void copy_plan_share(struct team *team, const struct copy_plan *p, const struct 
     c.x_step = in_bytes ? 1 : n->strides[1][c.d];
     int64_t unit = grain(p, c.d, width), units = ratio_up(n->dims[c.d], unit), parts = bytes / PART;
     c.piece = ratio_up(units, parts) * unit;
-    team_run(team, ratio_up(n->dims[c.d], c.piece), copy_part, &c);
+    thread_pool_run(workers, ratio_up(n->dims[c.d], c.piece), copy_part, &c);
 }
 
 /* spec: Copy */
-void kern_copy(struct team *team, const struct view *out, const struct view *x)
+void kern_copy(struct thread_pool *workers, const struct view *out, const struct view *x)
 {
     struct copy_plan p;
     int64_t bytes = view_elements(out) * (int64_t)dtype_bytes(out->dtype);
-    bool shared = bytes >= SHARED_FROM && team_size(team) > 1;
+    bool shared = bytes >= SHARED_FROM && thread_pool_size(workers) > 1;
     if (bytes > 0 && bytes < STREAM_FROM && !shared && view_is_dense(out) && view_is_dense(x)) {
         memmove(out->data, x->data, (size_t)bytes); /* most copies are small and need no plan */
         return;
     }
     copy_plan_init(&p, out, x);
-    copy_plan_share(team, &p, out, x->data);
+    copy_plan_share(workers, &p, out, x->data);
 }
 
 void kern_pack(void *dst, const char *src, int64_t stride, size_t width, int64_t n)

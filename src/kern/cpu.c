@@ -39,9 +39,9 @@ struct cpu_extras cpu_extras(void) { return (struct cpu_extras){false, false}; }
 enum cpu_isa cpu_isa(void)
 {
     const enum cpu_isa has = best();
-    const char *wanted = getenv("HLO_ISA");
-    for (int isa = 0; wanted && isa < (int)has; isa++)
-        if (strcmp(wanted, names[isa]) == 0)
+    const char *requested = getenv("HLO_ISA");
+    for (int isa = 0; requested && isa < (int)has; isa++)
+        if (strcmp(requested, names[isa]) == 0)
             return (enum cpu_isa)isa;
     return has;
 }

@@ -17,9 +17,9 @@ struct cumulative {
     kern_tile_fn *fn;
     size_t width; /* of the work type */
     struct loader in, narrow;
-    union kern_cell init;   /* in the work type */
-    bool sum_f32;           /* sums of f32 along packed lines */
-    int64_t bundles, piece; /* groups of adjacent lines: in total, and in one task */
+    union kern_element init; /* in the work type */
+    bool sum_f32;            /* sums of f32 along packed lines */
+    int64_t bundles, piece;  /* groups of adjacent lines: in total, and in one task */
 };
 
 static int64_t last_step(const struct cumulative *c)
@@ -30,8 +30,8 @@ static int64_t last_step(const struct cumulative *c)
 /* Reduces `lines` adjacent lines, one step of all at a time. */
 static void run_lines(const struct cumulative *c, char *out, const char *x, int64_t lines)
 {
-    char acc[LINES * sizeof(union kern_cell)] __attribute__((aligned(64))),
-        room[LOADER_ROOM] __attribute__((aligned(64)));
+    char acc[LINES * sizeof(union kern_element)] __attribute__((aligned(64))),
+        scratch[LOADER_BYTES] __attribute__((aligned(64)));
     int d = c->dimension;
     int64_t n = c->x->dims[d], xs = c->x->strides[d], os = c->out->strides[d];
     int64_t x_lane = c->lane < 0 ? 0 : c->x->strides[c->lane],
@@ -40,7 +40,7 @@ static void run_lines(const struct cumulative *c, char *out, const char *x, int6
     out += last_step(c) * os;
     kern_pack(acc, c->init.bytes, 0, c->width, lines);
     for (int64_t i = 0; i < n; i++) {
-        const void *values = loader_read(&c->in, room, x, x_lane, lines);
+        const void *values = loader_read(&c->in, scratch, x, x_lane, lines);
         c->fn(acc, (const void *const[]){acc, values}, lines);
         loader_write(&c->narrow, out, out_lane, acc, lines);
         x += c->from_end ? -xs : xs;
@@ -71,13 +71,13 @@ static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, 
 }
 
 /* Groups of lines are numbered row-major over the other dimensions, then along `lane`. */
-static void run_part(void *context, int64_t part, int member)
+static void run_part(void *context, int64_t part, int worker)
 {
     const struct cumulative *c = context;
-    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], most = c->sum_f32 ? SUMS : LINES;
-    int64_t across = ratio_up(lanes, most), from = part * c->piece, left = c->bundles - from;
+    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], max = c->sum_f32 ? SUMS : LINES;
+    int64_t across = ratio_up(lanes, max), from = part * c->piece, left = c->bundles - from;
     for (int64_t b = from; b < from + (left < c->piece ? left : c->piece); b++) {
-        int64_t at[VIEW_MAX_RANK] = {0}, first = b % across * most, outer = b / across;
+        int64_t at[VIEW_MAX_RANK] = {0}, first = b % across * max, outer = b / across;
         for (int d = c->x->rank - 1; d >= 0; d--)
             if (d != c->dimension && d != c->lane) {
                 at[d] = outer % c->x->dims[d];
@@ -85,7 +85,7 @@ static void run_part(void *context, int64_t part, int member)
             }
         if (c->lane >= 0)
             at[c->lane] = first;
-        int64_t count = lanes - first < most ? lanes - first : most;
+        int64_t count = lanes - first < max ? lanes - first : max;
         if (c->sum_f32)
             sum_lines_f32(c, view_at(c->out, at), view_at(c->x, at), count);
         else
@@ -93,14 +93,14 @@ static void run_part(void *context, int64_t part, int member)
     }
 }
 
-static void run_all(struct team *team, struct cumulative *c)
+static void run_all(struct thread_pool *workers, struct cumulative *c)
 {
     enum { PART = 1 << 15 }; /* elements */
-    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], most = c->sum_f32 ? SUMS : LINES;
+    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], max = c->sum_f32 ? SUMS : LINES;
     int64_t length = c->x->dims[c->dimension], lines = view_elements(c->x) / length;
-    c->bundles = ratio_up(lanes, most) * (lines / lanes);
-    c->piece = PART / (length * most) + 1;
-    team_run(team, ratio_up(c->bundles, c->piece), run_part, c);
+    c->bundles = ratio_up(lanes, max) * (lines / lanes);
+    c->piece = PART / (length * max) + 1;
+    thread_pool_run(workers, ratio_up(c->bundles, c->piece), run_part, c);
 }
 
 /* Finds the only dimension with windows of more than one element, which must share an end. */
@@ -134,7 +134,7 @@ static int find_lane(const struct view *x, int dimension)
     return lane;
 }
 
-bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x,
+bool reduce_cumulative(struct thread_pool *workers, const struct view *out, const struct view *x,
                        const void *init, const struct kern_window_dim *window,
                        enum kern_combine combine)
 {
@@ -143,7 +143,7 @@ bool reduce_cumulative(struct team *team, const struct view *out, const struct v
         .out = out, .x = x, .fn = kern_find_elementwise(kern_combine_opcode(combine), work)};
     bool rounds = dtype_is_float(t) || dtype_is_complex(t);
     struct loader start;
-    union kern_cell cell;
+    union kern_element element;
     if (!c.fn || !find_dimension(&c, window) || (c.from_end && rounds && combine == KERN_MULTIPLY))
         return false;
     c.width = dtype_bytes(work);
@@ -151,10 +151,10 @@ bool reduce_cumulative(struct team *team, const struct view *out, const struct v
     loader_init(&c.in, work, t);
     loader_init(&c.narrow, t, work);
     loader_init(&start, work, t);
-    memcpy(&c.init, loader_read(&start, &cell, init, 0, 1), c.width);
+    memcpy(&c.init, loader_read(&start, &element, init, 0, 1), c.width);
     c.sum_f32 = t == DT_F32 && combine == KERN_ADD &&
                 x->strides[c.dimension] == (int64_t)sizeof(float) &&
                 out->strides[c.dimension] == (int64_t)sizeof(float);
-    run_all(team, &c);
+    run_all(workers, &c);
     return true;
 }

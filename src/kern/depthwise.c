@@ -90,8 +90,8 @@ struct depthwise {
     int64_t line; /* bytes of a line of sums */
     /* bytes of each worker's buffer: four tables by kernel position, a line of sums and one of
      * results */
-    int64_t room;
-    char *rooms;
+    int64_t workspace;
+    char *workspaces;
     void *storage[2];
 };
 
@@ -99,13 +99,13 @@ struct depthwise {
 
 /* Converts the input to the work type, features innermost. Transposing first and then converting is
  * faster than both at once. */
-static bool prepare_input(struct team *team, struct depthwise *w)
+static bool prepare_input(struct thread_pool *workers, struct depthwise *w)
 {
     struct view *in = &w->c.in;
     if (in->strides[1] != (int64_t)dtype_bytes(in->dtype) &&
-        !patches_turn(team, in, in->dtype, true, &w->storage[0]))
+        !patches_turn(workers, in, in->dtype, true, &w->storage[0]))
         return false;
-    return in->dtype == w->c.work || patches_turn(team, in, w->c.work, true, &w->storage[1]);
+    return in->dtype == w->c.work || patches_turn(workers, in, w->c.work, true, &w->storage[1]);
 }
 
 static bool prepare_kernel(struct depthwise *w)
@@ -204,12 +204,12 @@ static void store_line(const struct depthwise *w, const struct line *l, char *to
     kern_copy(NULL, &results, &rounded);
 }
 
-static void run_line(const struct depthwise *w, int64_t number, char *room)
+static void run_line(const struct depthwise *w, int64_t number, char *workspace)
 {
     const struct view *out = &w->c.out;
     const int64_t taps = w->p.taps,
                   x_step = w->p.dim[w->p.spatial - 1].step * w->p.dim[w->p.spatial - 1].stride;
-    int64_t *looks = (int64_t *)(void *)room, *weights = looks + taps, *outer = weights + taps,
+    int64_t *looks = (int64_t *)(void *)workspace, *weights = looks + taps, *outer = weights + taps,
             *numbers = outer + taps, from, to;
     struct line l = {.looks = looks, .weights = weights};
     patches_line(&w->p, number * w->length, (number + 1) * w->length, &l.at);
@@ -239,34 +239,34 @@ static void run_line(const struct depthwise *w, int64_t number, char *room)
         store_line(w, &l, result);
 }
 
-static void run_part(void *context, int64_t part, int member)
+static void run_part(void *context, int64_t part, int worker)
 {
     const struct depthwise *w = context;
     const int64_t end = (part + 1) * w->share;
     for (int64_t k = part * w->share; k < end && k < w->lines; k++)
-        run_line(w, k, w->rooms + member * w->room);
+        run_line(w, k, w->workspaces + worker * w->workspace);
 }
 
 /* ---- the convolution ---- */
 
-static bool make_rooms(struct team *team, struct depthwise *w)
+static bool make_workspaces(struct thread_pool *workers, struct depthwise *w)
 {
     const int64_t sums = w->direct ? 0 : w->length * w->multiplier * w->channels;
     w->line = (sums * w->width + 63) & ~(int64_t)63;
-    w->room = 4 * w->p.taps * (int64_t)sizeof(int64_t) + w->line +
-              sums * (int64_t)dtype_bytes(w->c.out.dtype);
-    w->room = (w->room + 63) & ~(int64_t)63;
-    w->rooms = mem_alloc((size_t)(w->room * team_size(team)));
-    return w->rooms != NULL;
+    w->workspace = 4 * w->p.taps * (int64_t)sizeof(int64_t) + w->line +
+                   sums * (int64_t)dtype_bytes(w->c.out.dtype);
+    w->workspace = (w->workspace + 63) & ~(int64_t)63;
+    w->workspaces = mem_alloc((size_t)(w->workspace * thread_pool_size(workers)));
+    return w->workspaces != NULL;
 }
 
-bool depthwise_run(struct team *team, const struct conv *c)
+bool depthwise_run(struct thread_pool *workers, const struct conv *c)
 {
     struct depthwise w = {.c = *c, .channels = c->feature_groups};
     w.c.work = sum_type(c);
     w.width = (int64_t)dtype_bytes(w.c.work);
     w.multiplier = c->kernel.dims[0] / w.channels;
-    bool ok = prepare_input(team, &w);
+    bool ok = prepare_input(workers, &w);
     if (ok) {
         patches_init(&w.p, &w.c, &w.c.in);
         w.length = w.p.outs[w.p.spatial - 1];
@@ -274,12 +274,12 @@ bool depthwise_run(struct team *team, const struct conv *c)
         const int64_t products = w.length * w.p.taps * c->kernel.dims[0];
         w.share = products < SHARE ? SHARE / products : 1;
         w.direct = c->out.dtype == w.c.work && w.multiplier == 1 && c->out.strides[1] == w.width;
-        ok = prepare_kernel(&w) && make_rooms(team, &w);
+        ok = prepare_kernel(&w) && make_workspaces(workers, &w);
     }
     if (ok)
-        team_run(team, ratio_up(w.lines, w.share), run_part, &w);
+        thread_pool_run(workers, ratio_up(w.lines, w.share), run_part, &w);
     mem_free(w.kernel);
-    mem_free(w.rooms);
+    mem_free(w.workspaces);
     mem_free(w.storage[0]);
     mem_free(w.storage[1]);
     return ok;

@@ -62,14 +62,14 @@ static void make_product(struct product *p, const struct view *out, const struct
     sort_dims(p, out, lhs, rhs, dims);
 }
 
-static bool fast_dot(struct team *team, const struct view *out, struct view *lhs, struct view *rhs,
-                     const struct kern_dot_dims *dims, enum dtype work)
+static bool fast_dot(struct thread_pool *workers, const struct view *out, struct view *lhs,
+                     struct view *rhs, const struct kern_dot_dims *dims, enum dtype work)
 {
     struct product p;
     make_product(&p, out, lhs, rhs, dims, work);
     if (nest_points(&p.k) >= INT_MAX) /* sums of pred would overflow */
         return plain_dot(NULL, out, lhs, rhs, dims);
-    return product_run(team, &p);
+    return product_run(workers, &p);
 }
 
 /* Prepares a small matrix product; false if it is not one. */
@@ -102,7 +102,7 @@ static bool small_dot(struct small *s, const struct view *out, const struct view
 static bool is_by_formula(const struct view *out, const struct view *lhs, const struct view *rhs,
                           const struct kern_dot_dims *dims)
 {
-    enum { MOST_TERMS = 4096 };
+    enum { MAX_TERMS = 4096 };
     if (!dtype_is_complex(out->dtype) && !dtype_is_complex(lhs->dtype) &&
         !dtype_is_complex(rhs->dtype))
         return false;
@@ -110,11 +110,11 @@ static bool is_by_formula(const struct view *out, const struct view *lhs, const 
     for (int i = 0; i < dims->contracting_count; i++)
         if (!mul_i64(terms, lhs->dims[dims->lhs_contracting[i]], &terms))
             return false;
-    return terms <= MOST_TERMS;
+    return terms <= MAX_TERMS;
 }
 
 /* spec: DotGeneral */
-bool kern_dot(struct team *team, const struct view *out, const struct view *lhs,
+bool kern_dot(struct thread_pool *workers, const struct view *out, const struct view *lhs,
               const struct view *rhs, const struct kern_dot_dims *dims)
 {
     struct product_types types;
@@ -128,9 +128,9 @@ bool kern_dot(struct team *team, const struct view *out, const struct view *lhs,
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
-    bool ok = product_convert_operand(team, &l, types.via[0], &storage[0]) &&
-              product_convert_operand(team, &r, types.via[1], &storage[1]) &&
-              fast_dot(team, out, &l, &r, dims, types.work);
+    bool ok = product_convert_operand(workers, &l, types.via[0], &storage[0]) &&
+              product_convert_operand(workers, &r, types.via[1], &storage[1]) &&
+              fast_dot(workers, out, &l, &r, dims, types.work);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;
@@ -154,7 +154,7 @@ const char *kern_dot_choice(const struct view *out, const struct view *lhs, cons
 /* ---- ragged-dot: a dot for each group ---- */
 
 struct ragged {
-    struct team *team;
+    struct thread_pool *workers;
     const struct kern_ragged_dims *dims;
     struct view out, lhs,
         rhs;       /* restricted to one position of the dimensions of `sizes` before the groups */
@@ -228,12 +228,12 @@ static bool free_group(const struct ragged *all, int64_t group, int64_t start, i
     drop_dim(&r.rhs, d);
     close_gap(dot.rhs_batch, dot.batch_count, d);
     close_gap(dot.rhs_contracting, dot.contracting_count, d);
-    return kern_dot(r.team, &r.out, &r.lhs, &r.rhs, &dot);
+    return kern_dot(r.workers, &r.out, &r.lhs, &r.rhs, &dot);
 }
 
 static void fill_zero(const struct view *v)
 {
-    union kern_cell zero = {{0}};
+    union kern_element zero = {{0}};
     if (dtype_is_float(v->dtype))
         float_store(v->dtype, &zero, 0);
     kern_fill(NULL, v, &zero);
@@ -246,7 +246,7 @@ static bool contracting_group(const struct ragged *all, int64_t group, int64_t s
     narrow(&r.out, 0, group, 1);
     drop_dim(&r.out, 0);
     narrow_all(&r, r.dims->lhs_ragged, start, size);
-    return kern_dot(r.team, &r.out, &r.lhs, &r.rhs, &r.dims->dot);
+    return kern_dot(r.workers, &r.out, &r.lhs, &r.rhs, &r.dims->dot);
 }
 
 /* Writes zeros to results of no group; in the batch mode the rest is one dot. */
@@ -260,7 +260,7 @@ static bool finish_groups(const struct ragged *all, int64_t end)
     narrow_all(&behind, d, end, extent - end);
     fill_zero(&behind.out);
     return all->dims->mode == KERN_RAGGED_FREE ||
-           kern_dot(all->team, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
+           kern_dot(all->workers, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
 }
 
 /* All groups, whose sizes are `stride` bytes apart. */
@@ -295,11 +295,12 @@ static bool prefix_is_contracting(const struct kern_ragged_dims *dims, int count
 }
 
 /* spec: RaggedDot */
-bool kern_ragged_dot(struct team *team, const struct view *out, const struct view *lhs,
+bool kern_ragged_dot(struct thread_pool *workers, const struct view *out, const struct view *lhs,
                      const struct view *rhs, const struct view *sizes,
                      const struct kern_ragged_dims *dims)
 {
-    const struct ragged all = {team, dims, *out, *lhs, *rhs, dims->mode == KERN_RAGGED_CONTRACTING};
+    const struct ragged all = {workers, dims, *out,
+                               *lhs,    *rhs, dims->mode == KERN_RAGGED_CONTRACTING};
     const int last = sizes->rank - 1;
     int64_t index[VIEW_MAX_RANK] = {0};
     if (view_elements(out) == 0)
@@ -346,7 +347,7 @@ static void scale_elements(const struct view *made, const struct view *x, const 
 }
 
 /* Makes a dense copy of the operand times its scale; the caller frees *storage. */
-static bool scale_operand(struct team *team, struct view *made, const struct view *x,
+static bool scale_operand(struct thread_pool *workers, struct view *made, const struct view *x,
                           const struct view *scale, void **storage)
 {
     struct product_types types;
@@ -366,24 +367,24 @@ static bool scale_operand(struct team *team, struct view *made, const struct vie
     struct view whole = *made, factors[2];
     view_dense(&factors[1], types.work, scale->rank, scale->dims,
                (char *)*storage + (size_t)n * width);
-    kern_convert_view(team, made, x);
-    kern_convert_view(team, &factors[1], scale);
+    kern_convert_view(workers, made, x);
+    kern_convert_view(workers, &factors[1], scale);
     split_blocks(&whole, &factors[1]);
     factors[0] = whole;
-    kern_map_tiles(team, kern_find_elementwise("multiply", types.work), &whole, 2, factors);
+    kern_map_tiles(workers, kern_find_elementwise("multiply", types.work), &whole, 2, factors);
     return true;
 }
 
 /* spec: ScaledDot */
-bool kern_scaled_dot(struct team *team, const struct view *out, const struct view *lhs,
+bool kern_scaled_dot(struct thread_pool *workers, const struct view *out, const struct view *lhs,
                      const struct view *rhs, const struct view *const scale[2],
                      const struct kern_dot_dims *dims)
 {
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
-    bool ok = (!scale[0] || scale_operand(team, &l, lhs, scale[0], &storage[0])) &&
-              (!scale[1] || scale_operand(team, &r, rhs, scale[1], &storage[1])) &&
-              kern_dot(team, out, &l, &r, dims);
+    bool ok = (!scale[0] || scale_operand(workers, &l, lhs, scale[0], &storage[0])) &&
+              (!scale[1] || scale_operand(workers, &r, rhs, scale[1], &storage[1])) &&
+              kern_dot(workers, out, &l, &r, dims);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;

@@ -32,17 +32,17 @@ enum { LANES = sizeof(VECTOR) / sizeof(double) };
 /* The last n elements, followed by ones. */
 static VECTOR load_some(const double *x, int64_t n)
 {
-    double room[LANES];
+    double scratch[LANES];
     for (int k = 0; k < LANES; k++)
-        room[k] = k < n ? x[k] : 1;
-    return LOAD(room);
+        scratch[k] = k < n ? x[k] : 1;
+    return LOAD(scratch);
 }
 
 static void store_some(double *out, VECTOR v, int64_t n)
 {
-    double room[LANES];
-    STORE(room, v);
-    memcpy(out, room, (size_t)n * sizeof *out);
+    double scratch[LANES];
+    STORE(scratch, v);
+    memcpy(out, scratch, (size_t)n * sizeof *out);
 }
 
 #define UNARY(id, name)                                                                            \

@@ -3,22 +3,22 @@
  *
  * Fourier transforms of arrays, dimension by dimension. Rows of a dimension are copied to a buffer,
  * a few at a time, transformed there (fft_plan.h) and copied on; columns likewise, several adjacent
- * ones at a time, so that each cache line is read once. The threads of a team share these tiles,
- * which do not depend on their number.
+ * ones at a time, so that each cache line is read once. The threads of a thread pool share these
+ * tiles, which do not depend on their number.
  *
  * A row that is too long for the caches is taken as a matrix of n1 rows and n2 columns (the
  * four-step algorithm): all columns are transformed, the results multiplied by twiddle factors,
  * then all rows transformed; the result is that matrix column by column.
  */
-#include "base/guard.h"
+#include "base/oom.h"
 #include "kern/fft_plan.h"
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
 
 enum {
-    FEW = 4096,     /* fewer elements in all are done before a team or FFTW would have begun */
-    COLUMNS = 8,    /* adjacent ones in a tile: a cache line of c64 */
-    SHORT = 2048,   /* elements of several dense rows in a tile */
+    FEW = 4096,   /* fewer elements in all are done before a thread pool or FFTW would have begun */
+    COLUMNS = 8,  /* adjacent ones in a tile: a cache line of c64 */
+    SHORT = 2048, /* elements of several dense rows in a tile */
     LONG = 1 << 17, /* longer rows are split */
     MOST_PLANS = 32 /* in a list */
 };
@@ -29,7 +29,7 @@ struct pass {
 };
 
 struct transform {
-    struct team *team; /* NULL when there are few elements */
+    struct thread_pool *workers; /* NULL when there are few elements */
     enum kern_fft type;
     bool back, fftw, wide; /* inverse; by FFTW; in double */
     int count, pass_count;
@@ -48,7 +48,7 @@ static enum dtype complex_type(const struct transform *t) { return t->wide ? DT_
 
 static int64_t memory_of(const struct transform *t)
 {
-    return t->workspace * team_size(t->team) + t->between + t->matrix;
+    return t->workspace * thread_pool_size(t->workers) + t->between + t->matrix;
 }
 
 /* The largest divisor of n up to its square root; 1 if it is less than COLUMNS. */
@@ -87,7 +87,7 @@ static bool prepare(struct transform *t, struct kern_fft_plans *plans, const str
     const int64_t *lengths = whole->dims + whole->rank - t->count, last = lengths[t->count - 1];
     const int64_t elements = view_elements(whole), rows = elements / last;
     const bool many = elements >= FEW, single = dtype_component(out->dtype) == DT_F32;
-    t->team = many ? t->team : NULL;
+    t->workers = many ? t->workers : NULL;
     t->back = to_real || t->type == KERN_IFFT;
     for (int k = 0; k < t->count; k++)
         fast = fast && lengths[k] <= FFTW_LONGEST;
@@ -208,7 +208,7 @@ static void copy_rows(const struct rows *r, bool in, int64_t rows, int64_t row_s
     kern_convert_view(NULL, in ? &b : &v, in ? &v : &b);
 }
 
-static void do_tile(void *context, int64_t part, int member)
+static void do_tile(void *context, int64_t part, int worker)
 {
     const struct rows *r = context;
     const struct transform *t = r->t;
@@ -218,7 +218,7 @@ static void do_tile(void *context, int64_t part, int member)
     const int64_t left = r->nest.dims[inner] - first, count = left < tile ? left : tile;
     const int64_t to_step = r->nest.strides[0][inner], from_step = r->nest.strides[1][inner];
     const int64_t numbers = r->to.n * (dtype_is_complex(r->to.type) ? 2 : 1);
-    char *in = t->memory + member * t->workspace, *out = in + tile * p->in;
+    char *in = t->memory + worker * t->workspace, *out = in + tile * p->in;
     struct nest_walk w;
     nest_start_from(&w, &r->nest, inner, (char *const[]){r->to.at, r->from.at}, part / r->blocks);
     copy_rows(r, true, count, from_step, w.at[1] + first * from_step, p->in, in);
@@ -262,7 +262,7 @@ static void do_rows(const struct transform *t, int pass, int e, const struct vie
     find_rows(&r.nest, e, out, x);
     const int64_t rows = r.nest.dims[r.nest.rank - 1];
     r.blocks = ratio_up(rows, r.pass->tile);
-    team_run(t->team, nest_points(&r.nest) / rows * r.blocks, do_tile, &r);
+    thread_pool_run(t->workers, nest_points(&r.nest) / rows * r.blocks, do_tile, &r);
 }
 
 /* The same for the last dimension, if its rows are split. A row is the matrix row by row; or, where
@@ -296,7 +296,7 @@ static void do_all(const struct transform *t, const struct view *out, const stru
     struct view between;
     if (t->between > 0) {
         view_dense(&between, complex_type(t), x->rank, half ? x->dims : out->dims,
-                   t->memory + t->workspace * team_size(t->team));
+                   t->memory + t->workspace * thread_pool_size(t->workers));
         to = &between;
     }
     for (int k = 0; k < t->count; k++) {
@@ -310,14 +310,15 @@ static void do_all(const struct transform *t, const struct view *out, const stru
     }
 }
 
-static bool run(struct team *team, struct kern_fft_plans *plans, const struct view *out,
+static bool run(struct thread_pool *workers, struct kern_fft_plans *plans, const struct view *out,
                 const struct view *x, enum kern_fft type, int count, bool fast)
 {
     static const struct c128 zero;
-    struct kern_fft_plans unkept = {.born = guard_since()}, *list = plans ? plans : &unkept;
-    struct transform t = {.team = team, .type = type, .count = count};
+    struct kern_fft_plans unkept = {.generation = oom_generation()},
+                          *list = plans ? plans : &unkept;
+    struct transform t = {.workers = workers, .type = type, .count = count};
     if (view_elements(out) == 0 || view_elements(x) == 0) { /* sums of nothing */
-        kern_fill(team, out, &zero);
+        kern_fill(workers, out, &zero);
         return true;
     }
     if (prepare(&t, list, out, x, fast))
@@ -330,22 +331,22 @@ static bool run(struct team *team, struct kern_fft_plans *plans, const struct vi
     return ok;
 }
 
-bool kern_fft(struct team *team, struct kern_fft_plans *plans, const struct view *out,
+bool kern_fft(struct thread_pool *workers, struct kern_fft_plans *plans, const struct view *out,
               const struct view *x, enum kern_fft type, int count)
 {
-    return run(team, plans, out, x, type, count, true);
+    return run(workers, plans, out, x, type, count, true);
 }
 
-bool plain_fft(struct team *team, struct kern_fft_plans *plans, const struct view *out,
+bool plain_fft(struct thread_pool *workers, struct kern_fft_plans *plans, const struct view *out,
                const struct view *x, enum kern_fft type, int count)
 {
-    return run(team, plans, out, x, type, count, false);
+    return run(workers, plans, out, x, type, count, false);
 }
 
-const char *kern_fft_choice(struct team *team, const struct view *out, const struct view *x,
-                            enum kern_fft type, int count, size_t *workspace)
+const char *kern_fft_choice(struct thread_pool *workers, const struct view *out,
+                            const struct view *x, enum kern_fft type, int count, size_t *workspace)
 {
-    struct transform t = {.team = team, .type = type, .count = count};
+    struct transform t = {.workers = workers, .type = type, .count = count};
     if (view_elements(out) > 0 && view_elements(x) > 0)
         prepare(&t, NULL, out, x, true);
     *workspace = (size_t)memory_of(&t);

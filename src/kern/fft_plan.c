@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "base/guard.h"
+#include "base/oom.h"
 #include "kern/nest.h"
 
 static struct c128 times(struct c128 a, struct c128 b)
@@ -229,14 +229,14 @@ static void drop_plan(struct fft_plan *p)
     heap_free(p);
 }
 
-static void lose_plan(struct taken *t) { drop_plan(heap_block(t)); }
+static void release_tracked_plan(struct tracked *t) { drop_plan(heap_block(t)); }
 
 struct fft_plan *fft_plan_add(struct kern_fft_plans *plans, const struct fft_plan *like)
 {
-    struct guard *owner = guard_of(plans->born);
+    struct oom_scope *owner = oom_scope_of(plans->generation);
     struct fft_plan *p = heap_alloc_for(sizeof *p, owner);
     *p = *like;
-    heap_when_lost(p, lose_plan);
+    heap_on_oom(p, release_tracked_plan);
     const bool ok = p->fftw ? fftw_plan_make(p) : make_tables(p);
     if (!ok) {
         mem_free(p->roots);

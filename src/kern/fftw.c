@@ -25,12 +25,12 @@ static void *library(bool wide) { return load(wide, 0); }
 
 /* Whether there are addresses for the libraries, with room to spare. That a library is not there
  * must not be a matter of memory, or results would depend on it. */
-static bool has_room(void)
+static bool has_memory(void)
 {
     enum { SIZE = 8 << 20 };
-    void *room = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return room != MAP_FAILED && munmap(room, SIZE) == 0;
+    void *scratch = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return scratch != MAP_FAILED && munmap(scratch, SIZE) == 0;
 }
 
 #define FUNCTION(name) ((__typeof__(&(name)))dlsym(lib, #name))
@@ -80,7 +80,7 @@ bool fftw_plan_make(struct fft_plan *p)
 
 const char *fftw_name(bool wide)
 {
-    if (!load(wide, RTLD_NOLOAD) && !has_room())
+    if (!load(wide, RTLD_NOLOAD) && !has_memory())
         return NULL;
     void *lib = library(wide);
     return lib ? dlsym(lib, wide ? "fftw_version" : "fftwf_version") : "";

@@ -8,37 +8,38 @@
  * subtracts), a block consists of whole rows, which stay in the caches from op to op. Views that
  * are not packed along a block are gathered into tiles; repeated views are gathered once per
  * thread. The thread pool distributes the blocks, in parts that depend on the shape alone. Rows
- * that are reduced in several blocks (fold.h) are split into these.
+ * that are reduced in several blocks (reducer.h) are split into these.
  */
 #include "kern/fused.h"
 
 enum {
     /* elements of a tile, where rows are reduced; more if a longer row must be whole */
-    FOLD_TILE = 4 * KERN_TILE,
-    SHARE = 1 << 15,        /* elements of a part */
-    WORTH_A_TEAM = 1 << 19, /* elements, times the work per element */
-    FEW_ROWS = 8,           /* with fewer rows than this, long rows are split */
-    FETCH_FROM = 1 << 19,   /* bytes of a view that does not fit the nearest caches */
-    FAR_APART = 64,         /* bytes */
-    PANEL_ROWS = 16,        /* rows whose elements in one column share a cache line */
-    PANEL_BYTES = 1 << 20   /* maximum size of a panel */
+    REDUCTION_TILE = 4 * KERN_TILE,
+    SHARE = 1 << 15,             /* elements of a part */
+    MIN_PARALLEL_WORK = 1 << 19, /* elements, times the work per element */
+    FEW_ROWS = 8,                /* with fewer rows than this, long rows are split */
+    FETCH_FROM = 1 << 19,        /* bytes of a view that does not fit the nearest caches */
+    FAR_APART = 64,              /* bytes */
+    PANEL_ROWS = 16,             /* rows whose elements in one column share a cache line */
+    PANEL_BYTES = 1 << 20        /* maximum size of a panel */
 };
 
 /* Access modes: how the elements of a view get to the ops. */
-enum way {
-    WAY_IN_PLACE,
-    WAY_ONCE, /* loop-invariant: all blocks read the same elements, which are in the view's tile */
-    WAY_GATHERED,
-    WAY_PANEL,         /* elements along a row are far apart: several rows are copied at once */
-    WAY_ROWS_IN_PLACE, /* a row value */
-    WAY_ROWS_GATHERED
+enum access_mode {
+    ACCESS_IN_PLACE,
+    ACCESS_CONSTANT, /* loop-invariant: all blocks read the same elements, which are in the view's
+                        tile */
+    ACCESS_GATHERED,
+    ACCESS_PANEL,         /* elements along a row are far apart: several rows are copied at once */
+    ACCESS_ROWS_IN_PLACE, /* a row value */
+    ACCESS_ROWS_GATHERED
 };
 
 struct loop {
     const struct kern_fused *f;
     const struct view *results, *views;
     struct nest outer, inner; /* of the views: starts of rows, and positions within a row */
-    enum way ways[KERN_FUSED_VIEWS];
+    enum access_mode access_modes[KERN_FUSED_VIEWS];
     bool fetches[KERN_FUSED_VIEWS]; /* a large view that is read sequentially: prefetched */
     bool streams[KERN_FUSED_RESULTS];
     /* a large result whose cache lines are prefetched for writing */
@@ -48,17 +49,17 @@ struct loop {
     int64_t block_rows, block_columns; /* one of them is 1, or all columns */
     int64_t part_rows;                 /* rows of a task; 1 where rows are split */
     int64_t segments, segment_columns; /* per row */
-    size_t tile_bytes, seat_bytes;
-    char *seats;
-    char *cells; /* accumulators of the segments */
-    struct fused_fold folds[KERN_FUSED_FOLDS];
+    size_t tile_bytes, scratch_bytes;
+    char *scratches;
+    char *accumulators; /* accumulators of the segments */
+    struct fused_reducer reducers[KERN_FUSED_REDUCERS];
 };
 
 /* Per-thread workspace. */
-struct seat {
+struct worker_scratch {
     bool ready; /* loop-invariant ops are done */
     char *tiles;
-    struct fused_cells cells[KERN_FUSED_FOLDS];
+    struct fused_accumulators accumulators[KERN_FUSED_REDUCERS];
     char *panels[KERN_FUSED_VIEWS];
 };
 
@@ -83,15 +84,15 @@ static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
 /* Where rows are short, reductions are many ops on few elements: longer blocks are better. */
 static int64_t full_tile(const struct kern_fused *f)
 {
-    return f->fold_count > 0 ? FOLD_TILE : KERN_TILE;
+    return f->reducer_count > 0 ? REDUCTION_TILE : KERN_TILE;
 }
 
 static int64_t tile_elements(const struct kern_fused *f)
 {
     int64_t rows, columns;
     sizes(f, &rows, &columns);
-    const int64_t most = f->whole_rows && columns > full_tile(f) ? columns : full_tile(f);
-    return rows < most && columns < most && rows * columns < most ? rows * columns : most;
+    const int64_t max = f->whole_rows && columns > full_tile(f) ? columns : full_tile(f);
+    return rows < max && columns < max && rows * columns < max ? rows * columns : max;
 }
 
 static size_t tile_bytes(const struct kern_fused *f)
@@ -101,17 +102,17 @@ static size_t tile_bytes(const struct kern_fused *f)
 
 /* For the accumulators of a reduction: there are no more rows than elements, nor than elements in a
  * tile. */
-static size_t cell_bytes(const struct kern_fused *f)
+static size_t accumulator_bytes(const struct kern_fused *f)
 {
     const int64_t n = tile_elements(f);
-    return (size_t)(n < KERN_TILE ? n : KERN_TILE) * sizeof(union kern_cell);
+    return (size_t)(n < KERN_TILE ? n : KERN_TILE) * sizeof(union kern_element);
 }
 
-static size_t seat_bytes(const struct kern_fused *f)
+static size_t scratch_bytes(const struct kern_fused *f)
 {
-    return in_lines(sizeof(struct seat)) +
+    return in_lines(sizeof(struct worker_scratch)) +
            (size_t)(f->tile_count + f->view_count + f->result_count) * tile_bytes(f) +
-           (size_t)f->fold_count * 2 * cell_bytes(f);
+           (size_t)f->reducer_count * 2 * accumulator_bytes(f);
 }
 
 /* Of rows that may be split: a segment has at least a tile. */
@@ -119,41 +120,41 @@ static size_t most_segments(const struct kern_fused *f)
 {
     int64_t rows, columns;
     sizes(f, &rows, &columns);
-    return f->fold_count == 0 || f->whole_rows || rows >= FEW_ROWS
+    return f->reducer_count == 0 || f->whole_rows || rows >= FEW_ROWS
                ? 0
                : (size_t)(rows * ratio_up(columns, KERN_TILE));
 }
 
-size_t kern_fused_room(const struct kern_fused *f, int members)
+size_t kern_fused_workspace(const struct kern_fused *f, int worker_count)
 {
-    return (size_t)members * seat_bytes(f) +
-           (size_t)f->fold_count * most_segments(f) * sizeof(union kern_cell);
+    return (size_t)worker_count * scratch_bytes(f) +
+           (size_t)f->reducer_count * most_segments(f) * sizeof(union kern_element);
 }
 
-static struct seat *seat_of(const struct loop *l, int member)
+static struct worker_scratch *scratch_of(const struct loop *l, int worker)
 {
-    return (struct seat *)(void *)(l->seats + (size_t)member * l->seat_bytes);
+    return (struct worker_scratch *)(void *)(l->scratches + (size_t)worker * l->scratch_bytes);
 }
 
-static char *tile(const struct loop *l, const struct seat *s, int k)
+static char *tile(const struct loop *l, const struct worker_scratch *s, int k)
 {
     return s->tiles + (size_t)k * l->tile_bytes;
 }
 
-static char *view_tile(const struct loop *l, const struct seat *s, int k)
+static char *view_tile(const struct loop *l, const struct worker_scratch *s, int k)
 {
     return tile(l, s, l->f->tile_count + k);
 }
 
-static char *result_tile(const struct loop *l, const struct seat *s, int k)
+static char *result_tile(const struct loop *l, const struct worker_scratch *s, int k)
 {
     return tile(l, s, l->f->tile_count + l->f->view_count + k);
 }
 
-static char *segment_cell(const struct loop *l, int fold, int64_t row, int64_t segment)
+static char *segment_accumulator(const struct loop *l, int reducer, int64_t row, int64_t segment)
 {
-    return l->cells +
-           (size_t)((fold * l->rows + row) * l->segments + segment) * sizeof(union kern_cell);
+    return l->accumulators +
+           (size_t)((reducer * l->rows + row) * l->segments + segment) * sizeof(union kern_element);
 }
 
 /* ---- the shape of the loop ---- */
@@ -208,14 +209,14 @@ static int64_t panel_rows(const struct loop *l) { return PANEL_ROWS * l->block_r
 static int64_t choose_segment(const struct loop *l)
 {
     const struct kern_fused *f = l->f;
-    if (f->whole_rows || (f->fold_count > 0 && l->rows >= FEW_ROWS))
+    if (f->whole_rows || (f->reducer_count > 0 && l->rows >= FEW_ROWS))
         return l->columns;
-    if (f->fold_count == 0)
+    if (f->reducer_count == 0)
         return l->columns < 2 * SHARE ? l->columns : round_up(SHARE, l->block_columns);
-    for (int k = 1; k < f->fold_count; k++)
-        if (l->folds[k].block != l->folds[0].block)
+    for (int k = 1; k < f->reducer_count; k++)
+        if (l->reducers[k].block != l->reducers[0].block)
             return l->columns;
-    return l->folds[0].block;
+    return l->reducers[0].block;
 }
 
 static void choose_blocks(struct loop *l)
@@ -230,14 +231,14 @@ static void choose_blocks(struct loop *l)
 }
 
 /* The initial values of reductions come from outside, so they are available before the loop. */
-static void init_folds(struct loop *l)
+static void init_reducers(struct loop *l)
 {
     const struct kern_fused *f = l->f;
-    for (int k = 0; k < f->op_count && f->fold_count > 0; k++) {
+    for (int k = 0; k < f->op_count && f->reducer_count > 0; k++) {
         const struct kern_fused_op *op = &f->ops[k];
-        if (op->kind == KERN_FUSED_FOLD)
-            fused_fold_init(&l->folds[op->cell], op->fold, l->views[op->args[1]].data, l->rows,
-                            l->columns);
+        if (op->kind == KERN_FUSED_REDUCE)
+            fused_reducer_init(&l->reducers[op->reducer_number], op->reducer,
+                               l->views[op->args[1]].data, l->rows, l->columns);
     }
 }
 
@@ -264,19 +265,19 @@ static bool is_worth_a_panel(const struct loop *l, int k, size_t width)
            panel_rows(l) * l->columns * (int64_t)width <= PANEL_BYTES;
 }
 
-static enum way choose_way(const struct loop *l, int k, bool of_rows)
+static enum access_mode choose_access_mode(const struct loop *l, int k, bool of_rows)
 {
     const size_t width = dtype_bytes(l->views[k].dtype);
     if (of_rows)
-        return is_packed(&l->outer, k, width) ? WAY_ROWS_IN_PLACE : WAY_ROWS_GATHERED;
+        return is_packed(&l->outer, k, width) ? ACCESS_ROWS_IN_PLACE : ACCESS_ROWS_GATHERED;
     const bool same_rows = is_zero(&l->outer, k), packed = is_packed(&l->inner, k, width);
     if (same_rows && is_zero(&l->inner, k))
-        return WAY_ONCE;
+        return ACCESS_CONSTANT;
     if (packed && (l->block_rows == 1 || is_packed(&l->outer, k, (size_t)l->columns * width)))
-        return WAY_IN_PLACE;
+        return ACCESS_IN_PLACE;
     if (same_rows && l->block_columns == l->columns)
-        return WAY_ONCE;
-    return is_worth_a_panel(l, k, width) ? WAY_PANEL : WAY_GATHERED;
+        return ACCESS_CONSTANT;
+    return is_worth_a_panel(l, k, width) ? ACCESS_PANEL : ACCESS_GATHERED;
 }
 
 /* Whether a result overlaps one of the views. */
@@ -290,12 +291,12 @@ static bool in_place(const struct loop *l, int result)
 
 /* A reduction alone runs sequentially as fast as the processor can prefetch; with several ops it
  * does not. */
-static bool only_folds(const struct kern_fused *f)
+static bool only_reduces(const struct kern_fused *f)
 {
-    for (int k = 0; k < f->op_count && f->fold_count == 1; k++)
+    for (int k = 0; k < f->op_count && f->reducer_count == 1; k++)
         if (!f->ops[k].rows) /* makes elements, not row values */
             return false;
-    return f->fold_count == 1;
+    return f->reducer_count == 1;
 }
 
 static void loop_init(struct loop *l, const struct kern_fused *f, const struct view *results,
@@ -308,17 +309,18 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
     make_nests(l, of_rows);
     if (l->rows * l->columns == 0)
         return;
-    init_folds(l);
+    init_reducers(l);
     choose_blocks(l);
     l->any_gathered = l->any_panel = false;
-    const bool fetches = !only_folds(f);
+    const bool fetches = !only_reduces(f);
     for (int k = 0; k < f->view_count; k++) {
-        l->ways[k] = choose_way(l, k, of_rows[k]);
-        l->fetches[k] = fetches && l->ways[k] == WAY_IN_PLACE &&
+        l->access_modes[k] = choose_access_mode(l, k, of_rows[k]);
+        l->fetches[k] = fetches && l->access_modes[k] == ACCESS_IN_PLACE &&
                         (l->outer.rank == 0 || !is_zero(&l->outer, k)) &&
                         l->rows * l->columns * (int64_t)dtype_bytes(views[k].dtype) >= FETCH_FROM;
-        l->any_panel |= l->ways[k] == WAY_PANEL;
-        l->any_gathered |= l->ways[k] == WAY_GATHERED || l->ways[k] == WAY_ROWS_GATHERED;
+        l->any_panel |= l->access_modes[k] == ACCESS_PANEL;
+        l->any_gathered |=
+            l->access_modes[k] == ACCESS_GATHERED || l->access_modes[k] == ACCESS_ROWS_GATHERED;
     }
     if (l->any_panel)
         l->part_rows = round_up(l->part_rows, panel_rows(l));
@@ -331,10 +333,10 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
                        l->rows * l->columns >= FETCH_FROM / (int64_t)width;
     }
     l->tile_bytes = tile_bytes(f);
-    l->seat_bytes = seat_bytes(f);
+    l->scratch_bytes = scratch_bytes(f);
 }
 
-/* ---- gathering of views ---- */
+/* ---- rendezvous of views ---- */
 
 #define FILL(W)                                                                                    \
     KERN_CLONES static void fill_##W(W *out, W x, int64_t n)                                       \
@@ -387,7 +389,7 @@ static void gather_row(const struct loop *l, int k, char *to, const char *from, 
     }
 }
 
-static void gather_once(const struct loop *l, const struct seat *s, int k)
+static void gather_once(const struct loop *l, const struct worker_scratch *s, int k)
 {
     const size_t width = dtype_bytes(l->views[k].dtype), row = (size_t)l->block_columns * width;
     char *to = view_tile(l, s, k);
@@ -414,19 +416,20 @@ static void walk_to(struct nest_walk *w, const struct loop *l, int64_t row)
     }
 }
 
-static bool has_panel(const struct loop *l, const struct seat *s, int k)
+static bool has_panel(const struct loop *l, const struct worker_scratch *s, int k)
 {
-    return l->ways[k] == WAY_PANEL && s->panels[k];
+    return l->access_modes[k] == ACCESS_PANEL && s->panels[k];
 }
 
-static char *panel_at(const struct loop *l, const struct seat *s, int k, const struct block *b)
+static char *panel_at(const struct loop *l, const struct worker_scratch *s, int k,
+                      const struct block *b)
 {
     const int64_t row = b->row % panel_rows(l);
     return s->panels[k] + (row * l->columns + b->column) * (int64_t)dtype_bytes(l->views[k].dtype);
 }
 
 /* Copies evenly spaced rows of a view, starting at `row`, the position of `w`, to the panel. */
-static void copy_to_panel(const struct loop *l, const struct seat *s, int k,
+static void copy_to_panel(const struct loop *l, const struct worker_scratch *s, int k,
                           const struct nest_walk *w, int64_t row, int64_t rows)
 {
     struct view x = {.dtype = l->views[k].dtype, .rank = 1 + l->inner.rank, .data = w->at[k]}, out;
@@ -443,7 +446,8 @@ static void copy_to_panel(const struct loop *l, const struct seat *s, int k,
     kern_copy(NULL, &out, &x);
 }
 
-static void fill_panels(const struct loop *l, const struct seat *s, int64_t row, int64_t end)
+static void fill_panels(const struct loop *l, const struct worker_scratch *s, int64_t row,
+                        int64_t end)
 {
     const int64_t evenly = l->outer.dims[l->outer.rank - 1];
     for (int64_t next; row < end; row = next) {
@@ -472,16 +476,16 @@ static void claim(const char *at, int64_t bytes)
 
 /* Gathers the views for a block whose rows start at the position of `w`, and moves `w` past
  * them. */
-static void gather(const struct loop *l, const struct seat *s, const struct block *b,
+static void gather(const struct loop *l, const struct worker_scratch *s, const struct block *b,
                    struct nest_walk *w, char **at)
 {
     const struct kern_fused *f = l->f;
     for (int k = 0; k < f->view_count; k++) {
         const size_t width = dtype_bytes(l->views[k].dtype);
-        at[k] = l->ways[k] == WAY_IN_PLACE        ? w->at[k] + b->column * (int64_t)width
-                : l->ways[k] == WAY_ROWS_IN_PLACE ? w->at[k]
-                : has_panel(l, s, k)              ? panel_at(l, s, k, b)
-                                                  : view_tile(l, s, k);
+        at[k] = l->access_modes[k] == ACCESS_IN_PLACE        ? w->at[k] + b->column * (int64_t)width
+                : l->access_modes[k] == ACCESS_ROWS_IN_PLACE ? w->at[k]
+                : has_panel(l, s, k)                         ? panel_at(l, s, k, b)
+                                                             : view_tile(l, s, k);
         if (l->fetches[k])
             fetch_next(at[k], b->rows * b->columns * (int64_t)width);
     }
@@ -491,10 +495,11 @@ static void gather(const struct loop *l, const struct seat *s, const struct bloc
         for (int k = 0; k < f->view_count && (l->any_gathered || l->any_panel); k++) {
             const size_t width = dtype_bytes(l->views[k].dtype);
             char *to = view_tile(l, s, k);
-            if (l->ways[k] == WAY_GATHERED || (l->ways[k] == WAY_PANEL && !s->panels[k]))
+            if (l->access_modes[k] == ACCESS_GATHERED ||
+                (l->access_modes[k] == ACCESS_PANEL && !s->panels[k]))
                 gather_row(l, k, to + (size_t)(r * b->columns) * width, w->at[k], b->column,
                            b->columns);
-            else if (l->ways[k] == WAY_ROWS_GATHERED)
+            else if (l->access_modes[k] == ACCESS_ROWS_GATHERED)
                 memcpy(to + (size_t)r * width, w->at[k], width);
         }
         if (!stays)
@@ -506,7 +511,7 @@ static void gather(const struct loop *l, const struct seat *s, const struct bloc
 
 struct run {
     const struct loop *l;
-    struct seat *s;
+    struct worker_scratch *s;
     char *at[KERN_FUSED_VIEWS + KERN_FUSED_OPS +
              KERN_FUSED_RESULTS]; /* addresses of views, tiles and results */
     struct block b;
@@ -520,7 +525,7 @@ static char *result_at(const struct run *r, int result)
     return r->l->results[result].data + element * (int64_t)x->width;
 }
 
-static void start_run(struct run *r, const struct loop *l, struct seat *s)
+static void start_run(struct run *r, const struct loop *l, struct worker_scratch *s)
 {
     r->l = l;
     r->s = s;
@@ -547,13 +552,13 @@ static void repeat(const struct run *r, const struct kern_fused_op *op, char *ou
              r->b.columns);
 }
 
-static void fold(const struct run *r, const struct kern_fused_op *op, char *out)
+static void reducer(const struct run *r, const struct kern_fused_op *op, char *out)
 {
-    const struct fused_fold *f = &r->l->folds[op->cell];
-    const struct fused_cells *c = &r->s->cells[op->cell];
-    fused_fold_rows(f, c, r->at[op->args[0]], r->b.rows, r->b.column, r->b.columns);
+    const struct fused_reducer *f = &r->l->reducers[op->reducer_number];
+    const struct fused_accumulators *c = &r->s->accumulators[op->reducer_number];
+    fused_reducer_rows(f, c, r->at[op->args[0]], r->b.rows, r->b.column, r->b.columns);
     if (r->b.last)
-        fused_fold_finish(f, c, out, r->b.rows, r->l->columns);
+        fused_reducer_finish(f, c, out, r->b.rows, r->l->columns);
 }
 
 /* Combines elements with single elements of their rows; operands have the width of the result. */
@@ -582,7 +587,7 @@ static void run_op(const struct run *r, const struct kern_fused_op *op)
     } else if (op->kind == KERN_FUSED_REPEAT) {
         repeat(r, op, out);
     } else {
-        fold(r, op, out);
+        reducer(r, op, out);
     }
     if (op->result >= 0 && r->l->streams[op->result])
         copy_stream(result_at(r, op->result), out, n * op->width);
@@ -594,11 +599,11 @@ static void run_block(struct run *r)
     const struct kern_fused_op *end = f->ops + f->op_count;
     place_results(r);
     for (const struct kern_fused_op *op = f->ops; op < end; op++)
-        if (!op->once && (r->b.last || !op->late))
+        if (!op->invariant && (r->b.last || !op->late))
             run_op(r, op);
 }
 
-static void make_ready(const struct loop *l, struct seat *s)
+static void make_ready(const struct loop *l, struct worker_scratch *s)
 {
     const struct kern_fused *f = l->f;
     struct run r;
@@ -608,29 +613,31 @@ static void make_ready(const struct loop *l, struct seat *s)
     for (int k = 0; k < f->view_count; k++) {
         r.at[k] = view_tile(l, s, k);
         s->panels[k] = NULL;
-        if (l->ways[k] == WAY_ONCE)
+        if (l->access_modes[k] == ACCESS_CONSTANT)
             gather_once(l, s, k);
-        if (l->ways[k] == WAY_PANEL) /* fallback without memory: gather */
+        if (l->access_modes[k] == ACCESS_PANEL) /* fallback without memory: gather */
             s->panels[k] =
                 mem_alloc((size_t)(panel_rows(l) * l->columns) * dtype_bytes(l->views[k].dtype));
     }
     for (int k = 0; k < f->op_count; k++)
-        if (f->ops[k].once)
+        if (f->ops[k].invariant)
             run_op(&r, &f->ops[k]);
 }
 
 /* ---- parts ---- */
 
-static void keep_segment(const struct loop *l, const struct seat *s, int64_t row, int64_t segment)
+static void keep_segment(const struct loop *l, const struct worker_scratch *s, int64_t row,
+                         int64_t segment)
 {
-    for (int k = 0; k < l->f->fold_count; k++)
-        memcpy(segment_cell(l, k, row, segment), s->cells[k].last, l->folds[k].fold.width);
+    for (int k = 0; k < l->f->reducer_count; k++)
+        memcpy(segment_accumulator(l, k, row, segment), s->accumulators[k].last,
+               l->reducers[k].reducer.width);
 }
 
-static void run_part(void *context, int64_t part, int member)
+static void run_part(void *context, int64_t part, int worker)
 {
     const struct loop *l = context;
-    struct seat *s = seat_of(l, member);
+    struct worker_scratch *s = scratch_of(l, worker);
     struct run r;
     struct nest_walk w;
     if (!s->ready)
@@ -642,8 +649,8 @@ static void run_part(void *context, int64_t part, int member)
     const int64_t end_row = min_i64(first_row + l->part_rows, l->rows);
     const int64_t end_column = min_i64(first_column + l->segment_columns, l->columns);
     start_run(&r, l, s);
-    for (int k = 0; k < l->f->fold_count; k++)
-        s->cells[k].from = first_column;
+    for (int k = 0; k < l->f->reducer_count; k++)
+        s->accumulators[k].from = first_column;
     walk_to(&w, l, first_row);
     for (r.b.row = first_row; r.b.row < end_row; r.b.row += r.b.rows) {
         r.b.rows = min_i64(l->block_rows, end_row - r.b.row);
@@ -665,17 +672,17 @@ static void run_part(void *context, int64_t part, int member)
 static void join_segments(const struct run *r, const struct kern_fused_op *op, char *out)
 {
     const struct loop *l = r->l;
-    const struct fold *f = &l->folds[op->cell].fold;
-    char *cell = segment_cell(l, op->cell, r->b.row, 0);
+    const struct reducer *f = &l->reducers[op->reducer_number].reducer;
+    char *accumulator = segment_accumulator(l, op->reducer_number, r->b.row, 0);
     for (int64_t j = 1; j < l->segments; j++)
-        fold_join(f, cell, segment_cell(l, op->cell, r->b.row, j), 1);
-    fold_store(f, out, 0, cell, 1);
+        reducer_join(f, accumulator, segment_accumulator(l, op->reducer_number, r->b.row, j), 1);
+    reducer_store(f, out, 0, accumulator, 1);
 }
 
 /* Computes the row values, after all segments. */
 static void finish_rows(const struct loop *l)
 {
-    struct seat *s = seat_of(l, 0);
+    struct worker_scratch *s = scratch_of(l, 0);
     struct run r;
     struct nest_walk w;
     if (!s->ready)
@@ -688,39 +695,40 @@ static void finish_rows(const struct loop *l)
         place_results(&r);
         for (int k = 0; k < l->f->op_count; k++) {
             const struct kern_fused_op *op = &l->f->ops[k];
-            if (op->kind == KERN_FUSED_FOLD)
+            if (op->kind == KERN_FUSED_REDUCE)
                 join_segments(&r, op, r.at[op->out]);
-            else if (op->rows && !op->once)
+            else if (op->rows && !op->invariant)
                 run_op(&r, op);
         }
     }
 }
 
-void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results,
-                    const struct view *views, void *room)
+void kern_run_fused(struct thread_pool *workers, const struct kern_fused *f,
+                    const struct view *results, const struct view *views, void *workspace)
 {
     struct loop l;
-    const int members = team_size(team);
+    const int worker_count = thread_pool_size(workers);
     loop_init(&l, f, results, views);
     if (l.rows * l.columns == 0)
         return;
-    l.seats = room;
-    l.cells = l.seats + (size_t)members * l.seat_bytes;
-    for (int m = 0; m < members; m++) {
-        struct seat *s = seat_of(&l, m);
+    l.scratches = workspace;
+    l.accumulators = l.scratches + (size_t)worker_count * l.scratch_bytes;
+    for (int m = 0; m < worker_count; m++) {
+        struct worker_scratch *s = scratch_of(&l, m);
         s->ready = false;
         s->tiles = (char *)s + in_lines(sizeof *s);
-        char *cells =
+        char *accumulators =
             s->tiles + (size_t)(f->tile_count + f->view_count + f->result_count) * l.tile_bytes;
-        for (int k = 0; k < f->fold_count; k++, cells += 2 * cell_bytes(f))
-            s->cells[k] = (struct fused_cells){cells, cells + cell_bytes(f), 0};
+        for (int k = 0; k < f->reducer_count; k++, accumulators += 2 * accumulator_bytes(f))
+            s->accumulators[k] =
+                (struct fused_accumulators){accumulators, accumulators + accumulator_bytes(f), 0};
     }
     const int64_t parts = l.segments > 1 ? l.rows * l.segments : ratio_up(l.rows, l.part_rows);
-    const bool worth = l.rows * l.columns * (f->op_count + 2) >= WORTH_A_TEAM;
-    team_run(worth ? team : NULL, parts, run_part, &l);
+    const bool worth = l.rows * l.columns * (f->op_count + 2) >= MIN_PARALLEL_WORK;
+    thread_pool_run(worth ? workers : NULL, parts, run_part, &l);
     if (l.segments > 1 && f->row_rank < f->rank)
         finish_rows(&l);
-    for (int m = 0; m < members && l.any_panel; m++)
-        for (int k = 0; k < f->view_count && seat_of(&l, m)->ready; k++)
-            mem_free(seat_of(&l, m)->panels[k]);
+    for (int m = 0; m < worker_count && l.any_panel; m++)
+        for (int k = 0; k < f->view_count && scratch_of(&l, m)->ready; k++)
+            mem_free(scratch_of(&l, m)->panels[k]);
 }

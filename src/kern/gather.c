@@ -221,7 +221,7 @@ static void take_windows(const struct gather *g, const struct batch_run *r)
     }
 }
 
-static void gather_part(void *context, int64_t part, int member)
+static void gather_part(void *context, int64_t part, int worker)
 {
     const struct gather *g = context;
     struct batch_run r;
@@ -240,21 +240,21 @@ static void gather_part(void *context, int64_t part, int member)
 }
 
 /* A gather of few windows, each large enough to be split among threads. */
-static void gather_large(struct team *team, struct gather *g)
+static void gather_large(struct thread_pool *workers, struct gather *g)
 {
     struct batch_run r;
     struct view window = g->w->whole_window;
     for (bool more = run_start(&r, &g->w->batch, g->at, 0, g->windows); more; more = run_next(&r))
         for (int64_t i = 0; i < r.n; i++) {
             window.data = r.at[0] + i * r.step[0];
-            copy_plan_share(team, &g->plan, &window,
+            copy_plan_share(workers, &g->plan, &window,
                             r.at[2] + i * r.step[2] +
                                 clamped_offset(g->w, r.at[1] + i * r.step[1]));
         }
 }
 
 /* spec: Gather */
-void kern_gather(struct team *team, const struct view *out, const struct view *operand,
+void kern_gather(struct thread_pool *workers, const struct view *out, const struct view *operand,
                  const struct view *indices, const struct kern_gather_dims *dims)
 {
     enum { PART = 128 << 10, FEW = 8 }; /* bytes in a task, index tuples included; windows */
@@ -267,7 +267,7 @@ void kern_gather(struct team *team, const struct view *out, const struct view *o
         return;
     windows_init(&w, out, operand, indices, dims, dims->slice_sizes);
     if (!w.fits) {
-        kern_fill(team, out, (const union kern_cell[]){{{0}}});
+        kern_fill(workers, out, (const union kern_element[]){{{0}}});
         return;
     }
     nest_merge(&w.batch);
@@ -281,9 +281,9 @@ void kern_gather(struct team *team, const struct view *out, const struct view *o
         copy_plan_stream(&g.plan, out);
     }
     if (g.windows < FEW && g.width == 0)
-        gather_large(team, &g);
+        gather_large(workers, &g);
     else
-        team_run(team, ratio_up(g.windows, g.piece), gather_part, &g);
+        thread_pool_run(workers, ratio_up(g.windows, g.piece), gather_part, &g);
 }
 
 /* ---- scatter ---- */
@@ -382,7 +382,7 @@ static void find_windows(const struct scatter *s, const struct batch_run *r, int
     }
 }
 
-static void scatter_part(void *context, int64_t part, int member)
+static void scatter_part(void *context, int64_t part, int worker)
 {
     const struct scatter *s = context;
     struct view array = s->w->array_window, whole = s->w->whole_window;
@@ -419,11 +419,11 @@ static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gath
 {
     enum { WIDE = 256 }; /* bytes */
     const struct view *v = &s->w->array_window;
-    int64_t most = 0, width = (int64_t)dtype_bytes(v->dtype);
+    int64_t max = 0, width = (int64_t)dtype_bytes(v->dtype);
     for (int d = 0; d < v->rank; d++)
-        if (s->w->fixed[d] && v->dims[d] * width >= WIDE * parts && v->dims[d] > most) {
+        if (s->w->fixed[d] && v->dims[d] * width >= WIDE * parts && v->dims[d] > max) {
             s->cut = d;
-            s->places = most = v->dims[d];
+            s->places = max = v->dims[d];
         }
     for (int k = 0; k < s->w->map_count && s->cut < 0; k++)
         if (window[dims->start_index_map[k]] == 1 && s->w->limit[k] >= s->places) {
@@ -433,7 +433,7 @@ static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gath
     s->parts = s->places < parts ? s->places : parts;
 }
 
-static void scatter_recognised(struct team *team, const struct view *out,
+static void scatter_recognised(struct thread_pool *workers, const struct view *out,
                                const struct view *indices, const struct view *updates,
                                const struct kern_gather_dims *dims, const int64_t *window,
                                const struct windows *w, kern_tile_fn *fn)
@@ -443,8 +443,8 @@ static void scatter_recognised(struct team *team, const struct view *out,
     s.cut = -1;
     s.places = s.parts = 1;
     if (view_elements(updates) * (int64_t)dtype_bytes(out->dtype) >= SHARED_FROM)
-        cut_scatter(&s, team_size(team), dims, window);
-    team_run(team, s.parts, scatter_part, &s);
+        cut_scatter(&s, thread_pool_size(workers), dims, window);
+    thread_pool_run(workers, s.parts, scatter_part, &s);
 }
 
 /* A window combined by calls of a body: n operands, one call per element. */
@@ -453,7 +453,7 @@ struct call_window {
     const struct kern_body *body;
     const struct windows *w; /* one for each operand */
     char **out, **update;    /* starts of the windows */
-    union kern_cell *cells;
+    union kern_element *elements;
     const void **args;
     void **results;
 };
@@ -475,7 +475,7 @@ static bool call_window(const struct call_window *c)
         if (!c->body->call(c->body->context, c->args, c->results))
             return false;
         for (int k = 0; k < c->n; k++)
-            memcpy((void *)(uintptr_t)c->args[k], &c->cells[k],
+            memcpy((void *)(uintptr_t)c->args[k], &c->elements[k],
                    dtype_bytes(c->w[k].array_window.dtype));
     } while (index_next(space->rank, space->dims, index));
     return true;
@@ -516,17 +516,18 @@ static bool scatter_by_call(int n, const struct view *out, const struct view *in
 {
     size_t count = (size_t)n;
     struct windows *w =
-        mem_alloc(count * (sizeof *w + sizeof(union kern_cell) + 5 * sizeof(void *)));
+        mem_alloc(count * (sizeof *w + sizeof(union kern_element) + 5 * sizeof(void *)));
     if (!w)
         return false;
-    struct call_window c = {.n = n, .body = body, .w = w, .cells = (union kern_cell *)(w + count)};
-    c.results = (void **)(c.cells + count);
+    struct call_window c = {
+        .n = n, .body = body, .w = w, .elements = (union kern_element *)(w + count)};
+    c.results = (void **)(c.elements + count);
     c.args = (const void **)(c.results + count);
     c.out = (char **)(c.args + 2 * count);
     c.update = c.out + count;
     for (int k = 0; k < n; k++) {
         windows_init(&w[k], &updates[k], &out[k], indices, dims, window);
-        c.results[k] = &c.cells[k];
+        c.results[k] = &c.elements[k];
     }
     bool ok = scatter_windows_by_call(&c, out, indices, updates);
     mem_free(w);
@@ -534,9 +535,9 @@ static bool scatter_by_call(int n, const struct view *out, const struct view *in
 }
 
 /* spec: Scatter */
-bool kern_scatter(struct team *team, int n, const struct view *out, const struct view *indices,
-                  const struct view *updates, const struct kern_gather_dims *dims,
-                  const struct kern_body *body)
+bool kern_scatter(struct thread_pool *workers, int n, const struct view *out,
+                  const struct view *indices, const struct view *updates,
+                  const struct kern_gather_dims *dims, const struct kern_body *body)
 {
     int64_t window[VIEW_MAX_RANK];
     struct windows w;
@@ -551,6 +552,6 @@ bool kern_scatter(struct team *team, int n, const struct view *out, const struct
     if (n > 1 || out->dtype != updates->dtype || (!fn && body->combine != KERN_TAKE_VALUE))
         return scatter_by_call(n, out, indices, updates, dims, window, body);
     nest_merge(&w.batch);
-    scatter_recognised(team, out, indices, updates, dims, window, &w, fn);
+    scatter_recognised(workers, out, indices, updates, dims, window, &w, fn);
     return true;
 }

@@ -14,8 +14,8 @@
 enum {
     PIECE = 256 /* elements of a column at a time */,
     GROUP = 16 /* columns at a time */,
-    MOST_COLUMNS = 64,
-    MOST_LANE = 4
+    MAX_COLUMNS = 64,
+    MAX_LANE = 4
 };
 
 struct packing {
@@ -27,13 +27,13 @@ struct packing {
     int64_t panel_bytes; /* bytes between panels */
 };
 
-/* `count` consecutive elements, packed and in the type of lanes: in place, or in `room`. */
-INLINE const char *take(const struct packing *p, char *room, const char *from, int64_t step,
+/* `count` consecutive elements, packed and in the type of lanes: in place, or in `scratch`. */
+INLINE const char *take(const struct packing *p, char *scratch, const char *from, int64_t step,
                         int64_t count)
 {
     if (!p->load.convert && (step == (int64_t)p->load.from || count == 1))
         return from;
-    return loader_read(&p->load, room, from, step, count);
+    return loader_read(&p->load, scratch, from, step, count);
 }
 
 /* ---- rows ---- */
@@ -45,10 +45,10 @@ INLINE __mmask16 first_lanes(int64_t n)
 }
 
 /* Makes the lanes of n columns, each of up to four rows of bytes. */
-static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there,
-                       int64_t n, char *to)
+static void join_bytes(const struct gemm *g, const char *const rows[MAX_LANE], int there, int64_t n,
+                       char *to)
 {
-    const __mmask64 columns = n == MOST_COLUMNS ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
+    const __mmask64 columns = n == MAX_COLUMNS ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
     const __m512i moved = _mm512_set1_epi8(g->moved ? -128 : 0);
     __m512i row[4];
     for (int r = 0; r < 4; r++)
@@ -74,7 +74,7 @@ static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], 
 }
 
 /* join_bytes() for two rows of bf16. */
-static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+static void join_pairs(const char *const rows[MAX_LANE], int there, int64_t n, char *to)
 {
     for (int64_t j = 0; j < n; j += GROUP) {
         const __mmask16 columns = first_lanes(n - j), second = there > 1 ? columns : 0;
@@ -87,15 +87,15 @@ static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, 
     }
 }
 #else
-static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there,
-                       int64_t n, char *to)
+static void join_bytes(const struct gemm *g, const char *const rows[MAX_LANE], int there, int64_t n,
+                       char *to)
 {
     for (int64_t j = 0; j < n; j++)
         for (int r = 0; r < there; r++)
-            to[j * MOST_LANE + r] = (char)(rows[r][j] ^ (g->moved ? 0x80 : 0));
+            to[j * MAX_LANE + r] = (char)(rows[r][j] ^ (g->moved ? 0x80 : 0));
 }
 
-static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+static void join_pairs(const char *const rows[MAX_LANE], int there, int64_t n, char *to)
 {
     const kern_w2 *low = (const void *)rows[0], *high = (const void *)rows[there - 1];
     const uint32_t second = there > 1 ? 0xffff : 0;
@@ -119,7 +119,7 @@ static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, 
 JOIN_COMPLEX(float, join_c64)
 JOIN_COMPLEX(double, join_c128)
 
-static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n,
+static void join_row(const struct gemm *g, const char *const rows[MAX_LANE], int there, int64_t n,
                      char *to)
 {
     if (g->twofold && g->kind == GEMM_F32)
@@ -131,7 +131,7 @@ static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], in
     else if (g->per_lane == 2)
         join_pairs(rows, there, n, to);
     else if (n == g->columns)
-        memcpy(to, rows[0], MOST_COLUMNS * 4 == g->panel ? MOST_COLUMNS * 4 : (size_t)g->panel);
+        memcpy(to, rows[0], MAX_COLUMNS * 4 == g->panel ? MAX_COLUMNS * 4 : (size_t)g->panel);
     else
         memcpy(to, rows[0], (size_t)(n * g->lane));
 }
@@ -150,7 +150,7 @@ INLINE void look_ahead(const struct packing *p, const char *from, int64_t count)
 /* Packs by rows: all columns of one lane before those of the next. */
 static void pack_rows(const struct packing *p)
 {
-    char room[MOST_LANE][MOST_COLUMNS * 16] __attribute__((aligned(64)));
+    char scratch[MAX_LANE][MAX_COLUMNS * 16] __attribute__((aligned(64)));
     const int64_t per_lane = p->g->per_lane, step = p->g->panel << p->g->twofold;
     char *line = p->panel;
     for (int64_t i = 0; i < p->k; i += per_lane, line += step) {
@@ -158,10 +158,10 @@ static void pack_rows(const struct packing *p)
         char *to = line;
         for (int64_t j = 0; j < p->n; j += p->g->columns, to += p->panel_bytes) {
             const int64_t count = p->n - j < p->g->columns ? p->n - j : p->g->columns;
-            const char *rows[MOST_LANE], *from = p->from + i * p->k_step + j * p->column_step;
+            const char *rows[MAX_LANE], *from = p->from + i * p->k_step + j * p->column_step;
             for (int r = 0; r < there; r++, from += p->k_step) {
                 look_ahead(p, from, count);
-                rows[r] = take(p, room[r], from, p->column_step, count);
+                rows[r] = take(p, scratch[r], from, p->column_step, count);
             }
             join_row(p->g, rows, there, count, to);
         }
@@ -243,7 +243,7 @@ static void turn_wide(const struct gemm *g, const char *const column[GROUP], int
 
 static void pack_columns(const struct packing *p)
 {
-    char room[GROUP][PIECE * 8] __attribute__((aligned(64)));
+    char scratch[GROUP][PIECE * 8] __attribute__((aligned(64)));
     const int64_t lane = p->g->lane, size = lane / p->g->per_lane;
     const int64_t group = p->g->columns < GROUP ? p->g->columns : GROUP;
     for (int64_t j = 0; j < p->n; j += group)
@@ -254,7 +254,7 @@ static void pack_columns(const struct packing *p)
             char *to = p->panel + j / p->g->columns * p->panel_bytes +
                        i / p->g->per_lane * p->g->panel + j % p->g->columns * lane;
             for (int64_t c = 0; c < count; c++)
-                column[c] = take(p, room[c], p->from + i * p->k_step + (j + c) * p->column_step,
+                column[c] = take(p, scratch[c], p->from + i * p->k_step + (j + c) * p->column_step,
                                  p->k_step, depth);
             if (lane == 8)
                 turn_wide(p->g, column, depth, count, to);

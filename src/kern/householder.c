@@ -27,10 +27,10 @@ static int64_t doubles_of(enum dtype t, int64_t rows, int64_t columns)
     return rows * columns * (dtype_is_complex(t) ? 2 : 1);
 }
 
-static struct matrix matrix_at(double *room, enum dtype t, int64_t rows, int64_t columns)
+static struct matrix matrix_at(double *scratch, enum dtype t, int64_t rows, int64_t columns)
 {
-    double *im = dtype_is_complex(t) ? room + rows * columns : NULL;
-    return (struct matrix){rows, columns, room, im};
+    double *im = dtype_is_complex(t) ? scratch + rows * columns : NULL;
+    return (struct matrix){rows, columns, scratch, im};
 }
 
 static struct matrix part_of(const struct matrix *m, int64_t row, int64_t column)
@@ -71,14 +71,14 @@ static bool is_reduced(const struct matrix *x)
 /* The largest absolute value of a component; not finite if one is not. */
 static double largest(const struct matrix *x)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < x->rows; i++) {
         double re = fabs(x->re[i]), im = x->im ? fabs(x->im[i]) : 0;
         if (!isfinite(re) || !isfinite(im))
             return INFINITY;
-        most = fmax(most, fmax(re, im));
+        max = fmax(max, fmax(re, im));
     }
-    return most;
+    return max;
 }
 
 static void fill(const struct matrix *x, double value)
@@ -133,12 +133,12 @@ static struct c128 make_reflector(const struct matrix *x)
     int exponent = 0;
     if (is_reduced(x))
         return (struct c128){0, 0};
-    const double most = largest(x);
-    if (!isfinite(most)) {
+    const double max = largest(x);
+    if (!isfinite(max)) {
         fill(x, NAN);
         return (struct c128){NAN, NAN};
     }
-    frexp(most, &exponent);
+    frexp(max, &exponent);
     exponent = abs(exponent) > SAFE ? exponent : 0;
     if (exponent != 0)
         shift(x, -exponent);
@@ -205,16 +205,16 @@ static void reflect(const struct matrix *v, struct c128 tau, const struct matrix
 /* ---- matrices computed by LAPACK ---- */
 
 /* number of multiplications from which on loading the library pays off */
-enum { WORTH_LAPACK = 1 << 16 };
+enum { MIN_FOR_LAPACK = 1 << 16 };
 
 /* Whether all elements are so far from overflow that LAPACK gives finite results. Clears the signs
  * of zeros: for LAPACK the sign of beta depends on them. */
 static bool prepare_for_lapack(enum dtype t, char *x, int64_t count)
 {
-    const double most = dtype_component(t) == DT_F64 ? 0x1p500 : 0x1p60;
+    const double max = dtype_component(t) == DT_F64 ? 0x1p500 : 0x1p60;
     for (int64_t i = 0; i < count; i++) {
         struct c128 v = lapack_load(t, x + i * (int64_t)dtype_bytes(t));
-        if (!(fabs(v.re) <= most && fabs(v.im) <= most))
+        if (!(fabs(v.re) <= max && fabs(v.im) <= max))
             return false;
         v.re += 0.0;
         v.im += 0.0;
@@ -226,7 +226,7 @@ static bool prepare_for_lapack(enum dtype t, char *x, int64_t count)
 static bool left_to_lapack(const struct lapack_item *it)
 {
     const int64_t m = it->rows[0], n = it->columns[0], count = it->rows[1];
-    return !it->plain && m * n >= WORTH_LAPACK / at_least_one((fint)count) && blas_is_there() &&
+    return !it->plain && m * n >= MIN_FOR_LAPACK / at_least_one((fint)count) && blas_is_there() &&
            prepare_for_lapack(it->type, it->x[0], m * n) &&
            prepare_for_lapack(it->type, it->x[1], count);
 }
@@ -242,10 +242,10 @@ void lapack_householder_qr(struct lapack_item *it)
         lapack_geqrf(it);
         return;
     }
-    double *room = lapack_extra(it, doubles_of(it->type, m, n), sizeof *room);
-    if (!room)
+    double *scratch = lapack_extra(it, doubles_of(it->type, m, n), sizeof *scratch);
+    if (!scratch)
         return;
-    struct matrix a = matrix_at(room, it->type, m, n);
+    struct matrix a = matrix_at(scratch, it->type, m, n);
     load_matrix(&a, it->type, it->x[0]);
     for (int64_t k = 0; k < it->rows[1]; k++) {
         struct matrix v = part_of(&a, k, k);
@@ -269,12 +269,13 @@ void lapack_householder_product(struct lapack_item *it)
         return;
     }
     const int64_t size = doubles_of(it->type, m, n);
-    double *room = lapack_extra(it, 2 * size, sizeof *room);
-    if (!room)
+    double *scratch = lapack_extra(it, 2 * size, sizeof *scratch);
+    if (!scratch)
         return;
-    struct matrix a = matrix_at(room, it->type, m, n), q = matrix_at(room + size, it->type, m, n);
+    struct matrix a = matrix_at(scratch, it->type, m, n),
+                  q = matrix_at(scratch + size, it->type, m, n);
     load_matrix(&a, it->type, it->x[0]);
-    memset(q.re, 0, (size_t)size * sizeof *room);
+    memset(q.re, 0, (size_t)size * sizeof *scratch);
     for (int64_t k = 0; k < n; k++)
         q.re[k * m + k] = 1;
     for (int64_t k = it->rows[1] - 1; k >= 0; k--) {

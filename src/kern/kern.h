@@ -4,7 +4,7 @@
  *
  * There are two layers. Tile kernels work on n packed elements; all elementwise work is composed of
  * them (whole arrays, fused loops, bytecode). The other kernels take views. Results never overlap
- * operands unless a comment allows it. `team`, where a kernel takes one, is the thread pool that
+ * operands unless a comment allows it. `workers`, where a kernel takes one, is the thread pool that
  * shares the work; it may be NULL, and the bits are the same for any number of threads. A kernel
  * that needs memory whose size depends on the user's shapes returns false when the allocation
  * fails.
@@ -38,8 +38,8 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 /* out[i] = fn(args[0][i], ...) over views of equal dims (an arg of rank 0 is repeated). `out` may
  * be the same view as an arg. */
 enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
-void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count,
-                    const struct view *args);
+void kern_map_tiles(struct thread_pool *workers, kern_tile_fn *fn, const struct view *out,
+                    int count, const struct view *args);
 
 /* Recognized bodies f(accumulator, value). */
 enum kern_combine {
@@ -94,16 +94,21 @@ const struct kern_tiles *kern_tiles(void);
  * that is repeated. A value that one op makes for another stays in a tile, in the nearest caches,
  * and is never stored as an array. Values are numbered: the views first, then tiles, then results.
  */
-enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 128, KERN_FUSED_FOLDS = 8, KERN_FUSED_RESULTS = 4 };
+enum {
+    KERN_FUSED_VIEWS = 12,
+    KERN_FUSED_OPS = 128,
+    KERN_FUSED_REDUCERS = 8,
+    KERN_FUSED_RESULTS = 4
+};
 enum kern_fused_kind {
     KERN_FUSED_APPLY,  /* fn */
     KERN_FUSED_REPEAT, /* repeats a row value along the elements of its row */
     /* reduces elements to a row value: args[0], starting with the one element args[1] */
-    KERN_FUSED_FOLD
+    KERN_FUSED_REDUCE
 };
 /* A recognized reduction: types of its elements, accumulator and result. */
 enum { KERN_SQUARES_FROM = 64 };
-struct kern_fold {
+struct kern_reducer {
     enum kern_combine combine;
     enum dtype x, acc, out;
     /* reduces the squares of the elements; bf16 with a direct `multiply`, from KERN_SQUARES_FROM in
@@ -112,7 +117,7 @@ struct kern_fold {
 };
 struct kern_fused_op {
     kern_tile_fn *fn;
-    const struct kern_fold *fold;
+    const struct kern_reducer *reducer;
     uint8_t kind;
     uint8_t arg_count, args[KERN_MAX_ARGS];
     uint8_t out;   /* a tile or a result */
@@ -121,10 +126,10 @@ struct kern_fused_op {
     /* bit set of the operands that are row values, when `out` has elements: fn takes a single
      * one */
     uint8_t by_row;
-    bool rows;    /* makes a row value */
-    bool once;    /* loop-invariant: depends on repeated elements alone */
-    bool late;    /* depends on a reduction */
-    uint8_t cell; /* number of the reduction */
+    bool rows;              /* makes a row value */
+    bool invariant;         /* loop-invariant: depends on repeated elements alone */
+    bool late;              /* depends on a reduction */
+    uint8_t reducer_number; /* number of the reduction */
 };
 struct kern_fused_result {
     bool rows;
@@ -134,7 +139,7 @@ struct kern_fused_result {
     uint32_t over;
 };
 struct kern_fused {
-    int view_count, op_count, tile_count, result_count, fold_count;
+    int view_count, op_count, tile_count, result_count, reducer_count;
     int rank, row_rank;
     const int64_t *dims; /* none of them 1 */
     /* elements depend on reductions of their row, so a row is processed op by op */
@@ -145,40 +150,40 @@ struct kern_fused {
 };
 /* Whether kern_reduce reduces elements of type `x` by an accumulator of type `acc` without calling
  * a body. */
-bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc);
+bool kern_can_reduce(enum kern_combine combine, enum dtype x, enum dtype acc);
 /* Whether a reduction of elements of type `t` may be split: starting from `identity`, with a
  * partial result of type `part`, which is then combined with the initial value. */
-bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
-/* Size in bytes of the workspace `room` for the tiles of that many threads; it must be aligned to a
- * cache line. */
-size_t kern_fused_room(const struct kern_fused *f, int members);
+bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
+/* Size in bytes of the workspace `workspace` for the tiles of that many threads; it must be aligned
+ * to a cache line. */
+size_t kern_fused_workspace(const struct kern_fused *f, int worker_count);
 /* Views have the dims of elements or of rows (or size 1 in their place), or are a single element.
  * `results` are packed. */
-void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results,
-                    const struct view *views, void *room);
+void kern_run_fused(struct thread_pool *workers, const struct kern_fused *f,
+                    const struct view *results, const struct view *views, void *workspace);
 
 /* spec: ReducePrecision (grammar/values.md 8.1) */
-typedef void kern_reduce_precision_fn(struct team *team, const struct view *out,
+typedef void kern_reduce_precision_fn(struct thread_pool *workers, const struct view *out,
                                       const struct view *x, int exponent_bits, int mantissa_bits);
 /* spec: stochastic-convert (grammar/values.md 8.2) */
-typedef void kern_stochastic_convert_fn(struct team *team, const struct view *out,
+typedef void kern_stochastic_convert_fn(struct thread_pool *workers, const struct view *out,
                                         const struct view *x, const struct view *random);
 /* spec: BitcastConvertType. Component 0 of a wider element is its low end. */
-typedef void kern_bitcast_convert_fn(struct team *team, const struct view *out,
+typedef void kern_bitcast_convert_fn(struct thread_pool *workers, const struct view *out,
                                      const struct view *x);
 
 /* ---- shape.c: moving elements; bits are kept ---- */
 
-typedef void kern_copy_fn(struct team *team, const struct view *out,
+typedef void kern_copy_fn(struct thread_pool *workers, const struct view *out,
                           const struct view *x); /* equal dims and type, any strides */
-void kern_fill(struct team *team, const struct view *out, const void *element);
+void kern_fill(struct thread_pool *workers, const struct view *out, const void *element);
 /* spec: Iota */
-typedef void kern_iota_fn(struct team *team, const struct view *out, int dimension);
+typedef void kern_iota_fn(struct thread_pool *workers, const struct view *out, int dimension);
 struct kern_pad_dim {
     int64_t low, high, interior;
 };
 /* spec: Pad */
-typedef void kern_pad_fn(struct team *team, const struct view *out, const struct view *x,
+typedef void kern_pad_fn(struct thread_pool *workers, const struct view *out, const struct view *x,
                          const void *value, const struct kern_pad_dim *dims);
 
 /* Views of views, without copying: row-major `dims` over the same bytes when x is dense (else
@@ -245,9 +250,9 @@ struct kern_body {
  * starting from init. n operands of equal dims; out[k] has the kept dims; init[k] is one element of
  * accumulator type. acc[k]: the element type that the body computes in (operands are converted to
  * it, results from it). */
-typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, const struct view *x,
-                            const void *const *init, const enum dtype *acc, const bool *reduced,
-                            const struct kern_body *body);
+typedef bool kern_reduce_fn(struct thread_pool *workers, int n, const struct view *out,
+                            const struct view *x, const void *const *init, const enum dtype *acc,
+                            const bool *reduced, const struct kern_body *body);
 
 /* The variant of the fast kernel, as text; reads no element. */
 const char *kern_reduce_choice(int n, const struct view *out, const struct view *x,
@@ -259,12 +264,12 @@ struct kern_window_dim {
     bool reversal;
 };
 /* spec: ReduceWindow (grammar/values.md 12.2) */
-typedef bool kern_reduce_window_fn(struct team *team, int n, const struct view *out,
+typedef bool kern_reduce_window_fn(struct thread_pool *workers, int n, const struct view *out,
                                    const struct view *x, const void *const *init,
                                    const enum dtype *acc, const struct kern_window_dim *window,
                                    const struct kern_body *body);
 /* spec: SelectAndScatter (grammar/values.md 12.3). `select` returns a pred. */
-typedef bool kern_select_and_scatter_fn(struct team *team, const struct view *out,
+typedef bool kern_select_and_scatter_fn(struct thread_pool *workers, const struct view *out,
                                         const struct view *x, const struct view *source,
                                         const void *init, const struct kern_window_dim *window,
                                         const struct kern_body *select,
@@ -278,8 +283,9 @@ struct kern_dot_dims {
     int64_t lhs_contracting[VIEW_MAX_RANK], rhs_contracting[VIEW_MAX_RANK];
 };
 /* spec: DotGeneral (grammar/values.md 13.1), any element types. False: out of memory. */
-typedef bool kern_dot_fn(struct team *team, const struct view *out, const struct view *lhs,
-                         const struct view *rhs, const struct kern_dot_dims *dims);
+typedef bool kern_dot_fn(struct thread_pool *workers, const struct view *out,
+                         const struct view *lhs, const struct view *rhs,
+                         const struct kern_dot_dims *dims);
 
 /* The variant of the fast kernel, as text; reads no element. */
 const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
@@ -303,13 +309,14 @@ struct kern_ragged_dims {
 };
 /* spec: RaggedDot (grammar/values.md 13.2). lhs, rhs and out have one type; sizes, of s64, has the
  * sizes of the groups along its last dimension. False: out of memory. */
-typedef bool kern_ragged_dot_fn(struct team *team, const struct view *out, const struct view *lhs,
-                                const struct view *rhs, const struct view *sizes,
-                                const struct kern_ragged_dims *dims);
+typedef bool kern_ragged_dot_fn(struct thread_pool *workers, const struct view *out,
+                                const struct view *lhs, const struct view *rhs,
+                                const struct view *sizes, const struct kern_ragged_dims *dims);
 /* spec: ScaledDot (grammar/values.md 13.3). All have one type. scale[i] has the rank of operand i,
  * and each of its dimensions divides the operand's; NULL: no scale. False: out of memory. */
-typedef bool kern_scaled_dot_fn(struct team *team, const struct view *out, const struct view *lhs,
-                                const struct view *rhs, const struct view *const scale[2],
+typedef bool kern_scaled_dot_fn(struct thread_pool *workers, const struct view *out,
+                                const struct view *lhs, const struct view *rhs,
+                                const struct view *const scale[2],
                                 const struct kern_dot_dims *dims);
 
 struct kern_conv_dims {
@@ -322,8 +329,9 @@ struct kern_conv_dims {
     int64_t feature_groups, batch_groups;
 };
 /* spec: ConvWithGeneralPadding (grammar/values.md 13.4). False: out of memory. */
-typedef bool kern_conv_fn(struct team *team, const struct view *out, const struct view *lhs,
-                          const struct view *rhs, const struct kern_conv_dims *dims);
+typedef bool kern_conv_fn(struct thread_pool *workers, const struct view *out,
+                          const struct view *lhs, const struct view *rhs,
+                          const struct kern_conv_dims *dims);
 
 /* The variant of the kernel, as text. */
 const char *kern_conv_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
@@ -339,11 +347,12 @@ struct kern_gather_dims { /* lists as in HLO text, each with its length */
     int64_t slice_sizes[VIEW_MAX_RANK]; /* gather only */
 };
 /* spec: Gather (grammar/values.md 11.3) */
-typedef void kern_gather_fn(struct team *team, const struct view *out, const struct view *operand,
-                            const struct view *indices, const struct kern_gather_dims *dims);
+typedef void kern_gather_fn(struct thread_pool *workers, const struct view *out,
+                            const struct view *operand, const struct view *indices,
+                            const struct kern_gather_dims *dims);
 /* spec: Scatter (grammar/values.md 11.4). out[k] initially holds the operands and is updated in
  * place. For a scatter, offset_dims is update_window_dims and collapsed is inserted_window_dims. */
-typedef bool kern_scatter_fn(struct team *team, int n, const struct view *out,
+typedef bool kern_scatter_fn(struct thread_pool *workers, int n, const struct view *out,
                              const struct view *indices, const struct view *updates,
                              const struct kern_gather_dims *dims, const struct kern_body *body);
 /* One integer element of any integer type, as a signed number (u64 above 2^63-1: INT64_MAX). */
@@ -367,22 +376,25 @@ struct kern_comparator {
     void *keys_context;
     enum dtype key_type;
 };
-typedef bool kern_sort_fn(struct team *team, int n, const struct view *out, const struct view *x,
-                          int dimension, const struct kern_comparator *less);
+typedef bool kern_sort_fn(struct thread_pool *workers, int n, const struct view *out,
+                          const struct view *x, int dimension, const struct kern_comparator *less);
 /* The variant of the fast kernel, as text, and the size of its workspace; reads no element. */
-const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x,
-                             int dimension, const struct kern_comparator *less, size_t *room);
+const char *kern_sort_choice(struct thread_pool *workers, int n, const struct view *out,
+                             const struct view *x, int dimension,
+                             const struct kern_comparator *less, size_t *workspace);
 /* spec: TopK (grammar/values.md 12.6) */
-typedef bool kern_topk_fn(struct team *team, const struct view *values, const struct view *indices,
-                          const struct view *x, int64_t k, bool largest);
+typedef bool kern_topk_fn(struct thread_pool *workers, const struct view *values,
+                          const struct view *indices, const struct view *x, int64_t k,
+                          bool largest);
 
 /* ---- rng.c, plain/rng.c: `out` is dense ---- */
 
 /* spec: RngBitGenerator (grammar/values.md 14.1): state of two u64, or three for philox; `next`
  * likewise. */
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
-typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm,
-                              const uint64_t *state, int words, uint64_t *next);
+typedef void kern_rng_bits_fn(struct thread_pool *workers, const struct view *out,
+                              enum kern_rng algorithm, const uint64_t *state, int words,
+                              uint64_t *next);
 /* spec: RngUniform, RngNormal (grammar/values.md 14.3): a and b are elements of out's type.
  * state[0]: count of numbers drawn, which is advanced; state[1]: the key of the stream. */
 typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b,
@@ -391,13 +403,13 @@ typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const vo
 /* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
 /* spec: Cholesky (grammar/values.md 13.5) */
-typedef bool kern_cholesky_fn(struct team *team, const struct view *out, const struct view *a,
-                              bool lower);
+typedef bool kern_cholesky_fn(struct thread_pool *workers, const struct view *out,
+                              const struct view *a, bool lower);
 struct kern_triangular {
     bool left_side, lower, unit_diagonal, transpose, conjugate;
 };
 /* spec: TriangularSolve (grammar/values.md 13.6) */
-typedef bool kern_triangular_solve_fn(struct team *team, const struct view *out,
+typedef bool kern_triangular_solve_fn(struct thread_pool *workers, const struct view *out,
                                       const struct view *a, const struct view *b,
                                       const struct kern_triangular *how);
 
@@ -438,15 +450,16 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
 enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
 struct kern_fft_plans {
     struct fft_plan *first; /* NULL at first */
-    uint64_t born;          /* guard_since() when their owner was made */
+    uint64_t generation;    /* oom_generation() when their owner was made */
 };
-typedef bool kern_fft_fn(struct team *team, struct kern_fft_plans *plans, const struct view *out,
-                         const struct view *x, enum kern_fft type, int count);
+typedef bool kern_fft_fn(struct thread_pool *workers, struct kern_fft_plans *plans,
+                         const struct view *out, const struct view *x, enum kern_fft type,
+                         int count);
 void kern_fft_plans_free(struct kern_fft_plans *plans);
 /* How the fast kernel does it, in words, and how much scratch memory it takes; looks at no element.
  */
-const char *kern_fft_choice(struct team *team, const struct view *out, const struct view *x,
-                            enum kern_fft type, int count, size_t *workspace);
+const char *kern_fft_choice(struct thread_pool *workers, const struct view *out,
+                            const struct view *x, enum kern_fft type, int count, size_t *workspace);
 
 /* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory
  * (grammar/values.md 13.8) ---- */

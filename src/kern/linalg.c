@@ -18,7 +18,7 @@
 #include "kern/plain/plain.h"
 
 /* number of multiplications from which on loading the library pays off */
-enum { WORTH_LAPACK = 8192 };
+enum { MIN_FOR_LAPACK = 8192 };
 
 static enum dtype work_type(enum dtype t)
 {
@@ -46,7 +46,7 @@ static bool usable(const struct view *m, enum dtype work)
 
 /* Bytes for a copy of one matrix of v in the work type; 0 if its matrices can be used in place, -1
  * on overflow. */
-static int64_t room_for(const struct view *v, enum dtype work)
+static int64_t bytes_for(const struct view *v, enum dtype work)
 {
     const struct view m = matrix_at(v, v->data);
     int64_t bytes;
@@ -65,9 +65,9 @@ struct batch {
     enum dtype work;
     const struct kern_triangular *how; /* of systems */
     bool lower;                        /* of factors */
-    char *rooms;
-    int64_t a_room,
-        out_room; /* bytes of copies of the matrices, one after the other in the buffer */
+    char *workspaces;
+    int64_t a_bytes,
+        out_bytes; /* bytes of copies of the matrices, one after the other in the buffer */
     int64_t blocks,
         block; /* number of blocks of each system's right-hand sides; right-hand sides in a block */
     atomic_bool failed; /* out of memory */
@@ -87,28 +87,30 @@ static char *batch_at(const struct view *v, int64_t number)
 }
 
 /* The least work for which starting threads pays off. */
-enum { WORTH_TEAM = 1 << 20 };
+enum { MIN_PARALLEL_WORK = 1 << 20 };
 
 /* False: out of memory. */
-static bool run_batch(struct team *team, struct batch *t, int64_t parts, int64_t work, team_fn *fn)
+static bool run_batch(struct thread_pool *workers, struct batch *t, int64_t parts, int64_t work,
+                      thread_pool_fn *fn)
 {
-    struct team *those = work >= WORTH_TEAM || parts > WORTH_TEAM / (work + 1) ? team : NULL;
-    const int64_t room = t->a_room + t->out_room;
-    t->rooms = room > 0 ? mem_alloc((size_t)(room * team_size(those))) : NULL;
-    if (room > 0 && !t->rooms)
+    struct thread_pool *those =
+        work >= MIN_PARALLEL_WORK || parts > MIN_PARALLEL_WORK / (work + 1) ? workers : NULL;
+    const int64_t scratch = t->a_bytes + t->out_bytes;
+    t->workspaces = scratch > 0 ? mem_alloc((size_t)(scratch * thread_pool_size(those))) : NULL;
+    if (scratch > 0 && !t->workspaces)
         return false;
-    team_run(those, parts, fn, t);
-    mem_free(t->rooms);
+    thread_pool_run(those, parts, fn, t);
+    mem_free(t->workspaces);
     return !t->failed;
 }
 
-/* A matrix as the library takes it: m itself, or one of the same dimensions in `room`,
+/* A matrix as the library takes it: m itself, or one of the same dimensions in `scratch`,
  * uninitialized. */
-static struct view packed(const struct view *m, enum dtype work, char *room)
+static struct view packed(const struct view *m, enum dtype work, char *scratch)
 {
     struct view made = *m;
-    if (room)
-        view_dense(&made, work, 2, m->dims, room);
+    if (scratch)
+        view_dense(&made, work, 2, m->dims, scratch);
     return made;
 }
 
@@ -118,14 +120,14 @@ static double component(enum dtype t, const char *at) { return float_load(dtype_
  * are too; and real, if required. */
 static bool tame_diagonal(const struct view *m, bool real)
 {
-    const double most = dtype_component(m->dtype) == DT_F64 ? 0x1p500 : 0x1p60, least = 1 / most;
+    const double max = dtype_component(m->dtype) == DT_F64 ? 0x1p500 : 0x1p60, min = 1 / max;
     const int64_t n = m->dims[0], step = m->strides[0] + m->strides[1];
     const size_t half = dtype_bytes(m->dtype) / 2;
     for (int64_t i = 0; i < n; i++) {
         const char *at = m->data + i * step;
         const double re = fabs(component(m->dtype, at));
         const double im = dtype_is_complex(m->dtype) ? fabs(component(m->dtype, at + half)) : 0;
-        if (!(re <= most && im <= most && (re >= least || im >= least)) || (real && im != 0))
+        if (!(re <= max && im <= max && (re >= min || im >= min)) || (real && im != 0))
             return false;
     }
     return true;
@@ -160,33 +162,36 @@ static bool factor(const struct view *m, bool lower)
     return true;
 }
 
-static void factor_part(void *context, int64_t part, int member)
+static void factor_part(void *context, int64_t part, int worker)
 {
     struct batch *t = context;
-    char *room = t->out_room ? t->rooms + member * t->out_room : NULL;
+    char *scratch = t->out_bytes ? t->workspaces + worker * t->out_bytes : NULL;
     const struct view from = matrix_at(t->a, batch_at(t->a, part)),
                       to = matrix_at(t->out, batch_at(t->out, part));
-    const struct view m = packed(&to, t->work, room);
+    const struct view m = packed(&to, t->work, scratch);
     kern_convert_view(NULL, &m, &from);
     if (!factor(&m, t->lower)) {
         if (!plain_cholesky(NULL, &to, &from, t->lower))
             t->failed = true;
-    } else if (room) {
+    } else if (scratch) {
         kern_convert_view(NULL, &to, &m);
     }
 }
 
 /* spec: Cholesky */
-bool kern_cholesky(struct team *team, const struct view *out, const struct view *a, bool lower)
+bool kern_cholesky(struct thread_pool *workers, const struct view *out, const struct view *a,
+                   bool lower)
 {
     const int64_t n = a->dims[a->rank - 1];
     struct batch t = {.out = out, .a = a, .work = work_type(a->dtype), .lower = lower};
-    if (view_elements(a) == 0 || n * n / 3 < WORTH_LAPACK / n || n > INT32_MAX || !blas_is_there())
+    if (view_elements(a) == 0 || n * n / 3 < MIN_FOR_LAPACK / n || n > INT32_MAX ||
+        !blas_is_there())
         return plain_cholesky(NULL, out, a, lower);
-    t.out_room = room_for(out, t.work);
-    return t.out_room >= 0 &&
-           run_batch(team, &t, batch_count(a),
-                     n * n / 3 < WORTH_TEAM / n ? n * n * n / 3 : WORTH_TEAM, factor_part);
+    t.out_bytes = bytes_for(out, t.work);
+    return t.out_bytes >= 0 &&
+           run_batch(workers, &t, batch_count(a),
+                     n * n / 3 < MIN_PARALLEL_WORK / n ? n * n * n / 3 : MIN_PARALLEL_WORK,
+                     factor_part);
 }
 
 /* ---- triangular systems ---- */
@@ -221,10 +226,10 @@ static struct view sides_at(const struct view *m, const struct kern_triangular *
     return some;
 }
 
-static void solve_part(void *context, int64_t part, int member)
+static void solve_part(void *context, int64_t part, int worker)
 {
     struct batch *t = context;
-    char *room = t->rooms ? t->rooms + member * (t->a_room + t->out_room) : NULL;
+    char *scratch = t->workspaces ? t->workspaces + worker * (t->a_bytes + t->out_bytes) : NULL;
     const int64_t number = part / t->blocks, first = part % t->blocks * t->block;
     const struct view a = matrix_at(t->a, batch_at(t->a, number)),
                       all_from = matrix_at(t->b, batch_at(t->b, number));
@@ -233,14 +238,14 @@ static void solve_part(void *context, int64_t part, int member)
                   count = left < t->block ? left : t->block;
     const struct view from = sides_at(&all_from, t->how, first, count),
                       to = sides_at(&all_to, t->how, first, count);
-    const struct view m = packed(&a, t->work, t->a_room ? room : NULL);
-    if (t->a_room)
+    const struct view m = packed(&a, t->work, t->a_bytes ? scratch : NULL);
+    if (t->a_bytes)
         kern_convert_view(NULL, &m, &a);
     if (!t->how->unit_diagonal && !tame_diagonal(&m, false)) {
         if (!plain_triangular_solve(NULL, &to, &a, &from, t->how))
             t->failed = true;
-    } else if (t->out_room) {
-        const struct view x = packed(&to, t->work, room + t->a_room);
+    } else if (t->out_bytes) {
+        const struct view x = packed(&to, t->work, scratch + t->a_bytes);
         kern_convert_view(NULL, &x, &from);
         solve(&m, &x, t->how, 0, count);
         kern_convert_view(NULL, &to, &x);
@@ -262,20 +267,21 @@ static int64_t sides_in_block(int64_t sides)
 }
 
 /* spec: TriangularSolve */
-bool kern_triangular_solve(struct team *team, const struct view *out, const struct view *a,
-                           const struct view *b, const struct kern_triangular *how)
+bool kern_triangular_solve(struct thread_pool *workers, const struct view *out,
+                           const struct view *a, const struct view *b,
+                           const struct kern_triangular *how)
 {
     const int64_t n = a->dims[a->rank - 1], *dims = b->dims + b->rank - 2,
                   sides = dims[how->left_side];
     struct batch t = {.out = out, .a = a, .b = b, .work = work_type(a->dtype), .how = how};
-    if (view_elements(b) == 0 || dims[0] * dims[1] < WORTH_LAPACK / n || dims[0] > INT32_MAX ||
+    if (view_elements(b) == 0 || dims[0] * dims[1] < MIN_FOR_LAPACK / n || dims[0] > INT32_MAX ||
         dims[1] > INT32_MAX || how->conjugate > how->transpose || !blas_is_there())
         return plain_triangular_solve(NULL, out, a, b, how);
     t.block = sides_in_block(sides);
     t.blocks = ratio_up(sides, t.block);
-    t.a_room = room_for(a, t.work);
-    t.out_room = room_for(out, t.work);
-    const int64_t work = n * n < WORTH_TEAM / t.block ? n * n * t.block : WORTH_TEAM;
-    return t.a_room >= 0 && t.out_room >= 0 &&
-           run_batch(team, &t, batch_count(b) * t.blocks, work, solve_part);
+    t.a_bytes = bytes_for(a, t.work);
+    t.out_bytes = bytes_for(out, t.work);
+    const int64_t work = n * n < MIN_PARALLEL_WORK / t.block ? n * n * t.block : MIN_PARALLEL_WORK;
+    return t.a_bytes >= 0 && t.out_bytes >= 0 &&
+           run_batch(workers, &t, batch_count(b) * t.blocks, work, solve_part);
 }

@@ -18,29 +18,29 @@ bool loader_init(struct loader *l, enum dtype to, enum dtype from)
     return loader_init_by(to == from ? NULL : kern_tiles(), l, to, from);
 }
 
-const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride,
+const void *loader_read(const struct loader *l, void *scratch, const char *src, int64_t stride,
                         int64_t n)
 {
-    char packed[LOADER_ROOM] __attribute__((aligned(64)));
+    char packed[LOADER_BYTES] __attribute__((aligned(64)));
     const void *from = src;
     bool dense = stride == (int64_t)l->from || n == 1;
     if (!l->convert) {
         if (dense)
             return src;
-        kern_pack(room, src, stride, l->from, n);
-        return room;
+        kern_pack(scratch, src, stride, l->from, n);
+        return scratch;
     }
     if (!dense) {
         kern_pack(packed, src, stride, l->from, n);
         from = packed;
     }
-    l->convert(room, &from, n);
-    return room;
+    l->convert(scratch, &from, n);
+    return scratch;
 }
 
 void loader_write(const struct loader *l, char *dst, int64_t stride, const void *src, int64_t n)
 {
-    char packed[LOADER_ROOM] __attribute__((aligned(64)));
+    char packed[LOADER_BYTES] __attribute__((aligned(64)));
     bool dense = stride == (int64_t)l->to || n == 1;
     if (l->convert) {
         l->convert(dense ? (void *)dst : packed, &src, n);
@@ -51,12 +51,12 @@ void loader_write(const struct loader *l, char *dst, int64_t stride, const void 
     kern_unpack(dst, stride, src, l->to, n);
 }
 
-void kern_convert_view(struct team *team, const struct view *out, const struct view *x)
+void kern_convert_view(struct thread_pool *workers, const struct view *out, const struct view *x)
 {
     if (out->dtype == x->dtype)
-        kern_copy(team, out, x);
+        kern_copy(workers, out, x);
     else
-        kern_map_tiles(team, kern_find_convert(out->dtype, x->dtype), out, 1, x);
+        kern_map_tiles(workers, kern_find_convert(out->dtype, x->dtype), out, 1, x);
 }
 
 void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions)

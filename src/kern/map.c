@@ -20,7 +20,7 @@ enum {
 struct tile_job {
     tile_context_fn *fn;
     const void *context;
-    int member;
+    int worker;
     struct nest nest; /* view 0 is the result */
     size_t width[NEST_MAX_VIEWS];
     bool packed[NEST_MAX_VIEWS];   /* whether a view is, along the innermost dimension */
@@ -80,9 +80,9 @@ static void map_row(struct tile_job *m, char *const *at, int64_t length)
     bool in_place = true;
     for (int k = 0; k < m->nest.count; k++)
         in_place &= m->packed[k];
-    const int64_t most = in_place ? length : KERN_TILE;
-    for (int64_t done = 0; done < length; done += most) {
-        const int64_t some = length - done < most ? length - done : most;
+    const int64_t max = in_place ? length : KERN_TILE;
+    for (int64_t done = 0; done < length; done += max) {
+        const int64_t some = length - done < max ? length - done : max;
         void *out = m->packed[0] ? at[0] + (size_t)done * m->width[0] : m->tiles[0];
         const void *args[NEST_MAX_VIEWS];
         for (int k = 1; k < m->nest.count; k++) {
@@ -92,7 +92,7 @@ static void map_row(struct tile_job *m, char *const *at, int64_t length)
             if (!m->packed[k] && !m->repeated[k])
                 kern_pack(m->tiles[k], at[k] + done * stride, stride, m->width[k], some);
         }
-        m->fn(m->context, m->member, out, args, some);
+        m->fn(m->context, m->worker, out, args, some);
         if (!m->packed[0]) {
             const int64_t stride = m->nest.strides[0][m->nest.rank - 1];
             kern_unpack(at[0] + done * stride, stride, out, m->width[0], some);
@@ -117,7 +117,7 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     const void *args[NEST_MAX_VIEWS];
     for (int k = 1; k < m->nest.count; k++)
         args[k - 1] = m->tiles[k];
-    m->fn(m->context, m->member, m->tiles[0], args, n);
+    m->fn(m->context, m->worker, m->tiles[0], args, n);
     for (int64_t done = 0; done < n; done += length) {
         kern_unpack(first.at[0], m->nest.strides[0][inner],
                     m->tiles[0] + (size_t)done * m->width[0], m->width[0], length);
@@ -130,9 +130,9 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
 static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t length)
 {
     const int inner = m->nest.rank - 1;
-    const int64_t most = KERN_TILE / length;
-    for (int64_t done = 0; done < rows; done += most) {
-        const int64_t some = rows - done < most ? rows - done : most;
+    const int64_t max = KERN_TILE / length;
+    for (int64_t done = 0; done < rows; done += max) {
+        const int64_t some = rows - done < max ? rows - done : max;
         void *where[NEST_MAX_VIEWS];
         bool gapless = true;
         for (int k = m->nest.count - 1; k >= 0; k--) {
@@ -143,7 +143,7 @@ static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t
                 kern_pack_rows(m->tiles[k], at[k] + done * row, some, row,
                                m->nest.strides[k][inner], m->width[k], length);
         }
-        m->fn(m->context, m->member, where[0], (const void *const *)(where + 1), some * length);
+        m->fn(m->context, m->worker, where[0], (const void *const *)(where + 1), some * length);
         if (!gapless)
             kern_unpack_rows(at[0] + done * m->nest.strides[0][inner - 1], some,
                              m->nest.strides[0][inner - 1], m->nest.strides[0][inner], m->tiles[0],
@@ -157,7 +157,7 @@ static bool has_planes(const struct nest *n)
     return inner > 0 && n->dims[inner] < SHORT_ROW && n->dims[inner - 1] >= PLANE / n->dims[inner];
 }
 
-static void map_views(tile_context_fn *fn, const void *context, int member, const struct view *out,
+static void map_views(tile_context_fn *fn, const void *context, int worker, const struct view *out,
                       int count, const struct view *args)
 {
     struct tile_job m;
@@ -167,7 +167,7 @@ static void map_views(tile_context_fn *fn, const void *context, int member, cons
         at[1 + k] = args[k].data;
     m.fn = fn;
     m.context = context;
-    m.member = member;
+    m.worker = worker;
     job_init(&m, out, count, args);
     const int64_t points = nest_points(&m.nest);
     if (points == 0)
@@ -211,7 +211,7 @@ static void take_rows(struct view *part, const struct view *v, const struct shar
     part->dims[s->dimension] = end - begin;
 }
 
-static void map_part(void *context, int64_t part, int member)
+static void map_part(void *context, int64_t part, int worker)
 {
     const struct shared_map *s = context;
     struct view out, args[KERN_FUSED_VIEWS];
@@ -220,7 +220,7 @@ static void map_part(void *context, int64_t part, int member)
     take_rows(&out, s->out, s, begin, end);
     for (int k = 0; k < s->count; k++)
         take_rows(&args[k], &s->args[k], s, begin, end);
-    map_views(s->fn, s->context, member, &out, s->count, args);
+    map_views(s->fn, s->context, worker, &out, s->count, args);
 }
 
 static int outermost(const struct view *out)
@@ -232,11 +232,11 @@ static int outermost(const struct view *out)
     return order[d];
 }
 
-void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out,
-              int count, const struct view *args)
+void tile_map(struct thread_pool *workers, tile_context_fn *fn, const void *context,
+              const struct view *out, int count, const struct view *args)
 {
     const int64_t points = view_elements(out);
-    if (team_size(team) == 1 || points < 2 * SHARE) {
+    if (thread_pool_size(workers) == 1 || points < 2 * SHARE) {
         map_views(fn, context, 0, out, count, args);
         return;
     }
@@ -244,17 +244,17 @@ void tile_map(struct team *team, tile_context_fn *fn, const void *context, const
     const int64_t rows = out->dims[s.dimension], row = points / rows;
     if (row < SHARE)
         s.rows = SHARE / row;
-    team_run(team, ratio_up(rows, s.rows), map_part, &s);
+    thread_pool_run(workers, ratio_up(rows, s.rows), map_part, &s);
 }
 
-static void call_plain(const void *context, int member, void *out, const void *const *args,
+static void call_plain(const void *context, int worker, void *out, const void *const *args,
                        int64_t n)
 {
     (*(kern_tile_fn *const *)context)(out, args, n);
 }
 
-void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count,
-                    const struct view *args)
+void kern_map_tiles(struct thread_pool *workers, kern_tile_fn *fn, const struct view *out,
+                    int count, const struct view *args)
 {
-    tile_map(team, call_plain, &fn, out, count, args);
+    tile_map(workers, call_plain, &fn, out, count, args);
 }

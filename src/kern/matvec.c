@@ -15,7 +15,7 @@ enum {
     BLOCK_BYTES = 256 << 10, /* minimum size of a block of the matrix */
     SUM_BYTES = 16 << 10, /* size of the sums down columns, which stay in the first-level cache */
     ENOUGH_BLOCKS = 8,
-    LEAST_TERMS = 256, /* minimum number of terms in a part of a sum */
+    MIN_TERMS = 256, /* minimum number of terms in a part of a sum */
     /* terms, times vectors: matrices with shorter rows are computed by product.c */
     SHORT_ROW = 16,
     MANY_TERMS =
@@ -40,8 +40,8 @@ struct matvec {
     int64_t vector_step, out_step;
     int64_t batch, block, part; /* results and terms of a block */
     int64_t blocks, parts, group;
-    char *rooms, *partial; /* a buffer for each worker; sums of parts of the terms */
-    int64_t room, vector_room, sums_room;
+    char *workspaces, *partial; /* a buffer for each worker; sums of parts of the terms */
+    int64_t scratch, vector_bytes, sums_bytes;
 };
 
 /* ---- products computed here ---- */
@@ -66,7 +66,7 @@ static bool find_matrix(struct matvec *v, const struct product *p)
     v->vectors = (int)(v->by_lhs ? n : m);
     v->type = v->by_lhs ? p->lhs_type : p->rhs_type;
     v->work = p->work;
-    if ((v->by_lhs ? n : m) > MATVEC_MOST || !dtype_is_float(v->type) ||
+    if ((v->by_lhs ? n : m) > MATVEC_MAX || !dtype_is_float(v->type) ||
         !(v->work == DT_F32 || (v->work == DT_F64 && v->type == DT_F64)))
         return false;
     const struct nest *free_dims = v->by_lhs ? &p->m : &p->n;
@@ -124,16 +124,16 @@ static void cut(struct matvec *v)
     v->parts = 1;
     v->part = v->terms;
     if (v->batch == 1 && v->blocks < ENOUGH_BLOCKS && v->results * column >= 2 * BLOCK_BYTES &&
-        v->terms >= 2 * LEAST_TERMS) {
-        const int64_t few = min_i64(ENOUGH_BLOCKS, v->terms / LEAST_TERMS),
+        v->terms >= 2 * MIN_TERMS) {
+        const int64_t few = min_i64(ENOUGH_BLOCKS, v->terms / MIN_TERMS),
                       many = ratio_up(v->terms, MANY_TERMS);
         v->part = round_up(ratio_up(v->terms, max_i64(few, many)), lanes);
         v->parts = ratio_up(v->terms, v->part);
     }
     v->group = ratio_up(BLOCK_BYTES, v->block * v->part * v->width);
-    v->vector_room = round_up(v->part * v->sum_width, LINE) + LINE;
-    v->sums_room = round_up(v->block * v->sum_width, LINE);
-    v->room = v->count * (v->vector_room + v->sums_room);
+    v->vector_bytes = round_up(v->part * v->sum_width, LINE) + LINE;
+    v->sums_bytes = round_up(v->block * v->sum_width, LINE);
+    v->scratch = v->count * (v->vector_bytes + v->sums_bytes);
 }
 
 /* ---- a block: some results of one batch position, some terms of their sums ---- */
@@ -171,10 +171,10 @@ static void fetch_vectors(const struct matvec *v, const struct block *b)
 {
     const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
     int64_t ignored;
-    memset(b->x, 0, (size_t)(v->count * v->vector_room));
+    memset(b->x, 0, (size_t)(v->count * v->vector_bytes));
     for (int r = 0; r < v->vectors; r++) {
         const char *from = b->vectors + nest_offset(n, 1, r, &ignored) + b->term * v->vector_step;
-        char *to = b->x + r * v->vector_room;
+        char *to = b->x + r * v->vector_bytes;
         for (int64_t k = 0; k < b->terms; k += KERN_TILE) {
             const int64_t count = min_i64(KERN_TILE, b->terms - k);
             const void *at = loader_read(&v->vector, to + k * v->sum_width,
@@ -185,7 +185,7 @@ static void fetch_vectors(const struct matvec *v, const struct block *b)
     }
 }
 
-static void fold(const struct matvec *v, char *sums)
+static void reducer(const struct matvec *v, char *sums)
 {
     if (v->work == DT_F64) {
         double *d = (double *)(void *)sums;
@@ -203,7 +203,7 @@ static void fold(const struct matvec *v, char *sums)
 /* Adds one row of the matrix times the vectors to the sums. */
 static void add_row(const struct matvec *v, const struct block *b, const char *row, char *sums)
 {
-    float room[KERN_TILE];
+    float scratch[KERN_TILE];
     if (b->whole) {
         const int64_t lanes = LINE / v->sum_width, whole = b->terms / lanes * lanes;
         v->along(row, b->whole, 0, whole, sums);
@@ -211,22 +211,22 @@ static void add_row(const struct matvec *v, const struct block *b, const char *r
         return;
     }
     if (!v->convert)
-        v->along(row, b->x, v->vector_room, b->terms, sums);
+        v->along(row, b->x, v->vector_bytes, b->terms, sums);
     for (int64_t k = 0; v->convert && k < b->terms; k += KERN_TILE) {
         const int64_t n = min_i64(KERN_TILE, b->terms - k);
-        v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n),
-                 b->x + k * v->sum_width, v->vector_room, n, sums);
+        v->along(loader_read(&v->widen, scratch, row + k * v->term_step, v->term_step, n),
+                 b->x + k * v->sum_width, v->vector_bytes, n, sums);
     }
 }
 
 static void run_across(const struct matvec *v, const struct block *b)
 {
     for (int64_t i = 0; i < b->results; i++) {
-        char sums[MATVEC_MOST][LINE] __attribute__((aligned(64))) = {{0}};
+        char sums[MATVEC_MAX][LINE] __attribute__((aligned(64))) = {{0}};
         add_row(v, b, b->matrix + i * v->result_step, sums[0]);
         for (int r = 0; r < v->vectors; r++) {
-            fold(v, sums[r]);
-            memcpy(b->sums + r * v->sums_room + i * v->sum_width, sums[r], (size_t)v->sum_width);
+            reducer(v, sums[r]);
+            memcpy(b->sums + r * v->sums_bytes + i * v->sum_width, sums[r], (size_t)v->sum_width);
         }
     }
 }
@@ -235,30 +235,30 @@ static void run_across(const struct matvec *v, const struct block *b)
  * replaced by zeros; a zero factor is not enough. */
 static void add_rows(const struct matvec *v, const struct block *b, int64_t k, int64_t j, int64_t n)
 {
-    float room[MATVEC_ROWS][KERN_TILE];
+    float scratch[MATVEC_ROWS][KERN_TILE];
     const char *rows[MATVEC_ROWS];
     for (int64_t i = 0; i < MATVEC_ROWS; i++) {
         const char *at = b->matrix + (k + i) * v->term_step + j * v->result_step;
-        rows[i] = (char *)room[i];
+        rows[i] = (char *)scratch[i];
         if (k + i >= b->terms)
-            memset(room[i], 0, (size_t)(n * (v->convert ? 4 : v->width)));
+            memset(scratch[i], 0, (size_t)(n * (v->convert ? 4 : v->width)));
         else if (v->convert)
-            rows[i] = loader_read(&v->widen, room[i], at, v->result_step, n);
+            rows[i] = loader_read(&v->widen, scratch[i], at, v->result_step, n);
         else
             rows[i] = at;
     }
-    v->down(rows, b->x + k * v->sum_width, v->vector_room, n, b->sums + j * v->sum_width,
-            v->sums_room);
+    v->down(rows, b->x + k * v->sum_width, v->vector_bytes, n, b->sums + j * v->sum_width,
+            v->sums_bytes);
 }
 
 static void run_down(const struct matvec *v, const struct block *b)
 {
-    const int64_t most = v->convert ? KERN_TILE : b->results;
-    memset(b->sums, 0, (size_t)(v->count * v->sums_room));
+    const int64_t max = v->convert ? KERN_TILE : b->results;
+    memset(b->sums, 0, (size_t)(v->count * v->sums_bytes));
     int64_t k = 0;
     for (; k + MATVEC_ROWS <= b->terms; k += MATVEC_ROWS)
-        for (int64_t j = 0; j < b->results; j += most)
-            add_rows(v, b, k, j, min_i64(most, b->results - j));
+        for (int64_t j = 0; j < b->results; j += max)
+            add_rows(v, b, k, j, min_i64(max, b->results - j));
     for (int64_t j = 0; k < b->terms && j < b->results; j += KERN_TILE / 2)
         add_rows(v, b, k, j, min_i64(KERN_TILE / 2, b->results - j));
 }
@@ -275,12 +275,12 @@ static void store(const struct matvec *v, char *out, int r, int64_t from, const 
                      min_i64(KERN_TILE, results - j));
 }
 
-static void run_block(const struct matvec *v, int64_t number, char *room)
+static void run_block(const struct matvec *v, int64_t number, char *scratch)
 {
     const struct product *p = v->p;
     const int64_t part = number / v->blocks % v->parts, batch = number / v->blocks / v->parts;
     int64_t ignored;
-    struct block b = {.from = number % v->blocks * v->block, .term = part * v->part, .x = room};
+    struct block b = {.from = number % v->blocks * v->block, .term = part * v->part, .x = scratch};
     b.results = min_i64(v->block, v->results - b.from);
     b.terms = min_i64(v->part, v->terms - b.term);
     b.out = p->out + nest_offset(&p->batch, 0, batch, &ignored);
@@ -288,7 +288,7 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
                *rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
     b.matrix = (v->by_lhs ? lhs : rhs) + b.from * v->result_step + b.term * v->term_step;
     b.vectors = v->by_lhs ? rhs : lhs;
-    b.sums = room + v->count * v->vector_room;
+    b.sums = scratch + v->count * v->vector_bytes;
     if (!take_vector(v, &b))
         fetch_vectors(v, &b);
     if (v->across)
@@ -296,7 +296,7 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
     else
         run_down(v, &b);
     for (int r = 0; r < v->vectors; r++) {
-        const char *sums = b.sums + r * v->sums_room;
+        const char *sums = b.sums + r * v->sums_bytes;
         if (v->parts > 1)
             memcpy(v->partial + ((part * v->vectors + r) * v->results + b.from) * v->sum_width,
                    sums, (size_t)(b.results * v->sum_width));
@@ -307,13 +307,13 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
 
 /* ---- the product ---- */
 
-static void run_group(void *context, int64_t number, int member)
+static void run_group(void *context, int64_t number, int worker)
 {
     const struct matvec *v = context;
     const int64_t blocks = v->batch * v->parts * v->blocks,
                   end = min_i64(blocks, (number + 1) * v->group);
     for (int64_t i = number * v->group; i < end; i++)
-        run_block(v, i, v->rooms + member * v->room);
+        run_block(v, i, v->workspaces + worker * v->scratch);
 }
 
 static void add_parts(const struct matvec *v)
@@ -328,20 +328,20 @@ static void add_parts(const struct matvec *v)
         store(v, v->p->out, r, 0, v->partial + r * v->results * v->sum_width, v->results);
 }
 
-bool matvec_run(struct team *team, const struct product *p)
+bool matvec_run(struct thread_pool *workers, const struct product *p)
 {
     struct matvec v = {.batch = nest_points(&p->batch)};
     find_matrix(&v, p);
     find_loops(&v);
     cut(&v);
     const int64_t partial = v.parts > 1 ? v.parts * v.vectors * v.results * v.sum_width : 0;
-    v.rooms = mem_alloc((size_t)(v.room * team_size(team) + partial));
-    if (!v.rooms)
+    v.workspaces = mem_alloc((size_t)(v.scratch * thread_pool_size(workers) + partial));
+    if (!v.workspaces)
         return false;
-    v.partial = v.rooms + v.room * team_size(team);
-    team_run(team, ratio_up(v.batch * v.parts * v.blocks, v.group), run_group, &v);
+    v.partial = v.workspaces + v.scratch * thread_pool_size(workers);
+    thread_pool_run(workers, ratio_up(v.batch * v.parts * v.blocks, v.group), run_group, &v);
     if (v.parts > 1)
         add_parts(&v);
-    mem_free(v.rooms);
+    mem_free(v.workspaces);
     return true;
 }

@@ -8,7 +8,7 @@
 #include "kern/product.h"
 
 enum {
-    MATVEC_COUNTS = 4, /* there are loops for 1, 2, 4 and 8 = MATVEC_MOST vectors */
+    MATVEC_COUNTS = 4, /* there are loops for 1, 2, 4 and 8 = MATVEC_MAX vectors */
     MATVEC_ROWS = 4    /* rows of the matrix at a time */
 };
 /* The element types of the matrix; others are converted to f32 first, a piece at a time. */

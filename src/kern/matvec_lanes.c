@@ -87,7 +87,7 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
                   int64_t n, char *sums)
 {
     const int64_t lanes = lanes_of(s), width = width_of(s);
-    wide sum[MATVEC_MOST], other = {0};
+    wide sum[MATVEC_MAX], other = {0};
     KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] =
         *(const wide *)(const void *)(sums + r * 64);
     int64_t i = 0;

@@ -51,7 +51,7 @@ struct kern_w16 {
 };
 
 /* Storage for one element of any type. */
-union kern_cell {
+union kern_element {
     char bytes[16];
     uint8_t u8;
     uint16_t u16;
@@ -122,7 +122,7 @@ void copy_plan_init(struct copy_plan *p, const struct view *out, const struct vi
 void copy_plan_stream(struct copy_plan *p, const struct view *whole);
 void copy_plan_run(const struct copy_plan *p, char *out, const char *x);
 /* The whole copy that was planned, split among the threads of the pool. */
-void copy_plan_share(struct team *team, const struct copy_plan *p, const struct view *out,
+void copy_plan_share(struct thread_pool *workers, const struct copy_plan *p, const struct view *out,
                      const char *x);
 /* called after the last run: makes the stores visible to other threads */
 void copy_plan_end(const struct copy_plan *p);
@@ -150,15 +150,15 @@ bool loader_init(struct loader *l, enum dtype to, enum dtype from);
 /* loader_init() with given tables, for several loaders. */
 bool loader_init_by(const struct kern_tiles *tiles, struct loader *l, enum dtype to,
                     enum dtype from);
-/* n <= KERN_TILE elements as packed storage of the target type: in `room` (KERN_TILE elements of 16
- * bytes), or in place. */
-const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride,
+/* n <= KERN_TILE elements as packed storage of the target type: in `scratch` (KERN_TILE elements of
+ * 16 bytes), or in place. */
+const void *loader_read(const struct loader *l, void *scratch, const char *src, int64_t stride,
                         int64_t n);
 void loader_write(const struct loader *l, char *dst, int64_t stride, const void *src, int64_t n);
 /* Converts whole views of equal dims. */
-void kern_convert_view(struct team *team, const struct view *out, const struct view *x);
+void kern_convert_view(struct thread_pool *workers, const struct view *out, const struct view *x);
 
-enum { LOADER_ROOM = KERN_TILE * 16 };
+enum { LOADER_BYTES = KERN_TILE * 16 };
 
 /* A view of x with dims and strides taken from a list of its dimensions. */
 void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions);
@@ -168,11 +168,11 @@ void view_pick(struct view *out, const struct view *x, int count, const int64_t 
 /* kern_reduce of one operand by a recognized combiner, in the given work type. False: out of
  * memory. */
 /* Fills n results with their initial values: reductions of nothing. */
-void fill_with_init(struct team *team, int n, const struct view *out, const void *const *init,
-                    const enum dtype *acc);
-bool fold_dimensions(struct team *team, const struct view *out, const struct view *x,
-                     const void *init, enum dtype acc, enum dtype work, const bool *reduced,
-                     enum kern_combine combine);
+void fill_with_init(struct thread_pool *workers, int n, const struct view *out,
+                    const void *const *init, const enum dtype *acc);
+bool reduce_dimensions(struct thread_pool *workers, const struct view *out, const struct view *x,
+                       const void *init, enum dtype acc, enum dtype work, const bool *reduced,
+                       enum kern_combine combine);
 
 /* ---- reduce_lanes.c ---- */
 
@@ -184,7 +184,7 @@ bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const 
 
 bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc,
                   const bool *reduced, const struct kern_body *body);
-void reduce_by_pick(struct team *team, const struct view *out, const struct view *x,
+void reduce_by_pick(struct thread_pool *workers, const struct view *out, const struct view *x,
                     const void *const *init, const bool *reduced, const struct kern_pick *pick);
 /* The greatest (or least) of n elements; NaNs are skipped and reported. */
 float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan);
@@ -203,12 +203,12 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element);
 
 /* A reduction of n operands through body->call. `acc`: its types; NULL: those of the results. */
 struct call_slot {
-    union kern_cell acc, value, result;
+    union kern_element acc, value, result;
     struct loader in, out; /* operand -> accumulator type -> result */
     const char *at;        /* address of the operand's next element */
     size_t width;          /* of the accumulator */
 };
-struct call_fold {
+struct call_reducer {
     int n;
     const struct kern_body *body;
     struct call_slot *slots;
@@ -216,11 +216,12 @@ struct call_fold {
     void **results;
 };
 /* False: out of memory */
-bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x,
-                    const enum dtype *acc, const struct kern_body *body);
-void call_fold_free(struct call_fold *f);
-void call_fold_start(struct call_fold *f, const void *const *init);
-bool call_fold_value(struct call_fold *f); /* combines the values that the slots' `at` point to */
-void call_fold_store(struct call_fold *f, int k, char *out);
+bool call_reducer_init(struct call_reducer *f, int n, const struct view *out, const struct view *x,
+                       const enum dtype *acc, const struct kern_body *body);
+void call_reducer_free(struct call_reducer *f);
+void call_reducer_start(struct call_reducer *f, const void *const *init);
+bool call_reducer_value(
+    struct call_reducer *f); /* combines the values that the slots' `at` point to */
+void call_reducer_store(struct call_reducer *f, int k, char *out);
 
 #endif

@@ -42,7 +42,8 @@ void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs,
                                                                    : in[i];
 }
 
-bool product_convert_operand(struct team *team, struct view *x, enum dtype via, void **storage)
+bool product_convert_operand(struct thread_pool *workers, struct view *x, enum dtype via,
+                             void **storage)
 {
     struct view dense;
     *storage = NULL;
@@ -52,7 +53,7 @@ bool product_convert_operand(struct team *team, struct view *x, enum dtype via, 
     if (!*storage)
         return false;
     view_dense(&dense, via, x->rank, x->dims, *storage);
-    kern_convert_view(team, &dense, x);
+    kern_convert_view(workers, &dense, x);
     *x = dense;
     return true;
 }
@@ -67,17 +68,17 @@ enum {
     HIGH_BYTES = 1 << 16, /* if there is per-row data */
     /* minimum number of rows of a block that is split for the thread pool: each block packs its
      * columns again */
-    LEAST_ROWS = 96,
+    MIN_ROWS = 96,
     ENOUGH_BLOCKS = 8,
-    LEAST_WORK = 1 << 20,  /* minimum number of multiplications in a task */
-    LEAST_SMALL = 1 << 18, /* minimum for batches of small products */
-    LONG = 8192,           /* lanes of a sum that may be split */
+    MIN_WORK = 1 << 20,  /* minimum number of multiplications in a task */
+    MIN_SMALL = 1 << 18, /* minimum for batches of small products */
+    LONG = 8192,         /* lanes of a sum that may be split */
     LONG_PART = 4096,
-    MOST_PARTS = 16, /* maximum number of parts of such a sum */
-    MOST_SUMS = 1 << 14
+    MAX_PARTS = 16, /* maximum number of parts of such a sum */
+    MAX_SUMS = 1 << 14
 };
 
-struct room {
+struct workspace {
     char *panels, *rows, *sums;
     int32_t *start;
 };
@@ -92,8 +93,8 @@ struct task {
     int64_t high, wide, long_part; /* rows, columns and terms of a block */
     int64_t down, across, along;   /* blocks of each product */
     int64_t group;                 /* blocks in one task */
-    char *rooms;                   /* a buffer for each worker */
-    int64_t room, panels_room, rows_room, sums_room;
+    char *workspaces;              /* a buffer for each worker */
+    int64_t workspace, panels_bytes, rows_bytes, sums_bytes;
     char *partial; /* sums of parts of the terms */
 };
 
@@ -133,8 +134,8 @@ static void cut_sums(struct task *t)
     const int64_t lanes = gemm_lanes(&t->g, t->k);
     t->long_part = t->k;
     t->along = 1;
-    if (t->batch == 1 && t->m <= MOST_SUMS / t->n && lanes >= LONG) {
-        t->along = min_i64(lanes / LONG_PART, MOST_PARTS);
+    if (t->batch == 1 && t->m <= MAX_SUMS / t->n && lanes >= LONG) {
+        t->along = min_i64(lanes / LONG_PART, MAX_PARTS);
         t->long_part = round_up(ratio_up(t->k, t->along), t->g.per_lane);
         t->along = ratio_up(t->k, t->long_part);
         t->sums_in_place = false;
@@ -154,34 +155,33 @@ static void cut_blocks(struct task *t)
         t->down = ratio_up(t->m, t->high);
         t->across = ratio_up(t->n, t->wide);
         if (t->down * t->across >= ENOUGH_BLOCKS || t->batch >= ENOUGH_BLOCKS || t->along > 1 ||
-            t->high * t->wide < 2 * LEAST_WORK / t->k)
+            t->high * t->wide < 2 * MIN_WORK / t->k)
             break;
         if (t->wide > g->columns)
             t->wide = round_up(t->wide / 2, g->columns);
-        else if (t->high >= 2 * LEAST_ROWS)
+        else if (t->high >= 2 * MIN_ROWS)
             t->high = round_up(t->high / 2, 6);
         else
             break;
     }
     const int64_t work = min_i64(t->high, t->m) * min_i64(t->wide, t->n);
-    t->group = work > LEAST_WORK / t->long_part
-                   ? 1
-                   : min_i64(LEAST_WORK / (work * t->long_part) + 1,
-                             t->down * t->across * t->along * t->batch);
+    t->group = work > MIN_WORK / t->long_part ? 1
+                                              : min_i64(MIN_WORK / (work * t->long_part) + 1,
+                                                        t->down * t->across * t->along * t->batch);
 }
 
-static void plan_room(struct task *t)
+static void plan_workspace(struct task *t)
 {
     const struct gemm *g = &t->g;
     const int64_t lanes = gemm_lanes(g, t->long_part), chunks = ratio_up(lanes, DEPTH);
     const int64_t unit = g->per_lane, depth = round_up(ratio_up(t->long_part, chunks), unit);
     const int64_t lhs_width = (int64_t)dtype_bytes(g->lhs), sum = g->lane << g->twofold;
     t->depth = depth;
-    t->panels_room = gemm_lanes(g, depth) * g->panel * ratio_up(t->wide, g->columns);
-    t->rows_room = t->rows_in_place ? 0 : round_up(t->high * depth * lhs_width, 64);
-    t->sums_room = t->sums_in_place || t->along > 1 ? 0 : round_up(t->high * t->wide * sum, 64);
-    t->room =
-        t->panels_room + t->rows_room + t->sums_room + (g->moved ? round_up(t->high * 4, 64) : 0);
+    t->panels_bytes = gemm_lanes(g, depth) * g->panel * ratio_up(t->wide, g->columns);
+    t->rows_bytes = t->rows_in_place ? 0 : round_up(t->high * depth * lhs_width, 64);
+    t->sums_bytes = t->sums_in_place || t->along > 1 ? 0 : round_up(t->high * t->wide * sum, 64);
+    t->workspace = t->panels_bytes + t->rows_bytes + t->sums_bytes +
+                   (g->moved ? round_up(t->high * 4, 64) : 0);
 }
 
 /* ---- one block ---- */
@@ -194,13 +194,13 @@ struct block {
     int64_t sums_row;
 };
 
-static struct room member_room(const struct task *t, int member)
+static struct workspace workspace_of(const struct task *t, int worker)
 {
-    struct room r;
-    r.panels = t->rooms + member * t->room;
-    r.rows = r.panels + t->panels_room;
-    r.sums = r.rows + t->rows_room;
-    r.start = (int32_t *)(void *)(r.sums + t->sums_room);
+    struct workspace r;
+    r.panels = t->workspaces + worker * t->workspace;
+    r.rows = r.panels + t->panels_bytes;
+    r.sums = r.rows + t->rows_bytes;
+    r.start = (int32_t *)(void *)(r.sums + t->sums_bytes);
     return r;
 }
 
@@ -212,7 +212,7 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
     const struct gemm *g = &t->g;
     const struct nest *k = &t->p->k, *n = &t->p->n;
     const int64_t bytes = gemm_lanes(g, terms) * g->panel;
-    const struct stretch along = {k, 1, b->l + l, terms};
+    const struct position_range along = {k, 1, b->l + l, terms};
     int64_t k_run, run;
     char *from = b->rhs + nest_offset(k, 1, along.from, &k_run);
     for (int64_t j = 0; j < b->columns; j += run) {
@@ -223,8 +223,8 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
                       run, panels);
         } else {
             run = min_i64(g->columns, left);
-            const struct stretch columns = {n, 1, b->j + j, run};
-            stretch_pack(g, t->p->rhs_type, b->rhs, &along, &columns, panels);
+            const struct position_range columns = {n, 1, b->j + j, run};
+            position_range_pack(g, t->p->rhs_type, b->rhs, &along, &columns, panels);
         }
         panels += ratio_up(run, g->columns) * bytes;
     }
@@ -232,7 +232,7 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
 
 /* Finds or copies `terms` terms of the left operand's rows as gemm takes them. */
 static void find_rows(const struct task *t, const struct block *b, int64_t l, int64_t terms,
-                      const struct room *r, struct gemm_block *to)
+                      const struct workspace *r, struct gemm_block *to)
 {
     const int64_t width = (int64_t)dtype_bytes(t->g.lhs);
     to->a_lane = t->g.lane;
@@ -241,12 +241,12 @@ static void find_rows(const struct task *t, const struct block *b, int64_t l, in
         to->a_row = t->row_step;
         return;
     }
-    const struct stretch rows = {&t->p->m, 1, b->i, b->rows},
-                         along = {&t->p->k, 0, b->l + l, terms};
-    const struct dense room = {t->g.lhs, r->rows, terms * width, width};
-    stretch_fetch(&room, t->p->lhs_type, b->lhs, &rows, &along);
+    const struct position_range rows = {&t->p->m, 1, b->i, b->rows},
+                                along = {&t->p->k, 0, b->l + l, terms};
+    const struct dense workspace = {t->g.lhs, r->rows, terms * width, width};
+    position_range_fetch(&workspace, t->p->lhs_type, b->lhs, &rows, &along);
     to->a = r->rows;
-    to->a_row = room.row;
+    to->a_row = workspace.row;
 }
 
 /* Chooses the loop order: either a panel stays in the first-level cache over many rows, or some
@@ -273,7 +273,7 @@ static void add_panels(const struct task *t, const struct block *b, const struct
     }
 }
 
-static void run_block(const struct task *t, const struct block *b, const struct room *r)
+static void run_block(const struct task *t, const struct block *b, const struct workspace *r)
 {
     const struct gemm *g = &t->g;
     for (int64_t l = 0; l < b->terms; l += t->depth) {
@@ -296,10 +296,10 @@ static enum dtype sum_type(const struct task *t) { return t->g.twofold ? t->p->w
 
 static void store_sums(const struct task *t, const struct block *b, char *sums, int64_t sums_row)
 {
-    const struct stretch rows = {&t->p->m, 0, b->i, b->rows},
-                         columns = {&t->p->n, 0, b->j, b->columns};
+    const struct position_range rows = {&t->p->m, 0, b->i, b->rows},
+                                columns = {&t->p->n, 0, b->j, b->columns};
     const struct dense from = {sum_type(t), sums, sums_row, t->g.lane << t->g.twofold};
-    stretch_store(&from, t->p->out_type, b->out, &rows, &columns);
+    position_range_store(&from, t->p->out_type, b->out, &rows, &columns);
 }
 
 static void place_block(const struct task *t, int64_t number, struct block *b, int64_t *along)
@@ -320,7 +320,7 @@ static void place_block(const struct task *t, int64_t number, struct block *b, i
     b->rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
 }
 
-static void run_one(const struct task *t, int64_t number, const struct room *r)
+static void run_one(const struct task *t, int64_t number, const struct workspace *r)
 {
     struct block b;
     int64_t along;
@@ -342,10 +342,10 @@ static void run_one(const struct task *t, int64_t number, const struct room *r)
     }
 }
 
-static void run_part(void *context, int64_t part, int member)
+static void run_part(void *context, int64_t part, int worker)
 {
     const struct task *t = context;
-    const struct room r = member_room(t, member);
+    const struct workspace r = workspace_of(t, worker);
     const int64_t blocks = t->batch * t->along * t->down * t->across,
                   end = min_i64(blocks, (part + 1) * t->group);
     for (int64_t number = part * t->group; number < end; number++)
@@ -372,7 +372,7 @@ static void choose(struct gemm *g, const struct product *p)
     gemm_choose(g, p->out_type, p->lhs_type, p->rhs_type, p->work, broken);
 }
 
-static bool by_blocks(struct team *team, const struct product *p)
+static bool by_blocks(struct thread_pool *workers, const struct product *p)
 {
     struct task t = {.p = p,
                      .m = nest_points(&p->m),
@@ -385,17 +385,18 @@ static bool by_blocks(struct team *team, const struct product *p)
     t.row_step = only_step(&p->m, 1);
     t.term_step = only_step(&p->k, 0);
     cut_blocks(&t);
-    plan_room(&t);
+    plan_workspace(&t);
     const int64_t partial = t.along > 1 ? (t.along * t.m * t.n * t.g.lane) << t.g.twofold : 0;
-    char *room = mem_alloc((size_t)(t.room * team_size(team) + partial));
-    if (!room)
+    char *workspace = mem_alloc((size_t)(t.workspace * thread_pool_size(workers) + partial));
+    if (!workspace)
         return false;
-    t.rooms = room;
-    t.partial = room + t.room * team_size(team);
-    team_run(team, ratio_up(t.batch * t.along * t.down * t.across, t.group), run_part, &t);
+    t.workspaces = workspace;
+    t.partial = workspace + t.workspace * thread_pool_size(workers);
+    thread_pool_run(workers, ratio_up(t.batch * t.along * t.down * t.across, t.group), run_part,
+                    &t);
     if (t.along > 1)
         add_parts(&t);
-    mem_free(room);
+    mem_free(workspace);
     return true;
 }
 
@@ -419,12 +420,12 @@ static bool is_small(const struct product *p, struct small *s)
     return small_applies(s);
 }
 
-static void run_small_part(void *context, int64_t part, int member)
+static void run_small_part(void *context, int64_t part, int worker)
 {
     const struct small_task *t = context;
     const struct product *p = t->p;
     struct nest_walk w;
-    (void)member;
+    (void)worker;
     nest_start_from(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs},
                     part * t->group);
     for (int64_t i = part * t->group; i < min_i64(t->count, (part + 1) * t->group); i++) {
@@ -433,17 +434,18 @@ static void run_small_part(void *context, int64_t part, int member)
     }
 }
 
-static void by_small_ones(struct team *team, const struct product *p, const struct small *s)
+static void by_small_ones(struct thread_pool *workers, const struct product *p,
+                          const struct small *s)
 {
     struct small_task t = {.p = p, .small = *s, .count = nest_points(&p->batch)};
-    t.group = LEAST_SMALL / (s->m * s->n * s->k);
-    team_run(team, ratio_up(t.count, t.group), run_small_part, &t);
+    t.group = MIN_SMALL / (s->m * s->n * s->k);
+    thread_pool_run(workers, ratio_up(t.count, t.group), run_small_part, &t);
 }
 
 /* The result of sums without terms: zeros. */
 static void fill_zero(const struct product *p)
 {
-    union kern_cell zero = {{0}};
+    union kern_element zero = {{0}};
     if (dtype_is_float(p->out_type))
         float_store(p->out_type, &zero, 0);
     struct view out = {.dtype = p->out_type};
@@ -463,7 +465,7 @@ static void fill_zero(const struct product *p)
 
 /* Whether the result is stored by columns: its elements are closer together along m than along
  * n. */
-static bool stands_upright(const struct product *p)
+static bool is_upright(const struct product *p)
 {
     const int64_t width = (int64_t)dtype_bytes(p->out_type);
     return p->m.rank == 1 && only_step(&p->m, 0) == width &&
@@ -478,7 +480,7 @@ static void swap_views(struct nest *n, const struct nest *from, int a, int b)
 }
 
 /* Computes the transposed product from the transposed matrices. */
-static bool by_columns(struct team *team, const struct product *p)
+static bool by_columns(struct thread_pool *workers, const struct product *p)
 {
     struct product turned = {.out_type = p->out_type,
                              .lhs_type = p->rhs_type,
@@ -491,7 +493,7 @@ static bool by_columns(struct team *team, const struct product *p)
                              .n = p->m};
     swap_views(&turned.batch, &p->batch, 1, 2);
     swap_views(&turned.k, &p->k, 0, 1);
-    return by_blocks(team, &turned);
+    return by_blocks(workers, &turned);
 }
 
 /* For a few vectors times a matrix that has several dimensions besides the terms: all but the
@@ -527,7 +529,7 @@ static void merge(struct product *p)
  * matvec.c takes. */
 static bool prepare_vectors(struct product *p)
 {
-    if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MOST)
+    if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MAX)
         return false;
     if (matvec_applies(p))
         return true;
@@ -538,7 +540,7 @@ static bool prepare_vectors(struct product *p)
     return true;
 }
 
-bool product_run(struct team *team, struct product *p)
+bool product_run(struct thread_pool *workers, struct product *p)
 {
     if (nest_points(&p->batch) == 0 || nest_points(&p->m) == 0 || nest_points(&p->n) == 0)
         return true;
@@ -549,12 +551,12 @@ bool product_run(struct team *team, struct product *p)
     struct small small;
     merge(p);
     if (is_small(p, &small)) {
-        by_small_ones(team, p, &small);
+        by_small_ones(workers, p, &small);
         return true;
     }
     if (prepare_vectors(p))
-        return matvec_run(team, p);
-    return stands_upright(p) ? by_columns(team, p) : by_blocks(team, p);
+        return matvec_run(workers, p);
+    return is_upright(p) ? by_columns(workers, p) : by_blocks(workers, p);
 }
 
 const char *product_choice(struct product *p)

@@ -18,7 +18,7 @@ struct product {
     struct nest k;     /* lhs, rhs */
 };
 /* merges its nests; false: out of memory */
-bool product_run(struct team *team, struct product *p);
+bool product_run(struct thread_pool *workers, struct product *p);
 /* the algorithm of product_run, as text; merges its nests */
 const char *product_choice(struct product *p);
 
@@ -31,7 +31,8 @@ struct product_types {
 void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs, enum dtype rhs);
 /* Replaces a view by a dense copy of type `via` if it needs one; the caller frees *storage. False:
  * out of memory. */
-bool product_convert_operand(struct team *team, struct view *x, enum dtype via, void **storage);
+bool product_convert_operand(struct thread_pool *workers, struct view *x, enum dtype via,
+                             void **storage);
 
 /* ---- product_box.c ---- */
 
@@ -39,7 +40,7 @@ bool product_convert_operand(struct team *team, struct view *x, enum dtype via, 
  * positions left in the innermost dimension. */
 int64_t nest_offset(const struct nest *n, int view, int64_t position, int64_t *run);
 
-struct stretch {
+struct position_range {
     const struct nest *nest;
     int view;
     int64_t from, count; /* positions */
@@ -52,14 +53,15 @@ struct dense {
 };
 /* Copies rows and columns of the operand or result at `at`, converting from and to `type`, to dense
  * storage and back. */
-void stretch_fetch(const struct dense *to, enum dtype type, char *at, const struct stretch *rows,
-                   const struct stretch *columns);
-void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows,
-                   const struct stretch *columns);
+void position_range_fetch(const struct dense *to, enum dtype type, char *at,
+                          const struct position_range *rows, const struct position_range *columns);
+void position_range_store(const struct dense *from, enum dtype type, char *at,
+                          const struct position_range *rows, const struct position_range *columns);
 /* Packs a panel of at most g->columns columns. If a lane has several elements, their number must
  * divide the innermost dimension of terms. */
-void stretch_pack(const struct gemm *g, enum dtype type, const char *at,
-                  const struct stretch *terms, const struct stretch *columns, char *panel);
+void position_range_pack(const struct gemm *g, enum dtype type, const char *at,
+                         const struct position_range *terms, const struct position_range *columns,
+                         char *panel);
 
 /* ---- product_small.c: products of f32 and f64 of up to some ten thousand multiplications ---- */
 
@@ -74,8 +76,8 @@ void small_run(const struct small *s, const char *a, const char *b, char *c);
 /* ---- matvec.c: a matrix of floats, packed along rows or columns, times up to eight vectors ----
  */
 
-enum { MATVEC_MOST = 8 /* vectors */ };
-bool matvec_applies(const struct product *p);                /* its nests are merged */
-bool matvec_run(struct team *team, const struct product *p); /* false: out of memory */
+enum { MATVEC_MAX = 8 /* vectors */ };
+bool matvec_applies(const struct product *p);                          /* its nests are merged */
+bool matvec_run(struct thread_pool *workers, const struct product *p); /* false: out of memory */
 
 #endif

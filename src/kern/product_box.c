@@ -25,13 +25,13 @@ struct box {
     int64_t dims[VIEW_MAX_RANK], strides[VIEW_MAX_RANK], offset, position, points;
 };
 
-/* The largest box of whole inner dimensions that starts at `position` and has at most `most`
+/* The largest box of whole inner dimensions that starts at `position` and has at most `max`
  * positions. */
-static void next_box(struct box *b, const struct nest *n, int view, int64_t position, int64_t most)
+static void next_box(struct box *b, const struct nest *n, int view, int64_t position, int64_t max)
 {
     int64_t inner = 1, ignored;
     int d = n->rank;
-    while (d > 0 && position % (inner * n->dims[d - 1]) == 0 && most >= inner * n->dims[d - 1])
+    while (d > 0 && position % (inner * n->dims[d - 1]) == 0 && max >= inner * n->dims[d - 1])
         inner *= n->dims[--d];
     b->rank = n->rank - d;
     b->offset = nest_offset(n, view, position, &ignored);
@@ -44,7 +44,7 @@ static void next_box(struct box *b, const struct nest *n, int view, int64_t posi
     if (d == 0)
         return;
     /* and a part of the next dimension */
-    const int64_t left = n->dims[d - 1] - position / inner % n->dims[d - 1], fit = most / inner;
+    const int64_t left = n->dims[d - 1] - position / inner % n->dims[d - 1], fit = max / inner;
     const int64_t count = left < fit ? left : fit;
     memmove(b->dims + 1, b->dims, (size_t)b->rank * sizeof b->dims[0]);
     memmove(b->strides + 1, b->strides, (size_t)b->rank * sizeof b->strides[0]);
@@ -66,8 +66,8 @@ static void add_dims(struct view *far, struct view *near, const struct box *b, i
 }
 
 static void move_box(bool fetch, enum dtype type, char *at, const struct box *r,
-                     const struct box *c, const struct stretch *rows, const struct stretch *columns,
-                     const struct dense *s)
+                     const struct box *c, const struct position_range *rows,
+                     const struct position_range *columns, const struct dense *s)
 {
     struct view far = {.dtype = type, .rank = 0, .data = at + r->offset + c->offset};
     struct view near = {.dtype = s->type, .rank = 0};
@@ -81,8 +81,8 @@ static void move_box(bool fetch, enum dtype type, char *at, const struct box *r,
         kern_convert_view(NULL, &far, &near);
 }
 
-static void move(bool fetch, enum dtype type, char *at, const struct stretch *rows,
-                 const struct stretch *columns, const struct dense *s)
+static void move(bool fetch, enum dtype type, char *at, const struct position_range *rows,
+                 const struct position_range *columns, const struct dense *s)
 {
     struct box r, c;
     for (int64_t i = 0; i < rows->count; i += r.points) {
@@ -94,20 +94,21 @@ static void move(bool fetch, enum dtype type, char *at, const struct stretch *ro
     }
 }
 
-void stretch_fetch(const struct dense *to, enum dtype type, char *at, const struct stretch *rows,
-                   const struct stretch *columns)
+void position_range_fetch(const struct dense *to, enum dtype type, char *at,
+                          const struct position_range *rows, const struct position_range *columns)
 {
     move(true, type, at, rows, columns, to);
 }
 
-void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows,
-                   const struct stretch *columns)
+void position_range_store(const struct dense *from, enum dtype type, char *at,
+                          const struct position_range *rows, const struct position_range *columns)
 {
     move(false, type, at, rows, columns, from);
 }
 
-void stretch_pack(const struct gemm *g, enum dtype type, const char *at,
-                  const struct stretch *terms, const struct stretch *columns, char *panel)
+void position_range_pack(const struct gemm *g, enum dtype type, const char *at,
+                         const struct position_range *terms, const struct position_range *columns,
+                         char *panel)
 {
     const struct nest *k = terms->nest, *n = columns->nest;
     const int64_t k_step = k->rank ? k->strides[terms->view][k->rank - 1] : 0;

@@ -8,8 +8,8 @@
 #include "kern/product.h"
 
 enum {
-    MOST_WORK = 1 << 15,  /* maximum number of multiplications */
-    MOST_SCATTERED = 512, /* maximum if columns are not contiguous, or there is only one */
+    MAX_WORK = 1 << 15,  /* maximum number of multiplications */
+    MAX_SCATTERED = 512, /* maximum if columns are not contiguous, or there is only one */
     /* from this many rows on, columns of the right operand are copied to be contiguous */
     FEW_ROWS = 4
 };
@@ -22,9 +22,9 @@ static bool is_dense(const struct small *s)
 
 bool small_applies(const struct small *s)
 {
-    const int64_t most = is_dense(s) && s->n > 1 ? MOST_WORK : MOST_SCATTERED;
-    return (s->type == DT_F32 || s->type == DT_F64) && s->m <= most && s->n <= most / s->m &&
-           s->k <= most / (s->m * s->n);
+    const int64_t max = is_dense(s) && s->n > 1 ? MAX_WORK : MAX_SCATTERED;
+    return (s->type == DT_F32 || s->type == DT_F64) && s->m <= max && s->n <= max / s->m &&
+           s->k <= max / (s->m * s->n);
 }
 
 #define INLINE __attribute__((always_inline)) static inline
@@ -89,14 +89,14 @@ bool small_applies(const struct small *s)
     }                                                                                              \
     static void NAME##_turned(const struct small *s, const char *a, const char *b, char *c)        \
     {                                                                                              \
-        T room[MOST_SCATTERED / FEW_ROWS];                                                         \
+        T scratch[MAX_SCATTERED / FEW_ROWS];                                                       \
         struct small t = *s;                                                                       \
         for (int64_t l = 0; l < s->k; l++)                                                         \
             for (int64_t j = 0; j < s->n; j++)                                                     \
-                room[l * s->n + j] = *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);      \
+                scratch[l * s->n + j] = *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);   \
         t.b_n = (int64_t)sizeof(T);                                                                \
         t.b_k = s->n * t.b_n;                                                                      \
-        NAME##_dense(&t, a, (const char *)room, c);                                                \
+        NAME##_dense(&t, a, (const char *)scratch, c);                                             \
     }                                                                                              \
     static void NAME##_scattered(const struct small *s, const char *a, const char *b, char *c)     \
     {                                                                                              \

@@ -1,21 +1,21 @@
 /*
  * reduce.c: reduces dimensions. Recognized combiners run over tiles of up to KERN_TILE elements
- * (fold.h): either down columns (a tile of results, into which rows of operand elements are
+ * (reducer.h): either down columns (a tile of results, into which rows of operand elements are
  * combined sequentially) or along rows (one result, its elements in logical order, tile by tile).
  * Threads are assigned results, or, for few results, blocks of elements. Any other body is called
- * for each element. Order and accumulation: see fold.c; sums of floats up to f32 are rounded once,
- * from f64, and long sums of f64 are not in row-major order.
+ * for each element. Order and accumulation: see reducer.c; sums of floats up to f32 are rounded
+ * once, from f64, and long sums of f64 are not in row-major order.
  */
 #include <stdlib.h>
 
-#include "kern/fold.h"
+#include "kern/reducer.h"
 #include "kern/plain/plain.h"
 
 /* ---- the body called for every element ---- */
 
 /* Advances a row-major index over some dimensions of the operands; false after the last
  * position. */
-static bool step_operands(struct call_fold *f, const struct view *x, const bool *reduced,
+static bool step_operands(struct call_reducer *f, const struct view *x, const bool *reduced,
                           bool which, int64_t *index)
 {
     for (int d = x->rank - 1; d >= 0; d--) {
@@ -32,22 +32,22 @@ static bool step_operands(struct call_fold *f, const struct view *x, const bool 
     return false;
 }
 
-static bool fold_by_call(struct call_fold *f, const struct view *out, const struct view *x,
-                         const void *const *init, const bool *reduced)
+static bool reduce_views_by_call(struct call_reducer *f, const struct view *out,
+                                 const struct view *x, const void *const *init, const bool *reduced)
 {
     int64_t index[VIEW_MAX_RANK] = {0}, out_index[VIEW_MAX_RANK] = {0};
     for (int k = 0; k < f->n; k++)
         f->slots[k].at = x[k].data;
     do {
-        call_fold_start(f, init);
+        call_reducer_start(f, init);
         bool more = true;
         while (more) {
-            if (!call_fold_value(f))
+            if (!call_reducer_value(f))
                 return false;
             more = step_operands(f, x, reduced, true, index);
         }
         for (int k = 0; k < f->n; k++)
-            call_fold_store(f, k, view_at(&out[k], out_index));
+            call_reducer_store(f, k, view_at(&out[k], out_index));
         step_operands(f, x, reduced, false, index);
     } while (index_next(out->rank, out->dims, out_index));
     return true;
@@ -57,11 +57,11 @@ static bool reduce_by_call(int n, const struct view *out, const struct view *x,
                            const void *const *init, const enum dtype *acc, const bool *reduced,
                            const struct kern_body *body)
 {
-    struct call_fold f;
-    if (!call_fold_init(&f, n, out, x, acc, body))
+    struct call_reducer f;
+    if (!call_reducer_init(&f, n, out, x, acc, body))
         return false;
-    bool ok = fold_by_call(&f, out, x, init, reduced);
-    call_fold_free(&f);
+    bool ok = reduce_views_by_call(&f, out, x, init, reduced);
+    call_reducer_free(&f);
     return ok;
 }
 
@@ -74,36 +74,36 @@ enum {
 };
 
 struct reduction {
-    struct fold fold;
+    struct reducer reducer;
     struct nest kept, reduced; /* views: result, operand; operand */
     char *out, *x;
     int64_t results, under; /* number of elements of each result */
     int64_t block, blocks;
-    int64_t tile;  /* down columns: adjacent results at a time; else 0 */
-    int64_t piece; /* of one block: number of results, or of tiles of them, in one task */
-    char *folds;   /* results of the blocks, `results` each */
+    int64_t tile;   /* down columns: adjacent results at a time; else 0 */
+    int64_t piece;  /* of one block: number of results, or of tiles of them, in one task */
+    char *reducers; /* results of the blocks, `results` each */
 };
 
 /* One tile of results: each row of the operand is combined into all of them. */
-static void fold_column_tile(const struct reduction *r, char *acc, char *x, int64_t n, int64_t from,
-                             int64_t count)
+static void reduce_column_tile(const struct reduction *r, char *acc, char *x, int64_t n,
+                               int64_t from, int64_t count)
 {
-    char room[FOLD_ROWS][NARROW * sizeof(union kern_cell)] __attribute__((aligned(64)));
-    const void *rows[FOLD_ROWS];
+    char scratch[REDUCER_ROWS][NARROW * sizeof(union kern_element)] __attribute__((aligned(64)));
+    const void *rows[REDUCER_ROWS];
     int64_t x_stride = r->kept.strides[1][r->kept.rank - 1];
-    size_t width = r->fold.in.from;
+    size_t width = r->reducer.in.from;
     bool packed = x_stride == (int64_t)width;
     struct nest_walk w;
     nest_start_from(&w, &r->reduced, r->reduced.rank, &x, from);
     while (count > 0) {
         int taken = 0;
-        for (; taken < FOLD_ROWS && count > 0; taken++, count--) {
-            rows[taken] = packed ? w.at[0] : room[taken];
+        for (; taken < REDUCER_ROWS && count > 0; taken++, count--) {
+            rows[taken] = packed ? w.at[0] : scratch[taken];
             if (!packed)
-                kern_pack(room[taken], w.at[0], x_stride, width, n);
+                kern_pack(scratch[taken], w.at[0], x_stride, width, n);
             nest_step(&w);
         }
-        fold_rows(&r->fold, acc, rows, taken, n);
+        reducer_rows(&r->reducer, acc, rows, taken, n);
     }
 }
 
@@ -145,11 +145,11 @@ static void row_start(struct row_reader *w, const struct reduction *r, char *x, 
     nest_start_from(&w->walk, &r->reduced, inner, &x, from / w->run);
 }
 
-static const char *row_take(struct row_reader *w, int64_t want, int64_t *got)
+static const char *row_take(struct row_reader *w, int64_t requested, int64_t *got)
 {
     const struct nest *reduced = &w->r->reduced;
     const char *from = w->walk.at[0] + w->at * reduced->strides[0][reduced->rank - 1];
-    *got = w->run - w->at < want ? w->run - w->at : want;
+    *got = w->run - w->at < requested ? w->run - w->at : requested;
     w->at += *got;
     w->left -= *got;
     if (w->at == w->run) {
@@ -159,91 +159,92 @@ static const char *row_take(struct row_reader *w, int64_t want, int64_t *got)
     return from;
 }
 
-/* The next tile, *n elements: packed in `room`, or in place. */
-static const void *row_tile(struct row_reader *w, char *room, int64_t *n)
+/* The next tile, *n elements: packed in `scratch`, or in place. */
+static const void *row_tile(struct row_reader *w, char *scratch, int64_t *n)
 {
     const struct nest *reduced = &w->r->reduced;
-    size_t width = w->r->fold.in.from;
+    size_t width = w->r->reducer.in.from;
     int64_t stride = reduced->strides[0][reduced->rank - 1], got, filled = 0;
-    int64_t want = w->left < KERN_TILE ? w->left : KERN_TILE;
-    *n = want;
-    if (w->run - w->at >= want && stride == (int64_t)width)
-        return row_take(w, want, &got);
-    for (; filled < want; filled += got) {
-        const char *from = row_take(w, want - filled, &got);
-        kern_pack(room + (size_t)filled * width, from, stride, width, got);
+    int64_t requested = w->left < KERN_TILE ? w->left : KERN_TILE;
+    *n = requested;
+    if (w->run - w->at >= requested && stride == (int64_t)width)
+        return row_take(w, requested, &got);
+    for (; filled < requested; filled += got) {
+        const char *from = row_take(w, requested - filled, &got);
+        kern_pack(scratch + (size_t)filled * width, from, stride, width, got);
     }
-    return room;
+    return scratch;
 }
 
-static void fold_row(const struct reduction *r, void *acc, char *x, int64_t from, int64_t count)
+static void reduce_row(const struct reduction *r, void *acc, char *x, int64_t from, int64_t count)
 {
-    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
     struct row_reader w;
     int64_t n;
     for (row_start(&w, r, x, from, count); w.left > 0;) {
-        const void *tile = row_tile(&w, room, &n);
-        fold_tile(&r->fold, acc, tile, n);
+        const void *tile = row_tile(&w, scratch, &n);
+        reducer_tile(&r->reducer, acc, tile, n);
     }
 }
 
 /* ---- parts of a reduction ---- */
 
 /* All elements of some results. */
-static void fold_piece(void *context, int64_t part, int member)
+static void reduce_piece(void *context, int64_t part, int worker)
 {
     const struct reduction *r = context;
-    char acc[LOADER_ROOM] __attribute__((aligned(64)));
+    char acc[LOADER_BYTES] __attribute__((aligned(64)));
     int64_t units = r->tile > 0 ? column_tiles(r) : r->results, from = part * r->piece;
     int64_t limit = units - from < r->piece ? units : from + r->piece, first;
     char *out, *x;
     struct nest_walk w;
     for (int64_t t = from; r->tile > 0 && t < limit; t++) {
         int64_t n = find_tile(r, t, &out, &x, &first);
-        fold_start(&r->fold, acc, n, true);
-        fold_column_tile(r, acc, x, n, 0, r->under);
-        fold_store(&r->fold, out, r->kept.strides[0][r->kept.rank - 1], acc, n);
+        reducer_start(&r->reducer, acc, n, true);
+        reduce_column_tile(r, acc, x, n, 0, r->under);
+        reducer_store(&r->reducer, out, r->kept.strides[0][r->kept.rank - 1], acc, n);
     }
     if (r->tile > 0)
         return;
     nest_start_from(&w, &r->kept, r->kept.rank, (char *[]){r->out, r->x}, from);
     for (int64_t k = from; k < limit; k++, nest_step(&w)) {
-        fold_start(&r->fold, acc, 1, true);
-        fold_row(r, acc, w.at[1], 0, r->under);
-        fold_store(&r->fold, w.at[0], 0, acc, 1);
+        reducer_start(&r->reducer, acc, 1, true);
+        reduce_row(r, acc, w.at[1], 0, r->under);
+        reducer_store(&r->reducer, w.at[0], 0, acc, 1);
     }
 }
 
 /* One block of all results. */
-static void fold_one_block(void *context, int64_t part, int member)
+static void reduce_one_block(void *context, int64_t part, int worker)
 {
     const struct reduction *r = context;
-    size_t width = r->fold.width;
-    char *acc = r->folds + (size_t)(part * r->results) * width, *out, *x;
+    size_t width = r->reducer.width;
+    char *acc = r->reducers + (size_t)(part * r->results) * width, *out, *x;
     int64_t from = part * r->block, count = r->under - from < r->block ? r->under - from : r->block,
             first;
     struct nest_walk w;
-    fold_start(&r->fold, acc, r->results, part == 0);
+    reducer_start(&r->reducer, acc, r->results, part == 0);
     for (int64_t t = 0; r->tile > 0 && t < column_tiles(r); t++) {
         int64_t n = find_tile(r, t, &out, &x, &first);
-        fold_column_tile(r, acc + (size_t)first * width, x, n, from, count);
+        reduce_column_tile(r, acc + (size_t)first * width, x, n, from, count);
     }
     if (r->tile > 0)
         return;
     nest_start(&w, &r->kept, r->kept.rank, (char *[]){r->out, r->x});
     for (int64_t k = 0; k < r->results; k++, nest_step(&w))
-        fold_row(r, acc + (size_t)k * width, w.at[1], from, count);
+        reduce_row(r, acc + (size_t)k * width, w.at[1], from, count);
 }
 
 static void join_blocks(const struct reduction *r)
 {
-    size_t width = r->fold.width;
+    size_t width = r->reducer.width;
     struct nest_walk w;
     for (int64_t b = 1; b < r->blocks; b++)
-        fold_join(&r->fold, r->folds, r->folds + (size_t)(b * r->results) * width, r->results);
+        reducer_join(&r->reducer, r->reducers, r->reducers + (size_t)(b * r->results) * width,
+                     r->results);
     nest_start(&w, &r->kept, r->kept.rank, (char *[]){r->out, r->x});
     for (int64_t k = 0; k < r->results; k++, nest_step(&w))
-        fold_store(&r->fold, w.at[0], 0, r->folds + (size_t)k * width, 1);
+        reducer_store(&r->reducer, w.at[0], 0, r->reducers + (size_t)k * width, 1);
 }
 
 /* ---- choice of the algorithm ---- */
@@ -284,10 +285,10 @@ static int64_t tile_of_columns(const struct reduction *r)
     int last = r->kept.rank - 1, inner = r->reduced.rank - 1;
     int64_t columns = last < 0 ? 0 : r->kept.dims[last],
             stride = last < 0 ? 0 : r->kept.strides[1][last];
-    if (!fold_down_columns(&r->fold, columns, stride, r->reduced.dims[inner],
-                           r->reduced.strides[0][inner]))
+    if (!reducer_goes_down_columns(&r->reducer, columns, stride, r->reduced.dims[inner],
+                                   r->reduced.strides[0][inner]))
         return 0;
-    if (stride != (int64_t)r->fold.in.from)
+    if (stride != (int64_t)r->reducer.in.from)
         return NARROW;
     int64_t tile = round_up(columns / SPREAD, NARROW);
     return tile < NARROW ? NARROW : tile > KERN_TILE ? KERN_TILE : tile;
@@ -301,7 +302,7 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     r->x = x->data;
     r->results = nest_points(&r->kept);
     r->under = nest_points(&r->reduced);
-    r->block = fold_block(&r->fold, r->under, r->results);
+    r->block = reducer_block(&r->reducer, r->under, r->results);
     r->blocks = ratio_up(r->under, r->block);
     r->tile = tile_of_columns(r);
     int64_t unit = r->under * (r->tile > 0 ? r->tile : 1);
@@ -312,46 +313,47 @@ static bool is_recognised(int n, const struct view *x, const enum dtype *acc,
                           const struct kern_body *body)
 {
     const char *opcode = kern_combine_opcode(body->combine);
-    return n == 1 && opcode && (!body->call || fold_widens(*acc, x->dtype)) &&
+    return n == 1 && opcode && (!body->call || reducer_widens(*acc, x->dtype)) &&
            kern_find_elementwise(opcode, combine_work_type(body->combine, *acc));
 }
 
-void fill_with_init(struct team *team, int n, const struct view *out, const void *const *init,
-                    const enum dtype *acc)
+void fill_with_init(struct thread_pool *workers, int n, const struct view *out,
+                    const void *const *init, const enum dtype *acc)
 {
     for (int k = 0; k < n; k++) {
         struct loader l;
-        union kern_cell value;
+        union kern_element value;
         loader_init(&l, out[k].dtype, acc[k]);
-        kern_fill(team, &out[k], loader_read(&l, &value, init[k], 0, 1));
+        kern_fill(workers, &out[k], loader_read(&l, &value, init[k], 0, 1));
     }
 }
 
-bool fold_dimensions(struct team *team, const struct view *out, const struct view *x,
-                     const void *init, enum dtype acc, enum dtype work, const bool *reduced,
-                     enum kern_combine combine)
+bool reduce_dimensions(struct thread_pool *workers, const struct view *out, const struct view *x,
+                       const void *init, enum dtype acc, enum dtype work, const bool *reduced,
+                       enum kern_combine combine)
 {
     struct reduction r;
-    fold_init(&r.fold, combine, out->dtype, x->dtype, acc, work, init);
+    reducer_init(&r.reducer, combine, out->dtype, x->dtype, acc, work, init);
     plan_reduction(&r, out, x, reduced);
     if (r.blocks == 1) {
         int64_t units = r.tile > 0 ? column_tiles(&r) : r.results;
-        team_run(team, ratio_up(units, r.piece), fold_piece, &r);
+        thread_pool_run(workers, ratio_up(units, r.piece), reduce_piece, &r);
         return true;
     }
-    r.folds = mem_alloc((size_t)(r.blocks * r.results) * r.fold.width);
-    if (!r.folds)
+    r.reducers = mem_alloc((size_t)(r.blocks * r.results) * r.reducer.width);
+    if (!r.reducers)
         return false;
-    team_run(team, r.blocks, fold_one_block, &r);
+    thread_pool_run(workers, r.blocks, reduce_one_block, &r);
     join_blocks(&r);
-    mem_free(r.folds);
+    mem_free(r.reducers);
     return true;
 }
 
-enum way { BY_NOTHING, BY_INIT, BY_PICK, BY_LANES, BY_FORMULA, BY_CALLS, BY_FOLD };
+enum reduce_method { BY_NOTHING, BY_INIT, BY_PICK, BY_LANES, BY_FORMULA, BY_CALLS, BY_REDUCER };
 
-static enum way choose(int n, const struct view *out, const struct view *x, const enum dtype *acc,
-                       const bool *reduced, const struct kern_body *body)
+static enum reduce_method choose(int n, const struct view *out, const struct view *x,
+                                 const enum dtype *acc, const bool *reduced,
+                                 const struct kern_body *body)
 {
     if (view_elements(out) == 0)
         return BY_NOTHING;
@@ -360,7 +362,7 @@ static enum way choose(int n, const struct view *out, const struct view *x, cons
     if (pick_applies(n, out, x, acc, reduced, body))
         return BY_PICK;
     if (is_recognised(n, x, acc, body))
-        return BY_FOLD;
+        return BY_REDUCER;
     if (lanes_apply(out, body))
         return BY_LANES;
     return n == 1 && kern_combine_opcode(body->combine)
@@ -369,20 +371,20 @@ static enum way choose(int n, const struct view *out, const struct view *x, cons
 }
 
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */
-bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x,
+bool kern_reduce(struct thread_pool *workers, int n, const struct view *out, const struct view *x,
                  const void *const *init, const enum dtype *acc, const bool *reduced,
                  const struct kern_body *body)
 {
     switch (choose(n, out, x, acc, reduced, body)) {
     case BY_NOTHING: return true;
-    case BY_INIT: fill_with_init(team, n, out, init, acc); return true;
-    case BY_PICK: reduce_by_pick(team, out, x, init, reduced, body->pick); return true;
+    case BY_INIT: fill_with_init(workers, n, out, init, acc); return true;
+    case BY_PICK: reduce_by_pick(workers, out, x, init, reduced, body->pick); return true;
     case BY_LANES: return reduce_by_lanes(n, out, x, init, acc, reduced, body);
     case BY_FORMULA: return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
     case BY_CALLS: return reduce_by_call(n, out, x, init, acc, reduced, body);
     default:
-        return fold_dimensions(team, out, x, *init, *acc, combine_work_type(body->combine, *acc),
-                               reduced, body->combine);
+        return reduce_dimensions(workers, out, x, *init, *acc,
+                                 combine_work_type(body->combine, *acc), reduced, body->combine);
     }
 }
 
@@ -390,14 +392,14 @@ const char *kern_reduce_choice(int n, const struct view *out, const struct view 
                                const enum dtype *acc, const bool *reduced,
                                const struct kern_body *body)
 {
-    static const char *const ways[] = {
+    static const char *const methods[] = {
         [BY_NOTHING] = "empty result",
         [BY_INIT] = "nothing to reduce",
         [BY_PICK] = "arg-reduction in vector lanes",
         [BY_LANES] = "bytecode on vector lanes of results",
         [BY_FORMULA] = "element by element",
         [BY_CALLS] = "one call per element",
-        [BY_FOLD] = "vectors, blocks reduced in order",
+        [BY_REDUCER] = "vectors, blocks reduced in order",
     };
-    return ways[choose(n, out, x, acc, reduced, body)];
+    return methods[choose(n, out, x, acc, reduced, body)];
 }

@@ -8,18 +8,18 @@
 #include "kern/nest.h"
 
 enum {
-    STRETCH = 32
+    INTERVAL = 32
 }; /* elements of the innermost reduced dimension that are loaded into lanes at a time */
 
 struct lane_slot {
     char *acc, *next,
-        *values; /* KERN_LANES elements of the accumulator type; STRETCH times as many values */
+        *values; /* KERN_LANES elements of the accumulator type; INTERVAL times as many values */
     size_t width;
     enum dtype acc_type;
     const struct view *x, *out;
     struct loader narrow;
 };
-struct lane_fold {
+struct lane_reducer {
     /* number of operands; their dimension of the lanes; the last reduced one (-1: none) */
     int n, lane, inner;
     int out_lane; /* the lanes' dimension of the result */
@@ -33,8 +33,8 @@ struct lane_fold {
 
 /* Copies elements [r, r + count) of the innermost reduced dimension, for `lanes` results, to packed
  * rows. */
-static void load_stretch(const struct lane_slot *s, const struct lane_fold *f, const int64_t *at,
-                         int64_t lanes, int64_t count)
+static void load_interval(const struct lane_slot *s, const struct lane_reducer *f,
+                          const int64_t *at, int64_t lanes, int64_t count)
 {
     int64_t element = (int64_t)s->width;
     struct view from = {.dtype = s->x->dtype, .rank = 2, .data = view_at(s->x, at)},
@@ -49,10 +49,10 @@ static void load_stretch(const struct lane_slot *s, const struct lane_fold *f, c
     kern_convert_view(NULL, &to, &from);
 }
 
-static bool fold_stretch(struct lane_fold *f, const int64_t *at, int64_t lanes, int64_t count)
+static bool reduce_interval(struct lane_reducer *f, const int64_t *at, int64_t lanes, int64_t count)
 {
     for (int k = 0; k < f->n; k++)
-        load_stretch(&f->slots[k], f, at, lanes, count);
+        load_interval(&f->slots[k], f, at, lanes, count);
     for (int64_t r = 0; r < count; r++) {
         for (int k = 0; k < f->n; k++) {
             struct lane_slot *s = &f->slots[k];
@@ -73,7 +73,7 @@ static bool fold_stretch(struct lane_fold *f, const int64_t *at, int64_t lanes, 
 }
 
 /* Reduces all elements of the results at `at`, which is unchanged afterwards. */
-static bool fold_lanes_at(struct lane_fold *f, int64_t *at, int64_t lanes)
+static bool reduce_lanes_at(struct lane_reducer *f, int64_t *at, int64_t lanes)
 {
     const struct view *x = f->slots[0].x;
     int64_t sizes[VIEW_MAX_RANK], start[VIEW_MAX_RANK],
@@ -88,10 +88,10 @@ static bool fold_lanes_at(struct lane_fold *f, int64_t *at, int64_t lanes)
     do {
         for (int d = 0; d < x->rank; d++)
             at[d] = start[d] + r[d];
-        for (int64_t i = 0; i < inner; i += STRETCH) {
+        for (int64_t i = 0; i < inner; i += INTERVAL) {
             if (f->inner >= 0)
                 at[f->inner] = i;
-            if (!fold_stretch(f, at, lanes, inner - i < STRETCH ? inner - i : STRETCH))
+            if (!reduce_interval(f, at, lanes, inner - i < INTERVAL ? inner - i : INTERVAL))
                 return false;
         }
     } while (index_next(x->rank, sizes, r));
@@ -99,7 +99,7 @@ static bool fold_lanes_at(struct lane_fold *f, int64_t *at, int64_t lanes)
     return true;
 }
 
-static void start_lanes(struct lane_fold *f)
+static void start_lanes(struct lane_reducer *f)
 {
     for (int k = 0; k < f->n; k++) {
         struct lane_slot *s = &f->slots[k];
@@ -107,7 +107,7 @@ static void start_lanes(struct lane_fold *f)
     }
 }
 
-static void store_lanes(const struct lane_fold *f, const int64_t *o, int64_t lanes)
+static void store_lanes(const struct lane_reducer *f, const int64_t *o, int64_t lanes)
 {
     for (int k = 0; k < f->n; k++) {
         const struct lane_slot *s = &f->slots[k];
@@ -115,7 +115,7 @@ static void store_lanes(const struct lane_fold *f, const int64_t *o, int64_t lan
     }
 }
 
-static bool fold_all(struct lane_fold *f)
+static bool reduce_all(struct lane_reducer *f)
 {
     const struct view *x = f->slots[0].x, *out = f->slots[0].out;
     int64_t at[VIEW_MAX_RANK] = {0}, o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
@@ -129,7 +129,7 @@ static bool fold_all(struct lane_fold *f)
             for (int d = 0, kept = 0; d < x->rank; d++)
                 at[d] = f->reduced[d] ? 0 : o[kept++];
             start_lanes(f);
-            if (!fold_lanes_at(f, at, lanes))
+            if (!reduce_lanes_at(f, at, lanes))
                 return false;
             store_lanes(f, o, lanes);
         }
@@ -139,9 +139,9 @@ static bool fold_all(struct lane_fold *f)
 }
 
 /* Chooses the longest kept dimension, which fills the lanes best. */
-static void choose_lanes(struct lane_fold *f, const struct view *x)
+static void choose_lanes(struct lane_reducer *f, const struct view *x)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     f->inner = -1;
     for (int d = 0, kept = 0; d < x->rank; d++) {
         if (f->reduced[d]) {
@@ -149,8 +149,8 @@ static void choose_lanes(struct lane_fold *f, const struct view *x)
             continue;
         }
         int64_t n = x->dims[d] < KERN_LANES ? x->dims[d] : KERN_LANES;
-        if (n >= most) {
-            most = n;
+        if (n >= max) {
+            max = n;
             f->lane = d;
             f->out_lane = kept;
         }
@@ -160,39 +160,39 @@ static void choose_lanes(struct lane_fold *f, const struct view *x)
 
 bool lanes_apply(const struct view *out, const struct kern_body *body)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int d = 0; d < out->rank; d++)
-        most = out->dims[d] > most ? out->dims[d] : most;
-    return body->call_lanes && most >= 16;
+        max = out->dims[d] > max ? out->dims[d] : max;
+    return body->call_lanes && max >= 16;
 }
 
 bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init,
                      const enum dtype *acc, const bool *reduced, const struct kern_body *body)
 {
-    struct lane_fold f = {.n = n, .reduced = reduced, .init = init, .body = body};
+    struct lane_reducer f = {.n = n, .reduced = reduced, .init = init, .body = body};
     size_t count = (size_t)n,
            bytes = count * (sizeof *f.slots + 2 * sizeof *f.args + sizeof *f.results) + 64, used;
     for (int k = 0; k < n; k++)
-        bytes += (STRETCH + 2) * KERN_LANES * dtype_bytes(acc[k]);
-    char *room = mem_zalloc(bytes);
-    if (!room)
+        bytes += (INTERVAL + 2) * KERN_LANES * dtype_bytes(acc[k]);
+    char *scratch = mem_zalloc(bytes);
+    if (!scratch)
         return false;
-    f.slots = (struct lane_slot *)(void *)room;
+    f.slots = (struct lane_slot *)(void *)scratch;
     f.args = (const void **)(f.slots + count);
     f.results = (void **)(f.args + 2 * count);
-    used = ((size_t)((char *)(f.results + count) - room) + 63) & ~(size_t)63;
+    used = ((size_t)((char *)(f.results + count) - scratch) + 63) & ~(size_t)63;
     for (int k = 0; k < n; k++) {
         struct lane_slot *s = &f.slots[k];
         *s = (struct lane_slot){
             .width = dtype_bytes(acc[k]), .acc_type = acc[k], .x = &x[k], .out = &out[k]};
-        s->acc = room + used;
+        s->acc = scratch + used;
         s->next = s->acc + KERN_LANES * s->width;
         s->values = s->next + KERN_LANES * s->width;
-        used += (STRETCH + 2) * KERN_LANES * s->width;
+        used += (INTERVAL + 2) * KERN_LANES * s->width;
         loader_init(&s->narrow, out[k].dtype, acc[k]);
     }
     choose_lanes(&f, x);
-    bool ok = fold_all(&f);
-    mem_free(room);
+    bool ok = reduce_all(&f);
+    mem_free(scratch);
     return ok;
 }

@@ -14,14 +14,14 @@
 /* The state of one result. */
 struct pick_state {
     const struct kern_pick *pick;
-    union kern_cell value, work, index; /* the current value, also in the work type */
-    int64_t number;                     /* the current index */
+    union kern_element value, work, index; /* the current value, also in the work type */
+    int64_t number;                        /* the current index */
     size_t value_width, index_width;
     enum dtype value_type, index_type;
 };
 
 /* Elements a stride apart, and their values packed in the work type. */
-struct stretch {
+struct strided_run {
     const char *value, *index;
     int64_t value_stride, index_stride, n;
     const void *work;
@@ -31,7 +31,7 @@ static int sign_of(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
 /* Takes from element i what the body takes when the current value compares to the element's as `r`.
  * Returns whether it took the value. */
-static bool take_element(struct pick_state *s, const struct stretch *x, int64_t i,
+static bool take_element(struct pick_state *s, const struct strided_run *x, int64_t i,
                          enum kern_relation r)
 {
     const char *index = x->index + i * x->index_stride;
@@ -88,20 +88,20 @@ static bool take_element(struct pick_state *s, const struct stretch *x, int64_t 
         *nan = any;                                                                                \
         return best;                                                                               \
     }                                                                                              \
-    KERN_CLONES static bool found_##FIELD(const T *x, int64_t n, T wanted)                         \
+    KERN_CLONES static bool found_##FIELD(const T *x, int64_t n, T target)                         \
     {                                                                                              \
         MASK any = 0;                                                                              \
         for (int64_t i = 0; i < n; i++)                                                            \
-            any |= x[i] == wanted;                                                                 \
+            any |= x[i] == target;                                                                 \
         return any;                                                                                \
     }                                                                                              \
-    static void take_##FIELD(struct pick_state *s, const struct stretch *x, int64_t i)             \
+    static void take_##FIELD(struct pick_state *s, const struct strided_run *x, int64_t i)         \
     {                                                                                              \
         T value = ((const T *)x->work)[i];                                                         \
         if (take_element(s, x, i, relation_##FIELD(s->work.FIELD, value)))                         \
             s->work.FIELD = value;                                                                 \
     }                                                                                              \
-    static void pick_##FIELD(struct pick_state *s, const struct stretch *x)                        \
+    static void pick_##FIELD(struct pick_state *s, const struct strided_run *x)                    \
     {                                                                                              \
         enum { BLOCK = 64 };                                                                       \
         const T *work = x->work, so_far = s->work.FIELD;                                           \
@@ -144,7 +144,7 @@ static enum dtype pick_work_type(enum dtype t)
     return dtype_bits(t) < 32 || t == DT_S32 ? DT_S32 : DT_S64;
 }
 
-static void pick_stretch(enum dtype work, struct pick_state *s, const struct stretch *x)
+static void pick_run(enum dtype work, struct pick_state *s, const struct strided_run *x)
 {
     switch (work) {
     case DT_F32: pick_f32(s, x); break;
@@ -157,7 +157,7 @@ static void pick_stretch(enum dtype work, struct pick_state *s, const struct str
 
 /* ---- result by result ---- */
 
-struct pick_fold {
+struct pick_reducer {
     enum dtype work;
     struct loader to_work;
     struct nest kept, reduced; /* kept: value and index of the result, then of the operand; reduced:
@@ -167,13 +167,14 @@ struct pick_fold {
     int64_t results, piece; /* number of results, in total and in one task */
 };
 
-static void fold_pairs(const struct pick_fold *f, struct pick_state *s, char *value, char *index)
+static void reduce_pairs(const struct pick_reducer *f, struct pick_state *s, char *value,
+                         char *index)
 {
-    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
     int inner = f->reduced.rank - 1;
     int64_t n = f->reduced.dims[inner];
-    struct stretch x = {.value_stride = f->reduced.strides[0][inner],
-                        .index_stride = f->reduced.strides[1][inner]};
+    struct strided_run x = {.value_stride = f->reduced.strides[0][inner],
+                            .index_stride = f->reduced.strides[1][inner]};
     struct nest_walk w;
     nest_start(&w, &f->reduced, inner, (char *[]){value, index});
     do {
@@ -181,13 +182,13 @@ static void fold_pairs(const struct pick_fold *f, struct pick_state *s, char *va
             x.n = n - i < KERN_TILE ? n - i : KERN_TILE;
             x.value = w.at[0] + i * x.value_stride;
             x.index = w.at[1] + i * x.index_stride;
-            x.work = loader_read(&f->to_work, room, x.value, x.value_stride, x.n);
-            pick_stretch(f->work, s, &x);
+            x.work = loader_read(&f->to_work, scratch, x.value, x.value_stride, x.n);
+            pick_run(f->work, s, &x);
         }
     } while (nest_step(&w));
 }
 
-static void split_pairs(struct pick_fold *f, const struct view *out, const struct view *x,
+static void split_pairs(struct pick_reducer *f, const struct view *out, const struct view *x,
                         const bool *reduced)
 {
     nest_init(&f->kept, 4);
@@ -265,7 +266,7 @@ struct columns {
         return any;                                                                                \
     }
 PICK_ROW(greatest, >, <)
-PICK_ROW(least, <, >)
+PICK_ROW(min, <, >)
 
 static void pick_open_element(const struct kern_pick *pick, struct columns *c, float x,
                               int32_t index, int64_t i)
@@ -291,7 +292,7 @@ KERN_CLONES static void pick_open(const struct kern_pick *pick, struct columns *
     }
 }
 
-static bool columns_apply(const struct pick_fold *f)
+static bool columns_apply(const struct pick_reducer *f)
 {
     int lane = f->kept.rank - 1, inner = f->reduced.rank - 1;
     return lane >= 0 && f->kept.dims[lane] >= 16 &&
@@ -300,10 +301,10 @@ static bool columns_apply(const struct pick_fold *f)
            f->start.value_type == DT_F32 && f->start.index_type == DT_S32;
 }
 
-static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
+static void pick_columns(const struct pick_reducer *f, char *const *at, int64_t n)
 {
     struct columns c;
-    int32_t room[COLUMNS];
+    int32_t scratch[COLUMNS];
     int lane = f->kept.rank - 1;
     int64_t index_stride = f->kept.strides[3][lane];
     int64_t ahead = ROWS_AHEAD * f->reduced.strides[0][f->reduced.rank - 1];
@@ -319,10 +320,10 @@ static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
                 i * (int64_t)sizeof *x); /* processors don't prefetch such short rows */
         const int32_t *index = (const int32_t *)(const void *)w.at[1];
         if (index_stride != (int64_t)sizeof *index) {
-            kern_pack(room, w.at[1], index_stride, sizeof *index, n);
-            index = room;
+            kern_pack(scratch, w.at[1], index_stride, sizeof *index, n);
+            index = scratch;
         }
-        if ((f->start.pick->greatest ? pick_row_greatest : pick_row_least)(&c, x, index, n))
+        if ((f->start.pick->greatest ? pick_row_greatest : pick_row_min)(&c, x, index, n))
             pick_open(f->start.pick, &c, x, index, n);
     } while (nest_step(&w));
     kern_unpack(at[0], f->kept.strides[0][lane], c.value, sizeof *c.value, n);
@@ -330,9 +331,9 @@ static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
 }
 
 /* Processes a part of the tiles of columns. */
-static void columns_part(void *context, int64_t part, int member)
+static void columns_part(void *context, int64_t part, int worker)
 {
-    const struct pick_fold *f = context;
+    const struct pick_reducer *f = context;
     int lane = f->kept.rank - 1;
     int64_t n = f->kept.dims[lane], across = ratio_up(n, COLUMNS), from = part * f->piece;
     int64_t tiles = f->results / n * across,
@@ -350,28 +351,28 @@ static void columns_part(void *context, int64_t part, int member)
 /* ---- all results ---- */
 
 /* Processes a part of the results. */
-static void pick_part(void *context, int64_t part, int member)
+static void pick_part(void *context, int64_t part, int worker)
 {
-    const struct pick_fold *f = context;
+    const struct pick_reducer *f = context;
     int64_t from = part * f->piece, left = f->results - from;
     struct nest_walk w;
     nest_start_from(&w, &f->kept, f->kept.rank, f->at, from);
     for (int64_t n = left < f->piece ? left : f->piece; n > 0; n--, nest_step(&w)) {
         struct pick_state s = f->start;
-        fold_pairs(f, &s, w.at[2], w.at[3]);
+        reduce_pairs(f, &s, w.at[2], w.at[3]);
         memcpy(w.at[0], &s.value, s.value_width);
         memcpy(w.at[1], &s.index, s.index_width);
     }
 }
 
-void reduce_by_pick(struct team *team, const struct view *out, const struct view *x,
+void reduce_by_pick(struct thread_pool *workers, const struct view *out, const struct view *x,
                     const void *const *init, const bool *reduced, const struct kern_pick *pick)
 {
     enum { PART = 64 * KERN_TILE }; /* elements */
-    struct pick_fold f = {.work = pick_work_type(x[0].dtype),
-                          .at = {out[0].data, out[1].data, x[0].data, x[1].data}};
+    struct pick_reducer f = {.work = pick_work_type(x[0].dtype),
+                             .at = {out[0].data, out[1].data, x[0].data, x[1].data}};
     struct pick_state *start = &f.start;
-    union kern_cell cell;
+    union kern_element element;
     *start = (struct pick_state){.pick = pick,
                                  .value_width = dtype_bytes(x[0].dtype),
                                  .index_width = dtype_bytes(x[1].dtype),
@@ -381,16 +382,16 @@ void reduce_by_pick(struct team *team, const struct view *out, const struct view
     split_pairs(&f, out, x, reduced);
     memcpy(&start->value, init[0], start->value_width);
     memcpy(&start->index, init[1], start->index_width);
-    memcpy(&start->work, loader_read(&f.to_work, &cell, init[0], 0, 1), dtype_bytes(f.work));
+    memcpy(&start->work, loader_read(&f.to_work, &element, init[0], 0, 1), dtype_bytes(f.work));
     start->number = kern_load_index(start->index_type, init[1]);
     f.results = nest_points(&f.kept);
     int64_t under = nest_points(&f.reduced);
     if (columns_apply(&f)) {
         int64_t n = f.kept.dims[f.kept.rank - 1], tiles = f.results / n * ratio_up(n, COLUMNS);
         f.piece = PART / COLUMNS / under + 1;
-        team_run(team, ratio_up(tiles, f.piece), columns_part, &f);
+        thread_pool_run(workers, ratio_up(tiles, f.piece), columns_part, &f);
         return;
     }
     f.piece = PART / under + 1;
-    team_run(team, ratio_up(f.results, f.piece), pick_part, &f);
+    thread_pool_run(workers, ratio_up(f.results, f.piece), pick_part, &f);
 }

@@ -41,10 +41,10 @@ struct task {
     int64_t pairs, inner;
 };
 
-static void run_shares(struct team *team, team_fn *fn, struct task *t)
+static void run_shares(struct thread_pool *workers, thread_pool_fn *fn, struct task *t)
 {
     t->set = tile_set();
-    team_run(team, ratio_up(t->blocks, SHARE), fn, t);
+    thread_pool_run(workers, ratio_up(t->blocks, SHARE), fn, t);
 }
 
 static int64_t share_end(const struct task *t, int64_t share)
@@ -52,7 +52,7 @@ static int64_t share_end(const struct task *t, int64_t share)
     return t->blocks - share * SHARE < SHARE ? t->blocks : (share + 1) * SHARE;
 }
 
-static void philox_share(void *context, int64_t share, int member)
+static void philox_share(void *context, int64_t share, int worker)
 {
     const struct task *t = context;
     const int64_t end = share_end(t, share);
@@ -64,16 +64,16 @@ static void philox_share(void *context, int64_t share, int member)
     }
 }
 
-static uint64_t philox_bits(struct team *team, const struct view *out, const uint64_t *state,
-                            uint64_t hi)
+static uint64_t philox_bits(struct thread_pool *workers, const struct view *out,
+                            const uint64_t *state, uint64_t hi)
 {
     struct task t = {.out = out, .key = state[0], .lo = state[1], .hi = hi, .words = words_of(out)};
     t.blocks = t.words / 4 + (t.words % 4 != 0);
-    run_shares(team, philox_share, &t);
+    run_shares(workers, philox_share, &t);
     return (uint64_t)t.blocks;
 }
 
-static void pairs_share(void *context, int64_t share, int member)
+static void pairs_share(void *context, int64_t share, int worker)
 {
     const struct task *t = context;
     const int64_t end = share_end(t, share);
@@ -85,15 +85,15 @@ static void pairs_share(void *context, int64_t share, int member)
     }
 }
 
-static uint64_t threefry_pairs(struct team *team, const struct view *out, uint64_t key,
+static uint64_t threefry_pairs(struct thread_pool *workers, const struct view *out, uint64_t key,
                                uint64_t counter)
 {
     struct task t = {.out = out, .key = key, .lo = counter, .blocks = words_of(out) / 2};
-    run_shares(team, pairs_share, &t);
+    run_shares(workers, pairs_share, &t);
     return (uint64_t)t.blocks;
 }
 
-static void rows_share(void *context, int64_t share, int member)
+static void rows_share(void *context, int64_t share, int worker)
 {
     const struct task *t = context;
     const int64_t end = share_end(t, share), length = t->out->dims[t->split], inner = t->inner;
@@ -114,8 +114,8 @@ static void rows_share(void *context, int64_t share, int member)
 
 /* Along the split dimension two rows of `inner` elements are a pair: the first words of as many
  * blocks and their second words, which are dropped if the number of rows is odd. */
-static uint64_t threefry_rows(struct team *team, const struct view *out, int split, uint64_t key,
-                              uint64_t counter)
+static uint64_t threefry_rows(struct thread_pool *workers, const struct view *out, int split,
+                              uint64_t key, uint64_t counter)
 {
     struct task t = {.out = out, .key = key, .lo = counter, .split = split, .inner = 1};
     t.blocks = t.pairs = (out->dims[split] + 1) / 2;
@@ -123,37 +123,37 @@ static uint64_t threefry_rows(struct team *team, const struct view *out, int spl
         t.inner *= d > split ? out->dims[d] : 1;
         t.blocks *= d != split ? out->dims[d] : 1;
     }
-    run_shares(team, rows_share, &t);
+    run_shares(workers, rows_share, &t);
     return (uint64_t)t.blocks;
 }
 
-static uint64_t threefry_bits(struct team *team, const struct view *out, uint64_t key,
+static uint64_t threefry_bits(struct thread_pool *workers, const struct view *out, uint64_t key,
                               uint64_t counter)
 {
     const int split = rng_split_dimension(out);
     if (view_elements(out) == 0)
         return 0;
     if (dtype_bits(out->dtype) > 32)
-        return threefry_pairs(team, out, key, counter);
+        return threefry_pairs(workers, out, key, counter);
     if (out->rank == 0) {
         put_words(out, 0, rng_threefry(key, counter).w, 1);
         return 1;
     }
     const bool innermost = split == out->rank - 1 && out->dims[split] % 2 == 0;
-    return innermost ? threefry_pairs(team, out, key, counter)
-                     : threefry_rows(team, out, split, key, counter);
+    return innermost ? threefry_pairs(workers, out, key, counter)
+                     : threefry_rows(workers, out, split, key, counter);
 }
 
-void kern_rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm,
+void kern_rng_bits(struct thread_pool *workers, const struct view *out, enum kern_rng algorithm,
                    const uint64_t *state, int words, uint64_t *next)
 {
     next[0] = state[0];
     if (algorithm == KERN_THREE_FRY) {
-        next[1] = state[1] + threefry_bits(team, out, state[0], state[1]);
+        next[1] = state[1] + threefry_bits(workers, out, state[0], state[1]);
         return;
     }
     const uint64_t hi = words == 3 ? state[2] : state[0], lo = state[1];
-    next[1] = lo + philox_bits(team, out, state, hi);
+    next[1] = lo + philox_bits(workers, out, state, hi);
     if (words == 3)
         next[2] = hi + (next[1] < lo ? 1 : 0);
 }

@@ -113,13 +113,14 @@ static void find_select(struct lanes *l, enum kern_combine select, enum dtype t)
 static void select_lanes(const struct lanes *l, const char *const *places, int count, int64_t n,
                          int32_t *selected)
 {
-    char best[LOADER_ROOM] __attribute__((aligned(64))),
-        room[LOADER_ROOM] __attribute__((aligned(64)));
+    char best[LOADER_BYTES] __attribute__((aligned(64))),
+        scratch[LOADER_BYTES] __attribute__((aligned(64)));
     uint8_t keep[KERN_TILE];
-    memcpy(best, loader_read(&l->candidate, room, places[0], l->x, n), (size_t)n * l->candidate.to);
+    memcpy(best, loader_read(&l->candidate, scratch, places[0], l->x, n),
+           (size_t)n * l->candidate.to);
     memset(selected, 0, (size_t)n * sizeof *selected);
     for (int32_t p = 1; p < count; p++) {
-        const void *candidate = loader_read(&l->candidate, room, places[p], l->x, n);
+        const void *candidate = loader_read(&l->candidate, scratch, places[p], l->x, n);
         if (l->select) {
             l->select(best, selected, candidate, p, n);
             continue;
@@ -178,8 +179,8 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
     const char *places[WINDOW_PLACES], *targets[WINDOW_PLACES];
     int64_t first = part->d == l->d ? part->from : 0,
             limit = part->d == l->d ? part->limit : source->dims[l->d];
-    char now[LOADER_ROOM] __attribute__((aligned(64))),
-        room[LOADER_ROOM] __attribute__((aligned(64)));
+    char now[LOADER_BYTES] __attribute__((aligned(64))),
+        scratch[LOADER_BYTES] __attribute__((aligned(64)));
     memcpy(dims, source->dims, sizeof dims);
     dims[l->d] = 1;
     if (part->d >= 0)
@@ -193,7 +194,7 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
                 continue;
             select_lanes(l, places, count, n, selected);
             const void *values =
-                loader_read(&l->source, room, view_at(source, o), source->strides[l->d], n);
+                loader_read(&l->source, scratch, view_at(source, o), source->strides[l->d], n);
             take(now, targets, l, selected, n, false);
             l->combine(now, (const void *const[]){now, values}, n);
             take(now, targets, l, selected, n, true);
@@ -213,14 +214,15 @@ static bool scatter_one_by_one(const struct view *out, const struct view *x,
     if (part->d >= 0)
         o[part->d] = part->from;
     do {
-        union kern_cell room, result;
+        union kern_element scratch, result;
         bool found;
         if (!select_place(x, window, o, choose, at, &found))
             return false;
         if (!found)
             continue;
         char *to = view_at(out, at);
-        if (!apply_pair(combine, to, loader_read(narrow, &room, view_at(source, o), 0, 1), &result))
+        if (!apply_pair(combine, to, loader_read(narrow, &scratch, view_at(source, o), 0, 1),
+                        &result))
             return false;
         memcpy(to, &result, dtype_bytes(out->dtype));
     } while (next_in_part(part, source->rank, source->dims, o));
@@ -249,7 +251,7 @@ static bool scatter_some(const struct scatter_task *t, const struct source_part 
     return true;
 }
 
-static void scatter_part(void *context, int64_t part, int member)
+static void scatter_part(void *context, int64_t part, int worker)
 {
     const struct scatter_task *t = context;
     struct source_part p = {t->cut, part * t->piece, (part + 1) * t->piece};
@@ -265,24 +267,24 @@ static void cut_source(struct scatter_task *t)
         PART = 1 << 13,
         LANES_FROM = 64
     }; /* elements of the source in a task; minimum number of lanes in a task */
-    int64_t most = 1, all = view_elements(t->source);
+    int64_t max = 1, all = view_elements(t->source);
     for (int d = 0; d < t->source->rank; d++) {
         const struct kern_window_dim *w = &t->window[d];
         int64_t grain = d == t->lanes.d ? LANES_FROM : 1, pieces = t->source->dims[d] / grain;
         bool apart = w->base_dilation == 1 && (w->size - 1) * w->window_dilation < w->stride;
-        if (!apart || pieces <= most)
+        if (!apart || pieces <= max)
             continue;
-        int64_t wanted = all / PART < pieces ? all / PART : pieces;
-        most = pieces;
-        t->cut = wanted > 1 ? d : -1;
-        t->piece = wanted > 1 ? ratio_up(pieces, wanted) * grain : 0;
+        int64_t requested = all / PART < pieces ? all / PART : pieces;
+        max = pieces;
+        t->cut = requested > 1 ? d : -1;
+        t->piece = requested > 1 ? ratio_up(pieces, requested) * grain : 0;
     }
 }
 
 /* spec: SelectAndScatter. In each window the first element is selected until select(selected, next)
  * is false; then out = scatter(out, source) at its position. */
-bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x,
-                             const struct view *source, const void *init,
+bool kern_select_and_scatter(struct thread_pool *workers, const struct view *out,
+                             const struct view *x, const struct view *source, const void *init,
                              const struct kern_window_dim *window, const struct kern_body *select,
                              const struct kern_body *scatter)
 {
@@ -291,7 +293,7 @@ bool kern_select_and_scatter(struct team *team, const struct view *out, const st
     find_pair(&t.choose, select, x->dtype);
     find_pair(&t.combine, scatter, out->dtype);
     loader_init(&t.narrow, out->dtype, source->dtype);
-    kern_fill(team, out, init);
+    kern_fill(workers, out, init);
     if (view_elements(source) == 0)
         return true;
     *l = (struct lanes){.d = lane_dimension(x, source, window),
@@ -311,6 +313,6 @@ bool kern_select_and_scatter(struct team *team, const struct view *out, const st
         cut_source(&t);
     if (t.cut < 0)
         return scatter_some(&t, &(struct source_part){.d = -1});
-    team_run(team, ratio_up(source->dims[t.cut], t.piece), scatter_part, &t);
+    thread_pool_run(workers, ratio_up(source->dims[t.cut], t.piece), scatter_part, &t);
     return true;
 }

@@ -3,12 +3,12 @@
  */
 #include "kern/nest.h"
 
-void kern_fill(struct team *team, const struct view *out, const void *element)
+void kern_fill(struct thread_pool *workers, const struct view *out, const void *element)
 {
     struct view x = *out;
     memset(x.strides, 0, sizeof x.strides);
     x.data = (char *)(uintptr_t)element;
-    kern_copy(team, out, &x);
+    kern_copy(workers, out, &x);
 }
 
 /* Stores the n indices from `first` on as elements of type t. */
@@ -24,9 +24,9 @@ static void index_tile(void *tile, enum dtype t, int64_t first, int64_t n)
 }
 
 /* spec: Iota. An element is its index along `dimension`, converted from s64. */
-void kern_iota(struct team *team, const struct view *out, int dimension)
+void kern_iota(struct thread_pool *workers, const struct view *out, int dimension)
 {
-    char tile[LOADER_ROOM] __attribute__((aligned(64)));
+    char tile[LOADER_BYTES] __attribute__((aligned(64)));
     struct view part = *out, x = *out;
     if (view_elements(out) == 0)
         return;
@@ -38,7 +38,7 @@ void kern_iota(struct team *team, const struct view *out, int dimension)
         index_tile(tile, out->dtype, i, n);
         part.dims[dimension] = x.dims[dimension] = n;
         part.data = out->data + i * out->strides[dimension];
-        kern_copy(team, &part, &x);
+        kern_copy(workers, &part, &x);
     }
 }
 
@@ -57,15 +57,15 @@ static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, 
 }
 
 /* Fills [from, to) of dimension d of `part`. */
-static void fill_slab(struct team *team, const struct view *part, int d, int64_t from, int64_t to,
-                      const void *value)
+static void fill_slab(struct thread_pool *workers, const struct view *part, int d, int64_t from,
+                      int64_t to, const void *value)
 {
     struct view slab = *part;
     if (from >= to)
         return;
     slab.dims[d] = to - from;
     slab.data += from * slab.strides[d];
-    kern_fill(team, &slab, value);
+    kern_fill(workers, &slab, value);
 }
 
 /* Restricts both views, along dimension d, to the operand elements that are stored in the padded
@@ -105,15 +105,15 @@ static bool steps_far(const struct view *out, int d)
 
 /* Fills the holes between the `count` elements along dimension d, and restricts the array to these
  * elements. */
-static void fill_holes(struct team *team, struct view *out, int d, int64_t interior, int64_t count,
-                       const void *value)
+static void fill_holes(struct thread_pool *workers, struct view *out, int d, int64_t interior,
+                       int64_t count, const void *value)
 {
     struct view holes = *out;
     holes.dims[d] = count - 1;
     holes.strides[d] *= interior + 1;
     for (int64_t k = 0; k < interior; k++) {
         holes.data += out->strides[d];
-        kern_fill(team, &holes, value);
+        kern_fill(workers, &holes, value);
     }
     out->dims[d] = count;
     out->strides[d] *= interior + 1;
@@ -121,8 +121,8 @@ static void fill_holes(struct team *team, struct view *out, int d, int64_t inter
 
 /* spec: Pad. Padding is written as slabs around the operand and between its rows; only small holes
  * are written together with the elements around them, which are then written again. */
-void kern_pad(struct team *team, const struct view *out, const struct view *x, const void *value,
-              const struct kern_pad_dim *dims)
+void kern_pad(struct thread_pool *workers, const struct view *out, const struct view *x,
+              const void *value, const struct kern_pad_dim *dims)
 {
     struct view inner = *out, from = *x;
     bool holes = false;
@@ -134,21 +134,21 @@ void kern_pad(struct team *team, const struct view *out, const struct view *x, c
         int64_t at = inner.dims[d]
                          ? (inner.data - before.data) / (before.strides[d] ? before.strides[d] : 1)
                          : 0;
-        fill_slab(team, &before, d, 0, at, value);
-        fill_slab(team, &before, d, at + inner.dims[d], out->dims[d], value);
+        fill_slab(workers, &before, d, 0, at, value);
+        fill_slab(workers, &before, d, at + inner.dims[d], out->dims[d], value);
         if (dims[d].interior > 0 && from.dims[d] > 1) {
             if (steps_far(out, d))
-                fill_holes(team, &inner, d, dims[d].interior, from.dims[d], value);
+                fill_holes(workers, &inner, d, dims[d].interior, from.dims[d], value);
             else
                 holes = true;
         }
     }
     if (holes)
-        kern_fill(team, &inner, value);
+        kern_fill(workers, &inner, value);
     inner = *out;
     from = *x;
     pad_landing(&inner, &from, dims);
-    kern_copy(team, &inner, &from);
+    kern_copy(workers, &inner, &from);
 }
 
 /* spec: Reshape */

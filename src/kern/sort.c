@@ -16,7 +16,7 @@
 
 struct sorter {
     /* NULL if a comparator or key function is called: it cannot be called by several threads */
-    struct team *team;
+    struct thread_pool *workers;
     int n;
     const struct view *x, *out;
     int dimension;
@@ -25,32 +25,32 @@ struct sorter {
     char **line;          /* the start of each operand's line */
     const void **args;
     char *lanes, *computed; /* of make_keys: KERN_LANES elements of each operand; as many keys */
-    void *room;             /* twice a line of the widest entries */
+    void *scratch;          /* twice a line of the widest entries */
     uint64_t index;         /* mask: the bits of a sorted entry that are its index */
     bool failed;
 };
 
 /* Processes elements [from, limit) of a line; long lines are split among threads. */
-typedef void stretch_fn(struct sorter *s, void *with, int64_t from, int64_t limit);
+typedef void interval_fn(struct sorter *s, void *with, int64_t from, int64_t limit);
 struct stretches {
     struct sorter *s;
-    stretch_fn *fn;
+    interval_fn *fn;
     void *with;
     int64_t n;
 };
-enum { STRETCH = 128 * KERN_LANES };
+enum { INTERVAL = 128 * KERN_LANES };
 
-static void do_stretch(void *context, int64_t part, int member)
+static void sort_interval(void *context, int64_t part, int worker)
 {
     const struct stretches *c = context;
-    int64_t from = part * STRETCH;
-    c->fn(c->s, c->with, from, c->n - from < STRETCH ? c->n : from + STRETCH);
+    int64_t from = part * INTERVAL;
+    c->fn(c->s, c->with, from, c->n - from < INTERVAL ? c->n : from + INTERVAL);
 }
 
-static void share_line(struct sorter *s, int64_t n, stretch_fn *fn, void *with)
+static void share_line(struct sorter *s, int64_t n, interval_fn *fn, void *with)
 {
     struct stretches c = {s, fn, with, n};
-    team_run(s->team, ratio_up(n, STRETCH), do_stretch, &c);
+    thread_pool_run(s->workers, ratio_up(n, INTERVAL), sort_interval, &c);
 }
 
 /* Keys of elements [i, i + count) that the comparator computes from all operands. */
@@ -119,7 +119,7 @@ static bool merge_called(struct sorter *s, uint64_t *to, const uint64_t *a, int6
 /* NULL when the comparator failed. */
 static uint64_t *order_by_calls(struct sorter *s, int64_t n)
 {
-    uint64_t *from = s->room, *to = from + n, *swap;
+    uint64_t *from = s->scratch, *to = from + n, *swap;
     for (int64_t i = 0; i < n; i++)
         from[i] = (uint64_t)i;
     for (int64_t size = 1; size < n; size *= 2) {
@@ -153,10 +153,10 @@ static void make_words(struct sorter *s, void *words, int64_t from, int64_t limi
 /* Key and index in one word. */
 static uint64_t *order_by_words(struct sorter *s, int64_t n)
 {
-    uint64_t *e = s->room;
+    uint64_t *e = s->scratch;
     share_line(s, n, make_words, e);
     s->index = UINT32_MAX;
-    return s->failed ? NULL : sort_words64(s->team, e, e + n, n, PACKED_KEY);
+    return s->failed ? NULL : sort_words64(s->workers, e, e + n, n, PACKED_KEY);
 }
 
 static void make_entries(struct sorter *s, void *entries, int64_t from, int64_t limit)
@@ -175,12 +175,12 @@ static void make_entries(struct sorter *s, void *entries, int64_t from, int64_t 
 /* Key and index as a struct. */
 static uint64_t *order_by_entries(struct sorter *s, int64_t n)
 {
-    struct key_entry *e = s->room, *room = e + n;
+    struct key_entry *e = s->scratch, *scratch = e + n;
     share_line(s, n, make_entries, e);
     if (s->failed)
         return NULL;
-    const struct key_entry *sorted = sort_key_entries(s->team, e, room, n);
-    uint64_t *order = (uint64_t *)(void *)(sorted == e ? room : e);
+    const struct key_entry *sorted = sort_key_entries(s->workers, e, scratch, n);
+    uint64_t *order = (uint64_t *)(void *)(sorted == e ? scratch : e);
     for (int64_t i = 0; i < n; i++)
         order[i] = sorted[i].index;
     return order;
@@ -225,10 +225,10 @@ static enum order order_of(const struct sorter *s, int64_t n)
 
 static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
 {
-    const enum order way = order_of(s, n);
-    const uint64_t *order = way == ORDER_CALLS   ? order_by_calls(s, n)
-                            : way == ORDER_WORDS ? order_by_words(s, n)
-                                                 : order_by_entries(s, n);
+    const enum order method = order_of(s, n);
+    const uint64_t *order = method == ORDER_CALLS   ? order_by_calls(s, n)
+                            : method == ORDER_WORDS ? order_by_words(s, n)
+                                                    : order_by_entries(s, n);
     for (int k = 0; order && k < s->n; k++) {
         struct picking p = {order,
                             s->line[k],
@@ -243,7 +243,7 @@ static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
 
 /* ---- a single operand: its elements are made from the sorted keys ---- */
 
-static bool stands_alone(const struct sorter *s)
+static bool is_standalone(const struct sorter *s)
 {
     return s->n == 1 && s->less->order != KERN_ORDER_CALL && !s->less->make_keys &&
            (s->rule.is_float || s->rule.one_to_one) &&
@@ -288,10 +288,10 @@ static void place_alike(struct sorter *s, char *out, const void *sorted, int64_t
     }
 }
 
-static void make_keys_alone(struct sorter *s, void *room, int64_t from, int64_t limit)
+static void make_keys_alone(struct sorter *s, void *scratch, int64_t from, int64_t limit)
 {
-    uint64_t keys[KERN_LANES], *wide = room;
-    uint32_t *narrow = room;
+    uint64_t keys[KERN_LANES], *wide = scratch;
+    uint32_t *narrow = scratch;
     bool is_wide = s->rule.width == sizeof *wide;
     for (int64_t i = from; i < limit; i += KERN_LANES) {
         int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
@@ -306,12 +306,12 @@ static void make_keys_alone(struct sorter *s, void *room, int64_t from, int64_t 
 
 static void *sorted_keys(struct sorter *s, int64_t n)
 {
-    uint64_t *wide = s->room;
-    uint32_t *narrow = s->room;
-    share_line(s, n, make_keys_alone, s->room);
+    uint64_t *wide = s->scratch;
+    uint32_t *narrow = s->scratch;
+    share_line(s, n, make_keys_alone, s->scratch);
     if (s->rule.width == sizeof *wide)
-        return sort_words64(s->team, wide, wide + n, n, 0);
-    return sort_words32(s->team, narrow, narrow + n, n);
+        return sort_words64(s->workers, wide, wide + n, n, 0);
+    return sort_words32(s->workers, narrow, narrow + n, n);
 }
 
 struct storing {
@@ -354,8 +354,8 @@ struct line_task {
     const struct sorter *all;
     int64_t lines, piece;
     int64_t dims[VIEW_MAX_RANK]; /* for counting lines: 1 along the sorted dimension */
-    char *rooms;
-    size_t entries, room; /* bytes: of entries, and of the whole workspace */
+    char *workspaces;
+    size_t entries, scratch; /* bytes: of entries, and of the whole workspace */
     bool called;   /* a comparator or key function is called, so lines are processed sequentially */
     int64_t parts; /* number of tasks */
     size_t lanes;  /* bytes for the arguments and results of the key function */
@@ -366,7 +366,7 @@ static bool sort_line(struct sorter *s, const int64_t *index)
     int64_t n = s->out->dims[s->dimension];
     for (int k = 0; k < s->n; k++)
         s->line[k] = view_at(&s->x[k], index);
-    if (!stands_alone(s))
+    if (!is_standalone(s))
         return sort_by_order(s, index, n);
     sort_alone(s, index, n);
     return true;
@@ -381,13 +381,13 @@ static void find_line(const struct line_task *t, int64_t line, int64_t *index)
     }
 }
 
-static void sort_part(void *context, int64_t part, int member)
+static void sort_part(void *context, int64_t part, int worker)
 {
     struct line_task *t = context;
     struct sorter s = *t->all;
     int64_t index[VIEW_MAX_RANK], from = part * t->piece, left = t->lines - from;
-    s.room = t->rooms + (size_t)member * t->room;
-    s.line = (char **)(void *)((char *)s.room + t->entries);
+    s.scratch = t->workspaces + (size_t)worker * t->scratch;
+    s.line = (char **)(void *)((char *)s.scratch + t->entries);
     s.args = (const void **)(s.line + s.n);
     find_line(t, from, index);
     for (int64_t k = left < t->piece ? left : t->piece; k > 0 && sort_line(&s, index); k--)
@@ -399,8 +399,8 @@ static bool sort_by_calls(struct line_task *t)
 {
     struct sorter s = *t->all;
     int64_t index[VIEW_MAX_RANK] = {0};
-    s.room = t->rooms;
-    s.line = (char **)(void *)(t->rooms + t->entries);
+    s.scratch = t->workspaces;
+    s.line = (char **)(void *)(t->workspaces + t->entries);
     s.args = (const void **)(s.line + s.n);
     do
         if (!sort_line(&s, index))
@@ -411,13 +411,13 @@ static bool sort_by_calls(struct line_task *t)
 
 /* Initializes everything except the buffer, whose size in bytes it returns. There must be something
  * to sort. */
-static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, int n,
+static size_t prepare(struct line_task *t, struct sorter *s, struct thread_pool *workers, int n,
                       const struct view *out, const struct view *x, int dimension,
                       const struct kern_comparator *less)
 {
     enum { PART = 1 << 14 }; /* elements */
     t->called = less->order == KERN_ORDER_CALL || less->make_keys;
-    *s = (struct sorter){.team = t->called ? NULL : team,
+    *s = (struct sorter){.workers = t->called ? NULL : workers,
                          .n = n,
                          .x = x,
                          .out = out,
@@ -436,45 +436,47 @@ static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, 
     t->dims[dimension] = 1;
     t->entries =
         2 * (size_t)length * (fits_word(s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
-    t->room = (t->entries + 3 * (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
+    t->scratch = (t->entries + 3 * (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
     t->parts = ratio_up(t->lines, t->piece);
-    t->lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_cell) : 0;
-    return t->lanes + (size_t)(t->called || t->parts == 1 ? 1 : team_size(team)) * t->room;
+    t->lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_element) : 0;
+    return t->lanes +
+           (size_t)(t->called || t->parts == 1 ? 1 : thread_pool_size(workers)) * t->scratch;
 }
 
 /* spec: Sort */
-bool kern_sort(struct team *team, int n, const struct view *out, const struct view *x,
+bool kern_sort(struct thread_pool *workers, int n, const struct view *out, const struct view *x,
                int dimension, const struct kern_comparator *less)
 {
     struct sorter s;
     struct line_task t;
     if (view_elements(out) == 0)
         return true;
-    s.computed = mem_alloc(prepare(&t, &s, team, n, out, x, dimension, less));
+    s.computed = mem_alloc(prepare(&t, &s, workers, n, out, x, dimension, less));
     if (!s.computed)
         return false;
     memset(s.computed, 0, t.lanes); /* since the unused last lanes of a line are not written */
-    s.lanes = s.computed + (t.lanes > 0 ? KERN_LANES * sizeof(union kern_cell) : 0);
-    t.rooms = s.computed + t.lanes;
+    s.lanes = s.computed + (t.lanes > 0 ? KERN_LANES * sizeof(union kern_element) : 0);
+    t.workspaces = s.computed + t.lanes;
     bool ok = true;
     if (t.called)
         ok = sort_by_calls(&t);
     else
-        team_run(team, t.parts, sort_part, &t);
+        thread_pool_run(workers, t.parts, sort_part, &t);
     mem_free(s.computed);
     return ok;
 }
 
-const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x,
-                             int dimension, const struct kern_comparator *less, size_t *room)
+const char *kern_sort_choice(struct thread_pool *workers, int n, const struct view *out,
+                             const struct view *x, int dimension,
+                             const struct kern_comparator *less, size_t *scratch)
 {
     struct sorter s;
     struct line_task t;
-    *room = 0;
+    *scratch = 0;
     if (view_elements(out) == 0)
         return "nothing to sort";
-    *room = prepare(&t, &s, team, n, out, x, dimension, less);
-    if (stands_alone(&s))
+    *scratch = prepare(&t, &s, workers, n, out, x, dimension, less);
+    if (is_standalone(&s))
         return "radix sort of keys";
     switch (order_of(&s, out->dims[dimension])) {
     case ORDER_CALLS: return "merge sort with calls of the comparator";
@@ -561,7 +563,7 @@ struct topk_task {
     int64_t k, lines, piece;
 };
 
-static void topk_part(void *context, int64_t part, int member)
+static void topk_part(void *context, int64_t part, int worker)
 {
     const struct topk_task *t = context;
     int rank = t->x->rank - 1;
@@ -569,13 +571,13 @@ static void topk_part(void *context, int64_t part, int member)
     for (int64_t d = rank - 1, line = from; d >= 0; line /= t->x->dims[d--])
         index[d] = line % t->x->dims[d];
     for (int64_t i = left < t->piece ? left : t->piece; i > 0; i--) {
-        topk_line(t->rule, t->values, t->indices, t->x, index, t->best + member * t->k, t->k);
+        topk_line(t->rule, t->values, t->indices, t->x, index, t->best + worker * t->k, t->k);
         index_next(rank, t->x->dims, index);
     }
 }
 
 /* spec: TopK. In the total order of the elements; of equal ones the smaller index comes first. */
-bool kern_topk(struct team *team, const struct view *values, const struct view *indices,
+bool kern_topk(struct thread_pool *workers, const struct view *values, const struct view *indices,
                const struct view *x, int64_t k, bool largest)
 {
     enum { PART = 1 << 16 }; /* elements */
@@ -588,11 +590,11 @@ bool kern_topk(struct team *team, const struct view *values, const struct view *
     int64_t length = x->dims[x->rank - 1];
     t.lines = view_elements(x) / length;
     t.piece = PART / length + 1;
-    t.best = mem_alloc((size_t)(team_size(team) * k) * sizeof *t.best);
+    t.best = mem_alloc((size_t)(thread_pool_size(workers) * k) * sizeof *t.best);
     if (!t.best)
         return false;
     key_rule_init(&rule, x->dtype, true, largest);
-    team_run(team, ratio_up(t.lines, t.piece), topk_part, &t);
+    thread_pool_run(workers, ratio_up(t.lines, t.piece), topk_part, &t);
     mem_free(t.best);
     return true;
 }

@@ -16,7 +16,7 @@ struct key_rule {
     bool is_float;   /* of 16 bits and more */
     bool one_to_one; /* different elements have different keys */
     uint64_t sign, all, flip;
-    uint64_t most; /* greatest magnitude that is no NaN; all ones if NaNs are ordered as well */
+    uint64_t max;  /* greatest magnitude that is no NaN; all ones if NaNs are ordered as well */
     uint64_t zero; /* the significant bits of a zero */
     uint8_t table[256]; /* keys of elements of one byte */
 };
@@ -35,9 +35,10 @@ enum { PACKED_KEY = 32 };
 
 /* Sort n entries, with workspace for as many more; return which of the two buffers has the result.
  * By bits below `lowest`, words are in order already. */
-uint32_t *sort_words32(struct team *team, uint32_t *e, uint32_t *room, int64_t n);
-uint64_t *sort_words64(struct team *team, uint64_t *e, uint64_t *room, int64_t n, unsigned lowest);
-struct key_entry *sort_key_entries(struct team *team, struct key_entry *e, struct key_entry *room,
-                                   int64_t n);
+uint32_t *sort_words32(struct thread_pool *workers, uint32_t *e, uint32_t *scratch, int64_t n);
+uint64_t *sort_words64(struct thread_pool *workers, uint64_t *e, uint64_t *scratch, int64_t n,
+                       unsigned lowest);
+struct key_entry *sort_key_entries(struct thread_pool *workers, struct key_entry *e,
+                                   struct key_entry *scratch, int64_t n);
 
 #endif

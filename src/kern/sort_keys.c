@@ -34,11 +34,11 @@ void key_rule_init(struct key_rule *r, enum dtype t, bool total_order, bool desc
                                              : 0; /* narrow integers are sign-extended */
     r->flip = descending ? r->all : 0;
     r->one_to_one = total_order || !is_float;
-    r->most = r->zero = r->all;
+    r->max = r->zero = r->all;
     if (r->is_float && !total_order) {
         int mantissa = float_format(t)->mantissa_bits;
-        r->most = (r->all >> 1 >> mantissa)
-                  << mantissa; /* infinity: formats of 16 bits and more are like IEEE's */
+        r->max = (r->all >> 1 >> mantissa)
+                 << mantissa; /* infinity: formats of 16 bits and more are like IEEE's */
         r->zero = ~r->sign;
     }
     for (unsigned b = 0; b < 256 && width == 1; b++)
@@ -61,12 +61,12 @@ KERN_CLONES static void widen_words(uint64_t *restrict keys, const void *restric
 
 KERN_CLONES static void float_keys(const struct key_rule *r, uint64_t *keys, int64_t n)
 {
-    uint64_t sign = r->sign, all = r->all, most = r->most, zero = r->zero, flip = r->flip;
+    uint64_t sign = r->sign, all = r->all, max = r->max, zero = r->zero, flip = r->flip;
     for (int64_t i = 0; i < n; i++) {
         uint64_t bits = keys[i], magnitude = bits & ~sign;
         bits &= magnitude == 0 ? zero : all;
         uint64_t key = bits & sign ? bits ^ all : bits | sign;
-        keys[i] = (magnitude > most ? all : key) ^ flip;
+        keys[i] = (magnitude > max ? all : key) ^ flip;
     }
 }
 
@@ -183,9 +183,9 @@ enum {
             return from;                                                                           \
         unsigned at = (unsigned)__builtin_ctzll(differ),                                           \
                  end = 64 - (unsigned)__builtin_clzll(differ);                                     \
-        unsigned most = end - at <= MAX_DIGIT ? MAX_DIGIT : DIGIT;                                 \
+        unsigned max = end - at <= MAX_DIGIT ? MAX_DIGIT : DIGIT;                                  \
         for (unsigned bits; at < end; at += bits) {                                                \
-            bits = end - at < most ? end - at : most;                                              \
+            bits = end - at < max ? end - at : max;                                                \
             NAME##_pass(to, from, n, at, bits);                                                    \
             E *swap = from;                                                                        \
             from = to;                                                                             \
@@ -218,7 +218,7 @@ struct shared_sort {
 };
 
 #define SHARED_SORT_OF(NAME, E, KEY)                                                               \
-    static void NAME##_differ(void *context, int64_t part, int member)                             \
+    static void NAME##_differ(void *context, int64_t part, int worker)                             \
     {                                                                                              \
         struct shared_sort *s = context;                                                           \
         const E *from = s->from;                                                                   \
@@ -228,7 +228,7 @@ struct shared_sort {
             differ |= KEY(from[i]) ^ KEY(from[0]);                                                 \
         s->differ[part] = differ;                                                                  \
     }                                                                                              \
-    static void NAME##_count(void *context, int64_t part, int member)                              \
+    static void NAME##_count(void *context, int64_t part, int worker)                              \
     {                                                                                              \
         struct shared_sort *s = context;                                                           \
         const E *from = s->from;                                                                   \
@@ -238,7 +238,7 @@ struct shared_sort {
         for (; i < limit; i++)                                                                     \
             place[KEY(from[i]) >> s->shift & mask]++;                                              \
     }                                                                                              \
-    static void NAME##_spread(void *context, int64_t part, int member)                             \
+    static void NAME##_spread(void *context, int64_t part, int worker)                             \
     {                                                                                              \
         struct shared_sort *s = context;                                                           \
         const E *from = s->from;                                                                   \
@@ -249,7 +249,7 @@ struct shared_sort {
             to[place[KEY(from[i]) >> s->shift & mask]++] = from[i];                                \
     }                                                                                              \
     /* Sorts the buckets that begin in this part's share of the places. */                         \
-    static void NAME##_finish(void *context, int64_t part, int member)                             \
+    static void NAME##_finish(void *context, int64_t part, int worker)                             \
     {                                                                                              \
         const struct shared_sort *s = context;                                                     \
         E *from = s->from, *to = s->to;                                                            \
@@ -263,29 +263,30 @@ struct shared_sort {
                 memcpy(to + begin, from + begin, (size_t)n * sizeof *to);                          \
         }                                                                                          \
     }                                                                                              \
-    static E *NAME##_share(struct team *team, E *from, E *to, int64_t n, unsigned lowest)          \
+    static E *NAME##_share(struct thread_pool *workers, E *from, E *to, int64_t n,                 \
+                           unsigned lowest)                                                        \
     {                                                                                              \
         struct shared_sort s = {.from = from, .to = to, .n = n, .lowest = lowest};                 \
         if (n < SHARED_FROM || n > UINT32_MAX)                                                     \
             return NAME##_sort(from, to, n, lowest);                                               \
-        set_blocks(&s, team);                                                                      \
-        team_run(team, block_count(&s), NAME##_differ, &s);                                        \
+        set_blocks(&s, workers);                                                                   \
+        thread_pool_run(workers, block_count(&s), NAME##_differ, &s);                              \
         if (!choose_digit(&s))                                                                     \
             return NAME##_sort(from, to, n, lowest);                                               \
-        team_run(team, block_count(&s), NAME##_count, &s);                                         \
+        thread_pool_run(workers, block_count(&s), NAME##_count, &s);                               \
         add_up_places(&s);                                                                         \
-        team_run(team, block_count(&s), NAME##_spread, &s);                                        \
+        thread_pool_run(workers, block_count(&s), NAME##_spread, &s);                              \
         if (!s.one_digit)                                                                          \
-            team_run(team, GROUPS, NAME##_finish, &s);                                             \
+            thread_pool_run(workers, GROUPS, NAME##_finish, &s);                                   \
         mem_free(s.places);                                                                        \
         return to;                                                                                 \
     }
 
 static int64_t block_count(const struct shared_sort *s) { return ratio_up(s->n, s->block); }
 
-static void set_blocks(struct shared_sort *s, struct team *team)
+static void set_blocks(struct shared_sort *s, struct thread_pool *workers)
 {
-    int64_t blocks = team_size(team) == 1 ? 1 : 2 * team_size(team);
+    int64_t blocks = thread_pool_size(workers) == 1 ? 1 : 2 * thread_pool_size(workers);
     blocks = blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS;
     s->block = ratio_up(s->n, blocks);
 }
@@ -329,18 +330,19 @@ SHARED_SORT_OF(word32, uint32_t, WORD_KEY)
 SHARED_SORT_OF(word64, uint64_t, WORD_KEY)
 SHARED_SORT_OF(entry, struct key_entry, ENTRY_KEY)
 
-uint32_t *sort_words32(struct team *team, uint32_t *e, uint32_t *room, int64_t n)
+uint32_t *sort_words32(struct thread_pool *workers, uint32_t *e, uint32_t *scratch, int64_t n)
 {
-    return word32_share(team, e, room, n, 0);
+    return word32_share(workers, e, scratch, n, 0);
 }
 
-uint64_t *sort_words64(struct team *team, uint64_t *e, uint64_t *room, int64_t n, unsigned lowest)
+uint64_t *sort_words64(struct thread_pool *workers, uint64_t *e, uint64_t *scratch, int64_t n,
+                       unsigned lowest)
 {
-    return word64_share(team, e, room, n, lowest);
+    return word64_share(workers, e, scratch, n, lowest);
 }
 
-struct key_entry *sort_key_entries(struct team *team, struct key_entry *e, struct key_entry *room,
-                                   int64_t n)
+struct key_entry *sort_key_entries(struct thread_pool *workers, struct key_entry *e,
+                                   struct key_entry *scratch, int64_t n)
 {
-    return entry_share(team, e, room, n, 0);
+    return entry_share(workers, e, scratch, n, 0);
 }

@@ -99,7 +99,7 @@ void kern_about(struct buf *out)
     fftw = fftw ? fftw : "";
     buf_printf(out, "instructions: %s%s%s\n", cpu_isa_name(cpu_isa()), extras.bf16 ? " bf16" : "",
                extras.vnni ? " vnni" : "");
-    buf_printf(out, "processors: %d\n", team_processors());
+    buf_printf(out, "processors: %d\n", processor_count());
     buf_printf(out, "BLAS: %s\n", *blas ? blas : "none; products use built-in kernels");
     buf_printf(out, "FFTW: %s", *fftw ? fftw : "none; transforms use built-in kernels");
     buf_printf(out, "%s\n", (single && *single) || !*fftw ? "" : "; none in single precision");

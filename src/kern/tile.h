@@ -58,7 +58,8 @@
  * The files of tile kernels are compiled once per instruction set, whose name is TILE_ISA; all
  * external names that they define contain it. tile_set(), which is compiled once, selects the set.
  */
-typedef double tile_sum_bf16_fn(const uint16_t *x, int64_t n); /* in the order defined in fold.h */
+typedef double tile_sum_bf16_fn(const uint16_t *x,
+                                int64_t n); /* in the order defined in reducer.h */
 struct tile_set {
     struct kern_tiles find;
     /* Narrow floats to f32, which is exact, and back, rounded to nearest even. */
@@ -152,9 +153,9 @@ static inline bool tile_is_narrow(enum dtype t)
 }
 
 /* kern_map_tiles for a kernel that takes a context and the number of the worker that calls it. */
-typedef void tile_context_fn(const void *context, int member, void *out, const void *const *args,
+typedef void tile_context_fn(const void *context, int worker, void *out, const void *const *args,
                              int64_t n);
-void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out,
-              int count, const struct view *args);
+void tile_map(struct thread_pool *workers, tile_context_fn *fn, const void *context,
+              const struct view *out, int count, const struct view *args);
 
 #endif

@@ -84,25 +84,25 @@ static void eliminate(struct system *s)
 
 static double largest(const struct system *s)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < s->n; i++) {
         struct c128 row[] = {s->d[i], s->du[i], s->du2[i]};
         for (int64_t k = 0; k < 3 && i + k < s->n; k++)
-            most = fmax(most, size_of(row[k]));
+            max = fmax(max, size_of(row[k]));
     }
-    return most;
+    return max;
 }
 
 static void substitute_back(struct system *s)
 {
-    double least = fmax(s->eps * largest(s), s->tiny), huge = 1 / s->tiny;
+    double min = fmax(s->eps * largest(s), s->tiny), huge = 1 / s->tiny;
     for (int64_t i = s->n - 1; i >= 0; i--) {
         struct c128 v = s->x[i], u = s->d[i];
         if (i + 1 < s->n)
             v = minus_product(s, v, s->du[i], s->x[i + 1]);
         if (i + 2 < s->n)
             v = minus_product(s, v, s->du2[i], s->x[i + 2]);
-        double p = copysign(least, u.re);
+        double p = copysign(min, u.re);
         for (; size_of(u) < s->tiny || (size_of(u) < 1 && size_of(v) > size_of(u) * huge); p *= 2)
             u = rounded(s, u.re + p, u.im);
         s->x[i] = quotient(s, v, u);

@@ -92,8 +92,8 @@ static inline float single_tanh(float x)
     const float scale = single_two_to(e.n), whole = scale - 1, part = scale * e.r;
     const float first = whole + part, rest = (part - (first - whole)) + scale * e.rest;
     const float up = first + rest, up_low = rest - (up - first);
-    const float down = up + 2, most = down - up,
-                down_low = ((up - (down - most)) + (2 - most)) + up_low;
+    const float down = up + 2, max = down - up,
+                down_low = ((up - (down - max)) + (2 - max)) + up_low;
     const float inverse = 1 / down, q = up * inverse;
     const float remainder = single_fma(-q, down, up) + (up_low - q * down_low);
     const float r = single_fma(remainder, inverse, q);

@@ -51,21 +51,22 @@ int window_places(const struct view *x, const struct kern_window_dim *window, co
 
 /* ---- reduce-window, any body ---- */
 
-static bool window_fold_by_call(struct call_fold *f, const struct view *out, const struct view *x,
-                                const void *const *init, const struct kern_window_dim *window)
+static bool reduce_windows_by_call(struct call_reducer *f, const struct view *out,
+                                   const struct view *x, const void *const *init,
+                                   const struct kern_window_dim *window)
 {
     int64_t o[VIEW_MAX_RANK] = {0};
     struct window_walk w;
     do {
-        call_fold_start(f, init);
+        call_reducer_start(f, init);
         for (window_start(&w, x, window, o); window_next(&w);) {
             for (int k = 0; k < f->n; k++)
                 f->slots[k].at = view_at(&x[k], w.at);
-            if (!call_fold_value(f))
+            if (!call_reducer_value(f))
                 return false;
         }
         for (int k = 0; k < f->n; k++)
-            call_fold_store(f, k, view_at(&out[k], o));
+            call_reducer_store(f, k, view_at(&out[k], o));
     } while (index_next(out->rank, out->dims, o));
     return true;
 }
@@ -75,11 +76,11 @@ static bool reduce_window_by_call(int n, const struct view *out, const struct vi
                                   const struct kern_window_dim *window,
                                   const struct kern_body *body)
 {
-    struct call_fold f;
-    if (!call_fold_init(&f, n, out, x, acc, body))
+    struct call_reducer f;
+    if (!call_reducer_init(&f, n, out, x, acc, body))
         return false;
-    bool ok = window_fold_by_call(&f, out, x, init, window);
-    call_fold_free(&f);
+    bool ok = reduce_windows_by_call(&f, out, x, init, window);
+    call_reducer_free(&f);
     return ok;
 }
 
@@ -87,7 +88,7 @@ static bool reduce_window_by_call(int n, const struct view *out, const struct vi
 
 /* Copies the operand with its dilation and padding, only as far as the windows extend. *storage is
  * NULL when the operand can be used in place. False when the copy would be too large. */
-static bool make_padded(struct team *team, struct view *padded, void **storage,
+static bool make_padded(struct thread_pool *workers, struct view *padded, void **storage,
                         const struct view *out, const struct view *x,
                         const struct kern_window_dim *window, const void *filler)
 {
@@ -114,7 +115,7 @@ static bool make_padded(struct team *team, struct view *padded, void **storage,
     if (!*storage)
         return false;
     view_dense(padded, x->dtype, x->rank, dims, *storage);
-    kern_pad(team, padded, x, filler, pads);
+    kern_pad(workers, padded, x, filler, pads);
     return true;
 }
 
@@ -140,7 +141,7 @@ static bool windows_view(struct view *all, const struct view *out, const struct 
     return true;
 }
 
-static bool reduce_window_as_view(struct team *team, const struct view *out,
+static bool reduce_window_as_view(struct thread_pool *workers, const struct view *out,
                                   const struct view *padded, const void *init, enum dtype acc,
                                   enum dtype work, const struct kern_window_dim *window,
                                   enum kern_combine combine)
@@ -149,7 +150,7 @@ static bool reduce_window_as_view(struct team *team, const struct view *out,
     struct view all;
     if (!windows_view(&all, out, padded, window, reduced))
         return false;
-    return fold_dimensions(team, out, &all, init, acc, work, reduced, combine);
+    return reduce_dimensions(workers, out, &all, init, acc, work, reduced, combine);
 }
 
 /* ---- long windows at every position ---- */
@@ -245,14 +246,14 @@ static bool is_long(const struct kern_window_dim *w)
 
 /* Scans the dimensions with long windows in the work type, and leaves the others and init to
  * kern_reduce. */
-static bool reduce_long_windows(struct team *team, const struct view *out,
+static bool reduce_long_windows(struct thread_pool *workers, const struct view *out,
                                 const struct view *padded, const void *init, enum dtype acc,
                                 const struct kern_window_dim *window, const struct kern_body *body)
 {
     struct kern_window_dim rest[VIEW_MAX_RANK];
     struct view x;
     struct loader to_work;
-    union kern_cell start;
+    union kern_element start;
     enum dtype work = combine_work_type(body->combine, acc);
     struct scan s = {.fn = kern_find_elementwise(kern_combine_opcode(body->combine), work),
                      .width = dtype_bytes(work),
@@ -261,7 +262,7 @@ static bool reduce_long_windows(struct team *team, const struct view *out,
     if (!storage)
         return false;
     view_dense(&x, work, padded->rank, padded->dims, storage);
-    kern_convert_view(team, &x, padded);
+    kern_convert_view(workers, &x, padded);
     bool ok = true;
     for (int d = 0; d < x.rank && ok; d++) {
         rest[d] = window[d];
@@ -271,8 +272,8 @@ static bool reduce_long_windows(struct team *team, const struct view *out,
         }
     }
     loader_init(&to_work, work, acc);
-    ok = ok && reduce_window_as_view(team, out, &x, loader_read(&to_work, &start, init, 0, 1), work,
-                                     work, rest, body->combine);
+    ok = ok && reduce_window_as_view(workers, out, &x, loader_read(&to_work, &start, init, 0, 1),
+                                     work, work, rest, body->combine);
     mem_free(storage);
     return ok;
 }
@@ -295,12 +296,12 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
 }
 
 /* Recognized bodies over a padded operand; false when that is not possible. */
-static bool reduce_window_recognised(struct team *team, const struct view *out,
+static bool reduce_window_recognised(struct thread_pool *workers, const struct view *out,
                                      const struct view *x, const void *init, enum dtype acc,
                                      const struct kern_window_dim *window,
                                      const struct kern_body *body)
 {
-    union kern_cell filler;
+    union kern_element filler;
     struct view padded;
     void *storage;
     if (x->dtype != acc || out->dtype != acc)
@@ -308,19 +309,19 @@ static bool reduce_window_recognised(struct team *team, const struct view *out,
     for (int d = 0; d < x->rank; d++)
         if (window[d].size == 0)
             return false;
-    if (reduce_cumulative(team, out, x, init, window, body->combine))
+    if (reduce_cumulative(workers, out, x, init, window, body->combine))
         return true;
     if (!has_long(x, window, body, acc) &&
-        reduce_window_lanes(team, out, x, init, window, body->combine))
+        reduce_window_lanes(workers, out, x, init, window, body->combine))
         return true;
     if (!combine_identity(body->combine, acc, &filler))
         return false;
-    if (!make_padded(team, &padded, &storage, out, x, window, &filler))
+    if (!make_padded(workers, &padded, &storage, out, x, window, &filler))
         return false;
     bool ok =
         has_long(x, window, body, acc)
-            ? reduce_long_windows(team, out, &padded, init, acc, window, body)
-            : reduce_window_as_view(team, out, &padded, init, acc,
+            ? reduce_long_windows(workers, out, &padded, init, acc, window, body)
+            : reduce_window_as_view(workers, out, &padded, init, acc,
                                     combine_window_type(body->combine, acc), window, body->combine);
     mem_free(storage);
     return ok;
@@ -328,18 +329,18 @@ static bool reduce_window_recognised(struct team *team, const struct view *out,
 
 /* spec: ReduceWindow. acc = f(acc, x[p]) from init over the positions p of the window,
  * row-major. */
-bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x,
-                        const void *const *init, const enum dtype *acc,
+bool kern_reduce_window(struct thread_pool *workers, int n, const struct view *out,
+                        const struct view *x, const void *const *init, const enum dtype *acc,
                         const struct kern_window_dim *window, const struct kern_body *body)
 {
     if (view_elements(out) == 0)
         return true;
     if (view_elements(x) == 0) {
-        fill_with_init(team, n, out, init, acc);
+        fill_with_init(workers, n, out, init, acc);
         return true;
     }
     if (n > 1 || !kern_combine_opcode(body->combine))
         return reduce_window_by_call(n, out, x, init, acc, window, body);
-    return reduce_window_recognised(team, out, x, *init, *acc, window, body) ||
+    return reduce_window_recognised(workers, out, x, *init, *acc, window, body) ||
            plain_reduce_window(NULL, n, out, x, init, acc, window, body);
 }

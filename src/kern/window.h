@@ -74,7 +74,7 @@ int window_places(const struct view *x, const struct kern_window_dim *window, co
 
 /* Reduce-window by a recognized combiner where all windows of a line share an end; false when they
  * do not. All arrays must have the same type, and no dimension or window may be empty. */
-bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x,
+bool reduce_cumulative(struct thread_pool *workers, const struct view *out, const struct view *x,
                        const void *init, const struct kern_window_dim *window,
                        enum kern_combine combine);
 
@@ -83,7 +83,7 @@ bool reduce_cumulative(struct team *team, const struct view *out, const struct v
 /* Reduce-window by a recognized combiner where windows have size 1 along the dimension of
  * contiguous elements; false when they do not. All arrays must have the same type, and no dimension
  * or window may be empty. */
-bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x,
+bool reduce_window_lanes(struct thread_pool *workers, const struct view *out, const struct view *x,
                          const void *init, const struct kern_window_dim *window,
                          enum kern_combine combine);
 

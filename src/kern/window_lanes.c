@@ -6,40 +6,40 @@
  * Order and accumulation: row-major over the window, from init, in the type that reduce-window
  * uses.
  */
-#include "kern/fold.h"
+#include "kern/reducer.h"
 #include "kern/window.h"
 
 struct window_lanes {
     const struct view *out, *x;
     const struct kern_window_dim *window;
     int lane;
-    struct fold fold;
+    struct reducer reducer;
     const void *init;
     int64_t dims[VIEW_MAX_RANK]; /* of the result, but 1 along the lanes */
     int64_t windows, piece;
 };
 
-static void fold_places(const struct window_lanes *l, char *out, const char *const *rows, int count,
-                        int64_t n)
+static void reduce_places(const struct window_lanes *l, char *out, const char *const *rows,
+                          int count, int64_t n)
 {
-    char acc[LOADER_ROOM] __attribute__((aligned(64)));
+    char acc[LOADER_BYTES] __attribute__((aligned(64)));
     const void *some[WINDOW_PLACES];
     size_t width = dtype_bytes(l->x->dtype);
     for (int64_t i = 0; i < n; i += KERN_TILE) {
         int64_t lanes = n - i < KERN_TILE ? n - i : KERN_TILE;
         for (int r = 0; r < count; r++)
             some[r] = rows[r] + (size_t)i * width;
-        if (l->fold.rows && !l->fold.in.convert) {
-            l->fold.rows(out + (size_t)i * width, l->init, some, count, lanes);
+        if (l->reducer.rows && !l->reducer.in.convert) {
+            l->reducer.rows(out + (size_t)i * width, l->init, some, count, lanes);
             continue;
         }
-        fold_start(&l->fold, acc, lanes, true);
-        fold_rows(&l->fold, acc, some, count, lanes);
-        fold_store(&l->fold, out + (size_t)i * width, (int64_t)width, acc, lanes);
+        reducer_start(&l->reducer, acc, lanes, true);
+        reducer_rows(&l->reducer, acc, some, count, lanes);
+        reducer_store(&l->reducer, out + (size_t)i * width, (int64_t)width, acc, lanes);
     }
 }
 
-static void lanes_part(void *context, int64_t part, int member)
+static void lanes_part(void *context, int64_t part, int worker)
 {
     const struct window_lanes *l = context;
     const char *rows[WINDOW_PLACES];
@@ -48,7 +48,7 @@ static void lanes_part(void *context, int64_t part, int member)
         o[d] = w % l->dims[d];
     for (int64_t k = left < l->piece ? left : l->piece; k > 0; k--) {
         int count = window_places(l->x, l->window, o, rows);
-        fold_places(l, view_at(l->out, o), rows, count, l->out->dims[l->lane]);
+        reduce_places(l, view_at(l->out, o), rows, count, l->out->dims[l->lane]);
         index_next(l->out->rank, l->dims, o);
     }
 }
@@ -68,7 +68,7 @@ static int find_lane(const struct view *out, const struct view *x,
     return lane;
 }
 
-bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x,
+bool reduce_window_lanes(struct thread_pool *workers, const struct view *out, const struct view *x,
                          const void *init, const struct kern_window_dim *window,
                          enum kern_combine combine)
 {
@@ -79,11 +79,11 @@ bool reduce_window_lanes(struct team *team, const struct view *out, const struct
     if (l.lane < 0 || !window_places_few(x->rank, window) ||
         !kern_find_elementwise(kern_combine_opcode(combine), work))
         return false;
-    fold_init(&l.fold, combine, t, t, t, work, init);
+    reducer_init(&l.reducer, combine, t, t, t, work, init);
     memcpy(l.dims, out->dims, sizeof *l.dims * (size_t)out->rank);
     l.dims[l.lane] = 1;
     l.windows = view_elements(out) / out->dims[l.lane];
     l.piece = PART / 4 / out->dims[l.lane] + 1;
-    team_run(team, ratio_up(l.windows, l.piece), lanes_part, &l);
+    thread_pool_run(workers, ratio_up(l.windows, l.piece), lanes_part, &l);
     return true;
 }

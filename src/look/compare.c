@@ -18,7 +18,7 @@ struct comparison {
      * none. */
     int64_t first, worst_at;
 };
-struct apart {       /* the difference of two elements */
+struct difference {  /* the difference of two elements */
     double abs, rel; /* NaN if either element is not finite */
     uint64_t ulp;
 };
@@ -102,7 +102,7 @@ static double error_of(enum dtype part, size_t parts, const char *a, const char 
 
 /* Compares a number of real type, or both parts of a finite complex one combined. */
 static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b,
-                          struct apart *out)
+                          struct difference *out)
 {
     const struct hlo_tolerance *bound = c->t;
     enum dtype part = dtype_component(t);
@@ -111,16 +111,16 @@ static bool number_agrees(struct comparison *c, enum dtype t, const char *a, con
     for (size_t i = 0; i < parts; i++)
         equal = equal && floats_equal(bound, part, a + i * width, b + i * width);
     double size, error = error_of(part, parts, a, b, &size);
-    *out = (struct apart){NAN, NAN, UINT64_MAX};
+    *out = (struct difference){NAN, NAN, UINT64_MAX};
     if (isnan(error) && parts == 2) { /* not finite: compare the parts separately */
-        struct apart re, im;
+        struct difference re, im;
         return number_agrees(c, part, a, b, &re) &&
                number_agrees(c, part, a + width, b + width, &im);
     }
     if (isnan(error))
         return equal;
-    *out = (struct apart){error, error > 0 ? error / size : 0,
-                          ulps_between(t, a, b)}; /* infinite relative to zero */
+    *out = (struct difference){error, error > 0 ? error / size : 0,
+                               ulps_between(t, a, b)}; /* infinite relative to zero */
     if (equal || !has_bounds(bound))
         return equal;
     return error <= bound->abs + bound->rel * size ||
@@ -128,7 +128,7 @@ static bool number_agrees(struct comparison *c, enum dtype t, const char *a, con
 }
 
 /* Two integers: the error in ulps is their distance. */
-static void integers_apart(enum dtype t, const char *a, const char *b, struct apart *out)
+static void integers_apart(enum dtype t, const char *a, const char *b, struct difference *out)
 {
     unsigned unused = 64 - 8 * (unsigned)dtype_bytes(t);
     uint64_t x = load_bits(a, dtype_bytes(t)), y = load_bits(b, dtype_bytes(t));
@@ -161,14 +161,14 @@ static void count_decade(struct hlo_difference *d, double rel)
 /* NaN (an operand is not finite) exceeds any error. */
 static double badness(double abs) { return isnan(abs) ? INFINITY : abs; }
 
-static void note_worst(struct comparison *c, const char *a, const char *b, const struct apart *e,
-                       int64_t at)
+static void note_worst(struct comparison *c, const char *a, const char *b,
+                       const struct difference *e, int64_t at)
 {
     struct hlo_difference *d = c->d;
-    size_t most = COUNT_OF(d->worst), i = d->worst_count;
-    if (i == most && badness(e->abs) <= badness(d->worst[most - 1].abs))
+    size_t max = COUNT_OF(d->worst), i = d->worst_count;
+    if (i == max && badness(e->abs) <= badness(d->worst[max - 1].abs))
         return;
-    i -= i == most;
+    i -= i == max;
     for (; i > 0 && badness(e->abs) > badness(d->worst[i - 1].abs); i--)
         d->worst[i] = d->worst[i - 1];
     d->worst[i] = (struct hlo_differing){.leaf = c->leaf,
@@ -178,14 +178,14 @@ static void note_worst(struct comparison *c, const char *a, const char *b, const
                                          .abs = e->abs,
                                          .rel = e->rel,
                                          .ulp = e->ulp};
-    d->worst_count += d->worst_count < most;
+    d->worst_count += d->worst_count < max;
 }
 
 static void compare_element(struct comparison *c, const char *a, const char *b, int64_t at)
 {
     struct hlo_difference *d = c->d;
     bool floats = dtype_is_float(c->dtype) || dtype_is_complex(c->dtype), agrees;
-    struct apart e;
+    struct difference e;
     if (floats) {
         agrees = number_agrees(c, c->dtype, a, b, &e) && !c->t->bits;
     } else {
@@ -193,7 +193,7 @@ static void compare_element(struct comparison *c, const char *a, const char *b, 
         integers_apart(c->dtype, a, b, &e);
     }
     if (agrees && isnan(e.abs)) /* equal infinities, or both NaN */
-        e = (struct apart){0};
+        e = (struct difference){0};
     count_decade(d, e.rel);
     if (e.abs > d->worst_abs) {
         d->worst_abs = e.abs;
@@ -215,11 +215,11 @@ static void compare_element(struct comparison *c, const char *a, const char *b, 
 /* Most elements are bitwise equal, so blocks are compared bytewise first. */
 static void compare_elements(struct comparison *c, const char *a, const char *b, int64_t elements)
 {
-    enum { STRETCH = 64 };
+    enum { INTERVAL = 64 };
     size_t width = dtype_bytes(c->dtype);
     c->d->elements += (uint64_t)elements;
-    for (int64_t i = 0; i < elements; i += STRETCH) {
-        int64_t end = elements - i < STRETCH ? elements : i + STRETCH;
+    for (int64_t i = 0; i < elements; i += INTERVAL) {
+        int64_t end = elements - i < INTERVAL ? elements : i + INTERVAL;
         if (memcmp(a + (size_t)i * width, b + (size_t)i * width, (size_t)(end - i) * width) == 0) {
             c->d->decades[0] += (uint64_t)(end - i);
             continue;
@@ -378,9 +378,9 @@ static void put_decades(struct buf *out, const struct hlo_difference *d)
             first = k < first ? k : first;
             last = k;
         }
-    uint64_t most = d->decades[0];
+    uint64_t max = d->decades[0];
     for (int k = first; k <= last; k++)
-        most = d->decades[k] > most ? d->decades[k] : most;
+        max = d->decades[k] > max ? d->decades[k] : max;
     buf_puts(out, "relative error      elements\n");
     for (int k = d->decades[0] > 0 ? 0 : first; k <= last; k = k == 0 ? first : k + 1) {
         if (k == 0)
@@ -390,7 +390,7 @@ static void put_decades(struct buf *out, const struct hlo_difference *d)
         else
             buf_printf(out, "  up to 1e%-4d", k - ZERO_DECADE);
         buf_printf(out, "%14" PRIu64 "  ", d->decades[k]);
-        size_t length = (size_t)((double)d->decades[k] / (double)most * BAR + 0.5);
+        size_t length = (size_t)((double)d->decades[k] / (double)max * BAR + 0.5);
         for (size_t i = d->decades[k] > 0 && length == 0 ? 0 : 1; i <= length; i++)
             buf_putc(out, '#');
         while (out->data[out->size - 1] == ' ')

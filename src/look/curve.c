@@ -118,10 +118,10 @@ static void put_braille(struct buf *out, const struct curve *c, size_t column, s
     buf_putc(out, (char)(0x80 | (code & 0x3f)));
 }
 
-static void put_side(struct buf *out, double v, bool said)
+static void put_side(struct buf *out, double v, bool labelled)
 {
     struct buf text = {0};
-    if (said)
+    if (labelled)
         look_put_number(&text, v, LABEL_DIGITS);
     for (size_t i = text.size; i < LABEL; i++)
         buf_putc(out, ' ');
@@ -192,13 +192,13 @@ void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_ca
 
 /* ---- histogram ---- */
 
-enum { MOST_BINS = 64 };
+enum { MAX_BINS = 64 };
 
 struct bins {
     size_t count;
     double low, high;
     bool one_each; /* one bin per integer, from `low` on */
-    uint64_t at[MOST_BINS];
+    uint64_t at[MAX_BINS];
 };
 
 static void count_values(struct bins *b, const struct literal *l)
@@ -222,9 +222,9 @@ static void count_values(struct bins *b, const struct literal *l)
 }
 
 static void put_bar(struct buf *out, struct buf *label, size_t label_width, uint64_t n,
-                    uint64_t most, size_t width, bool utf8)
+                    uint64_t max, size_t width, bool utf8)
 {
-    size_t length = most > 0 ? (size_t)((double)n / (double)most * (double)width + 0.5) : 0;
+    size_t length = max > 0 ? (size_t)((double)n / (double)max * (double)width + 0.5) : 0;
     for (size_t i = label->size; i < label_width; i++)
         buf_putc(out, ' ');
     buf_str(out, buf_view(label));
@@ -245,7 +245,7 @@ static double edge_of(const struct bins *b, size_t i)
 }
 
 static void put_bins(struct buf *out, const struct bins *b, const struct hlo_canvas *c,
-                     uint64_t most)
+                     uint64_t max)
 {
     enum { RANGE = 24 };
     size_t width = c->width > RANGE + 14 ? c->width - RANGE - 14 : 1;
@@ -257,7 +257,7 @@ static void put_bins(struct buf *out, const struct bins *b, const struct hlo_can
             buf_puts(&label, " .. ");
             look_put_number(&label, edge_of(b, i + 1), LABEL_DIGITS);
         }
-        put_bar(out, &label, RANGE, b->at[i], most, width, c->utf8);
+        put_bar(out, &label, RANGE, b->at[i], max, width, c->utf8);
     }
     buf_free(&label);
 }
@@ -268,17 +268,17 @@ void look_histogram(struct buf *out, const struct literal *l, const struct hlo_c
     struct hlo_stats s = look_stats(l);
     const bool floats = dtype_is_float(l->shape->dtype) || dtype_is_complex(l->shape->dtype);
     size_t lines = c->height < 4 ? 1 : c->height - 3;
-    struct bins b = {.count = lines < MOST_BINS ? lines : MOST_BINS, .low = s.min, .high = s.max};
+    struct bins b = {.count = lines < MAX_BINS ? lines : MAX_BINS, .low = s.min, .high = s.max};
     double span = s.max - s.min;
     b.one_each = span == 0 || (!floats && span < (double)b.count);
     if (b.one_each)
         b.count = (size_t)span + 1;
     if (s.finite > 0) {
-        uint64_t most = 0;
+        uint64_t max = 0;
         count_values(&b, l);
         for (size_t i = 0; i < b.count; i++)
-            most = b.at[i] > most ? b.at[i] : most;
-        put_bins(out, &b, c, most);
+            max = b.at[i] > max ? b.at[i] : max;
+        put_bins(out, &b, c, max);
     }
     if (s.nan > 0)
         buf_printf(out, "%24s%12" PRIu64 "\n", "nan", s.nan);

@@ -78,7 +78,7 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
         }
         buf_putc(out, ']');
     } else if (shape_is_array(s) && shape_elements(s, &elements)) {
-        bool few = !v || v->most == 0 || (uint64_t)elements <= v->most;
+        bool few = !v || v->max == 0 || (uint64_t)elements <= v->max;
         buf_puts(out, few ? ",\"values\":" : ",\"stats\":");
         if (few) {
             put_values(out, s, 0, &p, &how);

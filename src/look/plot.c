@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { USUAL_WIDTH = 72, USUAL_HEIGHT = 20, MOST_SIDE = 1000, LABEL_DIGITS = 4 };
+enum { DEFAULT_WIDTH = 72, DEFAULT_HEIGHT = 20, MAX_SIDE = 1000, LABEL_DIGITS = 4 };
 
 /* Of the 256-colour palette: dark blue, green, yellow. */
 static const unsigned char palette[] = {17, 18, 19,  25,  31,  37,  36,  35,
@@ -199,9 +199,9 @@ static void put_title(struct buf *out, const struct look_plane *p, bool heat)
     buf_putc(out, '\n');
 }
 
-static size_t side_of(size_t wanted, size_t usual)
+static size_t side_of(size_t requested, size_t usual)
 {
-    return wanted == 0 ? usual : wanted < MOST_SIDE ? wanted : MOST_SIDE;
+    return requested == 0 ? usual : requested < MAX_SIDE ? requested : MAX_SIDE;
 }
 
 void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind,
@@ -209,8 +209,8 @@ void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind,
 {
     struct hlo_canvas canvas = c ? *c : (struct hlo_canvas){0};
     struct look_plane p = look_plane_of(l);
-    canvas.width = side_of(canvas.width, USUAL_WIDTH);
-    canvas.height = side_of(canvas.height, USUAL_HEIGHT);
+    canvas.width = side_of(canvas.width, DEFAULT_WIDTH);
+    canvas.height = side_of(canvas.height, DEFAULT_HEIGHT);
     if (!p.of || (p.of->shape->rank == 0 && kind == HLO_PLOT_AUTO)) { /* nothing to draw */
         look_put_summary(out, l);
         buf_putc(out, '\n');

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <zlib.h>
 
-enum { MOST_PIXELS = 8192, GOOD_SIZE = 512, STEPS = 254, PIXEL_INF = 254, PIXEL_NAN = 255 };
+enum { MAX_PIXELS = 8192, GOOD_SIZE = 512, STEPS = 254, PIXEL_INF = 254, PIXEL_NAN = 255 };
 
 static void put_u32(struct buf *out, uint32_t v)
 {
@@ -91,7 +91,7 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l)
     struct buf file = {0};
     if (!p.of)
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, "no elements to draw");
-    look_grid_fill(&g, &p, MOST_PIXELS, MOST_PIXELS);
+    look_grid_fill(&g, &p, MAX_PIXELS, MAX_PIXELS);
     size_t large = g.rows > g.columns ? g.rows : g.columns;
     bool ok = put_picture(&file, &g, large < GOOD_SIZE ? GOOD_SIZE / large : 1);
     ok = ok ? io_write_bytes(ds, path, buf_view(&file))

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { USUAL_MOST = 1000, USUAL_EDGE = 3, USUAL_WIDTH = 80 };
+enum { USUAL_MAX = 1000, DEFAULT_EDGE = 3, DEFAULT_WIDTH = 80 };
 
 struct show {
     struct buf *out;
@@ -235,7 +235,7 @@ static void put_array(struct show *w, const struct literal *l)
     shape_elements(l->shape, &elements);
     shape_bytes(l->shape, &bytes);
     w->shape = l->shape;
-    w->abridged = (uint64_t)elements > w->v.most;
+    w->abridged = (uint64_t)elements > w->v.max;
     w->broken = false;
     w->widest = 0;
     buf_putc(w->out, ' ');
@@ -284,8 +284,8 @@ void look_show(struct buf *out, const struct literal *l, const struct hlo_view *
     struct show w = {.out = out, .line = out->size};
     if (v)
         w.v = *v;
-    w.v.most = w.v.most ? w.v.most : USUAL_MOST;
-    w.v.edge = w.v.edge ? w.v.edge : USUAL_EDGE;
-    w.v.width = w.v.width ? w.v.width : USUAL_WIDTH;
+    w.v.max = w.v.max ? w.v.max : USUAL_MAX;
+    w.v.edge = w.v.edge ? w.v.edge : DEFAULT_EDGE;
+    w.v.width = w.v.width ? w.v.width : DEFAULT_WIDTH;
     put_value(&w, l);
 }

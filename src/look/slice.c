@@ -25,7 +25,7 @@ struct reading {
     struct buf *why;
 };
 
-enum { MOST_PARTS = 64 };
+enum { MAX_PARTS = 64 };
 
 /* ---- parsing ---- */
 
@@ -97,7 +97,7 @@ static size_t read_bracket(struct reading *r, struct part *parts)
     if (!eat(r, '['))
         return wrong(r, "expected '['");
     do {
-        if (n == MOST_PARTS)
+        if (n == MAX_PARTS)
             return wrong(r, "too many indices");
         if (!read_part(r, &parts[n++]))
             return 0;
@@ -142,9 +142,9 @@ static bool cut_dimension(struct reading *r, const struct part *p, int d, int64_
     int64_t first = p->has_first ? bound_of(p->first, size, low, high) : p->step > 0 ? low : high;
     int64_t limit = p->has_limit ? bound_of(p->limit, size, low, high) : p->step > 0 ? high : low;
     uint64_t step = p->step > 0 ? (uint64_t)p->step : 0 - (uint64_t)p->step;
-    int64_t way = p->step > 0 ? limit - first : first - limit;
-    *c = (struct cut){first, p->step, way > 0 ? (int64_t)(((uint64_t)way - 1) / step) + 1 : 0,
-                      false};
+    int64_t distance = p->step > 0 ? limit - first : first - limit;
+    *c = (struct cut){first, p->step,
+                      distance > 0 ? (int64_t)(((uint64_t)distance - 1) / step) + 1 : 0, false};
     if (c->count <= 1)
         c->step = 1; /* unused; a huge step would overflow in products */
     return true;
@@ -235,7 +235,7 @@ static struct literal *cut_array(struct reading *r, const struct literal *l, con
 
 static struct literal *cut_bracket(struct reading *r, const struct literal *l)
 {
-    struct part parts[MOST_PARTS];
+    struct part parts[MAX_PARTS];
     size_t n = read_bracket(r, parts);
     if (n == 0)
         return NULL;
@@ -249,7 +249,7 @@ static struct literal *cut_bracket(struct reading *r, const struct literal *l)
 
 static const struct literal *choose_component(struct reading *r, const struct literal *l)
 {
-    struct part parts[MOST_PARTS];
+    struct part parts[MAX_PARTS];
     size_t n = read_bracket(r, parts);
     int64_t count = l->shape->count, index = parts[0].first;
     if (n == 0)

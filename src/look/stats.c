@@ -16,7 +16,7 @@ struct tally { /* of one block */
     size_t finite, nan, positive, zero, denormal;
     double min, max;
 };
-struct gathering {
+struct rendezvous_state {
     struct hlo_stats s;
     /* Over finite elements, times `scale`; squares: sum of squared differences from the mean. */
     double mean, squares;
@@ -31,7 +31,7 @@ static double sum_lanes(const double *lane)
 }
 
 /* Adds a block. False on overflow, with nothing added. */
-static bool take_moments(struct gathering *g, size_t n, double mean, double squares)
+static bool take_moments(struct rendezvous_state *g, size_t n, double mean, double squares)
 {
     double before = (double)g->counted, more = (double)n, all = before + more,
            apart = mean - g->mean;
@@ -47,14 +47,14 @@ static bool take_moments(struct gathering *g, size_t n, double mean, double squa
 
 /* Scales down so far that no square can overflow; small numbers that underflow are
  * insignificant. */
-static void scale_down(struct gathering *g)
+static void scale_down(struct rendezvous_state *g)
 {
     g->scale = 0x1p-600;
     g->mean *= g->scale;
     g->squares = g->squares * g->scale * g->scale;
 }
 
-static void take_tally(struct gathering *g, size_t n, const struct tally *t)
+static void take_tally(struct rendezvous_state *g, size_t n, const struct tally *t)
 {
     struct hlo_stats *s = &g->s;
     /* Normalizes -0. */
@@ -108,7 +108,7 @@ static void load_single(enum dtype t, const char *p, size_t n, struct single_blo
             b->at.f[i] = f16_to_f32(half[i]);
 }
 
-static void singles(struct gathering *g, enum dtype t, const char *p, size_t elements)
+static void singles(struct rendezvous_state *g, enum dtype t, const char *p, size_t elements)
 {
     struct single_block b;
     int32_t normal = t == DT_F16 ? INT32_C(0x38800000) : INT32_C(0x00800000);
@@ -132,7 +132,7 @@ static int64_t smallest_normal(enum dtype t)
     return v.code;
 }
 
-static void doubles(struct gathering *g, enum dtype t, const char *p, size_t elements)
+static void doubles(struct rendezvous_state *g, enum dtype t, const char *p, size_t elements)
 {
     struct double_block b;
     int64_t normal = smallest_normal(t);
@@ -143,7 +143,7 @@ static void doubles(struct gathering *g, enum dtype t, const char *p, size_t ele
     }
 }
 
-static void gather(struct gathering *g, const struct literal *l)
+static void gather(struct rendezvous_state *g, const struct literal *l)
 {
     enum dtype t = l->shape->dtype;
     int64_t elements = 0;
@@ -159,7 +159,7 @@ static void gather(struct gathering *g, const struct literal *l)
 
 struct hlo_stats look_stats(const struct literal *l)
 {
-    struct gathering g = {.s = {.first_nan = -1, .first_inf = -1}, .scale = 1};
+    struct rendezvous_state g = {.s = {.first_nan = -1, .first_inf = -1}, .scale = 1};
     gather(&g, l);
     if (g.counted > 0) {
         g.s.mean = g.mean / g.scale;

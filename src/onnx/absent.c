@@ -3,7 +3,7 @@
  */
 #include "onnx/onnx.h"
 
-static bool say(const char *path, hlo_messages *m)
+static bool report(const char *path, hlo_messages *m)
 {
     return onnx_error(m, path, "built without ONNX support (libprotobuf-c, protoc-c)");
 }
@@ -13,7 +13,7 @@ bool onnx_built_in(void) { return false; }
 struct onnx_model *onnx_read(const char *path, struct str bytes, hlo_messages *m)
 {
     (void)bytes;
-    say(path, m);
+    report(path, m);
     return NULL;
 }
 
@@ -22,5 +22,5 @@ bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx
 {
     (void)type;
     (void)out;
-    return say(path, m);
+    return report(path, m);
 }

@@ -71,7 +71,7 @@ static bool collect(struct scope *s, struct captures *c, const struct known_name
 
 /* Drops captures that are undefined, which are reported for the nodes that use them, and those with
  * known elements, which are emitted again as constants. */
-static void keep_wanted(struct scope *s, struct captures *c)
+static void keep_captured(struct scope *s, struct captures *c)
 {
     size_t kept = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -159,7 +159,7 @@ static bool take_branch(struct node *n, const struct onnx_graph *g)
     inner.node = n->onnx;
     bool ok = translate_graph(&inner, g, outputs);
     for (size_t k = 0; ok && k < g->output_count; k++)
-        give_val(n, k, &outputs[k]);
+        set_val(n, k, &outputs[k]);
     return ok;
 }
 
@@ -233,7 +233,7 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
     buf_free(&shape);
     for (size_t k = 0; k < count; k++) {
         struct val v = val_unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k));
-        give_val(n, k, &v);
+        set_val(n, k, &v);
     }
     return true;
 }
@@ -255,7 +255,7 @@ static bool translate_if(struct node *n)
     if (!condition || !collect(n->s, &c, NULL, branches[0].graph, 0) ||
         !collect(n->s, &c, NULL, branches[1].graph, 0))
         return false;
-    keep_wanted(n->s, &c);
+    keep_captured(n->s, &c);
     return choose(n, condition, branches, &c);
 }
 
@@ -409,7 +409,7 @@ static bool control_input(struct node *n, size_t k, int elem, const char *what, 
  * unbounded. */
 static struct val stacked(const struct loop *l, size_t k)
 {
-    const int64_t most = INT64_C(1) << 40; /* elements */
+    const int64_t max = INT64_C(1) << 40; /* elements */
     struct val *m = input_of(l->n, 0), out = l->scan_types[k];
     const struct array *a = &l->scan_types[k].a;
     int64_t bound = m && m->known ? known_int(m, 0) : l->n->s->imp->bound;
@@ -421,7 +421,7 @@ static struct val stacked(const struct loop *l, size_t k)
     }
     out.a.dims[0] = bound > 0 ? bound : 1;
     out.a.dynamic[0] = true;
-    if (array_elements(&out.a) > most)
+    if (array_elements(&out.a) > max)
         out.a.dims[0] = l->n->s->imp->bound;
     return out;
 }
@@ -490,7 +490,7 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
     for (size_t k = 0; k < l->carried + l->scans; k++) {
         size_t at = k < l->carried ? k : k + l->captured.count;
         struct val v = val_unpack(s, &results[at], hlo_get_tuple_element(s->c, x, (int64_t)at));
-        give_val(l->n, k, &v);
+        set_val(l->n, k, &v);
     }
     return true;
 }
@@ -514,7 +514,7 @@ static bool begin_loop(struct node *n, struct loop *l)
                            l->carried + l->scans);
     if (!collect(s, &l->captured, NULL, l->body, 0))
         return false;
-    keep_wanted(s, &l->captured);
+    keep_captured(s, &l->captured);
     l->types = ARENA_ARRAY(s->imp->arena, struct val, carried + l->captured.count + 1);
     l->scan_types = ARENA_ARRAY(s->imp->arena, struct val, l->scans + 1);
     for (size_t k = 0; k < carried + l->captured.count; k++) {

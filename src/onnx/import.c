@@ -363,7 +363,7 @@ static hlo_inst *translate_model(struct scope *s, const struct onnx_value *input
 }
 
 static hlo_module *import(const struct onnx_model *model, const struct onnx_import_options *o,
-                          bool specialize, bool *wants_values, hlo_messages *m)
+                          bool specialize, bool *needs_values, hlo_messages *m)
 {
     struct arena arena;
     arena_init(&arena);
@@ -387,7 +387,7 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
         module = hlo_builder_finish(s.b, s.c);
     else
         hlo_builder_free(s.b);
-    *wants_values = imp.wants_values;
+    *needs_values = imp.needs_values;
     free_literals(&imp);
     arena_free(&arena);
     return module;
@@ -398,14 +398,14 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
 hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o,
                         hlo_messages *m)
 {
-    bool wants_values = false;
+    bool needs_values = false;
     if (!o->inputs)
-        return import(model, o, false, &wants_values, m);
+        return import(model, o, false, &needs_values, m);
     hlo_messages *first = hlo_messages_new();
-    hlo_module *module = import(model, o, false, &wants_values, first);
+    hlo_module *module = import(model, o, false, &needs_values, first);
     hlo_messages_free(first);
-    if (module && !wants_values)
+    if (module && !needs_values)
         return module;
     hlo_module_free(module);
-    return import(model, o, wants_values, &wants_values, m);
+    return import(model, o, needs_values, &needs_values, m);
 }

@@ -49,7 +49,7 @@ struct import {
     int64_t bound;
     bool specialize; /* integers among the given inputs count as known */
     /* Set if an unknown integer had to be known, or would improve the translation. */
-    bool wants_values;
+    bool needs_values;
     struct arena *arena;
     struct kept *kept; /* literals, freed at the end */
     int64_t nodes;     /* remaining number of node translations */
@@ -188,7 +188,7 @@ struct num num_if(struct scope *s, struct num a, const char *direction, struct n
                   struct num yes, struct num no);
 struct num num_clamp(struct scope *s, struct num low, struct num x, struct num high);
 struct num num_element(struct scope *s, struct val *v, int64_t i); /* of a vector or scalar */
-/* Of a shape, which should be known: sets wants_values. */
+/* Of a shape, which should be known: sets needs_values. */
 struct num num_shape_element(struct scope *s, struct val *v, int64_t i);
 struct num num_size(struct scope *s, hlo_inst *x, const struct array *a, int d);
 int64_t num_most(struct num x, int64_t bound); /* the number if known, else the bound */
@@ -240,9 +240,9 @@ struct val *input_of(struct node *n, size_t k);  /* NULL: absent */
 struct val *tensor_of(struct node *n, size_t k); /* a tensor; NULL with a message */
 /* A vector of sizes, int64[n]; NULL with a message. */
 struct val *shape_input(struct node *n, size_t k);
-bool give_tensor(struct node *n, const struct array *a, hlo_inst *x); /* sets the first output */
-bool give_val(struct node *n, size_t k, const struct val *v);
-bool give_known(struct node *n, hlo_literal *l, int elem);
+bool set_tensor(struct node *n, const struct array *a, hlo_inst *x); /* sets the first output */
+bool set_val(struct node *n, size_t k, const struct val *v);
+bool set_known(struct node *n, hlo_literal *l, int elem);
 /* -1 is the last; false with a message. */
 bool axis_of(struct node *n, int64_t axis, int rank, int *out);
 /* A list of integers that must be known, from an input (SIZE_MAX: none) or an attribute (NULL:

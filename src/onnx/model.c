@@ -3,7 +3,7 @@
  */
 #include "onnx/onnx.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 
 #include <errno.h>
 
@@ -61,7 +61,7 @@ static void list_ports(hlo_onnx *h)
 
 enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m)
 {
-    GUARDED((*out = NULL, hlo_messages_no_memory(m), HLO_FAILED));
+    OOM_SCOPE((*out = NULL, hlo_messages_no_memory(m), HLO_FAILED));
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     struct file_bytes file;
     *out = NULL;
@@ -145,7 +145,7 @@ static bool take_tensors(struct onnx_value *v, hlo_literal **tensors, size_t cou
 hlo_onnx_value *hlo_onnx_value_new(const hlo_onnx *h, size_t input, bool present,
                                    hlo_literal **tensors, size_t count, hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     const struct onnx_value_info *info = h->inputs[input];
     struct onnx_value v = {.kind = info->type.kind, .present = present};
     bool optional = v.kind == ONNX_OPTIONAL || v.kind == ONNX_OPTIONAL_SEQUENCE;
@@ -168,14 +168,14 @@ static hlo_onnx_value *read_value(const struct onnx_value_info *info, const char
 hlo_onnx_value *hlo_onnx_read_input(const hlo_onnx *h, size_t input, const char *path,
                                     hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     return read_value(h->inputs[input], path, m);
 }
 
 hlo_onnx_value *hlo_onnx_read_output(const hlo_onnx *h, size_t output, const char *path,
                                      hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     return read_value(&h->model->graph.outputs[output], path, m);
 }
 
@@ -198,7 +198,7 @@ const hlo_literal *hlo_onnx_value_tensor(const hlo_onnx_value *h, size_t i)
 hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, int64_t bound,
                             hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct onnx_import_options o = {.bound = bound};
     struct arena a;
     arena_init(&a);
@@ -216,14 +216,14 @@ hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, in
 hlo_literal *hlo_onnx_argument(const hlo_onnx_value *h, const hlo_module *module, size_t param,
                                hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     return onnx_to_literal(&h->v, module, param, m);
 }
 
 hlo_onnx_value *hlo_onnx_result(const hlo_onnx *h, size_t output, const hlo_literal *component,
                                 hlo_messages *m)
 {
-    GUARDED((hlo_messages_no_memory(m), NULL));
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct onnx_value v = {0};
     return onnx_from_literal(component, &h->model->graph.outputs[output].type, &v, m) ? wrap(v)
                                                                                       : NULL;

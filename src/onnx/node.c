@@ -48,20 +48,20 @@ struct val *shape_input(struct node *n, size_t k)
     return NULL;
 }
 
-bool give_val(struct node *n, size_t k, const struct val *v)
+bool set_val(struct node *n, size_t k, const struct val *v)
 {
     if (k < n->onnx->output_count)
         n->outputs[k] = *v;
     return true;
 }
 
-bool give_tensor(struct node *n, const struct array *a, hlo_inst *x)
+bool set_tensor(struct node *n, const struct array *a, hlo_inst *x)
 {
     struct val v = tensor_val(a, x);
-    return give_val(n, 0, &v);
+    return set_val(n, 0, &v);
 }
 
-bool give_known(struct node *n, hlo_literal *l, int elem)
+bool set_known(struct node *n, hlo_literal *l, int elem)
 {
     if (!l)
         return false;
@@ -69,7 +69,7 @@ bool give_known(struct node *n, hlo_literal *l, int elem)
     struct array a = array_of(elem, (int)x.rank, x.dims);
     struct val v = tensor_val(&a, NULL);
     v.known = l;
-    return give_val(n, 0, &v);
+    return set_val(n, 0, &v);
 }
 
 bool axis_of(struct node *n, int64_t axis, int rank, int *out)
@@ -103,7 +103,7 @@ bool known_list(struct node *n, size_t input, const char *attr, struct int_list 
     struct val *v = tensor_of(n, input);
     if (!v)
         return false;
-    n->s->imp->wants_values |= !v->known;
+    n->s->imp->needs_values |= !v->known;
     if (!v->known || !elem_is_int(v->a.elem))
         return refuse_node(
             n->s, "input %zu must be a constant, but it is computed from inputs of the model",

@@ -7,19 +7,19 @@
 
 /* ---- Constant ---- */
 
-static bool give_floats(struct node *n, const float *at, int rank, size_t count)
+static bool set_floats(struct node *n, const float *at, int rank, size_t count)
 {
     int64_t dims = (int64_t)count;
     hlo_literal *l = keep_literal(n->s->imp, hlo_literal_new("f32", (size_t)rank, &dims, n->s->m));
     if (l && count > 0)
         memcpy(hlo_literal_leaf(l, 0).data, at, count * sizeof *at);
-    return give_known(n, l, ELEM_F32);
+    return set_known(n, l, ELEM_F32);
 }
 
-static bool give_ints(struct node *n, const int64_t *at, int rank, size_t count)
+static bool set_ints(struct node *n, const int64_t *at, int rank, size_t count)
 {
     int64_t dims = (int64_t)count;
-    return give_known(n, literal_of_ints(n->s, ELEM_S64, rank, &dims, at), ELEM_S64);
+    return set_known(n, literal_of_ints(n->s, ELEM_S64, rank, &dims, at), ELEM_S64);
 }
 
 /* A tensor of an attribute; NULL with a message. */
@@ -47,13 +47,13 @@ bool op_constant(struct node *n)
         return refuse_node(n->s, "missing value");
     hlo_literal *l;
     switch (a->kind) {
-    case ONNX_ATTR_INT: return give_ints(n, &a->i, 0, 1);
-    case ONNX_ATTR_INTS: return give_ints(n, a->ints, 1, a->count);
-    case ONNX_ATTR_FLOAT: return give_floats(n, &a->f, 0, 1);
-    case ONNX_ATTR_FLOATS: return give_floats(n, a->floats, 1, a->count);
+    case ONNX_ATTR_INT: return set_ints(n, &a->i, 0, 1);
+    case ONNX_ATTR_INTS: return set_ints(n, a->ints, 1, a->count);
+    case ONNX_ATTR_FLOAT: return set_floats(n, &a->f, 0, 1);
+    case ONNX_ATTR_FLOATS: return set_floats(n, a->floats, 1, a->count);
     case ONNX_ATTR_TENSOR:
         l = tensor_attr(n, a);
-        return l && give_known(n, l, onnx_dtype_find(hlo_literal_leaf(l, 0).dtype));
+        return l && set_known(n, l, onnx_dtype_find(hlo_literal_leaf(l, 0).dtype));
     default:
         return refuse_node(n->s, "attribute '" STR_FMT "' has no HLO equivalent", STR_ARG(a->name));
     }
@@ -90,7 +90,7 @@ bool op_constant_of_shape(struct node *n)
         x = emit_broadcast(s, x, &a, NULL, 0);
     for (int d = 0; d < a.rank; d++)
         x = set_size(s, x, &a, d, size[d]);
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }
 
 /* ---- Range ---- */
@@ -154,5 +154,5 @@ bool op_range(struct node *n)
     hlo_inst *i = emit_iota(s, a.elem, bound);
     i = emit_binary(s, &a, "multiply", i, emit_broadcast(s, x[2], &a, NULL, 0));
     i = emit_binary(s, &a, "add", emit_broadcast(s, x[0], &a, NULL, 0), i);
-    return give_tensor(n, &a, set_size(s, i, &a, 0, size));
+    return set_tensor(n, &a, set_size(s, i, &a, 0, size));
 }

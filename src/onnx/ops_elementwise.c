@@ -131,8 +131,7 @@ bool op_binary(struct node *n)
 {
     struct array a;
     hlo_inst *x, *y;
-    return both(n, 0, 1, &a, &x, &y) &&
-           give_tensor(n, &a, emit_binary(n->s, &a, n->row->arg, x, y));
+    return both(n, 0, 1, &a, &x, &y) && set_tensor(n, &a, emit_binary(n->s, &a, n->row->arg, x, y));
 }
 
 /* Only pred: HLO's instructions accept integers as well, ONNX's operators do not. */
@@ -152,7 +151,7 @@ bool op_compare(struct node *n)
         return false;
     x = emit_compare(n->s, &a, n->row->arg, x, y);
     a.elem = ELEM_PRED;
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }
 
 static hlo_inst *fill(struct scope *s, const struct array *a, const char *value)
@@ -182,7 +181,7 @@ bool op_variadic(struct node *n)
             return false;
         total = tensor_val(&a, emit_binary(n->s, &a, n->row->arg, x, y));
     }
-    return give_tensor(n, &total.a, total.data);
+    return set_tensor(n, &total.a, total.data);
 }
 
 bool op_mean(struct node *n)
@@ -192,7 +191,7 @@ bool op_mean(struct node *n)
     struct val *v = &n->outputs[0];
     struct str count = arena_printf(n->s->imp->arena, "%zu", n->input_count);
     hlo_inst *by = fill(n->s, &v->a, count.ptr);
-    return give_tensor(n, &v->a, emit_binary(n->s, &v->a, "divide", data_of(n->s, v), by));
+    return set_tensor(n, &v->a, emit_binary(n->s, &v->a, "divide", data_of(n->s, v), by));
 }
 
 /* With fmod=1 the result has the sign of the dividend, like HLO's remainder; otherwise that of the
@@ -207,14 +206,14 @@ bool op_mod(struct node *n)
     bool fmod = attr_int(n, "fmod", 0) != 0;
     hlo_inst *r = emit_binary(s, &a, "remainder", x, y);
     if (fmod || !elem_is_signed(a.elem))
-        return give_tensor(n, &a, r);
+        return set_tensor(n, &a, r);
     hlo_inst *zero = fill(s, &a, "0");
     p = a;
     p.elem = ELEM_PRED;
     hlo_inst *signs = emit_compare(s, &a, "NE", emit_compare(s, &a, "LT", r, zero),
                                    emit_compare(s, &a, "LT", y, zero));
     hlo_inst *wrong = emit_binary(s, &p, "and", emit_compare(s, &a, "NE", r, zero), signs);
-    return give_tensor(n, &a, emit_select(s, &a, wrong, emit_binary(s, &a, "add", r, y), r));
+    return set_tensor(n, &a, emit_select(s, &a, wrong, emit_binary(s, &a, "add", r, y), r));
 }
 
 /* The exponent may have a different type than the base; the result has that of the base. */
@@ -235,7 +234,7 @@ bool op_pow(struct node *n)
         return false;
     hlo_inst *r = emit_binary(s, &a, "power", ix, iy);
     r = emit_convert(s, r, &a, elem);
-    return give_tensor(n, &a, r);
+    return set_tensor(n, &a, r);
 }
 
 /* ---- unary operators ---- */
@@ -243,7 +242,7 @@ bool op_pow(struct node *n)
 bool op_unary(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give_tensor(n, &v->a, emit_unary(n->s, &v->a, n->row->arg, data_of(n->s, v)));
+    return v && set_tensor(n, &v->a, emit_unary(n->s, &v->a, n->row->arg, data_of(n->s, v)));
 }
 
 bool op_abs(struct node *n)
@@ -251,13 +250,13 @@ bool op_abs(struct node *n)
     struct val *v = tensor_of(n, 0);
     if (!v)
         return false;
-    return elem_is_signed(v->a.elem) ? op_unary(n) : give_val(n, 0, v);
+    return elem_is_signed(v->a.elem) ? op_unary(n) : set_val(n, 0, v);
 }
 
 bool op_relu(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give_tensor(
+    return v && set_tensor(
                     n, &v->a,
                     emit_binary(n->s, &v->a, "maximum", data_of(n->s, v), fill(n->s, &v->a, "0")));
 }
@@ -265,9 +264,9 @@ bool op_relu(struct node *n)
 bool op_reciprocal(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give_tensor(
-                    n, &v->a,
-                    emit_binary(n->s, &v->a, "divide", fill(n->s, &v->a, "1"), data_of(n->s, v)));
+    return v &&
+           set_tensor(n, &v->a,
+                      emit_binary(n->s, &v->a, "divide", fill(n->s, &v->a, "1"), data_of(n->s, v)));
 }
 
 bool op_is_nan(struct node *n)
@@ -278,7 +277,7 @@ bool op_is_nan(struct node *n)
     struct array a = v->a;
     hlo_inst *x = data_of(n->s, v), *is = emit_compare(n->s, &a, "NE", x, x);
     a.elem = ELEM_PRED;
-    return give_tensor(n, &a, is);
+    return set_tensor(n, &a, is);
 }
 
 /* Applies one bound of Clip, a scalar. */
@@ -304,7 +303,7 @@ bool op_clip(struct node *n)
     struct val *v = tensor_of(n, 0);
     hlo_inst *x = v ? clip_by(n, 1, "maximum", &v->a, data_of(n->s, v)) : NULL;
     x = x ? clip_by(n, 2, "minimum", &v->a, x) : NULL;
-    return x && give_tensor(n, &v->a, x);
+    return x && set_tensor(n, &v->a, x);
 }
 
 /* ---- Where ---- */
@@ -350,7 +349,7 @@ bool op_where(struct node *n)
         to.elem = v[k]->a.elem;
         x[k] = expand_to(s, data_of(s, v[k]), &v[k]->a, &to, size);
     }
-    return give_tensor(n, &to, emit_select(s, &to, x[0], x[1], x[2]));
+    return set_tensor(n, &to, emit_select(s, &to, x[0], x[1], x[2]));
 }
 
 /* ---- Cast ---- */
@@ -383,21 +382,21 @@ static bool cast(struct node *n, struct val *v, int elem)
         return refuse_node(s, "element type %s has no HLO equivalent", onnx_dtype_name(elem));
     struct array a = v->a;
     if (a.elem == elem)
-        return give_val(n, 0, v);
+        return set_val(n, 0, v);
     hlo_inst *x = data_of(s, v);
-    const char *most = largest(elem);
-    if (most && attr_int(n, "saturate", 1) != 0) {
+    const char *max = largest(elem);
+    if (max && attr_int(n, "saturate", 1) != 0) {
         if (a.elem != ELEM_F64) /* the bounds must be representable in the type */
             x = emit_convert(s, x, &a, ELEM_F32);
-        struct str least = arena_printf(s->imp->arena, "-%s", most);
-        hlo_inst *bounds[] = {emit_scalar(s, a.elem, least.ptr), x, emit_scalar(s, a.elem, most)};
+        struct str min = arena_printf(s->imp->arena, "-%s", max);
+        hlo_inst *bounds[] = {emit_scalar(s, a.elem, min.ptr), x, emit_scalar(s, a.elem, max)};
         x = emit_op(s, &a, "clamp", bounds, 3, "%s", "");
     }
     /* Via s32: HLO would saturate, ONNX truncates. */
     if (elem_is_float(a.elem) && is_below_byte(elem))
         x = emit_convert(s, x, &a, ELEM_S32);
     x = emit_convert(s, x, &a, elem);
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }
 
 bool op_cast(struct node *n)

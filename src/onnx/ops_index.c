@@ -162,7 +162,7 @@ bool op_slice(struct node *n)
         done[d] = true;
         x = slice_axis(s, x, &a, d, end_number(s, &starts, k), end_number(s, &ends, k), step);
     }
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }
 
 /* ---- Split ---- */
@@ -186,12 +186,12 @@ static bool split_sizes(struct node *n, struct val *v, int d, struct num *size)
     if (!given && !list.given && !uneven && all.known && all.n % (int64_t)parts != 0)
         return refuse_node(s, "%" PRId64 " elements cannot be split into %zu equal parts", all.n,
                            parts);
-    struct num most = num_op(s, "divide", num_op(s, "add", all, num_of((int64_t)parts - 1)),
-                             num_of((int64_t)parts));
+    struct num max = num_op(s, "divide", num_op(s, "add", all, num_of((int64_t)parts - 1)),
+                            num_of((int64_t)parts));
     for (size_t k = 0; k < parts; k++) {
         size[k] = given        ? num_element(s, given, (int64_t)k)
                   : list.given ? num_of(list.at[k])
-                               : num_op(s, "minimum", most, left);
+                               : num_op(s, "minimum", max, left);
         if (size[k].known && size[k].n < 0)
             return refuse_node(s, "negative split size");
         left = num_op(s, "subtract", left, size[k]);
@@ -218,7 +218,7 @@ bool op_split(struct node *n)
         struct num end = num_op(s, "add", start, size[k]);
         hlo_inst *x = slice_axis(s, data_of(s, v), &a, d, start, end, num_of(1));
         struct val part = tensor_val(&a, x);
-        give_val(n, k, &part);
+        set_val(n, k, &part);
         start = end;
     }
     return true;
@@ -273,12 +273,12 @@ bool op_gather(struct node *n)
     hlo_inst *x = data_of(s, v), *i = from_front(s, at, num_size(s, x, &v->a, d));
     if (v->a.dims[d] == 0) { /* the result is empty */
         struct array none = array_of(to.elem, rank, to.dims);
-        return give_tensor(n, &none, emit_broadcast(s, emit_zero(s, to.elem), &none, NULL, 0));
+        return set_tensor(n, &none, emit_broadcast(s, emit_zero(s, to.elem), &none, NULL, 0));
     }
-    return give_tensor(n, &to,
-                       emit_op(s, &to, "gather", (hlo_inst *[]){x, i}, 2,
-                               "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, "
-                               "index_vector_dim=%d, slice_sizes=%s",
-                               ints_text(s->imp, offset, (size_t)n_offset), d, d, q,
-                               ints_text(s->imp, slice, (size_t)v->a.rank)));
+    return set_tensor(n, &to,
+                      emit_op(s, &to, "gather", (hlo_inst *[]){x, i}, 2,
+                              "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, "
+                              "index_vector_dim=%d, slice_sizes=%s",
+                              ints_text(s->imp, offset, (size_t)n_offset), d, d, q,
+                              ints_text(s->imp, slice, (size_t)v->a.rank)));
 }

@@ -134,7 +134,7 @@ bool op_sequence_map(struct node *n)
     struct val *outputs = ARENA_ARRAY(n->s->imp->arena, struct val, g->output_count + 1);
     bool ok = translate_instead(n, &all, outputs);
     for (size_t k = 0; ok && k < g->output_count; k++)
-        give_val(n, k, &outputs[k]);
+        set_val(n, k, &outputs[k]);
     return ok;
 }
 
@@ -257,7 +257,7 @@ static struct onnx_graph scan_loop(struct node *n, const struct scan *c)
 
 /* Loop stacks slices along the first dimension in the order of iterations. This reverses and
  * transposes them as the node specifies. */
-static bool give_stacked(struct node *n, const struct scan *c, size_t k, const struct val *v)
+static bool set_stacked(struct node *n, const struct scan *c, size_t k, const struct val *v)
 {
     struct array a = v->a;
     hlo_inst *x = v->data;
@@ -268,7 +268,7 @@ static bool give_stacked(struct node *n, const struct scan *c, size_t k, const s
         x = emit_op(n->s, &a, "reverse", &x, 1, "dimensions={0}");
     x = move_dimension(n->s, x, &a, 0, axis);
     struct val out = tensor_val(&a, x);
-    return give_val(n, c->states + k, &out);
+    return set_val(n, c->states + k, &out);
 }
 
 bool op_scan(struct node *n)
@@ -281,9 +281,9 @@ bool op_scan(struct node *n)
     if (!translate_instead(n, &all, outputs))
         return false;
     for (size_t k = 0; k < c.states; k++)
-        give_val(n, k, &outputs[k]);
+        set_val(n, k, &outputs[k]);
     for (size_t k = 0; k < c.outputs; k++)
-        if (!give_stacked(n, &c, k, &outputs[c.states + k]))
+        if (!set_stacked(n, &c, k, &outputs[c.states + k]))
             return false;
     return true;
 }

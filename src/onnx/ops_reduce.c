@@ -65,9 +65,9 @@ static bool same_depth(struct scope *s, struct side *l, struct side *r)
         return true;
     if (!l->a.dynamic[i] && !r->a.dynamic[j])
         return false;
-    int64_t most = l->a.dims[i] > r->a.dims[j] ? l->a.dims[i] : r->a.dims[j];
+    int64_t upper = l->a.dims[i] > r->a.dims[j] ? l->a.dims[i] : r->a.dims[j];
     struct array tl = l->a, tr = r->a;
-    tl.dims[i] = tr.dims[j] = most;
+    tl.dims[i] = tr.dims[j] = upper;
     tl.dynamic[i] = tr.dynamic[j] = true;
     l->x = fit_array(s, l->x, &l->a, &tl);
     r->x = fit_array(s, r->x, &r->a, &tr);
@@ -77,8 +77,8 @@ static bool same_depth(struct scope *s, struct side *l, struct side *r)
 }
 
 /* Removes the row and column that were added to vectors. */
-static bool give_product(struct node *n, const struct array *a, hlo_inst *x, bool drop_row,
-                         bool drop_column)
+static bool set_product(struct node *n, const struct array *a, hlo_inst *x, bool drop_row,
+                        bool drop_column)
 {
     struct array to = {.elem = a->elem};
     struct num size[ONNX_MAX_RANK + 1];
@@ -89,7 +89,7 @@ static bool give_product(struct node *n, const struct array *a, hlo_inst *x, boo
         to.dynamic[to.rank] = a->dynamic[d];
         size[to.rank++] = num_size(n->s, x, a, d);
     }
-    return give_tensor(n, &to, to.rank == a->rank ? x : reshape_to(n->s, x, a, &to, size));
+    return set_tensor(n, &to, to.rank == a->rank ? x : reshape_to(n->s, x, a, &to, size));
 }
 
 bool op_matmul(struct node *n)
@@ -114,7 +114,7 @@ bool op_matmul(struct node *n)
                                 "lhs_batch_dims=%s, lhs_contracting_dims={%d}, rhs_batch_dims=%s, "
                                 "rhs_contracting_dims={%d}",
                                 shared, batch + 1, shared, batch);
-    return give_product(n, &a, product, x->a.rank == 1, y->a.rank == 1);
+    return set_product(n, &a, product, x->a.rank == 1, y->a.rank == 1);
 }
 
 /* ---- Reduce ---- */
@@ -158,8 +158,8 @@ static const char *neutral(struct import *imp, const char *opcode, int elem)
     int bits = atoi(onnx_dtype_hlo(elem) + 1);
     if (!elem_is_signed(elem))
         return max ? "0" : arena_printf(imp->arena, "%" PRIu64, UINT64_MAX >> (64 - bits)).ptr;
-    int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
-    return arena_printf(imp->arena, "%" PRId64, max ? -most - 1 : most).ptr;
+    int64_t upper = (int64_t)(UINT64_MAX >> (65 - bits));
+    return arena_printf(imp->arena, "%" PRId64, max ? -upper - 1 : upper).ptr;
 }
 
 /* The reduced dimensions; false with a message. If none are given: all, unless the node specifies
@@ -191,7 +191,7 @@ bool op_reduce(struct node *n)
     if (!v || !reduced_axes(n, v, gone, &nothing))
         return false;
     if (nothing)
-        return give_val(n, 0, v);
+        return set_val(n, 0, v);
     struct array a = {.elem = v->a.elem};
     int64_t at[ONNX_MAX_RANK + 1];
     size_t count = 0;
@@ -222,5 +222,5 @@ bool op_reduce(struct node *n)
     }
     if (attr_int(n, "keepdims", 1) != 0)
         x = add_ones(s, x, &a, gone, v->a.rank);
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }

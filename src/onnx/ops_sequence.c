@@ -85,14 +85,14 @@ static hlo_inst *sum_below(struct scope *s, hlo_inst *limits, hlo_inst *values, 
  * largest one that does not exceed p. */
 static hlo_inst *join_uneven(struct scope *s, struct val *seq, int axis, struct array *a)
 {
-    int64_t n = seq->length, most = seq->a.dims[axis], places = mul_most(n, most);
+    int64_t n = seq->length, max = seq->a.dims[axis], places = mul_most(n, max);
     struct array row = array_of(ELEM_S64, 1, &n), each = array_of(ELEM_S64, 1, &places),
                  total = row;
     hlo_inst *sizes = sizes_along(s, seq, axis);
     hlo_inst *ends = sum_below(s, emit_iota(s, ELEM_S64, n), sizes, n, n);
     hlo_inst *k = sum_below(s, ends, NULL, n, places),
              *before = sum_below(s, ends, sizes, n, places);
-    hlo_inst *width = emit_broadcast(s, num_inst(s, num_of(most)), &each, NULL, 0);
+    hlo_inst *width = emit_broadcast(s, num_inst(s, num_of(max)), &each, NULL, 0);
     hlo_inst *inside = emit_binary(s, &each, "subtract", emit_iota(s, ELEM_S64, places), before);
     hlo_inst *at =
         emit_binary(s, &each, "add", emit_binary(s, &each, "multiply", k, width), inside);
@@ -146,11 +146,11 @@ bool op_concat_from_sequence(struct node *n)
     if (stacks) {
         hlo_inst *x = with_sizes(s, seq, &a, -1);
         x = move_dimension(s, x, &a, 0, axis);
-        return give_tensor(n, &a, x);
+        return set_tensor(n, &a, x);
     }
     hlo_inst *x =
         seq->a.dynamic[axis] ? join_uneven(s, seq, axis, &a) : join_even(s, seq, axis, &a);
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }
 
 /* ---- SplitToSequence ---- */
@@ -164,7 +164,7 @@ static bool split_all(struct node *n, struct val *v, int axis)
     struct array a = v->a, element = {.elem = a.elem};
     if (v->a.dims[axis] == 0) {
         struct val none = empty_sequence(s, a.elem);
-        return give_val(n, 0, &none);
+        return set_val(n, 0, &none);
     }
     hlo_inst *x = data_of(s, v);
     struct num length = num_size(s, x, &a, axis);
@@ -198,7 +198,7 @@ static bool split_all(struct node *n, struct val *v, int axis)
         emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){t, count[0]}, 2, "dimensions={0}");
     out.data =
         emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){x, count[0]}, 2, "dimensions={0}");
-    return give_val(n, 0, &out);
+    return set_val(n, 0, &out);
 }
 
 /* Sizes of the parts; NULL with a message. */
@@ -219,7 +219,7 @@ static struct num *part_sizes(struct node *n, struct val *v, int axis, size_t *c
             each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem)
                        ? known_int(split, 0)
                        : 0;
-    s->imp->wants_values |= !split->known;
+    s->imp->needs_values |= !split->known;
     if (each <= 0 || v->a.dynamic[axis] || all / each > 100000) {
         refuse_node(s, "size and number of the parts of %s must be static",
                     type_text(s->imp, split));
@@ -255,9 +255,9 @@ bool op_split_to_sequence(struct node *n)
     }
     if (count == 0) {
         struct val none = empty_sequence(s, v->a.elem);
-        return give_val(n, 0, &none);
+        return set_val(n, 0, &none);
     }
     bool ok;
     struct val out = sequence_of(s, parts, count, &ok);
-    return ok && give_val(n, 0, &out);
+    return ok && set_val(n, 0, &out);
 }

@@ -6,7 +6,7 @@
 bool op_identity(struct node *n)
 {
     struct val *v = input_of(n, 0);
-    return v ? give_val(n, 0, v) : refuse_node(n->s, "missing input 0");
+    return v ? set_val(n, 0, v) : refuse_node(n->s, "missing input 0");
 }
 
 /* ---- queries ---- */
@@ -30,16 +30,16 @@ bool op_shape(struct node *n)
     for (int d = start; d < end; d++)
         known &= !v->a.dynamic[d];
     if (known)
-        return give_known(n, literal_of_ints(s, ELEM_S64, 1, &count, v->a.dims + start), ELEM_S64);
+        return set_known(n, literal_of_ints(s, ELEM_S64, 1, &count, v->a.dims + start), ELEM_S64);
     hlo_inst *size[ONNX_MAX_RANK + 1];
     struct array each = array_of(ELEM_S64, 1, &one), all = array_of(ELEM_S64, 1, &count);
     for (int d = start; d < end; d++)
         size[d - start] =
             emit_unary(s, &each, "reshape", num_inst(s, num_size(s, data_of(s, v), &v->a, d)));
-    return give_tensor(
-        n, &all,
-        count == 1 ? size[0]
-                   : emit_op(s, &all, "concatenate", size, (size_t)count, "dimensions={0}"));
+    return set_tensor(n, &all,
+                      count == 1
+                          ? size[0]
+                          : emit_op(s, &all, "concatenate", size, (size_t)count, "dimensions={0}"));
 }
 
 static struct num count_of(struct scope *s, struct val *v, int from, int to)
@@ -51,18 +51,18 @@ static struct num count_of(struct scope *s, struct val *v, int from, int to)
     return count;
 }
 
-static bool give_num(struct node *n, struct num x)
+static bool set_num(struct node *n, struct num x)
 {
     struct array a = scalar_of(ELEM_S64);
     if (x.known)
-        return give_known(n, literal_of_ints(n->s, ELEM_S64, 0, NULL, &x.n), ELEM_S64);
-    return give_tensor(n, &a, num_inst(n->s, x));
+        return set_known(n, literal_of_ints(n->s, ELEM_S64, 0, NULL, &x.n), ELEM_S64);
+    return set_tensor(n, &a, num_inst(n->s, x));
 }
 
 bool op_size(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give_num(n, count_of(n->s, v, 0, v->a.rank));
+    return v && set_num(n, count_of(n->s, v, 0, v->a.rank));
 }
 
 /* ---- Reshape, Flatten ---- */
@@ -82,8 +82,8 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
 {
     struct scope *s = n->s;
     bool zeros = attr_int(n, "allowzero", 0) != 0;
-    int64_t all = array_elements(&v->a), most = all > s->imp->bound ? s->imp->bound : all;
-    most = most > 0 ? most : 1;
+    int64_t all = array_elements(&v->a), max = all > s->imp->bound ? s->imp->bound : all;
+    max = max > 0 ? max : 1;
     int open = 0;
     for (int d = 0; d < to->rank; d++) {
         size[d] = num_shape_element(s, shape, d);
@@ -94,10 +94,10 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
             struct num own = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d);
             size[d] = num_if(s, size[d], "EQ", num_of(0), own, size[d]);
             to->dynamic[d] = !size[d].known;
-            to->dims[d] = zero ? v->a.dims[d] : most;
+            to->dims[d] = zero ? v->a.dims[d] : max;
         } else {
             to->dynamic[d] = !size[d].known;
-            to->dims[d] = num_most(size[d], most);
+            to->dims[d] = num_most(size[d], max);
         }
         if (size[d].known && (size[d].n < -1 || (size[d].n == -1 && open++ > 0)))
             return refuse_node(s, "%s",
@@ -111,14 +111,14 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
 static void find_open_size(struct scope *s, struct val *v, struct array *to, struct num *size)
 {
     struct num total = count_of(s, v, 0, v->a.rank), others = num_of(1);
-    int64_t most = array_elements(&v->a);
+    int64_t max = array_elements(&v->a);
     bool some = false;
     for (int d = 0; d < to->rank; d++) {
         some |= !size[d].known || size[d].n == -1;
         others =
             num_op(s, "multiply", others, num_if(s, size[d], "LT", num_of(0), num_of(1), size[d]));
         if (size[d].known && size[d].n > 0)
-            most /= size[d].n;
+            max /= size[d].n;
     }
     if (!some)
         return;
@@ -131,7 +131,7 @@ static void find_open_size(struct scope *s, struct val *v, struct array *to, str
         size[d] = num_if(s, size[d], "LT", num_of(0), left, size[d]);
         to->dynamic[d] = !size[d].known;
         if (open)
-            to->dims[d] = num_most(size[d], most);
+            to->dims[d] = num_most(size[d], max);
     }
 }
 
@@ -148,11 +148,11 @@ bool op_reshape(struct node *n)
     find_open_size(s, v, &to, size);
     if (array_is_static(&v->a) && array_is_static(&to) &&
         array_elements(&v->a) != array_elements(&to)) {
-        struct val wanted = tensor_val(&to, NULL);
+        struct val target = tensor_val(&to, NULL);
         return refuse_node(s, "%s and %s differ in the number of elements", type_text(s->imp, v),
-                           type_text(s->imp, &wanted));
+                           type_text(s->imp, &target));
     }
-    return give_tensor(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
+    return set_tensor(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
 
 bool op_flatten(struct node *n)
@@ -171,7 +171,7 @@ bool op_flatten(struct node *n)
         to.dims[d] = num_most(size[d], bound_of(&v->a, d ? at : 0, d ? v->a.rank : at));
         to.dynamic[d] = !size[d].known;
     }
-    return give_tensor(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
+    return set_tensor(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
 
 /* ---- Squeeze, Unsqueeze ---- */
@@ -212,9 +212,9 @@ bool op_squeeze(struct node *n)
         to.dynamic[to.rank] = v->a.dynamic[d];
         size[to.rank++] = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d);
     }
-    return give_tensor(n, &to,
-                       to.rank == v->a.rank ? data_of(s, v)
-                                            : reshape_to(s, data_of(s, v), &v->a, &to, size));
+    return set_tensor(n, &to,
+                      to.rank == v->a.rank ? data_of(s, v)
+                                           : reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
 
 bool op_unsqueeze(struct node *n)
@@ -233,7 +233,7 @@ bool op_unsqueeze(struct node *n)
         return false;
     struct array a = v->a;
     hlo_inst *x = add_ones(n->s, data_of(n->s, v), &a, is_new, rank);
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }
 
 /* ---- Transpose ---- */
@@ -256,9 +256,9 @@ bool op_transpose(struct node *n)
         a.dynamic[d] = v->a.dynamic[at[d]];
     }
     hlo_inst *x = data_of(n->s, v);
-    return give_tensor(n, &a,
-                       emit_op(n->s, &a, "transpose", &x, 1, "dimensions=%s",
-                               ints_text(n->s->imp, at, (size_t)a.rank)));
+    return set_tensor(n, &a,
+                      emit_op(n->s, &a, "transpose", &x, 1, "dimensions=%s",
+                              ints_text(n->s->imp, at, (size_t)a.rank)));
 }
 
 /* ---- Expand, Tile ---- */
@@ -332,22 +332,22 @@ bool op_expand(struct node *n)
         struct num own = mine < 0
                              ? num_of(1)
                              : num_size(s, v->a.dynamic[mine] ? data_of(s, v) : NULL, &v->a, mine);
-        struct num want = theirs < 0 ? num_of(1) : num_shape_element(s, shape, theirs);
-        if (own.known && want.known && own.n != want.n && own.n != 1 && want.n != 1)
+        struct num target = theirs < 0 ? num_of(1) : num_shape_element(s, shape, theirs);
+        if (own.known && target.known && own.n != target.n && own.n != 1 && target.n != 1)
             return refuse_node(s, "cannot expand dimension %d of %s to %" PRId64, mine,
-                               type_text(s->imp, v), want.n);
-        size[d] = num_if(s, want, "EQ", num_of(1), own, want);
+                               type_text(s->imp, v), target.n);
+        size[d] = num_if(s, target, "EQ", num_of(1), own, target);
         if (!size[d].known && own.known && own.n != 1)
             size[d] = own;
         int64_t bound =
             mine >= 0 && v->a.dims[mine] > s->imp->bound ? v->a.dims[mine] : s->imp->bound;
-        to.dims[d] = want.known && want.n == 1 && mine >= 0
+        to.dims[d] = target.known && target.n == 1 && mine >= 0
                          ? v->a.dims[mine]
-                         : num_most(size[d], want.known ? want.n : bound);
+                         : num_most(size[d], target.known ? target.n : bound);
         to.dynamic[d] = !size[d].known;
     }
     hlo_inst *x = expand_to(s, data_of(s, v), &v->a, &to, size);
-    return give_tensor(n, &to, x);
+    return set_tensor(n, &to, x);
 }
 
 /* Element i of the result is element i modulo the size. */
@@ -378,7 +378,7 @@ bool op_tile(struct node *n)
         if (!t.known || t.n != 1)
             x = repeat(n->s, x, &a, d, t);
     }
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }
 
 /* ---- Concat ---- */
@@ -421,8 +421,8 @@ bool op_concat(struct node *n)
             return refuse_node(s, "result too large");
         sum.dynamic[axis] |= to.dynamic[axis];
     }
-    return give_tensor(n, &sum,
-                       n->input_count == 1 ? parts[0]
-                                           : emit_op(s, &sum, "concatenate", parts, n->input_count,
-                                                     "dimensions={%d}", axis));
+    return set_tensor(n, &sum,
+                      n->input_count == 1 ? parts[0]
+                                          : emit_op(s, &sum, "concatenate", parts, n->input_count,
+                                                    "dimensions={%d}", axis));
 }

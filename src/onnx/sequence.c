@@ -150,7 +150,7 @@ bool op_sequence_empty(struct node *n)
     if (elem < 0 || elem > INT_MAX || (elem != 0 && !onnx_dtype_hlo((int)elem)))
         return refuse_node(n->s, "HLO has no element type %" PRId64, elem);
     struct val v = empty_sequence(n->s, (int)elem);
-    return give_val(n, 0, &v);
+    return set_val(n, 0, &v);
 }
 
 bool op_sequence_construct(struct node *n)
@@ -164,7 +164,7 @@ bool op_sequence_construct(struct node *n)
         elements[k] = *v;
     }
     struct val out = sequence_of(n->s, elements, n->input_count, &ok);
-    return ok && give_val(n, 0, &out);
+    return ok && set_val(n, 0, &out);
 }
 
 /* ---- modification ---- */
@@ -233,7 +233,7 @@ bool op_sequence_insert(struct node *n)
                         "dimensions={0}");
     if (input_of(n, 2) && !move_last(n, &out, length))
         return false;
-    return give_val(n, 0, &out);
+    return set_val(n, 0, &out);
 }
 
 bool op_sequence_erase(struct node *n)
@@ -249,7 +249,7 @@ bool op_sequence_erase(struct node *n)
     if (input_of(n, 1) && !position_of(n, 1, length, &at))
         return false;
     pick(s, &out, shifted(s, seq->length, at, 1), seq->length, less);
-    return give_val(n, 0, &out);
+    return set_val(n, 0, &out);
 }
 
 /* ---- element access ---- */
@@ -260,7 +260,7 @@ bool op_sequence_length(struct node *n)
     if (!seq)
         return false;
     struct array a = scalar_of(ELEM_S64);
-    return give_tensor(n, &a, num_inst(n->s, length_of(n->s, seq)));
+    return set_tensor(n, &a, num_inst(n->s, length_of(n->s, seq)));
 }
 
 /* Size d of element `at`. */
@@ -308,7 +308,7 @@ bool op_sequence_at(struct node *n)
     if (!seq || !check_elements(n, seq) || !position_of(n, 1, length_of(n->s, seq), &at))
         return false;
     hlo_inst *x = element_at(n->s, seq, at, &a);
-    return give_tensor(n, &a, x);
+    return set_tensor(n, &a, x);
 }
 
 /* ---- optionals ---- */
@@ -324,7 +324,7 @@ bool op_optional(struct node *n)
         type = *v;
         type.kind = is_sequence(v) ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL;
         struct val out = val_coerce(s, v, &type);
-        return give_val(n, 0, &out);
+        return set_val(n, 0, &out);
     }
     if (!attr || attr->kind != ONNX_ATTR_TYPE)
         return refuse_node(s, "a type is required without an input");
@@ -338,7 +338,7 @@ bool op_optional(struct node *n)
     none.there = emit_scalar(s, ELEM_PRED, "false");
     none.a.elem = 0; /* so that it is created */
     struct val out = val_coerce(s, &none, &type);
-    return give_val(n, 0, &out);
+    return set_val(n, 0, &out);
 }
 
 bool op_optional_has_element(struct node *n)
@@ -346,8 +346,8 @@ bool op_optional_has_element(struct node *n)
     struct val *v = input_of(n, 0);
     struct array a = scalar_of(ELEM_PRED);
     if (v && is_optional(v))
-        return give_tensor(n, &a, v->there);
-    return give_known(n, literal_of_scalar(n->s, ELEM_PRED, v ? "true" : "false"), ELEM_PRED);
+        return set_tensor(n, &a, v->there);
+    return set_known(n, literal_of_scalar(n->s, ELEM_PRED, v ? "true" : "false"), ELEM_PRED);
 }
 
 bool op_optional_get_element(struct node *n)
@@ -357,5 +357,5 @@ bool op_optional_get_element(struct node *n)
         return refuse_node(n->s, "missing input 0");
     struct val out = *v;
     out.kind = is_sequence(v) ? ONNX_SEQUENCE : ONNX_TENSOR;
-    return give_val(n, 0, &out);
+    return set_val(n, 0, &out);
 }

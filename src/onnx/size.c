@@ -85,7 +85,7 @@ struct num num_element(struct scope *s, struct val *v, int64_t i)
 
 struct num num_shape_element(struct scope *s, struct val *v, int64_t i)
 {
-    s->imp->wants_values |= !v->known;
+    s->imp->needs_values |= !v->known;
     return num_element(s, v, i);
 }
 
@@ -203,8 +203,8 @@ static hlo_inst *dynamic_reshape(struct scope *s, hlo_inst *x, const struct arra
 static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from,
                         const struct array *to, const struct num *sizes)
 {
-    int64_t most = array_elements(from), one[] = {1};
-    struct array row = array_of(from->elem, 1, &most), at = array_of(ELEM_S64, to->rank, to->dims);
+    int64_t max = array_elements(from), one[] = {1};
+    struct array row = array_of(from->elem, 1, &max), at = array_of(ELEM_S64, to->rank, to->dims);
     struct array out = array_of(to->elem, to->rank, to->dims);
     struct num count = num_of(1);
     for (int d = 0; d < to->rank; d++)

@@ -96,10 +96,10 @@ static bool copy_int32(const struct reading *r)
 {
     unsigned bits = r->layout.bits;
     bool is_signed = r->to.dtype[0] == 's', is_pred = strcmp(r->to.dtype, "pred") == 0;
-    int64_t most = ((int64_t)1 << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
+    int64_t max = ((int64_t)1 << (bits - is_signed)) - 1, min = is_signed ? -max - 1 : 0;
     for (size_t i = 0; i < r->to.elements; i++) {
         int32_t v = r->t->int32_data[i];
-        if (v < least || v > most)
+        if (v < min || v > max)
             return onnx_error(r->m, r->path,
                               "tensor '" STR_FMT "': element %zu, %" PRId32 ", is not a valid %s",
                               STR_ARG(r->who), i, v, onnx_dtype_name(r->t->data_type));
@@ -140,11 +140,11 @@ static bool copy_uint64(const struct reading *r)
 }
 
 /* The actual and the required length of the list for the element type. */
-static void count_numbers(const struct reading *r, size_t *have, size_t *want)
+static void count_numbers(const struct reading *r, size_t *have, size_t *expected)
 {
     const Onnx__TensorProto *t = r->t;
     bool complex = r->to.dtype[0] == 'c';
-    *want = complex ? 2 * r->to.elements : r->to.elements;
+    *expected = complex ? 2 * r->to.elements : r->to.elements;
     switch (r->layout.field) {
     case FIELD_FLOAT: *have = t->n_float_data; break;
     case FIELD_INT64: *have = t->n_int64_data; break;
@@ -153,7 +153,7 @@ static void count_numbers(const struct reading *r, size_t *have, size_t *want)
     case FIELD_INT32:
         *have = t->n_int32_data;
         if (r->layout.bits < 6)
-            *want = raw_size(r);
+            *expected = raw_size(r);
         break;
     case FIELD_NONE: *have = 0; break;
     }
@@ -161,11 +161,11 @@ static void count_numbers(const struct reading *r, size_t *have, size_t *want)
 
 static bool numbers_fit(const struct reading *r)
 {
-    size_t have = 0, want = 0;
-    count_numbers(r, &have, &want);
-    return have == want ||
+    size_t have = 0, expected = 0;
+    count_numbers(r, &have, &expected);
+    return have == expected ||
            onnx_error(r->m, r->path, "tensor '" STR_FMT "' has %zu values, expected %zu",
-                      STR_ARG(r->who), have, want);
+                      STR_ARG(r->who), have, expected);
 }
 
 static bool copy_numbers(const struct reading *r)
@@ -196,14 +196,14 @@ static bool find_place(const struct reading *r, struct place *p)
     *p = (struct place){.length = -1};
     for (size_t i = 0; i < r->t->n_external_data; i++) {
         const char *key = r->t->external_data[i]->key, *value = r->t->external_data[i]->value;
-        bool sound = key && value;
-        if (sound && strcmp(key, "location") == 0)
+        bool valid = key && value;
+        if (valid && strcmp(key, "location") == 0)
             p->location = value;
-        else if (sound && strcmp(key, "offset") == 0)
-            sound = num_parse_i64(str_of(value), &p->offset) && p->offset >= 0;
-        else if (sound && strcmp(key, "length") == 0)
-            sound = num_parse_i64(str_of(value), &p->length) && p->length >= 0;
-        if (!sound)
+        else if (valid && strcmp(key, "offset") == 0)
+            valid = num_parse_i64(str_of(value), &p->offset) && p->offset >= 0;
+        else if (valid && strcmp(key, "length") == 0)
+            valid = num_parse_i64(str_of(value), &p->length) && p->length >= 0;
+        if (!valid)
             return fail(r, "malformed location of external data");
     }
     return p->location || fail(r, "missing location of external data");
@@ -223,21 +223,21 @@ static bool stays_below(const char *location)
 }
 
 /* Whether a file is in this directory or below it; both are resolved paths. */
-static bool lies_below(const char *file, const char *folder)
+static bool lies_below(const char *file, const char *directory)
 {
-    size_t n = strlen(folder);
+    size_t n = strlen(directory);
     n -= n == 1; /* the root ends in a slash */
-    return strncmp(file, folder, n) == 0 && file[n] == '/';
+    return strncmp(file, directory, n) == 0 && file[n] == '/';
 }
 
 /* The resolved directory of a file, given its path or its resolved path. */
-static bool folder_of(const char *file, char out[PATH_MAX])
+static bool directory_of(const char *file, char out[PATH_MAX])
 {
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
     const char *slash = strrchr(file, '/');
-    int n = !slash ? snprintf(folder, sizeof folder, ".")
-                   : snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - file), file);
-    return n < (int)sizeof folder && realpath(folder, out);
+    int n = !slash ? snprintf(directory, sizeof directory, ".")
+                   : snprintf(directory, sizeof directory, "%.*s", (int)(slash + 1 - file), file);
+    return n < (int)sizeof directory && realpath(directory, out);
 }
 
 /* The resolved path of the file. Links must not lead out of the model's directory, or of the
@@ -255,8 +255,8 @@ static bool find_file(const struct reading *r, const char *location, char out[PA
         return onnx_error(r->m, r->path, "tensor '" STR_FMT "': cannot read external data '%s': %s",
                           STR_ARG(r->who), location, strerror(errno));
     found =
-        found && ((folder_of(r->path, named) && lies_below(out, named)) ||
-                  (realpath(r->path, model) && folder_of(model, real) && lies_below(out, real)));
+        found && ((directory_of(r->path, named) && lies_below(out, named)) ||
+                  (realpath(r->path, model) && directory_of(model, real) && lies_below(out, real)));
     if (!found)
         return onnx_error(r->m, r->path,
                           "tensor '" STR_FMT
@@ -290,20 +290,20 @@ static bool copy_external(const struct reading *r)
 
 /* Creates a literal of the tensor's shape, after checking that the data can have that many
  * elements. */
-static bool shape_is_sound(struct reading *r)
+static bool shape_is_valid(struct reading *r)
 {
     const Onnx__TensorProto *t = r->t;
-    int64_t elements, bits;
+    const bool empty = i64_in(t->dims, (int64_t)t->n_dims, 0);
+    int64_t elements = empty ? 0 : 1, bits;
     if (t->n_dims > INT16_MAX)
         return fail(r, "too many dimensions");
     for (size_t d = 0; d < t->n_dims; d++)
-        if (t->dims[d] < 0)
+        if (t->dims[d] < 0 || (!empty && !mul_i64(elements, t->dims[d], &elements)))
             return onnx_error(r->m, r->path,
                               "tensor '" STR_FMT "': dimension %zu of size %" PRId64
                               " is out of range",
                               STR_ARG(r->who), d, t->dims[d]);
-    if (!dims_product(1, (int)t->n_dims, t->dims, &elements) ||
-        !mul_i64(elements, r->layout.bits, &bits))
+    if (!mul_i64(elements, r->layout.bits, &bits))
         return fail(r, "too many elements");
     r->to.elements = (size_t)elements;
     r->to.dtype = onnx_dtype_hlo(t->data_type);
@@ -326,7 +326,7 @@ bool tensor_read(const Onnx__TensorProto *t, const char *path, struct str who,
     r.layout = layouts[type];
     if (t->segment)
         return fail(&r, "segmented tensors are not supported");
-    if (!shape_is_sound(&r))
+    if (!shape_is_valid(&r))
         return false;
     hlo_literal *l = hlo_literal_new(r.to.dtype, t->n_dims, t->dims, m);
     if (!l)

@@ -182,28 +182,28 @@ static hlo_inst *nothing(struct scope *s, const struct array *a)
 
 static hlo_inst *grow_data(struct scope *s, const struct val *v, const struct val *to)
 {
-    struct array from = sequence_data(v), wanted = sequence_data(to);
+    struct array from = sequence_data(v), target = sequence_data(to);
     bool is_new[ONNX_MAX_RANK + 1] = {false};
-    for (int d = from.rank; d < wanted.rank; d++)
+    for (int d = from.rank; d < target.rank; d++)
         is_new[d] = true;
     hlo_inst *x = v->data;
-    if (wanted.rank > from.rank)
-        x = add_ones(s, x, &from, is_new, wanted.rank);
-    return fit_array(s, x, &from, &wanted);
+    if (target.rank > from.rank)
+        x = add_ones(s, x, &from, is_new, target.rank);
+    return fit_array(s, x, &from, &target);
 }
 
 /* Adds columns of -1 for dimensions that the elements lack. */
 static hlo_inst *grow_sizes(struct scope *s, const struct val *v, const struct val *to)
 {
-    struct array from = sequence_sizes(v), wanted = sequence_sizes(to);
+    struct array from = sequence_sizes(v), target = sequence_sizes(to);
     hlo_inst *x = v->sizes;
-    int64_t more = wanted.dims[1] - from.dims[1];
+    int64_t more = target.dims[1] - from.dims[1];
     if (more > 0) {
-        from.dims[1] = wanted.dims[1];
+        from.dims[1] = target.dims[1];
         x = emit_op(s, &from, "pad", (hlo_inst *[]){x, emit_scalar(s, ELEM_S64, "-1")}, 2,
                     "padding=0_0x0_%" PRId64, more);
     }
-    return fit_array(s, x, &from, &wanted);
+    return fit_array(s, x, &from, &target);
 }
 
 /* Whether the array of `v` can be converted to that of `to`; if not, `v` is empty or absent and has

@@ -28,7 +28,7 @@ struct cursor {
 struct walk {
     const char *begin, *wrong_at;
     const char *why;
-    uint64_t taken, most; /* bytes that unpacking takes, and the limit */
+    uint64_t taken, max; /* bytes that unpacking takes, and the limit */
 };
 
 static bool wrong(struct walk *w, const char *at, const char *why)
@@ -97,7 +97,7 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, st
         const ProtobufCFieldDescriptor *f =
             protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
         w->taken += bytes_of_field(f, value) + (++fields > NOTED_FREE ? NOTE_BYTES : 0);
-        if (w->taken > w->most)
+        if (w->taken > w->max)
             return wrong(w, start, TOO_MUCH);
         if (!f || f->type != PROTOBUF_C_TYPE_MESSAGE || (tag & 7) != BYTES)
             continue;
@@ -138,9 +138,9 @@ static void bounded_release(void *data, void *p)
 ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str bytes,
                               const char *path, hlo_messages *m)
 {
-    const uint64_t most = ALLOWED_AT_LEAST + (uint64_t)bytes.len * ALLOWED_FOR_EACH_BYTE;
-    struct walk w = {.begin = bytes.ptr, .most = most};
-    struct bounded b = {.left = most < SIZE_MAX ? (size_t)most : SIZE_MAX};
+    const uint64_t max = ALLOWED_AT_LEAST + (uint64_t)bytes.len * ALLOWED_FOR_EACH_BYTE;
+    struct walk w = {.begin = bytes.ptr, .max = max};
+    struct bounded b = {.left = max < SIZE_MAX ? (size_t)max : SIZE_MAX};
     ProtobufCAllocator allocator = {bounded_alloc, bounded_release, &b};
     if (!walk_message(&w, d, bytes, 1)) {
         onnx_error(m, path, "malformed ONNX file: %s at byte %zu", w.why,

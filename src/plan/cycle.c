@@ -48,9 +48,9 @@ static const char *element(const struct view *v, bool dense, int64_t k)
     return at;
 }
 
-static void digest_view(struct cycle_digest *d, const struct view *v, int64_t most)
+static void digest_view(struct cycle_digest *d, const struct view *v, int64_t max)
 {
-    const int64_t n = view_elements(v), count = n < most ? n : most;
+    const int64_t n = view_elements(v), count = n < max ? n : max;
     const bool dense = view_is_dense(v);
     for (int k = 0; k < v->rank; k++)
         digest_word(d, (uint64_t)v->dims[k]);
@@ -60,23 +60,23 @@ static void digest_view(struct cycle_digest *d, const struct view *v, int64_t mo
         digest_element(d, element(v, dense, k * step), size);
 }
 
-/* Digest of at most `most` elements of each array. */
-static struct cycle_digest digest(const struct cycle *c, int64_t most)
+/* Digest of at most `max` elements of each array. */
+static struct cycle_digest digest(const struct cycle *c, int64_t max)
 {
     struct cycle_digest d = {0, 0};
     for (int k = 0; k < c->part_count; k++) {
         struct view v = c->parts[k].view;
-        if (c->parts[k].cell)
-            v.data = *c->parts[k].cell;
-        digest_view(&d, &v, most);
+        if (c->parts[k].large_array)
+            v.data = *c->parts[k].large_array;
+        digest_view(&d, &v, max);
     }
     return d;
 }
 
-/* Whether the digest of at most `most` elements per array equals the recorded one. */
-static bool is_noted(const struct cycle *c, int64_t most)
+/* Whether the digest of at most `max` elements per array equals the recorded one. */
+static bool is_noted(const struct cycle *c, int64_t max)
 {
-    const struct cycle_digest d = digest(c, most);
+    const struct cycle_digest d = digest(c, max);
     return d.sum == c->noted.sum && d.product == c->noted.product;
 }
 
@@ -113,9 +113,9 @@ bool cycle_visit(struct cycle *c)
 /* ---- schedule of visits: a loop whose iterations are counted ---- */
 
 enum {
-    FIRST_VISIT = 4,  /* iterations before the first visit */
-    LEAST_VISITS = 3, /* consecutive visits */
-    LOG_SHARE = 10    /* log2 of the ratio of iterations to visits, for large counts */
+    FIRST_VISIT = 4, /* iterations before the first visit */
+    MIN_VISITS = 3,  /* consecutive visits */
+    LOG_SHARE = 10   /* log2 of the ratio of iterations to visits, for large counts */
 };
 
 bool cycle_is_due(struct cycle_clock *k, struct cycle *c)
@@ -124,8 +124,8 @@ bool cycle_is_due(struct cycle_clock *k, struct cycle *c)
     if (k->iterations == (k->next ? k->next : FIRST_VISIT)) {
         k->next = 2 * k->iterations;
         k->visits = k->iterations >> LOG_SHARE;
-        if (k->visits < LEAST_VISITS)
-            k->visits = LEAST_VISITS;
+        if (k->visits < MIN_VISITS)
+            k->visits = MIN_VISITS;
         cycle_forget(c);
     }
     if (k->visits == 0)

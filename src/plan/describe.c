@@ -56,16 +56,16 @@ static void put_bodies(struct buf *out, const struct step *s)
 static void put_callees(struct buf *out, const struct step *s)
 {
     const struct function *condition = s->callees[s->callee_count - 1];
-    const struct scalar_rest *rest = s->callees[0]->rest;
+    const struct scalar_peeled_loop *peeled = s->callees[0]->peeled;
     if (s->inst->opcode == OP_WHILE) {
         buf_printf(out, "body %%%.*s, condition ", STR_ARG(s->callees[0]->computation->name));
         if (condition->code)
             buf_printf(out, "bytecode of %d operations", condition->code->op_count);
         else
             buf_printf(out, "%%%.*s", STR_ARG(condition->computation->name));
-        if (rest && rest->condition == condition->computation)
+        if (peeled && peeled->condition == condition->computation)
             buf_printf(out, "; after the first iteration bytecode of %d operations",
-                       rest->code->op_count);
+                       peeled->code->op_count);
         return;
     }
     for (int k = 0; k < s->callee_count; k++)

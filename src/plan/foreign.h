@@ -35,9 +35,9 @@ struct foreign_target {
 
 struct foreign {
     void *context;
-    /* Finds the code of a target. `left_over`: the fallback code for targets that neither the user
+    /* Finds the code of a target. `fallback`: the fallback code for targets that neither the user
      * nor HLO defines. */
-    struct foreign_target (*find)(void *context, struct str target, bool left_over);
+    struct foreign_target (*find)(void *context, struct str target, bool fallback);
     /* Makes a call; several participants may call concurrently. False: the reason is appended to
      * `why`, unless a limit was reached. */
     bool (*call)(void *context, struct foreign_target target, const struct foreign_call *c,

@@ -65,7 +65,7 @@ static bool add_condition(struct build *b, struct step *s)
     if (!add_callee(b, s, c))
         return false;
     struct function *f = s->callees[s->callee_count - 1];
-    if (!f->code && !plan_observes(b->pl))
+    if (!f->code && !plan_is_traced(b->pl))
         f->code = scalar_of_computation(b->pl, c, NULL);
     return true;
 }
@@ -103,7 +103,7 @@ static bool add_onnx_loop(struct build *b, struct step *s)
     if (!add_callee(b, s, a->v.computations.at[0]))
         return false;
     struct function *f = s->callees[0];
-    if (!f->code && !plan_observes(b->pl))
+    if (!f->code && !plan_is_traced(b->pl))
         f->code = scalar_of_computation(b->pl, a->v.computations.at[0], NULL);
     return true;
 }
@@ -128,7 +128,7 @@ static const struct computation *called(const struct inst *i)
 static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
 {
     bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;
-    if (plan_observes(pl))
+    if (plan_is_traced(pl))
         return NULL;
     if (!call || !inline_fits(i, called(i)))
         return scalar_of_inst(pl, i);
@@ -160,7 +160,7 @@ bool plan_prepare(struct build *b, struct step *s)
     case OP_SCAN: return add_callees(b, s);
     case OP_CUSTOM_CALL:
         s->foreign = plan_foreign(b->pl->p, s->inst, false);
-        s->left_over = plan_foreign(b->pl->p, s->inst, true);
+        s->fallback = plan_foreign(b->pl->p, s->inst, true);
         return inst_is_onnx_loop(s->inst) ? add_onnx_loop(b, s) : plan_bodies(b->pl, s);
     case OP_RNG:
         s->rng_state = ARENA_ARRAY(build_arena(b), uint64_t, 2);
@@ -223,9 +223,9 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
 {
     int *starts;
     const struct computation *c = inst_computation(async_first(i), A_CALLS);
-    int64_t wanted = 0;
+    int64_t expected = 0;
     for (int k = 0; k < c->param_count; k++)
-        wanted += leaf_count(c->params[k]->shape);
+        expected += leaf_count(c->params[k]->shape);
     struct leaves operands = plan_operands(b, i, &starts), made;
     if (i->opcode == OP_ASYNC_UPDATE) {
         const struct inst *before = i->operands[0];
@@ -240,7 +240,7 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
             operands.at[operands.count++] = more.at[k];
     }
     made = (struct leaves){0, NULL};
-    if (operands.count == wanted) {
+    if (operands.count == expected) {
         struct step *s = plan_emit(b, i, operands, starts, c->root->shape, &made);
         if (!s)
             return false;
@@ -286,7 +286,7 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 /* A computation on scalars runs faster as bytecode than as steps. */
 static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
-    if (inline_wanted(b->pl, i, called(i)) && !find_scalar(b->pl, i))
+    if (inline_is_profitable(b->pl, i, called(i)) && !find_scalar(b->pl, i))
         return inline_call(b, i, called(i), out);
     return plan_step(b, i, out);
 }
@@ -309,7 +309,7 @@ bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
         if (!inline_map(b, i, out, &done))
             return false;
         return done || plan_step(b, i, out);
-    default: return plan_rename(b->pl, i, b->env, out) || plan_step(b, i, out);
+    default: return plan_alias(b->pl, i, b->env, out) || plan_step(b, i, out);
     }
 }
 
@@ -345,7 +345,7 @@ static void mark_unused(struct build *b, int first)
 
 bool plan_steps(struct build *b, const struct computation *c)
 {
-    const bool shown = plan_observes(b->pl);
+    const bool shown = plan_is_traced(b->pl);
     int count = c->inst_count;
     struct inst **order = shown ? plan_order(b->pl, c) : plan_live(b->pl, c, &count);
     for (int k = 0; k < count; k++) {
@@ -353,7 +353,7 @@ bool plan_steps(struct build *b, const struct computation *c)
         const int first = b->f->step_count;
         if (i->opcode == OP_PARAMETER && !shown)
             continue;
-        if (!(shown ? plan_observed_inst : plan_inst)(b, i, &b->env[i->index]))
+        if (!(shown ? plan_traced_inst : plan_inst)(b, i, &b->env[i->index]))
             return false;
         if (!plan_is_used(b->pl, i))
             mark_unused(b, first);
@@ -382,11 +382,11 @@ static struct function *new_function(struct planner *pl, const struct computatio
  * peeled loop's remaining iterations. */
 static struct leaves read_from_outside(struct build *b, struct leaves results)
 {
-    int kept = b->rest ? b->rest->kept_count : 0;
+    int kept = b->peeled ? b->peeled->cached_count : 0;
     struct leaves all = {results.count + kept,
                          ARENA_ARRAY(&b->pl->scratch, int, results.count + kept)};
     for (int k = 0; k < all.count; k++)
-        all.at[k] = k < results.count ? results.at[k] : b->rest->kept[k - results.count];
+        all.at[k] = k < results.count ? results.at[k] : b->peeled->kept[k - results.count];
     return all;
 }
 
@@ -405,12 +405,12 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
     if ((pl->depth > 1 ? plan_optimises(pl) : plan_keeps(pl)) &&
         !plan_split(&b, b.env[c->root->index]))
         return false;
-    if (pl->depth > 1 && !plan_observes(pl))
-        plan_once(pl, f, b.value_count, b.env[c->root->index]);
+    if (pl->depth > 1 && !plan_is_traced(pl))
+        plan_hoist(pl, f, b.value_count, b.env[c->root->index]);
     else if (plan_keeps(pl))
-        plan_once_for_all(pl, f, b.value_count, b.env[c->root->index]);
+        plan_hoist_entry(pl, f, b.value_count, b.env[c->root->index]);
     if (f->is_body && plan_optimises(pl))
-        b.rest = scalar_rest_of_loop(pl, caller, f, b.value_count, b.env[c->root->index]);
+        b.peeled = scalar_peel_loop(pl, caller, f, b.value_count, b.env[c->root->index]);
     if (plan_optimises(pl))
         plan_fuse(pl, f, b.value_count, read_from_outside(&b, b.env[c->root->index]));
     plan_assign_slots(&b, b.env[c->root->index]);

@@ -12,25 +12,26 @@
  */
 #include "plan/fuse.h"
 
-enum { NOBODY = -1 };
+enum { NONE = -1 };
 enum {
-    MOST_STEPS = 48, /* with two ops for most steps this stays below KERN_FUSED_OPS */
+    MAX_STEPS = 48, /* with two ops for most steps this stays below KERN_FUSED_OPS */
     /* longest row that is buffered during its reduction; rows should stay in the caches */
-    MOST_COLUMNS = 1 << 16
+    MAX_COLUMNS = 1 << 16
 };
 
 struct fusing {
     struct planner *pl;
     struct function *f;
     struct fuse_group **groups; /* by its last step */
-    /* by step: the last step of its group; itself when it is alone; NOBODY: cannot be in a group */
+    /* by step: the last step of its group; itself when it is alone; NONE: cannot be in a group */
     int *root;
     int *next;   /* by step: the next step of its group; undefined for the last */
-    int *reader; /* by value: the first group that reads it, or NOBODY */
+    int *reader; /* by value: the first group that reads it, or NONE */
     /* by value: the first group, step or result that reads it as an array; INT_MAX: none */
     int *next_array;
     int *next_other; /* by value: the first known reader outside of any group */
-    bool *from_fold; /* by value: computed, element by element, from the result of a reduction */
+    bool *
+        from_reduction; /* by value: computed, element by element, from the result of a reduction */
     enum fuse_role *roles;       /* by step */
     const struct shape **shapes; /* by value */
 };
@@ -111,7 +112,7 @@ static bool is_elementwise(const struct step *s)
     return ok;
 }
 
-static bool is_fold(const struct step *s)
+static bool is_reduction(const struct step *s)
 {
     const struct inst *i = s->inst;
     int64_t elements;
@@ -120,7 +121,7 @@ static bool is_fold(const struct step *s)
            shape_elements(i->operands[0]->shape, &elements) && elements > 0 &&
            i->operands[1]->shape->dtype == s->bodies->args[0] && split_of(i) >= 0 &&
            !same_dims(i->operands[0]->shape, s->shapes[0]) &&
-           kern_can_fold(s->bodies->combine, i->operands[0]->shape->dtype, s->bodies->args[0]);
+           kern_can_reduce(s->bodies->combine, i->operands[0]->shape->dtype, s->bodies->args[0]);
 }
 
 static enum fuse_role role_of(const struct step *s)
@@ -133,10 +134,10 @@ static enum fuse_role role_of(const struct step *s)
                        s->operand_count == 1 && s->operands[0] >= 0 &&
                        s->shapes[0]->dtype == i->operands[0]->shape->dtype;
     if (moves && same_dims(s->shapes[0], i->operands[0]->shape))
-        return i->opcode == OP_RESHAPE || split_of(i) >= 0 ? FUSE_RENAME : FUSE_NOT;
+        return i->opcode == OP_RESHAPE || split_of(i) >= 0 ? FUSE_ALIAS : FUSE_NOT;
     if (moves)
         return i->opcode == OP_BROADCAST && split_of(i) >= 0 ? FUSE_REPEAT : FUSE_NOT;
-    return is_elementwise(s) ? FUSE_APPLY : is_fold(s) ? FUSE_FOLD : FUSE_NOT;
+    return is_elementwise(s) ? FUSE_APPLY : is_reduction(s) ? FUSE_REDUCE : FUSE_NOT;
 }
 
 /* ---- groups ---- */
@@ -204,12 +205,12 @@ static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, e
     const int rank = prefix_rank(s->shapes[0], g->rank, g->dims);
     switch (role) {
     case FUSE_APPLY:
-    case FUSE_RENAME: return rank == g->rank || (rank >= 0 && rank == g->row_rank);
+    case FUSE_ALIAS: return rank == g->rank || (rank >= 0 && rank == g->row_rank);
     case FUSE_REPEAT:
-        return z->from_fold[s->operands[0]] && rank == g->rank &&
+        return z->from_reduction[s->operands[0]] && rank == g->rank &&
                set_rows(z, g, s->shapes[0], split_of(s->inst)) && columns_of(g) > 0 &&
-               columns_of(g) <= MOST_COLUMNS;
-    case FUSE_FOLD:
+               columns_of(g) <= MAX_COLUMNS;
+    case FUSE_REDUCE:
         return (rank == g->rank || rank == g->row_rank) && rank == split_of(s->inst) &&
                set_rows(z, g, s->inst->operands[0]->shape, rank);
     default: return false;
@@ -222,8 +223,8 @@ static bool add_result(const struct fusing *z, struct fuse_group *g, int k)
     const struct step *s = &z->f->steps[k];
     if (z->next_array[s->results[0]] == INT_MAX)
         return true;
-    if (g->out_count == KERN_FUSED_RESULTS || s->once != ONCE_NOT ||
-        (z->roles[k] != FUSE_APPLY && z->roles[k] != FUSE_FOLD))
+    if (g->out_count == KERN_FUSED_RESULTS || s->hoist != HOIST_NOT ||
+        (z->roles[k] != FUSE_APPLY && z->roles[k] != FUSE_REDUCE))
         return false;
     g->outs[g->out_count++] = k;
     return true;
@@ -235,7 +236,7 @@ static bool join(struct fusing *z, int k, int root)
     struct fuse_group g = *z->groups[root];
     if (z->next_array[s->results[0]] <= root || !add_result(z, &g, k))
         return false;
-    if (g.steps == MOST_STEPS || s->once != z->f->steps[root].once || !may_move(z, k, root) ||
+    if (g.steps == MAX_STEPS || s->hoist != z->f->steps[root].hoist || !may_move(z, k, root) ||
         !fits(z, &g, s, z->roles[k]))
         return false;
     g.leaves[fuse_find_leaf(&g, s->results[0])] = g.leaves[g.leaf_count - 1];
@@ -245,7 +246,7 @@ static bool join(struct fusing *z, int k, int root)
     z->next[k] = g.first; /* steps are visited from the last to the first */
     g.first = k;
     g.steps++;
-    g.work += z->roles[k] == FUSE_APPLY || z->roles[k] == FUSE_FOLD;
+    g.work += z->roles[k] == FUSE_APPLY || z->roles[k] == FUSE_REDUCE;
     *z->groups[root] = g;
     z->root[k] = root;
     return true;
@@ -255,21 +256,21 @@ static void place(struct fusing *z, int k)
 {
     const struct step *s = &z->f->steps[k];
     const enum fuse_role role = z->roles[k];
-    z->root[k] = NOBODY;
+    z->root[k] = NONE;
     if (role == FUSE_NOT)
         return;
     int root = z->reader[s->results[0]];
     if (root >= 0 && join(z, k, root))
         return;
-    if (role != FUSE_FOLD && (role != FUSE_APPLY || s->shapes[0]->rank == 0))
+    if (role != FUSE_REDUCE && (role != FUSE_APPLY || s->shapes[0]->rank == 0))
         return;
     int64_t dims[VIEW_MAX_RANK];
     struct fuse_group *g = ARENA_NEW(&z->pl->scratch, struct fuse_group);
     *g = (struct fuse_group){.steps = 1, .work = 1, .first = k, .out_count = 1, .outs = {k}};
     g->rank = g->row_rank =
-        squeeze(role == FUSE_FOLD ? s->inst->operands[0]->shape : s->shapes[0], dims);
+        squeeze(role == FUSE_REDUCE ? s->inst->operands[0]->shape : s->shapes[0], dims);
     g->dims = ARENA_DUP(&z->pl->scratch, dims, g->rank);
-    if (role == FUSE_FOLD)
+    if (role == FUSE_REDUCE)
         g->row_rank = split_of(s->inst);
     z->root[k] = k;
     z->groups[k] = g;
@@ -280,7 +281,7 @@ static void place(struct fusing *z, int k)
 static bool is_repeated(const struct fusing *z, int k, int operand)
 {
     const struct step *s = &z->f->steps[k];
-    if (z->roles[k] == FUSE_FOLD)
+    if (z->roles[k] == FUSE_REDUCE)
         return operand > 0;
     const int v = s->operands[operand];
     return z->roles[k] == FUSE_APPLY && s->shapes[0]->rank > 0 && v >= 0 && z->shapes[v]->rank == 0;
@@ -301,11 +302,11 @@ static void note_reads(struct fusing *z, int k)
         if (v < 0)
             continue;
         int *reader = &z->reader[v];
-        if (root == NOBODY)
+        if (root == NONE)
             z->next_other[v] = k;
-        if (root == NOBODY || is_repeated(z, k, j)) {
-            note_array(z, v, root == NOBODY ? k : root);
-        } else if (*reader == NOBODY) {
+        if (root == NONE || is_repeated(z, k, j)) {
+            note_array(z, v, root == NONE ? k : root);
+        } else if (*reader == NONE) {
             *reader = root;
         } else if (*reader != root) { /* the later group reads a result of the earlier one */
             note_array(z, v, *reader > root ? *reader : root);
@@ -340,7 +341,7 @@ static void read_elements(struct planner *pl, struct function *f, const int *mak
 {
     int *operands = NULL;
     for (int j = 0; j < s->operand_count; j++) {
-        const int by = s->operands[j] >= 0 ? maker[s->operands[j]] : NOBODY;
+        const int by = s->operands[j] >= 0 ? maker[s->operands[j]] : NONE;
         const int element = by >= 0 ? repeated_element(f, by) : NO_VALUE;
         if (element == NO_VALUE)
             continue;
@@ -359,10 +360,10 @@ static void drop_broadcasts(struct planner *pl, struct function *f, int value_co
     int *maker = ARENA_ARRAY(&pl->scratch, int, value_count);
     bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count);
     for (int v = 0; v < value_count; v++)
-        maker[v] = NOBODY;
+        maker[v] = NONE;
     for (int k = 0; k < f->step_count; k++) {
         struct step *s = &f->steps[k];
-        if (s->tile && s->once == ONCE_NOT && s->shapes[0]->rank > 0)
+        if (s->tile && s->hoist == HOIST_NOT && s->shapes[0]->rank > 0)
             read_elements(pl, f, maker, s);
         for (int j = 0; j < s->operand_count; j++)
             if (s->operands[j] >= 0)
@@ -435,18 +436,18 @@ static void fuse_groups(struct fusing *z)
         if (made)
             continue;
         for (int at = 0, j = g->first; at < g->steps; at++, j = z->next[j])
-            z->root[j] = NOBODY;
+            z->root[j] = NONE;
     }
     bool *stays = ARENA_ARRAY(&z->pl->scratch, bool, f->step_count);
     for (int k = 0; k < f->step_count; k++)
-        stays[k] = z->root[k] == NOBODY || z->root[k] == k;
+        stays[k] = z->root[k] == NONE || z->root[k] == k;
     keep_steps(f, stays);
 }
 
 static void find_roles(struct fusing *z, int value_count)
 {
     for (int v = 0; v < value_count; v++) {
-        z->reader[v] = NOBODY;
+        z->reader[v] = NONE;
         z->next_other[v] = z->next_array[v] = INT_MAX;
     }
     for (int k = 0; k < z->f->param_count; k++)
@@ -455,13 +456,13 @@ static void find_roles(struct fusing *z, int value_count)
     for (int k = 0; k < z->f->step_count; k++) {
         const struct step *s = &z->f->steps[k];
         const enum fuse_role role = z->roles[k] = role_of(s);
-        bool from_fold = role == FUSE_FOLD;
-        for (int j = 0; j < s->operand_count && (role == FUSE_APPLY || role == FUSE_RENAME); j++)
-            from_fold |= s->operands[j] >= 0 && z->from_fold[s->operands[j]];
+        bool from_reduction = role == FUSE_REDUCE;
+        for (int j = 0; j < s->operand_count && (role == FUSE_APPLY || role == FUSE_ALIAS); j++)
+            from_reduction |= s->operands[j] >= 0 && z->from_reduction[s->operands[j]];
         for (int r = 0; r < s->result_count; r++)
             if (s->results[r] >= 0) {
                 z->shapes[s->results[r]] = s->shapes[r];
-                z->from_fold[s->results[r]] = from_fold;
+                z->from_reduction[s->results[r]] = from_reduction;
             }
     }
 }
@@ -478,7 +479,7 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
                        .reader = ARENA_ARRAY(a, int, value_count),
                        .next_other = ARENA_ARRAY(a, int, value_count),
                        .next_array = ARENA_ARRAY(a, int, value_count),
-                       .from_fold = ARENA_ARRAY(a, bool, value_count),
+                       .from_reduction = ARENA_ARRAY(a, bool, value_count),
                        .shapes = ARENA_ARRAY(a, const struct shape *, value_count),
                        .roles = ARENA_ARRAY(a, enum fuse_role, f->step_count)};
     find_roles(&z, value_count);

@@ -11,9 +11,9 @@
 enum fuse_role {
     FUSE_NOT,
     FUSE_APPLY,
-    FUSE_FOLD,   /* reduces a row to one element */
+    FUSE_REDUCE, /* reduces a row to one element */
     FUSE_REPEAT, /* repeats one element along a row */
-    FUSE_RENAME  /* alias: no data moves */
+    FUSE_ALIAS   /* alias: no data moves */
 };
 
 /* A chain of steps, starting at `first`, that is replaced by its last step. */

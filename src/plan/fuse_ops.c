@@ -10,7 +10,7 @@
  */
 #include "plan/fuse.h"
 
-enum { NONE = -1, MOST_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
+enum { NONE = -1, MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
 /* A value of the plan within the loop: the number of each form, NONE if that form is not made. */
 struct held {
@@ -29,13 +29,13 @@ struct making {
     struct planner *pl;
     const struct fuse_group *g;
     const struct step *const *steps;
-    struct held forms[MOST_VALUES];
+    struct held forms[MAX_VALUES];
     int form_count;
     struct kern_fused_op ops[KERN_FUSED_OPS];
     int args[KERN_FUSED_OPS][KERN_MAX_ARGS];
-    int op_count, fold_count;
+    int op_count, reducer_count;
     bool full; /* more ops than KERN_FUSED_OPS */
-    bool late[MOST_VALUES], fixed[MOST_VALUES], whole_rows;
+    bool late[MAX_VALUES], fixed[MAX_VALUES], whole_rows;
     size_t width;
 };
 
@@ -52,15 +52,15 @@ static int emit(struct making *m, struct kern_fused_op op, const int *args, size
     const int at = m->op_count++, out = m->g->leaf_count + at;
     op.width = (uint8_t)width;
     op.result = NONE;
-    op.once = op.kind == KERN_FUSED_APPLY;
+    op.invariant = op.kind == KERN_FUSED_APPLY;
     for (int k = 0; k < op.arg_count; k++) {
         m->args[at][k] = args[k];
         op.late |= m->late[args[k]];
-        op.once &= m->fixed[args[k]];
+        op.invariant &= m->fixed[args[k]];
     }
-    m->late[out] = op.late || op.kind == KERN_FUSED_FOLD;
-    m->fixed[out] = op.once;
-    m->whole_rows |= op.late && (!op.rows || op.kind == KERN_FUSED_FOLD);
+    m->late[out] = op.late || op.kind == KERN_FUSED_REDUCE;
+    m->fixed[out] = op.invariant;
+    m->whole_rows |= op.late && (!op.rows || op.kind == KERN_FUSED_REDUCE);
     m->ops[at] = op;
     if (width > m->width)
         m->width = width;
@@ -266,29 +266,30 @@ static bool sums_narrow(const struct held *x, const struct body *body)
            (body->args[0] == DT_F32 || body->args[0] == DT_F64);
 }
 
-static struct held *fold_operand(struct held *x, const struct body *body)
+static struct held *reduce_operand(struct held *x, const struct body *body)
 {
     return x->own == NONE && x->source && sums_narrow(x->source, body) ? x->source : x;
 }
 
-static void make_fold(struct making *m, const struct step *s)
+static void make_reduce(struct making *m, const struct step *s)
 {
-    if (m->fold_count == KERN_FUSED_FOLDS) {
+    if (m->reducer_count == KERN_FUSED_REDUCERS) {
         m->full = true;
         return;
     }
     const struct body *body = s->bodies;
-    struct held *x = fold_operand(form_of(m, s->operands[0]), body);
+    struct held *x = reduce_operand(form_of(m, s->operands[0]), body);
     const bool as_wide = is_held_wide(x->type) && !sums_narrow(x, body);
     const int args[] = {as_wide ? wide(m, x) : own(m, x), own(m, form_of(m, s->operands[1]))};
-    struct kern_fold *fold = ARENA_NEW(&m->pl->p->arena, struct kern_fold);
+    struct kern_reducer *reducer = ARENA_NEW(&m->pl->p->arena, struct kern_reducer);
     const enum dtype type = s->shapes[0]->dtype;
-    *fold = (struct kern_fold){body->combine, as_wide ? DT_F32 : x->type, body->args[0], type};
-    struct kern_fused_op op = {.kind = KERN_FUSED_FOLD,
-                               .fold = fold,
+    *reducer =
+        (struct kern_reducer){body->combine, as_wide ? DT_F32 : x->type, body->args[0], type};
+    struct kern_fused_op op = {.kind = KERN_FUSED_REDUCE,
+                               .reducer = reducer,
                                .rows = true,
                                .arg_count = 2,
-                               .cell = (uint8_t)m->fold_count++};
+                               .reducer_number = (uint8_t)m->reducer_count++};
     const int out = emit(m, op, args, dtype_bytes(type));
     add_form(m, s->results[0], type, true, out, NONE);
 }
@@ -320,13 +321,13 @@ static int count_readers(const struct making *m, int value)
 /* The op that makes the squares, if the reduction is its only reader; else -1. */
 static int find_squares(const struct making *m, const struct kern_fused_op *op, const int *args)
 {
-    const int at = op->kind == KERN_FUSED_FOLD ? args[0] - m->g->leaf_count : -1;
-    if (at < 0 || op->fold->x != DT_BF16 || op->fold->combine != KERN_ADD)
+    const int at = op->kind == KERN_FUSED_REDUCE ? args[0] - m->g->leaf_count : -1;
+    if (at < 0 || op->reducer->x != DT_BF16 || op->reducer->combine != KERN_ADD)
         return -1;
     const int64_t columns = dims_elements(m->g->rank - m->g->row_rank, m->g->dims + m->g->row_rank);
     const struct kern_fused_op *by = &m->ops[at];
     kern_tile_fn *multiply = m->pl->tiles->direct("multiply", DT_BF16, 0);
-    return multiply && by->fn == multiply && m->args[at][0] == m->args[at][1] && !by->once &&
+    return multiply && by->fn == multiply && m->args[at][0] == m->args[at][1] && !by->invariant &&
                    by->result < 0 && columns >= KERN_SQUARES_FROM && count_readers(m, args[0]) == 1
                ? at
                : -1;
@@ -338,9 +339,9 @@ static void sum_squares(struct making *m)
         const int at = find_squares(m, &m->ops[k], m->args[k]);
         if (at < 0)
             continue;
-        struct kern_fold *fold = ARENA_DUP(&m->pl->p->arena, m->ops[k].fold, 1);
-        fold->squares = true;
-        m->ops[k].fold = fold;
+        struct kern_reducer *reducer = ARENA_DUP(&m->pl->p->arena, m->ops[k].reducer, 1);
+        reducer->squares = true;
+        m->ops[k].reducer = reducer;
         m->args[k][0] = m->args[at][0];
         remove_op(m, at);
         k--;
@@ -366,12 +367,12 @@ static int take_tile(bool *busy, int *count)
 static int choose_tiles(struct making *m)
 {
     const int views = m->g->leaf_count;
-    int last[MOST_VALUES] = {0}, tiles[MOST_VALUES] = {0}, count = 0;
+    int last[MAX_VALUES] = {0}, tiles[MAX_VALUES] = {0}, count = 0;
     bool busy[KERN_FUSED_OPS] = {false};
     for (int k = 0; k < m->op_count; k++) {
         for (int j = 0; j < m->ops[k].arg_count; j++)
             last[m->args[k][j]] = k;
-        if (m->ops[k].once) { /* runs before all others, and its result is kept */
+        if (m->ops[k].invariant) { /* runs before all others, and its result is kept */
             busy[count] = true;
             tiles[views + k] = views + count++;
         }
@@ -380,7 +381,7 @@ static int choose_tiles(struct making *m)
         struct kern_fused_op *op = &m->ops[k];
         for (int j = 0; j < op->arg_count; j++)
             op->args[j] = (uint8_t)(m->args[k][j] < views ? m->args[k][j] : tiles[m->args[k][j]]);
-        if (!op->once && op->result < 0)
+        if (!op->invariant && op->result < 0)
             tiles[views + k] = views + take_tile(busy, &count);
         op->out = (uint8_t)tiles[views + k];
         for (int v = views; v < views + k; v++)
@@ -425,8 +426,8 @@ static void make_ops(struct making *m, const struct step *const *steps, const en
         switch (roles[k]) {
         case FUSE_APPLY: make_apply(m, s, rows); break;
         case FUSE_REPEAT: make_repeat(m, s); break;
-        case FUSE_RENAME: rename_value(m, s->results[0], x, rows); break;
-        default: make_fold(m, s); break;
+        case FUSE_ALIAS: rename_value(m, s->results[0], x, rows); break;
+        default: make_reduce(m, s); break;
         }
     }
 }
@@ -449,15 +450,15 @@ static void make_result(struct making *m, const struct step *s, int number,
         return;
     struct kern_fused_op *op = &m->ops[v - views];
     op->result = (int8_t)number;
-    op->once = m->fixed[v] = false;
+    op->invariant = m->fixed[v] = false;
     /* a reduction determines itself when it is complete */
-    op->late |= op->rows && op->kind != KERN_FUSED_FOLD;
+    op->late |= op->rows && op->kind != KERN_FUSED_REDUCE;
     *result = (struct kern_fused_result){.rows = f->rows, .width = dtype_bytes(f->type)};
 }
 
 /* Finds leaves that no op reads after the op that makes a result: the result may reuse their
  * storage. */
-static void find_room(const struct making *m, struct kern_fused_result *results)
+static void find_buffers(const struct making *m, struct kern_fused_result *results)
 {
     for (int k = 0; k < m->op_count; k++) {
         if (m->ops[k].result < 0)
@@ -510,13 +511,13 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     if (m->full)
         return false;
     sum_squares(m);
-    find_room(m, results);
+    find_buffers(m, results);
     struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
     *fused = (struct kern_fused){.view_count = g->leaf_count,
                                  .tile_count = choose_tiles(m),
                                  .op_count = m->op_count,
                                  .result_count = g->out_count,
-                                 .fold_count = m->fold_count,
+                                 .reducer_count = m->reducer_count,
                                  .rank = g->rank,
                                  .row_rank = g->row_rank,
                                  .dims = ARENA_DUP(keep, g->dims, g->rank),

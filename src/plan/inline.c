@@ -82,7 +82,7 @@ bool inline_fits(const struct inst *i, const struct computation *c)
     return same;
 }
 
-bool inline_wanted(struct planner *pl, const struct inst *i, const struct computation *c)
+bool inline_is_profitable(struct planner *pl, const struct inst *i, const struct computation *c)
 {
     if (!plan_optimises(pl) || !inline_fits(i, c))
         return false;

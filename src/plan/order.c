@@ -11,7 +11,7 @@
 
 /* Limit for one computation: beyond it, a module that calls something with thousands of channels
  * thousands of times keeps the canonical order. */
-enum { MOST_TRAFFIC = 1 << 20 };
+enum { MAX_TRAFFIC = 1 << 20 };
 
 /* ---- channels on which an instruction, or its callees, send or receive ---- */
 
@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
 
 static void add(struct planner *pl, struct traffic_list *l, struct traffic t)
 {
-    if (l->count < MOST_TRAFFIC)
+    if (l->count < MAX_TRAFFIC)
         VEC_PUSH(&pl->scratch, l->at, l->count, l->capacity) = t;
 }
 
@@ -95,21 +95,23 @@ struct ordering {
     struct arena *arena;
     struct inst **canonical;
     int count;
-    int *place;          /* by index of the instruction: its position in the canonical order */
-    struct edge *wishes; /* send before the recv-done of its data, wherever possible */
-    size_t wish_count, wish_capacity;
+    int *place;              /* by index of the instruction: its position in the canonical order */
+    struct edge *soft_edges; /* send before the recv-done of its data, wherever possible */
+    size_t soft_edge_count, soft_edge_capacity;
     /* users of the instruction at position k start at users[first_user[k]] */
     int *first_user, *users;
-    int *first_wish;      /* by position: its first edge in `wishes`, which is sorted by `before` */
-    int *needed, *wished; /* by position: operands and preferred predecessors that have not run */
-    int *walked;          /* number of the last walk that visited it */
+    int *first_soft_edge; /* by position: its first edge in `soft_edges`, which is sorted by
+                             `before` */
+    int *needed,
+        *soft_predecessors; /* by position: operands and preferred predecessors that have not run */
+    int *walked;            /* number of the last walk that visited it */
     bool *done;
     int *ready, ready_count; /* a heap: the smallest position on top */
 };
 
 /* Pairs the k-th send of a channel with its k-th recv-done. True when a send comes after its
  * recv-done in the canonical order. */
-static bool find_wishes(struct planner *pl, struct ordering *o)
+static bool find_soft_edges(struct planner *pl, struct ordering *o)
 {
     struct traffic_list all = {0};
     bool late = false;
@@ -128,7 +130,7 @@ static bool find_wishes(struct planner *pl, struct ordering *o)
             struct edge e = {all.at[first + k].place, all.at[waits + k].place};
             if (e.before == e.after) /* both are within the callees of one instruction */
                 continue;
-            VEC_PUSH(o->arena, o->wishes, o->wish_count, o->wish_capacity) = e;
+            VEC_PUSH(o->arena, o->soft_edges, o->soft_edge_count, o->soft_edge_capacity) = e;
             late |= e.before > e.after;
         }
     }
@@ -168,16 +170,16 @@ static int compare_edges(const void *a, const void *b)
                                   : (x->after > y->after) - (x->after < y->after);
 }
 
-static void list_wishes(struct ordering *o)
+static void list_soft_edges(struct ordering *o)
 {
-    qsort(o->wishes, o->wish_count, sizeof *o->wishes, compare_edges);
-    o->first_wish = ARENA_ARRAY(o->arena, int, o->count + 1);
-    for (size_t k = 0; k < o->wish_count; k++) {
-        o->first_wish[o->wishes[k].before + 1]++;
-        o->wished[o->wishes[k].after]++;
+    qsort(o->soft_edges, o->soft_edge_count, sizeof *o->soft_edges, compare_edges);
+    o->first_soft_edge = ARENA_ARRAY(o->arena, int, o->count + 1);
+    for (size_t k = 0; k < o->soft_edge_count; k++) {
+        o->first_soft_edge[o->soft_edges[k].before + 1]++;
+        o->soft_predecessors[o->soft_edges[k].after]++;
     }
     for (int k = 0; k < o->count; k++)
-        o->first_wish[k + 1] += o->first_wish[k];
+        o->first_soft_edge[k + 1] += o->first_soft_edge[k];
 }
 
 /* ---- the order ---- */
@@ -206,9 +208,9 @@ static int pop(struct ordering *o)
 static int undone_send(const struct ordering *o, int place)
 {
     size_t k = 0;
-    while (o->wishes[k].after != place || o->done[o->wishes[k].before])
+    while (o->soft_edges[k].after != place || o->done[o->soft_edges[k].before])
         k++;
-    return o->wishes[k].before;
+    return o->soft_edges[k].before;
 }
 
 /* Called when every remaining instruction waits for another: finds a recv-done to be run before its
@@ -239,11 +241,11 @@ static void run_next(struct ordering *o, int place)
 {
     o->done[place] = true;
     for (int k = o->first_user[place]; k < o->first_user[place + 1]; k++)
-        if (--o->needed[o->users[k]] == 0 && o->wished[o->users[k]] == 0)
+        if (--o->needed[o->users[k]] == 0 && o->soft_predecessors[o->users[k]] == 0)
             push(o, o->users[k]);
-    for (int k = o->first_wish[place]; k < o->first_wish[place + 1]; k++) {
-        int after = o->wishes[k].after;
-        if (--o->wished[after] == 0 && o->needed[after] == 0 && !o->done[after])
+    for (int k = o->first_soft_edge[place]; k < o->first_soft_edge[place + 1]; k++) {
+        int after = o->soft_edges[k].after;
+        if (--o->soft_predecessors[after] == 0 && o->needed[after] == 0 && !o->done[after])
             push(o, after);
     }
 }
@@ -253,14 +255,14 @@ static struct inst **arrange(struct planner *pl, struct ordering *o)
 {
     struct inst **order = ARENA_ARRAY(&pl->scratch, struct inst *, o->count);
     o->needed = ARENA_ARRAY(o->arena, int, o->count);
-    o->wished = ARENA_ARRAY(o->arena, int, o->count);
+    o->soft_predecessors = ARENA_ARRAY(o->arena, int, o->count);
     o->walked = ARENA_ARRAY(o->arena, int, o->count);
     o->done = ARENA_ARRAY(o->arena, bool, o->count);
     o->ready = ARENA_ARRAY(o->arena, int, o->count);
     list_users(o);
-    list_wishes(o);
+    list_soft_edges(o);
     for (int k = 0; k < o->count; k++)
-        if (o->needed[k] == 0 && o->wished[k] == 0)
+        if (o->needed[k] == 0 && o->soft_predecessors[k] == 0)
             push(o, k);
     for (int n = 0; n < o->count; n++) {
         int place = o->ready_count > 0 ? pop(o) : break_cycle(o, n + 1);
@@ -282,7 +284,7 @@ struct inst **plan_order(struct planner *pl, const struct computation *c)
     o.place = ARENA_ARRAY(&scratch, int, c->inst_count);
     for (int k = 0; k < c->inst_count; k++)
         o.place[canonical[k]->index] = k;
-    struct inst **order = find_wishes(pl, &o) ? arrange(pl, &o) : canonical;
+    struct inst **order = find_soft_edges(pl, &o) ? arrange(pl, &o) : canonical;
     arena_free(&scratch);
     return order;
 }

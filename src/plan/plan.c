@@ -172,7 +172,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->kern = options->plain ? &kern_plain : &kern_fast;
     p->dynamic = is_dynamic(m);
     p->reserve = reserve_new();
-    p->transforms.born = arena.born;
+    p->transforms.generation = arena.generation;
     struct planner pl = {.ds = ds, .p = p, .tiles = kern_tiles()};
     arena_init(&pl.scratch);
     pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);

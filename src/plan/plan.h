@@ -12,7 +12,7 @@
 
 #include "ir/ir.h"
 #include "kern/kern.h"
-#include "kern/quick.h"
+#include "kern/bytecode.h"
 #include "plan/foreign.h"
 #include "verify/verify.h"
 
@@ -30,12 +30,12 @@ struct plan_options {
     enum elided_mode elided;    /* how constants written `{...}` are filled */
     uint64_t seed;              /* for ELIDED_RANDOM and rng */
     int64_t replica, partition; /* the participant that runs the program */
-    bool observed;              /* every instruction becomes a step, visible to a callback */
+    bool traced;                /* every instruction becomes a step, visible to a callback */
     /* set by another thread or a signal handler to end a run; or NULL */
     const _Atomic bool *interrupt;
     struct limits limits; /* of one run */
-    struct team
-        *team; /* worker threads, besides the caller; must outlive the program. NULL: none */
+    struct thread_pool
+        *workers; /* worker threads, besides the caller; must outlive the program. NULL: none */
     struct foreign foreign; /* custom-call targets of the user; all NULL: built-in targets only */
 };
 
@@ -50,19 +50,19 @@ enum use {
     USE_ONLY
 };
 
-enum once {
-    ONCE_NOT,
-    ONCE_LOOP, /* in the first iteration of each run of the loop */
+enum hoist {
+    HOIST_NOT,
+    HOIST_LOOP, /* in the first iteration of each run of the loop */
     /* the first time in a run of the program; for the entry computation: in its first run */
-    ONCE_RUN
+    HOIST_RUN
 };
 
 struct termination;
 
 struct step {
     const struct inst *inst;
-    uint8_t once;      /* enum once; unless ONCE_NOT, results that are read stay in their slots */
-    bool goes_on;      /* observed function: the next step belongs to the same instruction */
+    uint8_t hoist;     /* enum hoist; unless HOIST_NOT, results that are read stay in their slots */
+    bool continues;    /* observed function: the next step belongs to the same instruction */
     bool unused;       /* nothing depends on its results: its failure does not end a run */
     int operand_count; /* leaves of all operands, in order */
     const int *operands;
@@ -73,7 +73,7 @@ struct step {
     const int *results; /* slots; NO_VALUE for tokens */
     /* observed function, where the instruction is an alias: by result, the operand leaf that it is,
      * or ~n for constant n; else NULL */
-    const int *names;
+    const int *aliases;
     const struct shape *const *shapes; /* of the result leaves */
     int release_count;
     const int *release; /* slots whose values are dead after the step */
@@ -85,8 +85,8 @@ struct step {
     const struct termination *termination; /* of a while; NULL: termination unknown */
     const struct onnx_loop *loop; /* of a custom call to onnx.Loop; its only callee is the body */
     /* of a custom call: user code that precedes the built-in targets (`foreign`), and that
-     * follows them (`left_over`) */
-    struct foreign_target foreign, left_over;
+     * follows them (`fallback`) */
+    struct foreign_target foreign, fallback;
     /* persists between runs; of rng: draws so far, key; of rng-get-and-update-state: 128 bits, as
      * in XLA */
     uint64_t *rng_state;
@@ -106,10 +106,10 @@ struct step {
  * share one operand array, the tuple's leaves: N elements may have N such steps. */
 static inline bool step_takes_element(const struct step *s)
 {
-    return s->names && s->inst->opcode == OP_GET_TUPLE_ELEMENT;
+    return s->aliases && s->inst->opcode == OP_GET_TUPLE_ELEMENT;
 }
 
-struct scalar_rest;
+struct scalar_peeled_loop;
 
 /* A planned computation. HLO has no recursion, so one frame per function is enough. */
 struct function {
@@ -122,16 +122,16 @@ struct function {
     bool is_body; /* body of a loop */
     int step_count;
     struct step *steps;
-    /* the first once_steps steps run once per run of the program; the first loop_steps steps, those
-     * included, once per run of the loop */
-    int once_steps, loop_steps;
+    /* the first hoisted_steps steps run once per run of the program; the first loop_steps steps,
+     * those included, once per run of the loop */
+    int hoisted_steps, loop_steps;
     /* of a loop body: bytecode after the peeled iteration, or NULL */
-    const struct scalar_rest *rest;
-    int loop_kept_count;
-    const int *loop_kept; /* slots of values kept for one run of the loop */
-    int run_kept_count;
+    const struct scalar_peeled_loop *peeled;
+    int loop_cached_count;
+    const int *loop_cached; /* slots of values kept for one run of the loop */
+    int run_cached_count;
     /* entry computation: slots of values kept between runs */
-    const int *run_kept;
+    const int *run_cached;
     /* of a loop body, by leaf of the state: passed on unchanged, in the same slot */
     const bool *passes;
     int result_count; /* leaves of the root */
@@ -155,24 +155,24 @@ struct plan_stats {
     int split;
     int dropped; /* dead steps */
     /* steps of other functions that depend on constants alone: run once per run */
-    int once;
+    int hoist;
     /* steps of the entry computation that depend on constants alone: run in the first run only */
     int kept;
     /* loop-invariant steps of loop bodies: run once per run of the loop */
     int invariant;
-    int rests; /* loops that run as bytecode after their first, peeled iteration */
+    int peeled; /* loops that run as bytecode after their first, peeled iteration */
 };
 
 /* Callbacks at the beginning and end of every step of a run, nested steps included. (struct
- * observer, eval.h, receives instructions and their values.) */
-struct watch {
+ * trace callback, eval.h, receives instructions and their values.) */
+struct step_callbacks {
     void *context;
     void (*begin)(void *context, const struct function *f, const struct step *s);
     void (*end)(void *context, const struct function *f, const struct step *s);
 };
 
-struct foresight; /* eval.h */
-struct observer;
+struct memory_estimate; /* eval.h */
+struct trace_callbacks;
 struct pool;
 
 /* What the steps of the first run leave behind besides their kept results. */
@@ -211,15 +211,16 @@ struct program {
     void (*report_infinite)(void *run, const struct termination *t);
     /* for runs; empty between them. Kept, since allocating it takes longer than a short run */
     struct arena scratch;
-    struct reserve *reserve; /* large storage, kept between runs; NULL: none */
+    struct reserve *reserve;          /* large storage, kept between runs; NULL: none */
     struct kern_fft_plans transforms; /* plans of Fourier transforms, kept between runs */
     /* small storage, kept between runs; owned by eval, which frees it. NULL before the first run */
     struct pool *pool;
     void (*pool_free)(struct pool *pool);
-    const struct watch *watch;       /* of its runs; or NULL */
-    const struct observer *observer; /* of its runs, for programs planned as observed; or NULL */
+    const struct step_callbacks *step_callbacks; /* of its runs; or NULL */
+    const struct trace_callbacks
+        *trace_callbacks; /* of its runs, for programs planned as observed; or NULL */
     /* eval's memory estimate of a run; NULL: not computed */
-    struct foresight *foresight;
+    struct memory_estimate *memory_estimate;
     struct kept kept; /* set by the first run, for later ones */
     struct run_mark mark;
     size_t peak; /* peak of live bytes in the last run */
@@ -301,7 +302,7 @@ struct termination {
 /* A part of a loop's state, where it is at the end of an iteration. */
 struct cycle_part {
     struct view view;
-    char *const *cell; /* holds the address of its data; NULL: in the view */
+    char *const *large_array; /* holds the address of its data; NULL: in the view */
 };
 struct cycle_digest {
     uint64_t sum, product;
@@ -382,11 +383,11 @@ struct scalar_precision {
     struct view out, x;
     int exponent, mantissa;
 };
-/* Arrays too large for registers stay in the caller's storage, at the address stored at `cell`.
- * They are read and written piece by piece. */
+/* Arrays too large for registers stay in the caller's storage, at the address stored at
+ * `large_array`. They are read and written piece by piece. */
 struct scalar_slice { /* a window of `whole` at clamped indices, and its source or destination */
     struct view whole, piece;
-    char *const *cell; /* holds the address of `whole`; NULL: in a register */
+    char *const *large_array; /* holds the address of `whole`; NULL: in a register */
     bool update;
     struct {
         const void *at;
@@ -406,7 +407,7 @@ struct scalar_index {
 };
 struct scalar_window {
     bool update;
-    char *const *cell;
+    char *const *large_array;
     int rank; /* number of start indices that may vary */
     struct scalar_index index[VIEW_MAX_RANK];
     const struct scalar_pieces *pieces;
@@ -425,7 +426,7 @@ struct scalar_dot {
 };
 struct scalar_gather { /* `small`: the result of the gather, or the updates */
     struct view whole, small, indices;
-    char *const *cell;
+    char *const *large_array;
     struct kern_gather_dims dims;
     struct kern_body body; /* of a scatter */
 };
@@ -435,8 +436,8 @@ struct scalar_step {
 };
 struct scalar_op {
     uint8_t kind;
-    /* opcode of the bytecode interpreter for one element (kern/quick.h) */
-    uint16_t quick;
+    /* opcode of the bytecode interpreter for one element (kern/bytecode.h) */
+    uint16_t bytecode;
     int32_t count;
     union {
         kern_tile_fn *fn;
@@ -468,18 +469,18 @@ struct scalar_code {
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
-    const struct quick_op *quick;  /* as executed; NULL: interpret `ops` */
-    struct budget *budget;         /* the program's; charged for every iteration */
-    struct cycle_monitor *monitor; /* NULL: no loop needs cycle detection */
+    const struct bytecode_op *bytecode; /* as executed; NULL: interpret `ops` */
+    struct budget *budget;              /* the program's; charged for every iteration */
+    struct cycle_monitor *monitor;      /* NULL: no loop needs cycle detection */
 };
 /* The remaining iterations of a loop whose first iteration is peeled, as bytecode: its arguments
  * are the state and the values kept from the peeled iteration, its results the state, except leaves
  * that are passed on unchanged. */
-struct scalar_rest {
+struct scalar_peeled_loop {
     const struct scalar_code *code;
     const struct computation *condition;   /* of the loop */
     const struct termination *termination; /* of the loop, or NULL */
-    int kept_count;
+    int cached_count;
     int *kept; /* value numbers; after planning, slots of the body's frame */
 };
 /* A kern_call_fn; the context is a struct scalar_code. Arrays are dense. False: out of memory, or a

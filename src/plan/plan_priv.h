@@ -6,13 +6,13 @@
  *     function.c      a computation as steps; calls the passes in order
  *     slots.c         last uses, value slots of the frame
  *     order.c         order of instructions
- *     names.c         aliases, live instructions
+ *     alias.c         aliases, live instructions
  *     elided.c        constants written `{...}`
  *     tile.c          elementwise kernels and dimension lists of instructions
  *     body.c          computations applied to elements
  *     key.c           sort keys of comparators
  *     pick.c          argmax and argmin reducers
- *     observed.c      functions with a step for every instruction
+ *     traced.c      functions with a step for every instruction
  *     termination.c   loops that cannot end
  *     cycle.c         loops whose state repeats
  *   Passes
@@ -20,7 +20,7 @@
  *     simple.c        algebraic simplification, constant folding
  *     same.c          common-subexpression elimination
  *     used.c          dead instructions of the module, dead steps of a function
- *     once.c          hoisting of constant and loop-invariant steps
+ *     hoist.c          hoisting of constant and loop-invariant steps
  *     split.c         splitting of partly constant reductions
  *     fuse.c, fuse_ops.c   fused loops
  *   Bytecode: scalar.h lists its files.
@@ -61,10 +61,10 @@ struct planner {
     int *call_sites;          /* by index: number of calls and fusions of it */
     int *inline_sizes;        /* by index: number of steps it would add to its caller; 0: unknown */
     int64_t inlined;          /* instructions duplicated by inlining */
-    int64_t kept_bytes;       /* bytes of kept results */
+    int64_t cached_bytes;     /* bytes of kept results */
     /* by index in its computation, while scalar_of_inst() compiles one instruction */
     struct leaves *loose;
-    int loose_room;
+    int loose_capacity;
 };
 struct known_call {
     bool known;
@@ -99,7 +99,7 @@ void plan_keep_filled(struct planner *pl, struct literal *l);
 bool plan_leaf_shapes(struct planner *pl, const struct inst *i, const struct shape *s, int *count,
                       const struct shape *const **out);
 
-/* ---- names.c ---- */
+/* ---- alias.c ---- */
 
 /* Whether values of these shapes are interchangeable: layouts don't matter. */
 static inline bool same_elements(const struct shape *a, const struct shape *b)
@@ -110,11 +110,11 @@ static inline bool same_elements(const struct shape *a, const struct shape *b)
 int64_t leaf_count(const struct shape *s);
 /* Whether the instruction is an alias of existing values (tuple, get-tuple-element, copy,
  * after-all, ...); `out`: these values. */
-bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env,
-                 struct leaves *out);
-/* The user's code for a custom call: code that precedes the built-in targets; with `left_over`,
+bool plan_alias(struct planner *pl, const struct inst *i, const struct leaves *env,
+                struct leaves *out);
+/* The user's code for a custom call: code that precedes the built-in targets; with `fallback`,
  * code that follows them. */
-struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool left_over);
+struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool fallback);
 /* The leaves of component `index` of a value of shape `s`. */
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index);
 /* Whether the instruction, or a computation that it calls, has side effects. */
@@ -142,7 +142,7 @@ struct build {
     size_t maker_capacity;
     int64_t total_leaves;
     size_t step_capacity;
-    struct scalar_rest *rest; /* to be set in the function, or NULL */
+    struct scalar_peeled_loop *peeled; /* to be set in the function, or NULL */
 };
 
 /* The arena of the program. */
@@ -153,7 +153,7 @@ static inline struct arena *build_arena(struct build *b) { return &b->pl->p->are
  * execute every instruction as written. */
 static inline bool plan_optimises(const struct planner *pl)
 {
-    return !pl->p->options.plain && !pl->p->dynamic && !pl->p->options.observed;
+    return !pl->p->options.plain && !pl->p->dynamic && !pl->p->options.traced;
 }
 
 bool plan_inst(struct build *b, const struct inst *i, struct leaves *out);
@@ -180,12 +180,12 @@ struct leaves plan_operands(struct build *b, const struct inst *i, int **starts)
  * what the function returns. */
 void plan_assign_slots(struct build *b, struct leaves results);
 
-/* ---- observed.c ---- */
+/* ---- traced.c ---- */
 
-static inline bool plan_observes(const struct planner *pl) { return pl->p->options.observed; }
+static inline bool plan_is_traced(const struct planner *pl) { return pl->p->options.traced; }
 /* Plans the instruction as one step, or as two, of which the second converts the result of the
  * first to the form that callbacks receive. */
-bool plan_observed_inst(struct build *b, const struct inst *i, struct leaves *out);
+bool plan_traced_inst(struct build *b, const struct inst *i, struct leaves *out);
 
 /* ---- inline.c ---- */
 
@@ -194,7 +194,7 @@ void inline_prepare(struct planner *pl);
 /* Whether the instruction's operands and result match the computation's parameters and result. */
 bool inline_fits(const struct inst *i, const struct computation *c);
 /* Whether to inline the instructions of a call or fusion. */
-bool inline_wanted(struct planner *pl, const struct inst *i, const struct computation *c);
+bool inline_is_profitable(struct planner *pl, const struct inst *i, const struct computation *c);
 /* Whether it, or what it calls, has a state that persists between runs. */
 bool inline_has_state(struct planner *pl, const struct inst *i);
 bool inline_call(struct build *b, const struct inst *i, const struct computation *c,
@@ -232,22 +232,22 @@ bool simple_find(struct build *b, const struct inst *i, struct leaves operands, 
 /* Records the results of the last step. */
 void simple_note(struct build *b, struct leaves made);
 
-/* ---- once.c ---- */
+/* ---- hoist.c ---- */
 
 /* Whether equal operands always give equal results, without side effects. */
 bool plan_is_pure(struct planner *pl, const struct inst *i);
 /* plan_is_pure() for a loop, branch or call and everything that it calls. */
 bool plan_runs_pure(struct planner *pl, const struct inst *i);
-/* By value number: how often the value is computed, enum once. */
-const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count,
-                         struct leaves results);
+/* By value number: how often the value is computed, enum hoist. */
+const uint8_t *plan_hoist_levels(struct planner *pl, struct function *f, int value_count,
+                                 struct leaves results);
 /* Hoists steps of a function that need not run every time: sets step.once and moves them to the
  * front; `results`: what the function returns. */
-void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results);
-/* plan_once() for the entry computation, whose values stay with the program. */
+void plan_hoist(struct planner *pl, struct function *f, int value_count, struct leaves results);
+/* plan_hoist() for the entry computation, whose values stay with the program. */
 bool plan_keeps(const struct planner *pl);
-void plan_once_for_all(struct planner *pl, struct function *f, int value_count,
-                       struct leaves results);
+void plan_hoist_entry(struct planner *pl, struct function *f, int value_count,
+                      struct leaves results);
 
 /* ---- split.c ---- */
 
@@ -307,14 +307,14 @@ void elided_collect(struct planner *pl);
 const struct literal *elided_fill(struct planner *pl, const struct inst *i,
                                   const struct literal *l);
 
-/* ---- scalar_rest.c ---- */
+/* ---- scalar_peel.c ---- */
 
 /* Compiles the remaining steps of a loop body, those not hoisted, and the loop around them to
  * bytecode; NULL when that is not possible. `caller`: the loop; `results`: what the body
  * returns. */
-struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller,
-                                        const struct function *f, int value_count,
-                                        struct leaves results);
+struct scalar_peeled_loop *scalar_peel_loop(struct planner *pl, const struct inst *caller,
+                                            const struct function *f, int value_count,
+                                            struct leaves results);
 
 /* ---- scalar.c ---- */
 

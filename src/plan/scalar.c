@@ -71,13 +71,13 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
     enum dtype from = m->regs[reg].type;
     if (from == t)
         return reg;
-    kern_tile_fn *fn = m->regs[reg].cell ? NULL : m->pl->tiles->convert(t, from);
+    kern_tile_fn *fn = m->regs[reg].large_array ? NULL : m->pl->tiles->convert(t, from);
     int out = fn ? scalar_new_reg(m, t, m->regs[reg].n) : -1;
     if (out < 0)
         return -1;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, out);
     op->fn = fn;
-    op->quick = (uint16_t)quick_convert(t, from);
+    op->bytecode = (uint16_t)bytecode_convert(t, from);
     op->count = (int32_t)m->regs[reg].n;
     op->args[0] = m->regs[reg].at;
     scalar_done(m, out, m->regs[reg].constant);
@@ -101,18 +101,19 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     return reg >= 0;
 }
 
-/* The opcode of the bytecode interpreter (kern/quick.h) that computes one element as the kernel
+/* The opcode of the bytecode interpreter (kern/bytecode.h) that computes one element as the kernel
  * does. Transcendental functions have none where the kernel's bits differ from libm's, nor
  * comparisons where total order differs from C's order. */
-static int quick_of(const struct kern_tiles *tiles, const struct inst *i, enum dtype t,
-                    kern_tile_fn *fn)
+static int bytecode_of(const struct kern_tiles *tiles, const struct inst *i, enum dtype t,
+                       kern_tile_fn *fn)
 {
     if (i->opcode == OP_COMPARE) {
         enum kern_direction d = (enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ);
-        return fn == tiles->compare(d, false, t) ? quick_compare(d, t) : QUICK_NONE;
+        return fn == tiles->compare(d, false, t) ? bytecode_compare(d, t) : BYTECODE_NONE;
     }
     const char *spelling = op_spelling(i->opcode);
-    return fn == tiles->elementwise(spelling, t) ? quick_elementwise(spelling, t) : QUICK_NONE;
+    return fn == tiles->elementwise(spelling, t) ? bytecode_elementwise(spelling, t)
+                                                 : BYTECODE_NONE;
 }
 
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -141,7 +142,8 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
         return false;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
     op->fn = fn;
-    op->quick = (uint16_t)(n <= SCALAR_FEW ? quick_of(m->pl->tiles, i, type, fn) : QUICK_NONE);
+    op->bytecode =
+        (uint16_t)(n <= SCALAR_FEW ? bytecode_of(m->pl->tiles, i, type, fn) : BYTECODE_NONE);
     op->count = (int32_t)n;
     for (int k = 0; k < i->operand_count; k++)
         op->args[k] = m->regs[args[k]].at;
@@ -265,10 +267,10 @@ static bool works_in_lanes(const struct inst *i)
 
 static bool reads_large(const struct maker *m, const struct inst *i, const struct leaves *env)
 {
-    for (int k = 0; k < i->operand_count && m->cell_count > 0; k++)
+    for (int k = 0; k < i->operand_count && m->large_array_count > 0; k++)
         for (int j = 0; j < env[i->operands[k]->index].count; j++) {
             int reg = env[i->operands[k]->index].at[j];
-            if (reg != NO_VALUE && m->regs[reg].cell)
+            if (reg != NO_VALUE && m->regs[reg].large_array)
                 return true;
         }
     return false;
@@ -310,9 +312,9 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
     case OP_OPT_BARRIER:
     case OP_DOMAIN:
     case OP_ADD_DEPENDENCY:
-    case OP_AFTER_ALL: return plan_rename(m->pl, i, env, out);
+    case OP_AFTER_ALL: return plan_alias(m->pl, i, env, out);
     case OP_COPY:
-        return i->shape->dtype == i->operands[0]->shape->dtype ? plan_rename(m->pl, i, env, out)
+        return i->shape->dtype == i->operands[0]->shape->dtype ? plan_alias(m->pl, i, env, out)
                                                                : make_tile(m, i, env, out);
     default: break;
     }
@@ -401,9 +403,11 @@ static struct scalar_slot slot_of(const struct maker *m, int reg)
     if (reg == NO_VALUE)
         return (struct scalar_slot){0};
     const struct reg *r = &m->regs[reg];
-    if (r->cell)
-        return (struct scalar_slot){
-            .at = &r->cell->at, .large = true, .written = r->cell->written, .arg = r->cell->arg};
+    if (r->large_array)
+        return (struct scalar_slot){.at = &r->large_array->at,
+                                    .large = true,
+                                    .written = r->large_array->written,
+                                    .arg = r->large_array->arg};
     return (struct scalar_slot){.at = r->at, .size = (uint32_t)scalar_reg_bytes(m, reg)};
 }
 
@@ -419,9 +423,9 @@ void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves ar
 static void mark_written(struct maker *m, struct scalar_code *code)
 {
     for (int k = 0; k < code->arg_count; k++)
-        for (int c = 0; c < m->cell_count && code->args[k].large; c++)
-            if (code->args[k].at == &m->cells[c]->at)
-                code->args[k].written = m->cells[c]->written;
+        for (int c = 0; c < m->large_array_count && code->args[k].large; c++)
+            if (code->args[k].at == &m->large_arrays[c]->at)
+                code->args[k].written = m->large_arrays[c]->written;
 }
 
 struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
@@ -437,8 +441,8 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
             reg = scalar_convert(m, reg, types[k]);
         if (reg < 0 && reg != NO_VALUE)
             return NULL;
-        if (reg >= 0 && m->regs[reg].cell &&
-            (!scalar_is_fresh(&m->regs[reg]) || m->regs[reg].cell->arg < 0))
+        if (reg >= 0 && m->regs[reg].large_array &&
+            (!scalar_is_fresh(&m->regs[reg]) || m->regs[reg].large_array->arg < 0))
             return NULL;
         code->results[k] = slot_of(m, reg);
     }
@@ -451,7 +455,7 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
     code->monitor = scalar_monitor(m);
     code->ops = ARENA_DUP(&m->pl->p->arena, m->ops, m->op_count);
     if (!m->pl->p->options.plain)
-        scalar_set_quick(m->pl, code);
+        scalar_set_bytecode(m->pl, code);
     return code;
 }
 
@@ -527,9 +531,9 @@ static bool make_operand(struct maker *m, const struct inst *i, int first, struc
  * the computation, for each of its instructions would take quadratic memory. */
 static struct leaves *loose_leaves(struct planner *pl, int count)
 {
-    if (pl->loose_room < count) {
-        pl->loose_room = count > 2 * pl->loose_room ? count : 2 * pl->loose_room;
-        pl->loose = ARENA_ARRAY(&pl->scratch, struct leaves, pl->loose_room);
+    if (pl->loose_capacity < count) {
+        pl->loose_capacity = count > 2 * pl->loose_capacity ? count : 2 * pl->loose_capacity;
+        pl->loose = ARENA_ARRAY(&pl->scratch, struct leaves, pl->loose_capacity);
     }
     return pl->loose;
 }

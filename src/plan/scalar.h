@@ -5,10 +5,10 @@
  *   scalar_control.c  loops and branches
  *   scalar_array.c    operations on small arrays
  *   scalar_large.c    large arrays in the state of a loop
- *   scalar_rest.c     loops after their peeled first iteration
+ *   scalar_peel.c     loops after their peeled first iteration
  *   scalar_range.c    value ranges
  *   scalar_moves.c    removal of moves and dead operations
- *   scalar_quick.c    lowering to the form that is executed
+ *   scalar_bytecode.c    lowering to the form that is executed
  *   scalar_run.c      execution
  *
  * A register is a fixed address that holds a dense array, mostly of one element. Operations on
@@ -33,18 +33,18 @@ struct reg {
     int64_t n; /* elements */
     enum dtype type;
     bool constant;
-    bool own;          /* neither a part nor an alias of another register */
-    struct cell *cell; /* of a large array that is not in a register; else NULL */
-    int version;       /* version of the array in its cell that this register refers to */
+    bool own;                        /* neither a part nor an alias of another register */
+    struct large_array *large_array; /* of a large array that is not in a register; else NULL */
+    int version; /* version of the array in its cell that this register refers to */
     const struct scalar_range *range; /* NULL: unknown */
 };
 struct scalar_range {
-    int64_t least, most;
+    int64_t min, max;
 };
 
 /* The location of a large array. An operation that updates it leaves a new version in the same
  * place; a later read of an old version makes the compilation fail. */
-struct cell {
+struct large_array {
     char *at; /* its address at run time */
     int arg;  /* the argument that it was; -1: a constant */
     /* current version of the array, in the order in which operations are made */
@@ -66,9 +66,9 @@ struct maker {
     int op_count;
     size_t op_capacity;
     bool takes_large;
-    struct cell **cells;
-    int cell_count, version; /* version: the newest of all cells */
-    size_t cell_capacity;
+    struct large_array **large_arrays;
+    int large_array_count, version; /* version: the newest of all cells */
+    size_t large_array_capacity;
     struct cycle **cycles; /* of the loops compiled so far */
     int cycle_count;
     size_t cycle_capacity;
@@ -146,15 +146,15 @@ int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at);
 int scalar_same_large(struct maker *m, int reg);
 static inline bool scalar_is_fresh(const struct reg *r)
 {
-    return !r->cell || r->version == r->cell->version;
+    return !r->large_array || r->version == r->large_array->version;
 }
 /* Makes the next version of the array. */
 int scalar_write_large(struct maker *m, int reg);
 /* Whether each large array of `l`, the results of a branch or an iteration, is the current version
  * of the cell of its counterpart in `model`. */
-bool scalar_same_cells(const struct maker *m, struct leaves l, struct leaves model);
+bool scalar_same_arrays(const struct maker *m, struct leaves l, struct leaves model);
 /* Whether no two large arrays of `l` share a cell. */
-bool scalar_cells_differ(const struct maker *m, struct leaves l);
+bool scalar_arrays_differ(const struct maker *m, struct leaves l);
 /* Array versions for branches: each branch begins with the versions before the conditional; after
  * the last one, arrays that any branch wrote have a new version. */
 struct versions {
@@ -184,10 +184,10 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
  * are not read. */
 void scalar_tidy(struct maker *m, struct scalar_code *code);
 
-/* ---- scalar_quick.c ---- */
+/* ---- scalar_bytecode.c ---- */
 
-/* Lowers the operations to `code->quick`. */
-void scalar_set_quick(struct planner *pl, struct scalar_code *code);
+/* Lowers the operations to `code->bytecode`. */
+void scalar_set_bytecode(struct planner *pl, struct scalar_code *code);
 
 /* ---- scalar_run.c ---- */
 

@@ -140,9 +140,9 @@ static bool make_iota(struct maker *m, const struct inst *i, struct leaves *out)
 
 /* ---- at computed places ---- */
 
-static char *const *cell_of(const struct maker *m, int reg)
+static char *const *large_array_of(const struct maker *m, int reg)
 {
-    struct cell *c = m->regs[reg].cell;
+    struct large_array *c = m->regs[reg].large_array;
     return c ? &c->at : NULL;
 }
 
@@ -150,7 +150,7 @@ static char *const *cell_of(const struct maker *m, int reg)
  * array. */
 static int result_of(struct maker *m, const struct inst *i, int whole, bool update)
 {
-    return update && m->regs[whole].cell
+    return update && m->regs[whole].large_array
                ? scalar_write_large(m, whole)
                : scalar_new_reg(m, m->regs[whole].type, elements_of(i->shape));
 }
@@ -168,7 +168,7 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
         return false;
     struct scalar_slice *c = ARENA_NEW(&m->pl->p->arena, struct scalar_slice);
     c->update = update;
-    c->cell = cell_of(m, whole);
+    c->large_array = large_array_of(m, whole);
     for (int d = 0; d < s->rank; d++) {
         const struct reg *r = &m->regs[operand(i, env, first + d)];
         c->index[d].at = r->at;
@@ -177,9 +177,9 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
     if (update) {
         int piece = scalar_convert(m, operand(i, env, 1), m->regs[whole].type);
         struct view to = view_of(m, made, s), from = view_of(m, whole, s);
-        if (piece < 0 || m->regs[piece].cell)
+        if (piece < 0 || m->regs[piece].large_array)
             return false;
-        if (!c->cell)
+        if (!c->large_array)
             push_copy(m, made, &to, &from, false);
         c->whole = to;
         c->piece = view_of(m, piece, operand_shape(i, 1));
@@ -256,10 +256,10 @@ static struct scalar_gather *new_gather(struct maker *m, const struct inst *i,
     int indices = operand(i, env, 1);
     struct scalar_gather *g = ARENA_NEW(&m->pl->p->arena, struct scalar_gather);
     plan_gather_dims(i, &g->dims);
-    if (g->dims.batching_count > 0 || m->regs[indices].cell ||
+    if (g->dims.batching_count > 0 || m->regs[indices].large_array ||
         !scalar_is_fresh(&m->regs[operand(i, env, 0)]))
         return NULL;
-    g->cell = cell_of(m, operand(i, env, 0));
+    g->large_array = large_array_of(m, operand(i, env, 0));
     g->whole = view_of(m, operand(i, env, 0), operand_shape(i, 0));
     g->indices = view_of(m, indices, operand_shape(i, 1));
     return g;
@@ -286,14 +286,14 @@ static bool make_scatter(struct maker *m, const struct inst *i, const struct lea
         return false;
     int whole = operand(i, env, 0),
         updates = scalar_convert(m, operand(i, env, 2), m->regs[whole].type);
-    int made = updates < 0 || m->regs[updates].cell ? -1 : result_of(m, i, whole, true);
+    int made = updates < 0 || m->regs[updates].large_array ? -1 : result_of(m, i, whole, true);
     if (made < 0)
         return false;
     g->small = view_of(m, updates, operand_shape(i, 2));
     g->body = (struct kern_body){.combine = s.bodies->combine,
                                  .call = scalar_call,
                                  .context = (void *)(uintptr_t)s.bodies->code};
-    if (!g->cell) {
+    if (!g->large_array) {
         struct view to = view_of(m, made, i->shape);
         push_copy(m, made, &to, &g->whole, false);
         g->whole = to;
@@ -330,7 +330,7 @@ static bool has_registers(const struct maker *m, const struct inst *i, const str
 {
     for (int k = 0; k < i->operand_count; k++) {
         struct leaves l = env[i->operands[k]->index];
-        if (l.count != 1 || l.at[0] == NO_VALUE || m->regs[l.at[0]].cell)
+        if (l.count != 1 || l.at[0] == NO_VALUE || m->regs[l.at[0]].large_array)
             return false;
     }
     return !m->pl->p->options.plain && !m->pl->p->dynamic && plan_is_pure(m->pl, i);

@@ -13,9 +13,10 @@ static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
     for (int k = 0; k < l.count; k++) {
         if (l.at[k] == NO_VALUE)
             out->at[k] = NO_VALUE;
-        else if ((out->at[k] = m->regs[l.at[k]].cell ? scalar_same_large(m, l.at[k])
-                                                     : scalar_new_reg(m, m->regs[l.at[k]].type,
-                                                                      m->regs[l.at[k]].n)) < 0)
+        else if ((out->at[k] = m->regs[l.at[k]].large_array
+                                   ? scalar_same_large(m, l.at[k])
+                                   : scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) <
+                 0)
             return false;
     }
     return true;
@@ -50,7 +51,7 @@ static void move_all(struct maker *m, struct leaves to, struct leaves from)
 struct bytes {
     const char *at, *end; /* of this range; and the greatest end of this range and all before it */
 };
-struct taken {
+struct byte_ranges {
     struct bytes *list;
     int count;
 };
@@ -61,9 +62,9 @@ static int by_begin(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static struct taken bytes_taken(struct maker *m, struct leaves l)
+static struct byte_ranges byte_ranges_of(struct maker *m, struct leaves l)
 {
-    struct taken p = {ARENA_ARRAY(&m->pl->scratch, struct bytes, l.count), 0};
+    struct byte_ranges p = {ARENA_ARRAY(&m->pl->scratch, struct bytes, l.count), 0};
     for (int k = 0; k < l.count; k++)
         if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at)
             p.list[p.count++] = (struct bytes){m->regs[l.at[k]].at,
@@ -77,7 +78,7 @@ static struct taken bytes_taken(struct maker *m, struct leaves l)
 }
 
 /* Whether a register overlaps any of these ranges. */
-static bool overlaps(const struct maker *m, struct taken p, int reg)
+static bool overlaps(const struct maker *m, struct byte_ranges p, int reg)
 {
     const char *at = m->regs[reg].at, *end = at + scalar_reg_bytes(m, reg);
     int low = 0, high = p.count;
@@ -96,10 +97,10 @@ static bool overlaps(const struct maker *m, struct taken p, int reg)
 static bool move_state(struct maker *m, struct leaves state, struct leaves next)
 {
     struct leaves from = {next.count, ARENA_DUP(&m->pl->scratch, next.at, next.count)};
-    struct taken taken = bytes_taken(m, state);
+    struct byte_ranges byte_ranges = byte_ranges_of(m, state);
     for (int k = 0; k < next.count; k++) {
         if (next.at[k] == NO_VALUE || m->regs[next.at[k]].at == m->regs[state.at[k]].at ||
-            !overlaps(m, taken, next.at[k]))
+            !overlaps(m, byte_ranges, next.at[k]))
             continue;
         from.at[k] = scalar_new_reg(m, m->regs[next.at[k]].type, m->regs[next.at[k]].n);
         if (from.at[k] < 0)
@@ -132,7 +133,7 @@ static void set_parts(struct maker *m, struct cycle *c, struct leaves state)
         if (!r) /* not read by the bytecode */
             continue;
         view_dense(&p->view, r->type, 1, &r->n, r->at);
-        p->cell = r->cell ? &r->cell->at : NULL;
+        p->large_array = r->large_array ? &r->large_array->at : NULL;
         c->part_count++;
     }
 }
@@ -151,10 +152,10 @@ static struct cycle *new_cycle(struct maker *m, const struct termination *t, str
 
 struct cycle_monitor *scalar_monitor(struct maker *m)
 {
-    bool wanted = false;
+    bool needed = false;
     for (int k = 0; k < m->cycle_count; k++)
-        wanted |= m->cycles[k]->termination != NULL;
-    if (!wanted)
+        needed |= m->cycles[k]->termination != NULL;
+    if (!needed)
         return NULL;
     struct cycle_monitor *made = ARENA_NEW(&m->pl->p->arena, struct cycle_monitor);
     made->count = m->cycle_count;
@@ -186,7 +187,7 @@ bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leav
     scalar_know_counter(m, loop, init, state);
     const bool made = body(m, context, state, &next);
     scalar_forget_counters(m, state);
-    if (!made || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) ||
+    if (!made || !make_like(m, &next, state) || !scalar_same_arrays(m, next, state) ||
         !move_state(m, state, next))
         return false;
     scalar_refresh(m, state);
@@ -207,7 +208,7 @@ bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *en
                   struct leaves *out)
 {
     struct leaves init = scalar_operands(m, i, env, 0);
-    if (!registers_like(m, init, out) || !scalar_cells_differ(m, *out))
+    if (!registers_like(m, init, out) || !scalar_arrays_differ(m, *out))
         return false;
     move_all(m, *out, init);
     return scalar_loop(m, i, 0, init, *out, make_body, inst_computation(i, A_BODY));
@@ -221,7 +222,7 @@ static bool make_branch(struct maker *m, const struct inst *i, const struct comp
         return false;
     if (!out->at && !registers_like(m, made, out))
         return false;
-    if (!make_like(m, &made, *out) || !scalar_same_cells(m, made, *out))
+    if (!make_like(m, &made, *out) || !scalar_same_arrays(m, made, *out))
         return false;
     move_all(m, *out, made);
     return true;

@@ -20,32 +20,32 @@ bool scalar_may_be_large(const struct inst *i)
 }
 
 /* Adds a register for the current version of the cell. */
-static int add_reg(struct maker *m, struct cell *c)
+static int add_reg(struct maker *m, struct large_array *c)
 {
     int64_t n = 0;
     shape_elements(c->shape, &n);
     int reg = scalar_alias_reg(m, -1, NULL, c->shape->dtype, n);
-    m->regs[reg].cell = c;
+    m->regs[reg].large_array = c;
     m->regs[reg].version = c->version;
     return reg;
 }
 
 int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at)
 {
-    struct cell *c = ARENA_NEW(&m->pl->p->arena, struct cell);
-    *c = (struct cell){.at = at, .arg = arg, .shape = s};
-    VEC_PUSH(&m->pl->scratch, m->cells, m->cell_count, m->cell_capacity) = c;
+    struct large_array *c = ARENA_NEW(&m->pl->p->arena, struct large_array);
+    *c = (struct large_array){.at = at, .arg = arg, .shape = s};
+    VEC_PUSH(&m->pl->scratch, m->large_arrays, m->large_array_count, m->large_array_capacity) = c;
     return add_reg(m, c);
 }
 
 int scalar_same_large(struct maker *m, int reg)
 {
-    return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].cell) : -1;
+    return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].large_array) : -1;
 }
 
 int scalar_write_large(struct maker *m, int reg)
 {
-    struct cell *c = m->regs[reg].cell;
+    struct large_array *c = m->regs[reg].large_array;
     if (!scalar_is_fresh(&m->regs[reg]) || c->arg < 0)
         return -1;
     c->version = ++m->version;
@@ -53,12 +53,13 @@ int scalar_write_large(struct maker *m, int reg)
     return add_reg(m, c);
 }
 
-bool scalar_same_cells(const struct maker *m, struct leaves l, struct leaves model)
+bool scalar_same_arrays(const struct maker *m, struct leaves l, struct leaves model)
 {
     for (int k = 0; k < l.count && k < model.count; k++) {
         const struct reg *x = l.at[k] == NO_VALUE ? NULL : &m->regs[l.at[k]],
                          *y = model.at[k] == NO_VALUE ? NULL : &m->regs[model.at[k]];
-        if ((x ? x->cell : NULL) != (y ? y->cell : NULL) || (x && !scalar_is_fresh(x)))
+        if ((x ? x->large_array : NULL) != (y ? y->large_array : NULL) ||
+            (x && !scalar_is_fresh(x)))
             return false;
     }
     return l.count == model.count;
@@ -66,39 +67,41 @@ bool scalar_same_cells(const struct maker *m, struct leaves l, struct leaves mod
 
 static int by_address(const void *a, const void *b)
 {
-    const struct cell *x = *(struct cell *const *)a, *y = *(struct cell *const *)b;
+    const struct large_array *x = *(struct large_array *const *)a,
+                             *y = *(struct large_array *const *)b;
     return (x > y) - (x < y);
 }
 
-bool scalar_cells_differ(const struct maker *m, struct leaves l)
+bool scalar_arrays_differ(const struct maker *m, struct leaves l)
 {
-    struct cell **cells = ARENA_ARRAY(&m->pl->scratch, struct cell *, l.count);
+    struct large_array **large_arrays = ARENA_ARRAY(&m->pl->scratch, struct large_array *, l.count);
     int n = 0;
     for (int k = 0; k < l.count; k++)
-        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].cell)
-            cells[n++] = m->regs[l.at[k]].cell;
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].large_array)
+            large_arrays[n++] = m->regs[l.at[k]].large_array;
     if (n > 1)
-        qsort(cells, (size_t)n, sizeof *cells, by_address);
+        qsort(large_arrays, (size_t)n, sizeof *large_arrays, by_address);
     for (int k = 1; k < n; k++)
-        if (cells[k] == cells[k - 1])
+        if (large_arrays[k] == large_arrays[k - 1])
             return false;
     return true;
 }
 
 struct versions scalar_versions(struct maker *m)
 {
-    struct versions v = {m->cell_count, ARENA_ARRAY(&m->pl->scratch, int, m->cell_count),
-                         ARENA_ARRAY(&m->pl->scratch, bool, m->cell_count)};
+    struct versions v = {m->large_array_count,
+                         ARENA_ARRAY(&m->pl->scratch, int, m->large_array_count),
+                         ARENA_ARRAY(&m->pl->scratch, bool, m->large_array_count)};
     for (int k = 0; k < v.count; k++)
-        v.at[k] = m->cells[k]->version;
+        v.at[k] = m->large_arrays[k]->version;
     return v;
 }
 
 void scalar_back_to(struct maker *m, struct versions v)
 {
     for (int k = 0; k < v.count; k++) {
-        v.changed[k] |= m->cells[k]->version != v.at[k];
-        m->cells[k]->version = v.at[k];
+        v.changed[k] |= m->large_arrays[k]->version != v.at[k];
+        m->large_arrays[k]->version = v.at[k];
     }
 }
 
@@ -106,12 +109,12 @@ void scalar_meet(struct maker *m, struct versions v)
 {
     for (int k = 0; k < v.count; k++)
         if (v.changed[k])
-            m->cells[k]->version = ++m->version;
+            m->large_arrays[k]->version = ++m->version;
 }
 
 void scalar_refresh(struct maker *m, struct leaves l)
 {
     for (int k = 0; k < l.count; k++)
-        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].cell)
-            m->regs[l.at[k]].version = m->regs[l.at[k]].cell->version;
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].large_array)
+            m->regs[l.at[k]].version = m->regs[l.at[k]].large_array->version;
 }

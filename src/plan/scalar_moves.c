@@ -12,7 +12,7 @@
 
 enum { TIDY_BUDGET = 1 << 22 }; /* operations processed; longer bytecode is left as it is */
 
-struct home { /* A register that is storage of its own, and its live range. */
+struct live_range { /* A register that is storage of its own, and its live range. */
     const char *at;
     size_t size;
     int writes, reads;             /* number of operations that write and that read it */
@@ -21,12 +21,12 @@ struct home { /* A register that is storage of its own, and its live range. */
     int *touching, touching_count; /* operations that read or write it, in order */
 };
 
-struct tidy {
+struct cleanup_pass {
     struct arena *scratch;
     struct scalar_code *code;
     struct scalar_op *ops;
-    int op_count, home_count;
-    struct home *homes; /* sorted by address */
+    int op_count, live_range_count;
+    struct live_range *live_ranges; /* sorted by address */
     /* by operation: the first operation of the innermost loop that contains it, or -1 */
     int *loop;
     bool *gone; /* by operation */
@@ -123,49 +123,49 @@ static void visit(struct scalar_op *op, place_fn *fn, void *context)
 
 static int by_address(const void *a, const void *b)
 {
-    const struct home *x = a, *y = b;
+    const struct live_range *x = a, *y = b;
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static struct home *home_of(const struct tidy *t, const void *at)
+static struct live_range *live_range_of(const struct cleanup_pass *t, const void *at)
 {
-    int low = 0, high = t->home_count;
+    int low = 0, high = t->live_range_count;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (t->homes[middle].at <= (const char *)at)
+        if (t->live_ranges[middle].at <= (const char *)at)
             low = middle + 1;
         else
             high = middle;
     }
-    struct home *h = low > 0 ? &t->homes[low - 1] : NULL;
+    struct live_range *h = low > 0 ? &t->live_ranges[low - 1] : NULL;
     return h && (const char *)at < h->at + h->size ? h : NULL;
 }
 
-static void list_homes(struct tidy *t, const struct maker *m)
+static void list_live_ranges(struct cleanup_pass *t, const struct maker *m)
 {
-    t->homes = ARENA_ARRAY(&m->pl->scratch, struct home, m->reg_count);
+    t->live_ranges = ARENA_ARRAY(&m->pl->scratch, struct live_range, m->reg_count);
     for (int k = 0; k < m->reg_count; k++) {
         const struct reg *r = &m->regs[k];
         size_t size = (size_t)r->n * dtype_bytes(r->type);
         if (r->own && size > 0)
-            t->homes[t->home_count++] =
-                (struct home){.at = r->at, .size = size, .made = -1, .last_read = -1};
+            t->live_ranges[t->live_range_count++] =
+                (struct live_range){.at = r->at, .size = size, .made = -1, .last_read = -1};
     }
-    if (t->home_count > 0)
-        qsort(t->homes, (size_t)t->home_count, sizeof *t->homes, by_address);
+    if (t->live_range_count > 0)
+        qsort(t->live_ranges, (size_t)t->live_range_count, sizeof *t->live_ranges, by_address);
 }
 
 struct counting {
-    struct tidy *t;
+    struct cleanup_pass *t;
     int at;
-    const struct home
+    const struct live_range
         *made; /* several places of one operation may share a register: counted as one write */
 };
 
 static void count_place(void *context, const void **at, bool write)
 {
     struct counting *c = context;
-    struct home *h = home_of(c->t, *at);
+    struct live_range *h = live_range_of(c->t, *at);
     if (!h)
         return;
     if (!write) {
@@ -179,10 +179,10 @@ static void count_place(void *context, const void **at, bool write)
     }
 }
 
-static void mark_outside(struct tidy *t, const struct scalar_slot *slots, int count)
+static void mark_outside(struct cleanup_pass *t, const struct scalar_slot *slots, int count)
 {
     for (int k = 0; k < count; k++) {
-        struct home *h = slots[k].at ? home_of(t, slots[k].at) : NULL;
+        struct live_range *h = slots[k].at ? live_range_of(t, slots[k].at) : NULL;
         if (h)
             h->outside = true;
     }
@@ -191,21 +191,21 @@ static void mark_outside(struct tidy *t, const struct scalar_slot *slots, int co
 static void note_touching(void *context, const void **at, bool write)
 {
     struct counting *c = context;
-    struct home *h = home_of(c->t, *at);
+    struct live_range *h = live_range_of(c->t, *at);
     if (h && (h->touching_count == 0 || h->touching[h->touching_count - 1] != c->at))
         h->touching[h->touching_count++] = c->at;
 }
 
 /* Called after counting: the counts of reads and writes are upper bounds. */
-static void list_touching(struct tidy *t)
+static void list_touching(struct cleanup_pass *t)
 {
     size_t total = 0;
-    for (int k = 0; k < t->home_count; k++)
-        total += (size_t)(t->homes[k].reads + t->homes[k].writes);
+    for (int k = 0; k < t->live_range_count; k++)
+        total += (size_t)(t->live_ranges[k].reads + t->live_ranges[k].writes);
     int *next = ARENA_ARRAY(t->scratch, int, total);
-    for (int k = 0; k < t->home_count; k++) {
-        t->homes[k].touching = next;
-        next += t->homes[k].reads + t->homes[k].writes;
+    for (int k = 0; k < t->live_range_count; k++) {
+        t->live_ranges[k].touching = next;
+        next += t->live_ranges[k].reads + t->live_ranges[k].writes;
     }
     for (int k = 0; k < t->op_count; k++) {
         struct counting c = {t, k, NULL};
@@ -213,7 +213,7 @@ static void list_touching(struct tidy *t)
     }
 }
 
-static void count_places(struct tidy *t)
+static void count_places(struct cleanup_pass *t)
 {
     for (int k = 0; k < t->op_count; k++) {
         struct counting c = {t, k, NULL};
@@ -224,7 +224,7 @@ static void count_places(struct tidy *t)
 }
 
 /* Backward jumps close loops, which are nested. */
-static void find_loops(struct tidy *t)
+static void find_loops(struct cleanup_pass *t)
 {
     for (int k = 0; k < t->op_count; k++)
         t->loop[k] = -1;
@@ -238,18 +238,18 @@ static void find_loops(struct tidy *t)
 /* ---- removal of moves ---- */
 
 struct search {
-    const struct tidy *t;
-    const struct home *h;
+    const struct cleanup_pass *t;
+    const struct live_range *h;
     bool found;
 };
 
 static void look_for(void *context, const void **at, bool write)
 {
     struct search *s = context;
-    s->found |= home_of(s->t, *at) == s->h;
+    s->found |= live_range_of(s->t, *at) == s->h;
 }
 
-static bool touches(const struct tidy *t, int k, const struct home *h)
+static bool touches(const struct cleanup_pass *t, int k, const struct live_range *h)
 {
     struct search s = {t, h, false};
     visit(&t->ops[k], look_for, &s);
@@ -257,7 +257,8 @@ static bool touches(const struct tidy *t, int k, const struct home *h)
 }
 
 /* Whether an operation that is not removed, after one and before another, reads or writes it. */
-static bool touched_between(struct tidy *t, const struct home *h, int after, int before)
+static bool touched_between(struct cleanup_pass *t, const struct live_range *h, int after,
+                            int before)
 {
     int low = 0, high = h->touching_count;
     while (low < high) {
@@ -274,30 +275,32 @@ static bool touched_between(struct tidy *t, const struct home *h, int after, int
 }
 
 struct renaming {
-    const struct tidy *t;
-    const struct home *from, *to;
+    const struct cleanup_pass *t;
+    const struct live_range *from, *to;
 };
 
 static void rename_place(void *context, const void **at, bool write)
 {
     const struct renaming *r = context;
-    if (home_of(r->t, *at) == r->from)
+    if (live_range_of(r->t, *at) == r->from)
         *at = r->to->at + ((const char *)*at - r->from->at);
 }
 
 /* An operation may overwrite an operand that it reads elementwise from exactly the address it
  * writes. */
-static bool may_overwrite(const struct tidy *t, const struct scalar_op *op, const struct home *h)
+static bool may_overwrite(const struct cleanup_pass *t, const struct scalar_op *op,
+                          const struct live_range *h)
 {
     if (op->kind != SCALAR_APPLY)
         return false;
     for (int k = 0; k < KERN_MAX_ARGS; k++)
-        if (op->args[k] && home_of(t, op->args[k]) == h && op->args[k] != h->at)
+        if (op->args[k] && live_range_of(t, op->args[k]) == h && op->args[k] != h->at)
             return false;
     return true;
 }
 
-static bool can_be_made_there(struct tidy *t, int k, const struct home *from, const struct home *to)
+static bool can_be_made_there(struct cleanup_pass *t, int k, const struct live_range *from,
+                              const struct live_range *to)
 {
     const struct scalar_op *op = &t->ops[k];
     int made = from ? from->made : -1;
@@ -312,7 +315,8 @@ static bool can_be_made_there(struct tidy *t, int k, const struct home *from, co
 
 /* Whether the moved value is a copy of its destination that was then updated, as in a loop that
  * updates a piece of its state: the piece can be updated in the destination. */
-static bool comes_from_there(struct tidy *t, int k, const struct home *from, const struct home *to)
+static bool comes_from_there(struct cleanup_pass *t, int k, const struct live_range *from,
+                             const struct live_range *to)
 {
     int first = from ? from->first : -1;
     if (!from || !to || from == to || from->outside || from->writes < 2 || from->last_read != k ||
@@ -328,7 +332,7 @@ static bool comes_from_there(struct tidy *t, int k, const struct home *from, con
 }
 
 /* Merges the two lists of operations into `to`. */
-static void join_touching(struct tidy *t, struct home *from, struct home *to)
+static void join_touching(struct cleanup_pass *t, struct live_range *from, struct live_range *to)
 {
     int *both = ARENA_ARRAY(t->scratch, int, from->touching_count + to->touching_count), n = 0,
         i = 0, j = 0;
@@ -346,7 +350,7 @@ static void join_touching(struct tidy *t, struct home *from, struct home *to)
 }
 
 /* Merges the live range of `from` into `to`. */
-static void make_one(struct tidy *t, int k, struct home *from, struct home *to)
+static void make_one(struct cleanup_pass *t, int k, struct live_range *from, struct live_range *to)
 {
     struct renaming r = {t, from, to};
     for (int j = 0; j < from->touching_count && from->touching[j] < k; j++)
@@ -365,12 +369,13 @@ static void make_one(struct tidy *t, int k, struct home *from, struct home *to)
     t->gone[k] = true;
 }
 
-static void drop_moves(struct tidy *t)
+static void drop_moves(struct cleanup_pass *t)
 {
     for (int k = 0; k < t->op_count && t->budget > 0; k++) {
         if (t->ops[k].kind != SCALAR_MOVE)
             continue;
-        struct home *from = home_of(t, t->ops[k].args[0]), *to = home_of(t, t->ops[k].out);
+        struct live_range *from = live_range_of(t, t->ops[k].args[0]),
+                          *to = live_range_of(t, t->ops[k].out);
         if (can_be_made_there(t, k, from, to)) {
             make_one(t, k, from, to);
         } else if (comes_from_there(t, k, from, to)) {
@@ -387,18 +392,18 @@ static void drop_moves(struct tidy *t)
 static void look_for_reader(void *context, const void **at, bool write)
 {
     struct search *s = context;
-    const struct home *h = home_of(s->t, *at);
+    const struct live_range *h = live_range_of(s->t, *at);
     s->found |= write && (!h || h->outside || h->reads > 0);
 }
 
 static void read_no_more(void *context, const void **at, bool write)
 {
-    struct home *h = home_of(context, *at);
+    struct live_range *h = live_range_of(context, *at);
     if (h && !write)
         h->reads--;
 }
 
-static void drop_unread(struct tidy *t)
+static void drop_unread(struct cleanup_pass *t)
 {
     for (int k = t->op_count - 1; k >= 0; k--) {
         struct search s = {t, NULL, false};
@@ -414,7 +419,7 @@ static void drop_unread(struct tidy *t)
 
 /* ---- removing gaps ---- */
 
-static void close_up(struct tidy *t, struct arena *scratch)
+static void close_up(struct cleanup_pass *t, struct arena *scratch)
 {
     int *place = ARENA_ARRAY(scratch, int, t->op_count + 1), n = 0;
     for (int k = 0; k < t->op_count; k++) {
@@ -446,16 +451,16 @@ static bool has_loop(const struct maker *m)
 void scalar_tidy(struct maker *m, struct scalar_code *code)
 {
     struct arena *scratch = &m->pl->scratch;
-    struct tidy t = {.scratch = scratch,
-                     .code = code,
-                     .ops = m->ops,
-                     .op_count = m->op_count,
-                     .budget = TIDY_BUDGET};
+    struct cleanup_pass t = {.scratch = scratch,
+                             .code = code,
+                             .ops = m->ops,
+                             .op_count = m->op_count,
+                             .budget = TIDY_BUDGET};
     if (!has_loop(m))
         return;
     t.loop = ARENA_ARRAY(scratch, int, m->op_count);
     t.gone = ARENA_ARRAY(scratch, bool, m->op_count);
-    list_homes(&t, m);
+    list_live_ranges(&t, m);
     count_places(&t);
     list_touching(&t);
     find_loops(&t);

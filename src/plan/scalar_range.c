@@ -87,12 +87,12 @@ void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves
         m->regs[state.at[k]].n != 1)
         return;
     const int64_t step = step_of(next->operands[k], k),
-                  most = m->regs[state.at[k]].type == DT_S32 ? INT32_MAX : INT64_MAX;
-    if (step <= 0 || !first_value(m, loop, init, k, &range.least) ||
-        !bound_of(m, loop, init, test->operands[1], &bound) || bound <= range.least ||
-        bound - 1 > most - step)
+                  max = m->regs[state.at[k]].type == DT_S32 ? INT32_MAX : INT64_MAX;
+    if (step <= 0 || !first_value(m, loop, init, k, &range.min) ||
+        !bound_of(m, loop, init, test->operands[1], &bound) || bound <= range.min ||
+        bound - 1 > max - step)
         return;
-    range.most = bound - 1;
+    range.max = bound - 1;
     m->regs[state.at[k]].range = ARENA_DUP(&m->pl->scratch, &range, 1);
 }
 
@@ -112,20 +112,20 @@ static bool range_of(const struct maker *m, int reg, struct scalar_range *out)
         return false;
     *out = r->range ? *r->range : (struct scalar_range){0, 0};
     if (r->constant)
-        out->least = out->most = kern_load_index(r->type, r->at);
+        out->min = out->max = kern_load_index(r->type, r->at);
     return true;
 }
 
 /* 1 or 0, or -1 if unknown. */
 static int is_less(struct scalar_range a, struct scalar_range b)
 {
-    return a.most < b.least ? 1 : a.least >= b.most ? 0 : -1;
+    return a.max < b.min ? 1 : a.min >= b.max ? 0 : -1;
 }
 
 static int is_equal(struct scalar_range a, struct scalar_range b)
 {
-    const bool single = a.least == a.most && b.least == b.most;
-    return a.most < b.least || b.most < a.least ? 0 : single && a.least == b.least ? 1 : -1;
+    const bool single = a.min == a.max && b.min == b.max;
+    return a.max < b.min || b.max < a.min ? 0 : single && a.min == b.min ? 1 : -1;
 }
 
 static int is_not(int answer) { return answer < 0 ? answer : !answer; }
@@ -170,7 +170,7 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
             m, answer_of((enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ), a, b),
             out);
     const bool greatest = i->opcode == OP_MAXIMUM;
-    if (greatest ? a.least >= b.most : a.most <= b.least)
+    if (greatest ? a.min >= b.max : a.max <= b.min)
         return scalar_one_leaf(m, args[0], out);
-    return (greatest ? b.least >= a.most : b.most <= a.least) && scalar_one_leaf(m, args[1], out);
+    return (greatest ? b.min >= a.max : b.max <= a.min) && scalar_one_leaf(m, args[1], out);
 }

@@ -16,7 +16,7 @@ static inline void move(void *to, const void *from, uint32_t size)
 static void slice(const struct scalar_slice *s)
 {
     struct view window;
-    char *at = s->cell ? *s->cell : s->whole.data;
+    char *at = s->large_array ? *s->large_array : s->whole.data;
     for (int d = 0; d < s->whole.rank; d++) {
         int64_t i = kern_load_index(s->index[d].type, s->index[d].at),
                 last = s->whole.dims[d] - s->piece.dims[d];
@@ -36,8 +36,8 @@ static void slice(const struct scalar_slice *s)
 static bool gather(const struct kernels *kern, const struct scalar_gather *g, bool scatter)
 {
     struct view whole = g->whole;
-    if (g->cell)
-        whole.data = *g->cell;
+    if (g->large_array)
+        whole.data = *g->large_array;
     if (scatter)
         return kern->scatter(NULL, 1, &whole, &g->indices, &g->small, &g->dims, &g->body);
     kern->gather(NULL, &g->small, &whole, &g->indices, &g->dims);
@@ -154,9 +154,10 @@ static void move_pieces(char *to, const char *from, const struct scalar_pieces *
     }
 }
 
-static void move_window(const struct quick_op *op, const struct scalar_window *w)
+static void move_window(const struct bytecode_op *op, const struct scalar_window *w)
 {
-    char *window = w->cell ? *w->cell : op->out, *piece = (char *)(uintptr_t)op->args[0];
+    char *window = w->large_array ? *w->large_array : op->out,
+         *piece = (char *)(uintptr_t)op->args[0];
     for (int d = 0; d < w->rank; d++) {
         const struct scalar_index *x = &w->index[d];
         int64_t i = kern_load_index(x->type, x->at);
@@ -168,11 +169,11 @@ static void move_window(const struct quick_op *op, const struct scalar_window *w
         move_pieces(piece, window, w->pieces);
 }
 
-static bool run_other(const void *context, const struct quick_op *op)
+static bool run_other(const void *context, const struct bytecode_op *op)
 {
     const struct scalar_code *c = context;
     const struct scalar_op *made = op->with;
-    if (op->code == QUICK_JUMP)
+    if (op->code == BYTECODE_JUMP)
         return look(c, (struct cycle *)(uintptr_t)op->with);
     switch (op->n) {
     case SCALAR_COPY: move_pieces(op->out, op->args[0], op->with); return true;
@@ -194,7 +195,7 @@ bool scalar_call(void *code, const void *const *args, void *const *results)
             move(c->args[k].at, args[k], c->args[k].size);
     if (c->monitor)
         cycle_monitor_begin(c->monitor);
-    if (!(c->quick ? quick_run(c->quick, c->budget, run_other, c) : run(c)))
+    if (!(c->bytecode ? bytecode_run(c->bytecode, c->budget, run_other, c) : run(c)))
         return false;
     for (int k = 0; k < c->result_count; k++)
         if (c->results[k].at && !c->results[k].large)

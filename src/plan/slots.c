@@ -4,7 +4,7 @@
  */
 #include "plan/plan_priv.h"
 
-enum { FOR_EVER = INT_MAX }; /* as last use: the value is kept between calls of the function */
+enum { LIVE_FOREVER = INT_MAX }; /* as last use: the value is kept between calls of the function */
 
 /* The operands shared by several steps: all leaves of a tuple from which each step takes an
  * element. */
@@ -18,8 +18,8 @@ struct slots {
     int *slot;     /* by value */
     int *free;
     int free_count;
-    int *loop_kept;       /* slots of values kept for one run of the loop */
-    int *run_kept;        /* slots of values kept between runs */
+    int *loop_cached;     /* slots of values kept for one run of the loop */
+    int *run_cached;      /* slots of values kept between runs */
     struct table *tables; /* by instruction; observed functions only */
 };
 
@@ -39,24 +39,24 @@ static int take_slot(struct build *b, struct slots *s, int value)
 static void find_kept(struct build *b, struct slots *s, struct leaves results)
 {
     const struct function *f = b->f;
-    if (plan_observes(b->pl))
+    if (plan_is_traced(b->pl))
         return; /* no step is hoisted */
-    uint8_t *once = ARENA_ARRAY(&b->pl->scratch, uint8_t, b->value_count);
+    uint8_t *hoist = ARENA_ARRAY(&b->pl->scratch, uint8_t, b->value_count);
     for (int k = 0; k < f->step_count; k++)
         for (int r = 0; r < f->steps[k].result_count; r++)
             if (f->steps[k].results[r] >= 0)
-                once[f->steps[k].results[r]] = f->steps[k].once;
+                hoist[f->steps[k].results[r]] = f->steps[k].hoist;
     for (int k = 0; k < f->step_count; k++)
         for (int j = 0; j < f->steps[k].operand_count; j++) {
             int v = f->steps[k].operands[j];
-            if (v >= 0 && once[v] > f->steps[k].once)
-                s->last_use[v] = FOR_EVER;
+            if (v >= 0 && hoist[v] > f->steps[k].hoist)
+                s->last_use[v] = LIVE_FOREVER;
         }
     for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0 && once[results.at[j]] != ONCE_NOT)
-            s->last_use[results.at[j]] = FOR_EVER;
-    for (int k = 0; b->rest && k < b->rest->kept_count; k++)
-        s->last_use[b->rest->kept[k]] = FOR_EVER;
+        if (results.at[j] >= 0 && hoist[results.at[j]] != HOIST_NOT)
+            s->last_use[results.at[j]] = LIVE_FOREVER;
+    for (int k = 0; b->peeled && k < b->peeled->cached_count; k++)
+        s->last_use[b->peeled->kept[k]] = LIVE_FOREVER;
 }
 
 static void find_last_uses(struct build *b, struct slots *s, struct leaves results)
@@ -138,10 +138,11 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
         results[j] = v >= 0 ? take_slot(b, s, v) : v;
         if (v >= 0 && s->last_use[v] < 0)
             release[step->release_count++] = results[j];
-        if (v >= 0 && s->last_use[v] == FOR_EVER && step->once == ONCE_LOOP)
-            s->loop_kept[b->f->loop_kept_count++] = results[j];
-        if (v >= 0 && s->last_use[v] == FOR_EVER && step->once == ONCE_RUN && b->pl->depth == 1)
-            s->run_kept[b->f->run_kept_count++] = results[j];
+        if (v >= 0 && s->last_use[v] == LIVE_FOREVER && step->hoist == HOIST_LOOP)
+            s->loop_cached[b->f->loop_cached_count++] = results[j];
+        if (v >= 0 && s->last_use[v] == LIVE_FOREVER && step->hoist == HOIST_RUN &&
+            b->pl->depth == 1)
+            s->run_cached[b->f->run_cached_count++] = results[j];
     }
     for (int j = 0; j < ending; j++) {
         int v = step->operands[j];
@@ -155,7 +156,7 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
             seen[step->operands[j]] = 0;
     for (int j = 0; j < step->release_count; j++)
         s->free[s->free_count++] = release[j];
-    if (plan_observes(b->pl)) /* a callback reads the operands of a step after it is done */
+    if (plan_is_traced(b->pl)) /* a callback reads the operands of a step after it is done */
         memset(t->uses, USE_KEEP, (size_t)ending);
     step->uses = t->uses;
     step->release = release;
@@ -183,7 +184,7 @@ static void assign_results(struct build *b, struct slots *s, struct leaves resul
         int v = results.at[j];
         slots[j] = v >= 0 ? s->slot[v] : v;
         if (v >= 0) {
-            moves[j] = !taken[slots[j]] && s->last_use[v] != FOR_EVER;
+            moves[j] = !taken[slots[j]] && s->last_use[v] != LIVE_FOREVER;
             taken[slots[j]] = true;
         }
     }
@@ -212,22 +213,22 @@ void plan_assign_slots(struct build *b, struct leaves results)
         0,
         ARENA_ARRAY(a, int, b->value_count),
         ARENA_ARRAY(a, int, b->value_count),
-        plan_observes(b->pl) ? ARENA_ARRAY(a, struct table, b->f->computation->inst_count) : NULL};
+        plan_is_traced(b->pl) ? ARENA_ARRAY(a, struct table, b->f->computation->inst_count) : NULL};
     uint8_t *seen = ARENA_ARRAY(a, uint8_t, b->value_count);
     find_last_uses(b, &s, results);
     find_kept(b, &s, results);
     assign_params(b, &s);
     for (int k = 0; k < b->f->step_count; k++) {
         assign_step(b, &s, k, seen);
-        b->f->once_steps += b->f->steps[k].once == ONCE_RUN;
-        b->f->loop_steps += b->f->steps[k].once != ONCE_NOT;
+        b->f->hoisted_steps += b->f->steps[k].hoist == HOIST_RUN;
+        b->f->loop_steps += b->f->steps[k].hoist != HOIST_NOT;
     }
     assign_results(b, &s, results);
-    b->f->loop_kept = ARENA_DUP(build_arena(b), s.loop_kept, b->f->loop_kept_count);
-    b->f->run_kept = ARENA_DUP(build_arena(b), s.run_kept, b->f->run_kept_count);
+    b->f->loop_cached = ARENA_DUP(build_arena(b), s.loop_cached, b->f->loop_cached_count);
+    b->f->run_cached = ARENA_DUP(build_arena(b), s.run_cached, b->f->run_cached_count);
     if (b->f->is_body && plan_optimises(b->pl))
         find_passing(b);
-    for (int k = 0; b->rest && k < b->rest->kept_count; k++)
-        b->rest->kept[k] = s.slot[b->rest->kept[k]];
-    b->f->rest = b->rest;
+    for (int k = 0; b->peeled && k < b->peeled->cached_count; k++)
+        b->peeled->kept[k] = s.slot[b->peeled->kept[k]];
+    b->f->peeled = b->peeled;
 }

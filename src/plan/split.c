@@ -2,7 +2,7 @@
  * split.c: splits reductions in two. Where the elements are computed less often than the initial
  * value, as when a constant array is reduced with a parameter as initial value, f(init, reduction
  * of the elements) is computed instead. The inner reduction starts from the combiner's identity,
- * and once.c hoists it with its elements.
+ * and hoist.c hoists it with its elements.
  *
  * This needs combiners whose result does not depend on the order. Float sums qualify where they are
  * accumulated in f64: the inner part stays in f64, so that the sum is rounded once, as without the
@@ -38,12 +38,12 @@ static bool is_large(const struct step *s)
 /* Whether the elements are computed less often than the initial value. */
 static bool comes_later(const struct step *s, const uint8_t *when)
 {
-    uint8_t elements = ONCE_RUN, first = ONCE_RUN;
+    uint8_t elements = HOIST_RUN, first = HOIST_RUN;
     for (int k = 0; k < s->operand_count; k++) {
         const int v = s->operands[k];
-        const uint8_t at = v == NO_VALUE ? ONCE_NOT : v < 0 ? ONCE_RUN : when[v];
-        uint8_t *least = k < s->operand_count / 2 ? &elements : &first;
-        *least = at < *least ? at : *least;
+        const uint8_t at = v == NO_VALUE ? HOIST_NOT : v < 0 ? HOIST_RUN : when[v];
+        uint8_t *min = k < s->operand_count / 2 ? &elements : &first;
+        *min = at < *min ? at : *min;
     }
     return elements > first;
 }
@@ -62,8 +62,8 @@ static bool add_identity(struct split *p, int k)
     struct arena *keep = &p->b->pl->p->arena;
     struct literal l = {.data = arena_zalloc(keep, sizeof(struct c128))};
     const bool alone = p->count == 1,
-               found = kern_fold_splits(p->combines[k], p->whole->bodies->args[k], &p->types[k],
-                                        l.data);
+               found = kern_reducer_splits(p->combines[k], p->whole->bodies->args[k], &p->types[k],
+                                           l.data);
     /* Reducers of several values compute in their own types, where float sums depend on their
      * order. */
     if (!found || (!alone && p->combines[k] == KERN_ADD && dtype_is_float(p->types[k])))
@@ -221,7 +221,7 @@ bool plan_split(struct build *b, struct leaves results)
     if (!any)
         return true;
     any = false;
-    const uint8_t *when = plan_when(b->pl, f, b->value_count, results);
+    const uint8_t *when = plan_hoist_levels(b->pl, f, b->value_count, results);
     struct split *parts = ARENA_ARRAY(&b->pl->scratch, struct split, count);
     for (int k = 0; k < count; k++) {
         parts[k] = (struct split){.b = b, .whole = &old[k]};

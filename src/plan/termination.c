@@ -14,7 +14,7 @@
 
 enum {
     WALK_BUDGET = 1 << 14, /* leaves of instructions visited per loop */
-    MOST_NAMES = 1 << 10,  /* aliases of one value followed */
+    MAX_NAMES = 1 << 10,   /* aliases of one value followed */
     LOW_BITS = 0xffff      /* a counter has at least 2^16 values if its step has one of these */
 };
 
@@ -203,7 +203,7 @@ static bool find_deciding(struct walk *w)
 static struct node origin(struct walk *w, struct node n)
 {
     struct node of;
-    for (int k = 0; k < MOST_NAMES && is_name(w, n, &of); k++)
+    for (int k = 0; k < MAX_NAMES && is_name(w, n, &of); k++)
         n = of;
     return n;
 }

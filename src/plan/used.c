@@ -9,7 +9,7 @@
 #include "plan/plan_priv.h"
 
 /* Beyond this number of leaves in total every instruction counts as used. */
-enum { MOST_LEAVES = 1 << 24, WHOLE = -1 };
+enum { MAX_LEAVES = 1 << 24, WHOLE = -1 };
 
 enum { BY_NUMBER = -1 };
 
@@ -33,7 +33,7 @@ struct marking {
     bool *reached;                /* by computation */
     const struct site **sites;    /* by computation */
     struct computation **callees; /* of the instruction that is visited */
-    int callee_room;
+    int callee_capacity;
     struct visit *stack;
     size_t count, capacity;
 };
@@ -83,9 +83,9 @@ static void reach(struct marking *w, const struct computation *c)
 static struct computation **callees_of(struct marking *w, const struct inst *i, int *count)
 {
     *count = inst_callees(i, NULL);
-    if (*count > w->callee_room) {
-        w->callee_room = 2 * *count;
-        w->callees = ARENA_ARRAY(&w->pl->scratch, struct computation *, w->callee_room);
+    if (*count > w->callee_capacity) {
+        w->callee_capacity = 2 * *count;
+        w->callees = ARENA_ARRAY(&w->pl->scratch, struct computation *, w->callee_capacity);
     }
     inst_callees(i, w->callees);
     return w->callees;
@@ -187,7 +187,7 @@ static bool number_leaves(struct marking *w, int64_t *total)
         for (int k = 0; k < at->inst_count; k++) {
             w->first[c][k] = *total;
             if (!add_i64(*total, shape_leaf_count(at->insts[k]->shape), total) ||
-                *total > MOST_LEAVES)
+                *total > MAX_LEAVES)
                 return false;
         }
     }

@@ -58,7 +58,7 @@ static bool next_argument(struct str s, size_t *at, struct buf *out)
 
 /* ---- assignment ---- */
 
-struct giving {
+struct argument_list {
     struct session *s;
     struct state *next;
     bool *given;
@@ -78,53 +78,53 @@ static const char *typed_name(const struct session *s, size_t param)
     return e ? e->name : hlo_param_name(s->built.module, param);
 }
 
-static void give(struct giving *g, size_t param, hlo_literal *l)
+static void set_argument(struct argument_list *g, size_t param, hlo_literal *l)
 {
-    state_set(g->next, str_of(typed_name(g->s, param)), held_new(l), ++g->s->ids);
+    state_set(g->next, str_of(typed_name(g->s, param)), shared_value_new(l), ++g->s->ids);
     g->given[param] = true;
 }
 
-static bool give_all(struct giving *g, const hlo_arrays *file)
+static bool set_all(struct argument_list *g, const hlo_arrays *file)
 {
     for (size_t p = 0; p < g->count; p++) {
         hlo_literal *l = hlo_arrays_param(file, "arg", g->s->built.module, p, 0, g->m);
         if (!l)
             return false;
-        give(g, p, l);
+        set_argument(g, p, l);
     }
     return true;
 }
 
-static int give_file(struct giving *g, const char *path)
+static int set_from_file(struct argument_list *g, const char *path)
 {
     hlo_arrays *file = hlo_arrays_open(path, g->m);
-    bool ok = file && give_all(g, file);
+    bool ok = file && set_all(g, file);
     hlo_arrays_free(file);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
-static int give_value(struct giving *g, size_t param, const char *text)
+static int set_from_text(struct argument_list *g, size_t param, const char *text)
 {
     hlo_literal *l = hlo_read_argument(g->s->built.module, param, 0, text, g->m);
     if (!l)
         return HLO_USAGE;
-    give(g, param, l);
+    set_argument(g, param, l);
     return HLO_OK;
 }
 
-static int give_named(struct giving *g, const char *text, size_t value)
+static int set_named(struct argument_list *g, const char *text, size_t value)
 {
     struct arena a;
     arena_init(&a);
     const char *name = arena_str(&a, (struct str){text, value - 1}).ptr;
     long param = hlo_param_find(g->s->built.module, name);
-    int status = param < 0 ? say_error(g->s, HLO_USAGE, "unknown parameter '%s'", name)
-                           : give_value(g, (size_t)param, text + value);
+    int status = param < 0 ? report_error(g->s, HLO_USAGE, "unknown parameter '%s'", name)
+                           : set_from_text(g, (size_t)param, text + value);
     arena_free(&a);
     return status;
 }
 
-static int read_option(struct giving *g, const char *text)
+static int read_option(struct argument_list *g, const char *text)
 {
     static const char *const kinds[] = {HLO_FAKE_WORDS};
     const char *equal = strchr(text, '=');
@@ -142,31 +142,32 @@ static int read_option(struct giving *g, const char *text)
             known = true;
         }
     return g->fake && known ? HLO_OK
-                            : say_error(g->s, HLO_USAGE,
-                                        "unknown option '%s': expected --random[=SEED] or "
-                                        "--fake[=KIND] with KIND zeros, ones, iota, "
-                                        "uniform, normal or edge",
-                                        text);
+                            : report_error(g->s, HLO_USAGE,
+                                           "unknown option '%s': expected --random[=SEED] or "
+                                           "--fake[=KIND] with KIND zeros, ones, iota, "
+                                           "uniform, normal or edge",
+                                           text);
 }
 
-static int read_argument(struct giving *g, const char *text)
+static int read_argument(struct argument_list *g, const char *text)
 {
     size_t value = hlo_argument_value(text);
     if (text[0] == '-' && text[1] == '-')
         return read_option(g, text);
     if (value)
-        return give_named(g, text, value);
+        return set_named(g, text, value);
     if (*text == '@' && hlo_arrays_many(text + 1))
-        return give_file(g, text + 1);
+        return set_from_file(g, text + 1);
     while (g->at < g->count && g->given[g->at])
         g->at++;
     if (g->at == g->count)
-        return say_error(g->s, HLO_USAGE, "too many arguments: '%s'; the module has %zu parameters",
-                         text, g->count);
-    return give_value(g, g->at, text);
+        return report_error(g->s, HLO_USAGE,
+                            "too many arguments: '%s'; the module has %zu parameters", text,
+                            g->count);
+    return set_from_text(g, g->at, text);
 }
 
-static int make_up(struct giving *g)
+static int make_up(struct argument_list *g)
 {
     for (size_t p = 0; p < g->count && (g->random || g->fake); p++) {
         hlo_literal *l;
@@ -178,23 +179,23 @@ static int make_up(struct giving *g)
             l = hlo_random_param(g->s->built.module, p, (uint64_t)g->seed, g->m);
         if (!l)
             return HLO_FAILED;
-        give(g, p, l);
+        set_argument(g, p, l);
     }
     return HLO_OK;
 }
 
-static void giving_begin(struct giving *g, struct session *s, hlo_messages *m)
+static void arguments_begin(struct argument_list *g, struct session *s, hlo_messages *m)
 {
-    *g = (struct giving){.s = s,
-                         .next = state_copy(session_state(s)),
-                         .count = hlo_param_count(session_module(s)),
-                         .m = m,
-                         .random = s->o->random,
-                         .seed = (int64_t)s->o->seed};
+    *g = (struct argument_list){.s = s,
+                                .next = state_copy(session_state(s)),
+                                .count = hlo_param_count(session_module(s)),
+                                .m = m,
+                                .random = s->o->random,
+                                .seed = (int64_t)s->o->seed};
     g->given = repl_alloc(g->count * sizeof *g->given);
 }
 
-static int giving_end(struct giving *g, int status)
+static int arguments_end(struct argument_list *g, int status)
 {
     bool any = false;
     for (size_t p = 0; p < g->count; p++)
@@ -209,12 +210,12 @@ static int giving_end(struct giving *g, int status)
 
 int run_arguments(struct session *s, struct str args)
 {
-    struct giving g;
+    struct argument_list g;
     struct buf text = {0};
     size_t at = 0;
     int status = HLO_OK;
     hlo_messages *m = hlo_messages_new();
-    giving_begin(&g, s, m);
+    arguments_begin(&g, s, m);
     while (status == HLO_OK && next_argument(args, &at, &text)) {
         status = read_argument(&g, text.data);
         buf_free(&text);
@@ -222,16 +223,16 @@ int run_arguments(struct session *s, struct str args)
     buf_free(&text);
     if (status == HLO_OK)
         status = make_up(&g);
-    status = giving_end(&g, status);
-    say_messages(s, m);
+    status = arguments_end(&g, status);
+    report_messages(s, m);
     return status;
 }
 
 bool set_parameters(struct session *s, const hlo_arrays *file, hlo_messages *m)
 {
-    struct giving g;
-    giving_begin(&g, s, m);
-    return giving_end(&g, give_all(&g, file) ? HLO_OK : HLO_USAGE) == HLO_OK;
+    struct argument_list g;
+    arguments_begin(&g, s, m);
+    return arguments_end(&g, set_all(&g, file) ? HLO_OK : HLO_USAGE) == HLO_OK;
 }
 
 hlo_literal *value_read(const char *name, const char *shape, const char *text, hlo_messages *m)

@@ -58,11 +58,12 @@ static uint64_t *mark_computations(const struct state *s, const hlo_listing *l)
     uint64_t *marks = repl_alloc(count * sizeof *marks);
     for (size_t c = 0; c + 1 < count; c++) {
         struct hlo_listed_computation comp = hlo_list_computation(l, c);
-        long typed = state_find_computation(s, str_of(comp.name));
-        uint64_t mark = typed >= 0 ? state_computation(s, (size_t)typed)->hash : 1;
+        long source_text = state_find_computation(s, str_of(comp.name));
+        uint64_t mark = source_text >= 0 ? state_computation(s, (size_t)source_text)->hash : 1;
         for (size_t i = comp.first; i < comp.first + comp.count; i++) {
             struct hlo_listed at = hlo_list_inst(l, i);
-            mark = mark_callees(&at, marks, typed >= 0 ? mark : mix(mark, mark_of_text(l, i)));
+            mark =
+                mark_callees(&at, marks, source_text >= 0 ? mark : mix(mark, mark_of_text(l, i)));
         }
         marks[c] = mark;
     }
@@ -236,7 +237,7 @@ static size_t grown(size_t capacity, size_t count)
     return capacity > count ? capacity : count < 8 ? 16 : 2 * count;
 }
 
-static void make_room(struct built *b, size_t insts, size_t numbers)
+static void reserve_insts(struct built *b, size_t insts, size_t numbers)
 {
     if (b->count + insts > b->capacity) {
         b->capacity = grown(b->capacity, b->count + insts);
@@ -319,7 +320,7 @@ static bool find_places(struct adding *d)
 static void add_insts(struct adding *d, const struct naming *named)
 {
     struct built *b = d->b;
-    make_room(b, d->main.count, d->s->insts.count);
+    reserve_insts(b, d->main.count, d->s->insts.count);
     for (; b->placed < d->s->insts.count; b->placed++)
         b->numbers[b->placed] = SIZE_MAX;
     d->computations = mark_computations(d->s, d->l);

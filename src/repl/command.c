@@ -90,7 +90,7 @@ static int cmd_maxrows(struct session *s, struct str args)
     int64_t n;
     int status = read_number(s, args, "maxrows", 1, INT64_MAX, 0, &n);
     if (status == HLO_OK)
-        s->view.most = (size_t)n;
+        s->view.max = (size_t)n;
     return status;
 }
 
@@ -153,7 +153,7 @@ static int cmd_once(struct session *s, struct str args)
 
 static int in_a_run(struct session *s)
 {
-    return say_error(s, HLO_USAGE, "a run is stopped; .continue or .stop it first");
+    return report_error(s, HLO_USAGE, "a run is stopped; .continue or .stop it first");
 }
 
 static int cmd_load(struct session *s, struct str args)
@@ -194,7 +194,7 @@ static int cmd_reset(struct session *s, struct str args)
 {
     hlo_messages *m = hlo_messages_new();
     session_take(s, state_new(), m);
-    say_messages(s, m);
+    report_messages(s, m);
     return HLO_OK;
 }
 
@@ -221,37 +221,37 @@ static int cmd_quit(struct session *s, struct str args)
 static int cmd_shell(struct session *s, struct str args)
 {
     if (s->o->confined)
-        return say_error(s, HLO_USAGE, "running other programs is disabled in this session");
+        return report_error(s, HLO_USAGE, "running other programs is disabled in this session");
     char *command = repl_copy(args);
-    say_flush(s);
+    report_flush(s);
     int got = system(command);
     heap_free(command);
     if (got == -1 || !WIFEXITED(got) || WEXITSTATUS(got) != 0)
-        return say_error(s, HLO_FAILED, "shell exited with status %d",
-                         got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
+        return report_error(s, HLO_FAILED, "shell exited with status %d",
+                            got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
     return HLO_OK;
 }
 
 /* ---- values ---- */
 
-static int show_result(struct session *s, bool anew)
+static int show_result(struct session *s, bool no_cache)
 {
-    struct entry *root = entry_hold(state_root(session_state(s)));
+    struct entry *root = entry_ref(state_root(session_state(s)));
     if (!root)
-        return say_error(s, HLO_USAGE, "session is empty");
+        return report_error(s, HLO_USAGE, "session is empty");
     size_t inst = (size_t)session_find(s, str_of(root->name));
-    struct held *h = NULL;
+    struct shared_value *h = NULL;
     hlo_messages *m = hlo_messages_new();
     s->abandoned = false;
-    enum made made = values_make(s, &inst, 1, anew, &h, m);
+    enum made made = values_make(s, &inst, 1, no_cache, &h, m);
     int status = made == MADE ? HLO_OK : made == UNMADE ? HLO_USAGE : value_status(m);
     bool abandoned = made == FAILED && s->abandoned;
     s->debugger.stepping = GO;
-    say_messages(s, m);
+    report_messages(s, m);
     if (made == MADE)
         status = show_value(s, str_of(root->name), STR(""), h);
-    held_drop(h);
-    entry_drop(root);
+    shared_value_unref(h);
+    entry_unref(root);
     return abandoned ? s->stop_status : status;
 }
 
@@ -260,7 +260,7 @@ static int cmd_run(struct session *s, struct str args)
     if (s->running)
         return in_a_run(s);
     if (!s->built.module)
-        return say_error(s, HLO_USAGE, "session is empty");
+        return report_error(s, HLO_USAGE, "session is empty");
     int status = run_arguments(s, args);
     return status == HLO_OK ? show_result(s, true) : status;
 }
@@ -274,10 +274,10 @@ static int cmd_print(struct session *s, struct str args)
         struct reading r = syntax_read(next_word(&args));
         if (r.kind != READ_NAME)
             return bad(s, "print");
-        struct held *h = value_named(s, r.name, &status);
+        struct shared_value *h = value_named(s, r.name, &status);
         if (h)
             status = show_value(s, r.name, r.index, h);
-        held_drop(h);
+        shared_value_unref(h);
     } while (status == HLO_OK && str_trim(args).len);
     return status;
 }
@@ -303,10 +303,10 @@ static int cmd_plot(struct session *s, struct str args)
     }
     if (status == HLO_OK && png && !may_write(s, png))
         status = HLO_USAGE;
-    struct held *h = status == HLO_OK ? value_named(s, r.name, &status) : NULL;
+    struct shared_value *h = status == HLO_OK ? value_named(s, r.name, &status) : NULL;
     if (h)
         status = plot_value(s, r.index, h, kind, png);
-    held_drop(h);
+    shared_value_unref(h);
     heap_free(png);
     return status;
 }
@@ -322,7 +322,7 @@ static void forget_from(struct session *s, size_t inst)
         for (size_t k = 0; k < at.operand_count; k++)
             stale[i] |= stale[at.operands[k] - b->first];
         if (stale[i])
-            kept_drop(&s->kept, b->marks[i]);
+            cache_drop(&s->kept, b->marks[i]);
     }
     heap_free(stale);
 }
@@ -338,7 +338,7 @@ static int cmd_rerun(struct session *s, struct str args)
         return bad(s, "rerun");
     long n = session_find(s, name);
     if (n < 0)
-        return say_unknown(s, name);
+        return report_unknown(s, name);
     forget_from(s, (size_t)n);
     return show_result(s, false);
 }
@@ -371,21 +371,21 @@ static int set_value(struct session *s, struct str name, const char *text)
 {
     long n = session_find(s, name);
     if (n < 0)
-        return say_unknown(s, name);
+        return report_unknown(s, name);
     const struct entry *e = s->built.entries[(size_t)n - s->built.first];
     if (!e)
-        return say_error(s, HLO_USAGE, "'" STR_FMT "' was generated for another instruction",
-                         STR_ARG(name));
+        return report_error(s, HLO_USAGE, "'" STR_FMT "' was generated for another instruction",
+                            STR_ARG(name));
     hlo_messages *m = hlo_messages_new();
     hlo_literal *l =
         text ? value_read(e->name, built_at(&s->built, (size_t)n).shape, text, m) : NULL;
     bool ok = l || !text;
     if (ok) {
         struct state *next = state_copy(session_state(s));
-        state_set(next, str_of(e->name), l ? held_new(l) : NULL, ++s->ids);
+        state_set(next, str_of(e->name), l ? shared_value_new(l) : NULL, ++s->ids);
         ok = session_take_set(s, next, (size_t)n, m);
     }
-    say_messages(s, m);
+    report_messages(s, m);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
@@ -443,7 +443,7 @@ static int cmd_delete(struct session *s, struct str args)
 
 static int no_run(struct session *s)
 {
-    return say_error(s, HLO_USAGE, "no stopped run; use .break NAME and .run, or .step");
+    return report_error(s, HLO_USAGE, "no stopped run; use .break NAME and .run, or .step");
 }
 
 static int go(struct session *s, enum stepping how)
@@ -531,7 +531,7 @@ static int bad(struct session *s, const char *name)
 {
     size_t alike;
     const struct command *c = find(str_of(name), &alike);
-    return say_error(s, HLO_USAGE, "usage: .%s %s", c->name, c->arguments);
+    return report_error(s, HLO_USAGE, "usage: .%s %s", c->name, c->arguments);
 }
 
 int command_usage(struct session *s, const char *name) { return bad(s, name); }
@@ -547,7 +547,7 @@ static void put_help(struct session *s, const struct command *c)
     if (*c->letters)
         buf_printf(&help, " (.%.*s)", (int)strcspn(c->letters, "|"), c->letters);
     buf_putc(&help, '\n');
-    put_folded(s, INDENT, INDENT, help.data);
+    put_wrapped(s, INDENT, INDENT, help.data);
     buf_free(&help);
 }
 
@@ -589,7 +589,7 @@ static int cmd_help(struct session *s, struct str args)
                 put_example(s, only->example);
             shown++;
         }
-    int status = shown ? HLO_OK : say_error(s, HLO_USAGE, "no command matches '%s'", word);
+    int status = shown ? HLO_OK : report_error(s, HLO_USAGE, "no command matches '%s'", word);
     heap_free(word);
     return status;
 }
@@ -614,15 +614,16 @@ static int unknown(struct session *s, struct str word, size_t alike)
 {
     struct buf names = {0};
     if (alike == 0 && *nearest(word))
-        return say_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; did you mean '.%s'?",
-                         STR_ARG(word), nearest(word));
+        return report_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; did you mean '.%s'?",
+                            STR_ARG(word), nearest(word));
     if (alike == 0)
-        return say_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; see .help", STR_ARG(word));
+        return report_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; see .help",
+                            STR_ARG(word));
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (str_starts(str_of(commands[i].name), word))
             buf_printf(&names, names.size ? ", .%s" : ".%s", commands[i].name);
-    int status =
-        say_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word), names.data);
+    int status = report_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word),
+                              names.data);
     buf_free(&names);
     return status;
 }

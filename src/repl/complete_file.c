@@ -7,23 +7,23 @@
 #include <sys/stat.h>
 
 /* Writes the directory to search; `~/` is the home directory. */
-static void put_folder(struct buf *out, struct str folder)
+static void put_directory(struct buf *out, struct str directory)
 {
     const char *home = getenv("HOME");
-    if (folder.len == 0)
+    if (directory.len == 0)
         buf_puts(out, ".");
-    else if (str_starts(folder, STR("~/")) && home) {
+    else if (str_starts(directory, STR("~/")) && home) {
         buf_puts(out, home);
-        buf_bytes(out, folder.ptr + 1, folder.len - 1);
+        buf_bytes(out, directory.ptr + 1, directory.len - 1);
     } else
-        buf_str(out, folder);
+        buf_str(out, directory);
 }
 
-static bool is_folder(struct str folder, const char *name)
+static bool is_directory(struct str directory, const char *name)
 {
     struct buf path = {0};
     struct stat st;
-    buf_printf(&path, STR_FMT "/%s", STR_ARG(folder), name);
+    buf_printf(&path, STR_FMT "/%s", STR_ARG(directory), name);
     bool is = stat(path.data, &st) == 0 && S_ISDIR(st.st_mode);
     buf_free(&path);
     return is;
@@ -34,23 +34,23 @@ static void add_files(struct completions *out)
     size_t slash = out->word.len;
     while (slash > 0 && out->word.ptr[slash - 1] != '/')
         slash--;
-    struct str folder = {out->word.ptr, slash},
+    struct str directory = {out->word.ptr, slash},
                stem = {out->word.ptr + slash, out->word.len - slash};
     struct buf path = {0};
     struct arena a;
     const char **names;
     size_t count;
     arena_init(&a);
-    put_folder(&path, folder);
-    folder_names(&a, path.data, &names, &count);
+    put_directory(&path, directory);
+    directory_names(&a, path.data, &names, &count);
     for (size_t k = 0; k < count; k++) {
         struct str name = str_of(names[k]);
         bool hidden = name.ptr[0] == '.' && !str_starts(stem, STR("."));
         if (hidden || !str_starts(name, stem))
             continue;
-        bool inner = is_folder(buf_view(&path), names[k]);
+        bool inner = is_directory(buf_view(&path), names[k]);
         struct buf text = {0};
-        buf_printf(&text, STR_FMT "%s%s", STR_ARG(folder), names[k], inner ? "/" : "");
+        buf_printf(&text, STR_FMT "%s%s", STR_ARG(directory), names[k], inner ? "/" : "");
         completions_add(out, buf_view(&text), STR(""), inner ? "" : " ");
         buf_free(&text);
     }

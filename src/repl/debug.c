@@ -32,7 +32,7 @@ static const struct breakpoint *point_at(const struct running *r, size_t inst)
     return NULL;
 }
 
-static bool wants(const struct debugger *d, const struct hlo_event *at)
+static bool stops_at(const struct debugger *d, const struct hlo_event *at)
 {
     switch (d->stepping) {
     case STEP: return true;
@@ -60,16 +60,16 @@ static void keep_value(struct running *r, const struct hlo_event *at)
     const hlo_literal *l = r->marks[at->inst] || r->watched ? hlo_event_value(at) : NULL;
     if (!l)
         return;
-    struct held *h = held_new(hlo_literal_copy(l));
+    struct shared_value *h = shared_value_new(hlo_literal_copy(l));
     if (!h)
         return;
-    kept_put(&r->s->kept, r->marks[at->inst], h);
+    cache_put(&r->s->kept, r->marks[at->inst], h);
     if (r->watched) {
-        held_drop(r->local[at->inst]);
-        r->local[at->inst] = held_hold(h);
+        shared_value_unref(r->local[at->inst]);
+        r->local[at->inst] = shared_value_ref(h);
         r->local_at[at->inst] = path_mark(at, at->depth);
     }
-    held_drop(h);
+    shared_value_unref(h);
 }
 
 static bool is_local(const struct running *r, size_t inst)
@@ -94,18 +94,19 @@ static long find_inst(const struct running *r, struct str name)
 }
 
 /* The value of an instruction of the entry computation that was known before this run. */
-static struct held *session_value(struct session *s, struct str name)
+static struct shared_value *session_value(struct session *s, struct str name)
 {
     long n = session_find(s, name);
     const struct entry *e = n >= 0 ? s->built.entries[(size_t)n - s->built.first] : NULL;
     const struct entry *set = e ? state_setting(session_state(s), e->name) : NULL;
     if (set)
-        return held_hold(set->value);
-    return n >= 0 ? held_hold(kept_get(&s->kept, s->built.marks[(size_t)n - s->built.first]))
-                  : NULL;
+        return shared_value_ref(set->value);
+    return n >= 0
+               ? shared_value_ref(cache_get(&s->kept, s->built.marks[(size_t)n - s->built.first]))
+               : NULL;
 }
 
-struct held *debug_value(struct session *s, struct str name)
+struct shared_value *debug_value(struct session *s, struct str name)
 {
     struct running *r = s->running;
     if (!r->at)
@@ -116,16 +117,16 @@ struct held *debug_value(struct session *s, struct str name)
         return session_value(s, name);
     if (r->done && inst == r->at->inst) {
         const hlo_literal *l = hlo_event_value(r->at);
-        return l ? held_new(hlo_literal_copy(l)) : NULL;
+        return l ? shared_value_new(hlo_literal_copy(l)) : NULL;
     }
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
     for (size_t k = 0; k < at.operand_count; k++)
         if (at.operands[k] == inst) {
             const hlo_literal *l = hlo_event_operand(r->at, k);
-            return l ? held_new(hlo_literal_copy(l)) : NULL;
+            return l ? shared_value_new(hlo_literal_copy(l)) : NULL;
         }
     if (is_local(r, inst))
-        return held_hold(r->local[inst]);
+        return shared_value_ref(r->local[inst]);
     bool entry =
         hlo_list_computation(r->listing, hlo_list_inst(r->listing, inst).computation).entry;
     return entry && hlo_list_inst(r->listing, inst).parameter >= 0 ? session_value(s, name) : NULL;
@@ -134,9 +135,10 @@ struct held *debug_value(struct session *s, struct str name)
 int debug_missing(struct session *s, struct str name)
 {
     if (find_inst(s->running, name) < 0)
-        return say_unknown(s, name);
-    return say_error(s, HLO_USAGE, "'" STR_FMT "' has no value yet: stopped at '%s'", STR_ARG(name),
-                     hlo_list_inst(s->running->listing, s->running->at->inst).name);
+        return report_unknown(s, name);
+    return report_error(s, HLO_USAGE, "'" STR_FMT "' has no value yet: stopped at '%s'",
+                        STR_ARG(name),
+                        hlo_list_inst(s->running->listing, s->running->at->inst).name);
 }
 
 int debug_set(struct session *s, struct str name, const char *value)
@@ -144,12 +146,12 @@ int debug_set(struct session *s, struct str name, const char *value)
     struct running *r = s->running;
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
     if (!str_is(name, at.name))
-        return say_error(s, HLO_USAGE, "only '%s' can be set where the run is stopped", at.name);
+        return report_error(s, HLO_USAGE, "only '%s' can be set where the run is stopped", at.name);
     hlo_messages *m = hlo_messages_new();
     hlo_literal *l = value_read(at.name, at.shape, value, m);
     bool ok = l && hlo_event_set(r->at, l, m);
     hlo_literal_free(l);
-    say_messages(s, m);
+    report_messages(s, m);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
@@ -216,7 +218,7 @@ static bool before(void *context, const struct hlo_event *at)
     if (!r->watched || at->participant > 0)
         return true;
     const struct breakpoint *point = point_at(r, at->inst);
-    bool step = wants(d, at);
+    bool step = stops_at(d, at);
     if (step && !point && d->times > 1) {
         d->times--;
         return true;
@@ -276,7 +278,7 @@ static bool after(void *context, const struct hlo_event *at)
 }
 
 /* A run started while another one is stopped ignores breakpoints. */
-void debug_observe(struct running *r, struct hlo_trace_callbacks *out)
+void debug_attach(struct running *r, struct hlo_trace_callbacks *out)
 {
     if (!r->s->running)
         watch_on(r);
@@ -286,7 +288,7 @@ void debug_observe(struct running *r, struct hlo_trace_callbacks *out)
 void running_free(struct running *r)
 {
     for (size_t i = 0; r->local && i < hlo_list_count(r->listing); i++)
-        held_drop(r->local[i]);
+        shared_value_unref(r->local[i]);
     heap_free(r->local);
     heap_free(r->local_at);
     heap_free(r->marks);
@@ -313,8 +315,8 @@ int debug_add(struct session *s, struct str text, bool watch)
     d->points = more;
     more[d->count] = (struct breakpoint){repl_copy(text), ++d->numbered, watch};
     const struct breakpoint *p = &more[d->count++];
-    say_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number,
-             reaches(s, p) ? "" : ", which is not defined");
+    report_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number,
+                reaches(s, p) ? "" : ", which is not defined");
     return HLO_OK;
 }
 
@@ -340,7 +342,7 @@ int debug_delete(struct session *s, int64_t number)
     }
     d->count = kept;
     if (number > 0 && kept == before_it)
-        return say_error(s, HLO_USAGE, "no breakpoint %" PRId64, number);
+        return report_error(s, HLO_USAGE, "no breakpoint %" PRId64, number);
     return HLO_OK;
 }
 

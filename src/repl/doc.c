@@ -16,7 +16,7 @@ static void put_attribute(struct session *s, size_t op, size_t i, const struct h
     for (size_t k = 0; (word = hlo_op_attribute_word(op, i, k)); k++)
         buf_printf(&line, "%s%s", k ? ", " : " One of: ", word);
     buf_putc(&line, '\n');
-    put_folded(s, 0, INDENT, line.data);
+    put_wrapped(s, 0, INDENT, line.data);
     buf_free(&line);
 }
 
@@ -30,7 +30,7 @@ static void put_markdown(struct session *s, const char *text)
         buf_putc(&b, kept ? *p : ' ');
     }
     buf_putc(&b, '\0');
-    put_folded(s, 0, 0, b.data);
+    put_wrapped(s, 0, 0, b.data);
     buf_free(&b);
 }
 
@@ -50,7 +50,7 @@ static void put_op(struct session *s, size_t op)
     struct hlo_op o = hlo_op_get(op);
     struct hlo_op_attribute a;
     fprintf(s->out, "%s(%s): ", o.name, o.form);
-    put_folded(s, strlen(o.name) + strlen(o.form) + 4, 2, o.help);
+    put_wrapped(s, strlen(o.name) + strlen(o.form) + 4, 2, o.help);
     fputs("\n\n", s->out);
     put_markdown(s, o.rule);
     fputc('\n', s->out);
@@ -95,7 +95,7 @@ int cmd_doc(struct session *s, struct str args)
         return HLO_OK;
     }
     if (*near)
-        return say_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'; did you mean '%s'?",
-                         STR_ARG(word), near);
-    return say_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'", STR_ARG(word));
+        return report_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'; did you mean '%s'?",
+                            STR_ARG(word), near);
+    return report_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'", STR_ARG(word));
 }

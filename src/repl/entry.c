@@ -38,7 +38,7 @@ void session_drop_old(struct session *s)
 static void push_state(struct session *s, struct state *next)
 {
     drop_states_from(s, s->state_at + 1);
-    if (s->state_count == STATES_KEPT) {
+    if (s->state_count == MAX_STATES) {
         state_free(s->states[0]);
         memmove(s->states, s->states + 1, --s->state_count * sizeof *s->states);
     }
@@ -103,7 +103,7 @@ static void catch_up(struct session *s)
     hlo_messages *m = hlo_messages_new();
     if (s->built.behind)
         build_again(s, session_state(s), m);
-    say_messages(s, m);
+    report_messages(s, m);
 }
 
 const hlo_listing *session_listing(struct session *s)
@@ -137,10 +137,10 @@ int session_undo(struct session *s, long steps)
 {
     long to = (long)s->state_at - steps;
     if (to < 0 || to >= (long)s->state_count)
-        return say_error(s, HLO_USAGE, steps > 0 ? "nothing to undo" : "nothing to redo");
+        return report_error(s, HLO_USAGE, steps > 0 ? "nothing to undo" : "nothing to redo");
     hlo_messages *m = hlo_messages_new();
     bool ok = build_again(s, s->states[to], m);
-    say_messages(s, m);
+    report_messages(s, m);
     if (!ok)
         return HLO_REJECTED;
     s->state_at = (size_t)to;
@@ -158,7 +158,7 @@ static void take_back(struct session *s)
 
 struct typing { /* an instruction being parsed */
     struct session *s;
-    struct typed *from;
+    struct source_text *from;
     struct str name, right, op; /* in `from`, except a generated name */
     struct str whole;
     bool named;
@@ -244,8 +244,8 @@ static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_
 }
 
 /* NAME = @x.npy: a parameter with the value of the file. */
-static struct entry *file_entry(const struct typing *t, struct arena *a, struct held **value,
-                                hlo_messages *m)
+static struct entry *file_entry(const struct typing *t, struct arena *a,
+                                struct shared_value **value, hlo_messages *m)
 {
     const struct session *s = t->s;
     const char *path = arena_str(a, (struct str){t->right.ptr + 1, t->right.len - 1}).ptr;
@@ -260,17 +260,17 @@ static struct entry *file_entry(const struct typing *t, struct arena *a, struct 
                                     s->built.parameters)
                            .ptr;
     hlo_text_free(&shape);
-    *value = held_new(l);
+    *value = shared_value_new(l);
     return entry_new(t->name, NULL, STR(""), text, "");
 }
 
 /* Replaces an entry of the same name in place, or moves it to the end if it uses later entries. */
-static bool put_entry(struct session *s, struct entry *e, bool root, struct held *value,
+static bool put_entry(struct session *s, struct entry *e, bool root, struct shared_value *value,
                       hlo_messages *m)
 {
     struct state *next = state_copy(session_state(s));
     long at = state_find(next, str_of(e->name));
-    state_put(next, entry_hold(e), root);
+    state_put(next, entry_ref(e), root);
     state_set(next, str_of(e->name), value, value ? ++s->ids : 0);
     struct state *moved = at >= 0 ? state_copy(next) : NULL;
     bool ok = session_take(s, next, m);
@@ -289,7 +289,7 @@ static int show_made(struct session *s, struct str name, bool quiet)
 {
     long n = session_find(s, name);
     struct hlo_listed at = built_at(&s->built, (size_t)n);
-    struct held *h = NULL;
+    struct shared_value *h = NULL;
     if (at.parameter >= 0 && !state_setting(session_state(s), at.name)) {
         if (!quiet)
             fprintf(s->out, STR_FMT ": %s\n", STR_ARG(name), at.shape);
@@ -305,16 +305,17 @@ static int show_made(struct session *s, struct str name, bool quiet)
         hlo_messages_free(m);
         return HLO_OK;
     }
-    say_messages(s, m);
+    report_messages(s, m);
     if (made == MADE && !quiet)
         status = show_value(s, name, STR(""), h);
-    held_drop(h);
+    shared_value_unref(h);
     return status;
 }
 
 /* The entry of the typed text, with the value of its file; NULL with messages. */
-static struct entry *read_entry(struct session *s, struct typed *from, const struct reading *r,
-                                struct arena *a, struct held **value, hlo_messages *m)
+static struct entry *read_entry(struct session *s, struct source_text *from,
+                                const struct reading *r, struct arena *a,
+                                struct shared_value **value, hlo_messages *m)
 {
     struct typing t = {s, from, r->name, r->right, r->op, r->text, r->kind == READ_INSTRUCTION};
     if (!t.named)
@@ -325,56 +326,56 @@ static struct entry *read_entry(struct session *s, struct typed *from, const str
                                                 : literal_entry(&t, a, m);
 }
 
-static int do_instruction(struct session *s, struct typed *from, const struct reading *r)
+static int do_instruction(struct session *s, struct source_text *from, const struct reading *r)
 {
     struct arena a;
-    struct held *value = NULL;
+    struct shared_value *value = NULL;
     hlo_messages *m = hlo_messages_new();
     arena_init(&a);
     struct entry *e = read_entry(s, from, r, &a, &value, m);
     bool ok = e && put_entry(s, e, r->root, value, m);
     int status = HLO_REJECTED;
-    say_messages(s, m);
+    report_messages(s, m);
     if (ok && (status = show_made(s, str_of(e->name), r->quiet)) != HLO_OK)
         take_back(s);
-    entry_drop(e);
+    entry_unref(e);
     arena_free(&a);
     return status;
 }
 
 int entry_type(struct session *s, struct str text)
 {
-    struct typed *from =
-        typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
+    struct source_text *from =
+        source_text_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
     struct reading r = syntax_read((struct str){from->text, from->size});
     struct arena a;
-    struct held *value = NULL;
+    struct shared_value *value = NULL;
     hlo_messages *m = hlo_messages_new();
     arena_init(&a);
     struct entry *e = read_entry(s, from, &r, &a, &value, m);
     bool ok = e && put_entry(s, e, false, value, m);
-    say_messages(s, m);
+    report_messages(s, m);
     if (ok) {
         long n = session_find(s, str_of(e->name));
         fprintf(s->out, "%s\n", built_at(&s->built, (size_t)n).shape);
         take_back(s);
     }
-    entry_drop(e);
+    entry_unref(e);
     arena_free(&a);
-    typed_drop(from);
+    source_text_unref(from);
     return ok ? HLO_OK : HLO_REJECTED;
 }
 
 /* ---- computations ---- */
 
-static int do_computations(struct session *s, struct typed *from, const struct reading *r)
+static int do_computations(struct session *s, struct source_text *from, const struct reading *r)
 {
     struct arena a;
     struct syntax_module module;
     arena_init(&a);
     if (!syntax_module(&a, r->text, &module)) {
         arena_free(&a);
-        return say_error(s, HLO_REJECTED, "expected an instruction or a computation");
+        return report_error(s, HLO_REJECTED, "expected an instruction or a computation");
     }
     struct state *next = state_copy(session_state(s));
     hlo_messages *m = hlo_messages_new();
@@ -382,7 +383,7 @@ static int do_computations(struct session *s, struct typed *from, const struct r
         state_put_computation(next, entry_new(module.computations[i].name, from,
                                               module.computations[i].whole, "", ""));
     bool ok = session_take(s, next, m);
-    say_messages(s, m);
+    report_messages(s, m);
     arena_free(&a);
     return ok ? HLO_OK : HLO_REJECTED;
 }
@@ -392,11 +393,11 @@ static int do_computations(struct session *s, struct typed *from, const struct r
 static int do_name(struct session *s, const struct reading *r)
 {
     int status = HLO_OK;
-    struct held *h = value_named(s, r->name, &status);
+    struct shared_value *h = value_named(s, r->name, &status);
     if (!h)
         return status;
     status = r->quiet ? HLO_OK : show_value(s, r->name, r->index, h);
-    held_drop(h);
+    shared_value_unref(h);
     return status;
 }
 
@@ -404,11 +405,11 @@ static int do_other(struct session *s, const struct reading *r)
 {
     const char *command = command_meant(r->text);
     if (*command)
-        return say_error(s, HLO_USAGE, "unknown name; did you mean the command '%s'?", command);
-    return say_error(s, HLO_REJECTED, "expected HLO or a command; see .help");
+        return report_error(s, HLO_USAGE, "unknown name; did you mean the command '%s'?", command);
+    return report_error(s, HLO_REJECTED, "expected HLO or a command; see .help");
 }
 
-static int do_reading(struct session *s, struct typed *from, const struct reading *r)
+static int do_reading(struct session *s, struct source_text *from, const struct reading *r)
 {
     switch (r->kind) {
     case READ_BLANK: return HLO_OK;
@@ -420,9 +421,9 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
     case READ_LITERAL: return do_instruction(s, from, r);
     case READ_NAME: return do_name(s, r);
     case READ_UNCLOSED:
-        return say_error(s, HLO_REJECTED,
-                         "unterminated bracket, string or comment at end of input");
-    case READ_UNOPENED: return say_error(s, HLO_REJECTED, "unmatched closing bracket");
+        return report_error(s, HLO_REJECTED,
+                            "unterminated bracket, string or comment at end of input");
+    case READ_UNOPENED: return report_error(s, HLO_REJECTED, "unmatched closing bracket");
     case READ_OTHER: break;
     }
     return do_other(s, r);
@@ -431,8 +432,8 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
 /* Evaluates one entry: HLO text or a command. Returns a status. */
 static int entry_do(struct session *s, struct str text)
 {
-    struct typed *from =
-        typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
+    struct source_text *from =
+        source_text_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
     struct reading r = syntax_read((struct str){from->text, from->size});
     if (s->echo && r.kind != READ_BLANK) {
         fprintf(s->out, "%s" STR_FMT "\n", s->prompt, STR_ARG(str_trim(text)));
@@ -442,7 +443,7 @@ static int entry_do(struct session *s, struct str text)
     int left = once ? output_to(s, NULL, false) : HLO_OK;
     if (s->status == HLO_OK)
         s->status = left;
-    typed_drop(from);
+    source_text_unref(from);
     return s->status;
 }
 
@@ -484,7 +485,7 @@ enum line_result reader_read(struct session *s)
         return read_file(in);
     struct buf prompt = {0};
     prompt_of(s, &prompt);
-    say_flush(s);
+    report_flush(s);
     s->o->interrupt_end(); /* Ctrl-C from now on is for this entry */
     enum line_result result = line_read(in->editor, prompt.data, "...> ", &in->entry);
     buf_free(&prompt);
@@ -511,7 +512,7 @@ int session_read(struct session *s)
         if (got == LINE_END)
             break;
         if (got == LINE_ENDLESS) {
-            status = say_error(s, HLO_LIMIT, "entry too long: %s", file_problem(EFBIG));
+            status = report_error(s, HLO_LIMIT, "entry too long: %s", file_problem(EFBIG));
             break;
         }
         struct buf entry =
@@ -547,7 +548,8 @@ int source_file(struct session *s, const char *path, bool must_exist)
         return input_all(s, &in);
     if (in.file) {
         fclose(in.file);
-        return say_error(s, HLO_LIMIT, "%s: .source nested more than %d deep", path, SOURCE_DEPTH);
+        return report_error(s, HLO_LIMIT, "%s: .source nested more than %d deep", path,
+                            SOURCE_DEPTH);
     }
-    return must_exist ? say_error(s, HLO_USAGE, "%s: %s", path, strerror(errno)) : HLO_OK;
+    return must_exist ? report_error(s, HLO_USAGE, "%s: %s", path, strerror(errno)) : HLO_OK;
 }

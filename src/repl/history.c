@@ -108,7 +108,7 @@ static bool write_all(int fd, struct str s)
 
 /* Creates the directories of the path, accessible to the user only. Failures are detected when the
  * file is opened. */
-static void make_folders(const char *path)
+static void make_directories(const char *path)
 {
     char *copy = heap_str(str_of(path));
     for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
@@ -124,7 +124,7 @@ static int open_locked(const char *path)
 {
     int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0 && errno == ENOENT) {
-        make_folders(path);
+        make_directories(path);
         fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
     }
     struct stat st;

@@ -48,16 +48,16 @@ static void list_notes(FILE *f, const struct completions *c, size_t width, size_
 }
 
 static void list_columns(FILE *f, const struct completions *c, size_t width, size_t columns,
-                         size_t most)
+                         size_t max)
 {
     size_t per_row = (columns + GAP) / (width + GAP),
            rows = per_row ? (c->count + per_row - 1) / per_row : c->count;
-    for (size_t row = 0; row < rows && row < most; row++) {
+    for (size_t row = 0; row < rows && row < max; row++) {
         for (size_t i = row; i < c->count; i += rows)
             put_cut(f, c->items[i].text, i + rows < c->count ? width + GAP : 0, SIZE_MAX);
         fputc('\n', f);
     }
-    if (rows > most)
+    if (rows > max)
         fprintf(f, "(Tab again shows all %zu)\n", c->count);
 }
 
@@ -65,9 +65,9 @@ void line_list(FILE *f, const struct completions *c, bool all)
 {
     size_t columns, rows;
     line_window(&columns, &rows);
-    size_t most = all ? SIZE_MAX : rows > 4 ? rows - 3 : 1;
-    if (c->count <= most && !all)
+    size_t max = all ? SIZE_MAX : rows > 4 ? rows - 3 : 1;
+    if (c->count <= max && !all)
         list_notes(f, c, widest(c), columns);
     else
-        list_columns(f, c, widest(c), columns, most);
+        list_columns(f, c, widest(c), columns, max);
 }

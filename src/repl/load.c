@@ -51,7 +51,7 @@ static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_l
     return starts;
 }
 
-static bool cut_insts(struct state *state, struct typed *from, struct str body,
+static bool cut_insts(struct state *state, struct source_text *from, struct str body,
                       const hlo_listing *l)
 {
     struct arena a;
@@ -83,7 +83,7 @@ static bool is_main(const struct syntax_module *m, const struct syntax_computati
 }
 
 /* NULL if the text cannot be split. */
-static struct state *cut_module(struct typed *from, const hlo_listing *l)
+static struct state *cut_module(struct source_text *from, const hlo_listing *l)
 {
     struct arena a;
     struct syntax_module m;
@@ -123,10 +123,10 @@ static bool take_cut(struct session *s, const char *name, struct str text, uint3
                      const hlo_module *module, hlo_messages *m)
 {
     hlo_listing *l = hlo_list(module);
-    struct typed *from = typed_new(name, text, line);
+    struct source_text *from = source_text_new(name, text, line);
     struct state *state = cut_module(from, l);
     bool ok = state && session_take(s, state, m);
-    typed_drop(from);
+    source_text_unref(from);
     hlo_listing_free(l);
     return ok;
 }
@@ -171,10 +171,10 @@ static int load_part(struct session *s, const hlo_file *f, size_t part, const ch
         ok = ok && load_inputs(s, m);
     }
     if (ok)
-        say_note(s, "%zu instructions in %zu computations, %zu parameters",
-                 hlo_list_count(s->built.listing), hlo_list_computations(s->built.listing),
-                 hlo_param_count(module));
-    say_messages(s, m);
+        report_note(s, "%zu instructions in %zu computations, %zu parameters",
+                    hlo_list_count(s->built.listing), hlo_list_computations(s->built.listing),
+                    hlo_param_count(module));
+    report_messages(s, m);
     hlo_module_free(module);
     return ok ? HLO_OK : HLO_REJECTED;
 }
@@ -196,7 +196,7 @@ static int load_onnx(struct session *s, const char *path)
     hlo_module *module = model ? hlo_onnx_import(model, NULL, 0, m) : NULL;
     if (model && !module)
         status = HLO_REJECTED;
-    say_messages(s, m);
+    report_messages(s, m);
     if (module) {
         hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
         status = load_text(s, path, (struct str){text.data, text.size}, 1);
@@ -214,17 +214,17 @@ int load_file(struct session *s, const char *path, size_t part)
         return load_onnx(s, path);
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_open(path, false, m);
-    say_messages(s, m);
+    report_messages(s, m);
     if (!f)
         return HLO_USAGE;
     int status;
     if (part > hlo_file_count(f))
-        status = say_error(s, HLO_USAGE, "%s has %zu modules", path, hlo_file_count(f));
+        status = report_error(s, HLO_USAGE, "%s has %zu modules", path, hlo_file_count(f));
     else
         status = load_part(s, f, part > 0 ? part - 1 : 0, path);
     if (part == 0 && hlo_file_count(f) > 1)
-        say_note(s, "loaded the first of %zu modules; use .load %s module N for another",
-                 hlo_file_count(f), path);
+        report_note(s, "loaded the first of %zu modules; use .load %s module N for another",
+                    hlo_file_count(f), path);
     hlo_file_free(f);
     return status;
 }
@@ -276,7 +276,7 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
 int save_file(struct session *s, const char *path)
 {
     if (!s->built.module || !state_root(session_state(s)))
-        return say_error(s, HLO_USAGE, "session is empty");
+        return report_error(s, HLO_USAGE, "session is empty");
     if (!may_write(s, path))
         return HLO_USAGE;
     hlo_messages *m = hlo_messages_new();
@@ -290,7 +290,7 @@ int save_file(struct session *s, const char *path)
             ok = hlo_write_text(path, text.data, text.size, m);
         hlo_text_free(&text);
     }
-    say_messages(s, m);
+    report_messages(s, m);
     hlo_module_free(module);
     return ok ? HLO_OK : HLO_USAGE;
 }

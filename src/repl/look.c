@@ -31,7 +31,7 @@ static long named(struct session *s, struct str word, int *status)
     long stop = stop_place(s);
     *status = HLO_USAGE;
     if (!l) {
-        *status = say_error(s, HLO_USAGE, "session is empty");
+        *status = report_error(s, HLO_USAGE, "session is empty");
         return -1;
     }
     char *name = repl_copy(word);
@@ -45,7 +45,7 @@ static long named(struct session *s, struct str word, int *status)
     }
     heap_free(name);
     if (n < 0)
-        *status = say_unknown(s, word);
+        *status = report_unknown(s, word);
     return n;
 }
 
@@ -109,8 +109,8 @@ int look_list(struct session *s, struct str args)
         if (from < 1 ||
             (comma && !num_parse_i64((struct str){comma + 1, word.len - first.len - 1}, &to)) ||
             to < from)
-            return say_error(s, HLO_USAGE, "'" STR_FMT "': expected two numbers N,M",
-                             STR_ARG(word));
+            return report_error(s, HLO_USAGE, "'" STR_FMT "': expected two numbers N,M",
+                                STR_ARG(word));
         put_range(s, l, hlo_list_computations(l) - 1, (size_t)from - 1, (size_t)to);
         return HLO_OK;
     }
@@ -118,7 +118,7 @@ int look_list(struct session *s, struct str args)
     long c = hlo_list_find_computation(l, name);
     heap_free(name);
     if (c < 0)
-        return say_error(s, HLO_USAGE, "unknown computation '" STR_FMT "'", STR_ARG(word));
+        return report_error(s, HLO_USAGE, "unknown computation '" STR_FMT "'", STR_ARG(word));
     put_range(s, l, (size_t)c, 0, SIZE_MAX);
     return HLO_OK;
 }
@@ -154,19 +154,19 @@ static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
 {
     const struct entry *e = n >= s->built.first ? s->built.entries[n - s->built.first] : NULL;
     const struct entry *set = e ? state_setting(session_state(s), e->name) : NULL;
-    struct held *h = NULL;
+    struct shared_value *h = NULL;
     if (s->running && s->running->at)
         h = debug_value(s, str_of(at->name));
     else if (n >= s->built.first)
-        h = set ? held_hold(set->value)
-                : held_hold(kept_get(&s->kept, s->built.marks[n - s->built.first]));
+        h = set ? shared_value_ref(set->value)
+                : shared_value_ref(cache_get(&s->kept, s->built.marks[n - s->built.first]));
     hlo_text line = h ? hlo_literal_summary(h->l) : (hlo_text){0};
     if (h)
         fprintf(s->out, "value     %s%s\n", line.data, set ? " (set)" : "");
     else
         fputs("value     not computed\n", s->out);
     hlo_text_free(&line);
-    held_drop(h);
+    shared_value_unref(h);
 }
 
 int look_info(struct session *s, struct str args)

@@ -98,7 +98,7 @@ void module_text_made(struct module_text *t, const char *format, ...)
     va_end(ap);
 }
 
-static void put_typed(struct module_text *t, const struct typed *from, struct str s)
+static void put_typed(struct module_text *t, const struct source_text *from, struct str s)
 {
     if (from)
         put_piece(t, (struct hlo_piece){s.ptr, s.len, from->name, from->text, from->size,

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SHOWN = 100 };                                  /* larger arrays are abridged */
-static const uint64_t VALUES_KEPT = UINT64_C(1) << 30; /* bytes */
+enum { SHOWN = 100 };                                        /* larger arrays are abridged */
+static const uint64_t VALUE_CACHE_BYTES = UINT64_C(1) << 30; /* bytes */
 
 /* ---- completion callbacks ---- */
 
@@ -51,11 +51,13 @@ static bool whole(void *context, struct str entry) { return syntax_complete(entr
 
 static void session_begin(struct session *s, const struct repl_options *o)
 {
-    *s = (struct session){
-        .o = o, .out = stdout, .prompt = repl_copy(STR("hlo> ")), .kept = {.most = VALUES_KEPT}};
-    s->states = repl_alloc(STATES_KEPT * sizeof *s->states);
+    *s = (struct session){.o = o,
+                          .out = stdout,
+                          .prompt = repl_copy(STR("hlo> ")),
+                          .kept = {.max = VALUE_CACHE_BYTES}};
+    s->states = repl_alloc(MAX_STATES * sizeof *s->states);
     s->states[s->state_count++] = state_new();
-    s->view = HLO_WITH(hlo_view, .most = SHOWN);
+    s->view = HLO_WITH(hlo_view, .max = SHOWN);
     s->debugger.stepping = GO;
 }
 
@@ -65,7 +67,7 @@ static int session_end(struct session *s, int status)
     int left = output_to(s, NULL, false);
     debug_free(s);
     built_free(&s->built);
-    kept_free(&s->kept);
+    cache_free(&s->kept);
     for (size_t i = 0; i < s->state_count; i++)
         state_free(s->states[i]);
     heap_free(s->states);
@@ -108,7 +110,7 @@ static int read_terminal(struct session *s)
     struct input in = {
         .name = "<input>",
         .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->colors != NULL)};
-    say_note(s, "hlo " HLO_VERSION "; type .help for help");
+    report_note(s, "hlo " HLO_VERSION "; type .help for help");
     int status = input_all(s, &in);
     buf_free(&history);
     return status;

@@ -25,50 +25,50 @@ void *repl_alloc(size_t size); /* zeroed */
 char *repl_copy(struct str s);
 void repl_set(char **text, const char *to); /* frees the old text; NULL: none */
 
-struct typed { /* a text of the user, referenced by messages */
-    size_t holders;
+struct source_text { /* a text of the user, referenced by messages */
+    size_t refs;
     char *name, *text;
     size_t size;
     uint32_t first_line;
 };
-struct typed *typed_new(const char *name, struct str text, uint32_t first_line);
-void typed_drop(struct typed *t);
+struct source_text *source_text_new(const char *name, struct str text, uint32_t first_line);
+void source_text_unref(struct source_text *t);
 
-struct held { /* a reference-counted value */
-    size_t holders;
+struct shared_value { /* a reference-counted value */
+    size_t refs;
     const hlo_literal *l;
     hlo_literal *own; /* to be freed; NULL: part of another value */
-    struct held *within;
+    struct shared_value *within;
     uint64_t bytes;
 };
 /* Takes ownership; returns NULL for NULL (out of memory for a copy). */
-struct held *held_new(hlo_literal *l);
-struct held *held_element(struct held *tuple, size_t i);
-struct held *held_hold(struct held *h);
-void held_drop(struct held *h);
+struct shared_value *shared_value_new(hlo_literal *l);
+struct shared_value *shared_value_element(struct shared_value *tuple, size_t i);
+struct shared_value *shared_value_ref(struct shared_value *h);
+void shared_value_unref(struct shared_value *h);
 
 struct entry { /* a computation, an instruction of the entry computation, or a value set by .set */
-    size_t holders;
+    size_t refs;
     char *name;                     /* without % */
-    struct typed *from;             /* the text it is part of; or NULL */
+    struct source_text *from;       /* the text it is part of; or NULL */
     struct str text, more;          /* slices of `from`, in order */
     char *before, *between, *after; /* generated text around them; may be empty */
     uint64_t hash;                  /* of all text */
-    struct held *value;             /* value that was set, without text */
+    struct shared_value *value;     /* value that was set, without text */
     uint64_t id;                    /* of the setting */
 };
 /* TEXT is a slice of FROM. */
-struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before,
-                        const char *after);
+struct entry *entry_new(struct str name, struct source_text *from, struct str text,
+                        const char *before, const char *after);
 /* The text is BEFORE TEXT BETWEEN MORE AFTER. */
-struct entry *entry_of_parts(struct str name, struct typed *from, const char *before,
+struct entry *entry_of_parts(struct str name, struct source_text *from, const char *before,
                              struct str text, const char *between, struct str more,
                              const char *after);
-struct entry *entry_hold(struct entry *e);
-void entry_drop(struct entry *e);
+struct entry *entry_ref(struct entry *e);
+void entry_unref(struct entry *e);
 
 struct entry_list { /* only appended to while states share it */
-    size_t holders, count, capacity;
+    size_t refs, count, capacity;
     struct entry **at;
     struct map places; /* name -> index + 1; may contain removed names */
     struct arena arena;
@@ -109,7 +109,7 @@ void state_add(struct state *s, struct entry *e, bool root); /* the same for a n
 void state_move_last(struct state *s, long at);              /* moves an instruction to the end */
 void state_put_computation(struct state *s, struct entry *e);
 /* Takes ownership of the value; NULL: removes the setting. */
-void state_set(struct state *s, struct str name, struct held *value, uint64_t id);
+void state_set(struct state *s, struct str name, struct shared_value *value, uint64_t id);
 const struct entry *state_setting(const struct state *s, const char *name); /* NULL: none */
 struct entry *state_root(const struct state *s); /* NULL: no instructions */
 
@@ -173,24 +173,24 @@ void module_text_end(struct module_text *t, const struct state *s);
 hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m);
 void module_text_free(struct module_text *t);
 
-/* ---- kept.c: cache of values ---- */
+/* ---- cache.c: cache of values ---- */
 
-struct kept_slot {
+struct cache_entry {
     uint64_t mark; /* 0: empty */
-    struct held *value;
+    struct shared_value *value;
     uint64_t used;
 };
 struct kept {
-    struct kept_slot *slots;
+    struct cache_entry *slots;
     size_t count, capacity;
-    uint64_t bytes, most; /* size limit; the least recently used values are evicted */
+    uint64_t bytes, max; /* size limit; the least recently used values are evicted */
     uint64_t clock;
 };
-void kept_free(struct kept *k);
+void cache_free(struct kept *k);
 /* No reference is added for the caller; NULL: none. */
-struct held *kept_get(struct kept *k, uint64_t mark);
-void kept_put(struct kept *k, uint64_t mark, struct held *value); /* adds a reference */
-void kept_drop(struct kept *k, uint64_t mark);
+struct shared_value *cache_get(struct kept *k, uint64_t mark);
+void cache_put(struct kept *k, uint64_t mark, struct shared_value *value); /* adds a reference */
+void cache_drop(struct kept *k, uint64_t mark);
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t both[2] = {a, b};
@@ -266,7 +266,7 @@ static inline struct state *session_state(const struct session *s)
 {
     return s->states[s->state_at];
 }
-enum { STATES_KEPT = 200 };
+enum { MAX_STATES = 200 };
 /* The module of the session and its listing, with all additions built; this may change numbers of
  * additions. NULL: none. */
 const hlo_listing *session_listing(struct session *s);
@@ -280,18 +280,19 @@ bool session_take_set(struct session *s, struct state *next, size_t number, hlo_
 int session_undo(struct session *s, long steps);
 void session_drop_old(struct session *s); /* call it when no run is active */
 
-/* ---- say.c: diagnostics and output ---- */
+/* ---- report.c: diagnostics and output ---- */
 
 /* Prints `FILE:LINE: error: ...` if not interactive. Returns STATUS. */
-int say_error(struct session *s, int status, const char *format, ...) PRINTF_LIKE(3, 4);
+int report_error(struct session *s, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 /* Adds it to other messages. */
 void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRINTF_LIKE(3, 4);
-void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3); /* interactive only */
+void report_note(struct session *s, const char *format, ...)
+    PRINTF_LIKE(2, 3); /* interactive only */
 /* Renders and frees the messages. */
-void say_flush(struct session *s); /* flushes `out` */
-void say_messages(struct session *s, hlo_messages *m);
-int say_unknown(struct session *s,
-                struct str name);                /* reports an unknown name, with a suggestion */
+void report_flush(struct session *s); /* flushes `out` */
+void report_messages(struct session *s, hlo_messages *m);
+int report_unknown(struct session *s,
+                   struct str name);             /* reports an unknown name, with a suggestion */
 void put_text(struct session *s, hlo_text text); /* prints and frees it */
 int output_to(struct session *s, const char *path, bool once); /* NULL: standard output */
 /* False after reporting that the session is confined. */
@@ -321,11 +322,11 @@ int why_print(struct session *s, struct str what, int64_t levels);
 enum made { MADE, UNMADE /* a parameter has no value yet */, FAILED };
 /* Computes values of instructions of the entry computation, each to be dropped by the caller;
  * messages on failure. ANEW: use no cached values except settings. */
-enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew,
-                      struct held **out, hlo_messages *m);
+enum made values_make(struct session *s, const size_t *insts, size_t count, bool no_cache,
+                      struct shared_value **out, hlo_messages *m);
 int value_status(const hlo_messages *m); /* status of a failed run */
 /* The value of a name in the session or in the stopped run. NULL after reporting an error. */
-struct held *value_named(struct session *s, struct str name, int *status);
+struct shared_value *value_named(struct session *s, struct str name, int *status);
 
 /* ---- arguments.c: arguments of runs ---- */
 
@@ -339,10 +340,10 @@ hlo_literal *value_read(const char *name, const char *shape, const char *text, h
 
 /* ---- show.c ---- */
 
-int show_value(struct session *s, struct str name, struct str index, const struct held *h);
+int show_value(struct session *s, struct str name, struct str index, const struct shared_value *h);
 /* PNG: output file; or NULL. */
-int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind,
-               const char *png);
+int plot_value(struct session *s, struct str index, const struct shared_value *h,
+               enum hlo_plot kind, const char *png);
 
 /* ---- debug.c: stopped runs ---- */
 
@@ -351,18 +352,18 @@ struct running {
     hlo_program *program;
     hlo_module *module; /* running module, often a part of the session's */
     hlo_listing *listing;
-    uint64_t *marks;     /* by instruction of that listing; 0: not cached */
-    struct held **local; /* with breakpoints: the last value of each instruction */
-    uint64_t *local_at;  /* and the mark of its iteration */
+    uint64_t *marks;             /* by instruction of that listing; 0: not cached */
+    struct shared_value **local; /* with breakpoints: the last value of each instruction */
+    uint64_t *local_at;          /* and the mark of its iteration */
     bool watched;
     const struct hlo_event *at; /* event where the run is stopped; NULL: not stopped */
     bool done;                  /* after that instruction, not before it */
     bool ended;                 /* by .stop or .quit */
 };
-void debug_observe(struct running *r, struct hlo_trace_callbacks *out);
+void debug_attach(struct running *r, struct hlo_trace_callbacks *out);
 int debug_where(struct session *s);
-struct held *debug_value(struct session *s, struct str name); /* NULL: none yet */
-int debug_missing(struct session *s, struct str name);        /* reports why there is no value */
+struct shared_value *debug_value(struct session *s, struct str name); /* NULL: none yet */
+int debug_missing(struct session *s, struct str name); /* reports why there is no value */
 void running_free(struct running *r);
 int debug_set(struct session *s, struct str name, const char *value);
 int debug_add(struct session *s, struct str text, bool watch);
@@ -382,11 +383,11 @@ int look_graph(struct session *s, struct str args);
 
 int cmd_doc(struct session *s, struct str args);
 
-/* ---- say.c ---- */
+/* ---- report.c ---- */
 
 /* Prints text, filled to the width of the window; continuation lines are indented by `indent`. The
  * cursor is in column `column`. */
-void put_folded(struct session *s, size_t column, size_t indent, const char *text);
+void put_wrapped(struct session *s, size_t column, size_t indent, const char *text);
 
 /* ---- command.c: the table of commands ---- */
 

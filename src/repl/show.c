@@ -11,8 +11,9 @@
 bool may_write(struct session *s, const char *path)
 {
     return !s->o->confined || !strchr(path, '/') ||
-           say_error(s, HLO_USAGE, "%s: this session can only write files in the current directory",
-                     path) == HLO_OK;
+           report_error(s, HLO_USAGE,
+                        "%s: this session can only write files in the current directory",
+                        path) == HLO_OK;
 }
 
 /* Flushes the output and reports write errors. */
@@ -21,12 +22,12 @@ static int leave_output(struct session *s)
     FILE *f = s->out;
     if (f == stdout)
         return HLO_OK;
-    say_flush(s);
+    report_flush(s);
     const int error = s->out_error ? s->out_error : ferror(f) ? EIO : 0;
     s->out = stdout;
     s->out_error = 0;
     fclose(f);
-    return error ? say_error(s, HLO_USAGE, "%s: cannot write: %s", s->out_path, strerror(error))
+    return error ? report_error(s, HLO_USAGE, "%s: cannot write: %s", s->out_path, strerror(error))
                  : HLO_OK;
 }
 
@@ -36,7 +37,7 @@ int output_to(struct session *s, const char *path, bool once)
         return HLO_USAGE;
     FILE *f = path && s->mode != SHOW_NPY ? fopen(path, "w") : stdout;
     if (!f)
-        return say_error(s, HLO_USAGE, "%s: %s", path, strerror(errno));
+        return report_error(s, HLO_USAGE, "%s: %s", path, strerror(errno));
     int status = leave_output(s);
     repl_set(&s->out_path, path);
     s->out = f;
@@ -71,8 +72,8 @@ static bool put_table(struct session *s, struct str name, const hlo_literal *l)
     struct hlo_array a = hlo_literal_leaf(l, 0);
     if (a.rank != 1 && a.rank != 2)
         return false;
-    int64_t most = (int64_t)s->view.most, rows = a.dims[0], columns = a.rank == 2 ? a.dims[1] : 1;
-    int64_t shown = rows < most ? rows : most, wide = columns < COLUMNS ? columns : COLUMNS;
+    int64_t max = (int64_t)s->view.max, rows = a.dims[0], columns = a.rank == 2 ? a.dims[1] : 1;
+    int64_t shown = rows < max ? rows : max, wide = columns < COLUMNS ? columns : COLUMNS;
     fprintf(s->out, a.rank == 2 ? "%-6.*s " : "%.*s", STR_ARG(name));
     for (int64_t c = 0; c < wide && a.rank == 2; c++)
         fprintf(s->out, " %12" PRId64, c);
@@ -93,7 +94,7 @@ static bool put_table(struct session *s, struct str name, const hlo_literal *l)
 
 /* ---- other formats ---- */
 
-enum { USUAL_WIDTH = 80 };
+enum { DEFAULT_WIDTH = 80 };
 
 /* Prints the lines of an array aligned after its name. */
 static void put_lines(struct session *s, hlo_text text, size_t indent)
@@ -110,13 +111,13 @@ static void put_lines(struct session *s, hlo_text text, size_t indent)
 static void put_hlo(struct session *s, struct str name, struct str index, const hlo_literal *l)
 {
     struct hlo_view v = s->view;
-    size_t indent = name.len + index.len + 3, width = v.width ? v.width : USUAL_WIDTH;
+    size_t indent = name.len + index.len + 3, width = v.width ? v.width : DEFAULT_WIDTH;
     bool row =
         hlo_literal_count(l) == 0 && hlo_literal_leaves(l) == 1 && hlo_literal_leaf(l, 0).rank == 1;
     bool narrow = row && indent < width / 2;
     if (narrow)
         v.width = width - indent;
-    if (row && hlo_literal_leaf(l, 0).elements > v.most) /* most of it is elided */
+    if (row && hlo_literal_leaf(l, 0).elements > v.max) /* most of it is elided */
         v.width = SIZE_MAX;
     hlo_text text = hlo_literal_show(l, &v);
     fprintf(s->out, STR_FMT STR_FMT " = ", STR_ARG(name), STR_ARG(index));
@@ -174,7 +175,8 @@ static int show_literal(struct session *s, struct str name, struct str index, co
 }
 
 /* The slice selected by INDEX, or the whole value, which is borrowed; false with a message. */
-static bool cut_piece(struct str index, const struct held *h, hlo_literal **piece, hlo_messages *m)
+static bool cut_piece(struct str index, const struct shared_value *h, hlo_literal **piece,
+                      hlo_messages *m)
 {
     *piece = NULL;
     if (!index.len)
@@ -185,7 +187,7 @@ static bool cut_piece(struct str index, const struct held *h, hlo_literal **piec
     return *piece != NULL;
 }
 
-int show_value(struct session *s, struct str name, struct str index, const struct held *h)
+int show_value(struct session *s, struct str name, struct str index, const struct shared_value *h)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_literal *piece;
@@ -193,12 +195,12 @@ int show_value(struct session *s, struct str name, struct str index, const struc
                      ? show_literal(s, name, index, piece ? piece : h->l, m)
                      : HLO_USAGE;
     hlo_literal_free(piece);
-    say_messages(s, m);
+    report_messages(s, m);
     return status;
 }
 
-int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind,
-               const char *png)
+int plot_value(struct session *s, struct str index, const struct shared_value *h,
+               enum hlo_plot kind, const char *png)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_literal *piece;
@@ -225,6 +227,6 @@ int plot_value(struct session *s, struct str index, const struct held *h, enum h
         put_text(s, hlo_literal_plot(l, kind, &c));
     }
     hlo_literal_free(piece);
-    say_messages(s, m);
+    report_messages(s, m);
     return ok ? HLO_OK : HLO_USAGE;
 }

@@ -27,39 +27,39 @@ void repl_set(char **text, const char *to)
 
 /* ---- texts ---- */
 
-struct typed *typed_new(const char *name, struct str text, uint32_t first_line)
+struct source_text *source_text_new(const char *name, struct str text, uint32_t first_line)
 {
-    struct typed *t = repl_alloc(sizeof *t);
-    *t = (struct typed){1, repl_copy(str_of(name)), repl_copy(text), text.len, first_line};
+    struct source_text *t = repl_alloc(sizeof *t);
+    *t = (struct source_text){1, repl_copy(str_of(name)), repl_copy(text), text.len, first_line};
     return t;
 }
 
-/* NULL is allowed, here and in typed_drop. */
-static struct typed *typed_hold(struct typed *t)
+/* NULL is allowed, here and in source_text_unref. */
+static struct source_text *source_text_ref(struct source_text *t)
 {
     if (t)
-        t->holders++;
+        t->refs++;
     return t;
 }
 
-void typed_drop(struct typed *t)
+void source_text_unref(struct source_text *t)
 {
-    if (!t || --t->holders > 0)
+    if (!t || --t->refs > 0)
         return;
     heap_free(t->name);
     heap_free(t->text);
     heap_free(t);
 }
 
-struct entry *entry_of_parts(struct str name, struct typed *from, const char *before,
+struct entry *entry_of_parts(struct str name, struct source_text *from, const char *before,
                              struct str text, const char *between, struct str more,
                              const char *after)
 {
     struct entry *e = repl_alloc(sizeof *e);
     const struct str parts[] = {str_of(before), text, str_of(between), more, str_of(after)};
-    *e = (struct entry){.holders = 1,
+    *e = (struct entry){.refs = 1,
                         .name = repl_copy(name),
-                        .from = typed_hold(from),
+                        .from = source_text_ref(from),
                         .text = text,
                         .more = more,
                         .before = repl_copy(parts[0]),
@@ -70,25 +70,25 @@ struct entry *entry_of_parts(struct str name, struct typed *from, const char *be
     return e;
 }
 
-struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before,
-                        const char *after)
+struct entry *entry_new(struct str name, struct source_text *from, struct str text,
+                        const char *before, const char *after)
 {
     return entry_of_parts(name, from, before, text, "", STR(""), after);
 }
 
-struct entry *entry_hold(struct entry *e)
+struct entry *entry_ref(struct entry *e)
 {
     if (e)
-        e->holders++;
+        e->refs++;
     return e;
 }
 
-void entry_drop(struct entry *e)
+void entry_unref(struct entry *e)
 {
-    if (!e || --e->holders > 0)
+    if (!e || --e->refs > 0)
         return;
-    typed_drop(e->from);
-    held_drop(e->value);
+    source_text_unref(e->from);
+    shared_value_unref(e->value);
     heap_free(e->name);
     heap_free(e->before);
     heap_free(e->between);
@@ -108,36 +108,37 @@ static uint64_t bytes_of(const hlo_literal *l)
     return sum;
 }
 
-struct held *held_new(hlo_literal *l)
+struct shared_value *shared_value_new(hlo_literal *l)
 {
     if (!l)
         return NULL;
-    struct held *h = repl_alloc(sizeof *h);
-    *h = (struct held){.holders = 1, .l = l, .own = l, .bytes = bytes_of(l)};
+    struct shared_value *h = repl_alloc(sizeof *h);
+    *h = (struct shared_value){.refs = 1, .l = l, .own = l, .bytes = bytes_of(l)};
     return h;
 }
 
-struct held *held_element(struct held *tuple, size_t i)
+struct shared_value *shared_value_element(struct shared_value *tuple, size_t i)
 {
-    struct held *h = repl_alloc(sizeof *h);
+    struct shared_value *h = repl_alloc(sizeof *h);
     const hlo_literal *l = hlo_literal_element(tuple->l, i);
-    *h = (struct held){.holders = 1, .l = l, .within = held_hold(tuple), .bytes = bytes_of(l)};
+    *h = (struct shared_value){
+        .refs = 1, .l = l, .within = shared_value_ref(tuple), .bytes = bytes_of(l)};
     return h;
 }
 
-struct held *held_hold(struct held *h)
+struct shared_value *shared_value_ref(struct shared_value *h)
 {
     if (h)
-        h->holders++;
+        h->refs++;
     return h;
 }
 
-void held_drop(struct held *h)
+void shared_value_unref(struct shared_value *h)
 {
-    if (!h || --h->holders > 0)
+    if (!h || --h->refs > 0)
         return;
     hlo_literal_free(h->own);
-    held_drop(h->within);
+    shared_value_unref(h->within);
     heap_free(h);
 }
 
@@ -146,7 +147,7 @@ void held_drop(struct held *h)
 static struct entry_list *list_new(void)
 {
     struct entry_list *l = repl_alloc(sizeof *l);
-    l->holders = 1;
+    l->refs = 1;
     arena_init(&l->arena);
     map_init(&l->places, &l->arena);
     return l;
@@ -172,19 +173,19 @@ static void list_add(struct entry_list *l, struct entry *e)
     note_place(l, l->count - 1);
 }
 
-static struct entries entries_hold(struct entries e)
+static struct entries entries_ref(struct entries e)
 {
     if (e.list)
-        e.list->holders++;
+        e.list->refs++;
     return e;
 }
 
 static void entries_drop(struct entries e)
 {
-    if (!e.list || --e.list->holders > 0)
+    if (!e.list || --e.list->refs > 0)
         return;
     for (size_t i = 0; i < e.list->count; i++)
-        entry_drop(e.list->at[i]);
+        entry_unref(e.list->at[i]);
     heap_free(e.list->at);
     arena_free(&e.list->arena);
     heap_free(e.list);
@@ -194,11 +195,11 @@ static void entries_drop(struct entries e)
 static void entries_own(struct entries *e)
 {
     const struct entries shared = *e;
-    if (shared.list && shared.list->holders == 1 && shared.list->count == shared.count)
+    if (shared.list && shared.list->refs == 1 && shared.list->count == shared.count)
         return;
     e->list = list_new();
     for (size_t i = 0; i < shared.count; i++)
-        list_add(e->list, entry_hold(shared.list->at[i]));
+        list_add(e->list, entry_ref(shared.list->at[i]));
     entries_drop(shared);
 }
 
@@ -225,7 +226,7 @@ static long entries_put(struct entries *e, struct entry *put)
     if (at < 0)
         return entries_add(e, put);
     entries_own(e);
-    entry_drop(e->list->at[at]);
+    entry_unref(e->list->at[at]);
     e->list->at[at] = put;
     return at;
 }
@@ -245,12 +246,12 @@ struct state *state_copy(const struct state *from)
 {
     struct state *s = repl_alloc(sizeof *s);
     *s = *from;
-    entry_hold(s->header);
-    entries_hold(s->computations);
-    entries_hold(s->insts);
+    entry_ref(s->header);
+    entries_ref(s->computations);
+    entries_ref(s->insts);
     s->entry_name = repl_copy(str_of(from->entry_name));
     s->entry_tail = repl_copy(str_of(from->entry_tail));
-    entries_hold(s->settings);
+    entries_ref(s->settings);
     return s;
 }
 
@@ -258,7 +259,7 @@ void state_free(struct state *s)
 {
     if (!s)
         return;
-    entry_drop(s->header);
+    entry_unref(s->header);
     entries_drop(s->computations);
     entries_drop(s->insts);
     entries_drop(s->settings);
@@ -312,7 +313,7 @@ const struct entry *state_setting(const struct state *s, const char *name)
     return at < 0 ? NULL : s->settings.list->at[at];
 }
 
-void state_set(struct state *s, struct str name, struct held *value, uint64_t id)
+void state_set(struct state *s, struct str name, struct shared_value *value, uint64_t id)
 {
     const long at = entries_find(&s->settings, name);
     if (value) {
@@ -325,7 +326,7 @@ void state_set(struct state *s, struct str name, struct held *value, uint64_t id
         s->settings = (struct entries){0};
         for (size_t i = 0; i < old.count; i++)
             if (i != (size_t)at)
-                entries_add(&s->settings, entry_hold(old.list->at[i]));
+                entries_add(&s->settings, entry_ref(old.list->at[i]));
         entries_drop(old);
     }
 }

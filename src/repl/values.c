@@ -13,7 +13,7 @@
 struct need {     /* an instruction that is needed */
     size_t i;     /* number - first */
     size_t place; /* in the state; generated instructions, which belong to another one, come last */
-    struct held *from; /* the value that replaces it; NULL: it is run */
+    struct shared_value *from; /* the value that replaces it; NULL: it is run */
 };
 
 struct making {
@@ -22,13 +22,13 @@ struct making {
                               continue with another one */
     const size_t *targets;
     size_t count;
-    bool anew;
+    bool no_cache;
     struct need **needs; /* in order; found by a map, since few of many instructions are needed */
     size_t need_count, need_capacity;
     struct map places;
     struct arena arena;
     const hlo_literal **args;
-    size_t arg_count, wanted; /* number of targets to compute */
+    size_t arg_count, expected; /* number of targets to compute */
     hlo_messages *m;
 };
 
@@ -39,17 +39,17 @@ static bool has_several(const struct built *b)
 
 /* The known value of an instruction. With several participants, the cached value is that of the
  * first, and only good for printing. */
-static struct held *source_of(const struct making *k, size_t i)
+static struct shared_value *source_of(const struct making *k, size_t i)
 {
     const struct entry *e = k->b->entries[i];
     const struct entry *set = e ? state_setting(session_state(k->s), e->name) : NULL;
     if (set)
-        return held_hold(set->value);
+        return shared_value_ref(set->value);
     bool target = false;
-    for (size_t t = 0; t < k->count && !k->anew; t++)
+    for (size_t t = 0; t < k->count && !k->no_cache; t++)
         target |= k->targets[t] == k->b->first + i;
-    return e && !k->anew && (target || !has_several(k->b))
-               ? held_hold(kept_get(&k->s->kept, k->b->marks[i]))
+    return e && !k->no_cache && (target || !has_several(k->b))
+               ? shared_value_ref(cache_get(&k->s->kept, k->b->marks[i]))
                : NULL;
 }
 
@@ -89,7 +89,7 @@ static int by_place(const void *a, const void *b)
 static enum made find_needs(struct making *k)
 {
     long missing = -1;
-    for (size_t i = k->b->count; k->anew && i-- > 0;)
+    for (size_t i = k->b->count; k->no_cache && i-- > 0;)
         add_need(k, i);
     for (size_t t = 0; t < k->count; t++)
         add_need(k, k->targets[t] - k->b->first);
@@ -111,13 +111,13 @@ static enum made find_needs(struct making *k)
     }
     qsort(k->needs, k->need_count, sizeof *k->needs, by_place);
     for (size_t t = 0; t < k->count; t++)
-        k->wanted += need_of(k, k->targets[t] - k->b->first)->from == NULL;
+        k->expected += need_of(k, k->targets[t] - k->b->first)->from == NULL;
     return MADE;
 }
 
 /* ---- generation of the module ---- */
 
-static bool is_wanted(const struct making *k, size_t i)
+static bool is_requested(const struct making *k, size_t i)
 {
     for (size_t t = 0; t < k->count; t++)
         if (k->targets[t] == k->b->first + i)
@@ -137,7 +137,7 @@ static void put_insts(struct making *k, struct module_text *t)
             module_text_made(t, "  %s = %s parameter(%zu)\n", e->name,
                              built_at(k->b, k->b->first + need->i).shape, k->arg_count++);
         } else {
-            module_text_entry(t, e, k->wanted == 1 && is_wanted(k, need->i));
+            module_text_entry(t, e, k->expected == 1 && is_requested(k, need->i));
         }
     }
 }
@@ -146,7 +146,7 @@ static void put_insts(struct making *k, struct module_text *t)
 static void put_result(const struct making *k, struct module_text *t)
 {
     bool first = true;
-    if (k->wanted == 1)
+    if (k->expected == 1)
         return;
     module_text_made(t, "  ROOT session.result = tuple(");
     for (size_t i = 0; i < k->count; i++) {
@@ -168,7 +168,7 @@ static hlo_module *module_of(struct making *k)
         if (k->b->entries[k->needs[n]->i] && !k->needs[n]->from)
             naming_add(&named, k->b->entries[k->needs[n]->i], false);
     naming_sort(&named);
-    module_text_begin(&t, session_state(k->s), k->anew ? NULL : &named);
+    module_text_begin(&t, session_state(k->s), k->no_cache ? NULL : &named);
     put_insts(k, &t);
     put_result(k, &t);
     module_text_end(&t, session_state(k->s));
@@ -185,7 +185,7 @@ static hlo_module *module_of(struct making *k)
 
 /* Whether a value may be cached: tokens and results of asynchronous operations belong to one
  * run. */
-static bool may_be_kept(const struct hlo_listed *at)
+static bool is_cacheable(const struct hlo_listed *at)
 {
     size_t n = strlen(at->op);
     return !strstr(at->shape, "token[") && at->parameter < 0 &&
@@ -201,7 +201,7 @@ static void note_marks(const struct making *k, struct running *r)
         struct hlo_listed at = hlo_list_inst(r->listing, n);
         const long place = state_find(session_state(k->s), str_of(at.name));
         const size_t i = place >= 0 ? k->b->numbers[place] - k->b->first : SIZE_MAX;
-        if (i < k->b->count && may_be_kept(&at))
+        if (i < k->b->count && is_cacheable(&at))
             r->marks[n] = k->b->marks[i];
     }
 }
@@ -210,14 +210,14 @@ static hlo_literal *run(struct making *k, hlo_module *module)
 {
     struct session *s = k->s;
     struct hlo_run_options options = s->o->run;
-    struct hlo_trace_callbacks observer;
+    struct hlo_trace_callbacks trace_callbacks;
     struct running r = {.s = s, .module = module, .listing = hlo_list(module)}, *outer = s->running;
     options.traced = true;
     note_marks(k, &r);
     hlo_literal *result = NULL;
     if ((r.program = hlo_plan(module, &options, k->m))) {
-        debug_observe(&r, &observer);
-        hlo_trace(r.program, &observer);
+        debug_attach(&r, &trace_callbacks);
+        hlo_trace(r.program, &trace_callbacks);
         double began = now_seconds();
         s->running = &r;
         s->o->interrupt_begin(r.program);
@@ -232,30 +232,30 @@ static hlo_literal *run(struct making *k, hlo_module *module)
 }
 
 /* Values cached during the run are used too. */
-static enum made take_results(struct making *k, hlo_literal *result, struct held **out)
+static enum made take_results(struct making *k, hlo_literal *result, struct shared_value **out)
 {
-    struct held *all = held_new(result);
+    struct shared_value *all = shared_value_new(result);
     size_t component = 0;
     for (size_t t = 0; t < k->count; t++) {
         size_t i = k->targets[t] - k->b->first;
         struct hlo_listed at = built_at(k->b, k->targets[t]);
-        struct held *from = need_of(k, i)->from;
+        struct shared_value *from = need_of(k, i)->from;
         if (from) {
-            out[t] = held_hold(from);
+            out[t] = shared_value_ref(from);
             continue;
         }
-        out[t] = k->wanted == 1 ? held_hold(all) : held_element(all, component++);
-        if (may_be_kept(&at))
-            kept_put(&k->s->kept, k->b->marks[i], out[t]);
+        out[t] = k->expected == 1 ? shared_value_ref(all) : shared_value_element(all, component++);
+        if (is_cacheable(&at))
+            cache_put(&k->s->kept, k->b->marks[i], out[t]);
     }
-    held_drop(all);
+    shared_value_unref(all);
     return MADE;
 }
 
 static void making_free(struct making *k)
 {
     for (size_t n = 0; n < k->need_count; n++)
-        held_drop(k->needs[n]->from);
+        shared_value_unref(k->needs[n]->from);
     arena_free(&k->arena);
     heap_free(k->args);
 }
@@ -273,21 +273,21 @@ static bool names_others(const struct making *k)
     return false;
 }
 
-static enum made make(struct making *k, struct held **out)
+static enum made make(struct making *k, struct shared_value **out)
 {
     arena_init(&k->arena);
     map_init(&k->places, &k->arena);
     enum made made = find_needs(k);
     k->args = repl_alloc((k->need_count + 1) * sizeof *k->args);
-    if (made == MADE && k->wanted == 0) {
+    if (made == MADE && k->expected == 0) {
         for (size_t t = 0; t < k->count; t++)
-            out[t] = held_hold(need_of(k, k->targets[t] - k->b->first)->from);
-    } else if (made == MADE && !k->anew && names_others(k)) {
+            out[t] = shared_value_ref(need_of(k, k->targets[t] - k->b->first)->from);
+    } else if (made == MADE && !k->no_cache && names_others(k)) {
         struct making all = {.s = k->s,
                              .b = k->b,
                              .targets = k->targets,
                              .count = k->count,
-                             .anew = true,
+                             .no_cache = true,
                              .m = k->m};
         made = make(&all, out);
     } else if (made == MADE) {
@@ -300,11 +300,12 @@ static enum made make(struct making *k, struct held **out)
     return made;
 }
 
-enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew,
-                      struct held **out, hlo_messages *m)
+enum made values_make(struct session *s, const size_t *insts, size_t count, bool no_cache,
+                      struct shared_value **out, hlo_messages *m)
 {
     const struct built b = s->built;
-    struct making k = {.s = s, .b = &b, .targets = insts, .count = count, .anew = anew, .m = m};
+    struct making k = {
+        .s = s, .b = &b, .targets = insts, .count = count, .no_cache = no_cache, .m = m};
     for (size_t t = 0; t < count; t++)
         if (!k.b->entries[insts[t] - k.b->first]) {
             add_error(s, m, "generated for another instruction; it has no value of its own");
@@ -324,10 +325,10 @@ int value_status(const hlo_messages *m)
     return hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
 }
 
-struct held *value_named(struct session *s, struct str name, int *status)
+struct shared_value *value_named(struct session *s, struct str name, int *status)
 {
     long n = session_find(s, name);
-    struct held *h = s->running ? debug_value(s, name) : NULL;
+    struct shared_value *h = s->running ? debug_value(s, name) : NULL;
     if (h)
         return h;
     if (s->running && s->running->at) {
@@ -335,7 +336,7 @@ struct held *value_named(struct session *s, struct str name, int *status)
         return NULL;
     }
     if (n < 0) {
-        *status = say_unknown(s, name);
+        *status = report_unknown(s, name);
         return NULL;
     }
     hlo_messages *m = hlo_messages_new();
@@ -343,6 +344,6 @@ struct held *value_named(struct session *s, struct str name, int *status)
     enum made made = values_make(s, &inst, 1, false, &h, m);
     if (made != MADE)
         *status = made == UNMADE ? HLO_USAGE : value_status(m);
-    say_messages(s, m);
+    report_messages(s, m);
     return made == MADE ? h : NULL;
 }

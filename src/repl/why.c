@@ -137,7 +137,7 @@ static long target_of(struct session *s, const char *element)
     char *name = repl_copy((struct str){element, strcspn(element, "@[")});
     const long n = hlo_list_find(s->built.listing, name);
     if (n < 0)
-        say_unknown(s, str_of(name));
+        report_unknown(s, str_of(name));
     heap_free(name);
     return n;
 }
@@ -158,7 +158,7 @@ static int answer(struct session *s, const char *element, size_t levels)
         status = module ? print(&q, module, element, levels) : HLO_FAILED;
         hlo_module_free(module);
     }
-    say_messages(s, q.m);
+    report_messages(s, q.m);
     heap_free(q.need);
     heap_free(q.args);
     return status;
@@ -167,7 +167,7 @@ static int answer(struct session *s, const char *element, size_t levels)
 int why_print(struct session *s, struct str what, int64_t levels)
 {
     if (!session_listing(s))
-        return say_error(s, HLO_USAGE, "session is empty");
+        return report_error(s, HLO_USAGE, "session is empty");
     char *element = repl_copy(what);
     const int status = answer(s, element, (size_t)levels);
     heap_free(element);

@@ -15,9 +15,9 @@ static const char text[] = "ENTRY main {\n"
 /* Prints the messages, if any. */
 static int finish(hlo_messages *m, hlo_literal *result)
 {
-    hlo_text said = result ? hlo_literal_print(result, true) : hlo_messages_draw(m, false);
-    fprintf(result ? stdout : stderr, "%s\n", said.data);
-    hlo_text_free(&said);
+    hlo_text messages = result ? hlo_literal_print(result, true) : hlo_messages_draw(m, false);
+    fprintf(result ? stdout : stderr, "%s\n", messages.data);
+    hlo_text_free(&messages);
     return result ? 0 : 1;
 }
 

@@ -45,19 +45,19 @@ allowed() {
     cli) echo base repl cli ;;
     esac
 }
-problems=$(for room in base diag type op kern ir verify text edit plan why eval world io look api onnx repl cli; do
-    [ -d src/$room ] || continue
-    ok=" $(allowed $room) "
-    grep -rHnE '^#include "' src/$room --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
+problems=$(for component in base diag type op kern ir verify text edit plan why eval world io look api onnx repl cli; do
+    [ -d src/$component ] || continue
+    ok=" $(allowed $component) "
+    grep -rHnE '^#include "' src/$component --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
         while IFS= read -r line; do
             target=$(printf '%s' "$line" | sed 's/.*#include "\([^"]*\)".*/\1/')
             case $target in
-            hlo.h | hlo_advanced.h) case $room in look | api | cli | repl | onnx) continue ;; esac ;;
+            hlo.h | hlo_advanced.h) case $component in look | api | cli | repl | onnx) continue ;; esac ;;
             esac
             into=${target%%/*}
             case $ok in
             *" $into "* | *" $target "*) ;;
-            *) echo "$line: $room may not include $target" ;;
+            *) echo "$line: $component may not include $target" ;;
             esac
         done
 done)

@@ -131,13 +131,13 @@ static inline struct random_view random_operand(struct random *r, enum dtype t, 
     return v;
 }
 
-/* Dims of 1 to `most`, now and then 0; few elements in many dimensions. */
-static inline void random_dims(struct random *r, int rank, int64_t most, int64_t *dims)
+/* Dims of 1 to `max`, now and then 0; few elements in many dimensions. */
+static inline void random_dims(struct random *r, int rank, int64_t max, int64_t *dims)
 {
-    if (rank > 4 && most > 3)
-        most = 3;
+    if (rank > 4 && max > 3)
+        max = 3;
     for (int d = 0; d < rank; d++)
-        dims[d] = random_in(r, 0, 60) == 0 ? 0 : random_in(r, 1, most);
+        dims[d] = random_in(r, 0, 60) == 0 ? 0 : random_in(r, 1, max);
 }
 
 /* Windows whose result has 0 or more positions in every dimension. */

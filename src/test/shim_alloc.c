@@ -11,7 +11,7 @@
  */
 #include "shim_alloc.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -66,8 +66,8 @@ static const struct npy_case {
     {"{'descr': '|f1', 'fortran_order': False, 'shape': (0,)}", 0, false},
 };
 
-/* Writes the file with its elements at the given offset in `room`. */
-static struct str place_npy(const struct npy_case *c, char *room)
+/* Writes the file with its elements at the given offset in `buffer`. */
+static struct str place_npy(const struct npy_case *c, char *buffer)
 {
     struct buf b = {0};
     size_t head = 10 + strlen(c->dict);
@@ -76,7 +76,7 @@ static struct str place_npy(const struct npy_case *c, char *room)
     buf_puts(&b, c->dict);
     for (char k = 1; k <= 24; k++)
         buf_putc(&b, k);
-    char *at = room + (-((uintptr_t)room + head) & 63) + c->offset;
+    char *at = buffer + (-((uintptr_t)buffer + head) & 63) + c->offset;
     memcpy(at, b.data, b.size);
     size_t size = b.size;
     buf_free(&b);
@@ -87,8 +87,8 @@ static struct str place_npy(const struct npy_case *c, char *room)
 START_TEST(npy_in_place)
 {
     const struct npy_case *c = &npy_cases[_i];
-    char room[512];
-    struct str bytes = place_npy(c, room);
+    char buffer[512];
+    struct str bytes = place_npy(c, buffer);
     struct owner owner;
     owner_init(&owner, release);
     struct literal *copied = io_npy_decode(&ds, &arena, bytes, NULL, NULL, STR("it"));
@@ -111,17 +111,18 @@ END_TEST
 
 START_TEST(raw_in_place)
 {
-    _Alignas(8) char room[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
+    _Alignas(8) char buffer[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
     struct owner owner;
     owner_init(&owner, release);
-    const struct shape *want = shape_array(&arena, DT_S32, 1, (int64_t[]){2}, NULL, NULL);
+    const struct shape *expected = shape_array(&arena, DT_S32, 1, (int64_t[]){2}, NULL, NULL);
     struct literal *l =
-        io_raw_decode(&ds, &arena, (struct str){room + 4, 8}, &owner, want, STR("it"));
-    ck_assert_ptr_eq(l->data, room + 4);
+        io_raw_decode(&ds, &arena, (struct str){buffer + 4, 8}, &owner, expected, STR("it"));
+    ck_assert_ptr_eq(l->data, buffer + 4);
     owner_drop(&owner);
     literal_free_data(l);
     ck_assert_uint_eq(released, 1);
-    ck_assert_ptr_null(io_raw_decode(&ds, &arena, (struct str){room, 12}, NULL, want, STR("it")));
+    ck_assert_ptr_null(
+        io_raw_decode(&ds, &arena, (struct str){buffer, 12}, NULL, expected, STR("it")));
     expect_error(MSG_RAW_SIZE, "file has 12 bytes, but it is s32[2], which has 8 bytes");
 }
 END_TEST
@@ -152,9 +153,9 @@ START_TEST(values_outlive_their_file)
     char npy[] = "/tmp/test_arrays.XXXXXX.npy", npz[] = "/tmp/test_arrays.XXXXXX.npz";
     struct io_arrays s = _i & 2 ? written(npz, ".npz", count) : written(npy, ".npy", count);
     ck_assert_int_eq(s.owner != NULL, count > 100);
-    struct io_wanted w = {.prefix = "arg", .who = STR("it")};
-    const struct shape *want = shape_array(&arena, DT_F32, 1, &count, NULL, NULL);
-    struct literal *l = io_arrays_value(&ds, &arena, &s, &w, want);
+    struct io_request w = {.prefix = "arg", .who = STR("it")};
+    const struct shape *expected = shape_array(&arena, DT_F32, 1, &count, NULL, NULL);
+    struct literal *l = io_arrays_value(&ds, &arena, &s, &w, expected);
     io_arrays_close(&s);
     ck_assert_ptr_nonnull(l);
     ck_assert_float_eq(((float *)l->data)[count - 1], (float)(count - 1));
@@ -198,12 +199,12 @@ static struct buf tensors(const char *header, const char *data, size_t size)
     return b;
 }
 
-static struct literal *tensor_of(struct str bytes, const char *name, const struct shape *want)
+static struct literal *tensor_of(struct str bytes, const char *name, const struct shape *expected)
 {
     struct io_safetensors t;
     if (!io_safetensors_open(&ds, &arena, bytes, &t) || !io_safetensors_has(&t, str_of(name)))
         return NULL;
-    return io_safetensors_get(&ds, &arena, &t, str_of(name), want, STR("it"));
+    return io_safetensors_get(&ds, &arena, &t, str_of(name), expected, STR("it"));
 }
 
 static const struct {

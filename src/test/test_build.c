@@ -64,7 +64,7 @@ static hlo_literal *literal(const char *text)
 }
 
 /* Runs the built module on these literals, and compares the printed result. */
-static void expect_result(const char *const *args, size_t count, const char *wanted)
+static void expect_result(const char *const *args, size_t count, const char *expected_text)
 {
     hlo_module *module = finish();
     hlo_program *p = hlo_plan(module, NULL, m);
@@ -72,7 +72,7 @@ static void expect_result(const char *const *args, size_t count, const char *wan
     for (size_t k = 0; k < count; k++)
         values[k] = literal(args[k]);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)values, count, m) : NULL,
-                *expected = literal(wanted);
+                *expected = literal(expected_text);
     expect_no_message();
     hlo_text why = {0};
     bool same = hlo_literal_compare(result, expected, &HLO_WITH(hlo_tolerance, .abs = 1e-6), &why);
@@ -85,9 +85,9 @@ static void expect_result(const char *const *args, size_t count, const char *wan
     hlo_program_free(p);
     hlo_module_free(module);
 }
-#define EXPECT_RESULT(wanted, ...)                                                                 \
+#define EXPECT_RESULT(expected_text, ...)                                                          \
     expect_result((const char *const[]){__VA_ARGS__}, N(((const char *const[]){__VA_ARGS__})),     \
-                  wanted)
+                  expected_text)
 
 /* The built module prints as this text after parsing. */
 static void expect_like(const char *text)
@@ -96,10 +96,10 @@ static void expect_like(const char *text)
     hlo_file *f = hlo_file_of_text("text", text, strlen(text), false);
     hlo_module *read = hlo_parse(f, 0, m);
     expect_no_message();
-    hlo_text built = hlo_print(module, HLO_PRINT_FULL), said = hlo_print(read, HLO_PRINT_FULL);
-    ck_assert_str_eq(built.data, said.data);
+    hlo_text built = hlo_print(module, HLO_PRINT_FULL), messages = hlo_print(read, HLO_PRINT_FULL);
+    ck_assert_str_eq(built.data, messages.data);
     hlo_text_free(&built);
-    hlo_text_free(&said);
+    hlo_text_free(&messages);
     hlo_module_free(read);
     hlo_module_free(module);
     hlo_file_free(f);
@@ -170,20 +170,19 @@ START_TEST(windows_and_products)
     scalar("smaller", "minimum", NULL);
     scalar("add", "add", NULL);
     scalar("ge", "compare", "direction=GE");
-    hlo_inst *x = param(0, "f32[5]"), *most = param(1, "f32[]"), *m2 = param(2, "f32[2,2]"),
+    hlo_inst *x = param(0, "f32[5]"), *max = param(1, "f32[]"), *m2 = param(2, "f32[2,2]"),
              *k = param(3, "f32[1,1,3]");
     hlo_inst *v = OP("reshape", "sizes={2}", OP("slice", "slice={[0:1], [0:2]}", m2));
     hlo_inst *image = OP("reshape", "sizes={1,1,5}", x), *zero = constant(c, "f32[] 0");
     const char *valid =
         "window_dimensions={3}, window_strides={2}, padding=valid, to_apply=smaller";
-    hlo_inst *least = OP("reduce-window", valid, x, most);
+    hlo_inst *min = OP("reduce-window", valid, x, max);
     hlo_inst *parts[] = {
-        least,
+        min,
         OP("reduce-window",
-           "window_dimensions={3}, window_strides={2}, padding=same, to_apply=smaller", x, most),
-        OP("reduce-window", "window={size=3 stride=2 pad=0_2}, to_apply=smaller", x, most),
-        OP("select-and-scatter", "window={size=3 stride=2}, select=ge, scatter=add", x, least,
-           zero),
+           "window_dimensions={3}, window_strides={2}, padding=same, to_apply=smaller", x, max),
+        OP("reduce-window", "window={size=3 stride=2 pad=0_2}, to_apply=smaller", x, max),
+        OP("select-and-scatter", "window={size=3 stride=2}, select=ge, scatter=add", x, min, zero),
         OP("f32[] dot", NULL, v, v),
         OP("f32[2] dot", NULL, m2, v),
         OP("f32[2,2] dot", NULL, m2, m2),

@@ -169,10 +169,10 @@ START_TEST(attributes)
 }
 END_TEST
 
-static void make_file(const char *folder, const char *name)
+static void make_file(const char *directory, const char *name)
 {
     struct buf path = {0};
-    buf_printf(&path, "%s/%s", folder, name);
+    buf_printf(&path, "%s/%s", directory, name);
     int fd = open(path.data, O_CREAT | O_WRONLY, 0600);
     ck_assert_int_ge(fd, 0);
     close(fd);
@@ -181,12 +181,12 @@ static void make_file(const char *folder, const char *name)
 
 START_TEST(files)
 {
-    char folder[] = "/tmp/hlo-complete-XXXXXX";
-    ck_assert(mkdtemp(folder) && chdir(folder) == 0 && mkdir("inner", 0700) == 0);
-    make_file(folder, "first.hlo");
-    make_file(folder, "first.npy");
-    make_file(folder, ".hidden");
-    make_file(folder, "inner/second.hlo");
+    char directory[] = "/tmp/hlo-complete-XXXXXX";
+    ck_assert(mkdtemp(directory) && chdir(directory) == 0 && mkdir("inner", 0700) == 0);
+    make_file(directory, "first.hlo");
+    make_file(directory, "first.npy");
+    make_file(directory, ".hidden");
+    make_file(directory, "inner/second.hlo");
     offers(".load fi|", "first.hlo  first.npy ");
     offers(".load in|", "inner/");
     offers(".load inner/|", "inner/second.hlo ");
@@ -196,14 +196,14 @@ START_TEST(files)
     offers("x = f32[2] @first.n|", "first.npy ");
     offers(".plot x=@inn|", "inner/");
     offers(".load nowhere/|", "");
-    setenv("HOME", folder, 1);
+    setenv("HOME", directory, 1);
     offers(".load ~/inn|", "~/inner/");
     unlink("first.hlo");
     unlink("first.npy");
     unlink(".hidden");
     unlink("inner/second.hlo");
     rmdir("inner");
-    rmdir(folder);
+    rmdir(directory);
 }
 END_TEST
 
@@ -323,7 +323,7 @@ START_TEST(odd_files)
 }
 END_TEST
 
-START_TEST(folders)
+START_TEST(directories)
 {
     struct history h;
     struct buf path = {0};
@@ -360,7 +360,7 @@ int main(void)
     tcase_add_test(c, shared);
     tcase_add_test(c, limited);
     tcase_add_test(c, odd_files);
-    tcase_add_test(c, folders);
+    tcase_add_test(c, directories);
     suite_add_tcase(s, c);
     return check_run(s);
 }

@@ -43,17 +43,17 @@ static const struct {
 
 START_TEST(what_is_refused)
 {
-    char folder[] = "/tmp/hlo-confined-XXXXXX";
+    char directory[] = "/tmp/hlo-confined-XXXXXX";
     struct buf line = {0}, file = {0};
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    buf_printf(&file, "%s/f", folder);
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    buf_printf(&file, "%s/f", directory);
     buf_printf(&line, "%s%s%s", refused[_i].head, file.data, refused[_i].tail);
     ck_assert_int_eq(session(true, line.data), HLO_USAGE);
     ck_assert_int_ne(access(file.data, F_OK), 0);
     ck_assert_int_eq(session(false, line.data), HLO_OK);
     ck_assert_int_eq(access(file.data, F_OK), 0);
     unlink(file.data);
-    rmdir(folder);
+    rmdir(directory);
     buf_free(&line);
     buf_free(&file);
 }
@@ -61,13 +61,13 @@ END_TEST
 
 START_TEST(what_is_not)
 {
-    char folder[] = "/tmp/hlo-confined-XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(chdir(folder), 0);
+    char directory[] = "/tmp/hlo-confined-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    ck_assert_int_eq(chdir(directory), 0);
     ck_assert_int_eq(session(true, ".save f"), HLO_OK);
     ck_assert_int_eq(unlink("f"), 0);
     ck_assert_int_eq(chdir("/"), 0);
-    rmdir(folder);
+    rmdir(directory);
 }
 END_TEST
 

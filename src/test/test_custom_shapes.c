@@ -27,13 +27,13 @@ static bool chance(int percent) { return draw(100) < (uint64_t)percent; }
 
 /* ---- shapes ---- */
 
-enum { MOST_RANK = 6, MOST_ARRAYS = 12 };
+enum { MAX_RANK = 6, MAX_ARRAYS = 12 };
 
 struct array {
     const char *type;
     int rank;
-    int64_t dims[MOST_RANK];
-    bool dynamic[MOST_RANK];
+    int64_t dims[MAX_RANK];
+    bool dynamic[MAX_RANK];
     bool tuple, token; /* anything else */
     bool constant;     /* a constant that the implementation reads */
     int64_t number;
@@ -41,7 +41,7 @@ struct array {
 struct call {
     char target[64];
     int operands, results;
-    struct array operand[MOST_ARRAYS], result[MOST_ARRAYS];
+    struct array operand[MAX_ARRAYS], result[MAX_ARRAYS];
     struct buf rest; /* attributes */
 };
 
@@ -137,7 +137,7 @@ static void spoil_array(struct array *a)
     static const int64_t numbers[] = {0, 1, -1, 7, 1 << 20, INT32_MAX, INT32_MIN};
     switch (draw(7)) {
     case 0: a->type = any_type(); break;
-    case 1: a->rank += a->rank < MOST_RANK; break; /* of size 0, or anything */
+    case 1: a->rank += a->rank < MAX_RANK; break; /* of size 0, or anything */
     case 2: a->rank -= a->rank > 0; break;
     case 3: *a = any_array(); break;
     case 4: a->number = numbers[draw(COUNT_OF(numbers))]; break;
@@ -152,7 +152,7 @@ static void spoil_list(struct array *at, int *count)
 {
     if (chance(70) && *count > 0) {
         spoil_array(&at[draw((uint64_t)*count)]);
-    } else if (chance(50) && *count < MOST_ARRAYS) {
+    } else if (chance(50) && *count < MAX_ARRAYS) {
         at[(*count)++] = any_array();
     } else if (*count > 1) {
         struct array last = at[--*count];
@@ -283,7 +283,7 @@ static struct str take_word(const char **words)
 static void draw_arrays(const char *words, const struct routine *r, char letter,
                         const struct sizes *s, struct array *at, int *count)
 {
-    while (*words && *words != '*' && *count < MOST_ARRAYS) {
+    while (*words && *words != '*' && *count < MAX_ARRAYS) {
         struct str word = take_word(&words);
         if (!find_array(r->arrays, word, letter, s, &at[*count]))
             at[*count] = number_of(draw_number(r, word, s));
@@ -485,7 +485,7 @@ static hlo_literal *run(hlo_module *module, hlo_messages *m)
                                                    .max_steps = 10000,
                                                    .max_memory = 16 << 20,
                                                    .max_trip = 100};
-    hlo_literal *args[MOST_ARRAYS] = {0}, *result = NULL;
+    hlo_literal *args[MAX_ARRAYS] = {0}, *result = NULL;
     size_t count = hlo_param_count(module);
     hlo_program *p = hlo_plan(module, &options, m);
     for (size_t k = 0; p && k < count; k++)

@@ -2,7 +2,7 @@
  * Tests of diagnostics: collection, limits and rendering.
  *
  * The texts in the catalog belong to the components that use them, so messages are created by
- * diag_say with texts of the test's own.
+ * diag_report with texts of the test's own.
  */
 #include "diag/diag.h"
 
@@ -10,9 +10,9 @@
 
 enum { ANY = 0 };
 
-static struct diag *say(struct diags *ds, uint32_t begin, uint32_t end, const char *text)
+static struct diag *add_message(struct diags *ds, uint32_t begin, uint32_t end, const char *text)
 {
-    struct diag *d = diag_say(ds, (struct span){begin, end}, (enum msg)ANY, "%s", text);
+    struct diag *d = diag_report(ds, (struct span){begin, end}, (enum msg)ANY, "%s", text);
     d->severity = SEV_ERROR;
     return d;
 }
@@ -58,7 +58,7 @@ START_TEST(drawing)
                 STR("ENTRY e {\n\tp = f32[] parameter(0)\n  ROOT r = f32[] ad(p)\n}\n"));
     struct diags ds;
     diags_init(&ds, &s);
-    struct diag *d = say(&ds, 51, 53, "unknown opcode 'ad'");
+    struct diag *d = add_message(&ds, 51, 53, "unknown opcode 'ad'");
     diag_note(&ds, d, (struct span){11, 12}, "%s is here", "p");
     diag_note(&ds, d, NO_SPAN, "no place");
     diag_suggest(&ds, d, STR("add"));
@@ -81,12 +81,12 @@ START_TEST(places_that_are_not_there)
     source_init(&s, STR("m.hlo"), STR("abc"));
     struct diags ds;
     diags_init(&ds, NULL);
-    say(&ds, 0, 0, "no source");
+    add_message(&ds, 0, 0, "no source");
     check_drawing(&ds, "hlo: error: no source\n");
     diags_init(&ds, &s);
-    say(&ds, 0, 0, "whole file");
-    say(&ds, 3, 3, "ends here");
-    say(&ds, 1, 30, "runs out");
+    add_message(&ds, 0, 0, "whole file");
+    add_message(&ds, 3, 3, "ends here");
+    add_message(&ds, 1, 30, "runs out");
     check_drawing(&ds, "m.hlo: error: whole file\nm.hlo:1:4: error: ends here\nabc\n   ^\n"
                        "m.hlo:1:2: error: runs out\nabc\n ^~\n");
 }
@@ -98,8 +98,8 @@ START_TEST(columns_count_characters_in_the_drawing)
     source_init(&s, STR("u"), STR("x \xc3\xa9\xe2\x82\xac bad\x1b[31m"));
     struct diags ds;
     diags_init(&ds, &s);
-    say(&ds, 8, 11, "a\x1b[0mb");
-    say(&ds, 2, 7, "wide");
+    add_message(&ds, 8, 11, "a\x1b[0mb");
+    add_message(&ds, 2, 7, "wide");
     check_drawing(&ds, "u:1:9: error: a?[0mb\nx \xc3\xa9\xe2\x82\xac bad?[31m\n     ^~~\n"
                        "u:1:3: error: wide\nx \xc3\xa9\xe2\x82\xac bad?[31m\n  ^~\n");
 }
@@ -114,7 +114,7 @@ START_TEST(what_is_no_character_is_not_drawn)
                     "1m \xff bad"));
     struct diags ds;
     diags_init(&ds, &s);
-    say(&ds, 12, 15, "x");
+    add_message(&ds, 12, 15, "x");
     check_drawing(&ds, "l:1:13: error: x\n?a  ?1m ? bad\n          ^~~\n");
 }
 END_TEST
@@ -130,14 +130,14 @@ START_TEST(long_lines_show_a_window)
     source_init(&s, STR("l"), str_of(text));
     struct diags ds;
     diags_init(&ds, &s);
-    say(&ds, 500, 505, "x");
+    add_message(&ds, 500, 505, "x");
     struct buf expected = {0};
     buf_printf(&expected, "l:1:501: error: x\n...%.*s...\n", 100, text + 440);
     buf_printf(&expected, "%63s^~~~~\n", "");
     check_drawing(&ds, expected.data);
     diags_init(&ds, &s);
-    say(&ds, 990, 2000, "y");
-    say(&ds, 1, 2, "z");
+    add_message(&ds, 990, 2000, "y");
+    add_message(&ds, 1, 2, "z");
     expected.size = 0;
     buf_printf(&expected, "l:1:991: error: y\n...%s\n%93s^~~~~~~~~~\n", text + 900, "");
     buf_printf(&expected, "l:1:2: error: z\n%.100s...\n ^\n", text);
@@ -152,7 +152,7 @@ START_TEST(colors)
     source_init(&s, STR("c"), STR("ab"));
     struct diags ds;
     diags_init(&ds, &s);
-    say(&ds, 1, 2, "x");
+    add_message(&ds, 1, 2, "x");
     struct buf out = {0};
     struct palette p;
     ck_assert(palette_read(&p, STR("")));
@@ -178,7 +178,7 @@ START_TEST(limit)
     struct diags ds;
     diags_init(&ds, NULL);
     for (int i = 0; i < 23; i++) {
-        struct diag *d = say(&ds, 0, 0, "x");
+        struct diag *d = add_message(&ds, 0, 0, "x");
         ck_assert_ptr_nonnull(d);
         diag_note(&ds, d, NO_SPAN, "n");
     }
@@ -202,7 +202,7 @@ START_TEST(quiet_counts_only)
     struct diags ds;
     diags_init(&ds, NULL);
     ds.quiet = true;
-    diag_suggest(&ds, say(&ds, 0, 0, "x"), STR("y"));
+    diag_suggest(&ds, add_message(&ds, 0, 0, "x"), STR("y"));
     ck_assert_uint_eq(ds.errors, 1);
     ck_assert_ptr_null(ds.first);
     check_drawing(&ds, "");
@@ -226,7 +226,7 @@ START_TEST(json)
     source_init(&s, STR("j"), STR("a\nbc d"));
     struct diags ds;
     diags_init(&ds, &s);
-    struct diag *d = say(&ds, 2, 4, "say \"no\"");
+    struct diag *d = add_message(&ds, 2, 4, "say \"no\"");
     struct buf out = {0};
     diags_json(&out, &ds);
     struct buf expected = {0};

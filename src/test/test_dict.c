@@ -12,7 +12,7 @@ static struct dict_value read_loose(const char *text)
     struct dict_value c;
     struct dict_error error;
     ck_assert_msg(dict_read(&arena, str_of(text), DICT_LOOSE, &c, &error), "%s: wanted %s", text,
-                  error.wanted);
+                  error.expected);
     return c;
 }
 
@@ -145,7 +145,7 @@ START_TEST(deep)
     for (int k = 0; k < 100000; k++)
         buf_puts(&text, nests[_i]);
     ck_assert(!dict_read(&arena, buf_view(&text), DICT_MLIR, &d, &error));
-    ck_assert_str_eq(error.wanted, "less nesting");
+    ck_assert_str_eq(error.expected, "less nesting");
     buf_free(&text);
 }
 END_TEST

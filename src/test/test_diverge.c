@@ -56,7 +56,7 @@ START_TEST(the_first_value_is_found)
 {
     static const struct {
         double rel;
-        uint64_t room;
+        uint64_t capacity;
         const char *name; /* of the first that differs; NULL: none */
         uint64_t occurrence;
     } cases[] = {
@@ -78,7 +78,7 @@ START_TEST(the_first_value_is_found)
                                .args = args,
                                .count = 1,
                                .tolerance = &tolerance,
-                               .room = cases[_i].room};
+                               .capacity = cases[_i].capacity};
     ck_assert(hlo_diverge(&c, &d, m));
     ck_assert(d.found == (cases[_i].name != NULL));
     if (d.found) {
@@ -152,7 +152,7 @@ START_TEST(instructions_are_paired)
 END_TEST
 
 /* If a limit ends one of the runs, there is a message and no leak. */
-START_TEST(a_run_that_fails_is_said)
+START_TEST(a_failing_run_is_reported)
 {
     hlo_messages *m = hlo_messages_new();
     struct side a = side_of(LOOP("1.5"), m), b = side_of(LOOP("1.5"), m);
@@ -179,7 +179,7 @@ int main(void)
     TCase *t = tcase_create("diverge");
     tcase_add_loop_test(t, the_first_value_is_found, 0, 9);
     tcase_add_test(t, instructions_are_paired);
-    tcase_add_test(t, a_run_that_fails_is_said);
+    tcase_add_test(t, a_failing_run_is_reported);
     suite_add_tcase(s, t);
     return check_run(s);
 }

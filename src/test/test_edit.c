@@ -104,7 +104,7 @@ static const char chain[] = "HloModule chain\n"
 
 /* ---- replaced instructions ---- */
 
-START_TEST(constants_stand_where_the_instruction_stood)
+START_TEST(constants_replace_the_instruction)
 {
     OPEN(chain);
     constant("a", "f32[2] {1, 2.5}");
@@ -115,7 +115,7 @@ START_TEST(constants_stand_where_the_instruction_stood)
 }
 END_TEST
 
-START_TEST(parameters_that_nobody_reads_go_when_asked)
+START_TEST(unused_parameters_are_removed_on_request)
 {
     OPEN(chain);
     constant("x", "f32[2] {1, 2}");
@@ -128,7 +128,7 @@ START_TEST(parameters_that_nobody_reads_go_when_asked)
 }
 END_TEST
 
-START_TEST(a_new_parameter_comes_behind_the_others)
+START_TEST(a_new_parameter_is_appended)
 {
     OPEN(chain);
     ck_assert(hlo_edit_parameter(e, at("a"), m));
@@ -139,7 +139,7 @@ START_TEST(a_new_parameter_comes_behind_the_others)
 }
 END_TEST
 
-START_TEST(one_stands_for_another)
+START_TEST(one_value_aliases_another)
 {
     OPEN(chain);
     ck_assert(hlo_edit_replace(e, at("b"), at("c"), m));
@@ -230,7 +230,7 @@ START_TEST(a_body_becomes_the_entry_computation)
 }
 END_TEST
 
-START_TEST(a_loop_goes_round_once)
+START_TEST(a_loop_with_one_iteration)
 {
     OPEN(loop);
     ck_assert(hlo_edit_inline(e, at("loop"), 0, m));
@@ -259,7 +259,7 @@ static const char fused[] = "HloModule fused\n"
                             "  ROOT r = f32[2] fusion(x, y), kind=kLoop, calls=f\n"
                             "}\n";
 
-START_TEST(operands_go_with_parameters)
+START_TEST(operands_are_removed_with_parameters)
 {
     OPEN(fused);
     ck_assert(hlo_edit_replace(e, at("s"), at("p"), m));
@@ -269,7 +269,7 @@ START_TEST(operands_go_with_parameters)
 }
 END_TEST
 
-START_TEST(what_is_called_stands_in_its_place)
+START_TEST(called_computations_are_inlined_in_place)
 {
     OPEN(fused);
     ck_assert(hlo_edit_inline(e, at("r"), 0, m));
@@ -309,7 +309,7 @@ START_TEST(an_inlined_call_copies_no_fusion)
 }
 END_TEST
 
-START_TEST(twice_inlined_has_two_names)
+START_TEST(twice_inlined_has_two_aliases)
 {
     OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\nENTRY main {\n  x = f32[] "
          "parameter(0)\n"
@@ -411,7 +411,7 @@ START_TEST(the_header_follows)
 }
 END_TEST
 
-START_TEST(what_is_said_beside_the_meaning_can_go)
+START_TEST(what_does_not_affect_semantics_can_be_removed)
 {
     OPEN(
         "ENTRY main {\n  x = f32[2] parameter(0), sharding={replicated}, metadata={op_name=\"x\"}\n"
@@ -524,8 +524,8 @@ END_TEST
 /* ---- reduction ---- */
 
 struct shrinking {
-    const char *wanted; /* text of an instruction without its shape */
-    size_t asked, most;
+    const char *expected; /* text of an instruction without its shape */
+    size_t asked, max;
     const hlo_literal *value;
 };
 
@@ -533,7 +533,7 @@ static bool has_text(void *context, const hlo_module *candidate)
 {
     struct shrinking *s = context;
     hlo_text text = hlo_print(candidate, HLO_PRINT_SHORT);
-    bool has = strstr(text.data, s->wanted) != NULL;
+    bool has = strstr(text.data, s->expected) != NULL;
     hlo_text_free(&text);
     s->asked++;
     return has;
@@ -549,7 +549,7 @@ static bool not_too_often(void *context, size_t instructions, size_t asked)
 {
     struct shrinking *s = context;
     ck_assert_uint_gt(instructions, 0);
-    return asked < s->most;
+    return asked < s->max;
 }
 
 static hlo_module *shrink(struct shrinking *s, bool faithful)
@@ -578,18 +578,18 @@ START_TEST(what_still_fails_is_small)
     OPEN(loop);
     hlo_edit_free(e);
     hlo_literal *value = literal("f32[2] {5, 6}");
-    struct shrinking s = {.wanted = "f32[2]{0} add(", .most = 1000, .value = value};
+    struct shrinking s = {.expected = "f32[2]{0} add(", .max = 1000, .value = value};
     expect_shrunk(
         shrink(&s, false),
         "ENTRY main {\n  v = f32[2]{0} constant({5, 6})\n  ROOT w = f32[2]{0} add(v, v)\n}\n\n");
     ck_assert_uint_lt(s.asked, 60);
-    s.most = 3;
+    s.max = 3;
     hlo_module *early = shrink(&s, false);
     ck_assert_ptr_nonnull(early);
     ck_assert_uint_eq(s.asked, 3);
     hlo_module_free(early);
-    s.wanted = "nothing of the kind";
-    s.most = 1000;
+    s.expected = "nothing of the kind";
+    s.max = 1000;
     ck_assert_ptr_null(shrink(&s, false));
     ck_assert_uint_eq(s.asked, 1);
     hlo_literal_free(value);
@@ -602,7 +602,7 @@ START_TEST(faithful_search_takes_known_values)
 {
     OPEN(chain);
     hlo_edit_free(e);
-    struct shrinking s = {.wanted = "multiply(", .most = 1000};
+    struct shrinking s = {.expected = "multiply(", .max = 1000};
     expect_shrunk(shrink(&s, true),
                   "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} parameter(1)\n"
                   "  a = f32[2]{0} add(x, y)\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
@@ -640,45 +640,45 @@ static void change(struct random *r, hlo_edit *edit, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(l, i);
     struct hlo_listed_computation c = hlo_list_computation(l, inst.computation);
-    hlo_messages *said = hlo_messages_new(); /* rejected edits */
+    hlo_messages *messages = hlo_messages_new(); /* rejected edits */
     switch (below(r, 5)) {
-    case 0: hlo_edit_zeros(edit, i, said); break;
-    case 1: hlo_edit_parameter(edit, i, said); break;
-    case 2: hlo_edit_inline(edit, i, 0, said); break;
+    case 0: hlo_edit_zeros(edit, i, messages); break;
+    case 1: hlo_edit_parameter(edit, i, messages); break;
+    case 2: hlo_edit_inline(edit, i, 0, messages); break;
     case 3:
         for (size_t k = 0; k < inst.operand_count; k++)
-            if (hlo_edit_replace(edit, i, inst.operands[k], said))
+            if (hlo_edit_replace(edit, i, inst.operands[k], messages))
                 break;
         break;
     default:
         for (size_t tries = 0; tries < 8; tries++) {
             size_t by = c.first + below(r, c.count);
-            if (by < i && hlo_edit_replace(edit, i, by, said))
+            if (by < i && hlo_edit_replace(edit, i, by, messages))
                 break;
         }
         break;
     }
-    hlo_messages_free(said);
+    hlo_messages_free(messages);
 }
 
 /* A randomly edited module verifies, prints, and parses and prints again as the same text. */
 static void check_made(hlo_module *made, const char *what)
 {
-    hlo_messages *said = hlo_messages_new();
-    bool ok = hlo_verify(made, said);
-    hlo_text errors = hlo_messages_draw(said, false), once = hlo_print(made, HLO_PRINT_FULL);
+    hlo_messages *messages = hlo_messages_new();
+    bool ok = hlo_verify(made, messages);
+    hlo_text errors = hlo_messages_draw(messages, false), once = hlo_print(made, HLO_PRINT_FULL);
     ck_assert_msg(ok, "%s: %.1000s\n%.5000s", what, errors.data, once.data);
     hlo_file *f = hlo_file_of_text("printed", once.data, once.size, true);
-    hlo_module *read = hlo_parse(f, 0, said);
+    hlo_module *read = hlo_parse(f, 0, messages);
     hlo_text_free(&errors);
-    errors = hlo_messages_draw(said, false);
-    ck_assert_msg(read != NULL && hlo_verify(read, said), "%s: %.1000s\n%.5000s", what, errors.data,
-                  once.data);
+    errors = hlo_messages_draw(messages, false);
+    ck_assert_msg(read != NULL && hlo_verify(read, messages), "%s: %.1000s\n%.5000s", what,
+                  errors.data, once.data);
     hlo_text_free(&errors);
     hlo_text_free(&once);
     hlo_module_free(read);
     hlo_file_free(f);
-    hlo_messages_free(said);
+    hlo_messages_free(messages);
 }
 
 /* Operands precede their users in the printed order, so `by < i` excludes cycles. */
@@ -687,25 +687,25 @@ static void edit_at_random(uint64_t seed, const char *what, size_t *finished)
     struct random r = {seed};
     for (int k = 0; k < EDITS; k++) {
         hlo_edit *edit = hlo_edit_new(l);
-        hlo_messages *said = hlo_messages_new();
+        hlo_messages *messages = hlo_messages_new();
         struct hlo_listed_computation c =
             hlo_list_computation(l, below(&r, hlo_list_computations(l)));
         if (below(&r, 2) == 0) {
             size_t roots[3];
             for (size_t n = 0; n < 3; n++)
                 roots[n] = c.first + below(&r, c.count);
-            hlo_edit_root(edit, roots, 1 + below(&r, 3), said);
+            hlo_edit_root(edit, roots, 1 + below(&r, 3), messages);
         }
         for (size_t n = below(&r, 4); n > 0; n--)
             change(&r, edit, below(&r, hlo_list_count(l)));
         if (below(&r, 2) == 0)
             hlo_edit_drop_parameters(edit);
-        hlo_module *made = hlo_edit_finish(edit, said);
+        hlo_module *made = hlo_edit_finish(edit, messages);
         if (made)
             check_made(made, what);
         *finished += made != NULL;
         hlo_module_free(made);
-        hlo_messages_free(said);
+        hlo_messages_free(messages);
     }
 }
 
@@ -734,8 +734,8 @@ static char **paths; /* NULL-terminated */
 
 static void look_at_file(const char *path)
 {
-    hlo_messages *said = hlo_messages_new();
-    hlo_file *f = hlo_file_open(path, false, said);
+    hlo_messages *messages = hlo_messages_new();
+    hlo_file *f = hlo_file_open(path, false, messages);
     size_t finished = 0;
     for (size_t part = 0; f && part < hlo_file_count(f); part++) {
         m = hlo_messages_new();
@@ -750,7 +750,7 @@ static void look_at_file(const char *path)
         hlo_messages_free(m);
     }
     hlo_file_free(f);
-    hlo_messages_free(said);
+    hlo_messages_free(messages);
 }
 
 START_TEST(files)
@@ -768,25 +768,25 @@ int main(int argc, char **argv)
     if (argc > 1)
         tcase_set_timeout(t, 0);
     tcase_add_test(t, files);
-    tcase_add_test(t, constants_stand_where_the_instruction_stood);
-    tcase_add_test(t, parameters_that_nobody_reads_go_when_asked);
-    tcase_add_test(t, a_new_parameter_comes_behind_the_others);
-    tcase_add_test(t, one_stands_for_another);
+    tcase_add_test(t, constants_replace_the_instruction);
+    tcase_add_test(t, unused_parameters_are_removed_on_request);
+    tcase_add_test(t, a_new_parameter_is_appended);
+    tcase_add_test(t, one_value_aliases_another);
     tcase_add_test(t, many_zeros_are_a_broadcast);
     tcase_add_test(t, values_have_sizes_of_the_moment);
     tcase_add_test(t, the_result_may_be_any_of_them);
     tcase_add_test(t, a_body_becomes_the_entry_computation);
-    tcase_add_test(t, a_loop_goes_round_once);
-    tcase_add_test(t, operands_go_with_parameters);
-    tcase_add_test(t, what_is_called_stands_in_its_place);
+    tcase_add_test(t, a_loop_with_one_iteration);
+    tcase_add_test(t, operands_are_removed_with_parameters);
+    tcase_add_test(t, called_computations_are_inlined_in_place);
     tcase_add_test(t, a_fusion_that_reads_less_becomes_its_instructions);
     tcase_add_test(t, an_inlined_call_copies_no_fusion);
-    tcase_add_test(t, twice_inlined_has_two_names);
+    tcase_add_test(t, twice_inlined_has_two_aliases);
     tcase_add_test(t, a_branch_is_chosen);
     tcase_add_test(t, side_effects_stay_without_a_new_result);
     tcase_add_test(t, unread_random_numbers_stay);
     tcase_add_test(t, the_header_follows);
-    tcase_add_test(t, what_is_said_beside_the_meaning_can_go);
+    tcase_add_test(t, what_does_not_affect_semantics_can_be_removed);
     tcase_add_test(t, refused);
     tcase_add_test(t, extracts_give_the_same_value);
     tcase_add_test(t, what_still_fails_is_small);

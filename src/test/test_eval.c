@@ -135,7 +135,7 @@ START_TEST(loop_updates_in_place)
 }
 END_TEST
 
-START_TEST(pool_gives_storage_again)
+START_TEST(pool_reuses_storage)
 {
     struct pool p;
     pool_init(&p);
@@ -436,7 +436,7 @@ END_TEST
 
 /* ---- constant folding ---- */
 
-START_TEST(constants_are_computed_once_and_stay)
+START_TEST(constants_are_computed_once_and_cached)
 {
     const char *text =
         "HloModule m\n"
@@ -460,7 +460,7 @@ START_TEST(constants_are_computed_once_and_stay)
     int once = 0;
     for (int f = 0; f < r.program->function_count; f++)
         for (int k = 0; k < r.program->functions[f]->step_count; k++)
-            once += r.program->functions[f]->steps[k].once == ONCE_RUN;
+            once += r.program->functions[f]->steps[k].hoist == HOIST_RUN;
     ck_assert_int_eq(
         once,
         3); /* iota and its square in the loop, and the loop, which does not depend on parameters */
@@ -474,7 +474,7 @@ END_TEST
 
 /* ---- failures ---- */
 
-START_TEST(failures_say_why)
+START_TEST(failures_report_the_reason)
 {
     check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0,
                   "the argument is missing");
@@ -500,7 +500,7 @@ int main(void)
     tcase_add_test(c, update_of_a_constant_copies);
     tcase_add_test(c, one_value_twice_in_a_loop_state);
     tcase_add_test(c, loop_updates_in_place);
-    tcase_add_test(c, pool_gives_storage_again);
+    tcase_add_test(c, pool_reuses_storage);
     tcase_add_test(c, elementwise_steps_become_one);
     tcase_add_test(c, pool_keeps_large_storage);
     tcase_add_test(c, slots_are_shared);
@@ -509,8 +509,8 @@ int main(void)
     tcase_add_test(c, scalar_loop_swaps_its_state);
     tcase_add_test(c, branches_change_a_large_state_in_place);
     tcase_add_test(c, updates_wait_for_readers);
-    tcase_add_test(c, constants_are_computed_once_and_stay);
-    tcase_add_test(c, failures_say_why);
+    tcase_add_test(c, constants_are_computed_once_and_cached);
+    tcase_add_test(c, failures_report_the_reason);
     suite_add_tcase(suite, c);
     return check_run(suite);
 }

@@ -157,7 +157,7 @@ static void pairs(const char *promise, uint64_t seed, double *out)
         out[i] = 5 * v.at[2 * i] + v.at[2 * i + 1];
 }
 
-START_TEST(promises)
+START_TEST(assertions_about_indices)
 {
     double v[12];
     for (uint64_t seed = 0; seed < 8; seed++) {
@@ -199,7 +199,7 @@ START_TEST(kinds)
                 i = make(PLAIN, 1, 0, HLO_FAKE_EDGE, 1);
     struct made narrow = make(PLAIN, 2, 0, HLO_FAKE_IOTA, 1),
                 normal = make(PLAIN, 0, 0, HLO_FAKE_NORMAL, 1);
-    size_t nan = 0, inf = 0, minus_zero = 0, denormal = 0, least = 0;
+    size_t nan = 0, inf = 0, minus_zero = 0, denormal = 0, min = 0;
     double sum = 0, squares = 0;
     for (size_t k = 0; k < 400; k++) {
         ck_assert_double_eq(v.at[k], (double)k);
@@ -207,11 +207,11 @@ START_TEST(kinds)
         inf += isinf(e.at[k]) != 0;
         minus_zero += e.at[k] == 0 && signbit(e.at[k]);
         denormal += e.at[k] != 0 && fabs(e.at[k]) < 0x1p-126;
-        least += i.at[k] == INT32_MIN;
+        min += i.at[k] == INT32_MIN;
         sum += normal.at[k];
         squares += normal.at[k] * normal.at[k];
     }
-    ck_assert(nan && inf && minus_zero && denormal && least);
+    ck_assert(nan && inf && minus_zero && denormal && min);
     ck_assert_double_eq(narrow.at[15], narrow.at[31]); /* four bits of mantissa count to 16 */
     ck_assert(fabs(sum / 400) < 0.2 && fabs(squares / 400 - 1) < 0.2);
 }
@@ -232,7 +232,7 @@ int main(void)
     Suite *s = suite_create("fake");
     TCase *t = tcase_create("fake");
     tcase_add_loop_test(t, ranges, 0, sizeof range_cases / sizeof *range_cases);
-    tcase_add_test(t, promises);
+    tcase_add_test(t, assertions_about_indices);
     tcase_add_test(t, matrices);
     tcase_add_test(t, kinds);
     tcase_add_test(t, seeds);

@@ -10,7 +10,7 @@
 #include "kern/tile.h"
 #include "random_view.h"
 
-enum { GRAPHS = 600, LARGE_GRAPHS = 12, MOST_VALUES = 60 };
+enum { GRAPHS = 600, LARGE_GRAPHS = 12, MAX_VALUES = 60 };
 
 struct graph {
     struct random random;
@@ -18,8 +18,8 @@ struct graph {
     hlo_computation *c;
     bool made[3][6]; /* reducers created so far */
     hlo_builder *b;
-    hlo_inst *values[MOST_VALUES]; /* all of the same dims */
-    enum dtype types[MOST_VALUES];
+    hlo_inst *values[MAX_VALUES]; /* all of the same dims */
+    enum dtype types[MAX_VALUES];
     int count, params;
     char dims[64];
     int64_t at[3];
@@ -206,7 +206,7 @@ static hlo_module *random_graph(struct graph *g)
     }
     for (int64_t k = random_in(&g->random, 1, 5); k > 0; k--)
         add_param(g);
-    for (int64_t k = random_in(&g->random, 2, 25); k > 0 && g->count < MOST_VALUES - 6; k--)
+    for (int64_t k = random_in(&g->random, 2, 25); k > 0 && g->count < MAX_VALUES - 6; k--)
         add_operation(g);
     hlo_inst *results[3];
     size_t n = (size_t)random_in(&g->random, 1, 3);
@@ -219,7 +219,7 @@ static hlo_module *random_graph(struct graph *g)
 static hlo_literal *run(const struct graph *g, const hlo_module *module, bool plain, int threads)
 {
     struct hlo_run_options o = {.size = sizeof o, .plain = plain, .threads = threads};
-    hlo_literal *args[MOST_VALUES];
+    hlo_literal *args[MAX_VALUES];
     for (int k = 0; k < g->params; k++)
         args[k] = hlo_random_param(module, (size_t)k, 1, g->m);
     hlo_program *p = hlo_plan(module, &o, g->m);
@@ -283,7 +283,7 @@ START_TEST(rounded_operations_are_rounded)
     enum { N = 3000 };
     static const char *const opcodes[] = {NULL, "add", "divide", "multiply", "subtract"};
     static const enum dtype narrow[] = {DT_BF16, DT_F16};
-    static float x[2][N], got[N], want[N];
+    static float x[2][N], got[N], expected[N];
     static uint16_t codes[N], short_codes[N];
     struct random r = {.state = 1, .specials = true};
     for (int k = 0; k < 2 * N; k++) {
@@ -295,16 +295,17 @@ START_TEST(rounded_operations_are_rounded)
     }
     for (size_t t = 0; t < COUNT_OF(narrow); t++)
         for (size_t op = 0; op < COUNT_OF(opcodes); op++) {
-            const void *args[] = {x[0], x[1]}, *to_widen = codes, *to_round = op ? want : x[0];
+            const void *args[] = {x[0], x[1]}, *to_widen = codes, *to_round = op ? expected : x[0];
             if (op)
-                kern_find_elementwise(opcodes[op], DT_F32)(want, args, N);
+                kern_find_elementwise(opcodes[op], DT_F32)(expected, args, N);
             kern_find_convert(narrow[t], DT_F32)(codes, &to_round, N);
-            kern_find_convert(DT_F32, narrow[t])(want, &to_widen, N);
+            kern_find_convert(DT_F32, narrow[t])(expected, &to_widen, N);
             kern_tiles()->rounded(opcodes[op], narrow[t])(got, args, N);
             for (int k = 0; k < N; k++)
-                ck_assert_msg(memcmp(&got[k], &want[k], sizeof *got) == 0,
+                ck_assert_msg(memcmp(&got[k], &expected[k], sizeof *got) == 0,
                               "%s of %a, %a: %a, not %a", op ? opcodes[op] : "rounding",
-                              (double)x[0][k], (double)x[1][k], (double)got[k], (double)want[k]);
+                              (double)x[0][k], (double)x[1][k], (double)got[k],
+                              (double)expected[k]);
             kern_tile_fn *shorten = kern_tiles()->shorten(narrow[t]);
             if (!shorten)
                 continue;
@@ -323,9 +324,9 @@ static const char *const arithmetic[] = {"add", "divide", "multiply", "subtract"
 static bool is_nan(uint16_t code) { return (code & 0x7fff) > 0x7f80; }
 
 /* Either of two NaN operands may be returned, with either sign. */
-static bool is_same_result(uint16_t got, uint16_t want, uint16_t x, uint16_t y)
+static bool is_same_result(uint16_t got, uint16_t expected, uint16_t x, uint16_t y)
 {
-    return got == want || (is_nan(x) && is_nan(y) && (got & 0x7fff) == 0x7fc0);
+    return got == expected || (is_nan(x) && is_nan(y) && (got & 0x7fff) == 0x7fc0);
 }
 
 /* Compares `op` as computed by elementwise kernels with direct kernels, with one `single` operand
@@ -333,7 +334,7 @@ static bool is_same_result(uint16_t got, uint16_t want, uint16_t x, uint16_t y)
 static void expect_direct(const char *op, unsigned single, const uint16_t *x, const uint16_t *y,
                           int64_t n)
 {
-    static uint16_t repeated[CODES], want[CODES], got[CODES];
+    static uint16_t repeated[CODES], expected[CODES], got[CODES];
     const void *args[] = {x, y}, *full[] = {x, y};
     kern_tile_fn *direct = kern_tiles()->direct(op, DT_BF16, single);
     ck_assert_ptr_nonnull(direct);
@@ -341,13 +342,13 @@ static void expect_direct(const char *op, unsigned single, const uint16_t *x, co
         repeated[k] = *(single == 1 ? x : y);
     if (single > 0)
         full[single - 1] = repeated;
-    kern_find_elementwise(op, DT_BF16)(want, full, n);
+    kern_find_elementwise(op, DT_BF16)(expected, full, n);
     direct(got, args, n);
     for (int64_t k = 0; k < n; k++) {
         const uint16_t a = ((const uint16_t *)full[0])[k], b = ((const uint16_t *)full[1])[k];
-        ck_assert_msg(is_same_result(got[k], want[k], a, b),
+        ck_assert_msg(is_same_result(got[k], expected[k], a, b),
                       "%s of %04x, %04x, single %u, at %d: %04x, not %04x", op, a, b, single,
-                      (int)k, got[k], want[k]);
+                      (int)k, got[k], expected[k]);
     }
 }
 
@@ -402,11 +403,11 @@ START_TEST(direct_operations_give_the_same_bits)
         expect_direct(op, 1, x + from, y, n);
         expect_direct(op, 2, x, y + from, n);
         /* over one of the operands */
-        static uint16_t want[2000];
+        static uint16_t expected[2000];
         kern_tile_fn *fn = kern_tiles()->direct(op, DT_BF16, 0);
-        fn(want, (const void *const[]){x, y}, n);
+        fn(expected, (const void *const[]){x, y}, n);
         fn(y, (const void *const[]){x, y}, n);
-        ck_assert(memcmp(want, y, (size_t)n * sizeof *y) == 0);
+        ck_assert(memcmp(expected, y, (size_t)n * sizeof *y) == 0);
     }
 }
 END_TEST
@@ -433,7 +434,7 @@ START_TEST(sums_of_bf16_are_those_of_32_lanes)
         const int64_t n = random_in(&r, 1, KERN_TILE);
         make_codes(&r, x, n);
         double got;
-        const double init = -0.0, want = init + sum_of(x, n);
+        const double init = -0.0, expected = init + sum_of(x, n);
         const enum dtype acc = DT_F64;
         const struct kern_body body = {.combine = KERN_ADD};
         struct view in, out;
@@ -441,8 +442,9 @@ START_TEST(sums_of_bf16_are_those_of_32_lanes)
         view_dense(&out, DT_F64, 0, NULL, (char *)&got);
         ck_assert(kern_reduce(NULL, 1, &out, &in, (const void *const[]){&init}, &acc,
                               (bool[]){true}, &body));
-        ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want),
-                      "%d: %a, not %a", (int)n, got, want);
+        ck_assert_msg(memcmp(&got, &expected, sizeof got) == 0 ||
+                          (got != got && expected != expected),
+                      "%d: %a, not %a", (int)n, got, expected);
     }
 }
 END_TEST
@@ -458,9 +460,10 @@ START_TEST(sums_of_squares_are_those_of_an_array_of_them)
             k % 2 ? random_in(&r, 1, KERN_TILE) : random_in(&r, 1, KERN_TILE / 32) * 32;
         make_codes(&r, x, n);
         kern_find_elementwise("multiply", DT_BF16)(squares, (const void *const[]){x, x}, n);
-        const double got = sum(x, n), want = sum_of(squares, n);
-        ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want),
-                      "%d: %a, not %a", (int)n, got, want);
+        const double got = sum(x, n), expected = sum_of(squares, n);
+        ck_assert_msg(memcmp(&got, &expected, sizeof got) == 0 ||
+                          (got != got && expected != expected),
+                      "%d: %a, not %a", (int)n, got, expected);
     }
 }
 END_TEST

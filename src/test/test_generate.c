@@ -7,7 +7,7 @@
  * default number.
  */
 #include "fuzz/generate.h"
-#include "fuzz/twice.h"
+#include "fuzz/differential.h"
 #include "text/text.h"
 
 #include "check_quiet.h"
@@ -33,16 +33,17 @@ static void print_of(struct str text, struct buf *out)
 START_TEST(prints_as_it_was_read)
 {
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        struct buf text = {0}, once = {0}, twice = {0}, thrice = {0};
+        struct buf text = {0}, once = {0}, differential = {0}, thrice = {0};
         generate_of_seed(&text, seed);
         print_of(buf_view(&text), &once); /* the order of computations may still change */
-        print_of(buf_view(&once), &twice);
-        print_of(buf_view(&twice), &thrice);
-        ck_assert_msg(once.size == twice.size && str_eq(buf_view(&twice), buf_view(&thrice)),
+        print_of(buf_view(&once), &differential);
+        print_of(buf_view(&differential), &thrice);
+        ck_assert_msg(once.size == differential.size &&
+                          str_eq(buf_view(&differential), buf_view(&thrice)),
                       "seed %d", (int)seed);
         buf_free(&text);
         buf_free(&once);
-        buf_free(&twice);
+        buf_free(&differential);
         buf_free(&thrice);
     }
 }
@@ -54,10 +55,10 @@ START_TEST(fast_is_plain_is_traced)
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         struct buf text = {0}, why = {0};
         generate_of_seed(&text, seed);
-        enum twice outcome = run_all_ways(buf_view(&text), seed, &why);
-        ck_assert_msg(outcome == TWICE_AGREES || outcome == TWICE_STOPPED, "seed %d: %.3000s",
-                      (int)seed, why.data);
-        ran += outcome == TWICE_AGREES;
+        enum differential outcome = run_all_modes(buf_view(&text), seed, &why);
+        ck_assert_msg(outcome == DIFFERENTIAL_AGREES || outcome == DIFFERENTIAL_STOPPED,
+                      "seed %d: %.3000s", (int)seed, why.data);
+        ran += outcome == DIFFERENTIAL_AGREES;
         buf_free(&text);
         buf_free(&why);
     }
@@ -71,10 +72,10 @@ START_TEST(several_threads_are_one)
     for (uint64_t seed = first; seed < first + large_seeds; seed++) {
         struct buf text = {0}, why = {0};
         generate_large_of_seed(&text, seed);
-        enum twice outcome = run_by_teams(buf_view(&text), seed, &why);
-        ck_assert_msg(outcome != TWICE_DIFFERS && outcome != TWICE_REJECTED,
+        enum differential outcome = run_on_threads(buf_view(&text), seed, &why);
+        ck_assert_msg(outcome != DIFFERENTIAL_DIFFERS && outcome != DIFFERENTIAL_REJECTED,
                       "large seed %d: %.3000s", (int)seed, why.data);
-        ran += outcome == TWICE_AGREES;
+        ran += outcome == DIFFERENTIAL_AGREES;
         buf_free(&text);
         buf_free(&why);
     }

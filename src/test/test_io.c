@@ -42,9 +42,9 @@ static struct buf npy(int version, const char *dict, const void *data, size_t si
     return b;
 }
 
-static struct literal *decode(struct buf b, const struct shape *want)
+static struct literal *decode(struct buf b, const struct shape *expected)
 {
-    struct literal *l = io_npy_decode(&ds, &arena, buf_view(&b), NULL, want, STR("it"));
+    struct literal *l = io_npy_decode(&ds, &arena, buf_view(&b), NULL, expected, STR("it"));
     buf_free(&b);
     return l;
 }
@@ -91,17 +91,17 @@ END_TEST
 START_TEST(big_endian_is_swapped)
 {
     unsigned char bytes[] = {0x3f, 0x80, 0, 0, 0x40, 0, 0, 0};
-    struct c64 wanted = {1, 2};
+    struct c64 expected = {1, 2};
     struct literal *l = decode(
         npy(1, "{'descr': '>c8', 'fortran_order': False, 'shape': ()}", bytes, sizeof bytes), NULL);
     ck_assert_ptr_nonnull(l);
     ck_assert_int_eq(l->shape->rank, 0);
-    ck_assert_mem_eq(l->data, &wanted, sizeof wanted);
+    ck_assert_mem_eq(l->data, &expected, sizeof expected);
     literal_free_data(l);
 }
 END_TEST
 
-START_TEST(raw_bits_take_the_wanted_type)
+START_TEST(raw_bits_take_the_expected_type)
 {
     unsigned char bits[] = {0x80, 0x3f, 0x00, 0xc0};
     const struct shape *bf16 = shape_array(&arena, DT_BF16, 1, (int64_t[]){2}, NULL, NULL);
@@ -266,7 +266,7 @@ START_TEST(stored_and_deflated)
 }
 END_TEST
 
-START_TEST(lies_about_sizes_are_found)
+START_TEST(wrong_sizes_are_found)
 {
     static const int64_t lies[] = {1, -1, 100000, 0x70000000};
     struct buf inner = some_npy();
@@ -376,7 +376,7 @@ END_TEST
 
 /* The size of a member must match the header of its array and the expected type: checked before
  * decompression. */
-START_TEST(a_member_is_as_long_as_its_shape_says)
+START_TEST(a_member_has_the_length_of_its_shape)
 {
     struct buf inner = some_npy();
     buf_reserve(&inner, 1 << 22);
@@ -406,7 +406,7 @@ START_TEST(what_is_written_is_read)
     ck_assert(io_write_npz(&ds, path, "out", (const struct literal *const[]){l}, 1));
     struct io_arrays s;
     ck_assert(io_arrays_open(&ds, &arena, path, &s));
-    struct io_wanted w = {.prefix = "out", .who = STR("it")};
+    struct io_request w = {.prefix = "out", .who = STR("it")};
     struct literal *back = io_arrays_value(&ds, &arena, &s, &w, tuple);
     ck_assert_ptr_nonnull(back);
     ck_assert_mem_eq(back->elements[0]->data, l->elements[0]->data, 4);
@@ -424,8 +424,8 @@ START_TEST(random_numbers_are_the_recipe_s)
 {
     struct literal *l = io_random(&ds, &arena, STR(""),
                                   shape_array(&arena, DT_F32, 1, (int64_t[]){3}, NULL, NULL), 0, 1);
-    float wanted[] = {0x1.23fa98p-1f, 0x1.e4061p-1f, 0x1.62403cp-1f};
-    ck_assert_mem_eq(l->data, wanted, sizeof wanted);
+    float expected[] = {0x1.23fa98p-1f, 0x1.e4061p-1f, 0x1.62403cp-1f};
+    ck_assert_mem_eq(l->data, expected, sizeof expected);
     literal_free_data(l);
     l = io_random(&ds, &arena, STR("// peers: param=2 range=-3,9\n"),
                   shape_array(&arena, DT_S32, 1, (int64_t[]){5}, NULL, NULL), 2, 7);
@@ -523,9 +523,9 @@ START_TEST(random_numbers_of_every_type)
                 io_random(&ds, &arena, str_of(ranges[k].hint),
                           shape_array(&arena, t, 1, (int64_t[]){COUNT}, NULL, NULL), 1, 9);
             for (uint64_t i = 0; i < COUNT; i++) {
-                char wanted[16] = {0};
-                recipe_element(t, wanted, i, ranges[k].lo, ranges[k].hi, k > 0);
-                ck_assert_mem_eq((char *)l->data + i * dtype_bytes(t), wanted, dtype_bytes(t));
+                char expected[16] = {0};
+                recipe_element(t, expected, i, ranges[k].lo, ranges[k].hi, k > 0);
+                ck_assert_mem_eq((char *)l->data + i * dtype_bytes(t), expected, dtype_bytes(t));
             }
             literal_free_data(l);
         }
@@ -540,19 +540,19 @@ int main(void)
     tcase_add_test(t, versions_1_to_3);
     tcase_add_test(t, fortran_order_is_turned);
     tcase_add_test(t, big_endian_is_swapped);
-    tcase_add_test(t, raw_bits_take_the_wanted_type);
+    tcase_add_test(t, raw_bits_take_the_expected_type);
     tcase_add_test(t, narrow_types_get_one_form);
     tcase_add_loop_test(t, bad_headers_are_refused, 0, COUNT_OF(bad_headers));
     tcase_add_test(t, every_prefix_is_refused);
     tcase_add_test(t, sizes_zero_and_scalars);
     tcase_add_loop_test(t, stored_and_deflated, 0, 2);
-    tcase_add_loop_test(t, lies_about_sizes_are_found, 0, 2);
+    tcase_add_loop_test(t, wrong_sizes_are_found, 0, 2);
     tcase_add_loop_test(t, every_changed_byte_is_survived, 0, 2);
     tcase_add_test(t, a_damaged_member_is_found);
     tcase_add_loop_test(t, members_share_no_bytes, 0, 2);
     tcase_add_test(t, members_do_not_reach_into_the_directory);
     tcase_add_test(t, a_member_is_called_the_same_in_both_places);
-    tcase_add_loop_test(t, a_member_is_as_long_as_its_shape_says, 0, 2);
+    tcase_add_loop_test(t, a_member_has_the_length_of_its_shape, 0, 2);
     tcase_add_test(t, what_is_written_is_read);
     tcase_add_test(t, random_numbers_are_the_recipe_s);
     tcase_add_test(t, random_wide_and_complex);

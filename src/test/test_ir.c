@@ -325,9 +325,9 @@ START_TEST(far_numbers)
     for (size_t i = 0; i < COUNT_OF(names); i++)
         ck_assert(str_is(uniquifier_name(u, str_of(names[i])), names[i]));
     for (int i = 0; i < 63; i++) {
-        char wanted[16];
-        snprintf(wanted, sizeof wanted, "r.%d", i);
-        ck_assert(str_is(uniquifier_name(u, str_of(names[(size_t)i % COUNT_OF(names)])), wanted));
+        char expected[16];
+        snprintf(expected, sizeof expected, "r.%d", i);
+        ck_assert(str_is(uniquifier_name(u, str_of(names[(size_t)i % COUNT_OF(names)])), expected));
     }
     ck_assert(str_is(uniquifier_name(u, STR("r.64")), "r.65"));
     arena_free(&a);

@@ -6,7 +6,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
-#include "teams.h"
+#include "thread_pools.h"
 
 /* A convolution of up to two spatial dimensions; features lie innermost or outermost in each array.
  */
@@ -18,7 +18,7 @@ struct large_conv {
 
 struct arrays {
     struct kern_conv_dims dims;
-    struct random_view in, kernel, out, want;
+    struct random_view in, kernel, out, expected;
 };
 
 static void order_dims(bool features_last, int64_t first, int64_t second, const int64_t *space,
@@ -74,10 +74,10 @@ static void make(struct arrays *a, const struct large_conv *s, const enum dtype 
     d->output_batch = at[0], d->output_feature = at[1], d->output_spatial[0] = at[2],
     d->output_spatial[1] = at[3];
     a->out = dense(NULL, types[2], dims);
-    a->want = dense(NULL, types[2], dims);
+    a->expected = dense(NULL, types[2], dims);
 }
 
-static void let_go(struct arrays *a) { FREE_VIEWS(&a->in, &a->kernel, &a->out, &a->want); }
+static void free_arrays(struct arrays *a) { FREE_VIEWS(&a->in, &a->kernel, &a->out, &a->expected); }
 
 static double rounding(enum dtype t)
 {
@@ -93,26 +93,26 @@ static void check(const struct large_conv *s, const enum dtype *types, uint64_t 
     struct arrays a;
     make(&a, s, types, &r);
     const size_t bytes = (size_t)view_elements(&a.out.view) * dtype_bytes(types[2]);
-    ck_assert(plain_conv(NULL, &a.want.view, &a.in.view, &a.kernel.view, &a.dims));
+    ck_assert(plain_conv(NULL, &a.expected.view, &a.in.view, &a.kernel.view, &a.dims));
     for (size_t i = 0; i < COUNT_OF(isas); i++) {
         char *first = malloc(bytes + 1);
         setenv("HLO_ISA", isas[i], 1);
-        for (int k = 0; k < TEAMS; k++) {
+        for (int k = 0; k < THREAD_POOLS; k++) {
             memset(a.out.view.data, 0x55, bytes);
-            ck_assert(kern_conv(teams[k], &a.out.view, &a.in.view, &a.kernel.view, &a.dims));
+            ck_assert(kern_conv(thread_pools[k], &a.out.view, &a.in.view, &a.kernel.view, &a.dims));
             if (k == 0) {
                 memcpy(first, a.out.view.data, bytes);
-                ck_assert_msg(views_agree(&a.out.view, &a.want.view, rounding(types[2]), 4),
+                ck_assert_msg(views_agree(&a.out.view, &a.expected.view, rounding(types[2]), 4),
                               "%s by %s, %s, seed %d", dtype_spelling(types[0]),
                               dtype_spelling(types[1]), isas[i], (int)seed);
             }
             ck_assert_msg(memcmp(first, a.out.view.data, bytes) == 0, "%s, team of %d, seed %d",
-                          dtype_spelling(types[0]), team_sizes[k], (int)seed);
+                          dtype_spelling(types[0]), thread_counts[k], (int)seed);
         }
         free(first);
     }
     unsetenv("HLO_ISA");
-    let_go(&a);
+    free_arrays(&a);
 }
 
 static const enum dtype types[][3] = {
@@ -125,7 +125,7 @@ static const enum dtype types[][3] = {
 
 START_TEST(blocks_agree_with_plain)
 {
-    start_teams();
+    start_thread_pools();
     for (int seed = 0; seed < 96; seed++) {
         struct random r = {(uint64_t)seed};
         struct large_conv s = {.images = random_in(&r, 1, 3),
@@ -150,7 +150,7 @@ START_TEST(blocks_agree_with_plain)
         s.out_last = random_in(&r, 0, 1);
         check(&s, types[(size_t)random_in(&r, 0, (int64_t)COUNT_OF(types) - 1)], (uint64_t)seed);
     }
-    end_teams();
+    end_thread_pools();
 }
 END_TEST
 
@@ -172,12 +172,12 @@ START_TEST(large_ones_agree_with_plain)
         {2, {9, 11}, 1, 35, {3, 2}, 2, 1, 1, 1, 35, 1, false, false, false},
         {1, {300, 3}, 4, 20, {1, 1}, 1, 0, 1, 1, 1, 1, true, false, true},
     };
-    start_teams();
+    start_thread_pools();
     for (size_t k = 0; k < COUNT_OF(shapes); k++)
         for (size_t t = 0; t < COUNT_OF(types); t++)
             if (t < 3 || (k + t) % 8 == 0 || (t > 12 && shapes[k].feature_groups > 20))
                 check(&shapes[k], types[t], 100 + k);
-    end_teams();
+    end_thread_pools();
 }
 END_TEST
 
@@ -191,10 +191,10 @@ START_TEST(padding_takes_no_part)
         struct arrays a;
         make(&a, &s, types[0], &r);
         ((float *)(void *)a.kernel.view.data)[0] = INFINITY;
-        ck_assert(plain_conv(NULL, &a.want.view, &a.in.view, &a.kernel.view, &a.dims));
+        ck_assert(plain_conv(NULL, &a.expected.view, &a.in.view, &a.kernel.view, &a.dims));
         ck_assert(kern_conv(NULL, &a.out.view, &a.in.view, &a.kernel.view, &a.dims));
-        ck_assert(views_agree(&a.out.view, &a.want.view, rounding(DT_F32), 4));
-        let_go(&a);
+        ck_assert(views_agree(&a.out.view, &a.expected.view, rounding(DT_F32), 4));
+        free_arrays(&a);
     }
 }
 END_TEST

@@ -90,13 +90,13 @@ START_TEST(small_numbers_survive_every_pair)
             if (!dtype_is_array(from) || !dtype_is_array(to))
                 continue;
             const double one = from == DT_S1 ? -1 : 1; /* 1 does not fit */
-            const double want = to == DT_PRED ? 1
-                                : dtype_is_unsigned(to) && one < 0
-                                    ? ldexp(1, (int)dtype_bits(to)) - 1
-                                : to == DT_F8E8M0FNU && one < 0 ? NAN
-                                : to == DT_S1 ? (dtype_is_integer(from) || from == DT_PRED ? -1 : 0)
-                                              : one;
-            ck_assert_msg(same(converted(to, from, one), want), "%s of %s 1 is %g",
+            const double expected =
+                to == DT_PRED                      ? 1
+                : dtype_is_unsigned(to) && one < 0 ? ldexp(1, (int)dtype_bits(to)) - 1
+                : to == DT_F8E8M0FNU && one < 0    ? NAN
+                : to == DT_S1 ? (dtype_is_integer(from) || from == DT_PRED ? -1 : 0)
+                              : one;
+            ck_assert_msg(same(converted(to, from, one), expected), "%s of %s 1 is %g",
                           dtype_spelling(to), dtype_spelling(from), converted(to, from, one));
             if (from == DT_F8E8M0FNU) /* has no zero */
                 continue;
@@ -112,7 +112,7 @@ END_TEST
 /* The tables of section 6. */
 static const struct {
     enum dtype to, from;
-    double x, want;
+    double x, expected;
 } values[] = {
     {DT_S32, DT_F32, 2147483648.0, 2147483647},
     {DT_S32, DT_F32, -2147483904.0, -2147483648.0},
@@ -223,9 +223,9 @@ START_TEST(values_of_the_tables)
 {
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         const double got = converted(values[i].to, values[i].from, values[i].x);
-        ck_assert_msg(same(got, values[i].want), "%s %.17g -> %s is %.17g, not %.17g",
+        ck_assert_msg(same(got, values[i].expected), "%s %.17g -> %s is %.17g, not %.17g",
                       dtype_spelling(values[i].from), values[i].x, dtype_spelling(values[i].to),
-                      got, values[i].want);
+                      got, values[i].expected);
     }
 }
 END_TEST
@@ -328,7 +328,7 @@ START_TEST(nan_keeps_its_sign) /* 1.5, 2 */
     const float nans[] = {f32_of(0x7fc12345), f32_of(0xffc12345)};
     static const struct {
         enum dtype t;
-        uint16_t want[2];
+        uint16_t expected[2];
     } rows[] = {
         {DT_BF16, {0x7fc0, 0xffc0}},   {DT_F16, {0x7e00, 0xfe00}},   {DT_F8E5M2, {0x7e, 0xfe}},
         {DT_F8E4M3, {0x7c, 0xfc}},     {DT_F8E3M4, {0x78, 0xf8}},    {DT_F8E4M3FN, {0x7f, 0xff}},
@@ -338,7 +338,7 @@ START_TEST(nan_keeps_its_sign) /* 1.5, 2 */
         for (int k = 0; k < 2; k++) {
             uint16_t code = 0;
             convert(rows[i].t, &code, DT_F32, &nans[k], 1);
-            ck_assert_msg(code == rows[i].want[k], "%s %04x", dtype_spelling(rows[i].t), code);
+            ck_assert_msg(code == rows[i].expected[k], "%s %04x", dtype_spelling(rows[i].t), code);
         }
     }
     uint8_t same_code; /* a conversion to the same type moves bits */
@@ -450,13 +450,13 @@ START_TEST(stochastic_convert) /* 8.2 */
     float x[] = {1.5f, 1.5f, -1.25f, -1.25f, INFINITY, -INFINITY, NAN, 1e10f, -1e10f, 7};
     uint32_t r[] = {0x7fffffff, 0x80000000, 0x3fffffff, 0x40000000, 0, 0, 0, 0, 0, 0};
     int32_t out[10];
-    const int32_t want[] = {2, 1, -2, -1, INT32_MAX, INT32_MIN, 0, INT32_MAX, INT32_MIN, 7};
+    const int32_t expected[] = {2, 1, -2, -1, INT32_MAX, INT32_MIN, 0, INT32_MAX, INT32_MIN, 7};
     struct view vx, vr, vout;
     whole(&vx, DT_F32, 10, x);
     whole(&vr, DT_U32, 10, r);
     whole(&vout, DT_S32, 10, out);
     kern_stochastic_convert(NULL, &vout, &vx, &vr);
-    ck_assert_mem_eq(out, want, sizeof want);
+    ck_assert_mem_eq(out, expected, sizeof expected);
     double d[] = {-127.5, 0.5};
     uint64_t rd[] = {0, UINT64_MAX};
     int8_t bytes[2];
@@ -529,7 +529,7 @@ END_TEST
 
 /* ---- kernels over views ---- */
 
-enum { ROOM = 1 << 15 };
+enum { CAPACITY = 1 << 15 };
 
 /* A view of random rank, or with the dims of `like`, with dimensions permuted, strided and
  * reversed. */
@@ -573,11 +573,11 @@ static float at(const struct view *v, const int64_t *index)
 
 START_TEST(maps_reach_every_element)
 {
-    static float storage[4][ROOM];
-    static uint8_t preds[ROOM];
+    static float storage[4][CAPACITY];
+    static uint8_t preds[CAPACITY];
     uint64_t seed = 3;
     for (int round = 0; round < 2000; round++) {
-        for (int i = 0; i < ROOM; i += 1 + round % 7)
+        for (int i = 0; i < CAPACITY; i += 1 + round % 7)
             for (int k = 0; k < 4; k++)
                 storage[k][i] = (float)(int)(next_random(&seed) % 64);
         struct view out, args[3];

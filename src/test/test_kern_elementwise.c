@@ -94,14 +94,15 @@ static bool same_f64(double a, double b)
 }
 #define CHECK_FLOAT(expression, expected)                                                          \
     do {                                                                                           \
-        const float got_ = (expression), want_ = (expected);                                       \
-        ck_assert_msg(same_f32(got_, want_), #expression " is %.9g, not %.9g", (double)got_,       \
-                      (double)want_);                                                              \
+        const float got_ = (expression), expected_ = (expected);                                   \
+        ck_assert_msg(same_f32(got_, expected_), #expression " is %.9g, not %.9g", (double)got_,   \
+                      (double)expected_);                                                          \
     } while (0)
 #define CHECK_DOUBLE(expression, expected)                                                         \
     do {                                                                                           \
-        const double got_ = (expression), want_ = (expected);                                      \
-        ck_assert_msg(same_f64(got_, want_), #expression " is %.17g, not %.17g", got_, want_);     \
+        const double got_ = (expression), expected_ = (expected);                                  \
+        ck_assert_msg(same_f64(got_, expected_), #expression " is %.17g, not %.17g", got_,         \
+                      expected_);                                                                  \
     } while (0)
 
 static const enum dtype integers[] = {DT_S1, DT_S2, DT_S4, DT_S8, DT_S16, DT_S32, DT_S64,
@@ -255,11 +256,11 @@ START_TEST(small_integers_are_exhaustive)
                 apply(binary_names[op], t, out, x, y, NULL, n);
                 for (int i = 0; i < n; i++) {
                     const int64_t a = load_int(t, &x[i]), b = load_int(t, &y[i]);
-                    const int64_t want = wrap(t, slow_binary(op, t, a, b));
-                    ck_assert_msg(load_int(t, &out[i]) == want,
+                    const int64_t expected = wrap(t, slow_binary(op, t, a, b));
+                    ck_assert_msg(load_int(t, &out[i]) == expected,
                                   "%s %s(%" PRIi64 ", %" PRIi64 ") is %" PRIi64 ", not %" PRIi64,
                                   dtype_spelling(t), binary_names[op], a, b, load_int(t, &out[i]),
-                                  want);
+                                  expected);
                 }
             }
         }
@@ -272,20 +273,20 @@ START_TEST(wide_integers)
     for (size_t k = 0; k < COUNT_OF(integers); k++) {
         const enum dtype t = integers[k];
         const int64_t all_ones = wrap(t, -1),
-                      least = wrap(t, (int64_t)((uint64_t)1 << (dtype_bits(t) - 1)));
+                      min = wrap(t, (int64_t)((uint64_t)1 << (dtype_bits(t) - 1)));
         ck_assert_int_eq(integer("divide", t, 0, 0), all_ones); /* 4.2 */
-        ck_assert_int_eq(integer("divide", t, least, 0), all_ones);
-        ck_assert_int_eq(integer("remainder", t, least, 0), least);                        /* 4.3 */
-        ck_assert_int_eq(integer("power", t, 0, 0), wrap(t, 1));                           /* 4.4 */
-        ck_assert_int_eq(integer("shift-right-arithmetic", t, least, all_ones), all_ones); /* 4.8 */
+        ck_assert_int_eq(integer("divide", t, min, 0), all_ones);
+        ck_assert_int_eq(integer("remainder", t, min, 0), min);                          /* 4.3 */
+        ck_assert_int_eq(integer("power", t, 0, 0), wrap(t, 1));                         /* 4.4 */
+        ck_assert_int_eq(integer("shift-right-arithmetic", t, min, all_ones), all_ones); /* 4.8 */
         ck_assert_int_eq(integer("shift-left", t, all_ones, all_ones), 0);
         ck_assert_int_eq(integer("count-leading-zeros", t, 0, 0), wrap(t, dtype_bits(t)));
         ck_assert_int_eq(integer("popcnt", t, all_ones, 0), wrap(t, dtype_bits(t)));
         if (dtype_is_signed(t)) {
-            ck_assert_int_eq(integer("divide", t, least, -1), least);
-            ck_assert_int_eq(integer("remainder", t, least, -1), 0);
-            ck_assert_int_eq(integer("abs", t, least, 0), least);
-            ck_assert_int_eq(integer("negate", t, least, 0), least);
+            ck_assert_int_eq(integer("divide", t, min, -1), min);
+            ck_assert_int_eq(integer("remainder", t, min, -1), 0);
+            ck_assert_int_eq(integer("abs", t, min, 0), min);
+            ck_assert_int_eq(integer("negate", t, min, 0), min);
             ck_assert_int_eq(integer("count-leading-zeros", t, -1, 0), 0);
         }
     }
@@ -330,7 +331,7 @@ START_TEST(pred_is_logic) /* 4.1, 4.7 */
     const uint8_t x[] = {0, 0, 1, 1}, y[] = {0, 1, 0, 1};
     static const struct {
         const char *opcode;
-        uint8_t want[4];
+        uint8_t expected[4];
     } rows[] = {
         {"add", {0, 1, 1, 1}},     {"and", {0, 0, 0, 1}},      {"maximum", {0, 1, 1, 1}},
         {"minimum", {0, 0, 0, 1}}, {"multiply", {0, 0, 0, 1}}, {"not", {1, 1, 0, 0}},
@@ -339,7 +340,7 @@ START_TEST(pred_is_logic) /* 4.1, 4.7 */
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         uint8_t out[4];
         apply(rows[i].opcode, DT_PRED, out, x, y, NULL, 4);
-        ck_assert_mem_eq(out, rows[i].want, 4);
+        ck_assert_mem_eq(out, rows[i].expected, 4);
     }
     uint8_t low[] = {0, 1, 1, 0}, v[] = {1, 0, 1, 0}, high[] = {0, 1, 0, 1}, out[4];
     apply("clamp", DT_PRED, out, low, v, high, 4);
@@ -354,7 +355,7 @@ static const double inf = INFINITY, nan_ = NAN;
 /* Rows of sections 3 and 4 that hold in every float type: exact results only. */
 static const struct {
     const char *opcode;
-    double x, y, want;
+    double x, y, expected;
 } corners[] = {
     {"abs", -0.0, 0, 0},
     {"abs", -INFINITY, 0, INFINITY},
@@ -499,9 +500,9 @@ START_TEST(float_corners)
             float_store(types[k], y, corners[i].y);
             apply_widely(corners[i].opcode, types[k], out, x, y);
             const double got = float_load(types[k], out);
-            ck_assert_msg(same_f64(got, corners[i].want), "%s %s(%g, %g) is %g, not %g",
+            ck_assert_msg(same_f64(got, corners[i].expected), "%s %s(%g, %g) is %g, not %g",
                           dtype_spelling(types[k]), corners[i].opcode, corners[i].x, corners[i].y,
-                          got, corners[i].want);
+                          got, corners[i].expected);
         }
     }
 }
@@ -598,15 +599,15 @@ START_TEST(byte_floats_are_exhaustive)
             apply("maximum", t, out[3], x, y, NULL, n);
             for (int i = 0; i < n; i++) {
                 const float a = (float)float_decode(t, x[i]), b = (float)float_decode(t, y[i]);
-                const float want[] = {a + b, a * b, a / b,
-                                      isnan(a) || isnan(b) ? NAN
-                                      : a > b              ? a
-                                      : b > a              ? b
-                                      : signbit(a)         ? b
-                                                           : a};
+                const float expected[] = {a + b, a * b, a / b,
+                                          isnan(a) || isnan(b) ? NAN
+                                          : a > b              ? a
+                                          : b > a              ? b
+                                          : signbit(a)         ? b
+                                                               : a};
                 for (int op = 0; op < 4; op++)
                     ck_assert_msg(
-                        same_code(t, out[op][i], (unsigned)float_encode(t, (double)want[op])),
+                        same_code(t, out[op][i], (unsigned)float_encode(t, (double)expected[op])),
                         "%s op %d of %02x, %02x is %02x", dtype_spelling(t), op, i, j, out[op][i]);
             }
         }
@@ -777,11 +778,13 @@ START_TEST(partial_order) /* 5.1 */
             const float a = values[i], b = values[j];
             uint16_t ha = (uint16_t)float_encode(DT_F16, (double)a),
                      hb = (uint16_t)float_encode(DT_F16, (double)b);
-            const bool want[] = {[KERN_EQ] = a == b, [KERN_NE] = a != b, [KERN_GE] = a >= b,
-                                 [KERN_GT] = a > b,  [KERN_LE] = a <= b, [KERN_LT] = a < b};
+            const bool expected[] = {[KERN_EQ] = a == b, [KERN_NE] = a != b, [KERN_GE] = a >= b,
+                                     [KERN_GT] = a > b,  [KERN_LE] = a <= b, [KERN_LT] = a < b};
             for (int d = KERN_EQ; d <= KERN_LT; d++) {
-                ck_assert_int_eq(compare((enum kern_direction)d, false, DT_F32, &a, &b), want[d]);
-                ck_assert_int_eq(compare((enum kern_direction)d, false, DT_F16, &ha, &hb), want[d]);
+                ck_assert_int_eq(compare((enum kern_direction)d, false, DT_F32, &a, &b),
+                                 expected[d]);
+                ck_assert_int_eq(compare((enum kern_direction)d, false, DT_F16, &ha, &hb),
+                                 expected[d]);
             }
         }
     }

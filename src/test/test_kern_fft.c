@@ -10,7 +10,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
-#include "teams.h"
+#include "thread_pools.h"
 
 static kern_fft_fn *const both[] = {kern_fft, plain_fft};
 
@@ -113,8 +113,8 @@ static void check_sum(const struct view *out, const struct view *x, enum kern_ff
         do {
             if (at++ % some)
                 continue;
-            const number want = sum(x, type == KERN_IRFFT, count, lengths, w, i) / scale;
-            const long double off = cabsl(load(out, i) - want);
+            const number expected = sum(x, type == KERN_IRFFT, count, lengths, w, i) / scale;
+            const long double off = cabsl(load(out, i) - expected);
             ck_assert_msg(off <= near, "%s, %s, type %d: off by %Lg, not %Lg", what,
                           k ? "plain" : "fast", (int)type, off, near);
         } while (index_next(out->rank, out->dims, i));
@@ -276,10 +276,10 @@ START_TEST(impulses)
         view_dense(&v, DT_C128, 1, &n, x);
         ck_assert(both[l % 2](NULL, NULL, &v, &v, KERN_FFT, 1));
         for (int64_t k = 0; k < n; k++) {
-            const struct c128 want = kern_root_of_unity(k * at % n, n);
-            ck_assert_msg(hypot(x[k].re - want.re, x[k].im - want.im) < 1e-15,
+            const struct c128 expected = kern_root_of_unity(k * at % n, n);
+            ck_assert_msg(hypot(x[k].re - expected.re, x[k].im - expected.im) < 1e-15,
                           "%lld of %lld: %g%+gi, not %g%+gi", (long long)k, (long long)n, x[k].re,
-                          x[k].im, want.re, want.im);
+                          x[k].im, expected.re, expected.im);
         }
         mem_free(x);
     }
@@ -391,26 +391,26 @@ static struct bit_case bit_case(size_t k, bool wide)
 }
 
 /* They do not depend on who does what, nor on whether plans are kept. */
-START_TEST(teams_make_no_difference)
+START_TEST(results_are_independent_of_the_thread_pool)
 {
-    start_teams();
+    start_thread_pools();
     for (size_t k = 0; k < 2 * 2 * COUNT_OF(bit_cases); k++) {
         struct bit_case c = bit_case(k / 4, k % 2);
         struct kern_fft_plans plans = {NULL, 0};
         char *first = mem_alloc(c.to_size), *y = mem_alloc(c.to_size);
-        for (int t = 0; t < TEAMS; t++) {
+        for (int t = 0; t < THREAD_POOLS; t++) {
             c.to.data = t == 0 ? first : y;
-            ck_assert(both[k / 2 % 2](teams[t], t % 2 ? &plans : NULL, &c.to, &c.from,
+            ck_assert(both[k / 2 % 2](thread_pools[t], t % 2 ? &plans : NULL, &c.to, &c.from,
                                       bit_cases[k / 4].type, bit_cases[k / 4].count));
             ck_assert_msg(t == 0 || memcmp(first, y, c.to_size) == 0, "case %zu, team of %d", k,
-                          team_sizes[t]);
+                          thread_counts[t]);
         }
         kern_fft_plans_free(&plans);
         mem_free(c.x);
         mem_free(first);
         mem_free(y);
     }
-    end_teams();
+    end_thread_pools();
 }
 END_TEST
 
@@ -469,7 +469,7 @@ int main(void)
     tcase_add_test(tests, impulses);
     tcase_add_test(tests, real_waves_there_and_back);
     tcase_add_test(tests, long_rows_there_and_back);
-    tcase_add_test(tests, teams_make_no_difference);
+    tcase_add_test(tests, results_are_independent_of_the_thread_pool);
     tcase_add_test(tests, places_make_no_difference);
     tcase_add_test(tests, many_lengths);
     suite_add_tcase(suite, tests);

@@ -9,7 +9,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
-#include "teams.h"
+#include "thread_pools.h"
 
 static const char *const isas[] = {"baseline", "avx2", "avx512"};
 
@@ -65,18 +65,19 @@ START_TEST(blocks_agree_with_plain)
         struct random r = {(uint64_t)seed};
         const enum dtype *t = types[(size_t)seed % COUNT_OF(types)];
         struct matrices x;
-        const int64_t most = seed % 5 == 0 ? 9 : 36;
-        make_matrices(&x, &r, t, random_in(&r, seed % 31 == 0 ? 0 : 1, most),
-                      random_in(&r, seed % 37 == 0 ? 0 : 1, most * 4),
-                      seed % 41 == 0 ? 0 : random_in(&r, 1, most));
+        const int64_t max = seed % 5 == 0 ? 9 : 36;
+        make_matrices(&x, &r, t, random_in(&r, seed % 31 == 0 ? 0 : 1, max),
+                      random_in(&r, seed % 37 == 0 ? 0 : 1, max * 4),
+                      seed % 41 == 0 ? 0 : random_in(&r, 1, max));
         struct random_view out = random_layout(&r, t[2], 2, x.out_dims),
-                           want = random_layout(&r, t[2], 2, x.out_dims);
+                           expected = random_layout(&r, t[2], 2, x.out_dims);
         ck_assert(kern_dot(NULL, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
-        ck_assert(plain_dot(NULL, &want.view, &x.lhs.view, &x.rhs.view, &x.dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s: %s by %s, seed %d",
-                      isas[_i], dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
+        ck_assert(plain_dot(NULL, &expected.view, &x.lhs.view, &x.rhs.view, &x.dims));
+        ck_assert_msg(views_agree(&out.view, &expected.view, EQUAL_NUMBERS, 0),
+                      "%s: %s by %s, seed %d", isas[_i], dtype_spelling(t[0]), dtype_spelling(t[1]),
+                      seed);
         free_matrices(&x);
-        FREE_VIEWS(&out, &want);
+        FREE_VIEWS(&out, &expected);
     }
     unsetenv("HLO_ISA");
 }
@@ -102,11 +103,11 @@ static void check_some(struct random *r, const struct matrices *x, const struct 
         union {
             double align;
             char bytes[16];
-        } room;
-        struct view want;
-        view_dense(&want, out->dtype, 2, one.dims, room.bytes);
-        ck_assert(plain_dot(NULL, &want, &row, &column, &x->dims));
-        ck_assert_msg(views_agree(&one, &want, EQUAL_NUMBERS, 0), "%s at %lld, %lld", what,
+        } storage;
+        struct view expected;
+        view_dense(&expected, out->dtype, 2, one.dims, storage.bytes);
+        ck_assert(plain_dot(NULL, &expected, &row, &column, &x->dims));
+        ck_assert_msg(views_agree(&one, &expected, EQUAL_NUMBERS, 0), "%s at %lld, %lld", what,
                       (long long)at[0], (long long)at[1]);
     }
 }
@@ -124,9 +125,9 @@ START_TEST(large_products_agree_with_plain)
         struct matrices x;
         make_matrices(&x, &r, t, large[s][0], large[s][1], large[s][2]);
         struct random_view out = random_layout(&r, t[2], 2, x.out_dims);
-        struct team *team = team_new(2);
-        ck_assert(kern_dot(team, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
-        team_free(team);
+        struct thread_pool *workers = thread_pool_new(2);
+        ck_assert(kern_dot(workers, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
+        thread_pool_free(workers);
         if (t[2] != DT_F16 && t[0] != DT_F8E8M0FNU)
             check_some(&r, &x, &out.view, dtype_spelling(t[0]));
         free_matrices(&x);
@@ -152,7 +153,7 @@ static void fill_unevenly(struct random *r, const struct view *v)
 START_TEST(threads_make_no_difference)
 {
     const enum dtype *t = types[_i];
-    start_teams();
+    start_thread_pools();
     for (size_t s = 0; s < COUNT_OF(large); s++) {
         struct random r = {s * 100 + (uint64_t)_i};
         struct matrices x;
@@ -164,26 +165,26 @@ START_TEST(threads_make_no_difference)
         struct view alone, shared;
         view_dense(&alone, t[2], 2, x.out_dims, calloc(1, bytes));
         view_dense(&shared, t[2], 2, x.out_dims, calloc(1, bytes));
-        for (int k = 0; k < TEAMS; k++) {
-            ck_assert(kern_dot(teams[k], &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
+        for (int k = 0; k < THREAD_POOLS; k++) {
+            ck_assert(kern_dot(thread_pools[k], &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
             kern_copy(NULL, k == 0 ? &alone : &shared, &out.view);
             ck_assert_msg(k == 0 || memcmp(alone.data, shared.data, bytes) == 0,
                           "%s by %s, case %zu, %d threads", dtype_spelling(t[0]),
-                          dtype_spelling(t[1]), s, team_sizes[k]);
+                          dtype_spelling(t[1]), s, thread_counts[k]);
         }
         free_matrices(&x);
         free(alone.data);
         free(shared.data);
         free(out.block);
     }
-    end_teams();
+    end_thread_pools();
 }
 END_TEST
 
 /* Several dimensions of each kind, including batches, on several threads and one. */
-START_TEST(tensors_and_teams)
+START_TEST(tensors_and_thread_pools)
 {
-    struct team *team = team_new(3);
+    struct thread_pool *workers = thread_pool_new(3);
     for (int seed = 0; seed < 63; seed++) {
         struct random r = {(uint64_t)seed};
         const enum dtype *t = types[(size_t)seed % COUNT_OF(types)];
@@ -199,27 +200,27 @@ START_TEST(tensors_and_teams)
         struct random_view rhs = random_operand(&r, t[1], 5, (int64_t[]){b, n, k, last, l});
         const int64_t out_dims[5] = {b, m, 3, n, last};
         struct random_view out = random_layout(&r, t[2], 5, out_dims),
-                           want = random_layout(&r, t[2], 5, out_dims);
-        ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
-        ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s by %s, seed %d",
+                           expected = random_layout(&r, t[2], 5, out_dims);
+        ck_assert(kern_dot(workers, &out.view, &lhs.view, &rhs.view, &dims));
+        ck_assert(plain_dot(NULL, &expected.view, &lhs.view, &rhs.view, &dims));
+        ck_assert_msg(views_agree(&out.view, &expected.view, EQUAL_NUMBERS, 0), "%s by %s, seed %d",
                       dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
-        FREE_VIEWS(&lhs, &rhs, &out, &want);
+        FREE_VIEWS(&lhs, &rhs, &out, &expected);
     }
-    team_free(team);
+    thread_pool_free(workers);
 }
 END_TEST
 
 /* Small products are bitwise equal to the reference kernel, alone and in batches. */
 START_TEST(small_products_are_plain)
 {
-    struct team *team = team_new(2);
+    struct thread_pool *workers = thread_pool_new(2);
     for (int seed = 0; seed < 120; seed++) {
         struct random r = {(uint64_t)seed};
         const enum dtype t = seed % 2 ? DT_F32 : DT_F64;
-        const int64_t b = seed % 4 == 3 ? 3000 : 1, most = b > 1 ? 4 : 30;
+        const int64_t b = seed % 4 == 3 ? 3000 : 1, max = b > 1 ? 4 : 30;
         const int64_t m = random_in(&r, 1, 9), n = random_in(&r, 1, b > 1 ? 6 : 150),
-                      k = random_in(&r, 1, most);
+                      k = random_in(&r, 1, max);
         struct kern_dot_dims dims = {.batch_count = 1,
                                      .contracting_count = 1,
                                      .lhs_contracting = {2},
@@ -237,23 +238,23 @@ START_TEST(small_products_are_plain)
         fill_unevenly(&r, &rhs.view);
         const int64_t out_dims[3] = {b, m, n};
         struct random_view out = random_layout(&r, t, 3 - skip, out_dims + skip),
-                           want = random_layout(&r, t, 3 - skip, out_dims + skip);
+                           expected = random_layout(&r, t, 3 - skip, out_dims + skip);
         const bool same =
             strncmp(kern_dot_choice(&out.view, &lhs.view, &rhs.view, &dims), "small", 5) == 0;
-        ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
-        ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, same ? 0 : 1e-5, 4), "%s, seed %d",
+        ck_assert(kern_dot(workers, &out.view, &lhs.view, &rhs.view, &dims));
+        ck_assert(plain_dot(NULL, &expected.view, &lhs.view, &rhs.view, &dims));
+        ck_assert_msg(views_agree(&out.view, &expected.view, same ? 0 : 1e-5, 4), "%s, seed %d",
                       dtype_spelling(t), seed);
-        FREE_VIEWS(&lhs, &rhs, &out, &want);
+        FREE_VIEWS(&lhs, &rhs, &out, &expected);
     }
-    team_free(team);
+    thread_pool_free(workers);
 }
 END_TEST
 
 START_TEST(scaled_dots_agree_with_plain)
 {
     static const enum dtype kinds[] = {DT_F32, DT_BF16, DT_F16, DT_F64, DT_C64, DT_S32};
-    struct team *team = team_new(2);
+    struct thread_pool *workers = thread_pool_new(2);
     for (int seed = 0; seed < 60; seed++) {
         struct random r = {(uint64_t)seed, .small = true};
         const enum dtype t = kinds[(size_t)seed % COUNT_OF(kinds)];
@@ -268,14 +269,14 @@ START_TEST(scaled_dots_agree_with_plain)
         const struct view *scale[2] = {seed % 3 ? &by[0].view : NULL, &by[1].view};
         const int64_t out_dims[2] = {m * each[0], n * each[1]};
         struct random_view out = random_layout(&r, t, 2, out_dims),
-                           want = random_layout(&r, t, 2, out_dims);
-        ck_assert(kern_scaled_dot(team, &out.view, &x[0].view, &x[1].view, scale, &dims));
-        ck_assert(plain_scaled_dot(NULL, &want.view, &x[0].view, &x[1].view, scale, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s, seed %d",
+                           expected = random_layout(&r, t, 2, out_dims);
+        ck_assert(kern_scaled_dot(workers, &out.view, &x[0].view, &x[1].view, scale, &dims));
+        ck_assert(plain_scaled_dot(NULL, &expected.view, &x[0].view, &x[1].view, scale, &dims));
+        ck_assert_msg(views_agree(&out.view, &expected.view, EQUAL_NUMBERS, 0), "%s, seed %d",
                       dtype_spelling(t), seed);
-        FREE_VIEWS(&x[0], &x[1], &by[0], &by[1], &out, &want);
+        FREE_VIEWS(&x[0], &x[1], &by[0], &by[1], &out, &expected);
     }
-    team_free(team);
+    thread_pool_free(workers);
 }
 END_TEST
 
@@ -351,7 +352,7 @@ int main(void)
     tcase_add_loop_test(tests, blocks_agree_with_plain, 0, COUNT_OF(isas));
     tcase_add_loop_test(tests, large_products_agree_with_plain, 0, COUNT_OF(types));
     tcase_add_loop_test(tests, threads_make_no_difference, 0, COUNT_OF(types));
-    tcase_add_test(tests, tensors_and_teams);
+    tcase_add_test(tests, tensors_and_thread_pools);
     tcase_add_test(tests, small_products_are_plain);
     tcase_add_test(tests, scaled_dots_agree_with_plain);
     tcase_add_test(tests, rows_far_apart);

@@ -162,7 +162,7 @@ END_TEST
 /* ---- narrow floats ---- */
 
 struct threshold {
-    uint32_t least;
+    uint32_t min;
     uint8_t code;
 };
 #include "narrow_table.inc"
@@ -185,14 +185,14 @@ static uint8_t nan_code(const struct narrow *t, bool negative)
     return t->nan[float_format(t->type)->specials == FS_SAT ? 0 : negative];
 }
 
-static uint8_t wanted_code(const struct narrow *t, uint32_t bits)
+static uint8_t expected_code(const struct narrow *t, uint32_t bits)
 {
     size_t low = 0, high = t->count; /* rows[low] is not above, rows[high] is */
     if ((bits & 0x7fffffff) > 0x7f800000)
         return nan_code(t, bits >> 31);
     while (high - low > 1) {
         const size_t middle = (low + high) / 2;
-        *(t->rows[middle].least <= bits ? &low : &high) = middle;
+        *(t->rows[middle].min <= bits ? &low : &high) = middle;
     }
     return t->rows[low].code;
 }
@@ -212,10 +212,10 @@ static void check_codes(const struct narrow *t, const uint32_t *bits, size_t n)
         const void *x = from[k] == DT_F32 ? (const void *)bits : wide;
         kern_find_convert(t->type, from[k])(made, &x, (int64_t)n);
         for (size_t i = 0; i < n; i++)
-            ck_assert_msg(made[i] == wanted_code(t, bits[i]),
+            ck_assert_msg(made[i] == expected_code(t, bits[i]),
                           "%s of %s 0x%08x is 0x%02x, not 0x%02x", dtype_spelling(t->type),
                           dtype_spelling(from[k]), (unsigned)bits[i], made[i],
-                          wanted_code(t, bits[i]));
+                          expected_code(t, bits[i]));
     }
     free(made);
     free(wide);
@@ -236,7 +236,7 @@ START_TEST(narrow_codes_of_every_bf16)
     check_codes(t, bits, CHUNK);
     kern_find_convert(t->type, DT_BF16)(made, (const void *const[]){bf16}, CHUNK);
     for (uint32_t i = 0; i < CHUNK; i++)
-        ck_assert_msg(made[i] == wanted_code(t, bits[i]), "%s of bf16 0x%04x",
+        ck_assert_msg(made[i] == expected_code(t, bits[i]), "%s of bf16 0x%04x",
                       dtype_spelling(t->type), (unsigned)i);
     free(bf16);
     free(bits);
@@ -257,7 +257,7 @@ START_TEST(narrow_codes_of_a_million_f32)
     size_t n = 0;
     for (size_t k = 0; k < t->count; k++) /* both sides of every threshold */
         for (int d = -2; d <= 2; d++)
-            bits[n++] = t->rows[k].least + (uint32_t)d;
+            bits[n++] = t->rows[k].min + (uint32_t)d;
     check_codes(t, bits, n);
     free(bits);
 }
@@ -289,7 +289,7 @@ END_TEST
 
 /* `near`: tolerance of the fast kernel. */
 static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const struct c128 *x,
-                      const struct c128 *wanted, double near)
+                      const struct c128 *expected, double near)
 {
     for (int set = 0; set < 2; set++) {
         struct c128 made[16];
@@ -298,10 +298,10 @@ static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const s
         view_dense(&out, DT_C128, rank, dims, made);
         ck_assert(both[set]->fft(NULL, NULL, &out, &in, type, rank));
         for (int64_t i = 0; i < view_elements(&out); i++)
-            ck_assert_msg(fabs(made[i].re - wanted[i].re) <= (set ? 0 : near) &&
-                              fabs(made[i].im - wanted[i].im) <= (set ? 0 : near),
+            ck_assert_msg(fabs(made[i].re - expected[i].re) <= (set ? 0 : near) &&
+                              fabs(made[i].im - expected[i].im) <= (set ? 0 : near),
                           "element %d is (%g, %g), not (%g, %g)", (int)i, made[i].re, made[i].im,
-                          wanted[i].re, wanted[i].im);
+                          expected[i].re, expected[i].im);
     }
 }
 

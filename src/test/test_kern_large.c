@@ -60,17 +60,17 @@ static bool holds(const struct table *a, int64_t first, int64_t row, int64_t col
 {
     size_t width = dtype_bytes(a->view.dtype);
     int64_t end = a->view.dims[1] * (int64_t)width;
-    char *want = malloc((size_t)end);
+    char *expected = malloc((size_t)end);
     bool ok = true;
     for (int64_t i = 0; i < a->view.dims[0]; i++) {
         const char *at = a->view.data + i * a->pitch;
         for (int64_t j = 0; j < a->view.dims[1]; j++)
-            number(width, first + i * row + j * column, want + j * (int64_t)width);
-        ok &= memcmp(at, want, (size_t)end) == 0;
+            number(width, first + i * row + j * column, expected + j * (int64_t)width);
+        ok &= memcmp(at, expected, (size_t)end) == 0;
         for (int64_t k = end; k < a->pitch; k++)
             ok &= (unsigned char)at[k] == GAP;
     }
-    free(want);
+    free(expected);
     return ok;
 }
 

@@ -8,7 +8,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
-#include "teams.h"
+#include "thread_pools.h"
 
 static const enum dtype types[] = {DT_F32, DT_F64, DT_C64, DT_C128, DT_F16, DT_BF16};
 
@@ -68,13 +68,13 @@ START_TEST(cholesky_agrees_with_plain)
         const bool lower = random_in(&r, 0, 1);
         struct random_view a = random_array(&r, t, rank, rank == 2 ? square : batch);
         struct random_view out = random_layout(&r, t, rank, a.view.dims),
-                           want = random_layout(&r, t, rank, a.view.dims);
+                           expected = random_layout(&r, t, rank, a.view.dims);
         prepare(&r, &a.view, lower, false, true);
         ck_assert(kern_cholesky(NULL, &out.view, &a.view, lower));
-        ck_assert(plain_cholesky(NULL, &want.view, &a.view, lower));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cholesky of %s, seed %d",
-                      dtype_spelling(t), seed);
-        FREE_VIEWS(&a, &out, &want);
+        ck_assert(plain_cholesky(NULL, &expected.view, &a.view, lower));
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(t), 1),
+                      "cholesky of %s, seed %d", dtype_spelling(t), seed);
+        FREE_VIEWS(&a, &out, &expected);
     }
 }
 END_TEST
@@ -98,13 +98,13 @@ START_TEST(triangular_solve_agrees_with_plain)
         struct random_view a = random_array(&r, t, rank, square + 3 - rank);
         struct random_view b = random_array(&r, t, rank, sides + 3 - rank);
         struct random_view out = random_layout(&r, t, rank, b.view.dims),
-                           want = random_layout(&r, t, rank, b.view.dims);
+                           expected = random_layout(&r, t, rank, b.view.dims);
         prepare(&r, &a.view, how.lower, how.unit_diagonal, random_in(&r, 0, 1));
         ck_assert(kern_triangular_solve(NULL, &out.view, &a.view, &b.view, &how));
-        ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1),
+        ck_assert(plain_triangular_solve(NULL, &expected.view, &a.view, &b.view, &how));
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(t), 1),
                       "triangular-solve of %s, seed %d", dtype_spelling(t), seed);
-        FREE_VIEWS(&a, &b, &out, &want);
+        FREE_VIEWS(&a, &b, &out, &expected);
     }
 }
 END_TEST
@@ -166,7 +166,7 @@ END_TEST
  * threads. */
 START_TEST(threads_make_no_difference)
 {
-    start_teams();
+    start_thread_pools();
     for (int seed = 0; seed < 16; seed++) {
         struct random r = {(uint64_t)seed};
         const struct kern_triangular how = {
@@ -177,7 +177,7 @@ START_TEST(threads_make_no_difference)
         struct random_view a = random_array(&r, t, 3, square), b = random_array(&r, t, 3, dims),
                            factor = random_layout(&r, t, 3, square);
         struct random_view out = random_layout(&r, t, 3, dims),
-                           want = random_layout(&r, t, 3, dims);
+                           expected = random_layout(&r, t, 3, dims);
         const size_t bytes = (size_t)view_elements(&out.view) * dtype_bytes(t),
                      whole = (size_t)view_elements(&a.view) * dtype_bytes(t);
         struct view copy[2], factors[2];
@@ -186,26 +186,26 @@ START_TEST(threads_make_no_difference)
             view_dense(&factors[k], t, 3, square, malloc(whole));
         }
         prepare(&r, &a.view, how.lower, false, true);
-        for (int k = 0; k < TEAMS; k++) {
-            ck_assert(kern_triangular_solve(teams[k], &out.view, &a.view, &b.view, &how));
+        for (int k = 0; k < THREAD_POOLS; k++) {
+            ck_assert(kern_triangular_solve(thread_pools[k], &out.view, &a.view, &b.view, &how));
             kern_copy(NULL, &copy[k > 0], &out.view);
             ck_assert_msg(k == 0 || memcmp(copy[0].data, copy[1].data, bytes) == 0,
-                          "seed %d, %d threads", seed, team_sizes[k]);
-            ck_assert(kern_cholesky(teams[k], &factor.view, &a.view, how.lower));
+                          "seed %d, %d threads", seed, thread_counts[k]);
+            ck_assert(kern_cholesky(thread_pools[k], &factor.view, &a.view, how.lower));
             kern_copy(NULL, &factors[k > 0], &factor.view);
             ck_assert_msg(k == 0 || memcmp(factors[0].data, factors[1].data, whole) == 0,
-                          "factor %d, %d threads", seed, team_sizes[k]);
+                          "factor %d, %d threads", seed, thread_counts[k]);
         }
-        ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1),
+        ck_assert(plain_triangular_solve(NULL, &expected.view, &a.view, &b.view, &how));
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(t), 1),
                       "triangular-solve of %s, seed %d", dtype_spelling(t), seed);
         for (int k = 0; k < 2; k++) {
             free(copy[k].data);
             free(factors[k].data);
         }
-        FREE_VIEWS(&a, &b, &factor, &out, &want);
+        FREE_VIEWS(&a, &b, &factor, &out, &expected);
     }
-    end_teams();
+    end_thread_pools();
 }
 END_TEST
 

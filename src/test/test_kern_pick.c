@@ -65,7 +65,7 @@ START_TEST(picks_agree_with_plain)
         struct kern_pick pick;
         struct asked asked = {&pick, types};
         bool reduced[VIEW_MAX_RANK];
-        struct random_view x[2], out[2], want[2];
+        struct random_view x[2], out[2], expected[2];
         char init[2][16] = {{0}};
         random_pick(&r, &pick);
         random_dims(&r, rank, rank > 2 ? 12 : 90, dims);
@@ -80,19 +80,19 @@ START_TEST(picks_agree_with_plain)
             random_element(&r, types[k], init[k]);
             x[k] = random_operand(&r, types[k], rank, dims);
             out[k] = random_layout(&r, types[k], kept, out_dims);
-            want[k] = random_layout(&r, types[k], kept, out_dims);
+            expected[k] = random_layout(&r, types[k], kept, out_dims);
         }
         struct view xs[2] = {x[0].view, x[1].view}, outs[2] = {out[0].view, out[1].view},
-                    wants[2] = {want[0].view, want[1].view};
+                    expected_views[2] = {expected[0].view, expected[1].view};
         struct kern_body body = {.combine = KERN_CALL, .call = answer, .context = &asked},
                          fast = body;
         fast.pick = &pick;
         const void *const inits[2] = {init[0], init[1]};
         ck_assert(kern_reduce(NULL, 2, outs, xs, inits, types, reduced, &fast));
-        ck_assert(plain_reduce(NULL, 2, wants, xs, inits, types, reduced, &body));
+        ck_assert(plain_reduce(NULL, 2, expected_views, xs, inits, types, reduced, &body));
         for (int k = 0; k < 2; k++) {
-            ck_assert_msg(views_agree(&outs[k], &wants[k], 0, 0), "pick, seed %d", seed);
-            FREE_VIEWS(&x[k], &out[k], &want[k]);
+            ck_assert_msg(views_agree(&outs[k], &expected_views[k], 0, 0), "pick, seed %d", seed);
+            FREE_VIEWS(&x[k], &out[k], &expected[k]);
         }
     }
 }

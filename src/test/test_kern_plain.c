@@ -17,10 +17,10 @@ static void shuffle(struct random *r, int n, int64_t *order)
 }
 
 /* What a view of x says must be what the plain kernel wrote. */
-static void check_moved(struct view *fast, struct random_view *want, const char *op, int seed)
+static void check_moved(struct view *fast, struct random_view *expected, const char *op, int seed)
 {
-    ck_assert_msg(views_agree(fast, &want->view, 0, 0), "%s, seed %d", op, seed);
-    free(want->block);
+    ck_assert_msg(views_agree(fast, &expected->view, 0, 0), "%s, seed %d", op, seed);
+    free(expected->block);
 }
 
 START_TEST(transpose_is_a_view)
@@ -35,9 +35,9 @@ START_TEST(transpose_is_a_view)
         struct random_view x = random_operand(&r, t, rank, dims);
         struct view fast;
         kern_view_transpose(&fast, &x.view, permutation);
-        struct random_view want = random_layout(&r, t, rank, fast.dims);
-        plain_transpose(&want.view, &x.view, permutation);
-        check_moved(&fast, &want, "transpose", seed);
+        struct random_view expected = random_layout(&r, t, rank, fast.dims);
+        plain_transpose(&expected.view, &x.view, permutation);
+        check_moved(&fast, &expected, "transpose", seed);
         free(x.block);
     }
 }
@@ -55,11 +55,11 @@ START_TEST(broadcast_is_a_view)
         for (int d = 0; d < rank; d++)
             dims[d] = out_dims[dimensions[d]];
         struct random_view x = random_operand(&r, t, rank, dims),
-                           want = random_layout(&r, t, out_rank, out_dims);
+                           expected = random_layout(&r, t, out_rank, out_dims);
         struct view fast;
         kern_view_broadcast(&fast, &x.view, out_rank, out_dims, dimensions);
-        plain_broadcast(&want.view, &x.view, dimensions);
-        check_moved(&fast, &want, "broadcast", seed);
+        plain_broadcast(&expected.view, &x.view, dimensions);
+        check_moved(&fast, &expected, "broadcast", seed);
         free(x.block);
     }
 }
@@ -83,15 +83,15 @@ START_TEST(slice_and_reverse_are_views)
         struct random_view x = random_operand(&r, t, rank, dims);
         struct view fast;
         kern_view_slice(&fast, &x.view, start, limit, stride);
-        struct random_view want = random_layout(&r, t, rank, fast.dims);
-        plain_slice(&want.view, &x.view, start, stride);
-        check_moved(&fast, &want, "slice", seed);
+        struct random_view expected = random_layout(&r, t, rank, fast.dims);
+        plain_slice(&expected.view, &x.view, start, stride);
+        check_moved(&fast, &expected, "slice", seed);
         int count = (int)random_in(&r, 0, rank);
         shuffle(&r, rank, turned);
         kern_view_reverse(&fast, &x.view, turned, count);
-        want = random_layout(&r, t, rank, dims);
-        plain_reverse(&want.view, &x.view, turned, count);
-        check_moved(&fast, &want, "reverse", seed);
+        expected = random_layout(&r, t, rank, dims);
+        plain_reverse(&expected.view, &x.view, turned, count);
+        check_moved(&fast, &expected, "reverse", seed);
         free(x.block);
     }
 }
@@ -118,14 +118,14 @@ START_TEST(reshape_is_a_copy_or_a_view)
             }
         }
         struct random_view x = random_operand(&r, t, rank, dims),
-                           want = random_layout(&r, t, out_rank, out_dims);
-        plain_reshape(&want.view, &x.view);
+                           expected = random_layout(&r, t, out_rank, out_dims);
+        plain_reshape(&expected.view, &x.view);
         struct view fast, whole;
         char *storage = malloc((size_t)view_elements(&x.view) * dtype_bytes(t) + 1);
         view_dense(&whole, t, rank, dims, storage); /* evaluation copies what is no view */
         kern_copy(NULL, &whole, &x.view);
         ck_assert(kern_view_reshape(&fast, &whole, out_rank, out_dims));
-        check_moved(&fast, &want, "reshape", seed);
+        check_moved(&fast, &expected, "reshape", seed);
         free(storage);
         free(x.block);
     }
@@ -144,14 +144,14 @@ START_TEST(copy_and_iota_agree_with_plain)
             dims[d] = rank > 2 ? 60 : 2500;
         struct random_view x = random_operand(&r, t, rank, dims),
                            out = random_layout(&r, t, rank, dims),
-                           want = random_layout(&r, t, rank, dims);
+                           expected = random_layout(&r, t, rank, dims);
         kern_copy(NULL, &out.view, &x.view);
-        plain_copy(NULL, &want.view, &x.view);
-        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "copy, seed %d", seed);
+        plain_copy(NULL, &expected.view, &x.view);
+        ck_assert_msg(views_agree(&out.view, &expected.view, 0, 0), "copy, seed %d", seed);
         kern_iota(NULL, &out.view, d);
-        plain_iota(NULL, &want.view, d);
-        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "iota, seed %d", seed);
-        FREE_VIEWS(&x, &out, &want);
+        plain_iota(NULL, &expected.view, d);
+        ck_assert_msg(views_agree(&out.view, &expected.view, 0, 0), "iota, seed %d", seed);
+        FREE_VIEWS(&x, &out, &expected);
     }
 }
 END_TEST
@@ -173,13 +173,15 @@ START_TEST(topk_agrees_with_plain)
         dims[rank - 1] = k;
         struct random_view best = random_layout(&r, t, rank, dims),
                            at = random_layout(&r, DT_S32, rank, dims),
-                           want = random_layout(&r, t, rank, dims),
-                           want_at = random_layout(&r, DT_S32, rank, dims);
+                           expected = random_layout(&r, t, rank, dims),
+                           expected_at = random_layout(&r, DT_S32, rank, dims);
         ck_assert(kern_topk(NULL, &best.view, &at.view, &x.view, k, largest));
-        ck_assert(plain_topk(NULL, &want.view, &want_at.view, &x.view, k, largest));
-        ck_assert_msg(views_agree(&best.view, &want.view, 0, 0), "values of topk, seed %d", seed);
-        ck_assert_msg(views_agree(&at.view, &want_at.view, 0, 0), "indices of topk, seed %d", seed);
-        FREE_VIEWS(&x, &best, &at, &want, &want_at);
+        ck_assert(plain_topk(NULL, &expected.view, &expected_at.view, &x.view, k, largest));
+        ck_assert_msg(views_agree(&best.view, &expected.view, 0, 0), "values of topk, seed %d",
+                      seed);
+        ck_assert_msg(views_agree(&at.view, &expected_at.view, 0, 0), "indices of topk, seed %d",
+                      seed);
+        FREE_VIEWS(&x, &best, &at, &expected, &expected_at);
     }
 }
 END_TEST
@@ -205,12 +207,12 @@ START_TEST(bitcast_convert_agrees_with_plain)
             out_dims[out_rank++] = wide / narrow;
         struct random_view x = random_operand(&r, from, rank, dims),
                            out = random_layout(&r, to, out_rank, out_dims),
-                           want = random_layout(&r, to, out_rank, out_dims);
+                           expected = random_layout(&r, to, out_rank, out_dims);
         kern_bitcast_convert(NULL, &out.view, &x.view);
-        plain_bitcast_convert(NULL, &want.view, &x.view);
-        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "bitcast-convert of %s, seed %d",
-                      dtype_spelling(from), seed);
-        FREE_VIEWS(&x, &out, &want);
+        plain_bitcast_convert(NULL, &expected.view, &x.view);
+        ck_assert_msg(views_agree(&out.view, &expected.view, 0, 0),
+                      "bitcast-convert of %s, seed %d", dtype_spelling(from), seed);
+        FREE_VIEWS(&x, &out, &expected);
     }
 }
 END_TEST
@@ -257,8 +259,8 @@ static bool step_lanes(void *context, const void *const *args, void *const *resu
 
 struct several {
     struct types types;
-    struct random_view x[OPERANDS], out[OPERANDS], want[OPERANDS];
-    struct view xs[OPERANDS], outs[OPERANDS], wants[OPERANDS];
+    struct random_view x[OPERANDS], out[OPERANDS], expected[OPERANDS];
+    struct view xs[OPERANDS], outs[OPERANDS], expected_views[OPERANDS];
     char inits[OPERANDS][16];
     const void *init[OPERANDS];
 };
@@ -270,8 +272,8 @@ static void make_several(struct several *s, struct random *r, int rank, const in
         enum dtype t = s->types.t[k] = random_type(r);
         s->xs[k] = (s->x[k] = random_operand(r, t, rank, dims)).view;
         s->outs[k] = (s->out[k] = random_array(r, t, out_rank, out_dims)).view;
-        s->wants[k] = (s->want[k] = random_layout(r, t, out_rank, out_dims)).view;
-        kern_copy(NULL, &s->wants[k], &s->outs[k]);
+        s->expected_views[k] = (s->expected[k] = random_layout(r, t, out_rank, out_dims)).view;
+        kern_copy(NULL, &s->expected_views[k], &s->outs[k]);
         random_element(r, t, s->inits[k]);
         s->init[k] = s->inits[k];
     }
@@ -280,9 +282,9 @@ static void make_several(struct several *s, struct random *r, int rank, const in
 static void check_several(struct several *s, const char *op, int seed)
 {
     for (int k = 0; k < OPERANDS; k++) {
-        ck_assert_msg(views_agree(&s->outs[k], &s->wants[k], EQUAL_NUMBERS, 0),
+        ck_assert_msg(views_agree(&s->outs[k], &s->expected_views[k], EQUAL_NUMBERS, 0),
                       "%s, operand %d, seed %d", op, k, seed);
-        FREE_VIEWS(&s->x[k], &s->out[k], &s->want[k]);
+        FREE_VIEWS(&s->x[k], &s->out[k], &s->expected[k]);
     }
 }
 
@@ -307,7 +309,8 @@ START_TEST(reduce_several)
             body.lanes_context = &s.types;
         }
         ck_assert(kern_reduce(NULL, OPERANDS, s.outs, s.xs, s.init, s.types.t, reduced, &body));
-        ck_assert(plain_reduce(NULL, OPERANDS, s.wants, s.xs, s.init, s.types.t, reduced, &body));
+        ck_assert(plain_reduce(NULL, OPERANDS, s.expected_views, s.xs, s.init, s.types.t, reduced,
+                               &body));
         check_several(&s, "reduce", seed);
     }
 }
@@ -326,7 +329,8 @@ START_TEST(reduce_windows_of_several)
         make_several(&s, &r, rank, dims, rank, out_dims);
         struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
         ck_assert(kern_reduce_window(NULL, OPERANDS, s.outs, s.xs, s.init, s.types.t, w, &body));
-        ck_assert(plain_reduce_window(NULL, OPERANDS, s.wants, s.xs, s.init, s.types.t, w, &body));
+        ck_assert(plain_reduce_window(NULL, OPERANDS, s.expected_views, s.xs, s.init, s.types.t, w,
+                                      &body));
         check_several(&s, "reduce-window", seed);
     }
 }
@@ -353,7 +357,7 @@ START_TEST(scatter_several)
             memcpy(view_at(&at.view, &i), &(int32_t){(int32_t)random_in(&r, -1, dims[0])}, 4);
         struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
         ck_assert(kern_scatter(NULL, OPERANDS, s.outs, &at.view, s.xs, &g, &body));
-        ck_assert(plain_scatter(NULL, OPERANDS, s.wants, &at.view, s.xs, &g, &body));
+        ck_assert(plain_scatter(NULL, OPERANDS, s.expected_views, &at.view, s.xs, &g, &body));
         check_several(&s, "scatter", seed);
         free(at.block);
     }

@@ -72,13 +72,13 @@ START_TEST(dot_agrees_with_plain)
                                      .contracting_count = (int)random_in(&r, 0, 2)};
         int free_dims[2] = {(int)random_in(&r, 0, 2), (int)random_in(&r, 0, 2)},
             out_rank = dims.batch_count;
-        int64_t shared[4], operand[2][VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], most;
+        int64_t shared[4], operand[2][VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], max;
         enum dtype types[2], out_type;
         struct random_view x[2];
         int total = dims.batch_count + dims.contracting_count + free_dims[0] + free_dims[1];
-        most = total <= 3 ? 40 : total <= 5 ? 6 : 3;
+        max = total <= 3 ? 40 : total <= 5 ? 6 : 3;
         random_types(&r, &types[0], &types[1], &out_type);
-        random_dims(&r, 4, most, shared);
+        random_dims(&r, 4, max, shared);
         for (int i = 0; i < dims.batch_count; i++)
             out_dims[i] = shared[i];
         for (int side = 0; side < 2; side++) {
@@ -87,7 +87,7 @@ START_TEST(dot_agrees_with_plain)
             int64_t *batch = side ? dims.rhs_batch : dims.lhs_batch,
                     *contracting = side ? dims.rhs_contracting : dims.lhs_contracting;
             random_order(&r, rank, order);
-            random_dims(&r, rank, most, operand[side]);
+            random_dims(&r, rank, max, operand[side]);
             for (int i = 0; i < dims.batch_count; i++)
                 operand[side][batch[i] = order[i]] = shared[i];
             for (int i = 0; i < dims.contracting_count; i++)
@@ -102,12 +102,12 @@ START_TEST(dot_agrees_with_plain)
             x[side] = random_operand(&r, types[side], rank, operand[side]);
         }
         struct random_view out = random_layout(&r, out_type, out_rank, out_dims),
-                           want = random_layout(&r, out_type, out_rank, out_dims);
+                           expected = random_layout(&r, out_type, out_rank, out_dims);
         ck_assert(kern_dot(NULL, &out.view, &x[0].view, &x[1].view, &dims));
-        ck_assert(plain_dot(NULL, &want.view, &x[0].view, &x[1].view, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4),
+        ck_assert(plain_dot(NULL, &expected.view, &x[0].view, &x[1].view, &dims));
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(out_type), 4),
                       "dot of %s, seed %d", dtype_spelling(types[0]), seed);
-        FREE_VIEWS(&x[0], &x[1], &out, &want);
+        FREE_VIEWS(&x[0], &x[1], &out, &expected);
     }
 }
 END_TEST
@@ -128,13 +128,13 @@ START_TEST(large_dots_in_panels)
                 random_array(&r, types[i], 2, (int64_t[]){sizes[s][1], sizes[s][2]});
             struct random_view out =
                 random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
-            struct random_view want =
+            struct random_view expected =
                 random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
             ck_assert(kern_dot(NULL, &out.view, &l.view, &x.view, &dims));
-            ck_assert(plain_dot(NULL, &want.view, &l.view, &x.view, &dims));
-            ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu",
-                          dtype_spelling(types[i]), s);
-            FREE_VIEWS(&l, &x, &out, &want);
+            ck_assert(plain_dot(NULL, &expected.view, &l.view, &x.view, &dims));
+            ck_assert_msg(views_agree(&out.view, &expected.view, rounding(out_type), 4),
+                          "%s, case %zu", dtype_spelling(types[i]), s);
+            FREE_VIEWS(&l, &x, &out, &expected);
         }
     }
 }
@@ -157,13 +157,13 @@ START_TEST(words_agree_with_plain)
         struct random_view a = random_array(&r, t[0], 2, (int64_t[]){m, k}),
                            b = random_array(&r, t[1], 2, (int64_t[]){k, n});
         struct random_view out = random_layout(&r, t[2], 2, (int64_t[]){m, n});
-        struct random_view want = random_layout(&r, t[2], 2, (int64_t[]){m, n});
+        struct random_view expected = random_layout(&r, t[2], 2, (int64_t[]){m, n});
         ck_assert(kern_dot(NULL, &out.view, &a.view, &b.view, &dims));
-        ck_assert(plain_dot(NULL, &want.view, &a.view, &b.view, &dims));
+        ck_assert(plain_dot(NULL, &expected.view, &a.view, &b.view, &dims));
         const double tolerance = dtype_is_float(t[2]) ? rounding(t[2]) : 0;
-        ck_assert_msg(views_agree(&out.view, &want.view, tolerance, 4), "%s by %s, seed %d",
+        ck_assert_msg(views_agree(&out.view, &expected.view, tolerance, 4), "%s by %s, seed %d",
                       dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
-        FREE_VIEWS(&a, &b, &out, &want);
+        FREE_VIEWS(&a, &b, &out, &expected);
     }
 }
 END_TEST
@@ -260,16 +260,16 @@ START_TEST(conv_agrees_with_plain)
         struct random_view in = random_operand(&r, types[0], rank, dims[0]),
                            kernel = random_array(&r, types[1], rank, dims[1]);
         struct random_view out = random_layout(&r, out_type, rank, dims[2]),
-                           want = random_layout(&r, out_type, rank, dims[2]);
+                           expected = random_layout(&r, out_type, rank, dims[2]);
         if (seed % 10 == 0 && types[1] == DT_F32) {
             int64_t first[VIEW_MAX_RANK] = {0};
             *(float *)(void *)view_at(&kernel.view, first) = INFINITY;
         }
         ck_assert(kern_conv(NULL, &out.view, &in.view, &kernel.view, &c));
-        ck_assert(plain_conv(NULL, &want.view, &in.view, &kernel.view, &c));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4),
+        ck_assert(plain_conv(NULL, &expected.view, &in.view, &kernel.view, &c));
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(out_type), 4),
                       "conv of %s, seed %d", dtype_spelling(types[0]), seed);
-        FREE_VIEWS(&in, &kernel, &out, &want);
+        FREE_VIEWS(&in, &kernel, &out, &expected);
     }
 }
 END_TEST
@@ -313,12 +313,12 @@ START_TEST(conv_image_by_image)
     struct random r = {7};
     struct random_view in = random_array(&r, DT_F32, 3, dims),
                        out = random_layout(&r, DT_F32, 3, dims),
-                       want = random_layout(&r, DT_F32, 3, dims),
+                       expected = random_layout(&r, DT_F32, 3, dims),
                        kernel = random_array(&r, DT_F32, 3, (int64_t[]){3, 1, FEATURES});
     ck_assert(kern_conv(NULL, &out.view, &in.view, &kernel.view, &c));
-    ck_assert(plain_conv(NULL, &want.view, &in.view, &kernel.view, &c));
-    ck_assert(views_agree(&out.view, &want.view, rounding(DT_F32), 4));
-    FREE_VIEWS(&in, &out, &want, &kernel);
+    ck_assert(plain_conv(NULL, &expected.view, &in.view, &kernel.view, &c));
+    ck_assert(views_agree(&out.view, &expected.view, rounding(DT_F32), 4));
+    FREE_VIEWS(&in, &out, &expected, &kernel);
 }
 END_TEST
 

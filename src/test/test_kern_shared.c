@@ -6,7 +6,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
-#include "teams.h"
+#include "thread_pools.h"
 
 /* Floats whose sums round, otherwise as in random_view.h; a repeated pattern. */
 static struct random_view large_array(struct random *r, enum dtype t, int rank, const int64_t *dims)
@@ -48,7 +48,7 @@ static double order_error(enum dtype t)
 struct trial {
     const char *name;
     int seed;
-    bool (*run)(const struct trial *t, struct team *team, bool plain, struct view *out);
+    bool (*run)(const struct trial *t, struct thread_pool *workers, bool plain, struct view *out);
     int count;                       /* results */
     struct random_view out[2], x[4]; /* x may lack a block */
     double error, scale;
@@ -72,7 +72,7 @@ static struct random_view same_layout(const struct random_view *v, struct random
     return random_layout(r, v->view.dtype, v->view.rank, dims);
 }
 
-static void run_trial(const struct trial *t, struct team *team, bool plain,
+static void run_trial(const struct trial *t, struct thread_pool *workers, bool plain,
                       const struct random_view *out)
 {
     struct view views[2] = {out[0].view, out[1].view};
@@ -81,7 +81,7 @@ static void run_trial(const struct trial *t, struct team *team, bool plain,
         do
             memcpy(view_at(&views[0], i), view_at(&t->x[0].view, i), dtype_bytes(views[0].dtype));
         while (index_next(views[0].rank, views[0].dims, i));
-    ck_assert(t->run(t, team, plain, views));
+    ck_assert(t->run(t, workers, plain, views));
 }
 
 /* Runs the trial, and frees the storage of operands and results. */
@@ -97,11 +97,11 @@ static void check_trial(struct trial *t, struct random *r)
     for (int k = 0; k < t->count; k++)
         ck_assert_msg(views_agree(&first[k].view, &t->out[k].view, t->error, t->scale),
                       "%s, seed %d", t->name, t->seed);
-    for (int size = 0; size < TEAMS; size++) {
-        run_trial(t, teams[size], false, other);
+    for (int size = 0; size < THREAD_POOLS; size++) {
+        run_trial(t, thread_pools[size], false, other);
         for (int k = 0; k < t->count; k++)
             ck_assert_msg(views_agree(&other[k].view, &first[k].view, 0, 0),
-                          "%s, seed %d, %d threads", t->name, t->seed, team_sizes[size]);
+                          "%s, seed %d, %d threads", t->name, t->seed, thread_counts[size]);
     }
     for (int k = 0; k < t->count; k++) {
         FREE_VIEWS(&t->out[k], &first[k], &other[k]);
@@ -112,10 +112,11 @@ static void check_trial(struct trial *t, struct random *r)
 
 /* ---- reduce.c ---- */
 
-static bool run_reduce(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_reduce(const struct trial *t, struct thread_pool *workers, bool plain,
+                       struct view *out)
 {
-    return (plain ? plain_reduce : kern_reduce)(team, t->count, out, &t->x[0].view, t->init, t->acc,
-                                                t->reduced, &t->body);
+    return (plain ? plain_reduce : kern_reduce)(workers, t->count, out, &t->x[0].view, t->init,
+                                                t->acc, t->reduced, &t->body);
 }
 
 START_TEST(reductions)
@@ -160,10 +161,11 @@ static bool greater_pair(void *context, const void *const *args, void *const *re
     return true;
 }
 
-static bool run_pick(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_pick(const struct trial *t, struct thread_pool *workers, bool plain,
+                     struct view *out)
 {
     struct view x[2] = {t->x[0].view, t->x[1].view};
-    return (plain ? plain_reduce : kern_reduce)(team, 2, out, x, t->init, t->acc, t->reduced,
+    return (plain ? plain_reduce : kern_reduce)(workers, 2, out, x, t->init, t->acc, t->reduced,
                                                 &t->body);
 }
 
@@ -196,10 +198,11 @@ END_TEST
 
 /* ---- window.c, window_lanes.c, cumulative.c, select_scatter.c ---- */
 
-static bool run_window(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_window(const struct trial *t, struct thread_pool *workers, bool plain,
+                       struct view *out)
 {
-    return (plain ? plain_reduce_window : kern_reduce_window)(team, 1, out, &t->x[0].view, t->init,
-                                                              t->acc, t->window, &t->body);
+    return (plain ? plain_reduce_window : kern_reduce_window)(workers, 1, out, &t->x[0].view,
+                                                              t->init, t->acc, t->window, &t->body);
 }
 
 /* Images, whose last dimension is a feature's or a column's. */
@@ -249,11 +252,12 @@ START_TEST(windows)
 }
 END_TEST
 
-static bool run_select(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_select(const struct trial *t, struct thread_pool *workers, bool plain,
+                       struct view *out)
 {
     struct kern_body select = {.combine = KERN_SELECT_GE};
     return (plain ? plain_select_and_scatter : kern_select_and_scatter)(
-        team, out, &t->x[0].view, &t->x[1].view, t->init[0], t->window, &select, &t->body);
+        workers, out, &t->x[0].view, &t->x[1].view, t->init[0], t->window, &select, &t->body);
 }
 
 START_TEST(selections)
@@ -278,11 +282,12 @@ END_TEST
 
 /* ---- copy.c, shape.c ---- */
 
-static bool run_copy(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_copy(const struct trial *t, struct thread_pool *workers, bool plain,
+                     struct view *out)
 {
     int64_t i[VIEW_MAX_RANK] = {0};
     if (!plain)
-        kern_copy(team, out, &t->x[0].view);
+        kern_copy(workers, out, &t->x[0].view);
     else
         do
             memcpy(view_at(out, i), view_at(&t->x[0].view, i), dtype_bytes(out->dtype));
@@ -311,9 +316,10 @@ START_TEST(copies)
 }
 END_TEST
 
-static bool run_pad(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_pad(const struct trial *t, struct thread_pool *workers, bool plain,
+                    struct view *out)
 {
-    (plain ? plain_pad : kern_pad)(team, out, &t->x[0].view, t->init[0], t->pads);
+    (plain ? plain_pad : kern_pad)(workers, out, &t->x[0].view, t->init[0], t->pads);
     return true;
 }
 
@@ -341,9 +347,10 @@ START_TEST(pads)
 }
 END_TEST
 
-static bool run_iota(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_iota(const struct trial *t, struct thread_pool *workers, bool plain,
+                     struct view *out)
 {
-    (plain ? plain_iota : kern_iota)(team, out, t->dimension);
+    (plain ? plain_iota : kern_iota)(workers, out, t->dimension);
     return true;
 }
 
@@ -361,15 +368,17 @@ END_TEST
 
 /* ---- gather.c ---- */
 
-static bool run_gather(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_gather(const struct trial *t, struct thread_pool *workers, bool plain,
+                       struct view *out)
 {
-    (plain ? plain_gather : kern_gather)(team, out, &t->x[0].view, &t->x[1].view, &t->gather);
+    (plain ? plain_gather : kern_gather)(workers, out, &t->x[0].view, &t->x[1].view, &t->gather);
     return true;
 }
 
-static bool run_scatter(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_scatter(const struct trial *t, struct thread_pool *workers, bool plain,
+                        struct view *out)
 {
-    return (plain ? plain_scatter : kern_scatter)(team, 1, out, &t->x[1].view, &t->x[2].view,
+    return (plain ? plain_scatter : kern_scatter)(workers, 1, out, &t->x[1].view, &t->x[2].view,
                                                   &t->gather, &t->body);
 }
 
@@ -435,10 +444,11 @@ END_TEST
 
 /* ---- sort.c ---- */
 
-static bool run_sort(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_sort(const struct trial *t, struct thread_pool *workers, bool plain,
+                     struct view *out)
 {
     struct view x[2] = {t->x[0].view, t->x[1].view};
-    return (plain ? plain_sort : kern_sort)(team, t->count, out, x, t->dimension, &t->less);
+    return (plain ? plain_sort : kern_sort)(workers, t->count, out, x, t->dimension, &t->less);
 }
 
 START_TEST(sorts)
@@ -465,10 +475,11 @@ START_TEST(sorts)
 }
 END_TEST
 
-static bool run_topk(const struct trial *t, struct team *team, bool plain, struct view *out)
+static bool run_topk(const struct trial *t, struct thread_pool *workers, bool plain,
+                     struct view *out)
 {
-    return (plain ? plain_topk : kern_topk)(team, &out[0], &out[1], &t->x[0].view, out[0].dims[1],
-                                            t->dimension == 1);
+    return (plain ? plain_topk : kern_topk)(workers, &out[0], &out[1], &t->x[0].view,
+                                            out[0].dims[1], t->dimension == 1);
 }
 
 START_TEST(topks)
@@ -493,24 +504,24 @@ static void bits_of_all(enum dtype t, int rank, const int64_t *dims, enum kern_r
 {
     static const uint64_t state[3] = {0x0123456789abcdef, UINT64_MAX - 20000, 77};
     const int words = algorithm == KERN_PHILOX ? 3 : 2;
-    uint64_t want_next[3] = {0}, next[3] = {0};
+    uint64_t expected_next[3] = {0}, next[3] = {0};
     static char plain[1 << 20], fast[1 << 20];
-    struct view want, out;
-    view_dense(&want, t, rank, dims, plain);
+    struct view expected, out;
+    view_dense(&expected, t, rank, dims, plain);
     view_dense(&out, t, rank, dims, fast);
     const size_t bytes = (size_t)view_elements(&out) * dtype_bytes(t);
     ck_assert(bytes <= sizeof fast);
-    kern_plain.rng_bits(NULL, &want, algorithm, state, words, want_next);
-    for (int k = 0; k < TEAMS; k++) {
+    kern_plain.rng_bits(NULL, &expected, algorithm, state, words, expected_next);
+    for (int k = 0; k < THREAD_POOLS; k++) {
         memset(fast, 0, bytes);
-        kern_fast.rng_bits(teams[k], &out, algorithm, state, words, next);
-        ck_assert(memcmp(next, want_next, (size_t)words * sizeof *next) == 0);
+        kern_fast.rng_bits(thread_pools[k], &out, algorithm, state, words, next);
+        ck_assert(memcmp(next, expected_next, (size_t)words * sizeof *next) == 0);
         ck_assert_msg(memcmp(fast, plain, bytes) == 0, "%s, team of %d", dtype_spelling(t),
-                      team_sizes[k]);
+                      thread_counts[k]);
     }
 }
 
-START_TEST(bits_by_teams)
+START_TEST(bits_on_threads)
 {
     bits_of_all(DT_U32, 1, (int64_t[]){150001}, KERN_PHILOX);
     bits_of_all(DT_U64, 2, (int64_t[]){3, 30007}, KERN_PHILOX);
@@ -525,7 +536,7 @@ int main(void)
 {
     Suite *suite = suite_create("kern_shared");
     TCase *tests = tcase_create("shared");
-    tcase_add_checked_fixture(tests, start_teams, end_teams);
+    tcase_add_checked_fixture(tests, start_thread_pools, end_thread_pools);
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, reductions);
     tcase_add_test(tests, copies);
@@ -538,7 +549,7 @@ int main(void)
     tcase_add_test(tests, picks);
     tcase_add_test(tests, sorts);
     tcase_add_test(tests, topks);
-    tcase_add_test(tests, bits_by_teams);
+    tcase_add_test(tests, bits_on_threads);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

@@ -67,24 +67,24 @@ START_TEST(pad_agrees_with_plain)
         }
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view out = random_layout(&r, t, rank, out_dims),
-                           want = random_layout(&r, t, rank, out_dims);
+                           expected = random_layout(&r, t, rank, out_dims);
         kern_pad(NULL, &out.view, &x.view, value, pad);
-        plain_pad(NULL, &want.view, &x.view, value, pad);
-        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "pad, seed %d", seed);
-        FREE_VIEWS(&x, &out, &want);
+        plain_pad(NULL, &expected.view, &x.view, value, pad);
+        ck_assert_msg(views_agree(&out.view, &expected.view, 0, 0), "pad, seed %d", seed);
+        FREE_VIEWS(&x, &out, &expected);
     }
 }
 END_TEST
 
 START_TEST(pad_examples)
 {
-    int32_t x[5] = {1, 2, 3, 4, 5}, nine = 9, out[9], want[] = {9, 2, 9, 3, 9, 4, 9, 5},
+    int32_t x[5] = {1, 2, 3, 4, 5}, nine = 9, out[9], expected[] = {9, 2, 9, 3, 9, 4, 9, 5},
             cropped[] = {5, 9};
     struct view from, to;
     view_dense(&from, DT_S32, 1, (int64_t[]){5}, x);
     view_dense(&to, DT_S32, 1, (int64_t[]){8}, out);
     kern_pad(NULL, &to, &from, &nine, &(struct kern_pad_dim){-1, 0, 1});
-    ck_assert_mem_eq(out, want, sizeof want);
+    ck_assert_mem_eq(out, expected, sizeof expected);
     view_dense(&to, DT_S32, 1, (int64_t[]){2}, out);
     kern_pad(NULL, &to, &from, &nine, &(struct kern_pad_dim){-4, 1, 0});
     ck_assert_mem_eq(out, cropped, sizeof cropped);
@@ -242,13 +242,14 @@ START_TEST(reduce_agrees_with_plain)
         random_element(&r, acc, init);
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view out = random_layout(&r, t, kept, out_dims),
-                           want = random_layout(&r, t, kept, out_dims);
+                           expected = random_layout(&r, t, kept, out_dims);
         ck_assert(kern_reduce(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &acc,
                               reduced, &body));
-        ck_assert(plain_reduce(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &acc,
+        ck_assert(plain_reduce(NULL, 1, &expected.view, &x.view, (const void *const[]){init}, &acc,
                                reduced, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 0), "reduce, seed %d", seed);
-        FREE_VIEWS(&x, &out, &want);
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(t), 0), "reduce, seed %d",
+                      seed);
+        FREE_VIEWS(&x, &out, &expected);
     }
 }
 END_TEST
@@ -312,14 +313,14 @@ START_TEST(reduce_window_agrees_with_plain)
         random_window(&r, rank, dims, w, out_dims);
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view out = random_layout(&r, t, rank, out_dims),
-                           want = random_layout(&r, t, rank, out_dims);
+                           expected = random_layout(&r, t, rank, out_dims);
         ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t,
                                      w, &body));
-        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t,
-                                      w, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "reduce-window, seed %d",
-                      seed);
-        FREE_VIEWS(&x, &out, &want);
+        ck_assert(plain_reduce_window(NULL, 1, &expected.view, &x.view, (const void *const[]){init},
+                                      &t, w, &body));
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(t), 1),
+                      "reduce-window, seed %d", seed);
+        FREE_VIEWS(&x, &out, &expected);
     }
 }
 END_TEST
@@ -345,14 +346,14 @@ START_TEST(long_windows_agree_with_plain)
         out_dims[d] = places < 0 ? 0 : places;
         struct random_view x = random_operand(&r, t, 3, dims);
         struct random_view out = random_layout(&r, t, 3, out_dims),
-                           want = random_layout(&r, t, 3, out_dims);
+                           expected = random_layout(&r, t, 3, out_dims);
         ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t,
                                      w, &body));
-        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t,
-                                      w, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "long window, seed %d",
-                      seed);
-        FREE_VIEWS(&x, &out, &want);
+        ck_assert(plain_reduce_window(NULL, 1, &expected.view, &x.view, (const void *const[]){init},
+                                      &t, w, &body));
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(t), 1),
+                      "long window, seed %d", seed);
+        FREE_VIEWS(&x, &out, &expected);
     }
 }
 END_TEST
@@ -377,21 +378,21 @@ START_TEST(cumulative_windows_agree_with_plain)
         *(random_in(&r, 0, 1) ? &w[d].pad_low : &w[d].pad_high) = w[d].size - 1;
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view out = random_layout(&r, t, rank, dims),
-                           want = random_layout(&r, t, rank, dims);
+                           expected = random_layout(&r, t, rank, dims);
         ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t,
                                      w, &body));
-        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t,
-                                      w, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cumulative, seed %d",
+        ck_assert(plain_reduce_window(NULL, 1, &expected.view, &x.view, (const void *const[]){init},
+                                      &t, w, &body));
+        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(t), 1), "cumulative, seed %d",
                       seed);
-        FREE_VIEWS(&x, &out, &want);
+        FREE_VIEWS(&x, &out, &expected);
     }
 }
 END_TEST
 
 START_TEST(padding_contributes_nothing)
 {
-    float x[4] = {1, 2, 3, 4}, five = 5, out[5], want[5] = {6, 8, 10, 12, 9};
+    float x[4] = {1, 2, 3, 4}, five = 5, out[5], expected[5] = {6, 8, 10, 12, 9};
     enum dtype f32 = DT_F32;
     struct view from, to;
     view_dense(&from, DT_F32, 1, (int64_t[]){4}, x);
@@ -399,7 +400,7 @@ START_TEST(padding_contributes_nothing)
     struct kern_window_dim w = {2, 1, 1, 1, 1, 1, false};
     ck_assert(kern_reduce_window(NULL, 1, &to, &from, (const void *const[]){&five}, &f32, &w,
                                  &(struct kern_body){.combine = KERN_ADD}));
-    ck_assert_mem_eq(out, want, sizeof want);
+    ck_assert_mem_eq(out, expected, sizeof expected);
 }
 END_TEST
 
@@ -426,14 +427,14 @@ START_TEST(select_and_scatter_agrees_with_plain)
         struct random_view x = random_operand(&r, t, rank, dims),
                            source = random_operand(&r, t, rank, out_dims);
         struct random_view out = random_layout(&r, t, rank, dims),
-                           want = random_layout(&r, t, rank, dims);
+                           expected = random_layout(&r, t, rank, dims);
         ck_assert(kern_select_and_scatter(NULL, &out.view, &x.view, &source.view, init, w, &select,
                                           &scatter));
-        ck_assert(plain_select_and_scatter(NULL, &want.view, &x.view, &source.view, init, w,
+        ck_assert(plain_select_and_scatter(NULL, &expected.view, &x.view, &source.view, init, w,
                                            &select, &scatter));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0),
+        ck_assert_msg(views_agree(&out.view, &expected.view, EQUAL_NUMBERS, 0),
                       "select-and-scatter, seed %d", seed);
-        FREE_VIEWS(&x, &source, &out, &want);
+        FREE_VIEWS(&x, &source, &out, &expected);
     }
 }
 END_TEST
@@ -517,13 +518,13 @@ static void random_gather(struct random *r, int rank, const int64_t *dims,
     random_offsets(r, g, batch_dims, batch, kept, out_rank, out_dims);
 }
 
-static void random_indices(struct random *r, struct view *v, int64_t most)
+static void random_indices(struct random *r, struct view *v, int64_t max)
 {
     int64_t i[VIEW_MAX_RANK] = {0};
     if (view_elements(v) == 0)
         return;
     do {
-        int64_t value = random_in(r, -2, most + 1);
+        int64_t value = random_in(r, -2, max + 1);
         memcpy(view_at(v, i), &value, dtype_bytes(v->dtype));
     } while (index_next(v->rank, v->dims, i));
 }
@@ -543,12 +544,12 @@ START_TEST(gather_agrees_with_plain)
         struct random_view at =
             random_layout(&r, index_types[random_in(&r, 0, 5)], index_rank, index_dims);
         struct random_view out = random_layout(&r, t, out_rank, out_dims),
-                           want = random_layout(&r, t, out_rank, out_dims);
+                           expected = random_layout(&r, t, out_rank, out_dims);
         random_indices(&r, &at.view, 5);
         kern_gather(NULL, &out.view, &x.view, &at.view, &g);
-        plain_gather(NULL, &want.view, &x.view, &at.view, &g);
-        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "gather, seed %d", seed);
-        FREE_VIEWS(&x, &at, &out, &want);
+        plain_gather(NULL, &expected.view, &x.view, &at.view, &g);
+        ck_assert_msg(views_agree(&out.view, &expected.view, 0, 0), "gather, seed %d", seed);
+        FREE_VIEWS(&x, &at, &out, &expected);
     }
 }
 END_TEST
@@ -574,14 +575,14 @@ START_TEST(scatter_agrees_with_plain)
         struct random_view updates = random_operand(&r, t, update_rank, update_dims),
                            out = random_array(&r, t, rank, dims);
         struct random_view at = random_layout(&r, DT_S32, index_rank, index_dims),
-                           want = random_layout(&r, t, rank, dims);
+                           expected = random_layout(&r, t, rank, dims);
         random_indices(&r, &at.view, 5);
-        kern_copy(NULL, &want.view, &out.view);
+        kern_copy(NULL, &expected.view, &out.view);
         ck_assert(kern_scatter(NULL, 1, &out.view, &at.view, &updates.view, &g, &body));
-        ck_assert(plain_scatter(NULL, 1, &want.view, &at.view, &updates.view, &g, &body));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "scatter, seed %d",
+        ck_assert(plain_scatter(NULL, 1, &expected.view, &at.view, &updates.view, &g, &body));
+        ck_assert_msg(views_agree(&out.view, &expected.view, EQUAL_NUMBERS, 0), "scatter, seed %d",
                       seed);
-        FREE_VIEWS(&updates, &at, &out, &want);
+        FREE_VIEWS(&updates, &at, &out, &expected);
     }
 }
 END_TEST
@@ -641,8 +642,8 @@ START_TEST(sort_agrees_with_plain)
         struct kern_comparator less = {
             (enum kern_order)random_in(&r, KERN_ORDER_LESS, KERN_ORDER_GREATER),
             (int)random_in(&r, 0, n - 1), random_in(&r, 0, 1), NULL, NULL};
-        struct random_view x[3], out[3], want[3];
-        struct view xs[3], outs[3], wants[3];
+        struct random_view x[3], out[3], expected[3];
+        struct view xs[3], outs[3], expected_views[3];
         r.specials = less.total_order;
         random_dims(&r, rank, rank == 1 ? 60 : 12, dims);
         if (seed % 30 == 0)
@@ -655,16 +656,16 @@ START_TEST(sort_agrees_with_plain)
             }
             x[k] = random_operand(&r, t, rank, dims);
             out[k] = random_layout(&r, t, rank, dims);
-            want[k] = random_layout(&r, t, rank, dims);
+            expected[k] = random_layout(&r, t, rank, dims);
             xs[k] = x[k].view;
             outs[k] = out[k].view;
-            wants[k] = want[k].view;
+            expected_views[k] = expected[k].view;
         }
         ck_assert(kern_sort(NULL, n, outs, xs, d, &less));
-        ck_assert(plain_sort(NULL, n, wants, xs, d, &less));
+        ck_assert(plain_sort(NULL, n, expected_views, xs, d, &less));
         for (int k = 0; k < n; k++) {
-            ck_assert_msg(views_agree(&outs[k], &wants[k], 0, 0), "sort, seed %d", seed);
-            FREE_VIEWS(&x[k], &out[k], &want[k]);
+            ck_assert_msg(views_agree(&outs[k], &expected_views[k], 0, 0), "sort, seed %d", seed);
+            FREE_VIEWS(&x[k], &out[k], &expected[k]);
         }
     }
 }
@@ -693,14 +694,14 @@ START_TEST(long_lines_agree_with_plain)
             (enum kern_order)random_in(&r, KERN_ORDER_LESS, KERN_ORDER_GREATER), 0,
             random_in(&r, 0, 1), NULL, NULL};
         int64_t dims[2] = {2, 2};
-        struct random_view x[2], out[2], want[2];
+        struct random_view x[2], out[2], expected[2];
         dims[d] = random_in(&r, 1, seed % 10 ? 700 : 3000);
         r.specials = true;
         for (int k = 0; k < n; k++) {
             enum dtype type = k == 0 ? t : random_type(&r);
             x[k] = random_operand(&r, type, 2, dims);
             out[k] = random_layout(&r, type, 2, dims);
-            want[k] = random_layout(&r, type, 2, dims);
+            expected[k] = random_layout(&r, type, 2, dims);
             int64_t i[2] = {0};
             do /* bits unlike those of small numbers */
                 if (random_in(&r, 0, 1) && dtype_bytes(type) > 1 && k == 0) {
@@ -714,12 +715,12 @@ START_TEST(long_lines_agree_with_plain)
             slow = (struct kern_comparator){.call = stated_order, .context = &stated};
         ck_assert(kern_sort(NULL, n, (struct view[]){out[0].view, out[n - 1].view},
                             (struct view[]){x[0].view, x[n - 1].view}, d, &less));
-        ck_assert(plain_sort(NULL, n, (struct view[]){want[0].view, want[n - 1].view},
+        ck_assert(plain_sort(NULL, n, (struct view[]){expected[0].view, expected[n - 1].view},
                              (struct view[]){x[0].view, x[n - 1].view}, d, &slow));
         for (int k = 0; k < n; k++) {
-            ck_assert_msg(views_agree(&out[k].view, &want[k].view, 0, 0), "long line, seed %d",
+            ck_assert_msg(views_agree(&out[k].view, &expected[k].view, 0, 0), "long line, seed %d",
                           seed);
-            FREE_VIEWS(&x[k], &out[k], &want[k]);
+            FREE_VIEWS(&x[k], &out[k], &expected[k]);
         }
     }
 }

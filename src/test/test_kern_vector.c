@@ -76,12 +76,12 @@ static int64_t place(double x, enum dtype t) /* floats of a type in order, one a
     return b.i < 0 ? -(b.i & INT64_MAX) : b.i;
 }
 
-static bool close(double got, double want, enum dtype t)
+static bool close(double got, double expected, enum dtype t)
 {
-    if (isnan(got) || isnan(want))
-        return isnan(got) && isnan(want);
-    return isinf(got) == isinf(want) && !signbit(got) == !signbit(want) &&
-           llabs(place(got, t) - place(want, t)) <= 1;
+    if (isnan(got) || isnan(expected))
+        return isnan(got) && isnan(expected);
+    return isinf(got) == isinf(expected) && !signbit(got) == !signbit(expected) &&
+           llabs(place(got, t) - place(expected, t)) <= 1;
 }
 
 /* libm's result in f64, rounded: its f32 functions are sometimes off by more than one unit. */
@@ -133,10 +133,10 @@ static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, c
         through_long_double(opcode, (double *)(void *)wide, x, y);
     for (size_t i = 0; i < N; i++) {
         const size_t at = i * dtype_bytes(t);
-        const double got = float_load(t, fast + at), want = float_load(t, plain + at);
-        ck_assert_msg(close(got, want, t) || close(got, float_load(t, wide + at), t),
+        const double got = float_load(t, fast + at), expected = float_load(t, plain + at);
+        ck_assert_msg(close(got, expected, t) || close(got, float_load(t, wide + at), t),
                       "%s(%a, %a) is %a, of libm %a", opcode, float_load(t, (const char *)x + at),
-                      float_load(t, (const char *)y + at), got, want);
+                      float_load(t, (const char *)y + at), got, expected);
     }
 }
 
@@ -189,7 +189,7 @@ static enum dtype result_type(enum opcode op, enum dtype t)
 
 START_TEST(every_instruction_set_gives_the_same)
 {
-    static char x[3][N * MAX_BYTES], want[N * MAX_BYTES], got[N * MAX_BYTES];
+    static char x[3][N * MAX_BYTES], expected[N * MAX_BYTES], got[N * MAX_BYTES];
     uint64_t state = 2;
     for (int op = 0; op < OP_COUNT; op++)
         for (int k = 0; k < DT_COUNT; k++) {
@@ -200,15 +200,16 @@ START_TEST(every_instruction_set_gives_the_same)
                 continue;
             for (int a = 0; a < 3; a++)
                 fill(t, x[a], N, &state);
-            fn(want, (const void *const[]){x[0], x[1], x[2]}, N);
+            fn(expected, (const void *const[]){x[0], x[1], x[2]}, N);
             for (int isa = CPU_AVX2; isa < CPU_ISA_COUNT; isa++) {
                 setenv("HLO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
                 kern_tile_fn *own = kern_tiles()->vector(op_table[op].spelling, t);
                 own(got, (const void *const[]){x[0], x[1], x[2]}, N);
                 if (t == DT_F64 && kern_find_elementwise(op_table[op].spelling, t) != own)
                     continue; /* requires fused multiply-add */
-                ck_assert_msg(same(result, got, want, N), "%s of %s with %s", op_table[op].spelling,
-                              dtype_spelling(t), cpu_isa_name((enum cpu_isa)isa));
+                ck_assert_msg(same(result, got, expected, N), "%s of %s with %s",
+                              op_table[op].spelling, dtype_spelling(t),
+                              cpu_isa_name((enum cpu_isa)isa));
             }
         }
     unsetenv("HLO_ISA");
@@ -217,7 +218,7 @@ END_TEST
 
 START_TEST(conversions_are_the_same_too)
 {
-    static char x[N * MAX_BYTES], want[N * MAX_BYTES], got[N * MAX_BYTES];
+    static char x[N * MAX_BYTES], expected[N * MAX_BYTES], got[N * MAX_BYTES];
     uint64_t state = 3;
     for (int from = 0; from < DT_COUNT; from++)
         for (int to = 0; to < DT_COUNT; to++) {
@@ -226,12 +227,12 @@ START_TEST(conversions_are_the_same_too)
             if (!fn)
                 continue;
             fill((enum dtype)from, x, N, &state);
-            fn(want, (const void *const[]){x}, N);
+            fn(expected, (const void *const[]){x}, N);
             for (int isa = CPU_AVX2; isa < CPU_ISA_COUNT; isa++) {
                 setenv("HLO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
                 kern_find_convert((enum dtype)to, (enum dtype)from)(got, (const void *const[]){x},
                                                                     N);
-                ck_assert_msg(same((enum dtype)to, got, want, N), "%s to %s with %s",
+                ck_assert_msg(same((enum dtype)to, got, expected, N), "%s to %s with %s",
                               dtype_spelling((enum dtype)from), dtype_spelling((enum dtype)to),
                               cpu_isa_name((enum cpu_isa)isa));
             }
@@ -244,7 +245,7 @@ END_TEST
 START_TEST(neighbours_do_not_matter)
 {
     static const enum dtype types[] = {DT_F32, DT_F64, DT_BF16};
-    char x[N * 8], y[N * 8], want[N * 8], got[N * 8];
+    char x[N * 8], y[N * 8], expected[N * 8], got[N * 8];
     uint64_t state = 4;
     for (size_t k = 0; k < COUNT_OF(types); k++)
         for (int op = 0; op < OP_COUNT; op++) {
@@ -255,13 +256,13 @@ START_TEST(neighbours_do_not_matter)
                 continue;
             fill(t, x, N, &state);
             fill(t, y, N, &state);
-            fn(want, (const void *const[]){x, y, y}, N);
+            fn(expected, (const void *const[]){x, y, y}, N);
             for (size_t i = 0; i < 200; i++)
                 fn(got + i * size, (const void *const[]){x + i * size, y + i * size, y + i * size},
                    1);
-            ck_assert_msg(same(t, got, want, 200), "%s one at a time", op_table[op].spelling);
+            ck_assert_msg(same(t, got, expected, 200), "%s one at a time", op_table[op].spelling);
             fn(x, (const void *const[]){x, y, y}, N);
-            ck_assert_msg(same(t, x, want, N), "%s in place", op_table[op].spelling);
+            ck_assert_msg(same(t, x, expected, N), "%s in place", op_table[op].spelling);
         }
 }
 END_TEST

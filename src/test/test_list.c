@@ -67,7 +67,7 @@ START_TEST(computations_come_callees_first)
 }
 END_TEST
 
-START_TEST(instructions_know_their_neighbours)
+START_TEST(instructions_list_their_neighbours)
 {
     struct hlo_listed y = hlo_list_inst(l, 1), r = hlo_list_inst(l, 5), p = hlo_list_inst(l, 2);
     ck_assert_str_eq(y.op, "add");
@@ -131,7 +131,7 @@ int main(void)
     TCase *t = tcase_create("list");
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, computations_come_callees_first);
-    tcase_add_test(t, instructions_know_their_neighbours);
+    tcase_add_test(t, instructions_list_their_neighbours);
     tcase_add_test(t, names_are_found);
     tcase_add_test(t, places_in_the_program_of_the_user);
     tcase_add_test(t, lines_and_costs);

@@ -62,12 +62,12 @@ static const char text[] = "// peers: param=0 range=-2.5,7.25\n"
                            "  ROOT t = (f32[8], f32[4]) tuple(r, e)\n"
                            "}\n";
 
-struct said {
+struct messages {
     char *text;
     size_t size;
 };
 
-static void keep(struct said *s, hlo_text t)
+static void keep(struct messages *s, hlo_text t)
 {
     s->text = realloc(s->text, s->size + t.size + 2);
     ck_assert_ptr_nonnull(s->text);
@@ -78,7 +78,7 @@ static void keep(struct said *s, hlo_text t)
     hlo_text_free(&t);
 }
 
-static void keep_value(struct said *s, const hlo_literal *l, const hlo_literal *other)
+static void keep_value(struct messages *s, const hlo_literal *l, const hlo_literal *other)
 {
     const struct hlo_tolerance exact = HLO_TOLERANCE_INIT;
     const struct hlo_stats stats = hlo_literal_stats(l);
@@ -101,7 +101,7 @@ static hlo_literal *value_of(const char *z, hlo_messages *m)
     return l;
 }
 
-static void keep_values(struct said *s, hlo_messages *m)
+static void keep_values(struct messages *s, hlo_messages *m)
 {
     hlo_literal *a = value_of("f32[4] {1.5, -2.25e-3, inf, 0.1}", m),
                 *b = value_of("f32[4] {1.25, 3, -inf, 0.1}", m);
@@ -116,7 +116,7 @@ static void keep_values(struct said *s, hlo_messages *m)
     ck_assert_ptr_null(hlo_literal_parse("f32[1] {1,5}", 12, m)); /* two elements in any locale */
 }
 
-static void keep_module(struct said *s, hlo_messages *m)
+static void keep_module(struct messages *s, hlo_messages *m)
 {
     const struct hlo_run_options options = {.size = sizeof options, .threads = 1},
                                  hasty = {.size = sizeof hasty, .threads = 1, .timeout = 1.5e-9};
@@ -142,9 +142,9 @@ static void keep_module(struct said *s, hlo_messages *m)
     hlo_file_free(f);
 }
 
-static struct said everything(void)
+static struct messages everything(void)
 {
-    struct said s = {0};
+    struct messages s = {0};
     hlo_messages *m = hlo_messages_new();
     keep_values(&s, m);
     keep_module(&s, m);
@@ -178,7 +178,7 @@ static void choose_locale(void)
 }
 
 /* Reports the first difference. */
-static void check_same(const struct said *a, const struct said *b)
+static void check_same(const struct messages *a, const struct messages *b)
 {
     size_t at = 0;
     while (at < a->size && at < b->size && a->text[at] == b->text[at])
@@ -188,15 +188,15 @@ static void check_same(const struct said *a, const struct said *b)
                   b->text + from);
 }
 
-START_TEST(nothing_listens_to_the_locale)
+START_TEST(results_are_independent_of_the_locale)
 {
-    struct said before = everything();
+    struct messages before = everything();
     choose_locale();
     char comma[16];
     snprintf(comma, sizeof comma, "%.1f", 0.5);
     ck_assert_str_eq(comma, "0,5"); /* otherwise nothing would be tested */
     ck_assert_int_ne(tolower('I'), 'i');
-    struct said after = everything();
+    struct messages after = everything();
     check_same(&before, &after);
     ck_assert_ptr_nonnull(strstr(after.text, "0.5"));
     free(before.text);
@@ -208,7 +208,7 @@ int main(void)
 {
     Suite *suite = suite_create("locale");
     TCase *tcase = tcase_create("locale");
-    tcase_add_test(tcase, nothing_listens_to_the_locale);
+    tcase_add_test(tcase, results_are_independent_of_the_locale);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

@@ -241,11 +241,11 @@ START_TEST(slices_are_numpy_s)
     hlo_literal *l = parsed(c->of), *piece = hlo_literal_slice(l, c->slice, m);
     hlo_text text = {0};
     if (piece) {
-        hlo_literal *wanted = parsed(c->piece);
+        hlo_literal *expected = parsed(c->piece);
         ck_assert_msg(
-            hlo_literal_compare(piece, wanted, &HLO_WITH(hlo_tolerance, .bits = true), &text),
+            hlo_literal_compare(piece, expected, &HLO_WITH(hlo_tolerance, .bits = true), &text),
             "%s: %s", c->slice, text.data);
-        hlo_literal_free(wanted);
+        hlo_literal_free(expected);
     } else {
         ck_assert_str_eq(hlo_messages_get(m, 0).text, c->piece);
     }
@@ -281,16 +281,16 @@ static const struct show_case {
     {"c64[1] {(0.333333343, 2)}", {.precision = 2}, "c64[1] {(0.33, 2)}"},
     {"bf16[2] {1, -2}", {.bits = true}, "bf16[2] {1 /*0x3f80*/, -2 /*0xc000*/}"},
     {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}",
-     {.most = 8, .edge = 2},
+     {.max = 8, .edge = 2},
      "s32[9] /* min 1 max 9 mean 5 */ {1, 2, ..., 8, 9}"},
     {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}",
-     {.most = 8, .edge = 5},
+     {.max = 8, .edge = 5},
      "s32[9] /* min 1 max 9 mean 5 */ {1, 2, 3, 4, 5, 6, 7, 8, 9}"},
     {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}",
-     {.most = 4, .edge = 1},
+     {.max = 4, .edge = 1},
      "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ { { 1, 2 }, ..., { 7, 8 } }"},
     {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}",
-     {.most = 4, .edge = 1, .width = 30},
+     {.max = 4, .edge = 1, .width = 30},
      "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ {\n  { 1, 2 },\n  ...,\n  { 7, 8 }\n}"},
 };
 
@@ -326,7 +326,7 @@ START_TEST(values_in_full_are_printed)
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         hlo_literal *l = parsed(values[i]);
         hlo_text shown =
-                     hlo_literal_show(l, &HLO_WITH(hlo_view, .most = SIZE_MAX, .width = SIZE_MAX)),
+                     hlo_literal_show(l, &HLO_WITH(hlo_view, .max = SIZE_MAX, .width = SIZE_MAX)),
                  text = hlo_literal_print(l, false);
         hlo_text shape = hlo_literal_shape(l);
         ck_assert(strncmp(shown.data, shape.data, shape.size) == 0 &&
@@ -354,7 +354,7 @@ static const struct show_case json_cases[] = {
      "{\"shape\":\"(u8[], "
      "())\",\"elements\":[{\"shape\":\"u8[]\",\"values\":3},{\"shape\":\"()\",\"elements\":[]}]}"},
     {"u8[2] {3, 5}",
-     {.most = 1},
+     {.max = 1},
      "{\"shape\":\"u8[2]\",\"stats\":{\"elements\":2,\"finite\":2,\"nan\":0,\"positive_inf\":0,"
      "\"negative_inf\":0,"
      "\"zero\":0,\"denormal\":0,\"min\":3,\"max\":5,\"mean\":4,\"deviation\":1,\"first_nan\":-1,"

@@ -90,9 +90,9 @@ static hlo_literal *moved(const hlo_literal *l, size_t elements, hlo_messages *m
     struct hlo_array a = hlo_literal_leaf(l, 0);
     size_t part = *a.dtype == 'c' ? a.element_size / 2 : a.element_size,
            size = a.elements * a.element_size;
-    char *room = aligned_alloc(64, (size + elements * part + 127) / 64 * 64);
-    memcpy(room + elements * part, a.data, size);
-    return hlo_literal_map(a.dtype, a.rank, a.dims, room + elements * part, release, room, m);
+    char *storage = aligned_alloc(64, (size + elements * part + 127) / 64 * 64);
+    memcpy(storage + elements * part, a.data, size);
+    return hlo_literal_map(a.dtype, a.rank, a.dims, storage + elements * part, release, storage, m);
 }
 
 START_TEST(any_alignment)
@@ -104,9 +104,9 @@ START_TEST(any_alignment)
     hlo_module *module = hlo_parse(f, 0, m);
     struct hlo_run_options options = {.size = sizeof options, .seed = 1, .threads = 1};
     hlo_program *p = module && hlo_verify(module, m) ? hlo_plan(module, &options, m) : NULL;
-    hlo_text said = hlo_messages_draw(m, false);
-    ck_assert_msg(p != NULL, "%s", said.data);
-    hlo_text_free(&said);
+    hlo_text messages = hlo_messages_draw(m, false);
+    ck_assert_msg(p != NULL, "%s", messages.data);
+    hlo_text_free(&messages);
     hlo_literal *args[2] = {hlo_random_param(module, 0, 3, m), hlo_random_param(module, 1, 3, m)};
     hlo_literal *expected = hlo_run(p, (const hlo_literal *const *)args, 2, m);
     ck_assert_ptr_nonnull(expected);
@@ -135,21 +135,22 @@ START_TEST(any_alignment)
 }
 END_TEST
 
-START_TEST(what_cannot_be_lent)
+START_TEST(memory_that_cannot_be_lent)
 {
     hlo_messages *m = hlo_messages_new();
-    _Alignas(8) char room[16] = {0};
+    _Alignas(8) char storage[16] = {0};
     int64_t dims[2] = {INT64_MAX / 4, INT64_MAX / 4};
     released = 0;
-    ck_assert_ptr_null(hlo_literal_map("f32", 1, (int64_t[]){2}, room + 2, release, NULL, m));
-    ck_assert_ptr_null(hlo_literal_map("f33", 1, (int64_t[]){2}, room, release, NULL, m));
-    ck_assert_ptr_null(hlo_literal_map("f32", 2, dims, room, release, NULL, m));
+    ck_assert_ptr_null(hlo_literal_map("f32", 1, (int64_t[]){2}, storage + 2, release, NULL, m));
+    ck_assert_ptr_null(hlo_literal_map("f33", 1, (int64_t[]){2}, storage, release, NULL, m));
+    ck_assert_ptr_null(hlo_literal_map("f32", 2, dims, storage, release, NULL, m));
     ck_assert_uint_eq(hlo_messages_errors(m), 3);
     ck_assert_uint_eq(released, 0);
-    hlo_literal *parts[2] = {hlo_literal_map("c64", 1, (int64_t[]){1}, room + 4, release, NULL, m),
-                             hlo_literal_map("u8", 1, (int64_t[]){1}, room + 1, NULL, NULL, m)};
+    hlo_literal *parts[2] = {
+        hlo_literal_map("c64", 1, (int64_t[]){1}, storage + 4, release, NULL, m),
+        hlo_literal_map("u8", 1, (int64_t[]){1}, storage + 1, NULL, NULL, m)};
     hlo_literal *tuple = hlo_literal_tuple(parts, 2); /* takes them over */
-    ck_assert_ptr_eq(hlo_literal_leaf(tuple, 0).data, room + 4);
+    ck_assert_ptr_eq(hlo_literal_leaf(tuple, 0).data, storage + 4);
     ck_assert_uint_eq(released, 0);
     hlo_literal_free(tuple);
     ck_assert_uint_eq(released, 1);
@@ -162,7 +163,7 @@ int main(void)
     Suite *s = suite_create("mapped");
     TCase *t = tcase_create("mapped");
     tcase_add_loop_test(t, any_alignment, 0, COUNT_OF(bodies));
-    tcase_add_test(t, what_cannot_be_lent);
+    tcase_add_test(t, memory_that_cannot_be_lent);
     suite_add_tcase(s, t);
     return check_run(s);
 }

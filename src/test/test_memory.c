@@ -37,20 +37,20 @@ static hlo_literal *run(hlo_program *p, const hlo_module *module, hlo_messages *
 static void check_program(hlo_program *p, const hlo_module *module, hlo_messages *m,
                           const char *name, size_t part, struct tally *t)
 {
-    struct hlo_memory foreseen = hlo_program_memory(p);
+    struct hlo_memory estimated = hlo_program_memory(p);
     for (int k = 0; k < 2; k++) {
         hlo_literal *result = run(p, module, m);
         if (!result)
             return;
         hlo_literal_free(result);
         struct hlo_memory now = hlo_program_memory(p);
-        if (foreseen.exact)
-            ck_assert_msg(foreseen.foreseen && now.measured == foreseen.peak,
+        if (estimated.exact)
+            ck_assert_msg(estimated.estimated && now.measured == estimated.peak,
                           "%s, module %zu: foreseen %zu, measured %zu", name, part + 1,
-                          (size_t)foreseen.peak, (size_t)now.measured);
+                          (size_t)estimated.peak, (size_t)now.measured);
     }
     t->runs++;
-    t->exact += foreseen.exact;
+    t->exact += estimated.exact;
 }
 
 static void check_part(const hlo_file *f, size_t part, const char *name, struct tally *t)
@@ -77,7 +77,7 @@ static void check_file(const char *path, struct tally *t)
     hlo_messages_free(m);
 }
 
-static void check_folder(const char *path, struct tally *t)
+static void check_directory(const char *path, struct tally *t)
 {
     DIR *d = opendir(path);
     char inner[4096];
@@ -88,7 +88,7 @@ static void check_folder(const char *path, struct tally *t)
         snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
         struct stat s;
         if (stat(inner, &s) == 0 && S_ISDIR(s.st_mode))
-            check_folder(inner, t);
+            check_directory(inner, t);
         else if (n > 4 && strcmp(e->d_name + n - 4, ".hlo") == 0)
             check_file(inner, t);
     }
@@ -101,7 +101,7 @@ START_TEST(golden)
     struct tally t = {0};
     const char *root = getenv("TESTDATA");
     ck_assert_ptr_nonnull(root);
-    check_folder(root, &t);
+    check_directory(root, &t);
     ck_assert_msg(t.runs > 500 && t.exact > t.runs * 4 / 5, "%d run, %d exactly", t.runs, t.exact);
 }
 END_TEST

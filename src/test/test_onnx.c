@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static hlo_messages *messages;
-static char folder[] = "/tmp/test_onnx.XXXXXX";
+static char directory[] = "/tmp/test_onnx.XXXXXX";
 
 static void set_up(void) { messages = hlo_messages_new(); }
 
@@ -41,7 +41,7 @@ static struct buf packed(const void *message)
 static void write_file(const char *name, struct buf b)
 {
     struct buf path = {0};
-    buf_printf(&path, "%s/%s", folder, name);
+    buf_printf(&path, "%s/%s", directory, name);
     FILE *f = fopen(path.data, "wb");
     ck_assert_ptr_nonnull(f);
     ck_assert_uint_eq(fwrite(b.data, 1, b.size, f), b.size);
@@ -64,7 +64,7 @@ static struct onnx_model *read_graph(Onnx__GraphProto *g)
     model.graph = g;
     struct buf b = packed(&model);
     struct buf path = {0};
-    buf_printf(&path, "%s/model.onnx", folder);
+    buf_printf(&path, "%s/model.onnx", directory);
     struct onnx_model *read = onnx_read(path.data, buf_view(&b), messages);
     buf_free(&path);
     buf_free(&b);
@@ -590,7 +590,7 @@ static struct onnx_value read_value(const void *message, enum onnx_kind kind, in
     struct onnx_value v = {0};
     struct buf path = {0};
     write_file("v.pb", packed(message));
-    buf_printf(&path, "%s/v.pb", folder);
+    buf_printf(&path, "%s/v.pb", directory);
     ck_assert_msg(onnx_read_value(path.data, &type, &v, messages) == ok, "%s",
                   ok ? hlo_messages_get(messages, 0).text : "read");
     buf_free(&path);
@@ -644,7 +644,7 @@ START_TEST(arrays_by_name)
     hlo_literal *l[] = {hlo_literal_parse("f32[2] {1, 2}", 13, messages),
                         hlo_literal_parse("bf16[] 3", 8, messages)};
     struct buf path = {0};
-    buf_printf(&path, "%s/a.npz", folder);
+    buf_printf(&path, "%s/a.npz", directory);
     ck_assert(hlo_write_npz_named(path.data, names, (const hlo_literal *const *)l, 2, messages));
     hlo_arrays *z = hlo_arrays_open(path.data, messages);
     ck_assert_ptr_nonnull(z);
@@ -708,7 +708,7 @@ int main(void)
 {
     Suite *suite = suite_create("onnx");
     TCase *tc = tcase_create("onnx");
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return EXIT_FAILURE;
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_loop_test(tc, raw_data, 0, (int)COUNT_OF(raw_cases));
@@ -732,10 +732,10 @@ int main(void)
     static const char *const made[] = {"weights", "v.pb"};
     for (size_t i = 0; i < COUNT_OF(made); i++) {
         command.size = 0;
-        buf_printf(&command, "%s/%s", folder, made[i]);
+        buf_printf(&command, "%s/%s", directory, made[i]);
         unlink(command.data);
     }
     buf_free(&command);
-    rmdir(folder);
+    rmdir(directory);
     return status;
 }

@@ -21,18 +21,18 @@ static struct arena arena;
 static hlo_messages *m;
 static const char *at;
 static struct onnx_value own[64]; /* literals of attributes and inputs */
-static size_t own_count;
+static size_t name_count;
 
 static void set_up(void)
 {
     arena_init(&arena);
     m = hlo_messages_new();
-    own_count = 0;
+    name_count = 0;
 }
 
 static void tear_down(void)
 {
-    for (size_t k = 0; k < own_count; k++)
+    for (size_t k = 0; k < name_count; k++)
         onnx_value_free(&own[k]);
     hlo_messages_free(m);
     arena_free(&arena);
@@ -52,7 +52,7 @@ static bool eat(char c)
     return is;
 }
 
-static void want(char c) { ck_assert_msg(eat(c), "expected %c before: %s", c, at); }
+static void expect_char(char c) { ck_assert_msg(eat(c), "expected %c before: %s", c, at); }
 
 static struct str word(void)
 {
@@ -115,12 +115,12 @@ static void read_type(struct onnx_type *t)
 static void attr(struct onnx_attr *a)
 {
     a->name = word();
-    want('=');
+    expect_char('=');
     char *end;
     if (eat('\'')) {
         a->kind = ONNX_ATTR_TENSOR;
-        a->tensor = own[own_count++] = tensor(text_to("'"));
-        want('\'');
+        a->tensor = own[name_count++] = tensor(text_to("'"));
+        expect_char('\'');
     } else if (eat('[')) {
         a->kind = ONNX_ATTR_INTS;
         a->ints = ARENA_ARRAY(&arena, int64_t, 16);
@@ -149,7 +149,7 @@ static void attr(struct onnx_attr *a)
 static void read_node(struct onnx_node *n)
 {
     n->outputs = names('=', &n->output_count);
-    want('=');
+    expect_char('=');
     n->op = word();
     if (str_is(n->op, "other")) /* of another domain */
         n->domain = STR("com.example");
@@ -159,16 +159,16 @@ static void read_node(struct onnx_node *n)
             attr(&n->attrs[n->attr_count++]);
             eat(',');
         }
-    want('(');
+    expect_char('(');
     n->inputs = names(')', &n->input_count);
-    want(')');
+    expect_char(')');
 }
 
 static struct onnx_value_info *infos(size_t *count)
 {
-    want('(');
+    expect_char('(');
     struct str *list = names(')', count);
-    want(')');
+    expect_char(')');
     struct onnx_value_info *out = ARENA_ARRAY(&arena, struct onnx_value_info, *count + 1);
     for (size_t k = 0; k < *count; k++)
         out[k] = (struct onnx_value_info){list[k], {.rank = -1}};
@@ -179,11 +179,11 @@ static struct onnx_graph *graph(void)
 {
     struct onnx_graph *g = ARENA_NEW(&arena, struct onnx_graph);
     g->inputs = infos(&g->input_count);
-    want('=');
-    want('>');
+    expect_char('=');
+    expect_char('>');
     g->outputs = infos(&g->output_count);
     g->nodes = ARENA_ARRAY(&arena, struct onnx_node, 64);
-    want('{');
+    expect_char('{');
     while (!eat('}'))
         read_node(&g->nodes[g->node_count++]);
     return g;
@@ -239,7 +239,7 @@ static struct onnx_value *inputs_of(struct onnx_graph *g, const char *text, bool
     at = text;
     for (size_t k = 0; k < g->input_count; k++) {
         bool known = eat('=');
-        struct onnx_value v = own[own_count++] = read_value(text_to("|"));
+        struct onnx_value v = own[name_count++] = read_value(text_to("|"));
         eat('|');
         declare(&g->inputs[k].type, &v, open);
         if (known)
@@ -270,7 +270,7 @@ static void put_value(struct buf *b, const struct onnx_value *v)
 }
 
 /* What the messages say, behind a !. */
-static const char *complaint(void)
+static const char *error_message(void)
 {
     hlo_text text = hlo_messages_draw(m, false);
     const char *out = arena_printf(&arena, "!%s", text.data).ptr;
@@ -298,13 +298,13 @@ static const char *run(const hlo_module *module, const struct onnx_value *values
     hlo_literal *args[16];
     size_t count = hlo_param_count(module);
     if (!hlo_verify(module, m))
-        return complaint();
+        return error_message();
     for (size_t k = 0; k < count; k++)
         if (!(args[k] = onnx_to_literal(&values[k], module, k, m)))
-            return complaint();
+            return error_message();
     hlo_program *p = hlo_plan(module, &HLO_WITH(hlo_run_options, .max_steps = 100000), m);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)args, count, m) : NULL;
-    const char *out = result ? outputs_of(result) : complaint();
+    const char *out = result ? outputs_of(result) : error_message();
     for (size_t k = 0; k < count; k++)
         hlo_literal_free(args[k]);
     hlo_literal_free(result);
@@ -321,7 +321,7 @@ static const char *outputs(const char *text, int64_t opset, const char *inputs, 
     struct onnx_value *values = inputs_of(&model.graph, inputs, open);
     hlo_module *module =
         onnx_import(&model, &(struct onnx_import_options){open ? NULL : values, 8}, m);
-    const char *out = module ? run(module, values) : complaint();
+    const char *out = module ? run(module, values) : error_message();
     hlo_module_free(module);
     return out;
 }
@@ -956,10 +956,10 @@ START_TEST(misfits)
         hlo_module *module =
             module_of("(a) => (y) { y = Identity(a) }", cases[k].made_for, &values);
         ck_assert_ptr_nonnull(module);
-        struct onnx_value given = own[own_count++] = read_value(str_of(cases[k].given));
+        struct onnx_value given = own[name_count++] = read_value(str_of(cases[k].given));
         ck_assert_ptr_null(onnx_to_literal(&given, module, 0, m));
-        ck_assert_msg(strstr(complaint(), cases[k].expected) != NULL, "%s: %s", cases[k].given,
-                      complaint());
+        ck_assert_msg(strstr(error_message(), cases[k].expected) != NULL, "%s: %s", cases[k].given,
+                      error_message());
         hlo_module_free(module);
         tear_down();
     }

@@ -128,7 +128,7 @@ START_TEST(equal_steps_are_made_once)
 }
 END_TEST
 
-START_TEST(simple_instructions_are_names)
+START_TEST(simple_instructions_are_aliases)
 {
     struct plan_stats s = {0};
     check_text("HloModule m\n"
@@ -368,15 +368,15 @@ END_TEST
 
 /* ---- reductions in two parts ---- */
 
-struct fold_case {
+struct split_case {
     enum dtype type;
     const char *op;
     int parts; /* 1 where the order of the operations may be another */
 };
 
 /* Elements are small integers, so that sums are exact. */
-static void put_fold(struct buf *out, const struct fold_case *c, const char *dims, const char *left,
-                     const char *reduced)
+static void put_split(struct buf *out, const struct split_case *c, const char *dims,
+                      const char *left, const char *reduced)
 {
     const char *t = dtype_spelling(c->type);
     buf_printf(out,
@@ -399,13 +399,13 @@ static struct literal *run_from(struct run *r, const struct literal *first)
     return result;
 }
 
-static void check_fold(const struct fold_case *c, const char *dims, const char *left,
-                       const char *reduced)
+static void check_split(const struct split_case *c, const char *dims, const char *left,
+                        const char *reduced)
 {
     struct buf text = {0};
     struct random random = {.state = (uint64_t)c->type, .specials = true};
     struct run fast, plain;
-    put_fold(&text, c, dims, left, reduced);
+    put_split(&text, c, dims, left, reduced);
     run_plan(&fast, text.data, &(struct plan_options){0});
     run_plan(&plain, text.data, &(struct plan_options){.plain = true});
     ck_assert_msg(fast.program->stats.split == c->parts, "%s", text.data);
@@ -424,9 +424,9 @@ static void check_fold(const struct fold_case *c, const char *dims, const char *
     buf_free(&text);
 }
 
-START_TEST(what_constants_give_is_folded_once)
+START_TEST(constant_subexpressions_are_folded_once)
 {
-    static const struct fold_case cases[] = {
+    static const struct split_case cases[] = {
         {DT_F32, "add", 1},     {DT_F64, "add", 1},      {DT_BF16, "add", 1},
         {DT_F16, "add", 1},     {DT_F32, "maximum", 1},  {DT_BF16, "minimum", 1},
         {DT_F64, "minimum", 1}, {DT_F32, "multiply", 0}, {DT_C64, "add", 0},
@@ -436,19 +436,19 @@ START_TEST(what_constants_give_is_folded_once)
         {DT_PRED, "or", 1},     {DT_PRED, "xor", 1},     {DT_F32, "subtract", 0},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
-        check_fold(&cases[k], "3,40,50", "3", "1,2");
-        check_fold(&cases[k], "80,60", "", "0,1");
-        check_fold(&cases[k], "20,200,2", "20,2", "1");
+        check_split(&cases[k], "3,40,50", "3", "1,2");
+        check_split(&cases[k], "80,60", "", "0,1");
+        check_split(&cases[k], "20,200,2", "20,2", "1");
     }
-    check_fold(&(struct fold_case){DT_F32, "add", 0}, "8,500", "", "0,1"); /* small */
-    check_fold(&(struct fold_case){DT_F32, "add", 0}, "4000,10,2", "4000,2",
-               "1"); /* nearly as many results */
+    check_split(&(struct split_case){DT_F32, "add", 0}, "8,500", "", "0,1"); /* small */
+    check_split(&(struct split_case){DT_F32, "add", 0}, "4000,10,2", "4000,2",
+                "1"); /* nearly as many results */
 }
 END_TEST
 
 /* ---- random modules ---- */
 
-enum { MODULES = 1000, MOST_VALUES = 40 };
+enum { MODULES = 1000, MAX_VALUES = 40 };
 
 struct text {
     struct random random;
@@ -456,7 +456,7 @@ struct text {
     const char *type; /* of all arrays: a row of `size` elements */
     char array[24];
     int size, value_count, number;
-    int values[MOST_VALUES]; /* v%d: arrays */
+    int values[MAX_VALUES]; /* v%d: arrays */
 };
 
 static void put(struct text *t, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -476,7 +476,7 @@ static int any(struct text *t) { return t->values[chance(t, t->value_count)]; }
 
 static int define(struct text *t)
 {
-    if (t->value_count == MOST_VALUES)
+    if (t->value_count == MAX_VALUES)
         t->value_count--;
     t->values[t->value_count++] = ++t->number;
     return t->number;
@@ -732,22 +732,22 @@ static void put_narrow_module(struct narrow *n)
         t->type, PIECE, state, chance(t, 3) ? "m" : "l", state);
 }
 
-START_TEST(rests_of_loops_change_no_bit)
+START_TEST(peeled_loops_change_no_bit)
 {
-    int rests = 0;
+    int peeled = 0;
     for (int seed = 0; seed < MODULES; seed++) {
         struct narrow n = {.text = {.random = {(uint64_t)seed, 0, 0}}};
         put_narrow_module(&n);
         struct run r;
         run_text(&r, n.text.out.data, &(struct plan_options){0});
         for (int k = 0; k < r.program->function_count; k++)
-            rests += r.program->functions[k]->rest != NULL;
+            peeled += r.program->functions[k]->peeled != NULL;
         run_free(&r);
         check_text(n.text.out.data, NULL, NULL);
         buf_free(&n.text.out);
     }
-    ck_assert_int_gt(rests, MODULES / 10);
-    ck_assert_int_lt(rests, MODULES);
+    ck_assert_int_gt(peeled, MODULES / 10);
+    ck_assert_int_lt(peeled, MODULES);
 }
 END_TEST
 
@@ -765,7 +765,7 @@ START_TEST(passes_change_no_bit)
     ck_assert_int_gt(s.merged, MODULES / 10);
     ck_assert_int_gt(s.simplified, MODULES / 10);
     ck_assert_int_gt(s.dropped, MODULES / 100);
-    ck_assert_int_gt(s.once, MODULES / 10);
+    ck_assert_int_gt(s.hoist, MODULES / 10);
     ck_assert_int_gt(s.kept, MODULES / 10);
     ck_assert_int_gt(s.invariant, MODULES / 10);
 }
@@ -779,7 +779,7 @@ int main(void)
     tcase_add_test(tc, calls_become_steps);
     tcase_add_test(tc, maps_become_elementwise);
     tcase_add_test(tc, equal_steps_are_made_once);
-    tcase_add_test(tc, simple_instructions_are_names);
+    tcase_add_test(tc, simple_instructions_are_aliases);
     tcase_add_test(tc, rearrangements_become_one);
     tcase_add_test(tc, zeros_keep_their_signs);
     tcase_add_test(tc, what_is_cheap_is_there_for_all_its_readers);
@@ -787,8 +787,8 @@ int main(void)
     tcase_add_test(tc, loops_of_constants_are_done_in_the_first_run);
     tcase_add_test(tc, random_numbers_are_not_equal);
     tcase_add_test(tc, loops_keep_what_they_do_not_change);
-    tcase_add_test(tc, what_constants_give_is_folded_once);
+    tcase_add_test(tc, constant_subexpressions_are_folded_once);
     tcase_add_test(tc, passes_change_no_bit);
-    tcase_add_test(tc, rests_of_loops_change_no_bit);
+    tcase_add_test(tc, peeled_loops_change_no_bit);
     return check_run(s);
 }

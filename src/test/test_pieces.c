@@ -55,7 +55,7 @@ END_TEST
 
 /* An error in a generated piece has no location, unless text of the user follows on the same
  * line. */
-START_TEST(what_nobody_wrote_has_no_place)
+START_TEST(inserted_text_has_no_location)
 {
     hlo_messages *m = hlo_messages_new();
     ck_assert_ptr_null(module_of("y = f32[] constant(no)\n  _1 = ", m));
@@ -126,7 +126,7 @@ int main(void)
     Suite *s = suite_create("pieces");
     TCase *t = tcase_create("pieces");
     tcase_add_test(t, messages_speak_of_what_was_written);
-    tcase_add_test(t, what_nobody_wrote_has_no_place);
+    tcase_add_test(t, inserted_text_has_no_location);
     tcase_add_test(t, arguments_are_read);
     tcase_add_test(t, arguments_have_names);
     suite_add_tcase(s, t);

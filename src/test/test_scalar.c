@@ -10,10 +10,10 @@
 
 static void run_one(int code, void *out, const void *const *args)
 {
-    struct quick_op ops[2] = {
+    struct bytecode_op ops[2] = {
         {.code = (uint16_t)code, .out = out, .args = {args[0], args[1], args[2]}},
-        {.code = QUICK_STOP}};
-    ck_assert(quick_run(ops, NULL, NULL, NULL));
+        {.code = BYTECODE_STOP}};
+    ck_assert(bytecode_run(ops, NULL, NULL, NULL));
 }
 
 /* Operands of one type except the first; two thirds of the numbers are small or equal. */
@@ -44,7 +44,7 @@ static void check_code(struct random *r, int code, kern_tile_fn *fn, enum dtype 
 
 static const enum dtype known[] = {DT_PRED, DT_S32, DT_S64, DT_U32, DT_U64, DT_F32, DT_F64};
 
-START_TEST(quick_operations_are_the_kernels)
+START_TEST(bytecode_operations_are_the_kernels)
 {
     static const char *const ops[] = {"abs",
                                       "add",
@@ -75,8 +75,8 @@ START_TEST(quick_operations_are_the_kernels)
     int found = 0;
     for (size_t t = 0; t < COUNT_OF(known); t++)
         for (size_t k = 0; k < COUNT_OF(ops); k++) {
-            int code = quick_elementwise(ops[k], known[t]);
-            if (code == QUICK_NONE)
+            int code = bytecode_elementwise(ops[k], known[t]);
+            if (code == BYTECODE_NONE)
                 continue;
             found++;
             check_code(&r, code, kern_find_elementwise(ops[k], known[t]),
@@ -87,23 +87,23 @@ START_TEST(quick_operations_are_the_kernels)
 }
 END_TEST
 
-START_TEST(quick_comparisons_and_conversions_are_the_kernels)
+START_TEST(bytecode_comparisons_and_conversions_are_the_kernels)
 {
     struct random r = {.state = 2, .specials = true};
     for (size_t t = 0; t < COUNT_OF(known); t++) {
         for (int d = KERN_EQ; d <= KERN_LT; d++)
-            check_code(&r, quick_compare((enum kern_direction)d, known[t]),
+            check_code(&r, bytecode_compare((enum kern_direction)d, known[t]),
                        kern_find_compare((enum kern_direction)d, false, known[t]), DT_PRED,
                        known[t], known[t]);
         for (size_t k = 0; k < COUNT_OF(known); k++) {
-            int code = quick_convert(known[t], known[k]);
-            if (code != QUICK_NONE)
+            int code = bytecode_convert(known[t], known[k]);
+            if (code != BYTECODE_NONE)
                 check_code(&r, code, kern_find_convert(known[t], known[k]), known[t], known[k],
                            known[k]);
         }
     }
-    ck_assert_int_ne(quick_convert(DT_F32, DT_S64), QUICK_NONE);
-    ck_assert_int_eq(quick_convert(DT_S64, DT_F32), QUICK_NONE);
+    ck_assert_int_ne(bytecode_convert(DT_F32, DT_S64), BYTECODE_NONE);
+    ck_assert_int_eq(bytecode_convert(DT_S64, DT_F32), BYTECODE_NONE);
 }
 END_TEST
 
@@ -550,8 +550,8 @@ int main(void)
     Suite *s = suite_create("scalar");
     TCase *tc = tcase_create("properties");
     suite_add_tcase(s, tc);
-    tcase_add_test(tc, quick_operations_are_the_kernels);
-    tcase_add_test(tc, quick_comparisons_and_conversions_are_the_kernels);
+    tcase_add_test(tc, bytecode_operations_are_the_kernels);
+    tcase_add_test(tc, bytecode_comparisons_and_conversions_are_the_kernels);
     tcase_add_test(tc, random_programs_give_the_same_bits);
     tcase_add_test(tc, counters_are_not_held_within_bounds);
     return check_run(s);

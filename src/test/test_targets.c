@@ -16,7 +16,7 @@ struct outcome {
     hlo_messages *m;
     hlo_literal *results[8];
     bool ok;
-    hlo_text said;
+    hlo_text messages;
 };
 
 /* Runs a module without parameters on all its participants. */
@@ -30,7 +30,7 @@ static struct outcome run(const char *text, const hlo_targets *targets)
     hlo_program *p = hlo_plan(module, &options, o.m);
     ck_assert(p && hlo_participants(p) <= 8);
     o.ok = hlo_run_all(p, NULL, 0, NULL, o.results, o.m);
-    o.said = hlo_messages_draw(o.m, false);
+    o.messages = hlo_messages_draw(o.m, false);
     hlo_program_free(p);
     hlo_module_free(module);
     hlo_file_free(f);
@@ -41,15 +41,15 @@ static void outcome_free(struct outcome *o)
 {
     for (size_t k = 0; k < 8; k++)
         hlo_literal_free(o->results[k]);
-    hlo_text_free(&o->said);
+    hlo_text_free(&o->messages);
     hlo_messages_free(o->m);
 }
 
-static void check_result(const struct outcome *o, size_t participant, const char *want)
+static void check_result(const struct outcome *o, size_t participant, const char *expected)
 {
-    ck_assert_msg(o->ok, "%s", o->said.data);
+    ck_assert_msg(o->ok, "%s", o->messages.data);
     hlo_text got = hlo_literal_print(o->results[participant], false);
-    ck_assert_str_eq(got.data, want);
+    ck_assert_str_eq(got.data, expected);
     hlo_text_free(&got);
 }
 
@@ -61,17 +61,17 @@ static void check_result(const struct outcome *o, size_t participant, const char
 
 struct seen {
     atomic_int calls, participants;
-    const char *complaint;
+    const char *error_message;
 };
 
-static bool add_participant(void *context, const struct hlo_call *c, char *why, size_t room)
+static bool add_participant(void *context, const struct hlo_call *c, char *why, size_t capacity)
 {
     struct seen *s = context;
     s->calls++;
     s->participants |= 1 << c->participant;
-    if (s->complaint) {
-        snprintf(why, room, "%s of %s, config %.*s", s->complaint, c->target, (int)c->config_size,
-                 c->config);
+    if (s->error_message) {
+        snprintf(why, capacity, "%s of %s, config %.*s", s->error_message, c->target,
+                 (int)c->config_size, c->config);
         return false;
     }
     ck_assert_uint_eq(c->operand_count, 1);
@@ -101,20 +101,20 @@ START_TEST(functions_run_for_each_participant)
 }
 END_TEST
 
-START_TEST(functions_say_what_went_wrong)
+START_TEST(functions_report_the_reason)
 {
-    struct seen seen = {.complaint = "no luck"};
+    struct seen seen = {.error_message = "no luck"};
     hlo_targets *t = hlo_targets_new();
     hlo_targets_add_function(t, "mine", add_participant, &seen);
     struct outcome o = run(CALL("s32[2]", "mine", ", backend_config=\"a b\""), t);
     ck_assert(!o.ok);
-    ck_assert_msg(
-        strstr(o.said.data, "m:4:3: error: custom call 'mine' failed: no luck of mine, config a b"),
-        "%s", o.said.data);
+    ck_assert_msg(strstr(o.messages.data,
+                         "m:4:3: error: custom call 'mine' failed: no luck of mine, config a b"),
+                  "%s", o.messages.data);
     outcome_free(&o);
-    seen.complaint = "";
+    seen.error_message = "";
     o = run(CALL("s32[2]", "mine", ""), t);
-    ck_assert(!o.ok && strstr(o.said.data, " of mine, config "));
+    ck_assert(!o.ok && strstr(o.messages.data, " of mine, config "));
     outcome_free(&o);
     hlo_targets_free(t);
 }
@@ -154,7 +154,7 @@ START_TEST(what_is_added_later_comes_first)
 }
 END_TEST
 
-START_TEST(unsound_rules_and_libraries)
+START_TEST(invalid_rules_and_libraries)
 {
     static const char *const rules[] = {"", "x", "x=", "=zeros", "="};
     hlo_targets *t = hlo_targets_new();
@@ -164,7 +164,7 @@ START_TEST(unsound_rules_and_libraries)
     ck_assert(!hlo_targets_add_library(t, "no-such-library.so", m));
     ck_assert_uint_eq(hlo_messages_errors(m), 6);
     struct outcome o = run(CALL("s32[2]", "x", ""), t);
-    ck_assert(!o.ok && strstr(o.said.data, "unknown custom-call target 'x'"));
+    ck_assert(!o.ok && strstr(o.messages.data, "unknown custom-call target 'x'"));
     outcome_free(&o);
     hlo_messages_free(m);
     hlo_targets_free(t);
@@ -179,9 +179,9 @@ static hlo_targets *library(void)
     hlo_targets *t = hlo_targets_new();
     hlo_messages *m = hlo_messages_new();
     bool ok = hlo_targets_add_library(t, getenv("CUSTOM_CALLS"), m);
-    hlo_text said = hlo_messages_draw(m, false);
-    ck_assert_msg(ok, "%s", said.data);
-    hlo_text_free(&said);
+    hlo_text messages = hlo_messages_draw(m, false);
+    ck_assert_msg(ok, "%s", messages.data);
+    hlo_text_free(&messages);
     hlo_messages_free(m);
     return t;
 }
@@ -193,7 +193,8 @@ START_TEST(libraries_are_called)
     check_result(&o, 0, "{3, 0, 0, 0, 4, 0}");
     outcome_free(&o);
     o = run(CALL("s32[2]", "too_far", ""), t);
-    ck_assert(!o.ok && strstr(o.said.data, "out-of-bounds write to leaf 0 of its result, s32[2]"));
+    ck_assert(!o.ok &&
+              strstr(o.messages.data, "out-of-bounds write to leaf 0 of its result, s32[2]"));
     outcome_free(&o);
     /* on a slice, which starts in the middle of its array */
     o = run(
@@ -259,7 +260,7 @@ static void put_attrs(struct buf *out, const struct ffi_attrs *attrs)
 }
 
 static const struct {
-    const char *text, *want; /* NULL: malformed dictionary */
+    const char *text, *expected; /* NULL: malformed dictionary */
 } dictionaries[] = {
     {"", "{}"},
     {"{}", "{}"},
@@ -318,8 +319,8 @@ START_TEST(attributes_are_read)
     bool ok = ffi_read_attrs(&a, str_of(dictionaries[_i].text), &attrs, &why);
     if (ok)
         put_attrs(&got, &attrs);
-    if (dictionaries[_i].want)
-        ck_assert_msg(ok && strcmp(got.data, dictionaries[_i].want) == 0, "%s: %s %s",
+    if (dictionaries[_i].expected)
+        ck_assert_msg(ok && strcmp(got.data, dictionaries[_i].expected) == 0, "%s: %s %s",
                       dictionaries[_i].text, ok ? got.data : "not read:", ok ? "" : why.data);
     else
         ck_assert_msg(!ok && why.size > 0, "%s: %s", dictionaries[_i].text, got.data);
@@ -350,9 +351,9 @@ int main(void)
     Suite *suite = suite_create("targets");
     TCase *tcase = tcase_create("targets");
     tcase_add_test(tcase, functions_run_for_each_participant);
-    tcase_add_test(tcase, functions_say_what_went_wrong);
+    tcase_add_test(tcase, functions_report_the_reason);
     tcase_add_test(tcase, what_is_added_later_comes_first);
-    tcase_add_test(tcase, unsound_rules_and_libraries);
+    tcase_add_test(tcase, invalid_rules_and_libraries);
     tcase_add_test(tcase, libraries_are_called);
     tcase_add_loop_test(tcase, attributes_are_read, 0, sizeof dictionaries / sizeof *dictionaries);
     tcase_add_test(tcase, attributes_have_a_depth);

@@ -45,7 +45,7 @@ static void check_known(const char *condition, const char *body, const char *exp
                "  ROOT w = (s32[], s32[], f32[], s32[9]) while(p), condition=c, body=b }\n",
                elements, condition, elements, body);
     buf_putc(&text, '\0');
-    run_plan(&r, text.data, &(struct plan_options){.observed = true});
+    run_plan(&r, text.data, &(struct plan_options){.traced = true});
     const struct step *w = find_step(r.program, "w");
     ck_assert_ptr_nonnull(w);
     const struct termination *t = w->termination;
@@ -141,9 +141,9 @@ END_TEST
 
 enum { ROWS = 7, COLUMNS = 15 };
 
-/* Visits until a cycle is found, at most `most`, where the state of visit v is zero except for v %
+/* Visits until a cycle is found, at most `max`, where the state of visit v is zero except for v %
  * period in one place. */
-static int visits_until_found(int place, int period, bool transposed, int most)
+static int visits_until_found(int place, int period, bool transposed, int max)
 {
     int32_t numbers[ROWS * COLUMNS] = {0};
     struct cycle_part part = {0};
@@ -155,12 +155,12 @@ static int visits_until_found(int place, int period, bool transposed, int most)
         part.view.strides[1] = part.view.strides[0];
         part.view.strides[0] = sizeof *numbers;
     }
-    for (int v = 0; v < most; v++) {
+    for (int v = 0; v < max; v++) {
         numbers[place] = v % period;
         if (cycle_visit(&c))
             return v + 1;
     }
-    return most;
+    return max;
 }
 
 START_TEST(repeated_states_are_found)
@@ -198,14 +198,14 @@ END_TEST
 
 enum { STATES = 16, STARTS = 3 };
 
-struct game {
+struct random_loop {
     int next[STATES], target, starts[STARTS];
 };
 
 /* A random function in which the target is often, but not always, reachable. */
-static struct game random_game(struct random *rng)
+static struct random_loop make_random_loop(struct random *rng)
 {
-    struct game g;
+    struct random_loop g;
     for (int k = 0; k < STATES; k++)
         g.next[k] = (int)random_in(rng, 0, STATES - 1);
     g.target = g.next[random_in(rng, 0, STATES - 1)];
@@ -215,7 +215,7 @@ static struct game random_game(struct random *rng)
 }
 
 /* Iterations until the target has been reached from all starts, one after the other; -1: never. */
-static int iterations_of(const struct game *g)
+static int iterations_of(const struct random_loop *g)
 {
     int sum = 0;
     for (int k = 0; k < STARTS; k++) {
@@ -238,7 +238,7 @@ static void put_numbers(struct buf *text, const int *numbers, int count)
 
 /* A loop `w` for each start, in a loop over the starts that sums iterations. The state has `size`
  * equal elements; with `branch` the body has a conditional. */
-static void put_game(struct buf *text, const struct game *g, int size, bool branch)
+static void put_random_loop(struct buf *text, const struct random_loop *g, int size, bool branch)
 {
     buf_printf(text, "HloModule m\n"
                      "look { x = s32[] parameter(0)\n"
@@ -300,7 +300,7 @@ static void put_game(struct buf *text, const struct game *g, int size, bool bran
 }
 
 /* The run ends after this number of iterations; -1: it fails with an infinite loop. */
-static void check_game(const char *text, int iterations, const struct plan_options *options)
+static void check_random_loop(const char *text, int iterations, const struct plan_options *options)
 {
     struct run r;
     run_plan(&r, text, options);
@@ -320,14 +320,14 @@ START_TEST(random_loops_end_or_are_found)
     int infinite = 0;
     enum { GAMES = 120 };
     for (int k = 0; k < GAMES; k++) {
-        const struct game g = random_game(&rng);
+        const struct random_loop g = make_random_loop(&rng);
         const int iterations = iterations_of(&g), size = k % 3 == 0 ? 1 : k % 3 == 1 ? 40 : 2000;
         struct buf text = {0};
-        put_game(&text, &g, size, k % 2 == 0);
-        check_game(text.data, iterations, &(struct plan_options){0});
-        check_game(text.data, iterations, &(struct plan_options){.plain = true});
+        put_random_loop(&text, &g, size, k % 2 == 0);
+        check_random_loop(text.data, iterations, &(struct plan_options){0});
+        check_random_loop(text.data, iterations, &(struct plan_options){.plain = true});
         if (k % 10 == 0)
-            check_game(text.data, iterations, &(struct plan_options){.observed = true});
+            check_random_loop(text.data, iterations, &(struct plan_options){.traced = true});
         buf_free(&text);
         infinite += iterations < 0;
     }
@@ -338,7 +338,7 @@ END_TEST
 
 /* A loop of two iterations, entered repeatedly, and then a reducer of `count` elements with the
  * same loop: scalar bytecode of its own, with steps from the same budget. */
-START_TEST(steps_of_others_are_noticed)
+START_TEST(steps_of_other_participants_are_counted)
 {
     for (int count = 1; count <= 12; count++) {
         struct buf text = {0};
@@ -381,8 +381,9 @@ START_TEST(steps_of_others_are_noticed)
                    "  ROOT m = u32[] get-tuple-element(o), index=1 }\n",
                    count);
         buf_putc(&text, '\0');
-        check_game(text.data, 15000 * 2 * (count + 1), &(struct plan_options){0});
-        check_game(text.data, 15000 * 2 * (count + 1), &(struct plan_options){.plain = true});
+        check_random_loop(text.data, 15000 * 2 * (count + 1), &(struct plan_options){0});
+        check_random_loop(text.data, 15000 * 2 * (count + 1),
+                          &(struct plan_options){.plain = true});
         buf_free(&text);
     }
 }
@@ -397,6 +398,6 @@ int main(void)
     tcase_add_test(tc, repeated_states_are_found);
     tcase_add_test(tc, few_iterations_are_visited);
     tcase_add_test(tc, random_loops_end_or_are_found);
-    tcase_add_test(tc, steps_of_others_are_noticed);
+    tcase_add_test(tc, steps_of_other_participants_are_counted);
     return check_run(s);
 }

@@ -392,7 +392,7 @@ START_TEST(structure)
 }
 END_TEST
 
-START_TEST(always_there)
+START_TEST(always_available)
 {
     struct outcome o = parse(
         STR("ENTRY e {\n" P2
@@ -529,15 +529,16 @@ END_TEST
 
 /* ---- messages ---- */
 
-static void check_places(const char *text, size_t count, const char *const *wanted)
+static void check_places(const char *text, size_t count, const char *const *expected)
 {
     struct outcome o = parse(str_of(text), false);
     size_t k = 0;
     for (const struct diag *d = o.ds.first; d; d = d->next, k++) {
         struct place at = source_place(&o.source, d->span.begin);
-        struct str said =
+        struct str messages =
             arena_printf(&o.ds.arena, "%u:%u: " STR_FMT, at.line, at.column, STR_ARG(d->text));
-        ck_assert_msg(k < count && str_eq(said, str_of(wanted[k])), "said %.*s", STR_ARG(said));
+        ck_assert_msg(k < count && str_eq(messages, str_of(expected[k])), "said %.*s",
+                      STR_ARG(messages));
     }
     ck_assert_uint_eq(k, count);
     done(&o);
@@ -545,7 +546,7 @@ static void check_places(const char *text, size_t count, const char *const *want
 
 START_TEST(each_mistake_once)
 {
-    static const char *const wanted[] = {
+    static const char *const expected[] = {
         "3:7: unknown element type 'f31'",
         "5:18: instruction 'z' is not defined above",
         "6:14: unknown opcode 'ngate'",
@@ -560,13 +561,13 @@ START_TEST(each_mistake_once)
                  "  d = f32[2] add(negate(q, q), q), sharding={replicated}\n  f = f32[2] add(q, "
                  "q\n  ROOT e = f32[2] add(c, d)\n}\n"
                  "g { x = }\ng { a = f32[] parameter(0) }\n",
-                 COUNT_OF(wanted), wanted);
+                 COUNT_OF(expected), expected);
 }
 END_TEST
 
 START_TEST(nothing_cascades)
 {
-    static const char *const wanted[] = {
+    static const char *const expected[] = {
         "3:7: unknown element type 'f31'",
         "5:14: unknown opcode 'ngate'",
         "8:25: computation 'sum' is not defined above",
@@ -575,7 +576,7 @@ START_TEST(nothing_cascades)
         "HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  a = f32[2] negate(p)\n"
         "  b = f32[2] ngate(a), metadata={op_name=\"x\"}\n  c = add(a, b)\n  d = f32[2] abs(c)\n"
         "  e = call(d), to_apply=sum\n",
-        COUNT_OF(wanted), wanted);
+        COUNT_OF(expected), expected);
 }
 END_TEST
 
@@ -714,7 +715,7 @@ END_TEST
 
 /* ---- literals both ways ---- */
 
-static void round_trip(const char *text, const char *wanted)
+static void round_trip(const char *text, const char *expected)
 {
     struct arena a;
     struct source s;
@@ -724,14 +725,14 @@ static void round_trip(const char *text, const char *wanted)
     source_init(&s, STR("literal"), str_of(text));
     diags_init(&ds, &s);
     struct literal *l = text_parse_literal(&ds, &s, &a);
-    if (!wanted) {
+    if (!expected) {
         ck_assert_msg(!l, "%s", text);
         ck_assert_uint_ge(ds.errors, 1);
     } else {
         ck_assert_msg(l != NULL, "%s: %.*s", text, ds.first ? (int)ds.first->text.len : 0,
                       ds.first ? ds.first->text.ptr : "");
         text_print_literal_with_shape(&out, l);
-        ck_assert_str_eq(out.data, wanted);
+        ck_assert_str_eq(out.data, expected);
         literal_free_data(l);
     }
     buf_free(&out);
@@ -828,7 +829,7 @@ START_TEST(both_ways_of_reading_numbers)
 END_TEST
 
 /* Every bit pattern of the narrow types, and many of the wide ones, comes back. */
-START_TEST(every_value_comes_back)
+START_TEST(every_value_round_trips)
 {
     static const enum dtype types[] = {
         DT_F32,    DT_F64,      DT_F16,        DT_BF16,       DT_F8E5M2,   DT_F8E4M3,
@@ -909,7 +910,7 @@ int main(void)
     tcase_add_test(tcase, texts);
     tcase_add_test(tcase, asynchronous);
     tcase_add_test(tcase, structure);
-    tcase_add_test(tcase, always_there);
+    tcase_add_test(tcase, always_available);
     tcase_add_test(tcase, backend_config_is_cleaned);
     tcase_add_test(tcase, frames_are_renumbered);
     tcase_add_loop_test(tcase, metadata_is_read_in_two_ways, 0, COUNT_OF(metadata_texts));
@@ -922,7 +923,7 @@ int main(void)
     tcase_add_test(tcase, deep_nesting_is_an_error);
     tcase_add_test(tcase, literals_of_a_command_line);
     tcase_add_test(tcase, both_ways_of_reading_numbers);
-    tcase_add_test(tcase, every_value_comes_back);
+    tcase_add_test(tcase, every_value_round_trips);
     tcase_add_test(tcase, splitting);
     suite_add_tcase(suite, tcase);
     return check_run(suite);

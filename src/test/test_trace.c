@@ -17,68 +17,68 @@ struct stage {
     hlo_module *module;
     hlo_listing *listing;
     hlo_program *program;
-    struct hlo_trace_callbacks observer;
+    struct hlo_trace_callbacks trace_callbacks;
     char seen[4096]; /* a line for each executed instruction */
     const char *at;  /* instruction at which `act` is called; NULL: all */
-    bool (*act)(struct stage *s, const struct hlo_event *sight);
+    bool (*act)(struct stage *s, const struct hlo_event *event);
     size_t befores;
     hlo_literal *result;
-    hlo_messages *said; /* messages of callbacks */
+    hlo_messages *messages; /* messages of callbacks */
 };
 
-static void add_line(struct stage *s, const char *name, const struct hlo_event *sight)
+static void add_line(struct stage *s, const char *name, const struct hlo_event *event)
 {
     size_t n = strlen(s->seen);
-    hlo_text value = hlo_literal_print(hlo_event_value(sight), false);
-    for (size_t k = 0; k < sight->depth; k++)
+    hlo_text value = hlo_literal_print(hlo_event_value(event), false);
+    for (size_t k = 0; k < event->depth; k++)
         n += (size_t)snprintf(s->seen + n, sizeof s->seen - n, "%s#%d/",
-                              hlo_list_inst(s->listing, sight->within[k].inst).name,
-                              (int)sight->within[k].iteration);
+                              hlo_list_inst(s->listing, event->within[k].inst).name,
+                              (int)event->within[k].iteration);
     snprintf(s->seen + n, sizeof s->seen - n, "%s %s\n", name, value.data);
     hlo_text_free(&value);
 }
 
-static bool before(void *context, const struct hlo_event *sight)
+static bool before(void *context, const struct hlo_event *event)
 {
     struct stage *s = context;
-    const char *name = hlo_list_inst(s->listing, sight->inst).name;
-    ck_assert_uint_eq(sight->number, s->befores);
+    const char *name = hlo_list_inst(s->listing, event->inst).name;
+    ck_assert_uint_eq(event->number, s->befores);
     s->befores++;
-    ck_assert(hlo_event_value(sight) == NULL);
-    ck_assert(sight->seconds == 0);
-    return !s->act || !s->at || strcmp(s->at, name) != 0 || s->act(s, sight);
+    ck_assert(hlo_event_value(event) == NULL);
+    ck_assert(event->seconds == 0);
+    return !s->act || !s->at || strcmp(s->at, name) != 0 || s->act(s, event);
 }
 
-static bool after(void *context, const struct hlo_event *sight)
+static bool after(void *context, const struct hlo_event *event)
 {
     struct stage *s = context;
-    add_line(s, hlo_list_inst(s->listing, sight->inst).name, sight);
-    return s->act == NULL || s->at != NULL || s->act(s, sight);
+    add_line(s, hlo_list_inst(s->listing, event->inst).name, event);
+    return s->act == NULL || s->at != NULL || s->act(s, event);
 }
 
-static bool skipped(void *context, const struct hlo_event *sight)
+static bool skipped(void *context, const struct hlo_event *event)
 {
     struct stage *s = context;
     const size_t n = strlen(s->seen);
-    const hlo_literal *value = hlo_event_value(sight);
+    const hlo_literal *value = hlo_event_value(event);
     ck_assert(hlo_literal_leaves(value) == 0 || hlo_literal_count(value) > 0);
     snprintf(s->seen + n, sizeof s->seen - n, "%s -\n",
-             hlo_list_inst(s->listing, sight->inst).name);
+             hlo_list_inst(s->listing, event->inst).name);
     return true;
 }
 
 static void open_stage(struct stage *s, const char *text, const struct hlo_run_options *options)
 {
-    *s = (struct stage){.m = hlo_messages_new(), .said = hlo_messages_new()};
+    *s = (struct stage){.m = hlo_messages_new(), .messages = hlo_messages_new()};
     s->file = hlo_file_of_text("m", text, strlen(text), false);
     s->module = hlo_parse(s->file, 0, s->m);
     ck_assert(s->module && hlo_verify(s->module, s->m));
     s->listing = hlo_list(s->module);
     s->program = hlo_plan(s->module, options, s->m);
     ck_assert_ptr_nonnull(s->program);
-    s->observer =
+    s->trace_callbacks =
         (struct hlo_trace_callbacks){sizeof(struct hlo_trace_callbacks), s, before, after, skipped};
-    hlo_trace(s->program, &s->observer);
+    hlo_trace(s->program, &s->trace_callbacks);
 }
 
 static void close_stage(struct stage *s)
@@ -89,7 +89,7 @@ static void close_stage(struct stage *s)
     hlo_module_free(s->module);
     hlo_file_free(s->file);
     hlo_messages_free(s->m);
-    hlo_messages_free(s->said);
+    hlo_messages_free(s->messages);
 }
 
 static void run_stage(struct stage *s)
@@ -100,16 +100,15 @@ static void run_stage(struct stage *s)
     s->result = hlo_run(s->program, NULL, 0, s->m);
 }
 
-static void check_result(const struct stage *s, const char *want)
+static void check_result(const struct stage *s, const char *expected)
 {
     ck_assert_ptr_nonnull(s->result);
     hlo_text got = hlo_literal_print(s->result, false);
-    ck_assert_str_eq(got.data, want);
+    ck_assert_str_eq(got.data, expected);
     hlo_text_free(&got);
 }
 
-static const struct hlo_run_options observed = {
-    .size = sizeof observed, .traced = true, .threads = 1};
+static const struct hlo_run_options traced = {.size = sizeof traced, .traced = true, .threads = 1};
 
 /* ---- events ---- */
 
@@ -126,7 +125,7 @@ static const char *const simple = "HloModule m\n"
 START_TEST(every_instruction)
 {
     struct stage s;
-    open_stage(&s, simple, &observed);
+    open_stage(&s, simple, &traced);
     for (int k = 0; k < 2; k++) { /* runs are reproducible */
         run_stage(&s);
         check_result(&s, "{4, 16}");
@@ -142,15 +141,15 @@ START_TEST(every_instruction)
 }
 END_TEST
 
-static bool check_operands(struct stage *s, const struct hlo_event *sight)
+static bool check_operands(struct stage *s, const struct hlo_event *event)
 {
-    struct hlo_listed i = hlo_list_inst(s->listing, sight->inst);
-    ck_assert_ptr_null(hlo_event_operand(sight, i.operand_count));
+    struct hlo_listed i = hlo_list_inst(s->listing, event->inst);
+    ck_assert_ptr_null(hlo_event_operand(event, i.operand_count));
     for (size_t k = 0; k < i.operand_count; k++) {
-        const hlo_literal *l = hlo_event_operand(sight, k);
+        const hlo_literal *l = hlo_event_operand(event, k);
         hlo_text shape = hlo_literal_shape(l);
         ck_assert_ptr_nonnull(l);
-        ck_assert_ptr_eq(l, hlo_event_operand(sight, k));
+        ck_assert_ptr_eq(l, hlo_event_operand(event, k));
         ck_assert_msg(strncmp(shape.data, i.operands[k] == 3 ? "(f32[2], f32[2])" : "f32[2]",
                               shape.size) == 0,
                       "%s", shape.data);
@@ -162,7 +161,7 @@ static bool check_operands(struct stage *s, const struct hlo_event *sight)
 START_TEST(operands_are_still_there)
 {
     struct stage s;
-    open_stage(&s, simple, &observed);
+    open_stage(&s, simple, &traced);
     s.act = check_operands;
     run_stage(&s);
     check_result(&s, "{4, 16}");
@@ -196,7 +195,7 @@ static const char *const loop = "HloModule m\n"
 START_TEST(iterations)
 {
     struct stage s;
-    open_stage(&s, loop, &observed);
+    open_stage(&s, loop, &traced);
     run_stage(&s);
     check_result(&s, "( 2, 4 )");
     static const char *const lines[] = {"zero 0\n",         "w#-1/i 0\n",     "w#0/k 1\n",
@@ -214,38 +213,38 @@ END_TEST
 
 /* ---- callbacks with effects ---- */
 
-static bool set_to(struct stage *s, const struct hlo_event *sight, const char *text, bool fits)
+static bool set_to(struct stage *s, const struct hlo_event *event, const char *text, bool fits)
 {
     hlo_literal *l = hlo_literal_parse(text, strlen(text), s->m);
     ck_assert_ptr_nonnull(l);
-    ck_assert_int_eq(hlo_event_set(sight, l, s->m), fits);
+    ck_assert_int_eq(hlo_event_set(event, l, s->m), fits);
     hlo_literal_free(l);
     return true;
 }
 
-static bool set_y(struct stage *s, const struct hlo_event *sight)
+static bool set_y(struct stage *s, const struct hlo_event *event)
 {
-    return set_to(s, sight, "f32[2] {5, 6}", true);
+    return set_to(s, event, "f32[2] {5, 6}", true);
 }
 
-static bool set_pair(struct stage *s, const struct hlo_event *sight)
+static bool set_pair(struct stage *s, const struct hlo_event *event)
 {
-    return set_to(s, sight, "(f32[2] {0, 0}, f32[2] {7, 8})", true);
+    return set_to(s, event, "(f32[2] {0, 0}, f32[2] {7, 8})", true);
 }
 
-static bool set_wrong(struct stage *s, const struct hlo_event *sight)
+static bool set_wrong(struct stage *s, const struct hlo_event *event)
 {
-    return set_to(s, sight, "f32[3] {5, 6, 7}", false);
+    return set_to(s, event, "f32[3] {5, 6, 7}", false);
 }
 
-static bool set_after(struct stage *s, const struct hlo_event *sight)
+static bool set_after(struct stage *s, const struct hlo_event *event)
 {
-    if (strcmp(hlo_list_inst(s->listing, sight->inst).name, "y") != 0)
+    if (strcmp(hlo_list_inst(s->listing, event->inst).name, "y") != 0)
         return true;
-    const hlo_literal *old = hlo_event_value(sight);
-    set_to(s, sight, "f32[2] {9, 1}", true);
-    ck_assert_ptr_ne(old, hlo_event_value(sight));
-    add_line(s, "now", sight);
+    const hlo_literal *old = hlo_event_value(event);
+    set_to(s, event, "f32[2] {9, 1}", true);
+    ck_assert_ptr_ne(old, hlo_event_value(event));
+    add_line(s, "now", event);
     return true;
 }
 
@@ -253,7 +252,7 @@ START_TEST(values_are_replaced)
 {
     static const struct {
         const char *at;
-        bool (*act)(struct stage *s, const struct hlo_event *sight);
+        bool (*act)(struct stage *s, const struct hlo_event *event);
         const char *result, *seen;
         size_t errors;
     } cases[] = {
@@ -266,7 +265,7 @@ START_TEST(values_are_replaced)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct stage s;
-        open_stage(&s, simple, &observed);
+        open_stage(&s, simple, &traced);
         s.at = cases[k].at;
         s.act = cases[k].act;
         run_stage(&s);
@@ -299,7 +298,7 @@ START_TEST(unused_instructions)
 {
     struct stage s;
     for (int set = 0; set < 2; set++) {
-        open_stage(&s, unused, &observed);
+        open_stage(&s, unused, &traced);
         s.at = set ? "u" : "";
         s.act = set_y;
         run_stage(&s);
@@ -333,7 +332,7 @@ START_TEST(replaced_values_end_a_loop)
                                "ENTRY e { i = s32[] constant(1)\n"
                                "  ROOT w = s32[] while(i), condition=c, body=b }\n";
     struct stage s;
-    open_stage(&s, text, &observed);
+    open_stage(&s, text, &traced);
     s.at = "y";
     s.act = set_end;
     run_stage(&s);
@@ -365,23 +364,23 @@ static const char *const taken_apart = "HloModule m\n"
 
 /* A get-tuple-element has the whole tuple as its operand, even the last one; replacing an element
  * does not affect the tuple. */
-static bool set_element(struct stage *s, const struct hlo_event *sight)
+static bool set_element(struct stage *s, const struct hlo_event *event)
 {
-    struct hlo_listed i = hlo_list_inst(s->listing, sight->inst);
+    struct hlo_listed i = hlo_list_inst(s->listing, event->inst);
     if (strcmp(i.op, "get-tuple-element") != 0)
         return true;
-    hlo_text tuple = hlo_literal_print(hlo_event_operand(sight, 0), false);
+    hlo_text tuple = hlo_literal_print(hlo_event_operand(event, 0), false);
     ck_assert_str_eq(tuple.data, strcmp(i.name, "c") == 0
                                      ? "( {-2, -4}, (  ) )"
                                      : "( {2, 4}, ( {-2, -4}, (  ) ), {1, 2} )");
     hlo_text_free(&tuple);
-    return strcmp(i.name, "a") != 0 || set_y(s, sight);
+    return strcmp(i.name, "a") != 0 || set_y(s, event);
 }
 
 START_TEST(tuples_stay_whole)
 {
     struct stage s;
-    open_stage(&s, taken_apart, &observed);
+    open_stage(&s, taken_apart, &traced);
     s.act = set_element;
     for (int k = 0; k < 2; k++) {
         run_stage(&s);
@@ -394,12 +393,12 @@ START_TEST(tuples_stay_whole)
 }
 END_TEST
 
-static bool refuse(struct stage *s, const struct hlo_event *sight) { return false; }
+static bool refuse(struct stage *s, const struct hlo_event *event) { return false; }
 
-START_TEST(an_observer_ends_the_run)
+START_TEST(a_trace_callback_ends_the_run)
 {
     struct stage s;
-    open_stage(&s, loop, &observed);
+    open_stage(&s, loop, &traced);
     s.at = "y";
     s.act = refuse;
     run_stage(&s);
@@ -416,17 +415,17 @@ END_TEST
 
 static hlo_literal *kept;
 
-static bool keep(struct stage *s, const struct hlo_event *sight)
+static bool keep(struct stage *s, const struct hlo_event *event)
 {
-    if (strcmp(hlo_list_inst(s->listing, sight->inst).name, "t") == 0)
-        kept = hlo_literal_copy(hlo_event_value(sight));
+    if (strcmp(hlo_list_inst(s->listing, event->inst).name, "t") == 0)
+        kept = hlo_literal_copy(hlo_event_value(event));
     return true;
 }
 
 START_TEST(copies_stay)
 {
     struct stage s;
-    open_stage(&s, simple, &observed);
+    open_stage(&s, simple, &traced);
     s.act = keep;
     run_stage(&s);
     close_stage(&s);
@@ -439,15 +438,15 @@ END_TEST
 
 /* ---- origins of NaN and other exceptional values ---- */
 
-static bool note_origins(struct stage *s, const struct hlo_event *sight)
+static bool note_origins(struct stage *s, const struct hlo_event *event)
 {
     struct hlo_origin o;
     for (unsigned what = HLO_ODD_NAN; what <= HLO_ODD_DENORMAL; what <<= 1)
-        if (hlo_event_origin(sight, what, &o)) {
+        if (hlo_event_origin(event, what, &o)) {
             ck_assert_uint_eq(o.what, what);
             snprintf(s->seen + strlen(s->seen), sizeof s->seen - strlen(s->seen),
                      "!%u %d of leaf %d, %d\n", what, (int)o.index, (int)o.leaf, (int)o.count);
-            hlo_event_report(sight, &o, what == HLO_ODD_NAN, s->said);
+            hlo_event_report(event, &o, what == HLO_ODD_NAN, s->messages);
         }
     return true;
 }
@@ -485,12 +484,12 @@ static const struct {
     {"x = s32[1] constant({0})\n ROOT r = s32[1] divide(x, x)", ""},
 };
 
-START_TEST(where_it_comes_from)
+START_TEST(origin_of_a_value)
 {
     char text[512];
     struct stage s;
     snprintf(text, sizeof text, "HloModule m\nENTRY e {\n %s\n}\n", origins[_i].text);
-    open_stage(&s, text, &observed);
+    open_stage(&s, text, &traced);
     s.act = note_origins;
     run_stage(&s);
     ck_assert_ptr_nonnull(s.result);
@@ -499,20 +498,20 @@ START_TEST(where_it_comes_from)
     root = strchr(root + 1, '\n') + 1;
     ck_assert_msg(strcmp(root, origins[_i].seen) == 0, "case %d: '%s', wanted '%s'", _i, root,
                   origins[_i].seen);
-    ck_assert_uint_eq(hlo_messages_errors(s.said), strncmp(root, "!1", 2) == 0);
+    ck_assert_uint_eq(hlo_messages_errors(s.messages), strncmp(root, "!1", 2) == 0);
     close_stage(&s);
 }
 END_TEST
 
 /* ---- several participants ---- */
 
-static bool count_participants(struct stage *s, const struct hlo_event *sight)
+static bool count_participants(struct stage *s, const struct hlo_event *event)
 {
     s->befores++; /* calls are serialized, otherwise this fails sometimes */
     return true;
 }
 
-static bool nothing_before(void *context, const struct hlo_event *sight) { return true; }
+static bool nothing_before(void *context, const struct hlo_event *event) { return true; }
 
 START_TEST(participants)
 {
@@ -524,10 +523,10 @@ START_TEST(participants)
         "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n"
         "ENTRY e {\n i = u32[] replica-id()\n x = s32[] convert(i)\n"
         " y = s32[] all-reduce(x), to_apply=add\n ROOT z = s32[] add(x, y) }\n",
-        &observed);
-    s.observer.before = nothing_before;
+        &traced);
+    s.trace_callbacks.before = nothing_before;
     s.act = count_participants;
-    hlo_trace(s.program, &s.observer);
+    hlo_trace(s.program, &s.trace_callbacks);
     ck_assert(hlo_run_all(s.program, NULL, 0, NULL, results, s.m));
     ck_assert_uint_eq(s.befores, 16);
     for (int k = 0; k < 4; k++) {
@@ -550,26 +549,26 @@ static void check_failure(const struct stage *s, const char *id, bool limit)
     ck_assert_int_eq(hlo_messages_limit(s->m), limit);
 }
 
-static bool interrupt(struct stage *s, const struct hlo_event *sight)
+static bool interrupt(struct stage *s, const struct hlo_event *event)
 {
     hlo_interrupt(s->program);
     return true;
 }
 
 /* In the loop, whose own instructions are not steps of the entry computation. */
-static bool ask_how_far(struct stage *s, const struct hlo_event *sight)
+static bool ask_how_far(struct stage *s, const struct hlo_event *event)
 {
     const struct hlo_progress p = hlo_run_progress(s->program);
     ck_assert(p.name_size == 1 && p.name[0] == 'w');
     ck_assert_uint_gt(p.count, p.done);
-    ck_assert_int_eq(p.iteration, (long long)sight->within[0].iteration);
+    ck_assert_int_eq(p.iteration, (long long)event->within[0].iteration);
     return true;
 }
 
 START_TEST(how_far_a_run_is)
 {
     struct stage s;
-    open_stage(&s, loop, &observed);
+    open_stage(&s, loop, &traced);
     ck_assert_uint_eq(hlo_run_progress(s.program).name_size, 0);
     s.at = "y";
     s.act = ask_how_far;
@@ -685,9 +684,9 @@ int main(void)
     tcase_add_test(c, unused_instructions);
     tcase_add_test(c, replaced_values_end_a_loop);
     tcase_add_test(c, tuples_stay_whole);
-    tcase_add_test(c, an_observer_ends_the_run);
+    tcase_add_test(c, a_trace_callback_ends_the_run);
     tcase_add_test(c, copies_stay);
-    tcase_add_loop_test(c, where_it_comes_from, 0, sizeof origins / sizeof *origins);
+    tcase_add_loop_test(c, origin_of_a_value, 0, sizeof origins / sizeof *origins);
     tcase_add_test(c, participants);
     tcase_add_test(c, how_far_a_run_is);
     tcase_add_test(c, interruptions);

@@ -145,16 +145,16 @@ static void check_shape(struct bench *b, const struct op_case *c, const struct s
     if (s)
         shape_print(&got, s, true);
     buf_puts(&got, "");
-    struct buf wanted = {0};
+    struct buf expected = {0};
     if (c->result)
-        shape_print(&wanted, shape_of(b->m, c->result), true);
-    buf_puts(&wanted, "");
-    ck_assert_msg(str_eq(buf_view(&got), buf_view(&wanted)), "%s gives %s, expected %s",
-                  op_spelling(c->op), got.data, wanted.data);
+        shape_print(&expected, shape_of(b->m, c->result), true);
+    buf_puts(&expected, "");
+    ck_assert_msg(str_eq(buf_view(&got), buf_view(&expected)), "%s gives %s, expected %s",
+                  op_spelling(c->op), got.data, expected.data);
     ck_assert_msg((s != NULL) == (b->ds.errors == 0), "%s: %u errors", op_spelling(c->op),
                   b->ds.errors);
     buf_free(&got);
-    buf_free(&wanted);
+    buf_free(&expected);
 }
 
 /* ---- the parser's inference ---- */

@@ -68,17 +68,17 @@ struct lone {
     hlo_program *program;
     bool tried;
 };
-struct hunt {
+struct search {
     const hlo_listing *l;
     struct lone *lone; /* by instruction */
     uint64_t random;
-    size_t asked, most;
+    size_t asked, max;
     uint64_t *checked, *larger; /* elements: all; those of which an operand had other elements */
     const struct hlo_event *at;
     const char *what;
 };
 
-static struct lone *lone_of(struct hunt *h, size_t inst)
+static struct lone *lone_of(struct search *h, size_t inst)
 {
     struct lone *one = &h->lone[inst];
     const struct hlo_extract what = {.size = sizeof what, .inst = inst, .parameters = true};
@@ -97,7 +97,7 @@ static struct lone *lone_of(struct hunt *h, size_t inst)
 static const hlo_literal *value(void *context, size_t inst, const struct hlo_within *within,
                                 size_t depth)
 {
-    const struct hunt *h = context;
+    const struct search *h = context;
     const struct hlo_listed i = hlo_list_inst(h->l, h->at->inst);
     (void)within;
     (void)depth;
@@ -108,7 +108,7 @@ static const hlo_literal *value(void *context, size_t inst, const struct hlo_wit
 }
 
 /* The operand that a parameter of the extracted module replaces; -1: none. */
-static long operand_named(const struct hunt *h, const char *name)
+static long operand_named(const struct search *h, const char *name)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, h->at->inst);
     for (size_t k = 0; k < i.operand_count; k++)
@@ -118,7 +118,7 @@ static long operand_named(const struct hunt *h, const char *name)
 }
 
 /* Changes the elements outside all boxes; returns their number. */
-static size_t change_outside(struct hunt *h, hlo_literal *arg, size_t inst,
+static size_t change_outside(struct search *h, hlo_literal *arg, size_t inst,
                              const struct hlo_source *sources, long count)
 {
     size_t changed = 0;
@@ -149,7 +149,7 @@ static hlo_literal *run_lone(const struct lone *one, hlo_literal *const *args, s
     return result;
 }
 
-static void same_element(const struct hunt *h, const hlo_literal *a, const hlo_literal *b,
+static void same_element(const struct search *h, const hlo_literal *a, const hlo_literal *b,
                          size_t leaf, size_t n)
 {
     const struct hlo_array x = hlo_literal_leaf(a, leaf), y = hlo_literal_leaf(b, leaf);
@@ -161,7 +161,7 @@ static void same_element(const struct hunt *h, const hlo_literal *a, const hlo_l
                  text.data);
 }
 
-static void check_element(struct hunt *h, const struct lone *one, size_t leaf, size_t n,
+static void check_element(struct search *h, const struct lone *one, size_t leaf, size_t n,
                           const struct hlo_source *sources, long count)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, h->at->inst);
@@ -204,7 +204,7 @@ static bool all_here(const struct hlo_source *sources, long count)
 }
 
 /* Whether the instruction can be run alone, with reproducible results. */
-static bool is_fit(const struct hunt *h, const struct hlo_event *s)
+static bool is_fit(const struct search *h, const struct hlo_event *s)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, s->inst);
     if (i.operand_count == 0 || strstr(i.shape, "token") || strcmp(i.op, "rng") == 0)
@@ -217,9 +217,9 @@ static bool is_fit(const struct hunt *h, const struct hlo_event *s)
 
 static bool look(void *context, const struct hlo_event *s)
 {
-    struct hunt *h = context;
+    struct search *h = context;
     enum { MOST = 4096 };
-    if (s->participant != 0 || h->asked >= h->most || !is_fit(h, s))
+    if (s->participant != 0 || h->asked >= h->max || !is_fit(h, s))
         return true;
     h->at = s;
     const hlo_literal *v = hlo_event_value(s);
@@ -249,8 +249,8 @@ static bool look(void *context, const struct hlo_event *s)
     return true;
 }
 
-static void hunt_module(const hlo_module *module, const char *what, uint64_t seed,
-                        uint64_t *checked, uint64_t *larger)
+static void check_why_module(const hlo_module *module, const char *what, uint64_t seed,
+                             uint64_t *checked, uint64_t *larger)
 {
     const struct hlo_run_options options = {.size = sizeof options,
                                             .traced = true,
@@ -261,15 +261,15 @@ static void hunt_module(const hlo_module *module, const char *what, uint64_t see
                                             .elided = HLO_ELIDED_IOTA};
     hlo_messages *m = hlo_messages_new();
     hlo_listing *l = hlo_list(module);
-    struct hunt h = {.l = l,
-                     .lone = calloc(hlo_list_count(l) + 1, sizeof *h.lone),
-                     .random = seed * 77 + 1,
-                     .most = 60,
-                     .checked = checked,
-                     .larger = larger,
-                     .what = what};
-    const struct hlo_trace_callbacks observer = {
-        .size = sizeof observer, .context = &h, .after = look};
+    struct search h = {.l = l,
+                       .lone = calloc(hlo_list_count(l) + 1, sizeof *h.lone),
+                       .random = seed * 77 + 1,
+                       .max = 60,
+                       .checked = checked,
+                       .larger = larger,
+                       .what = what};
+    const struct hlo_trace_callbacks trace_callbacks = {
+        .size = sizeof trace_callbacks, .context = &h, .after = look};
     const size_t count = hlo_param_count(module);
     hlo_program *p = hlo_plan(module, &options, m);
     const size_t participants = p ? hlo_participants(p) : 0;
@@ -279,7 +279,7 @@ static void hunt_module(const hlo_module *module, const char *what, uint64_t see
     for (size_t k = 0; k < count * participants && ok; k++)
         ok = (args[k] = hlo_fake_param(module, k % count, HLO_FAKE_UNIFORM, seed, m)) != NULL;
     if (ok) {
-        hlo_trace(p, &observer);
+        hlo_trace(p, &trace_callbacks);
         hlo_run_all(p, (const hlo_literal *const *)args, count, NULL, results, m);
     }
     for (size_t k = 0; k < count * participants; k++)
@@ -310,7 +310,7 @@ START_TEST(random_modules)
         hlo_module *module = hlo_parse(f, 0, m);
         ck_assert(module && hlo_verify(module, m));
         snprintf(what, sizeof what, "seed %d", (int)seed);
-        hunt_module(module, what, seed, &checked, &larger);
+        check_why_module(module, what, seed, &checked, &larger);
         hlo_module_free(module);
         hlo_file_free(f);
         hlo_messages_free(m);
@@ -321,7 +321,7 @@ START_TEST(random_modules)
 }
 END_TEST
 
-static void hunt_file(const char *path, uint64_t *checked, uint64_t *larger)
+static void check_why_file(const char *path, uint64_t *checked, uint64_t *larger)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_open(path, false, m);
@@ -331,28 +331,29 @@ static void hunt_file(const char *path, uint64_t *checked, uint64_t *larger)
         snprintf(what, sizeof what, "%s, part %zu", path, part + 1);
         if (module && hlo_replica_count(module) * hlo_num_partitions(module) == 1 &&
             hlo_verify(module, m))
-            hunt_module(module, what, part + 1, checked, larger);
+            check_why_module(module, what, part + 1, checked, larger);
         hlo_module_free(module);
     }
     hlo_file_free(f);
     hlo_messages_free(m);
 }
 
-static void hunt_folder(const char *root, const char *family, uint64_t *checked, uint64_t *larger)
+static void check_why_directory(const char *root, const char *family, uint64_t *checked,
+                                uint64_t *larger)
 {
     char path[1024];
     struct dirent *entry;
     snprintf(path, sizeof path, "%s/%s", root, family);
-    DIR *folder = opendir(path);
-    ck_assert_msg(folder != NULL, "%s", path);
-    while ((entry = readdir(folder))) {
+    DIR *directory = opendir(path);
+    ck_assert_msg(directory != NULL, "%s", path);
+    while ((entry = readdir(directory))) {
         const char *dot = strrchr(entry->d_name, '.');
         if (!dot || strcmp(dot, ".hlo") != 0)
             continue;
         snprintf(path, sizeof path, "%s/%s/%s", root, family, entry->d_name);
-        hunt_file(path, checked, larger);
+        check_why_file(path, checked, larger);
     }
-    closedir(folder);
+    closedir(directory);
 }
 
 START_TEST(golden_cases)
@@ -363,10 +364,10 @@ START_TEST(golden_cases)
         "reduce",    "rng",      "shape",       "sort", "tuple",   "window"};
     uint64_t checked = 0, larger = 0;
     for (int k = 0; k < file_count; k++)
-        hunt_file(files[k], &checked, &larger);
+        check_why_file(files[k], &checked, &larger);
     for (size_t k = 0; k < sizeof families / sizeof *families && file_count == 0; k++) {
         const uint64_t before = checked;
-        hunt_folder(getenv("TESTDATA"), families[k], &checked, &larger);
+        check_why_directory(getenv("TESTDATA"), families[k], &checked, &larger);
         ck_assert_msg(checked > before, "nothing of %s was looked at", families[k]);
     }
     if (file_count > 0)
@@ -524,7 +525,7 @@ START_TEST(little_is_kept)
     hlo_text texts[2];
     for (int k = 0; k < 2; k++) {
         struct hlo_element e;
-        const struct hlo_recording little = {.size = sizeof little, .most = 300};
+        const struct hlo_recording little = {.size = sizeof little, .max = 300};
         hlo_recorded *r =
             hlo_record(l, &options, (const hlo_literal *const *)&arg, 1, k ? &little : NULL, m);
         ck_assert(r && hlo_recorded_find(r, "o[1]", &e, m));
@@ -545,7 +546,7 @@ START_TEST(little_is_kept)
 END_TEST
 
 /* A callback queries the sources of its event, also of elements that do not exist. */
-static bool say_why(void *context, const struct hlo_event *s)
+static bool check_why(void *context, const struct hlo_event *s)
 {
     const hlo_listing *l = context;
     const int64_t index[] = {1};
@@ -565,11 +566,11 @@ START_TEST(asked_while_it_runs)
     ck_assert(module && hlo_verify(module, m));
     hlo_listing *l = hlo_list(module);
     const struct hlo_run_options options = {.size = sizeof options, .traced = true};
-    const struct hlo_trace_callbacks observer = {
-        .size = sizeof observer, .context = l, .after = say_why};
+    const struct hlo_trace_callbacks trace_callbacks = {
+        .size = sizeof trace_callbacks, .context = l, .after = check_why};
     hlo_literal *arg = hlo_literal_parse("f32[2] {1, 3}", 13, m);
     hlo_program *p = hlo_plan(module, &options, m);
-    hlo_trace(p, &observer);
+    hlo_trace(p, &trace_callbacks);
     hlo_literal_free(hlo_run(p, (const hlo_literal *const *)&arg, 1, m));
     ck_assert_str_eq(answer, "y@2[1] = 24  add f32[2]\n  lhs: y@1[1] = 12  add f32[2]\n  rhs: "
                              "y@1[1] = 12  add f32[2]\n");

@@ -3,7 +3,7 @@
  * failure ends the other participants; values are reproducible. On threads of one process, and on
  * ranks, up to the maximum number.
  */
-#include "base/guard.h"
+#include "base/oom.h"
 #include "test/thread_transport.h"
 #include "text/text.h"
 #include "world/world.h"
@@ -65,27 +65,27 @@ struct rank {
     const struct world_feeds *feeds;
     struct run run;
     bool ok;
-    struct buf said; /* rendered messages */
+    struct buf messages; /* rendered messages */
     pthread_t thread;
 };
-struct crew {
+struct test_run {
     int ranks; /* 0: no ranks, only threads */
     struct post post;
-    struct rank all[POST_MOST];
+    struct rank all[POST_MAX];
 };
 
 static void run_here(struct rank *k, struct ranks *r)
 {
-    struct guard
+    struct oom_scope
         g; /* as in functions of hlo.h: threads free allocations of other threads of the run */
-    guard_enter(&g, NULL);
+    oom_enter(&g, NULL);
     ck_assert_int_eq(setjmp(g.back), 0);
     run_begin(&k->run, k->text);
     k->ok = r ? ranks_run(r, &k->run.ds, k->run.tasks, k->run.count, k->feeds)
               : world_run(&k->run.ds, k->run.tasks, k->run.count, k->feeds);
-    diags_draw(&k->said, &k->run.ds, NULL);
-    buf_putc(&k->said, '\0');
-    guard_leave(&g);
+    diags_draw(&k->messages, &k->run.ds, NULL);
+    buf_putc(&k->messages, '\0');
+    oom_leave(&g);
 }
 
 static void *rank_main(void *context)
@@ -111,19 +111,19 @@ static void *rank_main(void *context)
 
 /* All ranks have the same messages; only the first one has results, and only of a successful
  * run. */
-static void check_ranks(const struct crew *t)
+static void check_ranks(const struct test_run *t)
 {
     for (int k = 0; k < t->ranks; k++) {
         ck_assert_int_eq(t->all[k].ok, t->all[0].ok);
-        ck_assert_str_eq(t->all[k].said.data, t->all[0].said.data);
+        ck_assert_str_eq(t->all[k].messages.data, t->all[0].messages.data);
         for (int64_t p = 0; p < t->all[k].run.count; p++)
             ck_assert_int_eq(t->all[k].run.tasks[p].result != NULL, t->all[0].ok && k == 0);
     }
 }
 
-/* Starts the run; the run of the first rank is inspected, then crew_end is called. */
-static struct rank *crew_run(struct crew *t, const char *text, const struct world_feeds *feeds,
-                             int ranks, uint64_t seed)
+/* Starts the run; the run of the first rank is inspected, then test_run_end is called. */
+static struct rank *test_run_begin(struct test_run *t, const char *text,
+                                   const struct world_feeds *feeds, int ranks, uint64_t seed)
 {
     memset(t, 0, sizeof *t);
     t->ranks = ranks;
@@ -146,47 +146,47 @@ static struct rank *crew_run(struct crew *t, const char *text, const struct worl
     return &t->all[0];
 }
 
-static void crew_end(struct crew *t)
+static void test_run_end(struct test_run *t)
 {
     for (int k = 0; k < t->ranks || k == 0; k++) {
         run_end(&t->all[k].run);
-        buf_free(&t->all[k].said);
+        buf_free(&t->all[k].messages);
     }
 }
 
 /* Returns all messages. */
 static char *failure(const char *text, const struct world_feeds *feeds, int ranks, uint64_t seed)
 {
-    struct crew t;
-    struct rank *first = crew_run(&t, text, feeds, ranks, seed);
+    struct test_run t;
+    struct rank *first = test_run_begin(&t, text, feeds, ranks, seed);
     ck_assert(!first->ok);
     for (int64_t k = 0; k < first->run.count; k++)
         ck_assert(first->run.tasks[k].result == NULL);
-    char *said = strdup(first->said.data);
-    crew_end(&t);
-    return said;
+    char *messages = strdup(first->messages.data);
+    test_run_end(&t);
+    return messages;
 }
 
 static void check_failure(const char *text, const char *expected, int ranks, uint64_t seed)
 {
-    char *said = failure(text, NULL, ranks, seed);
-    ck_assert_str_eq(said, expected);
-    free(said);
+    char *messages = failure(text, NULL, ranks, seed);
+    ck_assert_str_eq(messages, expected);
+    free(messages);
 }
 
 /* The message is the same each time, and appears before the timeout at least once (the machine may
  * be busy). */
 static void check_often(const char *text, const char *expected)
 {
-    double least[] = {100, 100}; /* of threads, of ranks */
+    double min[] = {100, 100}; /* of threads, of ranks */
     for (int k = 0; k < OFTEN + OFTEN / 10; k++) {
-        int ranks = k < OFTEN ? 0 : 1 + k % POST_MOST;
-        double start = now_seconds(), *best = &least[ranks > 0];
+        int ranks = k < OFTEN ? 0 : 1 + k % POST_MAX;
+        double start = now_seconds(), *best = &min[ranks > 0];
         check_failure(text, expected, ranks, (uint64_t)k);
         *best = fmin(*best, now_seconds() - start);
     }
-    ck_assert_double_lt(least[0], 0.3);
-    ck_assert_double_lt(least[1], 0.3);
+    ck_assert_double_lt(min[0], 0.3);
+    ck_assert_double_lt(min[1], 0.3);
 }
 
 #define ADD "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n"
@@ -342,19 +342,19 @@ END_TEST
 
 /* An endless computation is stopped if another participant failed or a deadlock occurs: the test
  * ends. */
-START_TEST(nobody_is_waited_for_long)
+START_TEST(stalled_runs_end_soon)
 {
     for (int ranks = 0; ranks <= 2; ranks++) {
-        char *said = failure(
+        char *messages = failure(
             "HloModule m, replica_count=2\n" FOR_EVER
             "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) "
             "infeed(t)\n"
             " ROOT y = s32[] get-tuple-element(f), index=0 }\n"
             "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
             NULL, ranks, 1);
-        ck_assert_ptr_nonnull(strstr(said, "'infeed': no more items in the feed of the host"));
-        free(said);
-        said = failure(
+        ck_assert_ptr_nonnull(strstr(messages, "'infeed': no more items in the feed of the host"));
+        free(messages);
+        messages = failure(
             "HloModule m, replica_count=2\n" FOR_EVER
             "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
             " r = (s32[], u32[], token[]) recv(t), channel_id=0\n d = (s32[], token[]) "
@@ -362,8 +362,8 @@ START_TEST(nobody_is_waited_for_long)
             " ROOT y = s32[] get-tuple-element(d), index=0 }\n"
             "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
             NULL, ranks, 1);
-        ck_assert_ptr_nonnull(strstr(said, "'recv-done' on participant 0 waits for itself"));
-        free(said);
+        ck_assert_ptr_nonnull(strstr(messages, "'recv-done' on participant 0 waits for itself"));
+        free(messages);
     }
 }
 END_TEST
@@ -373,8 +373,8 @@ struct host {
     atomic_int given, taken;
 };
 
-static enum feed give(void *context, int64_t participant, struct budget *b, struct arena *a,
-                      struct literal **out)
+static enum feed feed_item(void *context, int64_t participant, struct budget *b, struct arena *a,
+                           struct literal **out)
 {
     struct host *h = context;
     (void)b;
@@ -395,7 +395,7 @@ static bool take(void *context, int64_t participant, struct budget *b, const str
     return true;
 }
 
-START_TEST(one_host_for_all)
+START_TEST(one_host_for_all_participants)
 {
     static const char text[] = "HloModule m, replica_count=4\n"
                                "ENTRY main {\n"
@@ -408,18 +408,18 @@ START_TEST(one_host_for_all)
                                " ROOT r = s32[] negate(y) }\n";
     for (int ranks = 0; ranks <= 5; ranks++) {
         struct host host = {0, 0};
-        const struct world_feeds feeds = {&host, give, take};
-        struct crew t;
-        struct rank *first = crew_run(&t, text, &feeds, ranks, 1);
+        const struct world_feeds feeds = {&host, feed_item, take};
+        struct test_run t;
+        struct rank *first = test_run_begin(&t, text, &feeds, ranks, 1);
         ck_assert(first->ok);
         ck_assert_int_eq(host.given, 4);
         ck_assert_int_eq(host.taken, 4);
-        crew_end(&t);
+        test_run_end(&t);
         host = (struct host){-10, 0};
-        char *said = failure(text, &feeds, ranks, 2);
-        ck_assert_ptr_nonnull(strstr(said, "'infeed': no more items in the feed of the host"));
-        ck_assert_ptr_nonnull(strstr(said, "on participant 3"));
-        free(said);
+        char *messages = failure(text, &feeds, ranks, 2);
+        ck_assert_ptr_nonnull(strstr(messages, "'infeed': no more items in the feed of the host"));
+        ck_assert_ptr_nonnull(strstr(messages, "on participant 3"));
+        free(messages);
     }
 }
 END_TEST
@@ -442,9 +442,9 @@ START_TEST(same_values_every_time)
         " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
     float first[MOST];
     for (int k = 0; k < OFTEN / 10; k++) {
-        struct crew t;
+        struct test_run t;
         const struct rank *r =
-            crew_run(&t, text, NULL, k % 10 == 0 ? k / 10 % POST_MOST : 0, (uint64_t)k);
+            test_run_begin(&t, text, NULL, k % 10 == 0 ? k / 10 % POST_MAX : 0, (uint64_t)k);
         ck_assert(r->ok);
         for (int64_t p = 0; p < r->run.count; p++) {
             float v;
@@ -453,7 +453,7 @@ START_TEST(same_values_every_time)
                 first[p] = v;
             ck_assert(v == first[p]);
         }
-        crew_end(&t);
+        test_run_end(&t);
     }
 }
 END_TEST
@@ -461,7 +461,7 @@ END_TEST
 /* A rendezvous is reused while some participants may still be leaving the previous one; some
  * payloads are copied, some borrowed. With as many participants as most machines have cores, and
  * with more. */
-START_TEST(meetings_again_and_again)
+START_TEST(rendezvous_again_and_again)
 {
     static const char text[] =
         "HloModule m, replica_count=%d\n" ADD "body { p = (s32[], s32[], s32[500]) parameter(0)\n "
@@ -485,8 +485,8 @@ START_TEST(meetings_again_and_again)
         char of_n[sizeof text + 8];
         snprintf(of_n, sizeof of_n, text, n);
         for (int ranks = 0; ranks <= n; ranks += n / 2) {
-            struct crew t;
-            const struct rank *r = crew_run(&t, of_n, NULL, ranks, (uint64_t)n);
+            struct test_run t;
+            const struct rank *r = test_run_begin(&t, of_n, NULL, ranks, (uint64_t)n);
             ck_assert(r->ok);
             for (int64_t p = 0; p < n;
                  p++) { /* n times the sum of 0 .. 1999; the second one only for some groups */
@@ -494,7 +494,7 @@ START_TEST(meetings_again_and_again)
                 memcpy(&v, r->run.tasks[p].result->data, sizeof v);
                 ck_assert_int_eq(v, p < 2 ? 2 * sum : sum);
             }
-            crew_end(&t);
+            test_run_end(&t);
         }
     }
 }
@@ -511,10 +511,10 @@ int main(void)
     tcase_add_test(t, different_groups);
     tcase_add_test(t, crossed_collectives);
     tcase_add_test(t, failure_ends_those_who_wait);
-    tcase_add_test(t, nobody_is_waited_for_long);
-    tcase_add_test(t, one_host_for_all);
+    tcase_add_test(t, stalled_runs_end_soon);
+    tcase_add_test(t, one_host_for_all_participants);
     tcase_add_test(t, same_values_every_time);
-    tcase_add_test(t, meetings_again_and_again);
+    tcase_add_test(t, rendezvous_again_and_again);
     suite_add_tcase(s, t);
     return check_run(s);
 }

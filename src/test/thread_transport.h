@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { POST_MOST = 8, POST_SMALL = 64 };
+enum { POST_MAX = 8, POST_SMALL = 64 };
 
 struct letter {
     int from;
@@ -31,7 +31,7 @@ struct letter_box {
 };
 struct post {
     pthread_mutex_t lock;
-    struct letter_box boxes[POST_MOST];
+    struct letter_box boxes[POST_MAX];
 };
 
 static inline bool post_send(void *context, int to, const void *head, const void *body, size_t size,
@@ -49,7 +49,7 @@ static inline bool post_send(void *context, int to, const void *head, const void
         box->out = l;
         ++*pending;
     } else if (size > 0) {
-        l->body = memcpy(mem_keep(mem_alloc(size)), body,
+        l->body = memcpy(mem_detach(mem_alloc(size)), body,
                          size); /* the receiver may belong to another process */
     } else {
         l->body = NULL;
@@ -78,7 +78,7 @@ static inline void post_look_after(struct letter_box *box)
 static inline struct letter *post_pick(struct letter_box *box)
 {
     box->random = box->random * 6364136223846793005u + 1442695040888963407u;
-    int from = (int)(box->random >> 33) % POST_MOST;
+    int from = (int)(box->random >> 33) % POST_MAX;
     pthread_mutex_lock(&box->post->lock);
     struct letter **at = &box->in, *l;
     while ((l = *at) != NULL && l->from != from)
@@ -89,14 +89,15 @@ static inline struct letter *post_pick(struct letter_box *box)
     return l;
 }
 
-static inline bool post_receive(void *context, struct parcel *out)
+static inline bool post_receive(void *context, struct transport_message *out)
 {
     struct letter_box *box = context;
     post_look_after(box);
     struct letter *l = post_pick(box);
     if (!l)
         return false;
-    *out = (struct parcel){.rank = l->from, .size = l->size, .body = (void *)(uintptr_t)l->body};
+    *out = (struct transport_message){
+        .rank = l->from, .size = l->size, .body = (void *)(uintptr_t)l->body};
     memcpy(out->head, l->head, sizeof l->head);
     if (l->pending) {
         out->body = memcpy(mem_alloc(l->size), l->body, l->size);
@@ -115,9 +116,9 @@ static inline void post_open(struct post *p, uint64_t seed)
 {
     memset(p, 0, sizeof *p);
     pthread_mutex_init(&p->lock, NULL);
-    for (int k = 0; k < POST_MOST; k++)
+    for (int k = 0; k < POST_MAX; k++)
         p->boxes[k] =
-            (struct letter_box){.post = p, .rank = k, .random = seed * POST_MOST + (uint64_t)k};
+            (struct letter_box){.post = p, .rank = k, .random = seed * POST_MAX + (uint64_t)k};
 }
 
 static inline struct transport post_transport(struct post *p, int rank, int size)
@@ -134,7 +135,7 @@ static inline struct transport post_transport(struct post *p, int rank, int size
 /* Frees unreceived messages once all ranks have closed. */
 static inline void post_close(struct post *p)
 {
-    for (int k = 0; k < POST_MOST; k++) {
+    for (int k = 0; k < POST_MAX; k++) {
         for (struct letter *l = p->boxes[k].in, *next; l; l = next) {
             next = l->next;
             if (!l->pending)

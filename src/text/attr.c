@@ -9,9 +9,9 @@
 #include <math.h>
 
 bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found,
-                 int64_t wanted, const char *why)
+                 int64_t required, const char *why)
 {
-    struct str needs = arena_printf(p->arena, "%" PRId64 " (%s)", wanted, why);
+    struct str needs = arena_printf(p->arena, "%" PRId64 " (%s)", required, why);
     return DIAG_ERROR(p->ds, span, WRONG_COUNT, what, needs.ptr, (long long)found);
 }
 
@@ -267,15 +267,15 @@ static bool parse_enum_word(struct parser *p, enum attr_id id, int *out)
         return expected(p, "a word");
     *out = enum_find(id, p->tok.s);
     if (*out < 0 || (p->strict && enum_is_builder(id, *out))) {
-        const char *words[32];
+        const char *keywords[32];
         int all = enum_count(id);
         size_t count = 0;
         for (int i = 0; i < all; i++)
             if (!p->strict || !enum_is_builder(id, i))
-                words[count++] = enum_word(id, i);
+                keywords[count++] = enum_word(id, i);
         struct diag *d =
             DIAG(p->ds, p->tok.span, UNKNOWN_VALUE, STR_ARG(p->tok.s), attr_spelling(id));
-        struct str near = diag_nearest(p->tok.s, words, count);
+        struct str near = diag_nearest(p->tok.s, keywords, count);
         if (near.len)
             diag_suggest(p->ds, d, near);
         return false;

@@ -86,13 +86,13 @@ static inline struct span span_since(const struct parser *p, uint32_t begin)
 {
     return (struct span){begin, p->prev_end};
 }
-/* Reports that `word` is not one of `words`, the keys of `block`; returns false. */
+/* Reports that `word` is not one of `keywords`, the keys of `block`; returns false. */
 bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
-                 const char *const *words, size_t count);
+                 const char *const *keywords, size_t count);
 
-/* Reports that `what` has `found` entries instead of `wanted`; returns false. */
+/* Reports that `what` has `found` entries instead of `required`; returns false. */
 bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found,
-                 int64_t wanted, const char *why);
+                 int64_t required, const char *why);
 
 /* ---- block.c: `{key=value key=value}` ---- */
 

@@ -5,10 +5,10 @@
 #include "text/attr_priv.h"
 
 bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
-                 const char *const *words, size_t count)
+                 const char *const *keywords, size_t count)
 {
     struct diag *d = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(str_of(block)), STR_ARG(word));
-    struct str near = diag_nearest(word, words, count);
+    struct str near = diag_nearest(word, keywords, count);
     if (near.len)
         diag_suggest(p->ds, d, near);
     return false;
@@ -16,11 +16,11 @@ bool unknown_key(struct parser *p, struct span span, struct str word, const char
 
 static bool unknown_field(struct parser *p, const struct block *b)
 {
-    const char *words[32];
+    const char *keywords[32];
     for (size_t i = 0; i < b->count; i++)
-        words[i] = b->fields[i].key;
+        keywords[i] = b->fields[i].key;
     struct span key = {p->tok.span.begin, p->tok.span.begin + (uint32_t)p->tok.s.len};
-    return unknown_key(p, key, p->tok.s, b->name, words, b->count);
+    return unknown_key(p, key, p->tok.s, b->name, keywords, b->count);
 }
 
 /* int_words = INT | DXD ; */

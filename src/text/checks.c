@@ -10,11 +10,12 @@
 
 /* ---- operands ---- */
 
-static bool count_error(struct parser *p, struct draft *d, const char *wanted)
+static bool count_error(struct parser *p, struct draft *d, const char *expected)
 {
     if (d->dropped)
         return report_dropped_operand(p, d);
-    return DIAG_ERROR(p->ds, d->open, OPERAND_COUNT, STR_ARG(d->word), wanted, d->i.operand_count);
+    return DIAG_ERROR(p->ds, d->open, OPERAND_COUNT, STR_ARG(d->word), expected,
+                      d->i.operand_count);
 }
 
 bool check_operand_count(struct parser *p, struct draft *d)
@@ -32,16 +33,16 @@ bool check_operand_count(struct parser *p, struct draft *d)
         d->i.operand_count = n = max;
     if (d->poisoned || (n >= min && (n <= max || max == OPERANDS_MANY)))
         return true;
-    char wanted[48];
+    char expected[48];
     if (max == OPERANDS_MANY)
-        snprintf(wanted, sizeof wanted, "at least %d operand%s", min, min == 1 ? "" : "s");
+        snprintf(expected, sizeof expected, "at least %d operand%s", min, min == 1 ? "" : "s");
     else if (max == 0)
-        snprintf(wanted, sizeof wanted, "no operands");
+        snprintf(expected, sizeof expected, "no operands");
     else if (min == max)
-        snprintf(wanted, sizeof wanted, "%d operand%s", min, min == 1 ? "" : "s");
+        snprintf(expected, sizeof expected, "%d operand%s", min, min == 1 ? "" : "s");
     else
-        snprintf(wanted, sizeof wanted, "%d to %d operands", min, max);
-    return count_error(p, d, wanted);
+        snprintf(expected, sizeof expected, "%d to %d operands", min, max);
+    return count_error(p, d, expected);
 }
 
 /* A buffer is treated as the array that it holds. */
@@ -127,9 +128,9 @@ static bool reduce_scatter(struct parser *p, struct draft *d)
 
 /* ---- one function per opcode with special rules; these also correct shapes ---- */
 
-static bool shape_error(struct parser *p, const struct draft *d, const char *wanted)
+static bool shape_error(struct parser *p, const struct draft *d, const char *expected)
 {
-    return DIAG_ERROR(p->ds, d->i.shape_span, DECLARED_SHAPE, STR_ARG(d->word), wanted,
+    return DIAG_ERROR(p->ds, d->i.shape_span, DECLARED_SHAPE, STR_ARG(d->word), expected,
                       STR_ARG(d->i.shape ? shape_text(p->arena, d->i.shape) : STR("none")));
 }
 

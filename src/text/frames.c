@@ -207,7 +207,7 @@ static void renumber_inst(struct rebuild *r, struct inst *i)
         return;
     struct metadata *copy = ARENA_DUP(r->arena, meta, 1);
     copy->stack_frame_id = fresh;
-    copy->lost_frame = fresh == 0 ? old : 0;
+    copy->missing_frame = fresh == 0 ? old : 0;
     for (int k = 0; k < i->attr_count; k++)
         if (i->attrs[k].id == A_METADATA)
             i->attrs[k].v.metadata = copy;

@@ -250,10 +250,10 @@ static const struct header_attribute {
 /* The default mode skips unknown attributes with a warning. */
 static bool skip_unknown(struct parser *p, struct str name, struct span span)
 {
-    const char *words[COUNT_OF(header_attributes)];
-    for (size_t k = 0; k < COUNT_OF(words); k++)
-        words[k] = header_attributes[k].name;
-    struct str near = diag_nearest(name, words, COUNT_OF(words)), ignored;
+    const char *keywords[COUNT_OF(header_attributes)];
+    for (size_t k = 0; k < COUNT_OF(keywords); k++)
+        keywords[k] = header_attributes[k].name;
+    struct str near = diag_nearest(name, keywords, COUNT_OF(keywords)), ignored;
     struct diag *d = p->strict ? DIAG(p->ds, span, UNKNOWN_HEADER, STR_ARG(name))
                                : DIAG(p->ds, span, SKIPPED_HEADER, STR_ARG(name));
     diag_suggest(p->ds, d, near);

@@ -352,10 +352,10 @@ static int take_escape(const char **at, const char *end, char *out)
         return v > 0xff ? -1 : 1;
     }
     bool byte = c == 'x' || c == 'X';
-    int wanted = c == 'u' ? 4 : c == 'U' ? 8 : 0, n = 0;
-    if (!byte && !wanted)
+    int digit_count = c == 'u' ? 4 : c == 'U' ? 8 : 0, n = 0;
+    if (!byte && !digit_count)
         return -1;
-    for (; p < end && is_class(*p, C_HEX) && (byte || n < wanted); n++) {
+    for (; p < end && is_class(*p, C_HEX) && (byte || n < digit_count); n++) {
         v = v * 16 + (unsigned)hex_digit(*p++);
         if (byte && v > 0xff)
             return -1;
@@ -365,7 +365,7 @@ static int take_escape(const char **at, const char *end, char *out)
         *out = (char)v;
         return n ? 1 : -1;
     }
-    if (n < wanted || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
+    if (n < digit_count || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
         return -1;
     if (v < 0x80)
         return out[0] = (char)v, 1;

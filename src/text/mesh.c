@@ -306,7 +306,7 @@ static bool parse_reduction(struct parser *p, struct sharding *s, bool *whole)
  */
 static bool parse_named_item(struct parser *p, struct sharding *s)
 {
-    static const char *const words[] = {"replicated", "manual", "unreduced", "metadata"};
+    static const char *const keywords[] = {"replicated", "manual", "unreduced", "metadata"};
     struct token key = p->tok;
     bool whole;
     if (!expect(p, TOK_ATTR_NAME, "'name='"))
@@ -319,7 +319,7 @@ static bool parse_named_item(struct parser *p, struct sharding *s)
         return parse_reduction(p, s, &whole);
     if (str_is(key.s, "metadata"))
         return parse_sharding_metadata(p, s);
-    return unknown_key(p, key.span, key.s, "sharding", words, COUNT_OF(words));
+    return unknown_key(p, key.span, key.s, "sharding", keywords, COUNT_OF(keywords));
 }
 
 static bool check_ascending(struct parser *p, struct mesh_axes axes, struct span span)

@@ -220,7 +220,7 @@ enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
  * values that need the lexer. */
 static const char *scan_value(const struct field *f, const char *s, const char *end, void *out)
 {
-    enum { MOST_DIGITS = 9 }; /* a number of that many digits cannot overflow */
+    enum { MAX_DIGITS = 9 }; /* a number of that many digits cannot overflow */
     if (f->kind == FIELD_STRING) {
         const char *close = s < end && *s == '"' ? memchr(s + 1, '"', (size_t)(end - s - 1)) : NULL;
         if (!close || memchr(s, '\\', (size_t)(close - s)))
@@ -230,7 +230,7 @@ static const char *scan_value(const struct field *f, const char *s, const char *
     }
     const char *begin = s;
     int32_t v = 0;
-    while (s < end && s - begin < MOST_DIGITS && *s >= '0' && *s <= '9')
+    while (s < end && s - begin < MAX_DIGITS && *s >= '0' && *s <= '9')
         v = v * 10 + (*s++ - '0');
     *(int32_t *)out = v;
     return f->kind == FIELD_INT32 && s > begin ? s : NULL;
@@ -387,35 +387,35 @@ void print_statistics_value(struct buf *out, const struct attr_site *site, union
 
 /* ---- result_accuracy ---- */
 
-static bool bad_accuracy_key(struct parser *p, const char *const *words, size_t count)
+static bool bad_accuracy_key(struct parser *p, const char *const *keywords, size_t count)
 {
     if (p->tok.kind != TOK_ATTR_NAME)
         return expected(p, "'name='");
-    return unknown_key(p, p->tok.span, p->tok.s, "result_accuracy", words, count);
+    return unknown_key(p, p->tok.span, p->tok.s, "result_accuracy", keywords, count);
 }
 
 /* tolerance = "{" [("atol=" | "rtol=" | "ulps=") number {"," ("atol=" | "rtol=" | "ulps=") number}]
  * "}" ; */
 static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
 {
-    static const char *const words[] = {"atol", "rtol", "ulps"};
+    static const char *const keywords[] = {"atol", "rtol", "ulps"};
     double values[3] = {0};
     struct list l;
     if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
         return false;
     while (list_more(p, &l)) {
         size_t k = 0;
-        while (k < 3 && !(p->tok.kind == TOK_ATTR_NAME && str_is(p->tok.s, words[k])))
+        while (k < 3 && !(p->tok.kind == TOK_ATTR_NAME && str_is(p->tok.s, keywords[k])))
             k++;
         if (k == 3)
-            return bad_accuracy_key(p, words, 3);
+            return bad_accuracy_key(p, keywords, 3);
         next(p);
         struct token number = p->tok;
         if (!parse_number(p, &values[k]))
             return false;
         bool whole = k == 2; /* ulps: truncated to an integer before the range check */
         if (!(whole ? values[k] > -1 && values[k] < 0x1p63 : values[k] >= 0))
-            return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), words[k]);
+            return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), keywords[k]);
     }
     *out = (struct result_accuracy){
         .tolerance = true, .atol = values[0], .rtol = values[1], .ulps = (int64_t)values[2]};
@@ -438,15 +438,15 @@ bool parse_result_accuracy_value(struct parser *p, const struct attr_site *site,
                                  union attr_value *out)
 {
     (void)site;
-    static const char *const words[] = {"mode", "tolerance"};
+    static const char *const keywords[] = {"mode", "tolerance"};
     struct result_accuracy *r = ARENA_NEW(p->arena, struct result_accuracy);
     out->accuracy = r;
     if (!expect(p, TOK_LBRACE, NULL))
         return false;
     struct token key = p->tok;
-    bool mode = str_is(key.s, words[0]);
-    if (key.kind != TOK_ATTR_NAME || (!mode && !str_is(key.s, words[1])))
-        return bad_accuracy_key(p, words, 2);
+    bool mode = str_is(key.s, keywords[0]);
+    if (key.kind != TOK_ATTR_NAME || (!mode && !str_is(key.s, keywords[1])))
+        return bad_accuracy_key(p, keywords, 2);
     next(p);
     return (mode ? parse_accuracy_mode(p, r) : parse_tolerance(p, r)) &&
            expect(p, TOK_RBRACE, NULL);
@@ -503,7 +503,7 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
                                  union attr_value *out)
 {
     (void)site;
-    static const char *const words[] = {"lhs", "rhs"};
+    static const char *const keywords[] = {"lhs", "rhs"};
     struct sparsity_config *c = ARENA_NEW(p->arena, struct sparsity_config);
     out->sparsity = c;
     if (!expect(p, TOK_LBRACE, NULL))
@@ -513,7 +513,7 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
             return expected(p, "'lhs=', 'rhs=' or '}'");
         bool lhs = str_is(p->tok.s, "lhs");
         if (!lhs && !str_is(p->tok.s, "rhs"))
-            return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", words, 2);
+            return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", keywords, 2);
         next(p);
         /* A repeated side is merged with the first. */
         if (!parse_sparsity_side(p, lhs ? &c->lhs : &c->rhs))

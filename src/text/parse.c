@@ -338,17 +338,18 @@ static bool parse_nested_computation(struct parser *p, struct computation **out)
 
 static bool report_computation(struct parser *p, struct str name, struct span span)
 {
-    const char **words = ARENA_ARRAY(&p->state->scratch, const char *, p->m->computation_count + 1);
+    const char **keywords =
+        ARENA_ARRAY(&p->state->scratch, const char *, p->m->computation_count + 1);
     size_t count = 0;
     struct diag *d = DIAG(p->ds, span, UNKNOWN_COMPUTATION, STR_ARG(name));
     struct span below = find_definition(p, name);
     for (int k = 0; k < p->m->computation_count; k++)
         if (map_get(&p->computations, p->m->computations[k]->name))
-            words[count++] = arena_str(&p->state->scratch, p->m->computations[k]->name).ptr;
+            keywords[count++] = arena_str(&p->state->scratch, p->m->computations[k]->name).ptr;
     if (below.begin)
         diag_note(p->ds, d, below, "defined here, after its use");
     else
-        diag_suggest(p->ds, d, diag_nearest(name, words, count));
+        diag_suggest(p->ds, d, diag_nearest(name, keywords, count));
     return false;
 }
 

@@ -33,14 +33,14 @@ static enum opcode find_opcode(struct parser *p, struct str word, enum form *for
 
 static bool report_opcode(struct parser *p)
 {
-    const char *words[OP_COUNT + FORM_COUNT];
+    const char *keywords[OP_COUNT + FORM_COUNT];
     size_t count = 0;
     for (int op = 0; op < OP_COUNT; op++)
-        words[count++] = op_spelling((enum opcode)op);
+        keywords[count++] = op_spelling((enum opcode)op);
     for (int form = 0; form < FORM_COUNT && !p->strict; form++)
-        words[count++] = form_table[form].spelling;
+        keywords[count++] = form_table[form].spelling;
     struct diag *d = DIAG(p->ds, p->tok.span, UNKNOWN_OPCODE, STR_ARG(p->tok.s));
-    diag_suggest(p->ds, d, diag_nearest(p->tok.s, words, count));
+    diag_suggest(p->ds, d, diag_nearest(p->tok.s, keywords, count));
     return false;
 }
 
@@ -94,29 +94,29 @@ static bool attribute_is_read(const struct parser *p, const struct draft *d,
 }
 
 static void list_attribute_names(const struct parser *p, const struct draft *d, struct str name,
-                                 struct diag *said)
+                                 struct diag *message)
 {
     struct diags *ds = p->ds;
-    const char *words[64];
+    const char *keywords[64];
     size_t count = 0;
     struct buf list = {0};
     enum opcode op = d->inner ? d->wrapped : (enum opcode)d->i.opcode;
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
         if (check_attribute_applies(d, (enum attr_id)a->id) &&
             attribute_is_read(p, d->inner ? d->inner : d, a))
-            words[count++] = attr_spelling((enum attr_id)a->id);
+            keywords[count++] = attr_spelling((enum attr_id)a->id);
     size_t own = count;
     for (const uint8_t *a = attr_common; *a != A_NONE; a++)
-        words[count++] = attr_spelling((enum attr_id) * a);
+        keywords[count++] = attr_spelling((enum attr_id) * a);
     for (size_t i = 0; i < own; i++)
-        buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
-    diag_suggest(ds, said, diag_nearest(name, words, count));
+        buf_printf(&list, "%s%s", i ? ", " : "", keywords[i]);
+    diag_suggest(ds, message, diag_nearest(name, keywords, count));
     if (own)
-        diag_note(ds, said, d->i.opcode_span,
+        diag_note(ds, message, d->i.opcode_span,
                   "accepted attributes: " STR_FMT " and the common attributes",
                   STR_ARG(buf_view(&list)));
     else
-        diag_note(ds, said, d->i.opcode_span, "only the common attributes are accepted");
+        diag_note(ds, message, d->i.opcode_span, "only the common attributes are accepted");
     buf_free(&list);
 }
 
@@ -152,8 +152,8 @@ static bool find_attribute(struct parser *p, struct draft *d, struct str name, s
     out->id = attr_find_common(name);
     if (out->id != A_NONE)
         return true;
-    struct diag *said = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(d->word), STR_ARG(name));
-    list_attribute_names(p, d, name, said);
+    struct diag *message = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(d->word), STR_ARG(name));
+    list_attribute_names(p, d, name, message);
     return false;
 }
 
@@ -166,16 +166,16 @@ static struct str clean_config(struct parser *p, struct str s)
     struct buf kept = {0};
     while ((hit = memmem(from, (size_t)(end - from), key, sizeof key - 1))) {
         static const char rest[] = ":[],";
-        const char *q = hit + sizeof key - 1, *want = rest;
-        for (; *want; want++) {
+        const char *q = hit + sizeof key - 1, *pattern = rest;
+        for (; *pattern; pattern++) {
             while (q < end && *q && strchr(blanks, *q))
                 q++;
-            if (q == end || *q != *want)
+            if (q == end || *q != *pattern)
                 break;
             q++;
         }
-        buf_bytes(&kept, from, (size_t)((*want ? hit + 1 : hit) - from));
-        from = *want ? hit + 1 : q;
+        buf_bytes(&kept, from, (size_t)((*pattern ? hit + 1 : hit) - from));
+        from = *pattern ? hit + 1 : q;
     }
     if (from == s.ptr)
         return s;
@@ -192,9 +192,9 @@ static bool check_duplicate(struct parser *p, struct draft *d, struct attr_targe
         d->seen[t.id / 64] |= UINT64_C(1) << t.id % 64;
         return true;
     }
-    struct diag *said = DIAG(p->ds, span, DUPLICATE, "attribute", STR_ARG(name));
+    struct diag *message = DIAG(p->ds, span, DUPLICATE, "attribute", STR_ARG(name));
     if (inst_has(t.inst, t.id))
-        diag_note(p->ds, said, inst_attr_span(t.inst, t.id), "first given here");
+        diag_note(p->ds, message, inst_attr_span(t.inst, t.id), "first given here");
     return false;
 }
 
@@ -289,8 +289,8 @@ static bool lower_draft(struct parser *p, struct draft *d)
         d->seen[d->i.attrs[k].id / 64] |= UINT64_C(1) << d->i.attrs[k].id % 64;
     if (d->i.shape || verify_can_infer((enum opcode)d->i.opcode, false))
         return true;
-    struct diag *said = DIAG(p->ds, d->i.opcode_span, SHAPE_NEEDED, STR_ARG(d->word));
-    diag_note(p->ds, said, d->i.opcode_span,
+    struct diag *message = DIAG(p->ds, d->i.opcode_span, SHAPE_NEEDED, STR_ARG(d->word));
+    diag_note(p->ds, message, d->i.opcode_span,
               "or add %s=", attr_spelling(build_may_shape((enum opcode)d->i.opcode)));
     return false;
 }

@@ -423,8 +423,8 @@ __attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p,
 
 /* ---- tuples and buffers ---- */
 
-/* Whether XLA can count the elements. It multiplies dimension by dimension, so [2^40,2^40,0] has too
- * many and [0,2^40,2^40] does not. Only strict mode rejects the former. */
+/* Whether XLA can count the elements. It multiplies dimension by dimension, so [2^40,2^40,0] has
+ * too many and [0,2^40,2^40] does not. Only strict mode rejects the former. */
 static bool count_elements(const struct shape *s, bool strict, int64_t *elements)
 {
     bool fits = true, empty = false;
@@ -503,13 +503,13 @@ static bool report_no_shape(struct parser *p)
 {
     if (p->tok.kind != TOK_IDENT || peek(p) != TOK_LSQUARE)
         return expected(p, "a shape");
-    const char *words[DT_COUNT];
+    const char *keywords[DT_COUNT];
     size_t count = 0;
     for (int t = 0; t < DT_COUNT; t++)
         if (dtype_find(str_of(dtype_spelling((enum dtype)t))) != DT_INVALID)
-            words[count++] = dtype_spelling((enum dtype)t);
+            keywords[count++] = dtype_spelling((enum dtype)t);
     struct diag *d = DIAG(p->ds, p->tok.span, UNKNOWN_TYPE, STR_ARG(p->tok.s));
-    diag_suggest(p->ds, d, diag_nearest(p->tok.s, words, count));
+    diag_suggest(p->ds, d, diag_nearest(p->tok.s, keywords, count));
     return false;
 }
 

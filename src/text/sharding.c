@@ -166,7 +166,7 @@ static bool parse_last_tile_dims(struct parser *p, struct tiling *t)
 
 static bool parse_sharding_attr(struct parser *p, struct tiling *t)
 {
-    static const char *const words[] = {"device", "devices", "last_tile_dims", "metadata"};
+    static const char *const keywords[] = {"device", "devices", "last_tile_dims", "metadata"};
     struct token key = p->tok;
     next(p);
     if (str_is(key.s, "devices"))
@@ -176,7 +176,7 @@ static bool parse_sharding_attr(struct parser *p, struct tiling *t)
     if (str_is(key.s, "metadata"))
         return parse_sharding_metadata(p, t->s);
     if (!str_is(key.s, "device"))
-        return unknown_key(p, key.span, key.s, "sharding", words, COUNT_OF(words));
+        return unknown_key(p, key.span, key.s, "sharding", keywords, COUNT_OF(keywords));
     int64_t device;
     if (!parse_int(p, &device))
         return false;
@@ -359,13 +359,13 @@ static void print_tile(struct buf *out, const struct sharding *s)
 
 static void print_kind(struct buf *out, const struct sharding *s)
 {
-    static const char *const words[] = {"replicated", "maximal device=", "manual", "unknown",
-                                        "unreduced"};
+    static const char *const keywords[] = {"replicated", "maximal device=", "manual", "unknown",
+                                           "unreduced"};
     if (s->kind == SHARDING_TILED) {
         print_tile(out, s);
         return;
     }
-    buf_puts(out, words[s->kind]);
+    buf_puts(out, keywords[s->kind]);
     if (s->kind == SHARDING_MAXIMAL)
         print_ints(out, s->devices);
 }

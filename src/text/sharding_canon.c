@@ -143,15 +143,15 @@ static bool cut_pieces(struct arena *a, struct iota_order o, struct ints tile, s
 {
     int64_t at = 0, rest = o.reshape.count ? o.reshape.at[o.transpose.at[0]] : 0;
     for (int64_t t = 0; t < tile.count; t++) {
-        int64_t wanted = tile.at[t];
-        while (wanted > 1) {
+        int64_t needed = tile.at[t];
+        while (needed > 1) {
             if (at == o.reshape.count || rest < 1)
                 return false;
-            int64_t dim = o.transpose.at[at], taken = rest <= wanted ? rest : wanted;
-            if (wanted % taken || rest % taken)
+            int64_t dim = o.transpose.at[at], taken = rest <= needed ? rest : needed;
+            if (needed % taken || rest % taken)
                 return false;
             VEC_PUSH(a, out->at, out->count, out->capacity) = (struct piece){dim, taken, t};
-            wanted /= taken;
+            needed /= taken;
             rest /= taken;
             if (rest == 1 && ++at < o.reshape.count)
                 rest = o.reshape.at[o.transpose.at[at]];

@@ -30,11 +30,11 @@ static size_t parts_of(struct str s)
 }
 
 /* pad_value = PAD ; */
-static bool parse_pads(struct parser *p, int most, struct padding *out)
+static bool parse_pads(struct parser *p, int max, struct padding *out)
 {
     if (p->tok.kind != TOK_PAD)
-        return expected(p, most == 2 ? "padding as in 0_0x1_1"
-                                     : "padding as in 0_0x1_1 or 0_0_0x1_1_0");
+        return expected(p, max == 2 ? "padding as in 0_0x1_1"
+                                    : "padding as in 0_0x1_1 or 0_0_0x1_1_0");
     struct str s = p->tok.s;
     size_t count = parts_of(s), d = 0;
     struct padding_dim *dims = ARENA_ARRAY(p->arena, struct padding_dim, count);
@@ -46,7 +46,7 @@ static bool parse_pads(struct parser *p, int most, struct padding *out)
         if (!found)
             return DIAG_ERROR(p->ds, p->tok.span, VALUE_RANGE, STR_ARG(p->tok.s),
                               "a 64-bit integer");
-        if (found < 2 || found > most)
+        if (found < 2 || found > max)
             return wrong_count(p, p->tok.span, "pad", (int64_t)found, (int64_t)2, "low and high");
         dims[d++] = (struct padding_dim){n[0], n[1], n[2]};
         begin = i + 1;
@@ -126,12 +126,12 @@ bool parse_window_padding_value(struct parser *p, const struct attr_site *site,
 
 void print_window_padding_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    static const char *const words[] = {[PAD_SAME] = "same", [PAD_VALID] = "valid"};
+    static const char *const keywords[] = {[PAD_SAME] = "same", [PAD_VALID] = "valid"};
     const struct window_padding *w = v.window_padding;
     if (w->word == PAD_LIST)
         print_padding_value(out, site, (union attr_value){.padding = w->pads});
     else
-        buf_puts(out, words[w->word]);
+        buf_puts(out, keywords[w->word]);
 }
 
 /* ---- window ---- */
@@ -150,11 +150,11 @@ struct window_text {
 /* window_sizes = INT | DXD ; */
 static bool parse_window_sizes(struct parser *p, struct int_vec *v)
 {
-    struct int_words words;
-    if (!parse_int_words(p, &words))
+    struct int_words keywords;
+    if (!parse_int_words(p, &keywords))
         return false;
-    for (int64_t i = 0; i < words.ints.count; i++)
-        int_vec_push(p, v, words.ints.at[i]);
+    for (int64_t i = 0; i < keywords.ints.count; i++)
+        int_vec_push(p, v, keywords.ints.at[i]);
     return true;
 }
 

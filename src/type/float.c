@@ -114,13 +114,13 @@ static uint64_t encode_small(const struct float_format *f, double v)
         return nan_code(f, negative);
     if (magnitude == (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA)
         return overflow_code(f, negative);
-    int exponent = (int)(magnitude >> DOUBLE_MANTISSA) - DOUBLE_BIAS, least = 1 - f->bias;
+    int exponent = (int)(magnitude >> DOUBLE_MANTISSA) - DOUBLE_BIAS, min = 1 - f->bias;
     /* Below half of the smallest subnormal, as are subnormal doubles. */
-    if (exponent < least - f->mantissa_bits - 1)
+    if (exponent < min - f->mantissa_bits - 1)
         magnitude = 0;
     uint64_t mantissa =
         (magnitude & low_bits(DOUBLE_MANTISSA)) | (magnitude ? UINT64_C(1) << DOUBLE_MANTISSA : 0);
-    int e = exponent > least ? exponent : least;
+    int e = exponent > min ? exponent : min;
     unsigned shift =
         magnitude ? (unsigned)(DOUBLE_MANTISSA - f->mantissa_bits + (e - exponent)) : 1;
     uint64_t rounded = shift_rounded(mantissa, shift);

@@ -296,8 +296,8 @@ static inline int64_t view_elements(const struct view *v)
 }
 /* Row-major without gaps (dimensions of size 1 may have any stride). */
 bool view_is_dense(const struct view *v);
-/* Sets a view to a dense row-major array at `data`. The strides of an empty array are 0, since those
- * of a row-major array may overflow, as for f32[0,2^62]. */
+/* Sets a view to a dense row-major array at `data`. The strides of an empty array are 0, since
+ * those of a row-major array may overflow, as for f32[0,2^62]. */
 void view_dense(struct view *v, enum dtype t, int rank, const int64_t *dims, void *data);
 static inline char *view_at(const struct view *v, const int64_t *index)
 {

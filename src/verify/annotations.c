@@ -34,10 +34,10 @@ static int64_t mesh_devices(const struct mesh *m)
 
 static bool check_count(struct verify *v, struct span at, int64_t devices)
 {
-    int64_t wanted = v->m->num_partitions;
-    if (wanted <= 1 || devices == wanted)
+    int64_t expected = v->m->num_partitions;
+    if (expected <= 1 || devices == expected)
         return true;
-    return DIAG_ERROR(v->ds, at, SHARDING_COUNT, wanted, devices);
+    return DIAG_ERROR(v->ds, at, SHARDING_COUNT, expected, devices);
 }
 
 static bool check_rank(struct verify *v, struct span at, int64_t tile_rank, const struct shape *s)
@@ -112,10 +112,11 @@ static bool check_sharding(struct verify *v, const struct inst *i, const struct 
     struct str text = shape_text(v->arena, i->shape);
     if (i->shape->dtype != DT_TUPLE)
         return DIAG_ERROR(v->ds, a->span, SHARDING_TUPLE, STR_ARG(text));
-    int64_t leaves = shape_leaf_count(i->shape), wanted = leaves > 0 ? leaves : 1;
+    int64_t leaves = shape_leaf_count(i->shape), expected = leaves > 0 ? leaves : 1;
     int next = 0;
-    if (s->element_count != wanted && s->element_count != leaves)
-        return DIAG_ERROR(v->ds, a->span, SHARDING_LEAVES, s->element_count, STR_ARG(text), wanted);
+    if (s->element_count != expected && s->element_count != leaves)
+        return DIAG_ERROR(v->ds, a->span, SHARDING_LEAVES, s->element_count, STR_ARG(text),
+                          expected);
     return check_leaves(v, a->span, s, i->shape, &next);
 }
 

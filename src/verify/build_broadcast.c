@@ -288,7 +288,7 @@ bool build_lower_binary(struct build *b)
 
 /* ---- select ---- */
 
-enum { SELECT_MOST = 1 << 16 }; /* limit on the number of components in a select of tuples */
+enum { SELECT_MAX = 1 << 16 }; /* limit on the number of components in a select of tuples */
 
 static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y,
                          struct inst **parts);
@@ -327,8 +327,8 @@ static bool select_tuples(struct build *b)
         return verify_bad_operand(&b->v, i, 0, "pred[] for selecting between tuples");
     if (!shape_compatible(x->shape, y->shape))
         return verify_bad_operands(&b->v, i, 1, 2, "shape");
-    if (shape_part_count(x->shape) > SELECT_MOST)
-        return verify_bad_operand(&b->v, i, 1, "at most %d elements", SELECT_MOST);
+    if (shape_part_count(x->shape) > SELECT_MAX)
+        return verify_bad_operand(&b->v, i, 1, "at most %d elements", SELECT_MAX);
     int count = x->shape->count;
     struct inst **parts = ARENA_ARRAY(b->v.arena, struct inst *, count);
     if (!select_parts(b, pred, x, y, parts))

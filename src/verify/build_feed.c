@@ -42,18 +42,18 @@ static bool bernoulli(struct build *b)
 bool build_lower_rng(struct build *b)
 {
     int given = inst_enum(b->i, A_DISTRIBUTION, -1);
-    int wanted = b->form == FORM_RNG_BERNOULLI ? E_DISTRIBUTION_BERNOULLI
-                 : b->form == FORM_RNG_NORMAL  ? E_DISTRIBUTION_NORMAL
-                 : b->form == FORM_RNG_UNIFORM ? E_DISTRIBUTION_UNIFORM
-                                               : given;
-    if (wanted != given && given >= 0)
+    int expected = b->form == FORM_RNG_BERNOULLI ? E_DISTRIBUTION_BERNOULLI
+                   : b->form == FORM_RNG_NORMAL  ? E_DISTRIBUTION_NORMAL
+                   : b->form == FORM_RNG_UNIFORM ? E_DISTRIBUTION_UNIFORM
+                                                 : given;
+    if (expected != given && given >= 0)
         return verify_bad_attr(&b->v, b->i, A_DISTRIBUTION, "implied by the opcode");
     if (!build_lower_shape(b))
         return false;
-    if (wanted == E_DISTRIBUTION_BERNOULLI)
+    if (expected == E_DISTRIBUTION_BERNOULLI)
         return b->i->operand_count > 0 ? bernoulli(b) : verify_operand_least(&b->v, b->i, 1);
-    if (wanted >= 0)
-        build_set(b, b->i, A_DISTRIBUTION, (union attr_value){.e = wanted});
+    if (expected >= 0)
+        build_set(b, b->i, A_DISTRIBUTION, (union attr_value){.e = expected});
     return true;
 }
 

@@ -34,10 +34,10 @@ bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const cha
 {
     va_list ap;
     va_start(ap, expected);
-    struct str wanted = arena_vprintf(&v->ds->arena, expected, ap);
+    struct str expectation = arena_vprintf(&v->ds->arena, expected, ap);
     va_end(ap);
     struct diag *d = DIAG(v->ds, place_of(i), BAD_OPERAND, k, called(v, i),
-                          verify_text(v, operand_shape(i, k)), wanted.ptr);
+                          verify_text(v, operand_shape(i, k)), expectation.ptr);
     note_definition(v, d, i->operands[k]);
     return false;
 }
@@ -108,11 +108,11 @@ bool verify_operand_arrays(struct verify *v, const struct inst *i, int first, in
     return true;
 }
 
-bool verify_operand_least(struct verify *v, const struct inst *i, int least)
+bool verify_operand_least(struct verify *v, const struct inst *i, int min)
 {
-    return i->operand_count >= least ||
+    return i->operand_count >= min ||
            verify_bad_inst(v, i, NULL, "has %d operand(s), expected at least %d", i->operand_count,
-                           least);
+                           min);
 }
 
 bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value,

@@ -137,7 +137,7 @@ static int64_t permute_repeats(const struct inst *i)
     return shape_is_tuple(offsets) ? offsets->count : 1;
 }
 
-static bool count_id(struct map *seen, const int64_t *id, struct arena *a, int64_t most)
+static bool count_id(struct map *seen, const int64_t *id, struct arena *a, int64_t max)
 {
     struct str key = {(const char *)id, sizeof *id};
     int64_t *n = map_get(seen, key);
@@ -145,7 +145,7 @@ static bool count_id(struct map *seen, const int64_t *id, struct arena *a, int64
         n = ARENA_NEW(a, int64_t);
         map_put(seen, key, n);
     }
-    return ++*n <= most;
+    return ++*n <= max;
 }
 
 bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
@@ -153,7 +153,7 @@ bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
     const struct attr *a = inst_attr(i, A_SOURCE_TARGET_PAIRS);
     struct ints_list pairs = a ? a->v.ints_list : (struct ints_list){0, NULL};
     int64_t limit = inst_has(i, A_CHANNEL_ID) ? v->m->num_partitions : v->m->replica_count;
-    int64_t most = in_place ? permute_repeats(i) : 1;
+    int64_t max = in_place ? permute_repeats(i) : 1;
     static const char *const side[] = {"source", "target"};
     struct map seen[2];
     map_init(&seen[0], v->arena);
@@ -164,10 +164,10 @@ bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
             if (!verify_attr_int(v, i, A_SOURCE_TARGET_PAIRS, *id, 0,
                                  limit != 1 ? limit : INT64_MAX))
                 return false;
-            if (!count_id(&seen[s], id, v->arena, most))
+            if (!count_id(&seen[s], id, v->arena, max))
                 return verify_bad_attr(v, i, A_SOURCE_TARGET_PAIRS,
                                        "%" PRId64 " is a %s more than %" PRId64 " time(s)", *id,
-                                       side[s], most);
+                                       side[s], max);
         }
     }
     return true;

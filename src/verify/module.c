@@ -8,11 +8,11 @@
 
 /* Layouts and sizes of shapes in the header must be valid. Those of instructions are not
  * checked. */
-static bool check_sound(struct verify *v, struct span at, const struct shape *s)
+static bool check_layout(struct verify *v, struct span at, const struct shape *s)
 {
     if (s->dtype == DT_TUPLE || s->dtype == DT_BUFFER) {
         for (int k = 0; k < s->count; k++)
-            if (!check_sound(v, at, s->elements[k]))
+            if (!check_layout(v, at, s->elements[k]))
                 return false;
         return true;
     }
@@ -22,7 +22,7 @@ static bool check_sound(struct verify *v, struct span at, const struct shape *s)
     struct str text = shape_text(v->arena, s);
     const char *problem = layout_problem(s->layout, s);
     if (problem)
-        return DIAG_ERROR(v->ds, at, LAYOUT_UNSOUND, STR_ARG(text), problem);
+        return DIAG_ERROR(v->ds, at, LAYOUT_INVALID, STR_ARG(text), problem);
     if (!shape_has_unbounded(s) && !shape_bytes(s, &bytes))
         return DIAG_ERROR(v->ds, at, SIZE_OVERFLOW, STR_ARG(text));
     return true;
@@ -49,21 +49,21 @@ static bool check_entry_layout(struct verify *v)
         const struct inst *p = e->params[k];
         if (!same_as_layout(v, p->shape, m->entry_params[k])) {
             struct str is = shape_text(v->arena, p->shape),
-                       says = shape_text(v->arena, m->entry_params[k]);
+                       declared = shape_text(v->arena, m->entry_params[k]);
             struct str what = arena_printf(v->arena, "parameter %d", k);
-            ok = DIAG_ERROR(v->ds, p->shape_span, ENTRY_LAYOUT, STR_ARG(says), STR_ARG(what),
+            ok = DIAG_ERROR(v->ds, p->shape_span, ENTRY_LAYOUT, STR_ARG(declared), STR_ARG(what),
                             STR_ARG(is));
         } else {
-            ok &= check_sound(v, p->shape_span, m->entry_params[k]);
+            ok &= check_layout(v, p->shape_span, m->entry_params[k]);
         }
     }
     if (!same_as_layout(v, e->root->shape, m->entry_result)) {
         struct str is = shape_text(v->arena, e->root->shape),
-                   says = shape_text(v->arena, m->entry_result);
-        return DIAG_ERROR(v->ds, e->root->shape_span, ENTRY_LAYOUT, STR_ARG(says),
+                   declared = shape_text(v->arena, m->entry_result);
+        return DIAG_ERROR(v->ds, e->root->shape_span, ENTRY_LAYOUT, STR_ARG(declared),
                           STR_ARG(STR("the result")), STR_ARG(is));
     }
-    return check_sound(v, e->root->shape_span, m->entry_result) && ok;
+    return check_layout(v, e->root->shape_span, m->entry_result) && ok;
 }
 
 /* ---- input_output_alias, buffer_donor ---- */

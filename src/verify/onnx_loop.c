@@ -146,12 +146,12 @@ static bool heads_fit(struct verify *v, const struct inst *i, struct loop_call *
     l->heads = l->config.has_count + l->config.has_condition;
     l->carried = i->operand_count - l->heads;
     /* Version 1 requires three inputs, absent ones included. */
-    int least = l->heads + (l->config.version == 1);
-    if (i->operand_count < least)
+    int min = l->heads + (l->config.version == 1);
+    if (i->operand_count < min)
         return verify_bad_inst(
             v, i, NULL,
             "has %d operand(s), expected at least %d with these inputs of version %" PRId64,
-            i->operand_count, least, l->config.version);
+            i->operand_count, min, l->config.version);
     if (l->config.has_count && !shape_is_scalar_of(operand_shape(i, 0), DT_S64))
         return verify_bad_operand(v, i, 0, "s64[], as M");
     if (l->config.has_condition && !shape_is_scalar_of(operand_shape(i, l->heads - 1), DT_PRED))

@@ -96,15 +96,15 @@ static bool check_users(struct verify *v, const struct inst *i, const struct pai
     bool channel = i->opcode == OP_SEND || i->opcode == OP_RECV;
     if (channel && c->async_start && c->root == i)
         return true;
-    struct str wanted = list_text(v->arena, r->users);
+    struct str expected = list_text(v->arena, r->users);
     int count = u->count[i->index];
     if (count != 1)
         return DIAG_ERROR(v->ds, i->opcode_span, PAIR_USERS, op_spelling(i->opcode),
-                          STR_ARG(wanted), count);
+                          STR_ARG(expected), count);
     const struct inst *user = u->first[i->index];
     if (!listed(r->users, user->opcode)) {
         struct diag *d = DIAG(v->ds, user->opcode_span, PAIR_USER, op_spelling(i->opcode),
-                              STR_ARG(wanted), op_spelling(user->opcode));
+                              STR_ARG(expected), op_spelling(user->opcode));
         diag_note(v->ds, d, i->name_span, "the %s is here", op_spelling(i->opcode));
         return false;
     }
@@ -124,9 +124,9 @@ static bool check_operand(struct verify *v, const struct inst *i, const struct p
     const struct inst *operand = i->operand_count ? i->operands[0] : NULL;
     if (operand && listed(r->operands, operand->opcode))
         return true;
-    struct str wanted = list_text(v->arena, r->operands);
-    return DIAG_ERROR(v->ds, i->opcode_span, PAIR_OPERAND, op_spelling(i->opcode), STR_ARG(wanted),
-                      operand ? op_spelling(operand->opcode) : "none");
+    struct str expected = list_text(v->arena, r->operands);
+    return DIAG_ERROR(v->ds, i->opcode_span, PAIR_OPERAND, op_spelling(i->opcode),
+                      STR_ARG(expected), operand ? op_spelling(operand->opcode) : "none");
 }
 
 static bool check_computation(struct verify *v, const struct computation *c)
@@ -167,7 +167,7 @@ static bool frontend_equal(const struct inst *a, const struct inst *b)
 }
 
 /* Whether two instructions are identical except for their operands, whose shapes are equal. */
-static bool host_twins(const struct inst *a, const struct inst *b)
+static bool are_host_pair(const struct inst *a, const struct inst *b)
 {
     if (a->opcode != b->opcode || !shape_equal(a->shape, b->shape, 0) ||
         a->operand_count != b->operand_count)
@@ -196,7 +196,7 @@ static bool check_host_channels(struct verify *v)
             struct inst *first = map_get(&seen, key);
             if (!first) {
                 map_put(&seen, key, i);
-            } else if (!host_twins(first, i)) {
+            } else if (!are_host_pair(first, i)) {
                 struct diag *d = DIAG(v->ds, i->opcode_span, CHANNEL_SHARED, id);
                 diag_note(v->ds, d, first->name_span, "first one is here");
                 ok = false;

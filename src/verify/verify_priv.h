@@ -67,8 +67,8 @@ bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *
 /* Checks that operand k, or all operands in [first, end), are arrays. */
 bool verify_operand_array(struct verify *v, const struct inst *i, int k);
 bool verify_operand_arrays(struct verify *v, const struct inst *i, int first, int end);
-/* Checks that there are at least `least` operands. */
-bool verify_operand_least(struct verify *v, const struct inst *i, int least);
+/* Checks that there are at least `min` operands. */
+bool verify_operand_least(struct verify *v, const struct inst *i, int min);
 /* Checks that a value of an attribute is in [low, end); INT64_MIN and INT64_MAX: unlimited. */
 bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value,
                      int64_t low, int64_t end);

@@ -197,10 +197,10 @@ struct why_window why_window_at(const struct window_dim *d, int64_t size, int64_
     struct why_window w = {.step = step, .stride = dilation / common};
     for (int64_t p = 0; p < step && p < d->size; p++)
         if ((low + p * dilation) % base == 0) {
-            const int64_t first = (low + p * dilation) / base, most = (d->size - 1 - p) / step + 1;
+            const int64_t first = (low + p * dilation) / base, max = (d->size - 1 - p) / step + 1;
             const int64_t skipped = first < 0 ? (-first + w.stride - 1) / w.stride : 0;
             const int64_t inside = size > first ? (size - 1 - first) / w.stride + 1 : 0;
-            const int64_t end = most < inside ? most : inside;
+            const int64_t end = max < inside ? max : inside;
             w.first = p + skipped * step;
             w.start = first + skipped * w.stride;
             w.count = end > skipped ? end - skipped : 0;

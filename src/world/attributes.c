@@ -21,9 +21,9 @@ struct attribute {
     void *value;
 };
 
-static bool fail(struct maker *m, const char *wanted, const char *at)
+static bool fail(struct maker *m, const char *expected, const char *at)
 {
-    struct dict_error error = {wanted, {at, (size_t)(m->end - at)}};
+    struct dict_error error = {expected, {at, (size_t)(m->end - at)}};
     buf_printf(m->why, "backend_config: %s", dict_problem(m->arena, &error));
     return false;
 }
@@ -242,6 +242,6 @@ bool ffi_read_attrs(struct arena *a, struct str text, struct ffi_attrs *out, str
     struct dict_error error;
     struct maker m = {a, why, text.ptr + text.len};
     if (!dict_read(a, text, DICT_MLIR, &tree, &error))
-        return fail(&m, error.wanted, error.rest.ptr);
+        return fail(&m, error.expected, error.rest.ptr);
     return make_dictionary(&m, &tree, out);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* The directory of the executable, with a trailing slash; empty when it is unknown. */
-static void own_folder(char *out, size_t size)
+static void own_directory(char *out, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", out, size - 1);
     out[n > 0 ? n : 0] = '\0';
@@ -41,17 +41,17 @@ static bool load(const char *path, struct transport *out, struct buf *why)
 bool transport_load(const char *name, struct transport *out, struct buf *why)
 {
     char own[4096];
-    own_folder(own, sizeof own);
-    const char *const folders[] = {own, TRANSPORT_FOLDER "/"};
-    for (size_t k = 0; k < COUNT_OF(folders); k++) {
+    own_directory(own, sizeof own);
+    const char *const directories[] = {own, TRANSPORT_DIRECTORY "/"};
+    for (size_t k = 0; k < COUNT_OF(directories); k++) {
         struct buf path = {0};
-        buf_printf(&path, "%shlo-%s.so", folders[k], name);
-        bool found = *folders[k] && access(path.data, F_OK) == 0;
+        buf_printf(&path, "%shlo-%s.so", directories[k], name);
+        bool found = *directories[k] && access(path.data, F_OK) == 0;
         bool ok = found && load(path.data, out, why);
         buf_free(&path);
         if (found)
             return ok;
     }
-    buf_printf(why, "cannot find hlo-%s.so in %s or " TRANSPORT_FOLDER, name, own);
+    buf_printf(why, "cannot find hlo-%s.so in %s or " TRANSPORT_DIRECTORY, name, own);
     return false;
 }

@@ -21,13 +21,13 @@ struct wire {
 enum { WIRE_HEAD = offsetof(struct wire, body) };
 
 /* A message that is being sent or received. */
-struct passage {
-    struct passage *next;
+struct transfer {
+    struct transfer *next;
     struct wire *wire; /* of a send */
     void *copy;        /* of its body; NULL: not copied */
     int *pending;
-    struct parcel parcel; /* of a receive */
-    int left;             /* requests that are not completed */
+    struct transport_message transport_message; /* of a receive */
+    int left;                                   /* requests that are not completed */
     int count;
     MPI_Request requests[];
 };
@@ -35,7 +35,7 @@ struct passage {
 struct mpi {
     MPI_Comm comm;
     bool ours; /* initialized here, so finalized here */
-    struct passage *out, *in;
+    struct transfer *out, *in;
     MPI_Request next; /* receives the next message into `wire` */
     struct wire wire;
 };
@@ -57,10 +57,10 @@ static void check(const struct mpi *m, int error)
 }
 
 /* With space for the requests of a body of this size; NULL: out of memory. */
-static struct passage *new_passage(size_t size)
+static struct transfer *new_transfer(size_t size)
 {
     size_t pieces = size <= SMALL ? 0 : (size + PIECE - 1) / PIECE;
-    struct passage *p = mem_zalloc(sizeof *p + (pieces + 1) * sizeof(MPI_Request));
+    struct transfer *p = mem_zalloc(sizeof *p + (pieces + 1) * sizeof(MPI_Request));
     if (p && size > 0 && pieces > INT_MAX) {
         mem_free(p);
         p = NULL;
@@ -68,21 +68,21 @@ static struct passage *new_passage(size_t size)
     return p;
 }
 
-static void free_passage(struct passage *p)
+static void free_transfer(struct transfer *p)
 {
     mem_free(p->wire);
     mem_free(p->copy);
     mem_free(p);
 }
 
-static void append(struct passage **list, struct passage *p)
+static void append(struct transfer **list, struct transfer *p)
 {
     while (*list)
         list = &(*list)->next;
     *list = p;
 }
 
-static bool done(struct mpi *m, struct passage *p)
+static bool done(struct mpi *m, struct transfer *p)
 {
     for (int k = 0; k < p->count && p->left > 0; k++) {
         int flag = 0;
@@ -96,7 +96,7 @@ static bool done(struct mpi *m, struct passage *p)
 
 /* ---- sending ---- */
 
-static void send_body(struct mpi *m, struct passage *p, int to, const void *body, size_t size)
+static void send_body(struct mpi *m, struct transfer *p, int to, const void *body, size_t size)
 {
     for (size_t at = 0; at < size; at += PIECE) {
         size_t n = size - at < PIECE ? size - at : PIECE;
@@ -110,7 +110,7 @@ static bool mpi_send(void *context, int to, const void *head, const void *body, 
 {
     struct mpi *m = context;
     bool large = size > SMALL;
-    struct passage *p = new_passage(size);
+    struct transfer *p = new_transfer(size);
     struct wire *w = p ? mem_alloc(WIRE_HEAD + (large ? 0 : size)) : NULL;
     void *copy = large && !pending ? mem_alloc(size) : NULL;
     if (!w || (large && !pending && !copy)) {
@@ -135,7 +135,7 @@ static bool mpi_send(void *context, int to, const void *head, const void *body, 
     if (p->pending)
         ++*p->pending;
     else if (done(m, p)) {
-        free_passage(p);
+        free_transfer(p);
         return true;
     }
     append(&m->out, p);
@@ -144,7 +144,7 @@ static bool mpi_send(void *context, int to, const void *head, const void *body, 
 
 static void look_after_sends(struct mpi *m)
 {
-    for (struct passage **at = &m->out, *p; (p = *at) != NULL;) {
+    for (struct transfer **at = &m->out, *p; (p = *at) != NULL;) {
         if (!done(m, p)) {
             at = &p->next;
             continue;
@@ -152,7 +152,7 @@ static void look_after_sends(struct mpi *m)
         *at = p->next;
         if (p->pending)
             --*p->pending;
-        free_passage(p);
+        free_transfer(p);
     }
 }
 
@@ -167,13 +167,13 @@ static void await_next(struct mpi *m)
 }
 
 /* Posts the receives for a body; without memory for it, receives of size 0, which truncate it. */
-static void ask_for_body(struct mpi *m, struct passage *p)
+static void ask_for_body(struct mpi *m, struct transfer *p)
 {
-    struct parcel *c = &p->parcel;
+    struct transport_message *c = &p->transport_message;
     for (size_t at = 0; at < c->size; at += PIECE) {
         size_t n = c->size - at < PIECE ? c->size - at : PIECE;
-        void *to = c->lost ? NULL : (char *)c->body + at;
-        check(m, MPI_Irecv(to, c->lost ? 0 : (int)n, MPI_BYTE, c->rank, TAG_BODY, m->comm,
+        void *to = c->body_missing ? NULL : (char *)c->body + at;
+        check(m, MPI_Irecv(to, c->body_missing ? 0 : (int)n, MPI_BYTE, c->rank, TAG_BODY, m->comm,
                            &p->requests[p->count++]));
     }
     p->left = p->count;
@@ -187,47 +187,48 @@ static bool take_next(struct mpi *m)
     check(m, MPI_Test(&m->next, &flag, &status));
     if (!flag)
         return false;
-    struct passage *p = new_passage(m->wire.size);
+    struct transfer *p = new_transfer(m->wire.size);
     if (!p) {
         fprintf(stderr, "hlo: error: out of memory\n");
         MPI_Abort(m->comm, 4);
         return false;
     }
-    p->parcel = (struct parcel){.rank = status.MPI_SOURCE, .size = m->wire.size};
-    memcpy(p->parcel.head, m->wire.head, TRANSPORT_HEAD);
-    if (p->parcel.size > 0)
-        p->parcel.body = mem_alloc(p->parcel.size);
-    p->parcel.lost = p->parcel.size > 0 && !p->parcel.body;
-    if (p->parcel.size > SMALL)
+    p->transport_message =
+        (struct transport_message){.rank = status.MPI_SOURCE, .size = m->wire.size};
+    memcpy(p->transport_message.head, m->wire.head, TRANSPORT_HEAD);
+    if (p->transport_message.size > 0)
+        p->transport_message.body = mem_alloc(p->transport_message.size);
+    p->transport_message.body_missing = p->transport_message.size > 0 && !p->transport_message.body;
+    if (p->transport_message.size > SMALL)
         ask_for_body(m, p);
-    else if (p->parcel.body)
-        memcpy(p->parcel.body, m->wire.body, p->parcel.size);
+    else if (p->transport_message.body)
+        memcpy(p->transport_message.body, m->wire.body, p->transport_message.size);
     append(&m->in, p);
     await_next(m);
     return true;
 }
 
 /* Whether an earlier message of the same rank is still being received. */
-static bool is_behind(const struct mpi *m, const struct passage *p)
+static bool is_behind(const struct mpi *m, const struct transfer *p)
 {
-    for (const struct passage *q = m->in; q != p; q = q->next)
-        if (q->parcel.rank == p->parcel.rank)
+    for (const struct transfer *q = m->in; q != p; q = q->next)
+        if (q->transport_message.rank == p->transport_message.rank)
             return true;
     return false;
 }
 
-static bool mpi_receive(void *context, struct parcel *out)
+static bool mpi_receive(void *context, struct transport_message *out)
 {
     struct mpi *m = context;
     look_after_sends(m);
     while (take_next(m))
         ;
-    for (struct passage **at = &m->in, *p; (p = *at) != NULL; at = &p->next) {
+    for (struct transfer **at = &m->in, *p; (p = *at) != NULL; at = &p->next) {
         if (!done(m, p) || is_behind(m, p))
             continue;
         *at = p->next;
-        *out = p->parcel;
-        free_passage(p);
+        *out = p->transport_message;
+        free_transfer(p);
         return true;
     }
     return false;

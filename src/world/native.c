@@ -45,7 +45,7 @@ static bool is_packed(const struct shape *s) { return dtype_is_subbyte(s->dtype)
 
 /* Bytes allocated for an array. Packed ones get a byte per element too: that is their size in XLA's
  * own header, so handlers copy as much. */
-static size_t room_of(const struct shape *s)
+static size_t padded_size(const struct shape *s)
 {
     int64_t bytes = 0;
     shape_bytes(s, &bytes);
@@ -93,7 +93,7 @@ static void clean_pred(uint8_t *at, int64_t count)
         at[i] = at[i] != 0;
 }
 
-/* Converts between this program's form and XLA's, of room_of bytes. False: out of memory. */
+/* Converts between this program's form and XLA's, of padded_size bytes. False: out of memory. */
 static bool convert(const struct shape *s, void *ours, void *native, bool out)
 {
     struct view x, y;
@@ -143,9 +143,9 @@ static bool take_operand(struct native *n, int k)
     const struct foreign_array *x = &n->c->operands[k];
     struct foreign_array *in = &n->in[k];
     *in = (struct foreign_array){x->shape, no_data()};
-    if (x->data && room_of(x->shape) > 0) {
+    if (x->data && padded_size(x->shape) > 0) {
         n->copied[k] = !as_it_is(x);
-        in->data = n->copied[k] ? mem_zalloc(room_of(x->shape)) : x->data;
+        in->data = n->copied[k] ? mem_zalloc(padded_size(x->shape)) : x->data;
         if (!in->data || (n->copied[k] && !convert(x->shape, x->data, in->data, false)))
             return false;
     }
@@ -159,13 +159,13 @@ static bool make_result(struct native *n, int r)
     struct foreign_array *out = &n->out[r];
     *out = (struct foreign_array){x->shape, no_data()};
     if (x->data) {
-        size_t size = room_of(x->shape);
-        char *room = mem_zalloc(size + 2 * GUARD);
-        if (!room)
+        size_t size = padded_size(x->shape);
+        char *allocation = mem_zalloc(size + 2 * GUARD);
+        if (!allocation)
             return false;
-        memset(room, GUARD_BYTE, GUARD);
-        memset(room + GUARD + size, GUARD_BYTE, GUARD);
-        out->data = room + GUARD;
+        memset(allocation, GUARD_BYTE, GUARD);
+        memset(allocation + GUARD + size, GUARD_BYTE, GUARD);
+        out->data = allocation + GUARD;
         if (size > 0 && !convert(x->shape, x->data, out->data, false))
             return false;
     }
@@ -185,7 +185,7 @@ static bool take_result(struct native *n, int r, struct buf *why)
 {
     const struct foreign_array *x = &n->c->results[r];
     char *data = n->out[r].data;
-    size_t size = room_of(x->shape);
+    size_t size = padded_size(x->shape);
     if (!x->data)
         return true;
     if (!guard_holds(data - GUARD) || !guard_holds(data + size)) {

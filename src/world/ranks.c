@@ -18,7 +18,7 @@ _Noreturn static void no_memory(void)
     exit(4);
 }
 
-void ranks_lost(void *unused)
+void ranks_abort_out_of_memory(void *unused)
 {
     (void)unused;
     no_memory();
@@ -77,7 +77,7 @@ bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int
     return r->transport.send(r->transport.context, rank, head, body.at, body.size, pending);
 }
 
-void ranks_tell(struct ranks *r, int rank, struct head h, struct block body)
+void ranks_send_copy(struct ranks *r, int rank, struct head h, struct block body)
 {
     if (!ranks_send(r, rank, h, body, NULL))
         no_memory();
@@ -101,14 +101,14 @@ static struct item *take_early(struct ranks *r)
 
 struct item *ranks_receive(struct ranks *r)
 {
-    struct parcel p;
+    struct transport_message p;
     struct item *i = r->early.first ? take_early(r) : NULL;
     while (!i && r->transport.receive(r->transport.context, &p)) {
         struct head h;
         memcpy(&h, p.head, sizeof h);
         i = item_new(h, p.rank, p.size, p.body);
-        i->lost = p.lost;
-        if (i->lost && (h.kind == KIND_REPORT || h.kind == KIND_END))
+        i->body_missing = p.body_missing;
+        if (i->body_missing && (h.kind == KIND_REPORT || h.kind == KIND_END))
             no_memory();
         if (i->h.phase == r->phase)
             continue;
@@ -121,7 +121,7 @@ struct item *ranks_receive(struct ranks *r)
     return i;
 }
 
-void ranks_rest(unsigned times)
+void ranks_pause(unsigned times)
 {
     enum { SPINS = 2000, SHORT = 50000, LONG = 500000, TIRED = 2200 };
     if (times < SPINS) {
@@ -165,8 +165,8 @@ static struct item *await(struct ranks *r)
 {
     struct item *i;
     for (unsigned times = 0; (i = ranks_receive(r)) == NULL; times++)
-        ranks_rest(times);
-    if (i->lost)
+        ranks_pause(times);
+    if (i->body_missing)
         no_memory();
     return i;
 }
@@ -184,7 +184,7 @@ int ranks_agree(struct ranks *r, int value, int *who)
     struct head h = {.kind = KIND_AGREE, .from = r->transport.rank, .value = value};
     r->phase++;
     if (r->transport.rank > 0) {
-        ranks_tell(r, 0, h, (struct block){0});
+        ranks_send_copy(r, 0, h, (struct block){0});
         h = await_head(r);
     } else {
         for (int k = 1; k < r->transport.size; k++) {
@@ -194,7 +194,7 @@ int ranks_agree(struct ranks *r, int value, int *who)
         }
         h.kind = KIND_AGREED;
         for (int k = 1; k < r->transport.size; k++)
-            ranks_tell(r, k, h, (struct block){0});
+            ranks_send_copy(r, k, h, (struct block){0});
     }
     *who = h.from;
     return (int)h.value;
@@ -205,7 +205,7 @@ bool ranks_share(struct ranks *r, struct buf *text, bool given)
     struct head h = {.kind = KIND_TEXT, .value = given};
     r->phase++;
     for (int k = 1; k < r->transport.size && r->transport.rank == 0; k++)
-        ranks_tell(r, k, h, (struct block){text->data, text->size});
+        ranks_send_copy(r, k, h, (struct block){text->data, text->size});
     if (r->transport.rank == 0)
         return given;
     struct item *i = await(r);

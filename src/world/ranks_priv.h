@@ -2,10 +2,10 @@
  * ranks_priv.h: private to world/: participants in several processes, the ranks.
  *
  *   ranks.c       messages between ranks; collective operations of ranks outside runs
- *   ranks_meet.c  struct exchange for participants: rendezvous, messages, feeds
+ *   ranks_rendezvous.c  struct exchange for participants: rendezvous, messages, feeds
  *   ranks_run.c   a run: threads for the participants of this rank, and the message loop
- *   board.c       on rank 0: the status of all participants, deadlock detection, the end of a run
- *   pack.c        serialization of diagnostics and literals
+ *   coordinator.c       on rank 0: the status of all participants, deadlock detection, the end of a
+ * run pack.c        serialization of diagnostics and literals
  *
  * A block of values is sent directly to the participant that receives it, and a rendezvous is
  * complete for a participant when it has all blocks; there is no coordinator. A participant that is
@@ -16,7 +16,7 @@
 #ifndef HLO_WORLD_RANKS_PRIV_H
 #define HLO_WORLD_RANKS_PRIV_H
 
-#include "base/guard.h"
+#include "base/oom.h"
 #include "world/transport.h"
 #include "world/world_priv.h"
 
@@ -40,7 +40,7 @@ struct literal *unpack_literal(struct arena *a, struct reader *r);
 enum kind {
     KIND_BLOCK,    /* of a rendezvous, from one member of a group to another */
     KIND_MESSAGE,  /* of a send */
-    KIND_REPORT,   /* the status of a participant (board.c) */
+    KIND_REPORT,   /* the status of a participant (coordinator.c) */
     KIND_BUSY,     /* a participant has used its grace period, or waits for the host */
     KIND_RESULT,   /* of a participant */
     KIND_FEED_IN,  /* a participant requests an item from the host */
@@ -67,7 +67,7 @@ struct item {
     int rank; /* the sender */
     size_t size;
     void *body;
-    bool lost;
+    bool body_missing;
     struct item *next;
 };
 struct items {
@@ -91,18 +91,19 @@ static inline int rank_of(const struct ranks *r, int64_t participant)
 /* As in struct transport. */
 bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int *pending);
 /* The body is copied; the process exits if there is no memory for it. For small bodies. */
-void ranks_tell(struct ranks *r, int rank, struct head h, struct block body);
+void ranks_send_copy(struct ranks *r, int rank, struct head h, struct block body);
 /* The next message of this phase; NULL: there is none. */
 struct item *ranks_receive(struct ranks *r);
 /* Yields the processor, or sleeps, longer the more often the caller has polled in vain. */
-void ranks_rest(unsigned times);
-void ranks_lost(void *unused); /* an undo_fn: out of memory is fatal, as other ranks would block */
+void ranks_pause(unsigned times);
+void ranks_abort_out_of_memory(
+    void *unused); /* a cleanup_fn: out of memory is fatal, as other ranks would block */
 
-/* ---- ranks_meet.c ---- */
+/* ---- ranks_rendezvous.c ---- */
 
 /* A participant that runs on this rank. */
 struct member {
-    struct crew *crew;
+    struct rank_run *rank_run;
     int64_t number;
     pthread_t thread;
     bool started;
@@ -111,15 +112,15 @@ struct member {
     enum state state;
     bool by_itself;
     atomic_bool asks_host;
-    bool busy;            /* has been reported to rank 0 (KIND_BUSY) */
-    struct items inbox;   /* blocks and messages, in the order of their arrival */
-    uint64_t arrivals;    /* number of messages received */
-    int64_t *sent, *came; /* numbers of messages sent to and received from each participant */
-    int pending;          /* sends of its own blocks that are not completed */
-    struct item *fed;     /* the host's reply */
-    /* MEETING, RECEIVING: */
+    bool busy;                /* has been reported to rank 0 (KIND_BUSY) */
+    struct items inbox;       /* blocks and messages, in the order of their arrival */
+    uint64_t arrivals;        /* number of messages received */
+    int64_t *sent, *received; /* numbers of messages sent to and received from each participant */
+    int pending;              /* sends of its own blocks that are not completed */
+    struct item *fed;         /* the host's reply */
+    /* IN_RENDEZVOUS, RECEIVING: */
     const struct inst *at;
-    int64_t *whom, whom_count, whom_room;
+    int64_t *waits_for, waits_for_count, waits_for_capacity;
     bool told;              /* this has been reported to rank 0, ... */
     uint64_t told_arrivals; /* ... at this number of arrivals */
 };
@@ -129,16 +130,16 @@ void member_take(struct member *p, struct item *i); /* a block or a message for 
 /* ---- ranks_run.c ---- */
 
 /* The state of a run on this rank. */
-struct crew {
+struct rank_run {
     struct ranks *ranks;
     pthread_mutex_t lock;            /* guards everything here, and the ranks' transport */
     pthread_cond_t changed;          /* signalled to the main thread */
     pthread_cond_t asked;            /* wakes threads that serve feed requests of other ranks */
     const struct world_feeds *feeds; /* on rank 0 */
     struct world_participant *tasks;
-    struct diags *ds;    /* of the run */
-    struct guard *guard; /* of the thread that started the run */
-    atomic_bool starved; /* a participant of this rank ran out of memory */
+    struct diags *ds;              /* of the run */
+    struct oom_scope *oom_scope;   /* of the thread that started the run */
+    atomic_bool ran_out_of_memory; /* a participant of this rank ran out of memory */
     struct arena arena;
     int64_t count, here, over; /* participants; those on this rank; those of them that have ended */
     struct member *members;
@@ -148,33 +149,36 @@ struct crew {
     pthread_t *hosts;      /* up to one thread for each participant on another rank */
     int64_t host_count, host_idle;
     atomic_bool stop;
-    bool ended, ok;      /* KIND_END has been received; its value */
-    struct board *board; /* on rank 0 */
+    bool ended, ok;                  /* KIND_END has been received; its value */
+    struct coordinator *coordinator; /* on rank 0 */
 };
 /* Acquire and release the lock. In between, running out of memory is fatal: other participants
  * would block without being notified. */
-void crew_enter(struct crew *c, struct undo *u);
-void crew_leave(struct crew *c, struct undo *u);
+void rank_run_enter(struct rank_run *c, struct cleanup *u);
+void rank_run_leave(struct rank_run *c, struct cleanup *u);
 /* The following are called with the lock held. */
-void crew_take(struct crew *c, struct item *i); /* handles a message */
-bool crew_progress(struct crew *c);             /* handles one message; false: there is none */
+void rank_run_handle(struct rank_run *c, struct item *i); /* handles a message */
+bool rank_run_progress(struct rank_run *c); /* handles one message; false: there is none */
 /* Sends from a participant of this rank to any participant. False: out of memory. */
-bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending);
-void crew_tell(struct crew *c, struct head h, struct block body); /* sends to all other ranks */
-struct head crew_head(const struct member *p, enum kind kind, const struct inst *at);
+bool rank_run_post(struct rank_run *c, struct head h, int64_t to, struct block body, int *pending);
+void rank_run_broadcast(struct rank_run *c, struct head h,
+                        struct block body); /* sends to all other ranks */
+struct head rank_run_head(const struct member *p, enum kind kind, const struct inst *at);
 /* Releases the lock for a while. */
-void crew_rest(struct crew *c, unsigned times);
+void rank_run_pause(struct rank_run *c, unsigned times);
 
-/* ---- board.c ---- */
+/* ---- coordinator.c ---- */
 
-struct board *board_new(struct crew *c);
-void board_free(struct board *b);
-void board_fail(struct board *b, const char *why); /* the run fails, with this diagnostic */
-void crew_report(struct member *p); /* reports the status of a participant of this rank */
-void board_report(struct board *b, struct item *report); /* records it; takes ownership */
-void board_busy(struct board *b, int64_t participant);   /* records KIND_BUSY */
+struct coordinator *coordinator_new(struct rank_run *c);
+void coordinator_free(struct coordinator *b);
+void coordinator_fail(struct coordinator *b,
+                      const char *why); /* the run fails, with this diagnostic */
+void rank_run_report(struct member *p); /* reports the status of a participant of this rank */
+void coordinator_report(struct coordinator *b,
+                        struct item *report);                      /* records it; takes ownership */
+void coordinator_busy(struct coordinator *b, int64_t participant); /* records KIND_BUSY */
 /* Called periodically: stops the run when the grace period after a failure or a deadlock of some
  * participants is over. */
-void board_look(struct board *b);
+void coordinator_check(struct coordinator *b);
 
 #endif

@@ -6,11 +6,11 @@
  */
 #include "world/ranks_priv.h"
 
-enum { WATCH_NS = 10000000, WATCH_BUSY_NS = 200000 };
+enum { MONITOR_NS = 10000000, MONITOR_BUSY_NS = 200000 };
 
 /* ---- messages ---- */
 
-struct head crew_head(const struct member *p, enum kind kind, const struct inst *at)
+struct head rank_run_head(const struct member *p, enum kind kind, const struct inst *at)
 {
     return (struct head){.kind = kind,
                          .from = (int32_t)p->number,
@@ -18,22 +18,22 @@ struct head crew_head(const struct member *p, enum kind kind, const struct inst 
                          .inst = at ? at->index : -1};
 }
 
-static struct member *crew_member(struct crew *c, int64_t number)
+static struct member *rank_run_member(struct rank_run *c, int64_t number)
 {
     return &c->members[number / ranks_count(c->ranks)];
 }
 
 /* A participant that has ended reports again, since its last report does not count this message. */
-static void take_block(struct crew *c, struct item *i)
+static void take_block(struct rank_run *c, struct item *i)
 {
-    struct member *p = crew_member(c, i->h.to);
+    struct member *p = rank_run_member(c, i->h.to);
     member_take(p, i);
     if (p->state == ENDED || p->state == FAILED)
-        crew_report(p);
+        rank_run_report(p);
 }
 
 /* Delivers a copy to a participant of this rank. False: out of memory. */
-static bool hand_over(struct crew *c, struct head h, struct block body)
+static bool hand_over(struct rank_run *c, struct head h, struct block body)
 {
     void *copy = mem_alloc(body.size);
     if (!copy)
@@ -44,22 +44,23 @@ static bool hand_over(struct crew *c, struct head h, struct block body)
     return true;
 }
 
-bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending)
+bool rank_run_post(struct rank_run *c, struct head h, int64_t to, struct block body, int *pending)
 {
     h.to = (int32_t)to;
     bool ok = ranks_has(c->ranks, to)
                   ? hand_over(c, h, body)
                   : ranks_send(c->ranks, rank_of(c->ranks, to), h, body, pending);
-    crew_member(c, h.from)->sent[to] += ok;
+    rank_run_member(c, h.from)->sent[to] += ok;
     return ok;
 }
 
-static void answer(struct crew *c, const struct item *request, enum feed came, struct block body)
+static void answer(struct rank_run *c, const struct item *request, enum feed received,
+                   struct block body)
 {
-    struct head h = {.kind = KIND_FED, .to = request->h.from, .value = came};
+    struct head h = {.kind = KIND_FED, .to = request->h.from, .value = received};
     if (!ranks_send(c->ranks, request->rank, h, body, NULL)) {
         h.value = FEED_FAILED;
-        ranks_tell(c->ranks, request->rank, h, (struct block){0});
+        ranks_send_copy(c->ranks, request->rank, h, (struct block){0});
     }
 }
 
@@ -67,7 +68,7 @@ static void *serve(void *context);
 
 /* Ensures that there is a thread for the next request: an idle one, a new one or, if no thread can
  * be started, one that serves another request now. False: there are no threads. */
-static bool find_host(struct crew *c)
+static bool find_host(struct rank_run *c)
 {
     if (c->serves && c->host_idle <= c->request_count && c->host_count < c->count - c->here &&
         pthread_create(&c->hosts[c->host_count], NULL, serve, c) == 0) {
@@ -77,7 +78,7 @@ static bool find_host(struct crew *c)
     return c->host_count > 0;
 }
 
-static void take_request(struct crew *c, struct item *i)
+static void take_request(struct rank_run *c, struct item *i)
 {
     if (find_host(c)) {
         items_push(&c->requests, i);
@@ -85,27 +86,29 @@ static void take_request(struct crew *c, struct item *i)
         pthread_cond_signal(&c->asked);
         return;
     }
-    enum feed came = i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* without feeds */
+    enum feed received = i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* without feeds */
     if (c->feeds) {
-        board_fail(c->board, "cannot start the thread that serves feeds to other ranks");
-        came = FEED_FAILED;
+        coordinator_fail(c->coordinator,
+                         "cannot start the thread that serves feeds to other ranks");
+        received = FEED_FAILED;
     }
-    answer(c, i, came, (struct block){0});
+    answer(c, i, received, (struct block){0});
     item_free(i);
 }
 
-static void take_result(struct crew *c, struct item *i)
+static void take_result(struct rank_run *c, struct item *i)
 {
     struct world_participant *task = &c->tasks[i->h.from];
     struct reader r = {i->body, i->size};
-    if (!i->lost)
+    if (!i->body_missing)
         task->result = unpack_literal(task->arena, &r);
     if (!task->result)
-        board_fail(c->board, "out of memory for the result of a participant on another rank");
+        coordinator_fail(c->coordinator,
+                         "out of memory for the result of a participant on another rank");
     item_free(i);
 }
 
-static void take_end(struct crew *c, struct item *i)
+static void take_end(struct rank_run *c, struct item *i)
 {
     struct reader r = {i->body, i->size};
     unpack_diags(c->ds, &r);
@@ -118,17 +121,17 @@ static void take_end(struct crew *c, struct item *i)
     item_free(i);
 }
 
-void crew_take(struct crew *c, struct item *i)
+void rank_run_handle(struct rank_run *c, struct item *i)
 {
     switch ((enum kind)i->h.kind) {
     case KIND_BLOCK:
     case KIND_MESSAGE: take_block(c, i); return;
-    case KIND_REPORT: board_report(c->board, i); return;
-    case KIND_BUSY: board_busy(c->board, i->h.from); break;
+    case KIND_REPORT: coordinator_report(c->coordinator, i); return;
+    case KIND_BUSY: coordinator_busy(c->coordinator, i->h.from); break;
     case KIND_RESULT: take_result(c, i); return;
     case KIND_FEED_IN:
     case KIND_FEED_OUT: take_request(c, i); return;
-    case KIND_FED: crew_member(c, i->h.to)->fed = i; return;
+    case KIND_FED: rank_run_member(c, i->h.to)->fed = i; return;
     case KIND_END: take_end(c, i); return;
     case KIND_STOP: atomic_store(&c->stop, true); break;
     default: break;
@@ -136,37 +139,37 @@ void crew_take(struct crew *c, struct item *i)
     item_free(i);
 }
 
-bool crew_progress(struct crew *c)
+bool rank_run_progress(struct rank_run *c)
 {
     struct item *i = ranks_receive(c->ranks);
     if (i)
-        crew_take(c, i);
+        rank_run_handle(c, i);
     return i != NULL;
 }
 
-void crew_tell(struct crew *c, struct head h, struct block body)
+void rank_run_broadcast(struct rank_run *c, struct head h, struct block body)
 {
     for (int k = 0; k < ranks_count(c->ranks); k++)
         if (k != ranks_rank(c->ranks))
-            ranks_tell(c->ranks, k, h, body);
+            ranks_send_copy(c->ranks, k, h, body);
 }
 
-void crew_enter(struct crew *c, struct undo *u)
+void rank_run_enter(struct rank_run *c, struct cleanup *u)
 {
     pthread_mutex_lock(&c->lock);
-    guard_undo(u, ranks_lost, NULL);
+    oom_push_cleanup(u, ranks_abort_out_of_memory, NULL);
 }
 
-void crew_leave(struct crew *c, struct undo *u)
+void rank_run_leave(struct rank_run *c, struct cleanup *u)
 {
-    guard_done(u);
+    oom_pop_cleanup(u);
     pthread_mutex_unlock(&c->lock);
 }
 
-void crew_rest(struct crew *c, unsigned times)
+void rank_run_pause(struct rank_run *c, unsigned times)
 {
     pthread_mutex_unlock(&c->lock);
-    ranks_rest(times);
+    ranks_pause(times);
     pthread_mutex_lock(&c->lock);
 }
 
@@ -174,26 +177,26 @@ void crew_rest(struct crew *c, unsigned times)
 
 /* Waits until all sends have completed: rank 0 ends the run when all participants have reported
  * their end. */
-static void see_off(struct crew *c)
+static void see_off(struct rank_run *c)
 {
     for (unsigned times = 0; c->ranks->transport.busy(c->ranks->transport.context);)
-        if (crew_progress(c))
+        if (rank_run_progress(c))
             times = 0;
         else
-            crew_rest(c, times++);
+            rank_run_pause(c, times++);
 }
 
 /* Sends the result to rank 0. False: out of memory. */
 static bool deliver_result(struct member *p)
 {
-    struct crew *c = p->crew;
+    struct rank_run *c = p->rank_run;
     struct literal *l = p->task->result;
     size_t size = 0;
     int pending = 0;
     if (ranks_rank(c->ranks) == 0)
         return true;
     void *bytes = pack_literal(l, &size);
-    bool ok = bytes && ranks_send(c->ranks, 0, crew_head(p, KIND_RESULT, NULL),
+    bool ok = bytes && ranks_send(c->ranks, 0, rank_run_head(p, KIND_RESULT, NULL),
                                   (struct block){bytes, size}, &pending);
     see_off(c);
     mem_free(bytes);
@@ -205,24 +208,24 @@ static bool deliver_result(struct member *p)
 /* The end of a participant; its report follows everything else that it has sent. */
 static void end(struct member *p)
 {
-    struct crew *c = p->crew;
-    struct undo u;
-    crew_enter(c, &u);
+    struct rank_run *c = p->rank_run;
+    struct cleanup u;
+    rank_run_enter(c, &u);
     bool stopped = atomic_load(&c->stop);
     see_off(c);
     p->state = p->task->result && deliver_result(p) ? ENDED : FAILED;
     p->by_itself = p->state == FAILED && !stopped;
     c->over++;
-    crew_report(p);
+    rank_run_report(p);
     pthread_cond_signal(&c->changed);
-    crew_leave(c, &u);
+    rank_run_leave(c, &u);
 }
 
 static void run_program(struct member *p)
 {
     struct exchange e = ranks_exchange;
     e.context = p;
-    e.stop = &p->crew->stop;
+    e.stop = &p->rank_run->stop;
     p->task->result = eval_program(&p->ds, p->task->program, p->task->args, p->task->arg_count, &e,
                                    p->task->arena);
 }
@@ -230,20 +233,20 @@ static void run_program(struct member *p)
 static void *run_one(void *context)
 {
     struct member *p = context;
-    struct guard g;
-    guard_enter(&g, p->crew->guard);
+    struct oom_scope g;
+    oom_enter(&g, p->rank_run->oom_scope);
     if (setjmp(g.back) == 0) {
         run_program(p);
     } else {
         diags_no_memory(&p->ds);
-        p->crew->starved = true;
+        p->rank_run->ran_out_of_memory = true;
     }
     end(p);
-    guard_leave(&g);
+    oom_leave(&g);
     return NULL;
 }
 
-static void start(struct crew *c)
+static void start(struct rank_run *c)
 {
     pthread_attr_t attr;
     pthread_attr_init(&attr);
@@ -262,7 +265,7 @@ static void start(struct crew *c)
 
 /* ---- feeds of participants on other ranks ---- */
 
-static void feed_in(struct crew *c, const struct item *request)
+static void feed_in(struct rank_run *c, const struct item *request)
 {
     struct arena a;
     struct budget b;
@@ -272,27 +275,27 @@ static void feed_in(struct crew *c, const struct item *request)
     arena_init(&a);
     budget_start(&b, &(struct limits){0},
                  &c->stop); /* the time limit is checked by the participant */
-    enum feed came = c->feeds->infeed(c->feeds->context, request->h.from, &b, &a, &l);
-    if (came == FEED_ITEM) {
+    enum feed received = c->feeds->infeed(c->feeds->context, request->h.from, &b, &a, &l);
+    if (received == FEED_ITEM) {
         bytes = pack_literal(l, &size);
-        came = bytes ? FEED_ITEM : FEED_FAILED;
+        received = bytes ? FEED_ITEM : FEED_FAILED;
         literal_free_data(l);
     }
     pthread_mutex_lock(&c->lock);
-    answer(c, request, came, (struct block){bytes, size});
+    answer(c, request, received, (struct block){bytes, size});
     pthread_mutex_unlock(&c->lock);
     mem_free(bytes);
     arena_free(&a);
 }
 
-static void feed_out(struct crew *c, const struct item *request)
+static void feed_out(struct rank_run *c, const struct item *request)
 {
     struct arena a;
     struct budget b;
     struct reader r = {request->body, request->size};
     arena_init(&a);
     budget_start(&b, &(struct limits){0}, &c->stop);
-    struct literal *l = request->lost ? NULL : unpack_literal(&a, &r);
+    struct literal *l = request->body_missing ? NULL : unpack_literal(&a, &r);
     bool ok = l && c->feeds->outfeed(c->feeds->context, request->h.from, &b, l);
     pthread_mutex_lock(&c->lock);
     answer(c, request, ok ? FEED_ITEM : FEED_FAILED, (struct block){0});
@@ -304,11 +307,11 @@ static void feed_out(struct crew *c, const struct item *request)
 
 static void *serve(void *context)
 {
-    struct crew *c = context;
-    struct guard g;
-    struct undo u;
-    guard_enter(&g, c->guard); /* ranks_lost exits before it unwinds */
-    crew_enter(c, &u);
+    struct rank_run *c = context;
+    struct oom_scope g;
+    struct cleanup u;
+    oom_enter(&g, c->oom_scope); /* ranks_abort_out_of_memory exits before it unwinds */
+    rank_run_enter(c, &u);
     while (!c->ended) {
         struct item *i = items_pop(&c->requests);
         if (!i) {
@@ -326,51 +329,51 @@ static void *serve(void *context)
         pthread_mutex_lock(&c->lock);
         c->host_idle++;
     }
-    crew_leave(c, &u);
-    guard_leave(&g);
+    rank_run_leave(c, &u);
+    oom_leave(&g);
     return NULL;
 }
 
 /* ---- the run ---- */
 
-static void tell_who_is_busy(struct crew *c)
+static void tell_who_is_busy(struct rank_run *c)
 {
     for (struct member *p = c->members; p < c->members + c->here; p++) {
         if (p->busy || !p->started || p->state != RUNNING ||
             !(atomic_load(&p->asks_host) || world_had_its_time(p->thread)))
             continue;
         p->busy = true;
-        if (c->board)
-            board_busy(c->board, p->number);
+        if (c->coordinator)
+            coordinator_busy(c->coordinator, p->number);
         else
-            ranks_tell(c->ranks, 0, crew_head(p, KIND_BUSY, NULL), (struct block){0});
+            ranks_send_copy(c->ranks, 0, rank_run_head(p, KIND_BUSY, NULL), (struct block){0});
     }
 }
 
 /* The message loop of the main thread: blocked participants poll for messages themselves, running
  * ones do not. */
-static void watch(struct crew *c)
+static void monitor(struct rank_run *c)
 {
     pthread_mutex_lock(&c->lock);
     for (unsigned times = 0; !c->ended;) {
-        while (!c->ended && crew_progress(c))
+        while (!c->ended && rank_run_progress(c))
             times = 0;
         tell_who_is_busy(c);
-        if (c->board)
-            board_look(c->board);
+        if (c->coordinator)
+            coordinator_check(c->coordinator);
         if (c->ended)
             break;
         if (c->over == c->here || c->serves) {
-            crew_rest(c, times++);
+            rank_run_pause(c, times++);
             continue;
         }
         bool busy = c->ranks->transport.busy(c->ranks->transport.context);
-        world_cond_wait(&c->changed, &c->lock, now_ns() + (busy ? WATCH_BUSY_NS : WATCH_NS));
+        world_cond_wait(&c->changed, &c->lock, now_ns() + (busy ? MONITOR_BUSY_NS : MONITOR_NS));
     }
     pthread_mutex_unlock(&c->lock);
 }
 
-static void init(struct crew *c, struct source *source)
+static void init(struct rank_run *c, struct source *source)
 {
     int ranks = ranks_count(c->ranks), rank = ranks_rank(c->ranks);
     arena_init(&c->arena);
@@ -382,14 +385,14 @@ static void init(struct crew *c, struct source *source)
     for (int64_t k = 0; k < c->here; k++) {
         struct member *p = &c->members[k];
         int64_t number = rank + k * ranks;
-        *p = (struct member){.crew = c, .number = number, .task = &c->tasks[number]};
+        *p = (struct member){.rank_run = c, .number = number, .task = &c->tasks[number]};
         p->sent = ARENA_ARRAY(&c->arena, int64_t, c->count);
-        p->came = ARENA_ARRAY(&c->arena, int64_t, c->count);
+        p->received = ARENA_ARRAY(&c->arena, int64_t, c->count);
         diags_init(&p->ds, source);
     }
     for (int64_t k = 0; k < c->count; k++)
         c->tasks[k].result = NULL;
-    c->board = rank == 0 ? board_new(c) : NULL;
+    c->coordinator = rank == 0 ? coordinator_new(c) : NULL;
     c->serves = c->feeds && c->here < c->count;
     if (c->serves) /* a participant has at most one request in progress */
         c->hosts = ARENA_ARRAY(&c->arena, pthread_t, c->count - c->here);
@@ -401,10 +404,10 @@ static void free_items(struct items *q)
         item_free(i);
 }
 
-static void finish(struct crew *c)
+static void finish(struct rank_run *c)
 {
-    if (c->board)
-        board_free(c->board);
+    if (c->coordinator)
+        coordinator_free(c->coordinator);
     free_items(&c->requests);
     for (struct member *p = c->members; p < c->members + c->here; p++) {
         free_items(&p->inbox);
@@ -425,24 +428,24 @@ static void finish(struct crew *c)
 bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *tasks, int64_t count,
                const struct world_feeds *feeds)
 {
-    struct crew c = {.ranks = r, .tasks = tasks, .count = count, .ds = ds};
+    struct rank_run c = {.ranks = r, .tasks = tasks, .count = count, .ds = ds};
     r->phase++;
     if (r->transport.rank == 0)
         c.feeds = feeds;
-    struct undo losing;
-    c.guard = guard_innermost();
+    struct cleanup abort_on_oom;
+    c.oom_scope = oom_innermost();
     init(&c, ds->source);
-    guard_undo(&losing, ranks_lost, NULL); /* other ranks would block */
+    oom_push_cleanup(&abort_on_oom, ranks_abort_out_of_memory, NULL); /* other ranks would block */
     start(&c);
-    watch(&c);
+    monitor(&c);
     for (struct member *p = c.members; p < c.members + c.here; p++)
         if (p->started)
             pthread_join(p->thread, NULL);
     for (int64_t k = 0; k < c.host_count; k++)
         pthread_join(c.hosts[k], NULL);
-    guard_done(&losing);
+    oom_pop_cleanup(&abort_on_oom);
     finish(&c);
-    if (c.starved)
+    if (c.ran_out_of_memory)
         out_of_memory();
     return c.ok;
 }

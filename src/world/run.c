@@ -7,7 +7,7 @@
  */
 #include "world/world_priv.h"
 
-#include "base/guard.h"
+#include "base/oom.h"
 
 #include <errno.h>
 #include <time.h>
@@ -25,14 +25,14 @@ static void *run_one(void *context)
 {
     struct participant *p = context;
     struct world *w = p->world;
-    struct guard g;
-    guard_enter(&g, w->guard);
-    bool starved = setjmp(g.back) != 0;
-    if (!starved)
+    struct oom_scope g;
+    oom_enter(&g, w->oom_scope);
+    bool ran_out_of_memory = setjmp(g.back) != 0;
+    if (!ran_out_of_memory)
         run_program(p);
-    guard_leave(&g);
+    oom_leave(&g);
     pthread_mutex_lock(&w->lock);
-    w->starved |= starved;
+    w->ran_out_of_memory |= ran_out_of_memory;
     p->state = p->task->result ? ENDED : FAILED;
     p->by_itself = p->state == FAILED && !atomic_load(&w->stop);
     w->running--;
@@ -73,7 +73,7 @@ bool world_had_its_time(pthread_t participant)
     struct timespec t;
     if (pthread_getcpuclockid(participant, &clock) != 0 || clock_gettime(clock, &t) != 0)
         return true; /* the thread has ended */
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec >= WORLD_PATIENCE_NS;
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec >= WORLD_STALL_NS;
 }
 
 /* Whether every running participant has used its grace period, in which it would have reached an
@@ -91,19 +91,19 @@ static bool all_had_their_time(const struct world *w)
 
 /* Waits until all participants have ended. Checks periodically whether one has failed while others
  * are still running, or some are deadlocked while others are running, and stops the run then. */
-static void watch(struct world *w)
+static void monitor(struct world *w)
 {
     bool failed = false;
     int waited = 0; /* number of timeouts since a participant last ended */
     pthread_mutex_lock(&w->lock);
     while (w->over < w->count) {
-        int64_t over = w->over, until = now_ns() + WORLD_PATIENCE_NS;
-        int said = 0;
-        while (w->over == over && said != ETIMEDOUT)
-            said = world_cond_wait(&w->ended, &w->lock, until);
+        int64_t over = w->over, until = now_ns() + WORLD_STALL_NS;
+        int stall_count = 0;
+        while (w->over == over && stall_count != ETIMEDOUT)
+            stall_count = world_cond_wait(&w->ended, &w->lock, until);
         waited = w->over == over ? waited + 1 : 0;
-        if (said != ETIMEDOUT || atomic_load(&w->stop) ||
-            (waited < WORLD_MOST_PATIENCE && !all_had_their_time(w)))
+        if (stall_count != ETIMEDOUT || atomic_load(&w->stop) ||
+            (waited < WORLD_MAX_STALLS && !all_had_their_time(w)))
             continue;
         if (failed || world_find_stuck(w))
             world_stop(w);
@@ -146,9 +146,9 @@ static void init(struct world *w, struct world_participant *tasks, int64_t count
     w->spins = world_spins(count);
     w->participants = ARENA_ARRAY(&w->arena, struct participant, count);
     w->waits = ARENA_ARRAY(&w->arena, struct wait, count);
-    w->hope = ARENA_ARRAY(&w->arena, bool, count);
-    w->whom = arena_alloc(&w->arena, (size_t)(count * count) * sizeof *w->whom);
-    w->guard = guard_innermost();
+    w->can_proceed = ARENA_ARRAY(&w->arena, bool, count);
+    w->waits_for = arena_alloc(&w->arena, (size_t)(count * count) * sizeof *w->waits_for);
+    w->oom_scope = oom_innermost();
     pthread_mutex_init(&w->lock, NULL);
     world_cond_init(&w->ended);
     for (int64_t k = 0; k < count; k++) {
@@ -195,19 +195,19 @@ bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
 {
     struct world w = {.feeds = feeds};
     unsigned errors = ds->errors;
-    struct undo finishing;
+    struct cleanup finishing;
     int error = 0;
     init(&w, tasks, count, ds->source);
-    guard_undo(&finishing, finish, &w);
+    oom_push_cleanup(&finishing, finish, &w);
     if (count == 1) {
         run_one(&w.participants[0]); /* needs no thread */
     } else {
         error = start(&w);
-        watch(&w);
+        monitor(&w);
         for (int64_t k = 0; k < w.started; k++)
             pthread_join(w.participants[k].thread, NULL);
     }
-    if (w.starved)
+    if (w.ran_out_of_memory)
         out_of_memory();
     if (error != 0) {
         struct str why = arena_printf(&w.arena, "participant %" PRId64 ": cannot start thread: %s",
@@ -220,7 +220,7 @@ bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
             literal_free_data(tasks[k].result);
             tasks[k].result = NULL;
         }
-    guard_done(&finishing);
+    oom_pop_cleanup(&finishing);
     finish(&w);
     return ok;
 }

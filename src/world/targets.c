@@ -101,14 +101,14 @@ static native_fn *find_function(void *library, struct str name)
     return code;
 }
 
-/* The newest entry that matches a target; with `left_over`, the newest named `*`. */
-static struct foreign_target find(void *context, struct str target, bool left_over)
+/* The newest entry that matches a target; with `fallback`, the newest named `*`. */
+static struct foreign_target find(void *context, struct str target, bool fallback)
 {
     const struct targets *t = context;
     for (const struct entry *e = t->newest; e; e = e->older) {
         bool for_all = !e->library && str_is(e->name, "*");
-        native_fn *code = e->library && !left_over ? find_function(e->library, target) : NULL;
-        if (code || (!e->library && for_all == left_over && str_fits(target, e->name)))
+        native_fn *code = e->library && !fallback ? find_function(e->library, target) : NULL;
+        if (code || (!e->library && for_all == fallback && str_fits(target, e->name)))
             return (struct foreign_target){e, code};
     }
     return (struct foreign_target){NULL, NULL};

@@ -13,12 +13,12 @@
 enum { TRANSPORT_HEAD = 64 };
 
 /* A message that has arrived. */
-struct parcel {
+struct transport_message {
     int rank;                         /* the sender */
     int64_t head[TRANSPORT_HEAD / 8]; /* the sender's header */
     size_t size;
-    void *body; /* owned by the receiver, which frees it with mem_free */
-    bool lost;  /* out of memory for the body */
+    void *body;        /* owned by the receiver, which frees it with mem_free */
+    bool body_missing; /* out of memory for the body */
 };
 
 struct transport {
@@ -30,7 +30,7 @@ struct transport {
     bool (*send)(void *context, int to, const void *head, const void *body, size_t size,
                  int *pending);
     /* The next message; false: there is none. Messages only make progress in calls of this. */
-    bool (*receive)(void *context, struct parcel *out);
+    bool (*receive)(void *context, struct transport_message *out);
     bool (*busy)(void *context); /* a send has not completed yet */
     void (*close)(void *context);
 };

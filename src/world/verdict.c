@@ -6,27 +6,27 @@
  */
 #include "world/world_priv.h"
 
-enum { MOST_NOTES = 8, MOST_NAMES = 8 };
+enum { MAX_NOTES = 8, MAX_NAMES = 8 };
 
-static bool has_hope(const struct wait *wait, const bool *hope)
+static bool can_proceed_after(const struct wait *wait, const bool *can_proceed)
 {
     for (int64_t k = 0; k < wait->count; k++)
-        if (!hope[wait->whom[k]])
+        if (!can_proceed[wait->waits_for[k]])
             return false;
     return true;
 }
 
-int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *hope)
+int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *can_proceed)
 {
     int64_t stuck = 0;
     for (bool again = true; again;) {
         again = false;
         for (int64_t k = 0; k < count; k++)
-            if (!hope[waits[k].participant] && has_hope(&waits[k], hope))
-                hope[waits[k].participant] = again = true;
+            if (!can_proceed[waits[k].participant] && can_proceed_after(&waits[k], can_proceed))
+                can_proceed[waits[k].participant] = again = true;
     }
     for (int64_t k = 0; k < count; k++)
-        if (!hope[waits[k].participant])
+        if (!can_proceed[waits[k].participant])
             waits[stuck++] = waits[k];
     return stuck;
 }
@@ -35,8 +35,8 @@ int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *hope)
 static struct str name_all(const struct outcome *o, const struct wait *wait)
 {
     struct buf b = {0};
-    int64_t shown = wait->count <= MOST_NAMES ? wait->count : MOST_NAMES, ended = 0;
-    if (wait->count == 1 && wait->whom[0] == wait->participant)
+    int64_t shown = wait->count <= MAX_NAMES ? wait->count : MAX_NAMES, ended = 0;
+    if (wait->count == 1 && wait->waits_for[0] == wait->participant)
         return STR("itself");
     buf_puts(&b, wait->count == 1 ? "participant " : "participants ");
     for (int64_t k = 0; k < shown; k++)
@@ -44,11 +44,11 @@ static struct str name_all(const struct outcome *o, const struct wait *wait)
                    k == 0                 ? ""
                    : k == wait->count - 1 ? " and "
                                           : ", ",
-                   wait->whom[k]);
+                   wait->waits_for[k]);
     if (shown < wait->count)
         buf_printf(&b, " and %" PRId64 " more", wait->count - shown);
     for (int64_t k = 0; k < wait->count; k++)
-        ended += o->endings[wait->whom[k]].ended;
+        ended += o->endings[wait->waits_for[k]].ended;
     if (ended > 0 && ended == wait->count)
         buf_puts(&b, wait->count == 1 ? ", which has finished" : ", which have finished");
     else if (ended > 0)
@@ -118,30 +118,30 @@ static void tell_held_send(const struct outcome *o, struct diags *ds, struct dia
     const struct inst *held_by, *send;
     if (wait->at->opcode != OP_RECV_DONE)
         return;
-    send = held_send(o, wait->whom[0], channel_of(wait->at), &held_by);
+    send = held_send(o, wait->waits_for[0], channel_of(wait->at), &held_by);
     if (send)
         diag_note(ds, d, send->span,
                   "send '" STR_FMT "' of participant %" PRId64 " comes after its %s '" STR_FMT "'",
-                  STR_ARG(send->name), wait->whom[0], op_spelling(held_by->opcode),
+                  STR_ARG(send->name), wait->waits_for[0], op_spelling(held_by->opcode),
                   STR_ARG(held_by->name));
 }
 
 static void tell_waits(const struct outcome *o, struct diags *ds)
 {
     const struct wait *first = &o->waits[0];
-    struct diag *d = DIAG(ds, first->at->span, WAITS_FOR_EVER, op_spelling(first->at->opcode),
+    struct diag *d = DIAG(ds, first->at->span, WAIT_DEADLOCK, op_spelling(first->at->opcode),
                           first->participant, STR_ARG(name_all(o, first)));
     d->where = inst_where(&ds->arena, first->at);
     tell_held_send(o, ds, d, first);
-    for (int64_t k = 1; k < o->wait_count && k <= MOST_NOTES; k++) {
+    for (int64_t k = 1; k < o->wait_count && k <= MAX_NOTES; k++) {
         const struct wait *wait = &o->waits[k];
         diag_note(ds, d, wait->at->span, "%s on participant %" PRId64 " waits for " STR_FMT,
                   op_spelling(wait->at->opcode), wait->participant, STR_ARG(name_all(o, wait)));
         tell_held_send(o, ds, d, wait);
     }
-    if (o->wait_count > MOST_NOTES + 1)
+    if (o->wait_count > MAX_NOTES + 1)
         diag_note(ds, d, NO_SPAN, "%" PRId64 " more participants are waiting",
-                  o->wait_count - MOST_NOTES - 1);
+                  o->wait_count - MAX_NOTES - 1);
 }
 
 /* Copies the diagnostics of the first participant that failed by an error of its own, with a note

@@ -2,8 +2,8 @@
  * Private to world/.
  *
  * run.c      the participants' threads, from their start to the diagnostics of the run
- * meet.c     rendezvous and messages between threads, and the wait-for graph
- * ranks*.c, board.c, pack.c: the same in several processes, see ranks_priv.h
+ * rendezvous.c     rendezvous and messages between threads, and the wait-for graph
+ * ranks*.c, coordinator.c, pack.c: the same in several processes, see ranks_priv.h
  * verdict.c  for both: which participants are deadlocked, and the diagnostics of a failed run
  */
 #ifndef HLO_WORLD_PRIV_H
@@ -19,8 +19,8 @@ enum { WORLD_STACK_BYTES = 16 << 20 }; /* of a participant's thread */
  * others are still running: until each of those has used that much processor time, or waits for the
  * host, but no longer than a multiple of it in wall time. The diagnostics are then reproducible,
  * also on a busy machine. */
-enum { WORLD_PATIENCE_NS = 400000000, WORLD_MOST_PATIENCE = 25 /* times */ };
-enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED }; /* of a participant */
+enum { WORLD_STALL_NS = 400000000, WORLD_MAX_STALLS = 25 /* times */ };
+enum state { RUNNING, IN_RENDEZVOUS, RECEIVING, ENDED, FAILED }; /* of a participant */
 
 static inline bool same_tag(struct tag a, struct tag b)
 {
@@ -33,7 +33,7 @@ void world_cond_init(pthread_cond_t *c); /* its timed waits use the clock of now
 int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock,
                     int64_t until); /* ETIMEDOUT when now_ns() is past `until` */
 bool world_had_its_time(
-    pthread_t participant); /* whether it has used WORLD_PATIENCE_NS of processor time */
+    pthread_t participant); /* whether it has used WORLD_STALL_NS of processor time */
 
 /* ---- verdict.c: common to threads and ranks ---- */
 
@@ -42,12 +42,12 @@ struct wait {
     int64_t participant;
     const struct inst *at;
     int64_t count;
-    int64_t *whom;
+    int64_t *waits_for;
 };
 /* Removes from the list the participants that may still proceed; the deadlocked ones keep their
  * order. Returns their number. hope[k]: whether participant k may proceed; a blocked participant
  * for which all those that it waits for may proceed is added. */
-int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *hope);
+int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *can_proceed);
 
 /* How a participant has terminated. */
 struct ending {
@@ -70,23 +70,23 @@ bool world_verdict(const struct outcome *o, struct diags *ds);
 /* ---- threads ---- */
 
 /* The contribution of a member to a rendezvous: one block for all members, or a block for each. */
-struct gift {
+struct contribution {
     const struct block *blocks; /* NULL: the member has not arrived yet */
     bool same, lent;            /* `lent`: not copied, but in the member's storage */
 };
 
 /* The state of a rendezvous, from the arrival of the first member until the last one leaves; it is
  * reused afterwards. */
-struct gathering {
+struct rendezvous_state {
     struct tag tag;
     int64_t count, arrived;
     bool lent; /* some contribution is */
     atomic_llong parted,
         left; /* members that have read all contributions; members that no longer use this struct */
-    int64_t *members;   /* a copy: the first member to arrive may leave first */
-    struct gift *gifts; /* by index in the group */
-    char *cells;        /* for each index, a buffer for a small contribution */
-    struct gathering *next;
+    int64_t *members;                   /* a copy: the first member to arrive may leave first */
+    struct contribution *contributions; /* by index in the group */
+    char *inline_buffers;               /* for each index, a buffer for a small contribution */
+    struct rendezvous_state *next;
 };
 
 struct message {
@@ -109,9 +109,9 @@ struct participant {
     atomic_bool asks_host;
     pthread_cond_t wake;
     int spins; /* polls before it blocks */
-    /* MEETING, RECEIVING: */
+    /* IN_RENDEZVOUS, RECEIVING: */
     const struct inst *at;
-    struct gathering *gathering;
+    struct rendezvous_state *rendezvous_state;
     struct tag tag;
     int64_t from;
     struct message *inbox; /* in the order in which they were sent */
@@ -124,20 +124,21 @@ struct world {
     struct arena arena;
     int64_t count, running, over;
     struct participant *participants;
-    struct gathering *open;   /* rendezvous at which members are missing */
-    struct gathering *closed; /* all members have arrived; some may not have left yet */
-    int spins;                /* maximum number of polls before blocking */
-    atomic_bool stop;         /* the run has failed: all participants must stop */
+    struct rendezvous_state *open;   /* rendezvous at which members are missing */
+    struct rendezvous_state *closed; /* all members have arrived; some may not have left yet */
+    int spins;                       /* maximum number of polls before blocking */
+    atomic_bool stop;                /* the run has failed: all participants must stop */
     struct wait *waits;
     int64_t wait_count;
-    bool *hope;    /* `waits`, `hope` and `whom` have their maximum size from the start, ... */
-    int64_t *whom; /* ... so that nothing is allocated with the lock held */
-    struct guard *guard; /* of the thread that started the run */
-    bool starved;        /* a participant ran out of memory */
+    bool *can_proceed;  /* `waits`, `can_proceed` and `waits_for` have their maximum size from the
+                           start, ... */
+    int64_t *waits_for; /* ... so that nothing is allocated with the lock held */
+    struct oom_scope *oom_scope; /* of the thread that started the run */
+    bool ran_out_of_memory;      /* a participant ran out of memory */
     int64_t started;
 };
 
-/* ---- meet.c ---- */
+/* ---- rendezvous.c ---- */
 
 extern const struct exchange world_exchange; /* without `context`, a participant, and `stop` */
 int world_spins(int64_t participants);

@@ -4,7 +4,7 @@
 # stdout: limits 4
 # stdout: steps 5
 # stdout: traced 4
-# stdout: observed 0
+# stdout: traced 0
 # stdout: replicas 4
 # stdout: -c:5:1: error: infinite loop
 # stdout: y = s32[] 6
@@ -48,7 +48,7 @@ ENTRY e {
  i = s32[] constant(2)
  ROOT w = s32[] while(i), condition=c, body=b }
 END
-$HLO test -q --observed golden.hlo; echo observed $?
+$HLO test -q --traced golden.hlo; echo traced $?
 $HLO run two.hlo i@0=7 i@1=1; echo replicas $?
 prompt() { # an entry that does not end, and one after it
     $HLO repl --norc -c '.bail off' -c 'x = s32[] 3' -c 'c { p = s32[] parameter(0) ROOT t = pred[] constant(true) }' \

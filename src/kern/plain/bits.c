@@ -26,7 +26,8 @@ static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *par
 
 /* spec: BitcastConvertType. The array of narrow elements has one more dimension, along which are
  * the parts of a wide element, the lowest bits first. */
-void plain_bitcast_convert(struct team *team, const struct view *out, const struct view *x)
+void plain_bitcast_convert(struct thread_pool *workers, const struct view *out,
+                           const struct view *x)
 {
     int64_t i[VIEW_MAX_RANK] = {0};
     const bool split = out->rank > x->rank;

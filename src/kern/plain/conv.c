@@ -19,7 +19,7 @@ static bool input_position(const struct kern_window_dim *w, int64_t dim, int64_t
 }
 
 /* spec: ConvWithGeneralPadding. l, r: indices of lhs and rhs; o: of the result. */
-bool plain_conv(struct team *team, const struct view *out, const struct view *lhs,
+bool plain_conv(struct thread_pool *workers, const struct view *out, const struct view *lhs,
                 const struct view *rhs, const struct kern_conv_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, l[VIEW_MAX_RANK], r[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0},

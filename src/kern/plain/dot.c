@@ -42,7 +42,7 @@ static bool contracting_sizes(const struct view *lhs, const struct kern_dot_dims
 }
 
 /* spec: DotGeneral */
-bool plain_dot(struct team *team, const struct view *out, const struct view *lhs,
+bool plain_dot(struct thread_pool *workers, const struct view *out, const struct view *lhs,
                const struct view *rhs, const struct kern_dot_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, k[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
@@ -85,7 +85,7 @@ static int64_t find_group(const struct view *sizes, const struct kern_ragged_dim
 
 /* spec: RaggedDot. A product counts if its lhs element is in a group; if results are by group, it
  * must be that of the result element. */
-bool plain_ragged_dot(struct team *team, const struct view *out, const struct view *lhs,
+bool plain_ragged_dot(struct thread_pool *workers, const struct view *out, const struct view *lhs,
                       const struct view *rhs, const struct view *sizes,
                       const struct kern_ragged_dims *dims)
 {
@@ -116,7 +116,7 @@ bool plain_ragged_dot(struct team *team, const struct view *out, const struct vi
 }
 
 /* spec: ScaledDot */
-bool plain_scaled_dot(struct team *team, const struct view *out, const struct view *lhs,
+bool plain_scaled_dot(struct thread_pool *workers, const struct view *out, const struct view *lhs,
                       const struct view *rhs, const struct view *const scale[2],
                       const struct kern_dot_dims *dims)
 {
@@ -134,7 +134,7 @@ bool plain_scaled_dot(struct team *team, const struct view *out, const struct vi
         place_indices(l, lhs->rank, r, rhs->rank, -1, dims, o);
         plain_sum_clear(&sum);
         do {
-            union kern_cell a, b;
+            union kern_element a, b;
             place_contracting(l, r, dims, k);
             if (!any)
                 break;

@@ -2,7 +2,7 @@
  * plain gather and scatter: a start for every index tuple, an element for every position of the
  * window.
  */
-#include "kern/plain/fold.h"
+#include "kern/plain/reducer.h"
 #include "kern/plain/plain.h"
 
 /* The position of d in a list, or -1. */
@@ -41,7 +41,7 @@ static void find_start(const struct view *array, const struct view *indices,
 }
 
 /* spec: Gather */
-void plain_gather(struct team *team, const struct view *out, const struct view *operand,
+void plain_gather(struct thread_pool *workers, const struct view *out, const struct view *operand,
                   const struct view *indices, const struct kern_gather_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, start[VIEW_MAX_RANK], offset[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
@@ -79,13 +79,13 @@ static bool window_is_inside(const struct view *array, const struct view *update
 }
 
 /* spec: Scatter. Index tuples row-major, inside of them windows row-major. */
-bool plain_scatter(struct team *team, int n, const struct view *out, const struct view *indices,
-                   const struct view *updates, const struct kern_gather_dims *dims,
-                   const struct kern_body *body)
+bool plain_scatter(struct thread_pool *workers, int n, const struct view *out,
+                   const struct view *indices, const struct view *updates,
+                   const struct kern_gather_dims *dims, const struct kern_body *body)
 {
     int64_t order[VIEW_MAX_RANK], sizes[VIEW_MAX_RANK], i[VIEW_MAX_RANK] = {0};
     int64_t o[VIEW_MAX_RANK], start[VIEW_MAX_RANK], offset[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
-    struct plain_fold f;
+    struct plain_reducer f;
     int rank = updates->rank, count = 0;
     bool ok = true;
     for (int d = 0; d < rank; d++)
@@ -97,7 +97,7 @@ bool plain_scatter(struct team *team, int n, const struct view *out, const struc
         return true;
     for (int d = 0; d < rank; d++)
         sizes[d] = updates->dims[order[d]];
-    if (!plain_fold_init(&f, out->dtype, n, out, updates, NULL, body))
+    if (!plain_reducer_init(&f, out->dtype, n, out, updates, NULL, body))
         return false;
     do {
         for (int d = 0; d < rank; d++)
@@ -105,10 +105,10 @@ bool plain_scatter(struct team *team, int n, const struct view *out, const struc
         find_start(out, indices, dims, o, rank, start, offset);
         if (!window_is_inside(out, updates, dims, start, offset, at))
             continue;
-        plain_fold_start_at(&f, out, at);
-        ok = plain_fold_value(&f, updates, o);
-        plain_fold_store(&f, out, at);
+        plain_reducer_start_at(&f, out, at);
+        ok = plain_reducer_value(&f, updates, o);
+        plain_reducer_store(&f, out, at);
     } while (ok && index_next(rank, sizes, i));
-    plain_fold_free(&f);
+    plain_reducer_free(&f);
     return ok;
 }

@@ -141,7 +141,8 @@ static void factor(struct matrix *m)
         }
 }
 
-bool plain_cholesky(struct team *team, const struct view *out, const struct view *a, bool lower)
+bool plain_cholesky(struct thread_pool *workers, const struct view *out, const struct view *a,
+                    bool lower)
 {
     struct matrix m;
     int64_t index[VIEW_MAX_RANK] = {0};
@@ -210,8 +211,9 @@ static void substitute(const struct matrix *m, struct matrix *x, bool lower, boo
     }
 }
 
-bool plain_triangular_solve(struct team *team, const struct view *out, const struct view *a,
-                            const struct view *b, const struct kern_triangular *how)
+bool plain_triangular_solve(struct thread_pool *workers, const struct view *out,
+                            const struct view *a, const struct view *b,
+                            const struct kern_triangular *how)
 {
     struct matrix m, x;
     int64_t index[VIEW_MAX_RANK] = {0};

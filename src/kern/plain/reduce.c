@@ -2,20 +2,20 @@
  * plain reduce, reduce-window and select-and-scatter: acc = f(acc, x) from init over the positions
  * of a result element, row-major.
  */
-#include "kern/plain/fold.h"
+#include "kern/plain/reducer.h"
 #include "kern/plain/plain.h"
 
 /* spec: Reduce */
-bool plain_reduce(struct team *team, int n, const struct view *out, const struct view *x,
+bool plain_reduce(struct thread_pool *workers, int n, const struct view *out, const struct view *x,
                   const void *const *init, const enum dtype *acc, const bool *reduced,
                   const struct kern_body *body)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], r[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
-    struct plain_fold f;
+    struct plain_reducer f;
     bool nothing = false;
     if (view_elements(out) == 0)
         return true;
-    if (!plain_fold_init(&f, combine_work_type(body->combine, *acc), n, out, x, acc, body))
+    if (!plain_reducer_init(&f, combine_work_type(body->combine, *acc), n, out, x, acc, body))
         return false;
     for (int d = 0; d < x->rank; d++) {
         sizes[d] = reduced[d] ? x->dims[d] : 1;
@@ -23,17 +23,17 @@ bool plain_reduce(struct team *team, int n, const struct view *out, const struct
     }
     bool ok = true;
     do {
-        plain_fold_start(&f, init);
+        plain_reducer_start(&f, init);
         bool more = !nothing;
         while (more && ok) {
             for (int d = 0, kept = 0; d < x->rank; d++)
                 at[d] = reduced[d] ? r[d] : o[kept++];
-            ok = plain_fold_value(&f, x, at);
+            ok = plain_reducer_value(&f, x, at);
             more = index_next(x->rank, sizes, r);
         }
-        plain_fold_store(&f, out, o);
+        plain_reducer_store(&f, out, o);
     } while (ok && index_next(out->rank, out->dims, o));
-    plain_fold_free(&f);
+    plain_reducer_free(&f);
     return ok;
 }
 
@@ -63,26 +63,26 @@ static bool window_sizes(const struct view *x, const struct kern_window_dim *win
 }
 
 /* spec: ReduceWindow */
-bool plain_reduce_window(struct team *team, int n, const struct view *out, const struct view *x,
-                         const void *const *init, const enum dtype *acc,
+bool plain_reduce_window(struct thread_pool *workers, int n, const struct view *out,
+                         const struct view *x, const void *const *init, const enum dtype *acc,
                          const struct kern_window_dim *window, const struct kern_body *body)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK];
-    struct plain_fold f;
+    struct plain_reducer f;
     if (view_elements(out) == 0)
         return true;
-    if (!plain_fold_init(&f, combine_window_type(body->combine, *acc), n, out, x, acc, body))
+    if (!plain_reducer_init(&f, combine_window_type(body->combine, *acc), n, out, x, acc, body))
         return false;
     bool ok = true, any = window_sizes(x, window, sizes);
     do {
-        plain_fold_start(&f, init);
+        plain_reducer_start(&f, init);
         do { /* padding and holes contribute nothing */
             if (any && window_place(x, window, o, k, p))
-                ok = plain_fold_value(&f, x, p);
+                ok = plain_reducer_value(&f, x, p);
         } while (any && ok && index_next(x->rank, sizes, k));
-        plain_fold_store(&f, out, o);
+        plain_reducer_store(&f, out, o);
     } while (ok && index_next(out->rank, out->dims, o));
-    plain_fold_free(&f);
+    plain_reducer_free(&f);
     return ok;
 }
 
@@ -104,19 +104,19 @@ static bool select_first(const struct kern_body *select, enum dtype t, const voi
 }
 
 /* spec: SelectAndScatter */
-bool plain_select_and_scatter(struct team *team, const struct view *out, const struct view *x,
-                              const struct view *source, const void *init,
+bool plain_select_and_scatter(struct thread_pool *workers, const struct view *out,
+                              const struct view *x, const struct view *source, const void *init,
                               const struct kern_window_dim *window, const struct kern_body *select,
                               const struct kern_body *scatter)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK],
             best[VIEW_MAX_RANK];
-    struct plain_fold f;
+    struct plain_reducer f;
     bool ok = true;
     kern_fill(NULL, out, init);
     if (view_elements(source) == 0 || !window_sizes(x, window, sizes))
         return true;
-    if (!plain_fold_init(&f, out->dtype, 1, out, source, NULL, scatter))
+    if (!plain_reducer_init(&f, out->dtype, 1, out, source, NULL, scatter))
         return false;
     do {
         bool found = false, keep = false;
@@ -130,10 +130,10 @@ bool plain_select_and_scatter(struct team *team, const struct view *out, const s
         } while (ok && index_next(x->rank, sizes, k));
         if (!ok || !found)
             continue;
-        plain_fold_start_at(&f, out, best);
-        ok = plain_fold_value(&f, source, o);
-        plain_fold_store(&f, out, best);
+        plain_reducer_start_at(&f, out, best);
+        ok = plain_reducer_value(&f, source, o);
+        plain_reducer_store(&f, out, best);
     } while (ok && index_next(source->rank, source->dims, o));
-    plain_fold_free(&f);
+    plain_reducer_free(&f);
     return ok;
 }

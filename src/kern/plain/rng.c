@@ -80,7 +80,7 @@ static void threefry_bits(const struct view *out, const uint64_t *state, uint64_
     next[1] = state[1] + used;
 }
 
-void plain_rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm,
+void plain_rng_bits(struct thread_pool *workers, const struct view *out, enum kern_rng algorithm,
                     const uint64_t *state, int words, uint64_t *next)
 {
     if (algorithm == KERN_PHILOX)

@@ -10,7 +10,7 @@ static void move(const struct view *out, const int64_t *o, const struct view *x,
 }
 
 /* Used by DynamicSlice, DynamicUpdateSlice and ConcatInDim for windows of their arrays. */
-void plain_copy(struct team *team, const struct view *out, const struct view *x)
+void plain_copy(struct thread_pool *workers, const struct view *out, const struct view *x)
 {
     int64_t o[VIEW_MAX_RANK] = {0};
     if (view_elements(out) == 0)
@@ -88,8 +88,8 @@ void plain_slice(const struct view *out, const struct view *x, const int64_t *st
 }
 
 /* spec: Pad */
-void plain_pad(struct team *team, const struct view *out, const struct view *x, const void *value,
-               const struct kern_pad_dim *dims)
+void plain_pad(struct thread_pool *workers, const struct view *out, const struct view *x,
+               const void *value, const struct kern_pad_dim *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
     if (view_elements(out) == 0)
@@ -107,7 +107,7 @@ void plain_pad(struct team *team, const struct view *out, const struct view *x, 
 }
 
 /* spec: Iota. An element is its index along `dimension`, converted from s64. */
-void plain_iota(struct team *team, const struct view *out, int dimension)
+void plain_iota(struct thread_pool *workers, const struct view *out, int dimension)
 {
     int64_t o[VIEW_MAX_RANK] = {0};
     struct loader from_index;

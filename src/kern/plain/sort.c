@@ -51,7 +51,7 @@ static void insert_all(struct line *l, int64_t *order, int64_t count)
 }
 
 /* spec: Sort. Elements that compare equal keep their order. */
-bool plain_sort(struct team *team, int n, const struct view *out, const struct view *x,
+bool plain_sort(struct thread_pool *workers, int n, const struct view *out, const struct view *x,
                 int dimension, const struct kern_comparator *less)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK], lines[VIEW_MAX_RANK],
@@ -98,7 +98,7 @@ static bool is_ahead(const struct best *b, int64_t i, int64_t j)
 }
 
 /* spec: TopK. The next one is the best of those that follow the last one found. */
-bool plain_topk(struct team *team, const struct view *values, const struct view *indices,
+bool plain_topk(struct thread_pool *workers, const struct view *values, const struct view *indices,
                 const struct view *x, int64_t k, bool largest)
 {
     int64_t o[VIEW_MAX_RANK] = {0};

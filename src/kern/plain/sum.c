@@ -21,15 +21,16 @@ void plain_sum_init(struct plain_sum *s, enum dtype out, enum dtype lhs, enum dt
 
 void plain_sum_clear(struct plain_sum *s) { memset(&s->total, 0, sizeof s->total); }
 
-static const void *operand(const struct plain_sum *s, int i, union kern_cell room[2], const char *x)
+static const void *operand(const struct plain_sum *s, int i, union kern_element scratch[2],
+                           const char *x)
 {
-    const void *via = loader_read(&s->first[i], &room[0], x, 0, 1);
-    return loader_read(&s->second[i], &room[1], via, 0, 1);
+    const void *via = loader_read(&s->first[i], &scratch[0], x, 0, 1);
+    return loader_read(&s->second[i], &scratch[1], via, 0, 1);
 }
 
 void plain_sum_add(struct plain_sum *s, const char *l, const char *r)
 {
-    union kern_cell left[2], right[2], product;
+    union kern_element left[2], right[2], product;
     s->multiply(&product, (const void *const[]){operand(s, 0, left, l), operand(s, 1, right, r)},
                 1);
     s->add(&s->total, (const void *const[]){&s->total, &product}, 1);
@@ -52,14 +53,14 @@ void plain_scaled_init(struct plain_scaled *s, const struct view *x, const struc
 void plain_scaled_element(const struct plain_scaled *s, const int64_t *at, void *out)
 {
     int64_t block[VIEW_MAX_RANK];
-    union kern_cell room[2];
-    const void *x = loader_read(&s->load, &room[0], view_at(s->x, at), 0, 1);
+    union kern_element scratch[2];
+    const void *x = loader_read(&s->load, &scratch[0], view_at(s->x, at), 0, 1);
     if (!s->scale) {
         memcpy(out, x, dtype_bytes(s->work));
         return;
     }
     for (int d = 0; d < s->x->rank; d++)
         block[d] = at[d] / (s->x->dims[d] / s->scale->dims[d]);
-    const void *scale = loader_read(&s->load, &room[1], view_at(s->scale, block), 0, 1);
+    const void *scale = loader_read(&s->load, &scratch[1], view_at(s->scale, block), 0, 1);
     s->multiply(out, (const void *const[]){x, scale}, 1);
 }

@@ -11,7 +11,7 @@ struct plain_sum {
     enum dtype work;
     kern_tile_fn *multiply, *add;
     struct loader first[2], second[2], out;
-    union kern_cell total;
+    union kern_element total;
 };
 void plain_sum_init(struct plain_sum *s, enum dtype out, enum dtype lhs, enum dtype rhs);
 void plain_sum_clear(struct plain_sum *s);

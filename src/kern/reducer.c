@@ -1,0 +1,286 @@
+/*
+ * fold: loops that reduce elements by a recognized combiner (spec: Reduce), in the order defined in
+ * reducer.h.
+ *
+ * Accumulation: sums of floats run in f64, and are rounded to the result's type once. Along a row
+ * there are SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added pairwise (a
+ * few f64 sequentially). Products, and sums of complex numbers, are rounded at every step. For all
+ * other combiners the order is irrelevant.
+ */
+#include "kern/reducer.h"
+#include "kern/tile.h"
+
+/* ---- sums of floats ---- */
+
+static inline double float_of_bf16(uint16_t code)
+{
+    const union {
+        uint32_t u;
+        float f;
+    } v = {(uint32_t)code << 16};
+    return (double)v.f;
+}
+
+/* One element, exactly. */
+#define ONE_F64(x) (x)
+#define ONE_F32(x) ((double)(x))
+#define ONE_BF16(x) float_of_bf16(x)
+
+#define SUM_OF(TYPE, T)                                                                            \
+    KERN_CLONES static double sum_##TYPE(const T *x, int64_t n)                                    \
+    {                                                                                              \
+        double lanes[SUM_LANES];                                                                   \
+        int64_t i = 0;                                                                             \
+        for (int j = 0; j < SUM_LANES; j++)                                                        \
+            lanes[j] = -0.0; /* -0 + x is x, for -0 as well */                                     \
+        for (; i + SUM_LANES <= n; i += SUM_LANES)                                                 \
+            for (int j = 0; j < SUM_LANES; j++)                                                    \
+                lanes[j] += ONE_##TYPE(x[i + j]);                                                  \
+        for (int j = 0; i < n; i++, j++)                                                           \
+            lanes[j] += ONE_##TYPE(x[i]);                                                          \
+        for (int step = SUM_LANES / 2; step > 0; step /= 2)                                        \
+            for (int j = 0; j < step; j++)                                                         \
+                lanes[j] += lanes[j + step];                                                       \
+        return lanes[0];                                                                           \
+    }
+SUM_OF(F64, double)
+SUM_OF(F32, float)
+
+/* acc[i] += x[0][i] + x[1][i] + ..., sequentially. */
+#define ADD_ROWS_OF(TYPE, T)                                                                       \
+    KERN_CLONES static void add_rows_##TYPE(double *restrict acc, const void *const *rows,         \
+                                            int count, int64_t n)                                  \
+    {                                                                                              \
+        const T *a = rows[0];                                                                      \
+        if (count == REDUCER_ROWS) {                                                               \
+            const T *b = rows[1], *c = rows[2], *d = rows[3], *e = rows[4], *f = rows[5],          \
+                    *g = rows[6], *h = rows[7];                                                    \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                acc[i] = acc[i] + ONE_##TYPE(a[i]) + ONE_##TYPE(b[i]) + ONE_##TYPE(c[i]) +         \
+                         ONE_##TYPE(d[i]) + ONE_##TYPE(e[i]) + ONE_##TYPE(f[i]) +                  \
+                         ONE_##TYPE(g[i]) + ONE_##TYPE(h[i]);                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int r = 0; r < count; r++) {                                                          \
+            a = rows[r];                                                                           \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                acc[i] += ONE_##TYPE(a[i]);                                                        \
+        }                                                                                          \
+    }
+ADD_ROWS_OF(F64, double)
+ADD_ROWS_OF(F32, float)
+ADD_ROWS_OF(BF16, uint16_t)
+
+/* The type whose loops sum elements of type x; narrow floats except bf16 are converted to f32. */
+static enum dtype sum_type(enum dtype x) { return x == DT_F64 || x == DT_BF16 ? x : DT_F32; }
+
+static double sum_tile(const struct reducer *f, const void *x, int64_t n)
+{
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    switch (sum_type(f->x)) {
+    case DT_F64: return sum_F64(x, n);
+    case DT_BF16: return f->sum_bf16(x, n);
+    default: return sum_F32(loader_read(&f->in, scratch, x, (int64_t)f->in.from, n), n);
+    }
+}
+
+static void sum_rows(const struct reducer *f, double *acc, const void *const *rows, int count,
+                     int64_t n)
+{
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    switch (sum_type(f->x)) {
+    case DT_F64: add_rows_F64(acc, rows, count, n); return;
+    case DT_BF16: add_rows_BF16(acc, rows, count, n); return;
+    default: break;
+    }
+    if (!f->in.convert)
+        add_rows_F32(acc, rows, count, n);
+    for (int r = 0; f->in.convert && r < count; r++)
+        add_rows_F32(
+            acc,
+            (const void *const[]){loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n)}, 1,
+            n);
+}
+
+/* ---- other reductions ---- */
+
+enum { ROW = 64 };
+
+/* Reduces n lanes to one by halving; writes to `lanes`, which may be x. */
+static void reduce_halves(const struct reducer *f, char *lanes, const char *x, int64_t n)
+{
+    while (n > 1) {
+        int64_t half = n / 2;
+        f->fn(lanes, (const void *const[]){x, x + (size_t)half * f->width}, half);
+        if (n % 2)
+            memcpy(lanes + (size_t)half * f->width, x + (size_t)(n - 1) * f->width, f->width);
+        x = lanes;
+        n = half + n % 2;
+    }
+    if (x != lanes)
+        memcpy(lanes, x, f->width);
+}
+
+/* The maximum of n f32, or the minimum; false when NaNs or zeros need more than a comparison. */
+static bool reduce_extreme(const struct reducer *f, union kern_element *best, const void *x,
+                           int64_t n)
+{
+    bool nan;
+    if (f->work != DT_F32 || (f->combine != KERN_MAXIMUM && f->combine != KERN_MINIMUM))
+        return false;
+    best->f32 = pick_best_f32(x, n, f->combine == KERN_MAXIMUM, &nan);
+    return !nan && best->f32 != 0;
+}
+
+/* Reduces n elements to lanes, as rows of lanes that are reduced to one row. */
+static void reduce_as_rows(const struct reducer *f, char *lanes, const char *x, int64_t n)
+{
+    const void *rows[KERN_TILE / ROW];
+    size_t bytes = ROW * f->width;
+    int count = (int)(n / ROW) - 1;
+    memcpy(lanes, x, bytes);
+    for (int r = 0; r < count; r++)
+        rows[r] = x + (size_t)(r + 1) * bytes;
+    f->rows(lanes, NULL, rows, count, ROW);
+    if (n % ROW > 0)
+        f->fn(lanes, (const void *const[]){lanes, x + (size_t)(count + 1) * bytes}, n % ROW);
+    reduce_halves(f, lanes, lanes, ROW);
+}
+
+static void reduce_in_any_order(const struct reducer *f, union kern_element *acc, const void *x,
+                                int64_t n)
+{
+    char lanes[LOADER_BYTES] __attribute__((aligned(64)));
+    union kern_element best;
+    const void *next = &best;
+    if (!reduce_extreme(f, &best, x, n)) {
+        if (f->rows && n >= 2 * ROW)
+            reduce_as_rows(f, lanes, x, n);
+        else
+            reduce_halves(f, lanes, x, n);
+        next = lanes;
+    }
+    f->fn(acc, (const void *const[]){acc, next}, 1);
+}
+
+static void reduce_in_order(const struct reducer *f, union kern_element *acc, const char *x,
+                            int64_t n)
+{
+    if (f->work == DT_F32 && f->combine == KERN_ADD)
+        for (int64_t i = 0; i < n; i++)
+            acc->f32 += ((const float *)(const void *)x)[i];
+    else if (f->work == DT_F32 && f->combine == KERN_MULTIPLY)
+        for (int64_t i = 0; i < n; i++)
+            acc->f32 *= ((const float *)(const void *)x)[i];
+    else
+        for (int64_t i = 0; i < n; i++)
+            f->fn(acc, (const void *const[]){acc, x + (size_t)i * f->width}, 1);
+}
+
+/* ---- any combiner ---- */
+
+void reducer_start(const struct reducer *f, void *acc, int64_t n, bool first)
+{
+    kern_pack(acc, first ? f->init.bytes : f->identity.bytes, 0, f->width, n);
+}
+
+void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
+{
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    union kern_element *element = acc;
+    if (f->order == REDUCE_SUM && f->x == DT_F64 && n < SUM_LANES) {
+        for (int64_t i = 0; i < n; i++)
+            element->f64 += ((const double *)x)[i];
+        return;
+    }
+    if (f->order == REDUCE_SUM) {
+        element->f64 += sum_tile(f, x, n);
+        return;
+    }
+    x = loader_read(&f->in, scratch, x, (int64_t)f->in.from, n);
+    if (f->order == REDUCE_IN_ANY_ORDER)
+        reduce_in_any_order(f, element, x, n);
+    else
+        reduce_in_order(f, element, x, n);
+}
+
+void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, int count, int64_t n)
+{
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    if (f->order == REDUCE_SUM) {
+        sum_rows(f, acc, rows, count, n);
+        return;
+    }
+    if (f->rows && !f->in.convert) {
+        f->rows(acc, NULL, rows, count, n);
+        return;
+    }
+    for (int r = 0; r < count; r++) {
+        const void *row = loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n);
+        f->fn(acc, (const void *const[]){acc, row}, n);
+    }
+}
+
+void reducer_join(const struct reducer *f, void *acc, const void *next, int64_t n)
+{
+    f->fn(acc, (const void *const[]){acc, next}, n);
+}
+
+void reducer_store(const struct reducer *f, char *out, int64_t stride, const void *acc, int64_t n)
+{
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    const void *narrow = loader_read(&f->narrow, scratch, acc, (int64_t)f->width, n);
+    loader_write(&f->out, out, stride, narrow, n);
+}
+
+bool reducer_widens(enum dtype acc, enum dtype x)
+{
+    return acc == x ||
+           (dtype_is_float(acc) && dtype_is_float(x) && dtype_bits(acc) > dtype_bits(x));
+}
+
+/* ---- choice of the loops ---- */
+
+void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, enum dtype x,
+                  enum dtype acc, enum dtype work, const void *init)
+{
+    struct loader start;
+    union kern_element element;
+    bool sum = combine == KERN_ADD && work == DT_F64 && dtype_is_float(x);
+    *f = (struct reducer){.combine = combine, .x = x, .work = work, .width = dtype_bytes(work)};
+    f->order = sum                                      ? REDUCE_SUM
+               : combine_order_free(combine, acc, work) ? REDUCE_IN_ANY_ORDER
+                                                        : REDUCE_IN_ORDER;
+    const struct tile_set *set = tile_set();
+    f->fn = set->find.elementwise(kern_combine_opcode(combine), work);
+    f->rows = reducer_find_rows(combine, work);
+    f->sum_bf16 = set->sum_bf16;
+    f->has_identity = combine_identity(combine, work, &f->identity);
+    loader_init_by(&set->find, &f->in, sum ? sum_type(x) : work, x);
+    loader_init_by(&set->find, &f->narrow, acc, work);
+    loader_init_by(&set->find, &f->out, out, acc);
+    loader_init_by(&set->find, &start, work, acc);
+    memcpy(&f->init, loader_read(&start, &element, init, 0, 1), f->width);
+}
+
+int64_t reducer_block(const struct reducer *f, int64_t under, int64_t results)
+{
+    enum { SHARED_FROM = 256, BLOCK = 64 * KERN_TILE };
+    if (results >= SHARED_FROM || f->order == REDUCE_IN_ORDER || !f->has_identity)
+        return under;
+    int64_t tiles = ratio_up(BLOCK / results, KERN_TILE);
+    return tiles * KERN_TILE < under ? tiles * KERN_TILE : under;
+}
+
+bool reducer_goes_down_columns(const struct reducer *f, int64_t columns, int64_t column_stride,
+                               int64_t row, int64_t row_stride)
+{
+    int64_t width = (int64_t)f->in.from;
+    if (columns == 0)
+        return false;
+    if (column_stride == width && columns >= 16)
+        return true;
+    if (f->order != REDUCE_IN_ORDER && row_stride == width && row >= 64)
+        return false;
+    return columns >= 64 || columns >= row;
+}

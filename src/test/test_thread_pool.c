@@ -1,0 +1,135 @@
+/*
+ * Tests of thread pools: every part of a task is executed once, by any thread; a caller that
+ * cannot get the pool executes all parts itself.
+ */
+#include "base/base.h"
+#include "check_quiet.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PARTS = 1000, ROUNDS = 2000, CALLERS = 3 };
+
+struct tally {
+    struct thread_pool *workers;
+    atomic_int done[PARTS], inner,
+        outside_thread; /* a part was executed by a thread outside the pool */
+};
+
+static void count_part(void *context, int64_t part, int member)
+{
+    struct tally *t = context;
+    atomic_fetch_add(&t->done[part], 1);
+    if (member < 0 || member >= thread_pool_size(t->workers))
+        atomic_fetch_add(&t->outside_thread, 1);
+}
+
+static void check_tally(struct tally *t, int64_t parts, int times)
+{
+    for (int64_t k = 0; k < PARTS; k++)
+        ck_assert_int_eq(atomic_load(&t->done[k]), k < parts ? times : 0);
+    ck_assert_int_eq(atomic_load(&t->outside_thread), 0);
+}
+
+START_TEST(each_part_is_done_once)
+{
+    static const int64_t parts[] = {0, 1, 2, 3, 7, PARTS};
+    for (int size = 0; size <= 8; size++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            struct tally t = {.workers = thread_pool_new(size)};
+            ck_assert_int_eq(thread_pool_size(t.workers), size > 1 ? size : 1);
+            thread_pool_run(t.workers, parts[k], count_part, &t);
+            check_tally(&t, parts[k], 1);
+            thread_pool_free(t.workers);
+        }
+}
+END_TEST
+
+START_TEST(tasks_follow_each_other)
+{
+    struct tally t = {.workers = thread_pool_new(3)};
+    for (int k = 0; k < ROUNDS; k++)
+        thread_pool_run(t.workers, 5, count_part, &t);
+    check_tally(&t, 5, ROUNDS);
+    thread_pool_free(t.workers);
+}
+END_TEST
+
+static void count_inner(void *context, int64_t part, int member)
+{
+    struct tally *t = context;
+    atomic_fetch_add(&t->inner, 1);
+}
+
+static void run_inner(void *context, int64_t part, int member)
+{
+    struct tally *t = context;
+    count_part(t, part, member);
+    thread_pool_run(t->workers, 4, count_inner, t);
+}
+
+START_TEST(parts_may_run_nested_tasks)
+{
+    struct tally t = {.workers = thread_pool_new(2)};
+    thread_pool_run(t.workers, PARTS, run_inner, &t);
+    check_tally(&t, PARTS, 1);
+    ck_assert_int_eq(atomic_load(&t.inner), 4 * PARTS);
+    thread_pool_free(t.workers);
+}
+END_TEST
+
+/* A signal that the caller has blocked is delivered to the caller: no worker receives it, which
+ * would end the process. */
+START_TEST(signals_are_the_callers)
+{
+    sigset_t set;
+    struct tally t = {.workers = thread_pool_new(4)};
+    thread_pool_run(t.workers, PARTS, count_part, &t);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    kill(getpid(), SIGUSR1);
+    thread_pool_run(t.workers, PARTS, count_part, &t);
+    struct timespec long_enough = {.tv_sec = 60};
+    ck_assert_int_eq(sigtimedwait(&set, NULL, &long_enough), SIGUSR1);
+    thread_pool_free(t.workers);
+}
+END_TEST
+
+static void *call_often(void *context)
+{
+    struct tally *t = context;
+    for (int k = 0; k < ROUNDS; k++)
+        thread_pool_run(t->workers, 9, count_part, t);
+    return NULL;
+}
+
+START_TEST(callers_share_a_thread_pool)
+{
+    struct tally t = {.workers = thread_pool_new(2)};
+    pthread_t callers[CALLERS];
+    for (int k = 0; k < CALLERS; k++)
+        ck_assert_int_eq(pthread_create(&callers[k], NULL, call_often, &t), 0);
+    for (int k = 0; k < CALLERS; k++)
+        pthread_join(callers[k], NULL);
+    check_tally(&t, 9, CALLERS * ROUNDS);
+    thread_pool_free(t.workers);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("thread_pool");
+    TCase *tcase = tcase_create("thread_pool");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, each_part_is_done_once);
+    tcase_add_test(tcase, tasks_follow_each_other);
+    tcase_add_test(tcase, parts_may_run_nested_tasks);
+    tcase_add_test(tcase, signals_are_the_callers);
+    tcase_add_test(tcase, callers_share_a_thread_pool);
+    suite_add_tcase(suite, tcase);
+    return check_run(suite);
+}
