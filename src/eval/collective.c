@@ -216,11 +216,13 @@ static bool reduce_blocks(struct eval *ev, const struct step *s, const struct pe
     struct block_reducer f;
     struct bound_body context;
     unsigned errors = ev->ds->errors;
+    struct member_rows rows;
     struct rendezvous m = eval_new_rendezvous(ev, s, g, blocks);
+    eval_prepare_rows(ev, e, &rows);
     if (!eval_prepare_reducer(ev, s, type, &context, &f) ||
         !eval_rendezvous(ev, s, &m, block_sizes(ev, e, type)))
         return false;
-    bool ok = eval_reduce_arrays(ev, &f, &m, e, out) || eval_kernel_failed(ev, s, errors);
+    bool ok = eval_reduce_rows(&f, &m, &rows, out) || eval_kernel_failed(ev, s, errors);
     eval_leave_rendezvous(ev, &m);
     return ok;
 }

@@ -436,11 +436,23 @@ bool eval_prepare_reducer(struct eval *ev, const struct step *s, enum dtype type
                           struct bound_body *context, struct block_reducer *f);
 bool eval_reduce_blocks(const struct block_reducer *f, const char *const *blocks, int64_t count,
                         char *out, int64_t n);
-/* Reduces the blocks received in `m`, dense arrays with dimensions `e`, into dense storage with
- * those of member m->me. An element that a member does not have takes no part. False: the reducer
- * failed. */
-bool eval_reduce_arrays(struct eval *ev, const struct block_reducer *f, const struct rendezvous *m,
-                        const struct member_dims *e, char *out);
+/* The members' dense arrays as rows that are contiguous in each of them: the dimensions before `d`
+ * number the rows, whose length may differ; behind `d` all arrays have the same dimensions. */
+struct member_rows {
+    const struct member_dims *e;
+    int d;
+    int64_t inner;       /* elements for each index along d */
+    const char **blocks; /* scratch: where each member's row begins ... */
+    int64_t *lengths;    /* ... and how many of its elements take part ... */
+    const char **left;   /* ... and the members that have elements from some position on */
+};
+/* Allocates; to be called before eval_rendezvous, since memory must not run out between that and
+ * eval_leave_rendezvous: the other members would block. */
+void eval_prepare_rows(struct eval *ev, const struct member_dims *e, struct member_rows *rows);
+/* Reduces the blocks received in `m` into dense storage with the dimensions of member m->me. An
+ * element that a member does not have takes no part. False: the reducer failed. */
+bool eval_reduce_rows(const struct block_reducer *f, const struct rendezvous *m,
+                      const struct member_rows *rows, char *out);
 
 /* ---- message.c: between two participants; false with a message ---- */
 

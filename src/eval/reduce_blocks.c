@@ -70,31 +70,21 @@ bool eval_reduce_blocks(const struct block_reducer *f, const char *const *blocks
 
 /* ---- arrays of different dimensions ---- */
 
-/* Dense arrays as rows that are contiguous in each of them: the dimensions before `d` number the
- * rows, whose length may differ; behind `d` all arrays have the same dimensions. */
-struct rows {
-    const struct member_dims *e;
-    int d;
-    int64_t inner;       /* elements for each index along d */
-    const char **blocks; /* where each member's row begins ... */
-    int64_t *lengths;    /* ... and how many of its elements take part */
-    const char **left;   /* scratch: the members that have elements from some position on */
-};
-
-static void init_rows(struct eval *ev, const struct member_dims *e, struct rows *rows)
+void eval_prepare_rows(struct eval *ev, const struct member_dims *e, struct member_rows *rows)
 {
-    *rows = (struct rows){.e = e,
-                          .d = e->rank - 1,
-                          .inner = 1,
-                          .blocks = ARENA_ARRAY(&ev->scratch, const char *, e->count),
-                          .lengths = ARENA_ARRAY(&ev->scratch, int64_t, e->count),
-                          .left = ARENA_ARRAY(&ev->scratch, const char *, e->count)};
+    *rows = (struct member_rows){.e = e,
+                                 .d = e->rank - 1,
+                                 .inner = 1,
+                                 .blocks = ARENA_ARRAY(&ev->scratch, const char *, e->count),
+                                 .lengths = ARENA_ARRAY(&ev->scratch, int64_t, e->count),
+                                 .left = ARENA_ARRAY(&ev->scratch, const char *, e->count)};
     while (rows->d > 0 && member_dims_equal(e, rows->d))
         rows->inner *= member_dims_at(e, 0)[rows->d--];
 }
 
 /* The length of member j's row at `index`, and the elements before it. */
-static int64_t find_row(const struct rows *rows, int64_t j, const int64_t *index, int64_t *at)
+static int64_t find_row(const struct member_rows *rows, int64_t j, const int64_t *index,
+                        int64_t *at)
 {
     const int64_t *dims = member_dims_at(rows->e, j);
     *at = 0;
@@ -108,7 +98,8 @@ static int64_t find_row(const struct rows *rows, int64_t j, const int64_t *index
 }
 
 /* Reduces a row of n elements in pieces, in each of which the same members take part. */
-static bool reduce_row(const struct block_reducer *f, const struct rows *rows, char *out, int64_t n)
+static bool reduce_row(const struct block_reducer *f, const struct member_rows *rows, char *out,
+                       int64_t n)
 {
     size_t width = dtype_bytes(f->type);
     for (int64_t at = 0, end; at < n; at = end) {
@@ -125,23 +116,22 @@ static bool reduce_row(const struct block_reducer *f, const struct rows *rows, c
     return true;
 }
 
-bool eval_reduce_arrays(struct eval *ev, const struct block_reducer *f, const struct rendezvous *m,
-                        const struct member_dims *e, char *out)
+bool eval_reduce_rows(const struct block_reducer *f, const struct rendezvous *m,
+                      const struct member_rows *rows, char *out)
 {
+    const struct member_dims *e = rows->e;
     size_t width = dtype_bytes(f->type);
-    struct rows rows;
-    init_rows(ev, e, &rows);
     const int64_t *own = member_dims_at(e, m->me);
-    int64_t index[VIEW_MAX_RANK] = {0}, length = rows.d >= 0 ? own[rows.d] * rows.inner : 1;
+    int64_t index[VIEW_MAX_RANK] = {0}, length = rows->d >= 0 ? own[rows->d] * rows->inner : 1;
     int64_t count = length > 0 ? member_elements(e, m->me) / length : 0;
     for (int64_t k = 0; k < count; k++) {
         for (int64_t j = 0, at; j < m->count; j++) {
-            rows.lengths[j] = min_i64(find_row(&rows, j, index, &at), length);
-            rows.blocks[j] = (const char *)m->in[j].at + (size_t)at * width;
+            rows->lengths[j] = min_i64(find_row(rows, j, index, &at), length);
+            rows->blocks[j] = (const char *)m->in[j].at + (size_t)at * width;
         }
-        if (!reduce_row(f, &rows, out + (size_t)(k * length) * width, length))
+        if (!reduce_row(f, rows, out + (size_t)(k * length) * width, length))
             return false;
-        for (int d = rows.d - 1; d >= 0 && ++index[d] == own[d]; d--)
+        for (int d = rows->d - 1; d >= 0 && ++index[d] == own[d]; d--)
             index[d] = 0;
     }
     return true;
