@@ -309,7 +309,9 @@ __attribute__((aligned(64))) bool bytecode_run(const struct bytecode_op *ops, st
         OUT(T) = AT(uint8_t, 0) ? on : off;                                                        \
         break;                                                                                     \
     }                                                                                              \
-    case MOVE_##bits: OUT(T) = AT(T, 0); break;
+    case MOVE_##bits: /* several elements of a narrower type: not aligned to this width */         \
+        memcpy(op->out, op->args[0], sizeof(T));                                                   \
+        break;
             WIDTHS(X)
 #undef X
         case BYTECODE_OTHER:

@@ -297,63 +297,73 @@ static unsigned char key_paste(EditLine *el, wint_t key)
 
 /* ---- key bindings ---- */
 
-/* In vi's command mode, which Escape enters, key sequences are bound without their leading
- * escape. */
+/* libedit keeps pointers to the names; its narrow el_set() leaks copies of them. */
 static const struct {
-    const char *key;
+    const wchar_t *name;
     unsigned char (*function)(EditLine *el, wint_t key);
-    const char *own; /* or a function of libedit */
-} bindings[] = {
-    {"\r", key_enter},
-    {"\n", key_enter},
-    {"\033\r", key_newline},
-    {"\033\n", key_newline},
-    {"\003", key_cancel},
-    {"\004", key_end_or_delete},
-    {"\032", key_suspend},
-    {"\t", key_complete},
-    {"\033[200~", key_paste},
-    {KEY_RESUME, key_resume},
-    {KEY_DELETE, .own = "ed-delete-next-char"},
-    {"\033[3~", .own = "ed-delete-next-char"},
-    {"\022", .own = "em-inc-search-prev"},
-    {"\020", key_older},
-    {"\033[5~", key_older},
-    {"\016", key_newer},
-    {"\033[6~", key_newer},
-    {"\033[A", key_up},
-    {"\033OA", key_up},
-    {"\033k", key_up},
-    {"\033[B", key_down},
-    {"\033OB", key_down},
-    {"\033j", key_down},
-    {"\033[C", .own = "ed-next-char"},
-    {"\033OC", .own = "ed-next-char"},
-    {"\033[1;5C", .own = "em-next-word"},
-    {"\033[D", .own = "ed-prev-char"},
-    {"\033OD", .own = "ed-prev-char"},
-    {"\033[1;5D", .own = "ed-prev-word"},
-    {"\001", key_home},
-    {"\033[H", key_home},
-    {"\033OH", key_home},
-    {"\033[1~", key_home},
-    {"\005", key_last},
-    {"\033[F", key_last},
-    {"\033OF", key_last},
-    {"\033[4~", key_last},
+} functions[] = {
+    {L"hlo-enter", key_enter},     {L"hlo-newline", key_newline},
+    {L"hlo-cancel", key_cancel},   {L"hlo-end-or-delete", key_end_or_delete},
+    {L"hlo-suspend", key_suspend}, {L"hlo-complete", key_complete},
+    {L"hlo-paste", key_paste},     {L"hlo-resume", key_resume},
+    {L"hlo-older", key_older},     {L"hlo-newer", key_newer},
+    {L"hlo-up", key_up},           {L"hlo-down", key_down},
+    {L"hlo-home", key_home},       {L"hlo-last", key_last},
 };
 
+static const struct {
+    const char *key;
+    const char *function; /* of the table above, or of libedit */
+} bindings[] = {
+    {"\r", "hlo-enter"},
+    {"\n", "hlo-enter"},
+    {"\033\r", "hlo-newline"},
+    {"\033\n", "hlo-newline"},
+    {"\003", "hlo-cancel"},
+    {"\004", "hlo-end-or-delete"},
+    {"\032", "hlo-suspend"},
+    {"\t", "hlo-complete"},
+    {"\033[200~", "hlo-paste"},
+    {KEY_RESUME, "hlo-resume"},
+    {KEY_DELETE, "ed-delete-next-char"},
+    {"\033[3~", "ed-delete-next-char"},
+    {"\022", "em-inc-search-prev"},
+    {"\020", "hlo-older"},
+    {"\033[5~", "hlo-older"},
+    {"\016", "hlo-newer"},
+    {"\033[6~", "hlo-newer"},
+    {"\033[A", "hlo-up"},
+    {"\033OA", "hlo-up"},
+    {"\033k", "hlo-up"},
+    {"\033[B", "hlo-down"},
+    {"\033OB", "hlo-down"},
+    {"\033j", "hlo-down"},
+    {"\033[C", "ed-next-char"},
+    {"\033OC", "ed-next-char"},
+    {"\033[1;5C", "em-next-word"},
+    {"\033[D", "ed-prev-char"},
+    {"\033OD", "ed-prev-char"},
+    {"\033[1;5D", "ed-prev-word"},
+    {"\001", "hlo-home"},
+    {"\033[H", "hlo-home"},
+    {"\033OH", "hlo-home"},
+    {"\033[1~", "hlo-home"},
+    {"\005", "hlo-last"},
+    {"\033[F", "hlo-last"},
+    {"\033OF", "hlo-last"},
+    {"\033[4~", "hlo-last"},
+};
+
+/* In vi's command mode, which Escape enters, key sequences are bound without their leading
+ * escape. */
 void keys_bind(EditLine *el)
 {
     bool vi = is_vi(el);
+    for (size_t i = 0; i < COUNT_OF(functions); i++)
+        EDIT(wset)(el, EL_ADDFN, functions[i].name, L"", functions[i].function);
     for (size_t i = 0; i < COUNT_OF(bindings); i++) {
-        const char *key = bindings[i].key;
+        const char *key = bindings[i].key, *function = bindings[i].function;
         bool escaped = key[0] == '\033';
-        char name[16];
-        snprintf(name, sizeof name, "hlo-%zu", i);
-        if (!bindings[i].own)
-            EDIT(set)(el, EL_ADDFN, name, "", bindings[i].function);
-        const char *function = bindings[i].own ? bindings[i].own : name;
         if (!vi || !escaped)
             EDIT(set)(el, EL_BIND, key, function, NULL);
         if (vi && !(escaped && strchr("\r\n", key[1])))
