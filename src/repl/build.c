@@ -368,6 +368,7 @@ bool build(struct built *b, const struct state *s, hlo_messages *m)
     hlo_module *module = whole || may_add(b, s, &named) ? read_new(b, s, &named, m) : NULL;
     hlo_listing *l = module ? hlo_list(module) : NULL;
     if (whole) {
+        arena_init(&b->arena);
         b->module = module;
         b->listing = l;
     }
