@@ -135,7 +135,8 @@ START_TEST(householder_agrees_with_plain)
                       m = seed % 2 ? random_in(&r, 1, 70) : random_in(&r, n, 90);
         const int64_t few = m < n ? m : n, items = random_in(&r, 0, 3);
         const int64_t dims[3] = {items, m, n}, vector[2] = {items, few};
-        struct random_view a = random_array(&r, t, rank, dims + 3 - rank), packed[2], taus[2], q[2];
+        struct random_view a = random_array(&r, t, rank, dims + (3 - rank)), packed[2], taus[2],
+                           q[2];
         int64_t index[VIEW_MAX_RANK] = {0};
         do
             for (int64_t i = 0; i < few && view_elements(&a.view) > 0; i++)
@@ -144,7 +145,7 @@ START_TEST(householder_agrees_with_plain)
         while (index_next(rank - 2, a.view.dims, index));
         for (int k = 0; k < 2; k++) {
             packed[k] = random_layout(&r, t, rank, a.view.dims);
-            taus[k] = random_layout(&r, t, rank - 1, vector + 3 - rank);
+            taus[k] = random_layout(&r, t, rank - 1, vector + (3 - rank));
             q[k] = random_layout(&r, t, rank, a.view.dims);
             run_householder("householder_qr", k, &a.view, NULL, &packed[k].view, &taus[k].view);
             if (m >= n)
