@@ -197,7 +197,8 @@ static enum line_result read_edited(struct line_editor *e, const char *prompt,
     for (;;) {
         set_prompt(e, e->from > 0 ? more_prompt : prompt);
         read_buffer(e);
-        size_t row = term_place(part(e, e->from, e->cursor), e->prompt_width).row;
+        const size_t before = e->cursor > e->from ? e->cursor : e->from; /* it may be above */
+        size_t row = term_place(part(e, e->from, before), e->prompt_width).row;
         if (e->leave == LEAVE_REOPEN) {
             reopen(e, row);
             continue;
