@@ -124,7 +124,8 @@ static int answer_load(struct request *r)
         return refuse(r, "too many loaded modules (limit: %d)", MAX_HANDLES);
     r->s->loaded[k].module = r->module;
     r->own = false;
-    buf_printf(&r->out, ",\"handle\":%zu,\"parameters\":[", k + 1);
+    buf_json_count(&r->out, "handle", k + 1);
+    buf_json_open(&r->out, "parameters", '[');
     for (size_t i = 0; i < hlo_param_count(r->module); i++) {
         hlo_text shape = hlo_param_shape(r->module, i);
         buf_puts(&r->out, i ? ",{\"name\":" : "{\"name\":");
@@ -164,7 +165,7 @@ static int answer_fmt(struct request *r)
 static int answer_ls(struct request *r)
 {
     hlo_listing *l = hlo_list(r->module);
-    buf_puts(&r->out, ",\"instructions\":[");
+    buf_json_open(&r->out, "instructions", '[');
     for (size_t i = 0; i < hlo_list_count(l); i++) {
         if (i > 0)
             buf_putc(&r->out, ',');
@@ -257,24 +258,29 @@ static void put_result(struct request *r, const hlo_literal *l)
     buf_free(&text);
 }
 
+static void put_all_results(struct request *r, const hlo_literal *result)
+{
+    size_t parts = hlo_literal_count(result);
+    buf_json_open(&r->out, "results", '[');
+    for (size_t k = 0; k < parts; k++) {
+        buf_puts(&r->out, k ? "," : "");
+        put_result(r, hlo_literal_element(result, k));
+    }
+    if (parts == 0)
+        put_result(r, result);
+    buf_putc(&r->out, ']');
+}
+
 static int run_once(struct request *r, const struct hlo_run_options *options, hlo_literal **args,
                     size_t count)
 {
     hlo_program *p = hlo_plan(r->module, options, r->m);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)args, count, r->m) : NULL;
-    size_t parts = result ? hlo_literal_count(result) : 0;
-    buf_puts(&r->out, result ? ",\"results\":[" : "");
-    for (size_t k = 0; k < parts; k++) {
-        buf_puts(&r->out, k ? "," : "");
-        put_result(r, hlo_literal_element(result, k));
-    }
-    if (result && parts == 0)
-        put_result(r, result);
-    buf_puts(&r->out, result ? "]" : "");
+    if (result)
+        put_all_results(r, result);
     hlo_program_free(p);
-    int status = result ? HLO_OK : hlo_messages_limit(r->m) ? HLO_LIMIT : HLO_FAILED;
     hlo_literal_free(result);
-    return status;
+    return result ? HLO_OK : hlo_messages_limit(r->m) ? HLO_LIMIT : HLO_FAILED;
 }
 
 static int answer_run(struct request *r)
@@ -330,6 +336,8 @@ static void put_answer(struct request *r, int status, struct buf *out)
     buf_puts(out, "{\"schema\":1,\"id\":");
     put_id(out, r->d.kind == DICT_DICT ? dict_find(&r->d, STR("id")) : NULL);
     buf_printf(out, ",\"status\":%d", status);
+    if (r->out.size > 0)
+        buf_putc(out, ',');
     buf_str(out, buf_view(&r->out));
     buf_puts(out, ",\"diagnostics\":");
     buf_bytes(out, json.data, json.size);

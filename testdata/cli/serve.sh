@@ -14,6 +14,7 @@
 # stdout: 8 0
 # stdout: 9 2
 # stdout: 10 2
+# stdout: {"schema":1,"id":6,"status":0,"text":"HloModule m, entry_computation_layout={(f32[2]{0})->f32[2]{0}}\n\nENTRY %e (x: f32[2]) -> f32[2] {\n  %x = f32[2]{0} parameter(0)\n  ROOT %y = f32[2]{0} add(%x, %x)\n}\n\n","diagnostics":[]}
 # stdout: é
 # stderr: missing '--stdio'
 # status: 2
@@ -42,5 +43,6 @@ cat >more.txt <<E
 E
 { echo '{"op": "load", "module": "ENTRY e { ROOT x = f32[] constant(1) }"}'; cat more.txt; } | $HLO serve --stdio >out.txt
 sed -n 's/^{"schema":1,"id":\([0-9]*\),"status":\([0-9]\).*/\1 \2/p' out.txt
+grep '"id":6' out.txt
 echo '{"id": "\u00e9", "op": "none"}' | $HLO serve --stdio | sed 's/^{"schema":1,"id":"\([^"]*\)".*/\1/'
 $HLO serve
