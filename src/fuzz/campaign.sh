@@ -38,8 +38,8 @@ seeds() { # TARGET FOLDER: further seeds, and the names of what in testdata is o
     case $1 in
     argument | literal) directives 'in|out|infeed' | sort -u | awk 'NR % 20 == 0' | each_line "$2"
         printf 'f32[3] {1, nan, -inf}\n[1:]' >"$2/slice" ;;
-    command) for line in verify 'fmt --short' ls 'ls --json' 'find --op=add' graph 'graph --values' cost 'plan --json' 'run --fake' 'run --random=3 --json' \
-        'trace --fake --json' 'prof --fake --runs=1' 'annotate --fake' 'diff m.hlo --fake' 'reduce --check=nan --fake' 'extract x --fake' \
+    command) for line in verify 'fmt --short' ls 'ls --json' 'find op=add' graph 'graph --values' cost 'plan --json' 'run --fake' 'run --random=3 --json' \
+        'trace --fake --json' 'prof --fake --runs=1' annotate 'diff m.hlo --fake' 'reduce --check=nan --fake' 'extract x --fake' \
         'why r[0] --fake' 'import'; do
             with_head "$2" "$line\n" "$testdata"/run/*.hlo "$testdata"/fuzz/*.hlo
         done ;;
