@@ -563,6 +563,8 @@ struct shared gen_function(struct gen *g, bool simple, int param_count, const st
     gen_open(g, &r, param_count, params, NULL);
     put_instructions(g, simple);
     int count = unused(g, roots, GEN_VALUES);
+    if (count == 0) /* only dead code uses the parameters */
+        roots[count++] = gen_value(g, type_scalar(DT_F32));
     s.result_count = count < GEN_LEAVES ? count : GEN_LEAVES;
     for (int k = 0; k < s.result_count; k++)
         s.results[k] = roots[k].type;
