@@ -127,6 +127,21 @@ static bool scan_step(struct eval *ev, const struct step *s, const struct scan *
     return true;
 }
 
+static bool has_empty_results(const struct step *s)
+{
+    for (int r = 0; r < s->result_count; r++)
+        if (dims_elements(s->shapes[r]->rank, s->shapes[r]->dims) != 0)
+            return false;
+    return true;
+}
+
+/* The number of iterations to run: at most two in a dry run, and one if nothing comes of them. */
+static int64_t scan_iterations(const struct eval *ev, const struct step *s, const struct scan *c)
+{
+    const int64_t most = eval_is_dry_run(ev) ? 2 : c->length;
+    return c->length > 1 && !c->f->has_effect && has_empty_results(s) ? 1 : min_i64(most, c->length);
+}
+
 static bool run_scan(struct eval *ev, const struct step *s)
 {
     struct scan c = {.f = s->callees[0], .dimension = inst_ints(s->inst, A_DIMENSIONS).at[0]};
@@ -143,8 +158,7 @@ static bool run_scan(struct eval *ev, const struct step *s)
     for (int k = 0; k < c.outputs; k++)
         if (!eval_result(ev, s, k))
             return false;
-    if (eval_is_dry_run(ev) && c.length > 2)
-        c.length = 2;
+    c.length = scan_iterations(ev, s, &c);
     bool reverse = inst_bool(s->inst, A_IS_REVERSE);
     for (int64_t t = 0; t < c.length; t++) {
         eval_in_iteration(ev, s, t);

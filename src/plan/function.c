@@ -430,6 +430,7 @@ struct function *plan_function(struct planner *pl, const struct inst *caller,
     pl->depth++;
     struct function *f = new_function(pl, c);
     f->is_body = caller && caller->opcode == OP_WHILE && inst_computation(caller, A_BODY) == c;
+    f->has_effect = caller && plan_has_effect(pl, caller);
     bool ok = build_function(pl, caller, f);
     pl->depth--;
     return *known = ok ? f : NULL;

@@ -119,7 +119,8 @@ struct function {
     int param_count;   /* leaves of all parameters */
     const int *params; /* by leaf: its slot; NO_VALUE when it is not read */
     const struct shape *const *param_shapes;
-    bool is_body; /* body of a loop */
+    bool is_body;    /* body of a loop */
+    bool has_effect; /* calling it has side effects */
     int step_count;
     struct step *steps;
     /* the first hoisted_steps steps run once per run of the program; the first loop_steps steps,
