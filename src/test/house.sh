@@ -31,7 +31,7 @@ allowed() {
     kern) echo base type kern ;;
     ir) echo base diag type op ir ;;
     verify) echo base diag type op ir verify ;;
-    text) echo base diag type op ir verify text ;;
+    text) echo base diag type op ir lower verify text ;;
     edit) echo base diag type op ir verify text edit ;;
     plan) echo base diag type op kern ir verify plan ;;
     why) echo base diag type op ir plan why ;;

@@ -5,7 +5,7 @@
  * complete.
  */
 #include "text/parse.h"
-#include "verify/build.h"
+#include "lower/lower.h"
 #include "verify/verify.h"
 
 /* ---- opcodes ---- */

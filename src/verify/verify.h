@@ -1,5 +1,5 @@
 /*
- * verify: shape inference, the verifier, and the lowering of builder forms (build.h).
+ * verify: shape inference, the verifier, and the lowering of builder forms (lower/lower.h).
  *
  * Inference has two users. For the parser, it determines the shape of an instruction that is
  * written without one, and is more permissive (grammar/text.md 3.5); `verify_module` checks every

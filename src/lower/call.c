@@ -1,9 +1,9 @@
 /*
- * build_call.c: operations whose computation or dimension numbers are implicit: dot by the ranks of
+ * call.c: operations whose computation or dimension numbers are implicit: dot by the ranks of
  * its operands, sort without a comparator, cross-replica-sum, map with static operands, composite
  * calls.
  */
-#include "verify/build_priv.h"
+#include "lower/lower_priv.h"
 
 /* ---- dot ---- */
 

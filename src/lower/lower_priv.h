@@ -1,6 +1,6 @@
 /*
- * Shared by the lowerings of builder forms: build.c (dispatch), build_broadcast.c, build_shape.c,
- * build_window.c, build_call.c (computations), build_feed.c (early editions of the specification).
+ * Shared by the lowerings of builder forms: lower.c (dispatch), broadcast.c, shape.c,
+ * window.c, call.c (computations), feed.c (early editions of the specification).
  *
  * A lowering reads builder attributes and operands of `b->i`, creates helper instructions, and
  * turns `b->i` into the last instruction. build_lower removes the builder attributes.
@@ -8,7 +8,7 @@
 #ifndef HLO_BUILD_PRIV_H
 #define HLO_BUILD_PRIV_H
 
-#include "verify/build.h"
+#include "lower/lower.h"
 #include "verify/verify_priv.h"
 
 struct build {
@@ -19,7 +19,7 @@ struct build {
 };
 typedef bool build_fn(struct build *b);
 
-/* ---- build.c: creation of instructions ---- */
+/* ---- lower.c: creation of instructions ---- */
 
 /* Creates a helper before the instruction that is being lowered, with a name derived from its name
  * and with its spans. */
@@ -38,13 +38,13 @@ bool build_shape(struct build *b, const struct shape *shape);
 /* The list 0, 1, ... count-1. */
 struct ints build_iota(struct build *b, int64_t count);
 
-/* ---- build_shape.c ---- */
+/* ---- shape.c ---- */
 
 /* The dimensions given by `sizes`, with capacity for `more`. False (reported) if one is
  * negative. */
 bool build_sizes(struct build *b, int more, struct dims *out);
 
-/* ---- build_broadcast.c ---- */
+/* ---- broadcast.c ---- */
 
 /* Broadcasts `x` to the sizes of `to`: dimension k of `x` becomes dimension map[k], and is repeated
  * if it has size 1. */
@@ -53,14 +53,13 @@ struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape
 
 /* ---- the lowerings ---- */
 
-build_fn build_lower_binary, build_lower_broadcast, build_lower_select; /* build_broadcast.c */
+build_fn build_lower_binary, build_lower_broadcast, build_lower_select; /* broadcast.c */
 build_fn build_lower_reshape, build_lower_slice, build_lower_pad, build_lower_dynamic_slice,
     build_lower_dynamic_update_slice, build_lower_type, build_lower_shape,
-    build_lower_sizes;                                  /* build_shape.c */
-build_fn build_lower_convolution, build_lower_windowed; /* build_window.c */
+    build_lower_sizes;                                  /* shape.c */
+build_fn build_lower_convolution, build_lower_windowed; /* window.c */
 build_fn build_lower_dot, build_lower_map, build_lower_sort, build_lower_all_reduce,
-    build_lower_call; /* build_call.c */
-build_fn build_lower_rng, build_lower_infeed, build_lower_outfeed,
-    build_lower_recv; /* build_feed.c */
+    build_lower_call;                                                                /* call.c */
+build_fn build_lower_rng, build_lower_infeed, build_lower_outfeed, build_lower_recv; /* feed.c */
 
 #endif

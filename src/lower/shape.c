@@ -1,8 +1,8 @@
 /*
- * build_shape.c: collapse, reshape with an order of dimensions, slice and pad by lists, start
+ * shape.c: collapse, reshape with an order of dimensions, slice and pad by lists, start
  * indices as a vector, and results given by an attribute instead of a written shape.
  */
-#include "verify/build_priv.h"
+#include "lower/lower_priv.h"
 
 /* ---- results given by an attribute ---- */
 

@@ -1,8 +1,8 @@
 /*
- * build_feed.c: random number operations named by their distributions, and feeds without tokens, as
+ * feed.c: random number operations named by their distributions, and feeds without tokens, as
  * in early editions of the specification.
  */
-#include "verify/build_priv.h"
+#include "lower/lower_priv.h"
 
 /* ---- random numbers ---- */
 

@@ -1,9 +1,9 @@
 /*
- * build_broadcast.c: implicit broadcasts. In core HLO all operands have the same dimensions; the
+ * broadcast.c: implicit broadcasts. In core HLO all operands have the same dimensions; the
  * builder repeats scalars, dimensions of size 1, and, with broadcast_dimensions, arrays of lower
  * rank.
  */
-#include "verify/build_priv.h"
+#include "lower/lower_priv.h"
 
 /* ---- broadcast of one array to a larger shape ---- */
 

@@ -1,8 +1,8 @@
 /*
- * build_window.c: windows given by lists, and padding by name: `valid` means none, `same` pads such
+ * window.c: windows given by lists, and padding by name: `valid` means none, `same` pads such
  * that the number of windows in each dimension is its size divided by the stride, rounded up.
  */
-#include "verify/build_priv.h"
+#include "lower/lower_priv.h"
 
 /* The attributes that give the properties of a window, by opcode. */
 struct window_attrs {

@@ -1,8 +1,8 @@
 /*
- * build.c: dispatches the lowering of builder forms, and creates the instructions that lowerings
+ * lower.c: dispatches the lowering of builder forms, and creates the instructions that lowerings
  * need.
  */
-#include "verify/build_priv.h"
+#include "lower/lower_priv.h"
 
 /* ---- creation of instructions ---- */
 
