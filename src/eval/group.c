@@ -3,7 +3,6 @@
  * targets in a collective-permute (grammar/values.md 16.2).
  */
 #include "eval/eval_priv.h"
-#include "verify/verify.h"
 
 /* ---- ids of the attributes ---- */
 
@@ -153,7 +152,7 @@ bool eval_peers(struct eval *ev, const struct step *s, struct peers *out)
     const struct attr *a = inst_attr(s->inst, A_REPLICA_GROUPS);
     const struct device_list *d = a ? a->v.groups : NULL;
     struct replica_ids c = replica_ids_of(ev);
-    int mode = verify_group_mode(s->inst);
+    int mode = inst_group_mode(s->inst);
     int64_t g = 0;
     *out = (struct peers){.me = -1};
     if (d && d->form == GROUPS_LIST && d->groups.count == 0)

@@ -3,7 +3,6 @@
  * ragged-all-to-all.
  */
 #include "eval/eval_priv.h"
-#include "verify/verify.h"
 
 /* ---- whole arrays ---- */
 
@@ -163,7 +162,7 @@ bool eval_permute(struct eval *ev, const struct step *s)
     const struct attr *pairs = inst_attr(s->inst, A_SOURCE_TARGET_PAIRS),
                       *sizes = inst_attr(s->inst, A_SLICE_SIZES_LIST);
     struct partners w;
-    if (!eval_partners(ev, s, pairs->v.ints_list, verify_group_mode(s->inst), &w))
+    if (!eval_partners(ev, s, pairs->v.ints_list, inst_group_mode(s->inst), &w))
         return false;
     return sizes && sizes->v.ints_list.count > 0 ? permute_in_place(ev, s, sizes->v.ints_list, &w)
                                                  : permute(ev, s, &w);

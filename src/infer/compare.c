@@ -1,7 +1,7 @@
 /*
  * compare.c: the result shape of a comparison, and the comparison types that element types allow.
  */
-#include "verify/verify_priv.h"
+#include "infer/infer_priv.h"
 
 static bool type_fits(int type, enum dtype t)
 {
@@ -17,16 +17,16 @@ static bool type_fits(int type, enum dtype t)
 }
 
 /* spec: Compare */
-const struct shape *verify_compare(struct verify *v, const struct inst *i)
+const struct shape *infer_compare(struct infer *ctx, const struct inst *i)
 {
-    const struct shape *s = verify_binary_shape(v, i);
+    const struct shape *s = infer_binary(ctx, i);
     if (!s)
         return NULL;
     const struct attr *type = inst_attr(i, A_TYPE);
-    if (type && !v->parsing && !type_fits(type->v.e, operand_shape(i, 1)->dtype)) {
-        verify_bad_attr(v, i, A_TYPE, "%s is not valid for element type %s",
-                        enum_word(A_TYPE, type->v.e), dtype_spelling(operand_shape(i, 1)->dtype));
+    if (type && !ctx->parsing && !type_fits(type->v.e, operand_shape(i, 1)->dtype)) {
+        report_attr(ctx, i, A_TYPE, "%s is not valid for element type %s",
+                    enum_word(A_TYPE, type->v.e), dtype_spelling(operand_shape(i, 1)->dtype));
         return NULL;
     }
-    return shape_with_dtype(v->arena, s, DT_PRED);
+    return shape_with_dtype(ctx->arena, s, DT_PRED);
 }

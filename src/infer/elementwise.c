@@ -1,26 +1,27 @@
 /*
  * elementwise.c: result shapes of elementwise operations.
  */
-#include "verify/verify_priv.h"
+#include "infer/infer_priv.h"
 
 /* spec: Element-wise unary functions */
-static const struct shape *unary_shape(struct verify *v, const struct inst *i)
+static const struct shape *unary_shape(struct infer *ctx, const struct inst *i)
 {
     const struct shape *s = operand_shape(i, 0);
     switch (i->opcode) {
     case OP_ABS:
     case OP_REAL:
     case OP_IMAG:
-        return dtype_is_complex(s->dtype) ? shape_with_dtype(v->arena, s, dtype_component(s->dtype))
-                                          : s;
-    case OP_IS_FINITE: return shape_with_dtype(v->arena, s, DT_PRED);
+        return dtype_is_complex(s->dtype)
+                   ? shape_with_dtype(ctx->arena, s, dtype_component(s->dtype))
+                   : s;
+    case OP_IS_FINITE: return shape_with_dtype(ctx->arena, s, DT_PRED);
     default: return s;
     }
 }
 
 /* The common dimensions of two arrays. Sizes must be equal; the parser's inference also accepts 1
  * on one side. */
-static bool meet_dims(struct verify *v, const struct inst *i, struct dims *out)
+static bool meet_dims(struct infer *ctx, const struct inst *i, struct dims *out)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
     for (int k = 0; k < l->rank; k++) {
@@ -33,7 +34,7 @@ static bool meet_dims(struct verify *v, const struct inst *i, struct dims *out)
         else if (a == 1 || a == DIM_UNBOUNDED)
             dims_add(out, b, db);
         else
-            return verify_bad_operands(v, i, 0, 1, "dimensions");
+            return report_operands(ctx, i, 0, 1, "dimensions");
     }
     return true;
 }
@@ -47,107 +48,107 @@ static bool all_dims_equal(const struct shape *l, const struct shape *r)
 }
 
 /* The result for equal ranks; it has the left operand's layout if nothing is broadcast. */
-static const struct shape *meet_equal_ranks(struct verify *v, const struct inst *i, enum dtype t)
+static const struct shape *meet_equal_ranks(struct infer *ctx, const struct inst *i, enum dtype t)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
-    struct dims d = verify_dims(v, l->rank);
-    if (!meet_dims(v, i, &d))
+    struct dims d = dims_new(ctx->arena, l->rank);
+    if (!meet_dims(ctx, i, &d))
         return NULL;
-    const struct shape *s = verify_dims_shape(v, t, &d);
+    const struct shape *s = dims_shape(ctx->arena, t, &d);
     if (all_dims_equal(l, r))
-        s = shape_with_layout(v->arena, s, shape_with_dtype(v->arena, l, t)->layout);
+        s = shape_with_layout(ctx->arena, s, shape_with_dtype(ctx->arena, l, t)->layout);
     return s;
 }
 
 /* spec: Element-wise binary arithmetic operations */
-const struct shape *verify_binary_shape(struct verify *v, const struct inst *i)
+const struct shape *infer_binary(struct infer *ctx, const struct inst *i)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
-    if (!verify_operand_arrays(v, i, 0, 2))
+    if (!check_operand_arrays(ctx, i, 0, 2))
         return NULL;
     enum dtype t;
     if (!dtype_same_kind(l->dtype, r->dtype))
-        return verify_bad_operands(v, i, 0, 1, "element type"), NULL;
-    if (!verify_higher(v, i, 0, 1, &t))
+        return report_operands(ctx, i, 0, 1, "element type"), NULL;
+    if (!infer_common_type(ctx, i, 0, 1, &t))
         return NULL;
     if (l->rank == r->rank)
-        return meet_equal_ranks(v, i, t);
+        return meet_equal_ranks(ctx, i, t);
     const struct shape *wide = l->rank > r->rank ? l : r, *narrow = wide == l ? r : l;
     if (narrow->rank > 0)
-        return verify_bad_operands(v, i, 0, 1, "rank"), NULL;
-    return shape_array(v->arena, t, wide->rank, wide->dims, wide->dynamic, NULL);
+        return report_operands(ctx, i, 0, 1, "rank"), NULL;
+    return shape_array(ctx->arena, t, wide->rank, wide->dims, wide->dynamic, NULL);
 }
 
 /* spec: Complex */
-static const struct shape *complex_shape(struct verify *v, const struct inst *i)
+static const struct shape *complex_shape(struct infer *ctx, const struct inst *i)
 {
-    const struct shape *s = verify_binary_shape(v, i);
+    const struct shape *s = infer_binary(ctx, i);
     if (!s)
         return NULL;
     for (int k = 0; k < 2; k++) {
         enum dtype t = operand_shape(i, k)->dtype;
         if (t != DT_F32 && t != DT_F64)
-            return verify_bad_operand(v, i, k, "f32 or f64 elements"), NULL;
+            return report_operand(ctx, i, k, "f32 or f64 elements"), NULL;
     }
     if (operand_shape(i, 0)->dtype != operand_shape(i, 1)->dtype)
-        return verify_bad_operands(v, i, 0, 1, "element type"), NULL;
-    return shape_with_dtype(v->arena, s, s->dtype == DT_F32 ? DT_C64 : DT_C128);
+        return report_operands(ctx, i, 0, 1, "element type"), NULL;
+    return shape_with_dtype(ctx->arena, s, s->dtype == DT_F32 ? DT_C64 : DT_C128);
 }
 
 /* spec: Clamp */
-static const struct shape *clamp_shape(struct verify *v, const struct inst *i)
+static const struct shape *clamp_shape(struct infer *ctx, const struct inst *i)
 {
-    if (!verify_operand_arrays(v, i, 0, 3))
+    if (!check_operand_arrays(ctx, i, 0, 3))
         return NULL;
     const struct shape *x = operand_shape(i, 1);
     for (int k = 0; k < 3; k += 2) {
         const struct shape *bound = operand_shape(i, k);
         if (!dtype_same_kind(bound->dtype, x->dtype))
-            return verify_bad_operands(v, i, 1, k, "element type"), NULL;
+            return report_operands(ctx, i, 1, k, "element type"), NULL;
         if (bound->rank > 0 && !shape_same_dims(bound, x))
-            return verify_bad_operand(v, i, k, "a scalar or the dimensions of %s",
-                                      verify_text(v, x)),
+            return report_operand(ctx, i, k, "a scalar or the dimensions of %s",
+                                  report_text(ctx, x)),
                    NULL;
     }
     return x;
 }
 
-static bool select_operands(struct verify *v, const struct inst *i)
+static bool select_operands(struct infer *ctx, const struct inst *i)
 {
     const struct shape *p = operand_shape(i, 0), *t = operand_shape(i, 1), *f = operand_shape(i, 2);
-    if (!verify_operand_arrays(v, i, 0, 3))
+    if (!check_operand_arrays(ctx, i, 0, 3))
         return false;
     if (p->dtype != DT_PRED)
-        return verify_bad_operand(v, i, 0, "pred elements");
+        return report_operand(ctx, i, 0, "pred elements");
     if (!dtype_same_kind(t->dtype, f->dtype))
-        return verify_bad_operands(v, i, 1, 2, "element type");
+        return report_operands(ctx, i, 1, 2, "element type");
     if (!shape_same_dims(t, f))
-        return verify_bad_operands(v, i, 1, 2, "dimensions");
+        return report_operands(ctx, i, 1, 2, "dimensions");
     if (p->rank > 0 && !shape_same_dims(p, t))
-        return verify_bad_operand(v, i, 0, "a scalar or the dimensions of %s", verify_text(v, t));
+        return report_operand(ctx, i, 0, "a scalar or the dimensions of %s", report_text(ctx, t));
     return true;
 }
 
 /* The layout of a select: that of the predicate, unless it is a scalar, with the element size of
  * on_true. */
-static const struct layout *select_layout(struct verify *v, const struct shape *p,
+static const struct layout *select_layout(struct infer *ctx, const struct shape *p,
                                           const struct shape *t)
 {
     if (p->rank == 0 && p != t)
         return t->layout;
-    struct layout *l = arena_copy(v->arena, p->layout, sizeof *l);
+    struct layout *l = arena_copy(ctx->arena, p->layout, sizeof *l);
     l->element_bits = t->layout->element_bits;
     return l;
 }
 
 /* spec: Select */
-static const struct shape *select_shape(struct verify *v, const struct inst *i)
+static const struct shape *select_shape(struct infer *ctx, const struct inst *i)
 {
     enum dtype type;
-    if (!select_operands(v, i) || !verify_higher(v, i, 1, 2, &type))
+    if (!select_operands(ctx, i) || !infer_common_type(ctx, i, 1, 2, &type))
         return NULL;
     const struct shape *p = operand_shape(i, 0), *t = operand_shape(i, 1), *f = operand_shape(i, 2);
-    struct dims d = verify_dims(v, t->rank);
+    struct dims d = dims_new(ctx->arena, t->rank);
     for (int k = 0; k < t->rank; k++) {
         int64_t size = t->dims[k] == DIM_UNBOUNDED ? f->dims[k] : t->dims[k];
         if (size == DIM_UNBOUNDED && p->rank > 0)
@@ -156,17 +157,18 @@ static const struct shape *select_shape(struct verify *v, const struct inst *i)
                  shape_dim_dynamic(t, k) || shape_dim_dynamic(f, k) ||
                      (p->rank > 0 && shape_dim_dynamic(p, k)));
     }
-    return shape_with_layout(v->arena, verify_dims_shape(v, type, &d), select_layout(v, p, t));
+    return shape_with_layout(ctx->arena, dims_shape(ctx->arena, type, &d),
+                             select_layout(ctx, p, t));
 }
 
-const struct shape *verify_elementwise(struct verify *v, const struct inst *i)
+const struct shape *infer_elementwise(struct infer *ctx, const struct inst *i)
 {
     switch (i->opcode) {
-    case OP_CLAMP: return clamp_shape(v, i);
-    case OP_SELECT: return select_shape(v, i);
-    case OP_COMPLEX: return complex_shape(v, i);
+    case OP_CLAMP: return clamp_shape(ctx, i);
+    case OP_SELECT: return select_shape(ctx, i);
+    case OP_COMPLEX: return complex_shape(ctx, i);
     default:
-        return op_table[i->opcode].class == CLASS_UNARY ? unary_shape(v, i)
-                                                        : verify_binary_shape(v, i);
+        return op_table[i->opcode].class == CLASS_UNARY ? unary_shape(ctx, i)
+                                                        : infer_binary(ctx, i);
     }
 }

@@ -1,82 +1,82 @@
 /*
  * fft.c: valid lengths and result shape of a Fourier transform.
  */
-#include "verify/verify_priv.h"
+#include "infer/infer_priv.h"
 
 /* The shape with another element type and size of the last dimension. */
-static const struct shape *with_last(struct verify *v, const struct shape *s, enum dtype t,
+static const struct shape *with_last(struct infer *ctx, const struct shape *s, enum dtype t,
                                      int64_t last)
 {
-    struct dims d = verify_dims(v, s->rank);
+    struct dims d = dims_new(ctx->arena, s->rank);
     for (int k = 0; k < s->rank; k++)
         dims_take(&d, s, k);
     d.size[s->rank - 1] = last;
-    return shape_with_layout(v->arena, verify_dims_shape(v, t, &d), s->layout);
+    return shape_with_layout(ctx->arena, dims_shape(ctx->arena, t, &d), s->layout);
 }
 
 /* The first `count` transformed dimensions must have the given lengths. The last one of an irfft is
  * checked separately: it has size length / 2 + 1. */
-static bool lengths_fit(struct verify *v, const struct inst *i, struct ints lengths, int64_t count)
+static bool lengths_fit(struct infer *ctx, const struct inst *i, struct ints lengths, int64_t count)
 {
     const struct shape *s = operand_shape(i, 0);
     for (int64_t k = 0; k < count; k++) {
         int64_t size = s->dims[s->rank - lengths.count + k];
         if (!dim_compatible(size, lengths.at[k]))
-            return verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " where %s has %" PRId64,
-                                   lengths.at[k], verify_text(v, s), size);
+            return report_attr(ctx, i, A_FFT_LENGTH, "%" PRId64 " where %s has %" PRId64,
+                               lengths.at[k], report_text(ctx, s), size);
     }
     return true;
 }
 
-static const struct shape *real_shape(struct verify *v, const struct inst *i, struct ints lengths)
+static const struct shape *real_shape(struct infer *ctx, const struct inst *i, struct ints lengths)
 {
     const struct shape *s = operand_shape(i, 0);
     if (s->dtype != DT_F32 && s->dtype != DT_F64)
-        return verify_bad_operand(v, i, 0, "f32 or f64 elements"), NULL;
-    if (!lengths_fit(v, i, lengths, lengths.count))
+        return report_operand(ctx, i, 0, "f32 or f64 elements"), NULL;
+    if (!lengths_fit(ctx, i, lengths, lengths.count))
         return NULL;
     int64_t last = s->dims[s->rank - 1];
     if (last > 0)
         last = last / 2 + 1;
-    return with_last(v, s, s->dtype == DT_F32 ? DT_C64 : DT_C128, last);
+    return with_last(ctx, s, s->dtype == DT_F32 ? DT_C64 : DT_C128, last);
 }
 
-static const struct shape *inverse_real_shape(struct verify *v, const struct inst *i,
+static const struct shape *inverse_real_shape(struct infer *ctx, const struct inst *i,
                                               struct ints lengths)
 {
     const struct shape *s = operand_shape(i, 0);
     int64_t length = lengths.at[lengths.count - 1], last = s->dims[s->rank - 1];
     if (!dtype_is_complex(s->dtype))
-        return verify_bad_operand(v, i, 0, "complex elements"), NULL;
-    if (!lengths_fit(v, i, lengths, lengths.count - 1))
+        return report_operand(ctx, i, 0, "complex elements"), NULL;
+    if (!lengths_fit(ctx, i, lengths, lengths.count - 1))
         return NULL;
     if (length < 0 || (!dim_compatible(last, length / 2 + 1) && !(length == 0 && last == 0))) {
-        verify_bad_attr(v, i, A_FFT_LENGTH,
-                        "%" PRId64 " requires a last dimension of %" PRId64 ", %s has %" PRId64,
-                        length, length / 2 + 1, verify_text(v, s), last);
+        report_attr(ctx, i, A_FFT_LENGTH,
+                    "%" PRId64 " requires a last dimension of %" PRId64 ", %s has %" PRId64, length,
+                    length / 2 + 1, report_text(ctx, s), last);
         return NULL;
     }
-    return with_last(v, s, dtype_component(s->dtype), length);
+    return with_last(ctx, s, dtype_component(s->dtype), length);
 }
 
 /* spec: Fft */
-const struct shape *verify_fft(struct verify *v, const struct inst *i)
+const struct shape *infer_fft(struct infer *ctx, const struct inst *i)
 {
     const struct shape *s = operand_shape(i, 0);
     struct ints lengths = inst_ints(i, A_FFT_LENGTH);
-    if (!verify_operand_array(v, i, 0))
+    if (!check_operand_array(ctx, i, 0))
         return NULL;
     if (lengths.count < 1 || lengths.count > 3 || lengths.count > s->rank) {
-        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " entries for %s, expected 1 to 3",
-                        lengths.count, verify_text(v, s));
+        report_attr(ctx, i, A_FFT_LENGTH, "%" PRId64 " entries for %s, expected 1 to 3",
+                    lengths.count, report_text(ctx, s));
         return NULL;
     }
     switch (inst_enum(i, A_FFT_TYPE, E_FFT_TYPE_FFT)) {
-    case E_FFT_TYPE_RFFT: return real_shape(v, i, lengths);
-    case E_FFT_TYPE_IRFFT: return inverse_real_shape(v, i, lengths);
+    case E_FFT_TYPE_RFFT: return real_shape(ctx, i, lengths);
+    case E_FFT_TYPE_IRFFT: return inverse_real_shape(ctx, i, lengths);
     default:
         if (!dtype_is_complex(s->dtype))
-            return verify_bad_operand(v, i, 0, "complex elements"), NULL;
+            return report_operand(ctx, i, 0, "complex elements"), NULL;
         return s;
     }
 }

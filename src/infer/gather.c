@@ -1,7 +1,7 @@
 /*
  * gather.c: dimension numbers and result shapes of gather and scatter.
  */
-#include "verify/verify_priv.h"
+#include "infer/infer_priv.h"
 
 /* The dimension numbers of either operation under common names. */
 struct indexed {
@@ -45,13 +45,13 @@ static struct indexed scatter_of(const struct inst *i, int k)
 
 static int64_t count_of(const struct inst *i, enum attr_id id) { return inst_ints(i, id).count; }
 
-static bool indices_fit(struct verify *v, const struct inst *i, struct indexed *x, int k)
+static bool indices_fit(struct infer *ctx, const struct inst *i, struct indexed *x, int k)
 {
-    if (!verify_operand_array(v, i, k))
+    if (!check_operand_array(ctx, i, k))
         return false;
     if (!dtype_is_integer(x->indices->dtype))
-        return verify_bad_operand(v, i, k, "integer elements");
-    if (!verify_attr_int(v, i, A_INDEX_VECTOR_DIM, x->vector, 0, (int64_t)x->indices->rank + 1))
+        return report_operand(ctx, i, k, "integer elements");
+    if (!check_attr_int(ctx, i, A_INDEX_VECTOR_DIM, x->vector, 0, (int64_t)x->indices->rank + 1))
         return false;
     x->batch_rank = x->indices->rank - (x->vector < x->indices->rank);
     return true;
@@ -61,7 +61,7 @@ static bool indices_fit(struct verify *v, const struct inst *i, struct indexed *
  * vector. */
 static int batch_dim(const struct indexed *x, int d) { return d < x->vector ? d : d + 1; }
 
-static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
+static bool lists_fit(struct infer *ctx, const struct inst *i, struct indexed *x)
 {
     int64_t rank = x->operand->rank,
             components = x->vector < x->indices->rank ? x->indices->dims[x->vector] : 1;
@@ -69,15 +69,15 @@ static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
             indices_batching = count_of(i, x->indices_batching);
     int64_t indices_rank = x->batch_rank + 1;
     if (!dim_compatible(components, count_of(i, x->map)))
-        return verify_attr_count(v, i, x->map, count_of(i, x->map), components);
-    if (!verify_dim_list(v, i, x->map, rank, LIST_DISTINCT) ||
-        !verify_dim_list(v, i, x->collapsed, rank, LIST_SORTED) ||
-        !verify_dim_list(v, i, x->batching, rank, LIST_SORTED))
+        return check_attr_count(ctx, i, x->map, count_of(i, x->map), components);
+    if (!check_dim_list(ctx, i, x->map, rank, LIST_DISTINCT) ||
+        !check_dim_list(ctx, i, x->collapsed, rank, LIST_SORTED) ||
+        !check_dim_list(ctx, i, x->batching, rank, LIST_SORTED))
         return false;
-    x->collapses = verify_marked(v, inst_ints(i, x->collapsed), rank);
-    x->batches = verify_marked(v, inst_ints(i, x->batching), rank);
-    return verify_dim_list(v, i, x->indices_batching, indices_rank, LIST_DISTINCT) &&
-           verify_attr_count(v, i, x->indices_batching, indices_batching, batching);
+    x->collapses = infer_marks(ctx, inst_ints(i, x->collapsed), rank);
+    x->batches = infer_marks(ctx, inst_ints(i, x->batching), rank);
+    return check_dim_list(ctx, i, x->indices_batching, indices_rank, LIST_DISTINCT) &&
+           check_attr_count(ctx, i, x->indices_batching, indices_batching, batching);
 }
 
 /* Whether dimension d of the operand is a window dimension: neither collapsed nor a batching
@@ -87,27 +87,27 @@ static bool in_window(const struct indexed *x, int64_t d)
     return !x->collapses[d] && !x->batches[d];
 }
 
-static bool window_ranks(struct verify *v, const struct inst *i, const struct indexed *x)
+static bool window_ranks(struct infer *ctx, const struct inst *i, const struct indexed *x)
 {
     int64_t named = count_of(i, x->window) + count_of(i, x->collapsed) + count_of(i, x->batching);
     if (named == x->operand->rank)
         return true;
-    return verify_bad_attr(
-        v, i, x->window, "%" PRId64 " dimensions with '%s' and '%s', the operand has %d", named,
-        attr_spelling(x->collapsed), attr_spelling(x->batching), x->operand->rank);
+    return report_attr(ctx, i, x->window,
+                       "%" PRId64 " dimensions with '%s' and '%s', the operand has %d", named,
+                       attr_spelling(x->collapsed), attr_spelling(x->batching), x->operand->rank);
 }
 
-static bool slice_sizes_fit(struct verify *v, const struct inst *i, const struct indexed *x)
+static bool slice_sizes_fit(struct infer *ctx, const struct inst *i, const struct indexed *x)
 {
     struct ints sizes = inst_ints(i, A_SLICE_SIZES);
-    if (!verify_attr_count(v, i, A_SLICE_SIZES, sizes.count, x->operand->rank) ||
-        !window_ranks(v, i, x))
+    if (!check_attr_count(ctx, i, A_SLICE_SIZES, sizes.count, x->operand->rank) ||
+        !window_ranks(ctx, i, x))
         return false;
     for (int k = 0; k < x->operand->rank; k++) {
-        int64_t end = verify_size_end(x->operand->dims[k]);
+        int64_t end = size_end(x->operand->dims[k]);
         if (!in_window(x, k))
             end = min_i64(end, 2);
-        if (!verify_attr_int(v, i, A_SLICE_SIZES, sizes.at[k], 0, end))
+        if (!check_attr_int(ctx, i, A_SLICE_SIZES, sizes.at[k], 0, end))
             return false;
     }
     return true;
@@ -122,18 +122,18 @@ static int next_window_dim(const struct indexed *x, int from)
 }
 
 /* spec: Gather */
-static const struct shape *gather_shape(struct verify *v, const struct inst *i)
+static const struct shape *gather_shape(struct infer *ctx, const struct inst *i)
 {
     struct indexed x = gather_of(i);
-    if (!verify_operand_array(v, i, 0) || !indices_fit(v, i, &x, 1))
+    if (!check_operand_array(ctx, i, 0) || !indices_fit(ctx, i, &x, 1))
         return NULL;
     struct ints offsets = inst_ints(i, A_OFFSET_DIMS), sizes = inst_ints(i, A_SLICE_SIZES);
     int64_t rank = offsets.count + x.batch_rank;
-    if (!verify_dim_list(v, i, A_OFFSET_DIMS, rank, LIST_SORTED) || !lists_fit(v, i, &x) ||
-        !slice_sizes_fit(v, i, &x))
+    if (!check_dim_list(ctx, i, A_OFFSET_DIMS, rank, LIST_SORTED) || !lists_fit(ctx, i, &x) ||
+        !slice_sizes_fit(ctx, i, &x))
         return NULL;
-    struct dims d = verify_dims(v, rank);
-    const bool *is_offset = verify_marked(v, offsets, rank);
+    struct dims d = dims_new(ctx->arena, rank);
+    const bool *is_offset = infer_marks(ctx, offsets, rank);
     int at = 0, batch = 0;
     for (int64_t k = 0; k < rank; k++) {
         if (!is_offset[k]) {
@@ -142,91 +142,91 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
         }
         at = next_window_dim(&x, at);
         if (at == x.operand->rank)
-            return verify_bad_attr(v, i, A_OFFSET_DIMS,
-                                   "more entries than dimensions of the slices"),
+            return report_attr(ctx, i, A_OFFSET_DIMS, "more entries than dimensions of the slices"),
                    NULL;
         dims_add(&d, sizes.at[at],
                  sizes.at[at] == x.operand->dims[at] && shape_dim_dynamic(x.operand, at));
         at++;
     }
-    return verify_dims_shape(v, x.operand->dtype, &d);
+    return dims_shape(ctx->arena, x.operand->dtype, &d);
 }
 
 /* ---- scatter ---- */
 
 /* Checks the sizes of updates k: windows must not be larger than the operand, other dimensions must
  * be those of the indices. */
-static bool update_sizes(struct verify *v, const struct inst *i, const struct indexed *x, int k)
+static bool update_sizes(struct infer *ctx, const struct inst *i, const struct indexed *x, int k)
 {
     const struct shape *s = operand_shape(i, k);
-    const bool *window = verify_marked(v, inst_ints(i, A_UPDATE_WINDOW_DIMS), s->rank);
+    const bool *window = infer_marks(ctx, inst_ints(i, A_UPDATE_WINDOW_DIMS), s->rank);
     int at = 0, batch = 0;
     for (int d = 0; d < s->rank; d++) {
         if (window[d]) {
             at = next_window_dim(x, at);
             if (at == x->operand->rank)
-                return verify_bad_attr(v, i, A_UPDATE_WINDOW_DIMS,
-                                       "more entries than dimensions of the windows");
+                return report_attr(ctx, i, A_UPDATE_WINDOW_DIMS,
+                                   "more entries than dimensions of the windows");
             if (s->dims[d] > x->operand->dims[at] && x->operand->dims[at] != DIM_UNBOUNDED)
-                return verify_bad_operand(v, i, k, "a dimension %d of at most %" PRId64, d,
-                                          x->operand->dims[at]);
+                return report_operand(ctx, i, k, "a dimension %d of at most %" PRId64, d,
+                                      x->operand->dims[at]);
             at++;
             continue;
         }
         int64_t size = x->indices->dims[batch_dim(x, batch++)];
         if (!dim_compatible(s->dims[d], size))
-            return verify_bad_operand(v, i, k, "a dimension %d of %" PRId64 ", as the indices have",
-                                      d, size);
+            return report_operand(ctx, i, k, "a dimension %d of %" PRId64 ", as the indices have",
+                                  d, size);
     }
     return true;
 }
 
-static bool scatter_operand(struct verify *v, const struct inst *i, int k, int count)
+static bool scatter_operand(struct infer *ctx, const struct inst *i, int k, int count)
 {
     struct indexed x = scatter_of(i, k);
     const struct shape *updates = operand_shape(i, count + 1 + k);
-    if (!indices_fit(v, i, &x, count))
+    if (!indices_fit(ctx, i, &x, count))
         return false;
     int64_t rank = x.batch_rank + count_of(i, A_UPDATE_WINDOW_DIMS);
     if (updates->rank != rank)
-        return verify_bad_operand(v, i, count + 1 + k, "%" PRId64 " dimensions", rank);
-    return verify_dim_list(v, i, A_UPDATE_WINDOW_DIMS, rank, LIST_SORTED) && lists_fit(v, i, &x) &&
-           window_ranks(v, i, &x) && update_sizes(v, i, &x, count + 1 + k);
+        return report_operand(ctx, i, count + 1 + k, "%" PRId64 " dimensions", rank);
+    return check_dim_list(ctx, i, A_UPDATE_WINDOW_DIMS, rank, LIST_SORTED) &&
+           lists_fit(ctx, i, &x) && window_ranks(ctx, i, &x) &&
+           update_sizes(ctx, i, &x, count + 1 + k);
 }
 
-static bool scatter_reducer(struct verify *v, const struct inst *i, int count)
+static bool scatter_reducer(struct infer *ctx, const struct inst *i, int count)
 {
     struct reducer r = {inst_computation(i, A_TO_APPLY), count, NULL, NULL};
-    const struct shape **init = ARENA_ARRAY(v->arena, const struct shape *, count);
-    enum dtype *input = ARENA_ARRAY(v->arena, enum dtype, count);
+    const struct shape **init = ARENA_ARRAY(ctx->arena, const struct shape *, count);
+    enum dtype *input = ARENA_ARRAY(ctx->arena, enum dtype, count);
     for (int k = 0; k < count; k++) {
-        init[k] = shape_scalar(v->arena, operand_shape(i, k)->dtype);
+        init[k] = shape_scalar(ctx->arena, operand_shape(i, k)->dtype);
         input[k] = operand_shape(i, count + 1 + k)->dtype;
     }
     r.init = init;
     r.input = input;
-    return verify_reducer(v, i, &r);
+    return reduce_check_reducer(ctx, i, &r);
 }
 
 /* spec: Scatter */
-static const struct shape *scatter_shape(struct verify *v, const struct inst *i)
+static const struct shape *scatter_shape(struct infer *ctx, const struct inst *i)
 {
     int count = i->operand_count / 2;
     if (i->operand_count % 2 == 0 || count == 0) {
-        verify_bad_inst(v, i, NULL,
-                        "has %d operands, expected inputs, indices and one update for each input",
-                        i->operand_count);
+        report_inst(ctx, i, NULL,
+                    "has %d operands, expected inputs, indices and one update for each input",
+                    i->operand_count);
         return NULL;
     }
-    if (!verify_operand_arrays(v, i, 0, i->operand_count) || !scatter_reducer(v, i, count))
+    if (!check_operand_arrays(ctx, i, 0, i->operand_count) || !scatter_reducer(ctx, i, count))
         return NULL;
     for (int k = 0; k < count; k++)
-        if (!scatter_operand(v, i, k, count))
+        if (!scatter_operand(ctx, i, k, count))
             return NULL;
-    return verify_operands_shape(v, i, count);
+    return infer_operands_shape(ctx, i, count);
 }
 
-const struct shape *verify_gather(struct verify *v, const struct inst *i)
+const struct shape *infer_gather(struct infer *ctx, const struct inst *i)
 {
-    return i->opcode == OP_GATHER ? gather_shape(v, i) : scatter_shape(v, i);
+    return i->opcode == OP_GATHER ? gather_shape(ctx, i) : scatter_shape(ctx, i);
 }

@@ -409,3 +409,23 @@ void module_link(struct module *m)
         if (m->computations[c]->marks_callees)
             link_computation(m->computations[c]);
 }
+
+static bool takes_global_ids(enum opcode op)
+{
+    for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
+        if (a->id == A_USE_GLOBAL_DEVICE_IDS)
+            return true;
+    return false;
+}
+
+int inst_group_mode(const struct inst *i)
+{
+    if (inst_has(i, A_MODE))
+        return inst_enum(i, A_MODE, 0);
+    if (!inst_has(i, A_CHANNEL_ID))
+        return E_MODE_CROSS_REPLICA;
+    if (!takes_global_ids(i->opcode))
+        return E_MODE_CROSS_PARTITION;
+    return inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ? E_MODE_FLATTENED_ID
+                                                 : E_MODE_CROSS_REPLICA_AND_PARTITION;
+}

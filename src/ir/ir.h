@@ -450,10 +450,24 @@ int inst_callees(const struct inst *i, struct computation **out);
 /* The effective comparison type of a compare: enum E_TYPE_*. */
 int inst_compare_type(const struct inst *i);
 
+/* The meaning of the ids in a collective's groups or pairs: E_MODE_... (grammar/values.md 16.2). */
+int inst_group_mode(const struct inst *i);
+
 /* "file.py:12" of the innermost known stack frame or of the metadata; empty if unknown. */
 struct str inst_where(struct arena *a, const struct inst *i);
 
 int32_t inst_missing_frame(const struct inst *i); /* missing_frame of its metadata; 0: none */
+
+/* ---- onnx_loop.c: ONNX's operator Loop as a custom call ---- */
+
+enum { ONNX_LOOP_NEWEST = 25 };
+struct onnx_loop {
+    int64_t version;
+    bool has_count, has_condition; /* whether M and cond are operands, before the carried values */
+};
+bool inst_is_onnx_loop(const struct inst *i);
+/* Parses the backend_config of such a call. Returns NULL, or the problem. */
+const char *onnx_loop_config(struct str text, struct arena *a, struct onnx_loop *out);
 
 /* ---- order.c ---- */
 

@@ -9,12 +9,12 @@
 
 /* The operand of a broadcast to the sizes of `to`: `x` without the repeated dimensions; *dims maps
  * the others. */
-static struct inst *drop_repeated(struct build *b, struct inst *x, const struct shape *to,
+static struct inst *drop_repeated(struct lower *lo, struct inst *x, const struct shape *to,
                                   const int64_t *map, struct ints *dims)
 {
     const struct shape *s = x->shape;
-    struct dims kept = verify_dims(&b->v, s->rank);
-    int64_t *at = ARENA_ARRAY(b->v.arena, int64_t, s->rank);
+    struct dims kept = dims_new(lo->arena, s->rank);
+    int64_t *at = ARENA_ARRAY(lo->arena, int64_t, s->rank);
     for (int k = 0; k < s->rank; k++) {
         if (s->dims[k] != to->dims[map[k]])
             continue;
@@ -24,23 +24,23 @@ static struct inst *drop_repeated(struct build *b, struct inst *x, const struct 
     *dims = (struct ints){kept.rank, at};
     if (kept.rank == s->rank)
         return x;
-    return build_inst(b, OP_RESHAPE, verify_dims_shape(&b->v, s->dtype, &kept), 1, &x);
+    return lower_helper(lo, OP_RESHAPE, dims_shape(lo->arena, s->dtype, &kept), 1, &x);
 }
 
 /* A shape with the sizes of `to`; a dimension is dynamic if the corresponding one of `x` is. */
-static const struct shape *repeated_shape(struct build *b, const struct inst *x,
+static const struct shape *repeated_shape(struct lower *lo, const struct inst *x,
                                           const struct shape *to, struct ints dims)
 {
-    struct dims d = verify_dims(&b->v, to->rank);
+    struct dims d = dims_new(lo->arena, to->rank);
     for (int k = 0; k < to->rank; k++)
         dims_add(&d, to->dims[k], false);
     for (int64_t k = 0; k < dims.count; k++)
         d.dynamic[dims.at[k]] = shape_dim_dynamic(x->shape, (int)k);
-    return verify_dims_shape(&b->v, x->shape->dtype, &d);
+    return dims_shape(lo->arena, x->shape->dtype, &d);
 }
 
-struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape *to,
-                             const int64_t *map)
+struct inst *lower_broadcast_to(struct lower *lo, struct inst *x, const struct shape *to,
+                                const int64_t *map)
 {
     struct ints dims;
     bool same = x->shape->rank == to->rank;
@@ -48,24 +48,24 @@ struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape
         same = map[k] == k && x->shape->dims[k] == to->dims[k];
     if (same)
         return x;
-    x = drop_repeated(b, x, to, map, &dims);
-    struct inst *i = build_inst(b, OP_BROADCAST, repeated_shape(b, x, to, dims), 1, &x);
-    build_set(b, i, A_DIMENSIONS, (union attr_value){.ints = dims});
+    x = drop_repeated(lo, x, to, map, &dims);
+    struct inst *i = lower_helper(lo, OP_BROADCAST, repeated_shape(lo, x, to, dims), 1, &x);
+    lower_set_attr(lo, i, A_DIMENSIONS, (union attr_value){.ints = dims});
     return i;
 }
 
 /* spec: Broadcast: new dimensions in front of the operand's */
-static bool broadcast_front(struct build *b)
+static bool broadcast_front(struct lower *lo)
 {
-    const struct shape *s = operand_shape(b->i, 0);
+    const struct shape *s = operand_shape(lo->i, 0);
     struct dims d;
-    if (!build_sizes(b, s->rank, &d))
+    if (!lower_read_sizes(lo, s->rank, &d))
         return false;
     int front = d.rank;
     for (int k = 0; k < s->rank; k++)
         dims_take(&d, s, k);
-    build_set_ints(b, b->i, A_DIMENSIONS, s->rank, build_iota(b, d.rank).at + front);
-    return build_shape(b, verify_dims_shape(&b->v, s->dtype, &d));
+    lower_set_ints(lo, lo->i, A_DIMENSIONS, s->rank, lower_iota(lo, d.rank).at + front);
+    return lower_set_shape(lo, dims_shape(lo->arena, s->dtype, &d));
 }
 
 /* Whether it is a well-formed broadcast of core HLO. The verifier reports malformed ones. */
@@ -81,47 +81,47 @@ static bool is_core_broadcast(const struct inst *i, struct ints map)
 
 /* spec: BroadcastInDim: dimension k becomes dimension map[k] of the result, and is repeated where
  * it has size 1 */
-static bool broadcast_in_dim(struct build *b, enum attr_id id)
+static bool broadcast_in_dim(struct lower *lo, enum attr_id id)
 {
-    struct inst *i = b->i;
+    struct inst *i = lo->i;
     struct inst *x = i->operands[0];
     const struct shape *s = x->shape, *to = i->shape;
     struct ints map = inst_ints(i, id);
     if (!shape_is_array(to))
-        return verify_bad_inst(&b->v, i, NULL, "returns %s, expected an array",
-                               verify_text(&b->v, to));
-    if (!verify_attr_count(&b->v, i, id, map.count, s->rank))
+        return report_inst(&lo->infer, i, NULL, "returns %s, expected an array",
+                           report_text(&lo->infer, to));
+    if (!check_attr_count(&lo->infer, i, id, map.count, s->rank))
         return false;
     bool repeats = false;
     for (int k = 0; k < s->rank; k++) {
-        if (!verify_attr_int(&b->v, i, id, map.at[k], 0, to->rank))
+        if (!check_attr_int(&lo->infer, i, id, map.at[k], 0, to->rank))
             return false;
         repeats |= s->dims[k] == 1 && to->dims[map.at[k]] != 1;
     }
     if (repeats)
-        build_operands(b, 1, (struct inst *[]){drop_repeated(b, x, to, map.at, &map)});
-    build_set_ints(b, i, A_DIMENSIONS, map.count, map.at);
+        lower_set_operands(lo, 1, (struct inst *[]){drop_repeated(lo, x, to, map.at, &map)});
+    lower_set_ints(lo, i, A_DIMENSIONS, map.count, map.at);
     return true;
 }
 
-bool build_lower_broadcast(struct build *b)
+bool lower_broadcast(struct lower *lo)
 {
-    struct inst *i = b->i;
+    struct inst *i = lo->i;
     const struct shape *s = operand_shape(i, 0);
     bool sized = inst_has(i, A_SIZES), mapped = inst_has(i, A_BROADCAST_DIMENSIONS);
-    bool core = !sized && !mapped && b->form == FORM_NONE;
+    bool core = !sized && !mapped && lo->form == FORM_NONE;
     struct dims d;
     if (!shape_is_array(s) ||
         (core && (!i->shape || !is_core_broadcast(i, inst_ints(i, A_DIMENSIONS)))))
         return true;
-    if (sized && !mapped && !inst_has(i, A_DIMENSIONS) && b->form != FORM_BROADCAST_IN_DIM)
-        return broadcast_front(b);
+    if (sized && !mapped && !inst_has(i, A_DIMENSIONS) && lo->form != FORM_BROADCAST_IN_DIM)
+        return broadcast_front(lo);
     if (sized &&
-        (!build_sizes(b, 0, &d) || !build_shape(b, verify_dims_shape(&b->v, s->dtype, &d))))
+        (!lower_read_sizes(lo, 0, &d) || !lower_set_shape(lo, dims_shape(lo->arena, s->dtype, &d))))
         return false;
     if (!i->shape)
-        return verify_bad_inst(&b->v, i, NULL, "requires an explicit result shape or sizes={...}");
-    return broadcast_in_dim(b, mapped ? A_BROADCAST_DIMENSIONS : A_DIMENSIONS);
+        return report_inst(&lo->infer, i, NULL, "requires an explicit result shape or sizes={...}");
+    return broadcast_in_dim(lo, mapped ? A_BROADCAST_DIMENSIONS : A_DIMENSIONS);
 }
 
 /* ---- binary operations ---- */
@@ -133,55 +133,56 @@ static bool has_unbounded(const struct inst *i)
 
 /* The dimensions that those of the operand of lower rank correspond to; false (reported) if they
  * are not given. */
-static bool map_smaller(struct build *b, int small, struct ints *map)
+static bool map_smaller(struct lower *lo, int small, struct ints *map)
 {
-    const struct inst *i = b->i;
+    const struct inst *i = lo->i;
     const struct shape *s = operand_shape(i, small), *large = operand_shape(i, !small);
     *map = inst_ints(i, A_BROADCAST_DIMENSIONS);
     if (s->rank > 0 && !inst_has(i, A_BROADCAST_DIMENSIONS))
-        return verify_bad_inst(
-            &b->v, i, NULL,
+        return report_inst(
+            &lo->infer, i, NULL,
             "has operands of rank %d and %d, %s and %s: broadcast_dimensions={...} must map "
             "the dimensions of %s to those of %s",
             operand_shape(i, 0)->rank, operand_shape(i, 1)->rank,
-            verify_text(&b->v, operand_shape(i, 0)), verify_text(&b->v, operand_shape(i, 1)),
-            verify_text(&b->v, s), verify_text(&b->v, large));
-    if (!verify_attr_count(&b->v, i, A_BROADCAST_DIMENSIONS, map->count, s->rank))
+            report_text(&lo->infer, operand_shape(i, 0)),
+            report_text(&lo->infer, operand_shape(i, 1)), report_text(&lo->infer, s),
+            report_text(&lo->infer, large));
+    if (!check_attr_count(&lo->infer, i, A_BROADCAST_DIMENSIONS, map->count, s->rank))
         return false;
     for (int64_t k = 0; k < map->count; k++) {
-        if (!verify_attr_int(&b->v, i, A_BROADCAST_DIMENSIONS, map->at[k], 0, large->rank))
+        if (!check_attr_int(&lo->infer, i, A_BROADCAST_DIMENSIONS, map->at[k], 0, large->rank))
             return false;
         if (k > 0 && map->at[k] <= map->at[k - 1])
-            return verify_bad_attr(&b->v, i, A_BROADCAST_DIMENSIONS,
-                                   "not in ascending order: %" PRId64 " after %" PRId64, map->at[k],
-                                   map->at[k - 1]);
+            return report_attr(&lo->infer, i, A_BROADCAST_DIMENSIONS,
+                               "not in ascending order: %" PRId64 " after %" PRId64, map->at[k],
+                               map->at[k - 1]);
     }
     return true;
 }
 
 /* Between arrays of the same rank, broadcast_dimensions must be the identity. */
-static bool map_equal(struct build *b, int rank, struct ints *map)
+static bool map_equal(struct lower *lo, int rank, struct ints *map)
 {
-    struct ints given = inst_ints(b->i, A_BROADCAST_DIMENSIONS);
-    *map = build_iota(b, rank);
+    struct ints given = inst_ints(lo->i, A_BROADCAST_DIMENSIONS);
+    *map = lower_iota(lo, rank);
     if (given.count == 0)
         return true;
-    if (!verify_attr_count(&b->v, b->i, A_BROADCAST_DIMENSIONS, given.count, rank))
+    if (!check_attr_count(&lo->infer, lo->i, A_BROADCAST_DIMENSIONS, given.count, rank))
         return false;
     for (int k = 0; k < rank; k++)
         if (given.at[k] != k)
-            return verify_bad_attr(&b->v, b->i, A_BROADCAST_DIMENSIONS,
-                                   "operands of equal rank keep their dimensions: %" PRId64
-                                   " instead of %d",
-                                   given.at[k], k);
+            return report_attr(&lo->infer, lo->i, A_BROADCAST_DIMENSIONS,
+                               "operands of equal rank keep their dimensions: %" PRId64
+                               " instead of %d",
+                               given.at[k], k);
     return true;
 }
 
 /* The sizes that both operands are broadcast to; NULL (reported) if two differ and neither is 1. */
-static const struct shape *meet(struct build *b, int small, struct ints map)
+static const struct shape *meet(struct lower *lo, int small, struct ints map)
 {
-    const struct shape *s = operand_shape(b->i, small), *large = operand_shape(b->i, !small);
-    struct dims d = verify_dims(&b->v, large->rank);
+    const struct shape *s = operand_shape(lo->i, small), *large = operand_shape(lo->i, !small);
+    struct dims d = dims_new(lo->arena, large->rank);
     for (int k = 0; k < large->rank; k++)
         dims_add(&d, large->dims[k], false);
     for (int64_t k = 0; k < map.count; k++) {
@@ -190,42 +191,42 @@ static const struct shape *meet(struct build *b, int small, struct ints map)
             *size = other;
         if (other == 1 || other == *size)
             continue;
-        verify_bad_inst(&b->v, b->i, NULL,
-                        "has operands of incompatible shapes %s and %s: dimension %" PRId64
-                        " is %" PRId64 " and %" PRId64 ", expected equal sizes or 1",
-                        verify_text(&b->v, operand_shape(b->i, 0)),
-                        verify_text(&b->v, operand_shape(b->i, 1)), map.at[k], *size, other);
+        report_inst(&lo->infer, lo->i, NULL,
+                    "has operands of incompatible shapes %s and %s: dimension %" PRId64
+                    " is %" PRId64 " and %" PRId64 ", expected equal sizes or 1",
+                    report_text(&lo->infer, operand_shape(lo->i, 0)),
+                    report_text(&lo->infer, operand_shape(lo->i, 1)), map.at[k], *size, other);
         return NULL;
     }
-    return verify_dims_shape(&b->v, large->dtype, &d);
+    return dims_shape(lo->arena, large->dtype, &d);
 }
 
 /* The shape that both operands are broadcast to, and the dimensions that those of `small`
  * correspond to; NULL (reported) if there is none. */
-static const struct shape *binary_shape(struct build *b, int small, struct ints *map)
+static const struct shape *binary_shape(struct lower *lo, int small, struct ints *map)
 {
-    const struct shape *l = operand_shape(b->i, 0), *r = operand_shape(b->i, 1);
-    bool ok = l->rank == r->rank ? map_equal(b, l->rank, map) : map_smaller(b, small, map);
-    return ok ? meet(b, small, *map) : NULL;
+    const struct shape *l = operand_shape(lo->i, 0), *r = operand_shape(lo->i, 1);
+    bool ok = l->rank == r->rank ? map_equal(lo, l->rank, map) : map_smaller(lo, small, map);
+    return ok ? meet(lo, small, *map) : NULL;
 }
 
 /* The same for an instruction with a written shape and without broadcast_dimensions. If the
  * operands do not give that shape, it is malformed core HLO, which the verifier reports: NULL
  * without a message. */
-static const struct shape *binary_shape_if_written(struct build *b, int small, struct ints *map)
+static const struct shape *binary_shape_if_written(struct lower *lo, int small, struct ints *map)
 {
-    struct diags *ds = b->v.ds;
+    struct diags *ds = lo->infer.ds;
     bool quiet = ds->quiet;
     unsigned errors = ds->errors;
     ds->quiet = true;
-    const struct shape *to = binary_shape(b, small, map);
+    const struct shape *to = binary_shape(lo, small, map);
     ds->quiet = quiet;
     ds->errors = errors;
-    return to && shape_compatible_any(to, b->i->shape) ? to : NULL;
+    return to && shape_compatible_any(to, lo->i->shape) ? to : NULL;
 }
 
 /* Lowers the comparisons that are spelled `eq`, `less-than`, `ge-total-order`, ... */
-static bool compare_form(struct build *b)
+static bool compare_form(struct lower *lo)
 {
     static const struct {
         uint8_t form, direction;
@@ -251,22 +252,22 @@ static bool compare_form(struct build *b)
         {FORM_LT_TOTAL_ORDER, E_DIRECTION_LT, true},
     };
     size_t k = 0;
-    while (words[k].form != b->form)
+    while (words[k].form != lo->form)
         k++;
-    if (inst_has(b->i, A_DIRECTION))
-        return verify_bad_attr(&b->v, b->i, A_DIRECTION, "implied by the opcode");
-    build_set(b, b->i, A_DIRECTION, (union attr_value){.e = words[k].direction});
+    if (inst_has(lo->i, A_DIRECTION))
+        return report_attr(&lo->infer, lo->i, A_DIRECTION, "implied by the opcode");
+    lower_set_attr(lo, lo->i, A_DIRECTION, (union attr_value){.e = words[k].direction});
     /* integers are totally ordered anyway */
-    if (words[k].total && dtype_is_float(operand_shape(b->i, 0)->dtype))
-        build_set(b, b->i, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
+    if (words[k].total && dtype_is_float(operand_shape(lo->i, 0)->dtype))
+        lower_set_attr(lo, lo->i, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
     return true;
 }
 
 /* spec: Element-wise binary arithmetic operations, Element-wise comparison operations */
-bool build_lower_binary(struct build *b)
+bool lower_binary(struct lower *lo)
 {
-    struct inst *i = b->i;
-    if (b->form != FORM_NONE && i->opcode == OP_COMPARE && !compare_form(b))
+    struct inst *i = lo->i;
+    if (lo->form != FORM_NONE && i->opcode == OP_COMPARE && !compare_form(lo))
         return false;
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
     bool given = inst_has(i, A_BROADCAST_DIMENSIONS), written = i->shape && !given;
@@ -276,13 +277,13 @@ bool build_lower_binary(struct build *b)
     int small = r->rank < l->rank;
     struct ints map;
     const struct shape *to =
-        written ? binary_shape_if_written(b, small, &map) : binary_shape(b, small, &map);
+        written ? binary_shape_if_written(lo, small, &map) : binary_shape(lo, small, &map);
     if (!to)
         return written;
     struct inst *both[2] = {i->operands[0], i->operands[1]};
-    both[small] = build_broadcast(b, both[small], to, map.at);
-    both[!small] = build_broadcast(b, both[!small], to, build_iota(b, to->rank).at);
-    build_operands(b, 2, both);
+    both[small] = lower_broadcast_to(lo, both[small], to, map.at);
+    both[!small] = lower_broadcast_to(lo, both[!small], to, lower_iota(lo, to->rank).at);
+    lower_set_operands(lo, 2, both);
     return true;
 }
 
@@ -290,62 +291,63 @@ bool build_lower_binary(struct build *b)
 
 enum { SELECT_MAX = 1 << 16 }; /* limit on the number of components in a select of tuples */
 
-static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y,
+static bool select_parts(struct lower *lo, struct inst *pred, struct inst *x, struct inst *y,
                          struct inst **parts);
 
 /* Lowers a select whose operands may be tuples: arrays of a tuple are selected separately. NULL
  * with a message. */
-static struct inst *select_value(struct build *b, struct inst *pred, struct inst *x, struct inst *y)
+static struct inst *select_value(struct lower *lo, struct inst *pred, struct inst *x,
+                                 struct inst *y)
 {
     if (!shape_is_tuple(x->shape)) {
         if (!shape_is_array(x->shape))
-            return verify_bad_operand(&b->v, b->i, 1, "arrays or tuples of arrays"), NULL;
-        return build_inst(b, OP_SELECT, x->shape, 3, (struct inst *[]){pred, x, y});
+            return report_operand(&lo->infer, lo->i, 1, "arrays or tuples of arrays"), NULL;
+        return lower_helper(lo, OP_SELECT, x->shape, 3, (struct inst *[]){pred, x, y});
     }
     int count = x->shape->count;
-    struct inst **parts = ARENA_ARRAY(b->v.arena, struct inst *, count);
-    return select_parts(b, pred, x, y, parts) ? build_inst(b, OP_TUPLE, x->shape, count, parts)
-                                              : NULL;
+    struct inst **parts = ARENA_ARRAY(lo->arena, struct inst *, count);
+    return select_parts(lo, pred, x, y, parts) ? lower_helper(lo, OP_TUPLE, x->shape, count, parts)
+                                               : NULL;
 }
 
-static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y,
+static bool select_parts(struct lower *lo, struct inst *pred, struct inst *x, struct inst *y,
                          struct inst **parts)
 {
     for (int k = 0; k < x->shape->count; k++) {
-        struct inst *left = build_element(b, x, k), *right = build_element(b, y, k);
-        parts[k] = select_value(b, pred, left, right);
+        struct inst *left = lower_element(lo, x, k), *right = lower_element(lo, y, k);
+        parts[k] = select_value(lo, pred, left, right);
         if (!parts[k])
             return false;
     }
     return true;
 }
 
-static bool select_tuples(struct build *b)
+static bool select_tuples(struct lower *lo)
 {
-    struct inst *i = b->i, *pred = i->operands[0], *x = i->operands[1], *y = i->operands[2];
+    struct inst *i = lo->i, *pred = i->operands[0], *x = i->operands[1], *y = i->operands[2];
     if (!shape_is_scalar_of(pred->shape, DT_PRED))
-        return verify_bad_operand(&b->v, i, 0, "pred[] for selecting between tuples");
+        return report_operand(&lo->infer, i, 0, "pred[] for selecting between tuples");
     if (!shape_compatible(x->shape, y->shape))
-        return verify_bad_operands(&b->v, i, 1, 2, "shape");
+        return report_operands(&lo->infer, i, 1, 2, "shape");
     if (shape_part_count(x->shape) > SELECT_MAX)
-        return verify_bad_operand(&b->v, i, 1, "at most %d elements", SELECT_MAX);
+        return report_operand(&lo->infer, i, 1, "at most %d elements", SELECT_MAX);
     int count = x->shape->count;
-    struct inst **parts = ARENA_ARRAY(b->v.arena, struct inst *, count);
-    if (!select_parts(b, pred, x, y, parts))
+    struct inst **parts = ARENA_ARRAY(lo->arena, struct inst *, count);
+    if (!select_parts(lo, pred, x, y, parts))
         return false;
-    if (!build_shape(b, x->shape))
+    if (!lower_set_shape(lo, x->shape))
         return false;
     i->opcode = OP_TUPLE;
-    build_operands(b, count, parts);
+    lower_set_operands(lo, count, parts);
     return true;
 }
 
 /* spec: Select */
-bool build_lower_select(struct build *b)
+bool lower_select(struct lower *lo)
 {
-    struct inst *i = b->i;
+    struct inst *i = lo->i;
     if (shape_is_tuple(operand_shape(i, 1)) || shape_is_tuple(operand_shape(i, 2)))
-        return select_tuples(b);
+        return select_tuples(lo);
     const struct shape *to = NULL; /* shape of the first non-scalar operand */
     static const int order[] = {1, 2, 0};
     for (int k = 0; k < 3; k++) {
@@ -361,7 +363,7 @@ bool build_lower_select(struct build *b)
     struct inst *operands[3] = {i->operands[0], i->operands[1], i->operands[2]};
     for (int k = 1; k < 3; k++)
         if (operands[k]->shape->rank == 0)
-            operands[k] = build_broadcast(b, operands[k], to, NULL);
-    build_operands(b, 3, operands);
+            operands[k] = lower_broadcast_to(lo, operands[k], to, NULL);
+    lower_set_operands(lo, 3, operands);
     return true;
 }

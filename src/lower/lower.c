@@ -6,13 +6,13 @@
 
 /* ---- creation of instructions ---- */
 
-struct inst *build_inst(struct build *b, enum opcode op, const struct shape *shape, int count,
-                        struct inst *const *operands)
+struct inst *lower_helper(struct lower *lo, enum opcode op, const struct shape *shape, int count,
+                          struct inst *const *operands)
 {
-    const struct inst *from = b->i;
+    const struct inst *from = lo->i;
     struct str base = from->name.len ? from->name : str_of(op_spelling((enum opcode)from->opcode));
-    struct str name = arena_printf(b->v.arena, STR_FMT ".%s", STR_ARG(base), op_spelling(op));
-    struct inst *i = inst_new(b->c, op, name, shape, count, operands);
+    struct str name = arena_printf(lo->arena, STR_FMT ".%s", STR_ARG(base), op_spelling(op));
+    struct inst *i = inst_new(lo->c, op, name, shape, count, operands);
     i->shape_inferred = true;
     i->span = from->span;
     i->name_span = from->name_span;
@@ -20,57 +20,58 @@ struct inst *build_inst(struct build *b, enum opcode op, const struct shape *sha
     return i;
 }
 
-struct inst *build_element(struct build *b, struct inst *tuple, int index)
+struct inst *lower_element(struct lower *lo, struct inst *tuple, int index)
 {
-    struct inst *i = build_inst(b, OP_GET_TUPLE_ELEMENT, tuple->shape->elements[index], 1, &tuple);
-    build_set(b, i, A_INDEX, (union attr_value){.i = index});
+    struct inst *i =
+        lower_helper(lo, OP_GET_TUPLE_ELEMENT, tuple->shape->elements[index], 1, &tuple);
+    lower_set_attr(lo, i, A_INDEX, (union attr_value){.i = index});
     return i;
 }
 
-struct inst *build_scalar(struct build *b, enum dtype t, double value)
+struct inst *lower_scalar(struct lower *lo, enum dtype t, double value)
 {
-    const struct shape *s = shape_scalar(b->v.arena, t);
-    struct literal *l = literal_new(b->v.arena, s);
+    const struct shape *s = shape_scalar(lo->arena, t);
+    struct literal *l = literal_new(lo->arena, s);
     if (!l)
-        return DIAG(b->v.ds, b->i->span, NO_MEMORY, STR_ARG(shape_text(b->v.arena, s))), NULL;
-    module_own_literal(b->v.m, l);
+        return DIAG(lo->infer.ds, lo->i->span, NO_MEMORY, STR_ARG(shape_text(lo->arena, s))), NULL;
+    module_own_literal(lo->infer.m, l);
     float_store(t, l->data, value);
-    struct inst *i = build_inst(b, OP_CONSTANT, s, 0, NULL);
+    struct inst *i = lower_helper(lo, OP_CONSTANT, s, 0, NULL);
     i->literal = l;
     return i;
 }
 
-void build_set(struct build *b, struct inst *i, enum attr_id id, union attr_value v)
+void lower_set_attr(struct lower *lo, struct inst *i, enum attr_id id, union attr_value v)
 {
     const struct attr *old = inst_attr(i, id);
-    inst_set_attr(b->v.m, i, id, v, old ? old->span : b->i->opcode_span);
+    inst_set_attr(lo->infer.m, i, id, v, old ? old->span : lo->i->opcode_span);
 }
 
-void build_set_ints(struct build *b, struct inst *i, enum attr_id id, int64_t count,
+void lower_set_ints(struct lower *lo, struct inst *i, enum attr_id id, int64_t count,
                     const int64_t *at)
 {
-    const int64_t *kept = count ? ARENA_DUP(b->v.arena, at, count) : NULL;
-    build_set(b, i, id, (union attr_value){.ints = {count, kept}});
+    const int64_t *kept = count ? ARENA_DUP(lo->arena, at, count) : NULL;
+    lower_set_attr(lo, i, id, (union attr_value){.ints = {count, kept}});
 }
 
-void build_operands(struct build *b, int count, struct inst *const *operands)
+void lower_set_operands(struct lower *lo, int count, struct inst *const *operands)
 {
-    b->i->operands = count ? ARENA_DUP(b->v.arena, operands, count) : NULL;
-    b->i->operand_count = count;
+    lo->i->operands = count ? ARENA_DUP(lo->arena, operands, count) : NULL;
+    lo->i->operand_count = count;
 }
 
-bool build_shape(struct build *b, const struct shape *shape)
+bool lower_set_shape(struct lower *lo, const struct shape *shape)
 {
-    if (b->i->shape)
-        return shape_compatible(b->i->shape, shape) || verify_bad_result(&b->v, b->i, shape);
-    b->i->shape = shape;
-    b->i->shape_inferred = true;
+    if (lo->i->shape)
+        return shape_compatible(lo->i->shape, shape) || report_result(&lo->infer, lo->i, shape);
+    lo->i->shape = shape;
+    lo->i->shape_inferred = true;
     return true;
 }
 
-struct ints build_iota(struct build *b, int64_t count)
+struct ints lower_iota(struct lower *lo, int64_t count)
 {
-    int64_t *at = ARENA_ARRAY(b->v.arena, int64_t, count);
+    int64_t *at = ARENA_ARRAY(lo->arena, int64_t, count);
     for (int64_t k = 0; k < count; k++)
         at[k] = k;
     return (struct ints){count, at};
@@ -78,41 +79,41 @@ struct ints build_iota(struct build *b, int64_t count)
 
 /* ---- dispatch ---- */
 
-static build_fn *const by_opcode[OP_COUNT] = {
-    [OP_ALL_REDUCE] = build_lower_all_reduce,
-    [OP_BITCAST_CONVERT] = build_lower_type,
-    [OP_BROADCAST] = build_lower_broadcast,
-    [OP_CALL] = build_lower_call,
-    [OP_CONVERT] = build_lower_type,
-    [OP_CONVOLUTION] = build_lower_convolution,
-    [OP_CUSTOM_CALL] = build_lower_shape,
-    [OP_DOT] = build_lower_dot,
-    [OP_DYNAMIC_RESHAPE] = build_lower_sizes,
-    [OP_DYNAMIC_SLICE] = build_lower_dynamic_slice,
-    [OP_DYNAMIC_UPDATE_SLICE] = build_lower_dynamic_update_slice,
-    [OP_INFEED] = build_lower_infeed,
-    [OP_IOTA] = build_lower_shape,
-    [OP_MAP] = build_lower_map,
-    [OP_OUTFEED] = build_lower_outfeed,
-    [OP_PAD] = build_lower_pad,
-    [OP_RECV] = build_lower_recv,
-    [OP_REDUCE_WINDOW] = build_lower_windowed,
-    [OP_RESHAPE] = build_lower_reshape,
-    [OP_RNG] = build_lower_rng,
-    [OP_RNG_BIT_GENERATOR] = build_lower_shape,
-    [OP_SELECT] = build_lower_select,
-    [OP_SELECT_AND_SCATTER] = build_lower_windowed,
-    [OP_SLICE] = build_lower_slice,
-    [OP_SORT] = build_lower_sort,
-    [OP_STOCHASTIC_CONVERT] = build_lower_type,
+static lower_fn *const by_opcode[OP_COUNT] = {
+    [OP_ALL_REDUCE] = lower_all_reduce,
+    [OP_BITCAST_CONVERT] = lower_element_type_attr,
+    [OP_BROADCAST] = lower_broadcast,
+    [OP_CALL] = lower_call,
+    [OP_CONVERT] = lower_element_type_attr,
+    [OP_CONVOLUTION] = lower_convolution,
+    [OP_CUSTOM_CALL] = lower_shape_attr,
+    [OP_DOT] = lower_dot,
+    [OP_DYNAMIC_RESHAPE] = lower_sizes_attr,
+    [OP_DYNAMIC_SLICE] = lower_dynamic_slice,
+    [OP_DYNAMIC_UPDATE_SLICE] = lower_dynamic_update_slice,
+    [OP_INFEED] = lower_infeed,
+    [OP_IOTA] = lower_shape_attr,
+    [OP_MAP] = lower_map,
+    [OP_OUTFEED] = lower_outfeed,
+    [OP_PAD] = lower_pad,
+    [OP_RECV] = lower_recv,
+    [OP_REDUCE_WINDOW] = lower_windowed,
+    [OP_RESHAPE] = lower_reshape,
+    [OP_RNG] = lower_rng,
+    [OP_RNG_BIT_GENERATOR] = lower_shape_attr,
+    [OP_SELECT] = lower_select,
+    [OP_SELECT_AND_SCATTER] = lower_windowed,
+    [OP_SLICE] = lower_slice,
+    [OP_SORT] = lower_sort,
+    [OP_STOCHASTIC_CONVERT] = lower_element_type_attr,
 };
 
-static build_fn *lowering_of(enum opcode op)
+static lower_fn *lowering_of(enum opcode op)
 {
-    return op_table[op].class == CLASS_BINARY ? build_lower_binary : by_opcode[op];
+    return op_table[op].class == CLASS_BINARY ? lower_binary : by_opcode[op];
 }
 
-enum attr_id build_may_shape(enum opcode op)
+enum attr_id lower_result_attr(enum opcode op)
 {
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
         if (a->use & USE_BUILDER &&
@@ -130,18 +131,21 @@ static void drop_builder_attrs(struct inst *i, enum opcode opcode)
             inst_remove_attr(i, (enum attr_id)a->id);
 }
 
-bool build_lower(struct diags *ds, struct computation *c, struct inst *i, enum form form)
+bool lower_inst(struct diags *ds, struct computation *c, struct inst *i, enum form form)
 {
     enum opcode opcode = (enum opcode)i->opcode;
-    build_fn *lower = lowering_of(opcode);
+    lower_fn *lower = lowering_of(opcode);
     if (!lower)
         return true;
     struct module *m = c->module;
-    struct build b = {
-        .v = {.ds = ds, .m = m, .arena = &m->arena, .parsing = true}, .c = c, .i = i, .form = form};
+    struct lower lo = {.infer = {.ds = ds, .m = m, .arena = &m->arena, .parsing = true},
+                       .arena = &m->arena,
+                       .c = c,
+                       .i = i,
+                       .form = form};
     if (form != FORM_NONE)
-        b.v.word = form_table[form].spelling;
-    if (!lower(&b))
+        lo.infer.word = form_table[form].spelling;
+    if (!lower(&lo))
         return false;
     drop_builder_attrs(i, opcode);
     return true;

@@ -9,19 +9,19 @@ struct window_attrs {
     enum attr_id size, stride, base, window;
 };
 
-static bool entries_fit(struct build *b, enum attr_id id, int rank)
+static bool entries_fit(struct lower *lo, enum attr_id id, int rank)
 {
-    return id == A_NONE || !inst_has(b->i, id) ||
-           verify_attr_count(&b->v, b->i, id, inst_ints(b->i, id).count, rank);
+    return id == A_NONE || !inst_has(lo->i, id) ||
+           check_attr_count(&lo->infer, lo->i, id, inst_ints(lo->i, id).count, rank);
 }
 
-static void take_entries(struct build *b, enum attr_id id, struct window_dim *dims, int rank,
+static void take_entries(struct lower *lo, enum attr_id id, struct window_dim *dims, int rank,
                          size_t member)
 {
-    if (id == A_NONE || !inst_has(b->i, id))
+    if (id == A_NONE || !inst_has(lo->i, id))
         return;
     for (int k = 0; k < rank; k++)
-        *(int64_t *)((char *)&dims[k] + member) = inst_ints(b->i, id).at[k];
+        *(int64_t *)((char *)&dims[k] + member) = inst_ints(lo->i, id).at[k];
 }
 
 static int64_t dilated_size(int64_t size, int64_t dilation)
@@ -44,20 +44,21 @@ static void pad_same(struct window_dim *w, int64_t size)
 }
 
 /* `sizes[k]` is the size of the dimension that window dimension k slides over. */
-static bool take_padding(struct build *b, struct window_dim *dims, int rank, const int64_t *sizes)
+static bool take_padding(struct lower *lo, struct window_dim *dims, int rank, const int64_t *sizes)
 {
-    const struct attr *a = inst_attr(b->i, A_PADDING_FORM);
+    const struct attr *a = inst_attr(lo->i, A_PADDING_FORM);
     if (!a)
         return true;
     const struct window_padding *p = a->v.window_padding;
-    if (p->word == PAD_LIST && !verify_attr_count(&b->v, b->i, A_PADDING_FORM, p->pads.rank, rank))
+    if (p->word == PAD_LIST &&
+        !check_attr_count(&lo->infer, lo->i, A_PADDING_FORM, p->pads.rank, rank))
         return false;
     for (int k = 0; k < rank; k++) {
         dims[k].pad_low = p->word == PAD_LIST ? p->pads.dims[k].low : 0;
         dims[k].pad_high = p->word == PAD_LIST ? p->pads.dims[k].high : 0;
         if (p->word == PAD_SAME && sizes[k] == DIM_UNBOUNDED)
-            return verify_bad_attr(&b->v, b->i, A_PADDING_FORM,
-                                   "'same' requires static dimensions");
+            return report_attr(&lo->infer, lo->i, A_PADDING_FORM,
+                               "'same' requires static dimensions");
         if (p->word == PAD_SAME)
             pad_same(&dims[k], sizes[k]);
     }
@@ -66,12 +67,12 @@ static bool take_padding(struct build *b, struct window_dim *dims, int rank, con
 
 /* Creates the window; properties that neither `window` nor a list gives default to 1, padding to
  * 0. */
-static bool make_window(struct build *b, const struct window_attrs *from, int rank,
+static bool make_window(struct lower *lo, const struct window_attrs *from, int rank,
                         const int64_t *sizes, const int64_t *window_sizes)
 {
-    struct window given = inst_window(b->i);
-    struct window_dim *dims = ARENA_ARRAY(b->v.arena, struct window_dim, rank);
-    if (given.rank > 0 && !verify_attr_count(&b->v, b->i, A_WINDOW, given.rank, rank))
+    struct window given = inst_window(lo->i);
+    struct window_dim *dims = ARENA_ARRAY(lo->arena, struct window_dim, rank);
+    if (given.rank > 0 && !check_attr_count(&lo->infer, lo->i, A_WINDOW, given.rank, rank))
         return false;
     for (int k = 0; k < rank; k++)
         dims[k] = given.rank ? given.dims[k]
@@ -79,45 +80,45 @@ static bool make_window(struct build *b, const struct window_attrs *from, int ra
                                                    .stride = 1,
                                                    .base_dilation = 1,
                                                    .window_dilation = 1};
-    if (!entries_fit(b, from->size, rank) || !entries_fit(b, from->stride, rank) ||
-        !entries_fit(b, from->base, rank) || !entries_fit(b, from->window, rank))
+    if (!entries_fit(lo, from->size, rank) || !entries_fit(lo, from->stride, rank) ||
+        !entries_fit(lo, from->base, rank) || !entries_fit(lo, from->window, rank))
         return false;
-    take_entries(b, from->size, dims, rank, offsetof(struct window_dim, size));
-    take_entries(b, from->stride, dims, rank, offsetof(struct window_dim, stride));
-    take_entries(b, from->base, dims, rank, offsetof(struct window_dim, base_dilation));
-    take_entries(b, from->window, dims, rank, offsetof(struct window_dim, window_dilation));
-    if (!take_padding(b, dims, rank, sizes))
+    take_entries(lo, from->size, dims, rank, offsetof(struct window_dim, size));
+    take_entries(lo, from->stride, dims, rank, offsetof(struct window_dim, stride));
+    take_entries(lo, from->base, dims, rank, offsetof(struct window_dim, base_dilation));
+    take_entries(lo, from->window, dims, rank, offsetof(struct window_dim, window_dilation));
+    if (!take_padding(lo, dims, rank, sizes))
         return false;
-    build_set(b, b->i, A_WINDOW, (union attr_value){.window = {rank, dims}});
+    lower_set_attr(lo, lo->i, A_WINDOW, (union attr_value){.window = {rank, dims}});
     return true;
 }
 
 /* spec: ReduceWindow, SelectAndScatter */
-bool build_lower_windowed(struct build *b)
+bool lower_windowed(struct lower *lo)
 {
     static const struct window_attrs from = {A_WINDOW_DIMENSIONS, A_WINDOW_STRIDES,
                                              A_BASE_DILATIONS, A_WINDOW_DILATIONS};
-    bool any = inst_has(b->i, from.size) || inst_has(b->i, from.stride) ||
-               inst_has(b->i, from.base) || inst_has(b->i, from.window) ||
-               inst_has(b->i, A_PADDING_FORM);
+    bool any = inst_has(lo->i, from.size) || inst_has(lo->i, from.stride) ||
+               inst_has(lo->i, from.base) || inst_has(lo->i, from.window) ||
+               inst_has(lo->i, A_PADDING_FORM);
     if (!any)
         return true;
-    if (!verify_operand_least(&b->v, b->i, 2) || !verify_operand_array(&b->v, b->i, 0))
+    if (!check_operand_least(&lo->infer, lo->i, 2) || !check_operand_array(&lo->infer, lo->i, 0))
         return false;
-    if (!inst_has(b->i, A_WINDOW) && !inst_has(b->i, from.size))
-        return verify_bad_inst(&b->v, b->i, NULL, "requires window_dimensions={...}");
-    const struct shape *s = operand_shape(b->i, 0);
-    return make_window(b, &from, s->rank, s->dims, NULL);
+    if (!inst_has(lo->i, A_WINDOW) && !inst_has(lo->i, from.size))
+        return report_inst(&lo->infer, lo->i, NULL, "requires window_dimensions={...}");
+    const struct shape *s = operand_shape(lo->i, 0);
+    return make_window(lo, &from, s->rank, s->dims, NULL);
 }
 
 /* ---- convolution ---- */
 
 /* The default labels of the specification: batch, feature, spatial; output feature, input feature,
  * spatial. */
-static const struct dim_labels *usual_labels(struct build *b, int spatial)
+static const struct dim_labels *usual_labels(struct lower *lo, int spatial)
 {
-    struct dim_labels *l = ARENA_NEW(b->v.arena, struct dim_labels);
-    int64_t *at = ARENA_ARRAY(b->v.arena, int64_t, spatial);
+    struct dim_labels *l = ARENA_NEW(lo->arena, struct dim_labels);
+    int64_t *at = ARENA_ARRAY(lo->arena, int64_t, spatial);
     for (int k = 0; k < spatial; k++)
         at[k] = k + 2;
     *l = (struct dim_labels){.spatial_count = spatial,
@@ -133,41 +134,42 @@ static const struct dim_labels *usual_labels(struct build *b, int spatial)
     return l;
 }
 
-static bool labels_fit(struct build *b, const struct dim_labels *l)
+static bool labels_fit(struct lower *lo, const struct dim_labels *l)
 {
     for (int k = 0; k < 2; k++)
-        if (operand_shape(b->i, k)->rank != l->spatial_count + 2)
-            return verify_bad_operand(&b->v, b->i, k, "rank %d, as in dim_labels",
-                                      l->spatial_count + 2);
+        if (operand_shape(lo->i, k)->rank != l->spatial_count + 2)
+            return report_operand(&lo->infer, lo->i, k, "rank %d, as in dim_labels",
+                                  l->spatial_count + 2);
     return true;
 }
 
 /* spec: Conv (convolution), ConvWithGeneralPadding (convolution) */
-bool build_lower_convolution(struct build *b)
+bool lower_convolution(struct lower *lo)
 {
     static const struct window_attrs from = {A_NONE, A_WINDOW_STRIDES, A_LHS_DILATION,
                                              A_RHS_DILATION};
-    struct inst *i = b->i;
+    struct inst *i = lo->i;
     bool any = inst_has(i, from.stride) || inst_has(i, from.base) || inst_has(i, from.window) ||
-               inst_has(i, A_PADDING_FORM) || b->form != FORM_NONE ||
+               inst_has(i, A_PADDING_FORM) || lo->form != FORM_NONE ||
                (!inst_has(i, A_DIM_LABELS) && !inst_has(i, A_WINDOW));
     if (!any || i->operand_count < 2)
         return true;
-    if (!verify_operand_arrays(&b->v, i, 0, 2))
+    if (!check_operand_arrays(&lo->infer, i, 0, 2))
         return false;
     if (operand_shape(i, 0)->rank < 2)
-        return verify_bad_operand(&b->v, i, 0, "at least the dimensions batch and feature");
+        return report_operand(&lo->infer, i, 0, "at least the dimensions batch and feature");
     if (!inst_has(i, A_DIM_LABELS))
-        build_set(b, i, A_DIM_LABELS,
-                  (union attr_value){.dim_labels = usual_labels(b, operand_shape(i, 0)->rank - 2)});
+        lower_set_attr(
+            lo, i, A_DIM_LABELS,
+            (union attr_value){.dim_labels = usual_labels(lo, operand_shape(i, 0)->rank - 2)});
     const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
-    if (!labels_fit(b, l))
+    if (!labels_fit(lo, l))
         return false;
-    int64_t *sizes = ARENA_ARRAY(b->v.arena, int64_t, l->spatial_count);
-    int64_t *window_sizes = ARENA_ARRAY(b->v.arena, int64_t, l->spatial_count);
+    int64_t *sizes = ARENA_ARRAY(lo->arena, int64_t, l->spatial_count);
+    int64_t *window_sizes = ARENA_ARRAY(lo->arena, int64_t, l->spatial_count);
     for (int k = 0; k < l->spatial_count; k++) {
         sizes[k] = operand_shape(i, 0)->dims[l->input_spatial[k]];
         window_sizes[k] = operand_shape(i, 1)->dims[l->kernel_spatial[k]];
     }
-    return make_window(b, &from, l->spatial_count, sizes, window_sizes);
+    return make_window(lo, &from, l->spatial_count, sizes, window_sizes);
 }

@@ -108,7 +108,7 @@ enum op_class {
 };
 
 /* clang-format off */
-/* Families: one file of that name in verify/, eval/ and kern/; and the op_flags of all its opcodes. */
+/* Families: one file of that name in infer/, eval/ and kern/; and the op_flags of all its opcodes. */
 #define FAMILIES(X)                                                                                \
     X(batchnorm, OP_PURE | OP_SUMS) X(collective, OP_SUMS) X(compare, OP_PURE | OP_ELEMENTWISE)    \
     X(control, 0) X(conv, OP_PURE | OP_SUMS) X(convert, OP_PURE) X(dot, OP_PURE | OP_SUMS)         \
@@ -153,7 +153,8 @@ enum op_flags {
     OP_RUNS = 1 << 12,
     OP_STARTS = 1 << 13,
     OP_CHEAP = 1 << 14,
-    OP_EXACT = 1 << 15
+    OP_EXACT = 1 << 15,
+    OP_DECLARED = 1 << 16
 };
 
 enum op_compare { /* how a written result shape is compared with the inferred one */
@@ -162,7 +163,8 @@ enum op_compare { /* how a written result shape is compared with the inferred on
                   /* Of their layouts only the order of dimensions counts (minor to major). */
                   COMPARE_STRICT_MTM,
                   COMPARE_COPY, /* either side may be in host memory */
-                  COMPARE_OWN   /* checked by the rule of the family */
+                  COMPARE_OWN /* not compared: checked by verify/written.c or by the rule of a scan
+                               */
 };
 
 /* How an opcode uses an attribute; defined in op.def. */
@@ -185,7 +187,7 @@ struct op_info {
     uint8_t min_operands, max_operands; /* OPERANDS_MANY: no upper limit */
     uint8_t class;                      /* enum op_class */
     uint8_t types;                      /* enum op_types bits; TY_ANY: not checked here */
-    uint16_t flags;                     /* enum op_flags bits, including those of the family */
+    uint32_t flags;                     /* enum op_flags bits, including those of the family */
     uint8_t compare;                    /* enum op_compare */
     uint8_t family;                     /* enum family */
     const char *spec;

@@ -14,7 +14,6 @@
 #include "kern/kern.h"
 #include "kern/bytecode.h"
 #include "plan/foreign.h"
-#include "verify/verify.h"
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /*
  * Tests of the backend_config of calls to onnx.Loop: its contents and accepted forms.
  */
-#include "verify/verify.h"
+#include "ir/ir.h"
 
 #include "check_quiet.h"
 

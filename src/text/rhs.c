@@ -4,9 +4,9 @@
  * Everything is parsed into a draft; the instruction is added to its computation when it is
  * complete.
  */
-#include "text/parse.h"
+#include "infer/infer.h"
 #include "lower/lower.h"
-#include "verify/verify.h"
+#include "text/parse.h"
 
 /* ---- opcodes ---- */
 
@@ -47,8 +47,8 @@ static bool report_opcode(struct parser *p)
 /* Whether the shape is known, follows from the operands, or may be given by an attribute. */
 static bool shape_may_come(const struct parser *p, const struct draft *d, enum opcode op)
 {
-    return d->i.shape || verify_can_infer(op, p->strict) ||
-           (!p->strict && !d->i.sugar && build_may_shape(op) != A_NONE);
+    return d->i.shape || infer_is_possible(op, p->strict) ||
+           (!p->strict && !d->i.sugar && lower_result_attr(op) != A_NONE);
 }
 
 /* opcode = IDENT ; or IDENT ("-start" | "-update" | "-done") around most opcodes */
@@ -283,22 +283,24 @@ static bool lower_draft(struct parser *p, struct draft *d)
 {
     if (p->strict || d->i.sugar)
         return true;
-    if (!build_lower(p->ds, p->scope->c, &d->i, d->form))
+    if (!lower_inst(p->ds, p->scope->c, &d->i, d->form))
         return false;
     for (int k = 0; k < d->i.attr_count; k++)
         d->seen[d->i.attrs[k].id / 64] |= UINT64_C(1) << d->i.attrs[k].id % 64;
-    if (d->i.shape || verify_can_infer((enum opcode)d->i.opcode, false))
+    if (d->i.shape || infer_is_possible((enum opcode)d->i.opcode, false))
         return true;
     struct diag *message = DIAG(p->ds, d->i.opcode_span, SHAPE_NEEDED, STR_ARG(d->word));
     diag_note(p->ds, message, d->i.opcode_span,
-              "or add %s=", attr_spelling(build_may_shape((enum opcode)d->i.opcode)));
+              "or add %s=", attr_spelling(lower_result_attr((enum opcode)d->i.opcode)));
     return false;
 }
 
-static bool infer_shape(struct parser *p, struct draft *d)
+static bool infer_omitted(struct parser *p, struct draft *d)
 {
+    struct infer ctx = {
+        .ds = p->ds, .m = p->m, .arena = &p->m->arena, .parsing = true, .strict = p->strict};
     d->i.shape_inferred = true;
-    d->i.shape = verify_infer_for_parser(p->ds, p->m, &d->i, p->strict);
+    d->i.shape = infer_result(&ctx, &d->i);
     return d->i.shape != NULL;
 }
 
@@ -351,7 +353,7 @@ static struct inst *finish_draft(struct parser *p, struct draft *d, struct str n
         return poison_draft(p, d, name);
     if (!lower_draft(p, d) || !check_required(p, d))
         return NULL;
-    if (!async_finish(p, d) || !check_draft(p, d) || (!d->i.shape && !infer_shape(p, d)))
+    if (!async_finish(p, d) || !check_draft(p, d) || (!d->i.shape && !infer_omitted(p, d)))
         return NULL;
     if (d->dropped && !p->strict)
         DIAG(p->ds, ((struct span){d->dropped_at.tok.span.begin, d->dropped_end}), OPERAND_DROPPED);

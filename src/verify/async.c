@@ -18,19 +18,19 @@ static bool state_fits(struct verify *v, const struct inst *i, const struct shap
                        const struct computation *c)
 {
     if (!shape_is_tuple(s) || s->count < 2 || !shape_is_tuple(s->elements[0]))
-        return verify_bad_inst(v, i, NULL, "has state %s, expected ((operands), result, ...)",
-                               verify_text(v, s));
+        return report_inst(&v->infer, i, NULL, "has state %s, expected ((operands), result, ...)",
+                           report_text(&v->infer, s));
     const struct shape *params = s->elements[0];
     bool fits = params->count == c->param_count;
     for (int k = 0; fits && k < c->param_count; k++)
-        fits = verify_same(v, params->elements[k], c->params[k]->shape);
+        fits = infer_same(&v->infer, params->elements[k], c->params[k]->shape);
     if (!fits)
-        return verify_bad_computation(v, i, c, "does not take parameters %s",
-                                      verify_text(v, params));
-    if (!verify_same(v, s->elements[1], c->root->shape))
-        return verify_bad_computation(v, i, c, "returns %s, expected %s",
-                                      verify_text(v, c->root->shape),
-                                      verify_text(v, s->elements[1]));
+        return report_computation(&v->infer, i, c, "does not take parameters %s",
+                                  report_text(&v->infer, params));
+    if (!infer_same(&v->infer, s->elements[1], c->root->shape))
+        return report_computation(&v->infer, i, c, "returns %s, expected %s",
+                                  report_text(&v->infer, c->root->shape),
+                                  report_text(&v->infer, s->elements[1]));
     return true;
 }
 
@@ -38,32 +38,30 @@ static bool start_operands(struct verify *v, const struct inst *i)
 {
     const struct shape *params = i->shape->elements[0];
     if (i->operand_count > params->count)
-        return verify_bad_inst(v, i, NULL, "has %d operands, but its state has %d",
-                               i->operand_count, params->count);
+        return report_inst(&v->infer, i, NULL, "has %d operands, but its state has %d",
+                           i->operand_count, params->count);
     for (int k = 0; k < i->operand_count; k++)
-        if (!verify_same(v, params->elements[k], operand_shape(i, k)))
-            return verify_bad_operand(v, i, k, "%s, as in its state",
-                                      verify_text(v, params->elements[k]));
+        if (!infer_same(&v->infer, params->elements[k], operand_shape(i, k)))
+            return report_operand(&v->infer, i, k, "%s, as in its state",
+                                  report_text(&v->infer, params->elements[k]));
     return true;
 }
 
 /* spec: AsyncStart */
-const struct shape *verify_async_shape(struct verify *v, const struct inst *i)
+bool verify_async(struct verify *v, const struct inst *i)
 {
     const struct inst *start = chain_start(i);
     if (!start)
-        return verify_bad_inst(v, i, NULL, "does not follow an async-start"), NULL;
+        return report_inst(&v->infer, i, NULL, "does not follow an async-start");
     const struct computation *c = inst_computation(start, A_CALLS);
     const struct shape *state = i->opcode == OP_ASYNC_START ? i->shape : operand_shape(i, 0);
     if (!state_fits(v, i, state, c))
-        return NULL;
-    if (i->opcode == OP_ASYNC_DONE && !verify_same(v, i->shape, state->elements[1]))
-        return verify_bad_result(v, i, state->elements[1]), NULL;
-    if (i->opcode == OP_ASYNC_UPDATE && !verify_same(v, i->shape, state))
-        return verify_bad_result(v, i, state), NULL;
-    if (i->opcode == OP_ASYNC_START && (!start_operands(v, i) || !verify_aliasing(v, i)))
-        return NULL;
-    return i->shape;
+        return false;
+    if (i->opcode == OP_ASYNC_DONE && !infer_same(&v->infer, i->shape, state->elements[1]))
+        return report_result(&v->infer, i, state->elements[1]);
+    if (i->opcode == OP_ASYNC_UPDATE && !infer_same(&v->infer, i->shape, state))
+        return report_result(&v->infer, i, state);
+    return i->opcode != OP_ASYNC_START || (start_operands(v, i) && verify_aliasing(v, i));
 }
 
 /* Whether the computation is a single instruction whose operands are parameters or components of
@@ -84,8 +82,8 @@ bool verify_async_bodies(struct verify *v)
     for (int k = 0; k < v->m->computation_count; k++) {
         const struct computation *c = v->m->computations[k];
         if (c->async_start && !inst_frontend(c->async_start, "_collectives_group") && !is_single(c))
-            ok = verify_bad_computation(v, c->async_start, c,
-                                        "must consist of parameters and a root");
+            ok = report_computation(&v->infer, c->async_start, c,
+                                    "must consist of parameters and a root");
     }
     return ok;
 }

@@ -16,13 +16,13 @@ static bool has_side_effect(const struct inst *i)
 static bool check_body(struct verify *v, const struct inst *fusion, const struct computation *c)
 {
     if (c->root->user_count)
-        return verify_bad_computation(v, fusion, c, "root '" STR_FMT "' must not have users",
-                                      STR_ARG(c->root->name));
+        return report_computation(&v->infer, fusion, c, "root '" STR_FMT "' must not have users",
+                                  STR_ARG(c->root->name));
     for (int k = 0; k < c->inst_count; k++) {
         const struct inst *i = c->insts[k];
         if (i != c->root && !i->user_count && !has_side_effect(i))
-            return verify_bad_computation(v, fusion, c, "'" STR_FMT "' is unused",
-                                          STR_ARG(i->name));
+            return report_computation(&v->infer, fusion, c, "'" STR_FMT "' is unused",
+                                      STR_ARG(i->name));
     }
     return true;
 }
@@ -30,13 +30,15 @@ static bool check_body(struct verify *v, const struct inst *fusion, const struct
 static bool check_fit(struct verify *v, const struct inst *i, const struct computation *c)
 {
     if (c->param_count > i->operand_count)
-        return verify_bad_computation(v, i, c, "has %d parameters, but the fusion has %d operands",
-                                      c->param_count, i->operand_count);
+        return report_computation(&v->infer, i, c,
+                                  "has %d parameters, but the fusion has %d operands",
+                                  c->param_count, i->operand_count);
     for (int k = 0; k < c->param_count; k++)
-        if (!verify_same(v, c->params[k]->shape, operand_shape(i, k)))
-            return verify_bad_operand(v, i, k, "%s as the parameter",
-                                      verify_text(v, c->params[k]->shape));
-    return verify_same(v, c->root->shape, i->shape) || verify_bad_result(v, i, c->root->shape);
+        if (!infer_same(&v->infer, c->params[k]->shape, operand_shape(i, k)))
+            return report_operand(&v->infer, i, k, "%s as the parameter",
+                                  report_text(&v->infer, c->params[k]->shape));
+    return infer_same(&v->infer, c->root->shape, i->shape) ||
+           report_result(&v->infer, i, c->root->shape);
 }
 
 /* Checks all fusions, and that no two call the same computation. */
@@ -52,7 +54,7 @@ bool verify_fusions(struct verify *v)
                 continue;
             const struct computation *c = inst_computation(i, A_CALLS);
             if (owner[c->index])
-                ok = verify_bad_computation(v, i, c, "is called by another fusion");
+                ok = report_computation(&v->infer, i, c, "is called by another fusion");
             else
                 ok &= check_body(v, i, c) && check_fit(v, i, c) && verify_aliasing(v, i);
             owner[c->index] = i;

@@ -142,20 +142,20 @@ static bool heads_fit(struct verify *v, const struct inst *i, struct loop_call *
     const char *problem =
         onnx_loop_config(inst_str(i, A_BACKEND_CONFIG), &v->ds->arena, &l->config);
     if (problem)
-        return verify_bad_attr(v, i, A_BACKEND_CONFIG, "%s", problem);
+        return report_attr(&v->infer, i, A_BACKEND_CONFIG, "%s", problem);
     l->heads = l->config.has_count + l->config.has_condition;
     l->carried = i->operand_count - l->heads;
     /* Version 1 requires three inputs, absent ones included. */
     int min = l->heads + (l->config.version == 1);
     if (i->operand_count < min)
-        return verify_bad_inst(
-            v, i, NULL,
+        return report_inst(
+            &v->infer, i, NULL,
             "has %d operand(s), expected at least %d with these inputs of version %" PRId64,
             i->operand_count, min, l->config.version);
     if (l->config.has_count && !shape_is_scalar_of(operand_shape(i, 0), DT_S64))
-        return verify_bad_operand(v, i, 0, "s64[], as M");
+        return report_operand(&v->infer, i, 0, "s64[], as M");
     if (l->config.has_condition && !shape_is_scalar_of(operand_shape(i, l->heads - 1), DT_PRED))
-        return verify_bad_operand(v, i, l->heads - 1, "pred[], as cond");
+        return report_operand(&v->infer, i, l->heads - 1, "pred[], as cond");
     return true;
 }
 
@@ -164,20 +164,22 @@ static bool signature_fits(struct verify *v, const struct inst *i, struct loop_c
     const struct computation *c = l->body;
     const struct shape *root = c->root->shape;
     if (c->param_count != l->carried + 2)
-        return verify_bad_computation(
-            v, i, c,
+        return report_computation(
+            &v->infer, i, c,
             "has %d parameter(s), expected %d: the iteration, the condition and %d carried",
             c->param_count, l->carried + 2, l->carried);
     if (!shape_is_scalar_of(c->params[0]->shape, DT_S64) ||
         !shape_is_scalar_of(c->params[1]->shape, DT_PRED))
-        return verify_bad_computation(v, i, c, "takes %s and %s first, expected s64[] and pred[]",
-                                      verify_text(v, c->params[0]->shape),
-                                      verify_text(v, c->params[1]->shape));
+        return report_computation(&v->infer, i, c,
+                                  "takes %s and %s first, expected s64[] and pred[]",
+                                  report_text(&v->infer, c->params[0]->shape),
+                                  report_text(&v->infer, c->params[1]->shape));
     if (!shape_is_tuple(root) || root->count < l->carried + 1 ||
         !shape_is_scalar_of(root->elements[0], DT_PRED))
-        return verify_bad_computation(
-            v, i, c, "returns %s, expected a tuple of pred[], %d carried and any scan values",
-            verify_text(v, root), l->carried);
+        return report_computation(
+            &v->infer, i, c,
+            "returns %s, expected a tuple of pred[], %d carried and any scan values",
+            report_text(&v->infer, root), l->carried);
     l->scans = root->count - 1 - l->carried;
     return true;
 }
@@ -193,14 +195,14 @@ static bool results_fit(struct verify *v, const struct inst *i, struct loop_call
 {
     int n = l->carried + l->scans;
     if (n == 0)
-        return verify_bad_inst(v, i, NULL,
-                               "returns nothing, expected a carried value or a scan output");
+        return report_inst(&v->infer, i, NULL,
+                           "returns nothing, expected a carried value or a scan output");
     bool tuple = is_tuple_of(i->shape, n, l->body->root->shape->elements[1]);
     l->results = tuple ? i->shape->elements : &i->shape;
     return tuple || n == 1 ||
-           verify_bad_inst(v, i, NULL,
-                           "returns %s, expected a tuple of %d carried and %d scanned values",
-                           verify_text(v, i->shape), l->carried, l->scans);
+           report_inst(&v->infer, i, NULL,
+                       "returns %s, expected a tuple of %d carried and %d scanned values",
+                       report_text(&v->infer, i->shape), l->carried, l->scans);
 }
 
 /* Whether the body returns value k unchanged. In ONNX it is then a reference to the enclosing
@@ -218,17 +220,18 @@ static bool carried_fits(struct verify *v, const struct inst *i, const struct lo
     const struct shape *in = operand_shape(i, l->heads + k);
     const char *expected = refusal(v, in, hands_on(l, k) ? ONNX_LOOP_NEWEST : l->config.version);
     if (expected)
-        return verify_bad_operand(v, i, l->heads + k, "%s", expected);
+        return report_operand(&v->infer, i, l->heads + k, "%s", expected);
     if (!may_fit(in, param))
-        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of '" STR_FMT "'",
-                                  verify_text(v, param), 2 + k, STR_ARG(c->name));
+        return report_operand(&v->infer, i, l->heads + k, "%s, as parameter %d of '" STR_FMT "'",
+                              report_text(&v->infer, param), 2 + k, STR_ARG(c->name));
     if (!may_fit(out, param))
-        return verify_bad_computation(
-            v, i, c, "returns %s as carried value %d, expected %s as its parameter %d",
-            verify_text(v, out), k, verify_text(v, param), 2 + k);
+        return report_computation(
+            &v->infer, i, c, "returns %s as carried value %d, expected %s as its parameter %d",
+            report_text(&v->infer, out), k, report_text(&v->infer, param), 2 + k);
     return may_fit(out, l->results[k]) ||
-           verify_bad_inst(v, i, NULL, "returns %s as carried value %d, but its body returns %s",
-                           verify_text(v, l->results[k]), k, verify_text(v, out));
+           report_inst(&v->infer, i, NULL,
+                       "returns %s as carried value %d, but its body returns %s",
+                       report_text(&v->infer, l->results[k]), k, report_text(&v->infer, out));
 }
 
 static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_call *l, int k)
@@ -237,13 +240,12 @@ static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_
     const struct shape *result = l->results[l->carried + k];
     const char *expected = shape_is_array(out) ? refusal(v, out, l->config.version) : "an array";
     if (expected)
-        return verify_bad_computation(v, i, l->body, "returns %s as scan value %d, expected %s",
-                                      verify_text(v, out), k, expected);
+        return report_computation(&v->infer, i, l->body, "returns %s as scan value %d, expected %s",
+                                  report_text(&v->infer, out), k, expected);
     return may_stack(out, result) ||
-           verify_bad_inst(
-               v, i, NULL,
-               "returns %s as scan output %d, but its body returns %s in each iteration",
-               verify_text(v, result), k, verify_text(v, out));
+           report_inst(&v->infer, i, NULL,
+                       "returns %s as scan output %d, but its body returns %s in each iteration",
+                       report_text(&v->infer, result), k, report_text(&v->infer, out));
 }
 
 static bool call_fits(struct verify *v, const struct inst *i)
@@ -251,10 +253,10 @@ static bool call_fits(struct verify *v, const struct inst *i)
     struct loop_call l = {.body = body_of(i)};
     /* The parser, like XLA's, drops called computations if the call has operand layouts. */
     if (!l.body)
-        return verify_bad_inst(v, i, NULL, "requires one body in called_computations%s",
-                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS)
-                                   ? ", which is not parsed with operand_layout_constraints"
-                                   : "");
+        return report_inst(&v->infer, i, NULL, "requires one body in called_computations%s",
+                           inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS)
+                               ? ", which is not parsed with operand_layout_constraints"
+                               : "");
     if (!heads_fit(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
         return false;
     for (int k = 0; k < l.carried; k++)
@@ -269,9 +271,9 @@ static bool call_fits(struct verify *v, const struct inst *i)
 /* spec: Loop of ONNX */
 bool verify_onnx_loop(struct verify *v, const struct inst *i)
 {
-    const char *word = v->word;
-    v->word = "onnx.Loop";
+    const char *word = v->infer.word;
+    v->infer.word = "onnx.Loop";
     bool ok = call_fits(v, i);
-    v->word = word;
+    v->infer.word = word;
     return ok;
 }

@@ -1,5 +1,5 @@
 /*
- * onnx_config.c: parses the backend_config of a custom call to onnx.Loop.
+ * onnx_loop.c: parses the backend_config of a custom call to onnx.Loop.
  *
  *   {"version": 16, "inputs": ["M", "cond"]}
  *
@@ -7,7 +7,7 @@
  * errors.
  */
 #include "base/dict.h"
-#include "verify/verify.h"
+#include "ir/ir.h"
 
 /* These functions return NULL, or the problem. */
 
