@@ -6,42 +6,13 @@
 
 /* ---- ids of the attributes ---- */
 
-/* Element p of the order: an iota over `reshape`, transposed. */
-static int64_t iota_at(const struct iota_order *o, int64_t p)
-{
-    int64_t id = 0;
-    for (int64_t k = o->transpose.count - 1; k >= 0; k--) {
-        int64_t dim = o->transpose.at[k], size = o->reshape.at[dim], stride = 1;
-        for (int64_t d = dim + 1; d < o->reshape.count; d++)
-            stride *= o->reshape.at[d];
-        id += p % size * stride;
-        p /= size;
-    }
-    return id;
-}
-
-/* The device at position p of the mesh. */
-static int64_t device_at(const struct mesh *m, int64_t p)
-{
-    return m->has_list ? m->device_ids.at[p] : m->has_iota ? iota_at(&m->order, p) : p;
-}
-
-/* The stride of an axis, or of part of one, and its size. */
-static int64_t axis_stride(const struct mesh *m, struct axis_ref a, int64_t *size)
-{
-    int64_t stride = 1, whole = m->axes[a.axis].size;
-    for (int k = a.axis + 1; k < m->axis_count; k++)
-        stride *= m->axes[k].size;
-    *size = a.size ? a.size : whole;
-    return a.size ? stride * (whole / (a.pre_size * a.size)) : stride;
-}
-
 /* The position of member k of the group of position p: members differ along the axes, of which the
  * last varies fastest. */
 static int64_t mesh_member(const struct device_list *d, int64_t p, int64_t k)
 {
     for (int j = d->axes->count - 1; j >= 0; j--) {
-        int64_t size, stride = axis_stride(d->mesh, d->axes->at[j], &size);
+        int64_t size = mesh_axis_size(d->mesh, d->axes->at[j]),
+                stride = mesh_axis_stride(d->mesh, d->axes->at[j]);
         p += (k % size - p / stride % size) * stride;
         k /= size;
     }
@@ -53,8 +24,8 @@ static int64_t listed_id(const struct device_list *d, int64_t g, int64_t k)
 {
     switch (d->form) {
     case GROUPS_LIST: return d->groups.at[g].at[k];
-    case GROUPS_IOTA: return iota_at(&d->order, g * d->group_size + k);
-    default: return device_at(d->mesh, mesh_member(d, g, k));
+    case GROUPS_IOTA: return iota_order_at(&d->order, g * d->group_size + k);
+    default: return mesh_device_at(d->mesh, mesh_member(d, g, k));
     }
 }
 
@@ -66,7 +37,7 @@ static int64_t find_group(const struct device_list *d, int64_t id, int64_t *g)
         count *= d->group_size; /* every position */
     for (*g = 0; *g < count; ++*g) {
         int64_t size = d->form == GROUPS_LIST ? d->groups.at[*g].count : d->group_size;
-        if (d->form == GROUPS_MESH && device_at(d->mesh, *g) == id)
+        if (d->form == GROUPS_MESH && mesh_device_at(d->mesh, *g) == id)
             return size;
         for (int64_t k = 0; k < size && d->form != GROUPS_MESH; k++)
             if (listed_id(d, *g, k) == id)

@@ -458,6 +458,21 @@ struct str inst_where(struct arena *a, const struct inst *i);
 
 int32_t inst_missing_frame(const struct inst *i); /* missing_frame of its metadata; 0: none */
 
+/* ---- mesh.c: devices of meshes and of orders in iota form ---- */
+
+/* Element `at` of the order. */
+int64_t iota_order_at(const struct iota_order *o, int64_t at);
+/* The device at a position of the mesh: an index into the product of its axes, of which the last
+ * varies fastest. */
+int64_t mesh_device_at(const struct mesh *m, int64_t at);
+bool mesh_device_count(const struct mesh *m, int64_t *out); /* false on overflow */
+/* The size of an axis, or of a part of one, and the distance of positions that are adjacent along
+ * it. */
+int64_t mesh_axis_size(const struct mesh *m, struct axis_ref a);
+int64_t mesh_axis_stride(const struct mesh *m, struct axis_ref a);
+/* The number of devices that axes span; false on overflow. */
+bool mesh_axes_product(const struct mesh *m, struct mesh_axes axes, int64_t *out);
+
 /* ---- onnx_loop.c: ONNX's operator Loop as a custom call ---- */
 
 enum { ONNX_LOOP_NEWEST = 25 };

@@ -53,20 +53,11 @@ static bool parse_mesh_shape(struct parser *p, struct mesh *m)
     return l.ok;
 }
 
-static bool mesh_product(const struct mesh *m, int64_t *out)
-{
-    *out = 1;
-    for (int i = 0; i < m->axis_count; i++)
-        if (!mul_i64(*out, m->axes[i].size, out))
-            return false;
-    return true;
-}
-
 /* The ids must be a permutation of the devices other than the default order. */
 static bool check_device_ids(struct parser *p, const struct mesh *m, struct span span)
 {
     int64_t devices, n = m->device_ids.count;
-    if (!mesh_product(m, &devices) || devices != n)
+    if (!mesh_device_count(m, &devices) || devices != n)
         return wrong_count(p, span, "device_ids", n, devices, "one per device of the mesh");
     bool *seen = ARENA_ARRAY(p->arena, bool, n), plain = true;
     for (int64_t i = 0; i < n; i++) {

@@ -488,16 +488,6 @@ static bool parse_group_order(struct parser *p, struct device_list *out)
                       "sizes of groups and device order differ");
 }
 
-/* The number of devices that a set of axes spans. */
-static bool axes_product(const struct mesh *m, struct mesh_axes axes, int64_t *out)
-{
-    *out = 1;
-    for (int i = 0; i < axes.count; i++)
-        if (!mul_i64(*out, axes.at[i].size ? axes.at[i].size : m->axes[axes.at[i].axis].size, out))
-            return false;
-    return true;
-}
-
 static bool parse_group_mesh(struct parser *p, struct device_list *out)
 {
     uint32_t begin = p->tok.span.begin;
@@ -507,14 +497,12 @@ static bool parse_group_mesh(struct parser *p, struct device_list *out)
     if (!parse_mesh(p, &m, &comma) || !parse_mesh_axes(p, m, axes))
         return false;
     *out = (struct device_list){.form = GROUPS_MESH, .mesh = m, .axes = axes};
-    if (!axes_product(m, *axes, &out->group_size) || out->group_size < (p->strict ? 2 : 1))
+    if (!mesh_axes_product(m, *axes, &out->group_size) || out->group_size < (p->strict ? 2 : 1))
         return DIAG_ERROR(p->ds, span_since(p, begin), BAD_MESH,
                           "groups have fewer than two devices");
-    int64_t total = 1;
-    /* More devices than can exist. */
-    for (int i = 0; i < m->axis_count; i++)
-        if (!mul_i64(total, m->axes[i].size, &total))
-            total = INT64_MAX;
+    int64_t total;
+    if (!mesh_device_count(m, &total)) /* more devices than can exist */
+        total = INT64_MAX;
     out->group_count = total / out->group_size;
     return true;
 }

@@ -23,15 +23,6 @@ static bool check_devices(struct verify *v, struct span at, struct ints devices)
     return true;
 }
 
-static int64_t mesh_devices(const struct mesh *m)
-{
-    int64_t n = 1;
-    for (int k = 0; m && k < m->axis_count; k++)
-        if (!mul_i64(n, m->axes[k].size, &n))
-            return -1;
-    return n;
-}
-
 static bool check_count(struct verify *v, struct span at, int64_t devices)
 {
     int64_t expected = v->m->num_partitions;
@@ -70,8 +61,10 @@ static bool check_named(struct verify *v, struct span at, const struct sharding 
     bool split = s->dim_count && (s->manual.count || s->unreduced.count);
     for (int k = 0; k < s->dim_count; k++)
         split |= s->dims[k].axes.count > 0;
-    return !split ||
-           (check_rank(v, at, s->dim_count, shape) && check_count(v, at, mesh_devices(s->mesh)));
+    int64_t devices = 1;
+    if (s->mesh && !mesh_device_count(s->mesh, &devices))
+        devices = -1;
+    return !split || (check_rank(v, at, s->dim_count, shape) && check_count(v, at, devices));
 }
 
 static bool check_single(struct verify *v, struct span at, const struct sharding *s,

@@ -22,20 +22,6 @@ static bool ints_equal(struct ints a, struct ints b)
            (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
 }
 
-/* Element `at` of an iota order. */
-static int64_t iota_at(const struct iota_order *o, int64_t at)
-{
-    int64_t index[RANK_LIMIT], n = 0;
-    for (int64_t k = o->reshape.count - 1; k >= 0; k--) {
-        int64_t d = o->transpose.count ? o->transpose.at[k] : k;
-        index[d] = at % o->reshape.at[d];
-        at /= o->reshape.at[d];
-    }
-    for (int64_t k = 0; k < o->reshape.count; k++)
-        n = n * o->reshape.at[k] + index[k];
-    return n;
-}
-
 /* ---- tile lists ---- */
 
 static int64_t *group_size(struct placement *p, uint8_t type)
@@ -83,7 +69,7 @@ static bool place_tiles(const struct sharding *s, struct placement *p)
         *group_size(p, s->last_type_count ? s->last_types[k - p->rank] : TILE_REPLICATED) *=
             s->tile.at[k];
     for (int64_t k = 0; k < p->devices; k++)
-        if (!place_device(p, s->explicit_devices ? s->devices.at[k] : iota_at(&s->order, k),
+        if (!place_device(p, s->explicit_devices ? s->devices.at[k] : iota_order_at(&s->order, k),
                           tile_part(s, k)))
             return false;
     return true;
@@ -91,33 +77,13 @@ static bool place_tiles(const struct sharding *s, struct placement *p)
 
 /* ---- meshes ---- */
 
-/* Coordinate of mesh position `at` along an axis or a part of it. */
-static int64_t along_axis(const struct mesh *m, struct axis_ref a, int64_t at)
-{
-    for (int k = m->axis_count - 1; k > a.axis; k--)
-        at /= m->axes[k].size;
-    at %= m->axes[a.axis].size;
-    return a.size ? at / (m->axes[a.axis].size / a.pre_size / a.size) % a.size : at;
-}
-
-static int64_t axis_size(const struct mesh *m, struct axis_ref a)
-{
-    return a.size ? a.size : m->axes[a.axis].size;
-}
-
-static int64_t axes_size(const struct mesh *m, const struct mesh_axes *axes)
-{
-    int64_t n = 1;
-    for (int k = 0; k < axes->count; k++)
-        n *= axis_size(m, axes->at[k]);
-    return n;
-}
-
+/* `part` with the coordinates of mesh position `at` along these axes appended. */
 static int64_t along_axes(const struct mesh *m, const struct mesh_axes *axes, int64_t at,
                           int64_t part)
 {
     for (int k = 0; k < axes->count; k++)
-        part = part * axis_size(m, axes->at[k]) + along_axis(m, axes->at[k], at);
+        part = part * mesh_axis_size(m, axes->at[k]) +
+               at / mesh_axis_stride(m, axes->at[k]) % mesh_axis_size(m, axes->at[k]);
     return part;
 }
 
@@ -125,17 +91,15 @@ static bool place_mesh(const struct sharding *s, struct placement *p)
 {
     const struct mesh *m = s->mesh;
     p->rank = s->dim_count;
-    p->manual = axes_size(m, &s->manual);
-    p->unreduced = axes_size(m, &s->unreduced);
+    mesh_axes_product(m, s->manual, &p->manual); /* at most the number of devices */
+    mesh_axes_product(m, s->unreduced, &p->unreduced);
     p->replicated = p->devices / p->manual / p->unreduced;
     for (int k = 0; k < p->rank; k++) {
-        p->dims[k] = axes_size(m, &s->dims[k].axes);
+        mesh_axes_product(m, s->dims[k].axes, &p->dims[k]);
         p->replicated /= p->dims[k];
     }
     for (int64_t at = 0; at < p->devices; at++) {
-        int64_t part = 0, device = m->has_list   ? m->device_ids.at[at]
-                                   : m->has_iota ? iota_at(&m->order, at)
-                                                 : at;
+        int64_t part = 0, device = mesh_device_at(m, at);
         for (int k = 0; k < p->rank; k++)
             part = along_axes(m, &s->dims[k].axes, at, part);
         part = along_axes(m, &s->manual, at, part);
