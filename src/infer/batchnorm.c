@@ -20,8 +20,7 @@ static bool gradient_fits(struct infer *ctx, const struct inst *i)
 {
     if (!dtype_is_float(operand_shape(i, 4)->dtype))
         return report_operand(ctx, i, 4, "float elements");
-    return shape_same_dims(operand_shape(i, 0), operand_shape(i, 4)) ||
-           report_operands(ctx, i, 0, 4, "dimensions");
+    return check_same_dims(ctx, i, 0, 4);
 }
 
 static bool operands_fit(struct infer *ctx, const struct inst *i, int64_t feature)

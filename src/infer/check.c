@@ -16,6 +16,24 @@ bool check_operand_arrays(struct infer *ctx, const struct inst *i, int first, in
     return true;
 }
 
+bool check_result_array(struct infer *ctx, const struct inst *i)
+{
+    return shape_is_array(i->shape) ||
+           report_inst(ctx, i, NULL, "returns %s, expected an array", report_text(ctx, i->shape));
+}
+
+bool check_same_kind(struct infer *ctx, const struct inst *i, int a, int b)
+{
+    return dtype_same_kind(operand_shape(i, a)->dtype, operand_shape(i, b)->dtype) ||
+           report_operands(ctx, i, a, b, "element type");
+}
+
+bool check_same_dims(struct infer *ctx, const struct inst *i, int a, int b)
+{
+    return shape_same_dims(operand_shape(i, a), operand_shape(i, b)) ||
+           report_operands(ctx, i, a, b, "dimensions");
+}
+
 bool check_operand_least(struct infer *ctx, const struct inst *i, int min)
 {
     return i->operand_count >= min ||
@@ -58,6 +76,15 @@ bool check_dim_list(struct infer *ctx, const struct inst *i, enum attr_id id, in
                                list.at[k - 1]);
         seen[list.at[k]] = true;
     }
+    return true;
+}
+
+bool check_label_ranks(struct infer *ctx, const struct inst *i, const struct dim_labels *labels)
+{
+    int rank = labels->spatial_count + 2;
+    for (int k = 0; k < 2; k++)
+        if (operand_shape(i, k)->rank != rank)
+            return report_operand(ctx, i, k, "rank %d, as in dim_labels", rank);
     return true;
 }
 

@@ -37,6 +37,11 @@ bool report_inst(struct infer *ctx, const struct inst *i, const struct inst *oth
 /* Checks that operand k, or all operands in [first, end), are arrays. */
 bool check_operand_array(struct infer *ctx, const struct inst *i, int k);
 bool check_operand_arrays(struct infer *ctx, const struct inst *i, int first, int end);
+/* Checks that the written result is an array. */
+bool check_result_array(struct infer *ctx, const struct inst *i);
+/* Checks that operands a and b have element types of the same kind, or compatible dimensions. */
+bool check_same_kind(struct infer *ctx, const struct inst *i, int a, int b);
+bool check_same_dims(struct infer *ctx, const struct inst *i, int a, int b);
 /* Checks that there are at least `min` operands. */
 bool check_operand_least(struct infer *ctx, const struct inst *i, int min);
 /* Checks that a value of an attribute is in [low, end); INT64_MIN and INT64_MAX: unlimited. */
@@ -49,6 +54,8 @@ bool check_attr_count(struct infer *ctx, const struct inst *i, enum attr_id id, 
 enum list_rule { LIST_DISTINCT, LIST_SORTED };
 bool check_dim_list(struct infer *ctx, const struct inst *i, enum attr_id id, int64_t end,
                     enum list_rule rule);
+/* Checks that both operands of a convolution have the rank of its dim_labels. */
+bool check_label_ranks(struct infer *ctx, const struct inst *i, const struct dim_labels *labels);
 /* Fusions, loops and conditionals must run on the execution thread of their caller. The parser does
  * not check it. */
 bool check_thread(struct infer *ctx, const struct inst *i, const struct computation *c);
@@ -72,6 +79,8 @@ struct dims {
 };
 /* An empty list with storage for `capacity` dimensions. */
 struct dims dims_new(struct arena *a, int64_t capacity);
+/* The dimensions of a shape, with storage for `more`. */
+struct dims dims_of(struct arena *a, const struct shape *s, int64_t more);
 static inline void dims_add(struct dims *d, int64_t size, bool dynamic)
 {
     d->dynamic[d->rank] = dynamic;

@@ -22,13 +22,9 @@ static const struct shape *first_array(const struct shape *s)
 static const struct shape *resized(struct infer *ctx, const struct shape *s, int64_t d,
                                    int64_t size, bool dynamic)
 {
-    struct dims out = dims_new(ctx->arena, s->rank);
-    for (int k = 0; k < s->rank; k++) {
-        if (k == d)
-            dims_add(&out, size, dynamic);
-        else
-            dims_take(&out, s, k);
-    }
+    struct dims out = dims_of(ctx->arena, s, 0);
+    out.size[d] = size;
+    out.dynamic[d] = dynamic;
     return dims_shape(ctx->arena, s->dtype, &out);
 }
 

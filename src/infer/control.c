@@ -60,11 +60,8 @@ static const struct shape *while_shape(struct infer *ctx, const struct inst *i)
                              *body = inst_computation(i, A_BODY);
     if (!params_match(ctx, i, condition, 0, 1) || !params_match(ctx, i, body, 0, 1))
         return NULL;
-    const struct shape *test = condition->root->shape;
-    if (!shape_is_scalar_of(test, DT_PRED))
-        return report_computation(ctx, i, condition, "returns %s, expected pred[]",
-                                  report_text(ctx, test)),
-               NULL;
+    if (!infer_check_predicate(ctx, i, condition))
+        return NULL;
     if (!infer_same(ctx, body->root->shape, operand_shape(i, 0))) {
         report_computation(ctx, i, body, "returns %s, expected %s",
                            report_text(ctx, body->root->shape),
@@ -129,9 +126,9 @@ static const struct shape *or_dynamic(struct infer *ctx, const struct shape *a,
     }
     if (!shape_is_array(a) || !b->dynamic)
         return a;
-    struct dims d = dims_new(ctx->arena, a->rank);
+    struct dims d = dims_of(ctx->arena, a, 0);
     for (int k = 0; k < a->rank; k++)
-        dims_add(&d, a->dims[k], shape_dim_dynamic(a, k) || shape_dim_dynamic(b, k));
+        d.dynamic[k] |= b->dynamic[k];
     return shape_with_layout(ctx->arena, dims_shape(ctx->arena, a->dtype, &d), a->layout);
 }
 
@@ -160,11 +157,8 @@ static bool map_signature(struct infer *ctx, const struct inst *i, const struct 
         return report_computation(ctx, i, c, "returns %s, expected a scalar",
                                   report_text(ctx, c->root->shape));
     for (int k = 0; k < c->param_count; k++)
-        if (!shape_is_scalar_like(c->params[k]->shape, operand_shape(i, k)->dtype))
-            return report_computation(ctx, i, c,
-                                      "takes %s as parameter %d, expected a scalar of %s",
-                                      report_text(ctx, c->params[k]->shape), k,
-                                      dtype_spelling(operand_shape(i, k)->dtype));
+        if (!infer_check_scalar(ctx, i, c, k, operand_shape(i, k)->dtype))
+            return false;
     return true;
 }
 

@@ -54,9 +54,8 @@ static bool labels_fit(struct infer *ctx, const struct inst *i, const struct con
 {
     const struct dim_labels *l = c->labels;
     int rank = l->spatial_count + 2;
-    for (int k = 0; k < 2; k++)
-        if (operand_shape(i, k)->rank != rank)
-            return report_operand(ctx, i, k, "rank %d, as in dim_labels", rank);
+    if (!check_label_ranks(ctx, i, l))
+        return false;
     if (!permutation(rank, l->input_batch, l->input_feature, l->input_spatial) ||
         !permutation(rank, l->kernel_input_feature, l->kernel_output_feature, l->kernel_spatial) ||
         !permutation(rank, l->output_batch, l->output_feature, l->output_spatial))

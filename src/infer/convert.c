@@ -3,20 +3,13 @@
  */
 #include "infer/infer_priv.h"
 
-static bool result_is_array(struct infer *ctx, const struct inst *i)
-{
-    if (shape_is_array(i->shape))
-        return true;
-    return report_inst(ctx, i, NULL, "returns %s, expected an array", report_text(ctx, i->shape));
-}
-
 /* Storage bits of an element: 6-bit floats are stored in a byte. */
 static int64_t storage_bits(enum dtype t) { return dtype_bits(t) == 6 ? 8 : dtype_bits(t); }
 
 /* spec: ConvertElementType */
 static const struct shape *convert_shape(struct infer *ctx, const struct inst *i)
 {
-    if (!check_operand_array(ctx, i, 0) || !result_is_array(ctx, i))
+    if (!check_operand_array(ctx, i, 0) || !check_result_array(ctx, i))
         return NULL;
     return shape_with_dtype(ctx->arena, operand_shape(i, 0), i->shape->dtype);
 }
@@ -24,7 +17,7 @@ static const struct shape *convert_shape(struct infer *ctx, const struct inst *i
 /* spec: BitcastConvertType */
 static const struct shape *bitcast_convert_shape(struct infer *ctx, const struct inst *i)
 {
-    if (!check_operand_array(ctx, i, 0) || !result_is_array(ctx, i))
+    if (!check_operand_array(ctx, i, 0) || !check_result_array(ctx, i))
         return NULL;
     const struct shape *s = operand_shape(i, 0);
     enum dtype to = i->shape->dtype;
@@ -36,9 +29,7 @@ static const struct shape *bitcast_convert_shape(struct infer *ctx, const struct
                        dtype_spelling(to));
         return NULL;
     }
-    struct dims d = dims_new(ctx->arena, s->rank + 1);
-    for (int k = 0; k < s->rank; k++)
-        dims_take(&d, s, k);
+    struct dims d = dims_of(ctx->arena, s, 1);
     if (in > out)
         dims_add(&d, in / out, false);
     if (in < out && (s->rank == 0 || s->dims[s->rank - 1] != out / in)) {
@@ -53,7 +44,7 @@ static const struct shape *bitcast_convert_shape(struct infer *ctx, const struct
 static const struct shape *stochastic_shape(struct infer *ctx, const struct inst *i)
 {
     const struct shape *s = operand_shape(i, 0), *random = operand_shape(i, 1);
-    if (!check_operand_arrays(ctx, i, 0, 2) || !result_is_array(ctx, i))
+    if (!check_operand_arrays(ctx, i, 0, 2) || !check_result_array(ctx, i))
         return NULL;
     if (!dtype_is_float(s->dtype))
         return report_operand(ctx, i, 0, "float elements"), NULL;

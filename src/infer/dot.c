@@ -89,9 +89,7 @@ bool dot_result_type(struct infer *ctx, const struct inst *i, int rhs, enum dtyp
     if (ctx->parsing)
         return infer_common_type(ctx, i, 0, rhs, out);
     *out = i->shape->dtype;
-    if (dtype_is_array(*out))
-        return true;
-    return report_inst(ctx, i, NULL, "returns %s, expected an array", report_text(ctx, i->shape));
+    return check_result_array(ctx, i);
 }
 
 /* spec: DotGeneral */

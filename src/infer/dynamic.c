@@ -38,9 +38,8 @@ static const struct shape *set_shape(struct infer *ctx, const struct inst *i)
         return report_operand(ctx, i, 1, "s32[]"), NULL;
     if (!sized_dimension(ctx, i, &dim))
         return NULL;
-    struct dims d = dims_new(ctx->arena, s->rank);
-    for (int k = 0; k < s->rank; k++)
-        dims_add(&d, s->dims[k], shape_dim_dynamic(s, k) || k == dim);
+    struct dims d = dims_of(ctx->arena, s, 0);
+    d.dynamic[dim] = true;
     return shape_with_layout(ctx->arena, dims_shape(ctx->arena, s->dtype, &d), s->layout);
 }
 

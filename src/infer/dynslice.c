@@ -69,11 +69,9 @@ static const struct shape *update_shape(struct infer *ctx, const struct inst *i)
         return NULL;
     if (s != whole)
         return whole;
-    struct dims d = dims_new(ctx->arena, s->rank);
+    struct dims d = dims_of(ctx->arena, s, 0);
     for (int k = 0; k < s->rank; k++)
-        dims_add(&d, s->dims[k],
-                 shape_dim_dynamic(s, k) ||
-                     (s->dims[k] == update->dims[k] && shape_dim_dynamic(update, k)));
+        d.dynamic[k] |= s->dims[k] == update->dims[k] && shape_dim_dynamic(update, k);
     return shape_with_layout(ctx->arena, dims_shape(ctx->arena, s->dtype, &d), s->layout);
 }
 

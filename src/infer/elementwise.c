@@ -67,9 +67,7 @@ const struct shape *infer_binary(struct infer *ctx, const struct inst *i)
     if (!check_operand_arrays(ctx, i, 0, 2))
         return NULL;
     enum dtype t;
-    if (!dtype_same_kind(l->dtype, r->dtype))
-        return report_operands(ctx, i, 0, 1, "element type"), NULL;
-    if (!infer_common_type(ctx, i, 0, 1, &t))
+    if (!check_same_kind(ctx, i, 0, 1) || !infer_common_type(ctx, i, 0, 1, &t))
         return NULL;
     if (l->rank == r->rank)
         return meet_equal_ranks(ctx, i, t);
@@ -103,8 +101,8 @@ static const struct shape *clamp_shape(struct infer *ctx, const struct inst *i)
     const struct shape *x = operand_shape(i, 1);
     for (int k = 0; k < 3; k += 2) {
         const struct shape *bound = operand_shape(i, k);
-        if (!dtype_same_kind(bound->dtype, x->dtype))
-            return report_operands(ctx, i, 1, k, "element type"), NULL;
+        if (!check_same_kind(ctx, i, 1, k))
+            return NULL;
         if (bound->rank > 0 && !shape_same_dims(bound, x))
             return report_operand(ctx, i, k, "a scalar or the dimensions of %s",
                                   report_text(ctx, x)),
@@ -115,15 +113,13 @@ static const struct shape *clamp_shape(struct infer *ctx, const struct inst *i)
 
 static bool select_operands(struct infer *ctx, const struct inst *i)
 {
-    const struct shape *p = operand_shape(i, 0), *t = operand_shape(i, 1), *f = operand_shape(i, 2);
+    const struct shape *p = operand_shape(i, 0), *t = operand_shape(i, 1);
     if (!check_operand_arrays(ctx, i, 0, 3))
         return false;
     if (p->dtype != DT_PRED)
         return report_operand(ctx, i, 0, "pred elements");
-    if (!dtype_same_kind(t->dtype, f->dtype))
-        return report_operands(ctx, i, 1, 2, "element type");
-    if (!shape_same_dims(t, f))
-        return report_operands(ctx, i, 1, 2, "dimensions");
+    if (!check_same_kind(ctx, i, 1, 2) || !check_same_dims(ctx, i, 1, 2))
+        return false;
     if (p->rank > 0 && !shape_same_dims(p, t))
         return report_operand(ctx, i, 0, "a scalar or the dimensions of %s", report_text(ctx, t));
     return true;

@@ -7,9 +7,7 @@
 static const struct shape *with_last(struct infer *ctx, const struct shape *s, enum dtype t,
                                      int64_t last)
 {
-    struct dims d = dims_new(ctx->arena, s->rank);
-    for (int k = 0; k < s->rank; k++)
-        dims_take(&d, s, k);
+    struct dims d = dims_of(ctx->arena, s, 0);
     d.size[s->rank - 1] = last;
     return shape_with_layout(ctx->arena, dims_shape(ctx->arena, t, &d), s->layout);
 }

@@ -19,14 +19,6 @@ static int64_t product(int64_t a, int64_t b)
     return mul_i64(a, b, &p) ? p : INT64_MAX;
 }
 
-static int64_t order_size(struct iota_order o)
-{
-    int64_t n = 1;
-    for (int64_t k = 0; k < o.reshape.count; k++)
-        n = product(n, o.reshape.at[k]);
-    return n;
-}
-
 /* The required number of ids in all groups together. */
 static int64_t expected_ids(const struct module *m, int mode)
 {
@@ -91,10 +83,11 @@ bool groups_check(struct infer *ctx, const struct inst *i, bool uniform, struct 
             out->size = d->groups.at[0].count;
         } else {
             total = product(d->group_count, d->group_size);
-            if (d->form == GROUPS_IOTA && total != order_size(d->order))
+            if (d->form == GROUPS_IOTA &&
+                total != dims_elements((int)d->order.reshape.count, d->order.reshape.at))
                 return report_attr(ctx, i, A_REPLICA_GROUPS,
                                    "%" PRId64 " slots for %" PRId64 " ids", total,
-                                   order_size(d->order));
+                                   dims_elements((int)d->order.reshape.count, d->order.reshape.at));
             out->size = d->group_size;
         }
         if (expected != 1 && total != expected)

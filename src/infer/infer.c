@@ -109,3 +109,28 @@ const struct shape *infer_operands_shape(struct infer *ctx, const struct inst *i
         shapes[k] = operand_shape(i, k);
     return shape_tuple(ctx->arena, count, shapes);
 }
+
+/* ---- computations that are applied to elements ---- */
+
+bool infer_check_params(struct infer *ctx, const struct inst *i, const struct computation *c,
+                        int count)
+{
+    return c->param_count == count ||
+           report_computation(ctx, i, c, "has %d parameters, expected %d", c->param_count, count);
+}
+
+bool infer_check_scalar(struct infer *ctx, const struct inst *i, const struct computation *c, int k,
+                        enum dtype t)
+{
+    const struct shape *s = c->params[k]->shape;
+    return (shape_is_scalar(s) && dtype_same_kind(s->dtype, t)) ||
+           report_computation(ctx, i, c, "takes %s as parameter %d, expected a scalar of %s",
+                              report_text(ctx, s), k, dtype_spelling(t));
+}
+
+bool infer_check_predicate(struct infer *ctx, const struct inst *i, const struct computation *c)
+{
+    return shape_is_scalar_of(c->root->shape, DT_PRED) ||
+           report_computation(ctx, i, c, "returns %s, expected pred[]",
+                              report_text(ctx, c->root->shape));
+}

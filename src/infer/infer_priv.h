@@ -22,15 +22,19 @@ const struct shape *infer_operands_shape(struct infer *ctx, const struct inst *i
 /* Which of [0, end) are in a list that check_dim_list() accepted. */
 const bool *infer_marks(struct infer *ctx, struct ints list, int64_t end);
 
+/* Checks of a computation that is applied to elements: the number of its parameters; that
+ * parameter k is a scalar of type `t`, or of any float type if `t` is one; that it returns pred[].
+ */
+bool infer_check_params(struct infer *ctx, const struct inst *i, const struct computation *c,
+                        int count);
+bool infer_check_scalar(struct infer *ctx, const struct inst *i, const struct computation *c, int k,
+                        enum dtype t);
+bool infer_check_predicate(struct infer *ctx, const struct inst *i, const struct computation *c);
+
 /* The exclusive limit of sizes within a dimension; none if the size is unknown. */
 static inline int64_t size_end(int64_t dim)
 {
     return dim == DIM_UNBOUNDED || dim == INT64_MAX ? INT64_MAX : dim + 1;
-}
-/* Whether a shape is a scalar of type `t`, or of any float type if `t` is one. */
-static inline bool shape_is_scalar_like(const struct shape *s, enum dtype t)
-{
-    return shape_is_scalar(s) && dtype_same_kind(s->dtype, t);
 }
 
 /* ---- elementwise.c ---- */

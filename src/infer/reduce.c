@@ -3,9 +3,9 @@
  */
 #include "infer/infer_priv.h"
 
-static const struct shape *reducer_result(const struct computation *c, int k)
+/* Component k of a result shape, which may be a tuple. */
+static const struct shape *part(const struct shape *s, int k)
 {
-    const struct shape *s = c->root->shape;
     return shape_is_tuple(s) ? s->elements[k] : s;
 }
 
@@ -13,15 +13,14 @@ static bool reducer_form(struct infer *ctx, const struct inst *i, const struct r
 {
     const struct computation *c = r->computation;
     const struct shape *root = c->root->shape;
-    if (c->param_count != 2 * r->count)
-        return report_computation(ctx, i, c, "has %d parameters, expected %d", c->param_count,
-                                  2 * r->count);
+    if (!infer_check_params(ctx, i, c, 2 * r->count))
+        return false;
     int results = shape_is_tuple(root) ? root->count : shape_is_array(root) ? 1 : -1;
     if (results != r->count)
         return report_computation(ctx, i, c, "returns %s, expected %d scalar(s)",
                                   report_text(ctx, root), r->count);
     for (int k = 0; k < r->count; k++)
-        if (!shape_is_scalar(reducer_result(c, k)))
+        if (!shape_is_scalar(part(c->root->shape, k)))
             return report_computation(ctx, i, c, "returns %s, expected scalars",
                                       report_text(ctx, root));
     return true;
@@ -32,7 +31,7 @@ static bool reducer_form(struct infer *ctx, const struct inst *i, const struct r
 static bool reducer_slot(struct infer *ctx, const struct inst *i, const struct reducer *r, int k)
 {
     const struct computation *c = r->computation;
-    const struct shape *result = reducer_result(c, k), *accumulator = c->params[k]->shape,
+    const struct shape *result = part(c->root->shape, k), *accumulator = c->params[k]->shape,
                        *value = c->params[r->count + k]->shape;
     if (!shape_compatible(result, accumulator))
         return report_computation(ctx, i, c, "returns %s where parameter %d is %s",
@@ -40,10 +39,8 @@ static bool reducer_slot(struct infer *ctx, const struct inst *i, const struct r
     if (!shape_compatible_fp(result, r->init[k]))
         return report_computation(ctx, i, c, "returns %s where the initial value is %s",
                                   report_text(ctx, result), report_text(ctx, r->init[k]));
-    if (!shape_is_scalar_like(value, r->input[k]))
-        return report_computation(ctx, i, c, "takes %s as parameter %d, expected a scalar of %s",
-                                  report_text(ctx, value), r->count + k,
-                                  dtype_spelling(r->input[k]));
+    if (!infer_check_scalar(ctx, i, c, r->count + k, r->input[k]))
+        return false;
     if (!shape_compatible_fp(result, value))
         return report_computation(ctx, i, c, "returns %s where parameter %d is %s",
                                   report_text(ctx, result), r->count + k, report_text(ctx, value));
@@ -99,8 +96,8 @@ static bool reduce_operands(struct infer *ctx, const struct inst *i, struct redu
     const struct shape **init = ARENA_ARRAY(ctx->arena, const struct shape *, r->count);
     enum dtype *input = ARENA_ARRAY(ctx->arena, enum dtype, r->count);
     for (int k = 0; k < r->count; k++) {
-        if (!shape_same_dims(operand_shape(i, 0), operand_shape(i, k)))
-            return report_operands(ctx, i, 0, k, "dimensions");
+        if (!check_same_dims(ctx, i, 0, k))
+            return false;
         init[k] = operand_shape(i, r->count + k);
         input[k] = operand_shape(i, k)->dtype;
     }
@@ -126,7 +123,7 @@ static const struct shape *reduce_shape(struct infer *ctx, const struct inst *i)
             dims_take(&d, s, k);
     enum dtype *types = ARENA_ARRAY(ctx->arena, enum dtype, r.count);
     for (int k = 0; k < r.count; k++)
-        types[k] = reducer_result(r.computation, k)->dtype;
+        types[k] = part(r.computation->root->shape, k)->dtype;
     return reduced_shape(ctx, r.computation, &d, types);
 }
 
@@ -156,12 +153,6 @@ struct scan {
     int64_t along, size; /* size -1: unknown */
     int inputs, carries, outputs;
 };
-
-/* Component k of a result shape, which may be a tuple. */
-static const struct shape *part(const struct shape *s, int k)
-{
-    return shape_is_tuple(s) ? s->elements[k] : s;
-}
 
 static int part_count(const struct shape *s) { return shape_is_tuple(s) ? s->count : 1; }
 
@@ -278,9 +269,8 @@ static bool scan_counts(struct infer *ctx, const struct inst *i, struct scan *c)
     if (!check_attr_count(ctx, i, A_DIMENSIONS, dims.count, 1) ||
         !check_attr_int(ctx, i, A_NUM_CARRIES, carries, 0, (int64_t)i->operand_count + 1))
         return false;
-    if (c->computation->param_count != i->operand_count)
-        return report_computation(ctx, i, c->computation, "has %d parameters, expected %d",
-                                  c->computation->param_count, i->operand_count);
+    if (!infer_check_params(ctx, i, c->computation, i->operand_count))
+        return false;
     c->along = dims.at[0];
     c->size = -1;
     c->carries = (int)carries;

@@ -127,9 +127,8 @@ static const struct shape *pad_shape(struct infer *ctx, const struct inst *i)
         return NULL;
     if (value->rank != 0)
         return report_operand(ctx, i, 1, "a scalar"), NULL;
-    if (!dtype_same_kind(s->dtype, value->dtype))
-        return report_operands(ctx, i, 0, 1, "element type"), NULL;
-    if (!check_attr_count(ctx, i, A_PADDING, a ? a->v.padding.rank : 0, s->rank) ||
+    if (!check_same_kind(ctx, i, 0, 1) ||
+        !check_attr_count(ctx, i, A_PADDING, a ? a->v.padding.rank : 0, s->rank) ||
         !infer_common_type(ctx, i, 0, 1, &t))
         return NULL;
     struct dims d = dims_new(ctx->arena, s->rank);
@@ -144,8 +143,8 @@ static bool concatenate_operand(struct infer *ctx, const struct inst *i, int k, 
                                 struct dims *d)
 {
     const struct shape *s = operand_shape(i, k);
-    if (!dtype_same_kind(s->dtype, operand_shape(i, 0)->dtype))
-        return report_operands(ctx, i, 0, k, "element type");
+    if (!check_same_kind(ctx, i, 0, k))
+        return false;
     if (s->rank != d->rank)
         return report_operands(ctx, i, 0, k, "rank");
     for (int j = 0; j < d->rank; j++) {
@@ -173,9 +172,7 @@ static const struct shape *concatenate_shape(struct infer *ctx, const struct ins
     const struct shape *first = operand_shape(i, 0);
     if (!check_attr_int(ctx, i, A_DIMENSIONS, along.at[0], 0, first->rank))
         return NULL;
-    struct dims d = dims_new(ctx->arena, first->rank);
-    for (int k = 0; k < first->rank; k++)
-        dims_take(&d, first, k);
+    struct dims d = dims_of(ctx->arena, first, 0);
     for (int k = 1; k < i->operand_count; k++)
         if (!concatenate_operand(ctx, i, k, along.at[0], &d))
             return NULL;

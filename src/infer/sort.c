@@ -6,18 +6,11 @@
 static bool comparator_fits(struct infer *ctx, const struct inst *i)
 {
     const struct computation *c = inst_computation(i, A_TO_APPLY);
-    if (!shape_is_scalar_of(c->root->shape, DT_PRED))
-        return report_computation(ctx, i, c, "returns %s, expected pred[]",
-                                  report_text(ctx, c->root->shape));
-    if (c->param_count != 2 * i->operand_count)
-        return report_computation(ctx, i, c, "has %d parameters, expected %d", c->param_count,
-                                  2 * i->operand_count);
+    if (!infer_check_predicate(ctx, i, c) || !infer_check_params(ctx, i, c, 2 * i->operand_count))
+        return false;
     for (int k = 0; k < c->param_count; k++)
-        if (!shape_is_scalar_like(c->params[k]->shape, operand_shape(i, k / 2)->dtype))
-            return report_computation(ctx, i, c,
-                                      "takes %s as parameter %d, expected a scalar of %s",
-                                      report_text(ctx, c->params[k]->shape), k,
-                                      dtype_spelling(operand_shape(i, k / 2)->dtype));
+        if (!infer_check_scalar(ctx, i, c, k, operand_shape(i, k / 2)->dtype))
+            return false;
     return true;
 }
 
@@ -29,8 +22,8 @@ static const struct shape *sort_shape(struct infer *ctx, const struct inst *i)
         !check_attr_count(ctx, i, A_DIMENSIONS, dims.count, 1))
         return NULL;
     for (int k = 1; k < i->operand_count; k++)
-        if (!shape_same_dims(operand_shape(i, 0), operand_shape(i, k)))
-            return report_operands(ctx, i, 0, k, "dimensions"), NULL;
+        if (!check_same_dims(ctx, i, 0, k))
+            return NULL;
     if (!ctx->parsing &&
         (!comparator_fits(ctx, i) ||
          !check_attr_int(ctx, i, A_DIMENSIONS, dims.at[0], INT64_MIN, operand_shape(i, 0)->rank)))
@@ -49,9 +42,8 @@ static const struct shape *topk_shape(struct infer *ctx, const struct inst *i)
         return report_operand(ctx, i, 0, "at least one dimension"), NULL;
     if (!check_attr_int(ctx, i, A_K, k, 0, size_end(s->dims[s->rank - 1])))
         return NULL;
-    struct dims d = dims_new(ctx->arena, s->rank);
-    for (int j = 0; j + 1 < s->rank; j++)
-        dims_take(&d, s, j);
+    struct dims d = dims_of(ctx->arena, s, 0);
+    d.rank--;
     dims_add(&d, k, false);
     const struct shape *parts[] = {dims_shape(ctx->arena, s->dtype, &d),
                                    dims_shape(ctx->arena, DT_S32, &d)};

@@ -56,17 +56,8 @@ bool window_sizes(struct infer *ctx, const struct inst *i, const struct shape *b
 static bool select_fits(struct infer *ctx, const struct inst *i, const struct shape *s)
 {
     const struct computation *c = inst_computation(i, A_SELECT);
-    if (c->param_count != 2)
-        return report_computation(ctx, i, c, "has %d parameters, expected 2", c->param_count);
-    if (!shape_is_scalar_of(c->root->shape, DT_PRED))
-        return report_computation(ctx, i, c, "returns %s, expected pred[]",
-                                  report_text(ctx, c->root->shape));
-    for (int k = 0; k < 2; k++)
-        if (!shape_is_scalar_like(c->params[k]->shape, s->dtype))
-            return report_computation(
-                ctx, i, c, "takes %s as parameter %d, expected a scalar of %s",
-                report_text(ctx, c->params[k]->shape), k, dtype_spelling(s->dtype));
-    return true;
+    return infer_check_params(ctx, i, c, 2) && infer_check_predicate(ctx, i, c) &&
+           infer_check_scalar(ctx, i, c, 0, s->dtype) && infer_check_scalar(ctx, i, c, 1, s->dtype);
 }
 
 /* spec: SelectAndScatter */

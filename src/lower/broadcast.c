@@ -87,10 +87,8 @@ static bool broadcast_in_dim(struct lower *lo, enum attr_id id)
     struct inst *x = i->operands[0];
     const struct shape *s = x->shape, *to = i->shape;
     struct ints map = inst_ints(i, id);
-    if (!shape_is_array(to))
-        return report_inst(&lo->infer, i, NULL, "returns %s, expected an array",
-                           report_text(&lo->infer, to));
-    if (!check_attr_count(&lo->infer, i, id, map.count, s->rank))
+    if (!check_result_array(&lo->infer, i) ||
+        !check_attr_count(&lo->infer, i, id, map.count, s->rank))
         return false;
     bool repeats = false;
     for (int k = 0; k < s->rank; k++) {

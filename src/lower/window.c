@@ -134,15 +134,6 @@ static const struct dim_labels *usual_labels(struct lower *lo, int spatial)
     return l;
 }
 
-static bool labels_fit(struct lower *lo, const struct dim_labels *l)
-{
-    for (int k = 0; k < 2; k++)
-        if (operand_shape(lo->i, k)->rank != l->spatial_count + 2)
-            return report_operand(&lo->infer, lo->i, k, "rank %d, as in dim_labels",
-                                  l->spatial_count + 2);
-    return true;
-}
-
 /* spec: Conv (convolution), ConvWithGeneralPadding (convolution) */
 bool lower_convolution(struct lower *lo)
 {
@@ -163,7 +154,7 @@ bool lower_convolution(struct lower *lo)
             lo, i, A_DIM_LABELS,
             (union attr_value){.dim_labels = usual_labels(lo, operand_shape(i, 0)->rank - 2)});
     const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
-    if (!labels_fit(lo, l))
+    if (!check_label_ranks(&lo->infer, i, l))
         return false;
     int64_t *sizes = ARENA_ARRAY(lo->arena, int64_t, l->spatial_count);
     int64_t *window_sizes = ARENA_ARRAY(lo->arena, int64_t, l->spatial_count);

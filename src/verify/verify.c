@@ -33,6 +33,12 @@ static bool float_types_fit(struct verify *v, const struct inst *i)
     return true;
 }
 
+/* Whether shapes are compatible; with mixed precision all float types are equal. */
+static bool compatible(const struct verify *v, const struct shape *a, const struct shape *b)
+{
+    return v->options.mixed_precision ? shape_compatible_fp(a, b) : shape_compatible(a, b);
+}
+
 /* A copy may change the layout, but a transfer to or from the host only the memory space. */
 static bool copy_fits(const struct verify *v, const struct shape *written,
                       const struct shape *given)
@@ -41,8 +47,7 @@ static bool copy_fits(const struct verify *v, const struct shape *written,
         return shape_compatible(written, given);
     if (v->options.layout_sensitive && verify_on_host(given) && !verify_on_host(written))
         return shape_equal(written, given, IGNORE_MEMORY_SPACE);
-    return v->options.mixed_precision ? shape_compatible_fp(written, given)
-                                      : shape_compatible(written, given);
+    return compatible(v, written, given);
 }
 
 static bool result_fits(const struct verify *v, const struct inst *i, const struct shape *given)
@@ -54,9 +59,7 @@ static bool result_fits(const struct verify *v, const struct inst *i, const stru
         return v->options.layout_sensitive ? shape_equal(i->shape, given, SHAPE_MTM_ONLY)
                                            : shape_compatible(i->shape, given);
     case COMPARE_COPY: return copy_fits(v, i->shape, given);
-    default:
-        return v->options.mixed_precision ? shape_compatible_fp(i->shape, given)
-                                          : shape_compatible(i->shape, given);
+    default: return compatible(v, i->shape, given);
     }
 }
 

@@ -4,23 +4,17 @@
  */
 #include "verify/verify_priv.h"
 
-/* A declared result must have the operand's element type; with mixed precision any float types
- * match. */
-static bool declared_type_matches(struct verify *v, const struct inst *i)
+/* Whether the result has the operand's element type; with mixed precision any float types match. */
+static bool type_fits(struct verify *v, const struct inst *i)
 {
     enum dtype in = operand_shape(i, 0)->dtype, out = i->shape->dtype;
-    if (in == out || (v->options.mixed_precision && dtype_same_kind(in, out)))
-        return true;
-    return report_operand(&v->infer, i, 0, "elements of the result's type, %s",
-                          dtype_spelling(out));
+    return in == out || (v->options.mixed_precision && dtype_same_kind(in, out));
 }
 
-static bool declared_array(struct verify *v, const struct inst *i)
+static bool declared_type_matches(struct verify *v, const struct inst *i)
 {
-    if (!shape_is_array(i->shape))
-        return report_inst(&v->infer, i, NULL, "returns %s, expected an array",
-                           report_text(&v->infer, i->shape));
-    return true;
+    return type_fits(v, i) || report_operand(&v->infer, i, 0, "elements of the result's type, %s",
+                                             dtype_spelling(i->shape->dtype));
 }
 
 /* The result must have as many elements as the operand. */
@@ -36,18 +30,17 @@ static bool same_element_count(struct verify *v, const struct inst *i)
 /* spec: Reshape */
 static bool reshape(struct verify *v, const struct inst *i)
 {
-    return declared_array(v, i) && declared_type_matches(v, i) && same_element_count(v, i);
+    return check_result_array(&v->infer, i) && declared_type_matches(v, i) &&
+           same_element_count(v, i);
 }
 
 /* spec: DynamicReshape */
 static bool dynamic_reshape(struct verify *v, const struct inst *i)
 {
-    const struct shape *s = operand_shape(i, 0), *out = i->shape;
+    const struct shape *out = i->shape;
     if (!check_operand_array(&v->infer, i, 0))
         return false;
-    if (!shape_is_array(out) ||
-        !(s->dtype == out->dtype ||
-          (v->options.mixed_precision && dtype_same_kind(s->dtype, out->dtype))))
+    if (!shape_is_array(out) || !type_fits(v, i))
         return report_operand(&v->infer, i, 0, "elements of the result's type, %s",
                               report_text(&v->infer, out));
     if (!same_element_count(v, i))
@@ -66,7 +59,7 @@ static bool broadcast(struct verify *v, const struct inst *i)
 {
     const struct shape *s = operand_shape(i, 0);
     struct ints dims = inst_ints(i, A_DIMENSIONS);
-    if (!declared_array(v, i) || !declared_type_matches(v, i) ||
+    if (!check_result_array(&v->infer, i) || !declared_type_matches(v, i) ||
         !check_attr_count(&v->infer, i, A_DIMENSIONS, dims.count, s->rank))
         return false;
     for (int k = 0; k < s->rank; k++) {
@@ -84,7 +77,7 @@ static bool broadcast(struct verify *v, const struct inst *i)
 /* spec: Iota */
 static bool iota(struct verify *v, const struct inst *i)
 {
-    if (!declared_array(v, i))
+    if (!check_result_array(&v->infer, i))
         return false;
     if (i->shape->rank == 0 || i->shape->dtype == DT_PRED)
         return report_inst(&v->infer, i, NULL,
@@ -150,12 +143,9 @@ static bool bounds_fit(struct verify *v, const struct inst *i)
 /* spec: RngUniform */
 static bool rng(struct verify *v, const struct inst *i)
 {
-    if (!bounds_fit(v, i))
-        return false;
-    enum dtype t = operand_shape(i, 0)->dtype, out = i->shape->dtype;
-    if (t == out || (v->options.mixed_precision && dtype_same_kind(t, out)))
-        return true;
-    return report_operand(&v->infer, i, 0, "of the result's type, %s", dtype_spelling(out));
+    return bounds_fit(v, i) &&
+           (type_fits(v, i) || report_operand(&v->infer, i, 0, "of the result's type, %s",
+                                              dtype_spelling(i->shape->dtype)));
 }
 
 /* spec: RngBitGenerator */
