@@ -51,11 +51,14 @@ static bool all_dims_equal(const struct shape *l, const struct shape *r)
 static const struct shape *meet_equal_ranks(struct infer *ctx, const struct inst *i, enum dtype t)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
+    bool equal = all_dims_equal(l, r);
+    if (equal && !r->dynamic)
+        return shape_with_dtype(ctx->arena, l, t);
     struct dims d = dims_new(ctx->arena, l->rank);
     if (!meet_dims(ctx, i, &d))
         return NULL;
     const struct shape *s = dims_shape(ctx->arena, t, &d);
-    if (all_dims_equal(l, r))
+    if (equal)
         s = shape_with_layout(ctx->arena, s, shape_with_dtype(ctx->arena, l, t)->layout);
     return s;
 }
