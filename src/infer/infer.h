@@ -17,8 +17,7 @@ struct infer {
     struct diags *ds;
     struct module *m;
     struct arena *arena; /* for inferred shapes and temporary lists */
-    /* For the parser: the shape is not written, operands are broadcast, float types may be mixed.
-     */
+    /* For the parser: no shape is written, operands are broadcast, float types may be mixed. */
     bool parsing;
     bool strict;           /* ... and the rules are those of XLA's parser */
     bool layout_sensitive; /* layouts and dynamic flags count (grammar/shapes.md 1.4, LS) */

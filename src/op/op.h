@@ -163,8 +163,7 @@ enum op_compare { /* how a written result shape is compared with the inferred on
                   /* Of their layouts only the order of dimensions counts (minor to major). */
                   COMPARE_STRICT_MTM,
                   COMPARE_COPY, /* either side may be in host memory */
-                  COMPARE_OWN /* not compared: checked by verify/written.c or by the rule of a scan
-                               */
+                  COMPARE_OWN   /* checked by verify/written.c; of a scan, by its rule in infer/ */
 };
 
 /* How an opcode uses an attribute; defined in op.def. */
