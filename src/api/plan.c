@@ -3,6 +3,7 @@
  */
 #include "api/api.h"
 
+#include "base/table.h"
 #include "eval/eval.h"
 
 #include <stddef.h>
@@ -177,51 +178,10 @@ static struct str operand_name(const struct following *w, const struct step *s, 
 
 /* ---- text ---- */
 
-enum column { STEP, RESULT, SHAPE, BYTES, WHERE, UNTIL, ALIVE, WHAT, COLUMNS };
-static const struct {
-    const char *head;
-    bool right; /* right-aligned */
-} columns[COLUMNS] = {
-    [STEP] = {"step", true},   [RESULT] = {"result", false}, [SHAPE] = {"shape", false},
-    [BYTES] = {"bytes", true}, [WHERE] = {"where", false},   [UNTIL] = {"until", true},
-    [ALIVE] = {"alive", true}, [WHAT] = {"what", false},
+static const struct table_column step_columns[] = {
+    {"step", true},   {"result", false}, {"shape", false}, {"bytes", true},
+    {"where", false}, {"until", true},   {"alive", true},  {"what", false},
 };
-struct row {
-    struct str cells[COLUMNS];
-};
-struct table {
-    struct row *rows;
-    size_t count, capacity;
-};
-
-static void put_spaces(struct buf *out, size_t n)
-{
-    while (n-- > 0)
-        buf_putc(out, ' ');
-}
-
-static void put_table(struct buf *out, const struct table *t)
-{
-    enum { WIDEST = 48 }; /* longer cells do not widen the column */
-    size_t width[COLUMNS] = {0};
-    for (size_t k = 0; k < t->count; k++)
-        for (int c = 0; c < COLUMNS; c++)
-            if (t->rows[k].cells[c].len > width[c] && t->rows[k].cells[c].len <= WIDEST)
-                width[c] = t->rows[k].cells[c].len;
-    for (size_t k = 0; k < t->count; k++) {
-        for (int c = 0; c < COLUMNS; c++) {
-            const struct str s = t->rows[k].cells[c];
-            size_t gap = s.len < width[c] ? width[c] - s.len : 0;
-            put_spaces(out, 2 + (columns[c].right ? gap : 0));
-            buf_str(out, s);
-            if (!columns[c].right && c < COLUMNS - 1)
-                put_spaces(out, gap);
-        }
-        while (out->size > 0 && out->data[out->size - 1] == ' ')
-            out->size--;
-        buf_putc(out, '\n');
-    }
-}
 
 static const char *const makings[] = {[MADE_NOTHING] = "token",
                                       [MADE_NEW] = "new",
@@ -245,30 +205,41 @@ static struct str where_text(const struct following *w, const struct step *s,
     }
 }
 
+/* The cells from `result` to `until`. */
+static void add_result(const struct following *w, struct table *t, int number, int r)
+{
+    const struct step *s = &w->f->steps[number];
+    const struct step_estimate *n = estimated(w->p, w->f, number);
+    const bool there = r < s->result_count;
+    int64_t bytes = 0;
+    const bool stored = there && s->results[r] != NO_VALUE && shape_bytes(s->shapes[r], &bytes);
+    table_cell(t, there ? result_name(w->a, s, r) : STR(""));
+    if (there)
+        shape_print(&t->text, s->shapes[r], false);
+    table_next(t);
+    table_cell(t, stored ? size_text(w->a, (uint64_t)bytes) : STR(""));
+    table_cell(t, stored && n ? where_text(w, s, &n->results[r]) : STR(""));
+    if (stored && w->until[number][r] == TO_THE_END)
+        buf_puts(&t->text, "end");
+    else if (stored)
+        buf_int(&t->text, w->until[number][r]);
+    table_next(t);
+}
+
 static void add_step(struct following *w, struct table *t, int number)
 {
     const struct step *s = &w->f->steps[number];
     const struct step_estimate *n = estimated(w->p, w->f, number);
-    int64_t bytes;
     for (int r = 0; r < s->result_count || r == 0; r++) {
-        struct row *row = &VEC_PUSH(w->a, t->rows, t->count, t->capacity);
-        for (int c = 0; c < COLUMNS; c++)
-            row->cells[c] = STR("");
+        if (r == 0)
+            buf_int(&t->text, number);
+        table_next(t);
+        add_result(w, t, number, r);
         if (r == 0) {
-            row->cells[STEP] = arena_printf(w->a, "%d", number);
-            row->cells[ALIVE] = n ? size_text(w->a, n->peak) : STR("");
-            row->cells[WHAT] = hlo_step_text(w->a, w->p, w->f, number);
+            table_cell(t, n ? size_text(w->a, n->peak) : STR(""));
+            table_cell(t, hlo_step_text(w->a, w->p, w->f, number));
         }
-        if (r >= s->result_count)
-            break;
-        row->cells[RESULT] = result_name(w->a, s, r);
-        row->cells[SHAPE] = shape_text(w->a, s->shapes[r]);
-        if (s->results[r] == NO_VALUE || !shape_bytes(s->shapes[r], &bytes))
-            continue;
-        int until = w->until[number][r];
-        row->cells[BYTES] = size_text(w->a, (uint64_t)bytes);
-        row->cells[WHERE] = n ? where_text(w, s, &n->results[r]) : STR("");
-        row->cells[UNTIL] = until == TO_THE_END ? STR("end") : arena_printf(w->a, "%d", until);
+        table_end_row(t);
     }
     name_results(w, s);
 }
@@ -278,10 +249,7 @@ static void put_function(struct buf *out, const struct program *p, const struct 
     struct arena a;
     arena_init(&a);
     struct following w = follow(&a, p, f);
-    struct table t = {0};
-    struct row *head = &VEC_PUSH(&a, t.rows, t.count, t.capacity);
-    for (int c = 0; c < COLUMNS; c++)
-        head->cells[c] = str_of(columns[c].head);
+    struct table t = TABLE(step_columns);
     for (int k = 0; k < f->step_count; k++)
         add_step(&w, &t, k);
     buf_printf(out, "%s %%%.*s: %d parameter%s, %d step%s\n",
@@ -289,7 +257,7 @@ static void put_function(struct buf *out, const struct program *p, const struct 
                f->param_count, f->param_count == 1 ? "" : "s", f->step_count,
                f->step_count == 1 ? "" : "s");
     if (f->step_count > 0)
-        put_table(out, &t);
+        table_put(out, &t);
     buf_putc(out, '\n');
     arena_free(&a);
 }
@@ -318,44 +286,70 @@ static int pass_count(const struct program *p, size_t k)
     return *(const int *)(const void *)((const char *)&p->stats + passes[k].at);
 }
 
+static const struct table_column total_columns[] = {{NULL, false}, {NULL, true}, {NULL, false}};
+
 static void put_passes(struct buf *out, const struct program *p)
 {
-    bool any = false;
-    for (size_t k = 0; k < COUNT_OF(passes); k++) {
-        if (pass_count(p, k) == 0)
-            continue;
-        if (!any)
-            buf_puts(out, "passes\n");
-        any = true;
-        buf_printf(out, "  %-11s %8d  %s\n", passes[k].name, pass_count(p, k), passes[k].help);
-    }
-    if (any)
-        buf_putc(out, '\n');
+    struct table t = TABLE(total_columns);
+    for (size_t k = 0; k < COUNT_OF(passes); k++)
+        if (pass_count(p, k) > 0) {
+            table_cell(&t, str_of(passes[k].name));
+            buf_int(&t.text, pass_count(p, k));
+            table_next(&t);
+            table_cell(&t, str_of(passes[k].help));
+        }
+    if (t.text.size == 0)
+        return;
+    buf_puts(out, "passes\n");
+    table_put(out, &t);
+    buf_putc(out, '\n');
+}
+
+/* A row up to the last cell, a note. */
+static void add_size(struct table *t, struct arena *a, const char *name, uint64_t bytes)
+{
+    table_cell(t, str_of(name));
+    table_cell(t, size_text(a, bytes));
+}
+
+static void put_peak(struct buf *out, const struct hlo_memory *m, const struct memory_estimate *e)
+{
+    if (!m->exact)
+        buf_puts(out, "(estimate; data-dependent) ");
+    if (e->at)
+        buf_printf(out, "at step %d of %%%.*s, %%%.*s", (int)(e->at - e->in->steps),
+                   STR_ARG(e->in->computation->name), STR_ARG(e->at->inst->name));
+    else
+        buf_puts(out, "as results");
 }
 
 static void put_memory(struct buf *out, const hlo_program *program, const struct program *p)
 {
     struct arena a;
     struct hlo_memory m = hlo_program_memory(program);
-    const struct memory_estimate *f = p->memory_estimate;
-    const char *about = m.exact ? "" : " (estimate; data-dependent)";
+    struct table t = TABLE(total_columns);
     arena_init(&a);
+    add_size(&t, &a, "arguments", m.arguments);
+    table_end_row(&t);
+    add_size(&t, &a, "constants", m.constants);
+    table_end_row(&t);
+    add_size(&t, &a, "results", m.results);
+    table_end_row(&t);
+    if (m.estimated) {
+        add_size(&t, &a, "values", m.peak);
+        put_peak(&t.text, &m, p->memory_estimate);
+    } else {
+        table_cell(&t, STR("values"));
+        table_next(&t);
+        buf_puts(&t.text, "unknown (data-dependent)");
+    }
+    table_end_row(&t);
+    if (m.kernels > 0) {
+        add_size(&t, &a, "kernels", m.kernels);
+        table_cell(&t, STR("largest kernel workspace"));
+    }
     buf_puts(out, "memory\n");
-    buf_printf(out, "  %-11s %10.*s\n", "arguments", STR_ARG(size_text(&a, m.arguments)));
-    buf_printf(out, "  %-11s %10.*s\n", "constants", STR_ARG(size_text(&a, m.constants)));
-    buf_printf(out, "  %-11s %10.*s\n", "results", STR_ARG(size_text(&a, m.results)));
-    if (!m.estimated)
-        buf_puts(out, "  values      unknown (data-dependent)\n");
-    else if (f->at)
-        buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values",
-                   STR_ARG(size_text(&a, m.peak)), about, (int)(f->at - f->in->steps),
-                   STR_ARG(f->in->computation->name), STR_ARG(f->at->inst->name));
-    else
-        buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)),
-                   about);
-    if (m.kernels > 0)
-        buf_printf(out, "  %-11s %10.*s largest kernel workspace\n", "kernels",
-                   STR_ARG(size_text(&a, m.kernels)));
+    table_put(out, &t);
     arena_free(&a);
 }
 

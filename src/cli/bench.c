@@ -90,12 +90,6 @@ static int run_all(struct bench *b)
 
 /* ---- figures ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Peak resident memory as counted by Linux for this program (not for the one that called exec), and
  * how to reset it. */
 static uint64_t peak_memory(void)
@@ -151,8 +145,7 @@ static void put_figures(struct bench *b)
     uint64_t peak = peak_memory();
     double *runs = b->runs + (b->run_count > 1); /* exclude the first run, which warms up */
     size_t n = b->run_count - (b->run_count > 1);
-    qsort(runs, n, sizeof *runs, by_size);
-    double median = n % 2 ? runs[n / 2] : (runs[n / 2 - 1] + runs[n / 2]) / 2;
+    double median = sort_median(runs, n);
     put_file(b);
     put_figure(b, "parse_s", b->parse);
     put_figure(b, "plan_s", b->plan);

@@ -174,6 +174,9 @@ bool put_output(const struct options *o, struct str text, hlo_messages *m);
 /* Writes a field of a CSV line, quoted, and a comma. */
 void put_csv_field(struct buf *out, const char *text);
 
+/* Sorts the values, at least one, and returns their median. */
+double sort_median(double *values, size_t count);
+
 /* Writes a time in eleven columns: "  12.345 us". */
 void put_seconds(struct buf *out, double s);
 

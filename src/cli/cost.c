@@ -1,12 +1,13 @@
 /*
  * hlo cost: operations and bytes of instructions, estimated from shapes.
  */
+#include "base/table.h"
 #include "cli/listed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DEFAULT_TOP = 40 };
+enum { DEFAULT_TOP = 20 };
 
 struct cost_line {
     size_t inst;
@@ -103,40 +104,55 @@ static void count_all(struct costs *c)
 
 /* ---- for people ---- */
 
-static void put_amount(struct buf *out, double v, int width)
+static const struct table_column columns[] = {
+    {"operations", true}, {"share", true}, {"bytes", true},
+    {"share", true},      {"times", true}, {"instruction", false},
+};
+
+static void put_amount(struct buf *out, double v)
 {
     static const char units[] = " kMGTPE";
     int unit = 0;
     for (; v >= 1000 && unit < 6; unit++)
         v /= 1000;
     if (unit)
-        buf_printf(out, "%*.2f%c", width - 1, v, units[unit]);
+        buf_printf(out, "%.2f%c", v, units[unit]);
     else
-        buf_printf(out, "%*.0f%s", width - 1, v, width > 0 ? " " : "");
+        buf_printf(out, "%.0f", v);
 }
 
-static void put_line(struct buf *out, const struct costs *c, const struct cost_line *line)
+/* Two cells: an amount and its share of the total. */
+static void add_share(struct table *t, double v, double total)
+{
+    put_amount(&t->text, v);
+    table_next(t);
+    buf_printf(&t->text, "%.1f%%", total > 0 ? 100 * v / total : 0);
+    table_next(t);
+}
+
+static void add_row(struct table *t, const struct costs *c, const struct cost_line *line)
 {
     const struct hlo_listed i = hlo_list_inst(c->l->listing, line->inst);
-    put_amount(out, line->operations, 9);
-    buf_printf(out, " %5.1f%% ", c->operations > 0 ? 100 * line->operations / c->operations : 0);
-    put_amount(out, line->bytes, 9);
-    buf_printf(out, " %5.1f%% ", c->bytes > 0 ? 100 * line->bytes / c->bytes : 0);
-    put_amount(out, line->times, 9);
-    buf_printf(out, "  %s  %s  %s\n", i.name, i.op, i.shape);
+    add_share(t, line->operations, c->operations);
+    add_share(t, line->bytes, c->bytes);
+    put_amount(&t->text, line->times);
+    table_next(t);
+    buf_printf(&t->text, "%s  %s  %s", i.name, i.op, i.shape);
+    table_next(t);
 }
 
 static void put_text(struct buf *out, const struct costs *c, size_t top)
 {
+    struct table t = TABLE(columns);
     buf_printf(out, "%s: ", c->l->path);
-    put_amount(out, c->operations, 0);
+    put_amount(out, c->operations);
     buf_puts(out, " operations, ");
-    put_amount(out, c->bytes, 0);
+    put_amount(out, c->bytes);
     buf_printf(out, " bytes moved%s\n",
                c->loops ? "; loops of unknown trip count are counted once" : "");
-    buf_puts(out, "operations  share     bytes  share     times  instruction\n");
     for (size_t k = 0; k < c->count && k < top; k++)
-        put_line(out, c, &c->lines[k]);
+        add_row(&t, c, &c->lines[k]);
+    table_put(out, &t);
     if (c->count > top)
         buf_printf(out, "... %zu more\n", c->count - top);
 }

@@ -1,6 +1,7 @@
 /*
  * hlo ls: lists computations and instructions, or the number of instructions per opcode.
  */
+#include "base/table.h"
 #include "cli/listed.h"
 
 #include <stdio.h>
@@ -18,52 +19,40 @@ static void put_title(struct buf *out, const struct listed_module *l)
                computations == 1 ? "" : "s", hlo_list_count(l->listing));
 }
 
-struct columns {
-    int name, op, shape; /* widths of the columns */
-};
+static const struct table_column columns[] = {
+    {NULL, false}, {NULL, false}, {NULL, false}, {NULL, false}};
 
-static void widen(int *width, const char *text)
-{
-    enum { WIDEST = 40 };
-    const size_t n = strlen(text);
-    if ((int)n > *width)
-        *width = n > WIDEST ? WIDEST : (int)n;
-}
-
-static void put_inst(struct buf *out, const hlo_listing *l, size_t inst, const struct columns *c)
+static void add_inst(struct table *t, const hlo_listing *l, size_t inst)
 {
     const struct hlo_listed i = hlo_list_inst(l, inst);
-    buf_printf(out, "  %-*s  %-*s  %-*s ", c->name, i.name, c->op, i.op, c->shape, i.shape);
+    const char *separator = "";
+    table_cell(t, str_of(i.name));
+    table_cell(t, str_of(i.op));
+    table_cell(t, str_of(i.shape));
     if (i.parameter >= 0)
-        buf_printf(out, " %ld", i.parameter);
-    for (size_t k = 0; k < i.operand_count; k++)
-        buf_printf(out, "%s %s", k ? "," : "", hlo_list_inst(l, i.operands[k]).name);
-    for (size_t k = 0; k < i.callee_count; k++)
-        buf_printf(out, "%s %s", k ? "," : "  calls", hlo_list_computation(l, i.callees[k]).name);
+        buf_printf(&t->text, "%ld", i.parameter);
+    for (size_t k = 0; k < i.operand_count; k++, separator = ", ")
+        buf_printf(&t->text, "%s%s", separator, hlo_list_inst(l, i.operands[k]).name);
+    separator = i.operand_count > 0 ? "  calls " : "calls ";
+    for (size_t k = 0; k < i.callee_count; k++, separator = ", ")
+        buf_printf(&t->text, "%s%s", separator, hlo_list_computation(l, i.callees[k]).name);
     if (*i.where)
-        buf_printf(out, "  %s", i.where);
-    while (out->data[out->size - 1] == ' ')
-        out->size--;
-    buf_putc(out, '\n');
+        buf_printf(&t->text, "  %s", i.where);
+    table_next(t);
 }
 
 static void put_computation(struct buf *out, const hlo_listing *l, size_t number)
 {
     const struct hlo_listed_computation c = hlo_list_computation(l, number);
-    struct columns widths = {0};
-    for (size_t k = 0; k < c.count; k++) {
-        const struct hlo_listed i = hlo_list_inst(l, c.first + k);
-        widen(&widths.name, i.name);
-        widen(&widths.op, i.op);
-        widen(&widths.shape, i.shape);
-    }
+    struct table t = TABLE(columns);
     buf_printf(out, "%s%s: %zu instruction%s", c.entry ? "ENTRY " : "", c.name, c.count,
                c.count == 1 ? "" : "s");
     for (size_t k = 0; k < c.caller_count && k < 3; k++)
         buf_printf(out, "%s %s", k ? "," : ", called by", hlo_list_inst(l, c.callers[k]).name);
     buf_printf(out, c.caller_count > 3 ? " and %zu more\n" : "\n", c.caller_count - 3);
     for (size_t k = 0; k < c.count; k++)
-        put_inst(out, l, c.first + k, &widths);
+        add_inst(&t, l, c.first + k);
+    table_put(out, &t);
 }
 
 /* ---- --histogram ---- */

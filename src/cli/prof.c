@@ -1,6 +1,7 @@
 /*
  * hlo prof: profiles runs of a module by step and by operation.
  */
+#include "base/table.h"
 #include "cli/arguments.h"
 
 #include <stdlib.h>
@@ -139,60 +140,71 @@ static void sum_up(struct prof *p)
     qsort(p->ops, p->op_count, sizeof *p->ops, longest_first);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median_run(struct prof *p)
-{
-    qsort(p->runs, p->run_count, sizeof *p->runs, by_size);
-    return p->runs[p->run_count / 2];
-}
-
 /* ---- for people ---- */
 
-static void put_rate(struct buf *out, double amount, double seconds)
+static const struct table_column op_columns[] = {
+    {"time", true},  {"share", true}, {"calls", true},
+    {"Gop/s", true}, {"GB/s", true},  {"operation", false},
+};
+static const struct table_column step_columns[] = {
+    {"time", true},  {"share", true}, {"calls", true}, {"median", true},
+    {"Gop/s", true}, {"GB/s", true},  {"step", false},
+};
+
+static void add_seconds(struct table *t, double s)
 {
-    if (amount > 0 && seconds > 0)
-        buf_printf(out, " %9.2f", amount / seconds * 1e-9);
-    else
-        buf_puts(out, "         -");
+    put_seconds(&t->text, s);
+    table_next(t);
 }
 
-static void put_line(struct buf *out, const struct prof *p, const struct line *l, bool op)
+static void add_time(struct table *t, const struct prof *p, double seconds)
 {
-    put_seconds(out, l->s.seconds);
-    buf_printf(out, " %5.1f%% %8" PRIu64 " ", p->total > 0 ? 100 * l->s.seconds / p->total : 0,
-               l->s.calls);
-    if (!op)
-        put_seconds(out, l->s.median);
-    put_rate(out, l->operations, l->s.seconds);
-    put_rate(out, l->bytes, l->s.seconds);
-    if (op)
-        buf_printf(out, "  %s\n", l->s.op);
+    add_seconds(t, seconds);
+    buf_printf(&t->text, "%.1f%%", p->total > 0 ? 100 * seconds / p->total : 0);
+    table_next(t);
+}
+
+static void add_rate(struct table *t, double amount, double seconds)
+{
+    if (amount > 0 && seconds > 0)
+        buf_printf(&t->text, "%.2f", amount / seconds * 1e-9);
     else
-        buf_printf(out, "  %%%s  %s\n", l->s.name, l->s.what);
+        buf_putc(&t->text, '-');
+    table_next(t);
+}
+
+static void add_line(struct table *t, const struct prof *p, const struct line *l, bool op)
+{
+    add_time(t, p, l->s.seconds);
+    buf_uint(&t->text, l->s.calls);
+    table_next(t);
+    if (!op)
+        add_seconds(t, l->s.median);
+    add_rate(t, l->operations, l->s.seconds);
+    add_rate(t, l->bytes, l->s.seconds);
+    if (op)
+        buf_puts(&t->text, l->s.op);
+    else
+        buf_printf(&t->text, "%%%s  %s", l->s.name, l->s.what);
+    table_next(t);
 }
 
 static void put_lines(struct buf *out, const struct prof *p, const struct line *lines, size_t count,
                       size_t top, bool op)
 {
+    struct table t = op ? TABLE(op_columns) : TABLE(step_columns);
     double rest = 0;
-    buf_printf(out, "%s\n",
-               op ? "       time  share    calls    Gop/s      GB/s  operation"
-                  : "       time  share    calls      median    Gop/s      GB/s  step");
     for (size_t k = 0; k < count; k++)
         if (k < top)
-            put_line(out, p, &lines[k], op);
+            add_line(&t, p, &lines[k], op);
         else
             rest += lines[k].s.seconds;
     if (count > top) {
-        put_seconds(out, rest);
-        buf_printf(out, " %5.1f%%  %zu more\n", p->total > 0 ? 100 * rest / p->total : 0,
-                   count - top);
+        add_time(&t, p, rest);
+        buf_printf(&t.text, "%zu more", count - top);
+        table_end_row(&t);
     }
+    table_put(out, &t);
     buf_putc(out, '\n');
 }
 
@@ -202,7 +214,7 @@ static void put_text(struct buf *out, struct prof *p, size_t top)
     put_lines(out, p, p->steps, p->step_count, top, false);
     put_lines(out, p, p->ops, p->op_count, top, true);
     buf_printf(out, "runs     %zu, median", p->run_count);
-    put_seconds(out, median_run(p));
+    put_seconds(out, sort_median(p->runs, p->run_count));
     buf_puts(out, ", steps");
     put_seconds(out, p->total / (double)p->run_count);
     buf_printf(out, "\nvalues   %" PRIu64 " bytes at once", m.measured);
@@ -252,7 +264,7 @@ static void put_json(struct buf *out, struct prof *p)
 {
     struct hlo_memory m = hlo_program_memory(p->program);
     buf_printf(out, "{\"schema\":1,\"runs\":%zu", p->run_count);
-    json_number(out, "run_median_s", median_run(p));
+    json_number(out, "run_median_s", sort_median(p->runs, p->run_count));
     json_number(out, "steps_s", p->total);
     buf_printf(out, ",\"memory\":%" PRIu64, m.measured);
     json_lines(out, "steps", p->steps, p->step_count, false);

@@ -3,6 +3,8 @@
  */
 #include "cli/arguments.h"
 
+#include <stdlib.h>
+
 enum { TERMINAL_MAX = 1000 }; /* on a terminal, larger arrays are abridged unless --full is given */
 
 /* Text for a file or pipe has all elements, since it may be read back. */
@@ -110,6 +112,18 @@ void put_csv_field(struct buf *out, const char *text)
         buf_putc(out, *text);
     }
     buf_puts(out, "\",");
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double sort_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_size);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 void put_seconds(struct buf *out, double s)

@@ -4,6 +4,7 @@
  */
 #include "look/look.h"
 
+#include "base/table.h"
 #include "text/text.h"
 
 #include <math.h>
@@ -330,43 +331,47 @@ static const struct literal *leaf_at(const struct literal *l, size_t *i)
     return found;
 }
 
-static void put_padded(struct buf *out, struct buf *text, size_t width)
-{
-    for (size_t i = text->size; i < width; i++)
-        buf_putc(out, ' ');
-    buf_str(out, buf_view(text));
-    text->size = 0;
-}
-
-static void put_differing(struct buf *out, const struct hlo_differing *w, const struct literal *a,
+static void add_differing(struct table *t, const struct hlo_differing *w, const struct literal *a,
                           const struct literal *b)
 {
     size_t i = w->leaf, k = w->leaf;
     bool tuple = shape_is_tuple(a->shape);
     const struct literal *x = leaf_at(a, &i), *y = leaf_at(b, &k);
     size_t at = (size_t)w->index * dtype_bytes(x->shape->dtype);
-    struct buf text = {0};
     if (tuple)
-        buf_printf(&text, "leaf %zu ", w->leaf);
-    look_put_index(&text, x->shape, w->index);
-    put_padded(out, &text, 16);
-    text_print_element(&text, x->shape->dtype, (const char *)x->data + at);
-    buf_puts(out, "  ");
-    put_padded(out, &text, 16);
-    text_print_element(&text, y->shape->dtype, (const char *)y->data + at);
-    buf_puts(out, "  ");
-    put_padded(out, &text, 16);
-    look_put_number(&text, w->abs, 3);
-    put_padded(out, &text, 12);
-    look_put_number(&text, w->rel, 3);
-    put_padded(out, &text, 12);
+        buf_printf(&t->text, "leaf %zu ", w->leaf);
+    look_put_index(&t->text, x->shape, w->index);
+    table_next(t);
+    text_print_element(&t->text, x->shape->dtype, (const char *)x->data + at);
+    table_next(t);
+    text_print_element(&t->text, y->shape->dtype, (const char *)y->data + at);
+    table_next(t);
+    look_put_number(&t->text, w->abs, 3);
+    table_next(t);
+    look_put_number(&t->text, w->rel, 3);
+    table_next(t);
     if (w->ulp == UINT64_MAX)
-        buf_puts(&text, "-");
+        buf_putc(&t->text, '-');
     else
-        buf_printf(&text, "%" PRIu64, w->ulp);
-    put_padded(out, &text, 12);
-    buf_putc(out, '\n');
-    buf_free(&text);
+        buf_uint(&t->text, w->ulp);
+    table_next(t);
+}
+
+static void put_worst(struct buf *out, const struct hlo_difference *d, const struct literal *a,
+                      const struct literal *b, const char *const names[2])
+{
+    const struct table_column columns[] = {
+        {"element", true},
+        {names ? names[0] : "is", true},
+        {names ? names[1] : "expected", true},
+        {"abs", true},
+        {"rel", true},
+        {"ulp", true},
+    };
+    struct table t = TABLE(columns);
+    for (size_t i = 0; i < d->worst_count; i++)
+        add_differing(&t, &d->worst[i], a, b);
+    table_put(out, &t);
 }
 
 static void put_decades(struct buf *out, const struct hlo_difference *d)
@@ -422,10 +427,7 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
     }
     buf_putc(out, '\n');
     if (d->worst_count > 0)
-        buf_printf(out, "%16s  %16s  %16s%12s%12s%12s\n", "element", names ? names[0] : "is",
-                   names ? names[1] : "expected", "abs", "rel", "ulp");
-    for (size_t i = 0; i < d->worst_count; i++)
-        put_differing(out, &d->worst[i], a, b);
+        put_worst(out, d, a, b, names);
     if (d->outside > 0)
         put_decades(out, d);
 }

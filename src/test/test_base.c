@@ -3,6 +3,7 @@
  */
 #include "base/base.h"
 #include "base/mapped.h"
+#include "base/table.h"
 #include "base/wide.h"
 
 #include "check_quiet.h"
@@ -508,6 +509,42 @@ START_TEST(files)
 }
 END_TEST
 
+/* Columns are as wide as their widest cell of at most 48 bytes; no line ends in blanks. */
+START_TEST(tables)
+{
+    static const struct table_column columns[] = {{"name", false}, {"n", true}, {"note", false}};
+    static const struct table_column plain[] = {{NULL, true}, {NULL, false}};
+    const char *widest = "a cell that is longer than the greatest width of a column";
+    struct table t = TABLE(columns), u = TABLE(plain);
+    struct buf out = {0}, expected = {0};
+    table_cell(&t, STR("x"));
+    buf_int(&t.text, 123);
+    table_next(&t);
+    table_cell(&t, STR("first"));
+    table_cell(&t, STR("longer"));
+    table_end_row(&t);
+    table_cell(&t, str_of(widest));
+    table_cell(&t, STR("7"));
+    table_end_row(&t);
+    table_put(&out, &t);
+    buf_printf(&expected, "  name      n  note\n  x       123  first\n  longer\n  %s    7\n",
+               widest);
+    ck_assert_str_eq(out.data, expected.data);
+    out.size = 0;
+    table_put(&out, &u);
+    ck_assert_uint_eq(out.size, 0);
+    u = TABLE(plain);
+    table_cell(&u, STR("1"));
+    table_cell(&u, STR(""));
+    table_cell(&u, STR("12"));
+    table_cell(&u, STR("b"));
+    table_put(&out, &u);
+    ck_assert_str_eq(out.data, "   1\n  12  b\n");
+    buf_free(&out);
+    buf_free(&expected);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -519,6 +556,7 @@ int main(void)
     tcase_add_test(tcase, tensor_memory);
     tcase_add_test(tcase, reserves);
     tcase_add_test(tcase, buffers);
+    tcase_add_test(tcase, tables);
     tcase_add_test(tcase, maps);
     tcase_add_test(tcase, hashes_depend_on_every_byte);
     tcase_add_test(tcase, products_of_dimensions);

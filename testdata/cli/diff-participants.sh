@@ -9,8 +9,8 @@
 # stdout:   b.hlo:8: %l = u32[] and(%k, %u)
 # stdout: results differ, but no instruction present in both modules does
 # stdout: 1 of 2 elements differ; worst errors: abs 2, rel 1, 2 ulp
-# stdout:          element                 B                 A         abs         rel         ulp
-# stdout:        leaf 1 {}                 0                 2           2           1           2
+# stdout:     element  B  A  abs  rel  ulp
+# stdout:   leaf 1 {}  0  2    2    1    2
 # stdout: relative error      elements
 # stdout:   none                     1  ########################################
 # stdout:   up to 1e0                1  ########################################
@@ -19,8 +19,8 @@
 # stdout: 1 changed
 # stdout: 3 only in B
 # stdout: 1 of 1 elements differ; worst errors: abs 2, rel 0.4, 2 ulp
-# stdout:          element                 B                 A         abs         rel         ulp
-# stdout:               {}                 3                 5           2         0.4           2
+# stdout:   element  B  A  abs  rel  ulp
+# stdout:        {}  3  5    2  0.4    2
 # stdout: relative error      elements
 # stdout:   up to 1e0                1  ########################################
 # stdout: 6 values compared, 3 not bit-identical; results differ
