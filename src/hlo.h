@@ -90,8 +90,6 @@ void hlo_messages_free(hlo_messages *m);
 size_t hlo_messages_errors(const hlo_messages *m); /* number of errors */
 /* Errors and warnings that hlo_messages_get returns. */
 size_t hlo_messages_count(const hlo_messages *m);
-/* Whether the first error is an unexpected end of text. */
-bool hlo_messages_at_end(const hlo_messages *m);
 /* Whether an error is an exceeded limit; the status is then HLO_LIMIT instead of HLO_FAILED. */
 bool hlo_messages_limit(const hlo_messages *m);
 struct hlo_message {

@@ -304,14 +304,9 @@ hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *d
 /* Functions that write a file replace PATH when it is complete. They return false with a
  * message. */
 bool hlo_write_npy(const char *path, const hlo_literal *l, hlo_messages *m); /* one array */
-/* Writes the leaves of a value as arrays `prefix`0, `prefix`1, ... */
-bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, hlo_messages *m);
-/* Writes the values of `count` participants, if there are several as `prefix`0@0, `prefix`0@1,
- * ... */
-bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l,
-                       size_t count, hlo_messages *m);
-/* The same in the format given by the suffix: .npz; .safetensors; for a single array .npy, or .bin
- * and .raw for its raw elements. */
+/* Writes the values of `count` participants, each leaf as an array: `prefix`0, `prefix`1, ...; of
+ * several participants `prefix`0@0, `prefix`0@1, ... The format is that of the suffix: .npz;
+ * .safetensors; for a single array .npy, or .bin and .raw for its raw elements. */
 bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *l,
                       size_t count, hlo_messages *m);
 bool hlo_write_knows(const char *path); /* whether PATH has one of these suffixes */
@@ -353,12 +348,9 @@ bool hlo_output_close(hlo_output *o, bool keep, hlo_messages *m);
  * with hlo_literal_free. */
 hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module,
                               size_t param, size_t participant, hlo_messages *m);
-/* The same from the file PATH. */
-hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module,
-                            size_t param, size_t participant, hlo_messages *m);
 /* Parses the value of a parameter in the form of the command line: a literal, whose shape is
- * optional, or `@FILE`. A file of arrays (hlo_arrays_known) is read by hlo_read_param with prefix
- * "arg"; any other file contains a literal. NULL with messages, also if the shape is not the
+ * optional, or `@FILE`. A file of arrays (hlo_arrays_known) is read as by hlo_arrays_param with
+ * prefix "arg"; any other file contains a literal. NULL with messages, also if the shape is not the
  * parameter's. */
 hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant,
                                const char *text, hlo_messages *m);
@@ -451,7 +443,6 @@ hlo_world *hlo_world_open(const char *kind, hlo_messages *m);
 void hlo_world_close(hlo_world *w); /* call it when all ranks are done */
 /* In these functions a NULL world is a single process. */
 int hlo_world_rank(const hlo_world *w);
-int hlo_world_size(const hlo_world *w);
 bool hlo_world_runs(const hlo_world *w, size_t participant); /* whether it runs on this rank */
 /* Collective: all ranks must call it. Passes the text of rank 0 to the others, to be freed by
  * hlo_text_free. False on all ranks if rank 0 has no text: its data is NULL. */
@@ -642,10 +633,6 @@ struct hlo_why_view {
 /* The tree; `v` NULL: defaults. */
 hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e,
                        const struct hlo_known *known, const struct hlo_why_view *v);
-/* One level of the tree for the instruction of a trace event, before or after it has run, from its
- * operands. L: a listing of the module. */
-hlo_text hlo_event_why(const struct hlo_event *s, const hlo_listing *l, size_t leaf,
-                       const int64_t *index, const struct hlo_why_view *v);
 
 /* A run whose values, those of the first participant, can be queried afterwards. Values are kept
  * within a memory budget; for others the module runs again. L, ARGS (as for hlo_run_all) and

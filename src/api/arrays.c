@@ -14,13 +14,17 @@ struct hlo_arrays {
     struct io_arrays in;
 };
 
+static struct diags *sink(hlo_messages *m, const char *path)
+{
+    return hlo_sink_of_name(m, path, STR(""));
+}
+
 hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     hlo_arrays *s = heap_zalloc(1, sizeof *s);
     arena_init(&s->arena);
-    if (io_arrays_open(ds, &s->arena, path, &s->in))
+    if (io_arrays_open(sink(m, path), &s->arena, path, &s->in))
         return s;
     hlo_arrays_free(s);
     return NULL;
@@ -53,7 +57,7 @@ hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *d
                             hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
+    struct diags *ds = sink(m, s->in.path.ptr);
     struct shape expected = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID,
                              .rank = -1}; /* any rank */
     hlo_literal *h = hlo_literal_begin();
@@ -77,7 +81,7 @@ hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo
                               size_t param, size_t participant, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
+    struct diags *ds = sink(m, s->in.path.ptr);
     hlo_literal *h = hlo_literal_begin();
     const struct inst *p = hlo_param_of(module, param);
     struct io_request w = {.prefix = prefix,
@@ -86,16 +90,6 @@ hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo
                            .participant = (int64_t)participant,
                            .who = param_title(&h->arena, module, param)};
     return hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, p->shape));
-}
-
-hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module,
-                            size_t param, size_t participant, hlo_messages *m)
-{
-    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    hlo_arrays *s = hlo_arrays_open(path, m);
-    hlo_literal *l = s ? hlo_arrays_param(s, prefix, module, param, participant, m) : NULL;
-    hlo_arrays_free(s);
-    return l;
 }
 
 /* ---- arguments in text form ---- */
@@ -131,12 +125,21 @@ static hlo_literal *literal_argument(const hlo_module *module, size_t param, con
     return l;
 }
 
+static hlo_literal *array_argument(const hlo_module *module, size_t param, size_t participant,
+                                   const char *path, hlo_messages *m)
+{
+    hlo_arrays *s = hlo_arrays_open(path, m);
+    hlo_literal *l = s ? hlo_arrays_param(s, "arg", module, param, participant, m) : NULL;
+    hlo_arrays_free(s);
+    return l;
+}
+
 static hlo_literal *literal_file(const hlo_module *module, size_t param, const char *path,
                                  hlo_messages *m)
 {
     struct file_bytes bytes;
     if (!file_read(path, &bytes)) {
-        DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, FILE_NOT_READ, file_problem(errno));
+        DIAG(sink(m, path), NO_SPAN, FILE_NOT_READ, file_problem(errno));
         return NULL;
     }
     hlo_literal *l = literal_argument(module, param, path, (struct str){bytes.data, bytes.size}, m);
@@ -197,7 +200,7 @@ hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t pa
     if (*text != '@')
         l = literal_argument(module, param, NULL, str_of(text), m);
     else if (hlo_arrays_known(text + 1))
-        l = hlo_read_param(text + 1, "arg", module, param, participant, m);
+        l = array_argument(module, param, participant, text + 1, m);
     else
         l = literal_file(module, param, text + 1, m);
     if (l && argument_fits(module, param, l, m))
@@ -226,7 +229,7 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
     hlo_literal *h = hlo_literal_begin();
     struct io_request w = {
         .prefix = prefix, .participant = (int64_t)participant, .who = STR("result")};
-    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
+    struct diags *ds = sink(m, path);
     h = hlo_literal_end_own(
         h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
     hlo_arrays_free(s);
@@ -238,17 +241,11 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
 bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), false));
-    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
+    struct diags *ds = sink(m, path);
     if (!shape_is_array(h->l->shape))
         return DIAG_ERROR(ds, NO_SPAN, FAILURE,
                           "a .npy file holds a single array; write an .npz file");
     return io_write_npy(ds, path, h->l);
-}
-
-bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, hlo_messages *m)
-{
-    OOM_SCOPE((hlo_messages_no_memory(m), false));
-    return hlo_write_npz_all(path, prefix, &h, 1, m);
 }
 
 /* NULL entries are missing values. */
@@ -260,28 +257,17 @@ static const struct literal **literals_of(const hlo_literal *const *h, size_t co
     return l;
 }
 
-bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h,
-                       size_t count, hlo_messages *m)
-{
-    OOM_SCOPE((hlo_messages_no_memory(m), false));
-    const struct literal **l = literals_of(h, count);
-    bool ok = io_write_npz(hlo_sink_of_name(m, path, STR("")), path, prefix, l, (int64_t)count);
-    heap_free(l);
-    return ok;
-}
-
 bool hlo_write_knows(const char *path) { return io_arrays_named(path); }
 
 bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *h,
                       size_t count, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), false));
-    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    if (str_ends(str_of(path), STR(".npz")))
-        return hlo_write_npz_all(path, prefix, h, count, m);
-    if (str_ends(str_of(path), STR(".safetensors"))) {
+    const bool npz = str_ends(str_of(path), STR(".npz"));
+    if (npz || str_ends(str_of(path), STR(".safetensors"))) {
         const struct literal **l = literals_of(h, count);
-        bool ok = io_write_safetensors(ds, path, prefix, l, (int64_t)count);
+        bool ok = (npz ? io_write_npz : io_write_safetensors)(sink(m, path), path, prefix, l,
+                                                              (int64_t)count);
         heap_free(l);
         return ok;
     }
@@ -291,14 +277,14 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
             why, sizeof why,
             "a file of this type cannot hold the results of %zu participants; write an .npz file",
             count);
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, why);
+        return DIAG_ERROR(sink(m, path), NO_SPAN, FAILURE, why);
     }
     if (str_ends(str_of(path), STR(".npy")))
         return hlo_write_npy(path, h[0], m);
     if (!shape_is_array(h[0]->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE,
+        return DIAG_ERROR(sink(m, path), NO_SPAN, FAILURE,
                           "a raw file holds a single array; write an .npz file");
-    return io_write_raw(ds, path, h[0]->l);
+    return io_write_raw(sink(m, path), path, h[0]->l);
 }
 
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h,
@@ -306,7 +292,7 @@ bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_l
 {
     OOM_SCOPE((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
-    bool ok = io_write_npz_named(hlo_sink_of_name(m, path, STR("")), path, names, l, count);
+    bool ok = io_write_npz_named(sink(m, path), path, names, l, count);
     heap_free(l);
     return ok;
 }
@@ -325,7 +311,7 @@ bool hlo_write_bundle(const char *path, const struct hlo_bundle *given, hlo_mess
                                      .count = (int64_t)b->count,
                                      .args = args,
                                      .results = results};
-    bool ok = io_write_bundle(hlo_sink_of_name(m, path, STR("")), path, &bundle);
+    bool ok = io_write_bundle(sink(m, path), path, &bundle);
     heap_free(args);
     heap_free(results);
     return ok;
@@ -334,7 +320,7 @@ bool hlo_write_bundle(const char *path, const struct hlo_bundle *given, hlo_mess
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), false));
-    return io_write_bytes(hlo_sink_of_name(m, path, STR("")), path, (struct str){text, size});
+    return io_write_bytes(sink(m, path), path, (struct str){text, size});
 }
 
 /* ---- files written incrementally ---- */
@@ -343,11 +329,6 @@ struct hlo_output {
     struct io_output *to;
     char *path;
 };
-
-static struct diags *sink(hlo_messages *m, const char *path)
-{
-    return hlo_sink_of_name(m, path, STR(""));
-}
 
 hlo_output *hlo_output_open(const char *path, hlo_messages *m)
 {

@@ -157,15 +157,6 @@ bool hlo_messages_limit(const hlo_messages *m)
     return false;
 }
 
-bool hlo_messages_at_end(const hlo_messages *m)
-{
-    for (struct sink *s = m->first; s; s = s->next)
-        for (struct diag *d = s->ds.first; d; d = d->next)
-            if (d->severity == SEV_ERROR)
-                return d->at_end;
-    return false;
-}
-
 static struct hlo_message message_of(struct sink *s, const struct diag *d)
 {
     struct span span = d->span;

@@ -30,7 +30,6 @@ void hlo_world_close(hlo_world *w)
 }
 
 int hlo_world_rank(const hlo_world *w) { return w ? ranks_rank(w->ranks) : 0; }
-int hlo_world_size(const hlo_world *w) { return w ? ranks_count(w->ranks) : 1; }
 bool hlo_world_runs(const hlo_world *w, size_t participant)
 {
     return !w || ranks_has(w->ranks, (int64_t)participant);

@@ -87,7 +87,6 @@ struct diag {
     struct str suggestion;   /* replacement for the span; empty: none */
     struct str where;        /* file.py:line of the stack frame or metadata, if known */
     struct diag_note *notes; /* in order */
-    bool at_end;             /* unexpected end of input: a prompt should read more lines */
     struct diag *next;
 };
 
@@ -126,6 +125,7 @@ void diag_note(struct diags *ds, struct diag *d, struct span span, const char *f
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement);
 /* Copies a message of another struct diags about the same source, with its notes. */
 struct diag *diag_copy(struct diags *ds, const struct diag *from);
+void diags_copy(struct diags *ds, const struct diags *from); /* all messages */
 
 /* The word of `keywords` nearest to `word` by edit distance; empty if none is near. */
 struct str diag_nearest(struct str word, const char *const *keywords, size_t count);

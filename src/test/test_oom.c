@@ -76,6 +76,11 @@ static hlo_module *module_of(hlo_file **file, const char *of, hlo_messages *m)
     return module;
 }
 
+static bool write_x(struct stage *s)
+{
+    return hlo_write_arrays(s->path, "arg", (const hlo_literal *const *)&s->x, 1, s->m);
+}
+
 static void open_stage(struct stage *s)
 {
     static const struct hlo_run_options usual = {.size = sizeof usual, .threads = 1},
@@ -101,9 +106,9 @@ static void open_stage(struct stage *s)
     s->recorded = hlo_record(s->listing, &usual, (const hlo_literal *const *)&s->x, 1,
                              &HLO_WITH(hlo_recording, .max = 300), s->m);
     s->targets = hlo_targets_new();
-    strcpy(s->path, "/tmp/hlo-starved-XXXXXX");
-    close(mkstemp(s->path));
-    ck_assert(hlo_write_npz(s->path, "arg", s->x, s->m));
+    strcpy(s->path, "/tmp/hlo-starved-XXXXXX.npz");
+    close(mkstemps(s->path, 4));
+    ck_assert(write_x(s));
     strcpy(s->large, "/tmp/hlo-starved-XXXXXX");
     close(mkstemp(s->large));
     hlo_literal *zeros = hlo_literal_new("f32", 1, (const int64_t[]){LARGE}, s->m);
@@ -374,8 +379,9 @@ static bool map_array(struct stage *s)
 
 static bool write_arrays(struct stage *s)
 {
-    bool ok = hlo_write_npz(s->path, "arg", s->x, s->m);
-    hlo_literal *l = ok ? hlo_read_param(s->path, "arg", s->module, 0, 0, s->m) : NULL;
+    hlo_arrays *a = write_x(s) ? hlo_arrays_open(s->path, s->m) : NULL;
+    hlo_literal *l = a ? hlo_arrays_param(a, "arg", s->module, 0, 0, s->m) : NULL;
+    hlo_arrays_free(a);
     return set_literal(s, l);
 }
 

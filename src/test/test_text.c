@@ -598,26 +598,6 @@ START_TEST(messages_are_limited)
 }
 END_TEST
 
-START_TEST(text_that_ended_early)
-{
-    static const char *const early[] = {"",
-                                        "ENTRY e {",
-                                        "ENTRY e {\n p = f32[2",
-                                        "ENTRY e {\n p = f32[] parameter(0), metadata={op_name=\"",
-                                        "ENTRY e { /*",
-                                        "HloModule m, frontend_attributes={a={",
-                                        "x = add(f32[2] a,"};
-    for (size_t k = 0; k < COUNT_OF(early); k++) {
-        struct outcome o = parse(str_of(early[k]), false);
-        ck_assert_msg(o.ds.first && o.ds.first->at_end, "%s", early[k]);
-        done(&o);
-    }
-    struct outcome o = parse(STR("ENTRY e { p = f32[] foo() }"), false);
-    ck_assert(!o.ds.first->at_end);
-    done(&o);
-}
-END_TEST
-
 /* ---- no text does harm ---- */
 
 static const char rich[] =
@@ -917,7 +897,6 @@ int main(void)
     tcase_add_test(tcase, each_mistake_once);
     tcase_add_test(tcase, nothing_cascades);
     tcase_add_test(tcase, messages_are_limited);
-    tcase_add_test(tcase, text_that_ended_early);
     tcase_add_test(tcase, truncated_anywhere);
     tcase_add_test(tcase, damaged_anywhere);
     tcase_add_test(tcase, deep_nesting_is_an_error);

@@ -751,9 +751,7 @@ static bool bad_token(struct parser *p)
     case LEX_STRING:
     case LEX_COMMENT:
         span.end = span.begin + 1;
-        DIAG(p->ds, span, UNTERMINATED, p->tok.i == LEX_STRING ? "string" : "comment")->at_end =
-            true;
-        return false;
+        return DIAG_ERROR(p->ds, span, UNTERMINATED, p->tok.i == LEX_STRING ? "string" : "comment");
     case LEX_ESCAPE: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "string: invalid escape sequence");
     case LEX_NAN:
         return DIAG_ERROR(p->ds, span, BAD_TOKEN,
@@ -772,10 +770,8 @@ bool expected(struct parser *p, const char *what)
     struct token t = p->tok;
     if (t.kind == TOK_ERROR)
         return bad_token(p);
-    if (t.kind == TOK_EOF) {
-        DIAG(p->ds, t.span, UNEXPECTED_END, what)->at_end = true;
-        return false;
-    }
+    if (t.kind == TOK_EOF)
+        return DIAG_ERROR(p->ds, t.span, UNEXPECTED_END, what);
     struct str seen = {p->text.ptr + t.span.begin, t.span.end - t.span.begin};
     bool cut = seen.len > SHOWN;
     seen.len = cut ? SHOWN : seen.len;
@@ -805,10 +801,8 @@ bool lex_dict(struct parser *p, struct str *out)
 {
     const char *s = p->text.ptr + p->tok.span.begin;
     const char *e = dict_end(s, p->text.ptr + p->text.len);
-    if (!e) {
-        DIAG(p->ds, p->tok.span, UNTERMINATED, "dictionary")->at_end = true;
-        return false;
-    }
+    if (!e)
+        return DIAG_ERROR(p->ds, p->tok.span, UNTERMINATED, "dictionary");
     *out = (struct str){s, (size_t)(e - s)};
     lex_jump(p, (size_t)(e - p->text.ptr));
     return true;

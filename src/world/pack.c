@@ -61,7 +61,6 @@ void pack_diags(struct buf *b, const struct diags *ds)
         pack_str(b, d->text);
         pack_str(b, d->suggestion);
         pack_str(b, d->where);
-        pack_int(b, d->at_end);
         for (const struct diag_note *n = d->notes; n; n = n->next) {
             pack_int(b, 1);
             pack_span(b, n->span);
@@ -80,7 +79,6 @@ void unpack_diags(struct diags *ds, struct reader *r)
         d.text = unpack_str(r);
         d.suggestion = unpack_str(r);
         d.where = unpack_str(r);
-        d.at_end = unpack_int(r) != 0;
         struct diag *copy = diag_copy(ds, &d);
         while (unpack_int(r)) {
             struct span span = unpack_span(r);
