@@ -94,9 +94,8 @@ static void note_callees(struct hlo_listing *l)
     size_t *calls = ARENA_ARRAY(&l->arena, size_t, l->computation_count);
     for (size_t n = 0; n < l->count; n++) {
         struct listed_inst *at = &l->insts[n];
-        int count = inst_callees(at->inst, NULL);
-        struct computation **callees = ARENA_ARRAY(&l->arena, struct computation *, count);
-        inst_callees(at->inst, callees);
+        int count;
+        struct computation **callees = inst_callee_list(&l->arena, at->inst, &count);
         at->callees = ARENA_ARRAY(&l->arena, size_t, count);
         at->callee_count = (size_t)count;
         for (int k = 0; k < count; k++) {

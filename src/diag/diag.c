@@ -123,10 +123,15 @@ struct diag *diag_copy(struct diags *ds, const struct diag *from)
         return d;
     d->suggestion = arena_str(&ds->arena, from->suggestion);
     d->where = arena_str(&ds->arena, from->where);
-    d->at_end = from->at_end;
     for (const struct diag_note *n = from->notes; n; n = n->next)
         diag_note(ds, d, n->span, STR_FMT, STR_ARG(n->text));
     return d;
+}
+
+void diags_copy(struct diags *ds, const struct diags *from)
+{
+    for (const struct diag *d = from->first; d; d = d->next)
+        diag_copy(ds, d);
 }
 
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement)

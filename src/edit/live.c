@@ -95,9 +95,8 @@ static void need_as_parameters(struct walk *w, struct inst *i, const struct comp
 
 static void need_all(struct walk *w, const struct inst *i)
 {
-    int count = inst_callees(i, NULL);
-    struct computation **callees = ARENA_ARRAY(&w->e->arena, struct computation *, count);
-    inst_callees(i, callees);
+    int count;
+    struct computation **callees = inst_callee_list(&w->e->arena, i, &count);
     for (int k = 0; k < i->operand_count; k++)
         need(w, i->operands[k]);
     for (int k = 0; k < count; k++) {

@@ -108,8 +108,8 @@ bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run)
     ev->ds = &messages;
     bool ok = run(ev, s), absent = !ok && is_own_failure(ev, &messages);
     ev->ds = ds;
-    for (const struct diag *d = messages.first; d && !absent; d = d->next)
-        diag_copy(ds, d);
+    if (!absent)
+        diags_copy(ds, &messages);
     diags_free(&messages);
     return ok || (absent && leave_absent(ev, s));
 }

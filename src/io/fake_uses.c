@@ -50,9 +50,8 @@ static void note_inst(struct walk *w, const struct inst *i)
         *u = (struct operand_use){i, k, *list};
         *list = u;
     }
-    int n = inst_callees(i, NULL);
-    struct computation **callees = ARENA_ARRAY(w->a, struct computation *, n + 1);
-    inst_callees(i, callees);
+    int n;
+    struct computation **callees = inst_callee_list(w->a, i, &n);
     for (int k = 0; k < n; k++) {
         struct caller *c = ARENA_NEW(w->a, struct caller);
         *c = (struct caller){i, w->callers[callees[k]->index]};
@@ -408,9 +407,8 @@ static void go_through(struct walk *w, const struct inst *i, int k, const struct
     case OP_FUSION:
     case OP_ASYNC_START:
     case OP_CONDITIONAL: {
-        int n = inst_callees(i, NULL), branch = i->opcode == OP_CONDITIONAL;
-        struct computation **callees = ARENA_ARRAY(w->a, struct computation *, n + 1);
-        inst_callees(i, callees);
+        int n, branch = i->opcode == OP_CONDITIONAL;
+        struct computation **callees = inst_callee_list(w->a, i, &n);
         if (!branch && n == 1)
             visit_param(w, callees[0], k, p->leaf, p->whole);
         else if (branch && k >= 1 && k <= n)

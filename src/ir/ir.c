@@ -347,6 +347,16 @@ int inst_callees(const struct inst *i, struct computation **out)
     return count;
 }
 
+struct computation **inst_callee_list(struct arena *a, const struct inst *i, int *count)
+{
+    *count = inst_callees(i, NULL);
+    if (*count == 0)
+        return NULL;
+    struct computation **list = ARENA_ARRAY(a, struct computation *, *count);
+    inst_callees(i, list);
+    return list;
+}
+
 int inst_compare_type(const struct inst *i)
 {
     enum dtype t = i->operand_count ? i->operands[0]->shape->dtype : DT_F32;

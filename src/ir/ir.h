@@ -446,6 +446,8 @@ struct span inst_attr_span(const struct inst *i, enum attr_id id);
 /* The computations that an instruction calls, in XLA's order (while: body before condition).
  * Returns their number; `out` may be NULL. */
 int inst_callees(const struct inst *i, struct computation **out);
+/* The same as a list in the arena; NULL if it is empty. */
+struct computation **inst_callee_list(struct arena *a, const struct inst *i, int *count);
 
 /* The effective comparison type of a compare: enum E_TYPE_*. */
 int inst_compare_type(const struct inst *i);

@@ -140,11 +140,8 @@ bool plan_has_effect(struct planner *pl, const struct inst *i)
         return false;
     if (inst_has_effect(i))
         return true;
-    int n = inst_callees(i, NULL);
-    if (n == 0)
-        return false;
-    struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, n);
-    inst_callees(i, callees);
+    int n;
+    struct computation **callees = inst_callee_list(&pl->scratch, i, &n);
     for (int k = 0; k < n; k++)
         if (has_effect(pl, callees[k]))
             return true;

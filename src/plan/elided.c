@@ -14,11 +14,11 @@ enum { RANDOM_BLOCK = 1 << 22 };
 
 /* ---- numbering ---- */
 
-static void collect_literal(struct planner *pl, const struct literal *l, struct elided *next)
+void elided_collect(struct planner *pl, const struct literal *l, struct elided *next)
 {
     if (shape_is_tuple(l->shape)) {
         for (int k = 0; k < l->shape->count; k++)
-            collect_literal(pl, l->elements[k], next);
+            elided_collect(pl, l->elements[k], next);
         return;
     }
     if (!l->elided)
@@ -31,16 +31,6 @@ static void collect_literal(struct planner *pl, const struct literal *l, struct 
     next->number++;
     next->words += (uint64_t)bytes / 4;
     next->bytes += (uint64_t)bytes % 4;
-}
-
-void elided_collect(struct planner *pl)
-{
-    struct elided next = {0};
-    const struct module *m = pl->p->module;
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++)
-            if (m->computations[c]->insts[k]->opcode == OP_CONSTANT)
-                collect_literal(pl, m->computations[c]->insts[k]->literal, &next);
 }
 
 /* ---- filling ---- */

@@ -82,9 +82,8 @@ static bool add_callees(struct build *b, struct step *s)
             return add_callee(b, s, inst_computation(i, A_BODY)) && add_condition(b, s);
         return add_callee(b, s, c);
     }
-    int n = inst_callees(i, NULL);
-    struct computation **branches = ARENA_ARRAY(&b->pl->scratch, struct computation *, n);
-    inst_callees(i, branches);
+    int n;
+    struct computation **branches = inst_callee_list(&b->pl->scratch, i, &n);
     s->callees = ARENA_ARRAY(build_arena(b), struct function *, n);
     for (int k = 0; k < n; k++)
         if (!add_callee(b, s, branches[k]))
@@ -118,11 +117,6 @@ static bool find_tile(struct build *b, struct step *s)
            PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(s->tile_type));
 }
 
-static const struct computation *called(const struct inst *i)
-{
-    return inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS);
-}
-
 /* The bytecode of the whole instruction, shared by all calls of one computation; NULL if there is
  * none. */
 static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
@@ -130,9 +124,9 @@ static const struct scalar_code *find_scalar(struct planner *pl, const struct in
     bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;
     if (plan_is_traced(pl))
         return NULL;
-    if (!call || !inline_fits(i, called(i)))
+    if (!call || !inline_fits(i, plan_called(i)))
         return scalar_of_inst(pl, i);
-    struct known_call *k = &pl->calls[called(i)->index];
+    struct known_call *k = &pl->calls[plan_called(i)->index];
     if (!k->known)
         k->code = scalar_of_inst(pl, i);
     k->known = true;
@@ -286,8 +280,8 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 /* A computation on scalars runs faster as bytecode than as steps. */
 static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
-    if (inline_is_profitable(b->pl, i, called(i)) && !find_scalar(b->pl, i))
-        return inline_call(b, i, called(i), out);
+    if (inline_is_profitable(b->pl, i, plan_called(i)) && !find_scalar(b->pl, i))
+        return inline_call(b, i, plan_called(i), out);
     return plan_step(b, i, out);
 }
 

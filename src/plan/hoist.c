@@ -27,9 +27,8 @@ static bool computes_only(struct planner *pl, const struct computation *c);
 
 bool plan_runs_pure(struct planner *pl, const struct inst *i)
 {
-    struct computation **callees =
-        ARENA_ARRAY(&pl->scratch, struct computation *, inst_callees(i, NULL));
-    int n = inst_callees(i, callees);
+    int n;
+    struct computation **callees = inst_callee_list(&pl->scratch, i, &n);
     for (int k = 0; k < n; k++)
         if (!computes_only(pl, callees[k]))
             return false;

@@ -16,33 +16,17 @@ enum {
     INLINE_NEVER = INT_MAX / 4
 };
 
-/* ---- sizes and call counts ---- */
-
-void inline_prepare(struct planner *pl)
-{
-    const struct module *m = pl->p->module;
-    pl->call_sites = ARENA_ARRAY(&pl->scratch, int, m->computation_count);
-    pl->inline_sizes = ARENA_ARRAY(&pl->scratch, int, m->computation_count);
-    for (int c = 0; c < m->computation_count && m->computation_count > 1; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
-            const struct inst *i = m->computations[c]->insts[k];
-            if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
-                pl->call_sites[inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS)
-                                   ->index]++;
-        }
-}
+/* ---- sizes ---- */
 
 static int size_of(struct planner *pl, const struct computation *c, int depth);
 
 /* Each random number generator has one state, which persists between runs. */
 static bool has_state(struct planner *pl, const struct inst *i, int depth)
 {
-    int n = i->opcode == OP_RNG || i->opcode == OP_RNG_GET_AND_UPDATE_STATE ? -1
-                                                                            : inst_callees(i, NULL);
-    if (n <= 0)
-        return n < 0;
-    struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, n);
-    inst_callees(i, callees);
+    int n;
+    if (i->opcode == OP_RNG || i->opcode == OP_RNG_GET_AND_UPDATE_STATE)
+        return true;
+    struct computation **callees = inst_callee_list(&pl->scratch, i, &n);
     for (int k = 0; k < n; k++)
         if (size_of(pl, callees[k], depth + 1) >= INLINE_NEVER)
             return true;
@@ -53,10 +37,8 @@ bool inline_has_state(struct planner *pl, const struct inst *i) { return has_sta
 
 static int size_of_inst(struct planner *pl, const struct inst *i, int depth)
 {
-    if (i->opcode == OP_CALL)
-        return size_of(pl, inst_computation(i, A_TO_APPLY), depth + 1);
-    if (i->opcode == OP_FUSION)
-        return size_of(pl, inst_computation(i, A_CALLS), depth + 1);
+    if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
+        return size_of(pl, plan_called(i), depth + 1);
     return has_state(pl, i, depth) ? INLINE_NEVER : 1;
 }
 

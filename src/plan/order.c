@@ -46,17 +46,14 @@ static const struct traffic_list *traffic_of(struct planner *pl, const struct co
 
 static void add_inst(struct planner *pl, struct traffic_list *l, const struct inst *i, int place)
 {
-    int n = inst_callees(i, NULL);
+    int n;
+    struct computation **callees = inst_callee_list(&pl->scratch, i, &n);
     if ((i->opcode == OP_SEND || i->opcode == OP_RECV_DONE) && !inst_bool(i, A_IS_HOST_TRANSFER)) {
         const struct inst *named =
             i->opcode == OP_SEND || inst_has(i, A_CHANNEL_ID) ? i : i->operands[0];
         add(pl, l,
             (struct traffic){inst_int(named, A_CHANNEL_ID, 0), i->opcode == OP_RECV_DONE, place});
     }
-    if (n == 0)
-        return;
-    struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, n);
-    inst_callees(i, callees);
     for (int k = 0; k < n; k++) {
         const struct traffic_list *inner = traffic_of(pl, callees[k]);
         for (size_t j = 0; j < inner->count; j++)

@@ -135,29 +135,30 @@ static bool brings_value(const struct inst *i)
     return i->opcode == OP_PARAMETER || i->opcode == OP_INFEED || i->opcode == OP_RECV_DONE;
 }
 
-/* Whether sizes can change at run time: values from outside do so where their shape is dynamic,
- * some operations regardless of their shape. */
-static bool is_dynamic(const struct module *m)
-{
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
-            const struct inst *i = m->computations[c]->insts[k];
-            if (sets_size(i) || (brings_value(i) && shape_has_dynamic(i->shape)))
-                return true;
-        }
-    return false;
-}
-
 /* ---- programs ---- */
 
-static void note_opcodes(struct planner *pl)
+/* Sizes can change at run time: values from outside do so where their shape is dynamic, some
+ * operations regardless of their shape. */
+static bool is_dynamic(const struct inst *i)
+{
+    return sets_size(i) || (brings_value(i) && shape_has_dynamic(i->shape));
+}
+
+/* Collects what the passes need to know of the whole module. */
+static void survey(struct planner *pl)
 {
     const struct module *m = pl->p->module;
+    struct elided next = {0};
     for (int c = 0; c < m->computation_count; c++)
         for (int k = 0; k < m->computations[c]->inst_count; k++) {
             const struct inst *i = m->computations[c]->insts[k];
             pl->has[i->opcode] = true;
             pl->any_effect |= inst_has_effect(i);
+            pl->p->dynamic |= is_dynamic(i);
+            if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
+                pl->call_sites[plan_called(i)->index]++;
+            else if (i->opcode == OP_CONSTANT)
+                elided_collect(pl, i->literal, &next);
         }
 }
 
@@ -170,7 +171,6 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->module = m;
     p->options = *options;
     p->kern = options->plain ? &kern_plain : &kern_fast;
-    p->dynamic = is_dynamic(m);
     p->reserve = reserve_new();
     p->transforms.generation = arena.generation;
     struct planner pl = {.ds = ds, .p = p, .tiles = kern_tiles()};
@@ -181,12 +181,12 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     pl.effects = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.computes = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.not_scalar = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
+    pl.call_sites = ARENA_ARRAY(&pl.scratch, int, m->computation_count);
+    pl.inline_sizes = ARENA_ARRAY(&pl.scratch, int, m->computation_count);
     map_init(&pl.constants, &pl.scratch);
     map_init(&pl.elided, &pl.scratch);
     map_init(&pl.terminations, &pl.scratch);
-    elided_collect(&pl);
-    note_opcodes(&pl);
-    inline_prepare(&pl);
+    survey(&pl);
     plan_find_used(&pl);
     p->entry = plan_function(&pl, NULL, m->entry);
     arena_free(&pl.scratch);

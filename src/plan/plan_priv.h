@@ -85,6 +85,12 @@ struct leaves {
     plan_where((pl), (inst), DIAG((pl)->ds, (inst)->span, id, ##__VA_ARGS__))
 bool plan_where(struct planner *pl, const struct inst *i, struct diag *d);
 
+/* The computation that a call or fusion runs. */
+static inline struct computation *plan_called(const struct inst *i)
+{
+    return inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS);
+}
+
 /* ---- plan.c ---- */
 
 /* The leaves of a literal as constants. False with a message: elided, or too big. */
@@ -189,8 +195,6 @@ bool plan_traced_inst(struct build *b, const struct inst *i, struct leaves *out)
 
 /* ---- inline.c ---- */
 
-/* Counts the call sites of each computation. */
-void inline_prepare(struct planner *pl);
 /* Whether the instruction's operands and result match the computation's parameters and result. */
 bool inline_fits(const struct inst *i, const struct computation *c);
 /* Whether to inline the instructions of a call or fusion. */
@@ -303,7 +307,8 @@ struct elided {
     uint64_t bytes;               /* remaining odd bytes of those */
     const struct literal *filled; /* the literal that replaces it; NULL: not made yet */
 };
-void elided_collect(struct planner *pl);
+/* Numbers the elided arrays of a constant; `next`: the numbers of the next one. */
+void elided_collect(struct planner *pl, const struct literal *l, struct elided *next);
 const struct literal *elided_fill(struct planner *pl, const struct inst *i,
                                   const struct literal *l);
 

@@ -544,8 +544,7 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
                       struct leaves args, struct leaves *out)
 {
     if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
-        return scalar_computation(
-            m, inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS), args, out);
+        return scalar_computation(m, plan_called(i), args, out);
     return scalar_inst(m, i, env, out);
 }
 

@@ -232,15 +232,14 @@ bool scalar_conditional(struct maker *m, const struct inst *i, const struct leav
                         struct leaves *out)
 {
     struct arena *scratch = &m->pl->scratch;
-    int n = inst_callees(i, NULL), chooser = m->op_count;
-    struct computation **branches = ARENA_ARRAY(scratch, struct computation *, n);
+    int n, chooser = m->op_count;
+    struct computation **branches = inst_callee_list(scratch, i, &n);
     int32_t *targets = ARENA_ARRAY(&m->pl->p->arena, int32_t, n);
     int *ends = ARENA_ARRAY(scratch, int, n);
     bool two_way = i->operands[0]->shape->dtype == DT_PRED;
     struct versions before = scalar_versions(m);
     if (two_way && n != 2)
         return false;
-    inst_callees(i, branches);
     *out = (struct leaves){0, NULL};
     scalar_push_jump(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] =
         m->regs[env[i->operands[0]->index].at[0]].at;

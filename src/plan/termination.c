@@ -14,7 +14,7 @@
 
 enum {
     WALK_BUDGET = 1 << 14, /* leaves of instructions visited per loop */
-    MAX_NAMES = 1 << 10,   /* aliases of one value followed */
+    MAX_ALIASES = 1 << 10, /* aliases of one value followed */
     LOW_BITS = 0xffff      /* a counter has at least 2^16 values if its step has one of these */
 };
 
@@ -70,28 +70,18 @@ static void reach(struct walk *w, struct node n)
 
 static bool is_call(const struct inst *i) { return i->opcode == OP_CALL || i->opcode == OP_FUSION; }
 
-static struct node element_of_tuple(struct node n)
-{
-    int low = 0, high = n.inst->operand_count;
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        if (shape_first_leaf(n.inst->shape, middle) <= n.leaf)
-            low = middle;
-        else
-            high = middle;
-    }
-    n.leaf -= shape_first_leaf(n.inst->shape, low);
-    n.inst = n.inst->operands[low];
-    return n;
-}
-
 /* Whether the leaf is an alias of another leaf, and of which. */
-static bool is_name(struct walk *w, struct node n, struct node *of)
+static bool is_alias(struct walk *w, struct node n, struct node *of)
 {
     const struct inst *i = n.inst, *caller = n.site->caller;
+    int element;
     *of = n;
     switch (i->opcode) {
-    case OP_TUPLE: *of = element_of_tuple(n); return true;
+    case OP_TUPLE:
+        element = shape_component_of(i->shape, n.leaf);
+        of->inst = i->operands[element];
+        of->leaf -= shape_first_leaf(i->shape, element);
+        return true;
     case OP_GET_TUPLE_ELEMENT:
         of->inst = i->operands[0];
         of->leaf += shape_first_leaf(of->inst->shape, inst_int(i, A_INDEX, 0));
@@ -99,7 +89,7 @@ static bool is_name(struct walk *w, struct node n, struct node *of)
     case OP_CALL:
     case OP_FUSION:
         of->site = enter(w, (struct site){n.site, i, 0});
-        of->inst = inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS)->root;
+        of->inst = plan_called(i)->root;
         return true;
     case OP_PARAMETER:
         if (!is_call(caller))
@@ -140,9 +130,8 @@ static void reach_state(struct walk *w, struct site loop, int64_t leaf)
 
 static void reach_branches(struct walk *w, struct node n)
 {
-    const int count = inst_callees(n.inst, NULL);
-    struct computation **branches = ARENA_ARRAY(w->scratch, struct computation *, count);
-    inst_callees(n.inst, branches);
+    int count;
+    struct computation **branches = inst_callee_list(w->scratch, n.inst, &count);
     reach(w, (struct node){n.site, n.inst->operands[0], 0});
     for (int k = 0; k < count; k++) {
         const struct site *branch = enter(w, (struct site){n.site, n.inst, k});
@@ -173,7 +162,7 @@ static void reach_operands(struct walk *w, struct node n)
 static void expand(struct walk *w, struct node n)
 {
     struct node of;
-    if (is_name(w, n, &of)) {
+    if (is_alias(w, n, &of)) {
         reach(w, of);
         return;
     }
@@ -203,7 +192,7 @@ static bool find_deciding(struct walk *w)
 static struct node origin(struct walk *w, struct node n)
 {
     struct node of;
-    for (int k = 0; k < MAX_NAMES && is_name(w, n, &of); k++)
+    for (int k = 0; k < MAX_ALIASES && is_alias(w, n, &of); k++)
         n = of;
     return n;
 }

@@ -132,10 +132,10 @@ bool plan_traced_inst(struct build *b, const struct inst *i, struct leaves *out)
     b->pl->ds = &messages;
     bool ok = plan_shown(b, i, out), dead = !ok && is_dead(b, i);
     b->pl->ds = ds;
-    for (const struct diag *d = messages.first; d && !dead; d = d->next)
-        diag_copy(ds, d);
-    diags_free(&messages);
     if (dead)
         leave_out(b, i, before);
+    else
+        diags_copy(ds, &messages);
+    diags_free(&messages);
     return ok || dead;
 }

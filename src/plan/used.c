@@ -119,20 +119,6 @@ static void visit_whole(struct marking *w, const struct inst *i)
             need_all(w, i->operands[k]);
 }
 
-/* The element of a tuple that contains the leaf. */
-static int element_at(const struct shape *s, int64_t leaf)
-{
-    int low = 0, high = s->count - 1;
-    while (low < high) {
-        int middle = low + (high - low + 1) / 2;
-        if (shape_first_leaf(s, middle) <= leaf)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 static void visit_parameter(struct marking *w, const struct inst *i, int64_t leaf)
 {
     for (const struct site *s = w->sites[i->parent->index]; s; s = s->next)
@@ -149,7 +135,7 @@ static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
     switch (i->opcode) {
     case OP_PARAMETER: visit_parameter(w, i, leaf); break;
     case OP_TUPLE:
-        element = element_at(i->shape, leaf);
+        element = shape_component_of(i->shape, leaf);
         need(w, i->operands[element], leaf - shape_first_leaf(i->shape, element));
         break;
     case OP_GET_TUPLE_ELEMENT:

@@ -154,11 +154,8 @@ static void set_thread(struct parser *p, struct computation *top, struct str thr
         struct computation *c = todo[--count];
         c->execution_thread = thread;
         for (int k = 0; k < c->inst_count; k++) {
-            int callees = inst_callees(c->insts[k], NULL);
-            struct computation **list =
-                callees ? ARENA_ARRAY(a, struct computation *, callees) : NULL;
-            if (callees)
-                inst_callees(c->insts[k], list);
+            int callees;
+            struct computation **list = inst_callee_list(a, c->insts[k], &callees);
             for (int n = 0; n < callees; n++) {
                 if (list[n]->index < 0 || seen[list[n]->index])
                     continue;

@@ -50,9 +50,9 @@ static int branch_of(struct why *w, const struct inst *i, int count)
 
 static void conditional(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
-    const int count = inst_callees(i, NULL), taken = branch_of(w, i, count);
-    struct computation **branches = ARENA_ARRAY(w->arena, struct computation *, count);
-    inst_callees(i, branches);
+    int count;
+    struct computation **branches = inst_callee_list(w->arena, i, &count);
+    const int taken = branch_of(w, i, count);
     why_whole(w, i, 0, 0, "condition");
     if (taken >= 0 && taken < count)
         root_of(w, branches[taken], leaf, index, 0, "branch");
@@ -156,15 +156,13 @@ static void state(struct why *w, int64_t leaf, const int64_t *index)
 }
 
 /* The caller's operand that a parameter is bound to; -1: unknown. */
-static int argument_of(const struct inst *caller, const struct inst *i)
+static int argument_of(const struct why *w, const struct inst *i)
 {
-    struct computation *callees[64];
+    const struct inst *caller = w->caller;
+    int count;
     if (caller->opcode != OP_CONDITIONAL)
         return i->number < caller->operand_count ? (int)i->number : -1;
-    const int count = inst_callees(caller, NULL);
-    if (count > 64)
-        return -1;
-    inst_callees(caller, callees);
+    struct computation **callees = inst_callee_list(w->arena, caller, &count);
     /* A computation used for several branches may have been called with either operand. */
     for (int k = 0; k < count && k + 1 < caller->operand_count; k++)
         if (callees[k] == i->parent)
@@ -180,7 +178,7 @@ static void parameter(struct why *w, const struct inst *i, int64_t leaf, const i
         state(w, leaf, index);
         return;
     }
-    const int k = argument_of(w->caller, i);
+    const int k = argument_of(w, i);
     if (k < 0)
         return;
     struct why_source *s = point(w, w->caller->operands[k], leaf, index, "argument");
