@@ -165,7 +165,7 @@ hlo_text hlo_param_shape(const hlo_module *module, size_t i);
  * unambiguous. */
 long hlo_param_find(const hlo_module *module, const char *name);
 /* The line of the instruction that computes tuple element `element` of the result; of the root if
- * that is not a tuple instruction with so many elements. */
+ * that is not a tuple instruction or has no such element. */
 uint32_t hlo_result_line(const hlo_module *module, size_t element);
 
 /* ---- values ---- */

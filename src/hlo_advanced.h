@@ -202,7 +202,7 @@ hlo_literal *hlo_literal_slice(const hlo_literal *l, const char *text, hlo_messa
 /* Statistics of all elements of all leaves; of complex numbers, of their absolute values. */
 struct hlo_stats {
     uint64_t elements, finite, nan, positive_inf, negative_inf, zero, denormal;
-    double min, max, mean, deviation; /* of the finite elements; NaN if there are none */
+    double min, max, mean, deviation; /* of the finite elements; NaN if none */
     int64_t first_nan, first_inf;     /* row-major position, counted through all leaves; -1: none */
 };
 struct hlo_stats hlo_literal_stats(const hlo_literal *l);

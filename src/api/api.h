@@ -71,12 +71,12 @@ hlo_text hlo_text_of(struct buf *b); /* takes ownership of the bytes */
  * members that the caller's struct lacks are 0. FROM may be NULL. False if its size is not set or
  * if it sets options that this version lacks; with a message, unless M is NULL. */
 bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m);
-void hlo_messages_cleanup(void *m);  /* hlo_messages_free as a cleanup_fn: messages hold references
-                                     to  files, which the out-of-memory scope does not release */
+/* hlo_messages_free as a cleanup_fn: messages hold references to files, which the out-of-memory
+ * scope does not release. */
+void hlo_messages_cleanup(void *m);
 hlo_file *hlo_file_new(bool strict); /* one reference, no parts */
-void hlo_file_split(
-    hlo_file *f, const char *name,
-    struct str text); /* splits the text into parts; the text must outlive the file */
+/* Splits the text, which must outlive the file, into parts. */
+void hlo_file_split(hlo_file *f, const char *name, struct str text);
 hlo_file *hlo_file_hold(hlo_file *f);
 
 static inline const struct inst *hlo_param_of(const hlo_module *module, size_t i)
@@ -95,8 +95,8 @@ hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l);
 hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_messages *m);
 /* Moves a value into the arena: shapes are copied, storage is moved. */
 struct literal *hlo_literal_take(struct arena *a, struct literal *from);
-void hlo_literal_adopt(hlo_literal *h); /* registers a literal of the caller whose ownership is
-                                           passed to the library; NULL is allowed */
+/* Registers a literal of the caller whose ownership is passed to the library; NULL is allowed. */
+void hlo_literal_adopt(hlo_literal *h);
 
 /* Conversion between instructions and their numbers in a listing. */
 size_t hlo_listing_number(const hlo_listing *l, const struct inst *i);

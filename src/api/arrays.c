@@ -99,7 +99,7 @@ bool hlo_literal_has_shape(const char *text, size_t size)
     size_t i = 0;
     if (size > 0 && text[0] == '(')
         return true;
-    while (i < size && ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= '0' && text[i] <= '9')))
+    while (i < size && ((text[i] >= 'a' && text[i] <= 'z') || char_is_digit(text[i])))
         i++;
     return i > 0 && i < size && text[i] == '[';
 }
@@ -212,7 +212,7 @@ hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t pa
 size_t hlo_argument_value(const char *text)
 {
     const char *p = text + (*text == '%');
-    if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_'))
+    if (!char_is_letter(*p))
         return 0;
     while (*p && !strchr("=[{( ,", *p))
         p++;
@@ -251,7 +251,7 @@ bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 /* NULL entries are missing values. */
 static const struct literal **literals_of(const hlo_literal *const *h, size_t count)
 {
-    const struct literal **l = heap_zalloc(1, (count + 1) * sizeof *l);
+    const struct literal **l = heap_zalloc(count + 1, sizeof *l);
     for (size_t i = 0; h && i < count; i++)
         l[i] = h[i] ? h[i]->l : NULL;
     return l;

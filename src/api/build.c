@@ -227,14 +227,13 @@ static bool is_opcode(struct str s)
 {
     for (size_t k = 0; k < s.len; k++) {
         const char c = s.ptr[k];
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && (k == 0 || (c != '-' && (c < '0' || c > '9'))))
+        if (!char_is_letter(c) && (k == 0 || (c != '-' && !char_is_digit(c))))
             return false;
     }
     return s.len > 0;
 }
 
-static void put_name(hlo_computation *c, struct buf *line, struct str name)
+static void put_name(struct buf *line, struct str name)
 {
     buf_printf(line, "%%" STR_FMT " = ", STR_ARG(name));
 }
@@ -250,7 +249,7 @@ hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *opera
     }
     if (!strchr(what, '=')) {
         const struct str opcode = last_word(what);
-        put_name(c, &line, text_build_name(c->c, is_opcode(opcode) ? opcode : STR("i")));
+        put_name(&line, text_build_name(c->c, is_opcode(opcode) ? opcode : STR("i")));
     }
     buf_printf(&line, "%s(", what);
     for (size_t k = 0; k < count; k++)
@@ -267,7 +266,7 @@ hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, co
     struct buf line = {0};
     if (!is_open(c))
         return NULL;
-    put_name(c, &line, name ? str_of(name) : text_build_name(c->c, STR("parameter")));
+    put_name(&line, name ? str_of(name) : text_build_name(c->c, STR("parameter")));
     buf_printf(&line, "%s parameter(%zu)", shape, number);
     return parse_line(c, &line);
 }

@@ -87,7 +87,7 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
         hlo_file_free(f);
         return NULL;
     }
-    copied = heap_zalloc(1, (count + 1) * sizeof *copied);
+    copied = heap_zalloc(count + 1, sizeof *copied);
     f->parts = ARENA_NEW(&f->arena, struct source);
     f->count = 1;
     struct source *s = f->parts;

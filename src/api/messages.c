@@ -212,11 +212,8 @@ hlo_text hlo_messages_json(const hlo_messages *m)
     OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     buf_putc(&b, '[');
-    for (struct sink *s = m->first; s; s = s->next) {
-        if (b.size > 1 && s->ds.first)
-            buf_putc(&b, ',');
+    for (struct sink *s = m->first; s; s = s->next)
         diags_json(&b, &s->ds);
-    }
     buf_putc(&b, ']');
     return hlo_text_of(&b);
 }

@@ -82,7 +82,7 @@ static bool is_numbered(struct str name, struct str written)
     size_t i = written.len;
     if (!str_starts(name, written) || name.len < i + 2 || name.ptr[i++] != '.')
         return false;
-    while (i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9')
+    while (i < name.len && char_is_digit(name.ptr[i]))
         i++;
     return i == name.len;
 }

@@ -7,13 +7,6 @@
 #include "io/io.h"
 
 #include <errno.h>
-#include <sys/stat.h>
-
-static bool is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 static bool unpack(hlo_file *f, struct diags *ds)
 {
@@ -99,7 +92,7 @@ static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    if (!is_directory(path)) {
+    if (!file_is_directory(path)) {
         hlo_file *f = open_file(path, strict, m);
         return f && pick ? keep_part(f, path, pick, m) : f;
     }

@@ -16,7 +16,7 @@ static const struct trace_event *trace_event_of(const struct hlo_event *s)
 
 /* ---- single elements ---- */
 
-/* The smallest positive normal number of a type; 0 if there is none. */
+/* The smallest positive normal number of a type; 0 if none. */
 static double smallest_normal(enum dtype t)
 {
     enum dtype part = dtype_is_complex(t) ? dtype_component(t) : t;
@@ -107,16 +107,6 @@ struct elements {
     bool constant[MAX_OPERANDS];
 };
 
-static bool same_dims(const struct shape *a, const struct shape *b)
-{
-    if (a->rank != b->rank)
-        return false;
-    for (int d = 0; d < a->rank; d++)
-        if (a->dims[d] != b->dims[d])
-            return false;
-    return true;
-}
-
 static const struct literal *operand_of(const struct hlo_event *s, int k)
 {
     const hlo_literal *l = hlo_event_operand(s, (size_t)k);
@@ -133,7 +123,7 @@ static bool is_elementwise(const struct hlo_event *s, const struct inst *i,
     for (int k = 0; k < i->operand_count; k++) {
         out->at[k] = operand_of(s, k);
         if (!out->at[k] || !shape_is_array(out->at[k]->shape) ||
-            (out->at[k]->shape->rank > 0 && !same_dims(out->at[k]->shape, value->shape)))
+            (out->at[k]->shape->rank > 0 && !shape_same_dims(out->at[k]->shape, value->shape)))
             return false;
     }
     return true;

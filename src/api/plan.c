@@ -278,7 +278,7 @@ static const struct {
     {"kept", "steps cached across runs", offsetof(struct plan_stats, kept)},
     {"once", "steps done once per run", offsetof(struct plan_stats, hoist)},
     {"invariant", "loop-invariant steps hoisted", offsetof(struct plan_stats, invariant)},
-    {"rests", "loops peeled, then run as bytecode", offsetof(struct plan_stats, peeled)},
+    {"peeled", "loops peeled, then run as bytecode", offsetof(struct plan_stats, peeled)},
 };
 
 static int pass_count(const struct program *p, size_t k)
@@ -360,7 +360,7 @@ static void json_result(struct buf *out, const struct following *w, int number, 
     const struct step *s = &w->f->steps[number];
     const struct step_estimate *n = estimated(w->p, w->f, number);
     int64_t bytes;
-    buf_putc(out, '{');
+    buf_json_open(out, NULL, '{');
     buf_json_text(out, "shape", shape_text(w->a, s->shapes[r]));
     if (s->results[r] != NO_VALUE && shape_bytes(s->shapes[r], &bytes))
         buf_json_count(out, "bytes", (uint64_t)bytes);
@@ -381,26 +381,22 @@ static void json_step(struct buf *out, struct following *w, int number)
 {
     const struct step *s = &w->f->steps[number];
     const struct step_estimate *n = estimated(w->p, w->f, number);
-    buf_printf(out, "%s{", number ? "," : "");
+    buf_json_open(out, NULL, '{');
     buf_json_count(out, "step", (uint64_t)number);
     buf_json_text(out, "name", s->inst->name);
     buf_json_text(out, "op", str_of(op_spelling(s->inst->opcode)));
     buf_json_text(out, "what", hlo_step_text(w->a, w->p, w->f, number));
     buf_json_open(out, "members", '[');
-    for (int k = 0; k < s->fused_steps; k++) {
-        buf_puts(out, k ? "," : "");
-        buf_json_str(out, s->members[k]->name);
-    }
+    for (int k = 0; k < s->fused_steps; k++)
+        buf_json_text(out, NULL, s->members[k]->name);
     buf_putc(out, ']');
     if (n)
         buf_json_count(out, "alive", n->peak);
     if (n && n->workspace > 0)
-        buf_json_count(out, "room", n->workspace);
+        buf_json_count(out, "workspace", n->workspace);
     buf_json_open(out, "results", '[');
-    for (int r = 0; r < s->result_count; r++) {
-        buf_puts(out, r ? "," : "");
+    for (int r = 0; r < s->result_count; r++)
         json_result(out, w, number, r);
-    }
     buf_puts(out, "]}");
     name_results(w, s);
 }
@@ -410,7 +406,7 @@ static void json_function(struct buf *out, const struct program *p, const struct
     struct arena a;
     arena_init(&a);
     struct following w = follow(&a, p, f);
-    buf_printf(out, "%s{", f->index ? "," : "");
+    buf_json_open(out, NULL, '{');
     buf_json_text(out, "name", f->computation->name);
     buf_json_bool(out, "entry", f == p->entry);
     buf_json_count(out, "parameters", (uint64_t)f->param_count);
@@ -428,7 +424,7 @@ static void json_memory(struct buf *out, const hlo_program *program, const struc
     buf_json_count(out, "arguments", m.arguments);
     buf_json_count(out, "constants", m.constants);
     buf_json_count(out, "results", m.results);
-    buf_json_bool(out, "foreseen", m.estimated);
+    buf_json_bool(out, "estimated", m.estimated);
     buf_json_bool(out, "exact", m.exact);
     buf_json_count(out, "peak", m.peak);
     buf_json_count(out, "kernels", m.kernels);

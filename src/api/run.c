@@ -235,7 +235,7 @@ static bool run_traced(const hlo_module *module, const struct hlo_run_options *o
     hlo_program *p = hlo_plan(module, &traced, m);
     if (!p)
         return false;
-    hlo_literal **results = heap_zalloc(1, p->count * sizeof *results);
+    hlo_literal **results = heap_zalloc(p->count, sizeof *results);
     if (ours)
         hlo_trace_within(p, &callbacks);
     else
@@ -286,8 +286,8 @@ struct hlo_progress hlo_run_progress(const hlo_program *p)
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    const hlo_literal **all = heap_zalloc(1, (p->count * count + 1) * sizeof *all);
-    hlo_literal **results = heap_zalloc(1, p->count * sizeof *results);
+    const hlo_literal **all = heap_zalloc(p->count * count + 1, sizeof *all);
+    hlo_literal **results = heap_zalloc(p->count, sizeof *results);
     for (size_t i = 0; i < p->count * count; i++)
         all[i] = args[i % count];
     hlo_run_all(p, all, count, NULL, results, m);

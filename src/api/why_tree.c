@@ -76,7 +76,7 @@ static const char *element_at(const struct literal *l, const int64_t *index)
 }
 
 /* Whether the instruction only passes values on. */
-static bool hands_on(const struct tree *t, const struct hlo_element *e)
+static bool passes_on(const struct tree *t, const struct hlo_element *e)
 {
     switch (inst_of(t, e)->opcode) {
     case OP_WHILE:
@@ -125,7 +125,7 @@ static bool is_point(const struct hlo_source *s)
 static struct hlo_element look_through(struct tree *t, struct hlo_element e)
 {
     struct hlo_source s;
-    for (int64_t steps = 0; steps < INT32_MAX && hands_on(t, &e); steps++) {
+    for (int64_t steps = 0; steps < INT32_MAX && passes_on(t, &e); steps++) {
         if (hlo_why(t->l, &e, &t->known, &s, 1, t->m) != 1 || !is_point(&s))
             break;
         e = first_of(t, &e, &s);
@@ -324,9 +324,7 @@ static void put_iterations(struct buf *out, const struct tree *t, const struct h
 static void put_components(struct buf *out, const struct shape *s, int64_t leaf)
 {
     while (shape_is_tuple(s) && s->count > 0) {
-        int k = 0;
-        for (; k + 1 < s->count && leaf >= shape_leaf_count(s->elements[k]); k++)
-            leaf -= shape_leaf_count(s->elements[k]);
+        const int k = shape_component_of(s, &leaf);
         buf_printf(out, "[%d]", k);
         s = s->elements[k];
     }
@@ -476,25 +474,17 @@ static void put_list(struct buf *out, const char *key, size_t count, const int64
 {
     buf_json_open(out, key, '[');
     for (size_t k = 0; k < count; k++)
-        buf_printf(out, k ? ",%" PRId64 : "%" PRId64, list[k]);
+        buf_json_int(out, NULL, list[k]);
     buf_putc(out, ']');
 }
 
 static void put_iterations_json(struct buf *out, const struct tree *t, const struct hlo_element *e)
 {
-    bool first = true;
     buf_json_open(out, "iterations", '[');
     for (size_t k = 0; k < e->depth; k++)
-        if (hlo_listing_inst(t->l, e->within[k].inst)->opcode == OP_WHILE) {
-            buf_printf(out, first ? "%" PRId64 : ",%" PRId64, e->within[k].iteration);
-            first = false;
-        }
+        if (hlo_listing_inst(t->l, e->within[k].inst)->opcode == OP_WHILE)
+            buf_json_int(out, NULL, e->within[k].iteration);
     buf_putc(out, ']');
-}
-
-static void put_odd_json(struct buf *out, double v)
-{
-    buf_json_str(out, isnan(v) ? STR("nan") : v < 0 ? STR("-inf") : STR("inf"));
 }
 
 /* Writes a number; NaN and infinities as strings, a complex number as a pair. */
@@ -518,7 +508,7 @@ static void put_value_json(struct buf *out, const struct tree *t, const struct n
         if (isfinite(number))
             look_put_element(out, part, p + at, &view);
         else
-            put_odd_json(out, number);
+            buf_json_number(out, number, 0);
     }
     if (dtype_is_complex(node->dtype))
         buf_putc(out, ']');
@@ -526,10 +516,11 @@ static void put_value_json(struct buf *out, const struct tree *t, const struct n
 
 static void put_groups_json(struct buf *out, struct tree *t, const struct node *node);
 
-static void put_node_json(struct buf *out, struct tree *t, const struct node *node)
+/* KEY NULL: an element of a list. */
+static void put_node_json(struct buf *out, const char *key, struct tree *t, const struct node *node)
 {
     const struct inst *i = inst_of(t, &node->e);
-    buf_putc(out, '{');
+    buf_json_open(out, key, '{');
     buf_json_text(out, "name", i->name);
     buf_json_text(out, "computation", i->parent->name);
     buf_json_text(out, "op", str_of(op_spelling(i->opcode)));
@@ -548,7 +539,7 @@ static void put_box_json(struct buf *out, struct tree *t, const struct node *fro
                          const struct hlo_source *s)
 {
     const struct hlo_element e = first_of(t, &from->e, s);
-    buf_putc(out, '{');
+    buf_json_open(out, NULL, '{');
     buf_json_text(out, "role", str_of(s->role));
     buf_json_text(out, "name", inst_of(t, &e)->name);
     put_iterations_json(out, t, &e);
@@ -563,22 +554,15 @@ static void put_shown_json(struct buf *out, struct tree *t, const struct group *
 {
     buf_json_open(out, "shown", '[');
     for (size_t k = 0; k < g->count; k++) {
-        if (k > 0)
-            buf_putc(out, ',');
         if (g->sides == 1) {
-            put_node_json(out, t, g->shown[k][0]);
+            put_node_json(out, NULL, t, g->shown[k][0]);
             continue;
         }
-        buf_putc(out, '{');
-        buf_json_key(out, "product");
-        if (isfinite(g->products[k]))
-            look_put_number(out, g->products[k], 17);
-        else
-            put_odd_json(out, g->products[k]);
+        buf_json_open(out, NULL, '{');
+        buf_json_real(out, "product", g->products[k], 17);
         buf_json_open(out, "elements", '[');
-        put_node_json(out, t, g->shown[k][0]);
-        buf_putc(out, ',');
-        put_node_json(out, t, g->shown[k][1]);
+        put_node_json(out, NULL, t, g->shown[k][0]);
+        put_node_json(out, NULL, t, g->shown[k][1]);
         buf_puts(out, "]}");
     }
     buf_putc(out, ']');
@@ -589,16 +573,13 @@ static void put_groups_json(struct buf *out, struct tree *t, const struct node *
     buf_json_open(out, "sources", '[');
     for (size_t k = 0; k < node->count; k++) {
         const struct group *g = &node->groups[k];
-        buf_puts(out, k ? ",{" : "{");
+        buf_json_open(out, NULL, '{');
         buf_json_open(out, "boxes", '[');
         put_box_json(out, t, node, g->box[0]);
-        if (g->sides == 2) {
-            buf_putc(out, ',');
+        if (g->sides == 2)
             put_box_json(out, t, node, g->box[1]);
-        }
         buf_putc(out, ']');
-        buf_json_key(out, "elements");
-        buf_int(out, g->elements);
+        buf_json_int(out, "elements", g->elements);
         put_shown_json(out, t, g);
         buf_putc(out, '}');
     }
@@ -610,9 +591,9 @@ static void put_groups_json(struct buf *out, struct tree *t, const struct node *
 /* Expands the requested element. An instruction that only passes it on counts as no level. */
 static struct node *grow_root(struct tree *t, const struct hlo_element *e)
 {
-    struct node *root = grow(t, *e, hands_on(t, e) ? 0 : t->view.levels);
+    struct node *root = grow(t, *e, passes_on(t, e) ? 0 : t->view.levels);
     struct hlo_source s;
-    if (!hands_on(t, e) || hlo_why(t->l, e, &t->known, &s, 1, t->m) != 1)
+    if (!passes_on(t, e) || hlo_why(t->l, e, &t->known, &s, 1, t->m) != 1)
         return root;
     struct hlo_source *box = ARENA_NEW(&t->arena, struct hlo_source);
     *box = s;
@@ -648,8 +629,8 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e,
     if (hlo_why(l, e, &t.known, NULL, 0, t.m) >= 0) {
         struct node *root = grow_root(&t, e);
         if (t.view.json) {
-            buf_puts(&out, "{\"schema\":1,\"element\":");
-            put_node_json(&out, &t, root);
+            buf_puts(&out, "{\"schema\":1");
+            put_node_json(&out, "element", &t, root);
             buf_puts(&out, "}\n");
         } else {
             put_node(&out, &t, root, NULL, 0);

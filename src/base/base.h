@@ -56,11 +56,27 @@ bool str_ends(struct str s, struct str end);
 /* A pattern that ends in `*` matches every string with that prefix. */
 bool str_fits(struct str s, struct str pattern);
 static inline bool char_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+static inline bool char_is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool char_is_letter(char c) /* ASCII, or an underscore */
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 struct str str_trim(struct str s); /* without leading and trailing blanks */
+/* Removes and returns the text before the first separator, which is removed too; all of the text if
+ * it has none. */
+struct str str_cut(struct str *s, char separator);
+struct str str_cut_line(struct str *s); /* removes and returns the first line, with its line end */
 bool str_eq_nocase(struct str a, struct str b);
 /* Edit distance (insertion, deletion, substitution, transposition of neighbours), at most `limit`.
  * Used for suggestions. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);
+/* The nearest of several candidates, for suggestions. */
+struct nearest {
+    struct str word, found; /* found: empty if none is near */
+    unsigned distance;      /* that of `found`, or the least that is too far */
+};
+struct nearest nearest_to(struct str word);
+bool nearest_try(struct nearest *n, struct str candidate); /* whether it is the nearest so far */
 
 /* ---- oom.c: out-of-memory scopes (oom.h) and heap blocks ---- */
 
@@ -147,7 +163,7 @@ void reserve_trim(struct reserve *r, size_t keep);
  * its size only. */
 struct thread_pool;
 typedef void thread_pool_fn(void *context, int64_t part,
-                            int worker); /* 0 <= member < thread_pool_size */
+                            int worker); /* 0 <= worker < thread_pool_size */
 /* `threads` includes the caller. Returns NULL for one thread or if memory runs out; NULL is a valid
  * pool in which the caller does all the work. */
 struct thread_pool *thread_pool_new(int threads);
@@ -190,12 +206,15 @@ void buf_json_str(struct buf *b, struct str s);
 /* Appends a JSON number with `digits` significant digits; an infinity or NaN becomes a string, as
  * "inf". */
 void buf_json_number(struct buf *b, double v, int digits);
-/* Appends `,"key":`; the comma is omitted at the beginning of an object. */
+/* Appends `,"key":`; the comma is omitted at the beginning of an object or a list. KEY NULL: the
+ * comma before the next element of a list. */
 void buf_json_key(struct buf *b, const char *key);
 /* A key and its value: a string, a number, a truth value, or the bracket that begins a list or an
- * object. */
+ * object. KEY NULL: the next element of a list. */
 void buf_json_text(struct buf *b, const char *key, struct str value);
 void buf_json_count(struct buf *b, const char *key, uint64_t value);
+void buf_json_int(struct buf *b, const char *key, int64_t value);
+void buf_json_real(struct buf *b, const char *key, double value, int digits);
 void buf_json_bool(struct buf *b, const char *key, bool value);
 void buf_json_open(struct buf *b, const char *key, char bracket);
 
@@ -255,12 +274,17 @@ static inline int64_t ratio_up(int64_t a, int64_t b)
 } /* a >= 0, b > 0 */
 static inline int64_t round_up(int64_t a, int64_t unit) { return ratio_up(a, unit) * unit; }
 
-static inline bool i64_in(const int64_t *list, int64_t count, int64_t value)
+/* The first position of the value in the list; -1: none. */
+static inline int64_t i64_find(const int64_t *list, int64_t count, int64_t value)
 {
     for (int64_t k = 0; k < count; k++)
         if (list[k] == value)
-            return true;
-    return false;
+            return k;
+    return -1;
+}
+static inline bool i64_in(const int64_t *list, int64_t count, int64_t value)
+{
+    return i64_find(list, count, value) >= 0;
 }
 
 /* ---- num.c: numbers <-> text, correctly rounded, independent of the locale ---- */
@@ -355,7 +379,8 @@ struct file_bytes {
 bool file_read(const char *path, struct file_bytes *out);
 /* Frees or unmaps the contents. */
 void file_release(struct file_bytes *f);
-const char *file_problem(int error); /* strerror, with messages for those limits */
+const char *file_problem(int error);      /* strerror, with messages for those limits */
+bool file_is_directory(const char *path); /* false, too, if it does not exist */
 /* Whether it is a regular file that begins with these bytes. */
 bool file_begins(const char *path, struct str with);
 /* Lists the names in a directory, hidden files included, sorted, allocated in the arena. False with

@@ -163,8 +163,10 @@ void buf_json_number(struct buf *b, double v, int digits)
 
 void buf_json_key(struct buf *b, const char *key)
 {
-    if (b->size > 0 && b->data[b->size - 1] != '{')
+    if (b->size > 0 && b->data[b->size - 1] != '{' && b->data[b->size - 1] != '[')
         buf_putc(b, ',');
+    if (!key)
+        return;
     buf_json_str(b, str_of(key));
     buf_putc(b, ':');
 }
@@ -179,6 +181,18 @@ void buf_json_count(struct buf *b, const char *key, uint64_t value)
 {
     buf_json_key(b, key);
     buf_uint(b, value);
+}
+
+void buf_json_int(struct buf *b, const char *key, int64_t value)
+{
+    buf_json_key(b, key);
+    buf_int(b, value);
+}
+
+void buf_json_real(struct buf *b, const char *key, double value, int digits)
+{
+    buf_json_key(b, key);
+    buf_json_number(b, value, digits);
 }
 
 void buf_json_bool(struct buf *b, const char *key, bool value)

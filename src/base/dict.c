@@ -50,8 +50,7 @@ static bool take(struct reader *r, char c)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("_.$-+/!#@", c));
+    return char_is_letter(c) || char_is_digit(c) || (c && strchr(".$-+/!#@", c));
 }
 
 static struct str word(struct reader *r)
@@ -66,7 +65,7 @@ static struct str word(struct reader *r)
 /* MLIR prints upper case and reads both; \b and \f are JSON's own escapes. */
 static int hex(struct reader *r, char c)
 {
-    return c >= '0' && c <= '9'                ? c - '0'
+    return char_is_digit(c)                    ? c - '0'
            : c >= 'A' && c <= 'F'              ? c - 'A' + 10
            : c >= 'a' && c <= 'f' && !r->loose ? c - 'a' + 10
                                                : -1;
@@ -93,7 +92,7 @@ static bool four_digits(struct reader *r, uint32_t *out)
     int k = 0;
     for (; k < 4 && r->at + k < r->end; k++) {
         char c = r->at[k];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
+        int digit = char_is_digit(c)       ? c - '0'
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                            : -1;
@@ -157,7 +156,7 @@ static bool quoted(struct reader *r, char quote, struct str *out)
     return take(r, quote) || fail(r, "a closing quote");
 }
 
-/* Consumes an opening quote and returns it; 0 if there is none. */
+/* Consumes an opening quote and returns it; 0 if none. */
 static char opening_quote(struct reader *r)
 {
     return take(r, '"') ? '"' : r->loose && take(r, '\'') ? '\'' : '\0';

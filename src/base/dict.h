@@ -61,7 +61,7 @@ struct dict_error {
  * memory of the arena. False with *error set. */
 bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dict_value *out,
                struct dict_error *error);
-/* The first entry with this name; NULL if there is none. */
+/* The first entry with this name; NULL if none. */
 const struct dict_value *dict_find(const struct dict_value *d, struct str name);
 /* The message, "expected a value at '}'", NUL-terminated. */
 const char *dict_problem(struct arena *a, const struct dict_error *error);

@@ -176,6 +176,12 @@ enum file_line file_line(FILE *f, struct buf *out)
     return out->size == max ? FILE_ENDLESS : out->size > before ? FILE_LINE : FILE_END;
 }
 
+bool file_is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 bool file_begins(const char *path, struct str with)
 {
     char bytes[16];

@@ -10,8 +10,6 @@
 
 /* ---- text -> double ---- */
 
-static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
-
 /* A decomposed decimal number: +-mantissa * 10^exponent, if `exact`. */
 struct decimal {
     uint64_t mantissa;
@@ -33,7 +31,7 @@ static size_t take_digits(struct digit_run *r)
 {
     const char *begin = r->at, *p = begin;
     uint64_t m = r->mantissa;
-    for (; p < r->end && is_digit(*p); p++) {
+    for (; p < r->end && char_is_digit(*p); p++) {
         unsigned d = (unsigned)(*p - '0');
         if (r->significant < 19) {
             m = m * 10 + d;
@@ -56,10 +54,10 @@ static bool take_exponent(const char **at, const char *end, int64_t *out)
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
         p++;
-    if (p == end || !is_digit(*p))
+    if (p == end || !char_is_digit(*p))
         return false;
     int64_t e = 0;
-    for (; p < end && is_digit(*p); p++)
+    for (; p < end && char_is_digit(*p); p++)
         if (e < INT64_C(1000000000000000))
             e = e * 10 + (*p - '0');
     *out = negative ? -e : e;
@@ -176,7 +174,7 @@ static bool parse_magnitude(struct str s, bool *negative, uint64_t *out)
         return false;
     uint64_t v = 0;
     for (; i < s.len; i++) {
-        if (!is_digit(s.ptr[i]) || __builtin_mul_overflow(v, 10, &v) ||
+        if (!char_is_digit(s.ptr[i]) || __builtin_mul_overflow(v, 10, &v) ||
             __builtin_add_overflow(v, (uint64_t)(s.ptr[i] - '0'), &v))
             return false;
     }

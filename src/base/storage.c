@@ -141,7 +141,7 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
     return b;
 }
 
-static void *hand_out(struct reserve_block *b)
+static void *tensor_in(struct reserve_block *b)
 {
     return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL;
 }
@@ -152,9 +152,8 @@ void *mem_zalloc(size_t size)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
-    if (size >= RESERVE_FROM && !PLAIN_BLOCKS) {
-        return hand_out(map_block(NULL, align_up(size, PAGE)));
-    }
+    if (size >= RESERVE_FROM && !PLAIN_BLOCKS)
+        return tensor_in(map_block(NULL, align_up(size, PAGE)));
     size += sizeof(struct tensor_head) + TENSOR_ALIGNMENT;
     return align_block(calloc(1, size));
 }
@@ -226,7 +225,7 @@ void *reserve_take(struct reserve *r, size_t size)
         count_used(r, b);
     pthread_mutex_unlock(&r->lock);
     unmap_blocks(surplus);
-    return hand_out(b);
+    return tensor_in(b);
 }
 
 size_t reserve_idle(struct reserve *r)
@@ -272,7 +271,7 @@ void reserve_release(struct reserve *r)
     release_reserve(&r->tracked);
 }
 
-static void come_back(struct reserve_block *b)
+static void return_block(struct reserve_block *b)
 {
     struct reserve *r = b->reserve;
     if (!r) {
@@ -302,7 +301,7 @@ void mem_free(void *p)
     uintptr_t origin = head_of(p)->origin;
     oom_untrack(&head_of(p)->tracked);
     if (origin & FROM_RESERVE)
-        come_back((struct reserve_block *)(origin - FROM_RESERVE));
+        return_block((struct reserve_block *)(origin - FROM_RESERVE));
     else
         free((void *)origin);
 }

@@ -43,6 +43,22 @@ bool str_eq_nocase(struct str a, struct str b)
     return true;
 }
 
+struct str str_cut(struct str *s, char separator)
+{
+    const char *end = s->len ? memchr(s->ptr, separator, s->len) : NULL;
+    const struct str head = {s->ptr, end ? (size_t)(end - s->ptr) : s->len};
+    const size_t used = head.len + (end != NULL);
+    *s = (struct str){s->ptr + used, s->len - used};
+    return head;
+}
+
+struct str str_cut_line(struct str *s)
+{
+    const char *line = s->ptr;
+    str_cut(s, '\n');
+    return (struct str){line, (size_t)(s->ptr - line)};
+}
+
 enum { DISTANCE_MAX_LEN = 128 };
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
@@ -85,4 +101,22 @@ struct str str_trim(struct str s)
     while (s.len > 0 && char_is_blank(s.ptr[s.len - 1]))
         s.len--;
     return s;
+}
+
+struct nearest nearest_to(struct str word)
+{
+    /* accept a distance of at most a third of the length plus one; for up to three letters, one */
+    return (struct nearest){
+        .word = word, .found = STR(""), .distance = word.len < 4 ? 2 : (unsigned)word.len / 3 + 2};
+}
+
+bool nearest_try(struct nearest *n, struct str candidate)
+{
+    const unsigned d = str_distance(n->word, candidate, n->distance);
+    const bool alike = d < candidate.len || d < n->word.len; /* they have a character in common */
+    if (d >= n->distance || !alike)
+        return false;
+    n->distance = d;
+    n->found = candidate;
+    return true;
 }

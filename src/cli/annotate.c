@@ -96,13 +96,8 @@ static int annotate_module(void *context, const struct listed_module *l)
     hlo_text text = hlo_print(l->module, HLO_PRINT_FULL);
     struct str rest = {text.data, text.size};
     size_t next = 0;
-    while (rest.len > 0) {
-        const char *end = memchr(rest.ptr, '\n', rest.len);
-        struct str line = {rest.ptr, end ? (size_t)(end - rest.ptr) : rest.len};
-        annotate_line(&a, l->listing, &next, line);
-        rest.ptr += line.len + (end != NULL);
-        rest.len -= line.len + (end != NULL);
-    }
+    while (rest.len > 0)
+        annotate_line(&a, l->listing, &next, str_cut(&rest, '\n'));
     bool ok = put_output(l->o, buf_view(&a.out), l->m);
     if (!a.known)
         report_unknown(l);

@@ -159,30 +159,24 @@ static void put_text(struct buf *out, const struct costs *c, size_t top)
 
 /* ---- for programs ---- */
 
-static void put_number(struct buf *out, const char *key, double v)
-{
-    buf_json_key(out, key);
-    buf_json_number(out, v, 17);
-}
-
 static void put_json(struct buf *out, const struct costs *c)
 {
-    buf_puts(out, "{\"schema\":1,\"file\":");
-    buf_json_str(out, str_of(c->l->path));
-    buf_printf(out, ",\"module\":%zu", c->l->part + 1);
-    put_number(out, "operations", c->operations);
-    put_number(out, "bytes", c->bytes);
-    buf_printf(out, ",\"loops_once\":%s,\"instructions\":[", c->loops ? "true" : "false");
+    enum { DIGITS = 17 };
+    put_module_json(out, c->l);
+    buf_json_real(out, "operations", c->operations, DIGITS);
+    buf_json_real(out, "bytes", c->bytes, DIGITS);
+    buf_json_bool(out, "loops_once", c->loops);
+    buf_json_open(out, "instructions", '[');
     for (size_t k = 0; k < c->count; k++) {
         const struct hlo_listed i = hlo_list_inst(c->l->listing, c->lines[k].inst);
-        buf_puts(out, k ? ",\n{\"name\":" : "\n{\"name\":");
-        buf_json_str(out, str_of(i.name));
+        buf_puts(out, k ? ",\n{" : "\n{");
+        buf_json_text(out, "name", str_of(i.name));
         buf_json_text(out, "op", str_of(i.op));
         buf_json_text(out, "computation",
                       str_of(hlo_list_computation(c->l->listing, i.computation).name));
-        put_number(out, "times", c->lines[k].times);
-        put_number(out, "operations", c->lines[k].operations);
-        put_number(out, "bytes", c->lines[k].bytes);
+        buf_json_real(out, "times", c->lines[k].times, DIGITS);
+        buf_json_real(out, "operations", c->lines[k].operations, DIGITS);
+        buf_json_real(out, "bytes", c->lines[k].bytes, DIGITS);
         buf_putc(out, '}');
     }
     buf_puts(out, "]}\n");
@@ -197,20 +191,17 @@ static int cost_of_module(void *context, const struct listed_module *l)
                       .fused = heap_zalloc(computations, sizeof *c.fused),
                       .lines = heap_zalloc(hlo_list_count(l->listing) + 1, sizeof *c.lines)};
     struct buf out = {0};
-    const bool ok = c.times && c.fused && c.lines;
-    if (ok) {
-        count_all(&c);
-        if (l->o->given[OPT_JSON])
-            put_json(&out, &c);
-        else
-            put_text(&out, &c, (size_t)*top);
-        fwrite(out.data, 1, out.size, stdout);
-    }
+    count_all(&c);
+    if (l->o->given[OPT_JSON])
+        put_json(&out, &c);
+    else
+        put_text(&out, &c, (size_t)*top);
+    fwrite(out.data, 1, out.size, stdout);
     buf_free(&out);
     heap_free(c.times);
     heap_free(c.fused);
     heap_free(c.lines);
-    return ok ? HLO_OK : HLO_FAILED;
+    return HLO_OK;
 }
 
 int cost_command(const struct options *o)

@@ -256,32 +256,33 @@ static void put_text(struct diffing *d, struct buf *out, const struct hlo_diverg
 
 /* ---- for programs ---- */
 
-static void json_name(struct buf *out, const struct side *s, size_t i)
+/* KEY NULL: an element of a list. */
+static void json_name(struct buf *out, const char *key, const struct side *s, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(s->listing, i);
-    buf_puts(out, "{\"name\":");
-    buf_json_str(out, str_of(inst.name));
+    buf_json_open(out, key, '{');
+    buf_json_text(out, "name", str_of(inst.name));
     buf_json_text(out, "computation",
                   str_of(hlo_list_computation(s->listing, inst.computation).name));
     buf_json_text(out, "op", str_of(inst.op));
     buf_json_text(out, "shape", str_of(inst.shape));
-    buf_printf(out, ",\"line\":%" PRIu32 "}", inst.line);
+    buf_json_count(out, "line", inst.line);
+    buf_putc(out, '}');
 }
 
 static void json_list(struct buf *out, const char *key, const struct side *s, const struct list *l)
 {
-    buf_printf(out, ",\"%s\":[", key);
-    for (size_t k = 0; k < l->count; k++) {
-        buf_puts(out, k ? "," : "");
-        json_name(out, s, l->at[k]);
-    }
+    buf_json_open(out, key, '[');
+    for (size_t k = 0; k < l->count; k++)
+        json_name(out, NULL, s, l->at[k]);
     buf_putc(out, ']');
 }
 
 static void json_difference(struct buf *out, const char *key, const struct hlo_difference *x)
 {
     hlo_text text = hlo_difference_json(x);
-    buf_printf(out, ",\"%s\":%s", key, text.data);
+    buf_json_key(out, key);
+    buf_puts(out, text.data);
     hlo_text_free(&text);
 }
 
@@ -290,23 +291,23 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
     static const char *const hows[] = {"", "name", "op_name", "place", "otherwise"};
     struct list changed = {0}, only_a = {0}, only_b = {0};
     find_structure(d, &changed, &only_a, &only_b);
-    buf_printf(out,
-               "{\"schema\":1,\"same\":%s,\"compared\":%" PRIu64 ",\"unequal\":%" PRIu64
-               ",\"results_agree\":%s",
-               !v->found && v->results_agree ? "true" : "false", v->compared, v->unequal,
-               v->results_agree ? "true" : "false");
+    buf_puts(out, "{\"schema\":1");
+    buf_json_bool(out, "same", !v->found && v->results_agree);
+    buf_json_count(out, "compared", v->compared);
+    buf_json_count(out, "unequal", v->unequal);
+    buf_json_bool(out, "results_agree", v->results_agree);
     if (!v->results_agree)
         json_difference(out, "results", &v->results);
     json_list(out, "changed", &d->a, &changed);
     json_list(out, "only_a", &d->a, &only_a);
     json_list(out, "only_b", &d->b, &only_b);
     if (v->found) {
-        buf_puts(out, ",\"first\":{\"a\":");
-        json_name(out, &d->a, v->a);
-        buf_puts(out, ",\"b\":");
-        json_name(out, &d->b, v->b);
-        buf_printf(out, ",\"paired\":\"%s\",\"participant\":%zu,\"occurrence\":%" PRIu64,
-                   hows[hlo_pair_of_a(d->pairing, v->a).how], v->participant, v->occurrence);
+        buf_json_open(out, "first", '{');
+        json_name(out, "a", &d->a, v->a);
+        json_name(out, "b", &d->b, v->b);
+        buf_json_text(out, "paired", str_of(hows[hlo_pair_of_a(d->pairing, v->a).how]));
+        buf_json_count(out, "participant", v->participant);
+        buf_json_count(out, "occurrence", v->occurrence);
         json_difference(out, "difference", &v->difference);
         buf_putc(out, '}');
     }

@@ -162,9 +162,8 @@ static void put_found(struct buf *out, const struct listed_module *l, size_t ins
 {
     const struct hlo_listed i = hlo_list_inst(l->listing, inst);
     if (json) {
-        buf_puts(out, "{\"schema\":1,\"file\":");
-        buf_json_str(out, str_of(l->path));
-        buf_printf(out, ",\"module\":%zu,\"instruction\":", l->part + 1);
+        put_module_json(out, l);
+        buf_json_key(out, "instruction");
         put_listed_json(out, l->listing, inst);
         buf_puts(out, "}\n");
         return;

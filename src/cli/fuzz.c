@@ -189,19 +189,21 @@ static bool save(const struct fuzz *f, const struct trial *t, const char *path)
 static void put_json(const struct fuzz *f, const struct trial *t, const char *bundle)
 {
     struct buf b = {0};
-    buf_printf(&b,
-               "{\"schema\":1,\"seed\":%" PRId64 ",\"runs\":%" PRId64 ",\"agreed\":%" PRId64
-               ",\"stopped\":%" PRId64,
-               f->seed, t ? t->number + 1 : f->runs, f->agreed, f->stopped);
-    buf_puts(&b, ",\"differs\":");
+    buf_puts(&b, "{\"schema\":1");
+    buf_json_int(&b, "seed", f->seed);
+    buf_json_int(&b, "runs", t ? t->number + 1 : f->runs);
+    buf_json_int(&b, "agreed", f->agreed);
+    buf_json_int(&b, "stopped", f->stopped);
     if (t) {
-        buf_printf(&b,
-                   "{\"run\":%" PRId64 ",\"fake\":\"%s\",\"seed\":%" PRIu64 ",\"text\":", t->number,
-                   kind_name(t->made.kind), t->made.seed);
-        buf_json_str(&b, buf_view(&t->why));
+        buf_json_open(&b, "differs", '{');
+        buf_json_int(&b, "run", t->number);
+        buf_json_text(&b, "fake", str_of(kind_name(t->made.kind)));
+        buf_json_count(&b, "seed", t->made.seed);
+        buf_json_text(&b, "text", buf_view(&t->why));
         buf_json_text(&b, "bundle", str_of(bundle));
         buf_putc(&b, '}');
     } else {
+        buf_json_key(&b, "differs");
         buf_puts(&b, "null");
     }
     buf_puts(&b, "}\n");

@@ -91,7 +91,7 @@ static struct directives *list_of(struct golden *g, struct str key)
     return NULL;
 }
 
-/* Removes `@N` from the end of a word; EACH_PARTICIPANT if there is none. */
+/* Removes `@N` from the end of a word; EACH_PARTICIPANT if none. */
 static int64_t cut_participant(struct str *word)
 {
     const char *at = memchr(word->ptr, '@', word->len);
@@ -266,14 +266,8 @@ void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t fi
 {
     *g = (struct golden){.arena = a, .tolerance = {.size = sizeof g->tolerance, .zeros = true}};
     struct reader r = {.g = g};
-    for (uint32_t line = first_line; text.len > 0; line++) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t n = end ? (size_t)(end - text.ptr) : text.len;
-        read_line(&r, (struct str){text.ptr, n}, line);
-        n += end != NULL;
-        text.ptr += n;
-        text.len -= n;
-    }
+    for (uint32_t line = first_line; text.len > 0; line++)
+        read_line(&r, str_cut(&text, '\n'), line);
     if (g->test.count == 0)
         return;
     read_test_line(g, &g->test.at[0]);
@@ -314,15 +308,12 @@ bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo
     }
     struct str rest = {bytes.data, bytes.size};
     for (uint32_t line = 1; rest.len > 0; line++) {
-        const char *end = memchr(rest.ptr, '\n', rest.len);
-        size_t n = end ? (size_t)(end - rest.ptr) + 1 : rest.len;
+        const struct str old = str_cut_line(&rest);
         const struct edit *e = edit_at(edits, line);
         if (!e)
-            buf_bytes(&out, rest.ptr, n);
+            buf_str(&out, old);
         else if (e->first == line)
             buf_str(&out, e->text);
-        rest.ptr += n;
-        rest.len -= n;
     }
     bool ok = aside ? put_aside(path, (struct str){bytes.data, bytes.size}, buf_view(&out), m)
                     : hlo_write_text(path, out.data, out.size, m);

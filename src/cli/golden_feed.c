@@ -67,15 +67,12 @@ static bool check_participant(struct golden_feed *f, size_t p, hlo_messages *m)
     size_t n = 0;
     bool ok = true;
     for (; rest.len > 0; n++) {
-        size_t size = (size_t)((const char *)memchr(rest.ptr, '\n', rest.len) - rest.ptr);
-        struct str got = {rest.ptr, size};
+        const struct str got = str_cut(&rest, '\n');
         const struct directive *d = directive_of(expected, (int64_t)p, n);
         if (!d)
             golden_fail(f->r, f->r->g.test.at[0].line, "unexpected outfeed item: " STR_FMT,
                         STR_ARG(got));
         ok = d && same_item(f, got, d, m) && ok;
-        rest.ptr += size + 1;
-        rest.len -= size + 1;
     }
     const struct directive *missing = directive_of(expected, (int64_t)p, n);
     if (missing)
@@ -89,13 +86,11 @@ static void propose(struct golden_feed *f)
     struct buf b = {0};
     for (size_t p = 0; p < f->count; p++)
         for (struct str rest = buf_view(&f->written[p]); rest.len > 0;) {
-            size_t size = (size_t)((const char *)memchr(rest.ptr, '\n', rest.len) - rest.ptr);
+            const struct str item = str_cut(&rest, '\n');
             buf_puts(&b, "// outfeed");
             if (f->count > 1)
                 buf_printf(&b, "@%zu", p);
-            buf_printf(&b, ": " STR_FMT "\n", (int)size, rest.ptr);
-            rest.ptr += size + 1;
-            rest.len -= size + 1;
+            buf_printf(&b, ": " STR_FMT "\n", STR_ARG(item));
         }
     for (size_t i = 0; i < old->count; i++)
         golden_propose(f->r, old->at[i].line, old->at[i].last_line,

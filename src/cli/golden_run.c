@@ -5,10 +5,6 @@
 #include "cli/arguments.h"
 #include "cli/golden.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 /* Resources of a test, freed at its end. */
 struct work {
     struct golden_run *r;
@@ -184,12 +180,8 @@ static void check_print(struct work *w)
         golden_fail(r, d->line, "canonical text differs\n" STR_FMT, STR_ARG(buf_view(&diff)));
         buf_puts(&lines, "// print:\n");
         for (struct str rest = got; rest.len > 0;) {
-            const char *end = memchr(rest.ptr, '\n', rest.len);
-            size_t n = end ? (size_t)(end - rest.ptr) : rest.len;
-            buf_printf(&lines, n ? "// " STR_FMT "\n" : "//" STR_FMT "\n", (int)n, rest.ptr);
-            n += end != NULL;
-            rest.ptr += n;
-            rest.len -= n;
+            const struct str line = str_cut(&rest, '\n');
+            buf_printf(&lines, line.len ? "// " STR_FMT "\n" : "//" STR_FMT "\n", STR_ARG(line));
         }
         golden_propose(r, d->line, d->last_line, buf_view(&lines));
         buf_free(&diff);
@@ -388,6 +380,21 @@ static hlo_literal *read_expected(struct work *w, size_t participant, const stru
     return hlo_literal_parse(text.ptr, text.len, w->m);
 }
 
+/* The first tuple element that differs; 0 if the values are not tuples of the same number of
+ * elements. */
+static size_t first_difference(const struct work *w, size_t participant,
+                               const hlo_literal *expected)
+{
+    const hlo_literal *result = w->results[participant];
+    const size_t count = hlo_literal_count(result);
+    size_t k = 0;
+    while (k < count && count == hlo_literal_count(expected) &&
+           hlo_literal_compare(hlo_literal_element(result, k), hlo_literal_element(expected, k),
+                               &w->r->g.tolerance, NULL))
+        k++;
+    return k < count ? k : 0;
+}
+
 static void check_value(struct work *w, size_t participant, const struct directive *d)
 {
     struct golden_run *r = w->r;
@@ -396,11 +403,8 @@ static void check_value(struct work *w, size_t participant, const struct directi
     if (!expected) {
         fail_with_messages(r, d->line, "cannot read the expected value", w->m);
     } else if (!hlo_literal_compare(w->results[participant], expected, &r->g.tolerance, &why)) {
-        int64_t component = 0;
-        if (why.size > 14 && memcmp(why.data, "tuple element ", 14) == 0)
-            component = strtol(why.data + 14, NULL, 10);
-        const struct mismatch x = {participant, (size_t)component, w->results[participant],
-                                   expected, &r->g.tolerance};
+        const struct mismatch x = {participant, first_difference(w, participant, expected),
+                                   w->results[participant], expected, &r->g.tolerance};
         fail_mismatch(w, &x, &why);
     }
     hlo_text_free(&why);
@@ -427,10 +431,9 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
 {
     size_t n = 0;
     for (bool more = true; more; n++) {
-        const char *end = memchr(text.ptr, ';', text.len);
-        size_t size = end ? (size_t)(end - text.ptr) : text.len;
         struct hlo_tolerance t;
-        if (!golden_tolerance((struct str){text.ptr, size}, &t)) {
+        more = text.len && memchr(text.ptr, ';', text.len);
+        if (!golden_tolerance(str_cut(&text, ';'), &t)) {
             golden_fail(
                 r, r->g.pairs.at[0].line,
                 "'out-pairs:' expects exact, bits, ulp=, rel= or abs=, once or for each pair");
@@ -438,9 +441,6 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
         }
         if (n < max)
             out[n] = t;
-        more = end != NULL;
-        text.ptr += size + more;
-        text.len -= size + more;
     }
     return n;
 }

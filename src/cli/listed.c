@@ -67,12 +67,18 @@ void put_names_json(struct buf *out, const char *key, const hlo_listing *l, cons
                     size_t count, bool computations)
 {
     buf_json_open(out, key, '[');
-    for (size_t k = 0; k < count; k++) {
-        buf_puts(out, k ? "," : "");
-        buf_json_str(out, str_of(computations ? hlo_list_computation(l, list[k]).name
-                                              : hlo_list_inst(l, list[k]).name));
-    }
+    for (size_t k = 0; k < count; k++)
+        buf_json_text(out, NULL,
+                      str_of(computations ? hlo_list_computation(l, list[k]).name
+                                          : hlo_list_inst(l, list[k]).name));
     buf_putc(out, ']');
+}
+
+void put_module_json(struct buf *out, const struct listed_module *l)
+{
+    buf_puts(out, "{\"schema\":1");
+    buf_json_text(out, "file", str_of(l->path));
+    buf_json_count(out, "module", l->part + 1);
 }
 
 void put_listed_json(struct buf *out, const hlo_listing *l, size_t inst)
@@ -88,9 +94,10 @@ void put_listed_json(struct buf *out, const hlo_listing *l, size_t inst)
     put_names_json(out, "users", l, i.users, i.user_count, false);
     put_names_json(out, "calls", l, i.callees, i.callee_count, true);
     if (i.parameter >= 0)
-        buf_printf(out, ",\"parameter\":%ld", i.parameter);
-    buf_printf(out, ",\"root\":%s,\"line\":%" PRIu32 ",\"column\":%" PRIu32,
-               c.root == inst ? "true" : "false", i.line, i.column);
+        buf_json_int(out, "parameter", i.parameter);
+    buf_json_bool(out, "root", c.root == inst);
+    buf_json_count(out, "line", i.line);
+    buf_json_count(out, "column", i.column);
     buf_json_text(out, "op_name", str_of(i.op_name));
     buf_json_text(out, "where", str_of(i.where));
     buf_putc(out, '}');

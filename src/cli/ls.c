@@ -79,7 +79,7 @@ static struct op_count *count_ops(const struct listed_module *l, size_t *count)
     const size_t n = hlo_list_count(l->listing);
     struct op_count *ops = heap_zalloc(n + 1, sizeof *ops);
     size_t all = 0, kept = 0;
-    for (size_t k = 0; ops && k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         const struct hlo_listed i = hlo_list_inst(l->listing, k);
         if (listed_filter(l, i.computation))
             ops[all++] = (struct op_count){.op = i.op, .count = 1};
@@ -113,33 +113,30 @@ static void put_histogram_json(struct buf *out, const struct listed_module *l)
     size_t count;
     struct op_count *ops = count_ops(l, &count);
     buf_json_open(out, "ops", '{');
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++)
         buf_json_count(out, ops[k].op, ops[k].count);
-    }
     buf_putc(out, '}');
     heap_free(ops);
 }
 
 static void put_json(struct buf *out, const struct listed_module *l, bool histogram)
 {
-    buf_printf(out, "{\"schema\":1,\"file\":");
-    buf_json_str(out, str_of(l->path));
-    buf_printf(out, ",\"module\":%zu", l->part + 1);
+    put_module_json(out, l);
     if (histogram) {
         put_histogram_json(out, l);
         buf_puts(out, "}\n");
         return;
     }
-    buf_puts(out, ",\"computations\":[");
+    buf_json_open(out, "computations", '[');
     for (size_t c = 0; c < hlo_list_computations(l->listing); c++) {
         const struct hlo_listed_computation at = hlo_list_computation(l->listing, c);
         if (!listed_filter(l, c))
             continue;
-        buf_puts(out, out->data[out->size - 1] == '[' ? "{" : ",{");
+        buf_json_open(out, NULL, '{');
         buf_json_text(out, "name", str_of(at.name));
-        buf_printf(out, ",\"entry\":%s", at.entry ? "true" : "false");
+        buf_json_bool(out, "entry", at.entry);
         put_names_json(out, "callers", l->listing, at.callers, at.caller_count, false);
-        buf_puts(out, ",\"instructions\":[");
+        buf_json_open(out, "instructions", '[');
         for (size_t k = 0; k < at.count; k++) {
             buf_puts(out, k ? ",\n" : "\n");
             put_listed_json(out, l->listing, at.first + k);

@@ -63,8 +63,8 @@ static int unknown_command(struct options *o, const char *word)
                : usage_error(o, "'%s' is not a command or file", word);
 }
 
-/* Chooses the command if the first word is none: `hlo help X`, `hlo --help`, `hlo FILE`, or a
- * misspelled command. */
+/* The command that the first word names; otherwise that of `hlo help X`, `hlo --help` or
+ * `hlo FILE`, or CMD_NONE for a misspelled command. */
 static enum command choose_command(struct options *o, int *argc, char ***argv, bool *fail)
 {
     const char *word = *argc > 0 ? **argv : "";

@@ -5,7 +5,6 @@
 #include "cli/model.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Tensors of the value being read. */
@@ -334,11 +333,11 @@ static int positional_arguments(struct model_inputs *in)
 static int input_file(struct model_inputs *in)
 {
     const char *path = in->o->value[OPT_INPUTS];
-    struct stat st;
     if (!in->o->given[OPT_INPUTS])
         return HLO_OK;
-    bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    return (directory ? model_inputs_read(in, path) : all_of_npz(in, path)) ? HLO_OK : HLO_USAGE;
+    return (file_is_directory(path) ? model_inputs_read(in, path) : all_of_npz(in, path))
+               ? HLO_OK
+               : HLO_USAGE;
 }
 
 /* Sets missing optionals to empty. */

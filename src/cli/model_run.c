@@ -34,7 +34,7 @@ static hlo_onnx_value **outputs_of(const struct model_inputs *in, const hlo_lite
 {
     size_t count = model_output_count(in->model);
     hlo_onnx_value **outputs = heap_zalloc(count + 1, sizeof(hlo_onnx_value *));
-    for (size_t i = 0; outputs && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!(outputs[i] = hlo_onnx_result(in->model, i, hlo_literal_element(result, i), m))) {
             model_outputs_free(outputs, count);
             return NULL;
@@ -48,7 +48,7 @@ static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_modu
 {
     hlo_literal **args = heap_zalloc(in->count + 1, sizeof(hlo_literal *));
     hlo_onnx_value **outputs = NULL;
-    bool ok = args != NULL;
+    bool ok = true;
     for (size_t i = 0; ok && i < in->count; i++)
         ok = (args[i] = hlo_onnx_argument(in->values[i], module, i, m)) != NULL;
     hlo_program *p = ok ? hlo_plan(module, options, m) : NULL;

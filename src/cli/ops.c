@@ -117,17 +117,11 @@ static bool put_form(const char *name)
 
 static int unknown_op(const struct options *o, const char *name)
 {
-    const char *nearest = "";
-    unsigned best = 4;
-    for (size_t i = 0; i < hlo_op_count(); i++) {
-        unsigned d = str_distance(str_of(name), str_of(hlo_op_get(i).name), 4);
-        if (d < best) {
-            best = d;
-            nearest = hlo_op_get(i).name;
-        }
-    }
-    if (*nearest)
-        return usage_error(o, "unknown operation '%s'; did you mean '%s'?", name, nearest);
+    struct nearest n = nearest_to(str_of(name));
+    for (size_t i = 0; i < hlo_op_count(); i++)
+        nearest_try(&n, str_of(hlo_op_get(i).name));
+    if (n.found.len)
+        return usage_error(o, "unknown operation '%s'; did you mean '%s'?", name, n.found.ptr);
     return usage_error(o, "unknown operation '%s'", name);
 }
 

@@ -61,10 +61,10 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
 {
     size_t count = hlo_param_count(module), made = 0;
     hlo_literal **args = heap_zalloc(count + 1, sizeof *args), *result = NULL;
-    while (args && made < count && (args[made] = argument(module, made, example_args, m)))
+    while (made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
     hlo_program *p =
-        args && made == count
+        made == count
             ? hlo_plan(module, &HLO_WITH(hlo_run_options, .plain = plain, .threads = 1), m)
             : NULL;
     if (p)

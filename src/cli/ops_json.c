@@ -3,21 +3,13 @@
  */
 #include "cli/ops.h"
 
-/* Writes the next element of a list. */
-static void put_element(struct buf *out, struct str value)
-{
-    if (out->data[out->size - 1] != '[')
-        buf_putc(out, ',');
-    buf_json_str(out, value);
-}
-
 static void put_types(struct buf *out, size_t op)
 {
     const char *dtype;
     buf_json_open(out, "types", '[');
     for (size_t i = 0; ops_types(op) > 0 && (dtype = hlo_dtype_name(i)); i++)
         if (hlo_dtype_is_array(i) && ops_accepts(op, dtype))
-            put_element(out, str_of(dtype));
+            buf_json_text(out, NULL, str_of(dtype));
     buf_putc(out, ']');
 }
 
@@ -27,14 +19,14 @@ static void put_attributes(struct buf *out, size_t op)
     const char *word;
     buf_json_open(out, "attributes", '[');
     for (size_t i = 0; hlo_op_attribute(op, i, &a); i++) {
-        buf_puts(out, i ? ",{" : "{");
+        buf_json_open(out, NULL, '{');
         buf_json_text(out, "name", str_of(a.name));
         buf_json_text(out, "kind", str_of(a.kind));
         buf_json_text(out, "help", str_of(a.help));
         buf_json_bool(out, "required", a.required);
         buf_json_open(out, "words", '[');
         for (size_t k = 0; (word = hlo_op_attribute_word(op, i, k)); k++)
-            put_element(out, str_of(word));
+            buf_json_text(out, NULL, str_of(word));
         buf_puts(out, "]}");
     }
     buf_putc(out, ']');
@@ -45,10 +37,10 @@ static void put_examples(struct buf *out, size_t op)
     struct hlo_op_example e;
     buf_json_open(out, "examples", '[');
     for (size_t i = 0; hlo_op_example(op, i, &e); i++) {
-        buf_puts(out, i ? ",{" : "{");
+        buf_json_open(out, NULL, '{');
         buf_json_open(out, "args", '[');
         for (const char *at = e.args; *at; at += strcspn(at, "\n") + 1)
-            put_element(out, (struct str){at, strcspn(at, "\n")});
+            buf_json_text(out, NULL, (struct str){at, strcspn(at, "\n")});
         buf_putc(out, ']');
         buf_json_text(out, "module", str_of(e.text));
         buf_json_text(out, "result", str_of(e.result));

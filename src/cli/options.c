@@ -153,19 +153,9 @@ enum command command_find(const char *word)
     return CMD_NONE;
 }
 
-static void keep_nearest(struct str word, const char *candidate, unsigned *best,
-                         const char **nearest)
-{
-    unsigned limit = word.len > 4 ? 3 : 2, d = str_distance(word, str_of(candidate), limit);
-    if (d < limit && d < *best) {
-        *best = d;
-        *nearest = candidate;
-    }
-}
-
 const char *command_nearest(const char *word)
 {
-    /* Names of options in other programs. */
+    /* names of commands of other programs */
     static const char *const elsewhere[][2] = {
         {"check", "verify"}, {"compare", "diff"}, {"convert", "import"}, {"dot", "graph"},
         {"eval", "run"},     {"exec", "run"},     {"format", "fmt"},     {"lint", "verify"},
@@ -173,11 +163,10 @@ const char *command_nearest(const char *word)
     for (size_t i = 0; i < COUNT_OF(elsewhere); i++)
         if (strcmp(word, elsewhere[i][0]) == 0)
             return elsewhere[i][1];
-    const char *nearest = "";
-    unsigned best = UINT_MAX;
+    struct nearest n = nearest_to(str_of(word));
     for (int c = 0; c < CMD_COUNT; c++)
-        keep_nearest(str_of(word), command_table[c].name, &best, &nearest);
-    return nearest;
+        nearest_try(&n, str_of(command_table[c].name));
+    return n.found.ptr;
 }
 
 int usage_error(const struct options *o, const char *format, ...)
@@ -204,20 +193,19 @@ int usage_error(const struct options *o, const char *format, ...)
 
 static bool unknown_option(const struct options *o, struct str name)
 {
-    const char *nearest = "";
-    unsigned best = UINT_MAX;
+    struct nearest n = nearest_to(name);
     for (int i = 0; i < OPT_COUNT; i++) {
+        const struct str candidate = str_of(option_table[i].name);
         if (!(o->command == CMD_NONE || option_table[i].commands >> o->command & 1))
             continue;
-        if (name.len > 1 && str_starts(str_of(option_table[i].name), name) && best > 0) {
-            best = 0;
-            nearest = option_table[i].name;
-        }
-        keep_nearest(name, option_table[i].name, &best, &nearest);
+        if (name.len > 1 && str_starts(candidate, name) && n.distance > 0)
+            n = (struct nearest){.found = candidate};
+        else
+            nearest_try(&n, candidate);
     }
-    if (*nearest)
+    if (n.found.len)
         usage_error(o, "unknown option '--" STR_FMT "'; did you mean '--%s'?", STR_ARG(name),
-                    nearest);
+                    n.found.ptr);
     else
         usage_error(o, "unknown option '--" STR_FMT "'", STR_ARG(name));
     return false;
@@ -395,7 +383,7 @@ static bool short_options(struct options *o, const char *word, struct words *w)
 /* Whether a word with a leading dash is an argument: `-`, -5, -0.5 or -inf. */
 static bool is_argument(const char *word)
 {
-    return word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.' ||
+    return word[0] != '-' || !word[1] || char_is_digit(word[1]) || word[1] == '.' ||
            strcmp(word, "-inf") == 0 || strcmp(word, "-nan") == 0;
 }
 

@@ -75,7 +75,7 @@ static int run_all(struct prof *p)
         return HLO_USAGE;
     p->runs = heap_zalloc((size_t)requested + 1, sizeof *p->runs);
     hlo_literal **results = heap_zalloc(p->arguments.participants, sizeof *results);
-    bool ok = p->runs && results && (requested == 1 || run_once(p, results));
+    bool ok = requested == 1 || run_once(p, results);
     p->run_count = 0;
     p->profile = hlo_profile_new(p->program);
     double spent = 0;
@@ -225,48 +225,43 @@ static void put_text(struct buf *out, struct prof *p, size_t top)
 
 /* ---- for programs ---- */
 
-static void json_number(struct buf *out, const char *key, double v)
-{
-    buf_json_key(out, key);
-    buf_json_number(out, v, 9);
-}
+enum { DIGITS = 9 };
 
 static void json_line(struct buf *out, const struct line *l, bool op)
 {
-    buf_puts(out, "{\"op\":");
-    buf_json_str(out, str_of(l->s.op));
+    buf_json_open(out, NULL, '{');
+    buf_json_text(out, "op", str_of(l->s.op));
     if (!op) {
         buf_json_text(out, "name", str_of(l->s.name));
         buf_json_text(out, "computation", str_of(l->s.computation));
         buf_json_text(out, "what", str_of(l->s.what));
-        json_number(out, "step", (double)l->s.step);
-        json_number(out, "median_s", l->s.median);
+        buf_json_count(out, "step", l->s.step);
+        buf_json_real(out, "median_s", l->s.median, DIGITS);
     }
-    json_number(out, "calls", (double)l->s.calls);
-    json_number(out, "seconds", l->s.seconds);
-    json_number(out, "operations", l->operations);
-    json_number(out, "bytes", l->bytes);
+    buf_json_count(out, "calls", l->s.calls);
+    buf_json_real(out, "seconds", l->s.seconds, DIGITS);
+    buf_json_real(out, "operations", l->operations, DIGITS);
+    buf_json_real(out, "bytes", l->bytes, DIGITS);
     buf_putc(out, '}');
 }
 
 static void json_lines(struct buf *out, const char *key, const struct line *lines, size_t count,
                        bool op)
 {
-    buf_printf(out, ",\"%s\":[", key);
-    for (size_t k = 0; k < count; k++) {
-        buf_puts(out, k ? "," : "");
+    buf_json_open(out, key, '[');
+    for (size_t k = 0; k < count; k++)
         json_line(out, &lines[k], op);
-    }
     buf_putc(out, ']');
 }
 
 static void put_json(struct buf *out, struct prof *p)
 {
     struct hlo_memory m = hlo_program_memory(p->program);
-    buf_printf(out, "{\"schema\":1,\"runs\":%zu", p->run_count);
-    json_number(out, "run_median_s", sort_median(p->runs, p->run_count));
-    json_number(out, "steps_s", p->total);
-    buf_printf(out, ",\"memory\":%" PRIu64, m.measured);
+    buf_puts(out, "{\"schema\":1");
+    buf_json_count(out, "runs", p->run_count);
+    buf_json_real(out, "run_median_s", sort_median(p->runs, p->run_count), DIGITS);
+    buf_json_real(out, "steps_s", p->total, DIGITS);
+    buf_json_count(out, "memory", m.measured);
     json_lines(out, "steps", p->steps, p->step_count, false);
     json_lines(out, "ops", p->ops, p->op_count, true);
     buf_puts(out, "}\n");

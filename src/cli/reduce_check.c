@@ -137,9 +137,9 @@ static size_t set_values(struct check *c, const hlo_arrays *arrays)
     const bool tuple = strcmp(root.op, "tuple") == 0;
     size_t found = 0;
     c->given = heap_zalloc(count + 1, sizeof *c->given);
-    for (size_t k = 0; c->given && k < count; k++)
+    for (size_t k = 0; k < count; k++)
         found += (c->given[k] = array_of(arrays, hlo_list_inst(c->listing, k).name)) != NULL;
-    for (size_t k = 0; c->given && k < (tuple ? root.operand_count : 1); k++) {
+    for (size_t k = 0; k < (tuple ? root.operand_count : 1); k++) {
         char name[32];
         snprintf(name, sizeof name, "out%zu", k);
         const long inst = tuple ? (long)root.operands[k] : hlo_list_find(c->listing, root.name);
@@ -246,7 +246,7 @@ static bool set_arguments(struct check *c, const hlo_module *candidate, struct g
     *g = (struct given){.count = hlo_param_count(candidate), .participants = c->args->participants};
     g->args = heap_zalloc(g->count * g->participants + 1, sizeof *g->args);
     g->own = heap_zalloc(g->count * g->participants + 1, sizeof *g->own);
-    bool ok = g->args && g->own;
+    bool ok = true;
     for (size_t k = 0; ok && k < g->count * g->participants; k++)
         ok = (g->args[k] = argument(c, candidate, k % g->count, k / g->count, &g->own[k], m)) !=
              NULL;
@@ -255,7 +255,7 @@ static bool set_arguments(struct check *c, const hlo_module *candidate, struct g
 
 static void release_arguments(struct given *g)
 {
-    for (size_t k = 0; g->own && k < g->count * g->participants; k++)
+    for (size_t k = 0; k < g->count * g->participants; k++)
         hlo_literal_free(g->own[k]);
     heap_free(g->own);
     heap_free(g->args);
@@ -269,11 +269,11 @@ static hlo_literal **run(struct check *c, const hlo_module *candidate,
     struct given g;
     hlo_literal **results = heap_zalloc(c->args->participants + 1, sizeof *results);
     hlo_program *p = hlo_plan(candidate, options, m);
-    bool ok = results && p && set_arguments(c, candidate, &g, m);
+    bool ok = p && set_arguments(c, candidate, &g, m);
     if (ok && trace_callbacks)
         hlo_trace(p, trace_callbacks);
     ok = ok && hlo_run_all(p, g.args, g.count, NULL, results, m);
-    if (results && p)
+    if (p)
         release_arguments(&g);
     hlo_program_free(p);
     if (ok)

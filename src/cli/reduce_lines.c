@@ -14,13 +14,8 @@ struct lines {
 
 static void split(struct lines *l, struct str text)
 {
-    while (text.len > 0) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t n = end ? (size_t)(end - text.ptr) + 1 : text.len;
-        VEC_PUSH(&l->arena, l->at, l->count, l->capacity) = (struct str){text.ptr, n};
-        text.ptr += n;
-        text.len -= n;
-    }
+    while (text.len > 0)
+        VEC_PUSH(&l->arena, l->at, l->count, l->capacity) = str_cut_line(&text);
     l->gone = ARENA_ARRAY(&l->arena, bool, l->count);
 }
 

@@ -82,14 +82,21 @@ void report(const struct options *o, const hlo_messages *m)
 
 /* ---- --quiet ---- */
 
-void be_quiet(const struct options *o)
+/* Discards all further output. */
+static void close_output(void)
 {
-    int nowhere = o->given[OPT_QUIET] ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-    if (nowhere < 0)
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null < 0)
         return;
     fflush(stdout);
-    dup2(nowhere, STDOUT_FILENO);
-    close(nowhere);
+    dup2(null, STDOUT_FILENO);
+    close(null);
+}
+
+void be_quiet(const struct options *o)
+{
+    if (o->given[OPT_QUIET])
+        close_output();
 }
 
 /* ---- the pager ---- */
@@ -130,13 +137,11 @@ void pager_begin(struct options *o)
 /* Waits for the pager. The pager owns the terminal: Ctrl-C in it must not end this process. */
 void pager_end(struct options *o)
 {
-    int nowhere = o->pager > 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     if (o->pager <= 0)
         return;
     fflush(stdout);
     signal(SIGINT, SIG_IGN);
-    if (nowhere >= 0)
-        dup2(nowhere, STDOUT_FILENO); /* closes the pipe */
+    close_output(); /* the pager reads the end of the pipe */
     while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
         ;
 }

@@ -343,12 +343,8 @@ static void run_with_update(struct suite *s)
 static void put_comment(const char *mark, struct str text)
 {
     while (text.len > 0) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t n = end ? (size_t)(end - text.ptr) : text.len;
-        printf("%s" STR_FMT "\n", mark, (int)n, text.ptr);
-        n += end != NULL;
-        text.ptr += n;
-        text.len -= n;
+        const struct str line = str_cut(&text, '\n');
+        printf("%s" STR_FMT "\n", mark, STR_ARG(line));
     }
 }
 
@@ -377,13 +373,13 @@ static const char *status_word(const struct test_result *t)
 static void put_json_test(const struct test_result *t)
 {
     struct buf b = {0};
-    buf_puts(&b, "{\"schema\":1,\"test\":");
-    buf_json_str(&b, t->name);
+    buf_puts(&b, "{\"schema\":1");
+    buf_json_text(&b, "test", t->name);
     buf_json_text(&b, "file", str_of(t->path));
-    buf_printf(&b, ",\"module\":%zu", t->part + 1);
+    buf_json_count(&b, "module", t->part + 1);
     if (t->done) {
-        buf_printf(&b, ",\"status\":\"%s\",\"seconds\":", status_word(t));
-        buf_g(&b, t->seconds, 6);
+        buf_json_text(&b, "status", str_of(status_word(t)));
+        buf_json_real(&b, "seconds", t->seconds, 6);
         buf_json_text(&b, "text", t->why);
     }
     buf_puts(&b, "}\n");

@@ -14,13 +14,8 @@ static struct lines split(struct arena *a, struct str text)
 {
     struct lines l = {0};
     size_t capacity = 0;
-    while (text.len > 0) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t n = end ? (size_t)(end - text.ptr) + 1 : text.len;
-        VEC_PUSH(a, l.at, l.count, capacity) = (struct str){text.ptr, n};
-        text.ptr += n;
-        text.len -= n;
-    }
+    while (text.len > 0)
+        VEC_PUSH(a, l.at, l.count, capacity) = str_cut_line(&text);
     return l;
 }
 

@@ -161,20 +161,21 @@ static void put_json_inst(struct buf *out, const struct tracing *t, const struct
     const struct hlo_event *s = i->event;
     buf_printf(out, "{\"number\":%" PRIu64, s->number);
     if (t->participants > 1)
-        buf_printf(out, ",\"participant\":%zu", s->participant);
+        buf_json_count(out, "participant", s->participant);
     buf_json_text(out, "name", str_of(i->inst.name));
     buf_json_text(out, "op", str_of(i->inst.op));
     buf_json_text(out, "computation", str_of(i->computation));
     buf_json_text(out, "shape", str_of(shape));
     if (i->inst.line > 0)
-        buf_printf(out, ",\"line\":%" PRIu32, i->inst.line);
+        buf_json_count(out, "line", i->inst.line);
     if (*i->inst.where)
         buf_json_text(out, "where", str_of(i->inst.where));
-    buf_puts(out, ",\"within\":[");
+    buf_json_open(out, "within", '[');
     for (size_t k = 0; k < s->depth; k++) {
-        buf_puts(out, k > 0 ? ",{" : "{");
+        buf_json_open(out, NULL, '{');
         buf_json_text(out, "name", str_of(hlo_list_inst(t->listing, s->within[k].inst).name));
-        buf_printf(out, ",\"iteration\":%" PRId64 "}", s->within[k].iteration);
+        buf_json_int(out, "iteration", s->within[k].iteration);
+        buf_putc(out, '}');
     }
     buf_putc(out, ']');
 }
@@ -189,8 +190,7 @@ static void put_json_line(struct buf *out, const struct tracing *t, const struct
     }
     hlo_text shape = hlo_literal_shape(i->value), stats = hlo_stats_json(&i->stats);
     put_json_inst(out, t, i, shape.data);
-    buf_puts(out, ",\"seconds\":");
-    buf_json_number(out, s->seconds, 6);
+    buf_json_real(out, "seconds", s->seconds, 6);
     buf_printf(out, ",\"stats\":%s}\n", stats.data);
     hlo_text_free(&shape);
     hlo_text_free(&stats);

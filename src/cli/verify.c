@@ -25,9 +25,10 @@ static void put_json(const char *path, int status, const hlo_messages *m)
 {
     struct buf b = {0};
     hlo_text list = hlo_messages_json(m);
-    buf_puts(&b, "{\"file\":");
-    buf_json_str(&b, str_of(path));
-    buf_printf(&b, ",\"accepted\":%s,\"diagnostics\":", status == HLO_OK ? "true" : "false");
+    buf_putc(&b, '{');
+    buf_json_text(&b, "file", str_of(path));
+    buf_json_bool(&b, "accepted", status == HLO_OK);
+    buf_json_key(&b, "diagnostics");
     buf_str(&b, (struct str){list.data, list.size});
     buf_putc(&b, '}');
     fwrite(b.data, 1, b.size, stdout);

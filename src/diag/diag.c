@@ -142,16 +142,8 @@ void diag_suggest(struct diags *ds, struct diag *d, struct str replacement)
 
 struct str diag_nearest(struct str word, const char *const *keywords, size_t count)
 {
-    /* accept a distance of at most a third of the length plus one; for up to three letters, one */
-    unsigned best = word.len < 4 ? 2 : (unsigned)(word.len / 3) + 2;
-    struct str nearest = STR("");
-    for (size_t i = 0; i < count; i++) {
-        struct str candidate = str_of(keywords[i]);
-        unsigned distance = str_distance(word, candidate, best);
-        if (distance < best && distance < candidate.len) {
-            best = distance;
-            nearest = candidate;
-        }
-    }
-    return nearest;
+    struct nearest n = nearest_to(word);
+    for (size_t i = 0; i < count; i++)
+        nearest_try(&n, str_of(keywords[i]));
+    return n.found;
 }

@@ -143,7 +143,7 @@ bool palette_read(struct palette *p, struct str text);
 /* Renders all messages, each as `file:line:col: error: text`, the source line, a caret under the
  * span, then notes and suggestion in the same form. `colors` NULL: none. */
 void diags_draw(struct buf *out, struct diags *ds, const struct palette *colors);
-/* Writes one JSON object per message, comma-separated, for use inside an array. */
+/* Writes one JSON object per message, as the next elements of an array. */
 void diags_json(struct buf *out, struct diags *ds);
 
 #endif

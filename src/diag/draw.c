@@ -21,17 +21,11 @@ static const struct {
     [INK_PLACE] = {"place", "1"},    [INK_WARNING] = {"warning", "1;35"},
 };
 
-static void palette_usual(struct palette *p)
-{
-    for (size_t k = 0; k < COUNT_OF(inks); k++)
-        p->sgr[k] = str_of(inks[k].usual);
-}
-
 /* Only SGR parameters (digits and semicolons) may be sent to a terminal. */
 static bool is_sgr(struct str s)
 {
     for (size_t k = 0; k < s.len; k++)
-        if ((s.ptr[k] < '0' || s.ptr[k] > '9') && s.ptr[k] != ';')
+        if (!char_is_digit(s.ptr[k]) && s.ptr[k] != ';')
             return false;
     return true;
 }
@@ -53,14 +47,12 @@ static bool read_one(struct palette *p, struct str word)
 
 bool palette_read(struct palette *p, struct str text)
 {
-    palette_usual(p);
     bool ok = true;
+    for (size_t k = 0; k < COUNT_OF(inks); k++)
+        p->sgr[k] = str_of(inks[k].usual);
     while (text.len > 0) {
-        const char *end = memchr(text.ptr, ':', text.len);
-        const struct str word = {text.ptr, end ? (size_t)(end - text.ptr) : text.len};
+        const struct str word = str_cut(&text, ':');
         ok &= word.len == 0 || read_one(p, word);
-        text.ptr += word.len + (end != NULL);
-        text.len -= word.len + (end != NULL);
     }
     return ok;
 }
@@ -261,12 +253,6 @@ void diags_draw(struct buf *out, struct diags *ds, const struct palette *colors)
 
 /* ---- JSON ---- */
 
-static void put_member(struct buf *out, const char *key, struct str value)
-{
-    buf_printf(out, "\"%s\":", key);
-    buf_json_str(out, value);
-}
-
 static void put_json_place(struct buf *out, struct diags *ds, struct span span)
 {
     struct place begin = {0, 0}, end = {0, 0};
@@ -275,44 +261,39 @@ static void put_json_place(struct buf *out, struct diags *ds, struct span span)
         begin = source_place(at.source, at.span.begin);
         end = source_place(at.source, at.span.end > at.span.begin ? at.span.end : at.span.begin);
     }
-    put_member(out, "file", at.source ? at.source->name : STR(""));
-    buf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u,", begin.line,
-               begin.column, end.line, end.column);
+    buf_json_text(out, "file", at.source ? at.source->name : STR(""));
+    buf_json_count(out, "line", begin.line);
+    buf_json_count(out, "column", begin.column);
+    buf_json_count(out, "end_line", end.line);
+    buf_json_count(out, "end_column", end.column);
 }
 
 static void put_json(struct buf *out, struct diags *ds, const struct diag *d)
 {
-    buf_putc(out, '{');
-    put_member(out, "id", str_of(msg_name(d->msg)));
-    buf_putc(out, ',');
-    put_member(out, "severity", str_of(severity_word(d->severity)));
-    buf_putc(out, ',');
+    buf_json_open(out, NULL, '{');
+    buf_json_text(out, "id", str_of(msg_name(d->msg)));
+    buf_json_text(out, "severity", str_of(severity_word(d->severity)));
     put_json_place(out, ds, d->span);
-    put_member(out, "message", d->text);
-    buf_puts(out, ",\"suggestion\":");
+    buf_json_text(out, "message", d->text);
+    buf_json_key(out, "suggestion");
     if (d->suggestion.len)
         buf_json_str(out, d->suggestion);
     else
         buf_puts(out, "null");
-    if (d->where.len) {
-        buf_putc(out, ',');
-        put_member(out, "where", d->where);
-    }
-    buf_puts(out, ",\"notes\":[");
+    if (d->where.len)
+        buf_json_text(out, "where", d->where);
+    buf_json_open(out, "notes", '[');
     for (const struct diag_note *n = d->notes; n; n = n->next) {
-        buf_putc(out, '{');
+        buf_json_open(out, NULL, '{');
         put_json_place(out, ds, n->span);
-        put_member(out, "message", n->text);
-        buf_puts(out, n->next ? "}," : "}");
+        buf_json_text(out, "message", n->text);
+        buf_putc(out, '}');
     }
     buf_puts(out, "]}");
 }
 
 void diags_json(struct buf *out, struct diags *ds)
 {
-    for (const struct diag *d = ds->first; d; d = d->next) {
+    for (const struct diag *d = ds->first; d; d = d->next)
         put_json(out, ds, d);
-        if (d->next)
-            buf_putc(out, ',');
-    }
 }

@@ -64,7 +64,7 @@ static inline struct mark *mark_of(const struct edit *e, const struct inst *i)
 /* edit.c: the final replacement of `i`, or `i` itself. There are no cycles. */
 struct inst *edit_target(const struct edit *e, struct inst *i);
 /* The computation whose instructions can replace `i`, and the operand that is its parameter 0; NULL
- * if there is none. */
+ * if none. */
 struct computation *edit_callee(const struct inst *i, int which, int *first);
 /* Whether its operands are exactly the parameters of the called computation, so that both can be
  * dropped together. */

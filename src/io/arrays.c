@@ -7,16 +7,9 @@
 #include "base/mapped.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- opening ---- */
-
-static bool is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 static bool ends_with_any(const char *path, const char *const *ends, size_t count)
 {
@@ -38,9 +31,9 @@ bool io_arrays_named(const char *path)
     return ends_with_any(path, one, COUNT_OF(one)) || is_of_many(path);
 }
 
-bool io_arrays_known(const char *path) { return io_arrays_named(path) || is_directory(path); }
+bool io_arrays_known(const char *path) { return io_arrays_named(path) || file_is_directory(path); }
 
-bool io_arrays_many(const char *path) { return is_of_many(path) || is_directory(path); }
+bool io_arrays_many(const char *path) { return is_of_many(path) || file_is_directory(path); }
 
 static struct str read_bytes(struct diags *ds, const char *path, struct io_arrays *out)
 {
@@ -57,7 +50,7 @@ static struct str read_bytes(struct diags *ds, const char *path, struct io_array
 bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out)
 {
     *out = (struct io_arrays){.path = arena_str(a, str_of(path)), .kind = IO_DIRECTORY};
-    if (is_directory(path))
+    if (file_is_directory(path))
         return true;
     out->bytes = read_bytes(ds, path, out);
     if (!out->bytes.ptr)

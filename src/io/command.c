@@ -231,8 +231,7 @@ static bool run(struct child *c, struct budget *budget, struct buf *why)
 static struct str first_line(struct str text)
 {
     text = str_trim(text);
-    const char *end = memchr(text.ptr, '\n', text.len);
-    return end ? str_trim((struct str){text.ptr, (size_t)(end - text.ptr)}) : text;
+    return str_trim(str_cut(&text, '\n'));
 }
 
 static bool ended_well(const struct child *c, struct buf *why)
@@ -314,11 +313,7 @@ static bool is_complete(struct answer *t)
 static bool take_lines(struct answer *t, struct str text)
 {
     for (size_t number = 1; text.len > 0; number++) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t n = end ? (size_t)(end - text.ptr) : text.len;
-        struct str line = str_trim((struct str){text.ptr, n});
-        text.ptr += n + (end != NULL);
-        text.len -= n + (end != NULL);
+        struct str line = str_trim(str_cut(&text, '\n'));
         if (line.len == 0 || str_starts(line, STR("//")))
             continue;
         struct literal *l = read_line(&t->arena, line, number, t->why);

@@ -136,7 +136,7 @@ static bool take_size(struct cursor *c, int64_t *out)
 {
     skip_blanks(c);
     const char *begin = c->at;
-    while (c->at < c->end && *c->at >= '0' && *c->at <= '9')
+    while (c->at < c->end && char_is_digit(*c->at))
         c->at++;
     bool ok = c->at > begin && num_parse_i64((struct str){begin, (size_t)(c->at - begin)}, out);
     take(c, 'L'); /* Python 2 wrote 3L */

@@ -434,34 +434,38 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
 
 /* ---- as JSON ---- */
 
-static void put_field(struct buf *out, const char *name, double v)
+enum { DIGITS = 17 };
+
+static void put_differing_json(struct buf *out, const struct hlo_differing *w)
 {
-    buf_printf(out, ",\"%s\":", name);
-    buf_json_number(out, v, 17);
+    buf_json_open(out, NULL, '{');
+    buf_json_count(out, "leaf", w->leaf);
+    buf_json_int(out, "index", w->index);
+    buf_json_real(out, "actual", w->actual, DIGITS);
+    buf_json_real(out, "expected", w->expected, DIGITS);
+    buf_json_real(out, "abs", w->abs, DIGITS);
+    buf_json_real(out, "rel", w->rel, DIGITS);
+    if (w->ulp != UINT64_MAX)
+        buf_json_count(out, "ulp", w->ulp);
+    buf_putc(out, '}');
 }
 
 void look_put_difference_json(struct buf *out, const struct hlo_difference *d)
 {
-    buf_printf(out,
-               "{\"comparable\":%s,\"elements\":%" PRIu64 ",\"outside\":%" PRIu64
-               ",\"not_finite\":%" PRIu64,
-               d->comparable ? "true" : "false", d->elements, d->outside, d->not_finite);
-    put_field(out, "worst_abs", d->worst_abs);
-    put_field(out, "worst_rel", d->worst_rel);
-    buf_printf(out, ",\"worst_ulp\":%" PRIu64 ",\"worst\":[", d->worst_ulp);
-    for (size_t i = 0; i < d->worst_count; i++) {
-        const struct hlo_differing *w = &d->worst[i];
-        buf_printf(out, "%s{\"leaf\":%zu,\"index\":%" PRId64, i ? "," : "", w->leaf, w->index);
-        put_field(out, "actual", w->actual);
-        put_field(out, "expected", w->expected);
-        put_field(out, "abs", w->abs);
-        put_field(out, "rel", w->rel);
-        if (w->ulp != UINT64_MAX)
-            buf_printf(out, ",\"ulp\":%" PRIu64, w->ulp);
-        buf_putc(out, '}');
-    }
-    buf_puts(out, "],\"decades\":[");
+    buf_putc(out, '{');
+    buf_json_bool(out, "comparable", d->comparable);
+    buf_json_count(out, "elements", d->elements);
+    buf_json_count(out, "outside", d->outside);
+    buf_json_count(out, "not_finite", d->not_finite);
+    buf_json_real(out, "worst_abs", d->worst_abs, DIGITS);
+    buf_json_real(out, "worst_rel", d->worst_rel, DIGITS);
+    buf_json_count(out, "worst_ulp", d->worst_ulp);
+    buf_json_open(out, "worst", '[');
+    for (size_t i = 0; i < d->worst_count; i++)
+        put_differing_json(out, &d->worst[i]);
+    buf_putc(out, ']');
+    buf_json_open(out, "decades", '[');
     for (int k = 0; k < DECADES; k++)
-        buf_printf(out, "%s%" PRIu64, k ? "," : "", d->decades[k]);
+        buf_json_count(out, NULL, d->decades[k]);
     buf_puts(out, "]}");
 }

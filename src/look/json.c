@@ -67,19 +67,19 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
     struct buf shape = {0};
     int64_t elements = 0;
     shape_print(&shape, s, false);
-    buf_puts(out, "{\"shape\":");
-    buf_json_str(out, buf_view(&shape));
+    buf_putc(out, '{');
+    buf_json_text(out, "shape", buf_view(&shape));
     buf_free(&shape);
     if (shape_is_tuple(s)) {
-        buf_puts(out, ",\"elements\":[");
+        buf_json_open(out, "elements", '[');
         for (int i = 0; i < s->count; i++) {
-            buf_puts(out, i ? "," : "");
+            buf_json_key(out, NULL);
             look_json(out, l->elements[i], v);
         }
         buf_putc(out, ']');
     } else if (shape_is_array(s) && shape_elements(s, &elements)) {
         bool few = !v || v->max == 0 || (uint64_t)elements <= v->max;
-        buf_puts(out, few ? ",\"values\":" : ",\"stats\":");
+        buf_json_key(out, few ? "values" : "stats");
         if (few) {
             put_values(out, s, 0, &p, &how);
         } else {

@@ -61,7 +61,7 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
 
 /* The last two dimensions of an array, at index 0 of the others. */
 struct look_plane {
-    /* The array; the first one of a tuple; NULL if there is none or it is empty. */
+    /* The array; the first one of a tuple; NULL: none, or empty. */
     const struct literal *of;
     int64_t rows, columns;
 };

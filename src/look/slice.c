@@ -54,11 +54,11 @@ static bool read_integer(struct reading *r, int64_t *out, bool *there)
 {
     char c = peek(r);
     size_t start = r->at, end = start;
-    *there = c == '-' || c == '+' || (c >= '0' && c <= '9');
+    *there = c == '-' || c == '+' || char_is_digit(c);
     if (!*there)
         return true;
     end += c == '-' || c == '+';
-    while (end < r->text.len && r->text.ptr[end] >= '0' && r->text.ptr[end] <= '9')
+    while (end < r->text.len && char_is_digit(r->text.ptr[end]))
         end++;
     start += c == '+';
     if (!num_parse_i64((struct str){r->text.ptr + start, end - start}, out))

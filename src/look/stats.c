@@ -212,24 +212,21 @@ void look_put_summary(struct buf *out, const struct literal *l)
     }
 }
 
-static void put_field(struct buf *out, const char *name, double v)
-{
-    buf_printf(out, ",\"%s\":", name);
-    buf_json_number(out, v, INTEGER_DIGITS);
-}
-
 void look_put_stats_json(struct buf *out, const struct hlo_stats *s)
 {
-    buf_printf(out,
-               "{\"elements\":%" PRIu64 ",\"finite\":%" PRIu64 ",\"nan\":%" PRIu64
-               ",\"positive_inf\":%" PRIu64 ",\"negative_inf\":%" PRIu64 ",\"zero\":%" PRIu64
-               ",\"denormal\":%" PRIu64,
-               s->elements, s->finite, s->nan, s->positive_inf, s->negative_inf, s->zero,
-               s->denormal);
-    put_field(out, "min", s->min);
-    put_field(out, "max", s->max);
-    put_field(out, "mean", s->mean);
-    put_field(out, "deviation", s->deviation);
-    buf_printf(out, ",\"first_nan\":%" PRId64 ",\"first_inf\":%" PRId64 "}", s->first_nan,
-               s->first_inf);
+    buf_putc(out, '{');
+    buf_json_count(out, "elements", s->elements);
+    buf_json_count(out, "finite", s->finite);
+    buf_json_count(out, "nan", s->nan);
+    buf_json_count(out, "positive_inf", s->positive_inf);
+    buf_json_count(out, "negative_inf", s->negative_inf);
+    buf_json_count(out, "zero", s->zero);
+    buf_json_count(out, "denormal", s->denormal);
+    buf_json_real(out, "min", s->min, INTEGER_DIGITS);
+    buf_json_real(out, "max", s->max, INTEGER_DIGITS);
+    buf_json_real(out, "mean", s->mean, INTEGER_DIGITS);
+    buf_json_real(out, "deviation", s->deviation, INTEGER_DIGITS);
+    buf_json_int(out, "first_nan", s->first_nan);
+    buf_json_int(out, "first_inf", s->first_inf);
+    buf_putc(out, '}');
 }

@@ -67,11 +67,6 @@ void put_shape(struct buf *b, const struct array *a)
 
 /* ---- names ---- */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 /* Names that instructions cannot have, or that the builder generates with a number: constant.1 */
 static bool is_taken(struct str name)
 {
@@ -85,11 +80,12 @@ static bool is_taken(struct str name)
 struct str legal_name(struct import *imp, struct str name)
 {
     size_t len = name.len < 64 ? name.len : 64;
-    struct str out = arena_printf(imp->arena, "%s" STR_FMT,
-                                  len == 0 || !is_letter(*name.ptr) ? "_" : "", (int)len, name.ptr);
+    struct str out =
+        arena_printf(imp->arena, "%s" STR_FMT, len == 0 || !char_is_letter(*name.ptr) ? "_" : "",
+                     (int)len, name.ptr);
     char *at = arena_copy(imp->arena, out.ptr, out.len + 1);
     for (size_t k = 0; k < out.len; k++)
-        if (!is_letter(at[k]) && !(at[k] >= '0' && at[k] <= '9'))
+        if (!char_is_letter(at[k]) && !char_is_digit(at[k]))
             at[k] = '_';
     out.ptr = at;
     return is_taken(out) ? arena_printf(imp->arena, "x_" STR_FMT, STR_ARG(out)) : out;

@@ -218,7 +218,7 @@ struct val tensor_val(const struct array *a, hlo_inst *data);
 struct array sequence_data(const struct val *v);  /* T[<=n, d...] */
 struct array sequence_sizes(const struct val *v); /* s64[<=n, r] */
 bool same_type(const struct val *a, const struct val *b);
-/* The smallest type that holds values of both; false if there is none. */
+/* The smallest type that holds values of both; false if none. */
 bool join_arrays(const struct array *a, const struct array *b, struct array *out);
 bool join_types(const struct val *a, const struct val *b, struct val *out);
 /* Converts a value to a larger type. */

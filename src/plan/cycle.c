@@ -2,7 +2,7 @@
  * cycle.c: detects, while a loop runs, that its state repeats, so that the loop cannot end.
  *
  * The state after one iteration is recorded, and the states after the following iterations are
- * compared with it. Once a state repeats, the loop repeats it for ever, so sparse checks suffice: a
+ * compared with it. Once a state repeats, the loop repeats it forever, so sparse checks suffice: a
  * few iterations after every 2^n, at a negligible cost. The number of iterations compared grows
  * with n, so a cycle of any period is found eventually.
  *
@@ -82,7 +82,8 @@ static bool is_noted(const struct cycle *c, int64_t max)
 
 /* ---- visits of iterations ---- */
 
-void cycle_forget(struct cycle *c) { c->mode = CYCLE_FORGOTTEN; }
+/* Resets the detection: before a new run of the loop, and after an iteration without a visit. */
+static void forget(struct cycle *c) { c->mode = CYCLE_FORGOTTEN; }
 
 static void note(struct cycle *c)
 {
@@ -126,7 +127,7 @@ bool cycle_is_due(struct cycle_clock *k, struct cycle *c)
         k->visits = k->iterations >> LOG_SHARE;
         if (k->visits < MIN_VISITS)
             k->visits = MIN_VISITS;
-        cycle_forget(c);
+        forget(c);
     }
     if (k->visits == 0)
         return c->mode == CYCLE_SUSPECTED && c->left > 0;
@@ -144,14 +145,14 @@ enum {
 static void forget_all(struct cycle_monitor *m)
 {
     for (int k = 0; k < m->count; k++)
-        cycle_forget(m->cycles[k]);
+        forget(m->cycles[k]);
 }
 
 /* Resets the loops nested in this one, which start a new run. */
 static void forget_inner(struct cycle_monitor *m, const struct cycle *loop)
 {
     for (int k = loop->first_inner; m->cycles[k] != loop; k++)
-        cycle_forget(m->cycles[k]);
+        forget(m->cycles[k]);
 }
 
 void cycle_monitor_begin(struct cycle_monitor *m)

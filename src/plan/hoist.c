@@ -113,9 +113,9 @@ static void find_read(struct when *w)
             w->read[w->results.at[j]] = true;
 }
 
-/* Loops that update large arrays in place must keep doing so: a kept array would have to be
- * copied. */
-static bool hands_on_large(struct when *w, const struct step *s)
+/* Whether the step is a loop or a branch that makes a large array. A loop that updates one in place
+ * must keep doing so: a kept array would be copied. */
+static bool makes_large(struct when *w, const struct step *s)
 {
     bool large = false;
     if (w->pl->depth > 1 || (!s->scalar && s->callee_count == 0))
@@ -131,7 +131,7 @@ static void find_steps(struct when *w)
 {
     for (int k = 0; k < w->f->step_count; k++) {
         struct step *s = &w->f->steps[k];
-        enum hoist hoist = is_pure(w->pl, s) && !hands_on_large(w, s) ? HOIST_RUN : HOIST_NOT;
+        enum hoist hoist = is_pure(w->pl, s) && !makes_large(w, s) ? HOIST_RUN : HOIST_NOT;
         for (int j = 0; j < s->operand_count && hoist != HOIST_NOT; j++)
             if (when_of(w, s->operands[j]) < hoist)
                 hoist = when_of(w, s->operands[j]);

@@ -61,7 +61,7 @@ struct termination;
 struct step {
     const struct inst *inst;
     uint8_t hoist;     /* enum hoist; unless HOIST_NOT, results that are read stay in their slots */
-    bool continues;    /* observed function: the next step belongs to the same instruction */
+    bool continues;    /* traced function: the next step belongs to the same instruction */
     bool unused;       /* nothing depends on its results: its failure does not end a run */
     int operand_count; /* leaves of all operands, in order */
     const int *operands;
@@ -70,7 +70,7 @@ struct step {
     const int *starts;
     int result_count;   /* leaves */
     const int *results; /* slots; NO_VALUE for tokens */
-    /* observed function, where the instruction is an alias: by result, the operand leaf that it is,
+    /* traced function, where the instruction is an alias: by result, the operand leaf that it is,
      * or ~n for constant n; else NULL */
     const int *aliases;
     const struct shape *const *shapes; /* of the result leaves */
@@ -101,7 +101,7 @@ struct step {
     const struct inst *const *makers; /* by result: the instruction that makes it */
 };
 
-/* Whether a step of an observed function takes an element of a tuple. All such steps of one tuple
+/* Whether a step of a traced function takes an element of a tuple. All such steps of one tuple
  * share one operand array, the tuple's leaves: N elements may have N such steps. */
 static inline bool step_takes_element(const struct step *s)
 {
@@ -164,7 +164,7 @@ struct plan_stats {
 };
 
 /* Callbacks at the beginning and end of every step of a run, nested steps included. (struct
- * trace callback, eval.h, receives instructions and their values.) */
+ * trace_callbacks, eval.h, receives instructions and their values.) */
 struct step_callbacks {
     void *context;
     void (*begin)(void *context, const struct function *f, const struct step *s);
@@ -218,7 +218,7 @@ struct program {
     void (*pool_free)(struct pool *pool);
     const struct step_callbacks *step_callbacks; /* of its runs; or NULL */
     const struct trace_callbacks
-        *trace_callbacks; /* of its runs, for programs planned as observed; or NULL */
+        *trace_callbacks; /* of its runs, for programs planned with `traced`; or NULL */
     /* eval's memory estimate of a run; NULL: not computed */
     struct memory_estimate *memory_estimate;
     struct kept kept; /* set by the first run, for later ones */
@@ -320,8 +320,6 @@ struct cycle {
     int64_t left;
     struct cycle_digest noted;
 };
-/* Resets the detection: before a new run of the loop, and after an iteration without a visit. */
-void cycle_forget(struct cycle *c);
 /* Visits the state after an iteration, as the next one reads it. True: it has recurred, so the loop
  * cannot end. */
 bool cycle_visit(struct cycle *c);

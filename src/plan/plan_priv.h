@@ -12,7 +12,7 @@
  *     body.c          computations applied to elements
  *     key.c           sort keys of comparators
  *     pick.c          argmax and argmin reducers
- *     traced.c      functions with a step for every instruction
+ *     traced.c        functions with a step for every instruction
  *     termination.c   loops that cannot end
  *     cycle.c         loops whose state repeats
  *   Passes
@@ -20,7 +20,7 @@
  *     simple.c        algebraic simplification, constant folding
  *     same.c          common-subexpression elimination
  *     used.c          dead instructions of the module, dead steps of a function
- *     hoist.c          hoisting of constant and loop-invariant steps
+ *     hoist.c         hoisting of constant and loop-invariant steps
  *     split.c         splitting of partly constant reductions
  *     fuse.c, fuse_ops.c   fused loops
  *   Bytecode: scalar.h lists its files.
@@ -140,7 +140,7 @@ struct build {
     struct planner *pl;
     struct function *f;
     struct leaves *env; /* by instruction of the computation that is being planned or inlined */
-    /* observed function, by instruction: dead code without steps; NULL: none */
+    /* traced function, by instruction: dead code without steps; NULL: none */
     bool *left_out;
     struct map same; /* key of a step -> its results */
     int value_count;
@@ -155,7 +155,7 @@ struct build {
 static inline struct arena *build_arena(struct build *b) { return &b->pl->p->arena; }
 
 /* Optimizing passes never change a bit of a result. They are disabled for --plain, where a program
- * runs as written; for dynamic sizes, which no pass supports; and for observed runs, which must
+ * runs as written; for dynamic sizes, which no pass supports; and for traced runs, which must
  * execute every instruction as written. */
 static inline bool plan_optimises(const struct planner *pl)
 {
@@ -245,11 +245,12 @@ bool plan_runs_pure(struct planner *pl, const struct inst *i);
 /* By value number: how often the value is computed, enum hoist. */
 const uint8_t *plan_hoist_levels(struct planner *pl, struct function *f, int value_count,
                                  struct leaves results);
-/* Hoists steps of a function that need not run every time: sets step.once and moves them to the
+/* Hoists steps of a function that need not run every time: sets step.hoist and moves them to the
  * front; `results`: what the function returns. */
 void plan_hoist(struct planner *pl, struct function *f, int value_count, struct leaves results);
-/* plan_hoist() for the entry computation, whose values stay with the program. */
+/* Whether values of the entry computation are kept between runs. */
 bool plan_keeps(const struct planner *pl);
+/* plan_hoist() for the entry computation, whose values stay with the program. */
 void plan_hoist_entry(struct planner *pl, struct function *f, int value_count,
                       struct leaves results);
 
@@ -260,7 +261,7 @@ bool plan_split(struct build *b, struct leaves results); /* false with a message
 /* ---- tile.c ---- */
 
 /* The tile kernel of an elementwise, compare or convert instruction, the type its operands must
- * have and the type of its result. NULL: there is none. */
+ * have and the type of its result. NULL: none. */
 kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dtype *type,
                         enum dtype *result);
 /* plan_tile() for operands of a given type (select's last two); NULL when there is no kernel for

@@ -20,7 +20,7 @@ struct slots {
     int free_count;
     int *loop_cached;     /* slots of values kept for one run of the loop */
     int *run_cached;      /* slots of values kept between runs */
-    struct table *tables; /* by instruction; observed functions only */
+    struct table *tables; /* by instruction; traced functions only */
 };
 
 /* The table of a step that shares its operands with other steps, else NULL. */

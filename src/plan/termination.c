@@ -74,14 +74,9 @@ static bool is_call(const struct inst *i) { return i->opcode == OP_CALL || i->op
 static bool is_alias(struct walk *w, struct node n, struct node *of)
 {
     const struct inst *i = n.inst, *caller = n.site->caller;
-    int element;
     *of = n;
     switch (i->opcode) {
-    case OP_TUPLE:
-        element = shape_component_of(i->shape, n.leaf);
-        of->inst = i->operands[element];
-        of->leaf -= shape_first_leaf(i->shape, element);
-        return true;
+    case OP_TUPLE: of->inst = i->operands[shape_component_of(i->shape, &of->leaf)]; return true;
     case OP_GET_TUPLE_ELEMENT:
         of->inst = i->operands[0];
         of->leaf += shape_first_leaf(of->inst->shape, inst_int(i, A_INDEX, 0));

@@ -135,8 +135,8 @@ static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
     switch (i->opcode) {
     case OP_PARAMETER: visit_parameter(w, i, leaf); break;
     case OP_TUPLE:
-        element = shape_component_of(i->shape, leaf);
-        need(w, i->operands[element], leaf - shape_first_leaf(i->shape, element));
+        element = shape_component_of(i->shape, &leaf);
+        need(w, i->operands[element], leaf);
         break;
     case OP_GET_TUPLE_ELEMENT:
         need(w, i->operands[0],
@@ -161,25 +161,6 @@ static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
 
 /* ---- the analysis ---- */
 
-/* Numbers the leaves; false: there are too many. */
-static bool number_leaves(struct marking *w, int64_t *total)
-{
-    const struct module *m = w->pl->p->module;
-    *total = 0;
-    w->first = ARENA_ARRAY(&w->pl->scratch, int64_t *, m->computation_count);
-    for (int c = 0; c < m->computation_count; c++) {
-        const struct computation *at = m->computations[c];
-        w->first[c] = ARENA_ARRAY(&w->pl->scratch, int64_t, at->inst_count);
-        for (int k = 0; k < at->inst_count; k++) {
-            w->first[c][k] = *total;
-            if (!add_i64(*total, shape_leaf_count(at->insts[k]->shape), total) ||
-                *total > MAX_LEAVES)
-                return false;
-        }
-    }
-    return true;
-}
-
 static void add_sites(struct marking *w, const struct inst *i)
 {
     int count;
@@ -192,14 +173,26 @@ static void add_sites(struct marking *w, const struct inst *i)
     }
 }
 
-static void find_sites(struct marking *w)
+/* Numbers the leaves, and finds the call sites of each computation; false: too many leaves. */
+static bool number_leaves(struct marking *w, int64_t *total)
 {
     const struct module *m = w->pl->p->module;
+    *total = 0;
+    w->first = ARENA_ARRAY(&w->pl->scratch, int64_t *, m->computation_count);
     w->sites = ARENA_ARRAY(&w->pl->scratch, const struct site *, m->computation_count);
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++)
-            if (op_is(m->computations[c]->insts[k]->opcode, OP_RUNS))
-                add_sites(w, m->computations[c]->insts[k]);
+    for (int c = 0; c < m->computation_count; c++) {
+        const struct computation *at = m->computations[c];
+        w->first[c] = ARENA_ARRAY(&w->pl->scratch, int64_t, at->inst_count);
+        for (int k = 0; k < at->inst_count; k++) {
+            w->first[c][k] = *total;
+            if (!add_i64(*total, shape_leaf_count(at->insts[k]->shape), total) ||
+                *total > MAX_LEAVES)
+                return false;
+            if (op_is(at->insts[k]->opcode, OP_RUNS))
+                add_sites(w, at->insts[k]);
+        }
+    }
+    return true;
 }
 
 void plan_find_used(struct planner *pl)
@@ -217,7 +210,6 @@ void plan_find_used(struct planner *pl)
         return;
     w.needed = ARENA_ARRAY(&pl->scratch, bool, total);
     w.reached = ARENA_ARRAY(&pl->scratch, bool, m->computation_count);
-    find_sites(&w);
     reach(&w, m->entry);
     need_all(&w, m->entry->root);
     while (w.count > 0) {

@@ -192,7 +192,7 @@ static void arguments_begin(struct argument_list *g, struct session *s, hlo_mess
                                 .m = m,
                                 .random = s->o->random,
                                 .seed = (int64_t)s->o->seed};
-    g->given = repl_alloc(g->count * sizeof *g->given);
+    g->given = heap_zalloc(g->count, sizeof *g->given);
 }
 
 static int arguments_end(struct argument_list *g, int status)

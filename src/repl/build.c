@@ -55,7 +55,7 @@ static uint64_t mark_callees(const struct hlo_listed *at, const uint64_t *comput
 static uint64_t *mark_computations(const struct state *s, const hlo_listing *l)
 {
     size_t count = hlo_list_computations(l);
-    uint64_t *marks = repl_alloc(count * sizeof *marks);
+    uint64_t *marks = heap_zalloc(count, sizeof *marks);
     for (size_t c = 0; c + 1 < count; c++) {
         struct hlo_listed_computation comp = hlo_list_computation(l, c);
         long source_text = state_find_computation(s, str_of(comp.name));
@@ -112,9 +112,7 @@ static bool is_alone(const char *op)
         alone |= found.name && strcmp(families[i], found.family) == 0;
     for (size_t i = 0; i < COUNT_OF(control); i++)
         alone |= strcmp(control[i], op) == 0;
-    const size_t n = strlen(op);
-    const bool in_parts =
-        (n > 6 && strcmp(op + n - 6, "-start") == 0) || (n > 5 && strcmp(op + n - 5, "-done") == 0);
+    const bool in_parts = str_ends(str_of(op), STR("-start")) || str_ends(str_of(op), STR("-done"));
     return alone && !in_parts;
 }
 
@@ -155,7 +153,7 @@ static struct str parameter_number(const struct entry *e)
         return STR("");
     at += sizeof word - 1;
     const char *end = at;
-    while (end < e->text.ptr + e->text.len && *end >= '0' && *end <= '9')
+    while (end < e->text.ptr + e->text.len && char_is_digit(*end))
         end++;
     return (struct str){at, (size_t)(end - at)};
 }
@@ -340,8 +338,8 @@ static bool add_all(struct built *b, const struct state *s, const hlo_listing *l
     struct adding d = {
         .b = b, .s = s, .l = l, .main = hlo_list_computation(l, hlo_list_computations(l) - 1)};
     const bool whole = l == b->listing, insts = whole || b->placed < s->insts.count;
-    d.places = repl_alloc((d.main.count + 1) * sizeof *d.places);
-    d.numbers = repl_alloc((d.main.count + 1) * sizeof *d.numbers);
+    d.places = heap_zalloc(d.main.count + 1, sizeof *d.places);
+    d.numbers = heap_zalloc(d.main.count + 1, sizeof *d.numbers);
     const bool ok = find_places(&d) || whole;
     if (ok) {
         b->first = whole ? d.main.first : b->first;

@@ -1,10 +1,10 @@
 /*
- * repl/kept: a cache of values by mark. Evicted values are recomputed on demand.
+ * repl/cache: a cache of values by mark. Evicted values are recomputed on demand.
  */
 #include "repl/session.h"
 
 /* The slot of a mark, or the empty slot for it. */
-static struct cache_entry *slot_of(const struct kept *k, uint64_t mark)
+static struct cache_entry *slot_of(const struct cache *k, uint64_t mark)
 {
     size_t mask = k->capacity - 1, i = (size_t)mark & mask;
     while (k->slots[i].mark && k->slots[i].mark != mark)
@@ -12,11 +12,11 @@ static struct cache_entry *slot_of(const struct kept *k, uint64_t mark)
     return &k->slots[i];
 }
 
-static void rebuild(struct kept *k, size_t capacity, uint64_t without)
+static void rebuild(struct cache *k, size_t capacity, uint64_t without)
 {
-    struct kept old = *k;
+    struct cache old = *k;
     k->capacity = capacity;
-    k->slots = repl_alloc(capacity * sizeof *k->slots);
+    k->slots = heap_zalloc(capacity, sizeof *k->slots);
     k->count = 0;
     k->bytes = 0;
     for (size_t i = 0; i < old.capacity; i++) {
@@ -34,13 +34,13 @@ static void rebuild(struct kept *k, size_t capacity, uint64_t without)
     heap_free(old.slots);
 }
 
-void cache_drop(struct kept *k, uint64_t mark)
+void cache_drop(struct cache *k, uint64_t mark)
 {
     if (k->count > 0 && slot_of(k, mark)->mark)
         rebuild(k, k->capacity, mark);
 }
 
-struct shared_value *cache_get(struct kept *k, uint64_t mark)
+struct shared_value *cache_get(struct cache *k, uint64_t mark)
 {
     if (k->count == 0)
         return NULL;
@@ -51,7 +51,7 @@ struct shared_value *cache_get(struct kept *k, uint64_t mark)
     return slot->value;
 }
 
-static uint64_t oldest(const struct kept *k)
+static uint64_t oldest(const struct cache *k)
 {
     const struct cache_entry *found = NULL;
     for (size_t i = 0; i < k->capacity; i++)
@@ -60,7 +60,7 @@ static uint64_t oldest(const struct kept *k)
     return found ? found->mark : 0;
 }
 
-void cache_put(struct kept *k, uint64_t mark, struct shared_value *value)
+void cache_put(struct cache *k, uint64_t mark, struct shared_value *value)
 {
     if (mark == 0)
         return;
@@ -80,11 +80,11 @@ void cache_put(struct kept *k, uint64_t mark, struct shared_value *value)
         cache_drop(k, oldest(k));
 }
 
-void cache_free(struct kept *k)
+void cache_free(struct cache *k)
 {
     for (size_t i = 0; i < k->capacity; i++)
         if (k->slots[i].mark)
             shared_value_unref(k->slots[i].value);
     heap_free(k->slots);
-    *k = (struct kept){0};
+    *k = (struct cache){0};
 }

@@ -40,7 +40,7 @@ static char *file_word(struct session *s, struct str *args, const char *name)
         bad(s, name);
         return NULL;
     }
-    return repl_copy(word);
+    return heap_str(word);
 }
 
 static int set_switch(struct session *s, struct str args, const char *name, bool *out)
@@ -126,7 +126,7 @@ static int cmd_mode(struct session *s, struct str args)
 
 static int cmd_prompt(struct session *s, struct str args)
 {
-    char *text = repl_copy(next_word(&args));
+    char *text = heap_str(next_word(&args));
     repl_set(&s->prompt, text);
     heap_free(text);
     return HLO_OK;
@@ -135,7 +135,7 @@ static int cmd_prompt(struct session *s, struct str args)
 static int cmd_output(struct session *s, struct str args)
 {
     struct str word = next_word(&args);
-    char *path = word.len ? repl_copy(word) : NULL;
+    char *path = word.len ? heap_str(word) : NULL;
     int status = output_to(s, path, false);
     heap_free(path);
     return status;
@@ -222,7 +222,7 @@ static int cmd_shell(struct session *s, struct str args)
 {
     if (s->o->confined)
         return report_error(s, HLO_USAGE, "running other programs is disabled in this session");
-    char *command = repl_copy(args);
+    char *command = heap_str(args);
     report_flush(s);
     int got = system(command);
     heap_free(command);
@@ -297,7 +297,7 @@ static int cmd_plot(struct session *s, struct str args)
         if (k < COUNT_OF(kinds))
             kind = (enum hlo_plot)(HLO_PLOT_HEAT + k);
         else if (str_is(word, "--png") && str_trim(args).len && !png)
-            png = repl_copy(next_word(&args));
+            png = heap_str(next_word(&args));
         else
             status = bad(s, "plot");
     }
@@ -315,7 +315,7 @@ static int cmd_plot(struct session *s, struct str args)
 static void forget_from(struct session *s, size_t inst)
 {
     struct built *b = &s->built;
-    bool *stale = repl_alloc(b->count * sizeof *stale);
+    bool *stale = heap_zalloc(b->count, sizeof *stale);
     for (size_t i = inst - b->first; i < b->count; i++) {
         struct hlo_listed at = built_at(b, b->first + i);
         stale[i] = b->first + i == inst;
@@ -399,10 +399,9 @@ static int cmd_set(struct session *s, struct str args)
         return list_settings(s);
     if (equal < args.len && args.ptr[equal] != '=')
         return bad(s, "set");
-    char *value =
-        equal < args.len
-            ? repl_copy(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1}))
-            : NULL;
+    char *value = equal < args.len
+                      ? heap_str(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1}))
+                      : NULL;
     int status;
     if (name.len == 0 || (value && !*value))
         status = bad(s, "set");
@@ -568,7 +567,7 @@ static bool has_word(const struct command *c, const char *word)
 static int cmd_help(struct session *s, struct str args)
 {
     struct str given = next_word(&args);
-    char *word = repl_copy(
+    char *word = heap_str(
         given.len && given.ptr[0] == '.' ? (struct str){given.ptr + 1, given.len - 1} : given);
     size_t shown = 0, alike;
     const struct command *only = *word ? find(str_of(word), &alike) : NULL;
@@ -594,28 +593,20 @@ static int cmd_help(struct session *s, struct str args)
     return status;
 }
 
-static const char *nearest(struct str word)
+static const char *nearest_command(struct str word)
 {
-    const char *names[COUNT_OF(commands)];
-    unsigned best = word.len > 4 ? 3 : 2;
-    const char *found = "";
-    for (size_t i = 0; i < COUNT_OF(commands); i++) {
-        names[i] = commands[i].name;
-        unsigned d = str_distance(word, str_of(names[i]), best);
-        if (d < best) {
-            best = d;
-            found = names[i];
-        }
-    }
-    return found;
+    struct nearest n = nearest_to(word);
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        nearest_try(&n, str_of(commands[i].name));
+    return n.found.ptr;
 }
 
 static int unknown(struct session *s, struct str word, size_t alike)
 {
     struct buf names = {0};
-    if (alike == 0 && *nearest(word))
+    if (alike == 0 && *nearest_command(word))
         return report_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; did you mean '.%s'?",
-                            STR_ARG(word), nearest(word));
+                            STR_ARG(word), nearest_command(word));
     if (alike == 0)
         return report_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; see .help",
                             STR_ARG(word));

@@ -4,7 +4,6 @@
 #include "repl/complete_priv.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* Writes the directory to search; `~/` is the home directory. */
 static void put_directory(struct buf *out, struct str directory)
@@ -22,9 +21,8 @@ static void put_directory(struct buf *out, struct str directory)
 static bool is_directory(struct str directory, const char *name)
 {
     struct buf path = {0};
-    struct stat st;
     buf_printf(&path, STR_FMT "/%s", STR_ARG(directory), name);
-    bool is = stat(path.data, &st) == 0 && S_ISDIR(st.st_mode);
+    const bool is = file_is_directory(path.data);
     buf_free(&path);
     return is;
 }

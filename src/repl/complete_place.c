@@ -27,8 +27,8 @@ struct walk {
 
 bool complete_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-' || (unsigned char)c >= 0x80;
+    return char_is_letter(c) || char_is_digit(c) || c == '.' || c == '-' ||
+           (unsigned char)c >= 0x80;
 }
 
 bool complete_has_attribute(struct str given, const char *name)

@@ -87,7 +87,7 @@ static long find_inst(const struct running *r, struct str name)
     for (size_t i = c.first; i < c.first + c.count; i++)
         if (str_is(name, hlo_list_inst(r->listing, i).name))
             return (long)i;
-    char *z = repl_copy(name);
+    char *z = heap_str(name);
     long n = hlo_list_find(r->listing, z);
     heap_free(z);
     return n;
@@ -184,8 +184,8 @@ static void watch_on(struct running *r)
     r->watched = d->count > 0 || d->stepping != GO;
     if (r->watched && !r->local) {
         size_t count = hlo_list_count(r->listing);
-        r->local = repl_alloc(count * sizeof *r->local);
-        r->local_at = repl_alloc(count * sizeof *r->local_at);
+        r->local = heap_zalloc(count, sizeof *r->local);
+        r->local_at = heap_zalloc(count, sizeof *r->local_at);
     }
 }
 
@@ -313,7 +313,7 @@ int debug_add(struct session *s, struct str text, bool watch)
     struct debugger *d = &s->debugger;
     struct breakpoint *more = heap_grow(d->points, (d->count + 1) * sizeof *more);
     d->points = more;
-    more[d->count] = (struct breakpoint){repl_copy(text), ++d->numbered, watch};
+    more[d->count] = (struct breakpoint){heap_str(text), ++d->numbered, watch};
     const struct breakpoint *p = &more[d->count++];
     report_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number,
                 reaches(s, p) ? "" : ", which is not defined");

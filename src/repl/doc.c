@@ -66,21 +66,16 @@ static void put_op(struct session *s, size_t op)
 /* Finds an op, or the op of a form. `near`: a suggestion. */
 static bool find_op(struct str word, size_t *out, const char **near)
 {
-    unsigned best = word.len > 4 ? 3 : 2;
     struct hlo_form form;
-    *near = "";
     for (size_t i = 0; (form = hlo_form_get(i)).name; i++)
         if (str_is(word, form.name))
             word = str_of(form.op);
-    for (size_t i = 0; i < hlo_op_count(); i++) {
-        unsigned d = str_distance(word, str_of(hlo_op_get(i).name), best);
-        if (d < best) {
-            best = d;
-            *near = hlo_op_get(i).name;
+    struct nearest n = nearest_to(word);
+    for (size_t i = 0; i < hlo_op_count(); i++)
+        if (nearest_try(&n, str_of(hlo_op_get(i).name)))
             *out = i;
-        }
-    }
-    return best == 0;
+    *near = n.found.ptr;
+    return n.distance == 0;
 }
 
 int cmd_doc(struct session *s, struct str args)

@@ -126,7 +126,7 @@ long session_find(struct session *s, struct str name)
                                                      : name);
     long n = at >= 0 && s->built.module ? (long)s->built.numbers[at] : -1;
     if (n < 0 && session_listing(s)) {
-        char *z = repl_copy(name);
+        char *z = heap_str(name);
         n = hlo_list_find(s->built.listing, z);
         heap_free(z);
     }

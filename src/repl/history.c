@@ -84,11 +84,7 @@ static size_t read_all(struct history *h, struct str text)
 {
     size_t lines = 0;
     while (text.len > 0) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        struct str line = {text.ptr, end ? (size_t)(end - text.ptr) : text.len};
-        read_line_of_file(h, line);
-        size_t used = line.len + (end ? 1 : 0);
-        text = (struct str){text.ptr + used, text.len - used};
+        read_line_of_file(h, str_cut(&text, '\n'));
         lines++;
     }
     return lines;

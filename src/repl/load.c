@@ -37,7 +37,7 @@ static int by_size(const void *a, const void *b)
 static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_line, size_t *count)
 {
     struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
-    size_t *starts = repl_alloc((main.count + 1) * sizeof *starts), n = 0, at = 0;
+    size_t *starts = heap_zalloc(main.count + 1, sizeof *starts), n = 0, at = 0;
     uint32_t at_line = first_line;
     for (size_t i = 0; i < main.count; i++) {
         struct hlo_listed inst = hlo_list_inst(l, main.first + i);
@@ -104,8 +104,8 @@ static struct state *cut_module(struct source_text *from, const hlo_listing *l)
         }
         heap_free(state->entry_name);
         heap_free(state->entry_tail);
-        state->entry_name = repl_copy(c->name);
-        state->entry_tail = repl_copy(c->tail);
+        state->entry_name = heap_str(c->name);
+        state->entry_tail = heap_str(c->tail);
         ok = !found && cut_insts(state, from, c->body, l);
         found = true;
     }
@@ -209,8 +209,7 @@ static int load_onnx(struct session *s, const char *path)
 
 int load_file(struct session *s, const char *path, size_t part)
 {
-    size_t n = strlen(path);
-    if (n > 5 && strcmp(path + n - 5, ".onnx") == 0)
+    if (str_ends(str_of(path), STR(".onnx")))
         return load_onnx(s, path);
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_open(path, false, m);
@@ -247,7 +246,7 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
     const struct state *state = session_state(s);
     struct module_text t;
     size_t gone = 0;
-    size_t *order = repl_alloc((hlo_param_count(session_module(s)) + 1) * sizeof *order);
+    size_t *order = heap_zalloc(1, (hlo_param_count(session_module(s)) + 1) * sizeof *order);
     for (size_t p = 0; p < hlo_param_count(s->built.module); p++) {
         order[p] = p - gone;
         gone += state_setting(state, hlo_param_name(s->built.module, p)) != NULL;

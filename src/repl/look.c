@@ -34,7 +34,7 @@ static long named(struct session *s, struct str word, int *status)
         *status = report_error(s, HLO_USAGE, "session is empty");
         return -1;
     }
-    char *name = repl_copy(word);
+    char *name = heap_str(word);
     long n = hlo_list_find(l, name);
     if (stop >= 0) {
         struct hlo_listed_computation c =
@@ -114,7 +114,7 @@ int look_list(struct session *s, struct str args)
         put_range(s, l, hlo_list_computations(l) - 1, (size_t)from - 1, (size_t)to);
         return HLO_OK;
     }
-    char *name = repl_copy(word);
+    char *name = heap_str(word);
     long c = hlo_list_find_computation(l, name);
     heap_free(name);
     if (c < 0)

@@ -53,9 +53,9 @@ static void session_begin(struct session *s, const struct repl_options *o)
 {
     *s = (struct session){.o = o,
                           .out = stdout,
-                          .prompt = repl_copy(STR("hlo> ")),
+                          .prompt = heap_str(STR("hlo> ")),
                           .kept = {.max = VALUE_CACHE_BYTES}};
-    s->states = repl_alloc(MAX_STATES * sizeof *s->states);
+    s->states = heap_zalloc(MAX_STATES, sizeof *s->states);
     s->states[s->state_count++] = state_new();
     s->view = HLO_WITH(hlo_view, .max = SHOWN);
     s->debugger.stepping = GO;

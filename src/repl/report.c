@@ -1,5 +1,5 @@
 /*
- * repl/say: diagnostics on standard error, results on the output of the session, and filling of
+ * repl/report: diagnostics on standard error, results on the output of the session, and filling of
  * lines.
  */
 #include "repl/session.h"
@@ -77,35 +77,22 @@ void report_note(struct session *s, const char *format, ...)
     fputc('\n', stderr);
 }
 
-static void keep_nearest(struct str word, const char *candidate, unsigned *best,
-                         const char **nearest)
-{
-    unsigned limit = word.len > 4   ? 3
-                     : word.len > 1 ? 2
-                                    : 1,
-             d = str_distance(word, str_of(candidate), limit);
-    if (d < limit && d < *best) {
-        *best = d;
-        *nearest = candidate;
-    }
-}
-
 int report_unknown(struct session *s, struct str name)
 {
-    const char *nearest = "", *command = command_meant(name);
+    const char *command = command_meant(name);
     const hlo_listing *l = session_listing(s);
-    unsigned best = UINT_MAX;
+    struct nearest n = nearest_to(name);
     for (size_t i = 0; l && i < hlo_list_count(l); i++) {
         struct hlo_listed at = hlo_list_inst(l, i);
         if (str_is(name, at.name))
             return report_error(s, HLO_REJECTED,
                                 "'%s' has a value only while '%s' runs; use .break %s and .run",
                                 at.name, hlo_list_computation(l, at.computation).name, at.name);
-        keep_nearest(name, at.name, &best, &nearest);
+        nearest_try(&n, str_of(at.name));
     }
-    if (*nearest)
+    if (n.found.len)
         return report_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'; did you mean '%s'?",
-                            STR_ARG(name), nearest);
+                            STR_ARG(name), n.found.ptr);
     if (*command)
         return report_error(s, HLO_REJECTED,
                             "unknown name '" STR_FMT "'; did you mean the command '%s'?",

@@ -21,8 +21,6 @@
 
 /* ---- state.c: texts and states ---- */
 
-void *repl_alloc(size_t size); /* zeroed */
-char *repl_copy(struct str s);
 void repl_set(char **text, const char *to); /* frees the old text; NULL: none */
 
 struct source_text { /* a text of the user, referenced by messages */
@@ -180,17 +178,17 @@ struct cache_entry {
     struct shared_value *value;
     uint64_t used;
 };
-struct kept {
+struct cache {
     struct cache_entry *slots;
     size_t count, capacity;
     uint64_t bytes, max; /* size limit; the least recently used values are evicted */
     uint64_t clock;
 };
-void cache_free(struct kept *k);
+void cache_free(struct cache *k);
 /* No reference is added for the caller; NULL: none. */
-struct shared_value *cache_get(struct kept *k, uint64_t mark);
-void cache_put(struct kept *k, uint64_t mark, struct shared_value *value); /* adds a reference */
-void cache_drop(struct kept *k, uint64_t mark);
+struct shared_value *cache_get(struct cache *k, uint64_t mark);
+void cache_put(struct cache *k, uint64_t mark, struct shared_value *value); /* adds a reference */
+void cache_drop(struct cache *k, uint64_t mark);
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t both[2] = {a, b};
@@ -243,7 +241,7 @@ struct session {
     struct built built; /* of the current state */
     struct built *old;  /* builds that the current run still uses */
     size_t old_count;
-    struct kept kept;
+    struct cache kept;
     uint64_t ids; /* last id of a setting */
     struct input *input;
     FILE *out;      /* output of results */

@@ -181,7 +181,7 @@ static bool cut_piece(struct str index, const struct shared_value *h, hlo_litera
     *piece = NULL;
     if (!index.len)
         return true;
-    char *text = repl_copy(index);
+    char *text = heap_str(index);
     *piece = hlo_literal_slice(h->l, text, m);
     repl_set(&text, NULL);
     return *piece != NULL;

@@ -4,23 +4,9 @@
  */
 #include "repl/session.h"
 
-void *repl_alloc(size_t size)
-{
-    void *p = heap_zalloc(1, size ? size : 1);
-    return p;
-}
-
-char *repl_copy(struct str s)
-{
-    char *z = repl_alloc(s.len + 1);
-    if (s.len)
-        memcpy(z, s.ptr, s.len);
-    return z;
-}
-
 void repl_set(char **text, const char *to)
 {
-    char *copy = to ? repl_copy(str_of(to)) : NULL;
+    char *copy = to ? heap_str(str_of(to)) : NULL;
     heap_free(*text);
     *text = copy;
 }
@@ -29,8 +15,8 @@ void repl_set(char **text, const char *to)
 
 struct source_text *source_text_new(const char *name, struct str text, uint32_t first_line)
 {
-    struct source_text *t = repl_alloc(sizeof *t);
-    *t = (struct source_text){1, repl_copy(str_of(name)), repl_copy(text), text.len, first_line};
+    struct source_text *t = heap_zalloc(1, sizeof *t);
+    *t = (struct source_text){1, heap_str(str_of(name)), heap_str(text), text.len, first_line};
     return t;
 }
 
@@ -55,16 +41,16 @@ struct entry *entry_of_parts(struct str name, struct source_text *from, const ch
                              struct str text, const char *between, struct str more,
                              const char *after)
 {
-    struct entry *e = repl_alloc(sizeof *e);
+    struct entry *e = heap_zalloc(1, sizeof *e);
     const struct str parts[] = {str_of(before), text, str_of(between), more, str_of(after)};
     *e = (struct entry){.refs = 1,
-                        .name = repl_copy(name),
+                        .name = heap_str(name),
                         .from = source_text_ref(from),
                         .text = text,
                         .more = more,
-                        .before = repl_copy(parts[0]),
-                        .between = repl_copy(parts[2]),
-                        .after = repl_copy(parts[4])};
+                        .before = heap_str(parts[0]),
+                        .between = heap_str(parts[2]),
+                        .after = heap_str(parts[4])};
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         e->hash = mix(e->hash, hash_bytes(parts[i].ptr, parts[i].len));
     return e;
@@ -112,14 +98,14 @@ struct shared_value *shared_value_new(hlo_literal *l)
 {
     if (!l)
         return NULL;
-    struct shared_value *h = repl_alloc(sizeof *h);
+    struct shared_value *h = heap_zalloc(1, sizeof *h);
     *h = (struct shared_value){.refs = 1, .l = l, .own = l, .bytes = bytes_of(l)};
     return h;
 }
 
 struct shared_value *shared_value_element(struct shared_value *tuple, size_t i)
 {
-    struct shared_value *h = repl_alloc(sizeof *h);
+    struct shared_value *h = heap_zalloc(1, sizeof *h);
     const hlo_literal *l = hlo_literal_element(tuple->l, i);
     *h = (struct shared_value){
         .refs = 1, .l = l, .within = shared_value_ref(tuple), .bytes = bytes_of(l)};
@@ -146,7 +132,7 @@ void shared_value_unref(struct shared_value *h)
 
 static struct entry_list *list_new(void)
 {
-    struct entry_list *l = repl_alloc(sizeof *l);
+    struct entry_list *l = heap_zalloc(1, sizeof *l);
     l->refs = 1;
     arena_init(&l->arena);
     map_init(&l->places, &l->arena);
@@ -235,22 +221,22 @@ static long entries_put(struct entries *e, struct entry *put)
 
 struct state *state_new(void)
 {
-    struct state *s = repl_alloc(sizeof *s);
+    struct state *s = heap_zalloc(1, sizeof *s);
     s->root = LAST;
-    s->entry_name = repl_copy(STR("main"));
-    s->entry_tail = repl_copy(STR(""));
+    s->entry_name = heap_str(STR("main"));
+    s->entry_tail = heap_str(STR(""));
     return s;
 }
 
 struct state *state_copy(const struct state *from)
 {
-    struct state *s = repl_alloc(sizeof *s);
+    struct state *s = heap_zalloc(1, sizeof *s);
     *s = *from;
     entry_ref(s->header);
     entries_ref(s->computations);
     entries_ref(s->insts);
-    s->entry_name = repl_copy(str_of(from->entry_name));
-    s->entry_tail = repl_copy(str_of(from->entry_tail));
+    s->entry_name = heap_str(str_of(from->entry_name));
+    s->entry_tail = heap_str(str_of(from->entry_tail));
     entries_ref(s->settings);
     return s;
 }

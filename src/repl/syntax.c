@@ -17,14 +17,9 @@ static char char_at(struct str s, size_t at) { return at < s.len ? s.ptr[at] : '
 
 /* ---- tokens ---- */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 bool syntax_is_word(struct text_token t)
 {
-    return t.kind != TOK_EOF && t.kind != TOK_ERROR && t.s.len > 0 && is_letter(t.s.ptr[0]);
+    return t.kind != TOK_EOF && t.kind != TOK_ERROR && t.s.len > 0 && char_is_letter(t.s.ptr[0]);
 }
 
 /* Without an attached `=` or `:`. */
@@ -51,7 +46,7 @@ struct str syntax_first_word(struct str s)
 static bool is_command_at(struct str s, size_t at)
 {
     char c = char_at(s, at), after = char_at(s, at + 1);
-    return c == '!' || (c == '.' && !(after >= '0' && after <= '9'));
+    return c == '!' || (c == '.' && !char_is_digit(after));
 }
 
 /* Finds the first byte that is neither blank nor comment. An unterminated comment is skipped once
@@ -91,7 +86,7 @@ static enum reading_kind balance(struct str s)
 
 /* ---- shapes and operations ---- */
 
-/* The end of the shape at `at`, including its layout; `at` if there is none. */
+/* The end of the shape at `at`, including its layout; `at` if none. */
 static size_t shape_end(struct str s, size_t at)
 {
     struct text_token t = text_token_at(s, at);
@@ -125,8 +120,7 @@ static bool is_literal(struct str s)
 {
     size_t begin = syntax_skip(s, 0);
     char c = char_at(s, begin);
-    return shape_end(s, begin) > begin || c == '{' || c == '@' || c == '-' ||
-           (c >= '0' && c <= '9');
+    return shape_end(s, begin) > begin || c == '{' || c == '@' || c == '-' || char_is_digit(c);
 }
 
 /* In f32[2]{1, 2} the braces contain values, although they look like a layout. */

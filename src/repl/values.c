@@ -187,16 +187,15 @@ static hlo_module *module_of(struct making *k)
  * run. */
 static bool is_cacheable(const struct hlo_listed *at)
 {
-    size_t n = strlen(at->op);
     return !strstr(at->shape, "token[") && at->parameter < 0 &&
-           !(n > 6 && strcmp(at->op + n - 6, "-start") == 0) && strncmp(at->op, "async", 5) != 0;
+           !str_ends(str_of(at->op), STR("-start")) && !str_starts(str_of(at->op), STR("async"));
 }
 
 static void note_marks(const struct making *k, struct running *r)
 {
     const struct hlo_listed_computation main =
         hlo_list_computation(r->listing, hlo_list_computations(r->listing) - 1);
-    r->marks = repl_alloc(hlo_list_count(r->listing) * sizeof *r->marks);
+    r->marks = heap_zalloc(1, hlo_list_count(r->listing) * sizeof *r->marks);
     for (size_t n = main.first; n < main.first + main.count; n++) {
         struct hlo_listed at = hlo_list_inst(r->listing, n);
         const long place = state_find(session_state(k->s), str_of(at.name));
@@ -278,7 +277,7 @@ static enum made make(struct making *k, struct shared_value **out)
     arena_init(&k->arena);
     map_init(&k->places, &k->arena);
     enum made made = find_needs(k);
-    k->args = repl_alloc((k->need_count + 1) * sizeof *k->args);
+    k->args = heap_zalloc(k->need_count + 1, sizeof *k->args);
     if (made == MADE && k->expected == 0) {
         for (size_t t = 0; t < k->count; t++)
             out[t] = shared_value_ref(need_of(k, k->targets[t] - k->b->first)->from);

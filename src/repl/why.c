@@ -22,7 +22,7 @@ static void need_callers(struct asking *q, size_t target)
 {
     const hlo_listing *l = q->b->listing;
     const size_t computations = hlo_list_computations(l);
-    bool *reached = repl_alloc(computations * sizeof *reached);
+    bool *reached = heap_zalloc(computations, sizeof *reached);
     if (target >= q->b->first)
         q->need[target - q->b->first] = true;
     else
@@ -134,7 +134,7 @@ static int print(struct asking *q, const hlo_module *module, const char *element
 /* NAME of NAME@1[2,3]. */
 static long target_of(struct session *s, const char *element)
 {
-    char *name = repl_copy((struct str){element, strcspn(element, "@[")});
+    char *name = heap_str((struct str){element, strcspn(element, "@[")});
     const long n = hlo_list_find(s->built.listing, name);
     if (n < 0)
         report_unknown(s, str_of(name));
@@ -150,8 +150,8 @@ static int answer(struct session *s, const char *element, size_t levels)
     const struct built b = s->built;
     struct asking q = {.s = s, .b = &b, .m = hlo_messages_new()};
     q.participants = (size_t)(hlo_replica_count(b.module) * hlo_num_partitions(b.module));
-    q.need = repl_alloc(b.count * sizeof *q.need);
-    q.args = repl_alloc((b.count * q.participants + 1) * sizeof *q.args);
+    q.need = heap_zalloc(b.count, sizeof *q.need);
+    q.args = heap_zalloc(b.count * q.participants + 1, sizeof *q.args);
     int status = HLO_USAGE;
     if (find_needs(&q, (size_t)target)) {
         hlo_module *module = module_of(&q);
@@ -168,7 +168,7 @@ int why_print(struct session *s, struct str what, int64_t levels)
 {
     if (!session_listing(s))
         return report_error(s, HLO_USAGE, "session is empty");
-    char *element = repl_copy(what);
+    char *element = heap_str(what);
     const int status = answer(s, element, (size_t)levels);
     heap_free(element);
     return status;

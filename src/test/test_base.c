@@ -509,6 +509,22 @@ START_TEST(files)
 }
 END_TEST
 
+START_TEST(pieces_of_texts)
+{
+    struct str s = STR("a,,bc"), lines = STR("one\ntwo");
+    ck_assert(str_is(str_cut(&s, ','), "a"));
+    ck_assert(str_is(str_cut(&s, ','), ""));
+    ck_assert(str_is(str_cut(&s, ','), "bc") && s.len == 0);
+    ck_assert(str_is(str_cut(&s, ','), ""));
+    ck_assert(str_is(str_cut_line(&lines), "one\n"));
+    ck_assert(str_is(str_cut_line(&lines), "two") && lines.len == 0);
+    struct nearest n = nearest_to(STR("reshap"));
+    ck_assert(!nearest_try(&n, STR("dot")) && n.found.len == 0);
+    ck_assert(nearest_try(&n, STR("reshapes")) && nearest_try(&n, STR("reshape")));
+    ck_assert(!nearest_try(&n, STR("rescape")) && str_is(n.found, "reshape") && n.distance == 1);
+}
+END_TEST
+
 /* Columns are as wide as their widest cell of at most 48 bytes; no line ends in blanks. */
 START_TEST(tables)
 {
@@ -556,6 +572,7 @@ int main(void)
     tcase_add_test(tcase, tensor_memory);
     tcase_add_test(tcase, reserves);
     tcase_add_test(tcase, buffers);
+    tcase_add_test(tcase, pieces_of_texts);
     tcase_add_test(tcase, tables);
     tcase_add_test(tcase, maps);
     tcase_add_test(tcase, hashes_depend_on_every_byte);

@@ -28,8 +28,7 @@ bool async_opcode(struct str word, enum opcode *op, enum opcode *wrapped)
                  {{"-done", 5}, OP_ASYNC_DONE}};
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct str suffix = forms[i].suffix;
-        if (word.len <= suffix.len ||
-            memcmp(word.ptr + word.len - suffix.len, suffix.ptr, suffix.len) != 0)
+        if (word.len == suffix.len || !str_ends(word, suffix))
             continue;
         *wrapped = op_find((struct str){word.ptr, word.len - suffix.len});
         *op = forms[i].op;

@@ -53,7 +53,7 @@ static bool at_char(const char *s, const char *end, char c) { return s < end && 
 /* ---- separators ---- */
 
 /* The end of a prefix written by a logger at the start of a line, as in `I0000 00:00:17.123 12345
- * file.cc:123] ` and `2024-01-01 12:00:00.123: I xla/file.cc:12] `; NULL if there is none. */
+ * file.cc:123] ` and `2024-01-01 12:00:00.123: I xla/file.cc:12] `; NULL if none. */
 static const char *log_prefix_end(const char *s, const char *end)
 {
     const char *p = s;

@@ -470,7 +470,7 @@ static void skip_element(struct parser *p)
 }
 
 /* Counts the contents of nested braces: counts[d] is the number of values or rows in the first
- * braces of depth d, -1 if there are none. False if this is not an array literal; the current token
+ * braces of depth d, -1 if none. False if this is not an array literal; the current token
  * is then the first unexpected one. */
 static bool count_braces(struct parser *p, int rank, int64_t *counts)
 {

@@ -113,7 +113,7 @@ bool parse_mesh(struct parser *p, struct mesh **out, bool *comma)
 
 /* ---- parsing of axes ---- */
 
-/* Finds an axis by its name or its number; -1 if there is none. */
+/* Finds an axis by its name or its number; -1 if not found. */
 static int find_axis(const struct mesh *m, struct str name)
 {
     for (int i = 0; i < m->axis_count; i++)
@@ -509,7 +509,7 @@ static bool names_whole_mesh(const struct mesh *m, struct mesh_axes axes)
     return axes.count > 0 && k == axes.count;
 }
 
-/* The keyword that describes the whole sharding; NULL if there is none. */
+/* The keyword that describes the whole sharding; NULL if none. */
 static const char *whole_word(const struct sharding *s)
 {
     if (s->dim_count || s->replicated.count)

@@ -230,7 +230,7 @@ static const char *scan_value(const struct field *f, const char *s, const char *
     }
     const char *begin = s;
     int32_t v = 0;
-    while (s < end && s - begin < MAX_DIGITS && *s >= '0' && *s <= '9')
+    while (s < end && s - begin < MAX_DIGITS && char_is_digit(*s))
         v = v * 10 + (*s++ - '0');
     *(int32_t *)out = v;
     return f->kind == FIELD_INT32 && s > begin ? s : NULL;

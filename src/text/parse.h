@@ -135,11 +135,11 @@ bool finish_module(struct parser *p); /* sets the entry, checks the header, make
 /* After an error in the instruction that begins at `start`: advances to the next instruction, to
  * the brace that ends the computation, or to the end of the text. */
 void recover_instruction(struct parser *p, struct lex_state start);
-/* Advances to the `{` of a computation's body; false if there is none before the next
+/* Advances to the `{` of a computation's body; false if none before the next
  * computation. */
 bool recover_body(struct parser *p);
 void recover_computation(struct parser *p);
-/* The location after the current token where `name` is defined; `begin` is 0 if there is none. */
+/* The location after the current token where `name` is defined; `begin` is 0 if none. */
 struct span find_definition(const struct parser *p, struct str name);
 
 /* A mark in the list of messages: those after it can be removed when a speculative parse is

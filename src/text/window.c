@@ -288,7 +288,7 @@ static bool bad_labels(struct parser *p, const char *what, const char *problem)
 static bool read_label_part(struct parser *p, struct str s, struct label_part *part)
 {
     for (size_t i = 0; i < s.len; i++)
-        part->spatial_count += s.ptr[i] >= '0' && s.ptr[i] <= '9';
+        part->spatial_count += char_is_digit(s.ptr[i]);
     part->spatial = ARENA_ARRAY(p->arena, int64_t, part->spatial_count);
     uint32_t digits = 0, letters = 0;
     for (size_t i = 0; i < s.len; i++) {
@@ -296,7 +296,7 @@ static bool read_label_part(struct parser *p, struct str s, struct label_part *p
         uint32_t digit = (uint32_t)(c - '0'), letter = c == part->letters[0] ? 0 : 1;
         if (c == '?')
             continue;
-        if (c >= '0' && c <= '9') {
+        if (char_is_digit(c)) {
             if (digits >> digit & 1)
                 return bad_labels(p, part->what, "duplicate dimension label");
             if ((int)digit >= part->spatial_count)

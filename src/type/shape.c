@@ -195,16 +195,17 @@ int64_t shape_leaf_count(const struct shape *s)
     return s->count || shape_is_tuple(s) ? s->leaves : 1;
 }
 
-int shape_component_of(const struct shape *s, int64_t leaf)
+int shape_component_of(const struct shape *s, int64_t *leaf)
 {
     int low = 0, high = s->count;
     while (high - low > 1) {
         const int middle = low + (high - low) / 2;
-        if (shape_first_leaf(s, middle) <= leaf)
+        if (shape_first_leaf(s, middle) <= *leaf)
             low = middle;
         else
             high = middle;
     }
+    *leaf -= shape_first_leaf(s, low);
     return low;
 }
 

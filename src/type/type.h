@@ -231,10 +231,10 @@ static inline int64_t shape_first_leaf(const struct shape *s, int64_t element)
 {
     return s->starts ? s->starts[element] : element;
 }
-/* The component of a tuple that contains the leaf. */
-int shape_component_of(const struct shape *s, int64_t leaf);
+/* The component of a tuple that contains leaf number *leaf, which becomes its number there. */
+int shape_component_of(const struct shape *s, int64_t *leaf);
 static inline int64_t shape_part_count(const struct shape *s) { return s->parts ? s->parts : 1; }
-/* The component at an index path; NULL if there is none. */
+/* The component at an index path; NULL if none. */
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth);
 
 /* What a comparison ignores; 0: full equality. */

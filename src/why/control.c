@@ -114,22 +114,14 @@ static void pass_on(struct why *w, const struct inst *i, int k, int64_t leaf, co
 
 static void tuple(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
-    for (int k = 0; k < i->operand_count; k++) {
-        const int64_t leaves = shape_leaf_count(i->operands[k]->shape);
-        if (leaf < leaves) {
-            pass_on(w, i, k, leaf, index, "element");
-            return;
-        }
-        leaf -= leaves;
-    }
+    const int k = shape_component_of(i->shape, &leaf);
+    pass_on(w, i, k, leaf, index, "element");
 }
 
 static void get_tuple_element(struct why *w, const struct inst *i, int64_t leaf,
                               const int64_t *index)
 {
-    const struct shape *s = i->operands[0]->shape;
-    for (int64_t k = 0; k < inst_int(i, A_INDEX, 0); k++)
-        leaf += shape_leaf_count(s->elements[k]);
+    leaf += shape_first_leaf(i->operands[0]->shape, inst_int(i, A_INDEX, 0));
     pass_on(w, i, 0, leaf, index, "element");
 }
 

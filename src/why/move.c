@@ -210,14 +210,6 @@ void why_dynslice(struct why *w, const struct inst *i, int64_t leaf, const int64
 
 /* ---- gather ---- */
 
-static int place_in(const int64_t *list, int count, int64_t d)
-{
-    for (int k = 0; k < count; k++)
-        if (list[k] == d)
-            return k;
-    return -1;
-}
-
 static bool is_kept(const struct kern_gather_dims *dims, int64_t d)
 {
     return !i64_in(dims->operand_batching, dims->batching_count, d) &&
@@ -241,8 +233,8 @@ static bool start_of(struct why *w, const struct inst *i, int indices,
                      const struct kern_gather_dims *dims, const int64_t *vector, int64_t d,
                      int64_t *start)
 {
-    const int component = place_in(dims->start_index_map, dims->map_count, d);
-    const int batching = place_in(dims->operand_batching, dims->batching_count, d);
+    const int64_t component = i64_find(dims->start_index_map, dims->map_count, d);
+    const int64_t batching = i64_find(dims->operand_batching, dims->batching_count, d);
     int64_t at[VIEW_MAX_RANK] = {0};
     const int rank = i->operands[indices]->shape->rank;
     *start = batching >= 0 ? vector[dims->indices_batching[batching]] : 0;

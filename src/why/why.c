@@ -16,9 +16,7 @@ static why_family_fn *const families[FAMILY_COUNT] = {
 const struct shape *why_leaf_shape(const struct shape *s, int64_t leaf)
 {
     while (shape_is_tuple(s)) {
-        int k = 0;
-        for (; k + 1 < s->count && leaf >= shape_leaf_count(s->elements[k]); k++)
-            leaf -= shape_leaf_count(s->elements[k]);
+        const int k = shape_component_of(s, &leaf);
         if (k >= s->count)
             return s; /* an empty tuple has no leaves */
         s = s->elements[k];
@@ -30,9 +28,7 @@ const struct shape *why_leaf_shape(const struct shape *s, int64_t leaf)
 const struct literal *why_leaf(const struct shape *s, const struct literal *l, int64_t leaf)
 {
     while (l && shape_is_tuple(s)) {
-        int k = 0;
-        for (; k + 1 < s->count && leaf >= shape_leaf_count(s->elements[k]); k++)
-            leaf -= shape_leaf_count(s->elements[k]);
+        const int k = shape_component_of(s, &leaf);
         if (k >= s->count || !shape_is_tuple(l->shape) || l->shape->count != s->count)
             return NULL;
         s = s->elements[k];

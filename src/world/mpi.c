@@ -179,7 +179,7 @@ static void ask_for_body(struct mpi *m, struct transfer *p)
     p->left = p->count;
 }
 
-/* Receives one more message; false: there is none. */
+/* Receives one more message; false: none. */
 static bool take_next(struct mpi *m)
 {
     int flag = 0;

@@ -92,7 +92,7 @@ static inline int rank_of(const struct ranks *r, int64_t participant)
 bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int *pending);
 /* The body is copied; the process exits if there is no memory for it. For small bodies. */
 void ranks_send_copy(struct ranks *r, int rank, struct head h, struct block body);
-/* The next message of this phase; NULL: there is none. */
+/* The next message of this phase; NULL: none. */
 struct item *ranks_receive(struct ranks *r);
 /* Yields the processor, or sleeps, longer the more often the caller has polled in vain. */
 void ranks_pause(unsigned times);
@@ -158,7 +158,7 @@ void rank_run_enter(struct rank_run *c, struct cleanup *u);
 void rank_run_leave(struct rank_run *c, struct cleanup *u);
 /* The following are called with the lock held. */
 void rank_run_handle(struct rank_run *c, struct item *i); /* handles a message */
-bool rank_run_progress(struct rank_run *c); /* handles one message; false: there is none */
+bool rank_run_progress(struct rank_run *c);               /* handles one message; false: none */
 /* Sends from a participant of this rank to any participant. False: out of memory. */
 bool rank_run_post(struct rank_run *c, struct head h, int64_t to, struct block body, int *pending);
 void rank_run_broadcast(struct rank_run *c, struct head h,

@@ -245,7 +245,7 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
 
 /* ---- the host ---- */
 
-/* Sends a request to rank 0 and waits for the reply; NULL: there is none, because the run has
+/* Sends a request to rank 0 and waits for the reply; NULL: none, because the run has
  * failed or reached its time limit. */
 static struct item *ask(struct member *p, enum kind kind, struct block body)
 {

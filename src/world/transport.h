@@ -29,7 +29,7 @@ struct transport {
      * body must not change. NULL: the body is copied. False: out of memory. */
     bool (*send)(void *context, int to, const void *head, const void *body, size_t size,
                  int *pending);
-    /* The next message; false: there is none. Messages only make progress in calls of this. */
+    /* The next message; false: none. Messages only make progress in calls of this. */
     bool (*receive)(void *context, struct transport_message *out);
     bool (*busy)(void *context); /* a send has not completed yet */
     void (*close)(void *context);

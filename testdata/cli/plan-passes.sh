@@ -44,7 +44,7 @@ want ' inlined 1 calls and fusions'
 want ' mapped 1 maps'
 want ' merged 1 common'
 want ' invariant 2 loop-invariant'
-want ' rests 1 loops'
+want ' peeled 1 loops'
 cat >a.hlo <<'END'
 HloModule a
 add { x = f32[] parameter(0)

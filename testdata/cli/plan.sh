@@ -48,4 +48,4 @@ want ' results 256.0 KiB'
 want ' values 256.'
 $HLO plan a.hlo --json >out.json || exit 1
 grep -q '^{"schema":1,"module":"a","functions":\[{"name":"e","entry":true,' out.json || exit 1
-grep -q '"memory":{"arguments":262148,"constants":[0-9]*,"results":262148,"foreseen":true,"exact":false,"peak":' out.json || exit 1
+grep -q '"memory":{"arguments":262148,"constants":[0-9]*,"results":262148,"estimated":true,"exact":false,"peak":' out.json || exit 1

@@ -6,14 +6,6 @@
 #include "kern/plain/plain.h"
 
 /* The position of d in a list, or -1. */
-static int place_in(const int64_t *list, int count, int64_t d)
-{
-    for (int k = 0; k < count; k++)
-        if (list[k] == d)
-            return k;
-    return -1;
-}
-
 /* For index o of the gather's result (or of the scatter's updates): start[d], from the indices, and
  * offset[d] inside the window, for every dimension of the array. */
 static void find_start(const struct view *array, const struct view *indices,
@@ -22,14 +14,14 @@ static void find_start(const struct view *array, const struct view *indices,
 {
     int64_t at[VIEW_MAX_RANK]; /* index into `indices` */
     for (int d = 0, id = 0; d < rank; d++)
-        if (place_in(dims->offset_dims, dims->offset_count, d) < 0) {
+        if (!i64_in(dims->offset_dims, dims->offset_count, d)) {
             id += id == dims->index_vector_dim;
             at[id++] = o[d];
         }
     for (int d = 0, next = 0; d < array->rank; d++) {
-        int component = place_in(dims->start_index_map, dims->map_count, d);
-        int batching = place_in(dims->operand_batching, dims->batching_count, d);
-        bool kept = batching < 0 && place_in(dims->collapsed, dims->collapsed_count, d) < 0;
+        const int64_t component = i64_find(dims->start_index_map, dims->map_count, d);
+        const int64_t batching = i64_find(dims->operand_batching, dims->batching_count, d);
+        bool kept = batching < 0 && !i64_in(dims->collapsed, dims->collapsed_count, d);
         offset[d] = kept ? o[dims->offset_dims[next++]] : 0;
         start[d] = batching >= 0 ? at[dims->indices_batching[batching]] : 0;
         if (component < 0)
@@ -69,8 +61,8 @@ static bool window_is_inside(const struct view *array, const struct view *update
 {
     bool inside = true;
     for (int d = 0, next = 0; d < array->rank; d++) {
-        bool kept = place_in(dims->operand_batching, dims->batching_count, d) < 0 &&
-                    place_in(dims->collapsed, dims->collapsed_count, d) < 0;
+        bool kept = !i64_in(dims->operand_batching, dims->batching_count, d) &&
+                    !i64_in(dims->collapsed, dims->collapsed_count, d);
         int64_t size = kept ? updates->dims[dims->offset_dims[next++]] : 1;
         inside &= start[d] >= 0 && start[d] <= array->dims[d] - size;
         at[d] = inside ? start[d] + offset[d] : 0;
@@ -89,7 +81,7 @@ bool plain_scatter(struct thread_pool *workers, int n, const struct view *out,
     int rank = updates->rank, count = 0;
     bool ok = true;
     for (int d = 0; d < rank; d++)
-        if (place_in(dims->offset_dims, dims->offset_count, d) < 0)
+        if (!i64_in(dims->offset_dims, dims->offset_count, d))
             order[count++] = d;
     for (int k = 0; k < dims->offset_count; k++)
         order[count++] = dims->offset_dims[k];
