@@ -117,7 +117,7 @@ static void part_of(struct view *part, const struct view *v, int64_t d, int64_t 
     part->data += j * part->dims[d] * v->strides[d];
 }
 
-bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers *g)
+static bool wrong_group(struct eval *ev, const struct step *s, const struct peers *g)
 {
     return EVAL_FAIL(ev, s, GROUP_SHAPE, op_spelling(s->inst->opcode), g->count);
 }
@@ -175,7 +175,7 @@ static bool check_form(struct eval *ev, const struct step *s, const struct peers
     for (int k = 0; k < x->rank && ok && !ev->p->dynamic; k++)
         ok = k == p->d ? x->dims[k] % parts == 0 && x->dims[k] / parts * copies == shape->dims[k]
                        : x->dims[k] == shape->dims[k];
-    return ok || eval_wrong_group(ev, s, g);
+    return ok || wrong_group(ev, s, g);
 }
 
 /* Checks what only the dimensions of all members show; each member reports the same fault. */
@@ -208,7 +208,7 @@ static struct block *blocks_of(struct eval *ev, const struct step *s, const stru
 }
 
 /* Sends `blocks`; what is received, with dimensions from `e`, is reduced into `out`, dense storage
- * of one's own dimensions. */
+ * of the participant's own dimensions. */
 static bool reduce_blocks(struct eval *ev, const struct step *s, const struct peers *g,
                           struct block *blocks, const struct member_dims *e, enum dtype type,
                           char *out)
@@ -228,7 +228,7 @@ static bool reduce_blocks(struct eval *ev, const struct step *s, const struct pe
 }
 
 /* Sends `blocks`; what is received, with dimensions from `e`, is concatenated along d in `out`.
- * One's own block may be in its place already. */
+ * The participant's own block may be in place already. */
 static bool concatenate_blocks(struct eval *ev, const struct step *s, const struct peers *g,
                                struct block *blocks, const struct member_dims *e, int d,
                                const struct view *out)
@@ -367,7 +367,7 @@ static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct 
     for (int64_t j = 0; j < g->count && ok; j++) {
         int k = (int)j * leaves + leaf;
         x[j] = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made[j]);
-        ok = x[j] && (eval_conforms(ev, x[j], s->shapes[k]) || eval_wrong_group(ev, s, g));
+        ok = x[j] && (eval_conforms(ev, x[j], s->shapes[k]) || wrong_group(ev, s, g));
         if (ok)
             blocks[j] = block_of(x[j]);
     }
@@ -382,7 +382,7 @@ static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct 
 static bool all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g)
 {
     if (s->inst->operand_count != g->count || s->operand_count != s->result_count)
-        return eval_wrong_group(ev, s, g);
+        return wrong_group(ev, s, g);
     int leaves = s->operand_count / s->inst->operand_count;
     for (int leaf = 0; leaf < leaves; leaf++)
         if (s->results[leaf] != NO_VALUE && !all_to_all_leaf(ev, s, g, leaf, leaves))
@@ -416,7 +416,7 @@ static bool broadcast(struct eval *ev, const struct step *s, const struct peers 
 {
     struct value made;
     const struct view *x = eval_dense(ev, s, 0, eval_view(ev, s, 0)->dtype, &made);
-    bool ok = x && (eval_conforms(ev, x, s->shapes[0]) || eval_wrong_group(ev, s, g));
+    bool ok = x && (eval_conforms(ev, x, s->shapes[0]) || wrong_group(ev, s, g));
     if (ok && (g->count == 0 || g->me < 0))
         ok = eval_sized_zeros(ev, s, 0, x->dims);
     else
@@ -427,7 +427,7 @@ static bool broadcast(struct eval *ev, const struct step *s, const struct peers 
 
 /* ---- one instruction ---- */
 
-static bool number(struct eval *ev, const struct step *s, int64_t n)
+static bool set_id(struct eval *ev, const struct step *s, int64_t n)
 {
     struct view *out = eval_result(ev, s, 0);
     uint32_t v = (uint32_t)n;
@@ -465,8 +465,8 @@ bool eval_collective(struct eval *ev, const struct step *s)
     struct arena_mark mark = arena_mark(&ev->scratch);
     bool ok;
     switch (s->inst->opcode) {
-    case OP_REPLICA_ID: ok = number(ev, s, ev->p->options.replica); break;
-    case OP_PARTITION_ID: ok = number(ev, s, ev->p->options.partition); break;
+    case OP_REPLICA_ID: ok = set_id(ev, s, ev->p->options.replica); break;
+    case OP_PARTITION_ID: ok = set_id(ev, s, ev->p->options.partition); break;
     case OP_COLLECTIVE_PERMUTE:
     case OP_COLLECTIVE_PERMUTE_START: ok = eval_permute(ev, s); break;
     default: ok = in_group(ev, s); break;

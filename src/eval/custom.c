@@ -142,8 +142,7 @@ static int64_t leaf_at(const struct shape *s, struct ints path)
 {
     int64_t leaf = 0;
     for (int64_t d = 0; d < path.count; d++) {
-        for (int64_t k = 0; k < path.at[d]; k++)
-            leaf += shape_leaf_count(s->elements[k]);
+        leaf += shape_first_leaf(s, path.at[d]);
         s = s->elements[path.at[d]];
     }
     return leaf;

@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 
 /* Runs the entry computation on `args`, one literal per parameter (count: their number).
- * `exchange`: other participants and the host; may be NULL if there are none. The result is
+ * `exchange`: other participants and the host; may be NULL if none. The result is
  * allocated in `a`; the caller frees its storage with literal_free_data(). NULL with diagnostics,
  * or without any when the exchange reports the reason. */
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,

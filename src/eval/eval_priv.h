@@ -112,7 +112,7 @@ struct eval {
     struct posted *posted;     /* recvs without their recv-done yet, oldest first */
     struct arena posts;        /* allocates them */
     struct dry_run *dry_run;   /* NULL: not a dry run */
-    bool reports_steps;        /* steps are reported, to p->watch or to the dry run */
+    bool reports_steps;        /* steps are reported, to p->step_callbacks or to the dry run */
     struct cleanup abandoning; /* out-of-memory cleanup of the run */
     struct trace *trace;       /* callback for each instruction and its value; or NULL */
     const struct step
@@ -181,14 +181,9 @@ void value_move(struct value *to, struct value *from);
 void value_share(struct value *to, const struct value *from);
 /* Makes a dense value; false (without a message) when out of memory. */
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
-/* Makes the value dense; if it is to be changed, in storage that nobody else holds. False (without
- * a message) when there is no memory. */
+/* Makes the value dense; if `change`, in storage that no other value shares. False (without a
+ * message) when out of memory. */
 bool value_make_dense(struct eval *ev, struct value *v, bool change);
-
-/* Runs a dead step. If it fails, its results are absent and the run continues, except at a limit of
- * the run, out of memory, or when another participant has ended it. They are absent, too, where an
- * operand is, and instead of a call of user code. */
-bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run);
 
 /* ---- control.c ---- */
 
@@ -346,8 +341,8 @@ struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, con
 /* Result r as zeros, of its dimensions or of others; false with a message. */
 bool eval_clear(struct eval *ev, const struct step *s, int r);
 bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims);
-/* Result r in the storage of operand k, if nobody else holds that and it has the right form; else
- * NULL. */
+/* Result r in the storage of operand k, if no other value shares it and it has the right form;
+ * else NULL. */
 struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, bool alone);
 /* Result r in the storage of operand k, or in a copy of it; NULL with a message. */
 struct view *eval_update(struct eval *ev, const struct step *s, int r, int k);
@@ -434,8 +429,6 @@ struct block_reducer {
 };
 bool eval_prepare_reducer(struct eval *ev, const struct step *s, enum dtype type,
                           struct bound_body *context, struct block_reducer *f);
-bool eval_reduce_blocks(const struct block_reducer *f, const char *const *blocks, int64_t count,
-                        char *out, int64_t n);
 /* The members' dense arrays as rows that are contiguous in each of them: the dimensions before `d`
  * number the rows, whose length may differ; behind `d` all arrays have the same dimensions. */
 struct member_rows {
@@ -474,8 +467,6 @@ static inline size_t size_of(const struct view *v)
 }
 struct rendezvous eval_new_rendezvous(struct eval *ev, const struct step *s, const struct peers *g,
                                       struct block *out);
-bool eval_wrong_group(struct eval *ev, const struct step *s,
-                      const struct peers *g); /* false with a message */
 /* Whether an operand has the rank, the type and, unless sizes are dynamic, the dimensions of a
  * shape. */
 bool eval_conforms(const struct eval *ev, const struct view *v, const struct shape *s);

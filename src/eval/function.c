@@ -23,10 +23,9 @@ void value_drop(struct eval *ev, struct value *v)
     v->buffer = NULL;
 }
 
-void value_move(struct value *to, struct value *from)
+static void copy_value(struct value *to, const struct value *from)
 {
     to->buffer = from->buffer;
-    from->buffer = NULL;
     if (!to->buffer)
         return;
     to->bounds = from->bounds;
@@ -35,16 +34,17 @@ void value_move(struct value *to, struct value *from)
     view_copy(&to->view, &from->view);
 }
 
+void value_move(struct value *to, struct value *from)
+{
+    copy_value(to, from);
+    from->buffer = NULL;
+}
+
 void value_share(struct value *to, const struct value *from)
 {
-    to->buffer = from->buffer;
-    if (!to->buffer)
-        return;
-    to->buffer->refs++;
-    to->bounds = from->bounds;
-    to->padded = from->padded;
-    to->absent = from->absent;
-    view_copy(&to->view, &from->view);
+    copy_value(to, from);
+    if (to->buffer)
+        to->buffer->refs++;
 }
 
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims)
@@ -99,7 +99,10 @@ static bool is_own_failure(const struct eval *ev, const struct diags *messages)
     return messages->errors > 0 && ev->p->budget.hit == LIMIT_NONE;
 }
 
-bool eval_unused(struct eval *ev, const struct step *s, eval_family_fn *run)
+/* Runs a dead step. If it fails, its results are absent and the run continues, except at a limit of
+ * the run, out of memory, or when another participant has ended it. They are absent, too, where an
+ * operand is, and instead of a call of user code. */
+static bool run_unused(struct eval *ev, const struct step *s, eval_family_fn *run)
 {
     struct diags messages, *ds = ev->ds;
     if (is_left_out(ev, s))
@@ -148,7 +151,7 @@ bool eval_step(struct eval *ev, const struct step *s)
 {
     if (s->aliases)
         return eval_rename(ev, s);
-    return s->unused && !eval_is_dry_run(ev) ? eval_unused(ev, s, run_step) : run_step(ev, s);
+    return s->unused && !eval_is_dry_run(ev) ? run_unused(ev, s, run_step) : run_step(ev, s);
 }
 
 static bool reported_step(struct eval *ev, const struct function *f, const struct step *s)

@@ -67,7 +67,7 @@ static int64_t ids_of(const struct replica_ids *c, int mode)
                                           : c->replicas;
 }
 
-/* The participant with this id; -1: there is none. In mode CROSS_REPLICA_AND_PARTITION, the first
+/* The participant with this id; -1: none. In mode CROSS_REPLICA_AND_PARTITION, the first
  * partition of the replica. */
 static int64_t named(const struct replica_ids *c, int mode, int64_t id)
 {

@@ -3,8 +3,8 @@
  * collective (grammar/values.md 17).
  *
  * In a program with dynamic sizes each member may have an array of other dimensions, and the
- * members exchange them before the data. In all other programs the dimensions of one's own operand,
- * which are those of its shape, hold for every member, and nothing is exchanged.
+ * members exchange them before the data. In all other programs the dimensions of the participant's
+ * own operand, which are those of its shape, are those of every member, and nothing is exchanged.
  */
 #include "eval/eval_priv.h"
 

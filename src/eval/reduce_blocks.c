@@ -23,7 +23,7 @@ bool eval_prepare_reducer(struct eval *ev, const struct step *s, enum dtype type
 }
 
 /* acc = f(acc, x), for up to KERN_LANES elements. */
-static bool fold_tile(const struct block_reducer *f, char *acc, const char *x, int64_t n)
+static bool combine_tile(const struct block_reducer *f, char *acc, const char *x, int64_t n)
 {
     size_t width = dtype_bytes(f->acc);
     if (f->fn) {
@@ -42,8 +42,8 @@ static bool fold_tile(const struct block_reducer *f, char *acc, const char *x, i
     return true;
 }
 
-bool eval_reduce_blocks(const struct block_reducer *f, const char *const *blocks, int64_t count,
-                        char *out, int64_t n)
+static bool reduce_blocks(const struct block_reducer *f, const char *const *blocks, int64_t count,
+                          char *out, int64_t n)
 {
     size_t width = dtype_bytes(f->type);
     struct c128 acc[KERN_LANES], other[KERN_LANES]; /* large enough for every type */
@@ -59,7 +59,7 @@ bool eval_reduce_blocks(const struct block_reducer *f, const char *const *blocks
             } else if (j == 0) {
                 memcpy(to, x, (size_t)lanes * width);
             }
-            if (j > 0 && !fold_tile(f, to, x, lanes))
+            if (j > 0 && !combine_tile(f, to, x, lanes))
                 return false;
         }
         if (f->narrow)
@@ -110,7 +110,7 @@ static bool reduce_row(const struct block_reducer *f, const struct member_rows *
                 rows->left[count++] = rows->blocks[j] + (size_t)at * width;
                 end = min_i64(rows->lengths[j], end);
             }
-        if (!eval_reduce_blocks(f, rows->left, count, out + (size_t)at * width, end - at))
+        if (!reduce_blocks(f, rows->left, count, out + (size_t)at * width, end - at))
             return false;
     }
     return true;

@@ -2,9 +2,9 @@
  * spec: Fft
  *
  * Fourier transforms of arrays, dimension by dimension. Rows of a dimension are copied to a buffer,
- * a few at a time, transformed there (fft_plan.h) and copied on; columns likewise, several adjacent
- * ones at a time, so that each cache line is read once. The threads of a thread pool share these
- * tiles, which do not depend on their number.
+ * a few at a time, transformed there (fft_plan.h) and copied to the result; columns likewise,
+ * several adjacent ones at a time, so that each cache line is read once. The threads of a thread
+ * pool share these tiles, which do not depend on their number.
  *
  * A row that is too long for the caches is taken as a matrix of n1 rows and n2 columns (the
  * four-step algorithm): all columns are transformed, the results multiplied by twiddle factors,
@@ -16,11 +16,11 @@
 #include "kern/plain/plain.h"
 
 enum {
-    FEW = 4096,   /* fewer elements in all are done before a thread pool or FFTW would have begun */
-    COLUMNS = 8,  /* adjacent ones in a tile: a cache line of c64 */
-    SHORT = 2048, /* elements of several dense rows in a tile */
+    FEW = 4096,     /* elements in all; fewer are not worth starting a thread pool or FFTW */
+    COLUMNS = 8,    /* adjacent ones in a tile: a cache line of c64 */
+    SHORT = 2048,   /* elements of several dense rows in a tile */
     LONG = 1 << 17, /* longer rows are split */
-    MOST_PLANS = 32 /* in a list */
+    MAX_PLANS = 32  /* in a list */
 };
 
 struct pass {
@@ -34,12 +34,12 @@ struct transform {
     bool back, fftw, wide; /* inverse; by FFTW; in double */
     int count, pass_count;
     struct pass passes[4]; /* of each dimension; then of the columns of a split row */
-    int64_t n1;            /* rows of its matrix; 1: there is none */
+    int64_t n1;            /* rows of the matrix of a split row; 1: not split */
     double scale;          /* by which results are divided */
     int64_t workspace;     /* bytes of each thread */
     int64_t between;       /* bytes of the array between two dimensions; 0: it is the result */
-    int64_t matrix;        /* bytes of that of a split row */
-    char *memory;          /* the workspaces, then these two */
+    int64_t matrix;        /* bytes of that matrix */
+    char *memory;          /* the workspaces, then the array and the matrix */
 };
 
 /* ---- plans and memory ---- */
@@ -60,8 +60,8 @@ static int64_t middle_divisor(int64_t n)
     return best;
 }
 
-/* A pass over rows of length n, of which that many are adjacent. Its plan is found in the list or
- * added to it, unless only the sizes are wanted. False: no memory. */
+/* Adds a pass over rows of length n, `rows` of which are adjacent. Its plan is found in the list or
+ * added to it; `plans` NULL: only the sizes are set. False: out of memory. */
 static bool add_pass(struct transform *t, struct kern_fft_plans *plans, enum kern_fft type,
                      int64_t n, int64_t rows)
 {
@@ -78,7 +78,7 @@ static bool add_pass(struct transform *t, struct kern_fft_plans *plans, enum ker
     return pass->plan || (pass->plan = fft_plan_add(plans, &like));
 }
 
-/* Everything but memory. */
+/* Sets all members except `memory`; false: out of memory. */
 static bool prepare(struct transform *t, struct kern_fft_plans *plans, const struct view *out,
                     const struct view *x, bool fast)
 {
@@ -131,7 +131,7 @@ struct rows {
     bool twiddled;    /* element i of row j is multiplied by root i * j of unity */
 };
 
-/* Divides by the scale. Adding 0 makes +0 of -0, since the sign of a zero depends on the way it was
+/* Divides by the scale. Adding 0 makes +0 of -0, since the sign of a zero depends on how it was
  * computed. */
 #define FINISH(REAL, NAME)                                                                         \
     KERN_CLONES static void NAME(void *row, int64_t n, REAL scale)                                 \
@@ -145,7 +145,7 @@ struct rows {
 FINISH(float, finish_float)
 FINISH(double, finish_double)
 
-/* Multiplies by w * v, which are complex. */
+/* Multiplies n complex numbers by w * v[k]. */
 #define TWIDDLE(REAL, NAME)                                                                        \
     KERN_CLONES static void NAME(REAL *x, int64_t n, struct c128 w, const struct c128 *v)          \
     {                                                                                              \
@@ -195,7 +195,8 @@ static void view_rows(struct view *v, enum dtype type, int64_t rows, int64_t n, 
     v->data = data;
 }
 
-/* Copies rows from or to a buffer, with the given distance between them. */
+/* Copies rows from the operand to a buffer (`in`), or from a buffer to the result; `pitch`: bytes
+ * between rows in the buffer. */
 static void copy_rows(const struct rows *r, bool in, int64_t rows, int64_t row_step, char *at,
                       int64_t pitch, char *buffer)
 {
@@ -236,7 +237,7 @@ static void do_tile(void *context, int64_t part, int worker)
 
 /* ---- dimensions ---- */
 
-/* Where the rows of dimension e begin. */
+/* The nest over the starts of the rows of dimension e. */
 static void find_rows(struct nest *nest, int e, const struct view *out, const struct view *x)
 {
     nest_init(nest, 2);
@@ -265,8 +266,8 @@ static void do_rows(const struct transform *t, int pass, int e, const struct vie
     thread_pool_run(t->workers, nest_points(&r.nest) / rows * r.blocks, do_tile, &r);
 }
 
-/* The same for the last dimension, if its rows are split. A row is the matrix row by row; or, where
- * the result goes, column by column. */
+/* The same for the last dimension, if its rows are split. A row of the operand is the matrix row by
+ * row, a row of the result column by column. */
 static void do_split(const struct transform *t, const struct view *out, const struct view *x,
                      bool last)
 {
@@ -327,7 +328,7 @@ static bool run(struct thread_pool *workers, struct kern_fft_plans *plans, const
     if (ok)
         do_all(&t, out, x);
     mem_free(t.memory);
-    fft_plans_trim(list, plans ? MOST_PLANS : 0);
+    fft_plans_trim(list, plans ? MAX_PLANS : 0);
     return ok;
 }
 

@@ -1,9 +1,9 @@
 /*
  * spec: Fft
  *
- * Transforms of rows by loops of our own, in double, where FFTW does not do it: factor by factor
- * (Stockham's order, which needs no sorting); or, if the length has a prime factor above 31, as a
- * convolution (Bluestein's) whose length is a power of two.
+ * Transforms of rows by our own loops, in double, where FFTW is not used: factor by factor
+ * (Stockham's order, which needs no reordering); or, if the length has a prime factor above 31, as
+ * a convolution (Bluestein's) whose length is a power of two.
  */
 #include "kern/fft_plan.h"
 
@@ -98,7 +98,7 @@ KERN_CLONES static void pass_any(const struct pass *p, int r)
             }
 }
 
-/* Transforms x by way of y, which has as much memory; returns which of the two has the result. */
+/* Transforms x, using y, of the same size, as scratch; returns which of the two has the result. */
 static struct c128 *by_factors(const struct fft_plan *f, struct c128 *x, struct c128 *y)
 {
     struct pass p = {.m = f->m, .s = 1, .roots = f->roots, .sign = f->back ? -1 : 1};
@@ -133,8 +133,8 @@ static struct c128 *by_chirp(const struct fft_plan *f, struct c128 *x, struct c1
     return z;
 }
 
-/* Of a real row half the spectrum is there: its first element and, where there is one, the middle
- * one are real, and the other half is its conjugate in reverse. */
+/* Half the spectrum of a real row is stored; the other half is its conjugate in reverse. The first
+ * element is real, and so is the middle one of an even number. */
 static void clear_real_places(struct c128 *x, int64_t n)
 {
     x[0].im = 0;

@@ -1,5 +1,5 @@
 /*
- * fft_plan: one-dimensional transforms of rows in buffers, by FFTW or by loops of our own. Private
+ * fft_plan: one-dimensional transforms of rows in buffers, by FFTW or by our own loops. Private
  * to kern.
  */
 #ifndef HLO_KERN_FFT_PLAN_H
@@ -30,14 +30,14 @@ struct fft_plan {
     struct c128 *roots, *chirp, *filter; /* tables of fft_plan.c */
 };
 
-/* All but what takes memory: FFTW's plan and tables. */
+/* A plan without what needs memory: FFTW's plan, and tables. */
 struct fft_plan fft_plan_of(enum kern_fft type, int64_t n, bool wide, bool fftw);
-/* A complete copy, as the first of the list. NULL: no memory. */
+/* Adds a complete copy to the front of the list. NULL: out of memory. */
 struct fft_plan *fft_plan_add(struct kern_fft_plans *plans, const struct fft_plan *like);
 /* Frees all but the first `count` of the list. */
 void fft_plans_trim(struct kern_fft_plans *plans, int count);
 /* Transforms `count` rows from `in`, which is overwritten, to `out`; not scaled. Memory is aligned
- * to 64 bytes. Any thread may do so at any time. */
+ * to 64 bytes. Safe for concurrent use. */
 void fft_plan_run(const struct fft_plan *p, void *in, void *out, void *workspace);
 
 /* exp(-2 pi i k / n), or its conjugate */
@@ -46,8 +46,7 @@ struct c128 fft_root(bool back, int64_t k, int64_t n);
 /* fftw.c: libraries that are loaded when they are first needed; fftw_absent.c: built without them
  */
 enum { FFTW_LONGEST = INT32_MAX / 32 };
-const char *
-fftw_name(bool wide); /* with its version; "": it is not there; NULL: no memory to load it */
-bool fftw_plan_make(struct fft_plan *p); /* of a length up to FFTW_LONGEST; false: no memory */
+const char *fftw_name(bool wide); /* with its version; "": not installed; NULL: out of memory */
+bool fftw_plan_make(struct fft_plan *p); /* of a length up to FFTW_LONGEST; false: out of memory */
 
 #endif

@@ -198,7 +198,7 @@ enum dtype combine_window_type(enum kern_combine c, enum dtype t);
 /* Whether a reduction of elements of type `t`, run in `work`, is independent of the order (double
  * sums of narrower floats count). */
 bool combine_order_free(enum kern_combine c, enum dtype t, enum dtype work);
-/* The element e with f(a, e) = a for every a, in type `t`; false when there is none. */
+/* The element e with f(a, e) = a for every a, in type `t`; false if none. */
 bool combine_identity(enum kern_combine c, enum dtype t, void *element);
 
 /* A reduction of n operands through body->call. `acc`: its types; NULL: those of the results. */

@@ -1,6 +1,6 @@
 /*
- * fold: loops that reduce elements by a recognized combiner (spec: Reduce), in the order defined in
- * reducer.h.
+ * reducer: loops that reduce elements by a recognized combiner (spec: Reduce), in the order defined
+ * in reducer.h.
  *
  * Accumulation: sums of floats run in f64, and are rounded to the result's type once. Along a row
  * there are SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added pairwise (a

@@ -45,7 +45,7 @@ static inline void window_start(struct window_walk *w, const struct view *x,
     }
 }
 
-/* Moves w->at to the next position inside; false when there is none. */
+/* Moves w->at to the next position inside; false if none. */
 static inline bool window_next(struct window_walk *w)
 {
     while (!w->done) {

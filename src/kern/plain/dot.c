@@ -66,7 +66,7 @@ bool plain_dot(struct thread_pool *workers, const struct view *out, const struct
 }
 
 /* The group of the lhs element at l: the first whose end, the sum of the sizes up to it, is after
- * the element; -1 if there is none. */
+ * the element; -1 if none. */
 static int64_t find_group(const struct view *sizes, const struct kern_ragged_dims *dims,
                           const int64_t *l)
 {

@@ -1,6 +1,6 @@
 /*
- * fold: acc = f(acc, value) for n accumulators at once, value by value; the step of reduce,
- * reduce-window, select-and-scatter and scatter. Private to the plain kernels.
+ * plain reducer: acc = f(acc, value) for n accumulators at once, value by value; the step of
+ * reduce, reduce-window, select-and-scatter and scatter. Private to the plain kernels.
  */
 #ifndef HLO_KERN_PLAIN_REDUCER_H
 #define HLO_KERN_PLAIN_REDUCER_H
