@@ -140,21 +140,20 @@ enum op_types {
 enum op_flags {
     OP_INFER = 1 << 0,
     OP_MIXED = 1 << 1,
-    OP_FIX_LAYOUT = 1 << 2,
-    OP_PURE = 1 << 3,
-    OP_COMPUTES = 1 << 4,
-    OP_EFFECT = 1 << 5,
-    OP_PARTICIPANT = 1 << 6,
-    OP_ELEMENTWISE = 1 << 7,
-    OP_SUMS = 1 << 8,
-    OP_NAMES = 1 << 9,
-    OP_VIEW = 1 << 10,
-    OP_UPDATES = 1 << 11,
-    OP_RUNS = 1 << 12,
-    OP_STARTS = 1 << 13,
-    OP_CHEAP = 1 << 14,
-    OP_EXACT = 1 << 15,
-    OP_DECLARED = 1 << 16
+    OP_PURE = 1 << 2,
+    OP_COMPUTES = 1 << 3,
+    OP_EFFECT = 1 << 4,
+    OP_PARTICIPANT = 1 << 5,
+    OP_ELEMENTWISE = 1 << 6,
+    OP_SUMS = 1 << 7,
+    OP_NAMES = 1 << 8,
+    OP_VIEW = 1 << 9,
+    OP_UPDATES = 1 << 10,
+    OP_RUNS = 1 << 11,
+    OP_STARTS = 1 << 12,
+    OP_CHEAP = 1 << 13,
+    OP_EXACT = 1 << 14,
+    OP_DECLARED = 1 << 15
 };
 
 enum op_compare { /* how a written result shape is compared with the inferred one */
