@@ -16,7 +16,7 @@
 
 enum { TWO_ROUNDS = 1 << 14 }; /* bytes; below this, each member reduces everything itself */
 
-bool eval_not_alone(struct eval *ev, const struct step *s)
+bool eval_needs_exchange(struct eval *ev, const struct step *s)
 {
     return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "several participants");
 }
@@ -62,7 +62,7 @@ bool eval_rendezvous(struct eval *ev, const struct step *s, struct rendezvous *m
         return true;
     }
     if (!ev->exchange)
-        return eval_not_alone(ev, s);
+        return eval_needs_exchange(ev, s);
     if (!ev->exchange->rendezvous(ev->exchange->context, m))
         return false;
     if (!sizes || check_sizes(ev, s, m, sizes))

@@ -408,7 +408,7 @@ bool member_dims_init(struct eval *ev, const struct step *s, const struct peers 
 bool member_dims_equal(const struct member_dims *e, int d); /* along dimension d */
 int64_t member_dims_sum(const struct member_dims *e, int d);
 int64_t member_elements(const struct member_dims *e, int64_t j); /* of the array of member j */
-/* Divides everyone's dimension d by n. */
+/* Divides dimension d of every member by n. */
 void member_dims_divide(struct member_dims *e, int d, int64_t n);
 /* Check that all members have the same dimension d, or that it is a multiple of their number. False
  * with a message, the same on each member. */
@@ -476,7 +476,7 @@ bool eval_rendezvous(struct eval *ev, const struct step *s, struct rendezvous *m
                      const size_t *sizes);
 void eval_leave_rendezvous(struct eval *ev, struct rendezvous *m);
 /* Reports that the instruction needs other participants, and this run has none. */
-bool eval_not_alone(struct eval *ev, const struct step *s);
+bool eval_needs_exchange(struct eval *ev, const struct step *s);
 
 /* reduce.c: operands and results as rows, in the scratch arena; NULL with a message */
 const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,

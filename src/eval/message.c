@@ -10,7 +10,7 @@ bool eval_send_data(struct eval *ev, const struct step *s, struct tag tag, const
 {
     struct block data = {dense->data, size_of(dense)};
     if (!ev->exchange)
-        return eval_not_alone(ev, s);
+        return eval_needs_exchange(ev, s);
     return ev->exchange->send(ev->exchange->context, s->inst, tag, to, data) ||
            eval_no_memory(ev, s, s->inst->shape);
 }
@@ -20,7 +20,7 @@ bool eval_receive_data(struct eval *ev, const struct step *s, struct tag tag,
 {
     size_t expected = size_of(dense), size = expected;
     if (!ev->exchange)
-        return eval_not_alone(ev, s);
+        return eval_needs_exchange(ev, s);
     return ev->exchange->receive(ev->exchange->context, s->inst, tag, from, dense->data, &size) &&
            (size == expected ||
             EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), from, size, expected));
