@@ -96,6 +96,11 @@ void pager_end(struct options *o);
 
 /* Prints `hlo: ...` to standard error. Returns HLO_USAGE. */
 int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Write a text to standard output, and free it. */
+void print_buf(struct buf *text);
+void print_text(hlo_text *text);
+/* Adds an error about a file. Returns false. */
+bool file_error(hlo_messages *m, const char *file, const char *format, ...) PRINTF_LIKE(3, 4);
 /* Prints the messages to standard error. */
 void report(const struct options *o, const hlo_messages *m);
 

@@ -188,8 +188,7 @@ int print_completion(const struct options *o, const char *shell)
         if (strcmp(shell, shells[k].shell) != 0)
             continue;
         shells[k].put(&out);
-        fwrite(out.data, 1, out.size, stdout);
-        buf_free(&out);
+        print_buf(&out);
         return HLO_OK;
     }
     return usage_error(o, "invalid value '%s' for '--completion': expected bash, zsh or fish",

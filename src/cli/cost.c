@@ -196,8 +196,7 @@ static int cost_of_module(void *context, const struct listed_module *l)
         put_json(&out, &c);
     else
         put_text(&out, &c, (size_t)*top);
-    fwrite(out.data, 1, out.size, stdout);
-    buf_free(&out);
+    print_buf(&out);
     heap_free(c.times);
     heap_free(c.fused);
     heap_free(c.lines);

@@ -326,8 +326,7 @@ static int compare_runs(struct diffing *d)
         put_json(d, &out, &v);
     else
         put_text(d, &out, &v);
-    fwrite(out.data, 1, out.size, stdout);
-    buf_free(&out);
+    print_buf(&out);
     hlo_divergence_free(&v);
     return v.found || !v.results_agree ? HLO_DIFFERS : HLO_OK;
 }

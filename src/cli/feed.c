@@ -33,12 +33,8 @@ static hlo_literal *infeed(void *context, size_t participant, const hlo_feed_cal
     if (!l)
         return NULL;
     hlo_literal *item = hlo_literal_parse(l->text.data, l->text.size, m);
-    if (!item) {
-        struct buf why = {0};
-        buf_printf(&why, "line %" PRIu32 " is not a literal", l->number);
-        hlo_messages_add(m, r->in->path, why.data);
-        buf_free(&why);
-    }
+    if (!item)
+        file_error(m, r->in->path, "line %" PRIu32 " is not a literal", l->number);
     r->at++;
     feed_in_done(r->in, l);
     return item;

@@ -187,8 +187,7 @@ static int search_module(void *context, const struct listed_module *l)
             put_found(&out, l, n, s->json);
         s->found += all;
     }
-    fwrite(out.data, 1, out.size, stdout);
-    buf_free(&out);
+    print_buf(&out);
     return HLO_OK;
 }
 

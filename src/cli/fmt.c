@@ -79,8 +79,7 @@ static int put_back(const struct options *o, const char *path, const hlo_file *f
     if (o->given[OPT_DIFF]) {
         struct buf diff = {0};
         put_diff(&diff, path, old, buf_view(new_text));
-        fwrite(diff.data, 1, diff.size, stdout);
-        buf_free(&diff);
+        print_buf(&diff);
     }
     if (o->given[OPT_IN_PLACE])
         return changed && !hlo_write_text(path, new_text->data, new_text->size, m) ? HLO_USAGE

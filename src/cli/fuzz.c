@@ -79,12 +79,8 @@ static bool ask_oracle(struct fuzz *f, struct trial *t)
     bool ok = hlo_write_bundle(in.data, &b, t->a.m);
     int status = ok ? call_oracle(f, module.data, in.data, out.data) : 0;
     f->mute = !ok || status == 127;
-    if (status != 0) {
-        struct buf why = {0};
-        buf_printf(&why, "exit status %d", status);
-        hlo_messages_add(t->a.m, f->o->value[OPT_ORACLE], why.data);
-        buf_free(&why);
-    }
+    if (status != 0)
+        file_error(t->a.m, f->o->value[OPT_ORACLE], "exit status %d", status);
     for (size_t p = 0; ok && status == 0 && p < t->a.participants; p++)
         ok = (t->expected[p] = hlo_read_result(out.data, "out", f->module, p, t->a.m)) != NULL;
     buf_free(&module);
@@ -207,8 +203,7 @@ static void put_json(const struct fuzz *f, const struct trial *t, const char *bu
         buf_puts(&b, "null");
     }
     buf_puts(&b, "}\n");
-    fwrite(b.data, 1, b.size, stdout);
-    buf_free(&b);
+    print_buf(&b);
 }
 
 static int report_difference(const struct fuzz *f, const struct trial *t)

@@ -6,6 +6,7 @@
  */
 #include "cli/golden.h"
 
+#include <errno.h>
 #include <math.h>
 
 struct reader {
@@ -302,10 +303,8 @@ bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo
 {
     struct file_bytes bytes;
     struct buf out = {0};
-    if (!file_read(path, &bytes)) {
-        hlo_messages_add(m, path, "cannot be reread");
-        return false;
-    }
+    if (!file_read(path, &bytes))
+        return file_error(m, path, "cannot read file again: %s", file_problem(errno));
     struct str rest = {bytes.data, bytes.size};
     for (uint32_t line = 1; rest.len > 0; line++) {
         const struct str old = str_cut_line(&rest);

@@ -160,8 +160,7 @@ static int list_module(void *context, const struct listed_module *l)
             if (listed_filter(l, c))
                 put_computation(&out, l->listing, c);
     }
-    fwrite(out.data, 1, out.size, stdout);
-    buf_free(&out);
+    print_buf(&out);
     return HLO_OK;
 }
 

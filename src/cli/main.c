@@ -105,8 +105,7 @@ static int show_version(const struct options *o)
         return HLO_OK;
     }
     hlo_text about = hlo_about();
-    fwrite(about.data, 1, about.size, stdout);
-    hlo_text_free(&about);
+    print_text(&about);
     line_about(stdout);
     return HLO_OK;
 }

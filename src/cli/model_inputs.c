@@ -230,11 +230,8 @@ static bool value_of_npy(struct model_inputs *in, size_t i, const char *path)
 static bool value_of_text_file(struct model_inputs *in, size_t i, const char *path)
 {
     struct file_bytes file;
-    if (!file_read(path, &file)) {
-        hlo_messages_add(in->m, path,
-                         arena_printf(&in->arena, "cannot read file: %s", file_problem(errno)).ptr);
-        return false;
-    }
+    if (!file_read(path, &file))
+        return file_error(in->m, path, "cannot read file: %s", file_problem(errno));
     bool ok = value_of_text(in, i, (struct str){file.data, file.size});
     file_release(&file);
     return ok;

@@ -112,15 +112,12 @@ static bool try_larger(const hlo_messages *m, const hlo_messages *before)
 /* Reports why a larger bound was not possible. */
 static void add_attempt(hlo_messages *messages, int64_t bound, const hlo_messages *m)
 {
-    struct buf b = {0};
     size_t i = 0, count = hlo_messages_count(m);
     while (i < count && !hlo_messages_get(m, i).error)
         i++;
-    if (i < count) {
-        buf_printf(&b, "with a bound of %" PRId64 ": %s", bound, hlo_messages_get(m, i).text);
-        hlo_messages_add(messages, hlo_messages_get(m, i).file, b.data);
-    }
-    buf_free(&b);
+    if (i < count)
+        file_error(messages, hlo_messages_get(m, i).file, "with a bound of %" PRId64 ": %s", bound,
+                   hlo_messages_get(m, i).text);
 }
 
 hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound,

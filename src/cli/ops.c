@@ -162,8 +162,7 @@ static int put_json(size_t op)
         put_op_json(&b, i);
     }
     buf_puts(&b, "\n]}\n");
-    fwrite(b.data, 1, b.size, stdout);
-    buf_free(&b);
+    print_buf(&b);
     return HLO_OK;
 }
 

@@ -14,8 +14,7 @@ static int plan_part(const struct options *o, const hlo_file *f, size_t part,
         status = HLO_FAILED;
     if (p) {
         hlo_text text = hlo_plan_print(p, o->given[OPT_JSON]);
-        fwrite(text.data, 1, text.size, stdout);
-        hlo_text_free(&text);
+        print_text(&text);
     }
     hlo_program_free(p);
     hlo_module_free(module);

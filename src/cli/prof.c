@@ -327,8 +327,7 @@ static int put_all(struct prof *p)
         put_csv(&out, p);
     else
         put_text(&out, p, (size_t)top);
-    fwrite(out.data, 1, out.size, stdout);
-    buf_free(&out);
+    print_buf(&out);
     return !o->value[OPT_CHROME] || write_trace(p, o->value[OPT_CHROME]) ? HLO_OK : HLO_USAGE;
 }
 

@@ -15,13 +15,9 @@
 
 enum { MAX_HANDLES = 1000 };
 
-struct loaded {
-    hlo_module *module; /* NULL: the handle is free */
-};
-
 struct server {
-    struct hlo_run_options usual; /* defaults from the command line */
-    struct loaded loaded[MAX_HANDLES];
+    struct hlo_run_options usual;    /* defaults from the command line */
+    hlo_module *loaded[MAX_HANDLES]; /* by handle - 1; NULL: free */
 };
 
 struct request {
@@ -83,10 +79,11 @@ static int word(struct request *r, const char *name, const char *const *words, i
 
 /* ---- modules ---- */
 
-static struct loaded *by_handle(struct request *r)
+/* The module of the handle of the request; NULL: unknown. */
+static hlo_module **by_handle(struct request *r)
 {
     const struct dict_value *v = member(&r->d, "handle", DICT_INT);
-    if (!v || v->i < 1 || v->i > MAX_HANDLES || !r->s->loaded[v->i - 1].module)
+    if (!v || v->i < 1 || v->i > MAX_HANDLES || !r->s->loaded[v->i - 1])
         return NULL;
     return &r->s->loaded[v->i - 1];
 }
@@ -97,8 +94,8 @@ static int find_module(struct request *r)
     const struct dict_value *text = member(&r->d, "module", DICT_STRING),
                             *file = member(&r->d, "file", DICT_STRING);
     if (dict_find(&r->d, STR("handle"))) {
-        struct loaded *l = by_handle(r);
-        r->module = l ? l->module : NULL;
+        hlo_module **l = by_handle(r);
+        r->module = l ? *l : NULL;
         return l ? HLO_OK : refuse(r, "unknown handle");
     }
     if (!text && !file)
@@ -118,18 +115,18 @@ static int answer_load(struct request *r)
     size_t k = 0;
     if (!r->own)
         return refuse(r, "'load' expects 'module' or 'file', not 'handle'");
-    while (k < MAX_HANDLES && r->s->loaded[k].module)
+    while (k < MAX_HANDLES && r->s->loaded[k])
         k++;
     if (k == MAX_HANDLES)
         return refuse(r, "too many loaded modules (limit: %d)", MAX_HANDLES);
-    r->s->loaded[k].module = r->module;
+    r->s->loaded[k] = r->module;
     r->own = false;
     buf_json_count(&r->out, "handle", k + 1);
     buf_json_open(&r->out, "parameters", '[');
     for (size_t i = 0; i < hlo_param_count(r->module); i++) {
         hlo_text shape = hlo_param_shape(r->module, i);
-        buf_puts(&r->out, i ? ",{\"name\":" : "{\"name\":");
-        buf_json_str(&r->out, str_of(hlo_param_name(r->module, i)));
+        buf_json_open(&r->out, NULL, '{');
+        buf_json_text(&r->out, "name", str_of(hlo_param_name(r->module, i)));
         buf_json_text(&r->out, "shape", str_of(shape.data));
         buf_putc(&r->out, '}');
         hlo_text_free(&shape);
@@ -140,11 +137,11 @@ static int answer_load(struct request *r)
 
 static int answer_unload(struct request *r)
 {
-    struct loaded *l = by_handle(r);
+    hlo_module **l = by_handle(r);
     if (!l)
         return refuse(r, "unknown handle");
-    hlo_module_free(l->module);
-    l->module = NULL;
+    hlo_module_free(*l);
+    *l = NULL;
     return HLO_OK;
 }
 
@@ -263,7 +260,7 @@ static void put_all_results(struct request *r, const hlo_literal *result)
     size_t parts = hlo_literal_count(result);
     buf_json_open(&r->out, "results", '[');
     for (size_t k = 0; k < parts; k++) {
-        buf_puts(&r->out, k ? "," : "");
+        buf_json_key(&r->out, NULL);
         put_result(r, hlo_literal_element(result, k));
     }
     if (parts == 0)
@@ -380,7 +377,7 @@ struct server *serve_begin(const struct options *o)
 void serve_end(struct server *s)
 {
     for (size_t k = 0; k < MAX_HANDLES; k++)
-        hlo_module_free(s->loaded[k].module);
+        hlo_module_free(s->loaded[k]);
     heap_free(s);
 }
 

@@ -36,15 +36,6 @@ static bool try_again(int error)
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
 
-static bool complain(hlo_messages *m, const char *path, const char *what, int error)
-{
-    struct buf why = {0};
-    buf_printf(&why, "%s: %s", what, file_problem(error));
-    hlo_messages_add(m, path, why.data);
-    buf_free(&why);
-    return false;
-}
-
 /* ---- input ---- */
 
 static bool is_item(struct str s)
@@ -194,7 +185,7 @@ struct line *feed_in_line(struct feed_in *in, size_t at, struct wait_policy p, h
     int error = l ? 0 : in->error;
     pthread_mutex_unlock(&in->lock);
     if (error)
-        complain(m, in->path, "cannot read", error);
+        file_error(m, in->path, "cannot read: %s", file_problem(error));
     return l;
 }
 
@@ -255,7 +246,7 @@ static bool open_pipe(struct feed_out *out, struct wait_policy p, hlo_messages *
     const struct timespec moment = {.tv_nsec = RETRY_NS};
     while ((out->fd = open(out->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
         if (errno != ENXIO && errno != EINTR)
-            return complain(m, out->path, "cannot write", errno);
+            return file_error(m, out->path, "cannot write: %s", file_problem(errno));
         if (timed_out(p))
             return false;
         nanosleep(&moment, NULL);
@@ -276,7 +267,7 @@ bool feed_out_put(struct feed_out *out, struct str text, struct wait_policy p, h
         if (is_ready(out->fd, POLLOUT, p.none ? 0 : ASK_MS))
             n = write(out->fd, text.ptr, text.len < out->max ? text.len : out->max);
         if (n < 0 && !try_again(errno))
-            return complain(m, out->path, "cannot write", errno);
+            return file_error(m, out->path, "cannot write: %s", file_problem(errno));
         if (n < 0 && timed_out(p))
             return false;
         if (n > 0)

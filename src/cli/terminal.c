@@ -68,6 +68,30 @@ bool people_read(const struct options *o)
     return o->pager > 0 || (isatty(STDOUT_FILENO) && !(world && strcmp(world, "mpi") == 0));
 }
 
+void print_buf(struct buf *text)
+{
+    fwrite(text->data, 1, text->size, stdout);
+    buf_free(text);
+}
+
+void print_text(hlo_text *text)
+{
+    fwrite(text->data, 1, text->size, stdout);
+    hlo_text_free(text);
+}
+
+bool file_error(hlo_messages *m, const char *file, const char *format, ...)
+{
+    struct buf text = {0};
+    va_list ap;
+    va_start(ap, format);
+    buf_vprintf(&text, format, ap);
+    va_end(ap);
+    hlo_messages_add(m, file, text.data);
+    buf_free(&text);
+    return false;
+}
+
 void report(const struct options *o, const hlo_messages *m)
 {
     if (o->given[OPT_QUIET] && hlo_messages_errors(m) == 0)

@@ -383,8 +383,7 @@ static void put_json_test(const struct test_result *t)
         buf_json_text(&b, "text", t->why);
     }
     buf_puts(&b, "}\n");
-    fwrite(b.data, 1, b.size, stdout);
-    buf_free(&b);
+    print_buf(&b);
 }
 
 static int by_time(const void *a, const void *b)

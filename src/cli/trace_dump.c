@@ -14,11 +14,7 @@ struct dump {
 
 static bool cannot_write(const char *path, hlo_messages *m)
 {
-    struct buf why = {0};
-    buf_printf(&why, "cannot write: %s", strerror(errno));
-    hlo_messages_add(m, path, why.data);
-    buf_free(&why);
-    return false;
+    return file_error(m, path, "cannot write: %s", strerror(errno));
 }
 
 struct dump *dump_open(const char *directory, hlo_messages *m)

@@ -31,9 +31,8 @@ static void put_json(const char *path, int status, const hlo_messages *m)
     buf_json_key(&b, "diagnostics");
     buf_str(&b, (struct str){list.data, list.size});
     buf_putc(&b, '}');
-    fwrite(b.data, 1, b.size, stdout);
     hlo_text_free(&list);
-    buf_free(&b);
+    print_buf(&b);
 }
 
 int verify_command(const struct options *o)

@@ -33,8 +33,7 @@ static int ask(const struct arguments *a, hlo_recorded *r, const char *name,
     const bool found = hlo_recorded_find(r, name, &e, m);
     if (found) {
         hlo_text text = hlo_recorded_why(r, &e, v);
-        fwrite(text.data, 1, text.size, stdout);
-        hlo_text_free(&text);
+        print_text(&text);
     }
     report(a->o, m);
     hlo_messages_free(m);
