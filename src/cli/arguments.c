@@ -165,17 +165,10 @@ static int missing_argument(const struct arguments *a, size_t i)
 bool fake_kind(const struct options *o, enum hlo_fake *out)
 {
     static const char *const keywords[] = {HLO_FAKE_WORDS};
-    const char *word = o->value[OPT_FAKE];
-    size_t k = word ? 0 : HLO_FAKE_UNIFORM;
-    while (word && k < COUNT_OF(keywords) && strcmp(word, keywords[k]) != 0)
-        k++;
+    int k;
+    const bool ok = option_word(o, OPT_FAKE, keywords, COUNT_OF(keywords), HLO_FAKE_UNIFORM, &k);
     *out = (enum hlo_fake)k;
-    return k < COUNT_OF(keywords) ||
-           (usage_error(o,
-                        "invalid value '%s' for '--fake': expected zeros, "
-                        "ones, iota, uniform, normal or edge",
-                        word),
-            false);
+    return ok;
 }
 
 /* Reads --fake, --random and --seed; false after reporting an invalid value. */

@@ -76,6 +76,10 @@ bool option_threads(const struct options *o, int absent, int *out);
  * reporting an error. */
 bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high,
                 int64_t absent, int64_t *out);
+/* The value of an option as an index into keywords; `absent` if it is not given. False after
+ * reporting an error. */
+bool option_word(const struct options *o, enum option_id id, const char *const *words, int count,
+                 int absent, int *out);
 enum command command_find(const char *word);
 /* The most similar command, for suggestions; "": none. */
 const char *command_nearest(const char *word);
@@ -109,8 +113,8 @@ typedef int command_fn(const struct options *o);
 #include "cli/command.def"
 #undef COMMAND
 
-/* completion.c: prints a completion script for bash, zsh or fish. HLO_USAGE for other shells. */
-int print_completion(const struct options *o, const char *shell);
+/* completion.c: prints the completion script of --completion=SHELL. Returns a status. */
+int print_completion(const struct options *o);
 
 /* world.c: processes that run the same command together. All functions also work for a single
  * process. */

@@ -177,20 +177,15 @@ static void put_fish(struct buf *out)
                        "hlo ls \\$file 2>/dev/null | sed -n 's/^  \\([^ ]*\\) .*/\\1/p'");
 }
 
-int print_completion(const struct options *o, const char *shell)
+int print_completion(const struct options *o)
 {
-    static const struct {
-        const char *shell;
-        void (*put)(struct buf *out);
-    } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
-    for (size_t k = 0; k < COUNT_OF(shells); k++) {
-        struct buf out = {0};
-        if (strcmp(shell, shells[k].shell) != 0)
-            continue;
-        shells[k].put(&out);
-        print_buf(&out);
-        return HLO_OK;
-    }
-    return usage_error(o, "invalid value '%s' for '--completion': expected bash, zsh or fish",
-                       shell);
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+    static void (*const put[])(struct buf * out) = {put_bash, put_zsh, put_fish};
+    struct buf out = {0};
+    int shell;
+    if (!option_word(o, OPT_COMPLETION, shells, COUNT_OF(shells), 0, &shell))
+        return HLO_USAGE;
+    put[shell](&out);
+    print_buf(&out);
+    return HLO_OK;
 }

@@ -144,7 +144,7 @@ static int dispatch(struct options *o, int argc, char **argv)
     if (o->given[OPT_VERSION])
         return show_version(o);
     if (o->given[OPT_COMPLETION])
-        return print_completion(o, o->value[OPT_COMPLETION]);
+        return print_completion(o);
     if (o->command != CMD_NONE) {
         be_quiet(o);
         if (command_row(o->command)->paged)

@@ -128,22 +128,16 @@ static void put_options(struct word_list *list)
 
 int ops_dictionary(const struct options *o)
 {
-    static const struct {
-        const char *name;
-        void (*put)(struct word_list *list);
-    } kinds[] = {
-        {"options", put_options}, {"repl", put_repl}, {"test", put_test}, {"text", put_text}};
-    const char *kind = o->value[OPT_DICT] ? o->value[OPT_DICT] : "text";
+    static const char *const kinds[] = {"text", "test", "repl", "options"};
+    static void (*const put[])(struct word_list * list) = {put_text, put_test, put_repl,
+                                                           put_options};
     struct word_list list;
-    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        if (strcmp(kinds[k].name, kind) != 0)
-            continue;
-        arena_init(&list.arena);
-        map_init(&list.seen, &list.arena);
-        kinds[k].put(&list);
-        arena_free(&list.arena);
-        return HLO_OK;
-    }
-    return usage_error(o, "invalid value '%s' for '--dict': expected text, test, repl or options",
-                       kind);
+    int kind;
+    if (!option_word(o, OPT_DICT, kinds, COUNT_OF(kinds), 0, &kind))
+        return HLO_USAGE;
+    arena_init(&list.arena);
+    map_init(&list.seen, &list.arena);
+    put[kind](&list);
+    arena_free(&list.arena);
+    return HLO_OK;
 }

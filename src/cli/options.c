@@ -449,6 +449,26 @@ bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t
     return false;
 }
 
+bool option_word(const struct options *o, enum option_id id, const char *const *words, int count,
+                 int absent, int *out)
+{
+    const char *value = o->value[id];
+    struct buf list = {0};
+    *out = absent;
+    for (int k = 0; value && k < count; k++) {
+        buf_printf(&list, "%s%s", k == 0 ? "" : k + 1 < count ? ", " : " or ", words[k]);
+        if (strcmp(value, words[k]) == 0) {
+            *out = k;
+            value = NULL;
+        }
+    }
+    if (value)
+        usage_error(o, "invalid value '%s' for '--%s': expected %s", value, option_table[id].name,
+                    list.data);
+    buf_free(&list);
+    return !value;
+}
+
 bool option_threads(const struct options *o, int absent, int *out)
 {
     enum { MAX_THREADS = 256 };

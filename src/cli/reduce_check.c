@@ -35,21 +35,21 @@ static bool choose_kind(struct check *c, const char *what)
 
 bool check_options(struct check *c, const struct options *o)
 {
-    const char *what = o->value[OPT_CHECK], *how = o->value[OPT_BAD_IF];
+    static const char *const statuses[] = {"zero", "nonzero"};
+    const char *what = o->value[OPT_CHECK];
+    int bad_if;
     *c = (struct check){.o = o};
     arena_init(&c->arena);
     if (!what || !*what)
         return usage_error(o, "missing --check=CMD, nan, plain, mismatch:FILE or error:TEXT"),
                false;
-    if (how && strcmp(how, "zero") != 0 && strcmp(how, "nonzero") != 0)
-        return usage_error(o, "invalid value '%s' for '--bad-if': expected zero or nonzero", how),
-               false;
+    if (!option_word(o, OPT_BAD_IF, statuses, COUNT_OF(statuses), 0, &bad_if))
+        return false;
     choose_kind(c, what);
-    if (how && c->kind != CHECK_COMMAND)
+    if (o->given[OPT_BAD_IF] && c->kind != CHECK_COMMAND)
         return usage_error(o, "'--bad-if' requires a command"), false;
-    c->shell = (struct shell_check){.command = c->text,
-                                    .nonzero = how && strcmp(how, "nonzero") == 0,
-                                    .verbose = o->given[OPT_VERBOSE]};
+    c->shell = (struct shell_check){
+        .command = c->text, .nonzero = bad_if == 1, .verbose = o->given[OPT_VERBOSE]};
     if (!run_options(o, &c->options) || !tolerance_options(o, &c->tolerance))
         return false;
     c->shell.timeout = c->options.timeout;

@@ -41,25 +41,16 @@ static bool limit_options(const struct options *o, struct hlo_run_options *out)
 
 bool run_options(const struct options *o, struct hlo_run_options *out)
 {
-    const char *how = o->value[OPT_ELIDED];
+    static const char *const fillings[] = {"zero", "iota", "random"};
+    int filling;
     *out = HLO_WITH(hlo_run_options, .plain = o->given[OPT_PLAIN], .world = world_of(o));
     int64_t seed;
     if (!limit_options(o, out) || !option_threads(o, 0, &out->threads) ||
-        !option_int(o, OPT_SEED, 0, INT64_MAX, 1, &seed))
+        !option_int(o, OPT_SEED, 0, INT64_MAX, 1, &seed) ||
+        !option_word(o, OPT_ELIDED, fillings, COUNT_OF(fillings), -1, &filling))
         return false;
     out->seed = (uint64_t)seed;
-    if (!how)
-        return true;
-    if (strcmp(how, "zero") == 0)
-        out->elided = HLO_ELIDED_ZERO;
-    else if (strcmp(how, "iota") == 0)
-        out->elided = HLO_ELIDED_IOTA;
-    else if (strcmp(how, "random") == 0)
-        out->elided = HLO_ELIDED_RANDOM;
-    else
-        return usage_error(o, "invalid value '%s' for '--elided': expected zero, iota or random",
-                           how),
-               false;
+    out->elided = filling < 0 ? HLO_ELIDED_REFUSE : (enum hlo_elided)(HLO_ELIDED_ZERO + filling);
     return true;
 }
 

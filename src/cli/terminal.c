@@ -51,14 +51,13 @@ static const char *chosen_colors(void)
 
 bool choose_color(struct options *o)
 {
-    const char *when = o->value[OPT_COLOR];
-    bool always = when && strcmp(when, "always") == 0;
-    bool by_stream = !when || strcmp(when, "auto") == 0;
-    o->colors = always || (by_stream && supports_color(STDERR_FILENO)) ? chosen_colors() : NULL;
-    return always || by_stream || strcmp(when, "never") == 0 ||
-           (usage_error(o, "invalid value '%s' for '--color': expected auto, always or never",
-                        when),
-            false);
+    enum { AUTO, ALWAYS, NEVER };
+    static const char *const words[] = {"auto", "always", "never"};
+    int when;
+    const bool ok = option_word(o, OPT_COLOR, words, COUNT_OF(words), AUTO, &when);
+    const bool color = when == ALWAYS || (when == AUTO && supports_color(STDERR_FILENO));
+    o->colors = ok && color ? chosen_colors() : NULL;
+    return ok;
 }
 
 /* False for ranks of mpirun, which connects them to pseudo-terminals. */

@@ -24,13 +24,14 @@ FILE *world_stderr(const struct options *o)
 
 int world_begin(struct options *o)
 {
-    const char *kind = o->value[OPT_WORLD];
-    if (!kind || strcmp(kind, "threads") == 0)
+    static const char *const kinds[] = {"threads", "mpi"};
+    int kind;
+    if (!option_word(o, OPT_WORLD, kinds, COUNT_OF(kinds), 0, &kind))
+        return HLO_USAGE;
+    if (kind == 0)
         return HLO_OK;
-    if (strcmp(kind, "mpi") != 0)
-        return usage_error(o, "invalid value '%s' for '--world': expected threads or mpi", kind);
     hlo_messages *m = hlo_messages_new();
-    hlo_world *world = hlo_world_open(kind, m);
+    hlo_world *world = hlo_world_open(kinds[kind], m);
     if (world) {
         o->processes = heap_zalloc(1, sizeof *o->processes);
         o->processes->world = world;
