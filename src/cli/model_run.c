@@ -184,18 +184,20 @@ static void put_model_json(struct buf *out, const char *name, const hlo_onnx_val
                            const struct hlo_view *view)
 {
     bool sequence = hlo_onnx_value_sequence(v);
-    buf_puts(out, "{\"output\":");
-    buf_json_str(out, str_of(name));
-    buf_puts(out, sequence                    ? ",\"sequence\":["
-                  : hlo_onnx_value_present(v) ? ","
-                                              : ",\"present\":false}");
+    buf_json_open(out, NULL, '{');
+    buf_json_text(out, "output", str_of(name));
+    if (sequence)
+        buf_json_open(out, "sequence", '[');
+    else if (!hlo_onnx_value_present(v))
+        buf_json_bool(out, "present", false);
     for (size_t i = 0; i < hlo_onnx_value_count(v); i++) {
         hlo_text text = hlo_literal_json(hlo_onnx_value_tensor(v, i), view);
-        buf_puts(out, i ? "," : "");
-        buf_puts(out, text.data + !sequence);
+        const struct str object = {text.data, text.size}, members = {text.data + 1, text.size - 2};
+        buf_json_key(out, NULL);
+        buf_str(out, sequence ? object : members);
         hlo_text_free(&text);
     }
-    buf_puts(out, sequence ? "]}" : "");
+    buf_puts(out, sequence ? "]}" : "}");
 }
 
 static bool write_text(const struct options *o, const hlo_onnx *model,
@@ -208,7 +210,6 @@ static bool write_text(const struct options *o, const hlo_onnx *model,
     buf_puts(&b, json ? "{\"schema\":1,\"results\":[" : "");
     for (size_t i = 0; hlo_onnx_output(model, i, &port); i++) {
         if (json) {
-            buf_puts(&b, i ? "," : "");
             put_model_json(&b, port.name, outputs[i], &view);
         } else {
             buf_printf(&b, "%s = ", port.name);

@@ -412,6 +412,29 @@ START_TEST(empty_views)
 }
 END_TEST
 
+/* Components without leaves are skipped. */
+START_TEST(components_by_leaf)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct shape *f = shape_scalar(&a, DT_F32), *none = shape_tuple(&a, 0, NULL);
+    const struct shape *two = shape_tuple(&a, 2, (const struct shape *[]){f, f});
+    const struct shape *flat = shape_tuple(&a, 3, (const struct shape *[]){f, f, f});
+    const struct shape *all =
+        shape_tuple(&a, 5, (const struct shape *[]){none, two, none, f, none});
+    static const int components[] = {1, 1, 3}, leaves[] = {0, 1, 0};
+    for (int64_t k = 0; k < 3; k++) {
+        int64_t leaf = k;
+        ck_assert_int_eq(shape_component_of(all, &leaf), components[k]);
+        ck_assert_int_eq(leaf, leaves[k]);
+        leaf = k;
+        ck_assert_int_eq(shape_component_of(flat, &leaf), k);
+        ck_assert_int_eq(leaf, 0);
+    }
+    arena_free(&a);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("type");
@@ -425,6 +448,7 @@ int main(void)
     tcase_add_test(tcase, short_way_agrees);
     tcase_add_test(tcase, shape_texts);
     tcase_add_test(tcase, sizes);
+    tcase_add_test(tcase, components_by_leaf);
     tcase_add_test(tcase, equality);
     tcase_add_test(tcase, layouts);
     tcase_add_test(tcase, views);
