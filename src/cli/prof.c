@@ -25,6 +25,9 @@ struct prof {
     struct arguments arguments;
     double *runs;
     size_t run_count;
+    struct hlo_profile_step *all; /* by index in the profile; read once, since each sorts samples */
+    size_t all_count, all_capacity;
+    struct arena arena;       /* of `all` */
     struct line *steps, *ops; /* sorted by time, longest first */
     size_t step_count, op_count;
     double total; /* of all steps */
@@ -124,16 +127,17 @@ static void join_ops(struct prof *p)
 static void sum_up(struct prof *p)
 {
     struct hlo_profile_step s;
-    size_t n = 0;
-    while (hlo_profile_step(p->profile, n, &s))
-        n++;
-    p->steps = heap_zalloc(n + 1, sizeof *p->steps);
-    p->ops = heap_zalloc(n + 1, sizeof *p->ops);
-    for (size_t k = 0; hlo_profile_step(p->profile, k, &s); k++) {
-        double calls = (double)s.calls;
-        p->total += s.seconds;
-        if (s.calls > 0)
-            p->steps[p->step_count++] = (struct line){s, calls * s.operations, calls * s.bytes};
+    while (hlo_profile_step(p->profile, p->all_count, &s))
+        VEC_PUSH(&p->arena, p->all, p->all_count, p->all_capacity) = s;
+    p->steps = heap_zalloc(p->all_count, sizeof *p->steps);
+    p->ops = heap_zalloc(p->all_count, sizeof *p->ops);
+    for (size_t k = 0; k < p->all_count; k++) {
+        const struct hlo_profile_step *at = &p->all[k];
+        const double calls = (double)at->calls;
+        p->total += at->seconds;
+        if (at->calls > 0)
+            p->steps[p->step_count++] =
+                (struct line){*at, calls * at->operations, calls * at->bytes};
     }
     join_ops(p);
     qsort(p->steps, p->step_count, sizeof *p->steps, longest_first);
@@ -293,18 +297,17 @@ static bool write_trace(const struct prof *p, const char *path)
 {
     struct buf out = {0};
     struct hlo_profile_event e;
-    struct hlo_profile_step s;
     buf_puts(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-    for (size_t k = 0;
-         hlo_profile_event(p->profile, k, &e) && hlo_profile_step(p->profile, e.step, &s); k++) {
+    for (size_t k = 0; hlo_profile_event(p->profile, k, &e); k++) {
+        const struct hlo_profile_step *s = &p->all[e.step];
         buf_printf(&out, "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":", k ? "," : "");
         buf_g(&out, e.start * 1e6, 12);
         buf_puts(&out, ",\"dur\":");
         buf_g(&out, e.duration * 1e6, 9);
-        buf_json_text(&out, "cat", str_of(s.op));
-        buf_json_text(&out, "name", str_of(s.name));
-        buf_puts(&out, ",\"args\":{\"what\":");
-        buf_json_str(&out, str_of(s.what));
+        buf_json_text(&out, "cat", str_of(s->op));
+        buf_json_text(&out, "name", str_of(s->name));
+        buf_json_open(&out, "args", '{');
+        buf_json_text(&out, "what", str_of(s->what));
         buf_puts(&out, "}}");
     }
     buf_puts(&out, "\n]}\n");
@@ -336,6 +339,7 @@ int prof_command(const struct options *o)
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
     struct prof p = {.o = o, .m = hlo_messages_new()};
+    arena_init(&p.arena);
     hlo_file *f = open_file(o, o->args[0], p.m);
     int status = f ? prepare(&p, f) : HLO_USAGE;
     if (status == HLO_OK)
@@ -344,6 +348,7 @@ int prof_command(const struct options *o)
         status = put_all(&p);
     report(o, p.m);
     heap_free(p.runs);
+    arena_free(&p.arena);
     heap_free(p.steps);
     heap_free(p.ops);
     hlo_profile_free(p.profile);
