@@ -146,6 +146,8 @@ static void fit_integers(const struct recipe *r, enum dtype t, uint64_t *u, size
         rest -= rest >= width ? width : 0;
         u[i] = (uint64_t)lo + rest;
     }
+    for (size_t i = 0; t == DT_S1 && i < n; i++)
+        u[i] = 0 - u[i]; /* its values are 0 and -1 */
 }
 
 #define PUT_LOW_BITS(W)                                                                            \

@@ -503,6 +503,7 @@ static void recipe_element(enum dtype t, char *out, uint64_t i, double lo, doubl
         high = high < 2 ? high : 2;
     }
     int64_t v = t == DT_PRED ? (int64_t)(u >> 63) : low + (int64_t)(u % (uint64_t)(high - low));
+    v = t == DT_S1 ? -v : v;
     memcpy(out, &v, dtype_bytes(t));
 }
 
