@@ -29,7 +29,7 @@ struct tiled {
     struct patches patches; /* of the first group */
     bool by_rows;           /* positions are rows */
     bool own_panels;        /* by rows: each task packs its own panels, which no other task needs */
-    bool lies;              /* by rows: patches are used in place, in rows `step` bytes apart */
+    bool in_place;          /* by rows: patches are used in place, in rows `step` bytes apart */
     int64_t step;
     bool look;                              /* check panels for infinities and NaNs */
     enum dtype sum;                         /* of a whole element of C */
@@ -208,13 +208,13 @@ static bool prepare_rows(struct thread_pool *workers, struct tiled *t)
     const struct view *k = &t->c->kernel;
     struct view copy;
     const int64_t size = (int64_t)dtype_bytes(t->g.lhs);
-    bool lies = k->dtype == t->g.lhs && contracted_step(k, &t->kernel_element) &&
-                (t->kernel_element == size ||
-                 (t->g.per_lane == 1 && !t->g.twofold && k->strides[0] == size)) &&
-                k->strides[0] % 512 != 0;
+    bool in_place = k->dtype == t->g.lhs && contracted_step(k, &t->kernel_element) &&
+                    (t->kernel_element == size ||
+                     (t->g.per_lane == 1 && !t->g.twofold && k->strides[0] == size)) &&
+                    k->strides[0] % 512 != 0;
     t->kernel = k->data;
     t->kernel_row = k->strides[0];
-    if (!lies) {
+    if (!in_place) {
         if (!copy_kernel(workers, t, &copy, true, t->g.lhs))
             return false;
         t->kernel = copy.data;
@@ -381,17 +381,17 @@ static void run_rows(void *context, int64_t number, int worker)
     struct part p;
     find_part(t, number, worker, &p);
     struct gemm_block b = {
-        .rows = p.to - p.from, .a_row = t->lies ? t->step : t->row, .a_lane = t->g.lane};
+        .rows = p.to - p.from, .a_row = t->in_place ? t->step : t->row, .a_lane = t->g.lane};
     char *c = t->direct ? position_out(t, &p, p.from) : p.workspace + t->sums;
     int64_t step;
     is_linear(&t->c->out, true, &step);
     b.c_row = t->direct ? step : t->slice * size;
     for (int64_t k = 0; k < t->k; k += t->depth) {
         const int64_t count = min_i64(t->depth, t->k - k);
-        if (!t->lies)
+        if (!t->in_place)
             pack_rows(t, &p, k, count);
-        b.a = t->lies ? p.patches.at + p.from * t->step + k * t->patches.width
-                      : p.workspace + t->patch;
+        b.a = t->in_place ? p.patches.at + p.from * t->step + k * t->patches.width
+                          : p.workspace + t->patch;
         b.add = k > 0;
         set_depth(&t->g, &b, count);
         set_starts(t, &p, &b, count);
@@ -458,7 +458,7 @@ static bool make_workspaces(struct thread_pool *workers, struct tiled *t)
     const int64_t sums = t->block * t->slice * (int64_t)dtype_bytes(t->sum);
     const int64_t starts = (t->by_rows ? t->block : t->slice) * (int64_t)sizeof(int32_t);
     t->patch = LINE;
-    t->raw = t->patch + (t->by_rows && !t->lies ? t->block * t->row + PATCH_SLACK : 0);
+    t->raw = t->patch + (t->by_rows && !t->in_place ? t->block * t->row + PATCH_SLACK : 0);
     t->panel = t->raw + round_up(raw, LINE) + PATCH_SLACK;
     t->starts =
         t->panel + (t->by_rows && !t->own_panels ? 0 : gemm_lanes(&t->g, t->depth) * t->g.panel);
@@ -518,8 +518,8 @@ static bool turn_input(struct thread_pool *workers, struct tiled *t, struct conv
 
 static void decide(struct tiled *t)
 {
-    t->lies = t->by_rows && t->c->in.dtype == t->g.lhs &&
-              patches_lie(&t->patches, t->c->in.dims[0] / t->c->batch_groups, &t->step);
+    t->in_place = t->by_rows && t->c->in.dtype == t->g.lhs &&
+                  patches_lie(&t->patches, t->c->in.dims[0] / t->c->batch_groups, &t->step);
     cut(t);
     t->own_panels = t->blocks == 1;
     t->look = conv_pads(t->c) && t->by_rows && (t->g.kind == GEMM_F32 || t->g.kind == GEMM_F64);

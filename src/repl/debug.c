@@ -316,7 +316,7 @@ int debug_add(struct session *s, struct str text, bool watch)
     more[d->count] = (struct breakpoint){heap_str(text), ++d->numbered, watch};
     const struct breakpoint *p = &more[d->count++];
     report_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number,
-                reaches(s, p) ? "" : ", which is not defined");
+                reaches(s, p) ? "" : ": no such instruction yet");
     return HLO_OK;
 }
 
