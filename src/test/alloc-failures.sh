@@ -3,7 +3,7 @@
 # Each run must end with a documented status and an out-of-memory error, or with its normal output, and leave no partially
 # written file. Prints TAP; each line ends with the numbers of allocations, failures, and successful runs.
 #
-#   alloc-failures.sh HLO-STARVED TESTDATA [STEP [PATTERN]]
+#   alloc-failures.sh HLO-OOM TESTDATA [STEP [PATTERN]]
 #
 # HLO_UNDER is a prefix of each command, for example valgrind -q --leak-check=full --error-exitcode=99.
 hlo=$(realpath "$1")
@@ -137,28 +137,29 @@ END
 
 fail() {
     bad_here=$((bad_here + 1))
-    [ "$bad_here" -le 5 ] && said="$said
+    [ "$bad_here" -le 5 ] && problems="$problems
 #   $1: $2"
 }
 
-# as_ever: output and files equal those without a failure
-as_ever() {
-    [ "$varies" ] || [ "$text" = "$usual" ] || return 1
-    files_whole && [ "$(ls out)" = "$usual_files" ]
+# is_unchanged: output and files equal those without a failure
+is_unchanged() {
+    [ "$varies" ] || [ "$text" = "$expected" ] || return 1
+    files_whole && [ "$(ls out)" = "$expected_files" ]
 }
 
-# files_whole: no file but whole ones; an index of values says how long each took, and of a run that failed a bundle has no results,
-# and what it fed out ends before
+# files_whole: files equal those without a failure, except the times in the index of a trace, the
+# results in the bundle of a failed run, and the end of its outfeed
 files_whole() {
     for f in out/*; do
         [ -e "$f" ] || continue
-        [ "$f" = out/index.csv ] || cmp -s "$f" "usual/${f#out/}" ||
-            { [ "$f" = out/b.npz ] && [ "$("$hlo" fmt "$f")" = "$("$hlo" fmt usual/b.npz)" ]; } ||
-            { [ "$f" = out/fed.txt ] && head -n "$(wc -l <"$f")" usual/fed.txt | cmp -s - "$f"; } || return 1
+        [ "$f" = out/index.csv ] || cmp -s "$f" "expected/${f#out/}" ||
+            { [ "$f" = out/b.npz ] && [ "$("$hlo" fmt "$f")" = "$("$hlo" fmt expected/b.npz)" ]; } ||
+            { [ "$f" = out/fed.txt ] && head -n "$(wc -l <"$f")" expected/fed.txt | cmp -s - "$f"; } || return 1
     done
 }
 
-# run_once N ON ARG...: with all after it too where ON is 1; `reached` where the command comes to the N-th
+# run_once N ON ARG...: lets the N-th allocation fail, and all later ones if ON is 1; sets `reached`
+# if the command makes that many
 run_once() {
     at=$1 on=$2
     shift 2
@@ -171,37 +172,38 @@ run_once() {
     [ -e report ] || reached=1
 }
 
-judge() {
+check() {
     case $status in
     99) fail "$1" "a leak or an invalid access" ;;
     0 | 1 | 2 | 3 | 4 | 5)
         if grep -qiE 'memory|Cannot allocate' err text; then
-            if [ "$status" = 0 ] && [ "$usual_status" = 0 ]; then
-                as_ever || fail "$1" "status 0, but other output"
+            if [ "$status" = 0 ] && [ "$expected_status" = 0 ]; then
+                is_unchanged || fail "$1" "status 0, but different output"
             fi
-            files_whole || fail "$1" "a file is half written"
-        elif [ "$status" != "$usual_status" ]; then
-            fail "$1" "status $status, and says: $(head -c 200 err | head -1)"
-        elif ! as_ever; then
-            fail "$1" "other output without a word of why"
+            files_whole || fail "$1" "a file is incomplete"
+        elif [ "$status" != "$expected_status" ]; then
+            fail "$1" "status $status: $(head -c 200 err | head -1)"
+        elif ! is_unchanged; then
+            fail "$1" "different output without an error"
         fi
         ;;
     *) fail "$1" "status $status: $(head -c 200 err | head -1)" ;;
     esac
 }
 
-# starve NAME ARG...: each allocation of `hlo ARG...`; reads from $input; with $varies it prints something else each time
-starve() {
+# inject NAME ARG...: tests each allocation of `hlo ARG...`, with standard input from $input; set $varies
+# if its output is not reproducible
+inject() {
     name=$1
     shift
     printf '%s' "$name" | grep -qE "$pattern" || return 0
     count=$((count + 1))
     run_once 0 0 "$@"
-    usual=$text usual_status=$status usual_files=$(ls out)
-    rm -rf usual
-    cp -r out usual
+    expected=$text expected_status=$status expected_files=$(ls out)
+    rm -rf expected
+    cp -r out expected
     allocations=$(cut -d' ' -f1 report | sort -n | tail -1)
-    runs=0 bad_here=0 said=
+    runs=0 bad_here=0 problems=
     if grep -qi 'memory' err || [ "$status" -gt 5 ]; then
         fail 0 "status $status without a failure: $(head -1 err)"
     fi
@@ -211,7 +213,7 @@ starve() {
             run_once "$at" "$on" "$@"
             [ "$reached" ] || break
             runs=$((runs + 1))
-            judge "$at$([ $on = 1 ] && echo ' and all after')"
+            check "$at$([ $on = 1 ] && echo ' and all later')"
             at=$((at + step))
         done
     done
@@ -219,60 +221,60 @@ starve() {
     total_clean=$((total_clean + runs - bad_here))
     ok=ok
     [ "$bad_here" = 0 ] || ok='not ok' bad=1
-    echo "$ok $count - $name: $allocations allocations, $runs failures, $((runs - bad_here)) clean$said"
+    echo "$ok $count - $name: $allocations allocations, $runs failures, $((runs - bad_here)) clean$problems"
     input=/dev/null varies=
 }
 
 input=/dev/null varies=
 
-starve 'run' run add.hlo '{1, 2, 3, 4}'
-starve 'run step' run step.hlo --random
-starve 'run --plain' run --plain step.hlo --random
-starve 'run --threads' run step.hlo --random --threads=2
-starve 'run --json' run step.hlo --random --json
-starve 'run @x.npy' run add.hlo @x.npy -o out/z.npy
-starve 'run --inputs' run add.hlo --inputs=x.safetensors -o out/z.npz
-starve 'run --bundle' run --bundle=bundle.npz step.hlo
-starve 'run --save-bundle' run step.hlo --fake --save-bundle=out/b.npz
-starve 'run -o text' run step.hlo --fake -o out/z.txt
-starve 'run wrong' run wrong.hlo
-starve 'run collective' run all.hlo '{1, 2}'
+inject 'run' run add.hlo '{1, 2, 3, 4}'
+inject 'run step' run step.hlo --random
+inject 'run --plain' run --plain step.hlo --random
+inject 'run --threads' run step.hlo --random --threads=2
+inject 'run --json' run step.hlo --random --json
+inject 'run @x.npy' run add.hlo @x.npy -o out/z.npy
+inject 'run --inputs' run add.hlo --inputs=x.safetensors -o out/z.npz
+inject 'run --bundle' run --bundle=bundle.npz step.hlo
+inject 'run --save-bundle' run step.hlo --fake --save-bundle=out/b.npz
+inject 'run -o text' run step.hlo --fake -o out/z.txt
+inject 'run wrong' run wrong.hlo
+inject 'run collective' run all.hlo '{1, 2}'
 input=items.txt
-starve 'run feed' run feed.hlo --infeed=- --outfeed=out/fed.txt
-starve 'run .onnx' run "$testdata/onnx/double.onnx" '{1, 2}'
-starve 'repl' repl --norc -c 'a = f32[2] constant({1, 2})' -c 'b = f32[2] add(a, a)' -c b
+inject 'run feed' run feed.hlo --infeed=- --outfeed=out/fed.txt
+inject 'run .onnx' run "$testdata/onnx/double.onnx" '{1, 2}'
+inject 'repl' repl --norc -c 'a = f32[2] constant({1, 2})' -c 'b = f32[2] add(a, a)' -c b
 input=script.repl
-starve 'repl script' repl --norc
-starve 'repl module' repl --norc step.hlo --random -c .run -c '.stats m' -c '.break t' -c .run -c .where -c .continue
-starve 'verify' verify step.hlo
-starve 'verify wrong' verify wrong.hlo
-starve 'fmt' fmt step.hlo
-starve 'test' test "$testdata/control"
-starve 'ops' ops add
-starve 'ops --json' ops --json
+inject 'repl script' repl --norc
+inject 'repl module' repl --norc step.hlo --random -c .run -c '.stats m' -c '.break t' -c .run -c .where -c .continue
+inject 'verify' verify step.hlo
+inject 'verify wrong' verify wrong.hlo
+inject 'fmt' fmt step.hlo
+inject 'test' test "$testdata/control"
+inject 'ops' ops add
+inject 'ops --json' ops --json
 varies=1
-starve 'trace' trace step.hlo --random
+inject 'trace' trace step.hlo --random
 varies=1
-starve 'trace --dump' trace step.hlo --random --dump=out
-starve 'why' why step.hlo 'sums[1]' --random
-starve 'diff' diff add.hlo sub.hlo
-starve 'extract' extract step.hlo d@1 --random -o out/d.hlo
-starve 'reduce' reduce sub.hlo --check=nan --random -o out/small.hlo
-starve 'fuzz' fuzz step.hlo --runs=4
-starve 'ls' ls step.hlo
-starve 'find' find step.hlo dot
-starve 'graph' graph step.hlo
-starve 'cost' cost step.hlo
-starve 'plan' plan step.hlo
+inject 'trace --dump' trace step.hlo --random --dump=out
+inject 'why' why step.hlo 'sums[1]' --random
+inject 'diff' diff add.hlo sub.hlo
+inject 'extract' extract step.hlo d@1 --random -o out/d.hlo
+inject 'reduce' reduce sub.hlo --check=nan --random -o out/small.hlo
+inject 'fuzz' fuzz step.hlo --runs=4
+inject 'ls' ls step.hlo
+inject 'find' find step.hlo dot
+inject 'graph' graph step.hlo
+inject 'cost' cost step.hlo
+inject 'plan' plan step.hlo
 varies=1
-starve 'prof' prof step.hlo --random -n 2
+inject 'prof' prof step.hlo --random -n 2
 varies=1
-starve 'bench' bench step.hlo --random -n 2
-starve 'annotate' annotate step.hlo
-starve 'import' import "$testdata/onnx/double.onnx"
+inject 'bench' bench step.hlo --random -n 2
+inject 'annotate' annotate step.hlo
+inject 'import' import "$testdata/onnx/double.onnx"
 input=requests.json
-starve 'serve' serve --stdio
-starve 'completion' --completion=bash
+inject 'serve' serve --stdio
+inject 'completion' --completion=bash
 
 echo "1..$count"
 echo "# $total failures, $total_clean clean"

@@ -111,7 +111,7 @@ static const void *attribute(const struct ffi_frame *f, const char *name, enum f
     return NULL;
 }
 
-static struct ffi_error *complain(const struct ffi_frame *f, const char *why)
+static struct ffi_error *make_error(const struct ffi_frame *f, const char *why)
 {
     struct ffi_error_create args = {.size = sizeof args, .message = why, .code = FFI_INVALID};
     return f->api->error_create(&args);
@@ -124,12 +124,12 @@ struct ffi_error *scale(struct ffi_frame *f)
     const struct ffi_array *shift = attribute(f, "shift", FFI_ARRAY);
     const struct ffi_bytes *mode = attribute(f, "mode", FFI_STRING);
     if (f->args.count != 1 || f->results.count != 1)
-        return complain(f, "scale takes one array and gives one");
+        return make_error(f, "scale expects one operand and one result");
     const struct ffi_buffer *x = f->args.at[0], *y = f->results.at[0];
     if (x->dtype != FFI_F32 || x->rank != 1)
-        return complain(f, "scale takes f32 of rank 1");
+        return make_error(f, "scale expects f32 of rank 1");
     if (!factor || factor->dtype != FFI_F32)
-        return complain(f, "scale needs factor : f32");
+        return make_error(f, "scale expects factor : f32");
     float sum = 0;
     for (size_t k = 0; shift && k < shift->count; k++)
         sum += (float)((const int64_t *)shift->data)[k];
@@ -141,6 +141,6 @@ struct ffi_error *scale(struct ffi_frame *f)
     struct ffi_error *error = f->api->future_create(&args);
     f->future = args.future;
     struct ffi_future_set set = {
-        .size = sizeof set, .future = args.future, .error = complain(f, "too late")};
+        .size = sizeof set, .future = args.future, .error = make_error(f, "too late")};
     return error ? error : f->api->future_set_error(&set);
 }

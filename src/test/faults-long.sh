@@ -20,7 +20,7 @@ mkdir "$scratch/work" "$TMPDIR"
 cd "$scratch/work" || exit 2
 bad=0
 
-random() { # LIMIT: a number below it, in $r
+random() { # LIMIT: sets r to a number below it
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
     r=$((seed / 65536 % $1))
 }
@@ -89,16 +89,16 @@ while [ $i -lt "$n" ]; do
     if [ -e "$file" ]; then
         # An interrupted search prints its best result so far.
         { [ $old = 1 ] && [ "$(head -c 4 "$file")" = old ]; } || cmp -s "$file" ../whole.$k ||
-            { [ $signal-${command%% *} = INT-reduce ] && "$HLO" verify "$file"; } || wrong "$command, $signal after $moment s: half a file"
+            { [ $signal-${command%% *} = INT-reduce ] && "$HLO" verify "$file"; } || wrong "$command, $signal after $moment s: incomplete file"
     elif [ $old = 1 ]; then
-        wrong "$command, $signal after $moment s: the file that was there is gone"
+        wrong "$command, $signal after $moment s: the previous file is gone"
     fi
     rm -f "$file"
     # Check commands started by reduce end by themselves.
     left=$(ls -A . "$TMPDIR" | grep -E 'hlo-') && wrong "$command, $signal after $moment s: left behind: $left"
     rm -rf .hlo-* "$TMPDIR"/hlo-*
 done 2>/dev/null
-echo "signals: $n sent, $ended of them ended a run, $bad wrong"
+echo "signals: $n sent, $ended ended a run, $bad failures"
 all=$bad
 
 # ---- files modified while in use ----
@@ -158,9 +158,9 @@ while [ $i -lt "$n" ]; do
     status=$?
     case $status in
     0) ;;
-    1 | 2 | 3 | 4 | 5) [ -s ../err ] || wrong "$command: status $status without a word"; messages=$((messages + 1)) ;;
+    1 | 2 | 3 | 4 | 5) [ -s ../err ] || wrong "$command: status $status without a message"; messages=$((messages + 1)) ;;
     *) wrong "$command: status $status, $(cat ../err)" ;;
     esac
 done 2>/dev/null
-echo "files that change: $n runs, $messages ended in a message, $bad wrong"
+echo "modified files: $n runs, $messages ended with an error, $bad failures"
 [ $((all + bad)) = 0 ]

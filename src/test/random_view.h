@@ -192,7 +192,7 @@ static inline bool views_agree(const struct view *a, const struct view *b, doubl
         for (int d = 0; d < a->rank; d++)
             printf(" %lld", (long long)i[d]);
         if (dtype_is_float(part))
-            printf(": %g, wanted %g", float_load(part, x), float_load(part, y));
+            printf(": %g, expected %g", float_load(part, x), float_load(part, y));
         printf("\n");
         return false;
     } while (index_next(a->rank, a->dims, i));

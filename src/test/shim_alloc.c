@@ -7,7 +7,7 @@
  *   HLO_FAIL_TRAP=1        raises a trap there, for debuggers
  *   HLO_FAIL_REPORT=FILE   when a process ends, appends `ALLOCATIONS FAILED` to this file
  *
- * A program that does not want a new process for each N uses shim_alloc.h instead.
+ * shim_alloc.h does the same within one process.
  */
 #include "shim_alloc.h"
 
@@ -23,17 +23,17 @@
 
 const size_t arena_chunk_most = 0;
 
-static atomic_ulong taken, failed, fail_at;
+static atomic_ulong allocation_count, failed, fail_at;
 static atomic_bool fail_on;
 
 void shim_alloc_fail(unsigned long at, bool on)
 {
-    taken = failed = 0;
+    allocation_count = failed = 0;
     fail_on = on;
     fail_at = at;
 }
 
-unsigned long shim_alloc_count(void) { return taken; }
+unsigned long shim_alloc_count(void) { return allocation_count; }
 
 unsigned long shim_alloc_failed(void) { return failed; }
 
@@ -49,14 +49,14 @@ __attribute__((destructor)) static void end(void)
     fail_at = 0;
     FILE *f = path ? fopen(path, "a") : NULL;
     if (f) {
-        fprintf(f, "%lu %lu\n", (unsigned long)taken, (unsigned long)failed);
+        fprintf(f, "%lu %lu\n", (unsigned long)allocation_count, (unsigned long)failed);
         fclose(f);
     }
 }
 
 static bool fails(void)
 {
-    unsigned long n = ++taken, at = fail_at;
+    unsigned long n = ++allocation_count, at = fail_at;
     if (at == 0 || n < at || (n > at && !fail_on))
         return false;
     failed++;

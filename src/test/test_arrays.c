@@ -84,7 +84,7 @@ static struct str place_npy(const struct npy_case *c, char *buffer)
 }
 
 /* Mapped and copied values are equal; the mapping is released with its last value. */
-START_TEST(npy_in_place)
+START_TEST(mapped_npy)
 {
     const struct npy_case *c = &npy_cases[_i];
     char buffer[512];
@@ -109,7 +109,7 @@ START_TEST(npy_in_place)
 }
 END_TEST
 
-START_TEST(raw_in_place)
+START_TEST(mapped_raw_bytes)
 {
     _Alignas(8) char buffer[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
     struct owner owner;
@@ -147,7 +147,7 @@ static struct io_arrays written(char *path, const char *end, int64_t count)
 }
 
 /* Values outlive their file, mapped or copied. */
-START_TEST(values_outlive_their_file)
+START_TEST(values_stay_valid_after_file_is_closed)
 {
     const int64_t count = _i & 1 ? 100 : 100000;
     char npy[] = "/tmp/test_arrays.XXXXXX.npy", npz[] = "/tmp/test_arrays.XXXXXX.npz";
@@ -218,7 +218,7 @@ static const struct {
     {"C64", DT_C64},
 };
 
-START_TEST(tensor_types_are_read)
+START_TEST(safetensors_types)
 {
     static const char data[32] = {9, 1, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1};
     const char *header =
@@ -286,7 +286,7 @@ static const struct {
      "tensor 'a': duplicate name"},
 };
 
-START_TEST(broken_tensors_are_refused)
+START_TEST(malformed_safetensors_are_rejected)
 {
     struct buf b = tensors(broken[_i].header, "12345678", 8);
     ck_assert_ptr_null(tensor_of(buf_view(&b), "a", NULL));
@@ -298,7 +298,7 @@ START_TEST(broken_tensors_are_refused)
 END_TEST
 
 /* At any offset, and in a file with no other data. */
-START_TEST(empty_tensors_are_read)
+START_TEST(empty_safetensors)
 {
 #define EMPTY(name, dtype, dims, at)                                                               \
     "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" dims ",\"data_offsets\":[" at "," at "]}"
@@ -325,7 +325,7 @@ START_TEST(empty_tensors_are_read)
 END_TEST
 
 /* Truncated files are malformed, and nothing is read beyond their end (checked by sanitizers). */
-START_TEST(tensors_cut_short)
+START_TEST(truncated_safetensors_are_rejected)
 {
     struct buf b =
         tensors("{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}", "12345678", 8);
@@ -344,14 +344,14 @@ int main(void)
     Suite *s = suite_create("arrays");
     TCase *t = tcase_create("arrays");
     tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_loop_test(t, npy_in_place, 0, COUNT_OF(npy_cases));
-    tcase_add_test(t, raw_in_place);
-    tcase_add_loop_test(t, values_outlive_their_file, 0, 4);
+    tcase_add_loop_test(t, mapped_npy, 0, COUNT_OF(npy_cases));
+    tcase_add_test(t, mapped_raw_bytes);
+    tcase_add_loop_test(t, values_stay_valid_after_file_is_closed, 0, 4);
     tcase_add_test(t, raw_bytes_have_no_shape);
-    tcase_add_loop_test(t, tensor_types_are_read, 0, COUNT_OF(tensor_types));
-    tcase_add_loop_test(t, broken_tensors_are_refused, 0, COUNT_OF(broken));
-    tcase_add_loop_test(t, empty_tensors_are_read, 0, 4);
-    tcase_add_test(t, tensors_cut_short);
+    tcase_add_loop_test(t, safetensors_types, 0, COUNT_OF(tensor_types));
+    tcase_add_loop_test(t, malformed_safetensors_are_rejected, 0, COUNT_OF(broken));
+    tcase_add_loop_test(t, empty_safetensors, 0, 4);
+    tcase_add_test(t, truncated_safetensors_are_rejected);
     suite_add_tcase(s, t);
     return check_run(s);
 }

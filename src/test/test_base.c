@@ -144,7 +144,7 @@ START_TEST(tensor_memory)
 }
 END_TEST
 
-START_TEST(reserves)
+START_TEST(storage_reserve)
 {
     enum { MB = 1 << 20 };
     struct reserve *r = reserve_new();
@@ -258,7 +258,7 @@ START_TEST(hashes_depend_on_every_byte)
 END_TEST
 
 /* Both implementations of the upper half of a product, on numbers with all kinds of carries. */
-START_TEST(products_of_halves)
+START_TEST(multiply_high)
 {
     uint64_t seed = 3;
     for (int i = 0; i < 100000; i++) {
@@ -346,7 +346,7 @@ static void check_format(double v, int digits)
 }
 
 /* Against the C library: random doubles and singles, short decimals, and ties of the rounding. */
-START_TEST(texts_agree_with_printf)
+START_TEST(formatted_doubles_agree_with_printf)
 {
     uint64_t seed = 99;
     for (int i = 0; i < 60000; i++) {
@@ -394,7 +394,7 @@ START_TEST(texts_agree_with_printf)
 }
 END_TEST
 
-START_TEST(doubles_at_the_edges)
+START_TEST(doubles_at_range_limits)
 {
     static const char *const good[] = {
         "0",
@@ -453,7 +453,7 @@ START_TEST(integers)
 }
 END_TEST
 
-START_TEST(products_of_dimensions)
+START_TEST(dimension_product_overflow)
 {
     const int64_t huge[] = {INT64_MAX, INT64_MAX, 0}, bad[] = {0, -1},
                   two[] = {INT64_C(1) << 31, INT64_C(1) << 31};
@@ -570,19 +570,19 @@ int main(void)
     tcase_add_test(tcase, arenas);
     tcase_add_test(tcase, vectors);
     tcase_add_test(tcase, tensor_memory);
-    tcase_add_test(tcase, reserves);
+    tcase_add_test(tcase, storage_reserve);
     tcase_add_test(tcase, buffers);
     tcase_add_test(tcase, pieces_of_texts);
     tcase_add_test(tcase, tables);
     tcase_add_test(tcase, maps);
     tcase_add_test(tcase, hashes_depend_on_every_byte);
-    tcase_add_test(tcase, products_of_dimensions);
-    tcase_add_test(tcase, products_of_halves);
+    tcase_add_test(tcase, dimension_product_overflow);
+    tcase_add_test(tcase, multiply_high);
     tcase_add_test(tcase, doubles_round_trip);
     tcase_add_test(tcase, doubles_ignore_the_locale);
     tcase_add_test(tcase, doubles_agree_with_strtod);
-    tcase_add_test(tcase, doubles_at_the_edges);
-    tcase_add_test(tcase, texts_agree_with_printf);
+    tcase_add_test(tcase, doubles_at_range_limits);
+    tcase_add_test(tcase, formatted_doubles_agree_with_printf);
     tcase_add_test(tcase, integers);
     tcase_add_test(tcase, files);
     suite_add_tcase(suite, tcase);

@@ -250,7 +250,7 @@ END_TEST
 
 /* ---- the same as text ---- */
 
-START_TEST(like_text)
+START_TEST(builder_equals_text)
 {
     hlo_inst *x = param(0, "f32[2,3]"), *y = param(1, "f32[3]");
     hlo_inst *sum = hlo_build(c, "sum = add", (hlo_inst *[]){x, y}, 2,
@@ -272,7 +272,7 @@ START_TEST(like_text)
 }
 END_TEST
 
-START_TEST(feeds_and_random)
+START_TEST(feeds_and_random_numbers)
 {
     hlo_inst *s = param(0, "f32[]"), *index = param(1, "s32[]"), *p = param(2, "pred[]");
     hlo_inst *in = hlo_build(c, "infeed", NULL, 0, "shape=f32[2]");
@@ -303,7 +303,7 @@ END_TEST
 
 /* A caller recognizes by the message id that bounds were too small, and may rebuild with larger
  * ones. */
-START_TEST(loop_beyond_its_bound)
+START_TEST(loop_exceeds_its_bound)
 {
     hlo_computation *body = hlo_computation_new(b, "body");
     hlo_inst *i = hlo_parameter(body, 0, "s64[]", NULL),
@@ -338,7 +338,7 @@ END_TEST
 
 /* ---- errors ---- */
 
-START_TEST(mistakes)
+START_TEST(invalid_instructions)
 {
     hlo_inst *x = param(0, "f32[2,3]"), *y = param(1, "f32[2]");
     hlo_inst *bad = OP("add", NULL, x, y);
@@ -367,7 +367,7 @@ START_TEST(mistakes)
 }
 END_TEST
 
-START_TEST(wrong_places)
+START_TEST(invalid_computations)
 {
     hlo_computation *other = hlo_computation_new(b, "other");
     hlo_inst *there = hlo_parameter(other, 0, "f32[]", "there");
@@ -413,11 +413,11 @@ int main(void)
     tcase_add_test(t, windows_and_products);
     tcase_add_test(t, applied_computations);
     tcase_add_test(t, batch_norm);
-    tcase_add_test(t, like_text);
-    tcase_add_test(t, feeds_and_random);
-    tcase_add_test(t, loop_beyond_its_bound);
-    tcase_add_test(t, mistakes);
-    tcase_add_test(t, wrong_places);
+    tcase_add_test(t, builder_equals_text);
+    tcase_add_test(t, feeds_and_random_numbers);
+    tcase_add_test(t, loop_exceeds_its_bound);
+    tcase_add_test(t, invalid_instructions);
+    tcase_add_test(t, invalid_computations);
     suite_add_tcase(s, t);
     return check_run(s);
 }

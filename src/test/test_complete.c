@@ -138,7 +138,7 @@ START_TEST(operands)
 }
 END_TEST
 
-START_TEST(bodies)
+START_TEST(names_in_scope)
 {
     offers("f {\n  gamma.1 = f32[] parameter(0)\n  ROOT r = add(gam|", "gamma.1");
     offers("f {\n  gamma.1 = f32[] parameter(0)\n  ROOT r = add(alph|",
@@ -231,7 +231,7 @@ static void holds(const struct history *h, size_t count, const char *first, cons
     ck_assert_str_eq(h->entries[count - 1].data, last);
 }
 
-START_TEST(kept)
+START_TEST(history_is_saved)
 {
     struct history h;
     history_open(&h, file);
@@ -251,7 +251,7 @@ START_TEST(kept)
 }
 END_TEST
 
-START_TEST(shared)
+START_TEST(history_is_shared_by_sessions)
 {
     struct history one, two, later;
     history_open(&one, file);
@@ -268,7 +268,7 @@ START_TEST(shared)
 }
 END_TEST
 
-START_TEST(limited)
+START_TEST(history_size_is_limited)
 {
     struct history h;
     char entry[32];
@@ -292,7 +292,7 @@ START_TEST(limited)
 }
 END_TEST
 
-START_TEST(odd_files)
+START_TEST(malformed_history_files)
 {
     struct history h;
     int fd = open(file, O_CREAT | O_WRONLY, 0644);
@@ -323,7 +323,7 @@ START_TEST(odd_files)
 }
 END_TEST
 
-START_TEST(directories)
+START_TEST(history_creates_its_directories)
 {
     struct history h;
     struct buf path = {0};
@@ -350,17 +350,17 @@ int main(void)
     tcase_add_test(c, commands);
     tcase_add_test(c, ops_and_types);
     tcase_add_test(c, operands);
-    tcase_add_test(c, bodies);
+    tcase_add_test(c, names_in_scope);
     tcase_add_test(c, attributes);
     tcase_add_test(c, files);
     suite_add_tcase(s, c);
     c = tcase_create("history");
     tcase_add_checked_fixture(c, begin, end);
-    tcase_add_test(c, kept);
-    tcase_add_test(c, shared);
-    tcase_add_test(c, limited);
-    tcase_add_test(c, odd_files);
-    tcase_add_test(c, directories);
+    tcase_add_test(c, history_is_saved);
+    tcase_add_test(c, history_is_shared_by_sessions);
+    tcase_add_test(c, history_size_is_limited);
+    tcase_add_test(c, malformed_history_files);
+    tcase_add_test(c, history_creates_its_directories);
     suite_add_tcase(s, c);
     return check_run(s);
 }

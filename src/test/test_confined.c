@@ -41,7 +41,7 @@ static const struct {
     {".mode npy\n.once ", "\nx"},
 };
 
-START_TEST(what_is_refused)
+START_TEST(commands_rejected_in_confined_sessions)
 {
     char directory[] = "/tmp/hlo-confined-XXXXXX";
     struct buf line = {0}, file = {0};
@@ -59,7 +59,7 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
-START_TEST(what_is_not)
+START_TEST(commands_allowed_in_confined_sessions)
 {
     char directory[] = "/tmp/hlo-confined-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(directory));
@@ -75,8 +75,8 @@ int main(void)
 {
     Suite *s = suite_create("confined");
     TCase *t = tcase_create("confined");
-    tcase_add_loop_test(t, what_is_refused, 0, (int)COUNT_OF(refused));
-    tcase_add_test(t, what_is_not);
+    tcase_add_loop_test(t, commands_rejected_in_confined_sessions, 0, (int)COUNT_OF(refused));
+    tcase_add_test(t, commands_allowed_in_confined_sessions);
     suite_add_tcase(s, t);
     return check_run(s);
 }

@@ -132,7 +132,7 @@ static struct buf module_text(const struct call *c)
 
 /* ---- mutations ---- */
 
-static void spoil_array(struct array *a)
+static void mutate_array(struct array *a)
 {
     static const int64_t numbers[] = {0, 1, -1, 7, 1 << 20, INT32_MAX, INT32_MIN};
     switch (draw(7)) {
@@ -148,10 +148,10 @@ static void spoil_array(struct array *a)
     }
 }
 
-static void spoil_list(struct array *at, int *count)
+static void mutate_list(struct array *at, int *count)
 {
     if (chance(70) && *count > 0) {
-        spoil_array(&at[draw((uint64_t)*count)]);
+        mutate_array(&at[draw((uint64_t)*count)]);
     } else if (chance(50) && *count < MAX_ARRAYS) {
         at[(*count)++] = any_array();
     } else if (*count > 1) {
@@ -160,13 +160,13 @@ static void spoil_list(struct array *at, int *count)
     }
 }
 
-static void spoil(struct call *c)
+static void mutate(struct call *c)
 {
     for (uint64_t n = draw(3); n > 0; n--)
         if (chance(50))
-            spoil_list(c->operand, &c->operands);
+            mutate_list(c->operand, &c->operands);
         else
-            spoil_list(c->result, &c->results);
+            mutate_list(c->result, &c->results);
 }
 
 /* ---- LAPACK routines, by lapack.def ---- */
@@ -531,7 +531,7 @@ START_TEST(lapack)
         struct call c = {0};
         draw_lapack(&c, (size_t)_i);
         if (n >= CALLS / 2)
-            spoil(&c);
+            mutate(&c);
         ran += try_call(&c);
         buf_free(&c.rest);
     }
@@ -547,7 +547,7 @@ START_TEST(other_targets)
         struct call c = {0};
         draw_other(&c, others[_i].target);
         if (chance(50))
-            spoil(&c);
+            mutate(&c);
         ran += try_call(&c);
         buf_free(&c.rest);
     }

@@ -28,7 +28,7 @@ static void check_drawing(struct diags *ds, const char *expected)
         source_free(ds->source);
 }
 
-START_TEST(places)
+START_TEST(locations)
 {
     struct source s;
     source_init(&s, STR("a"), STR("one\ntwo\r\n\nfour"));
@@ -51,7 +51,7 @@ START_TEST(places)
 }
 END_TEST
 
-START_TEST(drawing)
+START_TEST(rendering)
 {
     struct source s;
     source_init(&s, STR("m.hlo"),
@@ -75,7 +75,7 @@ START_TEST(drawing)
 }
 END_TEST
 
-START_TEST(places_that_are_not_there)
+START_TEST(missing_locations)
 {
     struct source s;
     source_init(&s, STR("m.hlo"), STR("abc"));
@@ -92,7 +92,7 @@ START_TEST(places_that_are_not_there)
 }
 END_TEST
 
-START_TEST(columns_count_characters_in_the_drawing)
+START_TEST(carets_are_placed_by_character)
 {
     struct source s;
     source_init(&s, STR("u"), STR("x \xc3\xa9\xe2\x82\xac bad\x1b[31m"));
@@ -105,7 +105,7 @@ START_TEST(columns_count_characters_in_the_drawing)
 }
 END_TEST
 
-START_TEST(what_is_no_character_is_not_drawn)
+START_TEST(unprintable_bytes_are_replaced)
 {
     struct source s;
     source_init(&s, STR("l"),
@@ -119,7 +119,7 @@ START_TEST(what_is_no_character_is_not_drawn)
 }
 END_TEST
 
-START_TEST(long_lines_show_a_window)
+START_TEST(long_lines_are_abbreviated)
 {
     char text[1001];
     for (int i = 0; i < 1000; i++)
@@ -173,7 +173,7 @@ START_TEST(colors)
 }
 END_TEST
 
-START_TEST(limit)
+START_TEST(error_limit)
 {
     struct diags ds;
     diags_init(&ds, NULL);
@@ -197,7 +197,7 @@ START_TEST(limit)
 }
 END_TEST
 
-START_TEST(quiet_counts_only)
+START_TEST(quiet_mode_only_counts)
 {
     struct diags ds;
     diags_init(&ds, NULL);
@@ -209,7 +209,7 @@ START_TEST(quiet_counts_only)
 }
 END_TEST
 
-START_TEST(nearest)
+START_TEST(suggestions)
 {
     static const char *const words[] = {"abs", "add", "all-reduce", "multiply", "subtract"};
     ck_assert(str_is(diag_nearest(STR("ad"), words, 5), "add"));
@@ -249,7 +249,7 @@ START_TEST(json)
 }
 END_TEST
 
-START_TEST(names_are_lower_case_with_dashes)
+START_TEST(message_ids_are_lower_case_with_dashes)
 {
     for (int m = 0; m < MSG_COUNT; m++) {
         const char *name = msg_name((enum msg)m);
@@ -263,18 +263,18 @@ int main(void)
 {
     Suite *suite = suite_create("diag");
     TCase *tcase = tcase_create("diag");
-    tcase_add_test(tcase, places);
-    tcase_add_test(tcase, drawing);
-    tcase_add_test(tcase, places_that_are_not_there);
-    tcase_add_test(tcase, columns_count_characters_in_the_drawing);
-    tcase_add_test(tcase, what_is_no_character_is_not_drawn);
-    tcase_add_test(tcase, long_lines_show_a_window);
+    tcase_add_test(tcase, locations);
+    tcase_add_test(tcase, rendering);
+    tcase_add_test(tcase, missing_locations);
+    tcase_add_test(tcase, carets_are_placed_by_character);
+    tcase_add_test(tcase, unprintable_bytes_are_replaced);
+    tcase_add_test(tcase, long_lines_are_abbreviated);
     tcase_add_test(tcase, colors);
-    tcase_add_test(tcase, limit);
-    tcase_add_test(tcase, quiet_counts_only);
-    tcase_add_test(tcase, nearest);
+    tcase_add_test(tcase, error_limit);
+    tcase_add_test(tcase, quiet_mode_only_counts);
+    tcase_add_test(tcase, suggestions);
     tcase_add_test(tcase, json);
-    tcase_add_test(tcase, names_are_lower_case_with_dashes);
+    tcase_add_test(tcase, message_ids_are_lower_case_with_dashes);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

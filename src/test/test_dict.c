@@ -11,7 +11,7 @@ static struct dict_value read_loose(const char *text)
 {
     struct dict_value c;
     struct dict_error error;
-    ck_assert_msg(dict_read(&arena, str_of(text), DICT_LOOSE, &c, &error), "%s: wanted %s", text,
+    ck_assert_msg(dict_read(&arena, str_of(text), DICT_LOOSE, &c, &error), "%s: expected %s", text,
                   error.expected);
     return c;
 }
@@ -24,7 +24,7 @@ static const struct dict_value *found(const struct dict_value *c, const char *na
     return v;
 }
 
-START_TEST(mlir)
+START_TEST(mlir_dictionaries)
 {
     struct dict_value c = read_loose("{uplo = 76 : ui8, low = -1 : i32, left = true, eps = 1.5e-3 "
                                      ": f32, unit, name = \"a\\\"b\\0A\", "
@@ -48,7 +48,7 @@ START_TEST(mlir)
 }
 END_TEST
 
-START_TEST(json)
+START_TEST(json_dictionaries)
 {
     struct dict_value c =
         read_loose(" {\"a\": 1, \"b\" : [\"x\", \"y\\n\"], \"c\": {\"d\": false}} ");
@@ -60,7 +60,7 @@ START_TEST(json)
 }
 END_TEST
 
-START_TEST(loose)
+START_TEST(lenient_form)
 {
     struct dict_value c = read_loose(
         "a: 'it\"s', 'b' = [x, 'y',], c, d = 18446744073709551616, e = dense<7> : tensor<3xi8>,");
@@ -106,7 +106,7 @@ static const struct {
 };
 
 /* Checks the message, and that no prefix of the text is read beyond its end. */
-START_TEST(refused)
+START_TEST(malformed_dictionaries)
 {
     struct str text = str_of(wrong[_i].text);
     struct dict_value d;
@@ -122,7 +122,7 @@ START_TEST(refused)
 }
 END_TEST
 
-START_TEST(hexadecimal)
+START_TEST(hexadecimal_escapes)
 {
     struct dict_value d;
     struct dict_error error;
@@ -136,7 +136,7 @@ END_TEST
 
 static const char *const nests[] = {"[", "{a = ", "dense<"};
 
-START_TEST(deep)
+START_TEST(nesting_limit)
 {
     struct buf text = {0};
     struct dict_value d;
@@ -154,12 +154,12 @@ int main(void)
 {
     Suite *suite = suite_create("dict");
     TCase *tests = tcase_create("dict");
-    tcase_add_test(tests, mlir);
-    tcase_add_test(tests, json);
-    tcase_add_test(tests, loose);
-    tcase_add_test(tests, hexadecimal);
-    tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(wrong));
-    tcase_add_loop_test(tests, deep, 0, (int)COUNT_OF(nests));
+    tcase_add_test(tests, mlir_dictionaries);
+    tcase_add_test(tests, json_dictionaries);
+    tcase_add_test(tests, lenient_form);
+    tcase_add_test(tests, hexadecimal_escapes);
+    tcase_add_loop_test(tests, malformed_dictionaries, 0, (int)COUNT_OF(wrong));
+    tcase_add_loop_test(tests, nesting_limit, 0, (int)COUNT_OF(nests));
     suite_add_tcase(suite, tests);
     arena_init(&arena);
     int status = check_run(suite);

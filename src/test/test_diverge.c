@@ -52,7 +52,7 @@ static void free_side(struct side *s)
     "ENTRY e { x = f32[3] parameter(0) c = s32[] constant(0) t = (s32[], f32[3]) tuple(c, x)\n"    \
     "  ROOT w = (s32[], f32[3]) while(t), condition=more, body=body }\n"
 
-START_TEST(the_first_value_is_found)
+START_TEST(first_divergent_value)
 {
     static const struct {
         double rel;
@@ -97,7 +97,7 @@ START_TEST(the_first_value_is_found)
 }
 END_TEST
 
-START_TEST(instructions_are_paired)
+START_TEST(instruction_pairing)
 {
     static const char first[] =
         "HloModule m\n"
@@ -152,7 +152,7 @@ START_TEST(instructions_are_paired)
 END_TEST
 
 /* If a limit ends one of the runs, there is a message and no leak. */
-START_TEST(a_failing_run_is_reported)
+START_TEST(failing_run_is_reported)
 {
     hlo_messages *m = hlo_messages_new();
     struct side a = side_of(LOOP("1.5"), m), b = side_of(LOOP("1.5"), m);
@@ -177,9 +177,9 @@ int main(void)
 {
     Suite *s = suite_create("diverge");
     TCase *t = tcase_create("diverge");
-    tcase_add_loop_test(t, the_first_value_is_found, 0, 9);
-    tcase_add_test(t, instructions_are_paired);
-    tcase_add_test(t, a_failing_run_is_reported);
+    tcase_add_loop_test(t, first_divergent_value, 0, 9);
+    tcase_add_test(t, instruction_pairing);
+    tcase_add_test(t, failing_run_is_reported);
     suite_add_tcase(s, t);
     return check_run(s);
 }

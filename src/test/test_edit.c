@@ -128,7 +128,7 @@ START_TEST(unused_parameters_are_removed_on_request)
 }
 END_TEST
 
-START_TEST(a_new_parameter_is_appended)
+START_TEST(new_parameter_is_appended)
 {
     OPEN(chain);
     ck_assert(hlo_edit_parameter(e, at("a"), m));
@@ -139,7 +139,7 @@ START_TEST(a_new_parameter_is_appended)
 }
 END_TEST
 
-START_TEST(one_value_aliases_another)
+START_TEST(instruction_is_replaced_by_another)
 {
     OPEN(chain);
     ck_assert(hlo_edit_replace(e, at("b"), at("c"), m));
@@ -150,7 +150,7 @@ START_TEST(one_value_aliases_another)
 }
 END_TEST
 
-START_TEST(many_zeros_are_a_broadcast)
+START_TEST(large_zeros_are_a_broadcast)
 {
     OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[100] parameter(1)\n  t = (f32[2], "
          "f32[100], token[]) custom-call(x, "
@@ -169,7 +169,7 @@ START_TEST(many_zeros_are_a_broadcast)
 }
 END_TEST
 
-START_TEST(values_have_sizes_of_the_moment)
+START_TEST(constants_of_bounded_shapes_keep_their_size)
 {
     OPEN("ENTRY main {\n  x = f32[<=4,2] parameter(0)\n  ROOT r = f32[<=4,2] negate(x)\n}\n");
     constant("x", "f32[1,2] {{1, 2}}");
@@ -183,7 +183,7 @@ END_TEST
 
 /* ---- another result ---- */
 
-START_TEST(the_result_may_be_any_of_them)
+START_TEST(any_instructions_may_be_the_root)
 {
     OPEN(chain);
     const size_t roots[] = {at("c"), at("a")};
@@ -217,7 +217,7 @@ static const char loop[] = "HloModule loop\n"
                            "  ROOT loop = (s32[], f32[2]) while(init), condition=cond, body=body\n"
                            "}\n";
 
-START_TEST(a_body_becomes_the_entry_computation)
+START_TEST(loop_body_becomes_entry_computation)
 {
     OPEN(loop);
     const size_t root = at("w");
@@ -230,7 +230,7 @@ START_TEST(a_body_becomes_the_entry_computation)
 }
 END_TEST
 
-START_TEST(a_loop_with_one_iteration)
+START_TEST(loop_body_is_inlined)
 {
     OPEN(loop);
     ck_assert(hlo_edit_inline(e, at("loop"), 0, m));
@@ -259,7 +259,7 @@ static const char fused[] = "HloModule fused\n"
                             "  ROOT r = f32[2] fusion(x, y), kind=kLoop, calls=f\n"
                             "}\n";
 
-START_TEST(operands_are_removed_with_parameters)
+START_TEST(operands_of_removed_parameters_are_dropped)
 {
     OPEN(fused);
     ck_assert(hlo_edit_replace(e, at("s"), at("p"), m));
@@ -269,7 +269,7 @@ START_TEST(operands_are_removed_with_parameters)
 }
 END_TEST
 
-START_TEST(called_computations_are_inlined_in_place)
+START_TEST(calls_are_inlined)
 {
     OPEN(fused);
     ck_assert(hlo_edit_inline(e, at("r"), 0, m));
@@ -280,7 +280,7 @@ START_TEST(called_computations_are_inlined_in_place)
 END_TEST
 
 /* The reduction passes both arguments, so p stays, and no fusion may leave it unused. */
-START_TEST(a_fusion_that_reads_less_becomes_its_instructions)
+START_TEST(fusion_with_unused_parameter_is_inlined)
 {
     OPEN("f {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
          "ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[] parameter(1)\n"
@@ -295,7 +295,7 @@ START_TEST(a_fusion_that_reads_less_becomes_its_instructions)
 }
 END_TEST
 
-START_TEST(an_inlined_call_copies_no_fusion)
+START_TEST(inlining_does_not_duplicate_fusions)
 {
     OPEN("f {\n  p = f32[] parameter(0)\n  ROOT n = f32[] negate(p)\n}\n"
          "g {\n  q = f32[] parameter(0)\n  ROOT u = f32[] fusion(q), kind=kLoop, calls=f\n}\n"
@@ -309,7 +309,7 @@ START_TEST(an_inlined_call_copies_no_fusion)
 }
 END_TEST
 
-START_TEST(twice_inlined_has_two_aliases)
+START_TEST(computation_inlined_twice)
 {
     OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\nENTRY main {\n  x = f32[] "
          "parameter(0)\n"
@@ -321,7 +321,7 @@ START_TEST(twice_inlined_has_two_aliases)
 }
 END_TEST
 
-START_TEST(a_branch_is_chosen)
+START_TEST(conditional_branch_is_inlined)
 {
     OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\ng {\n  q = f32[] "
          "parameter(0)\n  ROOT n = f32[] "
@@ -335,7 +335,7 @@ START_TEST(a_branch_is_chosen)
 }
 END_TEST
 
-START_TEST(side_effects_stay_without_a_new_result)
+START_TEST(side_effects_are_preserved)
 {
     static const char text[] =
         "ENTRY main {\n  x = f32[] parameter(0)\n  t = token[] after-all()\n  o = token[] "
@@ -354,9 +354,8 @@ START_TEST(side_effects_stay_without_a_new_result)
 }
 END_TEST
 
-/* The stream of `g` goes on with each call of f: the second call has other numbers than the first.
- */
-START_TEST(unread_random_numbers_stay)
+/* Each call of f advances the generator state of `g`, so its results differ. */
+START_TEST(unused_random_numbers_are_preserved)
 {
     OPEN("f {\n  z = f32[] parameter(0)\n  u = f32[] constant(1)\n"
          "  ROOT g = f32[] rng(z, u), distribution=rng_uniform\n}\n"
@@ -384,7 +383,7 @@ static void expect_header(const char *text)
     close_all();
 }
 
-START_TEST(the_header_follows)
+START_TEST(module_header_is_updated)
 {
     static const char text[] =
         "HloModule h, input_output_alias={ {0}: (2, {}, may-alias) }, buffer_donor={ (1, {}), (0, "
@@ -411,7 +410,7 @@ START_TEST(the_header_follows)
 }
 END_TEST
 
-START_TEST(what_does_not_affect_semantics_can_be_removed)
+START_TEST(metadata_is_removed)
 {
     OPEN(
         "ENTRY main {\n  x = f32[2] parameter(0), sharding={replicated}, metadata={op_name=\"x\"}\n"
@@ -426,7 +425,7 @@ END_TEST
 
 /* ---- rejected edits ---- */
 
-START_TEST(refused)
+START_TEST(rejected_edits)
 {
     OPEN(chain);
     hlo_literal *wrong = literal("f32[3] {1, 2, 3}");
@@ -502,7 +501,7 @@ static void expect_result(hlo_module *made, const char *text)
     hlo_module_free(made);
 }
 
-START_TEST(extracts_give_the_same_value)
+START_TEST(extracted_modules_reproduce_values)
 {
     OPEN(loop);
     hlo_edit_free(e);
@@ -523,44 +522,44 @@ END_TEST
 
 /* ---- reduction ---- */
 
-struct shrinking {
+struct reduction {
     const char *expected; /* text of an instruction without its shape */
-    size_t asked, max;
+    size_t calls, max;
     const hlo_literal *value;
 };
 
 static bool has_text(void *context, const hlo_module *candidate)
 {
-    struct shrinking *s = context;
+    struct reduction *s = context;
     hlo_text text = hlo_print(candidate, HLO_PRINT_SHORT);
     bool has = strstr(text.data, s->expected) != NULL;
     hlo_text_free(&text);
-    s->asked++;
+    s->calls++;
     return has;
 }
 
 static const hlo_literal *known_value(void *context, const char *name)
 {
-    struct shrinking *s = context;
+    struct reduction *s = context;
     return strcmp(name, "w") == 0 || strcmp(name, "v") == 0 ? s->value : NULL;
 }
 
-static bool not_too_often(void *context, size_t instructions, size_t asked)
+static bool within_call_limit(void *context, size_t instructions, size_t calls)
 {
-    struct shrinking *s = context;
+    struct reduction *s = context;
     ck_assert_uint_gt(instructions, 0);
-    return asked < s->max;
+    return calls < s->max;
 }
 
-static hlo_module *shrink(struct shrinking *s, bool faithful)
+static hlo_module *shrink(struct reduction *s, bool faithful)
 {
     const struct hlo_shrink how = {.size = sizeof how,
                                    .context = s,
                                    .bad = has_text,
                                    .value = known_value,
-                                   .progress = not_too_often,
+                                   .progress = within_call_limit,
                                    .faithful = faithful};
-    s->asked = 0;
+    s->calls = 0;
     return hlo_shrink(module, &how);
 }
 
@@ -573,36 +572,36 @@ static void expect_shrunk(hlo_module *small, const char *text)
     hlo_module_free(small);
 }
 
-START_TEST(what_still_fails_is_small)
+START_TEST(failing_module_is_reduced)
 {
     OPEN(loop);
     hlo_edit_free(e);
     hlo_literal *value = literal("f32[2] {5, 6}");
-    struct shrinking s = {.expected = "f32[2]{0} add(", .max = 1000, .value = value};
+    struct reduction s = {.expected = "f32[2]{0} add(", .max = 1000, .value = value};
     expect_shrunk(
         shrink(&s, false),
         "ENTRY main {\n  v = f32[2]{0} constant({5, 6})\n  ROOT w = f32[2]{0} add(v, v)\n}\n\n");
-    ck_assert_uint_lt(s.asked, 60);
+    ck_assert_uint_lt(s.calls, 60);
     s.max = 3;
     hlo_module *early = shrink(&s, false);
     ck_assert_ptr_nonnull(early);
-    ck_assert_uint_eq(s.asked, 3);
+    ck_assert_uint_eq(s.calls, 3);
     hlo_module_free(early);
     s.expected = "nothing of the kind";
     s.max = 1000;
     ck_assert_ptr_null(shrink(&s, false));
-    ck_assert_uint_eq(s.asked, 1);
+    ck_assert_uint_eq(s.calls, 1);
     hlo_literal_free(value);
     close_all();
 }
 END_TEST
 
-/* Zeros, parameters and operands would do as well, but are not faithful. */
-START_TEST(faithful_search_takes_known_values)
+/* Zeros, parameters and operands would also fail, but are not faithful. */
+START_TEST(faithful_reduction_uses_known_values)
 {
     OPEN(chain);
     hlo_edit_free(e);
-    struct shrinking s = {.expected = "multiply(", .max = 1000};
+    struct reduction s = {.expected = "multiply(", .max = 1000};
     expect_shrunk(shrink(&s, true),
                   "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} parameter(1)\n"
                   "  a = f32[2]{0} add(x, y)\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
@@ -662,7 +661,7 @@ static void change(struct random *r, hlo_edit *edit, size_t i)
 }
 
 /* A randomly edited module verifies, prints, and parses and prints again as the same text. */
-static void check_made(hlo_module *made, const char *what)
+static void check_edited(hlo_module *made, const char *what)
 {
     hlo_messages *messages = hlo_messages_new();
     bool ok = hlo_verify(made, messages);
@@ -702,7 +701,7 @@ static void edit_at_random(uint64_t seed, const char *what, size_t *finished)
             hlo_edit_drop_parameters(edit);
         hlo_module *made = hlo_edit_finish(edit, messages);
         if (made)
-            check_made(made, what);
+            check_edited(made, what);
         *finished += made != NULL;
         hlo_module_free(made);
         hlo_messages_free(messages);
@@ -732,7 +731,7 @@ END_TEST
 
 static char **paths; /* NULL-terminated */
 
-static void look_at_file(const char *path)
+static void check_file(const char *path)
 {
     hlo_messages *messages = hlo_messages_new();
     hlo_file *f = hlo_file_open(path, false, messages);
@@ -756,7 +755,7 @@ static void look_at_file(const char *path)
 START_TEST(files)
 {
     for (char **path = paths; *path; path++)
-        look_at_file(*path);
+        check_file(*path);
 }
 END_TEST
 
@@ -770,27 +769,27 @@ int main(int argc, char **argv)
     tcase_add_test(t, files);
     tcase_add_test(t, constants_replace_the_instruction);
     tcase_add_test(t, unused_parameters_are_removed_on_request);
-    tcase_add_test(t, a_new_parameter_is_appended);
-    tcase_add_test(t, one_value_aliases_another);
-    tcase_add_test(t, many_zeros_are_a_broadcast);
-    tcase_add_test(t, values_have_sizes_of_the_moment);
-    tcase_add_test(t, the_result_may_be_any_of_them);
-    tcase_add_test(t, a_body_becomes_the_entry_computation);
-    tcase_add_test(t, a_loop_with_one_iteration);
-    tcase_add_test(t, operands_are_removed_with_parameters);
-    tcase_add_test(t, called_computations_are_inlined_in_place);
-    tcase_add_test(t, a_fusion_that_reads_less_becomes_its_instructions);
-    tcase_add_test(t, an_inlined_call_copies_no_fusion);
-    tcase_add_test(t, twice_inlined_has_two_aliases);
-    tcase_add_test(t, a_branch_is_chosen);
-    tcase_add_test(t, side_effects_stay_without_a_new_result);
-    tcase_add_test(t, unread_random_numbers_stay);
-    tcase_add_test(t, the_header_follows);
-    tcase_add_test(t, what_does_not_affect_semantics_can_be_removed);
-    tcase_add_test(t, refused);
-    tcase_add_test(t, extracts_give_the_same_value);
-    tcase_add_test(t, what_still_fails_is_small);
-    tcase_add_test(t, faithful_search_takes_known_values);
+    tcase_add_test(t, new_parameter_is_appended);
+    tcase_add_test(t, instruction_is_replaced_by_another);
+    tcase_add_test(t, large_zeros_are_a_broadcast);
+    tcase_add_test(t, constants_of_bounded_shapes_keep_their_size);
+    tcase_add_test(t, any_instructions_may_be_the_root);
+    tcase_add_test(t, loop_body_becomes_entry_computation);
+    tcase_add_test(t, loop_body_is_inlined);
+    tcase_add_test(t, operands_of_removed_parameters_are_dropped);
+    tcase_add_test(t, calls_are_inlined);
+    tcase_add_test(t, fusion_with_unused_parameter_is_inlined);
+    tcase_add_test(t, inlining_does_not_duplicate_fusions);
+    tcase_add_test(t, computation_inlined_twice);
+    tcase_add_test(t, conditional_branch_is_inlined);
+    tcase_add_test(t, side_effects_are_preserved);
+    tcase_add_test(t, unused_random_numbers_are_preserved);
+    tcase_add_test(t, module_header_is_updated);
+    tcase_add_test(t, metadata_is_removed);
+    tcase_add_test(t, rejected_edits);
+    tcase_add_test(t, extracted_modules_reproduce_values);
+    tcase_add_test(t, failing_module_is_reduced);
+    tcase_add_test(t, faithful_reduction_uses_known_values);
     tcase_add_test(t, random_modules);
     suite_add_tcase(s, t);
     return check_run(s);

@@ -33,7 +33,7 @@ static void check_failure(const char *text, const struct literal *const *args, s
 
 /* ---- storage ---- */
 
-START_TEST(update_in_place_leaves_aliases_alone)
+START_TEST(in_place_update_preserves_aliases)
 {
     check_text("HloModule m\n"
                "ENTRY e {\n"
@@ -63,7 +63,7 @@ START_TEST(update_of_a_constant_copies)
 }
 END_TEST
 
-START_TEST(one_value_twice_in_a_loop_state)
+START_TEST(loop_state_with_duplicate_value)
 {
     check_text("HloModule m\n"
                "c {\n"
@@ -98,7 +98,7 @@ END_TEST
 
 /* A loop that writes one row at a time costs one row: copying 64 MB each time would exceed the time
  * limit of a test. */
-START_TEST(loop_updates_in_place)
+START_TEST(loop_updates_arrays_in_place)
 {
     struct run r;
     run_text(&r,
@@ -205,7 +205,7 @@ static const char negations[] = "HloModule m\n"
                                 "  ROOT f = f32[4] add(g, b)\n"
                                 "}\n";
 
-START_TEST(elementwise_steps_become_one)
+START_TEST(elementwise_steps_are_fused)
 {
     struct run r;
     run_plan(&r, negations, &(struct plan_options){0});
@@ -254,7 +254,7 @@ static void check_body(const char *body, const char *type, enum kern_combine exp
     run_free(&r);
 }
 
-START_TEST(bodies_are_recognised)
+START_TEST(standard_reducers_are_recognized)
 {
     check_body("add(a, b)", "f32", KERN_ADD);
     check_body("add(b, a)", "s32", KERN_ADD);
@@ -310,7 +310,7 @@ static const struct step *last_step(const struct run *r)
     return &f->steps[f->step_count - 1];
 }
 
-START_TEST(scalar_programs_give_the_same_bits)
+START_TEST(bytecode_agrees_with_kernels)
 {
     struct run scalar, array;
     run_text(&scalar, COUNTING("f32[]"), &(struct plan_options){0});
@@ -325,7 +325,7 @@ START_TEST(scalar_programs_give_the_same_bits)
 END_TEST
 
 /* The next state is a permutation of the previous one. */
-START_TEST(scalar_loop_swaps_its_state)
+START_TEST(bytecode_loop_permutes_its_state)
 {
     check_text(
         "HloModule m\n"
@@ -382,7 +382,7 @@ static size_t peak_of_branches(const char *piece)
     return peak;
 }
 
-START_TEST(branches_change_a_large_state_in_place)
+START_TEST(branches_update_loop_state_in_place)
 {
     ck_assert_uint_lt(peak_of_branches("8"), 5000000);    /* entirely as scalar bytecode */
     ck_assert_uint_lt(peak_of_branches("5000"), 5000000); /* step by step */
@@ -427,7 +427,7 @@ static size_t peak_of_late_reader(const char *piece)
     return peak;
 }
 
-START_TEST(updates_wait_for_readers)
+START_TEST(updates_run_after_readers)
 {
     ck_assert_uint_lt(peak_of_late_reader("1"), 5000000);
     ck_assert_uint_lt(peak_of_late_reader("5000"), 5000000);
@@ -474,7 +474,7 @@ END_TEST
 
 /* ---- failures ---- */
 
-START_TEST(failures_report_the_reason)
+START_TEST(failures_are_reported)
 {
     check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0,
                   "the argument is missing");
@@ -496,21 +496,21 @@ int main(void)
 {
     Suite *suite = suite_create("eval");
     TCase *c = tcase_create("eval");
-    tcase_add_test(c, update_in_place_leaves_aliases_alone);
+    tcase_add_test(c, in_place_update_preserves_aliases);
     tcase_add_test(c, update_of_a_constant_copies);
-    tcase_add_test(c, one_value_twice_in_a_loop_state);
-    tcase_add_test(c, loop_updates_in_place);
+    tcase_add_test(c, loop_state_with_duplicate_value);
+    tcase_add_test(c, loop_updates_arrays_in_place);
     tcase_add_test(c, pool_reuses_storage);
-    tcase_add_test(c, elementwise_steps_become_one);
+    tcase_add_test(c, elementwise_steps_are_fused);
     tcase_add_test(c, pool_keeps_large_storage);
     tcase_add_test(c, slots_are_shared);
-    tcase_add_test(c, bodies_are_recognised);
-    tcase_add_test(c, scalar_programs_give_the_same_bits);
-    tcase_add_test(c, scalar_loop_swaps_its_state);
-    tcase_add_test(c, branches_change_a_large_state_in_place);
-    tcase_add_test(c, updates_wait_for_readers);
+    tcase_add_test(c, standard_reducers_are_recognized);
+    tcase_add_test(c, bytecode_agrees_with_kernels);
+    tcase_add_test(c, bytecode_loop_permutes_its_state);
+    tcase_add_test(c, branches_update_loop_state_in_place);
+    tcase_add_test(c, updates_run_after_readers);
     tcase_add_test(c, constants_are_computed_once_and_cached);
-    tcase_add_test(c, failures_report_the_reason);
+    tcase_add_test(c, failures_are_reported);
     suite_add_tcase(suite, c);
     return check_run(suite);
 }

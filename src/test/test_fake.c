@@ -12,10 +12,10 @@
 
 /* ---- generated values ---- */
 
-enum { MOST = 512 };
-struct made {
+enum { MAX_ELEMENTS = 512 };
+struct generated {
     size_t count;
-    double at[MOST];
+    double at[MAX_ELEMENTS];
 };
 
 static double element(const struct hlo_array *a, size_t i)
@@ -37,11 +37,11 @@ static double element(const struct hlo_array *a, size_t i)
 }
 
 /* All elements of leaf LEAF of parameter PARAM of a module with this text after its first line. */
-static struct made make(const char *text, size_t param, size_t leaf, enum hlo_fake kind,
-                        uint64_t seed)
+static struct generated make(const char *text, size_t param, size_t leaf, enum hlo_fake kind,
+                             uint64_t seed)
 {
     char whole[4096];
-    struct made out = {0};
+    struct generated out = {0};
     int n = snprintf(whole, sizeof whole, "HloModule m\n%s\n", text);
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("m", whole, (size_t)n, false);
@@ -50,7 +50,7 @@ static struct made make(const char *text, size_t param, size_t leaf, enum hlo_fa
     hlo_literal *l = hlo_fake_param(module, param, kind, seed, m);
     ck_assert_ptr_nonnull(l);
     struct hlo_array a = hlo_literal_leaf(l, leaf);
-    ck_assert_uint_le(a.elements, MOST);
+    ck_assert_uint_le(a.elements, MAX_ELEMENTS);
     for (; out.count < a.elements; out.count++)
         out.at[out.count] = element(&a, out.count);
     hlo_literal_free(l);
@@ -60,7 +60,7 @@ static struct made make(const char *text, size_t param, size_t leaf, enum hlo_fa
     return out;
 }
 
-static void expect_within(const struct made *v, double low, double high)
+static void expect_within(const struct generated *v, double low, double high)
 {
     ck_assert_uint_gt(v->count, 0);
     for (size_t i = 0; i < v->count; i++)
@@ -130,11 +130,11 @@ static const struct range_case {
      0, 0, -0.1, 0.1},
 };
 
-START_TEST(ranges)
+START_TEST(value_ranges)
 {
     const struct range_case *c = &range_cases[_i];
     for (uint64_t seed = 0; seed < 8; seed++) {
-        struct made uniform = make(c->text, c->param, c->leaf, HLO_FAKE_UNIFORM, seed);
+        struct generated uniform = make(c->text, c->param, c->leaf, HLO_FAKE_UNIFORM, seed);
         expect_within(&uniform, c->low, c->high);
     }
 }
@@ -147,17 +147,17 @@ static const char scatter[] =
     "scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, %s to_apply=a }";
 
 /* Each pair of indices as one number, in order. */
-static void pairs(const char *promise, uint64_t seed, double *out)
+static void pairs(const char *attribute, uint64_t seed, double *out)
 {
     char text[1024];
-    snprintf(text, sizeof text, scatter, promise);
-    struct made v = make(text, 1, 0, HLO_FAKE_UNIFORM, seed);
+    snprintf(text, sizeof text, scatter, attribute);
+    struct generated v = make(text, 1, 0, HLO_FAKE_UNIFORM, seed);
     expect_within(&v, 0, 4);
     for (size_t i = 0; i < 12; i++)
         out[i] = 5 * v.at[2 * i] + v.at[2 * i + 1];
 }
 
-START_TEST(assertions_about_indices)
+START_TEST(index_attributes)
 {
     double v[12];
     for (uint64_t seed = 0; seed < 8; seed++) {
@@ -176,9 +176,9 @@ START_TEST(assertions_about_indices)
 }
 END_TEST
 
-START_TEST(matrices)
+START_TEST(cholesky_operand)
 {
-    struct made v =
+    struct generated v =
         make("ENTRY e { x = f64[4,4] parameter(0) ROOT c = f64[4,4] cholesky(x), lower=true }", 0,
              0, HLO_FAKE_NORMAL, 5);
     for (size_t i = 0; i < 16; i++)
@@ -193,12 +193,13 @@ END_TEST
     "ROOT t = (f32[400], s32[400], "                                                               \
     "f8e4m3fn[40]) tuple(x, i, b) }"
 
-START_TEST(kinds)
+START_TEST(kinds_of_values)
 {
-    struct made v = make(PLAIN, 0, 0, HLO_FAKE_IOTA, 1), e = make(PLAIN, 0, 0, HLO_FAKE_EDGE, 1),
-                i = make(PLAIN, 1, 0, HLO_FAKE_EDGE, 1);
-    struct made narrow = make(PLAIN, 2, 0, HLO_FAKE_IOTA, 1),
-                normal = make(PLAIN, 0, 0, HLO_FAKE_NORMAL, 1);
+    struct generated v = make(PLAIN, 0, 0, HLO_FAKE_IOTA, 1),
+                     e = make(PLAIN, 0, 0, HLO_FAKE_EDGE, 1),
+                     i = make(PLAIN, 1, 0, HLO_FAKE_EDGE, 1);
+    struct generated narrow = make(PLAIN, 2, 0, HLO_FAKE_IOTA, 1),
+                     normal = make(PLAIN, 0, 0, HLO_FAKE_NORMAL, 1);
     size_t nan = 0, inf = 0, minus_zero = 0, denormal = 0, min = 0;
     double sum = 0, squares = 0;
     for (size_t k = 0; k < 400; k++) {
@@ -219,9 +220,9 @@ END_TEST
 
 START_TEST(seeds)
 {
-    struct made a = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 1),
-                b = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 1),
-                c = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 2);
+    struct generated a = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 1),
+                     b = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 1),
+                     c = make(PLAIN, 0, 0, HLO_FAKE_UNIFORM, 2);
     ck_assert_mem_eq(a.at, b.at, sizeof a.at);
     ck_assert_mem_ne(a.at, c.at, sizeof a.at);
 }
@@ -231,10 +232,10 @@ int main(void)
 {
     Suite *s = suite_create("fake");
     TCase *t = tcase_create("fake");
-    tcase_add_loop_test(t, ranges, 0, sizeof range_cases / sizeof *range_cases);
-    tcase_add_test(t, assertions_about_indices);
-    tcase_add_test(t, matrices);
-    tcase_add_test(t, kinds);
+    tcase_add_loop_test(t, value_ranges, 0, sizeof range_cases / sizeof *range_cases);
+    tcase_add_test(t, index_attributes);
+    tcase_add_test(t, cholesky_operand);
+    tcase_add_test(t, kinds_of_values);
     tcase_add_test(t, seeds);
     suite_add_tcase(s, t);
     return check_run(s);

@@ -131,7 +131,7 @@ hlo() { eval "timeout 60 \"\$HLO\" $*"; }
 
 # ---- standard output ----
 
-closed_pipe() { # the reader is gone before anything is written
+closed_pipe() { # the reader exits before anything is written
     rm -f ../gone
     mkfifo ../gone
     {
@@ -157,7 +157,7 @@ while IFS= read -r command; do
     { [ "$status" = 141 ] || [ "$status" = "$want" ]; } && cmp -s ../want_err ../err ||
         wrong "$command, its output closed: status $status, $(cat ../err)"
 done <../print
-report "standard output full, and closed: $(grep -c . ../print) commands"
+report "full or closed standard output: $(grep -c . ../print) commands"
 
 # ---- disks ----
 
@@ -187,7 +187,7 @@ while read -r kind file command; do
     rm -f "$file" target
 done <../write
 [ -z "$(ls -A "$TMPDIR")" ] || wrong "temporary files are left: $(ls -A "$TMPDIR")"
-report "full disks, folders that are not there, links: $(grep -c . ../write) commands"
+report "full disks, missing directories, links: $(grep -c . ../write) commands"
 
 # ---- short and interrupted calls ----
 
@@ -202,16 +202,16 @@ while IFS= read -r command; do
     [ $status = $want ] && cmp -s ../want ../out && cmp -s ../want_err ../err ||
         wrong "$command, short and interrupted: status $status, expected $want; $(diff ../want ../out | head -3) $(head -3 ../err)"
 done <../print
-report "reads and writes that are short or interrupted: $(grep -c . ../print) commands"
+report "short or interrupted reads and writes: $(grep -c . ../print) commands"
 while read -r kind file command; do
     hlo "$command" >../out 2>../err </dev/null
     mv "$file" ../whole
     preloaded "nameless short interrupt" "$command" >../out 2>../err
-    { [ $kind = lines ] && [ -s "$file" ]; } || cmp -s "$file" ../whole || wrong "$command: another file than usual: $(cat ../err)"
+    { [ $kind = lines ] && [ -s "$file" ]; } || cmp -s "$file" ../whole || wrong "$command: unexpected file: $(cat ../err)"
     rm -f "$file"
     ls -A | grep -q '^\.hlo-' && wrong "$command: left behind: $(ls -A)"
 done <../write
-report "no files without names: $(grep -c . ../write) commands"
+report "no unnamed temporary files: $(grep -c . ../write) commands"
 
 # ---- libraries ----
 
@@ -221,7 +221,7 @@ for file in linalg/cholesky.hlo linalg/custom-householder.hlo linalg/custom-trid
 done
 preloaded library "repl m.hlo -c '.run --random' -c y" >../out 2>../err || wrong "the prompt: $(cat ../err)"
 preloaded library "--version --verbose" >../out 2>../err || wrong "--version: $(cat ../err)"
-report "none of the optional libraries can be loaded"
+report "no optional library can be loaded"
 
 # ---- sizes ----
 
@@ -252,7 +252,7 @@ for module in big zero beyond; do
         status=$?
         case $status in
         0 | 1) ;;
-        2 | 3 | 4) grep -q 'error: ' ../err || wrong "$command, $module: status $status without a word" ;;
+        2 | 3 | 4) grep -q 'error: ' ../err || wrong "$command, $module: status $status without a message" ;;
         *) wrong "$command, $module: status $status, $(head -3 ../err)" ;;
         esac
     done <<END
@@ -278,7 +278,7 @@ bench $module.hlo
 annotate $module.hlo
 END
 done
-report "no elements, 2^40 of them, and more than can be counted: 20 commands"
+report "arrays of 0, 2^40 and more than 2^63 elements: 20 commands"
 
 # ---- names of files ----
 
@@ -303,22 +303,22 @@ a b'c"d
 $(exit).hlo
 END
 ln -s loop loop
-mkdir folder
-for command in 'run loop' 'verify folder' 'run m.hlo --inputs=loop' 'run m.hlo @loop' 'test loop' 'run m.hlo/x' 'import loop' 'run m.hlo --random --output=folder'; do
+mkdir directory
+for command in 'run loop' 'verify directory' 'run m.hlo --inputs=loop' 'run m.hlo @loop' 'test loop' 'run m.hlo/x' 'import loop' 'run m.hlo --random --output=directory'; do
     hlo "$command" >../out 2>../err </dev/null
     status=$?
     [ $status = 2 ] && [ -s ../err ] || wrong "$command: status $status, $(cat ../err)"
 done
-chmod 000 folder
+chmod 000 directory
 if [ "$(id -u)" != 0 ]; then
-    for command in 'run folder/m.hlo' 'run m.hlo --inputs=folder/x.npz' 'test folder' 'run m.hlo --random --output=folder/o.npz'; do
+    for command in 'run directory/m.hlo' 'run m.hlo --inputs=directory/x.npz' 'test directory' 'run m.hlo --random --output=directory/o.npz'; do
         hlo "$command" >../out 2>../err </dev/null
         status=$?
         [ $status = 2 ] && [ -s ../err ] || wrong "$command: status $status, $(cat ../err)"
     done
 fi
-chmod 700 folder
-report "names with odd bytes, links in a circle, folders that can't be read"
+chmod 700 directory
+report "file names with unusual bytes, cyclic links, unreadable directories"
 
 # ---- memory ----
 
@@ -348,28 +348,28 @@ limits="$(seq -s " " 12000 250 14000) 16000 20000 30000 60000 200000"
 [ -z "$sanitized" ] || limits=
 started=0
 for limit in $limits; do # kB
-    (ulimit -v $limit; hlo --version) >/dev/null 2>&1 || continue # it can't even be loaded, which is the system's to say
+    (ulimit -v $limit; hlo --version) >/dev/null 2>&1 || continue # too small to load the program
     started=$((started + 1))
     for command in 'run work.hlo --random' 'run work.hlo --random --plain' 'trace work.hlo --random' 'diff work.hlo work.hlo --random' 'verify work.hlo'; do
         (ulimit -v $limit; hlo "$command" >../out 2>../err </dev/null)
         status=$?
         case $status in
         0) ;;
-        4 | 5) [ -s ../err ] || wrong "$command in $limit kB: status $status without a word" ;;
+        4 | 5) [ -s ../err ] || wrong "$command in $limit kB: status $status without a message" ;;
         *) wrong "$command in $limit kB: status $status, $(head -3 ../err)" ;;
         esac
     done
 done
-[ -z "$limits" ] || [ $started -ge 4 ] || wrong "it starts in $started of $limits kB"
+[ -z "$limits" ] || [ $started -ge 4 ] || wrong "only $started of these limits allow a start: $limits kB"
 if [ -z "$sanitized" ]; then
-    (ulimit -s 500 && ulimit -v 300000 && hlo 'run m.hlo --random' >../out 2>../err </dev/null) || wrong "a small stack: $(cat ../err)"
+    (ulimit -s 500 && ulimit -v 300000 && hlo 'run m.hlo --random' >../out 2>../err </dev/null) || wrong "small stack: $(cat ../err)"
 fi
 for limit in 1 64k 600k 1M 100M; do
     hlo "run work.hlo --random --max-memory=$limit" >../out 2>../err </dev/null
     status=$?
     case $limit-$status in 100M-0 | *-5) ;; *) wrong "--max-memory=$limit: status $status, $(head -3 ../err)" ;; esac
 done
-report "little memory: ${limits:-"no limit of addresses, for sanitizers want them all;"} --max-memory"
+report "little memory: ${limits:-"no address space limit, because of sanitizers;"} --max-memory"
 
 echo "1..$count"
 exit $bad

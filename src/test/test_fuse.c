@@ -122,7 +122,7 @@ static void write_dims(const struct graph *g, int from, int to, char *dims, char
 }
 
 /* Reduces inner dimensions, operates on the result, and broadcasts it to all elements again. */
-static hlo_inst *fold_and_repeat(struct graph *g, hlo_inst *x, enum dtype t)
+static hlo_inst *reduce_and_broadcast(struct graph *g, hlo_inst *x, enum dtype t)
 {
     static const char *const combine[] = {"add", "maximum", "minimum"};
     const int kept = (int)random_in(&g->random, 0, g->rank - 1);
@@ -172,7 +172,7 @@ static void add_operation(struct graph *g)
     hlo_inst *x = any(g, t), *y = any(g, t);
     switch (random_in(&g->random, 0, 8)) {
     case 7:
-    case 8: keep(g, fold_and_repeat(g, x, t), t); break;
+    case 8: keep(g, reduce_and_broadcast(g, x, t), t); break;
     case 0:
         keep(g, make(g, t == DT_U8 ? "not" : one[random_in(&g->random, 0, 2)], x, NULL, NULL, NULL),
              t);
@@ -240,7 +240,7 @@ static void expect_same(int seed, const char *what, const hlo_literal *a, const 
     hlo_text_free(&why);
 }
 
-START_TEST(fused_steps_give_the_same_bits)
+START_TEST(fused_loops_agree_with_reference)
 {
     for (int seed = 0; seed < GRAPHS; seed++) {
         struct graph g = {.random = {(uint64_t)seed, 0, 0}, .m = hlo_messages_new()};
@@ -256,7 +256,7 @@ START_TEST(fused_steps_give_the_same_bits)
 }
 END_TEST
 
-START_TEST(threads_give_the_same_bits)
+START_TEST(fused_loops_do_not_depend_on_threads)
 {
     for (int seed = 0; seed < LARGE_GRAPHS; seed++) {
         struct graph g = {
@@ -278,7 +278,7 @@ START_TEST(threads_give_the_same_bits)
 END_TEST
 
 /* As if each result were rounded to the narrow type and widened again. */
-START_TEST(rounded_operations_are_rounded)
+START_TEST(narrow_results_are_rounded)
 {
     enum { N = 3000 };
     static const char *const opcodes[] = {NULL, "add", "divide", "multiply", "subtract"};
@@ -353,7 +353,7 @@ static void expect_direct(const char *op, unsigned single, const uint16_t *x, co
 }
 
 /* All fractions and extreme exponents against many single operands. */
-START_TEST(single_operands_give_the_same_bits)
+START_TEST(bf16_arithmetic_with_scalar_operand)
 {
     static uint16_t all[CODES];
     if (!kern_tiles()->direct("add", DT_BF16, 0))
@@ -387,7 +387,7 @@ static void make_codes(struct random *r, uint16_t *codes, int64_t n)
     }
 }
 
-START_TEST(direct_operations_give_the_same_bits)
+START_TEST(bf16_arithmetic_in_memory)
 {
     static uint16_t x[2000], y[2000];
     if (!kern_tiles()->direct("add", DT_BF16, 0))
@@ -426,7 +426,7 @@ static double sum_of(const uint16_t *x, int64_t n)
     return lanes[0];
 }
 
-START_TEST(sums_of_bf16_are_those_of_32_lanes)
+START_TEST(bf16_sums_use_32_lanes)
 {
     static uint16_t x[KERN_TILE];
     struct random r = {.state = 3};
@@ -450,7 +450,7 @@ START_TEST(sums_of_bf16_are_those_of_32_lanes)
 END_TEST
 
 /* Sums of squares equal the sum of an array of squares. */
-START_TEST(sums_of_squares_are_those_of_an_array_of_them)
+START_TEST(fused_sum_of_squares)
 {
     static uint16_t x[KERN_TILE], squares[KERN_TILE];
     struct random r = {.state = 5};
@@ -473,12 +473,12 @@ int main(void)
     Suite *s = suite_create("fuse");
     TCase *tc = tcase_create("properties");
     suite_add_tcase(s, tc);
-    tcase_add_test(tc, fused_steps_give_the_same_bits);
-    tcase_add_test(tc, threads_give_the_same_bits);
-    tcase_add_test(tc, rounded_operations_are_rounded);
-    tcase_add_test(tc, single_operands_give_the_same_bits);
-    tcase_add_test(tc, direct_operations_give_the_same_bits);
-    tcase_add_test(tc, sums_of_bf16_are_those_of_32_lanes);
-    tcase_add_test(tc, sums_of_squares_are_those_of_an_array_of_them);
+    tcase_add_test(tc, fused_loops_agree_with_reference);
+    tcase_add_test(tc, fused_loops_do_not_depend_on_threads);
+    tcase_add_test(tc, narrow_results_are_rounded);
+    tcase_add_test(tc, bf16_arithmetic_with_scalar_operand);
+    tcase_add_test(tc, bf16_arithmetic_in_memory);
+    tcase_add_test(tc, bf16_sums_use_32_lanes);
+    tcase_add_test(tc, fused_sum_of_squares);
     return check_run(s);
 }

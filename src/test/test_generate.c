@@ -30,26 +30,25 @@ static void print_of(struct str text, struct buf *out)
     source_free(&source);
 }
 
-START_TEST(prints_as_it_was_read)
+START_TEST(print_parse_round_trip)
 {
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        struct buf text = {0}, once = {0}, differential = {0}, thrice = {0};
+        struct buf text = {0}, once = {0}, twice = {0}, thrice = {0};
         generate_of_seed(&text, seed);
         print_of(buf_view(&text), &once); /* the order of computations may still change */
-        print_of(buf_view(&once), &differential);
-        print_of(buf_view(&differential), &thrice);
-        ck_assert_msg(once.size == differential.size &&
-                          str_eq(buf_view(&differential), buf_view(&thrice)),
+        print_of(buf_view(&once), &twice);
+        print_of(buf_view(&twice), &thrice);
+        ck_assert_msg(once.size == twice.size && str_eq(buf_view(&twice), buf_view(&thrice)),
                       "seed %d", (int)seed);
         buf_free(&text);
         buf_free(&once);
-        buf_free(&differential);
+        buf_free(&twice);
         buf_free(&thrice);
     }
 }
 END_TEST
 
-START_TEST(fast_is_plain_is_traced)
+START_TEST(fast_reference_and_traced_runs_agree)
 {
     uint64_t ran = 0;
     for (uint64_t seed = first; seed < first + seeds; seed++) {
@@ -66,7 +65,7 @@ START_TEST(fast_is_plain_is_traced)
 }
 END_TEST
 
-START_TEST(several_threads_are_one)
+START_TEST(results_do_not_depend_on_threads)
 {
     uint64_t ran = 0;
     for (uint64_t seed = first; seed < first + large_seeds; seed++) {
@@ -84,7 +83,7 @@ START_TEST(several_threads_are_one)
 END_TEST
 
 /* One byte makes one choice; earlier text is unaffected. */
-START_TEST(bytes_decide)
+START_TEST(same_bytes_generate_same_module)
 {
     uint8_t bytes[64];
     struct buf a = {0}, b = {0}, c = {0};
@@ -111,10 +110,10 @@ int main(int argc, char **argv)
     Suite *s = suite_create("generate");
     TCase *t = tcase_create("generate");
     tcase_set_timeout(t, argc > 1 ? 0 : 120);
-    tcase_add_test(t, prints_as_it_was_read);
-    tcase_add_test(t, fast_is_plain_is_traced);
-    tcase_add_test(t, several_threads_are_one);
-    tcase_add_test(t, bytes_decide);
+    tcase_add_test(t, print_parse_round_trip);
+    tcase_add_test(t, fast_reference_and_traced_runs_agree);
+    tcase_add_test(t, results_do_not_depend_on_threads);
+    tcase_add_test(t, same_bytes_generate_same_module);
     suite_add_tcase(s, t);
     return check_run(s);
 }

@@ -134,7 +134,7 @@ START_TEST(parser_inference)
 }
 END_TEST
 
-START_TEST(what_can_be_inferred)
+START_TEST(inferable_opcodes)
 {
     ck_assert(infer_is_possible(OP_ADD, true));
     ck_assert(!infer_is_possible(OP_SLICE, true));
@@ -217,7 +217,7 @@ int main(void)
     TCase *tcase = tcase_create("infer");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, parser_inference, 0, (int)COUNT_OF(inferred));
-    tcase_add_test(tcase, what_can_be_inferred);
+    tcase_add_test(tcase, inferable_opcodes);
     tcase_add_test(tcase, reducers);
     tcase_add_test(tcase, windows);
     suite_add_tcase(suite, tcase);

@@ -2,7 +2,7 @@
 # Installs into an empty directory and checks the result: each header compiles alone, as C11 and as C++17; a program can be built
 # with pkg-config and runs; the shared library exports its public functions only. Prints TAP.
 #
-#   test_install.sh BUILD_FOLDER SOURCE_ROOT CC
+#   test_install.sh BUILD SOURCE_ROOT CC
 build=$(cd "$1" && pwd)
 root=$(cd "$2" && pwd)
 cc=$3
@@ -19,7 +19,7 @@ report() { # NAME STATUS
     else
         bad=1
         echo "not ok $n - $1"
-        sed 's/^/# /' "$scratch/said"
+        sed 's/^/# /' "$scratch/log"
     fi
 }
 
@@ -28,8 +28,8 @@ sanitize=$(meson introspect --buildoptions "$build" | tr '{' '\n' | sed -n 's/.*
 flags=
 [ "$sanitize" = none ] || flags=-fsanitize=$sanitize
 
-DESTDIR=$to meson install --no-rebuild -C "$build" >"$scratch/said" 2>&1
-report "install into a folder of its own" $?
+DESTDIR=$to meson install --no-rebuild -C "$build" >"$scratch/log" 2>&1
+report "meson install into DESTDIR" $?
 
 headers=$(find "$to" -name 'hlo*.h')
 cxx=
@@ -38,10 +38,10 @@ for word in c++ g++ clang++; do
 done
 for name in hlo.h hlo_advanced.h; do
     header=$(find "$to" -name $name)
-    "$cc" -std=c11 -Wall -Wextra -pedantic-errors -fsyntax-only -x c "$header" >"$scratch/said" 2>&1
+    "$cc" -std=c11 -Wall -Wextra -pedantic-errors -fsyntax-only -x c "$header" >"$scratch/log" 2>&1
     report "$name compiles alone as C11" $?
     if [ -n "$cxx" ]; then
-        "$cxx" -std=c++17 -Wall -Wextra -pedantic-errors -fsyntax-only -x c++ "$header" >"$scratch/said" 2>&1
+        "$cxx" -std=c++17 -Wall -Wextra -pedantic-errors -fsyntax-only -x c++ "$header" >"$scratch/log" 2>&1
         report "$name compiles alone as C++17" $?
     fi
 done
@@ -49,7 +49,7 @@ done
 for words in "${cc} -std=c11 -Wall -Wextra -pedantic-errors -x c" ${cxx:+"$cxx -std=c++17 -Wall -Werror -pedantic-errors -x c++"}; do
     echo 'void plan(void); void plan(void) { struct hlo_run_options o = HLO_RUN_OPTIONS_INIT; o.threads = 1; (void)o; }' >"$scratch/init.c"
     $words -include "${headers%%
-*}" -fsyntax-only "$scratch/init.c" >"$scratch/said" 2>&1 && [ ! -s "$scratch/said" ]
+*}" -fsyntax-only "$scratch/init.c" >"$scratch/log" 2>&1 && [ ! -s "$scratch/log" ]
     report "option structs are initialized by their macros: ${words##* }" $?
 done
 
@@ -58,25 +58,25 @@ export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$to"
 {
     words=$(pkg-config --cflags --libs hlo) &&
         "$cc" -std=c11 $flags -o "$scratch/embed" "$root/src/test/embed.c" $words
-} >"$scratch/said" 2>&1
-report "a program is built by pkg-config" $?
+} >"$scratch/log" 2>&1
+report "a program is built with pkg-config" $?
 
 lib=$(find "$to" -name 'libhlo.so.0')
-LD_LIBRARY_PATH=${lib%/*} "$scratch/embed" >"$scratch/out" 2>"$scratch/said" && [ "$(cat "$scratch/out")" = 'f32[3]{0} {1, 4, 9}' ]
-report "and runs" $?
+LD_LIBRARY_PATH=${lib%/*} "$scratch/embed" >"$scratch/out" 2>"$scratch/log" && [ "$(cat "$scratch/out")" = 'f32[3]{0} {1, 4, 9}' ]
+report "the program runs" $?
 
-nm -D --defined-only "$lib" | awk '{ print $3 }' | grep -v '^hlo_' | grep -vE '^(__asan|__ubsan|__sancov|__odr_asan|__tsan|__sanitizer|__start_|__stop_)' >"$scratch/said"
-[ ! -s "$scratch/said" ]
-report "the shared library gives its public functions and nothing else" $?
+nm -D --defined-only "$lib" | awk '{ print $3 }' | grep -v '^hlo_' | grep -vE '^(__asan|__ubsan|__sancov|__odr_asan|__tsan|__sanitizer|__start_|__stop_)' >"$scratch/log"
+[ ! -s "$scratch/log" ]
+report "the shared library exports only public functions" $?
 
 # All declared functions are exported.
 nm -D --defined-only "$lib" | awk '{ print $3 }' | LC_ALL=C sort >"$scratch/have"
 cat $headers | tr '\n' ' ' | sed 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/,,g' | grep -oE '\bhlo_[a-z0-9_]+\(' | tr -d '(' | grep -v '_fn$' | LC_ALL=C sort -u >"$scratch/want"
-LC_ALL=C comm -13 "$scratch/have" "$scratch/want" >"$scratch/said"
-[ ! -s "$scratch/said" ]
-report "every function of the headers is in the library" $?
+LC_ALL=C comm -13 "$scratch/have" "$scratch/want" >"$scratch/log"
+[ ! -s "$scratch/log" ]
+report "the shared library exports every function of the headers" $?
 
-[ -x "$to$prefix/bin/hlo" ] && "$to$prefix/bin/hlo" --version >"$scratch/said" 2>&1
+[ -x "$to$prefix/bin/hlo" ] && "$to$prefix/bin/hlo" --version >"$scratch/log" 2>&1
 report "the program is installed and starts" $?
 
 missing=
@@ -87,9 +87,9 @@ done
 for command in $("$to$prefix/bin/hlo" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p'); do
     find -L "$to" -name "hlo-$command.[15]" -type f | grep -q . || missing="$missing hlo-$command"
 done
-echo "not there:$missing" >"$scratch/said"
+echo "missing:$missing" >"$scratch/log"
 [ -z "$missing" ]
-report "the manual is installed, and found by the name of each command" $?
+report "the manual is installed, with a page for each command" $?
 
 echo "1..$n"
 exit $bad

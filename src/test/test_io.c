@@ -76,7 +76,7 @@ START_TEST(versions_1_to_3)
 }
 END_TEST
 
-START_TEST(fortran_order_is_turned)
+START_TEST(fortran_order_is_transposed)
 {
     int32_t columns[] = {1, 4, 2, 5, 3, 6}, rows[] = {1, 2, 3, 4, 5, 6};
     struct literal *l = decode(
@@ -101,7 +101,7 @@ START_TEST(big_endian_is_swapped)
 }
 END_TEST
 
-START_TEST(raw_bits_take_the_expected_type)
+START_TEST(raw_bits_have_the_expected_type)
 {
     unsigned char bits[] = {0x80, 0x3f, 0x00, 0xc0};
     const struct shape *bf16 = shape_array(&arena, DT_BF16, 1, (int64_t[]){2}, NULL, NULL);
@@ -122,7 +122,7 @@ START_TEST(raw_bits_take_the_expected_type)
 }
 END_TEST
 
-START_TEST(narrow_types_get_one_form)
+START_TEST(narrow_types_are_normalized)
 {
     unsigned char nibbles[] = {0x0f, 0xff, 0x07, 0x08};
     signed char signed_values[] = {-1, -1, 7, -8};
@@ -162,7 +162,7 @@ static const char *const bad_headers[] = {
     "{'colour': 'red', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
 };
 
-START_TEST(bad_headers_are_refused)
+START_TEST(malformed_headers_are_rejected)
 {
     float v = 1;
     ck_assert_ptr_null(decode(npy(1, bad_headers[_i], &v, sizeof v), NULL));
@@ -170,7 +170,7 @@ START_TEST(bad_headers_are_refused)
 }
 END_TEST
 
-START_TEST(every_prefix_is_refused)
+START_TEST(truncated_npy_is_rejected)
 {
     float v[2] = {1, 2};
     struct buf b = npy(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", v, sizeof v);
@@ -214,8 +214,8 @@ static struct str put_deflated(const char *data, size_t size)
     return s;
 }
 
-/* An archive of one member. `lie` is added to the size in the directory. */
-static struct buf archive(const char *name, struct str content, bool deflated, int64_t lie)
+/* An archive of one member. `excess` is added to the size in the directory. */
+static struct buf archive(const char *name, struct str content, bool deflated, int64_t excess)
 {
     struct str packed = deflated ? put_deflated(content.ptr, content.len) : content;
     uint32_t crc = (uint32_t)crc32(0, (const Bytef *)content.ptr, (uInt)content.len);
@@ -229,7 +229,7 @@ static struct buf archive(const char *name, struct str content, bool deflated, i
     put_le(&b, 0x02014b50, 4), put_le(&b, 20, 2), put_le(&b, 20, 2), put_le(&b, 0, 2),
         put_le(&b, deflated ? 8 : 0, 2);
     put_le(&b, 0, 4), put_le(&b, crc, 4), put_le(&b, packed.len, 4),
-        put_le(&b, content.len + (uint64_t)lie, 4);
+        put_le(&b, content.len + (uint64_t)excess, 4);
     put_le(&b, strlen(name), 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2),
         put_le(&b, 0, 2), put_le(&b, 0, 4);
     put_le(&b, 0, 4), buf_puts(&b, name);
@@ -266,12 +266,12 @@ START_TEST(stored_and_deflated)
 }
 END_TEST
 
-START_TEST(wrong_sizes_are_found)
+START_TEST(wrong_member_sizes_are_rejected)
 {
-    static const int64_t lies[] = {1, -1, 100000, 0x70000000};
+    static const int64_t excesses[] = {1, -1, 100000, 0x70000000};
     struct buf inner = some_npy();
-    for (size_t i = 0; i < COUNT_OF(lies); i++) {
-        struct buf b = archive("arg0.npy", buf_view(&inner), _i == 1, lies[i]);
+    for (size_t i = 0; i < COUNT_OF(excesses); i++) {
+        struct buf b = archive("arg0.npy", buf_view(&inner), _i == 1, excesses[i]);
         ck_assert_ptr_null(first_of(buf_view(&b)));
         ck_assert_uint_eq(ds.errors, i + 1);
         buf_free(&b);
@@ -281,7 +281,7 @@ START_TEST(wrong_sizes_are_found)
 END_TEST
 
 /* No changed byte of an archive causes a crash (checked by ASan). */
-START_TEST(every_changed_byte_is_survived)
+START_TEST(changed_bytes_do_not_crash)
 {
     struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0);
     static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -302,7 +302,7 @@ START_TEST(every_changed_byte_is_survived)
 }
 END_TEST
 
-START_TEST(a_damaged_member_is_found)
+START_TEST(crc_mismatch_is_rejected)
 {
     struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), false, 0);
     b.data[b.size / 2] ^= 1;
@@ -330,7 +330,7 @@ static struct buf named_twice(const struct buf *b)
     return out;
 }
 
-START_TEST(members_share_no_bytes)
+START_TEST(overlapping_members_are_rejected)
 {
     struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0),
                twice = named_twice(&b);
@@ -344,16 +344,14 @@ START_TEST(members_share_no_bytes)
 }
 END_TEST
 
-START_TEST(members_do_not_reach_into_the_directory)
+START_TEST(members_end_before_the_directory)
 {
     struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), false, 0);
     size_t central = b.size - 22 - 54;
     b.data[central + 20]++; /* compressed size */
     b.data[central + 24]++; /* uncompressed size */
     ck_assert_ptr_null(first_of(buf_view(&b)));
-    expect_error(MSG_NPZ_MALFORMED,
-                 "local header of a member not found"); /* seen with the local header, whose end is
-                                                           its own */
+    expect_error(MSG_NPZ_MALFORMED, "local header of a member not found"); /* its sizes differ */
     b.data[central + 20] += 11;
     ck_assert_ptr_null(first_of(buf_view(&b)));
     ck_assert_ptr_nonnull(
@@ -363,7 +361,7 @@ START_TEST(members_do_not_reach_into_the_directory)
 }
 END_TEST
 
-START_TEST(a_member_is_called_the_same_in_both_places)
+START_TEST(member_names_match_local_headers)
 {
     struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), false, 0);
     b.data[30] = 'x';
@@ -376,7 +374,7 @@ END_TEST
 
 /* The size of a member must match the header of its array and the expected type: checked before
  * decompression. */
-START_TEST(a_member_has_the_length_of_its_shape)
+START_TEST(member_sizes_match_shapes)
 {
     struct buf inner = some_npy();
     buf_reserve(&inner, 1 << 22);
@@ -390,7 +388,7 @@ START_TEST(a_member_has_the_length_of_its_shape)
 }
 END_TEST
 
-START_TEST(what_is_written_is_read)
+START_TEST(write_read_round_trip)
 {
     char path[] = "/tmp/test_io.XXXXXX";
     int fd = mkstemp(path);
@@ -420,7 +418,7 @@ END_TEST
 
 /* ---- random inputs: expected values were computed by splitmix64 in Python ---- */
 
-START_TEST(random_numbers_are_the_recipe_s)
+START_TEST(random_numbers_known_answers)
 {
     struct literal *l = io_random(&ds, &arena, STR(""),
                                   shape_array(&arena, DT_F32, 1, (int64_t[]){3}, NULL, NULL), 0, 1);
@@ -446,7 +444,7 @@ START_TEST(random_numbers_are_the_recipe_s)
 }
 END_TEST
 
-START_TEST(random_wide_and_complex)
+START_TEST(random_wide_and_complex_numbers)
 {
     struct literal *l = io_random(&ds, &arena, STR(""),
                                   shape_array(&arena, DT_C64, 1, (int64_t[]){1}, NULL, NULL), 2, 1);
@@ -466,7 +464,7 @@ START_TEST(random_wide_and_complex)
 END_TEST
 
 /* The definition, element by element. */
-static uint64_t recipe_word(uint64_t key, uint64_t i)
+static uint64_t reference_word(uint64_t key, uint64_t i)
 {
     uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u + key * 0xD1342543DE82EF95u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -474,7 +472,7 @@ static uint64_t recipe_word(uint64_t key, uint64_t i)
     return z ^ z >> 31;
 }
 
-static double recipe_real(enum dtype part, uint64_t u, double lo, double hi, bool ranged)
+static double reference_real(enum dtype part, uint64_t u, double lo, double hi, bool ranged)
 {
     float f = (float)(u >> 40) * 0x1p-23f - 1.0f;
     double d = (double)(u >> 11) * 0x1p-52 - 1.0;
@@ -483,19 +481,21 @@ static double recipe_real(enum dtype part, uint64_t u, double lo, double hi, boo
     return (double)(ranged ? (f + 1.0f) * (float)((hi - lo) / 2) + (float)lo : f);
 }
 
-static void recipe_element(enum dtype t, char *out, uint64_t i, double lo, double hi, bool ranged)
+static void reference_element(enum dtype t, char *out, uint64_t i, double lo, double hi,
+                              bool ranged)
 {
     enum dtype part = dtype_component(t);
     int64_t low = ranged ? (int64_t)lo : 0, high = ranged ? (int64_t)hi : 5;
-    uint64_t u = recipe_word(9 * 1000003 + 1, i);
+    uint64_t u = reference_word(9 * 1000003 + 1, i);
     if (dtype_is_complex(t)) {
         for (uint64_t k = 0; k < 2; k++)
-            float_store(part, out + k * dtype_bytes(part),
-                        recipe_real(part, recipe_word(9 * 1000003 + 1, 2 * i + k), lo, hi, ranged));
+            float_store(
+                part, out + k * dtype_bytes(part),
+                reference_real(part, reference_word(9 * 1000003 + 1, 2 * i + k), lo, hi, ranged));
         return;
     }
     if (dtype_is_float(t)) {
-        float_store(t, out, recipe_real(t, u, lo, hi, ranged));
+        float_store(t, out, reference_real(t, u, lo, hi, ranged));
         return;
     }
     if (dtype_is_subbyte(t)) {
@@ -525,7 +525,7 @@ START_TEST(random_numbers_of_every_type)
                           shape_array(&arena, t, 1, (int64_t[]){COUNT}, NULL, NULL), 1, 9);
             for (uint64_t i = 0; i < COUNT; i++) {
                 char expected[16] = {0};
-                recipe_element(t, expected, i, ranges[k].lo, ranges[k].hi, k > 0);
+                reference_element(t, expected, i, ranges[k].lo, ranges[k].hi, k > 0);
                 ck_assert_mem_eq((char *)l->data + i * dtype_bytes(t), expected, dtype_bytes(t));
             }
             literal_free_data(l);
@@ -539,24 +539,24 @@ int main(void)
     TCase *t = tcase_create("io");
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, versions_1_to_3);
-    tcase_add_test(t, fortran_order_is_turned);
+    tcase_add_test(t, fortran_order_is_transposed);
     tcase_add_test(t, big_endian_is_swapped);
-    tcase_add_test(t, raw_bits_take_the_expected_type);
-    tcase_add_test(t, narrow_types_get_one_form);
-    tcase_add_loop_test(t, bad_headers_are_refused, 0, COUNT_OF(bad_headers));
-    tcase_add_test(t, every_prefix_is_refused);
+    tcase_add_test(t, raw_bits_have_the_expected_type);
+    tcase_add_test(t, narrow_types_are_normalized);
+    tcase_add_loop_test(t, malformed_headers_are_rejected, 0, COUNT_OF(bad_headers));
+    tcase_add_test(t, truncated_npy_is_rejected);
     tcase_add_test(t, sizes_zero_and_scalars);
     tcase_add_loop_test(t, stored_and_deflated, 0, 2);
-    tcase_add_loop_test(t, wrong_sizes_are_found, 0, 2);
-    tcase_add_loop_test(t, every_changed_byte_is_survived, 0, 2);
-    tcase_add_test(t, a_damaged_member_is_found);
-    tcase_add_loop_test(t, members_share_no_bytes, 0, 2);
-    tcase_add_test(t, members_do_not_reach_into_the_directory);
-    tcase_add_test(t, a_member_is_called_the_same_in_both_places);
-    tcase_add_loop_test(t, a_member_has_the_length_of_its_shape, 0, 2);
-    tcase_add_test(t, what_is_written_is_read);
-    tcase_add_test(t, random_numbers_are_the_recipe_s);
-    tcase_add_test(t, random_wide_and_complex);
+    tcase_add_loop_test(t, wrong_member_sizes_are_rejected, 0, 2);
+    tcase_add_loop_test(t, changed_bytes_do_not_crash, 0, 2);
+    tcase_add_test(t, crc_mismatch_is_rejected);
+    tcase_add_loop_test(t, overlapping_members_are_rejected, 0, 2);
+    tcase_add_test(t, members_end_before_the_directory);
+    tcase_add_test(t, member_names_match_local_headers);
+    tcase_add_loop_test(t, member_sizes_match_shapes, 0, 2);
+    tcase_add_test(t, write_read_round_trip);
+    tcase_add_test(t, random_numbers_known_answers);
+    tcase_add_test(t, random_wide_and_complex_numbers);
     tcase_add_test(t, random_numbers_of_every_type);
     suite_add_tcase(s, t);
     return check_run(s);

@@ -65,7 +65,7 @@ START_TEST(literals)
 }
 END_TEST
 
-START_TEST(tuples_of_literals)
+START_TEST(tuple_literals)
 {
     struct arena a;
     arena_init(&a);
@@ -113,7 +113,7 @@ START_TEST(attributes_keep_their_order)
 }
 END_TEST
 
-START_TEST(computations_are_finished)
+START_TEST(finishing_computations)
 {
     struct module *m = module_new();
     struct computation *outer = computation_new(m, STR("outer"));
@@ -165,7 +165,7 @@ START_TEST(postorder)
 }
 END_TEST
 
-START_TEST(long_chains_do_not_recurse)
+START_TEST(long_chains_without_recursion)
 {
     struct module *m = module_new();
     struct computation *c = computation_new(m, STR("c"));
@@ -286,7 +286,7 @@ START_TEST(unique_names)
 }
 END_TEST
 
-START_TEST(many_names)
+START_TEST(many_names_are_unique)
 {
     struct arena a;
     arena_init(&a);
@@ -307,7 +307,7 @@ START_TEST(many_names)
 END_TEST
 
 /* Numbers on both sides of the limit of dense storage, and the ends of the range. */
-START_TEST(far_numbers)
+START_TEST(sparse_instruction_ids)
 {
     static const char *const names[] = {
         "r.63",
@@ -334,7 +334,7 @@ START_TEST(far_numbers)
 }
 END_TEST
 
-START_TEST(modules_are_made_unique)
+START_TEST(names_are_made_unique)
 {
     struct module *m = module_new();
     struct computation *first = leaf(m, "c"), *second = leaf(m, "c");
@@ -346,7 +346,7 @@ START_TEST(modules_are_made_unique)
 }
 END_TEST
 
-START_TEST(where_instructions_come_from)
+START_TEST(source_locations)
 {
     struct module *m = module_new();
     struct computation *c = leaf(m, "c");
@@ -404,18 +404,18 @@ int main(void)
     TCase *tcase = tcase_create("ir");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, literals);
-    tcase_add_test(tcase, tuples_of_literals);
+    tcase_add_test(tcase, tuple_literals);
     tcase_add_test(tcase, attributes_keep_their_order);
-    tcase_add_test(tcase, computations_are_finished);
+    tcase_add_test(tcase, finishing_computations);
     tcase_add_test(tcase, postorder);
-    tcase_add_test(tcase, long_chains_do_not_recurse);
+    tcase_add_test(tcase, long_chains_without_recursion);
     tcase_add_test(tcase, computations_in_printing_order);
     tcase_add_test(tcase, legal_names);
     tcase_add_test(tcase, unique_names);
-    tcase_add_test(tcase, many_names);
-    tcase_add_test(tcase, far_numbers);
-    tcase_add_test(tcase, modules_are_made_unique);
-    tcase_add_test(tcase, where_instructions_come_from);
+    tcase_add_test(tcase, many_names_are_unique);
+    tcase_add_test(tcase, sparse_instruction_ids);
+    tcase_add_test(tcase, names_are_made_unique);
+    tcase_add_test(tcase, source_locations);
     tcase_add_test(tcase, comparison_types);
     suite_add_tcase(suite, tcase);
     return check_run(suite);

@@ -106,7 +106,7 @@ static void check(const struct large_conv *s, const enum dtype *types, uint64_t 
                               "%s by %s, %s, seed %d", dtype_spelling(types[0]),
                               dtype_spelling(types[1]), isas[i], (int)seed);
             }
-            ck_assert_msg(memcmp(first, a.out.view.data, bytes) == 0, "%s, team of %d, seed %d",
+            ck_assert_msg(memcmp(first, a.out.view.data, bytes) == 0, "%s, %d threads, seed %d",
                           dtype_spelling(types[0]), thread_counts[k], (int)seed);
         }
         free(first);
@@ -123,7 +123,7 @@ static const enum dtype types[][3] = {
     {DT_C128, DT_C128, DT_C128}, {DT_PRED, DT_PRED, DT_PRED}, {DT_S4, DT_S8, DT_S8},
     {DT_U32, DT_U32, DT_U32},    {DT_BF16, DT_BF16, DT_S64}};
 
-START_TEST(blocks_agree_with_plain)
+START_TEST(blocked_convolutions_agree_with_reference)
 {
     start_thread_pools();
     for (int seed = 0; seed < 96; seed++) {
@@ -156,7 +156,7 @@ END_TEST
 
 /* Several blocks of the contracted index, of positions and of features; patches that are contiguous
  * rows. */
-START_TEST(large_ones_agree_with_plain)
+START_TEST(large_convolutions_agree_with_reference)
 {
     static const struct large_conv shapes[] = {
         {1, {6, 5}, 75, 70, {3, 3}, 1, 1, 1, 1, 1, 1, true, true, true},
@@ -182,7 +182,7 @@ START_TEST(large_ones_agree_with_plain)
 END_TEST
 
 /* An infinity in the kernel is not multiplied by padding, however patches are packed. */
-START_TEST(padding_takes_no_part)
+START_TEST(padding_is_not_multiplied)
 {
     for (int form = 0; form < 2; form++) {
         const struct large_conv s = {1, {5, 6}, 20, 20, {3, 3},    1,    1,
@@ -204,9 +204,9 @@ int main(void)
     Suite *suite = suite_create("kern_conv");
     TCase *tests = tcase_create("conv");
     tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, blocks_agree_with_plain);
-    tcase_add_test(tests, large_ones_agree_with_plain);
-    tcase_add_test(tests, padding_takes_no_part);
+    tcase_add_test(tests, blocked_convolutions_agree_with_reference);
+    tcase_add_test(tests, large_convolutions_agree_with_reference);
+    tcase_add_test(tests, padding_is_not_multiplied);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

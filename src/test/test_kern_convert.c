@@ -83,7 +83,7 @@ static bool same(double a, double b) { return isnan(a) ? isnan(b) : memcmp(&a, &
 
 /* ---- convert ---- */
 
-START_TEST(small_numbers_survive_every_pair)
+START_TEST(small_numbers_in_every_pair_of_types)
 {
     for (enum dtype from = 0; from < DT_COUNT; from++) {
         for (enum dtype to = 0; to < DT_COUNT; to++) {
@@ -219,7 +219,7 @@ static const struct {
     {DT_F8E5M2, DT_S32, 11, 12},
 };
 
-START_TEST(values_of_the_tables)
+START_TEST(conversion_tables)
 {
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         const double got = converted(values[i].to, values[i].from, values[i].x);
@@ -235,7 +235,7 @@ static const enum dtype narrow_types[] = {
     DT_F8E4M3B11FNUZ, DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2, DT_F8E5M2FNUZ,
     DT_F8E8M0FNU,     DT_F16,      DT_BF16};
 
-static unsigned code_count(enum dtype t) /* an f6 has fewer codes than its 8 bits could hold */
+static unsigned code_count(enum dtype t) /* an f6 has fewer codes than its 8 bits can represent */
 {
     return t == DT_F8E8M0FNU
                ? 256
@@ -254,9 +254,9 @@ static void check_encoding(enum dtype t, float x)
                   of_double, code);
 }
 
-/* Every code of every narrow type there and back, and what rounds to it: the midpoint to the next
- * code, and its neighbors. The encoder of `type` is an independent implementation. */
-START_TEST(narrow_floats_are_exhaustive)
+/* Round trips of every code of every narrow type, and the values around the midpoint to the next
+ * code. The encoder of `type` is an independent implementation. */
+START_TEST(narrow_floats_exhaustively)
 {
     for (size_t k = 0; k < COUNT_OF(narrow_types); k++) {
         const enum dtype t = narrow_types[k];
@@ -347,7 +347,7 @@ START_TEST(nan_keeps_its_sign) /* 1.5, 2 */
 }
 END_TEST
 
-START_TEST(big_integers) /* 6: wraps, without conversion to double */
+START_TEST(large_integers) /* 6: wraps, without conversion to double */
 {
     int64_t s;
     uint64_t u;
@@ -365,7 +365,7 @@ START_TEST(big_integers) /* 6: wraps, without conversion to double */
 }
 END_TEST
 
-START_TEST(complex_parts) /* 6 */
+START_TEST(complex_conversions) /* 6 */
 {
     struct c64 z[2];
     struct c128 w[2];
@@ -429,7 +429,7 @@ START_TEST(reduce_precision) /* 8.1 */
     ck_assert_uint_eq(reduced(0x7fc00001, 2, 0), 0x7fc00001);
     ck_assert_uint_eq(reduced(0x3f808000, 8, 7), 0x3f800000); /* tie to even */
     ck_assert_uint_eq(reduced(0x3f818000, 8, 7), 0x3f820000);
-    uint16_t half = 0x0001; /* e5m10 is the type's own: nothing happens */
+    uint16_t half = 0x0001; /* e5m10 is the format of the type: no change */
     struct view v;
     whole(&v, DT_F16, 1, &half);
     kern_reduce_precision(NULL, &v, &v, 5, 10);
@@ -571,7 +571,7 @@ static float at(const struct view *v, const int64_t *index)
     return v->rank == 0 ? *(float *)v->data : *(float *)view_at(v, index);
 }
 
-START_TEST(maps_reach_every_element)
+START_TEST(elementwise_kernels_over_views)
 {
     static float storage[4][CAPACITY];
     static uint8_t preds[CAPACITY];
@@ -616,7 +616,7 @@ START_TEST(maps_reach_every_element)
 }
 END_TEST
 
-START_TEST(maps_of_nothing)
+START_TEST(elementwise_kernels_over_empty_views)
 {
     struct view v;
     view_dense(&v, DT_F32, 2, (const int64_t[]){3, 0}, NULL);
@@ -630,19 +630,19 @@ int main(void)
     Suite *suite = suite_create("kern_convert");
     TCase *tcase = tcase_create("kern_convert");
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, small_numbers_survive_every_pair);
-    tcase_add_test(tcase, values_of_the_tables);
-    tcase_add_test(tcase, narrow_floats_are_exhaustive);
+    tcase_add_test(tcase, small_numbers_in_every_pair_of_types);
+    tcase_add_test(tcase, conversion_tables);
+    tcase_add_test(tcase, narrow_floats_exhaustively);
     tcase_add_test(tcase, doubles_round_once);
     tcase_add_test(tcase, nan_keeps_its_sign);
-    tcase_add_test(tcase, big_integers);
-    tcase_add_test(tcase, complex_parts);
+    tcase_add_test(tcase, large_integers);
+    tcase_add_test(tcase, complex_conversions);
     tcase_add_test(tcase, long_conversions);
     tcase_add_test(tcase, reduce_precision);
     tcase_add_test(tcase, stochastic_convert);
     tcase_add_test(tcase, bitcast_convert);
-    tcase_add_test(tcase, maps_reach_every_element);
-    tcase_add_test(tcase, maps_of_nothing);
+    tcase_add_test(tcase, elementwise_kernels_over_views);
+    tcase_add_test(tcase, elementwise_kernels_over_empty_views);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

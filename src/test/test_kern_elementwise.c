@@ -120,7 +120,7 @@ static bool defined(const char *op,
     return !(dtype_is_complex(t) && strcmp(op, "remainder") == 0);
 }
 
-START_TEST(every_kernel_is_found)
+START_TEST(every_type_has_a_kernel)
 {
     static const uint8_t classes[] = {[DC_PRED] = TY_PRED,
                                       [DC_SIGNED] = TY_SIGNED,
@@ -233,7 +233,7 @@ static const char *const unary_names[] = {"abs", "count-leading-zeros", "negate"
                                           "sign"};
 
 /* All pairs of all types up to 8 bits. Sections 3, 4 and 7.5. */
-START_TEST(small_integers_are_exhaustive)
+START_TEST(small_integers_exhaustively)
 {
     for (size_t k = 0; k < COUNT_OF(integers); k++) {
         const enum dtype t = integers[k];
@@ -311,7 +311,7 @@ START_TEST(wide_integers)
 }
 END_TEST
 
-START_TEST(clamp_takes_the_upper_bound_last) /* 5.4 */
+START_TEST(clamp_applies_the_upper_bound_last) /* 5.4 */
 {
     int32_t out, low = 5, x = 1, high = 2;
     apply("clamp", DT_S32, &out, &low, &x, &high, 1);
@@ -326,7 +326,7 @@ START_TEST(clamp_takes_the_upper_bound_last) /* 5.4 */
 }
 END_TEST
 
-START_TEST(pred_is_logic) /* 4.1, 4.7 */
+START_TEST(pred_operations) /* 4.1, 4.7 */
 {
     const uint8_t x[] = {0, 0, 1, 1}, y[] = {0, 1, 0, 1};
     static const struct {
@@ -490,7 +490,7 @@ static const struct {
     {"minimum", -2, -2, -2},
 };
 
-START_TEST(float_corners)
+START_TEST(float_special_values)
 {
     static const enum dtype types[] = {DT_F16, DT_BF16, DT_F32, DT_F64};
     for (size_t i = 0; i < COUNT_OF(corners); i++) {
@@ -539,7 +539,7 @@ START_TEST(float_values)
 }
 END_TEST
 
-START_TEST(nan_bits_survive_moves) /* 1.5 */
+START_TEST(nan_bits_are_preserved) /* 1.5 */
 {
     const uint32_t nans[] = {0x7fc12345, 0xff812345, 0x7f800001};
     uint32_t out[3];
@@ -569,7 +569,7 @@ static const enum dtype bytes[] = {DT_F4E2M1FN, DT_F6E2M3FN,      DT_F6E3M2FN, D
                                    DT_F8E4M3,   DT_F8E4M3B11FNUZ, DT_F8E4M3FN, DT_F8E4M3FNUZ,
                                    DT_F8E5M2,   DT_F8E5M2FNUZ,    DT_F8E8M0FNU};
 
-static int code_count(enum dtype t) /* an f6 has fewer codes than its 8 bits could hold */
+static int code_count(enum dtype t) /* an f6 has fewer codes than its 8 bits can represent */
 {
     return t == DT_F8E8M0FNU
                ? 256
@@ -581,8 +581,8 @@ static bool same_code(enum dtype t, unsigned a, unsigned b)
     return a == b || (float_code_is_nan(t, a) && float_code_is_nan(t, b));
 }
 
-/* All pairs of codes against one f32 operation rounded by the type room's encoder (1.2). */
-START_TEST(byte_floats_are_exhaustive)
+/* All pairs of codes against one f32 operation rounded by float_encode (1.2). */
+START_TEST(byte_floats_exhaustively)
 {
     for (size_t k = 0; k < COUNT_OF(bytes); k++) {
         const enum dtype t = bytes[k];
@@ -615,7 +615,7 @@ START_TEST(byte_floats_are_exhaustive)
 }
 END_TEST
 
-START_TEST(byte_floats_change_sign) /* 2 */
+START_TEST(byte_floats_negate) /* 2 */
 {
     for (size_t k = 0; k < COUNT_OF(bytes); k++) {
         const enum dtype t = bytes[k];
@@ -647,7 +647,7 @@ START_TEST(byte_floats_change_sign) /* 2 */
 }
 END_TEST
 
-START_TEST(every_step_rounds) /* 1.2 */
+START_TEST(every_operation_rounds) /* 1.2 */
 {
     uint16_t x = f32_to_bf16(256), one = f32_to_bf16(1), sum;
     apply("add", DT_BF16, &sum, &x, &one, NULL, 1);
@@ -838,7 +838,7 @@ START_TEST(total_order) /* 5.2 */
         const bool fnuz = t == DT_F8E4M3B11FNUZ || t == DT_F8E4M3FNUZ || t == DT_F8E5M2FNUZ;
         for (int i = 0; i < n; i++)
             codes[i] = (uint8_t)(t == DT_F8E8M0FNU ? i : i >= half ? i - half : n - 1 - i);
-        if (fnuz) /* NaN 0x80 is least, 0x81 stands below 0 */
+        if (fnuz) /* NaN 0x80 is the smallest, 0x81 is just below 0 */
             for (int i = 0; i < half; i++)
                 codes[i] = (uint8_t)(i == 0 ? 0x80 : n - i);
         check_ascending(t, codes, n);
@@ -851,17 +851,17 @@ int main(void)
     Suite *suite = suite_create("kern_elementwise");
     TCase *tcase = tcase_create("kern_elementwise");
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, every_kernel_is_found);
-    tcase_add_test(tcase, small_integers_are_exhaustive);
+    tcase_add_test(tcase, every_type_has_a_kernel);
+    tcase_add_test(tcase, small_integers_exhaustively);
     tcase_add_test(tcase, wide_integers);
-    tcase_add_test(tcase, clamp_takes_the_upper_bound_last);
-    tcase_add_test(tcase, pred_is_logic);
-    tcase_add_test(tcase, float_corners);
+    tcase_add_test(tcase, clamp_applies_the_upper_bound_last);
+    tcase_add_test(tcase, pred_operations);
+    tcase_add_test(tcase, float_special_values);
     tcase_add_test(tcase, float_values);
-    tcase_add_test(tcase, nan_bits_survive_moves);
-    tcase_add_test(tcase, byte_floats_are_exhaustive);
-    tcase_add_test(tcase, byte_floats_change_sign);
-    tcase_add_test(tcase, every_step_rounds);
+    tcase_add_test(tcase, nan_bits_are_preserved);
+    tcase_add_test(tcase, byte_floats_exhaustively);
+    tcase_add_test(tcase, byte_floats_negate);
+    tcase_add_test(tcase, every_operation_rounds);
     tcase_add_test(tcase, long_tiles);
     tcase_add_test(tcase, complex_arithmetic);
     tcase_add_test(tcase, complex_functions);

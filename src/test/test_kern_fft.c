@@ -1,7 +1,7 @@
 /*
- * Tests of transforms, fast ones and plain ones: against the sum that defines them, rows alone
- * against many, waves, there and back; and that bits depend neither on the number of threads nor on
- * where arrays are.
+ * Tests of fast and reference Fourier transforms: against the defining sum, batches against single
+ * rows, transforms with known results, round trips; and that results are bitwise independent of the
+ * number of threads and of alignment.
  */
 #include "check_quiet.h"
 
@@ -35,7 +35,7 @@ static int64_t elements(int rank, const int64_t *dims)
     return n;
 }
 
-/* ---- the sum ---- */
+/* ---- the defining sum ---- */
 
 typedef long double complex number;
 
@@ -56,9 +56,9 @@ static number load(const struct view *v, const int64_t *index)
            (part == v->dtype ? 0 : I * float_load(part, p + dtype_bytes(part)));
 }
 
-/* The element of the result at `o`: the sum of all elements of the operand's last dimensions, each
- * times a root for each dimension. For a real result the other half of the spectrum is that of the
- * conjugates. */
+/* The element of the result at `o` by definition: the sum over the last dimensions of the operand
+ * of each element times a root of unity per dimension. For a real result, the missing half of the
+ * spectrum is the conjugate of the given one. */
 static number sum(const struct view *x, bool to_real, int count, const int64_t *lengths,
                   number *const *w, const int64_t *o)
 {
@@ -80,7 +80,7 @@ static number sum(const struct view *x, bool to_real, int count, const int64_t *
     return to_real ? creall(total) : total;
 }
 
-/* The root of the sum of squares of all elements: errors are in proportion to it. */
+/* The Euclidean norm, to which errors are proportional. */
 static long double norm(const struct view *x)
 {
     int64_t i[VIEW_MAX_RANK] = {0};
@@ -92,7 +92,7 @@ static long double norm(const struct view *x)
     return sqrtl(squares);
 }
 
-/* Both results against the sum; of many elements some, since that takes long. */
+/* Compares both results with the defining sum; of many elements, only some. */
 static void check_sum(const struct view *out, const struct view *x, enum kern_fft type, int count,
                       const int64_t *lengths, const char *what)
 {
@@ -123,7 +123,7 @@ static void check_sum(const struct view *out, const struct view *x, enum kern_ff
         free(w[d]);
 }
 
-/* `dims`: of the side that is no half spectrum. */
+/* `dims`: of the side that is not a half spectrum. */
 static void check_layouts(struct random *r, enum kern_fft type, bool wide, int rank, int count,
                           const int64_t *dims)
 {
@@ -143,7 +143,7 @@ static void check_layouts(struct random *r, enum kern_fft type, bool wide, int r
     FREE_VIEWS(&x, &out);
 }
 
-START_TEST(small_ones_are_the_sum)
+START_TEST(small_transforms_agree_with_definition)
 {
     for (int seed = 0; seed < 400; seed++) {
         struct random r = {(uint64_t)seed};
@@ -161,8 +161,8 @@ START_TEST(small_ones_are_the_sum)
 }
 END_TEST
 
-/* Of so many elements that FFTW does it, if it is there. */
-START_TEST(large_ones_are_the_sum)
+/* Large enough that FFTW is used if available. */
+START_TEST(large_transforms_agree_with_definition)
 {
     static const struct {
         int rank, count;
@@ -183,9 +183,9 @@ START_TEST(large_ones_are_the_sum)
 }
 END_TEST
 
-/* ---- each other ---- */
+/* ---- consistency ---- */
 
-/* All rows at once and each alone: rank `count` transforms of these lengths. */
+/* Compares a batch of rows with single ones: transforms of rank `count` of these lengths. */
 static void check_rows(enum kern_fft type, int count, const int64_t *lengths)
 {
     enum dtype in_type = type == KERN_RFFT ? DT_F64 : DT_C128,
@@ -223,7 +223,7 @@ static void check_rows(enum kern_fft type, int count, const int64_t *lengths)
     mem_free(each);
 }
 
-START_TEST(many_rows_as_one)
+START_TEST(batches_agree_with_single_rows)
 {
     static const struct {
         int rank;
@@ -236,8 +236,9 @@ START_TEST(many_rows_as_one)
 }
 END_TEST
 
-/* A whole wave has one peak; rows that are done as a matrix, and with prime factors. */
-START_TEST(waves)
+/* A complex exponential has a single peak: lengths of the matrix algorithm, and with large prime
+ * factors. */
+START_TEST(complex_exponentials)
 {
     static const int64_t lengths[] = {4096, 6007, 65536, 100000, 262144, 300000, 131101, 2 * 65537};
     for (size_t l = 0; l < COUNT_OF(lengths); l++) {
@@ -263,8 +264,8 @@ START_TEST(waves)
 }
 END_TEST
 
-/* One that is not zero gives a wave, each element of which is a single product of roots: of rows
- * that are done as a matrix, the twiddle factors. */
+/* The transform of an impulse is a complex exponential, whose elements are single products of roots
+ * of unity: with the matrix algorithm, the twiddle factors. */
 START_TEST(impulses)
 {
     static const int64_t lengths[] = {4096, 100000, 262144, 300000, 135000, 1 << 20};
@@ -286,9 +287,9 @@ START_TEST(impulses)
 }
 END_TEST
 
-/* Real rows that are long, alone or a few, forth and back again; half the spectrum is that of the
- * whole. */
-START_TEST(real_waves_there_and_back)
+/* Round trips of one or a few long real rows; the half spectrum equals that of the complex
+ * transform. */
+START_TEST(real_round_trip)
 {
     static const int64_t dims[][2] = {{1, 4096}, {1, 10000}, {3, 6001}, {2, 65536}, {9, 4410}};
     for (size_t l = 0; l < COUNT_OF(dims); l++) {
@@ -323,8 +324,8 @@ START_TEST(real_waves_there_and_back)
 }
 END_TEST
 
-/* Rows that are done as matrices. */
-START_TEST(long_rows_there_and_back)
+/* Lengths of the matrix algorithm. */
+START_TEST(long_round_trip)
 {
     static const int64_t dims[][2] = {{1, 262144}, {2, 135000}, {3, 131072 + 64}};
     for (size_t l = 0; l < COUNT_OF(dims); l++)
@@ -349,12 +350,12 @@ START_TEST(long_rows_there_and_back)
 }
 END_TEST
 
-/* ---- bits ---- */
+/* ---- reproducibility ---- */
 
 static const struct {
     enum kern_fft type;
     int rank, count;
-    int64_t dims[3]; /* of the side that is no half spectrum */
+    int64_t dims[3]; /* of the side that is not a half spectrum */
 } bit_cases[] = {
     {KERN_FFT, 1, 1, {65536}},      {KERN_IFFT, 1, 1, {30000}},       {KERN_FFT, 2, 2, {96, 100}},
     {KERN_IFFT, 3, 2, {5, 70, 33}}, {KERN_FFT, 2, 1, {40, 6007}},     {KERN_IFFT, 2, 2, {74, 202}},
@@ -390,8 +391,8 @@ static struct bit_case bit_case(size_t k, bool wide)
     return c;
 }
 
-/* They do not depend on who does what, nor on whether plans are kept. */
-START_TEST(results_are_independent_of_the_thread_pool)
+/* Nor on whether plans are cached. */
+START_TEST(results_do_not_depend_on_threads)
 {
     start_thread_pools();
     for (size_t k = 0; k < 2 * 2 * COUNT_OF(bit_cases); k++) {
@@ -402,7 +403,7 @@ START_TEST(results_are_independent_of_the_thread_pool)
             c.to.data = t == 0 ? first : y;
             ck_assert(both[k / 2 % 2](thread_pools[t], t % 2 ? &plans : NULL, &c.to, &c.from,
                                       bit_cases[k / 4].type, bit_cases[k / 4].count));
-            ck_assert_msg(t == 0 || memcmp(first, y, c.to_size) == 0, "case %zu, team of %d", k,
+            ck_assert_msg(t == 0 || memcmp(first, y, c.to_size) == 0, "case %zu, %d threads", k,
                           thread_counts[t]);
         }
         kern_fft_plans_free(&plans);
@@ -414,8 +415,8 @@ START_TEST(results_are_independent_of_the_thread_pool)
 }
 END_TEST
 
-/* Nor on where the arrays are: FFTW has other code for other alignments. */
-START_TEST(places_make_no_difference)
+/* FFTW has different code for different alignments. */
+START_TEST(results_do_not_depend_on_alignment)
 {
     for (size_t k = 0; k < 2 * COUNT_OF(bit_cases); k++) {
         struct bit_case c = bit_case(k / 2, k % 2);
@@ -430,7 +431,7 @@ START_TEST(places_make_no_difference)
             c.to.data = y + 64 - shift;
             ck_assert(kern_fft(NULL, NULL, &c.to, &c.from, bit_cases[k / 2].type,
                                bit_cases[k / 2].count));
-            ck_assert_msg(memcmp(first, c.to.data, c.to_size) == 0, "case %zu, %d bytes on", k,
+            ck_assert_msg(memcmp(first, c.to.data, c.to_size) == 0, "case %zu, offset %d", k,
                           shift);
         }
         mem_free(c.x);
@@ -441,8 +442,8 @@ START_TEST(places_make_no_difference)
 }
 END_TEST
 
-/* More plans than are kept: the oldest are made anew. */
-START_TEST(many_lengths)
+/* More plans than the cache holds: the oldest are created again. */
+START_TEST(plan_cache_eviction)
 {
     struct kern_fft_plans plans = {NULL, 0};
     for (int turn = 0; turn < 2; turn++)
@@ -462,16 +463,16 @@ int main(void)
 {
     Suite *suite = suite_create("fft");
     TCase *tests = tcase_create("fft");
-    tcase_add_test(tests, small_ones_are_the_sum);
-    tcase_add_test(tests, large_ones_are_the_sum);
-    tcase_add_test(tests, many_rows_as_one);
-    tcase_add_test(tests, waves);
+    tcase_add_test(tests, small_transforms_agree_with_definition);
+    tcase_add_test(tests, large_transforms_agree_with_definition);
+    tcase_add_test(tests, batches_agree_with_single_rows);
+    tcase_add_test(tests, complex_exponentials);
     tcase_add_test(tests, impulses);
-    tcase_add_test(tests, real_waves_there_and_back);
-    tcase_add_test(tests, long_rows_there_and_back);
-    tcase_add_test(tests, results_are_independent_of_the_thread_pool);
-    tcase_add_test(tests, places_make_no_difference);
-    tcase_add_test(tests, many_lengths);
+    tcase_add_test(tests, real_round_trip);
+    tcase_add_test(tests, long_round_trip);
+    tcase_add_test(tests, results_do_not_depend_on_threads);
+    tcase_add_test(tests, results_do_not_depend_on_alignment);
+    tcase_add_test(tests, plan_cache_eviction);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

@@ -58,7 +58,7 @@ static void make_matrices(struct matrices *x, struct random *r, const enum dtype
 static void free_matrices(struct matrices *x) { FREE_VIEWS(&x->lhs, &x->rhs); }
 
 /* Sizes around those of registers, panels and lanes. */
-START_TEST(blocks_agree_with_plain)
+START_TEST(blocked_products_agree_with_reference)
 {
     setenv("HLO_ISA", isas[_i], 1);
     for (int seed = 0; seed < 210; seed++) {
@@ -117,7 +117,7 @@ static void check_some(struct random *r, const struct matrices *x, const struct 
 static const int64_t large[][3] = {{70, 300, 230}, {3, 700, 401}, {500, 2, 600},  {9, 11, 20011},
                                    {1, 5, 60000},  {8, 4200, 70}, {40, 1100, 90}, {1100, 17, 131}};
 
-START_TEST(large_products_agree_with_plain)
+START_TEST(large_products_agree_with_reference)
 {
     const enum dtype *t = types[_i];
     for (size_t s = 0; s < COUNT_OF(large); s++) {
@@ -150,7 +150,7 @@ static void fill_unevenly(struct random *r, const struct view *v)
     while (index_next(v->rank, v->dims, i));
 }
 
-START_TEST(threads_make_no_difference)
+START_TEST(results_do_not_depend_on_threads)
 {
     const enum dtype *t = types[_i];
     start_thread_pools();
@@ -182,7 +182,7 @@ START_TEST(threads_make_no_difference)
 END_TEST
 
 /* Several dimensions of each kind, including batches, on several threads and one. */
-START_TEST(tensors_and_thread_pools)
+START_TEST(tensor_contractions_on_threads)
 {
     struct thread_pool *workers = thread_pool_new(3);
     for (int seed = 0; seed < 63; seed++) {
@@ -212,7 +212,7 @@ START_TEST(tensors_and_thread_pools)
 END_TEST
 
 /* Small products are bitwise equal to the reference kernel, alone and in batches. */
-START_TEST(small_products_are_plain)
+START_TEST(small_products_equal_reference)
 {
     struct thread_pool *workers = thread_pool_new(2);
     for (int seed = 0; seed < 120; seed++) {
@@ -251,7 +251,7 @@ START_TEST(small_products_are_plain)
 }
 END_TEST
 
-START_TEST(scaled_dots_agree_with_plain)
+START_TEST(scaled_dots_agree_with_reference)
 {
     static const enum dtype kinds[] = {DT_F32, DT_BF16, DT_F16, DT_F64, DT_C64, DT_S32};
     struct thread_pool *workers = thread_pool_new(2);
@@ -281,7 +281,7 @@ START_TEST(scaled_dots_agree_with_plain)
 END_TEST
 
 /* Rows more than 2 GiB apart, of which only the first bytes are touched. */
-START_TEST(rows_far_apart)
+START_TEST(strides_above_2_gib)
 {
     enum { ROWS = 3, TERMS = 70, COLUMNS = 80 };
     const size_t step = ((size_t)1 << 31) + 256, size = step * (ROWS - 1) + 65536;
@@ -317,8 +317,8 @@ START_TEST(rows_far_apart)
 }
 END_TEST
 
-/* The kernel that hlo plan prints for a product. */
-START_TEST(choices)
+/* The kernel that `hlo plan` prints for a product. */
+START_TEST(kernel_selection)
 {
     static const struct {
         enum dtype type;
@@ -349,14 +349,14 @@ int main(void)
     Suite *suite = suite_create("kern_gemm");
     TCase *tests = tcase_create("gemm");
     tcase_set_timeout(tests, 300);
-    tcase_add_loop_test(tests, blocks_agree_with_plain, 0, COUNT_OF(isas));
-    tcase_add_loop_test(tests, large_products_agree_with_plain, 0, COUNT_OF(types));
-    tcase_add_loop_test(tests, threads_make_no_difference, 0, COUNT_OF(types));
-    tcase_add_test(tests, tensors_and_thread_pools);
-    tcase_add_test(tests, small_products_are_plain);
-    tcase_add_test(tests, scaled_dots_agree_with_plain);
-    tcase_add_test(tests, rows_far_apart);
-    tcase_add_test(tests, choices);
+    tcase_add_loop_test(tests, blocked_products_agree_with_reference, 0, COUNT_OF(isas));
+    tcase_add_loop_test(tests, large_products_agree_with_reference, 0, COUNT_OF(types));
+    tcase_add_loop_test(tests, results_do_not_depend_on_threads, 0, COUNT_OF(types));
+    tcase_add_test(tests, tensor_contractions_on_threads);
+    tcase_add_test(tests, small_products_equal_reference);
+    tcase_add_test(tests, scaled_dots_agree_with_reference);
+    tcase_add_test(tests, strides_above_2_gib);
+    tcase_add_test(tests, kernel_selection);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

@@ -43,7 +43,7 @@ static const struct {
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
-START_TEST(random_blocks)
+START_TEST(random_block_test_vectors)
 {
     for (size_t k = 0; k < COUNT_OF(blocks); k++)
         for (int set = 0; set < 2; set++) {
@@ -244,7 +244,7 @@ START_TEST(narrow_codes_of_every_bf16)
 }
 END_TEST
 
-START_TEST(narrow_codes_of_a_million_f32)
+START_TEST(narrow_codes_of_random_f32)
 {
     const struct narrow *t = &narrow[_i];
     uint32_t *bits = malloc(CHUNK * sizeof *bits);
@@ -481,10 +481,10 @@ int main(void)
     Suite *suite = suite_create("kern_known");
     TCase *tcase = tcase_create("kern_known");
     tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, random_blocks);
+    tcase_add_test(tcase, random_block_test_vectors);
     tcase_add_test(tcase, random_streams);
     tcase_add_loop_test(tcase, narrow_codes_of_every_bf16, 0, COUNT_OF(narrow));
-    tcase_add_loop_test(tcase, narrow_codes_of_a_million_f32, 0, COUNT_OF(narrow));
+    tcase_add_loop_test(tcase, narrow_codes_of_random_f32, 0, COUNT_OF(narrow));
     tcase_add_loop_test(tcase, narrow_values, 0, COUNT_OF(narrow));
     tcase_add_test(tcase, fft_of_roots_of_unity);
     tcase_add_test(tcase, fft_of_an_impulse);

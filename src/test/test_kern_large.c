@@ -37,7 +37,7 @@ static struct table new_table(enum dtype t, int64_t rows, int64_t columns, int64
 static inline void number(size_t width, int64_t n, char *out)
 {
     uint64_t both[2] = {(uint64_t)n * 0x9e3779b97f4a7c15u >> 16, ~(uint64_t)n};
-    switch (width) { /* sizes that the compiler knows: there are many elements */
+    switch (width) { /* sizes are constants for speed: there are many elements */
     case 1: memcpy(out, both, 1); break;
     case 2: memcpy(out, both, 2); break;
     case 4: memcpy(out, both, 4); break;
@@ -102,11 +102,11 @@ START_TEST(large_copies)
         ck_assert_msg(copies(t, rows, columns, gap, gap, &x, columns, 1), "rows");
     ck_assert_msg(copies(t, rows, columns - 3, 3, 0, &x, columns, 1), "parts of rows");
     ck_assert_msg(copies(t, columns, rows, 0, 1, &x, 1, columns),
-                  "transposed, where no line begins");
+                  "transposed, not aligned to cache lines");
     int64_t round = (64 - rows * width % 64) % 64 / width;
     ck_assert_msg(copies(t, columns, rows, round, 0, &x, 1, columns), "transposed");
     ck_assert_msg(copies(t, columns - 5, rows, round, 0, &x, 1, columns),
-                  "transposed in whole patches");
+                  "transposed in complete tiles");
     ck_assert_msg(copies(t, rows, columns, 1, 1, &x, 1, 0), "each element repeated");
     ck_assert_msg(copies(t, rows, columns, 0, 0, &x, 0, 0), "one element repeated");
     ck_assert_msg(copies(t, rows, columns, 0, 0, &x, 0, 1), "one row repeated");

@@ -1,8 +1,8 @@
 /*
  * Tests of Cholesky factors, triangular systems and QR factors: fast kernels against plain ones on
  * random sizes, strides, types and batches. Elements that must not be read are NaN, and some
- * diagonals are of kinds that LAPACK treats in its own way. Small cases with known answers are in
- * test_kern_known.
+ * diagonals have special values, which LAPACK treats differently. Small cases with known answers
+ * are in test_kern_known.
  */
 #include "check_quiet.h"
 
@@ -57,7 +57,7 @@ static void prepare(struct random *r, const struct view *a, bool lower, bool uni
     } while (index_next(a->rank - 2, a->dims, index));
 }
 
-START_TEST(cholesky_agrees_with_plain)
+START_TEST(cholesky_agrees_with_reference)
 {
     const enum dtype t = types[_i];
     for (int seed = 0; seed < 150; seed++) {
@@ -79,7 +79,7 @@ START_TEST(cholesky_agrees_with_plain)
 }
 END_TEST
 
-START_TEST(triangular_solve_agrees_with_plain)
+START_TEST(triangular_solve_agrees_with_reference)
 {
     const enum dtype t = types[_i];
     for (int seed = 0; seed < 300; seed++) {
@@ -125,7 +125,7 @@ static void run_householder(const char *routine, bool plain, const struct view *
 }
 
 /* Pivots are large, so that their signs do not depend on rounding. */
-START_TEST(householder_agrees_with_plain)
+START_TEST(householder_agrees_with_reference)
 {
     const enum dtype t = types[_i];
     for (int seed = 0; seed < 60; seed++) {
@@ -165,7 +165,7 @@ END_TEST
 
 /* Batches of systems with blocked right-hand sides, and of factors, do not depend on the number of
  * threads. */
-START_TEST(threads_make_no_difference)
+START_TEST(results_do_not_depend_on_threads)
 {
     start_thread_pools();
     for (int seed = 0; seed < 16; seed++) {
@@ -213,12 +213,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("kern_linalg");
-    TCase *tcase = tcase_create("fast = plain");
+    TCase *tcase = tcase_create("kern_linalg");
     tcase_set_timeout(tcase, 300);
-    tcase_add_loop_test(tcase, cholesky_agrees_with_plain, 0, COUNT_OF(types));
-    tcase_add_loop_test(tcase, triangular_solve_agrees_with_plain, 0, COUNT_OF(types));
-    tcase_add_loop_test(tcase, householder_agrees_with_plain, 0, COUNT_OF(types));
-    tcase_add_test(tcase, threads_make_no_difference);
+    tcase_add_loop_test(tcase, cholesky_agrees_with_reference, 0, COUNT_OF(types));
+    tcase_add_loop_test(tcase, triangular_solve_agrees_with_reference, 0, COUNT_OF(types));
+    tcase_add_loop_test(tcase, householder_agrees_with_reference, 0, COUNT_OF(types));
+    tcase_add_test(tcase, results_do_not_depend_on_threads);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

@@ -7,7 +7,7 @@
 #include "kern/plain/plain.h"
 #include "random_view.h"
 
-struct asked {
+struct described_body {
     const struct kern_pick *pick;
     const enum dtype *types;
 };
@@ -27,9 +27,9 @@ static enum kern_relation compare_values(enum dtype t, const void *a, const void
 }
 
 /* The body described by the table. */
-static bool answer(void *context, const void *const *args, void *const *results)
+static bool run_body(void *context, const void *const *args, void *const *results)
 {
-    const struct asked *a = context;
+    const struct described_body *a = context;
     int64_t i = kern_load_index(a->types[1], args[1]), j = kern_load_index(a->types[1], args[3]);
     uint8_t takes =
         a->pick->takes[compare_values(a->types[0], args[0], args[2])][1 + (i > j) - (i < j)];
@@ -51,7 +51,7 @@ static void random_pick(struct random *r, struct kern_pick *p)
     }
 }
 
-START_TEST(picks_agree_with_plain)
+START_TEST(argmin_argmax_agree_with_reference)
 {
     static const enum dtype values[] = {DT_F32, DT_F32, DT_F64, DT_BF16, DT_F16, DT_S32,
                                         DT_S64, DT_U64, DT_U8,  DT_S8,   DT_U32},
@@ -63,7 +63,7 @@ START_TEST(picks_agree_with_plain)
         enum dtype types[2] = {values[random_in(&r, 0, (int64_t)COUNT_OF(values) - 1)],
                                indices[random_in(&r, 0, (int64_t)COUNT_OF(indices) - 1)]};
         struct kern_pick pick;
-        struct asked asked = {&pick, types};
+        struct described_body described = {&pick, types};
         bool reduced[VIEW_MAX_RANK];
         struct random_view x[2], out[2], expected[2];
         char init[2][16] = {{0}};
@@ -84,7 +84,7 @@ START_TEST(picks_agree_with_plain)
         }
         struct view xs[2] = {x[0].view, x[1].view}, outs[2] = {out[0].view, out[1].view},
                     expected_views[2] = {expected[0].view, expected[1].view};
-        struct kern_body body = {.combine = KERN_CALL, .call = answer, .context = &asked},
+        struct kern_body body = {.combine = KERN_CALL, .call = run_body, .context = &described},
                          fast = body;
         fast.pick = &pick;
         const void *const inits[2] = {init[0], init[1]};
@@ -103,7 +103,7 @@ int main(void)
     Suite *suite = suite_create("kern_pick");
     TCase *tests = tcase_create("pick");
     tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, picks_agree_with_plain);
+    tcase_add_test(tests, argmin_argmax_agree_with_reference);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

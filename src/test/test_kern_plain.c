@@ -16,7 +16,7 @@ static void shuffle(struct random *r, int n, int64_t *order)
     }
 }
 
-/* What a view of x says must be what the plain kernel wrote. */
+/* The view of x must have the elements that the reference kernel wrote. */
 static void check_moved(struct view *fast, struct random_view *expected, const char *op, int seed)
 {
     ck_assert_msg(views_agree(fast, &expected->view, 0, 0), "%s, seed %d", op, seed);
@@ -97,7 +97,7 @@ START_TEST(slice_and_reverse_are_views)
 }
 END_TEST
 
-/* The same elements in other dims: factors of each dimension, moved to a neighbour. */
+/* The same elements in other dims: factors of each dimension, moved to a neighboring one. */
 START_TEST(reshape_is_a_copy_or_a_view)
 {
     for (int seed = 0; seed < 300; seed++) {
@@ -122,7 +122,8 @@ START_TEST(reshape_is_a_copy_or_a_view)
         plain_reshape(&expected.view, &x.view);
         struct view fast, whole;
         char *storage = malloc((size_t)view_elements(&x.view) * dtype_bytes(t) + 1);
-        view_dense(&whole, t, rank, dims, storage); /* evaluation copies what is no view */
+        view_dense(&whole, t, rank, dims,
+                   storage); /* the evaluator copies if no view is possible */
         kern_copy(NULL, &whole, &x.view);
         ck_assert(kern_view_reshape(&fast, &whole, out_rank, out_dims));
         check_moved(&fast, &expected, "reshape", seed);
@@ -132,7 +133,7 @@ START_TEST(reshape_is_a_copy_or_a_view)
 }
 END_TEST
 
-START_TEST(copy_and_iota_agree_with_plain)
+START_TEST(copy_and_iota_agree_with_reference)
 {
     for (int seed = 0; seed < 400; seed++) {
         struct random r = {(uint64_t)seed, .specials = true};
@@ -156,7 +157,7 @@ START_TEST(copy_and_iota_agree_with_plain)
 }
 END_TEST
 
-START_TEST(topk_agrees_with_plain)
+START_TEST(topk_agrees_with_reference)
 {
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed, .specials = true};
@@ -186,7 +187,7 @@ START_TEST(topk_agrees_with_plain)
 }
 END_TEST
 
-START_TEST(bitcast_convert_agrees_with_plain)
+START_TEST(bitcast_convert_agrees_with_reference)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed, .specials = true};
@@ -288,7 +289,7 @@ static void check_several(struct several *s, const char *op, int seed)
     }
 }
 
-START_TEST(reduce_several)
+START_TEST(variadic_reduce)
 {
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed};
@@ -316,7 +317,7 @@ START_TEST(reduce_several)
 }
 END_TEST
 
-START_TEST(reduce_windows_of_several)
+START_TEST(variadic_reduce_window)
 {
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed};
@@ -336,8 +337,8 @@ START_TEST(reduce_windows_of_several)
 }
 END_TEST
 
-/* Rows of an array of several operands, at places that may repeat or lie outside. */
-START_TEST(scatter_several)
+/* Rows of an array of several operands, at indices that may repeat or be out of bounds. */
+START_TEST(variadic_scatter)
 {
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed};
@@ -373,12 +374,12 @@ int main(void)
     tcase_add_test(tests, broadcast_is_a_view);
     tcase_add_test(tests, slice_and_reverse_are_views);
     tcase_add_test(tests, reshape_is_a_copy_or_a_view);
-    tcase_add_test(tests, copy_and_iota_agree_with_plain);
-    tcase_add_test(tests, topk_agrees_with_plain);
-    tcase_add_test(tests, bitcast_convert_agrees_with_plain);
-    tcase_add_test(tests, reduce_several);
-    tcase_add_test(tests, reduce_windows_of_several);
-    tcase_add_test(tests, scatter_several);
+    tcase_add_test(tests, copy_and_iota_agree_with_reference);
+    tcase_add_test(tests, topk_agrees_with_reference);
+    tcase_add_test(tests, bitcast_convert_agrees_with_reference);
+    tcase_add_test(tests, variadic_reduce);
+    tcase_add_test(tests, variadic_reduce_window);
+    tcase_add_test(tests, variadic_scatter);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

@@ -64,7 +64,7 @@ static void random_order(struct random *r, int count, int *order)
     }
 }
 
-START_TEST(dot_agrees_with_plain)
+START_TEST(dot_agrees_with_reference)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed};
@@ -112,7 +112,7 @@ START_TEST(dot_agrees_with_plain)
 }
 END_TEST
 
-START_TEST(large_dots_in_panels)
+START_TEST(large_dots_agree_with_reference)
 {
     static const enum dtype types[] = {DT_BF16, DT_F32, DT_S8, DT_F64};
     static const int64_t sizes[][3] = {
@@ -141,7 +141,7 @@ START_TEST(large_dots_in_panels)
 END_TEST
 
 /* Products of bytes, bf16 and f32 in sizes around those of their blocks. */
-START_TEST(words_agree_with_plain)
+START_TEST(blocked_dots_agree_with_reference)
 {
     static const enum dtype rows[][3] = {{DT_S8, DT_S8, DT_S32},     {DT_U8, DT_U8, DT_U32},
                                          {DT_S8, DT_U8, DT_S32},     {DT_U8, DT_S8, DT_S16},
@@ -199,12 +199,12 @@ START_TEST(dot_examples)
         ck_assert_msg(f == 0.5f, "f64 to f32 is rounded after the sum");
         f = NAN;
         inner_product(DT_F32, inf, zero, 0, DT_F32, &f, plain);
-        ck_assert_msg(f == 0, "a sum of nothing is zero");
+        ck_assert_msg(f == 0, "an empty sum is zero");
     }
 }
 END_TEST
 
-/* Dimensions of a random convolution: input, kernel, output, each laid out in an order of its own.
+/* Dimensions of a random convolution: input, kernel, output, each with its own layout.
  */
 static void random_conv(struct random *r, int seed, struct kern_conv_dims *c,
                         int64_t dims[3][VIEW_MAX_RANK])
@@ -242,7 +242,7 @@ static void random_conv(struct random *r, int seed, struct kern_conv_dims *c,
     }
 }
 
-START_TEST(conv_agrees_with_plain)
+START_TEST(conv_agrees_with_reference)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed};
@@ -296,7 +296,7 @@ static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t si
 }
 
 /* Consecutively padded images, features last: the padding of each is zero. */
-START_TEST(conv_image_by_image)
+START_TEST(conv_padding_between_images)
 {
     enum { IMAGES = 3, LENGTH = 40000, FEATURES = 8 };
     int64_t dims[3] = {IMAGES, LENGTH, FEATURES};
@@ -335,7 +335,7 @@ START_TEST(conv_examples)
         ck_assert(out[0] == 123 && out[1] == 234);
         line_conv(DT_F32, x, 4, poisoned, 3, (struct kern_window_dim){3, 1, 1, 0, 1, 1, false}, out,
                   3, plain);
-        ck_assert_msg(out[0] == 3 && isinf(out[1]), "padding is left out");
+        ck_assert_msg(out[0] == 3 && isinf(out[1]), "padding is not multiplied");
         line_conv(DT_S8, bytes, 2, weights, 2, (struct kern_window_dim){2, 1, 0, 0, 1, 1, false},
                   &byte, 1, plain);
         ck_assert_int_eq(byte, 88);
@@ -348,12 +348,12 @@ int main(void)
     Suite *suite = suite_create("kern_product");
     TCase *tests = tcase_create("product");
     tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, dot_agrees_with_plain);
-    tcase_add_test(tests, large_dots_in_panels);
-    tcase_add_test(tests, words_agree_with_plain);
+    tcase_add_test(tests, dot_agrees_with_reference);
+    tcase_add_test(tests, large_dots_agree_with_reference);
+    tcase_add_test(tests, blocked_dots_agree_with_reference);
     tcase_add_test(tests, dot_examples);
-    tcase_add_test(tests, conv_agrees_with_plain);
-    tcase_add_test(tests, conv_image_by_image);
+    tcase_add_test(tests, conv_agrees_with_reference);
+    tcase_add_test(tests, conv_padding_between_images);
     tcase_add_test(tests, conv_examples);
     suite_add_tcase(suite, tests);
     return check_run(suite);

@@ -169,7 +169,7 @@ static bool run_pick(const struct trial *t, struct thread_pool *workers, bool pl
                                                 &t->body);
 }
 
-START_TEST(picks)
+START_TEST(argmin_argmax)
 {
     static const struct kern_pick greatest = {true,
                                               {[KERN_BELOW] = {3, 3, 3},
@@ -221,7 +221,7 @@ static void window_dims(struct trial *t, struct random *r, int64_t *dims, int64_
         }
 }
 
-START_TEST(windows)
+START_TEST(reduce_windows)
 {
     for (int seed = 0; seed < 48; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
@@ -260,7 +260,7 @@ static bool run_select(const struct trial *t, struct thread_pool *workers, bool 
         workers, out, &t->x[0].view, &t->x[1].view, t->init[0], t->window, &select, &t->body);
 }
 
-START_TEST(selections)
+START_TEST(select_and_scatters)
 {
     for (int seed = 0; seed < 20; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
@@ -499,7 +499,7 @@ END_TEST
 
 /* ---- random bits ---- */
 
-/* Large enough for several shares each; next to the end a share may be of any length. */
+/* Large enough for several shares each; the last share may have any length. */
 static void bits_of_all(enum dtype t, int rank, const int64_t *dims, enum kern_rng algorithm)
 {
     static const uint64_t state[3] = {0x0123456789abcdef, UINT64_MAX - 20000, 77};
@@ -516,12 +516,12 @@ static void bits_of_all(enum dtype t, int rank, const int64_t *dims, enum kern_r
         memset(fast, 0, bytes);
         kern_fast.rng_bits(thread_pools[k], &out, algorithm, state, words, next);
         ck_assert(memcmp(next, expected_next, (size_t)words * sizeof *next) == 0);
-        ck_assert_msg(memcmp(fast, plain, bytes) == 0, "%s, team of %d", dtype_spelling(t),
+        ck_assert_msg(memcmp(fast, plain, bytes) == 0, "%s, %d threads", dtype_spelling(t),
                       thread_counts[k]);
     }
 }
 
-START_TEST(bits_on_threads)
+START_TEST(rng_results)
 {
     bits_of_all(DT_U32, 1, (int64_t[]){150001}, KERN_PHILOX);
     bits_of_all(DT_U64, 2, (int64_t[]){3, 30007}, KERN_PHILOX);
@@ -544,12 +544,12 @@ int main(void)
     tcase_add_test(tests, iotas);
     tcase_add_test(tests, gathers);
     tcase_add_test(tests, scatters);
-    tcase_add_test(tests, windows);
-    tcase_add_test(tests, selections);
-    tcase_add_test(tests, picks);
+    tcase_add_test(tests, reduce_windows);
+    tcase_add_test(tests, select_and_scatters);
+    tcase_add_test(tests, argmin_argmax);
     tcase_add_test(tests, sorts);
     tcase_add_test(tests, topks);
-    tcase_add_test(tests, bits_on_threads);
+    tcase_add_test(tests, rng_results);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

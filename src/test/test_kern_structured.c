@@ -47,7 +47,7 @@ START_TEST(copy_moves_every_element)
 }
 END_TEST
 
-START_TEST(pad_agrees_with_plain)
+START_TEST(pad_agrees_with_reference)
 {
     for (int seed = 0; seed < 600; seed++) {
         struct random r = {(uint64_t)seed, .specials = true};
@@ -209,7 +209,7 @@ static enum kern_combine any_combine(struct random *r, enum dtype t)
     return (enum kern_combine)random_in(r, KERN_ADD, KERN_XOR);
 }
 
-START_TEST(reduce_agrees_with_plain)
+START_TEST(reduce_agrees_with_reference)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -293,7 +293,7 @@ START_TEST(reduce_examples)
 }
 END_TEST
 
-START_TEST(reduce_window_agrees_with_plain)
+START_TEST(reduce_window_agrees_with_reference)
 {
     for (int seed = 0; seed < 1000; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -325,7 +325,7 @@ START_TEST(reduce_window_agrees_with_plain)
 }
 END_TEST
 
-START_TEST(long_windows_agree_with_plain)
+START_TEST(long_windows_agree_with_reference)
 {
     for (int seed = 0; seed < 60; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -358,7 +358,7 @@ START_TEST(long_windows_agree_with_plain)
 }
 END_TEST
 
-START_TEST(cumulative_windows_agree_with_plain)
+START_TEST(cumulative_windows_agree_with_reference)
 {
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -404,7 +404,7 @@ START_TEST(padding_contributes_nothing)
 }
 END_TEST
 
-START_TEST(select_and_scatter_agrees_with_plain)
+START_TEST(select_and_scatter_agrees_with_reference)
 {
     for (int seed = 0; seed < 500; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -529,7 +529,7 @@ static void random_indices(struct random *r, struct view *v, int64_t max)
     } while (index_next(v->rank, v->dims, i));
 }
 
-START_TEST(gather_agrees_with_plain)
+START_TEST(gather_agrees_with_reference)
 {
     static const enum dtype index_types[] = {DT_S8, DT_U8, DT_S32, DT_U32, DT_S64, DT_U64};
     for (int seed = 0; seed < 1500; seed++) {
@@ -554,7 +554,7 @@ START_TEST(gather_agrees_with_plain)
 }
 END_TEST
 
-START_TEST(scatter_agrees_with_plain)
+START_TEST(scatter_agrees_with_reference)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -632,7 +632,7 @@ static bool less_s32(void *context, const void *const *args, void *const *result
     return true;
 }
 
-START_TEST(sort_agrees_with_plain)
+START_TEST(sort_agrees_with_reference)
 {
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed};
@@ -684,7 +684,7 @@ static bool stated_order(void *context, const void *const *args, void *const *re
 }
 
 /* Many keys, few keys, many encodings of equal floats: every sorting algorithm. */
-START_TEST(long_lines_agree_with_plain)
+START_TEST(long_sorts_agree_with_reference)
 {
     for (int seed = 0; seed < 150; seed++) {
         struct random r = {(uint64_t)seed};
@@ -803,24 +803,24 @@ int main(void)
     TCase *tests = tcase_create("structured");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, copy_moves_every_element);
-    tcase_add_test(tests, pad_agrees_with_plain);
+    tcase_add_test(tests, pad_agrees_with_reference);
     tcase_add_test(tests, pad_examples);
     tcase_add_test(tests, iota_wraps_and_rounds);
     tcase_add_test(tests, iota_of_any_dimension);
     tcase_add_test(tests, views_of_views);
-    tcase_add_test(tests, reduce_agrees_with_plain);
+    tcase_add_test(tests, reduce_agrees_with_reference);
     tcase_add_test(tests, reduce_examples);
-    tcase_add_test(tests, reduce_window_agrees_with_plain);
-    tcase_add_test(tests, long_windows_agree_with_plain);
-    tcase_add_test(tests, cumulative_windows_agree_with_plain);
+    tcase_add_test(tests, reduce_window_agrees_with_reference);
+    tcase_add_test(tests, long_windows_agree_with_reference);
+    tcase_add_test(tests, cumulative_windows_agree_with_reference);
     tcase_add_test(tests, padding_contributes_nothing);
-    tcase_add_test(tests, select_and_scatter_agrees_with_plain);
-    tcase_add_test(tests, gather_agrees_with_plain);
-    tcase_add_test(tests, scatter_agrees_with_plain);
+    tcase_add_test(tests, select_and_scatter_agrees_with_reference);
+    tcase_add_test(tests, gather_agrees_with_reference);
+    tcase_add_test(tests, scatter_agrees_with_reference);
     tcase_add_test(tests, scatter_examples);
     tcase_add_test(tests, indices_of_every_type);
-    tcase_add_test(tests, sort_agrees_with_plain);
-    tcase_add_test(tests, long_lines_agree_with_plain);
+    tcase_add_test(tests, sort_agrees_with_reference);
+    tcase_add_test(tests, long_sorts_agree_with_reference);
     tcase_add_test(tests, total_order_of_every_small_float);
     tcase_add_test(tests, topk_examples);
     tcase_add_test(tests, topk_agrees_with_sort);

@@ -140,7 +140,7 @@ static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, c
     }
 }
 
-START_TEST(close_to_libm)
+START_TEST(accuracy_against_libm)
 {
     static const enum dtype types[] = {DT_F32, DT_F64};
     static double x[N], y[N];
@@ -187,7 +187,7 @@ static enum dtype result_type(enum opcode op, enum dtype t)
     }
 }
 
-START_TEST(every_instruction_set_gives_the_same)
+START_TEST(results_do_not_depend_on_instruction_set)
 {
     static char x[3][N * MAX_BYTES], expected[N * MAX_BYTES], got[N * MAX_BYTES];
     uint64_t state = 2;
@@ -216,7 +216,7 @@ START_TEST(every_instruction_set_gives_the_same)
 }
 END_TEST
 
-START_TEST(conversions_are_the_same_too)
+START_TEST(conversions_do_not_depend_on_instruction_set)
 {
     static char x[N * MAX_BYTES], expected[N * MAX_BYTES], got[N * MAX_BYTES];
     uint64_t state = 3;
@@ -242,7 +242,7 @@ START_TEST(conversions_are_the_same_too)
 END_TEST
 
 /* Alone or in an array, in place or not. */
-START_TEST(neighbours_do_not_matter)
+START_TEST(results_do_not_depend_on_position)
 {
     static const enum dtype types[] = {DT_F32, DT_F64, DT_BF16};
     char x[N * 8], y[N * 8], expected[N * 8], got[N * 8];
@@ -269,7 +269,7 @@ END_TEST
 
 /* ---- random bits ---- */
 
-START_TEST(random_bits_as_the_plain_ones)
+START_TEST(random_bits_agree_with_reference)
 {
     static const int64_t shapes[][3] = {{1, 1, 1}, {1, 1, 7},  {1, 1, 4096}, {3, 5, 7},
                                         {2, 3, 5}, {3, 4, 5},  {5, 3, 2050}, {1, 2, 1031},
@@ -302,11 +302,11 @@ int main(void)
     Suite *suite = suite_create("kern_vector");
     TCase *tcase = tcase_create("kern_vector");
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, close_to_libm);
-    tcase_add_test(tcase, every_instruction_set_gives_the_same);
-    tcase_add_test(tcase, conversions_are_the_same_too);
-    tcase_add_test(tcase, neighbours_do_not_matter);
-    tcase_add_test(tcase, random_bits_as_the_plain_ones);
+    tcase_add_test(tcase, accuracy_against_libm);
+    tcase_add_test(tcase, results_do_not_depend_on_instruction_set);
+    tcase_add_test(tcase, conversions_do_not_depend_on_instruction_set);
+    tcase_add_test(tcase, results_do_not_depend_on_position);
+    tcase_add_test(tcase, random_bits_agree_with_reference);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

@@ -48,7 +48,7 @@ static void tear_down(void)
     hlo_messages_free(m);
 }
 
-START_TEST(computations_come_callees_first)
+START_TEST(callees_precede_callers)
 {
     ck_assert_uint_eq(hlo_list_computations(l), 2);
     ck_assert_uint_eq(hlo_list_count(l), 6);
@@ -67,13 +67,13 @@ START_TEST(computations_come_callees_first)
 }
 END_TEST
 
-START_TEST(instructions_list_their_neighbours)
+START_TEST(instruction_properties)
 {
     struct hlo_listed y = hlo_list_inst(l, 1), r = hlo_list_inst(l, 5), p = hlo_list_inst(l, 2);
     ck_assert_str_eq(y.op, "add");
     ck_assert_uint_eq(y.operand_count, 2);
     ck_assert_uint_eq(y.operands[1], 0);
-    ck_assert_uint_eq(hlo_list_inst(l, 0).user_count, 1); /* twice by the same one */
+    ck_assert_uint_eq(hlo_list_inst(l, 0).user_count, 1); /* used twice by the same instruction */
     ck_assert_uint_eq(p.user_count, 2);
     ck_assert_int_eq(p.parameter, 0);
     ck_assert_int_eq(r.parameter, -1);
@@ -84,20 +84,20 @@ START_TEST(instructions_list_their_neighbours)
 }
 END_TEST
 
-START_TEST(names_are_found)
+START_TEST(lookup_by_name)
 {
     ck_assert_int_eq(hlo_list_find(l, "q"), 4);
     ck_assert_int_eq(hlo_list_find(l, "%x"), 3); /* that of the entry computation */
     ck_assert_int_eq(hlo_list_find(l, "double/x"), 0);
     ck_assert_int_eq(hlo_list_find(l, "y"), 1);
     ck_assert_int_eq(hlo_list_find(l, "double/q"), -1);
-    ck_assert_int_eq(hlo_list_find(l, "nobody"), -1);
+    ck_assert_int_eq(hlo_list_find(l, "unknown"), -1);
     ck_assert_int_eq(hlo_list_find_computation(l, "main"), 1);
-    ck_assert_int_eq(hlo_list_find_computation(l, "nobody"), -1);
+    ck_assert_int_eq(hlo_list_find_computation(l, "unknown"), -1);
 }
 END_TEST
 
-START_TEST(places_in_the_program_of_the_user)
+START_TEST(source_locations_and_stack_frames)
 {
     struct hlo_frame f;
     struct hlo_listed q = hlo_list_inst(l, 4);
@@ -130,10 +130,10 @@ int main(void)
     Suite *s = suite_create("list");
     TCase *t = tcase_create("list");
     tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_test(t, computations_come_callees_first);
-    tcase_add_test(t, instructions_list_their_neighbours);
-    tcase_add_test(t, names_are_found);
-    tcase_add_test(t, places_in_the_program_of_the_user);
+    tcase_add_test(t, callees_precede_callers);
+    tcase_add_test(t, instruction_properties);
+    tcase_add_test(t, lookup_by_name);
+    tcase_add_test(t, source_locations_and_stack_frames);
     tcase_add_test(t, lines_and_costs);
     suite_add_tcase(s, t);
     return check_run(s);

@@ -168,12 +168,12 @@ static void choose_locale(void)
     put_file("source", source);
     put_file("characters", characters);
     /* localedef warns about missing categories, and returns a failure. */
-    ck_assert_int_ne(system("localedef --no-archive -c -i source -f characters ./comma >said 2>&1"),
+    ck_assert_int_ne(system("localedef --no-archive -c -i source -f characters ./comma >log 2>&1"),
                      -1);
     setenv("LOCPATH", dir, 1);
     setlocale(LC_NUMERIC, "comma");
     setlocale(LC_CTYPE, "comma");
-    ck_assert_int_ne(system("rm -rf source characters said comma"), -1);
+    ck_assert_int_ne(system("rm -rf source characters log comma"), -1);
     ck_assert_int_eq(rmdir(dir), 0);
 }
 
@@ -184,11 +184,11 @@ static void check_same(const struct messages *a, const struct messages *b)
     while (at < a->size && at < b->size && a->text[at] == b->text[at])
         at++;
     const size_t from = at > 40 ? at - 40 : 0;
-    ck_assert_msg(at == a->size && at == b->size, "'%.80s' has become '%.80s'", a->text + from,
+    ck_assert_msg(at == a->size && at == b->size, "expected '%.80s', got '%.80s'", a->text + from,
                   b->text + from);
 }
 
-START_TEST(results_are_independent_of_the_locale)
+START_TEST(results_do_not_depend_on_locale)
 {
     struct messages before = everything();
     choose_locale();
@@ -208,7 +208,7 @@ int main(void)
 {
     Suite *suite = suite_create("locale");
     TCase *tcase = tcase_create("locale");
-    tcase_add_test(tcase, results_are_independent_of_the_locale);
+    tcase_add_test(tcase, results_do_not_depend_on_locale);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

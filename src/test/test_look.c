@@ -84,7 +84,7 @@ static bool near(double a, double b)
     return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-15 * fabs(b);
 }
 
-START_TEST(values_are_counted)
+START_TEST(statistics)
 {
     const struct stats_case *c = &stats_cases[_i];
     hlo_literal *l = parsed(c->text);
@@ -109,7 +109,7 @@ START_TEST(values_are_counted)
 END_TEST
 
 /* Many blocks with a partial last one, against sums in the wider type. */
-START_TEST(large_values_are_counted)
+START_TEST(statistics_of_large_arrays)
 {
     static const char *const types[] = {"f32", "f64", "f16", "bf16", "f8e4m3fn", "s32"};
     hlo_messages *m = hlo_messages_new();
@@ -151,7 +151,7 @@ START_TEST(large_values_are_counted)
 END_TEST
 
 /* Blocks that are finite by themselves, but whose sum exceeds the range of double. */
-START_TEST(vast_values_are_counted)
+START_TEST(statistics_beyond_double_range)
 {
     hlo_messages *m = hlo_messages_new();
     int64_t n = 3000;
@@ -192,7 +192,7 @@ END_TEST
 static const char a34[] = "s32[3,4] {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}";
 
 static const struct slice_case {
-    const char *of, *slice, *piece; /* or what is wrong */
+    const char *of, *slice, *piece; /* or the error */
 } slice_cases[] = {
     {a34, "", "s32[3,4] {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}"},
     {a34, "[0,:2]", "s32[2] {0, 1}"},
@@ -234,7 +234,7 @@ static const struct slice_case {
      "'[0,1]': select a tuple element first, as in '[1][0,:4]'"},
 };
 
-START_TEST(slices_are_numpy_s)
+START_TEST(slices_as_in_numpy)
 {
     const struct slice_case *c = &slice_cases[_i];
     hlo_messages *m = hlo_messages_new();
@@ -294,7 +294,7 @@ static const struct show_case {
      "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ {\n  { 1, 2 },\n  ...,\n  { 7, 8 }\n}"},
 };
 
-START_TEST(values_are_shown)
+START_TEST(abridged_values)
 {
     const struct show_case *c = &show_cases[_i];
     hlo_literal *l = parsed(c->of);
@@ -313,7 +313,7 @@ START_TEST(values_are_shown)
 END_TEST
 
 /* On one line, the text equals that of hlo_literal_print. */
-START_TEST(values_in_full_are_printed)
+START_TEST(full_values_equal_literal_print)
 {
     static const char *const values[] = {"f32[3] {1, 0.1, -nan}",
                                          "s4[2,2] {{1, 2}, {-3, 4}}",
@@ -484,7 +484,7 @@ static const struct plot_case {
     {"f32[0,2] {}", HLO_PLOT_HEAT, {0}, "f32[0,2] empty\n"},
 };
 
-START_TEST(pictures_are_drawn)
+START_TEST(text_plots)
 {
     const struct plot_case *c = &plot_cases[_i];
     hlo_literal *l = parsed(c->of);
@@ -504,7 +504,7 @@ static uint32_t u32_at(const unsigned char *p)
 
 /* 256 pixels per element: checks the sizes, the checksum of each chunk, and the contents of
  * rows. */
-START_TEST(pictures_are_written)
+START_TEST(png_plots)
 {
     char path[] = "/tmp/test_look_XXXXXX";
     int fd = mkstemp(path);
@@ -543,7 +543,7 @@ END_TEST
 
 /* ---- differences ---- */
 
-START_TEST(differences_are_counted)
+START_TEST(difference_statistics)
 {
     hlo_literal *a = parsed("(f32[4] {1, 2.5, nan, 0}, s32[2] {7, -2})"),
                 *b = parsed("(f32[4] {1, 2, 3, 0}, s32[2] {7, 2})");
@@ -593,7 +593,7 @@ START_TEST(differences_are_counted)
 END_TEST
 
 /* The ten worst of many, in descending order, ties in order of position. */
-START_TEST(the_worst_come_first)
+START_TEST(worst_differences_are_first)
 {
     hlo_messages *m = hlo_messages_new();
     int64_t n = 1000;
@@ -673,7 +673,7 @@ static const struct comparison_case {
      "element {0} is (inf, 1), expected (-inf, 1)"},
 };
 
-START_TEST(values_are_compared)
+START_TEST(comparison_with_tolerances)
 {
     const struct comparison_case *c = &comparisons[_i];
     struct literal *a = floats(c->dtype, 2, c->actual), *b = floats(c->dtype, 2, c->expected);
@@ -689,7 +689,7 @@ START_TEST(values_are_compared)
 }
 END_TEST
 
-START_TEST(integers_are_exact_and_shapes_must_agree)
+START_TEST(comparison_of_integers_and_shapes)
 {
     struct literal *a =
         literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){2}, NULL, NULL));
@@ -711,7 +711,7 @@ END_TEST
 
 /* Leaves by number, also of nested and empty tuples; visiting all of them must not take quadratic
  * time, which would exceed the time limit of a test. */
-START_TEST(leaves_are_found)
+START_TEST(leaves_of_nested_tuples)
 {
     enum { MANY = 200000 };
     hlo_messages *m = hlo_messages_new();
@@ -741,21 +741,21 @@ int main(void)
     Suite *s = suite_create("look");
     TCase *t = tcase_create("look");
     tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_loop_test(t, values_are_counted, 0, COUNT_OF(stats_cases));
-    tcase_add_loop_test(t, large_values_are_counted, 0, 6);
-    tcase_add_test(t, vast_values_are_counted);
+    tcase_add_loop_test(t, statistics, 0, COUNT_OF(stats_cases));
+    tcase_add_loop_test(t, statistics_of_large_arrays, 0, 6);
+    tcase_add_test(t, statistics_beyond_double_range);
     tcase_add_test(t, statistics_as_json);
-    tcase_add_loop_test(t, slices_are_numpy_s, 0, COUNT_OF(slice_cases));
-    tcase_add_loop_test(t, values_are_shown, 0, COUNT_OF(show_cases));
-    tcase_add_test(t, values_in_full_are_printed);
+    tcase_add_loop_test(t, slices_as_in_numpy, 0, COUNT_OF(slice_cases));
+    tcase_add_loop_test(t, abridged_values, 0, COUNT_OF(show_cases));
+    tcase_add_test(t, full_values_equal_literal_print);
     tcase_add_loop_test(t, values_as_json, 0, COUNT_OF(json_cases));
-    tcase_add_loop_test(t, pictures_are_drawn, 0, COUNT_OF(plot_cases));
-    tcase_add_test(t, pictures_are_written);
-    tcase_add_test(t, differences_are_counted);
-    tcase_add_test(t, the_worst_come_first);
-    tcase_add_loop_test(t, values_are_compared, 0, COUNT_OF(comparisons));
-    tcase_add_test(t, integers_are_exact_and_shapes_must_agree);
-    tcase_add_test(t, leaves_are_found);
+    tcase_add_loop_test(t, text_plots, 0, COUNT_OF(plot_cases));
+    tcase_add_test(t, png_plots);
+    tcase_add_test(t, difference_statistics);
+    tcase_add_test(t, worst_differences_are_first);
+    tcase_add_loop_test(t, comparison_with_tolerances, 0, COUNT_OF(comparisons));
+    tcase_add_test(t, comparison_of_integers_and_shapes);
+    tcase_add_test(t, leaves_of_nested_tuples);
     suite_add_tcase(s, t);
     return check_run(s);
 }

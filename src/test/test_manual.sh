@@ -16,21 +16,21 @@ cp "$@" "$pages"
 n=0
 bad=0
 . "$root/src/test/examples.sh"
-said=$scratch/said
+log=$scratch/log
 
 sorted() { LC_ALL=C sort -u; }
 
-same() { # NAME WANT HAVE
-    LC_ALL=C comm -3 "$2" "$3" | sed 's/^	/only in the manual: /; t; s/^/not in the manual: /' >"$said"
-    [ -s "$2" ] || echo "nothing to compare with" >>"$said"
-    [ ! -s "$said" ]
-    report "$1" $? "$said"
+same() { # NAME EXPECTED ACTUAL
+    LC_ALL=C comm -3 "$2" "$3" | sed 's/^	/only in the manual: /; t; s/^/not in the manual: /' >"$log"
+    [ -s "$2" ] || echo "nothing to compare with" >>"$log"
+    [ ! -s "$log" ]
+    report "$1" $? "$log"
 }
 
 # ---- mandoc ----
 for page in "$pages"/*; do
-    mandoc -Tlint -Wwarning "$page" >"$said" 2>&1
-    report "mandoc has no warnings for ${page##*/}" $? "$said"
+    mandoc -Tlint -Wwarning "$page" >"$log" 2>&1
+    report "mandoc has no warnings for ${page##*/}" $? "$log"
 done
 
 # ---- options ----
@@ -49,32 +49,32 @@ sed -n '/^\.Ss Options of all commands/,/^\.Ss Options of verify/p' "$pages/hlo.
 options_of_page general.part >"$scratch/in.general"
 rm "$pages/general.part"
 { cat "$scratch/general"; echo --completion; } | sorted >"$scratch/want"
-same "options of all commands: help and hlo.1" "$scratch/want" "$scratch/in.general"
+same "options of all commands are those of hlo.1" "$scratch/want" "$scratch/in.general"
 for command in $commands; do
     page=$(cd "$pages" && awk -v row=".Nm hlo Cm $command" '/^\.Sh/ { on = $2 == "SYNOPSIS" } on && $0 == row { print FILENAME }' *)
     if [ "$(echo "$page" | wc -w)" != 1 ]; then
-        echo "in the synopsis of: ${page:-no page}" >"$said"
-        report "hlo $command has a page" 1 "$said"
+        echo "in the synopsis of: ${page:-no page}" >"$log"
+        report "hlo $command has a manual page" 1 "$log"
         continue
     fi
     options_of_command "$command" >"$scratch/help"
     cat "$scratch/help" >>"$scratch/helps.$page"
     LC_ALL=C comm -23 "$scratch/help" "$scratch/general" >"$scratch/own"
     grep -q '^\.Xr hlo-run 1' "$pages/$page" && cat "$scratch/in.hlo-run.1" "$scratch/in.$page" | sorted >"$scratch/have" || cp "$scratch/in.$page" "$scratch/have"
-    LC_ALL=C comm -23 "$scratch/own" "$scratch/have" | sed 's/^/not in the manual: /' >"$said"
-    [ -s "$scratch/help" ] && [ ! -s "$said" ]
-    report "options of hlo $command: help and $page" $? "$said"
+    LC_ALL=C comm -23 "$scratch/own" "$scratch/have" | sed 's/^/not in the manual: /' >"$log"
+    [ -s "$scratch/help" ] && [ ! -s "$log" ]
+    report "options of hlo $command are those of $page" $? "$log"
 done
 for page in "$scratch"/helps.*; do
     page=${page##*/helps.}
     cat "$scratch/helps.$page" "$scratch/general" "$scratch/in.general" | sorted >"$scratch/help"
-    LC_ALL=C comm -13 "$scratch/help" "$scratch/in.$page" | sed 's/^/no command of this page has it: /' >"$said"
-    [ ! -s "$said" ]
-    report "options of $page are options of its commands" $? "$said"
+    LC_ALL=C comm -13 "$scratch/help" "$scratch/in.$page" | sed 's/^/no command of this page has it: /' >"$log"
+    [ ! -s "$log" ]
+    report "options of $page are options of its commands" $? "$log"
 done
 "$HLO" --completion fish | sed -n "s/^complete -c hlo -n \('[[:lower:]_ ]*'\|[[:lower:]_]*\) -l \([[:lower:]-]*\).*/--\2/p" | sorted >"$scratch/have"
 cat "$scratch"/helps.* "$scratch/in.general" | grep '^--' | sorted >"$scratch/want"
-same "options: completions and manual" "$scratch/want" "$scratch/have"
+same "options of completions are those of the manual" "$scratch/want" "$scratch/have"
 
 # ---- other tables ----
 words_of_page() { sed -n "s/^\\.It $1 //p" "$pages/$2" | tr ' ' '\n'; } # the first words of its lists
@@ -85,9 +85,9 @@ same "commands of the prompt are those of hlo-repl.1" "$scratch/want" "$scratch/
 find "$root/src" -name '*.c' ! -path '*/test/*' ! -path '*/bench/*' ! -path '*/fuzz/*' -print0 | xargs -0 grep -hoE '(getenv|setenv|is_set|is_forced)\("[[:upper:]_]+"' |
     sed 's/.*"\(.*\)"/\1/' | sorted >"$scratch/want"
 for page in "$pages"/*; do words_of_page Ev "${page##*/}"; done | grep -E '^[[:upper:]_]+$' | sorted >"$scratch/have"
-LC_ALL=C comm -23 "$scratch/want" "$scratch/have" >"$said"
-[ -s "$scratch/want" ] && [ ! -s "$said" ]
-report "every environment variable is documented" $? "$said"
+LC_ALL=C comm -23 "$scratch/want" "$scratch/have" >"$log"
+[ -s "$scratch/want" ] && [ ! -s "$log" ]
+report "every environment variable is documented" $? "$log"
 
 tr '\n' ' ' <"$root/src/cli/golden.c" | grep -oE '\{"[[:lower:]-]+", offsetof' | sed 's/{"\(.*\)".*/\1/' | sorted >"$scratch/want"
 sed -n 's/^\.It Cm \([[:lower:]-]*\).*:.*/\1/p' "$pages/hlo-test.5" | sorted >"$scratch/have"
@@ -112,7 +112,7 @@ for page in "$pages"/*; do
 done
 
 # ---- examples of --help, with files of the names that they use ----
-fixtures() { # FOLDER
+fixtures() { # DIRECTORY
     cd "$1" || exit 2
     mkdir -p testdata/io
     cp "$root"/testdata/onnx/double.onnx model.onnx
@@ -228,8 +228,8 @@ for command in $commands; do
     "$HLO" $command --help | sed '/^usage:/,$d' | awk -v to="$scratch/examples.$command" '
         /^  (hlo|mpirun) / { file = sprintf("%s/%03d.sh", to, ++n); print substr($0, 3) > file; close(file) }'
     if [ ! -f "$scratch/examples.$command/001.sh" ]; then
-        echo "there is none" >"$said"
-        report "hlo $command --help has an example" 1 "$said"
+        echo "no example" >"$log"
+        report "hlo $command --help has an example" 1 "$log"
         continue
     fi
     PATH=$PATH:$work/bin run_examples "hlo $command --help" "$scratch/examples.$command" "$work"

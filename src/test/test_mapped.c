@@ -95,7 +95,7 @@ static hlo_literal *moved(const hlo_literal *l, size_t elements, hlo_messages *m
     return hlo_literal_map(a.dtype, a.rank, a.dims, storage + elements * part, release, storage, m);
 }
 
-START_TEST(any_alignment)
+START_TEST(results_do_not_depend_on_alignment)
 {
     hlo_messages *m = hlo_messages_new();
     struct buf text = {0};
@@ -135,7 +135,7 @@ START_TEST(any_alignment)
 }
 END_TEST
 
-START_TEST(memory_that_cannot_be_lent)
+START_TEST(rejected_memory)
 {
     hlo_messages *m = hlo_messages_new();
     _Alignas(8) char storage[16] = {0};
@@ -162,8 +162,8 @@ int main(void)
 {
     Suite *s = suite_create("mapped");
     TCase *t = tcase_create("mapped");
-    tcase_add_loop_test(t, any_alignment, 0, COUNT_OF(bodies));
-    tcase_add_test(t, memory_that_cannot_be_lent);
+    tcase_add_loop_test(t, results_do_not_depend_on_alignment, 0, COUNT_OF(bodies));
+    tcase_add_test(t, rejected_memory);
     suite_add_tcase(s, t);
     return check_run(s);
 }

@@ -46,7 +46,7 @@ static void check_program(hlo_program *p, const hlo_module *module, hlo_messages
         struct hlo_memory now = hlo_program_memory(p);
         if (estimated.exact)
             ck_assert_msg(estimated.estimated && now.measured == estimated.peak,
-                          "%s, module %zu: foreseen %zu, measured %zu", name, part + 1,
+                          "%s, module %zu: estimated %zu, measured %zu", name, part + 1,
                           (size_t)estimated.peak, (size_t)now.measured);
     }
     t->runs++;
@@ -96,7 +96,7 @@ static void check_directory(const char *path, struct tally *t)
         closedir(d);
 }
 
-START_TEST(golden)
+START_TEST(estimates_of_golden_tests)
 {
     struct tally t = {0};
     const char *root = getenv("TESTDATA");
@@ -127,7 +127,7 @@ static void check_text(const char *text, uint64_t peak)
     hlo_messages_free(m);
 }
 
-START_TEST(known)
+START_TEST(estimates_of_small_programs)
 {
     enum { MIB = 1 << 20 };
     /* The sort needs storage; later steps work in place. */
@@ -178,9 +178,9 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("memory");
-    TCase *tc = tcase_create("foreseen");
+    TCase *tc = tcase_create("estimates");
     suite_add_tcase(s, tc);
-    tcase_add_test(tc, golden);
-    tcase_add_test(tc, known);
+    tcase_add_test(tc, estimates_of_golden_tests);
+    tcase_add_test(tc, estimates_of_small_programs);
     return check_run(s);
 }

@@ -35,7 +35,7 @@ report() {
 wrong() { echo "$*" >>problems; }
 same() { cmp -s "$1" "$2" || { wrong "$1 and $2 differ"; diff "$1" "$2" | head -20 >>problems; }; }
 # Diagnostics of hlo, without mpirun's remarks about the exit status.
-said() { sed '/^-----/,$d' "$1"; }
+diagnostics() { sed '/^-----/,$d' "$1"; }
 
 # on_both NAME RANKS ARG...: checks that status, output and messages are the same on threads and on RANKS ranks
 on_both() {
@@ -46,7 +46,7 @@ on_both() {
     status=$?
     ranks "$n" "$HLO" run --world=mpi "$@" >ranks.out 2>ranks.raw <input
     got=$?
-    said ranks.raw >ranks.err
+    diagnostics ranks.raw >ranks.err
     [ "$got" = "$status" ] || wrong "exit status $got, on threads $status"
     same threads.out ranks.out
     same threads.err ranks.err
@@ -73,12 +73,12 @@ ENTRY main {
   ROOT r = (f32[30000], f32[30000], f32[2], f32[8]) tuple(s, t, h, a)
 }
 END
-"$HLO" run sums.hlo --random=3 --output=threads.npz || wrong "it does not run on threads"
+"$HLO" run sums.hlo --random=3 --output=threads.npz || wrong "the run on threads failed"
 for n in 1 2 3 8 9; do
     ranks $n "$HLO" run sums.hlo --random=3 --world=mpi --output=ranks.npz || wrong "exit status $?"
     cmp threads.npz ranks.npz >>problems 2>&1
     rm -f ranks.npz
-    report "the same bits, $n ranks"
+    report "bitwise identical results, $n ranks"
 done
 
 cat >uneven.hlo <<'END'
@@ -104,7 +104,7 @@ ENTRY main {
   ROOT out = s32[] conditional(is_first, x, x), true_computation=first, false_computation=other
 }
 END
-for n in 1 2 3 4; do on_both "who waits for ever is said" $n uneven.hlo 5; done
+for n in 1 2 3 4; do on_both "a deadlock is reported" $n uneven.hlo 5; done
 
 cat >feeds.hlo <<'END'
 HloModule feeds, replica_count=3
@@ -128,8 +128,8 @@ echo 's32[] 100' >one
 for n in 2 3 4; do on_both "feeds from standard input and to standard output" $n feeds.hlo --infeed=- --infeed@1=one --outfeed=-; done
 on_both "no feeds" 3 feeds.hlo
 : >input
-for n in 2 3; do on_both "one fails, for there is nothing more to read" $n feeds.hlo --infeed=- --infeed@1=one --outfeed=-; done
-on_both "an item that is none" 2 feeds.hlo --infeed=uneven.hlo
+for n in 2 3; do on_both "a participant fails at the end of its infeed" $n feeds.hlo --infeed=- --infeed@1=one --outfeed=-; done
+on_both "a malformed infeed item" 2 feeds.hlo --infeed=uneven.hlo
 
 cat >long.hlo <<'END'
 HloModule long, replica_count=2
@@ -151,22 +151,22 @@ ENTRY main {
   ROOT w = (s32[], s32[]) while(t), condition=more, body=body
 }
 END
-on_both "a limit is hit" 2 long.hlo 1 --max-steps=1000
-on_both "arguments that don't fit are said once" 3 sums.hlo 5
-on_both "no such file is said once" 3 nothing.hlo
-on_both "a module that is rejected is said once" 2 one
+on_both "the step limit is exceeded" 2 long.hlo 1 --max-steps=1000
+on_both "mismatched arguments are reported once" 3 sums.hlo 5
+on_both "a missing file is reported once" 3 nothing.hlo
+on_both "a rejected module is reported once" 2 one
 on_both "several modules in a file" 2 "$data/collective/ids-values.hlo" --random
 
 ranks 1 "$HLO" run uneven.hlo 5 --replicas=2 --world=mpi : -n 1 "$HLO" run nothing.hlo 5 --replicas=2 --world=mpi >out 2>err
 [ $? = 2 ] || wrong "exit status $?"
-grep -q '^hlo: on rank 1:$' err || wrong "nobody says which rank it was"
-grep -q 'nothing.hlo' err || wrong "nobody says what is wrong"
-report "a rank that can't go on ends the others"
+grep -q '^hlo: on rank 1:$' err || wrong "the rank is not reported"
+grep -q 'nothing.hlo' err || wrong "the error is not reported"
+report "a failed rank ends the others"
 
 cp sums.hlo input
-on_both "the module comes from standard input" 3 - --random=3
+on_both "a module from standard input" 3 - --random=3
 echo 'ENTRY main { ' >input
-on_both "what comes from standard input is rejected" 3 -
+on_both "a rejected module from standard input" 3 -
 : >input
 
 "$HLO" run sums.hlo --random=3 --world=mpi --output=alone.npz || wrong "exit status $?"
@@ -175,8 +175,8 @@ report "without mpirun"
 
 cp "$HLO" alone
 ./alone run uneven.hlo 5 --world=mpi >out 2>err
-grep -qE 'libopenmpi-dev|deadlock' err || { wrong "it does not say what to install"; cat err >>problems; }
-report "without the shared object, unless one is installed"
+grep -qE 'libopenmpi-dev|deadlock' err || { wrong "the message does not name the package to install"; cat err >>problems; }
+report "without hlo-mpi.so, unless one is installed"
 
 for n in 3 8; do
     threads=$("$HLO" test "$data/collective" "$data/io" | tail -1)

@@ -99,7 +99,7 @@ static void expect_tensor(Onnx__TensorProto *t, const char *text)
     onnx_model_free(model);
 }
 
-static void refuse_tensor(Onnx__TensorProto *t, const char *words)
+static void expect_tensor_error(Onnx__TensorProto *t, const char *words)
 {
     ck_assert_ptr_null(read_tensor(t));
     expect_error(words);
@@ -175,11 +175,11 @@ START_TEST(raw_data)
     Onnx__TensorProto t = raw_tensor(c->type, dims, 1, c->bytes, c->size);
     expect_tensor(&t, c->text);
     t.raw_data.len--;
-    refuse_tensor(&t, " bytes, expected ");
+    expect_tensor_error(&t, " bytes, expected ");
 }
 END_TEST
 
-START_TEST(every_type_has_a_case)
+START_TEST(every_element_type_is_tested)
 {
     static const int numbers[] = {
 #define ONNX_DTYPE(number, name, hlo, bits, field) number,
@@ -235,12 +235,12 @@ START_TEST(int32_data)
         if (strchr(cases[i].text, '{'))
             expect_tensor(&t, cases[i].text);
         else
-            refuse_tensor(&t, cases[i].text);
+            expect_tensor_error(&t, cases[i].text);
     }
 }
 END_TEST
 
-START_TEST(other_lists)
+START_TEST(other_typed_data_fields)
 {
     int64_t dims[] = {2, 1}, ints[] = {1, INT64_MIN};
     float floats[] = {1, -2, 3, 4};
@@ -266,11 +266,11 @@ START_TEST(other_lists)
     t.n_uint64_data = 2;
     expect_tensor(&t, "u64[2,1] { {1}, {4294967296} }");
     t.data_type = 12;
-    refuse_tensor(&t, "element is not a valid uint32");
+    expect_tensor_error(&t, "element is not a valid uint32");
 }
 END_TEST
 
-START_TEST(sizes_of_tensors)
+START_TEST(tensor_sizes)
 {
     int64_t none[] = {0, 3}, negative[] = {2, -1}, absurd[] = {1ll << 40, 1ll << 40},
             large[] = {1ll << 61};
@@ -280,21 +280,21 @@ START_TEST(sizes_of_tensors)
     t = raw_tensor(1, NULL, 0, "\0\0\x80\x3f", 4);
     expect_tensor(&t, "f32[] 1");
     t = raw_tensor(1, negative, 2, "", 0);
-    refuse_tensor(&t, "tensor 't': dimension 1 of size -1 is out of range");
+    expect_tensor_error(&t, "tensor 't': dimension 1 of size -1 is out of range");
     t = raw_tensor(1, absurd, 2, "", 0);
-    refuse_tensor(&t, "tensor 't': dimension 1 of size 1099511627776 is out of range");
+    expect_tensor_error(&t, "tensor 't': dimension 1 of size 1099511627776 is out of range");
     t = raw_tensor(1, large, 1, "", 0);
-    refuse_tensor(&t, "tensor 't': too many elements");
+    expect_tensor_error(&t, "tensor 't': too many elements");
     large[0] = 1ll << 50; /* without any data */
-    refuse_tensor(&t, "has 0 bytes, expected 4503599627370496");
+    expect_tensor_error(&t, "has 0 bytes, expected 4503599627370496");
     t.data_type = 8;
-    refuse_tensor(&t, "strings have no HLO equivalent");
+    expect_tensor_error(&t, "strings have no HLO equivalent");
     t.data_type = 99;
-    refuse_tensor(&t, "unknown element type");
+    expect_tensor_error(&t, "unknown element type");
 }
 END_TEST
 
-START_TEST(data_in_other_files)
+START_TEST(external_data)
 {
     Onnx__StringStringEntryProto place = ONNX__STRING_STRING_ENTRY_PROTO__INIT, offset = place,
                                  *entries[] = {&place, &offset};
@@ -305,7 +305,7 @@ START_TEST(data_in_other_files)
     write_file("weights", data);
     t.has_data_location = true;
     t.data_location = 1;
-    refuse_tensor(&t, "tensor 't': missing location of external data");
+    expect_tensor_error(&t, "tensor 't': missing location of external data");
     t.external_data = entries;
     t.n_external_data = 2;
     char location[] = "location", path[] = "weights", up[] = "x/../../etc/passwd",
@@ -316,15 +316,15 @@ START_TEST(data_in_other_files)
     offset.value = one;
     expect_tensor(&t, "u8[2] {98, 99}");
     offset.value = two;
-    refuse_tensor(&t, "tensor 't': size of external data does not match");
+    expect_tensor_error(&t, "tensor 't': size of external data does not match");
     offset.value = words;
-    refuse_tensor(&t, "malformed");
+    expect_tensor_error(&t, "malformed");
     offset.value = one;
     place.value = up;
-    refuse_tensor(
+    expect_tensor_error(
         &t, "tensor 't': external data 'x/../../etc/passwd' is outside the directory of the model");
     place.value = other;
-    refuse_tensor(&t, "cannot read external data");
+    expect_tensor_error(&t, "cannot read external data");
 }
 END_TEST
 
@@ -418,7 +418,7 @@ START_TEST(attributes)
 }
 END_TEST
 
-START_TEST(what_is_not_read)
+START_TEST(unsupported_features)
 {
     Onnx__AttributeProto a = attribute("body", 5), *list[] = {&a};
     char name[] = "outer", map_name[] = "m";
@@ -467,7 +467,7 @@ END_TEST
 /* ---- malformed files ---- */
 
 /* Truncated or changed bytes give a model or one message. */
-START_TEST(damaged_bytes)
+START_TEST(damaged_files)
 {
     int64_t dims[] = {2};
     Onnx__TensorProto t = raw_tensor(7, dims, 1, "0123456789abcdef", 16);
@@ -532,7 +532,7 @@ static void wrap(struct buf *b, int field)
     *b = outer;
 }
 
-START_TEST(nests_too_deep)
+START_TEST(nesting_limit)
 {
     struct buf b = {0};
     for (int i = 0; i < 20000; i++) { /* g of an attribute of a node of a graph */
@@ -547,7 +547,7 @@ START_TEST(nests_too_deep)
 }
 END_TEST
 
-START_TEST(takes_too_much)
+START_TEST(memory_limit)
 {
     struct buf nodes = {0};
     for (int i = 0; i < 3000000; i++)
@@ -568,7 +568,7 @@ START_TEST(takes_too_much)
 }
 END_TEST
 
-START_TEST(not_protobuf)
+START_TEST(malformed_protobuf)
 {
     ck_assert_ptr_null(
         onnx_read("text", STR("HloModule m\nENTRY e { ROOT c = s32[] constant(1) }\n"), messages));
@@ -597,7 +597,7 @@ static struct onnx_value read_value(const void *message, enum onnx_kind kind, in
     return v;
 }
 
-START_TEST(values_of_files)
+START_TEST(value_files)
 {
     int64_t one[] = {1}, two[] = {2};
     Onnx__TensorProto a = raw_tensor(2, one, 1, "\1", 1), b = raw_tensor(2, two, 1, "\2\3", 2),
@@ -678,7 +678,7 @@ START_TEST(arrays_by_name)
 }
 END_TEST
 
-START_TEST(types_in_print)
+START_TEST(printed_types)
 {
     int64_t dims[] = {5, -1};
     static const struct {
@@ -712,20 +712,20 @@ int main(void)
         return EXIT_FAILURE;
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_loop_test(tc, raw_data, 0, (int)COUNT_OF(raw_cases));
-    tcase_add_test(tc, every_type_has_a_case);
+    tcase_add_test(tc, every_element_type_is_tested);
     tcase_add_test(tc, int32_data);
-    tcase_add_test(tc, other_lists);
-    tcase_add_test(tc, sizes_of_tensors);
-    tcase_add_test(tc, data_in_other_files);
+    tcase_add_test(tc, other_typed_data_fields);
+    tcase_add_test(tc, tensor_sizes);
+    tcase_add_test(tc, external_data);
     tcase_add_test(tc, attributes);
-    tcase_add_test(tc, what_is_not_read);
-    tcase_add_test(tc, damaged_bytes);
-    tcase_add_test(tc, nests_too_deep);
-    tcase_add_test(tc, takes_too_much);
-    tcase_add_test(tc, not_protobuf);
-    tcase_add_test(tc, values_of_files);
+    tcase_add_test(tc, unsupported_features);
+    tcase_add_test(tc, damaged_files);
+    tcase_add_test(tc, nesting_limit);
+    tcase_add_test(tc, memory_limit);
+    tcase_add_test(tc, malformed_protobuf);
+    tcase_add_test(tc, value_files);
     tcase_add_test(tc, arrays_by_name);
-    tcase_add_test(tc, types_in_print);
+    tcase_add_test(tc, printed_types);
     suite_add_tcase(suite, tc);
     int status = check_run(suite);
     struct buf command = {0};

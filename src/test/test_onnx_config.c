@@ -34,7 +34,7 @@ static const struct {
     {"inputs: [M, ]", 25, true, false},
 };
 
-START_TEST(forms)
+START_TEST(accepted_forms)
 {
     struct arena a;
     struct onnx_loop l;
@@ -91,7 +91,7 @@ static const char *const refused[] = {
 };
 
 /* Every prefix of each text is rejected or accepted, without reading beyond its end. */
-START_TEST(refusals)
+START_TEST(malformed_configs)
 {
     struct arena a;
     struct onnx_loop l;
@@ -111,8 +111,8 @@ int main(void)
 {
     Suite *suite = suite_create("onnx_config");
     TCase *tcase = tcase_create("onnx_config");
-    tcase_add_loop_test(tcase, forms, 0, (int)COUNT_OF(read));
-    tcase_add_loop_test(tcase, refusals, 0, (int)COUNT_OF(refused));
+    tcase_add_loop_test(tcase, accepted_forms, 0, (int)COUNT_OF(read));
+    tcase_add_loop_test(tcase, malformed_configs, 0, (int)COUNT_OF(refused));
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

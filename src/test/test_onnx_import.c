@@ -7,7 +7,6 @@
  * Attributes are integers 3, floats ~0.5, lists [1,2], tensors 'f32[] 1', types :f32 or :seq:f32,
  * and graphs. Inputs of the model are literals, separated by |: an initializer begins with =, a
  * sequence is [f32[] 1; f32[] 2], an optional ?value or ?.
- * One file because all tests share the translation of that text.
  */
 #include "onnx/onnx.h"
 
@@ -214,8 +213,7 @@ static struct onnx_value read_value(struct str text)
     return v;
 }
 
-/* Declares the inputs by their values: all dimensions, or only how many there are of what is no
- * integer. */
+/* Declares the inputs by their values; `open`: only the ranks of those that are not integers. */
 static void declare(struct onnx_type *t, const struct onnx_value *v, bool open)
 {
     const hlo_literal *l = v->tensor      ? v->tensor
@@ -269,7 +267,7 @@ static void put_value(struct buf *b, const struct onnx_value *v)
     buf_puts(b, sequence ? "]" : "");
 }
 
-/* What the messages say, behind a !. */
+/* The messages, preceded by !. */
 static const char *error_message(void)
 {
     hlo_text text = hlo_messages_draw(m, false);
@@ -358,7 +356,10 @@ static void check(const char *text, int64_t opset, const char *inputs, bool open
 
 /* ---- operators ---- */
 
-enum mode { BOTH, KNOWN }; /* known: what must be known before the run comes from an input */
+enum mode {
+    BOTH,
+    KNOWN
+}; /* KNOWN: a size comes from an input, so inputs are needed for the import */
 
 struct op_case {
     const char *node; /* of inputs a, b, c ... */
@@ -540,7 +541,7 @@ static const struct op_case op_cases[] = {
     {"Gather<axis=2>(a, b)", 13, "f32[2,2] {{1, 2}, {3, 4}} | s32[] 1",
      "!axis 2 is out of range for rank 2"},
     {"Gather(a, b)", 13, "f32[2] {1, 2} | f32[] 1", "!indices are float[]"},
-    /* tensors of nothing */
+    /* constants and optionals */
     {"Constant<value='f32[2] {1, 2}'>()", 13, "f32[] 0", "f32[2] {1, 2}"},
     {"Constant<value_ints=[3, 4]>()", 13, "f32[] 0", "s64[2] {3, 4}"},
     {"Constant<value_int=3>()", 13, "f32[] 0", "s64[] 3"},
@@ -635,7 +636,7 @@ static const struct op_case op_cases[] = {
     {"OptionalGetElement(a)", 15, "?f32[2] {1, 2}", "f32[2] {1, 2}"},
     {"OptionalGetElement(a)", 15, "?[f32[2] {1, 2}]", "[f32[2] {1, 2}]"},
     {"OptionalGetElement()", 15, "f32[] 1", "!0 inputs, expected at least 1"},
-    /* what there is not */
+    /* unsupported operators */
     {"Conv(a)", 15, "f32[] 1", "!Conv 'y': unknown operator in domain 'ai.onnx'"},
     {"other(a)", 15, "f32[] 1", "!unknown operator in domain 'com.example'"},
 };
@@ -670,7 +671,7 @@ static const struct op_case graph_cases[] = {
     {"(a) => (y, z) { y = Add(a, z)  z = Add(a, y) }", 13, "f32[] 1", "!undefined input 'z'"},
     {"(a) => (y) { }", 13, "f32[] 1", "!undefined output 'y'"},
     {"(a) => (y, z) { y = Relu(a) }", 13, "f32[] 1", "!undefined output 'z'"},
-    /* what is computed from shapes is known */
+    /* sizes computed from shapes are known */
     {"(a) => (y) { s = Shape(a)  n = Gather(s, i)  i = Constant<value_int=1>()  y = Reshape(a, n) "
      "}",
      13, "f32[1,2] {{1, 2}}", "!undefined input 'i'"},
@@ -678,7 +679,7 @@ static const struct op_case graph_cases[] = {
      "Constant<value_ints=[1, 1]>()  "
      "t = Concat<axis=0>(n, m)  y = Reshape(a, t) }",
      13, "f32[1,2] {{1, 2}}", "f32[2,1,1] { { { 1 } }, { { 2 } } }"},
-    /* the shape is computed from what no import knows */
+    /* sizes computed from values are not known at import */
     {"(a, n) => (y) { k = Cast<to=7>(n)  y = Reshape(a, k) }", 13,
      "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | f32[2] {3, 2}", "f32[3,2] { { 1, 2 }, { 3, 4 }, { 5, 6 } }",
      KNOWN},
@@ -773,7 +774,7 @@ static const struct op_case graph_cases[] = {
      "!2 inputs, expected at least 3"},
     {"(m) => (t) { t = Loop<body=(i, c) => (c, i) { }>(m, ) }", 11, "s64[] 9",
      "!9 elements along dimension 0, more than its bound 8"},
-    /* what is carried changes its size; what is around is seen */
+    /* carried values that change their size; values of the outer scope */
     {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, y) { y = Concat<axis=0>(v, x) }>(m, , x) }",
      13, "s64[] 3 | f32[1] {7}", "f32[4] {7, 7, 7, 7}"},
     {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, y) { y = Concat<axis=0>(v, v) }>(m, , x) }",
@@ -821,7 +822,7 @@ static const struct op_case graph_cases[] = {
      "!expected an axis and a direction for each of 1 inputs and 1 outputs"},
     {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=1, body=(a, e) => (a, e) { }>(s, x) }", 8,
      "f32[] 1 | f32[3] {1, 2, 3}", "!supported from opset 9; the model has opset 8"},
-    /* sequences and optionals as they go round */
+    /* carried sequences and optionals */
     {"(m, x) => (s) { e = SequenceEmpty()  s = Loop<body=(i, c, v) => (c, w) { w = "
      "SequenceInsert(v, x) }>(m, , e) }",
      13, "s64[] 3 | f32[1] {4}", "[f32[1] {4}; f32[1] {4}; f32[1] {4}]"},
@@ -862,9 +863,9 @@ START_TEST(graphs)
 }
 END_TEST
 
-/* ---- what a file may say ---- */
+/* ---- limits ---- */
 
-/* If in If, n deep. */
+/* If nodes nested to this depth. */
 static const char *nested(int depth)
 {
     struct buf b = {0};
@@ -880,7 +881,7 @@ static const char *nested(int depth)
     return text;
 }
 
-START_TEST(nesting)
+START_TEST(graph_nesting_limit)
 {
     struct arena mine;
     arena_init(&arena);
@@ -893,7 +894,7 @@ START_TEST(nesting)
 }
 END_TEST
 
-/* Loops in loops; `last` is what the innermost gives of v. */
+/* Nested loops; `last` is the expression of v in the innermost one. */
 static const char *loops(int depth, const char *last)
 {
     struct buf b = {0};
@@ -909,9 +910,9 @@ static const char *loops(int depth, const char *last)
     return text;
 }
 
-/* Types are found without translating a body twice for every loop around it; when they change in
- * all of them, there is an end to it, too. */
-START_TEST(loops_in_loops)
+/* Type inference is not exponential in the nesting depth, and ends with an error if it does not
+ * converge. */
+START_TEST(nested_loops)
 {
     struct arena mine;
     arena_init(&arena);
@@ -934,8 +935,8 @@ static hlo_module *module_of(const char *text, const char *inputs, struct onnx_v
     return onnx_import(&model, &(struct onnx_import_options){*values, 8}, m);
 }
 
-/* Values that the module was not made for. */
-START_TEST(misfits)
+/* Inputs that do not match the types for which the model was imported. */
+START_TEST(mismatched_inputs)
 {
     static const struct {
         const char *made_for, *given, *expected;
@@ -966,8 +967,8 @@ START_TEST(misfits)
 }
 END_TEST
 
-/* Instructions have the names of what they make. */
-START_TEST(names_in_the_text)
+/* Instructions are named after the outputs of nodes. */
+START_TEST(instruction_names)
 {
     struct onnx_value *values;
     set_up();
@@ -994,10 +995,10 @@ int main(void)
     TCase *t = tcase_create("onnx import");
     tcase_add_loop_test(t, operators, 0, COUNT_OF(op_cases));
     tcase_add_loop_test(t, graphs, 0, COUNT_OF(graph_cases));
-    tcase_add_test(t, nesting);
-    tcase_add_test(t, loops_in_loops);
-    tcase_add_test(t, misfits);
-    tcase_add_test(t, names_in_the_text);
+    tcase_add_test(t, graph_nesting_limit);
+    tcase_add_test(t, nested_loops);
+    tcase_add_test(t, mismatched_inputs);
+    tcase_add_test(t, instruction_names);
     suite_add_tcase(s, t);
     return check_run(s);
 }

@@ -1,7 +1,7 @@
 /*
  * Tests of the library when memory runs out: each allocation of each call fails once, alone and
- * with all after it. The call must say so, leave nothing behind (sanitizers look for that), and
- * succeed on the same objects when there is memory again.
+ * with all later ones. The call must report it, leak nothing (checked by sanitizers), and succeed
+ * on the same objects when memory is available again.
  */
 #include "hlo_advanced.h"
 
@@ -13,10 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A loop, a fold, a sort, a call, Fourier transforms, and more than one participant where it is
- * asked for. */
+/* A loop, a reduction, a sort, a call and Fourier transforms. */
 static const char text[] =
-    "HloModule starved\n"
+    "HloModule oom\n"
     "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
     "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), "
     "direction=LT }\n"
@@ -48,7 +47,7 @@ static const char fed[] =
     "get-tuple-element(in), index=0\n"
     "  y = f32[2] negate(x) ROOT out = token[] outfeed(y, t), outfeed_shape=f32[2] }\n";
 
-/* What calls work on; all of it is made while there is memory. */
+/* Operands of the calls, created without failures. */
 struct stage {
     hlo_messages *m; /* of one call */
     hlo_file *file, *all_file, *fed_file;
@@ -61,8 +60,8 @@ struct stage {
     hlo_recorded *recorded;
     hlo_targets *targets;
     hlo_arrays *arrays;
-    hlo_text messages;        /* what the call gave as text; NULL: nothing */
-    bool silent;              /* a function without messages has failed */
+    hlo_text messages;        /* text returned by the call, or NULL */
+    bool silent;              /* a function without messages failed */
     char path[64], large[64]; /* files */
 };
 
@@ -83,7 +82,8 @@ static bool write_x(struct stage *s)
 
 static void open_stage(struct stage *s)
 {
-    static const struct hlo_run_options usual = {.size = sizeof usual, .threads = 1},
+    static const struct hlo_run_options default_options = {.size = sizeof default_options,
+                                                           .threads = 1},
                                         plain = {.size = sizeof plain, .plain = true},
                                         traced = {.size = sizeof traced, .traced = true},
                                         shared = {.size = sizeof shared, .threads = 3};
@@ -92,24 +92,24 @@ static void open_stage(struct stage *s)
     s->all = module_of(&s->all_file, all, s->m);
     s->fed = module_of(&s->fed_file, fed, s->m);
     s->listing = hlo_list(s->module);
-    s->program = hlo_plan(s->module, &usual, s->m);
+    s->program = hlo_plan(s->module, &default_options, s->m);
     s->plain = hlo_plan(s->module, &plain, s->m);
     s->traced = hlo_plan(s->module, &traced, s->m);
-    s->together = hlo_plan(s->all, &usual, s->m);
-    s->feeding = hlo_plan(s->fed, &usual, s->m);
+    s->together = hlo_plan(s->all, &default_options, s->m);
+    s->feeding = hlo_plan(s->fed, &default_options, s->m);
     s->threads = hlo_plan(s->module, &shared, s->m);
     s->profile = hlo_profile_new(s->plain);
     s->x = hlo_random_param(s->module, 0, 1, s->m);
     s->y = hlo_random_param(s->module, 0, 2, s->m);
     s->zero = hlo_literal_parse("f32[] 0", 7, s->m);
     s->pairing = hlo_pair(s->listing, s->listing);
-    s->recorded = hlo_record(s->listing, &usual, (const hlo_literal *const *)&s->x, 1,
+    s->recorded = hlo_record(s->listing, &default_options, (const hlo_literal *const *)&s->x, 1,
                              &HLO_WITH(hlo_recording, .max = 300), s->m);
     s->targets = hlo_targets_new();
-    strcpy(s->path, "/tmp/hlo-starved-XXXXXX.npz");
+    strcpy(s->path, "/tmp/hlo-oom-XXXXXX.npz");
     close(mkstemps(s->path, 4));
     ck_assert(write_x(s));
-    strcpy(s->large, "/tmp/hlo-starved-XXXXXX");
+    strcpy(s->large, "/tmp/hlo-oom-XXXXXX");
     close(mkstemp(s->large));
     hlo_literal *zeros = hlo_literal_new("f32", 1, (const int64_t[]){LARGE}, s->m);
     ck_assert(zeros && hlo_write_npy(s->large, zeros, s->m));
@@ -147,11 +147,11 @@ static void close_stage(struct stage *s)
     hlo_messages_free(s->m);
 }
 
-/* ---- calls: true where they have done what they should ---- */
+/* ---- calls: return true on success ---- */
 
 typedef bool call_fn(struct stage *s);
 
-static bool there(struct stage *s, const void *p)
+static bool succeeded(struct stage *s, const void *p)
 {
     s->silent |= !p;
     return p != NULL;
@@ -160,7 +160,7 @@ static bool there(struct stage *s, const void *p)
 static bool set_text(struct stage *s, hlo_text t)
 {
     s->messages = t;
-    return there(s, t.data);
+    return succeeded(s, t.data);
 }
 
 static bool set_literal(struct stage *s, hlo_literal *l)
@@ -180,7 +180,7 @@ static bool set_module(struct stage *s, hlo_module *module)
 static bool read_module(struct stage *s)
 {
     hlo_file *f = hlo_file_of_text("test", text, strlen(text), false);
-    bool ok = there(s, f) && set_module(s, hlo_parse(f, 0, s->m));
+    bool ok = succeeded(s, f) && set_module(s, hlo_parse(f, 0, s->m));
     hlo_file_free(f);
     return ok;
 }
@@ -194,7 +194,7 @@ static bool read_wrong(struct stage *s)
     ck_assert_ptr_null(module);
     hlo_file_free(f);
     const char *id =
-        there(s, f) && hlo_messages_count(s->m) == 1 ? hlo_messages_get(s->m, 0).id : "";
+        succeeded(s, f) && hlo_messages_count(s->m) == 1 ? hlo_messages_get(s->m, 0).id : "";
     s->silent |= strcmp(id, "out-of-memory") == 0;
     return strcmp(id, "unknown-operand") == 0 && set_text(s, hlo_messages_draw(s->m, true));
 }
@@ -216,9 +216,9 @@ static bool about(struct stage *s) { return set_text(s, hlo_about()); }
 static bool list(struct stage *s)
 {
     hlo_listing *l = hlo_list(s->module);
-    bool ok = there(s, l);
+    bool ok = succeeded(s, l);
     for (size_t i = 0; ok && i < hlo_list_count(l); i++)
-        ok = there(s, hlo_list_inst(l, i).name);
+        ok = succeeded(s, hlo_list_inst(l, i).name);
     ok = ok && set_text(s, hlo_list_print(l, hlo_list_count(l) - 1, HLO_PRINT_FULL));
     hlo_listing_free(l);
     return ok;
@@ -227,7 +227,7 @@ static bool list(struct stage *s)
 static bool plan(struct stage *s)
 {
     hlo_program *p = hlo_plan(s->module, &HLO_WITH(hlo_run_options, .threads = 2), s->m);
-    bool ok = p && there(s, hlo_program_memory(p).peak > 0 ? p : NULL);
+    bool ok = p && succeeded(s, hlo_program_memory(p).peak > 0 ? p : NULL);
     hlo_program_free(p);
     return ok;
 }
@@ -253,7 +253,7 @@ static bool run_first(struct stage *s)
     return ok;
 }
 
-/* What its functions make within a run, and keep, is theirs. */
+/* Literals allocated by callbacks during a run belong to the callbacks. */
 struct feed {
     hlo_literal *kept;
     hlo_messages *m;
@@ -291,16 +291,16 @@ static bool run_feeds(struct stage *s)
     return false;
 }
 
-struct watch {
+struct observed_values {
     hlo_literal *kept[64];
     size_t count;
     hlo_messages *m;
 };
 
-static bool watch(void *context, const struct hlo_event *sight)
+static bool on_event(void *context, const struct hlo_event *event)
 {
-    struct watch *w = context;
-    const hlo_literal *l = hlo_event_value(sight);
+    struct observed_values *w = context;
+    const hlo_literal *l = hlo_event_value(event);
     if (l && w->count < 64 && (w->kept[w->count] = hlo_literal_copy(l)) != NULL) {
         w->count++;
         return true;
@@ -311,8 +311,8 @@ static bool watch(void *context, const struct hlo_event *sight)
 
 static bool run_with_trace(struct stage *s)
 {
-    struct watch w = {.m = s->m};
-    const struct hlo_trace_callbacks o = {sizeof o, &w, NULL, watch};
+    struct observed_values w = {.m = s->m};
+    const struct hlo_trace_callbacks o = {sizeof o, &w, NULL, on_event};
     hlo_trace(s->traced, &o);
     bool ok = run_it(s, s->traced);
     hlo_trace(s->traced, NULL);
@@ -332,7 +332,7 @@ static bool slice(struct stage *s)
 static bool copy(struct stage *s)
 {
     hlo_literal *l = hlo_literal_copy(s->x);
-    return there(s, l) && set_literal(s, l);
+    return succeeded(s, l) && set_literal(s, l);
 }
 static bool show(struct stage *s) { return set_text(s, hlo_literal_show(s->x, NULL)); }
 static bool show_json(struct stage *s) { return set_text(s, hlo_literal_json(s->x, NULL)); }
@@ -350,7 +350,7 @@ static bool tuple(struct stage *s)
         hlo_literal_free(parts[0]);
         hlo_literal_free(parts[1]);
     }
-    return there(s, t) && set_literal(s, t);
+    return succeeded(s, t) && set_literal(s, t);
 }
 
 static bool compare(struct stage *s)
@@ -365,13 +365,13 @@ static bool arrays(struct stage *s)
     return set_literal(s, hlo_arrays_param(s->arrays, "arg", s->module, 0, 0, s->m));
 }
 
-/* One that is large enough to stay in its file. */
+/* Large enough to be mapped. */
 static bool map_array(struct stage *s)
 {
     hlo_arrays *in = hlo_arrays_open(s->large, s->m);
     hlo_literal *l = in ? hlo_arrays_get(in, "", NULL, s->m) : NULL;
     hlo_arrays_free(in);
-    bool ok = l && there(s, hlo_literal_leaf(l, 0).data) &&
+    bool ok = l && succeeded(s, hlo_literal_leaf(l, 0).data) &&
               ((const float *)hlo_literal_leaf(l, 0).data)[LARGE - 1] == 0;
     hlo_literal_free(l);
     return ok;
@@ -457,7 +457,7 @@ static bool extract(struct stage *s)
 static bool edit(struct stage *s)
 {
     hlo_edit *e = hlo_edit_new(s->listing);
-    bool ok = there(s, e) &&
+    bool ok = succeeded(s, e) &&
               hlo_edit_constant(e, (size_t)hlo_list_find(s->listing, "m"), s->x, s->m) &&
               hlo_edit_parameter(e, (size_t)hlo_list_find(s->listing, "sums"), s->m);
     if (ok)
@@ -482,7 +482,7 @@ static bool shrink(struct stage *s)
         .size = sizeof how, .context = &ran_out_of_memory, .bad = is_bad};
     hlo_module *small = hlo_shrink(s->module, &how);
     s->silent |= ran_out_of_memory;
-    return there(s, small) && set_module(s, small) && !ran_out_of_memory;
+    return succeeded(s, small) && set_module(s, small) && !ran_out_of_memory;
 }
 
 static bool build(struct stage *s)
@@ -532,7 +532,7 @@ static bool onnx(struct stage *s)
 static bool targets(struct stage *s)
 {
     hlo_targets *t = hlo_targets_new();
-    bool ok = there(s, t) && hlo_targets_add_rule(t, "a=cat", s->m);
+    bool ok = succeeded(s, t) && hlo_targets_add_rule(t, "a=cat", s->m);
     hlo_targets_free(t);
     return ok;
 }
@@ -546,7 +546,7 @@ static bool pieces(struct stage *s)
            strcmp(hlo_messages_get(s->m, 0).text, "something") == 0;
 }
 
-/* ---- each of them without memory ---- */
+/* ---- failures ---- */
 
 static bool reports_out_of_memory(const hlo_messages *m)
 {
@@ -612,17 +612,16 @@ static const struct trial {
 #endif
 };
 
-/* How many allocations there are, each of which has failed and, with ON, all after it; of many
- * some, unless STARVED_ALL is set.
- */
+/* Lets allocations fail one after the other, each alone or, with `on`, with all later ones. At most
+ * MAX_TRIALS are selected, unless OOM_ALL is set. Returns the number of allocations. */
 static unsigned long run_without_memory(struct stage *s, const struct trial *t, bool on)
 {
-    enum { MOST = 100 };
+    enum { MAX_TRIALS = 100 };
     shim_alloc_fail(0, false);
     ck_assert_msg(do_call(s, t->call), "%s: %s", t->name, hlo_messages_draw(s->m, false).data);
     const unsigned long count = shim_alloc_count(),
-                        step = getenv("STARVED_ALL") ? 1 : count / MOST + 1;
-    hlo_text usual = s->messages;
+                        step = getenv("OOM_ALL") ? 1 : count / MAX_TRIALS + 1;
+    hlo_text expected = s->messages;
     for (unsigned long at = 1, failed = 1; failed > 0; at += step) {
         hlo_messages *m = hlo_messages_new();
         hlo_messages_free(s->m);
@@ -633,51 +632,51 @@ static unsigned long run_without_memory(struct stage *s, const struct trial *t, 
         bool ok = t->call(s);
         failed = shim_alloc_failed();
         shim_alloc_fail(0, false);
-        if (ok) /* it has done without, or there was nothing to fail */
-            ck_assert_msg(
-                usual.size == s->messages.size &&
-                    (usual.size == 0 || memcmp(usual.data, s->messages.data, usual.size) == 0),
-                "%s, allocation %lu: gives %s", t->name, at, s->messages.data);
+        if (ok) /* the allocation was optional, or there were fewer */
+            ck_assert_msg(expected.size == s->messages.size &&
+                              (expected.size == 0 ||
+                               memcmp(expected.data, s->messages.data, expected.size) == 0),
+                          "%s, allocation %lu: result is %s", t->name, at, s->messages.data);
         else
             ck_assert_msg(s->silent || reports_out_of_memory(s->m),
-                          "%s, allocation %lu: fails and says: %s", t->name, at,
+                          "%s, allocation %lu: wrong error: %s", t->name, at,
                           hlo_messages_draw(s->m, false).data);
         hlo_text_free(&s->messages);
         ck_assert_msg(do_call(s, t->call), "%s, after allocation %lu: %s", t->name, at,
                       hlo_messages_draw(s->m, false).data);
         ck_assert_msg(
-            usual.size == s->messages.size &&
-                (usual.size == 0 || memcmp(usual.data, s->messages.data, usual.size) == 0),
-            "%s, after allocation %lu: gives %s", t->name, at, s->messages.data);
+            expected.size == s->messages.size &&
+                (expected.size == 0 || memcmp(expected.data, s->messages.data, expected.size) == 0),
+            "%s, after allocation %lu: result is %s", t->name, at, s->messages.data);
         hlo_text_free(&s->messages);
     }
-    hlo_text_free(&usual);
+    hlo_text_free(&expected);
     return count;
 }
 
-START_TEST(ran_out_of_memory)
+START_TEST(every_allocation_fails)
 {
     struct stage s;
     const struct trial *t = &trials[_i];
     open_stage(&s);
     unsigned long one = run_without_memory(&s, t, false), on = run_without_memory(&s, t, true);
-    ck_assert_msg(one > 0 && on > 0, "%s takes no memory", t->name);
-    if (getenv("STARVED_COUNTS"))
+    ck_assert_msg(one > 0 && on > 0, "%s allocates no memory", t->name);
+    if (getenv("OOM_COUNTS"))
         fprintf(stderr, "%s: %lu allocations\n", t->name, one);
     close_stage(&s);
 }
 END_TEST
 
-/* test_starved [NAME] */
+/* test_oom [NAME] */
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("starved");
+    Suite *s = suite_create("oom");
     TCase *tc = tcase_create("embedder");
     int from = 0, to = (int)(sizeof trials / sizeof *trials);
     for (int k = 0; k < to && argc > 1; k++)
         if (strcmp(trials[k].name, argv[1]) == 0)
             from = k, to = k + 1;
     suite_add_tcase(s, tc);
-    tcase_add_loop_test(tc, ran_out_of_memory, from, to);
+    tcase_add_loop_test(tc, every_allocation_fails, from, to);
     return check_run(s);
 }

@@ -8,18 +8,18 @@
 
 #include <stdarg.h>
 
-/* ---- what a text gives, with the passes and without ---- */
+/* ---- results with passes and without ---- */
 
 static void check_same(const struct literal *a, const struct literal *b, const char *text)
 {
     ck_assert_msg(same_literal(a, b, true), "%.3500s", text);
 }
 
-static void spoil(struct literal *l)
+static void overwrite(struct literal *l)
 {
     int64_t bytes = 0;
     for (int k = 0; shape_is_tuple(l->shape) && k < l->shape->count; k++)
-        spoil(l->elements[k]);
+        overwrite(l->elements[k]);
     if (shape_is_array(l->shape) && shape_bytes(l->shape, &bytes))
         memset(l->data, 0xa5, (size_t)bytes);
 }
@@ -41,7 +41,7 @@ static void check_again(struct run *r, const char *text)
         check_same(l, r->result, text);
         ck_assert_uint_eq(r->program->peak, peak);
         ck_assert_uint_eq(budget_left(&r->program->budget), left);
-        spoil(l);
+        overwrite(l);
         literal_free_data(l);
     }
 }
@@ -70,7 +70,7 @@ static void check_text(const char *text, const char *expected, struct plan_stats
 
 /* ---- one pass at a time ---- */
 
-START_TEST(calls_become_steps)
+START_TEST(calls_are_inlined)
 {
     struct plan_stats s = {0};
     check_text(
@@ -91,7 +91,7 @@ START_TEST(calls_become_steps)
 }
 END_TEST
 
-START_TEST(maps_become_elementwise)
+START_TEST(maps_are_elementwise)
 {
     struct plan_stats s = {0};
     check_text(
@@ -111,7 +111,7 @@ START_TEST(maps_become_elementwise)
 }
 END_TEST
 
-START_TEST(equal_steps_are_made_once)
+START_TEST(common_subexpressions_are_eliminated)
 {
     struct plan_stats s = {0};
     check_text(
@@ -154,7 +154,7 @@ START_TEST(simple_instructions_are_aliases)
 }
 END_TEST
 
-START_TEST(rearrangements_become_one)
+START_TEST(rearrangements_are_combined)
 {
     struct plan_stats s = {0};
     check_text("HloModule m\n"
@@ -173,7 +173,7 @@ START_TEST(rearrangements_become_one)
 END_TEST
 
 /* For floats, -0 + 0 is not -0, and only a constant select is simplified. */
-START_TEST(zeros_keep_their_signs)
+START_TEST(simplification_preserves_signed_zeros)
 {
     struct plan_stats s = {0};
     check_text("HloModule m\n"
@@ -191,9 +191,8 @@ START_TEST(zeros_keep_their_signs)
 }
 END_TEST
 
-/* `m` is read once by the product, once per run of the loop by the quotient, and in each
- * iteration. */
-START_TEST(what_is_cheap_is_there_for_all_its_readers)
+/* `m` has three kinds of users: outside the loop, a loop invariant, and in each iteration. */
+START_TEST(cheap_steps_are_duplicated)
 {
     struct plan_stats s = {0};
     check_text(
@@ -221,7 +220,7 @@ END_TEST
 
 /* A matrix of 400 x 100 from constants, its sums, a view of it, and values computed from both and
  * an argument. */
-START_TEST(constants_are_computed_in_the_first_run)
+START_TEST(constants_are_folded_in_the_first_run)
 {
     const char *text =
         "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] "
@@ -249,7 +248,7 @@ START_TEST(constants_are_computed_in_the_first_run)
             ck_assert_float_eq(u[j], s[j] + (float)k);
     }
     check_same(results[0]->elements[0], results[1]->elements[0], text);
-    spoil(results[0]);
+    overwrite(results[0]);
     literal_free_data(results[0]);
     check_same(results[1]->elements[0], results[2]->elements[0], text);
     check_same(results[1]->elements[2], results[2]->elements[2], text);
@@ -265,7 +264,7 @@ END_TEST
 
 /* Loops that depend on constants only, with functions that cache values, are folded in the first
  * run if they have no side effects; the larger of two results may be unused. */
-START_TEST(loops_of_constants_are_done_in_the_first_run)
+START_TEST(constant_loops_are_folded_in_the_first_run)
 {
     static const struct {
         const char *operation, *result;
@@ -314,7 +313,7 @@ START_TEST(loops_of_constants_are_done_in_the_first_run)
 }
 END_TEST
 
-START_TEST(random_numbers_are_not_equal)
+START_TEST(random_numbers_are_not_merged)
 {
     struct run r;
     run_text(&r,
@@ -331,7 +330,7 @@ START_TEST(random_numbers_are_not_equal)
 END_TEST
 
 /* The product is invariant in the inner loop, but not in the outer one. */
-START_TEST(loops_keep_what_they_do_not_change)
+START_TEST(loop_invariants_are_hoisted)
 {
     struct plan_stats s = {0};
     check_text(
@@ -366,12 +365,12 @@ START_TEST(loops_keep_what_they_do_not_change)
 }
 END_TEST
 
-/* ---- reductions in two parts ---- */
+/* ---- reductions in two stages ---- */
 
 struct split_case {
     enum dtype type;
     const char *op;
-    int parts; /* 1 where the order of the operations may be another */
+    int parts; /* 1 if operations may be reordered */
 };
 
 /* Elements are small integers, so that sums are exact. */
@@ -424,7 +423,7 @@ static void check_split(const struct split_case *c, const char *dims, const char
     buf_free(&text);
 }
 
-START_TEST(constant_subexpressions_are_folded_once)
+START_TEST(reductions_are_split)
 {
     static const struct split_case cases[] = {
         {DT_F32, "add", 1},     {DT_F64, "add", 1},      {DT_BF16, "add", 1},
@@ -621,27 +620,28 @@ static void put_module(struct text *t)
 
 /* ---- loops that read and update slices of large arrays ---- */
 
-enum { LARGE = 2000, PIECE = 3, MOST = 12 };
+enum { LARGE = 2000, PIECE = 3, MAX_VARIABLES = 12 };
 
-struct narrow {
+struct slice_program {
     struct text text;
-    int large[MOST], piece[MOST], index[MOST]; /* l%d, v%d: arrays, i%d: where */
+    int large[MAX_VARIABLES], piece[MAX_VARIABLES],
+        index[MAX_VARIABLES]; /* l%d, v%d: arrays, i%d: where */
     int large_count, piece_count, index_count;
 };
 
-static int one_of(struct narrow *n, const int *of, int count)
+static int one_of(struct slice_program *n, const int *of, int count)
 {
     return of[chance(&n->text, count)];
 }
 
-static int name_one(struct narrow *n, int *of, int *count)
+static int name_one(struct slice_program *n, int *of, int *count)
 {
-    if (*count == MOST)
+    if (*count == MAX_VARIABLES)
         --*count;
     return of[(*count)++] = ++n->text.number;
 }
 
-static void put_narrow_operation(struct narrow *n)
+static void put_slice_operation(struct slice_program *n)
 {
     struct text *t = &n->text;
     const char *type = t->type;
@@ -687,7 +687,7 @@ static void put_narrow_operation(struct narrow *n)
     }
 }
 
-static void put_narrow_module(struct narrow *n)
+static void put_slice_module(struct slice_program *n)
 {
     struct text *t = &n->text;
     char state[96];
@@ -718,7 +718,7 @@ static void put_narrow_module(struct narrow *n)
     memcpy(n->index, (const int[]){1, 5, 6}, 3 * sizeof(int));
     t->number = 8;
     for (int k = chance(t, 10); k >= 0; k--)
-        put_narrow_operation(n);
+        put_slice_operation(n);
     bool swap = chance(t, 8) == 0;
     put(t, "  ROOT r = %s tuple(next, l%d, l%d, v%d)\n}\n", state, n->large[swap], n->large[!swap],
         n->piece[n->piece_count - 1]);
@@ -732,12 +732,12 @@ static void put_narrow_module(struct narrow *n)
         t->type, PIECE, state, chance(t, 3) ? "m" : "l", state);
 }
 
-START_TEST(peeled_loops_change_no_bit)
+START_TEST(peeled_loops_agree_with_unoptimized)
 {
     int peeled = 0;
     for (int seed = 0; seed < MODULES; seed++) {
-        struct narrow n = {.text = {.random = {(uint64_t)seed, 0, 0}}};
-        put_narrow_module(&n);
+        struct slice_program n = {.text = {.random = {(uint64_t)seed, 0, 0}}};
+        put_slice_module(&n);
         struct run r;
         run_text(&r, n.text.out.data, &(struct plan_options){0});
         for (int k = 0; k < r.program->function_count; k++)
@@ -751,7 +751,7 @@ START_TEST(peeled_loops_change_no_bit)
 }
 END_TEST
 
-START_TEST(passes_change_no_bit)
+START_TEST(passes_agree_with_unoptimized)
 {
     struct plan_stats s = {0};
     for (int seed = 0; seed < MODULES; seed++) {
@@ -776,19 +776,19 @@ int main(void)
     Suite *s = suite_create("passes");
     TCase *tc = tcase_create("passes");
     suite_add_tcase(s, tc);
-    tcase_add_test(tc, calls_become_steps);
-    tcase_add_test(tc, maps_become_elementwise);
-    tcase_add_test(tc, equal_steps_are_made_once);
+    tcase_add_test(tc, calls_are_inlined);
+    tcase_add_test(tc, maps_are_elementwise);
+    tcase_add_test(tc, common_subexpressions_are_eliminated);
     tcase_add_test(tc, simple_instructions_are_aliases);
-    tcase_add_test(tc, rearrangements_become_one);
-    tcase_add_test(tc, zeros_keep_their_signs);
-    tcase_add_test(tc, what_is_cheap_is_there_for_all_its_readers);
-    tcase_add_test(tc, constants_are_computed_in_the_first_run);
-    tcase_add_test(tc, loops_of_constants_are_done_in_the_first_run);
-    tcase_add_test(tc, random_numbers_are_not_equal);
-    tcase_add_test(tc, loops_keep_what_they_do_not_change);
-    tcase_add_test(tc, constant_subexpressions_are_folded_once);
-    tcase_add_test(tc, passes_change_no_bit);
-    tcase_add_test(tc, peeled_loops_change_no_bit);
+    tcase_add_test(tc, rearrangements_are_combined);
+    tcase_add_test(tc, simplification_preserves_signed_zeros);
+    tcase_add_test(tc, cheap_steps_are_duplicated);
+    tcase_add_test(tc, constants_are_folded_in_the_first_run);
+    tcase_add_test(tc, constant_loops_are_folded_in_the_first_run);
+    tcase_add_test(tc, random_numbers_are_not_merged);
+    tcase_add_test(tc, loop_invariants_are_hoisted);
+    tcase_add_test(tc, reductions_are_split);
+    tcase_add_test(tc, passes_agree_with_unoptimized);
+    tcase_add_test(tc, peeled_loops_agree_with_unoptimized);
     return check_run(s);
 }

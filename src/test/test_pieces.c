@@ -35,7 +35,7 @@ static hlo_module *module_of(const char *name, hlo_messages *m)
     return module;
 }
 
-START_TEST(messages_speak_of_what_was_written)
+START_TEST(messages_refer_to_source_text)
 {
     hlo_messages *m = hlo_messages_new();
     ck_assert_ptr_null(module_of("_1 = ", m));
@@ -70,7 +70,7 @@ START_TEST(inserted_text_has_no_location)
 }
 END_TEST
 
-START_TEST(arguments_are_read)
+START_TEST(argument_texts)
 {
     static const char text[] =
         "ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT r = f32[2] negate(p)\n}\n";
@@ -108,7 +108,7 @@ START_TEST(arguments_are_read)
 }
 END_TEST
 
-START_TEST(arguments_have_names)
+START_TEST(argument_names)
 {
     ck_assert_uint_eq(hlo_argument_value("x=5"), 2);
     ck_assert_uint_eq(hlo_argument_value("%x.1@2=@a=b"), 7);
@@ -125,10 +125,10 @@ int main(void)
 {
     Suite *s = suite_create("pieces");
     TCase *t = tcase_create("pieces");
-    tcase_add_test(t, messages_speak_of_what_was_written);
+    tcase_add_test(t, messages_refer_to_source_text);
     tcase_add_test(t, inserted_text_has_no_location);
-    tcase_add_test(t, arguments_are_read);
-    tcase_add_test(t, arguments_have_names);
+    tcase_add_test(t, argument_texts);
+    tcase_add_test(t, argument_names);
     suite_add_tcase(s, t);
     return check_run(s);
 }

@@ -5,7 +5,7 @@
 #   test_prompt.sh HLO
 HLO=$1
 case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
-patience=3000 # looks at the screen, 20 ms apart
+poll_limit=3000 # polls of the screen, 20 ms apart
 command -v tmux >/dev/null || { echo "Bail out! tmux is not installed"; exit 1; }
 dir=$(mktemp -d) || exit 2
 t() { tmux -u -S "$dir/socket" "$@"; }
@@ -78,7 +78,7 @@ resize() {
 }
 key() { t send-keys "$@"; }
 keys() { t send-keys -l -- "$1"; }
-paste() { # as a terminal does: between marks, where they were asked for
+paste() { # as terminals do: with bracketed-paste marks if enabled
     t set-buffer -b text "$1"
     t paste-buffer -p -b text
 }
@@ -87,10 +87,10 @@ screen() { t capture-pane -p | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e
 
 # Waits until COMMAND succeeds; after a timeout, prints the screen.
 until_holds() {
-    looks=0
+    polls=0
     until "$@"; do
-        looks=$((looks + 1))
-        if [ $looks -gt $patience ]; then
+        polls=$((polls + 1))
+        if [ $polls -gt $poll_limit ]; then
             {
                 echo "waited in vain: $*"
                 screen
@@ -109,13 +109,13 @@ see() { until_holds shows "$1"; }         # a line that matches the pattern
 last() { until_holds last_is "$1"; }      # the last line
 cursor() { until_holds cursor_is "$1"; }  # column,row from 0
 all() { until_holds text_is "$1"; }
-unseen() { # what would be there by now
+unseen() { # text that would have been displayed by now
     shows "$1" || return 0
     { echo "not to be seen: $1"; screen; } >>"$dir/why"
     return 1
 }
 prompt() { last 'hlo>'; }
-ends() { # by the key Ctrl-D, in order
+ends() { # Ctrl-D ends the program, status 0
     key C-d
     see '^status 0$' && see '^terminal restored$'
 }
@@ -142,7 +142,7 @@ first_line() {
     screen | head -n 1 | grep -q '^hlo [0-9.]*.*\.help' || return 1
     ends
 }
-check first_line "bare hlo on a terminal: version and .help, nothing else; Ctrl-D leaves"
+check first_line "bare hlo on a terminal: prints version and .help hint only; Ctrl-D exits"
 
 values() {
     start '$HLO repl add.hlo'
@@ -154,16 +154,16 @@ values() {
     enter '.quit'
     see '^status 0$' && see '^terminal restored$'
 }
-check values "what is typed is shown with its value; .quit leaves"
+check values "an entry is printed with its value; .quit exits"
 
-goes_on() {
+continued() {
     start && prompt || return 1
     enter 'x = f32[2] constant({1,'
     last '...>' || return 1
     enter '  2})'
     see '{1, 2}$' && prompt && ends
 }
-check goes_on "an entry goes on until its brackets are closed"
+check continued "an entry continues until its brackets are closed"
 
 whole_entry() {
     start && prompt || return 1
@@ -189,9 +189,9 @@ whole_entry() {
     key Enter
     see '{ 1, 25 }' && prompt && ends
 }
-check whole_entry "one Up recalls a whole entry, which is edited across its lines"
+check whole_entry "Up recalls a multi-line entry as a whole, which is edited across lines"
 
-lines_before() {
+previous_lines() {
     start && prompt || return 1
     enter 'y = f32[2,3] constant({'
     last '...>' || return 1
@@ -207,9 +207,9 @@ lines_before() {
     enter '})'
     see '{ 3, 4 } }$' && prompt && ends
 }
-check lines_before "Up takes up the lines before, while an entry goes on"
+check previous_lines "Up recalls the previous lines of an unfinished entry"
 
-down_again() {
+down() {
     start && prompt || return 1
     enter 'z = f32[] 5'
     see ' 5$' && prompt || return 1
@@ -223,7 +223,7 @@ down_again() {
     key C-c
     prompt && ends
 }
-check down_again "Down comes back to what was being typed"
+check down "Down restores the entry being typed"
 
 history() {
     start && prompt || return 1
@@ -247,7 +247,7 @@ history() {
     all "$(screen | head -n 1)
 hlo> two = f32[2] constant({2,
 2})" || return 1
-    key Up # there is nothing older
+    key Up # the oldest entry
     keys '.'
     all "$(screen | head -n 1)
 hlo> two = f32[2] constant({2,
@@ -256,7 +256,7 @@ hlo> two = f32[2] constant({2,
     prompt && ends
 }
 not_before_prompt() { [ "$(screen | grep -c ' 1$')" -ge "$1" ]; }
-check history "the history is kept, each entry once, for its owner; not what begins with a blank"
+check history "the history is saved without duplicates, with mode 0600; entries with a leading blank are not"
 
 default_history() {
     start && prompt || return 1
@@ -279,7 +279,7 @@ search() {
     key Enter
     see ' 2$' && prompt && ends
 }
-check search "Ctrl-R searches as one types"
+check search "Ctrl-R searches incrementally"
 
 pasted() {
     start && prompt || return 1
@@ -298,9 +298,9 @@ pasted() {
     enter 'call(v), to_apply=f'
     see ' 42$' && prompt && ends
 }
-check pasted "several pasted lines are one entry, and tabs in them are text"
+check pasted "several pasted lines are one entry, with tabs as text"
 
-plain_paste() { # by a terminal without marks: as if it were typed
+plain_paste() { # by a terminal without bracketed paste: as if typed
     start && prompt || return 1
     t set-buffer -b text 'x = f32[2] constant({4,
 6})
@@ -308,7 +308,7 @@ plain_paste() { # by a terminal without marks: as if it were typed
     t paste-buffer -b text
     see '^\.\.\.> 6})$' && see '{4, 6}$' && prompt && ends
 }
-check plain_paste "a paste without marks is read line by line"
+check plain_paste "without bracketed paste, pasted text is read line by line"
 
 cancel() {
     start && prompt || return 1
@@ -321,7 +321,7 @@ cancel() {
     key C-c
     prompt && ends
 }
-check cancel "Ctrl-C drops the line, at once"
+check cancel "Ctrl-C discards the line immediately"
 
 interrupted() {
     start '$HLO repl endless.hlo' && prompt || return 1
@@ -336,10 +336,10 @@ interrupted() {
     key C-c C-c C-c
     prompt && ends
 }
-works() { # it has taken the line; keys make signals again
+works() { # the line was read; keys send signals again
     stty -F "$(t display-message -p '#{pane_tty}')" -a | grep -qw -e '[^-]isig' -e '^isig'
 }
-check interrupted "Ctrl-C ends a run, and the session goes on"
+check interrupted "Ctrl-C interrupts a run; the session continues"
 
 stopped() {
     start '/bin/sh -i' || return 1
@@ -360,7 +360,7 @@ stopped() {
     see '^status'
 }
 not_last() { ! last_is "$1"; }
-check stopped "Ctrl-Z stops it, and fg takes it up where it was"
+check stopped "Ctrl-Z suspends the program, and fg resumes it"
 
 terminated() {
     start 'sh -c "echo \$\$ >pid; exec \$HLO"' && prompt || return 1
@@ -369,7 +369,7 @@ terminated() {
     kill -TERM "$(cat pid)"
     see 'status 143$' && see '^terminal restored$'
 }
-check terminated "a signal that ends it leaves the terminal as it was"
+check terminated "a signal that ends the program restores the terminal"
 
 # ---- completion ----
 
@@ -386,7 +386,7 @@ complete_commands() {
     key C-c
     prompt && ends
 }
-check complete_commands "Tab completes commands; twice lists them with what they do"
+check complete_commands "Tab completes commands; twice lists them with descriptions"
 
 complete_ops() {
     start && prompt || return 1
@@ -424,7 +424,7 @@ complete_attributes() {
     key C-c
     prompt && ends
 }
-check complete_attributes "Tab completes the attributes of the op at hand, and their words"
+check complete_attributes "Tab completes the attributes of the current op, and their keywords"
 
 complete_names() {
     start '$HLO repl add.hlo' && prompt || return 1
@@ -473,7 +473,7 @@ complete_files() {
     key C-c
     prompt && ends
 }
-check complete_files "Tab completes files, behind .load and behind @"
+check complete_files "Tab completes file names after .load and after @"
 
 complete_many() {
     start && prompt || return 1
@@ -485,7 +485,7 @@ complete_many() {
     key C-c
     prompt && ends
 }
-check complete_many "what is more than a screenful is shown when Tab is pressed again"
+check complete_many "more than a screenful of completions is shown if Tab is pressed again"
 
 # ---- terminals ----
 
@@ -504,7 +504,7 @@ resized() {
     see '^x = .*, 18}$' && prompt && ends
 }
 drawn_once() { [ "$(screen | grep -c '^hlo>')" = 1 ]; }
-check resized "a line follows the size of the window"
+check resized "a line is redrawn when the window is resized"
 
 utf8() {
     start 'LC_ALL= LANG=C $HLO' && prompt || return 1
@@ -524,7 +524,7 @@ hlo> größe日 = f32[] 5" || return 1
     key Enter
     see '^hlo> // äö$' && prompt && ends
 }
-check utf8 "characters of several bytes and of two columns are edited as such"
+check utf8 "multi-byte and double-width characters are edited correctly"
 
 tall() {
     start && prompt || return 1
@@ -554,7 +554,7 @@ $(i=0; while [ $i -lt 40 ]; do echo "  v$((i + 1)) = f32[] add(v$i, v0)"; i=$((i
     enter 'call(v), to_apply=f'
     see ' 41$' && prompt && ends
 }
-check tall "an entry that is taller than the screen is edited in parts"
+check tall "an entry taller than the screen is scrolled"
 
 dumb() {
     start 'TERM=dumb $HLO' && prompt || return 1
@@ -567,7 +567,7 @@ dumb() {
     key C-c
     prompt && ends
 }
-check dumb "TERM=dumb: lines as the terminal edits them"
+check dumb "TERM=dumb: lines are edited by the terminal"
 
 unknown_terminal() {
     start 'TERM=nobody-has-this $HLO' && prompt || return 1
@@ -580,7 +580,7 @@ unknown_terminal() {
     enter '}'
     see '{4, 6}$' && prompt && ends
 }
-check unknown_terminal "a terminal that nobody has described is taken for an ordinary one"
+check unknown_terminal "a terminal without terminfo entry is treated as an ANSI terminal"
 
 colors() {
     start && prompt || return 1
@@ -593,7 +593,7 @@ colors() {
     done
     ends
 }
-check colors "colors, and none where they aren't wanted"
+check colors "colors, unless disabled"
 
 vi() {
     echo 'bind -v' >"$HOME/.editrc"
@@ -631,9 +631,9 @@ $(i=0; while [ $i -lt 25 ]; do echo "  v$((i + 1)) = f32[] add(v$i, v0)"; i=$((i
     enter 'g(v)'
     see ' 26$' && prompt && ends
 }
-check vi "~/.editrc is read: vi's keys"
+check vi "~/.editrc is read: vi key bindings"
 
-how_far() {
+progress() {
     start "\$HLO run endless.hlo" && see '^[0-9.]* s: step [0-9]* of [0-9]*, end' || return 1
     key C-c
     see '^endless.hlo:.*interrupted' && see '^status 130$' && unseen ' s: step ' || return 1
@@ -648,7 +648,7 @@ how_far() {
     start '$HLO reduce --check="./slow \$1" chain.hlo' && see '^[0-9.]* s: [0-9]* instructions, [0-9]* candidates' || return 1
     see '^status 0$' && unseen ' s: '
 }
-check how_far "a long run or search says how far it is, and clears that away"
+check progress "a long run or search displays its progress, and clears it at the end"
 
 # ---- the pager ----
 
@@ -663,10 +663,10 @@ pager() {
     see '^status 0$' && see '^terminal restored$' || return 1
     start '$HLO fmt add.hlo'
     see '^  ROOT %total' && see '^status 0$' || return 1
-    start '$HLO ops abs | tail -n 1' # nobody reads this page by page
+    start '$HLO ops abs | tail -n 1' # not a terminal
     see '^status 0$'
 }
-check pager "less takes what is taller than the screen, and no key for what isn't"
+check pager "less is used for output taller than the screen, and exits at once otherwise"
 
 pagers() {
     start 'HLO_PAGER="sed s/^/own:/" PAGER="sed s/^/usual:/" $HLO fmt add.hlo'
@@ -682,7 +682,7 @@ pagers() {
     start 'HLO_PAGER=there-is-no-such-pager $HLO fmt add.hlo'
     see 'not found$' && see '^}$' && see '^status 0$'
 }
-check pagers "HLO_PAGER comes before PAGER, and none where it isn't wanted or isn't there"
+check pagers "HLO_PAGER takes precedence over PAGER; no pager if disabled or missing"
 
 echo "1..$n"
 exit $bad

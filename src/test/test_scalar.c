@@ -44,7 +44,7 @@ static void check_code(struct random *r, int code, kern_tile_fn *fn, enum dtype 
 
 static const enum dtype known[] = {DT_PRED, DT_S32, DT_S64, DT_U32, DT_U64, DT_F32, DT_F64};
 
-START_TEST(bytecode_operations_are_the_kernels)
+START_TEST(bytecode_operations_agree_with_kernels)
 {
     static const char *const ops[] = {"abs",
                                       "add",
@@ -87,7 +87,7 @@ START_TEST(bytecode_operations_are_the_kernels)
 }
 END_TEST
 
-START_TEST(bytecode_comparisons_and_conversions_are_the_kernels)
+START_TEST(bytecode_comparisons_and_conversions_agree_with_kernels)
 {
     struct random r = {.state = 2, .specials = true};
     for (size_t t = 0; t < COUNT_OF(known); t++) {
@@ -473,7 +473,7 @@ static bool is_scalar_program(const struct run *r)
     return f->steps[f->step_count - 1].scalar != NULL;
 }
 
-START_TEST(random_programs_give_the_same_bits)
+START_TEST(random_programs_agree_with_reference)
 {
     int scalar[2] = {0};
     for (uint64_t seed = 1; seed <= 400; seed++) {
@@ -532,7 +532,7 @@ static int loop_operations(const char *first, const char *index)
     return count;
 }
 
-START_TEST(counters_are_not_held_within_bounds)
+START_TEST(bounds_checks_of_loop_counters_are_removed)
 {
     static const char wrapped[] = "  low = pred[] compare(i, zero), direction=LT\n  up = s32[] "
                                   "add(i, ten)\n  at = s32[] select(low, up, i)\n",
@@ -550,9 +550,9 @@ int main(void)
     Suite *s = suite_create("scalar");
     TCase *tc = tcase_create("properties");
     suite_add_tcase(s, tc);
-    tcase_add_test(tc, bytecode_operations_are_the_kernels);
-    tcase_add_test(tc, bytecode_comparisons_and_conversions_are_the_kernels);
-    tcase_add_test(tc, random_programs_give_the_same_bits);
-    tcase_add_test(tc, counters_are_not_held_within_bounds);
+    tcase_add_test(tc, bytecode_operations_agree_with_kernels);
+    tcase_add_test(tc, bytecode_comparisons_and_conversions_agree_with_kernels);
+    tcase_add_test(tc, random_programs_agree_with_reference);
+    tcase_add_test(tc, bounds_checks_of_loop_counters_are_removed);
     return check_run(s);
 }

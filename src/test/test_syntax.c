@@ -47,7 +47,7 @@ static const struct row {
     {"load a b", READ_OTHER, "", ""},
 };
 
-START_TEST(kinds)
+START_TEST(entry_kinds)
 {
     const struct row *row = &rows[_i];
     struct reading r = syntax_read(str_of(row->text));
@@ -60,7 +60,7 @@ START_TEST(kinds)
 }
 END_TEST
 
-START_TEST(marks_around_an_entry)
+START_TEST(entry_modifiers)
 {
     struct reading r = syntax_read(STR("ROOT r = add(a, b) ;\n"));
     ck_assert(r.root && r.quiet && str_is(r.text, "r = add(a, b)") && str_is(r.right, "add(a, b)"));
@@ -69,7 +69,7 @@ START_TEST(marks_around_an_entry)
 }
 END_TEST
 
-START_TEST(where_entries_end)
+START_TEST(complete_entries)
 {
     static const char *const whole[] = {"x = add(a, b)",     "x = add(a))", ".help (", "a \"(\" b",
                                         "/* ( */",           "x // (",      "",        "!ls /*",
@@ -82,7 +82,7 @@ START_TEST(where_entries_end)
 }
 END_TEST
 
-START_TEST(entries_grow_by_lines)
+START_TEST(incremental_completeness)
 {
     static const char *const texts[] = {"f {\n  a = \"}\\\"\n}\"\n  // }\n  /* } *\n / */\n}\n",
                                         " /* {\n*/\n// {\n.list (\n", "x = (\n]\n"};
@@ -104,7 +104,7 @@ START_TEST(entries_grow_by_lines)
 }
 END_TEST
 
-START_TEST(where_values_begin)
+START_TEST(values_of_a_literal)
 {
     ck_assert_uint_eq(syntax_literal_values(STR("f32[2] {1, 2}")), 7);
     ck_assert_uint_eq(syntax_literal_values(STR("f32[2]{0} {1, 2}")), 10);
@@ -114,7 +114,7 @@ START_TEST(where_values_begin)
 }
 END_TEST
 
-START_TEST(parts_of_a_module)
+START_TEST(module_parts)
 {
     struct arena a;
     struct syntax_module m;
@@ -144,12 +144,12 @@ int main(void)
 {
     Suite *s = suite_create("syntax");
     TCase *t = tcase_create("syntax");
-    tcase_add_loop_test(t, kinds, 0, (int)COUNT_OF(rows));
-    tcase_add_test(t, marks_around_an_entry);
-    tcase_add_test(t, where_entries_end);
-    tcase_add_test(t, entries_grow_by_lines);
-    tcase_add_test(t, where_values_begin);
-    tcase_add_test(t, parts_of_a_module);
+    tcase_add_loop_test(t, entry_kinds, 0, (int)COUNT_OF(rows));
+    tcase_add_test(t, entry_modifiers);
+    tcase_add_test(t, complete_entries);
+    tcase_add_test(t, incremental_completeness);
+    tcase_add_test(t, values_of_a_literal);
+    tcase_add_test(t, module_parts);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

@@ -101,7 +101,7 @@ START_TEST(functions_run_for_each_participant)
 }
 END_TEST
 
-START_TEST(functions_report_the_reason)
+START_TEST(failing_functions)
 {
     struct seen seen = {.error_message = "no luck"};
     hlo_targets *t = hlo_targets_new();
@@ -122,7 +122,7 @@ END_TEST
 
 /* ---- precedence ---- */
 
-START_TEST(what_is_added_later_comes_first)
+START_TEST(later_targets_take_precedence)
 {
     struct seen seen = {0};
     hlo_targets *t = hlo_targets_new();
@@ -186,7 +186,7 @@ static hlo_targets *library(void)
     return t;
 }
 
-START_TEST(libraries_are_called)
+START_TEST(library_functions)
 {
     hlo_targets *t = library();
     struct outcome o = run(CALL("u8[6]", "bytes_of", ""), t);
@@ -310,7 +310,7 @@ static const struct {
     {"x = 1", NULL},
 };
 
-START_TEST(attributes_are_read)
+START_TEST(attribute_values)
 {
     struct arena a;
     struct ffi_attrs attrs;
@@ -330,7 +330,7 @@ START_TEST(attributes_are_read)
 }
 END_TEST
 
-START_TEST(attributes_have_a_depth)
+START_TEST(attribute_nesting_limit)
 {
     struct arena a;
     struct ffi_attrs attrs;
@@ -351,12 +351,12 @@ int main(void)
     Suite *suite = suite_create("targets");
     TCase *tcase = tcase_create("targets");
     tcase_add_test(tcase, functions_run_for_each_participant);
-    tcase_add_test(tcase, functions_report_the_reason);
-    tcase_add_test(tcase, what_is_added_later_comes_first);
+    tcase_add_test(tcase, failing_functions);
+    tcase_add_test(tcase, later_targets_take_precedence);
     tcase_add_test(tcase, invalid_rules_and_libraries);
-    tcase_add_test(tcase, libraries_are_called);
-    tcase_add_loop_test(tcase, attributes_are_read, 0, sizeof dictionaries / sizeof *dictionaries);
-    tcase_add_test(tcase, attributes_have_a_depth);
+    tcase_add_test(tcase, library_functions);
+    tcase_add_loop_test(tcase, attribute_values, 0, sizeof dictionaries / sizeof *dictionaries);
+    tcase_add_test(tcase, attribute_nesting_limit);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

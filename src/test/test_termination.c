@@ -1,6 +1,6 @@
 /*
  * Tests of infinite loops: static detection; detection of repeated states, without false
- * positives; and agreement of all ways of running random loops.
+ * positives; and agreement of all execution modes on random loops.
  */
 #include "random_view.h"
 #include "run_text.h"
@@ -59,7 +59,7 @@ static void check_known(const char *condition, const char *body, const char *exp
     buf_free(&known);
 }
 
-START_TEST(what_decides_is_known)
+START_TEST(static_detection)
 {
     static const char less[] = "  ROOT t = pred[] compare(i, n), direction=LT\n",
                       same[] = "  ROOT o = (s32[], s32[], f32[], s32[9]) tuple(i, n, x, v)\n",
@@ -163,7 +163,7 @@ static int visits_until_found(int place, int period, bool transposed, int max)
     return max;
 }
 
-START_TEST(repeated_states_are_found)
+START_TEST(repeated_states_are_detected)
 {
     for (int place = 0; place < ROWS * COLUMNS; place++)
         for (int period = 1; period < 6; period++)
@@ -177,7 +177,7 @@ START_TEST(repeated_states_are_found)
 END_TEST
 
 /* The number of visited iterations of n; the first and the last visited one. */
-START_TEST(few_iterations_are_visited)
+START_TEST(visited_iterations)
 {
     struct cycle c = {.mode = CYCLE_FORGOTTEN};
     struct cycle_clock clock = {0, 0, 0};
@@ -314,7 +314,7 @@ static void check_random_loop(const char *text, int iterations, const struct pla
     run_free(&r);
 }
 
-START_TEST(random_loops_end_or_are_found)
+START_TEST(random_loops)
 {
     struct random rng = {17};
     int infinite = 0;
@@ -338,7 +338,7 @@ END_TEST
 
 /* A loop of two iterations, entered repeatedly, and then a reducer of `count` elements with the
  * same loop: scalar bytecode of its own, with steps from the same budget. */
-START_TEST(steps_of_other_participants_are_counted)
+START_TEST(step_budget_is_shared)
 {
     for (int count = 1; count <= 12; count++) {
         struct buf text = {0};
@@ -394,10 +394,10 @@ int main(void)
     Suite *s = suite_create("termination");
     TCase *tc = tcase_create("all");
     suite_add_tcase(s, tc);
-    tcase_add_test(tc, what_decides_is_known);
-    tcase_add_test(tc, repeated_states_are_found);
-    tcase_add_test(tc, few_iterations_are_visited);
-    tcase_add_test(tc, random_loops_end_or_are_found);
-    tcase_add_test(tc, steps_of_other_participants_are_counted);
+    tcase_add_test(tc, static_detection);
+    tcase_add_test(tc, repeated_states_are_detected);
+    tcase_add_test(tc, visited_iterations);
+    tcase_add_test(tc, random_loops);
+    tcase_add_test(tc, step_budget_is_shared);
     return check_run(s);
 }

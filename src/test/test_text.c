@@ -48,8 +48,8 @@ static bool accepts(const char *text, bool strict)
     return ok;
 }
 
-/* Verdicts: XLA's, and ours by default where it differs. */
-enum verdict { NO, YES, LATER /* strict refuses it, default takes it */ };
+/* Verdicts of XLA and --strict; DEFAULT_ONLY: accepted by default only. */
+enum verdict { NO, YES, DEFAULT_ONLY };
 struct sample {
     enum verdict verdict;
     const char *text;
@@ -75,20 +75,20 @@ START_TEST(lexer)
         {YES, E("ROOT %p = f32[] parameter(0) // c\r/* d */")},
         {YES, E("ROOT p: = f32[] parameter(0)")},
         {NO, E("ROOT %p: = f32[] parameter(0)")},
-        {LATER, E("x=f32[] parameter(0)")},
+        {DEFAULT_ONLY, E("x=f32[] parameter(0)")},
         {YES, E("x =f32[] parameter(0)")},
         {YES, E("%x=f32[] parameter(0)")},
         {NO, E("ROOT s4 = f32[] parameter(0)")},
         {NO, E("ROOT %s4 = f32[] parameter(0)")},
         {NO, E("ROOT a->b = f32[] parameter(0)")},
         {YES, E("ROOT c = f32[] constant(-.5)")},
-        {LATER, E("ROOT c = f32[] constant(.5)")},
+        {DEFAULT_ONLY, E("ROOT c = f32[] constant(.5)")},
         {YES, E("ROOT c = f32[] constant(5.)")},
         {NO, E("ROOT c = f32[] constant(1e)")},
         {NO, E("ROOT c = f32[] constant(+1)")},
         {NO, E("ROOT c = f32[] constant(1_0)")},
         {NO, E("ROOT c = s32[] constant(0x10)")},
-        {LATER, E("ROOT c = f32[] constant(0x1.8p1)")},
+        {DEFAULT_ONLY, E("ROOT c = f32[] constant(0x1.8p1)")},
         {YES, E("ROOT c = f32[] constant(nan(0x1))")},
         {NO, E("ROOT c = f32[] constant(nan (0x1))")},
         {NO, E("ROOT c = f32[] constant(nan(0x))")},
@@ -155,8 +155,8 @@ START_TEST(shapes)
         {NO, E("ROOT p = (f32[],) parameter(0)")},
         {NO, E("ROOT p = tuple[2] parameter(0)")},
         {YES, E("ROOT p = f6e2m3fn[2] parameter(0)")},
-        {LATER, E("ROOT p = f32[10]<0> parameter(0)")},
-        {LATER, E("ROOT p = f32[1,2]<1,0> parameter(0)")},
+        {DEFAULT_ONLY, E("ROOT p = f32[10]<0> parameter(0)")},
+        {DEFAULT_ONLY, E("ROOT p = f32[1,2]<1,0> parameter(0)")},
         {NO, E("ROOT p = f32[1,2]<1> parameter(0)")},
     };
     check_samples(samples, COUNT_OF(samples));
@@ -246,7 +246,7 @@ START_TEST(operands)
         {YES, E(P2 "ROOT a = () tuple(f32[2])")},
         {YES, E(P2 "b = f32[2] add(p, negate(p))\nROOT a = f32[2] abs(negate.anon)")},
         {NO, E(P2 "b = f32[2] add(p, negate(p))\nROOT negate.anon = f32[2] abs(p)")},
-        {LATER, E("p = (f32[2], (f32[3])) parameter(0)\nROOT a = f32[3] abs(%p#1#0)")},
+        {DEFAULT_ONLY, E("p = (f32[2], (f32[3])) parameter(0)\nROOT a = f32[3] abs(%p#1#0)")},
     };
     check_samples(samples, COUNT_OF(samples));
 }
@@ -274,7 +274,7 @@ START_TEST(names)
 }
 END_TEST
 
-START_TEST(texts)
+START_TEST(modules)
 {
     static const struct sample samples[] = {
         {YES, "HloModule m\n" E(P2)},
@@ -285,21 +285,21 @@ START_TEST(texts)
         {NO, "HloModule m,\n" E(P2)},
         {NO, "HloModule m " E("")},
         {YES, "e { " P2 "}"},
-        {LATER, "e (p: f32[2]) -> f32[2] { " P2 "}"},
+        {DEFAULT_ONLY, "e (p: f32[2]) -> f32[2] { " P2 "}"},
         {YES, "ENTRY e (p: f32[2]) -> f32[2] { " P2 "}"},
         {YES, "ENTRY e (p f32[9]) -> f32[2] { " P2 "}"},
-        {LATER, "ENTRY e (%p: f32[2]) -> f32[2] { " P2 "}"},
-        {LATER, "ENTRY e (p : f32[2]) -> f32[2] { " P2 "}"},
+        {DEFAULT_ONLY, "ENTRY e (%p: f32[2]) -> f32[2] { " P2 "}"},
+        {DEFAULT_ONLY, "ENTRY e (p : f32[2]) -> f32[2] { " P2 "}"},
         {NO, "ENTRY e (p: f32[2]) -> f32[3] { " P2 "}"},
         {NO, "ENTRY e (p: f32[2]) { " P2 "}"},
         {YES, E(P2) ", execution_thread=\"t\""},
         {NO, E(P2) ", execution_thread=\"t\", execution_thread=\"t\""},
         {NO, E(P2) ", other=\"t\""},
         {NO, "HloModule m\n" E(P2) "\nHloModule n\n" E(P2)},
-        {LATER, "HloModule m, unheard_of={1, {2}}\n" E(P2)},
+        {DEFAULT_ONLY, "HloModule m, unheard_of={1, {2}}\n" E(P2)},
         {YES, "HloModule m, replica_count=2, num_partitions=4, is_scheduled=true\n" E(P2)},
         {NO, "HloModule m, replica_count=2, replica_count=2\n" E(P2)},
-        {LATER, "HloModule m, replica_count =2\n" E(P2)},
+        {DEFAULT_ONLY, "HloModule m, replica_count =2\n" E(P2)},
         {YES, "HloModule m, input_output_alias={{}: (0, {}, must-alias)}\n" E(P2)},
         {NO, "HloModule m, input_output_alias={{0}: (0, {})}\n" E(P2)},
         {YES, "HloModule m, buffer_donor={(0, {}), (3, {1,})}\n" E(P2)},
@@ -310,15 +310,15 @@ START_TEST(texts)
         {NO, "x = f32[2] add(f32[2] a, b)"},
         {NO, "x = f32[2] add(f32[2] x, f32[2] b)"},
         {NO, "x = f32[2] abs(f32[2] a) x"},
-        {LATER, "f32[2] y = add(f32[2] a, f32[2] b)"},
+        {DEFAULT_ONLY, "f32[2] y = add(f32[2] a, f32[2] b)"},
         {YES, "f32[2] call(f32[2] b), to_apply={" P2 "}"},
         {NO, "f32[2] call(f32[2] b), to_apply={ROOT x = f32[2] abs(f32[2] b)}"},
-        {LATER, E("f32[2]{0} %p = f32[2]{0} parameter(0)")},
-        {LATER, E(P2 "x = f32[2,2] concatenate(p, p), dimensions ={0}")},
-        {LATER, E(P2 "x = slice(p), slice={[0:1]}")},
+        {DEFAULT_ONLY, E("f32[2]{0} %p = f32[2]{0} parameter(0)")},
+        {DEFAULT_ONLY, E(P2 "x = f32[2,2] concatenate(p, p), dimensions ={0}")},
+        {DEFAULT_ONLY, E(P2 "x = slice(p), slice={[0:1]}")},
         {NO, E("x = parameter(0)")},
-        {LATER, "I0000 00:00:1700000000.123456  12345 file.cc:123] HloModule m\n"
-                "2024-01-01 12:00:00.123: I xla/service/a.cc:12] " E(P2)},
+        {DEFAULT_ONLY, "I0000 00:00:1700000000.123456  12345 file.cc:123] HloModule m\n"
+                       "2024-01-01 12:00:00.123: I xla/service/a.cc:12] " E(P2)},
     };
     check_samples(samples, COUNT_OF(samples));
 }
@@ -331,8 +331,9 @@ START_TEST(asynchronous)
         {YES, E(P2 START "negate-start(p)\nROOT d = f32[2] negate-done(s)")},
         {YES, E(P2 START "negate-start(p)\nu = ((f32[2]), f32[2], s32[]) negate-update(s)\nROOT d "
                          "= f32[2] negate-done(u)")},
-        {LATER, E(P2 START "negate-start(p)\nu = ((f32[2]), f32[2], u32[]) negate-update(s)\nROOT "
-                           "d = f32[2] negate-done(u)")},
+        {DEFAULT_ONLY,
+         E(P2 START "negate-start(p)\nu = ((f32[2]), f32[2], u32[]) negate-update(s)\nROOT "
+                    "d = f32[2] negate-done(u)")},
         {NO, E(P2 START "negate-start(p)\nROOT d = f32[2] abs-done(s)")},
         {NO, E(P2 "ROOT d = f32[2] negate-done(p)")},
         {NO,
@@ -349,7 +350,7 @@ START_TEST(asynchronous)
            "exponential-start(p), async_execution_thread=\"t\", result_accuracy={mode=highest}")},
         {YES, E(P2 START
                 "async-start(p), calls={q = f32[2] parameter(0)}\nROOT d = f32[2] async-done(s)")},
-        {LATER,
+        {DEFAULT_ONLY,
          "f { " P2
          "}\n" E(P2 START
                  "async-start(p), calls=f\nt = ((f32[2]), f32[2], s32[]) async-start(p), calls=f")},
@@ -362,7 +363,7 @@ START_TEST(asynchronous)
 }
 END_TEST
 
-/* ---- what comes of it ---- */
+/* ---- parsed modules ---- */
 
 START_TEST(structure)
 {
@@ -392,7 +393,7 @@ START_TEST(structure)
 }
 END_TEST
 
-START_TEST(always_available)
+START_TEST(attributes_with_defaults_are_set)
 {
     struct outcome o = parse(
         STR("ENTRY e {\n" P2
@@ -422,7 +423,7 @@ START_TEST(always_available)
 }
 END_TEST
 
-START_TEST(backend_config_is_cleaned)
+START_TEST(backend_config_is_normalized)
 {
     struct outcome o = parse(STR("ENTRY e { p = f32[] parameter(0), "
                                  "backend_config={\"wait_on_operation_queues\" :[ ],\"a\":1} }"),
@@ -471,9 +472,9 @@ static const char *const metadata_texts[] = {
     "stack_frame_id=1",
 };
 
-/* Simple fields in the order of print are read without tokens; with two blanks before them all are
- * read by tokens. */
-START_TEST(metadata_is_read_in_two_ways)
+/* Simple fields in the order of print are read without tokens; two leading blanks disable that
+ * path. */
+START_TEST(metadata_fast_path_agrees_with_tokens)
 {
     for (int strict = 0; strict < 2; strict++) {
         struct buf simple = {0}, tokens = {0};
@@ -504,7 +505,7 @@ START_TEST(metadata_is_read_in_two_ways)
 }
 END_TEST
 
-START_TEST(frames_are_renumbered)
+START_TEST(stack_frames_are_renumbered)
 {
     struct outcome o =
         parse(STR("HloModule m\nFileNames\n1 \"a\"\n2 \"b\"\nFunctionNames\n1 \"f\"\n"
@@ -537,14 +538,14 @@ static void check_places(const char *text, size_t count, const char *const *expe
         struct place at = source_place(&o.source, d->span.begin);
         struct str messages =
             arena_printf(&o.ds.arena, "%u:%u: " STR_FMT, at.line, at.column, STR_ARG(d->text));
-        ck_assert_msg(k < count && str_eq(messages, str_of(expected[k])), "said %.*s",
+        ck_assert_msg(k < count && str_eq(messages, str_of(expected[k])), "got %.*s",
                       STR_ARG(messages));
     }
     ck_assert_uint_eq(k, count);
     done(&o);
 }
 
-START_TEST(each_mistake_once)
+START_TEST(each_error_is_reported_once)
 {
     static const char *const expected[] = {
         "3:7: unknown element type 'f31'",
@@ -565,7 +566,7 @@ START_TEST(each_mistake_once)
 }
 END_TEST
 
-START_TEST(nothing_cascades)
+START_TEST(errors_do_not_cascade)
 {
     static const char *const expected[] = {
         "3:7: unknown element type 'f31'",
@@ -598,7 +599,7 @@ START_TEST(messages_are_limited)
 }
 END_TEST
 
-/* ---- no text does harm ---- */
+/* ---- malformed text ---- */
 
 static const char rich[] =
     "HloModule m, input_output_alias={{}: (0, {})}, frontend_attributes={a=\"b\",c={\"d\": 1}}, "
@@ -619,7 +620,7 @@ static const char rich[] =
     "    y = f32[] parameter(1)\n    ROOT v = f32[] maximum(x, y)\n  }\n"
     "  ROOT o = f32[4,4] negate(w), control-predecessors={d}, origin={{\"k\" {1}}}\n}\n";
 
-START_TEST(truncated_anywhere)
+START_TEST(truncated_text)
 {
     ck_assert(accepts(rich, true));
     for (size_t n = 0; n + 2 < sizeof rich; n++) {
@@ -636,7 +637,7 @@ START_TEST(truncated_anywhere)
 }
 END_TEST
 
-START_TEST(damaged_anywhere)
+START_TEST(damaged_text)
 {
     static const char bytes[] = "{}()[],=:\"%.-#<>?/\\ \n0x\0\xff"
                                 "a";
@@ -648,7 +649,8 @@ START_TEST(damaged_anywhere)
             copy[n] = bytes[(n * 7 + (size_t)how * 5) % (sizeof bytes - 1)];
             struct outcome strict = parse((struct str){copy, sizeof rich - 1}, true);
             struct outcome plain = parse((struct str){copy, sizeof rich - 1}, false);
-            ck_assert_msg(plain.m || !strict.m, "default refuses what strict takes: %s", copy);
+            ck_assert_msg(plain.m || !strict.m, "default mode rejects what strict mode accepts: %s",
+                          copy);
             done(&strict);
             done(&plain);
         }
@@ -693,7 +695,7 @@ START_TEST(deep_nesting_is_an_error)
 }
 END_TEST
 
-/* ---- literals both ways ---- */
+/* ---- round trips of literals ---- */
 
 static void round_trip(const char *text, const char *expected)
 {
@@ -720,7 +722,7 @@ static void round_trip(const char *text, const char *expected)
     arena_free(&a);
 }
 
-START_TEST(literals_of_a_command_line)
+START_TEST(command_line_literals)
 {
     round_trip("f32[2] {1,2}", "f32[2]{0} {1, 2}");
     round_trip("f32[2]{1,2}", "f32[2]{0} {1, 2}");
@@ -754,9 +756,8 @@ START_TEST(literals_of_a_command_line)
 }
 END_TEST
 
-/* The loop over bytes and the loop over tokens read the same: a comment in the first row keeps the
- * second one at work. */
-START_TEST(both_ways_of_reading_numbers)
+/* A comment in a literal disables the path that reads numbers without tokens. */
+START_TEST(literal_fast_path_agrees_with_tokens)
 {
     static const char *const numbers[] = {"1",
                                           "-1",
@@ -784,15 +785,15 @@ START_TEST(both_ways_of_reading_numbers)
             arena_init(&a);
             struct literal *l[2];
             bool ok[2];
-            for (int way = 0; way < 2; way++) {
+            for (int by_tokens = 0; by_tokens < 2; by_tokens++) {
                 struct source s;
                 struct diags ds;
                 struct str text = arena_printf(&a, "%s[2,1] {{0},{%s%s}}", types[t],
-                                               way ? "/**/" : "", numbers[k]);
+                                               by_tokens ? "/**/" : "", numbers[k]);
                 source_init(&s, STR("literal"), text);
                 diags_init(&ds, &s);
-                l[way] = text_parse_literal(&ds, &s, &a);
-                ok[way] = l[way] != NULL;
+                l[by_tokens] = text_parse_literal(&ds, &s, &a);
+                ok[by_tokens] = l[by_tokens] != NULL;
                 diags_free(&ds);
             }
             ck_assert_msg(ok[0] == ok[1], "%s %s", types[t], numbers[k]);
@@ -800,16 +801,16 @@ START_TEST(both_ways_of_reading_numbers)
                 ck_assert_msg(memcmp(l[0]->data, l[1]->data, 2 * dtype_bytes(l[0]->shape->dtype)) ==
                                   0,
                               "%s %s", types[t], numbers[k]);
-            for (int way = 0; way < 2 && ok[0]; way++)
-                literal_free_data(l[way]);
+            for (int by_tokens = 0; by_tokens < 2 && ok[0]; by_tokens++)
+                literal_free_data(l[by_tokens]);
             arena_free(&a);
         }
     }
 }
 END_TEST
 
-/* Every bit pattern of the narrow types, and many of the wide ones, comes back. */
-START_TEST(every_value_round_trips)
+/* Every bit pattern of the narrow types, and many of the wide ones. */
+START_TEST(value_round_trip)
 {
     static const enum dtype types[] = {
         DT_F32,    DT_F64,      DT_F16,        DT_BF16,       DT_F8E5M2,   DT_F8E4M3,
@@ -854,7 +855,7 @@ END_TEST
 
 /* ---- files of several modules ---- */
 
-START_TEST(splitting)
+START_TEST(splitting_files)
 {
     struct arena a;
     size_t n;
@@ -887,23 +888,23 @@ int main(void)
     tcase_add_test(tcase, literals);
     tcase_add_test(tcase, operands);
     tcase_add_test(tcase, names);
-    tcase_add_test(tcase, texts);
+    tcase_add_test(tcase, modules);
     tcase_add_test(tcase, asynchronous);
     tcase_add_test(tcase, structure);
-    tcase_add_test(tcase, always_available);
-    tcase_add_test(tcase, backend_config_is_cleaned);
-    tcase_add_test(tcase, frames_are_renumbered);
-    tcase_add_loop_test(tcase, metadata_is_read_in_two_ways, 0, COUNT_OF(metadata_texts));
-    tcase_add_test(tcase, each_mistake_once);
-    tcase_add_test(tcase, nothing_cascades);
+    tcase_add_test(tcase, attributes_with_defaults_are_set);
+    tcase_add_test(tcase, backend_config_is_normalized);
+    tcase_add_test(tcase, stack_frames_are_renumbered);
+    tcase_add_loop_test(tcase, metadata_fast_path_agrees_with_tokens, 0, COUNT_OF(metadata_texts));
+    tcase_add_test(tcase, each_error_is_reported_once);
+    tcase_add_test(tcase, errors_do_not_cascade);
     tcase_add_test(tcase, messages_are_limited);
-    tcase_add_test(tcase, truncated_anywhere);
-    tcase_add_test(tcase, damaged_anywhere);
+    tcase_add_test(tcase, truncated_text);
+    tcase_add_test(tcase, damaged_text);
     tcase_add_test(tcase, deep_nesting_is_an_error);
-    tcase_add_test(tcase, literals_of_a_command_line);
-    tcase_add_test(tcase, both_ways_of_reading_numbers);
-    tcase_add_test(tcase, every_value_round_trips);
-    tcase_add_test(tcase, splitting);
+    tcase_add_test(tcase, command_line_literals);
+    tcase_add_test(tcase, literal_fast_path_agrees_with_tokens);
+    tcase_add_test(tcase, value_round_trip);
+    tcase_add_test(tcase, splitting_files);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

@@ -38,22 +38,22 @@ static const char sample[] =
     "  ROOT t = (f32[2,2]{0,1}, s32[12]) tuple(a, c), control-predecessors={p}\n"
     "}\n";
 
-static void check_option(struct print_options options, const char *there, const char *not_there)
+static void check_option(struct print_options options, const char *present, const char *absent)
 {
     struct module *m = parse(sample, true);
     ck_assert_ptr_nonnull(m);
     struct buf plain = print(m, NULL), with = print(m, &options);
-    ck_assert_msg(!there || strstr(with.data, there), "'%s' is not in\n%s", there, with.data);
-    ck_assert_msg(!not_there || !strstr(with.data, not_there), "'%s' is in\n%s", not_there,
-                  with.data);
-    ck_assert_msg(!there || !strstr(plain.data, there), "'%s' is there anyway", there);
-    ck_assert_msg(!not_there || strstr(plain.data, not_there), "'%s' is never there", not_there);
+    ck_assert_msg(!present || strstr(with.data, present), "'%s' is not in\n%s", present, with.data);
+    ck_assert_msg(!absent || !strstr(with.data, absent), "'%s' is in\n%s", absent, with.data);
+    ck_assert_msg(!present || !strstr(plain.data, present), "'%s' is present without the option",
+                  present);
+    ck_assert_msg(!absent || strstr(plain.data, absent), "'%s' is always absent", absent);
     buf_free(&plain);
     buf_free(&with);
     module_free(m);
 }
 
-START_TEST(each_option_does_its_own)
+START_TEST(print_options)
 {
     check_option((struct print_options){.large_constants = true}, "constant({1, 2, 3", "{...}");
     check_option((struct print_options){.no_metadata = true}, "sharding={replicated}", "op_name");
@@ -88,7 +88,7 @@ static bool accepts(const char *attribute, bool strict)
     return m != NULL;
 }
 
-START_TEST(default_mode_takes_more)
+START_TEST(default_mode_accepts_more)
 {
     static const char *const lenient[] = {
         "sharding={mesh['a'=2], unreduced=sum}",
@@ -111,7 +111,7 @@ START_TEST(default_mode_takes_more)
 }
 END_TEST
 
-START_TEST(a_reduction_is_printed_back)
+START_TEST(unreduced_sharding_is_printed)
 {
     struct module *m = parse("HloModule m\nENTRY e {\n ROOT p = f32[4] parameter(0), "
                              "sharding={mesh['a'=2,'b'=2], [{'b'}], unreduced=max{'a'}}\n}\n",
@@ -298,9 +298,9 @@ int main(void)
     Suite *s = suite_create("text_print");
     TCase *c = tcase_create("text_print");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, each_option_does_its_own);
-    tcase_add_test(c, default_mode_takes_more);
-    tcase_add_test(c, a_reduction_is_printed_back);
+    tcase_add_test(c, print_options);
+    tcase_add_test(c, default_mode_accepts_more);
+    tcase_add_test(c, unreduced_sharding_is_printed);
     tcase_add_test(c, canonical_shardings_keep_their_devices);
     suite_add_tcase(s, c);
     return check_run(s);

@@ -19,11 +19,11 @@ struct tally {
         outside_thread; /* a part was executed by a thread outside the pool */
 };
 
-static void count_part(void *context, int64_t part, int member)
+static void count_part(void *context, int64_t part, int worker)
 {
     struct tally *t = context;
     atomic_fetch_add(&t->done[part], 1);
-    if (member < 0 || member >= thread_pool_size(t->workers))
+    if (worker < 0 || worker >= thread_pool_size(t->workers))
         atomic_fetch_add(&t->outside_thread, 1);
 }
 
@@ -34,7 +34,7 @@ static void check_tally(struct tally *t, int64_t parts, int times)
     ck_assert_int_eq(atomic_load(&t->outside_thread), 0);
 }
 
-START_TEST(each_part_is_done_once)
+START_TEST(each_part_runs_once)
 {
     static const int64_t parts[] = {0, 1, 2, 3, 7, PARTS};
     for (int size = 0; size <= 8; size++)
@@ -48,7 +48,7 @@ START_TEST(each_part_is_done_once)
 }
 END_TEST
 
-START_TEST(tasks_follow_each_other)
+START_TEST(consecutive_tasks)
 {
     struct tally t = {.workers = thread_pool_new(3)};
     for (int k = 0; k < ROUNDS; k++)
@@ -58,20 +58,20 @@ START_TEST(tasks_follow_each_other)
 }
 END_TEST
 
-static void count_inner(void *context, int64_t part, int member)
+static void count_inner(void *context, int64_t part, int worker)
 {
     struct tally *t = context;
     atomic_fetch_add(&t->inner, 1);
 }
 
-static void run_inner(void *context, int64_t part, int member)
+static void run_inner(void *context, int64_t part, int worker)
 {
     struct tally *t = context;
-    count_part(t, part, member);
+    count_part(t, part, worker);
     thread_pool_run(t->workers, 4, count_inner, t);
 }
 
-START_TEST(parts_may_run_nested_tasks)
+START_TEST(nested_tasks)
 {
     struct tally t = {.workers = thread_pool_new(2)};
     thread_pool_run(t.workers, PARTS, run_inner, &t);
@@ -83,7 +83,7 @@ END_TEST
 
 /* A signal that the caller has blocked is delivered to the caller: no worker receives it, which
  * would end the process. */
-START_TEST(signals_are_the_callers)
+START_TEST(signals_are_delivered_to_the_caller)
 {
     sigset_t set;
     struct tally t = {.workers = thread_pool_new(4)};
@@ -107,7 +107,7 @@ static void *call_often(void *context)
     return NULL;
 }
 
-START_TEST(callers_share_a_thread_pool)
+START_TEST(concurrent_callers)
 {
     struct tally t = {.workers = thread_pool_new(2)};
     pthread_t callers[CALLERS];
@@ -125,11 +125,11 @@ int main(void)
     Suite *suite = suite_create("thread_pool");
     TCase *tcase = tcase_create("thread_pool");
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, each_part_is_done_once);
-    tcase_add_test(tcase, tasks_follow_each_other);
-    tcase_add_test(tcase, parts_may_run_nested_tasks);
-    tcase_add_test(tcase, signals_are_the_callers);
-    tcase_add_test(tcase, callers_share_a_thread_pool);
+    tcase_add_test(tcase, each_part_runs_once);
+    tcase_add_test(tcase, consecutive_tasks);
+    tcase_add_test(tcase, nested_tasks);
+    tcase_add_test(tcase, signals_are_delivered_to_the_caller);
+    tcase_add_test(tcase, concurrent_callers);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

@@ -158,7 +158,7 @@ static bool check_operands(struct stage *s, const struct hlo_event *event)
     return true;
 }
 
-START_TEST(operands_are_still_there)
+START_TEST(operands_are_available)
 {
     struct stage s;
     open_stage(&s, simple, &traced);
@@ -248,7 +248,7 @@ static bool set_after(struct stage *s, const struct hlo_event *event)
     return true;
 }
 
-START_TEST(values_are_replaced)
+START_TEST(replaced_values)
 {
     static const struct {
         const char *at;
@@ -320,7 +320,7 @@ static bool set_end(struct stage *s, const struct hlo_event *event)
     return set_to(s, event, end ? "s32[] 5" : "s32[] 1", true);
 }
 
-START_TEST(replaced_values_end_a_loop)
+START_TEST(replaced_value_ends_a_loop)
 {
     static const char text[] = "HloModule m\n"
                                "c { p = s32[] parameter(0)\n"
@@ -377,7 +377,7 @@ static bool set_element(struct stage *s, const struct hlo_event *event)
     return strcmp(i.name, "a") != 0 || set_y(s, event);
 }
 
-START_TEST(tuples_stay_whole)
+START_TEST(tuple_operands_are_complete)
 {
     struct stage s;
     open_stage(&s, taken_apart, &traced);
@@ -395,7 +395,7 @@ END_TEST
 
 static bool refuse(struct stage *s, const struct hlo_event *event) { return false; }
 
-START_TEST(a_trace_callback_ends_the_run)
+START_TEST(callback_ends_the_run)
 {
     struct stage s;
     open_stage(&s, loop, &traced);
@@ -422,7 +422,7 @@ static bool keep(struct stage *s, const struct hlo_event *event)
     return true;
 }
 
-START_TEST(copies_stay)
+START_TEST(copies_outlive_the_run)
 {
     struct stage s;
     open_stage(&s, simple, &traced);
@@ -496,7 +496,7 @@ START_TEST(origin_of_a_value)
     const char *root = strstr(s.seen, "\nr ");
     ck_assert_ptr_nonnull(root);
     root = strchr(root + 1, '\n') + 1;
-    ck_assert_msg(strcmp(root, origins[_i].seen) == 0, "case %d: '%s', wanted '%s'", _i, root,
+    ck_assert_msg(strcmp(root, origins[_i].seen) == 0, "case %d: '%s', expected '%s'", _i, root,
                   origins[_i].seen);
     ck_assert_uint_eq(hlo_messages_errors(s.messages), strncmp(root, "!1", 2) == 0);
     close_stage(&s);
@@ -565,7 +565,7 @@ static bool ask_how_far(struct stage *s, const struct hlo_event *event)
     return true;
 }
 
-START_TEST(how_far_a_run_is)
+START_TEST(progress_of_a_run)
 {
     struct stage s;
     open_stage(&s, loop, &traced);
@@ -600,7 +600,7 @@ START_TEST(interruptions)
 }
 END_TEST
 
-START_TEST(trips)
+START_TEST(trip_limit)
 {
     for (int k = 0; k < 4; k++) {
         struct stage s;
@@ -640,7 +640,7 @@ static bool plans_with(const struct hlo_run_options *options, const char *messag
     return planned;
 }
 
-START_TEST(sizes_of_options)
+START_TEST(option_struct_sizes)
 {
     struct {
         struct hlo_run_options known;
@@ -678,20 +678,20 @@ int main(void)
     Suite *s = suite_create("trace");
     TCase *c = tcase_create("all");
     tcase_add_test(c, every_instruction);
-    tcase_add_test(c, operands_are_still_there);
+    tcase_add_test(c, operands_are_available);
     tcase_add_test(c, iterations);
-    tcase_add_test(c, values_are_replaced);
+    tcase_add_test(c, replaced_values);
     tcase_add_test(c, unused_instructions);
-    tcase_add_test(c, replaced_values_end_a_loop);
-    tcase_add_test(c, tuples_stay_whole);
-    tcase_add_test(c, a_trace_callback_ends_the_run);
-    tcase_add_test(c, copies_stay);
+    tcase_add_test(c, replaced_value_ends_a_loop);
+    tcase_add_test(c, tuple_operands_are_complete);
+    tcase_add_test(c, callback_ends_the_run);
+    tcase_add_test(c, copies_outlive_the_run);
     tcase_add_loop_test(c, origin_of_a_value, 0, sizeof origins / sizeof *origins);
     tcase_add_test(c, participants);
-    tcase_add_test(c, how_far_a_run_is);
+    tcase_add_test(c, progress_of_a_run);
     tcase_add_test(c, interruptions);
-    tcase_add_test(c, trips);
-    tcase_add_test(c, sizes_of_options);
+    tcase_add_test(c, trip_limit);
+    tcase_add_test(c, option_struct_sizes);
     suite_add_tcase(s, c);
     return check_run(s);
 }

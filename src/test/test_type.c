@@ -13,7 +13,7 @@ static uint64_t bits_of(double v)
     return u;
 }
 
-START_TEST(spellings)
+START_TEST(element_type_names)
 {
     for (int t = 0; t < DT_TUPLE; t++)
         ck_assert_int_eq(dtype_find(str_of(dtype_spelling((enum dtype)t))), t);
@@ -27,7 +27,7 @@ START_TEST(spellings)
 }
 END_TEST
 
-START_TEST(higher)
+START_TEST(higher_element_type)
 {
     static const enum dtype order[] = {
         DT_C128,   DT_C64,      DT_F64,      DT_F32,    DT_BF16,          DT_F8E8M0FNU,
@@ -97,7 +97,7 @@ struct rounding {
 };
 
 /* grammar/values.md 2, and constants of six-bit types as printed by XLA. */
-START_TEST(codes_at_the_edges)
+START_TEST(codes_at_range_limits)
 {
     static const struct rounding cases[] = {
         {DT_F8E5M2, 61439, 0x7b},
@@ -185,7 +185,7 @@ START_TEST(codes_at_the_edges)
 END_TEST
 
 /* The fast conversion to bf16 against the general one, on floats of every exponent. */
-START_TEST(short_way_agrees)
+START_TEST(fast_bf16_conversion)
 {
     for (uint64_t u = 0; u < UINT64_C(1) << 32; u += 9973) {
         uint32_t bits = (uint32_t)u;
@@ -219,7 +219,7 @@ static void check_text(struct arena *a, const struct shape *s, const char *bare,
     buf_free(&out);
 }
 
-START_TEST(shape_texts)
+START_TEST(shape_printing)
 {
     struct arena a;
     arena_init(&a);
@@ -294,7 +294,7 @@ START_TEST(sizes)
 }
 END_TEST
 
-START_TEST(equality)
+START_TEST(shape_equality)
 {
     struct arena a;
     arena_init(&a);
@@ -440,16 +440,16 @@ int main(void)
     Suite *suite = suite_create("type");
     TCase *tcase = tcase_create("type");
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, spellings);
-    tcase_add_test(tcase, higher);
+    tcase_add_test(tcase, element_type_names);
+    tcase_add_test(tcase, higher_element_type);
     tcase_add_test(tcase, codes_round_trip);
     tcase_add_test(tcase, codes_round_to_nearest_even);
-    tcase_add_test(tcase, codes_at_the_edges);
-    tcase_add_test(tcase, short_way_agrees);
-    tcase_add_test(tcase, shape_texts);
+    tcase_add_test(tcase, codes_at_range_limits);
+    tcase_add_test(tcase, fast_bf16_conversion);
+    tcase_add_test(tcase, shape_printing);
     tcase_add_test(tcase, sizes);
     tcase_add_test(tcase, components_by_leaf);
-    tcase_add_test(tcase, equality);
+    tcase_add_test(tcase, shape_equality);
     tcase_add_test(tcase, layouts);
     tcase_add_test(tcase, views);
     tcase_add_test(tcase, empty_views);

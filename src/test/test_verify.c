@@ -53,7 +53,7 @@ START_TEST(written_shapes)
 END_TEST
 
 /* Mixed precision and layouts are checked on request only. */
-START_TEST(modes)
+START_TEST(verification_options)
 {
     struct bench b;
     bench_open(&b);
@@ -97,7 +97,7 @@ int main(void)
     TCase *tcase = tcase_create("verify");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, written_shapes, 0, (int)COUNT_OF(written));
-    tcase_add_test(tcase, modes);
+    tcase_add_test(tcase, verification_options);
     tcase_add_test(tcase, one_message_for_each_instruction);
     suite_add_tcase(suite, tcase);
     return check_run(suite);

@@ -20,7 +20,7 @@ static uint64_t seeds = 300;
 static char **files;
 static int file_count;
 
-/* ---- small things ---- */
+/* ---- helpers ---- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -63,14 +63,14 @@ static void scramble(const char *dtype, unsigned char *p, size_t size, uint64_t 
 
 /* ---- execution of a single instruction ---- */
 
-struct lone {
+struct single {
     hlo_module *module;
     hlo_program *program;
     bool tried;
 };
 struct search {
     const hlo_listing *l;
-    struct lone *lone; /* by instruction */
+    struct single *singles; /* by instruction */
     uint64_t random;
     size_t asked, max;
     uint64_t *checked, *larger; /* elements: all; those of which an operand had other elements */
@@ -78,9 +78,9 @@ struct search {
     const char *what;
 };
 
-static struct lone *lone_of(struct search *h, size_t inst)
+static struct single *single_of(struct search *h, size_t inst)
 {
-    struct lone *one = &h->lone[inst];
+    struct single *one = &h->singles[inst];
     const struct hlo_extract what = {.size = sizeof what, .inst = inst, .parameters = true};
     const struct hlo_run_options plain = {.size = sizeof plain, .plain = true, .threads = 1};
     if (one->tried)
@@ -141,7 +141,7 @@ static size_t change_outside(struct search *h, hlo_literal *arg, size_t inst,
     return changed;
 }
 
-static hlo_literal *run_lone(const struct lone *one, hlo_literal *const *args, size_t count)
+static hlo_literal *run_single(const struct single *one, hlo_literal *const *args, size_t count)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_literal *result = hlo_run(one->program, (const hlo_literal *const *)args, count, m);
@@ -157,11 +157,11 @@ static void same_element(const struct search *h, const hlo_literal *a, const hlo
                x.element_size) == 0)
         return;
     hlo_text text = hlo_list_print(h->l, h->at->inst, HLO_PRINT_FULL);
-    ck_abort_msg("%s: leaf %zu, element %zu of %.2000s is made of something else", h->what, leaf, n,
-                 text.data);
+    ck_abort_msg("%s: leaf %zu, element %zu of %.2000s depends on elements outside the boxes",
+                 h->what, leaf, n, text.data);
 }
 
-static void check_element(struct search *h, const struct lone *one, size_t leaf, size_t n,
+static void check_element(struct search *h, const struct single *one, size_t leaf, size_t n,
                           const struct hlo_source *sources, long count)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, h->at->inst);
@@ -175,13 +175,13 @@ static void check_element(struct search *h, const struct lone *one, size_t leaf,
             operand >= 0 && (args[k] = hlo_literal_copy(hlo_event_operand(h->at, (size_t)operand)));
     }
     if (ok)
-        before = run_lone(one, args, params);
+        before = run_single(one, args, params);
     for (size_t k = 0; k < params && before; k++)
         changed +=
             change_outside(h, args[k], i.operands[operand_named(h, hlo_param_name(one->module, k))],
                            sources, count);
     if (before && changed > 0)
-        after = run_lone(one, args, params);
+        after = run_single(one, args, params);
     if (after)
         same_element(h, before, after, leaf, n);
     ++*h->checked;
@@ -239,7 +239,7 @@ static bool look(void *context, const struct hlo_event *s)
                       hlo_list_inst(h->l, s->inst).name);
         if (count > MOST || !all_here(sources, count))
             continue;
-        const struct lone *one = lone_of(h, s->inst);
+        const struct single *one = single_of(h, s->inst);
         if (one->program)
             check_element(h, one, leaf, n, sources, count);
         h->asked++;
@@ -262,7 +262,7 @@ static void check_why_module(const hlo_module *module, const char *what, uint64_
     hlo_messages *m = hlo_messages_new();
     hlo_listing *l = hlo_list(module);
     struct search h = {.l = l,
-                       .lone = calloc(hlo_list_count(l) + 1, sizeof *h.lone),
+                       .singles = calloc(hlo_list_count(l) + 1, sizeof *h.singles),
                        .random = seed * 77 + 1,
                        .max = 60,
                        .checked = checked,
@@ -287,13 +287,13 @@ static void check_why_module(const hlo_module *module, const char *what, uint64_
     for (size_t k = 0; k < participants; k++)
         hlo_literal_free(results[k]);
     for (size_t k = 0; k < hlo_list_count(l); k++) {
-        hlo_program_free(h.lone[k].program);
-        hlo_module_free(h.lone[k].module);
+        hlo_program_free(h.singles[k].program);
+        hlo_module_free(h.singles[k].module);
     }
     hlo_program_free(p);
     free(args);
     free(results);
-    free(h.lone);
+    free(h.singles);
     hlo_listing_free(l);
     hlo_messages_free(m);
 }
@@ -356,7 +356,7 @@ static void check_why_directory(const char *root, const char *family, uint64_t *
     closedir(directory);
 }
 
-START_TEST(golden_cases)
+START_TEST(golden_tests)
 {
     static const char *const families[] = {
         "batchnorm", "compare",  "control",     "conv", "convert", "dot",
@@ -368,7 +368,7 @@ START_TEST(golden_cases)
     for (size_t k = 0; k < sizeof families / sizeof *families && file_count == 0; k++) {
         const uint64_t before = checked;
         check_why_directory(getenv("TESTDATA"), families[k], &checked, &larger);
-        ck_assert_msg(checked > before, "nothing of %s was looked at", families[k]);
+        ck_assert_msg(checked > before, "no element of %s was checked", families[k]);
     }
     if (file_count > 0)
         fprintf(stderr, "%d elements, %d of them with others outside\n", (int)checked, (int)larger);
@@ -425,7 +425,7 @@ static const char *sources_of(const char *body, size_t leaf, const int64_t *inde
     sources_of(body, 0, (const int64_t[]){__VA_ARGS__},                                            \
                sizeof(const int64_t[]){__VA_ARGS__} / sizeof(int64_t))
 
-START_TEST(boxes_by_hand)
+START_TEST(boxes_known_answers)
 {
     ck_assert_str_eq(
         SOURCES("a = f32[2,3] parameter(0) b = f32[2,3] parameter(1) ROOT o = f32[2,3] add(a, b)",
@@ -512,7 +512,7 @@ static const char loop[] =
     "get-tuple-element(w), index=1 }\n";
 
 /* The memory budget does not affect results: dropped values are recomputed. */
-START_TEST(little_is_kept)
+START_TEST(memory_budget)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("loop", loop, strlen(loop), false);
@@ -574,11 +574,11 @@ int main(int argc, char **argv)
     Suite *s = suite_create("why");
     TCase *t = tcase_create("why");
     tcase_set_timeout(t, argc > 1 ? 0 : 120);
-    tcase_add_test(t, boxes_by_hand);
-    tcase_add_test(t, little_is_kept);
+    tcase_add_test(t, boxes_known_answers);
+    tcase_add_test(t, memory_budget);
     tcase_add_test(t, elements_that_do_not_exist);
     tcase_add_test(t, random_modules);
-    tcase_add_test(t, golden_cases);
+    tcase_add_test(t, golden_tests);
     suite_add_tcase(s, t);
     return check_run(s);
 }

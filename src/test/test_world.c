@@ -13,15 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 8, OFTEN = 1000 };
+enum { MAX_PARTICIPANTS = 8, REPETITIONS = 1000 };
 
 struct run {
     struct source source;
     struct diags ds;
-    struct arena arenas[MOST];
+    struct arena arenas[MAX_PARTICIPANTS];
     struct module *module;
-    struct program *programs[MOST];
-    struct world_participant tasks[MOST];
+    struct program *programs[MAX_PARTICIPANTS];
+    struct world_participant tasks[MAX_PARTICIPANTS];
     int64_t count;
 };
 
@@ -33,7 +33,7 @@ static void run_begin(struct run *r, const char *text)
     r->module = text_parse_module(&r->ds, &r->source, &(struct parse_options){0});
     ck_assert(r->module != NULL);
     r->count = r->module->replica_count * r->module->num_partitions;
-    ck_assert_int_le(r->count, MOST);
+    ck_assert_int_le(r->count, MAX_PARTICIPANTS);
     for (int64_t k = 0; k < r->count; k++) {
         struct plan_options options = {.replica = k / r->module->num_partitions,
                                        .partition = k % r->module->num_partitions};
@@ -70,8 +70,8 @@ struct rank {
 };
 struct test_run {
     int ranks; /* 0: no ranks, only threads */
-    struct post post;
-    struct rank all[POST_MAX];
+    struct network network;
+    struct rank all[NETWORK_MAX];
 };
 
 static void run_here(struct rank *k, struct ranks *r)
@@ -132,16 +132,16 @@ static struct rank *test_run_begin(struct test_run *t, const char *text,
         run_here(&t->all[0], NULL);
         return &t->all[0];
     }
-    post_open(&t->post, seed);
+    network_open(&t->network, seed);
     for (int k = 0; k < ranks; k++) {
-        struct transport transport = post_transport(&t->post, k, ranks);
+        struct transport transport = network_transport(&t->network, k, ranks);
         t->all[k] =
             (struct rank){.transport = transport, .text = text, .feeds = k == 0 ? feeds : NULL};
         ck_assert_int_eq(pthread_create(&t->all[k].thread, NULL, rank_main, &t->all[k]), 0);
     }
     for (int k = 0; k < ranks; k++)
         pthread_join(t->all[k].thread, NULL);
-    post_close(&t->post);
+    network_close(&t->network);
     check_ranks(t);
     return &t->all[0];
 }
@@ -179,8 +179,8 @@ static void check_failure(const char *text, const char *expected, int ranks, uin
 static void check_often(const char *text, const char *expected)
 {
     double min[] = {100, 100}; /* of threads, of ranks */
-    for (int k = 0; k < OFTEN + OFTEN / 10; k++) {
-        int ranks = k < OFTEN ? 0 : 1 + k % POST_MAX;
+    for (int k = 0; k < REPETITIONS + REPETITIONS / 10; k++) {
+        int ranks = k < REPETITIONS ? 0 : 1 + k % NETWORK_MAX;
         double start = now_seconds(), *best = &min[ranks > 0];
         check_failure(text, expected, ranks, (uint64_t)k);
         *best = fmin(*best, now_seconds() - start);
@@ -200,7 +200,7 @@ static void check_often(const char *text, const char *expected)
     " ROOT out = s32[] conditional(is_first, x, x), true_computation=first, "                      \
     "false_computation=other }\n"
 #define PAIRS(list) "frontend_attributes={_xla_send_recv_source_target_pairs=" list "}"
-#define FOR_EVER                                                                                   \
+#define ENDLESS_LOOP                                                                               \
     "turn { a = s32[] parameter(0)\n two = s32[] constant(2)\n ROOT c = s32[] add(a, two) }\n"     \
     "odd { a = s32[] parameter(0)\n zero = s32[] constant(0)\n"                                    \
     " ROOT t = pred[] compare(a, zero), direction=NE }\n"                                          \
@@ -324,7 +324,7 @@ START_TEST(crossed_collectives)
 END_TEST
 
 /* One participant has no infeed item; the others wait for it and report nothing. */
-START_TEST(failure_ends_those_who_wait)
+START_TEST(failure_ends_waiting_participants)
 {
     check_often("HloModule m, replica_count=4\n" ADD
                 "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) "
@@ -342,11 +342,11 @@ END_TEST
 
 /* An endless computation is stopped if another participant failed or a deadlock occurs: the test
  * ends. */
-START_TEST(stalled_runs_end_soon)
+START_TEST(stalled_runs_are_interrupted)
 {
     for (int ranks = 0; ranks <= 2; ranks++) {
         char *messages = failure(
-            "HloModule m, replica_count=2\n" FOR_EVER
+            "HloModule m, replica_count=2\n" ENDLESS_LOOP
             "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) "
             "infeed(t)\n"
             " ROOT y = s32[] get-tuple-element(f), index=0 }\n"
@@ -355,7 +355,7 @@ START_TEST(stalled_runs_end_soon)
         ck_assert_ptr_nonnull(strstr(messages, "'infeed': no more items in the feed of the host"));
         free(messages);
         messages = failure(
-            "HloModule m, replica_count=2\n" FOR_EVER
+            "HloModule m, replica_count=2\n" ENDLESS_LOOP
             "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
             " r = (s32[], u32[], token[]) recv(t), channel_id=0\n d = (s32[], token[]) "
             "recv-done(r), channel_id=0\n"
@@ -395,7 +395,7 @@ static bool take(void *context, int64_t participant, struct budget *b, const str
     return true;
 }
 
-START_TEST(one_host_for_all_participants)
+START_TEST(host_feeds_of_all_participants)
 {
     static const char text[] = "HloModule m, replica_count=4\n"
                                "ENTRY main {\n"
@@ -424,7 +424,7 @@ START_TEST(one_host_for_all_participants)
 }
 END_TEST
 
-START_TEST(same_values_every_time)
+START_TEST(values_are_reproducible)
 {
     static const char text[] =
         "HloModule m, replica_count=4, num_partitions=2\n"
@@ -440,11 +440,11 @@ START_TEST(same_values_every_time)
         " y = f32[10000] collective-permute(s), channel_id=2, source_target_pairs={{0,1},{1,0}}\n"
         " zero = f32[] constant(0)\n"
         " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
-    float first[MOST];
-    for (int k = 0; k < OFTEN / 10; k++) {
+    float first[MAX_PARTICIPANTS];
+    for (int k = 0; k < REPETITIONS / 10; k++) {
         struct test_run t;
         const struct rank *r =
-            test_run_begin(&t, text, NULL, k % 10 == 0 ? k / 10 % POST_MAX : 0, (uint64_t)k);
+            test_run_begin(&t, text, NULL, k % 10 == 0 ? k / 10 % NETWORK_MAX : 0, (uint64_t)k);
         ck_assert(r->ok);
         for (int64_t p = 0; p < r->run.count; p++) {
             float v;
@@ -461,7 +461,7 @@ END_TEST
 /* A rendezvous is reused while some participants may still be leaving the previous one; some
  * payloads are copied, some borrowed. With as many participants as most machines have cores, and
  * with more. */
-START_TEST(rendezvous_again_and_again)
+START_TEST(rendezvous_is_reused)
 {
     static const char text[] =
         "HloModule m, replica_count=%d\n" ADD "body { p = (s32[], s32[], s32[500]) parameter(0)\n "
@@ -481,7 +481,7 @@ START_TEST(rendezvous_again_and_again)
         " a = s32[] get-tuple-element(w), index=1\n b = s32[500] get-tuple-element(w), index=2\n"
         " c = s32[1] slice(b), slice={[499:500]}\n d = s32[] reshape(c)\n ROOT r = s32[] add(a, d) "
         "}\n";
-    for (int n = 2; n <= MOST; n++) {
+    for (int n = 2; n <= MAX_PARTICIPANTS; n++) {
         char of_n[sizeof text + 8];
         snprintf(of_n, sizeof of_n, text, n);
         for (int ranks = 0; ranks <= n; ranks += n / 2) {
@@ -510,11 +510,11 @@ int main(void)
     tcase_add_test(t, missing_partner);
     tcase_add_test(t, different_groups);
     tcase_add_test(t, crossed_collectives);
-    tcase_add_test(t, failure_ends_those_who_wait);
-    tcase_add_test(t, stalled_runs_end_soon);
-    tcase_add_test(t, one_host_for_all_participants);
-    tcase_add_test(t, same_values_every_time);
-    tcase_add_test(t, rendezvous_again_and_again);
+    tcase_add_test(t, failure_ends_waiting_participants);
+    tcase_add_test(t, stalled_runs_are_interrupted);
+    tcase_add_test(t, host_feeds_of_all_participants);
+    tcase_add_test(t, values_are_reproducible);
+    tcase_add_test(t, rendezvous_is_reused);
     suite_add_tcase(s, t);
     return check_run(s);
 }

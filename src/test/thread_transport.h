@@ -12,38 +12,38 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { POST_MAX = 8, POST_SMALL = 64 };
+enum { NETWORK_MAX = 8, NETWORK_SMALL = 64 };
 
-struct letter {
+struct packet {
     int from;
     int64_t head[TRANSPORT_HEAD / 8];
     const void *body;
     size_t size;
-    int *pending; /* NULL: the payload belongs to the letter, and then to its receiver */
+    int *pending; /* NULL: the payload belongs to the packet, and then to its receiver */
     atomic_bool taken;
-    struct letter *next, *next_out;
+    struct packet *next, *next_out;
 };
-struct letter_box {
-    struct post *post;
+struct mailbox {
+    struct network *network;
     int rank;
     uint64_t random;
-    struct letter *in, *out; /* out: sent by this rank and possibly not received yet */
+    struct packet *in, *out; /* out: sent by this rank and possibly not received yet */
 };
-struct post {
+struct network {
     pthread_mutex_t lock;
-    struct letter_box boxes[POST_MAX];
+    struct mailbox boxes[NETWORK_MAX];
 };
 
-static inline bool post_send(void *context, int to, const void *head, const void *body, size_t size,
-                             int *pending)
+static inline bool network_send(void *context, int to, const void *head, const void *body,
+                                size_t size, int *pending)
 {
-    struct letter_box *box = context;
-    struct letter *l = calloc(1, sizeof *l), **end = &box->post->boxes[to].in;
+    struct mailbox *box = context;
+    struct packet *l = calloc(1, sizeof *l), **end = &box->network->boxes[to].in;
     l->from = box->rank;
     memcpy(l->head, head, sizeof l->head);
     l->size = size;
     l->body = body;
-    l->pending = size > POST_SMALL ? pending : NULL;
+    l->pending = size > NETWORK_SMALL ? pending : NULL;
     if (l->pending) {
         l->next_out = box->out;
         box->out = l;
@@ -54,17 +54,17 @@ static inline bool post_send(void *context, int to, const void *head, const void
     } else {
         l->body = NULL;
     }
-    pthread_mutex_lock(&box->post->lock);
+    pthread_mutex_lock(&box->network->lock);
     while (*end)
         end = &(*end)->next;
     *end = l;
-    pthread_mutex_unlock(&box->post->lock);
+    pthread_mutex_unlock(&box->network->lock);
     return true;
 }
 
-static inline void post_look_after(struct letter_box *box)
+static inline void network_reclaim(struct mailbox *box)
 {
-    for (struct letter **at = &box->out, *l; (l = *at) != NULL;)
+    for (struct packet **at = &box->out, *l; (l = *at) != NULL;)
         if (atomic_load(&l->taken)) {
             *at = l->next_out;
             --*l->pending;
@@ -74,26 +74,26 @@ static inline void post_look_after(struct letter_box *box)
         }
 }
 
-/* Removes the first letter of a random rank, if there is one. */
-static inline struct letter *post_pick(struct letter_box *box)
+/* Removes the first packet of a random rank, if there is one. */
+static inline struct packet *network_pick(struct mailbox *box)
 {
     box->random = box->random * 6364136223846793005u + 1442695040888963407u;
-    int from = (int)(box->random >> 33) % POST_MAX;
-    pthread_mutex_lock(&box->post->lock);
-    struct letter **at = &box->in, *l;
+    int from = (int)(box->random >> 33) % NETWORK_MAX;
+    pthread_mutex_lock(&box->network->lock);
+    struct packet **at = &box->in, *l;
     while ((l = *at) != NULL && l->from != from)
         at = &l->next;
     if (l)
         *at = l->next;
-    pthread_mutex_unlock(&box->post->lock);
+    pthread_mutex_unlock(&box->network->lock);
     return l;
 }
 
-static inline bool post_receive(void *context, struct transport_message *out)
+static inline bool network_receive(void *context, struct transport_message *out)
 {
-    struct letter_box *box = context;
-    post_look_after(box);
-    struct letter *l = post_pick(box);
+    struct mailbox *box = context;
+    network_reclaim(box);
+    struct packet *l = network_pick(box);
     if (!l)
         return false;
     *out = (struct transport_message){
@@ -108,41 +108,41 @@ static inline bool post_receive(void *context, struct transport_message *out)
     return true;
 }
 
-static inline bool post_busy(void *context) { return ((struct letter_box *)context)->out != NULL; }
+static inline bool network_busy(void *context) { return ((struct mailbox *)context)->out != NULL; }
 
-static inline void post_no_close(void *context) { (void)context; }
+static inline void network_no_close(void *context) { (void)context; }
 
-static inline void post_open(struct post *p, uint64_t seed)
+static inline void network_open(struct network *p, uint64_t seed)
 {
     memset(p, 0, sizeof *p);
     pthread_mutex_init(&p->lock, NULL);
-    for (int k = 0; k < POST_MAX; k++)
+    for (int k = 0; k < NETWORK_MAX; k++)
         p->boxes[k] =
-            (struct letter_box){.post = p, .rank = k, .random = seed * POST_MAX + (uint64_t)k};
+            (struct mailbox){.network = p, .rank = k, .random = seed * NETWORK_MAX + (uint64_t)k};
 }
 
-static inline struct transport post_transport(struct post *p, int rank, int size)
+static inline struct transport network_transport(struct network *p, int rank, int size)
 {
     return (struct transport){.context = &p->boxes[rank],
                               .rank = rank,
                               .size = size,
-                              .send = post_send,
-                              .receive = post_receive,
-                              .busy = post_busy,
-                              .close = post_no_close};
+                              .send = network_send,
+                              .receive = network_receive,
+                              .busy = network_busy,
+                              .close = network_no_close};
 }
 
 /* Frees unreceived messages once all ranks have closed. */
-static inline void post_close(struct post *p)
+static inline void network_close(struct network *p)
 {
-    for (int k = 0; k < POST_MAX; k++) {
-        for (struct letter *l = p->boxes[k].in, *next; l; l = next) {
+    for (int k = 0; k < NETWORK_MAX; k++) {
+        for (struct packet *l = p->boxes[k].in, *next; l; l = next) {
             next = l->next;
             if (!l->pending)
                 mem_free((void *)(uintptr_t)l->body);
             free(l);
         }
-        post_look_after(&p->boxes[k]);
+        network_reclaim(&p->boxes[k]);
     }
     pthread_mutex_destroy(&p->lock);
 }
