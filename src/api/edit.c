@@ -14,7 +14,7 @@ struct hlo_edit {
 _Static_assert((int)HLO_STRIP_METADATA == (int)EDIT_STRIP_METADATA &&
                    (int)HLO_STRIP_SHARDING == (int)EDIT_STRIP_SHARDING &&
                    (int)HLO_STRIP_HINTS == (int)EDIT_STRIP_HINTS,
-               "the same bits here and there");
+               "hlo_advanced.h and edit.h have equal flags");
 
 hlo_edit *hlo_edit_new(const hlo_listing *l)
 {

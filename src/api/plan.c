@@ -275,8 +275,8 @@ static const struct {
     {"folded", "constants folded", offsetof(struct plan_stats, folded)},
     {"split", "reductions split to reuse a partial result", offsetof(struct plan_stats, split)},
     {"dropped", "dead steps eliminated", offsetof(struct plan_stats, dropped)},
-    {"kept", "steps cached across runs", offsetof(struct plan_stats, kept)},
-    {"once", "steps done once per run", offsetof(struct plan_stats, hoist)},
+    {"cached", "steps cached across runs", offsetof(struct plan_stats, kept)},
+    {"hoisted", "steps executed once per run", offsetof(struct plan_stats, hoist)},
     {"invariant", "loop-invariant steps hoisted", offsetof(struct plan_stats, invariant)},
     {"peeled", "loops peeled, then run as bytecode", offsetof(struct plan_stats, peeled)},
 };

@@ -9,8 +9,8 @@
 #include <assert.h>
 
 static_assert((int)HLO_MAX_PARTICIPANTS == (int)WORLD_MAX_PARTICIPANTS,
-              "hlo.h and world.h say the same");
-static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h number these alike");
+              "hlo.h and world.h have equal limits");
+static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h have equal numbers");
 
 /* ---- running ---- */
 

@@ -5,7 +5,8 @@
 
 #include "why/why.h"
 
-_Static_assert((int)HLO_MAX_RANK == (int)VIEW_MAX_RANK, "of arrays that are run");
+_Static_assert((int)HLO_MAX_RANK == (int)VIEW_MAX_RANK,
+               "hlo_advanced.h and type.h have equal limits");
 
 /* Context of a query: the caller's functions for known values. */
 struct asking {
@@ -49,7 +50,7 @@ static bool exists(const hlo_listing *l, const struct hlo_element *e, hlo_messag
         !shape_is_array(why_leaf_shape(i->shape, (int64_t)e->leaf)))
         return report(m, "unknown instruction or tuple element");
     if (!why_fits(i))
-        return report(m, "it has more dimensions than what is run");
+        return report(m, "rank exceeds the limit");
     const struct shape *s = why_leaf_shape(i->shape, (int64_t)e->leaf);
     for (int d = 0; d < s->rank; d++)
         if (e->index[d] < 0 || e->index[d] >= s->dims[d])

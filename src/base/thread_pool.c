@@ -155,7 +155,7 @@ static void without_signals(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
-/* Starts the threads. A thread that cannot be started is no error: the others run its parts. */
+/* Starts the threads. A thread that cannot be started is not an error: the others run its parts. */
 static void start_workers(struct thread_pool *t)
 {
     sigset_t before;

@@ -1,6 +1,6 @@
 /*
- * Checks the cases of the bench: the fast kernels, with one thread and with two, give what the
- * plain ones give.
+ * Checks the benchmark cases: results of the fast kernels, on one thread and on two, agree with
+ * those of the reference kernels.
  *
  *   check FILE...
  *

@@ -7,7 +7,7 @@
 # Requires valgrind. counts.txt has the counts of the last commit that changed it: counts.sh build/hlo > counts.txt.
 HLO=$1
 [ $# -ge 1 ] && command -v valgrind > /dev/null || {
-    echo "usage: counts.sh HLO [COUNTS], with valgrind at hand" >&2
+    echo "usage: counts.sh HLO [COUNTS], requires valgrind" >&2
     exit 2
 }
 dir=$(mktemp -d) || exit 2

@@ -1,7 +1,7 @@
 /*
  * Measures what large input costs: makes input of each kind in three sizes, N, 10 N and 100 N, runs
  * commands on it, and prints a table of time and memory in Markdown; or checks with small sizes
- * that ten times the input doesn't take much more than ten times the time.
+ * that ten times the input does not take much more than ten times the time.
  *
  *   scale make KIND N                               prints input of a kind
  *   scale table [-n N] HLO [COMMAND[,COMMAND...] [KIND...]]
@@ -75,7 +75,7 @@ static const struct kind *find_kind(const char *name, size_t length)
     for (size_t i = 0; i < COUNT(kinds); i++)
         if (strlen(kinds[i].name) == length && !memcmp(name, kinds[i].name, length))
             return &kinds[i];
-    fprintf(stderr, "scale: no kind %.*s\n", (int)length, name);
+    fprintf(stderr, "scale: unknown kind %.*s\n", (int)length, name);
     exit(2);
 }
 
@@ -114,7 +114,7 @@ static void make_file(const struct kind *k, long n)
     if (child > 0)
         waitpid(child, &status, 0);
     if (status || access(path, F_OK)) {
-        fprintf(stderr, "scale: can't write %s\n", path);
+        fprintf(stderr, "scale: cannot write %s\n", path);
         exit(2);
     }
     free(path);
@@ -291,7 +291,7 @@ static int table(int argc, char **argv)
 
 enum { SMALL = 1000, LARGE = 10 * SMALL, TRIES = 5 };
 
-static double least_of(const char *hlo, const struct command *c, const struct kind *k, long n)
+static double shortest_of(const char *hlo, const struct command *c, const struct kind *k, long n)
 {
     double min = LIMIT;
     for (int i = 0; i < 3; i++) {
@@ -303,7 +303,7 @@ static double least_of(const char *hlo, const struct command *c, const struct ki
 
 /*
  * Whether ten times the input takes less than 40 times the time: linear is ten times, quadratic a
- * hundred. Since times vary, the bound is wide, 50 ms don't count, and what is beyond is measured
+ * hundred. Since times vary, the bound is wide, 50 ms are ignored, and times beyond it are measured
  * again. On a slow machine both times are longer. `start`, the time that the program takes to
  * start, is subtracted from both.
  */
@@ -345,7 +345,7 @@ static int check_all(const char *hlo)
             continue;
         const struct kind *chain = find_kind("chain", 5);
         make_file(chain, 2);
-        double start = least_of(hlo, c, chain, 2);
+        double start = shortest_of(hlo, c, chain, 2);
         drop_file(chain, 2);
         for (const struct kind *k = kinds; k < kinds + COUNT(kinds); k++)
             if (goes_with(c, k) && is_checked(c, k)) {

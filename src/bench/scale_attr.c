@@ -98,7 +98,7 @@ void make_metadata(long n)
 }
 
 void make_frames(
-    long n) /* tables of files, functions and frames, each frame within the one before */
+    long n) /* tables of files, functions and frames, each frame within the previous one */
 {
     puts("HloModule m\n\nFileNames");
     listed(n, "# \"f\"", "\n");
@@ -139,7 +139,7 @@ void make_unknown_attributes(long n)
     end();
 }
 
-void make_control(long n) /* one that waits for N; N that wait for the one before */
+void make_control(long n) /* one with N predecessors; N with one predecessor each */
 {
     begin();
     puts("  v0 = f32[4] negate(x)");
@@ -195,7 +195,7 @@ void make_constant_rows(long n)
     end();
 }
 
-void make_constant_strings(long n) /* a text of many bytes */
+void make_constant_strings(long n) /* with many bytes */
 {
     begin();
     printf("  y = f32[4] custom-call(x), custom_call_target=\"Sharding\", backend_config=\"");

@@ -15,7 +15,7 @@ void make_chain(long n)
     end();
 }
 
-void make_unknown_shapes(long n) /* shapes left out */
+void make_unknown_shapes(long n) /* omitted shapes */
 {
     begin();
     puts("  v0 = add(x, x)");

@@ -20,7 +20,7 @@ static void calls_deep(long n, const char *op, const char *how)
 void make_calls_deep(long n) { calls_deep(n, "call", "to_apply="); }
 void make_fusions_deep(long n) { calls_deep(n, "fusion", "kind=kLoop, calls="); }
 
-void make_tuples_deep(long n) /* of instructions; their shapes are left out */
+void make_tuples_deep(long n) /* of instructions; their shapes are omitted */
 {
     begin();
     puts("  t0 = tuple(x)");

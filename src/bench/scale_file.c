@@ -41,7 +41,7 @@ void make_script_entry(long n) /* of many lines */
     puts("}");
 }
 
-void make_script_looks(long n) /* between what is typed */
+void make_script_looks(long n) /* between entries */
 {
     puts("x = f32[4] constant({1, 2, 3, 4})\nv0 = add(x, x)");
     for (long i = 1; i < n; i++)
@@ -74,7 +74,7 @@ void make_feed(long n)
         printf("f32[2] {1, %ld}\n", i);
 }
 
-/* ---- modules that go with them ---- */
+/* ---- modules for these inputs ---- */
 
 void make_infeeds(long n)
 {
@@ -135,8 +135,7 @@ static void number(uint32_t v, int bytes)
         putchar((int)(v >> 8 * i & 255));
 }
 
-/* What the head of an entry and its line in the directory at the end have in common, of an archive
- * that isn't compressed. */
+/* The common part of the local header of an uncompressed member and its entry in the directory. */
 static void entry_of_archive(const char *name, uint32_t crc, uint32_t size)
 {
     number(20, 2); /* version */

@@ -17,7 +17,7 @@ void make_name_long(long n)
     end();
 }
 
-void make_names_alike(long n) /* a long prefix in common */
+void make_names_alike(long n) /* with a long common prefix */
 {
     char prefix[201];
     memset(prefix, 'p', 200);
@@ -28,7 +28,7 @@ void make_names_alike(long n) /* a long prefix in common */
     end();
 }
 
-void make_names_same(long n) /* in computations of their own */
+void make_names_same(long n) /* in different computations */
 {
     puts("HloModule m");
     for (long i = 0; i < n; i++)
@@ -45,7 +45,7 @@ void make_names_twice(long n) /* each an error */
     end();
 }
 
-void make_names_missing(long n) /* each an error, with what may have been meant */
+void make_names_missing(long n) /* each an error, with a suggestion */
 {
     begin();
     for (long i = 0; i < n; i++)
@@ -53,7 +53,7 @@ void make_names_missing(long n) /* each an error, with what may have been meant 
     end();
 }
 
-void make_names_numbered(long n) /* as printers make them unique */
+void make_names_numbered(long n) /* as made unique by printers */
 {
     begin();
     for (long i = 0; i < n; i++)
@@ -69,7 +69,7 @@ void make_errors(long n)
     end();
 }
 
-void make_errors_of_syntax(long n)
+void make_syntax_errors(long n)
 {
     begin();
     for (long i = 0; i < n; i++)

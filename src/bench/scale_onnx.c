@@ -62,7 +62,7 @@ static void put_value(struct bytes *graph, int number, const char *name) /* of t
     put_inner(graph, number, &value);
 }
 
-/* y0 = OP(x), y1 = OP(y0) ... with one more operand, w0, w1 ..., where there are weights */
+/* y0 = OP(x), y1 = OP(y0) ... with one more operand, w0, w1 ..., if `weights` is set */
 static void put_node(struct bytes *graph, long i, const char *operation, bool weights)
 {
     struct bytes node = {0};

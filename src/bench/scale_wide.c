@@ -30,7 +30,7 @@ void make_fan_out(long n)
     end();
 }
 
-void make_elements(long n) /* of a wide tuple, put together again */
+void make_elements(long n) /* of a wide tuple, assembled again */
 {
     printf("HloModule m\n\nENTRY e {\n  t = (");
     listed(n, "f32[]", ", ");

@@ -209,7 +209,7 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
     if (v->participant > 0)
         buf_printf(out, ", participant %zu", v->participant);
     if (v->occurrence > 0)
-        buf_printf(out, ", done %" PRIu64 " times before", v->occurrence);
+        buf_printf(out, ", executed %" PRIu64 " times before", v->occurrence);
     buf_printf(out, "\n  ");
     put_instruction(out, &d->a, v->a);
     if (!d->alone) {

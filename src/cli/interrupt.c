@@ -21,7 +21,7 @@ static void handle(int signal)
         hlo_interrupt(p);
 }
 
-/* If the signal was ignored when the process began, by nohup for example, it stays so. */
+/* If the signal was ignored when the process began, by nohup for example, it remains ignored. */
 static void set_handler(void (*handler)(int), int flags)
 {
     struct sigaction now, then = {.sa_handler = handler, .sa_flags = flags};

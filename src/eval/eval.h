@@ -14,8 +14,8 @@
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, const struct exchange *exchange, struct arena *a);
 
-/* Whether a value of shape `given` may be passed as `expected`: each dimension has the wanted size,
- * or at most that if it is dynamic. */
+/* Whether a value of shape `given` may be passed as `expected`: each dimension has the expected
+ * size, or at most that if it is dynamic. */
 bool eval_fits(const struct shape *expected, const struct shape *given);
 
 /* ---- trace.c: traced runs ---- */

@@ -279,7 +279,7 @@ static inline const int64_t *eval_dims(const struct eval *ev, const struct step 
 }
 /* Sets `bounds` of a value from the dimensions of its shape; `padded` as in struct value. */
 void value_fit(struct value *v, const struct shape *s, bool padded);
-/* Extends a value to its bounds: with the contents of its storage where it is roomy, else with
+/* Extends a value to its bounds: with the contents of its storage if it is padded, else with
  * zeros, in a copy. False: out of memory. */
 bool value_whole(struct eval *ev, struct value *v);
 
@@ -443,7 +443,7 @@ struct member_rows {
  * eval_leave_rendezvous: the other members would block. */
 void eval_prepare_rows(struct eval *ev, const struct member_dims *e, struct member_rows *rows);
 /* Reduces the blocks received in `m` into dense storage with the dimensions of member m->me. An
- * element that a member does not have takes no part. False: the reducer failed. */
+ * element that a member does not have is ignored. False: the reducer failed. */
 bool eval_reduce_rows(const struct block_reducer *f, const struct rendezvous *m,
                       const struct member_rows *rows, char *out);
 

@@ -14,16 +14,16 @@ testdata=$(cd "$here/../../testdata" && pwd)
 # Writes a seed file for each line of standard input.
 each_line() { # DIRECTORY
     mkdir -p "$1"
-    awk -v folder="$1" 'length($0) { file = folder "/" NR; printf "%s", $0 >file; close(file) }'
+    awk -v directory="$1" 'length($0) { file = directory "/" NR; printf "%s", $0 >file; close(file) }'
 }
 
 # Writes seeds with a prefix.
 with_head() { # DIRECTORY HEAD FILE...
-    folder=$1 head=$2
+    directory=$1 head=$2
     shift 2
-    mkdir -p "$folder"
+    mkdir -p "$directory"
     for file; do
-        { printf "$head"; cat "$file"; } >"$folder/$(printf %s "$head" | tr -c 'a-z0-9' _)-$(basename "$file")"
+        { printf "$head"; cat "$file"; } >"$directory/$(printf %s "$head" | tr -c 'a-z0-9' _)-$(basename "$file")"
     done
 }
 
@@ -33,7 +33,7 @@ small() { find "$testdata" -name '*.hlo' -size -2k; }
 # Prints the texts of a directive of golden tests.
 directives() { grep -rhE "^// ($1)( [^:]*)?:" "$testdata" --include='*.hlo' | sed 's/^[^:]*: *//'; }
 
-seeds() { # TARGET FOLDER: further seeds, and the names of what in testdata is one, on standard output
+seeds() { # TARGET DIRECTORY: further seeds, and the names of what in testdata is one, on standard output
     mkdir -p "$2"
     case $1 in
     argument | literal) directives 'in|out|infeed' | sort -u | awk 'NR % 20 == 0' | each_line "$2"

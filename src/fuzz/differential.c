@@ -64,7 +64,7 @@ static bool is_little_work(const struct module *m, int64_t max)
 /* ---- expected differences ---- */
 
 enum comparison_mode {
-    TAME,  /* arguments, and values moved, selected or counted from them: their sums are exact */
+    TAME,  /* arguments, and values moved, selected or counted from them, with exact sums */
     EQUAL, /* equal on both sides, but any number */
     CLOSE, /* a function of such a number, whose last bits differ between implementations */
     NEAR,  /* a sum of tame numbers in some order */
@@ -110,7 +110,7 @@ static bool touches_floats(const struct inst *i)
     return has_floats(i->shape);
 }
 
-static bool adds_up_inside(const struct computation *c, int depth)
+static bool contains_sums(const struct computation *c, int depth)
 {
     if (depth > 20)
         return true;
@@ -122,7 +122,7 @@ static bool adds_up_inside(const struct computation *c, int depth)
             return true;
         inst_callees(i, callees);
         for (int j = 0; j < n; j++)
-            if (adds_up_inside(callees[j], depth + 1))
+            if (contains_sums(callees[j], depth + 1))
                 return true;
     }
     return false;
@@ -159,7 +159,7 @@ static enum comparison_mode comparison_mode_of(const struct inst *i, const uint8
         return WILD;
     inst_callees(i, callees);
     for (int k = 0; k < n; k++)
-        if (adds_up_inside(callees[k], 0))
+        if (contains_sums(callees[k], 0))
             return WILD;
     if (op_is(i->opcode, OP_SUMS) && touches_floats(i))
         return worst == TAME ? NEAR : WILD;
@@ -170,7 +170,7 @@ static enum comparison_mode comparison_mode_of(const struct inst *i, const uint8
     return stays_tame(i) ? worst : EQUAL;
 }
 
-static uint8_t *know(struct arena *a, const struct computation *c)
+static uint8_t *classify_values(struct arena *a, const struct computation *c)
 {
     uint8_t *known = ARENA_ARRAY(a, uint8_t, c->inst_count);
     struct inst **order = computation_order(a, c);
@@ -181,7 +181,7 @@ static uint8_t *know(struct arena *a, const struct computation *c)
 
 /* ---- comparing ---- */
 
-static double greatest(const struct literal *l)
+static double largest(const struct literal *l)
 {
     double max = 1;
     int64_t n = 0;
@@ -203,7 +203,7 @@ static bool leaf_agrees(const struct literal *a, const struct literal *b, enum c
     struct hlo_tolerance t = {.size = sizeof t, .ulp = how == CLOSE ? 4 : 0};
     if (how == NEAR) {
         t.rel = dtype_bits(dtype_component(a->shape->dtype)) >= 32 ? 1e-3 : 0.3;
-        t.abs = t.rel * greatest(b);
+        t.abs = t.rel * largest(b);
     }
     return look_compare(a, b, &t, why);
 }
@@ -224,14 +224,14 @@ static bool agree(const struct inst *root, const uint8_t *known, const struct li
 
 /* ---- running ---- */
 
-static struct literal *some_argument(struct arena *a, struct random *r, const struct shape *s)
+static struct literal *random_argument(struct arena *a, struct random *r, const struct shape *s)
 {
     if (shape_is_tuple(s)) {
         struct literal *l = ARENA_NEW(a, struct literal);
         l->shape = s;
         l->elements = ARENA_ARRAY(a, struct literal *, s->count);
         for (int k = 0; k < s->count; k++)
-            l->elements[k] = some_argument(a, r, s->elements[k]);
+            l->elements[k] = random_argument(a, r, s->elements[k]);
         return l;
     }
     struct literal *l = literal_new(a, s);
@@ -254,8 +254,7 @@ static void check_memory_estimate(struct pair *p, struct program *program)
 {
     const struct memory_estimate *f = eval_estimate_memory(program);
     if (f->known && f->exact && program->peak != f->peak)
-        buf_printf(&p->memory, "%zu bytes were foreseen, %zu were needed\n", f->peak,
-                   program->peak);
+        buf_printf(&p->memory, "estimated %zu bytes, used %zu bytes\n", f->peak, program->peak);
 }
 
 struct run_mode {
@@ -263,7 +262,7 @@ struct run_mode {
     struct thread_pool *workers;
 };
 
-static bool look(void *context, struct trace_event *s)
+static bool on_event(void *context, struct trace_event *s)
 {
     bool ok = eval_event_value(s, TRACE_VALUE) != NULL;
     for (int k = 0; k < s->step->inst->operand_count && ok; k++)
@@ -273,7 +272,7 @@ static bool look(void *context, struct trace_event *s)
 
 static struct literal *run_one(struct pair *p, struct run_mode how)
 {
-    static const struct trace_callbacks trace_callbacks = {.after = look};
+    static const struct trace_callbacks trace_callbacks = {.after = on_event};
     struct plan_options options = {.plain = how.plain,
                                    .traced = how.traced,
                                    .workers = how.workers,
@@ -285,7 +284,7 @@ static struct literal *run_one(struct pair *p, struct run_mode how)
     struct literal *l = program ? eval_program(p->ds, program, p->args,
                                                (size_t)p->m->entry->param_count, NULL, &p->arena)
                                 : NULL;
-    if (l && !how.traced) /* printing takes memory, too */
+    if (l && !how.traced) /* printing also uses memory */
         check_memory_estimate(p, program);
     program_free(program);
     return l;
@@ -317,7 +316,7 @@ struct comparison {
     const char *name;
     struct run_mode how;
     int with;   /* index of an earlier run */
-    bool exact; /* bitwise; otherwise by likeness */
+    bool exact; /* bitwise; otherwise by comparison mode */
     bool nans;  /* NaNs may have different bits */
     bool two;   /* on two threads */
 };
@@ -354,14 +353,15 @@ static bool exactly(const struct literal *a, const struct literal *b, bool nans,
 }
 
 /* Whether run k agrees with the earlier run that it is compared with. */
-static bool as_before(struct pair *p, struct literal *const *runs, int k, struct buf *why)
+static bool agrees_with_earlier(struct pair *p, struct literal *const *runs, int k, struct buf *why)
 {
     const struct comparison *c = &comparisons[k];
     const struct literal *a = runs[c->with], *b = runs[k];
     bool same;
     if (a && b)
-        same = c->exact ? exactly(a, b, c->nans, why)
-                        : agree(p->m->entry->root, know(&p->arena, p->m->entry), a, b, why);
+        same = c->exact
+                   ? exactly(a, b, c->nans, why)
+                   : agree(p->m->entry->root, classify_values(&p->arena, p->m->entry), a, b, why);
     else
         same = (!a && !b) || hit_limit(p->ds);
     if (!same)
@@ -381,7 +381,7 @@ static enum differential run_each(struct pair *p, struct buf *why)
         struct run_mode how = comparisons[k].how;
         how.workers = comparisons[k].two ? workers : NULL;
         runs[k] = run_one(p, how);
-        if (!as_before(p, runs, k, why))
+        if (!agrees_with_earlier(p, runs, k, why))
             outcome = DIFFERENTIAL_DIFFERS;
         else if (!runs[k])
             outcome = DIFFERENTIAL_STOPPED;
@@ -435,7 +435,7 @@ static enum differential run_module(struct diags *ds, struct module *m,
         int n = m->entry->param_count;
         struct literal **args = ARENA_ARRAY(&p.arena, struct literal *, n);
         for (int k = 0; k < n; k++)
-            args[k] = some_argument(&p.arena, &r, m->entry->params[k]->shape);
+            args[k] = random_argument(&p.arena, &r, m->entry->params[k]->shape);
         p.args = (const struct literal **)args;
         outcome = execution->run(&p, why);
         if (p.memory.size > 0) {

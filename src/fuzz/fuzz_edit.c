@@ -18,7 +18,7 @@ static void expect_well_formed(hlo_module *made, const char *what)
     hlo_messages *m = hlo_messages_new();
     if (!hlo_verify(made, m)) {
         hlo_text messages = hlo_messages_draw(m, false), text = hlo_print(made, HLO_PRINT_SHORT);
-        fprintf(stderr, "%s makes this:\n%s%s", what, text.data, messages.data);
+        fprintf(stderr, "%s gives:\n%s%s", what, text.data, messages.data);
         __builtin_trap();
     }
     hlo_messages_free(m);
@@ -92,17 +92,17 @@ static bool bad(void *context, const hlo_module *candidate)
     return is;
 }
 
-static bool go_on(void *context, size_t instructions, size_t asked)
+static bool may_continue(void *context, size_t instructions, size_t calls)
 {
     struct search *s = context;
-    return instructions > 0 && asked < 1000 && s->left-- > 0;
+    return instructions > 0 && calls < 1000 && s->left-- > 0;
 }
 
 static void shrink(const hlo_module *module, struct random *r)
 {
     struct search s = {random_bits(r), 60};
-    hlo_module *made =
-        hlo_shrink(module, &HLO_WITH(hlo_shrink, .context = &s, .bad = bad, .progress = go_on));
+    hlo_module *made = hlo_shrink(
+        module, &HLO_WITH(hlo_shrink, .context = &s, .bad = bad, .progress = may_continue));
     if (made)
         expect_well_formed(made, "reducing");
 }

@@ -142,7 +142,7 @@ static int64_t some_size(struct gen *g)
     return gen_chance(g, 3) ? 0 : sizes[gen_below(g, sizeof sizes / sizeof *sizes)];
 }
 
-/* Nothing, in a way that counting elements or bytes one dimension after the other overflows. */
+/* Makes the array empty, with dimensions whose product overflows. */
 static void make_huge(struct gen *g, struct type *t)
 {
     int d = (int)gen_below(g, t->rank), empty = (int)gen_below(g, t->rank - 1);
@@ -150,13 +150,13 @@ static void make_huge(struct gen *g, struct type *t)
     t->dims[empty + (empty >= d)] = 0;
 }
 
-struct type gen_type(struct gen *g, unsigned types, int least_rank)
+struct type gen_type(struct gen *g, unsigned types, int min_rank)
 {
     static const int ranks[] = {2, 1, 3, 2, 1, 0, 2, 4, 3, 5};
     struct type t = {.dtype = gen_dtype(g, types)};
     t.rank = ranks[gen_below(g, sizeof ranks / sizeof *ranks)];
-    if (t.rank < least_rank)
-        t.rank = least_rank;
+    if (t.rank < min_rank)
+        t.rank = min_rank;
     int64_t limit = g->large ? GEN_LARGE : GEN_ELEMENTS;
     for (int d = 0; d < t.rank; d++) {
         t.dims[d] = g->large && gen_chance(g, 60) ? some_large_size(g, limit) : some_size(g);
@@ -413,16 +413,15 @@ struct val gen_fresh(struct gen *g, struct type t)
 }
 
 /* Selects an existing value; false if none is suitable. */
-static bool find(struct gen *g, const struct type *requested, unsigned types, int least_rank,
+static bool find(struct gen *g, const struct type *requested, unsigned types, int min_rank,
                  struct val *out)
 {
     int count = 0;
     for (int k = 0; k < g->region->count; k++) {
         const struct val *v = &g->region->vals[k];
-        bool fits =
-            !v->plumbing && (requested ? type_equal(&v->type, requested)
-                                       : class_bit(v->type.dtype) & types &&
-                                             v->type.rank >= least_rank && !v->type.dynamic);
+        bool fits = !v->plumbing && (requested ? type_equal(&v->type, requested)
+                                               : class_bit(v->type.dtype) & types &&
+                                                     v->type.rank >= min_rank && !v->type.dynamic);
         if (fits && gen_below(g, ++count) == 0)
             *out = *v;
     }
@@ -435,14 +434,14 @@ struct val gen_value(struct gen *g, struct type t)
     return gen_chance(g, 65) && find(g, &t, 0, 0, &v) ? v : gen_fresh(g, t);
 }
 
-struct val gen_pick(struct gen *g, unsigned types, int least_rank)
+struct val gen_pick(struct gen *g, unsigned types, int min_rank)
 {
     struct val v;
     if (types == TY_ANY)
         types = TY_ARRAY;
-    return gen_chance(g, 70) && find(g, NULL, types, least_rank, &v)
+    return gen_chance(g, 70) && find(g, NULL, types, min_rank, &v)
                ? v
-               : gen_fresh(g, gen_type(g, types, least_rank));
+               : gen_fresh(g, gen_type(g, types, min_rank));
 }
 
 struct val gen_last(struct gen *g, const struct type *t)
@@ -620,7 +619,7 @@ static enum opcode some_opcode(struct gen *g, unsigned allowed)
 
 #define FAMILY(name) (1u << FAMILY_##name)
 
-/* What an instruction adds to, to be able to take it back. */
+/* State before an instruction, to be restored. */
 struct before {
     size_t text, done;
     int count, params, shared_count, computations;
@@ -647,7 +646,7 @@ static void cut(struct buf *b, size_t size)
         b->data[size] = 0;
 }
 
-static void take_back(struct gen *g, const struct before *b)
+static void restore_state(struct gen *g, const struct before *b)
 {
     struct region *r = g->region;
     cut(&r->text, b->text);
@@ -663,8 +662,8 @@ static void take_back(struct gen *g, const struct before *b)
         r->vals[k].users = b->users[k];
 }
 
-/* An instruction, or none: an empty array has results that are larger than any memory where a huge
- * dimension stays and the empty one goes. */
+/* Adds an instruction unless its result is too large: if the empty dimension of an array is removed
+ * and the huge one remains. */
 static void attempt(struct gen *g, enum opcode op)
 {
     struct before before;
@@ -672,7 +671,7 @@ static void attempt(struct gen *g, enum opcode op)
     g->excess = false;
     families[op_table[op].family](g, op);
     if (g->excess)
-        take_back(g, &before);
+        restore_state(g, &before);
     g->excess = before.excess;
 }
 

@@ -377,11 +377,11 @@ void gen_dynamic(struct gen *g, enum opcode op)
 
 static const char *groups(struct gen *g) { return gen_chance(g, 50) ? "{}" : "{{0}}"; }
 
-static void all_reduce(struct gen *g, bool in_two)
+static void all_reduce(struct gen *g, bool as_pair)
 {
     struct val x = gen_pick(g, TY_INTEGER | TY_FLOAT, 0);
     int body = gen_reducer(g, 1, &x.type.dtype);
-    if (!in_two) {
+    if (!as_pair) {
         gen_emit(g, OP_ALL_REDUCE, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g),
                  body);
         return;
@@ -395,7 +395,7 @@ static void all_reduce(struct gen *g, bool in_two)
 }
 
 /* An array with at least one element to split in dimension 0. */
-static struct val not_empty(struct gen *g, unsigned types)
+static struct val non_empty(struct gen *g, unsigned types)
 {
     struct val x = gen_pick(g, types, 1);
     struct type t = x.type;
@@ -404,9 +404,9 @@ static struct val not_empty(struct gen *g, unsigned types)
 }
 
 /* A -start and -done pair of an operation that keeps operand and result in its tuple. */
-static void in_two(struct gen *g, const char *start, enum opcode done, const char *rest)
+static void as_pair(struct gen *g, const char *start, enum opcode done, const char *rest)
 {
-    struct val x = not_empty(g, TY_ANY);
+    struct val x = non_empty(g, TY_ANY);
     struct type both[2] = {x.type, x.type};
     struct buf shape = {0};
     put_tuple_type(&shape, 2, both);
@@ -417,7 +417,7 @@ static void in_two(struct gen *g, const char *start, enum opcode done, const cha
 
 static void one_array(struct gen *g, enum opcode op, const char *rest)
 {
-    struct val x = not_empty(g, TY_ANY);
+    struct val x = non_empty(g, TY_ANY);
     gen_emit(g, op, x.type, 1, &x, "%s", rest);
 }
 
@@ -431,7 +431,7 @@ void gen_collective(struct gen *g, enum opcode op)
     case OP_ALL_GATHER: one_array(g, op, ", replica_groups={}, dimensions={0}"); break;
     case OP_ALL_GATHER_START:
     case OP_ALL_GATHER_DONE:
-        in_two(g, "all-gather-start", OP_ALL_GATHER_DONE, ", replica_groups={}, dimensions={0}");
+        as_pair(g, "all-gather-start", OP_ALL_GATHER_DONE, ", replica_groups={}, dimensions={0}");
         break;
     case OP_ALL_TO_ALL: one_array(g, op, ", replica_groups={}, dimensions={0}"); break;
     case OP_COLLECTIVE_BROADCAST: one_array(g, op, ", replica_groups={{0}}"); break;
@@ -441,11 +441,11 @@ void gen_collective(struct gen *g, enum opcode op)
         break;
     case OP_COLLECTIVE_PERMUTE_START:
     case OP_COLLECTIVE_PERMUTE_DONE:
-        in_two(g, "collective-permute-start", OP_COLLECTIVE_PERMUTE_DONE,
-               ", source_target_pairs={{0,0}}");
+        as_pair(g, "collective-permute-start", OP_COLLECTIVE_PERMUTE_DONE,
+                ", source_target_pairs={{0,0}}");
         break;
     case OP_REDUCE_SCATTER:
-        x = not_empty(g, TY_INTEGER | TY_FLOAT);
+        x = non_empty(g, TY_INTEGER | TY_FLOAT);
         gen_emit(g, op, x.type, 1, &x, ", replica_groups={}, dimensions={0}, to_apply=c%d",
                  gen_reducer(g, 1, &x.type.dtype));
         break;

@@ -41,7 +41,7 @@ struct region {
     int params;      /* number of parameters so far */
     bool takes_more; /* ENTRY: a new operand may be a parameter */
     bool nested;     /* an instruction calls a computation */
-    bool random;     /* it draws random numbers, or a computation does that it calls */
+    bool random;     /* it or a callee draws random numbers */
 };
 
 /* What a computation may be used as, besides the callee of a call. */
@@ -66,7 +66,7 @@ struct gen {
     struct region *region;
     bool large;  /* arrays have up to GEN_LARGE elements; else GEN_ELEMENTS */
     bool calls;  /* most instructions call computations */
-    bool excess; /* a result has more elements than anything may have */
+    bool excess; /* the size of a result exceeds the limit */
     int depth;   /* of nested regions */
     int ids, computations, channels;
     struct shared shared[GEN_SHARED];
@@ -91,12 +91,12 @@ enum dtype gen_dtype(struct gen *g,
                      unsigned types); /* a type of the classes TY_..., ored; TY_ANY: any */
 /* A type for a second operand next to type `t`: operands may not be floats of different types. */
 enum dtype gen_partner(struct gen *g, enum dtype t);
-struct type gen_type(struct gen *g, unsigned types, int least_rank);
+struct type gen_type(struct gen *g, unsigned types, int min_rank);
 struct type type_of(enum dtype t, int rank, const int64_t *dims);
 struct type type_scalar(enum dtype t);
 struct type type_with(struct type t, enum dtype dtype);
 int64_t type_elements(const struct type *t);
-bool type_is_huge(const struct type *t); /* a dimension is longer than arrays with elements are */
+bool type_is_huge(const struct type *t); /* a dimension is longer than in any non-empty array */
 bool type_equal(const struct type *a, const struct type *b);
 void put_type(struct gen *g, struct buf *out, const struct type *t); /* sometimes with a layout */
 void put_plain_type(struct buf *out, const struct type *t);
@@ -107,7 +107,7 @@ void put_list(struct buf *out, const int64_t *items, int count); /* {1,2} */
 struct val gen_value(struct gen *g, struct type t); /* a value of this type, old or new */
 struct val gen_fresh(struct gen *g, struct type t); /* a new value of this type */
 struct val gen_pick(struct gen *g, unsigned types,
-                    int least_rank); /* a value of some type without dynamic dimensions */
+                    int min_rank); /* a value of some type without dynamic dimensions */
 struct val gen_constant(struct gen *g, struct type t);
 struct val gen_number(struct gen *g, enum dtype t, int64_t n); /* a scalar constant */
 struct val gen_last(struct gen *g, const struct type *t); /* the newest of this type; id -1: none */

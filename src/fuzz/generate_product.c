@@ -153,7 +153,7 @@ static void put_labels(struct gen *g, struct buf *out, int spatial, char first, 
     for (int k = 0; k < spatial + 2; k++)
         order[k] = k;
     gen_shuffle(g, order, spatial + 2);
-    for (int d = 0; d < spatial + 2; d++) /* order[d]: what dimension d is */
+    for (int d = 0; d < spatial + 2; d++) /* order[d]: role of dimension d */
         buf_putc(out, order[d] == 0 ? first : order[d] == 1 ? second : (char)('0' + order[d] - 2));
 }
 
@@ -302,7 +302,7 @@ void gen_batchnorm(struct gen *g, enum opcode op)
     for (int k = 1; k < 5; k++)
         all[k] = gen_value(g, row);
     all[4] = op == OP_BATCH_NORM_GRAD ? gen_value(g, t) : all[4];
-    int variance = op == OP_BATCH_NORM_GRAD ? 3 : 4; /* which is not negative */
+    int variance = op == OP_BATCH_NORM_GRAD ? 3 : 4; /* must not be negative */
     if (op != OP_BATCH_NORM_TRAINING)
         all[variance] = gen_emit(g, OP_ABS, row, 1, &all[variance], NULL);
     if (op == OP_BATCH_NORM_INFERENCE)

@@ -42,7 +42,7 @@ static void concatenate(struct gen *g)
     gen_emit(g, OP_CONCATENATE, result, count, all, ", dimensions={%d}", d);
 }
 
-static void copy_in_two(struct gen *g)
+static void copy_start_done(struct gen *g)
 {
     struct val x = gen_pick(g, TY_ANY, 0);
     struct type both[2] = {x.type, x.type};
@@ -162,7 +162,7 @@ void gen_shape(struct gen *g, enum opcode op)
     case OP_BROADCAST: broadcast(g); break;
     case OP_CONCATENATE: concatenate(g); break;
     case OP_COPY_START:
-    case OP_COPY_DONE: copy_in_two(g); break;
+    case OP_COPY_DONE: copy_start_done(g); break;
     case OP_IOTA: iota(g); break;
     case OP_PAD: pad(g); break;
     case OP_RESHAPE: reshape(g); break;

@@ -250,7 +250,7 @@ static bool check_in_place(struct infer *ctx, const struct inst *i)
     const struct shape *in = operand_shape(i, 0), *out = operand_shape(i, 1);
     bool tuples = in->dtype == DT_TUPLE && out->dtype == DT_TUPLE && in->count == out->count;
     if (!tuples && !(shape_is_array(in) && shape_is_array(out)))
-        return report_operands(ctx, i, 0, 1, "being arrays or tuples of the same length");
+        return report_operands(ctx, i, 0, 1, "tuple structure");
     for (int k = 0; k < 2; k++)
         if (!buffers_fit(operand_shape(i, 2 + k), operand_shape(i, k)))
             return report_operand(ctx, i, 2 + k, "one offset per dimension of operand %d", k);

@@ -9,7 +9,7 @@
 #include "io/stored.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "storage is written to files as it lies in memory, which must be little-endian"
+#error "storage is written to files unchanged, which requires a little-endian machine"
 #endif
 
 #define TOO_SHORT "truncated data"

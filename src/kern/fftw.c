@@ -23,8 +23,8 @@ static void *load(bool wide, int flags)
 
 static void *library(bool wide) { return load(wide, 0); }
 
-/* Whether there are addresses for the libraries, with room to spare. That a library is not there
- * must not be a matter of memory, or results would depend on it. */
+/* Whether there is address space for the libraries. Their absence must not depend on memory, or
+ * results would. */
 static bool has_memory(void)
 {
     enum { SIZE = 8 << 20 };

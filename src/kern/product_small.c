@@ -50,7 +50,7 @@ bool small_applies(const struct small *s)
     }
 
 /* Computes all columns of some rows: as many as fit into registers at a time, then fewer. The last
- * vector ends with the row, and the last rows are processed as four, too, so that some results may
+ * vector ends with the row, and the last rows are also processed as four, so that some results may
  * be computed twice. */
 #define ROWS(T, NAME, WIDE, NARROW)                                                                \
     INLINE void NAME##_rows(const struct small *s, int rows, const char *a, const char *b,         \

@@ -46,7 +46,7 @@ static bool take_element(struct pick_state *s, const struct strided_run *x, int6
     return takes & KERN_TAKES_VALUE;
 }
 
-/* For the work type T, stored in `FIELD` of a cell; MASK is an integer as wide. */
+/* For the work type T, stored in `FIELD` of an accumulator; MASK is an integer as wide. */
 #define PICK_OF(T, FIELD, MASK)                                                                    \
     static enum kern_relation relation_##FIELD(T a, T b)                                           \
     {                                                                                              \

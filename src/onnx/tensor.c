@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "raw data are copied as they lie in the file, which is little-endian"
+#error "raw data are copied from files, which are little-endian"
 #endif
 
 enum field { FIELD_NONE, FIELD_FLOAT, FIELD_INT32, FIELD_INT64, FIELD_UINT64, FIELD_DOUBLE };

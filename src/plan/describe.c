@@ -94,7 +94,7 @@ void plan_describe(struct buf *out, const struct step *s)
         put_callees(out, s);
     else if (i->opcode == OP_CUSTOM_CALL)
         buf_printf(out, "%.*s%s", STR_ARG(inst_str(i, A_CUSTOM_CALL_TARGET)),
-                   s->foreign.entry ? ", not ours" : "");
+                   s->foreign.entry ? ", user code" : "");
     if (out->size == after)
         out->size = before;
 }

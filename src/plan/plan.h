@@ -457,7 +457,7 @@ struct scalar_op {
 struct scalar_slot {
     void *at;      /* NULL: a parameter that is not read, or a token */
     uint32_t size; /* bytes */
-    bool large;    /* a large array in place: `at` is its cell, a char * */
+    bool large;    /* a large array in place: `at` points to its storage, a char * */
     bool written;  /* updated in place, so it must have no other reader */
     int arg;       /* of a result: the argument that it aliases */
 };

@@ -124,8 +124,13 @@ for t in "op/op.def OP 2" "op/form.def FORM 2" "op/attr.def ATTR 2" "diag/msg_te
 done
 problems=$(sed -n 's/^OP("\([^"]*\)", \([0-9]*\),.*/\1 \2/p' src/onnx/op.def | LC_ALL=C sort -c -k1,1 -k2,2n 2>&1)
 report "src/onnx/op.def is sorted" "$problems"
-problems=$(grep -oE '`[a-z]+/[a-z_/]+\.(c|h|def|sh)`' src/README.md | tr -d '`' | while read -r f; do [ -e "src/$f" ] || echo "src/README.md names src/$f"; done)
-report "the files that src/README.md names exist" "$problems"
+problems=$(grep -oE '`[a-z0-9_/]+\.(c|h|def|sh)`' src/README.md | tr -d '`' | while read -r f; do
+    case $f in */*) [ -e "$f" ] || [ -e "src/$f" ] ;; *) [ -n "$(find src -name "$f")" ] ;; esac || echo "$f"
+done
+    tr '\n' ' ' <src/README.md | grep -oE '`[^`]*`' | grep -oE '\b[a-z][a-z0-9]*(_[a-z0-9]+)+\b' | sort -u | while read -r name; do
+        grep -rqw --exclude=README.md -e "$name" src || find src -name "$name*" | grep -q . || echo "$name"
+    done)
+report "the files and identifiers that src/README.md names exist" "$problems"
 for header in hlo.h hlo_advanced.h; do
     problems=$(awk '/^ \*\/$/ { exit } /^ \*   / { print substr($0, 6) }' src/$header >"${TMPDIR:-/tmp}/sections.$$"
         sed -n 's/^\/\* ---- \(.*\) ----.*/\1/p' src/$header | diff "${TMPDIR:-/tmp}/sections.$$" - 2>&1

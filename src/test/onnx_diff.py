@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Models of ONNX through `hlo`, onnxruntime and ONNX's own reference, and where they differ.
+"""Compares `hlo` with onnxruntime and ONNX's reference evaluator on ONNX models.
 
     onnx_diff.py HLO [--corpus DIR] [--random N] [--seed S] [--oracle ORACLE.py] [--work DIR] [--only WORDS]
 
-For working on it, never part of the tests: it needs the packages onnx, onnxruntime and numpy. The models are
+A development tool, not part of the tests: it requires the packages onnx, onnxruntime and numpy. The
+models are
 
-    those of the JSON files in DIR        what must come out stands in them
-    the node tests of onnx that loop      what must come out comes with them
-    the worked example of the operator    b_out 6, user_defined_vals {12, -6}
-    N random ones                         all versions, modes and element types; loops in loops, branches,
-                                          sequences, values that grow; what must come out is what the
-                                          specification says, in numpy below
+    those of the JSON files in DIR        with their expected outputs
+    the node tests of ONNX with loops     with their expected outputs
+    the example of ONNX's Loop            b_out 6, user_defined_vals {12, -6}
+    N random ones                         all versions, modes and element types; nested loops, branches,
+                                          sequences, growing values; expected outputs are computed by
+                                          the numpy implementation of the specification below
 
-Each is held against onnx.checker, run by ONNX's reference evaluator and onnxruntime where they can, by `hlo run` with arrays from an .npz
-file, by `hlo test` with ONNX's own data files, and its text is given to XLA's parser (ORACLE.py check).
+Each model is checked by onnx.checker, run by ONNX's reference evaluator and onnxruntime if they support
+it, by `hlo run` with arrays from an .npz file, and by `hlo test` with ONNX's data files; its text is
+checked by XLA's parser (ORACLE.py check).
 
-Known to differ: the reference evaluator stacks scalars as [n,1]; it and onnxruntime end a loop that is given no
-condition when the body's is false, where the specification says that it does not count.
+Known differences: the reference evaluator stacks scalars as [n,1]; it and onnxruntime end a loop without
+a condition input if the condition of the body is false, which the specification ignores.
 """
 import argparse, collections, json, os, random, re, shutil, subprocess, sys, warnings
 
@@ -37,7 +39,7 @@ NAMES = {"float": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6,
 
 
 def type_of_text(text):
-    """`float[5,?]`, `seq(float[?])`, `optional(...)`, `?` as a TypeProto; None when nothing is said."""
+    """`float[5,?]`, `seq(float[?])`, `optional(...)`, `?` as a TypeProto; None for `?`."""
     m = re.fullmatch(r"(seq|optional)\((.*)\)", text)
     if m:
         make = helper.make_sequence_type_proto if m[1] == "seq" else helper.make_optional_type_proto
@@ -75,7 +77,7 @@ def show(v):
     return "none" if v is None else str([x.tolist() for x in v] if isinstance(v, list) else v.tolist())[:300]
 
 
-# ---- cases: the corpus ----
+# ---- cases: JSON files ----
 
 def array_of_json(v):
     return np.array(v["data"], dtype=v["type"]).reshape(v["shape"])
@@ -100,10 +102,10 @@ def graph_of_json(g, name):
                              [info(o["name"], o["type"]) for o in g["outputs"]])
 
 
-def corpus(folder):
-    for file in sorted(os.listdir(folder)):
+def corpus(directory):
+    for file in sorted(os.listdir(directory)):
         if file.endswith(".json"):
-            j = json.load(open(os.path.join(folder, file)))
+            j = json.load(open(os.path.join(directory, file)))
             opsets = [helper.make_opsetid("" if d == "ai.onnx" else d, v) for d, v in j["opset"].items()]
             yield Case(j["name"], "corpus", model_of(graph_of_json(j["graph"], j["name"]), opsets),
                        [value_of_json(i["value"]) for i in j["inputs"]],
@@ -132,7 +134,7 @@ def node_tests():
                 yield Case("node_" + case.name, "node test", case.model, plain(inputs), plain(outputs))
 
 
-# ---- cases: the worked example ----
+# ---- cases: the example of Loop ----
 
 def worked_example():
     body = helper.make_graph(
@@ -161,7 +163,7 @@ TYPE_NUMBERS = {TYPES[name]: NAMES[name] for name in TYPES}
 
 
 class Body:
-    """The nodes of a graph under construction; names are its own."""
+    """The nodes of a graph under construction, with unique names."""
 
     def __init__(self, rng, opset, prefix):
         self.rng, self.opset, self.prefix, self.nodes, self.count = rng, opset, prefix, [], 0
@@ -179,7 +181,7 @@ class Body:
         return self.op("Constant", value=numpy_helper.from_array(np.array(value, dtype)))
 
     def axes_input(self):
-        """Of Squeeze, which takes all of size 1 when nothing is said."""
+        """Axes of Squeeze; without any, it removes all dimensions of size 1."""
         return [self.constant([0], np.int64)] if self.opset >= 13 and self.rng.random() < 0.5 else []
 
     def unsqueeze(self, x):
@@ -237,7 +239,7 @@ def inner_loop(b, x, other, dtype, depth):
 
 
 def grown(b, as_type, rng):
-    """What is put behind a value that grows: one element, as many as there were passes, or the rest of the row."""
+    """The elements appended to a growing value: one, as many as iterations so far, or the rest of the row."""
     kind = rng.choice(["one", "range", "slice"])
     if kind == "one":
         return b.unsqueeze(as_type)
@@ -247,7 +249,7 @@ def grown(b, as_type, rng):
 
 
 def sequence_step(b, v, as_type, rng):
-    """Another element behind or among those that are there, perhaps made of one of them."""
+    """Another element at the end of or within a sequence, possibly computed from one of its elements."""
     element = b.op("Add", rng.choice(["v_in", v]), as_type)
     q = b.op("SequenceInsert", "q_in", element)
     kind = rng.choice(["end", "front", "again", "sizes"])
@@ -261,7 +263,7 @@ def sequence_step(b, v, as_type, rng):
 
 
 class Inputs:
-    """What the graph is fed: inputs, or constants in one of three forms."""
+    """The inputs of the graph: real inputs, or constants in one of three forms."""
 
     def __init__(self, rng):
         self.rng, self.nodes, self.infos, self.values, self.initializers = rng, [], [], [], []
@@ -280,7 +282,7 @@ class Inputs:
 
 
 def random_body(rng, version, text, size, grows, sequence):
-    """The body; names and types of what is carried, and types of the scan outputs."""
+    """The body, the names and types of carried values, and the types of scan outputs."""
     b = Body(rng, OPSETS[version], "b")
     b.dtype = dtype = TYPES[text]
     fixed = "%s[%d]" % (text, size)
@@ -337,10 +339,10 @@ def random_case(rng, number):
     return Case(name, "random", model_of(graph, [helper.make_opsetid("", OPSETS[version])]), f.values, None)
 
 
-# ---- what must come out of a random one: the specification in numpy ----
+# ---- expected outputs of random models: the specification in numpy ----
 
 def evaluate(graph, values, opset):
-    """The outputs of a graph, given the values of its names and of those around it."""
+    """The outputs of a graph for the values of its names and of the enclosing scopes."""
     values = dict(values)
     for init in graph.initializer:
         values[init.name] = numpy_helper.to_array(init)
@@ -358,7 +360,7 @@ def evaluate(graph, values, opset):
 
 
 def evaluate_loop(body, inputs, values, opset):
-    """for (i = 0; i < trips && cond; i++); what is absent does not count, and then neither does the body's."""
+    """for (i = 0; i < trips && cond; i++); an absent input has no effect, nor then the condition of the body."""
     trips, cond, carried = inputs[0], inputs[1], inputs[2:]
     names = [i.name for i in body.input]
     scans = [[] for _ in body.output[1 + len(carried):]]
@@ -426,7 +428,7 @@ def leaves(names, values):
 
 
 def collected(path, outputs):
-    """Outputs as they stand in an .npz file of `hlo run`."""
+    """Outputs read from an .npz file of `hlo run`."""
     z = np.load(path)
     values = []
     for k, out in enumerate(outputs):
@@ -440,19 +442,19 @@ def collected(path, outputs):
     return values
 
 
-def by_hlo(hlo, folder, case):
+def by_hlo(hlo, directory, case):
     arrays = dict(leaves([i.name for i in case.model.graph.input], case.inputs))
-    np.savez(folder + "/in.npz", **arrays)
-    run = subprocess.run([hlo, "run", folder + "/model.onnx", "--inputs=" + folder + "/in.npz",
-                          "--output=" + folder + "/out.npz"], capture_output=True, text=True, timeout=120)
+    np.savez(directory + "/in.npz", **arrays)
+    run = subprocess.run([hlo, "run", directory + "/model.onnx", "--inputs=" + directory + "/in.npz",
+                          "--output=" + directory + "/out.npz"], capture_output=True, text=True, timeout=120)
     if run.returncode:
         raise RuntimeError("status %d: %s" % (run.returncode, run.stderr.strip()[:400]))
-    return collected(folder + "/out.npz", case.model.graph.output)
+    return collected(directory + "/out.npz", case.model.graph.output)
 
 
-def import_text(hlo, folder, case):
-    with_inputs = ["--inputs=" + folder + "/in.npz"]
-    run = subprocess.run([hlo, "import", folder + "/model.onnx", "-o", folder + "/model.hlo"] + with_inputs,
+def import_text(hlo, directory, case):
+    with_inputs = ["--inputs=" + directory + "/in.npz"]
+    run = subprocess.run([hlo, "import", directory + "/model.onnx", "-o", directory + "/model.hlo"] + with_inputs,
                          capture_output=True, text=True, timeout=120)
     if run.returncode:
         raise RuntimeError("status %d: %s" % (run.returncode, run.stderr.strip()[:400]))
@@ -469,26 +471,26 @@ def save_value(path, value, type_proto):
         f.write(proto.SerializeToString())
 
 
-def save(folder, case):
-    os.makedirs(folder + "/test_data_set_0")
-    onnx.save(case.model, folder + "/model.onnx")
+def save(directory, case):
+    os.makedirs(directory + "/test_data_set_0")
+    onnx.save(case.model, directory + "/model.onnx")
     for kind, ports, values in (("input", case.model.graph.input, case.inputs),
                                 ("output", case.model.graph.output, case.expected)):
         for k, (port, value) in enumerate(zip(ports, values)):
-            save_value("%s/test_data_set_0/%s_%d.pb" % (folder, kind, k), value, port.type)
+            save_value("%s/test_data_set_0/%s_%d.pb" % (directory, kind, k), value, port.type)
 
 
 class Table:
     def __init__(self):
-        self.counts, self.complaints = collections.Counter(), []
+        self.counts, self.reports = collections.Counter(), []
 
     def put(self, case, who, ok, why=""):
         self.counts[case.kind, who, ok] += 1
         if ok is False:
-            self.complaints.append("%s: %s: %s" % (case.name, who, why))
+            self.reports.append("%s: %s: %s" % (case.name, who, why))
 
     def trial(self, case, who, run, failed):
-        """Counts a run that gives values, or `failed`."""
+        """Counts a run that returns values, or `failed`."""
         try:
             actual = [v if v is None else list(map(np.asarray, v)) if isinstance(v, list) else np.asarray(v) for v in run()]
         except Exception as e:
@@ -510,7 +512,7 @@ def gather(o):
 
 
 def expected_of(case, table):
-    """The case with what must come out; None when the model is unsound."""
+    """The case with its expected outputs; None if the model is malformed."""
     try:
         onnx.checker.check_model(case.model, full_check=False)
     except Exception as e:
@@ -553,24 +555,24 @@ def main():
         case = expected_of(case, table)
         if case is None:
             continue
-        folder = o.work + "/" + case.name
-        save(folder, case)
+        directory = o.work + "/" + case.name
+        save(directory, case)
         cases.append(case)
         table.trial(case, "onnx reference", lambda: by_reference(case), None)
         table.trial(case, "onnxruntime", lambda: by_onnxruntime(case), None)
-        table.trial(case, "hlo run", lambda: by_hlo(o.hlo, folder, case), False)
+        table.trial(case, "hlo run", lambda: by_hlo(o.hlo, directory, case), False)
         try:
-            import_text(o.hlo, folder, case)
+            import_text(o.hlo, directory, case)
             table.put(case, "hlo import", True)
         except Exception as e:
             table.put(case, "hlo import", False, str(e)[:300])
     check_data_files(o, cases, table)
     if o.oracle:
         check_texts(o, cases, table)
-    for line in table.complaints:
+    for line in table.reports:
         print(line)
     kinds = sorted({k for k, _, _ in table.counts})
-    print("\n%-12s %-14s %6s %6s %8s" % ("models", "held against", "agree", "differ", "can't"))
+    print("\n%-12s %-14s %6s %6s %8s" % ("models", "compared with", "agree", "differ", "skipped"))
     for kind in kinds:
         for who in ("onnx.checker", "onnx reference", "onnxruntime", "hlo run", "hlo test", "hlo import", "XLA's parser"):
             n = [table.counts[kind, who, ok] for ok in (True, False, None)]

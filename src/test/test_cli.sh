@@ -20,7 +20,7 @@ case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
 case $data in /*) ;; *) data=$PWD/$data ;; esac
 LIB=${HLO%/*}/src/test/custom_calls.so
 TOOLS=$(cd "${0%/*}" && pwd)
-XDG_CONFIG_HOME=/nonexistent # the rc file of whoever runs this is not part of the tests
+XDG_CONFIG_HOME=/nonexistent # ignore the user's rc file
 export HLO HERE LIB TOOLS XDG_CONFIG_HOME
 unset HLO_COLORS NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TERM HLO_OPTIONS HLO_PAGER PAGER
 scratch=$(mktemp -d) || exit 2

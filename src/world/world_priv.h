@@ -45,8 +45,8 @@ struct wait {
     int64_t *waits_for;
 };
 /* Removes from the list the participants that may still proceed; the deadlocked ones keep their
- * order. Returns their number. hope[k]: whether participant k may proceed; a blocked participant
- * for which all those that it waits for may proceed is added. */
+ * order. Returns their number. can_proceed[k]: whether participant k may proceed; a blocked
+ * participant for which all those that it waits for may proceed is added. */
 int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *can_proceed);
 
 /* How a participant has terminated. */

@@ -1,6 +1,6 @@
 # Completions for bash, zsh and fish have the options of --help, command by command.
 # stderr: expected bash, zsh or fish
-export LC_ALL=C # what sort and ranges of letters are, depends on it
+export LC_ALL=C # for sort and character ranges
 $HLO --completion=bash >bash.txt && $HLO --completion zsh >zsh.txt && $HLO --completion fish >fish.txt || exit 1
 $HLO --help | sed -n 's/^  \([[:lower:]]*\)  *[[:upper:]].*\.$/\1/p' >commands.txt
 test "$(wc -l <commands.txt)" -gt 15 || exit 1

@@ -36,7 +36,7 @@ ENTRY main {
 // -----
 // test: eval
 // from: hand
-// error: 37:3: custom call 'scale' failed: scale takes f32 of rank 1
+// error: 37:3: custom call 'scale' failed: scale expects f32 of rank 1
 HloModule typed
 
 ENTRY main {

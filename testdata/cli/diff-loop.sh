@@ -10,7 +10,7 @@
 # stdout:   b.hlo:5: %zero = f32[] constant(0)
 # stdout:   b.hlo:5: %z = f32[2]{0} broadcast(%zero), dimensions={}
 # stdout:   b.hlo:6: %e = f32[2]{0} select(%p, %z, %d)
-# stdout: first difference: %h, paired by op_name, done 2 times before
+# stdout: first difference: %h, paired by op_name, executed 2 times before
 # stdout:   a.hlo:6: %h = f32[2]{0} divide(%x, %d)
 # stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)
 # stdout:   m.py:7  jit(f)/div

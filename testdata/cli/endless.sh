@@ -26,6 +26,6 @@ $HLO test golden.hlo >>said 2>&1; echo "golden: $?"
 $HLO repl </dev/zero 2>>said; echo "repl: $?"
 $HLO repl -c '.source /dev/zero' 2>>said; echo "source: $?"
 $HLO serve --stdio </dev/zero 2>>said; echo "serve: $?"
-truncate -s 5G large.hlo # a hole: it takes no room
+truncate -s 5G large.hlo # a sparse file
 $HLO verify large.hlo 2>>said; echo "large: $?"
 echo "messages: $(grep -c 'it is too long: of a file 4 GiB are read' said)"

@@ -50,7 +50,7 @@ ENTRY e {
 END
 $HLO test -q --traced golden.hlo; echo traced $?
 $HLO run two.hlo i@0=7 i@1=1; echo replicas $?
-prompt() { # an entry that does not end, and one after it
+prompt() { # an entry that does not terminate, and another one
     $HLO repl --norc -c '.bail off' -c 'x = s32[] 3' -c 'c { p = s32[] parameter(0) ROOT t = pred[] constant(true) }' \
         -c 'b { p = s32[] parameter(0) ROOT t = s32[] add(p, p) }' -c 'w = s32[] while(x), condition=c, body=b' \
         -c 'y = s32[] add(x, x)'

@@ -71,7 +71,7 @@ ENTRY e { x = f32[8] parameter(0)
  ROOT w = (s32[], f32[8]) while(s), condition=oc, body=ob }
 END
 $HLO run nest.hlo --random --max-trip=6 2>err.txt; a=$?
-$HLO run nest.hlo --random --max-trip=7 >/dev/null; b=$? # the inner loop goes round 35 times in all
+$HLO run nest.hlo --random --max-trip=7 >/dev/null; b=$? # the inner loop has 35 iterations in total
 cat >rest.hlo <<'END'
 HloModule rest
 c { p = (s32[], f32[8], f32[3000], f32[]) parameter(0)

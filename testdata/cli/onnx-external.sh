@@ -5,8 +5,8 @@
 # stdout: y = f32[4] {2, 3, 4, 5}
 # stdout: a link that stays: 0
 # stdout: a link to a file elsewhere: 3
-# stdout: a link to a folder elsewhere: 3
-# stdout: a folder: 3
+# stdout: a link to a directory elsewhere: 3
+# stdout: a directory: 3
 # stdout: a link to itself: 3
 # stdout: a device: 3
 # stdout: y = f32[4] {2, 3, 4, 5}
@@ -25,9 +25,9 @@ see 'a link that stays'
 ln -sf ../../elsewhere/weights m/data/weights
 see 'a link to a file elsewhere'
 rm -r m/data && ln -s ../elsewhere m/data
-see 'a link to a folder elsewhere'
+see 'a link to a directory elsewhere'
 rm m/data && mkdir -p m/data/weights
-see 'a folder'
+see 'a directory'
 rmdir m/data/weights && ln -s weights m/data/weights
 see 'a link to itself'
 ln -sf /dev/zero m/data/weights

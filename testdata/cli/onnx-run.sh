@@ -28,7 +28,7 @@ $HLO run "$ranges" n=3 start='[{7, 8}]' || exit 93
 printf '[]' >nothing.txt
 $HLO run "$ranges" 0 @nothing.txt || exit 94
 $HLO run "$ranges" 300 '[]' | tail -1 || exit 95
-for inputs in by_name by_number empty; do # what an archive does not have is an empty sequence
+for inputs in by_name by_number empty; do # a sequence missing in the archive is empty
     $HLO run "$ranges" --inputs="${ranges%.onnx}_$inputs.npz" | tail -1 || exit 98
 done
 $HLO run "$ranges" 300 '[]' --bound=20 2>err.txt

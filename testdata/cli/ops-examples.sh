@@ -1,4 +1,4 @@
-# ops NAME: every example, run in a shell, prints the output below it.
+# ops NAME: every example, run in a shell, prints the output shown below it.
 # stdout: all examples run
 hlo() { "$HLO" "$@"; }
 for op in $($HLO ops | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p'); do

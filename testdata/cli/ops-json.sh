@@ -1,4 +1,4 @@
-# ops --json: everything about an operation, or about all, as one object.
+# ops --json: the description of one operation, or of all, as one object.
 # stderr: -
 $HLO ops --json clamp >one || exit 1
 grep -q '"form":"min, operand, max"' one || exit 1

@@ -1,4 +1,4 @@
-# A missing value of an option is reported, and a number out of range.
+# Missing option values and numbers out of range are reported.
 # status: 2
 # stderr: hlo: error: option '--output' requires a value: --output=FILE
 # stderr: a.hlo: error: no module '0'; file has 1 module

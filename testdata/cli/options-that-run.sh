@@ -1,4 +1,4 @@
-# Options that name programs or libraries are accepted from the command line and from files named there, not from the environment.
+# Options that name programs or libraries are accepted from the command line and from files named on it, not from the environment.
 # stdout: lib: 2
 # stdout: command: 2
 # stdout: file of the environment: 2

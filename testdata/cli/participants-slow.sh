@@ -1,4 +1,4 @@
-# A deadlock is reported in the same words if a participant is late: detection waits until every participant has had its time.
+# A deadlock is reported with the same message if a participant is slow: detection waits for all participants.
 # status: 4
 # stderr: slow.hlo:8:3: note: all-reduce on participant 2 waits for participant 0, which has finished
 # stderr: slow.hlo:8:3: note: all-reduce on participant 2 waits for participant 0, which has finished

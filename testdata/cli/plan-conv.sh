@@ -1,6 +1,6 @@
 # plan: the algorithm of convolutions.
 # stderr: -
-conv() { # result, input, kernel, window and labels, what is wanted
+conv() { # result, input, kernel, window and labels, expected algorithm
     printf 'HloModule c\nENTRY e { x = f32[%s] parameter(0)\n k = f32[%s] parameter(1)\n ROOT c = f32[%s] convolution(x, k), %s }\n' \
         "$2" "$3" "$1" "$4" >c.hlo
     $HLO plan c.hlo >out.txt || exit 1

@@ -57,4 +57,4 @@ END
 $HLO plan a.hlo >out.txt || exit 1
 want ' f64[] 8 b3 end 32.1 KiB reduce: add; vectors, blocks reduced in order; cached across runs'
 want ' split 1 reductions'
-want ' kept 2 steps'
+want ' cached 2 steps'

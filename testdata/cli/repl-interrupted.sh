@@ -15,7 +15,7 @@ c { p = s32[] parameter(0) n = s32[] constant(-1) ROOT t = pred[] compare(p, n),
 b { q = s32[] parameter(0) o = s32[] constant(2) ROOT r = s32[] add(q, o) }
 ENTRY e { z = s32[] constant(0) y = s32[] negate(z) x = s32[] custom-call(y), custom_call_target="begun" ROOT w = s32[] while(x), condition=c, body=b }
 EOF
-interrupted() { # COMMAND...: as soon as the run has come to x
+interrupted() { # COMMAND...: interrupted when the run has reached x
     rm -f begun
     "$TOOLS/signal_when.sh" INT 'test -e begun' "$HLO" repl loop.hlo --custom-call='begun=cat; touch begun' "$@"
 }

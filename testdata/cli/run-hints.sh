@@ -1,4 +1,4 @@
-# Spellings of other tools are answered with the corresponding one of hlo.
+# Options of other tools cause a suggestion of the corresponding option.
 # stdout: 2
 # stdout: 2
 # stdout: 2

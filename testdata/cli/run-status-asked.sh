@@ -18,7 +18,7 @@ X
 mkfifo module items
 $HLO run module --infeed=items 2>err >out &
 pid=$!
-exec 4>module # the program has opened it, and so it listens
+exec 4>module # the program has opened it, so its signal handler is installed
 "$TOOLS/await.sh" "kill -USR1 $pid; grep -q 'reading, planning' err"
 cat two.hlo >&4
 exec 4>&-

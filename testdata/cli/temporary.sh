@@ -14,7 +14,7 @@ END
 mkdir tmp
 export TMPDIR="$PWD/tmp"
 ulimit -c 0
-ended() { # BY COMMAND...: it has found the folder, and sends a signal to whoever has made that
+ended() { # SIGNAL COMMAND...: waits for the directory and sends the signal to the program that created it
     by=$1
     shift
     env --default-signal=HUP,INT,QUIT,TERM "$HLO" "$@"

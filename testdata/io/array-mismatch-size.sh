@@ -1,4 +1,4 @@
-# An array of another size than the parameter is refused.
+# An array of another size than the parameter is rejected.
 # status: 2
 # stderr: x.npy: error: array is f32[2], but parameter 'p' expects f32[3]
 printf 'HloModule a\nENTRY e { ROOT p = f32[2] parameter(0) }\n' >a.hlo

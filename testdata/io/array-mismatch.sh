@@ -1,4 +1,4 @@
-# An array of another type than the parameter is refused, not converted.
+# An array of another type than the parameter is rejected, not converted.
 # status: 2
 # stderr: x.npy: error: array is s32[2], but parameter 'p' expects f32[2]
 printf 'HloModule a\nENTRY e { ROOT p = s32[2] parameter(0) }\n' >a.hlo

@@ -1,4 +1,4 @@
-# int8 values stand for a narrower type only where they are values of it.
+# int8 values are converted to a narrower type only if they are in its range.
 # status: 2
 # stdout: s4[2] {7, -8}
 # stderr: x.npy: error: value 8 is out of range for s4

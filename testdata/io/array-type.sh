@@ -1,4 +1,4 @@
-# Python objects in an array have no counterpart.
+# An array of Python objects is rejected.
 # status: 2
 # stderr: x.npy: error: element type '|O' has no HLO equivalent
 printf 'HloModule a\nENTRY e { ROOT p = f32[1] parameter(0) }\n' >a.hlo

@@ -1,4 +1,4 @@
-# A tuple does not fit into one .npy file.
+# A tuple cannot be written to one .npy file.
 # status: 2
 # stderr: x.npy: error: a .npy file holds a single array; write an .npz file
 printf 'HloModule a\nENTRY e { p = f32[1] parameter(0)\n ROOT t = (f32[1]) tuple(p) }\n' >a.hlo

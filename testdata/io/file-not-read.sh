@@ -1,4 +1,4 @@
-# A file that is not there.
+# A file that does not exist.
 # status: 2
 # stdout:
 # stderr: none.hlo: error: cannot read file: No such file or directory

@@ -1,4 +1,4 @@
-# A folder that is not there cannot be written into; no half file is left.
+# A file in a missing directory cannot be written; no partial file is left.
 # status: 2
 # stderr: cannot write 'none/x.npz': No such file or directory
 printf 'HloModule a\nENTRY e { ROOT p = f32[1] parameter(0) }\n' >a.hlo

@@ -1,4 +1,4 @@
-# A large file that was cut short is refused when it is opened, not when it is used.
+# A truncated large file is rejected when it is opened, not when it is used.
 # status: 2
 # stderr: w.npy: error: malformed .npy file: truncated data
 # stderr: w.safetensors: error: malformed safetensors file: tensor 'p': extends past the end of the file

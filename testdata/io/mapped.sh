@@ -1,4 +1,4 @@
-# Large arrays are used where they lie in their files, which stay as they are; tensors may lie at any byte.
+# Large arrays are memory-mapped and not modified; tensors may have any alignment.
 # stdout: s32[] 100000
 # stdout: s32[] 100000
 # stdout: s32[] 100000

@@ -1,4 +1,4 @@
-# A printed value is read back exactly, minus zero included, whatever XLA makes of a `-0` in a module.
+# A printed value reads back exactly, including minus zero, unlike `-0` in a module of XLA.
 # stdout: f32[2] {-0, -1}
 # stdout: f32[2] {-0, -1}
 printf 'HloModule a\nENTRY e { ROOT x = f32[2] parameter(0) }\n' >a.hlo

@@ -1,4 +1,4 @@
-# A .npy file that ends before its elements do.
+# A truncated .npy file.
 # status: 2
 # stderr: truncated data
 printf 'HloModule a\nENTRY e { ROOT p = f32[2] parameter(0) }\n' >a.hlo

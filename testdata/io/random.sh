@@ -1,4 +1,4 @@
-# Random numbers are the same for the same seed, everywhere; hints set range and diagonal.
+# Random inputs are reproducible by their seed on all machines; hints set range and diagonal.
 # stdout: (
 # stdout:   s32[3] {7, 9, 9},
 # stdout:   s32[2,2] { { 102, 0 }, { 2, 102 } }

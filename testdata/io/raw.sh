@@ -1,4 +1,4 @@
-# The bytes of a .bin file are an array of the parameter's type and shape.
+# A .bin file contains an array of the type and shape of the parameter.
 # stdout: f32[2,2] { { 1, 2 }, { 3, 4 } }
 # stdout: s4[2] {-1, 7}
 printf 'HloModule a\nENTRY e { ROOT p = f32[2,2] parameter(0) }\n' >a.hlo

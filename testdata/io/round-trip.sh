@@ -1,4 +1,4 @@
-# Every element type goes to .npz and comes back bit for bit.
+# Round trip of every element type through .npz, bit for bit.
 # stderr: -
 for t in pred s2 s4 s8 s16 s32 s64 u2 u4 u8 u16 u32 u64 f4e2m1fn f8e3m4 f8e4m3 f8e4m3b11fnuz f8e4m3fn f8e4m3fnuz f8e5m2 \
     f8e5m2fnuz f8e8m0fnu f16 bf16 f32 f64 c64 c128; do

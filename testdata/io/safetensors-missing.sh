@@ -1,4 +1,4 @@
-# A safetensors file without the tensor says which it has.
+# A missing tensor is reported with the tensors of the file.
 # status: 2
 # stderr: x.safetensors: error: no array 'arg0' or 'p' for parameter 'p'; the file has 'w'
 printf 'HloModule a\nENTRY e { ROOT p = f32[2] parameter(0) }\n' >a.hlo

@@ -1,4 +1,4 @@
-# Tensors of a safetensors file by the names of parameters, at any offset; an empty one takes no bytes.
+# Tensors named after parameters, at any offset; an empty one has no bytes.
 # stdout: (
 # stdout:   u8[3] {1, 2, 3},
 # stdout:   f16[2] {1, 2},

@@ -1,4 +1,4 @@
-# A result is written as the kind of file that its name says, and read back from it; what a kind cannot hold is refused.
+# The suffix of a file determines its format; results are read back; unsupported types are rejected.
 # stdout: f32[2] {1.5, -2}
 # stdout: 8
 # stdout: (

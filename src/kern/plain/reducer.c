@@ -1,5 +1,5 @@
 /*
- * plain fold: the steps of a reduction, sequentially (spec: Reduce, ReduceWindow, Scatter).
+ * Reference reducer: the steps of a reduction, sequentially (spec: Reduce, ReduceWindow, Scatter).
  */
 #include "kern/plain/reducer.h"
 

@@ -1,4 +1,4 @@
-# What is wrong with a file of a folder is said with its name.
+# An error in a file of a directory is reported with its name.
 # status: 2
 # stderr: d: error: malformed .npy file: missing magic number \x93NUMPY
 # stderr: d: note: in reading 'd/p.npy'

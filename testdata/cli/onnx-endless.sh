@@ -3,4 +3,4 @@
 # status: 5
 # stdout:
 # stderr: step limit exceeded: more than 1000 steps
-$HLO run "$HERE/../onnx/for_ever.onnx" 1 --max-steps=1000
+$HLO run "$HERE/../onnx/endless.onnx" 1 --max-steps=1000
