@@ -34,8 +34,8 @@ synopsis() {
             sub(/^[a-z-]*/, "", value)
             name = substr(name, 1, length(name) - length(value))
             if (!index(described, " " name " ")) { rest = 1; next }
-            wanted = index(usage, "--" name) # part of the usage line: a required option
-            line = (wanted ? "." : ".Op ") "Fl " (letter != " " ? letter " | " : "") "-" name
+            required = index(usage, "--" name) # part of the usage line: a required option
+            line = (required ? "." : ".Op ") "Fl " (letter != " " ? letter " | " : "") "-" name
             if (value ~ /^\[@N\]/) { line = line " Ns Oo @ Ns Ar n Oc"; value = substr(value, 5) }
             if (value ~ /^\[=/) line = line " Ns Op = Ns Ar " tolower(substr(value, 3, length(value) - 3))
             else if (value != "") line = line " Ns = Ns Ar " tolower(substr(value, 2))

@@ -3,7 +3,7 @@
  * on the same arguments.
  *
  * Program a runs first, and a store keeps its values within a memory budget. A digest of each
- * value tells which values of program b are bitwise equal. The others, called candidates, may
+ * value determines which values of program b are bitwise equal. The others, called candidates, may
  * still be within the tolerance. Those whose value of a was dropped are compared in rounds: both
  * programs run again, with as many candidates in the store as the budget allows, until one is
  * outside the tolerance or none is left.

@@ -221,7 +221,7 @@ static void put_text(struct buf *out, struct prof *p, size_t top)
     put_seconds(out, sort_median(p->runs, p->run_count));
     buf_puts(out, ", steps");
     put_seconds(out, p->total / (double)p->run_count);
-    buf_printf(out, "\nvalues   %" PRIu64 " bytes at once", m.measured);
+    buf_printf(out, "\nvalues   %" PRIu64 " bytes at peak", m.measured);
     if (m.estimated)
         buf_printf(out, ", predicted %s%" PRIu64, m.exact ? "" : "about ", m.peak);
     buf_putc(out, '\n');

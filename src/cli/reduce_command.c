@@ -1,5 +1,5 @@
 /*
- * A check by a shell command, which gets a file with the candidate; its exit status tells whether
+ * A check by a shell command, which gets a file with the candidate; its exit status is whether
  * the candidate still fails.
  */
 #include "cli/reduce.h"

@@ -1,6 +1,6 @@
 /*
  * Reads lines from files and pipes, and writes text to them. Waits are split into short intervals;
- * after each, a callback tells whether to continue.
+ * after each, a callback decides whether to continue.
  */
 #ifndef HLO_CLI_STREAM_H
 #define HLO_CLI_STREAM_H

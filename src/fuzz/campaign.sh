@@ -48,7 +48,7 @@ seeds() { # TARGET DIRECTORY: further seeds, and the names of what in testdata i
     dumps) printf '23:after\nmodule_0023.f.before_optimizations.txt\nmodule_0023.f.cpu_after_optimizations.txt.gz\nmodule_1.g.x.hlo\n' >"$2/1" ;;
     edit) with_head "$2" '1\n' $(small) ;;
     feed) directives infeed >"$2/all"
-        printf 'f32[2] {1, 2}, 3\n(f32[2] {1, 2}, s4[] 3)\n// none\nbf16[<=4] {1, 2, 3}\n()\n' >"$2/sound" ;;
+        printf 'f32[2] {1, 2}, 3\n(f32[2] {1, 2}, s4[] 3)\n// none\nbf16[<=4] {1, 2, 3}\n()\n' >"$2/valid" ;;
     file) for head in '\000' '\001' '\002' '\003' '\004' '\005' '\006' '\007'; do
             with_head "$2" "$head" "$testdata"/fuzz/*
         done ;;

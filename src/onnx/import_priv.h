@@ -3,9 +3,9 @@
  * instructions.
  *
  * During translation, an ONNX value is a `struct val`: its type as far as known, the instructions
- * that hold it, and its elements if known. A node whose inputs are all known is executed at once
- * (fold.c), so that axes, shapes and bounds that a model computes are plain numbers wherever
- * possible. A `struct num` is an integer that is either known or an s64[] instruction.
+ * that hold it, and its elements if known. A node whose inputs are all known is executed
+ * immediately (fold.c), so that axes, shapes and bounds that a model computes are plain numbers
+ * wherever possible. A `struct num` is an integer that is either known or an s64[] instruction.
  */
 #ifndef HLO_ONNX_IMPORT_PRIV_H
 #define HLO_ONNX_IMPORT_PRIV_H
@@ -181,7 +181,7 @@ struct num {
 };
 static inline struct num num_of(int64_t n) { return (struct num){.n = n, .known = true}; }
 hlo_inst *num_inst(struct scope *s, struct num x); /* as s64[] */
-/* The result of a binary opcode on two integers, computed at once if both are known. */
+/* The result of a binary opcode on two integers, computed immediately if both are known. */
 struct num num_op(struct scope *s, const char *opcode, struct num x, struct num y);
 /* `yes` if the comparison of a and b holds, else `no`. */
 struct num num_if(struct scope *s, struct num a, const char *direction, struct num b,

@@ -33,9 +33,9 @@ struct reg {
     int64_t n; /* elements */
     enum dtype type;
     bool constant;
-    bool own;                        /* neither a part nor an alias of another register */
-    struct large_array *large_array; /* of a large array that is not in a register; else NULL */
-    int version; /* version of the array in its cell that this register refers to */
+    bool own;                         /* neither a part nor an alias of another register */
+    struct large_array *large_array;  /* of a large array that is not in a register; else NULL */
+    int version;                      /* version of its large array that this register refers to */
     const struct scalar_range *range; /* NULL: unknown */
 };
 struct scalar_range {
@@ -67,7 +67,7 @@ struct maker {
     size_t op_capacity;
     bool takes_large;
     struct large_array **large_arrays;
-    int large_array_count, version; /* version: the newest of all cells */
+    int large_array_count, version; /* version: the newest of all arrays */
     size_t large_array_capacity;
     struct cycle **cycles; /* of the loops compiled so far */
     int cycle_count;
@@ -84,8 +84,8 @@ struct scalar_op *scalar_push(struct maker *m, enum scalar_kind kind, int out);
 struct scalar_op *scalar_push_jump(struct maker *m, enum scalar_kind kind);
 void scalar_push_move(struct maker *m, int to, int from);
 int64_t scalar_reg_bytes(const struct maker *m, int reg);
-/* Completes the last operation, whose operands are set: if `constant`, it is executed at once and
- * removed. */
+/* Completes the last operation, whose operands are set: if `constant`, it is executed immediately
+ * and removed. */
 void scalar_done(struct maker *m, int out, bool constant);
 /* The register, or a new one with its value converted to `t`; -1 when the types do not convert. */
 int scalar_convert(struct maker *m, int reg, enum dtype t);
@@ -142,7 +142,7 @@ bool scalar_is_large(const struct maker *m, const struct shape *s);
 /* Whether the instruction may read or update such an array. */
 bool scalar_may_be_large(const struct inst *i);
 int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at);
-/* Another register for the current version of its cell. */
+/* Another register for the current version of its large array. */
 int scalar_same_large(struct maker *m, int reg);
 static inline bool scalar_is_fresh(const struct reg *r)
 {
@@ -151,9 +151,9 @@ static inline bool scalar_is_fresh(const struct reg *r)
 /* Makes the next version of the array. */
 int scalar_write_large(struct maker *m, int reg);
 /* Whether each large array of `l`, the results of a branch or an iteration, is the current version
- * of the cell of its counterpart in `model`. */
+ * of its counterpart in `model`. */
 bool scalar_same_arrays(const struct maker *m, struct leaves l, struct leaves model);
-/* Whether no two large arrays of `l` share a cell. */
+/* Whether no two registers of `l` refer to the same large array. */
 bool scalar_arrays_differ(const struct maker *m, struct leaves l);
 /* Array versions for branches: each branch begins with the versions before the conditional; after
  * the last one, arrays that any branch wrote have a new version. */

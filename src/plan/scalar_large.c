@@ -19,7 +19,7 @@ bool scalar_may_be_large(const struct inst *i)
            i->opcode == OP_CONSTANT;
 }
 
-/* Adds a register for the current version of the cell. */
+/* Adds a register for the current version of the array. */
 static int add_reg(struct maker *m, struct large_array *c)
 {
     int64_t n = 0;

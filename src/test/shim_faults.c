@@ -1,14 +1,14 @@
 /*
- * Is loaded between a program and the system (LD_PRELOAD) and behaves in ways that are allowed, but
- * rare. The environment variable FAULTS has a word for each:
+ * A library that is preloaded (LD_PRELOAD) and simulates permitted but rare behavior of the system.
+ * The environment variable FAULTS lists keywords:
  *
  *   short       read and write transfer at most three bytes
- *   interrupt   about every other call that can be interrupted is
- *   nameless    no file without a name can be had (O_TMPFILE)
- *   library     no library can be loaded
+ *   interrupt   about every other interruptible call is interrupted
+ *   nameless    O_TMPFILE is not supported
+ *   library     dlopen fails
  *
- * It does so to hlo alone, not to the shells and whatever else that starts. The calls are made
- * without the library's own functions, which a sanitizer may have replaced.
+ * It affects hlo only, not the shells and other programs that it starts. System calls are made
+ * directly, since a sanitizer may have replaced the functions of the C library.
  */
 #undef _FILE_OFFSET_BITS /* otherwise open and open64 would be one function */
 #include <dlfcn.h>

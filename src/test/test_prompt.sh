@@ -570,7 +570,7 @@ dumb() {
 check dumb "TERM=dumb: lines are edited by the terminal"
 
 unknown_terminal() {
-    start 'TERM=nobody-has-this $HLO' && prompt || return 1
+    start 'TERM=no-such-terminal $HLO' && prompt || return 1
     unseen 'No entry' || return 1
     keys 'x = f32[2] {4, 6'
     key Home Right Right Right Right Delete Delete Delete Delete Delete Delete

@@ -53,7 +53,7 @@ ATTR_PAIR(sharding);
 /* ---- lists ---- */
 
 /* Parses a comma-separated list: list_open consumes the opening bracket, list_more commas and the
- * closing one. After `while (list_more(p, &l)) { ... }`, `l.ok` tells whether the list was
+ * closing one. After `while (list_more(p, &l)) { ... }`, `l.ok` is whether the list was
  * well-formed. */
 struct list {
     enum token_kind close;

@@ -381,7 +381,7 @@ static int take_escape(const char **at, const char *end, char *out)
     return 4;
 }
 
-/* The byte after the closing quote, or NULL; `escapes` tells whether there are any. */
+/* The byte after the closing quote, or NULL; `escapes` is set if there are any. */
 static const char *string_end(const char *s, const char *end, bool *escapes)
 {
     char quote = *s++;

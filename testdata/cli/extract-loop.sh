@@ -6,7 +6,7 @@
 # stdout:   v = f32[2]{0} constant({2, 0.5})
 # stdout: s32[] 3
 # stderr: m.hlo:9:3: error: 'u' was executed 3 times on whole values; its operands were not recorded
-# stderr: hlo: error: m.hlo has no instruction 'nobody'
+# stderr: hlo: error: m.hlo has no instruction 'missing'
 # stderr: hlo: error: invalid instruction 'u@x': expected an execution number after '@'
 cat >m.hlo <<'END'
 HloModule m
@@ -36,6 +36,6 @@ END
 for k in 0 1 2; do $HLO extract m.hlo u@$k '{1, 0.5}' | $HLO run -; done
 $HLO extract m.hlo body/u@1 '{1, 0.5}' | $HLO fmt --short - | grep ' v ='
 $HLO extract m.hlo three '{1, 0.5}' | $HLO run -
-$HLO extract m.hlo nobody '{1, 0.5}'
+$HLO extract m.hlo missing '{1, 0.5}'
 $HLO extract m.hlo u@x '{1, 0.5}'
 $HLO extract m.hlo u@3 '{1, 0.5}'

@@ -10,8 +10,8 @@
 golden() { # NAME DIRECTIVE TARGET [OPTION]
     printf '// test: eval\n// from: hand\n// in: f32[2] {1, 2}\n// out: f32[2] {1, 2}\n// %s\n' "$2" >t.hlo
     printf 'ENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] custom-call(x), custom_call_target="%s" }\n' "$3" >>t.hlo
-    $HLO test t.hlo ${4:+"$4"} >said 2>&1; echo "$1: $?"
-    grep expected said >&2
+    $HLO test t.hlo ${4:+"$4"} >log 2>&1; echo "$1: $?"
+    grep expected log >&2
 }
 golden 'a command' 'custom-call: T=touch ran; cat' T
 golden 'a harmless end' 'custom-call: T=touch ran #=identity' T

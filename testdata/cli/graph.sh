@@ -1,5 +1,5 @@
 # graph: a module as DOT, and the neighbourhood of an instruction.
-# stderr: no instruction 'nobody'
+# stderr: no instruction 'missing'
 cp "$HERE/step.hlo" a.hlo
 $HLO graph a.hlo >out.txt || exit 1
 want() {
@@ -19,5 +19,5 @@ want 'label="d.ndot .*n8 ... 8, mean 8"'
 want 'label="j.nadd s32...n10"'
 $HLO graph a.hlo --values x='{{nan,0,0,0,0,0,0,0},{0,0,0,0,0,0,0,0},{0,0,0,0,0,0,0,0},{0,0,0,0,0,0,0,0}}' >out.txt || exit 1
 want 'label="x.nparameter .*n1 nan", style=filled, fillcolor=red'
-$HLO graph a.hlo --around=nobody
+$HLO graph a.hlo --around=missing
 test $? = 2

@@ -1,5 +1,5 @@
 # ls: computations and instructions, instructions per opcode; one computation; JSON.
-# stderr: no computation 'nobody'
+# stderr: no computation 'missing'
 cp "$HERE/step.hlo" a.hlo
 $HLO ls a.hlo >out.txt || exit 1
 want() {
@@ -21,5 +21,5 @@ $HLO ls a.hlo --json --histogram | grep -q '"ops":{"parameter":7,' || exit 1
 printf 'ENTRY e { ROOT c = f32[] constant(1) }\n// -----\nENTRY f { ROOT c = f32[] constant(1) }\n' >two.hlo
 test "$($HLO ls two.hlo | grep -c '^two.hlo module')" = 2 || exit 1
 test "$($HLO ls two.hlo --module=2 | head -1)" = 'two.hlo module 2: 1 computation, 1 instructions' || exit 1
-$HLO ls a.hlo --computation=nobody
+$HLO ls a.hlo --computation=missing
 test $? = 2

@@ -17,7 +17,7 @@ want '^ [0-9.]+ [mun]?s [0-9.]+% 3 [0-9.]+ [mun]?s [0-9.]+ [0-9.]+ %d dot'
 want '^ [0-9.]+ [mun]?s [0-9.]+% 3 [0-9.]+ [mun]?s - - %t transpose'
 want '^ [0-9.]+ [mun]?s [0-9.]+% 3 - [0-9.]+ pad$'
 want '^runs 3, median [0-9.]+ [mun]?s, steps [0-9.]+ [mun]?s$'
-want '^values 49152 bytes at once, predicted 49152$'
+want '^values 49152 bytes at peak, predicted 49152$'
 grep -q '^{"ph":"X","pid":1,"tid":1,"ts":[0-9.e+-]*,"dur":[0-9.e+-]*,"cat":"dot","name":"d","args":{"what":"dot' trace.json || exit 1
 $HLO prof a.hlo p=@ones.npy --runs=1 2>/dev/null && exit 1
 $HLO prof a.hlo --runs=2 --json --top=1 | grep -q '^{"schema":1,"runs":2,.*"op":"dot","name":"d","computation":"e","what":"dot.*"calls":2,.*"operations":1048576,"bytes":98304}' || exit 1

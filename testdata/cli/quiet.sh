@@ -11,11 +11,11 @@
 printf 'HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >m.hlo
 printf 'HloModule m, frobnicate=true\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >odd.hlo
 printf 'HloModule m\nENTRY e { ROOT y = f32[2] copy(x) }\n' >bad.hlo
-$HLO run -q odd.hlo '{1, 2}' 2>said.txt; echo status $?
-[ -s said.txt ] && cat said.txt
+$HLO run -q odd.hlo '{1, 2}' 2>log.txt; echo status $?
+[ -s log.txt ] && cat log.txt
 $HLO m.hlo '{1, 2}' --save-bundle=b.npz >/dev/null
-$HLO run m.hlo '{1, 3}' --expect=b.npz --quiet 2>said.txt; echo status $?
-[ -s said.txt ] && cat said.txt
+$HLO run m.hlo '{1, 3}' --expect=b.npz --quiet 2>log.txt; echo status $?
+[ -s log.txt ] && cat log.txt
 $HLO verify -q bad.hlo; echo status $?
 $HLO --version --verbose >about.txt
 head -1 about.txt

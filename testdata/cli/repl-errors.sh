@@ -1,7 +1,7 @@
 # Without .bail errors do not end a session: the message of each of them
 # stderr: <stdin>:2:9: error:
 # stderr: <stdin>:3:16: error:
-# stderr: <stdin>:4: error: unknown name 'nobody'
+# stderr: <stdin>:4: error: unknown name 'missing'
 # stderr: <stdin>:5: error: unknown name; did you mean the command '.load'?
 # stderr: <stdin>:6: error: unknown command '.lod'; did you mean '.load'?
 # stderr: <stdin>:7: error: ambiguous command '.re': .redo, .rerun, .reset
@@ -18,7 +18,7 @@ $HLO repl <<'EOF'
 .bail off
 x = add(a, b)
 y = f32[2] {1, two}
-nobody
+missing
 load x.hlo
 .lod x.hlo
 .re

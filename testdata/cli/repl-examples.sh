@@ -23,7 +23,7 @@ for command in $($HLO repl -c .help | sed -n 's/^  \.\([[:lower:]]*\).*/\1/p'); 
     $HLO repl -c ".help $command" | sed -n 's/^      \([^ ]\)/\1/p' >example.txt
     [ -s example.txt ] || { echo "$command has no example"; continue; }
     grep -q "^\.$command" example.txt || echo "the example of $command lacks it"
-    { echo '.run --fake'; cat example.txt; } | $HLO repl norm.hlo >said.txt 2>&1 && ! grep -q 'error:' said.txt || { echo "the example of $command:"; cat said.txt; }
+    { echo '.run --fake'; cat example.txt; } | $HLO repl norm.hlo >log.txt 2>&1 && ! grep -q 'error:' log.txt || { echo "the example of $command:"; cat log.txt; }
     n=$((n + 1))
 done
 echo "$n commands, an example of each"

@@ -15,6 +15,6 @@ ENTRY e {
 E
 for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     $HLO verify near.hlo 2>&1 | grep help
-done | sort -u >said
-cat said
-wc -l <said
+done | sort -u >log
+cat log
+wc -l <log

@@ -36,8 +36,8 @@ HloModule a
 ENTRY e { p = f32[2] parameter(0)  ROOT a = f32[2] abs(p) }
 X
 cp b.hlo a.hlo
-CI=1 $HLO test --update a.hlo >said.txt; status=$?
-grep -e '^---' -e '^+//' said.txt
+CI=1 $HLO test --update a.hlo >log.txt; status=$?
+grep -e '^---' -e '^+//' log.txt
 echo status $status
 cmp a.hlo b.hlo && echo the file is what it was
 sed -n 4p a.hlo.new

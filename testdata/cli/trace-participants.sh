@@ -12,7 +12,7 @@
 # stdout: 3 x 3
 # stdout: 3 y 6
 # stdout: 0004.z@0.npy 0004.z@1.npy 0004.z@2.npy 0004.z@3.npy
-# stdout: 4 0
+# stdout: 4 1
 cat >a.hlo <<'END'
 HloModule m, replica_count=4
 sum { a = s32[] parameter(0)
@@ -33,4 +33,4 @@ $HLO trace a.hlo --filter='^[ixy]$' >out.txt || exit 1
 sed 1d out.txt | awk '{ print $1, $2, $6 }'
 $HLO trace a.hlo --filter='^z$' --dump=all >/dev/null || exit 1
 ls all | sed 's/^00[0-9]*/0004/' | grep npy | tr '\n' ' ' | sed 's/ $//'; echo
-$HLO run a.hlo --stop-on=nan >/dev/null 2>err.txt; echo $? $(grep -c 'makes nan of operands' err.txt)
+$HLO run a.hlo --stop-on=nan >/dev/null 2>err.txt; echo $? $(grep -c 'produces nan from operands' err.txt)
