@@ -581,6 +581,36 @@ START_TEST(errors_do_not_cascade)
 }
 END_TEST
 
+/* A computation in braces with an error in it, however its lines are indented, and one in the
+ * attribute after it. */
+static const char *const nested_texts[] = {
+    "ENTRY e {\n  p = f32[4] parameter(0)\n  z = f32[] constant(0)\n"
+    "  r = f32[] reduce(p, z), to_apply={ a = f32[] parameter(0) b = f32[] parameter(1)\n"
+    "    ROOT s = f32[] add(a, q)\n  }, dimension={0}\n  ROOT n = f32[] negate(r)\n}\n",
+    "ENTRY e {\n  p = f32[4] parameter(0)\n  z = f32[] constant(0)\n"
+    "  ROOT r = f32[] reduce(p, z), to_apply={ a = f32[] parameter(0)\n"
+    "  b = f32[] parameter(1) ROOT s = f32[] add(a, q)\n  }, dimension={0}\n}\n",
+    "ENTRY e { p = f32[4] parameter(0)\n  z = f32[] constant(0)\n"
+    "  ROOT r = f32[] reduce(p, z), to_apply={ a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " ROOT s = f32[] add(a, q) }, \n dimension={0}\n}\n",
+    "ENTRY e {\n p = f32[4] parameter(0)\n  z = f32[] constant(0) ROOT r = f32[] reduce(p, z),\n"
+    "  to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, q) },"
+    " dimension={0}\n}\n",
+};
+static const char *const nested_errors[][2] = {
+    {"5:27: instruction 'q' is not defined above", "6:6: 'reduce' has no attribute 'dimension'"},
+    {"5:48: instruction 'q' is not defined above", "6:6: 'reduce' has no attribute 'dimension'"},
+    {"5:24: instruction 'q' is not defined above", "6:2: 'reduce' has no attribute 'dimension'"},
+    {"4:82: instruction 'q' is not defined above", "4:88: 'reduce' has no attribute 'dimension'"},
+};
+_Static_assert(COUNT_OF(nested_texts) == COUNT_OF(nested_errors), "a row of errors for each text");
+
+START_TEST(nested_errors_stay_inside)
+{
+    check_places(nested_texts[_i], COUNT_OF(nested_errors[_i]), nested_errors[_i]);
+}
+END_TEST
+
 /* Every message is kept once, and no more than the limit. */
 START_TEST(messages_are_limited)
 {
@@ -897,6 +927,7 @@ int main(void)
     tcase_add_loop_test(tcase, metadata_fast_path_agrees_with_tokens, 0, COUNT_OF(metadata_texts));
     tcase_add_test(tcase, each_error_is_reported_once);
     tcase_add_test(tcase, errors_do_not_cascade);
+    tcase_add_loop_test(tcase, nested_errors_stay_inside, 0, COUNT_OF(nested_texts));
     tcase_add_test(tcase, messages_are_limited);
     tcase_add_test(tcase, truncated_text);
     tcase_add_test(tcase, damaged_text);

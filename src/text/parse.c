@@ -103,18 +103,16 @@ static bool starts_toplevel(const struct parser *p)
     return p->tok.kind == TOK_ENTRY || p->tok.kind == TOK_HLO_MODULE;
 }
 
-/* instruction_list = "{" instruction {instruction} "}" ; */
+/* instruction_list = "{" instruction {instruction} "}" ; false if `}` is missing. An error in it
+ * sets s->broken. */
 static bool parse_instruction_list(struct parser *p, struct scope *s)
 {
     struct span open = p->tok.span;
     unsigned errors = p->ds->errors;
     if (!expect(p, TOK_LBRACE, "'{' before the instructions"))
         return false;
-    if (p->tok.kind == TOK_RBRACE) {
+    if (p->tok.kind == TOK_RBRACE)
         DIAG(p->ds, p->tok.span, EMPTY_COMPUTATION);
-        next(p);
-        return false;
-    }
     while (p->tok.kind != TOK_RBRACE && p->tok.kind != TOK_EOF && !starts_toplevel(p)) {
         size_t before = p->at;
         parse_instruction(p, s);
@@ -126,7 +124,8 @@ static bool parse_instruction_list(struct parser *p, struct scope *s)
         if (p->ds->last && p->ds->last->severity == SEV_ERROR)
             diag_note(p->ds, p->ds->last, open, "computation starts here");
     }
-    return accept(p, TOK_RBRACE) && p->ds->errors == errors;
+    s->broken |= p->ds->errors != errors;
+    return accept(p, TOK_RBRACE);
 }
 
 /* ---- computations ---- */
@@ -316,7 +315,8 @@ static bool parse_computation(struct parser *p)
 /* Stack usage of one nested computation, relative to one level of a shape. */
 enum { COMPUTATION_WEIGHT = 11 };
 
-/* A computation in braces in place of a name. */
+/* A computation in braces in place of a name. After an error within the braces, the instruction
+ * that contains them is parsed on, poisoned. */
 static bool parse_nested_computation(struct parser *p, struct computation **out)
 {
     struct scope scope;
@@ -324,8 +324,9 @@ static bool parse_nested_computation(struct parser *p, struct computation **out)
     c->name_span = c->span = p->tok.span;
     p->depth += COMPUTATION_WEIGHT;
     enter_scope(p, &scope, c);
-    bool ok = enter(p) && parse_instruction_list(p, &scope) &&
-              (scope.broken || finish_computation(p, &scope));
+    bool closed = enter(p) && parse_instruction_list(p, &scope);
+    if (closed && !scope.broken)
+        scope.broken = !finish_computation(p, &scope);
     if (scope.broken)
         p->state->poisoned = true;
     leave_scope(p);
@@ -333,7 +334,7 @@ static bool parse_nested_computation(struct parser *p, struct computation **out)
     p->depth -= COMPUTATION_WEIGHT;
     c->span.end = p->prev_end;
     *out = c;
-    return ok;
+    return closed;
 }
 
 static bool report_computation(struct parser *p, struct str name, struct span span)

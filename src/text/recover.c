@@ -74,7 +74,7 @@ static bool starts_computation(const struct parser *p)
 
 void recover_instruction(struct parser *p, struct lex_state start)
 {
-    size_t error_at = p->tok.span.begin;
+    size_t error_at = p->tok.span.begin, error_line = walk_from(p).line;
     lex_restore(p, start);
     struct walk w = walk_from(p);
     bool own_line = w.first;
@@ -89,7 +89,8 @@ void recover_instruction(struct parser *p, struct lex_state start)
             return;
         if (w.first && own_line && kind == TOK_RBRACE && column(&w) < indent)
             return;
-        bool line = w.first && (own_line ? column(&w) <= indent : braces == 0);
+        bool line =
+            w.first && (own_line ? column(&w) <= indent && w.line >= error_line : braces == 0);
         bool ended = !w.first && braces == 0 && p->tok.span.begin >= error_at &&
                      (before == TOK_RPAREN || before == TOK_RBRACE);
         if ((line || ended) && starts_instruction(p))
