@@ -265,6 +265,15 @@ void look_difference(const struct literal *actual, const struct literal *expecte
         compare_leaves(&c, actual, expected);
 }
 
+/* A distance in ulps: in scientific form if it has more than ten digits. */
+static void put_ulps(struct buf *out, uint64_t ulp)
+{
+    if (ulp < UINT64_C(10000000000))
+        buf_printf(out, "%" PRIu64, ulp);
+    else
+        buf_g(out, (double)ulp, 3);
+}
+
 /* ---- as one line ---- */
 
 static void describe(struct buf *out, const struct comparison *c, const struct literal *a,
@@ -289,7 +298,9 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
         look_put_index(out, a->shape, c->worst_at);
         buf_puts(out, ", rel ");
         look_put_number(out, c->d->worst_rel, 3);
-        buf_printf(out, ", %" PRIu64 " ulp", c->d->worst_ulp);
+        buf_puts(out, ", ");
+        put_ulps(out, c->d->worst_ulp);
+        buf_puts(out, " ulp");
     }
 }
 
@@ -353,7 +364,7 @@ static void add_differing(struct table *t, const struct hlo_differing *w, const 
     if (w->ulp == UINT64_MAX)
         buf_putc(&t->text, '-');
     else
-        buf_uint(&t->text, w->ulp);
+        put_ulps(&t->text, w->ulp);
     table_next(t);
 }
 
@@ -423,7 +434,9 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
         buf_g(out, d->worst_abs, 3);
         buf_puts(out, ", rel ");
         look_put_number(out, d->worst_rel, 3);
-        buf_printf(out, ", %" PRIu64 " ulp", d->worst_ulp);
+        buf_puts(out, ", ");
+        put_ulps(out, d->worst_ulp);
+        buf_puts(out, " ulp");
     }
     buf_putc(out, '\n');
     if (d->worst_count > 0)

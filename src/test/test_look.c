@@ -543,6 +543,22 @@ END_TEST
 
 /* ---- differences ---- */
 
+/* The code of 1 in f64, and so its distance from 0, is 0x3ff << 52: 19 digits. */
+START_TEST(large_distances_are_short)
+{
+    hlo_literal *a = parsed("f64[2] {1, 7}"), *b = parsed("f64[2] {0, 7}");
+    struct hlo_difference d = hlo_literal_difference(a, b, &HLO_WITH(hlo_tolerance, .ulp = 1));
+    ck_assert_uint_eq(d.worst[0].ulp, UINT64_C(0x3ff) << 52);
+    hlo_text text = hlo_difference_print(&d, a, b, NULL);
+    ck_assert_ptr_nonnull(strstr(text.data, "worst errors: abs 1, rel inf, 4.61e+18 ulp\n"));
+    ck_assert_ptr_nonnull(strstr(text.data, "  inf  4.61e+18
+"));
+    hlo_text_free(&text);
+    hlo_literal_free(a);
+    hlo_literal_free(b);
+}
+END_TEST
+
 START_TEST(difference_statistics)
 {
     hlo_literal *a = parsed("(f32[4] {1, 2.5, nan, 0}, s32[2] {7, -2})"),
