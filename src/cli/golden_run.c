@@ -68,12 +68,24 @@ static bool split_place(struct str *s, int64_t *line, int64_t *column)
     return true;
 }
 
-static bool message_fits(const struct hlo_message *m, struct str expected)
+/* How a directive matches a message: by a part of it, or by all of it; the text before a final
+ * `...` counts as all. */
+enum match { MATCH_NONE, MATCH_PART, MATCH_WHOLE };
+
+static enum match message_match(const struct hlo_message *m, struct str expected)
 {
     int64_t line, column;
+    const struct str text = str_of(m->text);
     split_place(&expected, &line, &column);
-    return m->line == line && m->column == column &&
-           memmem(m->text, strlen(m->text), expected.ptr, expected.len);
+    if (m->line != line || m->column != column)
+        return MATCH_NONE;
+    if (str_eq(text, expected))
+        return MATCH_WHOLE;
+    if (memmem(text.ptr, text.len, expected.ptr, expected.len))
+        return MATCH_PART;
+    bool open = expected.len > 3 && memcmp(expected.ptr + expected.len - 3, "...", 3) == 0;
+    return open && str_starts(text, (struct str){expected.ptr, expected.len - 3}) ? MATCH_WHOLE
+                                                                                  : MATCH_NONE;
 }
 
 /* Matches messages of one severity with directives: each directive requires a message, and each
@@ -87,7 +99,7 @@ static void check_messages(struct work *w, const struct directives *expected, bo
         bool here = false;
         for (size_t k = 0; k < count && !here; k++) {
             struct hlo_message m = hlo_messages_get(w->m, k);
-            here = m.error == errors && message_fits(&m, expected->at[i].text);
+            here = m.error == errors && message_match(&m, expected->at[i].text) != MATCH_NONE;
         }
         found += here;
         if (!here)
@@ -99,7 +111,7 @@ static void check_messages(struct work *w, const struct directives *expected, bo
         bool fits = m.error != errors;
         reported += !fits;
         for (size_t i = 0; i < expected->count && !fits; i++)
-            fits = message_fits(&m, expected->at[i].text);
+            fits = message_match(&m, expected->at[i].text) != MATCH_NONE;
         if (!fits)
             golden_fail(r, m.line ? m.line : test_line(r),
                         "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind, m.line, m.column,
@@ -109,18 +121,47 @@ static void check_messages(struct work *w, const struct directives *expected, bo
         golden_fail(r, test_line(r), "expected %zu errors, got %zu", expected->count, reported);
 }
 
+static void put_message(struct buf *out, const struct hlo_message *m)
+{
+    buf_puts(out, m->error ? "// error: " : "// warning: ");
+    if (m->line > 0)
+        buf_printf(out, "%" PRIu32 ":%" PRIu32 ": ", m->line, m->column);
+    buf_printf(out, "%s\n", m->text);
+}
+
+/* --exact-messages: reports directives that match a part of a message only. */
+static void check_whole_messages(struct work *w, const struct directives *expected, bool errors)
+{
+    for (size_t i = 0; i < expected->count; i++) {
+        const struct directive *d = &expected->at[i];
+        struct hlo_message part = {0};
+        enum match best = MATCH_NONE;
+        for (size_t k = 0; k < hlo_messages_count(w->m) && best != MATCH_WHOLE; k++) {
+            struct hlo_message m = hlo_messages_get(w->m, k);
+            enum match match = m.error == errors ? message_match(&m, d->text) : MATCH_NONE;
+            if (match > best) {
+                best = match;
+                part = m;
+            }
+        }
+        if (best != MATCH_PART)
+            continue;
+        struct buf line = {0};
+        put_message(&line, &part);
+        golden_fail(w->r, d->line, "expected the whole message: %s", part.text);
+        golden_propose(w->r, d->line, d->last_line, buf_view(&line));
+        buf_free(&line);
+    }
+}
+
 static void propose_errors(struct work *w)
 {
     const struct directives *old = &w->r->g.errors;
     struct buf b = {0};
     for (size_t k = 0; k < hlo_messages_count(w->m); k++) {
         struct hlo_message m = hlo_messages_get(w->m, k);
-        if (!m.error)
-            continue;
-        buf_puts(&b, "// error: ");
-        if (m.line > 0)
-            buf_printf(&b, "%" PRIu32 ":%" PRIu32 ": ", m.line, m.column);
-        buf_printf(&b, "%s\n", m.text);
+        if (m.error)
+            put_message(&b, &m);
     }
     for (size_t i = 0; i < old->count; i++)
         golden_propose(w->r, old->at[i].line, old->at[i].last_line,
@@ -581,6 +622,10 @@ static void run_kind(struct work *w)
         check_messages(w, &g->warnings, false);
     if (failed(r) && g->errors.count > 0 && hlo_messages_errors(w->m) > 0)
         propose_errors(w);
+    if (failed(r) || !r->o->given[OPT_EXACT_MESSAGES])
+        return;
+    check_whole_messages(w, &g->errors, true);
+    check_whole_messages(w, &g->warnings, false);
 }
 
 void golden_run(struct golden_run *r)

@@ -8,7 +8,8 @@
 #   # description
 #   # status: 3                  exit status of its last command (default: 0)
 #   # stdout: a line             all such lines are its complete standard output, if there are any
-#   # stderr: some words         part of its standard error; `# stderr: -`: empty
+#   # stderr: some words         the end of a line of its standard error; with a final `...`, any part of a line;
+#                                `# stderr: -`: standard error is empty
 #   # needs: onnx                skipped if the program was built without it
 #
 # It runs in an empty directory, with the program in $HLO, the directory of the transcript in $HERE, this directory in $TOOLS, and
@@ -30,6 +31,16 @@ bad=0
 
 field() { sed -n "s/^# $2: \{0,1\}//p" "$1"; }
 
+# has_line WORDS FILE: whether a line ends in the words; or contains them, if they end in `...`.
+has_line() {
+    case $1 in
+    *...) grep -qF -- "${1%...}" "$2" && return ;;
+    esac
+    WORDS=$1 awk '{ at = length($0) - length(ENVIRON["WORDS"]) + 1 }
+        at > 0 && substr($0, at) == ENVIRON["WORDS"] { found = 1 }
+        END { exit !found }' "$2"
+}
+
 # Prints the differences from the expectations; nothing if there are none.
 judge() {
     want=$(field "$1" status)
@@ -42,7 +53,7 @@ judge() {
         if [ "$words" = - ]; then
             [ ! -s "$scratch/err" ] || echo "standard error is not empty"
         else
-            grep -qF -- "$words" "$scratch/err" || echo "standard error lacks: $words"
+            has_line "$words" "$scratch/err" || echo "standard error lacks: $words"
         fi
     done
 }

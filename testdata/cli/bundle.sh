@@ -22,7 +22,7 @@
 # stdout: as a file, other results: 1
 # stdout: s32[2] {0, 1}
 # stdout: replicas: 0
-# stderr: io.npz: result differs
+# stderr: io.npz: result differs: element {0} is 2.125, expected 2; 2 of 2 differ; worst errors: abs 0.125 at {0}, rel 0.0625, 524288 ulp
 cat >add.hlo <<'E'
 HloModule add
 ENTRY e {

@@ -1,5 +1,5 @@
 # cost: operations and bytes by instruction, loops with their trip counts; JSON; a rejected module.
-# stderr: error
+# stderr: error: result of 'reduce' is f32[5], expected f32[4]
 cp "$HERE/step.hlo" a.hlo
 $HLO cost a.hlo >out.txt || exit 1
 want() {

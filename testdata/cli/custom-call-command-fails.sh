@@ -11,7 +11,7 @@
 # stderr: pair.hlo:6:3: error: custom call 'f' failed: command wrote more arrays than its result has
 # stderr: bytes, more than its result
 # stderr: bytes to standard error
-# stderr: time limit exceeded: 0.2 seconds
+# stderr: time limit exceeded: 0.2 seconds (--timeout)
 # stderr: f: error: expected NAME=identity, NAME=zeros or NAME=COMMAND
 # stderr: =zeros: error: expected NAME=identity, NAME=zeros or NAME=COMMAND
 cp "$HERE/pair.hlo" pair.hlo

@@ -1,9 +1,9 @@
 # Failures of library functions are reported at the location of the call
 # status: 0
 # stdout: 8 passed, 0 failed, 0 skipped
-# stderr: nowhere.so: error: 
-# stderr: unknown custom-call target 'data_of_the_library'
-# stderr: unknown custom-call target 'free'
+# stderr: nowhere.so: error: ...
+# stderr: unknown custom-call target 'data_of_the_library'; load it with --custom-call-lib=LIB.so, or replace its results with --custom-call 'data_of_the_library=zeros'
+# stderr: unknown custom-call target 'free'; load it with --custom-call-lib=LIB.so, or replace its results with --custom-call 'free=zeros'
 cat >calls.hlo <<'END'
 // test: eval
 // from: hand

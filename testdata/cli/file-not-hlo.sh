@@ -5,7 +5,7 @@
 # stderr: f.mlirbc: error: not HLO text but MLIR bytecode (StableHLO); jax.jit(f).lower(x).as_text('hlo') returns HLO text
 # stderr: f.pb: error: not HLO text but a protocol buffer (HloProto or snapshot); set XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to dump text
 # stderr: f.pbtxt: error: not HLO text but a text-format protocol buffer (HloProto); set XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to dump text
-# stderr: m.x-buffer-assignment.txt: error: not HLO text but an XLA buffer assignment
+# stderr: m.x-buffer-assignment.txt: error: not HLO text but an XLA buffer assignment; read the file that ends in before_optimizations.txt or after_optimizations.txt
 # status: 2
 cat >f.mlir <<'E'
 #loc1 = loc("x")

@@ -2,7 +2,7 @@
 # stdout: 0001.n 209
 # stderr: argument 'x':1:8: error: expected a value, got 'ENTRY'
 # stderr: v.txt:2:3: error: expected a value, ',' or '}', got 'y'
-# stderr: bytes.hlo:1:1: error:
+# stderr: bytes.hlo:1:1: error: unexpected character '?' (0x7f)
 # stderr: ?ELF??a
 # stderr: hlo: error: cannot write to standard output: No space left on device
 # status: 2

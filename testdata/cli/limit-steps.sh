@@ -1,6 +1,6 @@
 # A loop without a known trip count ends at --max-steps, in bytecode and with arrays.
 # stdout: 5 5 0
-# stderr: step limit exceeded: more than 1000 steps
+# stderr: step limit exceeded: more than 1000 steps (--max-steps)
 cat >a.hlo <<'END'
 HloModule a
 c { p = (f32[2000], s32[]) parameter(0)

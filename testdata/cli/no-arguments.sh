@@ -1,5 +1,5 @@
 # Without arguments the usage is written to standard error.
 # status: 2
 # stdout:
-# stderr: usage: hlo COMMAND
+# stderr: usage: hlo COMMAND ...
 $HLO

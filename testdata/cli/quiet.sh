@@ -6,8 +6,8 @@
 # stdout: one screen
 # stdout: one screen
 # stdout: f32[2] {1, 2}
-# stderr: bad.hlo:
-# stderr: hlo: run time 0.
+# stderr: bad.hlo:2:32: error: instruction 'x' is not defined above
+# stderr: hlo: run time 0....
 printf 'HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >m.hlo
 printf 'HloModule m, frobnicate=true\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >odd.hlo
 printf 'HloModule m\nENTRY e { ROOT y = f32[2] copy(x) }\n' >bad.hlo

@@ -4,7 +4,7 @@
 # stdout:   a = f32[2]{0} constant({0, 0})
 # stdout:   ROOT t = f32[2]{0} custom-call(a), custom_call_target="nowhere"
 # stdout: }
-# stderr: hlo: reduced to 2 of 21 instructions
+# stderr: hlo: reduced to 2 of 21 instructions...
 # stderr: hlo: m.hlo does not fail the check
 # stderr: hlo: error: missing --check=CMD, nan, plain, mismatch:FILE or error:TEXT
 cat >m.hlo <<'END'

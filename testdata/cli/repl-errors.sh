@@ -1,6 +1,6 @@
 # Without .bail errors do not end a session: the message of each of them
-# stderr: <stdin>:2:9: error:
-# stderr: <stdin>:3:16: error:
+# stderr: <stdin>:2:9: error: instruction 'a' is not defined above
+# stderr: <stdin>:3:16: error: expected a value, ',' or '}', got 'two'
 # stderr: <stdin>:4: error: unknown name 'missing'
 # stderr: <stdin>:5: error: unknown name; did you mean the command '.load'?
 # stderr: <stdin>:6: error: unknown command '.lod'; did you mean '.load'?
@@ -8,7 +8,7 @@
 # stderr: <stdin>:8: error: expected HLO or a command; see .help
 # stderr: <stdin>:9: error: unmatched closing bracket
 # stderr: <stdin>:10: error: a literal requires a shape: f32[] 5, f32[3] {1, 2, 3}
-# stderr: has no value; use .set p = VALUE
+# stderr: has no value; use .set p = VALUE, .run p=VALUE or .run --random
 # stderr: <stdin>:13: error: usage: .set [NAME [= VALUE]]
 # stderr: <stdin>:14: error: usage: .mode hlo|table|json|npy|summary
 # stderr: <stdin>:15: error: unknown name '.lod'

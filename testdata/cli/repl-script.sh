@@ -1,9 +1,9 @@
 # Scripts: files, -c, the rc file; the first error ends them with its status
 # status: 2
-# stderr: time: 0.
+# stderr: time: 0....
 # stderr: -c:1: error: unknown command '.bogus'; see .help
 # stderr: <stdin>:2: error: unterminated bracket, string or comment at end of input
-# stderr: nowhere.hlr: No such file
+# stderr: nowhere.hlr: No such file or directory
 # stderr: .source nested more than 20 deep
 # stderr: -c:1: error: shell exited with status 3
 # stderr: expected at most one file, got 'two'

@@ -1,6 +1,6 @@
 # Values as HLO, tables, JSON, summaries, with digits and bits, abbreviated, as pictures and in files
 # stderr: <stdin>:26: error: .mode npy requires a file: use .once FILE.npy or .output FILE.npy
-# stderr: error: usage: .plot
+# stderr: error: usage: .plot NAME[INDEX] [heat|hist|curve] [--png FILE]
 # stdout: n = f32[1000] /* min 0 max 999 mean 499.5 nan 0 inf 0 */ {0, 1, 2, ..., 997, 998, 999}
 # stdout: n[:4] = f32[4] {0, 1, 2, 3}
 # stdout: n = f32[1000] /* min 0 max 999 mean 499.5 nan 0 inf 0 */ {0, 1, 2, ..., 997, 998, 999}

@@ -1,7 +1,7 @@
 # SIGUSR1: a run reports its progress and continues.
 # stdout: f32[] 6
 # stderr: s: reading, planning or writing
-# stderr: s: step 2 of
+# stderr: s: step 2 of 3, second
 # stderr: , second
 cat >two.hlo <<'X'
 HloModule two

@@ -7,7 +7,7 @@
 # stdout: 0024.y.npy
 # stdout: f32[2] {0.25, 1}
 # stdout: "0024.y.npy",24,0,"y","multiply","f32[2]","b","1",14,"step.py:12",T,2,0.0625,1,0.53125,0,0,0
-# stderr: /dev/null/x/index.csv
+# stderr: /dev/null/x/index.csv: error: cannot write: Not a directory
 cat >a.hlo <<'END'
 HloModule a
 c {

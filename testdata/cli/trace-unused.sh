@@ -13,7 +13,7 @@
 # stdout: f32[] -3
 # stdout: f32[] -3
 # stdout: f32[] 3
-# stderr: u.hlo:4:3: error: unknown custom-call target 'unknown'
+# stderr: u.hlo:4:3: error: unknown custom-call target 'unknown'; load it with --custom-call-lib=LIB.so, or replace its results with --custom-call 'unknown=zeros'
 cat >u.hlo <<'END'
 HloModule u
 ENTRY e {

@@ -21,7 +21,7 @@
 # stdout:         w            (s32[], f32[2])          T           -           -           -       -       -       -
 # stdout: {"number":15,"name":"y","op":"divide","computation":"b","shape":"f32[2]","line":16,"where":"step.py:12","within":[{"name":"w","iteration":0}],"seconds":T,"stats":{"elements":2,"finite":1,"nan":0,"positive_inf":1,"negative_inf":0,"zero":0,"denormal":0,"min":0.5,"max":0.5,"mean":0.5,"deviation":0,"first_nan":-1,"first_inf":0}}
 # stdout: same
-# stderr: 0       y            f32[2]
+# stderr: 0       y            f32[2]...
 # stderr: hlo: error: ONNX models cannot be traced directly: use 'hlo import m.onnx | hlo trace -'
 # stderr: hlo: error: invalid regular expression for '--filter': '('
 cat >a.hlo <<'END'

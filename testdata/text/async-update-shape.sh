@@ -1,6 +1,6 @@
 # strict: shape of an async-update must be that of its operand
 # stdout: 3
-# stderr: shape of an async-update must be that of its operand
+# stderr: shape of an async-update must be that of its operand: got ((f32[2]), f32[2], u32[]), operand is ((f32[2]), f32[2], s32[])
 cat >m.hlo <<'END'
 HloModule m
 
