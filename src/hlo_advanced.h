@@ -469,9 +469,11 @@ struct hlo_memory {
     uint64_t measured;
 };
 struct hlo_memory hlo_program_memory(const hlo_program *p);
+/* HLO_PLAN_VERBOSE and HLO_PLAN_JSON also say why steps are not hoisted out of loops. */
+enum hlo_plan_form { HLO_PLAN_TEXT, HLO_PLAN_JSON, HLO_PLAN_VERBOSE };
 /* The plan as text or JSON: the steps of each computation in order, with kernel, storage of results
  * and last use; what the passes did; and the memory. */
-hlo_text hlo_plan_print(const hlo_program *p, bool json);
+hlo_text hlo_plan_print(const hlo_program *p, enum hlo_plan_form form);
 
 /* Execution times. A profile measures every step of the first participant of this process, from
  * hlo_profile_new to hlo_profile_free, which must precede freeing the program. A program has one

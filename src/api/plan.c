@@ -97,6 +97,17 @@ struct str hlo_step_text(struct arena *a, const struct program *p, const struct 
     return kept;
 }
 
+/* Why the step of a function that runs in a loop is not hoisted; empty if there is nothing to
+ * say. */
+static struct str missed_text(struct arena *a, const struct step *s)
+{
+    struct buf b = {0};
+    plan_describe_missed(&b, s);
+    struct str kept = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return kept;
+}
+
 /* ---- storage and lifetime of values ---- */
 
 enum { TO_THE_END = -1 };
@@ -106,6 +117,7 @@ struct following {
     const struct program *p;
     const struct function *f;
     struct arena *a;
+    bool missed;       /* print why steps are not hoisted */
     struct str *names; /* by slot: description of its contents */
     int **until;       /* by step and result: the last step that reads it, or TO_THE_END */
 };
@@ -152,10 +164,14 @@ static void find_ends(struct following *w)
     }
 }
 
-static struct following follow(struct arena *a, const struct program *p, const struct function *f)
+static struct following follow(struct arena *a, const struct program *p, const struct function *f,
+                               bool missed)
 {
-    struct following w = {
-        .p = p, .f = f, .a = a, .names = ARENA_ARRAY(a, struct str, f->slot_count)};
+    struct following w = {.p = p,
+                          .f = f,
+                          .a = a,
+                          .missed = missed,
+                          .names = ARENA_ARRAY(a, struct str, f->slot_count)};
     name_params(&w);
     find_ends(&w);
     return w;
@@ -237,18 +253,24 @@ static void add_step(struct following *w, struct table *t, int number)
         add_result(w, t, number, r);
         if (r == 0) {
             table_cell(t, n ? size_text(w->a, n->peak) : STR(""));
-            table_cell(t, hlo_step_text(w->a, w->p, w->f, number));
+            struct str what = hlo_step_text(w->a, w->p, w->f, number),
+                       missed = w->missed ? missed_text(w->a, s) : STR("");
+            if (missed.len > 0)
+                what = arena_printf(w->a, STR_FMT "; not hoisted: " STR_FMT, STR_ARG(what),
+                                    STR_ARG(missed));
+            table_cell(t, what);
         }
         table_end_row(t);
     }
     name_results(w, s);
 }
 
-static void put_function(struct buf *out, const struct program *p, const struct function *f)
+static void put_function(struct buf *out, const struct program *p, const struct function *f,
+                         bool missed)
 {
     struct arena a;
     arena_init(&a);
-    struct following w = follow(&a, p, f);
+    struct following w = follow(&a, p, f, missed);
     struct table t = TABLE(step_columns);
     for (int k = 0; k < f->step_count; k++)
         add_step(&w, &t, k);
@@ -275,9 +297,10 @@ static const struct {
     {"folded", "constants folded", offsetof(struct plan_stats, folded)},
     {"split", "reductions split to reuse a partial result", offsetof(struct plan_stats, split)},
     {"dropped", "dead steps eliminated", offsetof(struct plan_stats, dropped)},
-    {"cached", "steps cached across runs", offsetof(struct plan_stats, kept)},
-    {"hoisted", "steps executed once per run", offsetof(struct plan_stats, hoist)},
-    {"invariant", "loop-invariant steps hoisted", offsetof(struct plan_stats, invariant)},
+    {"cached", "steps cached across runs, after fusion", offsetof(struct plan_stats, kept)},
+    {"hoisted", "steps executed once per run, after fusion", offsetof(struct plan_stats, hoist)},
+    {"invariant", "loop-invariant steps hoisted, after fusion",
+     offsetof(struct plan_stats, invariant)},
     {"peeled", "loops peeled, then run as bytecode", offsetof(struct plan_stats, peeled)},
 };
 
@@ -386,6 +409,9 @@ static void json_step(struct buf *out, struct following *w, int number)
     buf_json_text(out, "name", s->inst->name);
     buf_json_text(out, "op", str_of(op_spelling(s->inst->opcode)));
     buf_json_text(out, "what", hlo_step_text(w->a, w->p, w->f, number));
+    struct str missed = w->missed ? missed_text(w->a, s) : STR("");
+    if (missed.len > 0)
+        buf_json_text(out, "not_hoisted", missed);
     buf_json_open(out, "members", '[');
     for (int k = 0; k < s->fused_steps; k++)
         buf_json_text(out, NULL, s->members[k]->name);
@@ -401,11 +427,12 @@ static void json_step(struct buf *out, struct following *w, int number)
     name_results(w, s);
 }
 
-static void json_function(struct buf *out, const struct program *p, const struct function *f)
+static void json_function(struct buf *out, const struct program *p, const struct function *f,
+                          bool missed)
 {
     struct arena a;
     arena_init(&a);
-    struct following w = follow(&a, p, f);
+    struct following w = follow(&a, p, f, missed);
     buf_json_open(out, NULL, '{');
     buf_json_text(out, "name", f->computation->name);
     buf_json_bool(out, "entry", f == p->entry);
@@ -438,35 +465,48 @@ static void json_memory(struct buf *out, const hlo_program *program, const struc
 
 static void put_json(struct buf *out, const hlo_program *program, const struct program *p)
 {
+    struct arena a;
+    arena_init(&a);
+    const bool *in_loop = plan_find_in_loops(&a, p);
     buf_puts(out, "{\"schema\":1");
     buf_json_text(out, "module", p->module->name);
     buf_json_open(out, "functions", '[');
     for (int k = 0; k < p->function_count; k++)
-        json_function(out, p, p->functions[k]);
+        json_function(out, p, p->functions[k], in_loop[k]);
     buf_putc(out, ']');
     json_memory(out, program, p);
     buf_json_open(out, "passes", '{');
     for (size_t k = 0; k < COUNT_OF(passes); k++)
         buf_json_count(out, passes[k].name, (uint64_t)pass_count(p, k));
     buf_puts(out, "}}\n");
+    arena_free(&a);
 }
 
-hlo_text hlo_plan_print(const hlo_program *program, bool json)
+static void put_text(struct buf *out, const hlo_program *program, const struct program *p,
+                     bool verbose)
+{
+    struct arena a;
+    arena_init(&a);
+    const bool *in_loop = plan_find_in_loops(&a, p);
+    put_function(out, p, p->entry, false);
+    for (int k = 0; k < p->function_count; k++)
+        if (p->functions[k] != p->entry)
+            put_function(out, p, p->functions[k], verbose && in_loop[k]);
+    put_passes(out, p);
+    put_memory(out, program, p);
+    arena_free(&a);
+}
+
+hlo_text hlo_plan_print(const hlo_program *program, enum hlo_plan_form form)
 {
     OOM_SCOPE((hlo_text){0});
     struct buf out = {0};
     const struct program *p = program_of(program);
     if (p)
         eval_estimate_memory(program_of(program));
-    if (p && json) {
+    if (p && form == HLO_PLAN_JSON)
         put_json(&out, program, p);
-    } else if (p) {
-        put_function(&out, p, p->entry);
-        for (int k = 0; k < p->function_count; k++)
-            if (p->functions[k] != p->entry)
-                put_function(&out, p, p->functions[k]);
-        put_passes(&out, p);
-        put_memory(&out, program, p);
-    }
+    else if (p)
+        put_text(&out, program, p, form == HLO_PLAN_VERBOSE);
     return hlo_text_of(&out);
 }

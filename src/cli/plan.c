@@ -13,7 +13,9 @@ static int plan_part(const struct options *o, const hlo_file *f, size_t part,
     if (status == HLO_OK && !p)
         status = HLO_FAILED;
     if (p) {
-        hlo_text text = hlo_plan_print(p, o->given[OPT_JSON]);
+        hlo_text text = hlo_plan_print(p, o->given[OPT_JSON]      ? HLO_PLAN_JSON
+                                          : o->given[OPT_VERBOSE] ? HLO_PLAN_VERBOSE
+                                                                  : HLO_PLAN_TEXT);
         print_text(&text);
     }
     hlo_program_free(p);

@@ -1,5 +1,6 @@
 /*
- * describe.c: prints what a step does and how, for `hlo plan` and `hlo prof`.
+ * describe.c: prints what a step does and how, for `hlo plan` and `hlo prof`, and why it is not
+ * hoisted out of a loop.
  */
 #include "plan/plan.h"
 
@@ -97,4 +98,95 @@ void plan_describe(struct buf *out, const struct step *s)
                    s->foreign.entry ? ", user code" : "");
     if (out->size == after)
         out->size = before;
+}
+
+/* ---- steps that are not hoisted ---- */
+
+/* Whether the step is a loop and runs the steps of this callee in every iteration. */
+static bool is_iterated(const struct step *s, int callee)
+{
+    if (s->callees[callee]->code)
+        return false;
+    if (s->inst->opcode == OP_WHILE)
+        return s->callees[callee]->is_body || callee == s->callee_count - 1;
+    return s->inst->opcode == OP_SCAN || s->loop;
+}
+
+static void add_in_loop(bool *in_loop, const struct function *f)
+{
+    if (in_loop[f->index])
+        return;
+    in_loop[f->index] = true;
+    for (int k = 0; k < f->step_count; k++)
+        for (int j = 0; j < f->steps[k].callee_count; j++)
+            add_in_loop(in_loop, f->steps[k].callees[j]);
+}
+
+const bool *plan_find_in_loops(struct arena *a, const struct program *p)
+{
+    bool *in_loop = ARENA_ARRAY(a, bool, p->function_count);
+    for (int n = 0; n < p->function_count; n++) {
+        const struct function *f = p->functions[n];
+        for (int k = 0; k < f->step_count; k++)
+            for (int j = 0; j < f->steps[k].callee_count; j++)
+                if (is_iterated(&f->steps[k], j))
+                    add_in_loop(in_loop, f->steps[k].callees[j]);
+    }
+    return in_loop;
+}
+
+static const struct {
+    const char *before, *after; /* the number or name of what is missing */
+} missed_texts[] = {
+    [MISSED_STATE] = {"depends on state ", ", which the body changes"},
+    [MISSED_PARAMETER] = {"in a condition, branch or called computation", ""},
+    [MISSED_OPERAND] = {"depends on %", ", which is not hoisted"},
+    [MISSED_CALLEE] = {"loops, conditionals and calls are not hoisted", ""},
+    [MISSED_ELEMENTS] = {"calls a computation for each element", ""},
+    [MISSED_CHEAP] = {"cheaper than reading its result", ""},
+    [MISSED_FULL] = {"kept values would exceed 256 MiB", ""},
+};
+
+static void put_missed(struct buf *out, const struct missed_hoist *m)
+{
+    buf_puts(out, missed_texts[m->kind].before);
+    if (m->kind == MISSED_STATE)
+        buf_printf(out, "%d", m->state);
+    else if (m->kind == MISSED_OPERAND)
+        buf_str(out, m->inst->name);
+    buf_puts(out, missed_texts[m->kind].after);
+}
+
+static bool same_missed(const struct missed_hoist *a, const struct missed_hoist *b)
+{
+    return a->kind == b->kind && (a->kind != MISSED_STATE || a->state == b->state) &&
+           a->inst == b->inst;
+}
+
+/* The first member with the same reason as member k. */
+static int first_missed(const struct step *s, int k)
+{
+    int first = 0;
+    while (!same_missed(&s->missed[first], &s->missed[k]))
+        first++;
+    return first;
+}
+
+void plan_describe_missed(struct buf *out, const struct step *s)
+{
+    int count = s->fused_steps > 1 ? s->fused_steps : 1, reasons = 0;
+    if (s->hoist != HOIST_NOT || !s->missed)
+        return;
+    for (int k = 0; k < count; k++)
+        reasons += first_missed(s, k) == k;
+    for (int k = 0, n = 0; k < count; k++) {
+        if (first_missed(s, k) != k || s->missed[k].kind == MISSED_NONE)
+            continue;
+        buf_puts(out, n++ ? "; " : "");
+        for (int j = k; j < count && reasons > 1; j++)
+            if (first_missed(s, j) == k)
+                buf_printf(out, "%s%%%.*s", j > k ? ", " : "", STR_ARG(s->members[j]->name));
+        buf_puts(out, reasons > 1 ? ": " : "");
+        put_missed(out, &s->missed[k]);
+    }
 }

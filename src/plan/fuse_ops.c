@@ -529,12 +529,16 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     for (int k = 0; k < g->leaf_count; k++)
         types[k] = leaves[k].type;
     const struct inst **members = ARENA_ARRAY(keep, const struct inst *, g->steps);
-    for (int k = 0; k < g->steps; k++)
+    struct missed_hoist *missed = ARENA_ARRAY(keep, struct missed_hoist, g->steps);
+    for (int k = 0; k < g->steps; k++) {
         members[k] = steps[k]->inst;
+        missed[k] = steps[k]->missed ? *steps[k]->missed : (struct missed_hoist){0};
+    }
     set_values(m, outs, to);
     to->fused = fused;
     to->fused_types = types;
     to->fused_steps = g->steps;
     to->members = members;
+    to->missed = missed;
     return true;
 }

@@ -54,18 +54,6 @@ static bool computes_only(struct planner *pl, const struct computation *c)
     return pure;
 }
 
-/* In functions that run more than once, only an instruction that becomes a step of its own
- * counts. */
-static bool is_pure(struct planner *pl, const struct step *s)
-{
-    if (pl->depth == 1 && s->callee_count > 0 && s->result_count > 0)
-        return op_is(s->inst->opcode, OP_RUNS) && plan_runs_pure(pl, s->inst);
-    for (int k = 0; s->bodies && k < 2; k++)
-        if (s->bodies[k].function)
-            return false;
-    return s->callee_count == 0 && s->result_count > 0 && (s->scalar || plan_is_pure(pl, s->inst));
-}
-
 /* ---- frequency of steps ---- */
 
 static int64_t bytes_of(const struct shape *s) { return shape_bytes_or(s, INT64_MAX); }
@@ -75,8 +63,9 @@ struct when {
     struct function *f;
     /* by value number, before slots are assigned: enum hoist of the step that makes it */
     uint8_t *value;
-    int *maker; /* by value: the step that makes it; -1: a parameter */
-    bool *held; /* by value: its storage is kept */
+    int *maker; /* by value: the step that makes it; ~k: leaf k of the parameters */
+    struct missed_hoist *missed; /* by step */
+    bool *held;                  /* by value: its storage is kept */
     int value_count;
     struct leaves results;
     bool *read; /* by value: read by a step, or a result; NULL until first needed */
@@ -127,14 +116,55 @@ static bool makes_large(struct when *w, const struct step *s)
     return large;
 }
 
+/* Whether the step always has the same results for the same operands and can be kept; `missed`: why
+ * it cannot. In functions that run more than once, only an instruction that becomes a step of its
+ * own can. */
+static bool can_keep(struct when *w, const struct step *s, struct missed_hoist *missed)
+{
+    *missed = (struct missed_hoist){0};
+    if (s->result_count == 0 || makes_large(w, s))
+        return false;
+    if (w->pl->depth == 1 && s->callee_count > 0)
+        return op_is(s->inst->opcode, OP_RUNS) && plan_runs_pure(w->pl, s->inst);
+    if (s->callee_count > 0) {
+        bool pure = op_is(s->inst->opcode, OP_RUNS) && plan_runs_pure(w->pl, s->inst);
+        missed->kind = pure ? MISSED_CALLEE : MISSED_NONE;
+        return false;
+    }
+    if (!s->scalar && !plan_is_pure(w->pl, s->inst))
+        return false;
+    for (int k = 0; s->bodies && k < 2; k++)
+        if (s->bodies[k].function)
+            missed->kind = MISSED_ELEMENTS;
+    return missed->kind == MISSED_NONE;
+}
+
+/* Why a step that reads this value, which changes from run to run, is not hoisted. */
+static struct missed_hoist missed_by_operand(const struct when *w, int value)
+{
+    if (value == NO_VALUE)
+        return (struct missed_hoist){.kind = MISSED_NONE};
+    int at = w->maker[value];
+    if (at < 0)
+        return (struct missed_hoist){.kind = w->f->is_body ? MISSED_STATE : MISSED_PARAMETER,
+                                     .state = ~at};
+    const struct missed_hoist *m = &w->missed[at];
+    if (m->kind == MISSED_STATE || m->kind == MISSED_PARAMETER || m->kind == MISSED_OPERAND)
+        return *m;
+    return (struct missed_hoist){.kind = MISSED_OPERAND, .inst = w->f->steps[at].inst};
+}
+
 static void find_steps(struct when *w)
 {
     for (int k = 0; k < w->f->step_count; k++) {
         struct step *s = &w->f->steps[k];
-        enum hoist hoist = is_pure(w->pl, s) && !makes_large(w, s) ? HOIST_RUN : HOIST_NOT;
-        for (int j = 0; j < s->operand_count && hoist != HOIST_NOT; j++)
+        enum hoist hoist = can_keep(w, s, &w->missed[k]) ? HOIST_RUN : HOIST_NOT;
+        for (int j = 0; j < s->operand_count && hoist != HOIST_NOT; j++) {
             if (when_of(w, s->operands[j]) < hoist)
                 hoist = when_of(w, s->operands[j]);
+            if (hoist == HOIST_NOT)
+                w->missed[k] = missed_by_operand(w, s->operands[j]);
+        }
         s->hoist = (uint8_t)hoist;
         for (int r = 0; r < s->result_count; r++)
             if (s->results[r] >= 0) {
@@ -229,8 +259,10 @@ static void repeat_cheap_steps(struct when *w, int value_count, struct leaves re
         const struct readers *r =
             s->result_count == 1 && s->results[0] >= 0 ? &readers[s->results[0]] : NULL;
         if (r && r->known && r->rarest == r->oftenest && r->rarest < s->hoist &&
-            is_no_gain(w, s, r))
+            is_no_gain(w, s, r)) {
             s->hoist = r->rarest;
+            w->missed[k].kind = MISSED_CHEAP;
+        }
         for (int j = 0; j < s->operand_count; j++)
             if (s->operands[j] >= 0) {
                 add_reader(&readers[s->operands[j]], (enum hoist)s->hoist, !s->tile);
@@ -266,11 +298,13 @@ static int64_t bytes_held(struct when *w, enum hoist hoist, int value_count, str
 /* ---- the pass ---- */
 
 /* Makes steps of this kind run more often. */
-static void run_more_often(struct function *f, enum hoist hoist)
+static void run_more_often(struct when *w, enum hoist hoist)
 {
-    for (int k = 0; k < f->step_count; k++)
-        if (f->steps[k].hoist == hoist)
-            f->steps[k].hoist--;
+    for (int k = 0; k < w->f->step_count; k++)
+        if (w->f->steps[k].hoist == hoist) {
+            w->f->steps[k].hoist--;
+            w->missed[k].kind = MISSED_FULL;
+        }
 }
 
 static void put_first(struct planner *pl, struct function *f)
@@ -301,10 +335,12 @@ static struct when nothing_known(struct planner *pl, struct function *f, int val
                      .value = ARENA_ARRAY(a, uint8_t, value_count),
                      .maker = ARENA_ARRAY(a, int, value_count),
                      .held = ARENA_ARRAY(a, bool, value_count),
+                     .missed = ARENA_ARRAY(a, struct missed_hoist, f->step_count),
                      .value_count = value_count,
                      .results = results};
-    for (int v = 0; v < value_count; v++)
-        w.maker[v] = -1;
+    for (int k = 0; k < f->param_count; k++)
+        if (f->params[k] >= 0)
+            w.maker[f->params[k]] = ~k;
     return w;
 }
 
@@ -315,6 +351,13 @@ const uint8_t *plan_hoist_levels(struct planner *pl, struct function *f, int val
     find_invariant_params(&w, results);
     find_steps(&w);
     return w.value;
+}
+
+static void note_missed(struct when *w)
+{
+    const struct missed_hoist *missed = ARENA_DUP(&w->pl->p->arena, w->missed, w->f->step_count);
+    for (int k = 0; k < w->f->step_count; k++)
+        w->f->steps[k].missed = &missed[k];
 }
 
 void plan_hoist(struct planner *pl, struct function *f, int value_count, struct leaves results)
@@ -330,10 +373,10 @@ void plan_hoist(struct planner *pl, struct function *f, int value_count, struct 
             bytes <= KEEP_BYTES)
             pl->cached_bytes = bytes;
         else
-            run_more_often(f, (enum hoist)hoist);
+            run_more_often(&w, (enum hoist)hoist);
     }
-    pl->p->stats.hoist += count(f, HOIST_RUN);
-    pl->p->stats.invariant += count(f, HOIST_LOOP);
+    if (plan_optimises(pl))
+        note_missed(&w);
     if (count(f, HOIST_NOT) < f->step_count)
         put_first(pl, f);
 }
@@ -379,7 +422,6 @@ void plan_hoist_entry(struct planner *pl, struct function *f, int value_count,
         repeat_large_steps(&w, max);
         repeat_cheap_steps(&w, value_count, results); /* their readers may have changed */
     }
-    pl->p->stats.kept += count(f, HOIST_RUN);
     if (count(f, HOIST_RUN) > 0)
         put_first(pl, f);
 }

@@ -56,6 +56,23 @@ enum hoist {
     HOIST_RUN
 };
 
+/* Why a step with HOIST_NOT is not hoisted. */
+enum missed_kind {
+    MISSED_NONE,      /* it has random numbers, side effects or tokens; or it is hoisted */
+    MISSED_STATE,     /* depends on a leaf of the loop's state that the body changes */
+    MISSED_PARAMETER, /* depends on a parameter of a function that is not the body of a loop */
+    MISSED_OPERAND,   /* depends on a step that is not hoisted for a reason of its own */
+    MISSED_CALLEE,    /* runs a loop, branch or call */
+    MISSED_ELEMENTS,  /* calls a function for each element */
+    MISSED_CHEAP,     /* recomputing is faster than reading a kept result */
+    MISSED_FULL       /* values of the greatest size that may be kept are kept already */
+};
+struct missed_hoist {
+    uint8_t kind;            /* enum missed_kind */
+    int state;               /* of MISSED_STATE: number of the leaf */
+    const struct inst *inst; /* of MISSED_OPERAND: the other step's */
+};
+
 struct termination;
 
 struct step {
@@ -99,6 +116,9 @@ struct step {
     int fused_steps;
     const struct inst *const *members;
     const struct inst *const *makers; /* by result: the instruction that makes it */
+    /* by member, or of the only instruction; NULL in the entry computation and where no pass
+     * optimizes */
+    const struct missed_hoist *missed;
 };
 
 /* Whether a step of a traced function takes an element of a tuple. All such steps of one tuple
@@ -143,7 +163,7 @@ struct function {
     const struct scalar_code *code;
 };
 
-/* What the passes did, for `hlo plan`. Steps are counted before fusion. */
+/* What the passes did, for `hlo plan`. Hoisted steps are counted after fusion, others before. */
 struct plan_stats {
     int inlined; /* calls and fusions whose instructions became steps of their callers */
     int mapped;  /* maps that became elementwise steps on whole arrays */
@@ -248,6 +268,12 @@ void plan_gather_dims(const struct inst *i, struct kern_gather_dims *out);
 
 /* Appends what a step does and how: "reduce: add". */
 void plan_describe(struct buf *out, const struct step *s);
+/* By index of the function: whether its steps run in every iteration of a loop unless they are
+ * hoisted: bodies, conditions, and what they call. */
+const bool *plan_find_in_loops(struct arena *a, const struct program *p);
+/* Appends why a step, or members of a fused step, are not hoisted; nothing if there is nothing to
+ * say. */
+void plan_describe_missed(struct buf *out, const struct step *s);
 
 /* ---- cost.c ---- */
 

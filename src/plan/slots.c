@@ -203,6 +203,18 @@ static void find_passing(struct build *b)
     f->passes = passes;
 }
 
+static void count_hoisted(struct build *b)
+{
+    struct function *f = b->f;
+    struct plan_stats *stats = &b->pl->p->stats;
+    for (int k = 0; k < f->step_count; k++) {
+        f->hoisted_steps += f->steps[k].hoist == HOIST_RUN;
+        f->loop_steps += f->steps[k].hoist != HOIST_NOT;
+    }
+    *(b->pl->depth == 1 ? &stats->kept : &stats->hoist) += f->hoisted_steps;
+    stats->invariant += f->loop_steps - f->hoisted_steps;
+}
+
 void plan_assign_slots(struct build *b, struct leaves results)
 {
     struct arena *a = &b->pl->scratch;
@@ -218,11 +230,9 @@ void plan_assign_slots(struct build *b, struct leaves results)
     find_last_uses(b, &s, results);
     find_kept(b, &s, results);
     assign_params(b, &s);
-    for (int k = 0; k < b->f->step_count; k++) {
+    for (int k = 0; k < b->f->step_count; k++)
         assign_step(b, &s, k, seen);
-        b->f->hoisted_steps += b->f->steps[k].hoist == HOIST_RUN;
-        b->f->loop_steps += b->f->steps[k].hoist != HOIST_NOT;
-    }
+    count_hoisted(b);
     assign_results(b, &s, results);
     b->f->loop_cached = ARENA_DUP(build_arena(b), s.loop_cached, b->f->loop_cached_count);
     b->f->run_cached = ARENA_DUP(build_arena(b), s.run_cached, b->f->run_cached_count);

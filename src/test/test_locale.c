@@ -132,8 +132,8 @@ static void keep_module(struct messages *s, hlo_messages *m)
     ck_assert_ptr_null(hlo_run(late, args, 1, m)); /* a message with a number */
     keep(s, hlo_print(module, HLO_PRINT_FULL));
     keep(s, hlo_literal_print(y, true));
-    keep(s, hlo_plan_print(p, false));
-    keep(s, hlo_plan_print(p, true));
+    keep(s, hlo_plan_print(p, HLO_PLAN_VERBOSE));
+    keep(s, hlo_plan_print(p, HLO_PLAN_JSON));
     hlo_literal_free(x);
     hlo_literal_free(y);
     hlo_program_free(p);

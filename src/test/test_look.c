@@ -767,6 +767,7 @@ int main(void)
     tcase_add_loop_test(t, values_as_json, 0, COUNT_OF(json_cases));
     tcase_add_loop_test(t, text_plots, 0, COUNT_OF(plot_cases));
     tcase_add_test(t, png_plots);
+    tcase_add_test(t, large_distances_are_short);
     tcase_add_test(t, difference_statistics);
     tcase_add_test(t, worst_differences_are_first);
     tcase_add_loop_test(t, comparison_with_tolerances, 0, COUNT_OF(comparisons));

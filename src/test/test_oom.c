@@ -210,7 +210,10 @@ static bool read_file(struct stage *s)
 }
 
 static bool print(struct stage *s) { return set_text(s, hlo_print(s->module, HLO_PRINT_SHORT)); }
-static bool print_plan(struct stage *s) { return set_text(s, hlo_plan_print(s->plain, true)); }
+static bool print_plan(struct stage *s)
+{
+    return set_text(s, hlo_plan_print(s->plain, HLO_PLAN_JSON));
+}
 static bool about(struct stage *s) { return set_text(s, hlo_about()); }
 
 static bool list(struct stage *s)

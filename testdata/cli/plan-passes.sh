@@ -43,7 +43,7 @@ want '; once per loop'
 want ' inlined 1 calls and fusions'
 want ' mapped 1 maps'
 want ' merged 1 common'
-want ' invariant 2 loop-invariant'
+want ' invariant 1 loop-invariant' # multiply and reduce are fused
 want ' peeled 1 loops'
 cat >a.hlo <<'END'
 HloModule a
