@@ -9,7 +9,7 @@
  *   sizes.c       dimensions smaller than their bounds
  *   size_rules.c  result sizes of each operation family
  *   dry_run.c, dry_run_kernels.c   dry run: memory estimate
- *   trace.c     runs with a callback for every instruction
+ *   trace.c       runs with a callback for every instruction
  *
  * and one file for each family of operations. To collective belong permute.c (between pairs),
  * group.c (replica groups), member_dims.c (dimensions of the members' arrays), message.c (messages

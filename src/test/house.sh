@@ -124,13 +124,23 @@ for t in "op/op.def OP 2" "op/form.def FORM 2" "op/attr.def ATTR 2" "diag/msg_te
 done
 problems=$(sed -n 's/^OP("\([^"]*\)", \([0-9]*\),.*/\1 \2/p' src/onnx/op.def | LC_ALL=C sort -c -k1,1 -k2,2n 2>&1)
 report "src/onnx/op.def is sorted" "$problems"
-problems=$(grep -oE '`[a-z0-9_/]+\.(c|h|def|sh)`' src/README.md | tr -d '`' | while read -r f; do
-    case $f in */*) [ -e "$f" ] || [ -e "src/$f" ] ;; *) [ -n "$(find src -name "$f")" ] ;; esac || echo "$f"
-done
-    tr '\n' ' ' <src/README.md | grep -oE '`[^`]*`' | grep -oE '\b[a-z][a-z0-9]*(_[a-z0-9]+)+\b' | sort -u | while read -r name; do
-        grep -rqw --exclude=README.md -e "$name" src || find src -name "$name*" | grep -q . || echo "$name"
-    done)
-report "the files and identifiers that src/README.md names exist" "$problems"
+# Names in backquotes in src/README.md, one per line. Capitals stand for names: FAMILY.c.
+quoted=$(tr '\n' ' ' <src/README.md | grep -oE '`[^`]+`' | tr -d '`' | LC_ALL=C sort -u)
+files='\.(c|h|def|inc|sh|py|md|hlo|ebnf)$'
+problems=$(printf '%s\n' "$quoted" | grep -E "^[^ ]+$files" | grep -vE '[A-Z]{2}|/hypot\.' | while read -r f; do # hypot is an example
+    case $f in
+    */*) found=$(cd src && ls $f ../$f 2>/dev/null) ;;
+    *) found=$(find src -name "$f") ;;
+    esac
+    [ -n "$found" ] || echo "src/README.md names $f"
+done)
+report "the files that src/README.md names exist" "$problems"
+problems=$(find src -name '*.c' -o -name '*.h' -o -name '*.def' -o -name '*.inc' | xargs grep -hoE '[A-Za-z_][A-Za-z0-9_]*' |
+        grep _ | LC_ALL=C sort -u >"${TMPDIR:-/tmp}/words.$$"
+    printf '%s\n' "$quoted" | grep -vE "/|$files" | grep -oE '[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)+' | LC_ALL=C sort -u |
+        LC_ALL=C comm -23 - "${TMPDIR:-/tmp}/words.$$" | sed 's/^/src\/README.md names /'
+    rm -f "${TMPDIR:-/tmp}/words.$$")
+report "the identifiers that src/README.md names exist" "$problems"
 for header in hlo.h hlo_advanced.h; do
     problems=$(awk '/^ \*\/$/ { exit } /^ \*   / { print substr($0, 6) }' src/$header >"${TMPDIR:-/tmp}/sections.$$"
         sed -n 's/^\/\* ---- \(.*\) ----.*/\1/p' src/$header | diff "${TMPDIR:-/tmp}/sections.$$" - 2>&1
@@ -153,6 +163,11 @@ problems=$(grep -rnoE 'grammar/(text|shapes|values)\.md [0-9]+(\.[0-9]+)?' src t
         grep -qE "^(#+ |\*\*)$section[ .]" "${cited% *}" || echo "$file:$line: there is no $cited"
     done)
 report "the sections of grammar/ that are cited exist" "$problems"
+
+problems=$(sed -n 's/^OP([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/op.def | while read -r op; do
+    grep -q "^| $op |" grammar/shapes.md || echo "$op has no row in grammar/shapes.md 4"
+done)
+report "every op has a row in grammar/shapes.md" "$problems"
 
 # ---- coverage by golden cases ----
 problems=$(sed -n 's/^OP([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/op.def | while read -r op; do

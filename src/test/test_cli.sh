@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the transcripts below a directory and prints TAP.
+# Runs the transcripts below a directory, or a single one, and prints TAP.
 #
 #   test_cli.sh HLO TESTDATA
 #

@@ -52,7 +52,7 @@ static bool no_memory(struct member *p, const struct inst *at, size_t size)
 
 /* ---- waiting ---- */
 
-/* Whether everything has arrived; else the senders of what is missing are in p->whom. */
+/* Whether everything has arrived; else the senders of what is missing are in p->waits_for. */
 typedef bool there_fn(struct member *p, void *what);
 
 /* Blocks until `there` is true. False: the run has failed. */
