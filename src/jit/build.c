@@ -1,0 +1,105 @@
+/*
+ * build.c: the list of lane instructions of a function under construction.
+ */
+#include "jit/jit_priv.h"
+
+struct jit_builder *jit_builder_new(struct arena *a)
+{
+    struct jit_builder *b = ARENA_NEW(a, struct jit_builder);
+    b->arena = a;
+    return b;
+}
+
+int lane_operands(const struct lane_inst *i)
+{
+    static const uint8_t operands[LANE_OP_COUNT] = {
+#define LANE(id, operands, meaning) operands,
+#include "jit/lane.def"
+#undef LANE
+    };
+    return operands[i->op];
+}
+
+int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z)
+{
+    VEC_PUSH(b->arena, b->insts, b->inst_count, b->inst_capacity) =
+        (struct lane_inst){.op = (uint8_t)op, .type = (uint8_t)t, .args = {x, y, z}};
+    b->wide |= lane_is_wide(t);
+    return b->inst_count - 1;
+}
+
+int lane_shift(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, unsigned count)
+{
+    int i = lane_emit(b, op, t, x, 0, 0);
+    b->insts[i].count = (uint8_t)count;
+    return i;
+}
+
+int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits)
+{
+    if (!lane_is_wide(t))
+        bits = (bits & UINT32_MAX) | bits << 32;
+    for (int k = 0; k < b->constant_count; k++)
+        if (b->constants[k].bits == bits && b->constants[k].type == t)
+            return ~k;
+    VEC_PUSH(b->arena, b->constants, b->constant_count, b->constant_capacity) =
+        (struct lane_constant){bits, t};
+    return ~(b->constant_count - 1);
+}
+
+enum lane_type lane_type_of(const struct jit_builder *b, int lanes)
+{
+    return lanes < 0 ? b->constants[~lanes].type : (enum lane_type)b->insts[lanes].type;
+}
+
+int jit_value_new(struct jit_builder *b, enum dtype t, int lanes)
+{
+    VEC_PUSH(b->arena, b->values, b->value_count, b->value_capacity) = (struct jit_value){t, lanes};
+    return b->value_count - 1;
+}
+
+/* ---- memory operands ---- */
+
+static bool lane_of_dtype(enum dtype t, enum lane_type *out)
+{
+    switch (t) {
+    case DT_PRED:
+    case DT_S32:
+    case DT_U32: *out = LANE_I32; return true;
+    case DT_S64:
+    case DT_U64: *out = LANE_I64; return true;
+    case DT_F32: *out = LANE_F32; return true;
+    case DT_F64: *out = LANE_F64; return true;
+    default: return false;
+    }
+}
+
+static void note_tile(struct jit_builder *b, int tile)
+{
+    if (tile >= b->tile_count)
+        b->tile_count = tile + 1;
+}
+
+int jit_load(struct jit_builder *b, int tile, enum dtype t, bool single)
+{
+    enum lane_type lane;
+    if (!lane_of_dtype(t, &lane))
+        return JIT_NONE;
+    int i = lane_emit(b, single ? LANE_LOAD_SINGLE : LANE_LOAD, lane, 0, 0, 0);
+    b->insts[i].tile = tile;
+    b->insts[i].format = (uint8_t)t;
+    note_tile(b, tile);
+    return jit_value_new(b, t, i);
+}
+
+void jit_store(struct jit_builder *b, int tile, int value)
+{
+    const struct jit_value *v = &b->values[value];
+    int lanes = v->lanes;
+    if (v->type == DT_PRED && lane_is_wide(lane_type_of(b, lanes)))
+        lanes = lane_emit(b, LANE_I32_OF_I64, LANE_I32, lanes, 0, 0);
+    int i = lane_emit(b, LANE_STORE, lane_type_of(b, lanes), lanes, 0, 0);
+    b->insts[i].tile = tile;
+    b->insts[i].format = (uint8_t)v->type;
+    note_tile(b, tile);
+}

@@ -1,0 +1,97 @@
+/*
+ * Private to jit.
+ *
+ *   expand.c      operations on elements as lane instructions
+ *   build.c       the list of lane instructions
+ *   allocate.c    assigns registers to values
+ *   tile.c        functions on tiles
+ *   x86.c         encodings of machine instructions
+ *   x86_select.c  lane instructions as machine instructions
+ *   memory.c      executable memory
+ */
+#ifndef HLO_JIT_PRIV_H
+#define HLO_JIT_PRIV_H
+
+#include "jit/jit.h"
+
+/* ---- build.c ---- */
+
+enum lane_op {
+#define LANE(id, operands, meaning) LANE_##id,
+#include "jit/lane.def"
+#undef LANE
+    LANE_OP_COUNT
+};
+enum lane_type { LANE_I32, LANE_I64, LANE_F32, LANE_F64 };
+static inline bool lane_is_wide(enum lane_type t) { return t == LANE_I64 || t == LANE_F64; }
+static inline bool lane_is_float(enum lane_type t) { return t == LANE_F32 || t == LANE_F64; }
+
+enum { LANE_OPERANDS = 3, LANE_NONE = INT_MIN }; /* NONE: no expansion */
+/* Operands are numbers of the instructions that compute them, or ~n for constant n. */
+struct lane_inst {
+    uint8_t op, type; /* enum lane_op, enum lane_type: of the result */
+    uint8_t count;    /* bits of a shift */
+    uint8_t format;   /* enum dtype of elements in memory */
+    int tile;
+    int args[LANE_OPERANDS];
+};
+
+struct lane_constant {
+    uint64_t bits; /* of one lane, repeated if it has 32 */
+    enum lane_type type;
+};
+
+/* A value of the caller. The lanes of a pred are a mask, of 32 or 64 bits. */
+struct jit_value {
+    enum dtype type;
+    int lanes; /* instruction, or ~n for a constant */
+};
+
+struct jit_builder {
+    struct arena *arena;
+    struct lane_inst *insts;
+    int inst_count;
+    size_t inst_capacity;
+    struct lane_constant *constants;
+    int constant_count;
+    size_t constant_capacity;
+    struct jit_value *values;
+    int value_count;
+    size_t value_capacity;
+    int tile_count;
+    bool wide; /* an instruction has lanes of 64 bits */
+};
+
+int lane_operands(const struct lane_inst *i); /* number of them */
+/* Appends an instruction; unused operands are 0. */
+int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z);
+int lane_shift(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, unsigned count);
+int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits);
+enum lane_type lane_type_of(const struct jit_builder *b, int lanes);
+int jit_value_new(struct jit_builder *b, enum dtype t, int lanes);
+
+/* ---- allocate.c ---- */
+
+enum { JIT_REGISTERS = 13 }; /* that hold values; the target needs some for itself */
+/* Sets, by instruction, the register of its result, or -1-s for spill slot s. Returns the number of
+ * spill slots. */
+int allocate_registers(const struct jit_builder *b, int *registers);
+
+/* ---- x86_select.c ---- */
+
+struct x86_code;
+struct x86_selection {
+    struct x86_code *code;
+    const struct jit_builder *b;
+    const int *registers; /* by instruction, of allocate_registers() */
+    int lanes;            /* 8, 4 or 1 */
+};
+/* Appends the machine code of all instructions, for `lanes` elements from number X86_INDEX on. */
+void x86_select(const struct x86_selection *s);
+
+/* ---- memory.c ---- */
+
+/* Copies code to executable memory, aligned to a cache line; NULL: none is left. */
+void *jit_memory_add(struct jit_memory *m, const void *code, size_t size);
+
+#endif

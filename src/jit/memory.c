@@ -1,0 +1,69 @@
+/*
+ * memory.c: executable memory. Pages are writable while functions are added, then executable, never
+ * both.
+ */
+#include "jit/jit_priv.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { MEMORY_BYTES = 1 << 20, LINE = 64 };
+
+struct jit_memory {
+    char *at;
+    size_t used;
+    bool sealed;
+};
+
+static bool is_supported(void)
+{
+#ifdef __x86_64__
+    const char *wanted = getenv("HLO_NATIVE");
+    return __builtin_cpu_supports("avx2") && (!wanted || strcmp(wanted, "0") != 0);
+#else
+    return false;
+#endif
+}
+
+struct jit_memory *jit_memory_new(void)
+{
+    if (!is_supported())
+        return NULL;
+    char *at = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    /* Some systems refuse to make memory executable that was writable: find out at once. */
+    if (mprotect(at, LINE, PROT_READ | PROT_EXEC) != 0 || mprotect(at, LINE, PROT_READ | PROT_WRITE) != 0) {
+        munmap(at, MEMORY_BYTES);
+        return NULL;
+    }
+    struct jit_memory *m = heap_zalloc(1, sizeof *m);
+    m->at = at;
+    return m;
+}
+
+void *jit_memory_add(struct jit_memory *m, const void *code, size_t size)
+{
+    size_t from = (m->used + LINE - 1) / LINE * LINE;
+    if (m->sealed || size > MEMORY_BYTES - from)
+        return NULL;
+    memcpy(m->at + from, code, size);
+    m->used = from + size;
+    return m->at + from;
+}
+
+bool jit_memory_seal(struct jit_memory *m)
+{
+    m->sealed = true;
+    return mprotect(m->at, MEMORY_BYTES, PROT_READ | PROT_EXEC) == 0;
+}
+
+size_t jit_memory_size(const struct jit_memory *m) { return m->used; }
+
+void jit_memory_free(struct jit_memory *m)
+{
+    if (!m)
+        return;
+    munmap(m->at, MEMORY_BYTES);
+    heap_free(m);
+}

@@ -1,0 +1,108 @@
+/*
+ * x86.c: encodings of machine instructions of x86-64 with AVX2. The unit test compares them with
+ * those of an assembler.
+ */
+#include "jit/x86.h"
+
+enum { P0, P66, PF3, PF2 };
+const struct x86_row x86_table[X86_INST_COUNT] = {
+#define X86(id, mnemonic, prefix, map, w, opcode, form)                                            \
+    {mnemonic, prefix, map, w, opcode, X86_##form},
+#include "jit/x86.def"
+#undef X86
+};
+
+static void put(struct x86_code *c, int byte) { buf_putc(&c->bytes, (char)byte); }
+
+void x86_bytes(struct x86_code *c, const char *bytes, size_t size)
+{
+    buf_bytes(&c->bytes, bytes, size);
+}
+
+void x86_int32(struct x86_code *c, int32_t v) { buf_bytes(&c->bytes, (const char *)&v, sizeof v); }
+
+/* The fourth bits of the registers of a memory operand, or of a register. */
+static int base_high(struct x86_operand m)
+{
+    return m.kind == X86_CONSTANT ? 0 : (m.kind == X86_REGISTER ? m.number : m.base) >> 3 & 1;
+}
+static int index_high(struct x86_operand m)
+{
+    return m.kind == X86_INDEXED ? m.index >> 3 & 1 : 0;
+}
+
+static int log2_of(int scale) { return scale == 8 ? 3 : scale >> 1; }
+
+/* ModRM byte, SIB byte and offset. Offsets of memory operands have 32 bits; `rest` is the number of
+ * bytes of the instruction that follow. */
+static void put_operand(struct x86_code *c, int reg, struct x86_operand m, int rest)
+{
+    int high = (reg & 7) << 3;
+    switch (m.kind) {
+    case X86_REGISTER: put(c, 0xc0 | high | (m.number & 7)); return;
+    case X86_MEMORY:
+        put(c, 0x80 | high | (m.base & 7));
+        if ((m.base & 7) == RSP)
+            put(c, 0x24);
+        x86_int32(c, m.offset);
+        return;
+    case X86_INDEXED:
+        put(c, 0x80 | high | 4);
+        put(c, log2_of(m.scale) << 6 | (m.index & 7) << 3 | (m.base & 7));
+        x86_int32(c, m.offset);
+        return;
+    case X86_CONSTANT: break;
+    }
+    put(c, high | 5);
+    struct x86_fixup f = {(int)c->bytes.size, m.number};
+    buf_bytes(&c->fixups, (const char *)&f, sizeof f);
+    x86_int32(c, -rest);
+}
+
+void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
+                struct x86_operand m, int immediate)
+{
+    const struct x86_row *row = &x86_table[inst];
+    enum x86_form form = row->form;
+    int reg = x;
+    bool two = form == X86_XXM || form == X86_XXMI || form == X86_XXMX;
+    bool has_immediate = form != X86_XXM && form != X86_XM && form != X86_MX;
+    if (form == X86_XXI) { /* the destination takes the place of the second operand */
+        reg = row->opcode >> 8;
+        y = x;
+    }
+    put(c, 0xc4);
+    put(c, (~reg >> 3 & 1) << 7 | !index_high(m) << 6 | !base_high(m) << 5 | row->map);
+    put(c, row->w << 7 | (~(two || form == X86_XXI ? y : 0) & 15) << 3 | wide << 2 | row->prefix);
+    put(c, row->opcode & 0xff);
+    put_operand(c, reg, m, has_immediate);
+    if (has_immediate)
+        put(c, form == X86_XXMX ? immediate << 4 : immediate);
+}
+
+void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m)
+{
+    put(c, 0x48 | (reg >> 3 & 1) << 2 | index_high(m) << 1 | base_high(m));
+    put(c, opcode);
+    put_operand(c, reg, m, 0);
+}
+
+void x86_finish(struct x86_code *c, const struct jit_builder *b)
+{
+    enum { BYTES = 32 };
+    while (c->bytes.size % BYTES)
+        put(c, 0xcc);
+    int first = (int)c->bytes.size;
+    for (int k = 0; k < b->constant_count; k++)
+        for (int j = 0; j < 4; j++)
+            buf_bytes(&c->bytes, (const char *)&b->constants[k].bits, sizeof b->constants[k].bits);
+    for (size_t at = 0; at < c->fixups.size; at += sizeof(struct x86_fixup)) {
+        struct x86_fixup f;
+        int32_t offset;
+        memcpy(&f, c->fixups.data + at, sizeof f);
+        memcpy(&offset, c->bytes.data + f.at, sizeof offset);
+        offset += first + f.constant * BYTES - (f.at + 4);
+        memcpy(c->bytes.data + f.at, &offset, sizeof offset);
+    }
+    buf_free(&c->fixups);
+}

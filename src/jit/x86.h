@@ -1,0 +1,76 @@
+/*
+ * x86.h: encodings of machine instructions of x86-64 with AVX2. Private to jit.
+ */
+#ifndef HLO_JIT_X86_H
+#define HLO_JIT_X86_H
+
+#include "jit/jit_priv.h"
+
+enum x86_inst {
+#define X86(id, mnemonic, prefix, map, w, opcode, form) X86_##id,
+#include "jit/x86.def"
+#undef X86
+    X86_INST_COUNT
+};
+enum x86_form { X86_XXM, X86_XM, X86_MX, X86_XXMI, X86_XMI, X86_MXI, X86_XXMX, X86_XXI };
+struct x86_row {
+    const char *mnemonic;
+    uint8_t prefix, map, w;
+    uint16_t opcode;
+    enum x86_form form;
+};
+extern const struct x86_row x86_table[X86_INST_COUNT];
+
+enum x86_register { /* general ones */
+    RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15
+};
+enum { X86_INDEX = RAX, X86_TILES = RDI, X86_COUNT = RSI, X86_ADDRESS = R11 };
+
+/* A register, a memory operand, or a constant of the code. */
+struct x86_operand {
+    enum { X86_REGISTER, X86_MEMORY, X86_INDEXED, X86_CONSTANT } kind;
+    int number;      /* of the register or of the constant */
+    int base, index; /* of memory: at base + index * scale + offset */
+    int scale, offset;
+};
+static inline struct x86_operand x86_register(int number)
+{
+    return (struct x86_operand){.kind = X86_REGISTER, .number = number};
+}
+static inline struct x86_operand x86_memory(int base, int offset)
+{
+    return (struct x86_operand){.kind = X86_MEMORY, .base = base, .offset = offset};
+}
+static inline struct x86_operand x86_indexed(int base, int index, int scale)
+{
+    return (struct x86_operand){.kind = X86_INDEXED, .base = base, .index = index, .scale = scale};
+}
+static inline struct x86_operand x86_constant(int number)
+{
+    return (struct x86_operand){.kind = X86_CONSTANT, .number = number};
+}
+
+/* Code, followed by constants of 32 bytes, to which it refers relative to the instruction. */
+struct x86_code {
+    struct buf bytes;
+    struct buf fixups; /* struct x86_fixup */
+};
+struct x86_fixup {
+    int at, constant; /* position of a 32-bit offset; the number of the constant */
+};
+
+/* An instruction on vectors of 32 bytes (`wide`) or 16; operands that its form lacks are ignored:
+ * `x` is the destination or the stored register, `y` the second operand, `m` the last one,
+ * `immediate` a number, or the register of the fourth operand. */
+void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
+                struct x86_operand m, int immediate);
+/* An instruction on general registers of 64 bits: `opcode` of one byte, with `reg` a register or
+ * the extension of the opcode. */
+void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m);
+int x86_tile_register(int tile); /* tile.c: the register of its address, or X86_ADDRESS */
+void x86_bytes(struct x86_code *c, const char *bytes, size_t size);
+void x86_int32(struct x86_code *c, int32_t v);
+/* Appends the constants and resolves the references to them. */
+void x86_finish(struct x86_code *c, const struct jit_builder *b);
+
+#endif

@@ -1,0 +1,279 @@
+/*
+ * x86_select.c: lane instructions as machine instructions of x86-64 with AVX2.
+ *
+ * Lanes of 32 bits fill a vector of 32 bytes if there are eight of them, of 16 if there are four,
+ * beside four lanes of 64 bits. With one lane the others hold arbitrary bits; arithmetic on floats
+ * then uses the instructions for one element, which are not slowed down by these. Values are in
+ * registers 0 to 12 or in spill slots; registers 13 to 15 are for operands on their way.
+ */
+#include "jit/x86.h"
+
+enum { FIRST_SPARE = JIT_REGISTERS, SECOND_SPARE, THIRD_SPARE, SLOT_BYTES = 32 };
+
+static bool is_wide_vector(const struct x86_selection *s, enum lane_type t)
+{
+    return s->lanes * (lane_is_wide(t) ? 8 : 4) == 32;
+}
+
+/* ---- operands ---- */
+
+static struct x86_operand operand_of(const struct x86_selection *s, int lanes)
+{
+    if (lanes < 0)
+        return x86_constant(~lanes);
+    int r = s->registers[lanes];
+    return r < 0 ? x86_memory(RSP, ~r * SLOT_BYTES) : x86_register(r);
+}
+
+/* The register of an operand, or `spare`, to which it is loaded. */
+static int in_register(const struct x86_selection *s, int lanes, int spare)
+{
+    struct x86_operand m = operand_of(s, lanes);
+    if (m.kind == X86_REGISTER)
+        return m.number;
+    x86_vector(s->code, X86_MOVUPS_LOAD, true, spare, 0, m, 0);
+    return spare;
+}
+
+/* ---- tables: by operation, the instruction for each type of lanes ---- */
+
+enum { NONE = -1 };
+struct choice {
+    int16_t inst[4]; /* by enum lane_type */
+    int8_t immediate;
+};
+#define FLOATS(ps, pd) {NONE, NONE, X86_##ps, X86_##pd}
+#define INTEGERS(d, q) {X86_##d, X86_##q, NONE, NONE}
+#define BITS(id) {X86_##id, X86_##id, X86_##id, X86_##id}
+static const struct choice vector_choices[LANE_OP_COUNT] = {
+    [LANE_ADD] = {{X86_PADDD, X86_PADDQ, X86_ADDPS, X86_ADDPD}, 0},
+    [LANE_AND] = {BITS(PAND), 0},
+    [LANE_CEIL] = {FLOATS(ROUNDPS, ROUNDPD), 0xa},
+    [LANE_DIV] = {FLOATS(DIVPS, DIVPD), 0},
+    [LANE_EQ] = {{X86_PCMPEQD, X86_PCMPEQQ, X86_CMPPS, X86_CMPPD}, 0x0},
+    [LANE_FLOOR] = {FLOATS(ROUNDPS, ROUNDPD), 0x9},
+    [LANE_GT] = {INTEGERS(PCMPGTD, PCMPGTQ), 0},
+    [LANE_LE] = {FLOATS(CMPPS, CMPPD), 0x12},
+    [LANE_LT] = {FLOATS(CMPPS, CMPPD), 0x11},
+    [LANE_MAX] = {FLOATS(MAXPS, MAXPD), 0},
+    [LANE_MIN] = {FLOATS(MINPS, MINPD), 0},
+    [LANE_MUL] = {{X86_PMULLD, NONE, X86_MULPS, X86_MULPD}, 0},
+    [LANE_MUL_U32] = {{NONE, X86_PMULUDQ, NONE, NONE}, 0},
+    [LANE_NE] = {FLOATS(CMPPS, CMPPD), 0x4},
+    [LANE_OR] = {BITS(POR), 0},
+    [LANE_ROUND] = {FLOATS(ROUNDPS, ROUNDPD), 0x8},
+    [LANE_SAR] = {{X86_PSRAD, NONE, NONE, NONE}, 0},
+    [LANE_SAR_BY] = {{X86_PSRAVD, NONE, NONE, NONE}, 0},
+    [LANE_SHL] = {INTEGERS(PSLLD, PSLLQ), 0},
+    [LANE_SHL_BY] = {INTEGERS(PSLLVD, PSLLVQ), 0},
+    [LANE_SHR] = {INTEGERS(PSRLD, PSRLQ), 0},
+    [LANE_SHR_BY] = {INTEGERS(PSRLVD, PSRLVQ), 0},
+    [LANE_SQRT] = {FLOATS(SQRTPS, SQRTPD), 0},
+    [LANE_SUB] = {{X86_PSUBD, X86_PSUBQ, X86_SUBPS, X86_SUBPD}, 0},
+    [LANE_TRUNC] = {FLOATS(ROUNDPS, ROUNDPD), 0xb},
+    [LANE_UNORDERED] = {FLOATS(CMPPS, CMPPD), 0x3},
+    [LANE_XOR] = {BITS(PXOR), 0},
+};
+#undef FLOATS
+#undef INTEGERS
+#undef BITS
+
+static int single_form(int inst)
+{
+    switch (inst) {
+    case X86_ADDPS: return X86_ADDSS;
+    case X86_ADDPD: return X86_ADDSD;
+    case X86_SUBPS: return X86_SUBSS;
+    case X86_SUBPD: return X86_SUBSD;
+    case X86_MULPS: return X86_MULSS;
+    case X86_MULPD: return X86_MULSD;
+    case X86_DIVPS: return X86_DIVSS;
+    case X86_DIVPD: return X86_DIVSD;
+    default: return inst;
+    }
+}
+
+/* ---- memory ---- */
+
+static struct x86_operand element_of(const struct x86_selection *s, const struct lane_inst *i,
+                                     bool single)
+{
+    int base = x86_tile_register(i->tile);
+    if (base == X86_ADDRESS)
+        x86_general(s->code, 0x8b, base, x86_memory(X86_TILES, 8 * i->tile));
+    return single ? x86_memory(base, 0)
+                  : x86_indexed(base, X86_INDEX, (int)dtype_bytes((enum dtype)i->format));
+}
+
+/* Bytes that are 0 or 1 as masks: 0 - x. */
+static void load_masks(const struct x86_selection *s, int out, struct x86_operand m, bool single)
+{
+    bool wide = is_wide_vector(s, LANE_I32);
+    x86_vector(s->code, X86_PXOR, wide, FIRST_SPARE, FIRST_SPARE, x86_register(FIRST_SPARE), 0);
+    if (single || s->lanes == 1) {
+        x86_vector(s->code, X86_PINSRB, false, out, FIRST_SPARE, m, 0);
+        if (single)
+            x86_vector(s->code, X86_BROADCASTD, wide, out, 0, x86_register(out), 0);
+    } else {
+        x86_vector(s->code, X86_PMOVZXBD, wide, out, 0, m, 0);
+    }
+    x86_vector(s->code, X86_PSUBD, wide, out, FIRST_SPARE, x86_register(out), 0);
+}
+
+static void select_load(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    enum lane_type t = (enum lane_type)i->type;
+    bool single = i->op == LANE_LOAD_SINGLE, wide = is_wide_vector(s, t);
+    struct x86_operand m = element_of(s, i, single);
+    if (i->format == DT_PRED)
+        load_masks(s, out, m, single);
+    else if (s->lanes == 1)
+        x86_vector(s->code, lane_is_wide(t) ? X86_MOVQ_LOAD : X86_MOVD_LOAD, false, out, 0, m, 0);
+    else if (single)
+        x86_vector(s->code, lane_is_wide(t) ? X86_BROADCASTQ : X86_BROADCASTD, wide, out, 0, m, 0);
+    else
+        x86_vector(s->code, X86_MOVUPS_LOAD, wide, out, 0, m, 0);
+}
+
+/* Masks as bytes that are 0 or 1. */
+static void store_masks(const struct x86_selection *s, int x, struct x86_operand m)
+{
+    int a = FIRST_SPARE, b = SECOND_SPARE;
+    bool wide = is_wide_vector(s, LANE_I32);
+    x86_vector(s->code, X86_PSRLD, wide, a, 0, x86_register(x), 31);
+    if (wide)
+        x86_vector(s->code, X86_EXTRACTI128, true, a, 0, x86_register(b), 1);
+    x86_vector(s->code, X86_PACKSSDW, false, a, a, x86_register(wide ? b : a), 0);
+    x86_vector(s->code, X86_PACKSSWB, false, a, a, x86_register(a), 0);
+    if (s->lanes == 1)
+        x86_vector(s->code, X86_PEXTRB, false, a, 0, m, 0);
+    else
+        x86_vector(s->code, wide ? X86_MOVQ_STORE : X86_MOVD_STORE, false, a, 0, m, 0);
+}
+
+static void select_store(const struct x86_selection *s, const struct lane_inst *i)
+{
+    enum lane_type t = (enum lane_type)i->type;
+    int x = in_register(s, i->args[0], THIRD_SPARE);
+    struct x86_operand m = element_of(s, i, false);
+    if (i->format == DT_PRED)
+        store_masks(s, x, m);
+    else if (s->lanes == 1)
+        x86_vector(s->code, lane_is_wide(t) ? X86_MOVQ_STORE : X86_MOVD_STORE, false, x, 0, m, 0);
+    else
+        x86_vector(s->code, X86_MOVUPS_STORE, is_wide_vector(s, t), x, 0, m, 0);
+}
+
+/* ---- conversions ---- */
+
+static void select_low_halves(const struct x86_selection *s, int out, int x)
+{
+    if (s->lanes == 1) {
+        x86_vector(s->code, X86_MOVAPS, false, out, 0, x86_register(x), 0);
+        return;
+    }
+    x86_vector(s->code, X86_EXTRACTI128, true, x, 0, x86_register(FIRST_SPARE), 1);
+    x86_vector(s->code, X86_SHUFPS, false, out, x, x86_register(FIRST_SPARE), 0x88);
+}
+
+/* Instructions that widen or narrow have the size of the wider vector. */
+static bool select_conversion(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    enum x86_inst inst;
+    bool wide = s->lanes == 4;
+    switch (i->op) {
+    case LANE_F32_OF_F64: inst = X86_CVTPD2PS; break;
+    case LANE_F64_OF_F32: inst = X86_CVTPS2PD; break;
+    case LANE_F64_OF_I32: inst = X86_CVTDQ2PD; break;
+    case LANE_I32_OF_F64: inst = X86_CVTTPD2DQ; break;
+    case LANE_I64_OF_I32: inst = X86_PMOVSXDQ; break;
+    case LANE_I64_OF_U32: inst = X86_PMOVZXDQ; break;
+    case LANE_F32_OF_I32: inst = X86_CVTDQ2PS; wide = s->lanes == 8; break;
+    case LANE_I32_OF_F32: inst = X86_CVTTPS2DQ; wide = s->lanes == 8; break;
+    case LANE_I32_OF_I64:
+        select_low_halves(s, out, in_register(s, i->args[0], SECOND_SPARE));
+        return true;
+    default: return false;
+    }
+    int x = in_register(s, i->args[0], FIRST_SPARE);
+    x86_vector(s->code, inst, wide, out, 0, x86_register(x), 0);
+    return true;
+}
+
+/* ---- other instructions ---- */
+
+static bool is_commutative(const struct lane_inst *i)
+{
+    switch (i->op) {
+    case LANE_AND:
+    case LANE_OR:
+    case LANE_XOR:
+    case LANE_MUL_U32: return true;
+    case LANE_ADD:
+    case LANE_MUL:
+    case LANE_EQ: return !lane_is_float((enum lane_type)i->type);
+    default: return false;
+    }
+}
+
+static void select_by_table(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    const struct choice *choice = &vector_choices[i->op];
+    enum lane_type t = (enum lane_type)i->type;
+    int inst = choice->inst[t], x = i->args[0], y = i->args[1];
+    bool wide = is_wide_vector(s, t);
+    if (s->lanes == 1)
+        inst = single_form(inst);
+    enum x86_form form = x86_table[inst].form;
+    if (form == X86_XXI) {
+        x86_vector(s->code, (enum x86_inst)inst, wide, out, 0,
+                   x86_register(in_register(s, x, FIRST_SPARE)), i->count);
+        return;
+    }
+    if (form == X86_XM || form == X86_XMI) {
+        struct x86_operand m = operand_of(s, x);
+        x86_vector(s->code, (enum x86_inst)inst, wide, out, 0, m, choice->immediate);
+        return;
+    }
+    if (is_commutative(i) && operand_of(s, x).kind != X86_REGISTER) {
+        x = i->args[1];
+        y = i->args[0];
+    }
+    x86_vector(s->code, (enum x86_inst)inst, wide, out, in_register(s, x, FIRST_SPARE),
+               operand_of(s, y), choice->immediate);
+}
+
+static void select_blend(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    enum lane_type t = (enum lane_type)i->type;
+    int mask = in_register(s, i->args[0], FIRST_SPARE), off = in_register(s, i->args[2], SECOND_SPARE);
+    x86_vector(s->code, lane_is_wide(t) ? X86_BLENDVPD : X86_BLENDVPS, is_wide_vector(s, t), out, off,
+               operand_of(s, i->args[1]), mask);
+}
+
+static void select_inst(const struct x86_selection *s, int number)
+{
+    const struct lane_inst *i = &s->b->insts[number];
+    int r = s->registers[number], out = r < 0 ? THIRD_SPARE : r;
+    switch (i->op) {
+    case LANE_LOAD:
+    case LANE_LOAD_SINGLE: select_load(s, i, out); break;
+    case LANE_STORE: select_store(s, i); return;
+    case LANE_BLEND: select_blend(s, i, out); break;
+    case LANE_AND_NOT: /* the machine inverts the first operand */
+        x86_vector(s->code, X86_PANDN, is_wide_vector(s, (enum lane_type)i->type), out,
+                   in_register(s, i->args[1], FIRST_SPARE), operand_of(s, i->args[0]), 0);
+        break;
+    default:
+        if (!select_conversion(s, i, out))
+            select_by_table(s, i, out);
+    }
+    if (r < 0)
+        x86_vector(s->code, X86_MOVUPS_STORE, true, out, 0, x86_memory(RSP, ~r * SLOT_BYTES), 0);
+}
+
+void x86_select(const struct x86_selection *s)
+{
+    for (int k = 0; k < s->b->inst_count; k++)
+        select_inst(s, k);
+}
