@@ -7,7 +7,7 @@
 
 struct scan {
     const struct jit_builder *b;
-    int *registers, *last;     /* by instruction; last: of its readers */
+    int *registers, *last;    /* by instruction; last: of its readers */
     int owner[JIT_REGISTERS]; /* instruction whose value is in the register; -1: free */
     int slot_count;
 };

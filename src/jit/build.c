@@ -60,14 +60,20 @@ int jit_value_new(struct jit_builder *b, enum dtype t, int lanes)
 
 /* ---- memory operands ---- */
 
-static bool lane_of_dtype(enum dtype t, enum lane_type *out)
+bool lane_of_dtype(enum dtype t, enum lane_type *out)
 {
     switch (t) {
     case DT_PRED:
+    case DT_S8:
+    case DT_U8:
+    case DT_S16:
+    case DT_U16:
     case DT_S32:
     case DT_U32: *out = LANE_I32; return true;
     case DT_S64:
     case DT_U64: *out = LANE_I64; return true;
+    case DT_BF16:
+    case DT_F16:
     case DT_F32: *out = LANE_F32; return true;
     case DT_F64: *out = LANE_F64; return true;
     default: return false;

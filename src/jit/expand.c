@@ -46,27 +46,51 @@ static uint64_t bits_of_float(enum lane_type t, double v)
     return t == LANE_F64 ? all : low;
 }
 
-static int number(struct expansion *e, double v)
-{
-    return bits(e, bits_of_float(e->lane, v));
-}
+static int number(struct expansion *e, double v) { return bits(e, bits_of_float(e->lane, v)); }
 
 static enum lane_type integer_lane(enum lane_type t)
 {
     return lane_is_wide(t) ? LANE_I64 : LANE_I32;
 }
 
-static bool lane_of(enum dtype t, enum lane_type *out)
+/* Lanes of integers of fewer bits hold them sign- or zero-extended; those of bf16 and f16, as f32.
+ */
+static bool is_narrow(enum dtype t) { return dtype_bytes(t) < 4; }
+
+/* ---- rounding to narrow types ---- */
+
+static int round_bf16(struct expansion *e, int x)
 {
-    switch (t) {
-    case DT_S32:
-    case DT_U32: *out = LANE_I32; return true;
-    case DT_S64:
-    case DT_U64: *out = LANE_I64; return true;
-    case DT_F32: *out = LANE_F32; return true;
-    case DT_F64: *out = LANE_F64; return true;
-    default: return false;
-    }
+    struct expansion i = {e->b, DT_U32, LANE_I32};
+    int last = emit2(&i, LANE_AND, lane_shift(e->b, LANE_SHR, LANE_I32, x, 16), bits(&i, 1)),
+        r = emit2(&i, LANE_ADD, emit2(&i, LANE_ADD, x, bits(&i, 0x7fff)), last),
+        nan =
+            emit2(&i, LANE_OR, emit2(&i, LANE_AND, x, bits(&i, 0x80000000)), bits(&i, 0x7fc00000));
+    r = emit2(&i, LANE_AND, r, bits(&i, 0xffff0000));
+    return blend(e, emit2(e, LANE_UNORDERED, x, x), nan, r);
+}
+
+static int round_f16(struct expansion *e, int x)
+{
+    struct expansion i = {e->b, DT_U32, LANE_I32};
+    int nan =
+        emit2(&i, LANE_OR, emit2(&i, LANE_AND, x, bits(&i, 0x80000000)), bits(&i, 0x7fc00000));
+    return blend(e, emit2(e, LANE_UNORDERED, x, x), nan, emit1(e, LANE_ROUND_F16, x));
+}
+
+/* The value of 32 bits as one of type `t`. */
+static int rounded_to(struct jit_builder *b, enum dtype t, int x)
+{
+    struct expansion f = {b, t, LANE_F32};
+    if (t == DT_BF16)
+        return round_bf16(&f, x);
+    if (t == DT_F16)
+        return round_f16(&f, x);
+    if (!is_narrow(t) || t == DT_PRED)
+        return x;
+    unsigned unused = 32 - dtype_bits(t);
+    x = lane_shift(b, LANE_SHL, LANE_I32, x, unused);
+    return lane_shift(b, dtype_is_signed(t) ? LANE_SAR : LANE_SHR, LANE_I32, x, unused);
 }
 
 /* ---- masks ---- */
@@ -118,7 +142,10 @@ static int float_sign(struct expansion *e, int x)
     return blend(e, emit2(e, LANE_LT, zero, x), number(e, 1), r);
 }
 
-static int float_abs(struct expansion *e, int x) { return emit2(e, LANE_AND_NOT, x, bits(e, sign_bit(e))); }
+static int float_abs(struct expansion *e, int x)
+{
+    return emit2(e, LANE_AND_NOT, x, bits(e, sign_bit(e)));
+}
 
 static int is_finite(struct expansion *e, int x)
 {
@@ -129,7 +156,8 @@ static int is_finite(struct expansion *e, int x)
 
 static int sign_fill(struct expansion *e, int x)
 {
-    return is_wide(e) ? emit2(e, LANE_GT, bits(e, 0), x) : lane_shift(e->b, LANE_SAR, e->lane, x, 31);
+    return is_wide(e) ? emit2(e, LANE_GT, bits(e, 0), x)
+                      : lane_shift(e->b, LANE_SAR, e->lane, x, 31);
 }
 
 static int integer_abs(struct expansion *e, int x)
@@ -158,22 +186,39 @@ static int integer_greater(struct expansion *e, int x, int y)
     return emit2(e, LANE_GT, x, y);
 }
 
-static int integer_max(struct expansion *e, int x, int y) { return blend(e, integer_greater(e, y, x), y, x); }
-static int integer_min(struct expansion *e, int x, int y) { return blend(e, integer_greater(e, x, y), y, x); }
+static int integer_max(struct expansion *e, int x, int y)
+{
+    return blend(e, integer_greater(e, y, x), y, x);
+}
+static int integer_min(struct expansion *e, int x, int y)
+{
+    return blend(e, integer_greater(e, x, y), y, x);
+}
+
+static int shift_logical(struct expansion *e, int x, int y)
+{
+    if (is_narrow(e->type) && dtype_is_signed(e->type))
+        x = emit2(e, LANE_AND, x, bits(e, ((uint64_t)1 << dtype_bits(e->type)) - 1));
+    return emit2(e, LANE_SHR_BY, x, y);
+}
 
 static int product(struct expansion *e, int x, int y)
 {
     if (!is_wide(e))
         return emit2(e, LANE_MUL, x, y);
-    int crossed = emit2(e, LANE_ADD,
-                        emit2(e, LANE_MUL_U32, lane_shift(e->b, LANE_SHR, e->lane, x, 32), y),
-                        emit2(e, LANE_MUL_U32, x, lane_shift(e->b, LANE_SHR, e->lane, y, 32)));
+    int crossed =
+        emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, lane_shift(e->b, LANE_SHR, e->lane, x, 32), y),
+              emit2(e, LANE_MUL_U32, x, lane_shift(e->b, LANE_SHR, e->lane, y, 32)));
     return emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, x, y),
                  lane_shift(e->b, LANE_SHL, e->lane, crossed, 32));
 }
 
 static int shift_arithmetic(struct expansion *e, int x, int y)
 {
+    if (is_narrow(e->type) && dtype_is_unsigned(e->type)) /* the sign bit is that of the type */
+        x = lane_shift(e->b, LANE_SAR, LANE_I32,
+                       lane_shift(e->b, LANE_SHL, LANE_I32, x, 32 - dtype_bits(e->type)),
+                       32 - dtype_bits(e->type));
     if (!is_wide(e))
         return emit2(e, LANE_SAR_BY, x, y);
     struct expansion u = {e->b, DT_U64, LANE_I64};
@@ -185,7 +230,7 @@ static int shift_arithmetic(struct expansion *e, int x, int y)
 static int f64_of(struct expansion *e, int x)
 {
     struct jit_builder *b = e->b;
-    if (dtype_is_signed(e->type))
+    if (e->type != DT_U32)
         return lane_emit(b, LANE_F64_OF_I32, LANE_F64, x, 0, 0);
     x = emit2(e, LANE_XOR, x, bits(e, sign_bit(e)));
     return lane_emit(b, LANE_ADD, LANE_F64, lane_emit(b, LANE_F64_OF_I32, LANE_F64, x, 0, 0),
@@ -204,16 +249,30 @@ static int integer_of(struct expansion *e, int q)
                  bits(e, sign_bit(e)));
 }
 
-/* x / 0 is all ones. In f64 no quotient is rounded up to the next integer. */
+static int divide_f64(struct expansion *e, int x, int y)
+{
+    return integer_of(e, lane_emit(e->b, LANE_DIV, LANE_F64, f64_of(e, x), f64_of(e, y), 0));
+}
+
+static int divide_f32(struct expansion *e, int x, int y)
+{
+    struct expansion f = {e->b, DT_F32, LANE_F32};
+    int q = emit2(&f, LANE_DIV, emit1(&f, LANE_F32_OF_I32, x), emit1(&f, LANE_F32_OF_I32, y));
+    return emit1(e, LANE_I32_OF_F32, q);
+}
+
+/* x / 0 is all ones. No quotient is rounded up to the next integer: of 32 bits in f64, of 16 in
+ * f32.
+ */
 static int quotient(struct expansion *e, int x, int y)
 {
     int zero = emit2(e, LANE_EQ, y, bits(e, 0)), all = all_set(e->b, e->lane),
         special = blend(e, zero, all, emit2(e, LANE_SUB, bits(e, 0), x)), replaced = zero;
     if (dtype_is_signed(e->type))
         replaced = emit2(e, LANE_OR, zero, emit2(e, LANE_EQ, y, all));
-    int by = blend(e, replaced, bits(e, 1), y),
-        q = lane_emit(e->b, LANE_DIV, LANE_F64, f64_of(e, x), f64_of(e, by), 0);
-    return blend(e, replaced, special, integer_of(e, q));
+    int by = blend(e, replaced, bits(e, 1), y);
+    return blend(e, replaced, special,
+                 is_narrow(e->type) ? divide_f32(e, x, by) : divide_f64(e, x, by));
 }
 
 static int remainder_of(struct expansion *e, int x, int y)
@@ -229,6 +288,7 @@ struct row {
     const char *opcode;
     int operands;
     expand_fn *fn;
+    bool rounds; /* the result may not be a value of a narrow type */
 };
 
 #define ROW(name, count, formula)                                                                  \
@@ -271,7 +331,7 @@ ROW(integer_not, 1, emit2(e, LANE_XOR, x[0], all_set(e->b, e->lane)))
 ROW(integer_remainder, 2, is_wide(e) ? LANE_NONE : remainder_of(e, x[0], x[1]))
 ROW(integer_shift_left, 2, emit2(e, LANE_SHL_BY, x[0], x[1]))
 ROW(integer_shift_arithmetic, 2, shift_arithmetic(e, x[0], x[1]))
-ROW(integer_shift_logical, 2, emit2(e, LANE_SHR_BY, x[0], x[1]))
+ROW(integer_shift_logical, 2, shift_logical(e, x[0], x[1]))
 ROW(integer_signum, 1, integer_sign(e, x[0]))
 ROW(pred_not, 1, mask_not(e->b, x[0]))
 #undef ROW
@@ -279,55 +339,56 @@ ROW(pred_not, 1, mask_not(e->b, x[0]))
 /* Sorted by opcode. */
 static const struct row float_rows[] = {
     {"abs", 1, float_absolute},
-    {"add", 2, do_add},
+    {"add", 2, do_add, true},
     {"ceil", 1, float_ceil},
     {"clamp", 3, float_clamp},
-    {"divide", 2, float_divide},
+    {"divide", 2, float_divide, true},
     {"floor", 1, float_floor},
     {"imag", 1, float_imag},
     {"is-finite", 1, float_finite},
     {"maximum", 2, float_maximum},
     {"minimum", 2, float_minimum},
-    {"multiply", 2, float_multiply},
+    {"multiply", 2, float_multiply, true},
     {"negate", 1, float_negate},
     {"real", 1, float_real},
     {"round-nearest-afz", 1, float_round_away},
     {"round-nearest-even", 1, float_round_even},
-    {"rsqrt", 1, float_rsqrt},
+    {"rsqrt", 1, float_rsqrt, true},
     {"sign", 1, float_signum},
-    {"sqrt", 1, float_sqrt},
-    {"subtract", 2, do_subtract},
+    {"sqrt", 1, float_sqrt, true},
+    {"subtract", 2, do_subtract, true},
 };
 static const struct row integer_rows[] = {
-    {"abs", 1, integer_absolute},
-    {"add", 2, do_add},
+    {"abs", 1, integer_absolute, true},
+    {"add", 2, do_add, true},
     {"and", 2, do_and},
     {"clamp", 3, integer_clamp},
-    {"divide", 2, integer_divide},
+    {"divide", 2, integer_divide, true},
     {"maximum", 2, integer_maximum},
     {"minimum", 2, integer_minimum},
-    {"multiply", 2, integer_multiply},
-    {"negate", 1, integer_negate},
-    {"not", 1, integer_not},
+    {"multiply", 2, integer_multiply, true},
+    {"negate", 1, integer_negate, true},
+    {"not", 1, integer_not, true},
     {"or", 2, do_or},
     {"remainder", 2, integer_remainder},
-    {"shift-left", 2, integer_shift_left},
-    {"shift-right-arithmetic", 2, integer_shift_arithmetic},
-    {"shift-right-logical", 2, integer_shift_logical},
+    {"shift-left", 2, integer_shift_left, true},
+    {"shift-right-arithmetic", 2, integer_shift_arithmetic, true},
+    {"shift-right-logical", 2, integer_shift_logical, true},
     {"sign", 1, integer_signum},
-    {"subtract", 2, do_subtract},
+    {"subtract", 2, do_subtract, true},
     {"xor", 2, do_xor},
 };
 static const struct row pred_rows[] = {
-    {"add", 2, do_or},       {"and", 2, do_and},      {"maximum", 2, do_or}, {"minimum", 2, do_and},
-    {"multiply", 2, do_and}, {"not", 1, pred_not},    {"or", 2, do_or},      {"xor", 2, do_xor},
+    {"add", 2, do_or},       {"and", 2, do_and},   {"maximum", 2, do_or}, {"minimum", 2, do_and},
+    {"multiply", 2, do_and}, {"not", 1, pred_not}, {"or", 2, do_or},      {"xor", 2, do_xor},
 };
 
-static expand_fn *find_row(const struct row *rows, size_t count, const char *opcode, int operands)
+static const struct row *find_row(const struct row *rows, size_t count, const char *opcode,
+                                  int operands)
 {
     for (size_t k = 0; k < count; k++)
         if (rows[k].operands == operands && strcmp(rows[k].opcode, opcode) == 0)
-            return rows[k].fn;
+            return &rows[k];
     return NULL;
 }
 
@@ -359,7 +420,7 @@ static int expand_select(struct jit_builder *b, const int *args)
         masks_of(b, args, 3, x, &e.lane);
         return jit_value_new(b, t, blend(&e, x[0], x[1], x[2]));
     }
-    if (!lane_of(t, &e.lane))
+    if (!lane_of_dtype(t, &e.lane))
         return JIT_NONE;
     mask = mask_as(b, b->values[args[0]].lanes, e.lane);
     return jit_value_new(b, t, blend(&e, mask, on, off));
@@ -372,20 +433,23 @@ int jit_elementwise(struct jit_builder *b, const char *opcode, enum dtype t, con
     int x[LANE_OPERANDS];
     if (strcmp(opcode, "select") == 0 && count == 3)
         return expand_select(b, args);
-    if (count > LANE_OPERANDS || (t != DT_PRED && !lane_of(t, &e.lane)))
+    if (count > LANE_OPERANDS || (t != DT_PRED && !lane_of_dtype(t, &e.lane)))
         return JIT_NONE;
-    expand_fn *fn = t == DT_PRED        ? find_row(pred_rows, COUNT_OF(pred_rows), opcode, count)
-                    : dtype_is_float(t) ? find_row(float_rows, COUNT_OF(float_rows), opcode, count)
-                                        : find_row(integer_rows, COUNT_OF(integer_rows), opcode, count);
-    if (!fn)
+    const struct row *row = t == DT_PRED ? find_row(pred_rows, COUNT_OF(pred_rows), opcode, count)
+                            : dtype_is_float(t)
+                                ? find_row(float_rows, COUNT_OF(float_rows), opcode, count)
+                                : find_row(integer_rows, COUNT_OF(integer_rows), opcode, count);
+    if (!row)
         return JIT_NONE;
     for (int k = 0; k < count; k++)
         x[k] = b->values[args[k]].lanes;
     if (t == DT_PRED && !masks_of(b, args, count, x, &e.lane))
         return JIT_NONE;
-    int lanes = fn(&e, x);
-    return lanes == LANE_NONE ? JIT_NONE
-                              : jit_value_new(b, fn == float_finite ? DT_PRED : t, lanes);
+    int lanes = row->fn(&e, x);
+    if (lanes == LANE_NONE)
+        return JIT_NONE;
+    return jit_value_new(b, row->fn == float_finite ? DT_PRED : t,
+                         row->rounds ? rounded_to(b, t, lanes) : lanes);
 }
 
 static int compare_floats(struct expansion *e, enum jit_direction d, int x, int y)
@@ -440,7 +504,7 @@ int jit_compare(struct jit_builder *b, enum jit_direction d, bool total_order, i
         masks_of(b, (const int[]){vx, vy}, 2, both, &e.lane);
         return jit_value_new(b, DT_PRED, compare_preds(&e, d, both[0], both[1]));
     }
-    if (!lane_of(t, &e.lane))
+    if (!lane_of_dtype(t, &e.lane))
         return JIT_NONE;
     if (!dtype_is_float(t))
         return jit_value_new(b, DT_PRED, compare_integers(&e, d, x, y));
@@ -454,7 +518,7 @@ int jit_compare(struct jit_builder *b, enum jit_direction d, bool total_order, i
 int jit_bitcast(struct jit_builder *b, enum dtype to, int x)
 {
     enum lane_type from_lane, to_lane;
-    if (!lane_of(b->values[x].type, &from_lane) || !lane_of(to, &to_lane) ||
+    if (!lane_of_dtype(b->values[x].type, &from_lane) || !lane_of_dtype(to, &to_lane) ||
         lane_is_wide(from_lane) != lane_is_wide(to_lane))
         return JIT_NONE;
     return jit_value_new(b, to, b->values[x].lanes);
@@ -472,8 +536,7 @@ static int to_pred(struct expansion *from, int x)
 static int from_pred(struct expansion *to, int mask)
 {
     mask = mask_as(to->b, mask, to->lane);
-    return emit2(to, LANE_AND, mask,
-                 lane_is_float(to->lane) ? number(to, 1) : bits(to, 1));
+    return emit2(to, LANE_AND, mask, lane_is_float(to->lane) ? number(to, 1) : bits(to, 1));
 }
 
 /* Rounded once: the product is exact. */
@@ -489,10 +552,12 @@ static int f32_of_u32(struct expansion *to, struct expansion *from, int x)
 static int integer_to_float(struct expansion *to, struct expansion *from, int x)
 {
     if (is_wide(from))
-        return JIT_NONE;
+        return LANE_NONE;
     if (is_wide(to))
         return f64_of(from, x);
-    return dtype_is_signed(from->type) ? emit1(to, LANE_F32_OF_I32, x) : f32_of_u32(to, from, x);
+    if (from->type == DT_U32)
+        return f32_of_u32(to, from, x);
+    return emit1(to, LANE_F32_OF_I32, x);
 }
 
 static int integer_to_integer(struct expansion *to, struct expansion *from, int x)
@@ -507,14 +572,17 @@ static int integer_to_integer(struct expansion *to, struct expansion *from, int 
 /* Rounded towards zero and clamped; NaN gives 0. */
 static int float_to_integer(struct expansion *to, struct expansion *from, int x)
 {
-    if (to->type != DT_S32)
-        return JIT_NONE;
-    int low = emit2(from, LANE_LE, x, number(from, -0x1p31)),
-        high = emit2(from, LANE_LE, number(from, 0x1p31), x),
+    bool is_signed = dtype_is_signed(to->type);
+    int value_bits = (int)dtype_bits(to->type) - is_signed;
+    if (is_wide(to) || value_bits == 32)
+        return LANE_NONE;
+    uint64_t end = (uint64_t)1 << value_bits;
+    int low = emit2(from, LANE_LE, x, number(from, is_signed ? -(double)end : 0)),
+        high = emit2(from, LANE_LE, number(from, (double)end), x),
         nan = emit2(from, LANE_UNORDERED, x, x),
         r = emit1(to, is_wide(from) ? LANE_I32_OF_F64 : LANE_I32_OF_F32, x);
-    r = blend(to, mask_as(to->b, low, LANE_I32), bits(to, (uint32_t)INT32_MIN), r);
-    r = blend(to, mask_as(to->b, high, LANE_I32), bits(to, INT32_MAX), r);
+    r = blend(to, mask_as(to->b, low, LANE_I32), bits(to, is_signed ? 0 - end : 0), r);
+    r = blend(to, mask_as(to->b, high, LANE_I32), bits(to, end - 1), r);
     return blend(to, mask_as(to->b, nan, LANE_I32), bits(to, 0), r);
 }
 
@@ -531,19 +599,27 @@ int jit_convert(struct jit_builder *b, enum dtype t, int x)
     int lanes = b->values[x].lanes;
     if (t == from.type)
         return x;
-    if ((t != DT_PRED && !lane_of(t, &to.lane)) ||
-        (from.type != DT_PRED && !lane_of(from.type, &from.lane)))
+    if ((t != DT_PRED && !lane_of_dtype(t, &to.lane)) ||
+        (from.type != DT_PRED && !lane_of_dtype(from.type, &from.lane)))
         return JIT_NONE;
     if (t == DT_PRED)
         return jit_value_new(b, t, to_pred(&from, lanes));
     if (from.type == DT_PRED)
         return jit_value_new(b, t, from_pred(&to, lanes));
     bool to_float = lane_is_float(to.lane), from_float = lane_is_float(from.lane);
-    if (to_float && !from_float && is_wide(&from))
-        return JIT_NONE;
-    if (!to_float && from_float && t != DT_S32)
-        return JIT_NONE;
+    /* a 32-bit integer would be rounded to f32, then to the narrow type: as the kernels do */
     lanes = to_float ? (from_float ? float_to_float : integer_to_float)(&to, &from, lanes)
                      : (from_float ? float_to_integer : integer_to_integer)(&to, &from, lanes);
-    return jit_value_new(b, t, lanes);
+    if (lanes == LANE_NONE)
+        return JIT_NONE;
+    bool exact =
+        from_float != to_float ? !to_float : to_float && dtype_bytes(from.type) < 4 && t == DT_F32;
+    return jit_value_new(b, t, exact ? lanes : rounded_to(b, t, lanes));
+}
+
+int jit_round(struct jit_builder *b, enum dtype t, int x)
+{
+    return b->values[x].type == DT_F32
+               ? jit_value_new(b, DT_F32, rounded_to(b, t, b->values[x].lanes))
+               : JIT_NONE;
 }

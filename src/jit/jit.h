@@ -20,7 +20,7 @@ struct jit_memory;
 struct jit_memory *jit_memory_new(void);
 /* Makes the functions callable; no function can be added afterwards. */
 bool jit_memory_seal(struct jit_memory *m);
-void jit_memory_free(struct jit_memory *m); /* NULL is allowed */
+void jit_memory_free(struct jit_memory *m);         /* NULL is allowed */
 size_t jit_memory_size(const struct jit_memory *m); /* bytes of code */
 
 /* ---- build.c, expand.c: functions under construction ---- */
@@ -42,6 +42,8 @@ int jit_elementwise(struct jit_builder *b, const char *opcode, enum dtype t, con
 enum jit_direction { JIT_EQ, JIT_NE, JIT_GE, JIT_GT, JIT_LE, JIT_LT }; /* as enum kern_direction */
 int jit_compare(struct jit_builder *b, enum jit_direction d, bool total_order, int x, int y);
 int jit_convert(struct jit_builder *b, enum dtype to, int x);
+/* An f32 rounded to a value of bf16 or f16, as f32. */
+int jit_round(struct jit_builder *b, enum dtype t, int x);
 /* The same bits as another type of the same width. */
 int jit_bitcast(struct jit_builder *b, enum dtype to, int x);
 

@@ -67,6 +67,8 @@ int lane_operands(const struct lane_inst *i); /* number of them */
 int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z);
 int lane_shift(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, unsigned count);
 int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits);
+/* The lanes that hold elements of this type; false: none do. */
+bool lane_of_dtype(enum dtype t, enum lane_type *out);
 enum lane_type lane_type_of(const struct jit_builder *b, int lanes);
 int jit_value_new(struct jit_builder *b, enum dtype t, int lanes);
 

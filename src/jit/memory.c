@@ -29,11 +29,13 @@ struct jit_memory *jit_memory_new(void)
 {
     if (!is_supported())
         return NULL;
-    char *at = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *at = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return NULL;
     /* Some systems refuse to make memory executable that was writable: find out at once. */
-    if (mprotect(at, LINE, PROT_READ | PROT_EXEC) != 0 || mprotect(at, LINE, PROT_READ | PROT_WRITE) != 0) {
+    if (mprotect(at, LINE, PROT_READ | PROT_EXEC) != 0 ||
+        mprotect(at, LINE, PROT_READ | PROT_WRITE) != 0) {
         munmap(at, MEMORY_BYTES);
         return NULL;
     }

@@ -1,6 +1,6 @@
 /*
- * tile.c: compiles functions on tiles: a loop over as many elements as a vector holds, then one over
- * the remaining elements.
+ * tile.c: compiles functions on tiles: a loop over as many elements as a vector holds, then one
+ * over the remaining elements.
  */
 #include "jit/x86.h"
 

@@ -26,10 +26,7 @@ static int base_high(struct x86_operand m)
 {
     return m.kind == X86_CONSTANT ? 0 : (m.kind == X86_REGISTER ? m.number : m.base) >> 3 & 1;
 }
-static int index_high(struct x86_operand m)
-{
-    return m.kind == X86_INDEXED ? m.index >> 3 & 1 : 0;
-}
+static int index_high(struct x86_operand m) { return m.kind == X86_INDEXED ? m.index >> 3 & 1 : 0; }
 
 static int log2_of(int scale) { return scale == 8 ? 3 : scale >> 1; }
 

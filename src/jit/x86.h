@@ -22,7 +22,22 @@ struct x86_row {
 extern const struct x86_row x86_table[X86_INST_COUNT];
 
 enum x86_register { /* general ones */
-    RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15
+                    RAX,
+                    RCX,
+                    RDX,
+                    RBX,
+                    RSP,
+                    RBP,
+                    RSI,
+                    RDI,
+                    R8,
+                    R9,
+                    R10,
+                    R11,
+                    R12,
+                    R13,
+                    R14,
+                    R15
 };
 enum { X86_INDEX = RAX, X86_TILES = RDI, X86_COUNT = RSI, X86_ADDRESS = R11 };
 

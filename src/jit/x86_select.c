@@ -42,9 +42,18 @@ struct choice {
     int16_t inst[4]; /* by enum lane_type */
     int8_t immediate;
 };
-#define FLOATS(ps, pd) {NONE, NONE, X86_##ps, X86_##pd}
-#define INTEGERS(d, q) {X86_##d, X86_##q, NONE, NONE}
-#define BITS(id) {X86_##id, X86_##id, X86_##id, X86_##id}
+#define FLOATS(ps, pd)                                                                             \
+    {                                                                                              \
+        NONE, NONE, X86_##ps, X86_##pd                                                             \
+    }
+#define INTEGERS(d, q)                                                                             \
+    {                                                                                              \
+        X86_##d, X86_##q, NONE, NONE                                                               \
+    }
+#define BITS(id)                                                                                   \
+    {                                                                                              \
+        X86_##id, X86_##id, X86_##id, X86_##id                                                     \
+    }
 static const struct choice vector_choices[LANE_OP_COUNT] = {
     [LANE_ADD] = {{X86_PADDD, X86_PADDQ, X86_ADDPS, X86_ADDPD}, 0},
     [LANE_AND] = {BITS(PAND), 0},
@@ -105,28 +114,47 @@ static struct x86_operand element_of(const struct x86_selection *s, const struct
                   : x86_indexed(base, X86_INDEX, (int)dtype_bytes((enum dtype)i->format));
 }
 
-/* Bytes that are 0 or 1 as masks: 0 - x. */
-static void load_masks(const struct x86_selection *s, int out, struct x86_operand m, bool single)
+/* How elements of fewer than 32 bits are widened to lanes. */
+static enum x86_inst widening(enum dtype t)
+{
+    switch (t) {
+    case DT_S8: return X86_PMOVSXBD;
+    case DT_S16: return X86_PMOVSXWD;
+    case DT_F16: return X86_CVTPH2PS;
+    case DT_BF16:
+    case DT_U16: return X86_PMOVZXWD;
+    default: return X86_PMOVZXBD;
+    }
+}
+
+static void load_narrow(const struct x86_selection *s, enum dtype t, int out, struct x86_operand m,
+                        bool single)
 {
     bool wide = is_wide_vector(s, LANE_I32);
-    x86_vector(s->code, X86_PXOR, wide, FIRST_SPARE, FIRST_SPARE, x86_register(FIRST_SPARE), 0);
-    if (single || s->lanes == 1) {
-        x86_vector(s->code, X86_PINSRB, false, out, FIRST_SPARE, m, 0);
-        if (single)
-            x86_vector(s->code, X86_BROADCASTD, wide, out, 0, x86_register(out), 0);
-    } else {
-        x86_vector(s->code, X86_PMOVZXBD, wide, out, 0, m, 0);
+    if (single || s->lanes == 1) { /* one element, in the first lane */
+        x86_vector(s->code, X86_PXOR, false, out, out, x86_register(out), 0);
+        x86_vector(s->code, dtype_bytes(t) == 1 ? X86_PINSRB : X86_PINSRW, false, out, out, m, 0);
+        m = x86_register(out);
     }
-    x86_vector(s->code, X86_PSUBD, wide, out, FIRST_SPARE, x86_register(out), 0);
+    x86_vector(s->code, widening(t), wide, out, 0, m, 0);
+    if (single && s->lanes > 1)
+        x86_vector(s->code, X86_BROADCASTD, wide, out, 0, x86_register(out), 0);
+    if (t == DT_BF16)
+        x86_vector(s->code, X86_PSLLD, wide, out, 0, x86_register(out), 16);
+    if (t == DT_PRED) { /* bytes that are 0 or 1 as masks: 0 - x */
+        x86_vector(s->code, X86_PXOR, wide, FIRST_SPARE, FIRST_SPARE, x86_register(FIRST_SPARE), 0);
+        x86_vector(s->code, X86_PSUBD, wide, out, FIRST_SPARE, x86_register(out), 0);
+    }
 }
 
 static void select_load(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     enum lane_type t = (enum lane_type)i->type;
+    enum dtype format = (enum dtype)i->format;
     bool single = i->op == LANE_LOAD_SINGLE, wide = is_wide_vector(s, t);
     struct x86_operand m = element_of(s, i, single);
-    if (i->format == DT_PRED)
-        load_masks(s, out, m, single);
+    if (dtype_bytes(format) < 4)
+        load_narrow(s, format, out, m, single);
     else if (s->lanes == 1)
         x86_vector(s->code, lane_is_wide(t) ? X86_MOVQ_LOAD : X86_MOVD_LOAD, false, out, 0, m, 0);
     else if (single)
@@ -135,29 +163,52 @@ static void select_load(const struct x86_selection *s, const struct lane_inst *i
         x86_vector(s->code, X86_MOVUPS_LOAD, wide, out, 0, m, 0);
 }
 
-/* Masks as bytes that are 0 or 1. */
-static void store_masks(const struct x86_selection *s, int x, struct x86_operand m)
+/* Eight, four or one words of 16 bits, or bytes, in the low part of a vector. */
+static void store_packed(const struct x86_selection *s, int x, struct x86_operand m, size_t bytes)
+{
+    size_t size = (size_t)s->lanes * bytes;
+    if (s->lanes == 1)
+        x86_vector(s->code, bytes == 1 ? X86_PEXTRB : X86_PEXTRW, false, x, 0, m, 0);
+    else
+        x86_vector(s->code,
+                   size == 16  ? X86_MOVUPS_STORE
+                   : size == 8 ? X86_MOVQ_STORE
+                               : X86_MOVD_STORE,
+                   false, x, 0, m, 0);
+}
+
+static void store_narrow(const struct x86_selection *s, enum dtype t, int x, struct x86_operand m)
 {
     int a = FIRST_SPARE, b = SECOND_SPARE;
     bool wide = is_wide_vector(s, LANE_I32);
-    x86_vector(s->code, X86_PSRLD, wide, a, 0, x86_register(x), 31);
+    if (t == DT_F16) {
+        x86_vector(s->code, X86_CVTPS2PH, wide, x, 0, x86_register(a), 0);
+        store_packed(s, a, m, 2);
+        return;
+    }
+    if (t == DT_PRED || t == DT_BF16) { /* 0 or 1; the high half */
+        x86_vector(s->code, X86_PSRLD, wide, a, 0, x86_register(x), t == DT_PRED ? 31 : 16);
+        x = a;
+    }
     if (wide)
-        x86_vector(s->code, X86_EXTRACTI128, true, a, 0, x86_register(b), 1);
-    x86_vector(s->code, X86_PACKSSDW, false, a, a, x86_register(wide ? b : a), 0);
-    x86_vector(s->code, X86_PACKSSWB, false, a, a, x86_register(a), 0);
-    if (s->lanes == 1)
-        x86_vector(s->code, X86_PEXTRB, false, a, 0, m, 0);
-    else
-        x86_vector(s->code, wide ? X86_MOVQ_STORE : X86_MOVD_STORE, false, a, 0, m, 0);
+        x86_vector(s->code, X86_EXTRACTI128, true, x, 0, x86_register(b), 1);
+    bool is_signed = dtype_is_signed(t);
+    x86_vector(s->code, is_signed ? X86_PACKSSDW : X86_PACKUSDW, false, a, x,
+               x86_register(wide ? b : x), 0);
+    if (dtype_bytes(t) == 1)
+        x86_vector(s->code, is_signed ? X86_PACKSSWB : X86_PACKUSWB, false, a, a, x86_register(a),
+                   0);
+    store_packed(s, a, m, dtype_bytes(t));
 }
 
 static void select_store(const struct x86_selection *s, const struct lane_inst *i)
 {
     enum lane_type t = (enum lane_type)i->type;
+    enum dtype format = (enum dtype)i->format;
     int x = in_register(s, i->args[0], THIRD_SPARE);
     struct x86_operand m = element_of(s, i, false);
-    if (i->format == DT_PRED)
-        store_masks(s, x, m);
+    if (dtype_bytes(format) < 4)
+        store_narrow(s, format, x, m);
     else if (s->lanes == 1)
         x86_vector(s->code, lane_is_wide(t) ? X86_MOVQ_STORE : X86_MOVD_STORE, false, x, 0, m, 0);
     else
@@ -188,8 +239,20 @@ static bool select_conversion(const struct x86_selection *s, const struct lane_i
     case LANE_I32_OF_F64: inst = X86_CVTTPD2DQ; break;
     case LANE_I64_OF_I32: inst = X86_PMOVSXDQ; break;
     case LANE_I64_OF_U32: inst = X86_PMOVZXDQ; break;
-    case LANE_F32_OF_I32: inst = X86_CVTDQ2PS; wide = s->lanes == 8; break;
-    case LANE_I32_OF_F32: inst = X86_CVTTPS2DQ; wide = s->lanes == 8; break;
+    case LANE_F32_OF_I32:
+        inst = X86_CVTDQ2PS;
+        wide = s->lanes == 8;
+        break;
+    case LANE_I32_OF_F32:
+        inst = X86_CVTTPS2DQ;
+        wide = s->lanes == 8;
+        break;
+    case LANE_ROUND_F16:
+        wide = s->lanes == 8;
+        x86_vector(s->code, X86_CVTPS2PH, wide, in_register(s, i->args[0], FIRST_SPARE), 0,
+                   x86_register(SECOND_SPARE), 0);
+        x86_vector(s->code, X86_CVTPH2PS, wide, out, 0, x86_register(SECOND_SPARE), 0);
+        return true;
     case LANE_I32_OF_I64:
         select_low_halves(s, out, in_register(s, i->args[0], SECOND_SPARE));
         return true;
@@ -246,9 +309,10 @@ static void select_by_table(const struct x86_selection *s, const struct lane_ins
 static void select_blend(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     enum lane_type t = (enum lane_type)i->type;
-    int mask = in_register(s, i->args[0], FIRST_SPARE), off = in_register(s, i->args[2], SECOND_SPARE);
-    x86_vector(s->code, lane_is_wide(t) ? X86_BLENDVPD : X86_BLENDVPS, is_wide_vector(s, t), out, off,
-               operand_of(s, i->args[1]), mask);
+    int mask = in_register(s, i->args[0], FIRST_SPARE),
+        off = in_register(s, i->args[2], SECOND_SPARE);
+    x86_vector(s->code, lane_is_wide(t) ? X86_BLENDVPD : X86_BLENDVPS, is_wide_vector(s, t), out,
+               off, operand_of(s, i->args[1]), mask);
 }
 
 static void select_inst(const struct x86_selection *s, int number)

@@ -10,7 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const enum dtype types[] = {DT_PRED, DT_S32, DT_U32, DT_S64, DT_U64, DT_F32, DT_F64};
+static const enum dtype types[] = {DT_PRED, DT_S8,  DT_S16, DT_U8,  DT_U16, DT_BF16, DT_F16,
+                                   DT_S32,  DT_U32, DT_S64, DT_U64, DT_F32, DT_F64};
 enum { N = 203 }; /* vectors of any size and a rest */
 
 /* ---- inputs ---- */
@@ -23,8 +24,9 @@ static uint64_t next_random(uint64_t *state)
 
 static double special(enum dtype t, uint64_t r)
 {
-    const double of[] = {0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, INFINITY, -INFINITY, (double)NAN,
-                         0x1p31, -0x1p31, 0x1p23, 1e30, -1e30, 4.9e-324, 1e-40, 0.49999997, 3, 7};
+    const double of[] = {0,     -0.0,     1,         -1,          0.5,    -0.5,    1.5,    2.5,
+                         -2.5,  INFINITY, -INFINITY, (double)NAN, 0x1p31, -0x1p31, 0x1p23, 1e30,
+                         -1e30, 4.9e-324, 1e-40,     0.49999997,  3,      7};
     (void)t;
     return of[r % COUNT_OF(of)];
 }
@@ -33,13 +35,19 @@ static void put_float(enum dtype t, void *at, int i, double v)
 {
     if (t == DT_F32)
         ((float *)at)[i] = (float)v;
-    else
+    else if (t == DT_F64)
         ((double *)at)[i] = v;
+    else
+        kern_tiles()->convert(t, DT_F64)((uint16_t *)at + i, (const void *const[]){&v}, 1);
 }
 
 static void put_integer(enum dtype t, void *at, int i, uint64_t v)
 {
-    if (dtype_bytes(t) == 4)
+    if (dtype_bytes(t) == 1)
+        ((uint8_t *)at)[i] = (uint8_t)v;
+    else if (dtype_bytes(t) == 2)
+        ((uint16_t *)at)[i] = (uint16_t)v;
+    else if (dtype_bytes(t) == 4)
         ((uint32_t *)at)[i] = (uint32_t)v;
     else
         ((uint64_t *)at)[i] = v;
@@ -53,9 +61,14 @@ static void fill(enum dtype t, void *at, uint64_t seed)
         if (t == DT_PRED)
             ((uint8_t *)at)[i] = r & 1;
         else if (dtype_is_float(t))
-            put_float(t, at, i, how < 3 ? special(t, r >> 16) : (double)(int64_t)(r >> 20) / 0x1p30 - 3);
+            put_float(t, at, i,
+                      how < 3 ? special(t, r >> 16) : (double)(int64_t)(r >> 20) / 0x1p30 - 3);
         else
-            put_integer(t, at, i, how < 2 ? r >> 16 & 3 : how < 4 ? 0 - (r >> 16 & 3) : how < 6 ? next_random(&state) >> 12 & 127 : r * 0x9e3779b97f4a7c15u);
+            put_integer(t, at, i,
+                        how < 2   ? r >> 16 & 3
+                        : how < 4 ? 0 - (r >> 16 & 3)
+                        : how < 6 ? next_random(&state) >> 12 & 127
+                                  : r * 0x9e3779b97f4a7c15u);
     }
 }
 
@@ -63,7 +76,9 @@ static void fill(enum dtype t, void *at, uint64_t seed)
 
 static bool is_nan_at(enum dtype t, const void *at, int i)
 {
-    return t == DT_F32   ? isnan(((const float *)at)[i])
+    return t == DT_BF16  ? (((const uint16_t *)at)[i] & 0x7fff) > 0x7f80
+           : t == DT_F16 ? (((const uint16_t *)at)[i] & 0x7fff) > 0x7c00
+           : t == DT_F32 ? isnan(((const float *)at)[i])
            : t == DT_F64 ? isnan(((const double *)at)[i])
                          : false;
 }
@@ -75,7 +90,8 @@ static void expect_same(const char *what, enum dtype t, const void *got, const v
     for (int i = 0; i < N; i++) {
         if (is_nan_at(t, got, i) && is_nan_at(t, expected, i))
             continue;
-        ck_assert_msg(memcmp((const char *)got + width * (size_t)i, (const char *)expected + width * (size_t)i, width) == 0,
+        ck_assert_msg(memcmp((const char *)got + width * (size_t)i,
+                             (const char *)expected + width * (size_t)i, width) == 0,
                       "%s of %s, element %d", what, dtype_spelling(t), i);
     }
 }
@@ -113,7 +129,8 @@ static void trial_begin(struct trial *t, int count, const enum dtype *of, unsign
 }
 
 /* Runs the function and the kernel, and compares their results. */
-static void trial_end(struct trial *t, const char *what, int value, kern_tile_fn *fn, enum dtype result)
+static void trial_end(struct trial *t, const char *what, int value, kern_tile_fn *fn,
+                      enum dtype result)
 {
     _Alignas(32) static char got[N * 8 + 64], expected[N * 8];
     void *tiles[4] = {t->operands[0].bytes, t->operands[1].bytes, t->operands[2].bytes, NULL};
@@ -133,9 +150,19 @@ static void trial_end(struct trial *t, const char *what, int value, kern_tile_fn
 
 static int operand_count(const char *opcode)
 {
-    static const char *const binary[] = {
-        "add", "and", "divide", "maximum", "minimum", "multiply", "or", "remainder", "shift-left",
-        "shift-right-arithmetic", "shift-right-logical", "subtract", "xor"};
+    static const char *const binary[] = {"add",
+                                         "and",
+                                         "divide",
+                                         "maximum",
+                                         "minimum",
+                                         "multiply",
+                                         "or",
+                                         "remainder",
+                                         "shift-left",
+                                         "shift-right-arithmetic",
+                                         "shift-right-logical",
+                                         "subtract",
+                                         "xor"};
     if (strcmp(opcode, "clamp") == 0)
         return 3;
     for (size_t k = 0; k < COUNT_OF(binary); k++)
@@ -167,10 +194,33 @@ static int compare_operation(const char *opcode, enum dtype t)
 
 START_TEST(elementwise_operations)
 {
-    static const char *const opcodes[] = {
-        "abs", "add", "and", "ceil", "clamp", "divide", "floor", "imag", "is-finite", "maximum", "minimum",
-        "multiply", "negate", "not", "or", "real", "remainder", "round-nearest-afz", "round-nearest-even",
-        "rsqrt", "shift-left", "shift-right-arithmetic", "shift-right-logical", "sign", "sqrt", "subtract", "xor"};
+    static const char *const opcodes[] = {"abs",
+                                          "add",
+                                          "and",
+                                          "ceil",
+                                          "clamp",
+                                          "divide",
+                                          "floor",
+                                          "imag",
+                                          "is-finite",
+                                          "maximum",
+                                          "minimum",
+                                          "multiply",
+                                          "negate",
+                                          "not",
+                                          "or",
+                                          "real",
+                                          "remainder",
+                                          "round-nearest-afz",
+                                          "round-nearest-even",
+                                          "rsqrt",
+                                          "shift-left",
+                                          "shift-right-arithmetic",
+                                          "shift-right-logical",
+                                          "sign",
+                                          "sqrt",
+                                          "subtract",
+                                          "xor"};
     int tried = 0;
     for (size_t k = 0; k < COUNT_OF(opcodes); k++)
         for (size_t j = 0; j < COUNT_OF(types); j++)
@@ -188,7 +238,8 @@ START_TEST(comparisons)
                 trial_begin(&t, 2, (const enum dtype[]){types[j], types[j]}, 0);
                 int v = jit_compare(t.b, (enum jit_direction)d, total, t.values[0], t.values[1]);
                 ck_assert_int_ne(v, JIT_NONE);
-                trial_end(&t, "compare", v, kern_tiles()->compare((enum kern_direction)d, total, types[j]), DT_PRED);
+                trial_end(&t, "compare", v,
+                          kern_tiles()->compare((enum kern_direction)d, total, types[j]), DT_PRED);
             }
 }
 END_TEST
@@ -206,7 +257,8 @@ START_TEST(conversions)
                 arena_free(&t.arena);
                 continue;
             }
-            trial_end(&t, dtype_spelling(types[j]), v, kern_tiles()->convert(types[k], types[j]), types[k]);
+            trial_end(&t, dtype_spelling(types[j]), v, kern_tiles()->convert(types[k], types[j]),
+                      types[k]);
             tried++;
         }
     ck_assert_int_gt(tried, 25);
@@ -250,7 +302,8 @@ START_TEST(spilled_values)
         s = w[0];
         for (int k = 1; k < VALUES; k++)
             s -= w[k];
-        ck_assert_msg((isnan(s) && isnan(got[i])) || memcmp(&s, &got[i], sizeof s) == 0, "element %d", i);
+        ck_assert_msg((isnan(s) && isnan(got[i])) || memcmp(&s, &got[i], sizeof s) == 0,
+                      "element %d", i);
     }
     jit_memory_free(t.m);
     arena_free(&t.arena);
@@ -259,21 +312,176 @@ END_TEST
 
 /* ---- encodings ---- */
 
-static void put_operand_text(struct buf *out, struct x86_operand m, bool wide)
+enum { OFFSET = 0x12345678 };
+static const char *const general[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+
+/* The number of bits of a memory or register operand, where it is not that of the instruction. */
+struct sizes {
+    const char *x, *m; /* registers of both: "x" or "y"; memory: "dword" ... */
+    const char *memory;
+};
+
+static struct sizes sizes_of(enum x86_inst inst, bool wide)
 {
-    static const char *const names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                        "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+    const char *all = wide ? "y" : "x", *name = x86_table[inst].mnemonic;
+    struct sizes s = {all, all, ""};
+    bool widens = strncmp(name, "vpmov", 5) == 0 || inst == X86_CVTDQ2PD || inst == X86_CVTPS2PD ||
+                  inst == X86_CVTPH2PS;
+    if (widens || inst == X86_BROADCASTD || inst == X86_BROADCASTQ)
+        s.m = "x";
+    if (inst == X86_CVTPD2PS || inst == X86_CVTTPD2DQ) {
+        s.x = "x";
+        s.memory = wide ? "ymmword ptr " : "xmmword ptr ";
+    }
+    if (inst == X86_EXTRACTI128 || inst == X86_CVTPS2PH)
+        s.m = "x";
+    if (inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_STORE ||
+        inst == X86_PEXTRB || inst == X86_PEXTRW || inst == X86_PINSRB || inst == X86_PINSRW)
+        s.m = "";
+    return s;
+}
+
+static void put_vector(struct buf *out, const char *size, int number)
+{
+    buf_printf(out, "%smm%d", size, number);
+}
+
+static void put_last(struct buf *out, struct sizes s, struct x86_operand m)
+{
     if (m.kind == X86_REGISTER)
-        buf_printf(out, "%cmm%d", wide ? 'y' : 'x', m.number);
+        put_vector(out, s.m, m.number);
     else if (m.kind == X86_MEMORY)
-        buf_printf(out, "[%s+0x12345678]", names[m.base]);
+        buf_printf(out, "%s[%s+%d]", s.memory, general[m.base], OFFSET);
     else
-        buf_printf(out, "[%s+%s*%d+0x12345678]", names[m.base], names[m.index], m.scale);
+        buf_printf(out, "%s[%s+%s*%d+%d]", s.memory, general[m.base], general[m.index], m.scale,
+                   OFFSET);
+}
+
+/* The instruction in Intel's syntax, with the encoding that we choose. */
+static void put_text(struct buf *out, enum x86_inst inst, bool wide, int x, int y,
+                     struct x86_operand m, int immediate)
+{
+    enum x86_form form = x86_table[inst].form;
+    struct sizes s = sizes_of(inst, wide);
+    bool store = form == X86_MX || form == X86_MXI;
+    buf_printf(out, "{vex3} {disp32} %s ", x86_table[inst].mnemonic);
+    if (store)
+        put_last(out, s, m);
+    else
+        put_vector(out, s.x, x);
+    if (form == X86_XXM || form == X86_XXMI || form == X86_XXMX) {
+        buf_puts(out, ", ");
+        put_vector(out, s.x, y);
+    }
+    buf_puts(out, ", ");
+    if (store)
+        put_vector(out, s.x, x);
+    else
+        put_last(out, s, m);
+    if (form == X86_XXMX) {
+        buf_puts(out, ", ");
+        put_vector(out, s.x, immediate);
+    } else if (form != X86_XXM && form != X86_XM && form != X86_MX) {
+        buf_printf(out, ", %d", immediate);
+    }
+    buf_putc(out, '\n');
+}
+
+static bool has_size(enum x86_inst inst, bool wide)
+{
+    const char *name = x86_table[inst].mnemonic;
+    size_t n = strlen(name);
+    bool single = strcmp(name + n - 2, "ss") == 0 || strcmp(name + n - 2, "sd") == 0;
+    bool moves = inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_LOAD ||
+                 inst == X86_MOVQ_STORE || inst == X86_PEXTRB || inst == X86_PEXTRW ||
+                 inst == X86_PINSRB || inst == X86_PINSRW;
+    if (inst == X86_EXTRACTI128 || inst == X86_PERMQ)
+        return wide;
+    return !wide || (!single && !moves);
+}
+
+static bool may_be_register(enum x86_inst inst) { return sizes_of(inst, false).m[0] != '\0'; }
+
+static void encode_all(struct x86_code *c, struct buf *text)
+{
+    static const int numbers[] = {0, 5, 7, 8, 13, 15};
+    for (int inst = 0; inst < X86_INST_COUNT; inst++)
+        for (int wide = 0; wide < 2; wide++)
+            for (int k = 0; k < 6 * 6 && has_size((enum x86_inst)inst, wide); k++) {
+                int x = numbers[k % 6], y = numbers[k / 6], z = numbers[(k + k / 6) % 6];
+                bool shifts = x86_table[inst].form == X86_XXI;
+                int immediate = x86_table[inst].form == X86_XXMX ? (k * 7) & 15 : k % 8 + 1;
+                struct x86_operand m[] = {
+                    x86_register(z), x86_memory(k % 16, OFFSET),
+                    x86_indexed(k % 16, (k + 5) % 16 == RSP ? RAX : (k + 5) % 16, 1 << k % 4)};
+                m[2].offset = OFFSET;
+                for (int j = may_be_register((enum x86_inst)inst) ? 0 : 1; j < (shifts ? 1 : 3);
+                     j++) {
+                    x86_vector(c, (enum x86_inst)inst, wide, x, y, m[j], immediate);
+                    put_text(text, (enum x86_inst)inst, wide, x, y, m[j], immediate);
+                }
+            }
+}
+
+static void encode_general(struct x86_code *c, struct buf *text)
+{
+    static const struct {
+        const char *name;
+        int opcode;
+    } both[] = {{"mov", 0x8b}, {"cmp", 0x3b}, {"xor", 0x33}};
+    for (size_t k = 0; k < COUNT_OF(both); k++)
+        for (int r = 0; r < 16; r++) {
+            struct x86_operand m = x86_memory((r * 5 + 3) % 16, OFFSET);
+            x86_general(c, both[k].opcode, r, m);
+            buf_printf(text, "{disp32} %s %s, [%s+%d]\n", both[k].name, general[r], general[m.base],
+                       OFFSET);
+            x86_general(c, both[k].opcode, r, x86_register(15 - r));
+            buf_printf(text, "{load} %s %s, %s\n", both[k].name, general[r], general[15 - r]);
+        }
+}
+
+/* What the assembler makes of the text; NULL if there is none. */
+static char *assemble(const struct buf *text, size_t *size)
+{
+    char folder[] = "/tmp/test-jit-XXXXXX", command[400], path[64], *bytes = NULL;
+    ck_assert(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/a.s", folder);
+    FILE *f = fopen(path, "w");
+    fputs(".intel_syntax noprefix\n", f);
+    fwrite(text->data, 1, text->size, f);
+    fclose(f);
+    snprintf(command, sizeof command,
+             "as --64 -o %s/a.o %s/a.s && objcopy -O binary -j .text %s/a.o %s/a.bin", folder,
+             folder, folder, folder);
+    bool ok = system(command) == 0;
+    snprintf(path, sizeof path, "%s/a.bin", folder);
+    f = ok ? fopen(path, "r") : NULL;
+    if (f) {
+        bytes = malloc(1 << 22);
+        *size = fread(bytes, 1, 1 << 22, f);
+        fclose(f);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert(system(command) == 0);
+    return bytes;
 }
 
 START_TEST(encodings)
 {
-    ck_assert_int_eq(0, 0);
+    struct x86_code c = {{0}, {0}};
+    struct buf text = {0};
+    size_t size = 0;
+    encode_all(&c, &text);
+    encode_general(&c, &text);
+    char *expected = system("as --version >/dev/null 2>&1") == 0 ? assemble(&text, &size) : NULL;
+    ck_assert(expected != NULL);
+    ck_assert_uint_eq(size, c.bytes.size);
+    for (size_t k = 0; k < size; k++)
+        ck_assert_msg(expected[k] == c.bytes.data[k], "byte %zu", k);
+    free(expected);
+    buf_free(&c.bytes);
+    buf_free(&text);
 }
 END_TEST
 
@@ -281,7 +489,6 @@ int main(void)
 {
     Suite *s = suite_create("jit");
     TCase *t = tcase_create("jit");
-    (void)put_operand_text;
     tcase_set_timeout(t, 120);
     tcase_add_test(t, elementwise_operations);
     tcase_add_test(t, comparisons);
