@@ -337,7 +337,8 @@ static struct sizes sizes_of(enum x86_inst inst, bool wide)
     if (inst == X86_EXTRACTI128 || inst == X86_CVTPS2PH)
         s.m = "x";
     if (inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_STORE ||
-        inst == X86_PEXTRB || inst == X86_PEXTRW || inst == X86_PINSRB || inst == X86_PINSRW)
+        inst == X86_MOVUPS_STORE || inst == X86_PEXTRB || inst == X86_PEXTRW ||
+        inst == X86_PINSRB || inst == X86_PINSRW)
         s.m = "";
     return s;
 }
@@ -401,6 +402,7 @@ static bool has_size(enum x86_inst inst, bool wide)
     return !wide || (!single && !moves);
 }
 
+/* Stores of registers to registers have the encoding of loads. */
 static bool may_be_register(enum x86_inst inst) { return sizes_of(inst, false).m[0] != '\0'; }
 
 static void encode_all(struct x86_code *c, struct buf *text)
