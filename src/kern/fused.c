@@ -547,9 +547,9 @@ static void place_results(struct run *r)
 static void repeat(const struct run *r, const struct kern_fused_op *op, char *out)
 {
     const char *x = r->at[op->args[0]];
+    const size_t width = op->outs->width;
     for (int64_t k = 0; k < r->b.rows; k++)
-        fill(out + (size_t)(k * r->b.columns) * op->width, x + (size_t)k * op->width, op->width,
-             r->b.columns);
+        fill(out + (size_t)(k * r->b.columns) * width, x + (size_t)k * width, width, r->b.columns);
 }
 
 static void reducer(const struct run *r, const struct kern_fused_op *op, char *out)
@@ -564,33 +564,48 @@ static void reducer(const struct run *r, const struct kern_fused_op *op, char *o
 /* Combines elements with single elements of their rows; operands have the width of the result. */
 static void apply_by_row(const struct run *r, const struct kern_fused_op *op, char *out)
 {
-    const size_t row = (size_t)r->b.columns * op->width;
+    const size_t width = op->outs->width, row = (size_t)r->b.columns * width;
     const void *args[KERN_MAX_ARGS];
     for (int64_t j = 0; j < r->b.rows; j++) {
         for (int k = 0; k < op->arg_count; k++)
-            args[k] = r->at[op->args[k]] + (size_t)j * (op->by_row >> k & 1 ? op->width : row);
+            args[k] = r->at[op->args[k]] + (size_t)j * (op->by_row >> k & 1 ? width : row);
         op->fn(out + (size_t)j * row, args, r->b.columns);
     }
+}
+
+static void apply(const struct run *r, const struct kern_fused_op *op, char *out, int64_t n)
+{
+    const void *args[KERN_MAX_ARGS];
+    for (int k = 0; k < op->arg_count; k++)
+        args[k] = r->at[op->args[k]];
+    op->fn(out, args, n);
+}
+
+static void run_native(const struct run *r, const struct kern_fused_op *op, int64_t n)
+{
+    void *tiles[KERN_FUSED_VIEWS + 2 * KERN_FUSED_OPS];
+    for (int k = 0; k < op->arg_count; k++)
+        tiles[k] = r->at[op->args[k]];
+    for (int k = 0; k < op->out_count; k++)
+        tiles[op->arg_count + k] = r->at[op->outs[k].value];
+    op->native(tiles, n);
 }
 
 static void run_op(const struct run *r, const struct kern_fused_op *op)
 {
     const int64_t n = op->rows ? r->b.rows : r->b.rows * r->b.columns;
-    char *out = r->at[op->out];
-    if (op->kind == KERN_FUSED_APPLY && op->by_row) {
-        apply_by_row(r, op, out);
-    } else if (op->kind == KERN_FUSED_APPLY) {
-        const void *args[KERN_MAX_ARGS];
-        for (int k = 0; k < op->arg_count; k++)
-            args[k] = r->at[op->args[k]];
-        op->fn(out, args, n);
-    } else if (op->kind == KERN_FUSED_REPEAT) {
-        repeat(r, op, out);
-    } else {
-        reducer(r, op, out);
+    char *out = r->at[op->outs->value];
+    switch ((enum kern_fused_kind)op->kind) {
+    case KERN_FUSED_APPLY: op->by_row ? apply_by_row(r, op, out) : apply(r, op, out, n); break;
+    case KERN_FUSED_REPEAT: repeat(r, op, out); break;
+    case KERN_FUSED_REDUCE: reducer(r, op, out); break;
+    case KERN_FUSED_NATIVE: run_native(r, op, n); break;
     }
-    if (op->result >= 0 && r->l->streams[op->result])
-        copy_stream(result_at(r, op->result), out, n * op->width);
+    for (int k = 0; k < op->out_count; k++) {
+        const struct kern_fused_out *o = &op->outs[k];
+        if (o->result >= 0 && r->l->streams[o->result])
+            copy_stream(result_at(r, o->result), r->at[o->value], n * o->width);
+    }
 }
 
 static void run_block(struct run *r)
@@ -696,7 +711,7 @@ static void finish_rows(const struct loop *l)
         for (int k = 0; k < l->f->op_count; k++) {
             const struct kern_fused_op *op = &l->f->ops[k];
             if (op->kind == KERN_FUSED_REDUCE)
-                join_segments(&r, op, r.at[op->out]);
+                join_segments(&r, op, r.at[op->outs->value]);
             else if (op->rows && !op->invariant)
                 run_op(&r, op);
         }

@@ -104,7 +104,8 @@ enum kern_fused_kind {
     KERN_FUSED_APPLY,  /* fn */
     KERN_FUSED_REPEAT, /* repeats a row value along the elements of its row */
     /* reduces elements to a row value: args[0], starting with the one element args[1] */
-    KERN_FUSED_REDUCE
+    KERN_FUSED_REDUCE,
+    KERN_FUSED_NATIVE /* several elementwise operations at once, as machine code */
 };
 /* A recognized reduction: types of its elements, accumulator and result. */
 enum { KERN_SQUARES_FROM = 64 };
@@ -115,14 +116,23 @@ struct kern_reducer {
      * a row */
     bool squares;
 };
-struct kern_fused_op {
-    kern_tile_fn *fn;
-    const struct kern_reducer *reducer;
-    uint8_t kind;
-    uint8_t arg_count, args[KERN_MAX_ARGS];
-    uint8_t out;   /* a tile or a result */
+/* Machine code of several operations on n elements of tiles: the operands, then the results. */
+typedef void kern_native_fn(void *const *tiles, int64_t n);
+struct kern_fused_out {
+    uint8_t value; /* a tile or a result */
     int8_t result; /* index of the result; -1: none */
-    uint8_t width; /* bytes of an element of `out` */
+    uint8_t width; /* bytes of an element */
+};
+struct kern_fused_op {
+    union {
+        kern_tile_fn *fn;
+        kern_native_fn *native;
+        const struct kern_reducer *reducer;
+    };
+    uint8_t kind;
+    uint8_t arg_count, out_count; /* out_count: 1, except of machine code */
+    const uint8_t *args;
+    const struct kern_fused_out *outs;
     /* bit set of the operands that are row values, when `out` has elements: fn takes a single
      * one */
     uint8_t by_row;

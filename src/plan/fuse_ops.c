@@ -24,15 +24,13 @@ struct held {
     struct held *repeats;
 };
 
-/* An op without a tile assignment: `out` is its own number, views and ops counted together. */
 struct making {
     struct planner *pl;
     const struct fuse_group *g;
     const struct step *const *steps;
     struct held forms[MAX_VALUES];
     int form_count;
-    struct kern_fused_op ops[KERN_FUSED_OPS];
-    int args[KERN_FUSED_OPS][KERN_MAX_ARGS];
+    struct fuse_op ops[KERN_FUSED_OPS];
     int op_count, reducer_count;
     bool full; /* more ops than KERN_FUSED_OPS */
     bool late[MAX_VALUES], fixed[MAX_VALUES], whole_rows;
@@ -43,7 +41,7 @@ static bool is_held_wide(enum dtype t) { return t == DT_BF16 || t == DT_F16; }
 
 /* ---- ops ---- */
 
-static int emit(struct making *m, struct kern_fused_op op, const int *args, size_t width)
+static int emit(struct making *m, struct fuse_op op, const int *args, size_t width)
 {
     if (m->op_count == KERN_FUSED_OPS) {
         m->full = true;
@@ -54,7 +52,7 @@ static int emit(struct making *m, struct kern_fused_op op, const int *args, size
     op.result = NONE;
     op.invariant = op.kind == KERN_FUSED_APPLY;
     for (int k = 0; k < op.arg_count; k++) {
-        m->args[at][k] = args[k];
+        op.args[k] = args[k];
         op.late |= m->late[args[k]];
         op.invariant &= m->fixed[args[k]];
     }
@@ -67,13 +65,29 @@ static int emit(struct making *m, struct kern_fused_op op, const int *args, size
     return out;
 }
 
-static int emit_apply(struct making *m, kern_tile_fn *fn, bool rows, int count, const int *args,
-                      enum dtype type)
+static int emit_apply(struct making *m, kern_tile_fn *fn, struct fuse_meaning meaning, bool rows,
+                      int count, const int *args)
 {
     return emit(m,
-                (struct kern_fused_op){
-                    .fn = fn, .kind = KERN_FUSED_APPLY, .rows = rows, .arg_count = (uint8_t)count},
-                args, dtype_bytes(type));
+                (struct fuse_op){.fn = fn,
+                                 .kind = KERN_FUSED_APPLY,
+                                 .meaning = meaning,
+                                 .rows = rows,
+                                 .arg_count = (uint8_t)count},
+                args, dtype_bytes(meaning.to));
+}
+
+static int emit_convert(struct making *m, kern_tile_fn *fn, enum dtype to, enum dtype from,
+                        bool rows, int arg)
+{
+    const struct fuse_meaning meaning = {FUSE_CONVERT, NULL, from, to, DT_INVALID};
+    return emit_apply(m, fn ? fn : m->pl->tiles->convert(to, from), meaning, rows, 1, &arg);
+}
+
+static int emit_round(struct making *m, enum dtype t, bool rows, int arg)
+{
+    const struct fuse_meaning meaning = {FUSE_ROUND, NULL, DT_F32, DT_F32, t};
+    return emit_apply(m, m->pl->tiles->rounded(NULL, t), meaning, rows, 1, &arg);
 }
 
 /* ---- narrow and wide forms of values ---- */
@@ -96,8 +110,9 @@ static struct held *add_form(struct making *m, int value, enum dtype type, bool 
 
 static int emit_repeat(struct making *m, int arg, enum dtype type)
 {
-    return emit(m, (struct kern_fused_op){.kind = KERN_FUSED_REPEAT, .arg_count = 1}, &arg,
-                dtype_bytes(type));
+    return emit(
+        m, (struct fuse_op){.kind = KERN_FUSED_REPEAT, .meaning = {.to = type}, .arg_count = 1},
+        &arg, dtype_bytes(type));
 }
 
 static int wide(struct making *m, struct held *f);
@@ -109,9 +124,8 @@ static int own(struct making *m, struct held *f)
     } else if (f->own == NONE && f->repeats) {
         f->own = emit_repeat(m, own(m, f->repeats), f->type);
     } else if (f->own == NONE) {
-        kern_tile_fn *fn = f->rounded ? m->pl->tiles->shorten(f->type) : NULL;
-        f->own = emit_apply(m, fn ? fn : m->pl->tiles->convert(f->type, DT_F32), f->rows, 1,
-                            &f->wide, f->type);
+        f->own = emit_convert(m, f->rounded ? m->pl->tiles->shorten(f->type) : NULL, f->type,
+                              DT_F32, f->rows, f->wide);
     }
     return f->own;
 }
@@ -121,8 +135,7 @@ static int wide(struct making *m, struct held *f)
     if (f->wide == NONE && f->repeats)
         f->wide = emit_repeat(m, wide(m, f->repeats), DT_F32);
     else if (f->wide == NONE)
-        f->wide =
-            emit_apply(m, m->pl->tiles->convert(DT_F32, f->type), f->rows, 1, &f->own, DT_F32);
+        f->wide = emit_convert(m, NULL, DT_F32, f->type, f->rows, f->own);
     return f->wide;
 }
 
@@ -203,11 +216,15 @@ static bool make_direct(struct making *m, const struct step *s, bool rows)
         struct held *f = form_of(m, s->operands[k]);
         args[k] = own(m, by_row >> k & 1 ? f->repeats : f);
     }
-    const int out =
-        emit(m,
-             (struct kern_fused_op){
-                 .fn = fn, .kind = KERN_FUSED_APPLY, .by_row = (uint8_t)by_row, .arg_count = 2},
-             args, dtype_bytes(s->tile_type));
+    const struct fuse_meaning meaning = {FUSE_INST, s->inst, s->tile_type, s->tile_type,
+                                         DT_INVALID};
+    const int out = emit(m,
+                         (struct fuse_op){.fn = fn,
+                                          .kind = KERN_FUSED_APPLY,
+                                          .meaning = meaning,
+                                          .by_row = (uint8_t)by_row,
+                                          .arg_count = 2},
+                         args, dtype_bytes(s->tile_type));
     add_form(m, s->results[0], s->tile_result, rows, out, NONE);
     return true;
 }
@@ -228,18 +245,22 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
         const int n = gather_args(m, s, args, from_wide);
         kern_tile_fn *rounded =
             to_wide ? m->pl->tiles->rounded(op_spelling(i->opcode), s->tile_result) : NULL;
-        int out =
-            emit_apply(m, rounded ? rounded : fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
+        const struct fuse_meaning meaning = {
+            i->opcode == OP_CONVERT && to_wide ? FUSE_ROUND : FUSE_INST, i,
+            from_wide ? DT_F32 : s->tile_type, to_wide ? DT_F32 : s->tile_result,
+            rounded || (i->opcode == OP_CONVERT && to_wide) ? s->tile_result : DT_INVALID};
+        int out = emit_apply(m, rounded ? rounded : fn, meaning, rows, n, args);
         if (to_wide && !rounded && i->opcode != OP_CONVERT && !op_is(i->opcode, OP_EXACT))
-            out = emit_apply(m, m->pl->tiles->rounded(NULL, s->tile_result), rows, 1, &out, DT_F32);
+            out = emit_round(m, s->tile_result, rows, out);
         struct held *made = add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out,
                                      to_wide ? out : NONE);
         made->rounded = to_wide && !(i->opcode != OP_CONVERT && op_is(i->opcode, OP_EXACT));
         return;
     }
+    const struct fuse_meaning meaning = {FUSE_INST, i, s->tile_type, s->tile_result, DT_INVALID};
     const int n = gather_args(m, s, args, false);
-    add_form(m, s->results[0], s->tile_result, rows,
-             emit_apply(m, s->tile, rows, n, args, s->tile_result), NONE);
+    add_form(m, s->results[0], s->tile_result, rows, emit_apply(m, s->tile, meaning, rows, n, args),
+             NONE);
 }
 
 /* ---- other steps ---- */
@@ -285,11 +306,12 @@ static void make_reduce(struct making *m, const struct step *s)
     const enum dtype type = s->shapes[0]->dtype;
     *reducer =
         (struct kern_reducer){body->combine, as_wide ? DT_F32 : x->type, body->args[0], type};
-    struct kern_fused_op op = {.kind = KERN_FUSED_REDUCE,
-                               .reducer = reducer,
-                               .rows = true,
-                               .arg_count = 2,
-                               .reducer_number = (uint8_t)m->reducer_count++};
+    struct fuse_op op = {.kind = KERN_FUSED_REDUCE,
+                         .reducer = reducer,
+                         .meaning = {.to = type},
+                         .rows = true,
+                         .arg_count = 2,
+                         .reducer_number = (uint8_t)m->reducer_count++};
     const int out = emit(m, op, args, dtype_bytes(type));
     add_form(m, s->results[0], type, true, out, NONE);
 }
@@ -301,12 +323,11 @@ static void remove_op(struct making *m, int at)
     const int views = m->g->leaf_count;
     const size_t rest = (size_t)(--m->op_count - at);
     memmove(&m->ops[at], &m->ops[at + 1], rest * sizeof *m->ops);
-    memmove(&m->args[at], &m->args[at + 1], rest * sizeof *m->args);
     memmove(&m->late[views + at], &m->late[views + at + 1], rest * sizeof *m->late);
     memmove(&m->fixed[views + at], &m->fixed[views + at + 1], rest * sizeof *m->fixed);
     for (int k = at; k < m->op_count; k++)
         for (int j = 0; j < m->ops[k].arg_count; j++)
-            m->args[k][j] -= m->args[k][j] > views + at;
+            m->ops[k].args[j] -= m->ops[k].args[j] > views + at;
 }
 
 static int count_readers(const struct making *m, int value)
@@ -314,21 +335,22 @@ static int count_readers(const struct making *m, int value)
     int n = 0;
     for (int k = 0; k < m->op_count; k++)
         for (int j = 0; j < m->ops[k].arg_count; j++)
-            n += m->args[k][j] == value;
+            n += m->ops[k].args[j] == value;
     return n;
 }
 
 /* The op that makes the squares, if the reduction is its only reader; else -1. */
-static int find_squares(const struct making *m, const struct kern_fused_op *op, const int *args)
+static int find_squares(const struct making *m, const struct fuse_op *op)
 {
-    const int at = op->kind == KERN_FUSED_REDUCE ? args[0] - m->g->leaf_count : -1;
+    const int at = op->kind == KERN_FUSED_REDUCE ? op->args[0] - m->g->leaf_count : -1;
     if (at < 0 || op->reducer->x != DT_BF16 || op->reducer->combine != KERN_ADD)
         return -1;
     const int64_t columns = dims_elements(m->g->rank - m->g->row_rank, m->g->dims + m->g->row_rank);
-    const struct kern_fused_op *by = &m->ops[at];
+    const struct fuse_op *by = &m->ops[at];
     kern_tile_fn *multiply = m->pl->tiles->direct("multiply", DT_BF16, 0);
-    return multiply && by->fn == multiply && m->args[at][0] == m->args[at][1] && !by->invariant &&
-                   by->result < 0 && columns >= KERN_SQUARES_FROM && count_readers(m, args[0]) == 1
+    return multiply && by->fn == multiply && by->args[0] == by->args[1] && !by->invariant &&
+                   by->result < 0 && columns >= KERN_SQUARES_FROM &&
+                   count_readers(m, op->args[0]) == 1
                ? at
                : -1;
 }
@@ -336,62 +358,16 @@ static int find_squares(const struct making *m, const struct kern_fused_op *op, 
 static void sum_squares(struct making *m)
 {
     for (int k = 0; k < m->op_count; k++) {
-        const int at = find_squares(m, &m->ops[k], m->args[k]);
+        const int at = find_squares(m, &m->ops[k]);
         if (at < 0)
             continue;
         struct kern_reducer *reducer = ARENA_DUP(&m->pl->p->arena, m->ops[k].reducer, 1);
         reducer->squares = true;
         m->ops[k].reducer = reducer;
-        m->args[k][0] = m->args[at][0];
+        m->ops[k].args[0] = m->ops[at].args[0];
         remove_op(m, at);
         k--;
     }
-}
-
-/* ---- tiles ---- */
-
-static int take_tile(bool *busy, int *count)
-{
-    int t = 0;
-    while (busy[t])
-        t++;
-    busy[t] = true;
-    if (t == *count)
-        ++*count;
-    return t;
-}
-
-/* Chooses tiles for the results of ops. An op may overwrite an operand of equal width, but not the
- * operand that selects between others (a select's predicate): its tile is then distinct from those
- * of all arguments. */
-static int choose_tiles(struct making *m)
-{
-    const int views = m->g->leaf_count;
-    int last[MAX_VALUES] = {0}, tiles[MAX_VALUES] = {0}, count = 0;
-    bool busy[KERN_FUSED_OPS] = {false};
-    for (int k = 0; k < m->op_count; k++) {
-        for (int j = 0; j < m->ops[k].arg_count; j++)
-            last[m->args[k][j]] = k;
-        if (m->ops[k].invariant) { /* runs before all others, and its result is kept */
-            busy[count] = true;
-            tiles[views + k] = views + count++;
-        }
-    }
-    for (int k = 0; k < m->op_count; k++) {
-        struct kern_fused_op *op = &m->ops[k];
-        for (int j = 0; j < op->arg_count; j++)
-            op->args[j] = (uint8_t)(m->args[k][j] < views ? m->args[k][j] : tiles[m->args[k][j]]);
-        if (!op->invariant && op->result < 0)
-            tiles[views + k] = views + take_tile(busy, &count);
-        op->out = (uint8_t)tiles[views + k];
-        for (int v = views; v < views + k; v++)
-            if (last[v] == k && !m->fixed[v])
-                busy[tiles[v] - views] = false;
-    }
-    for (int k = 0; k < m->op_count; k++)
-        if (m->ops[k].result >= 0)
-            m->ops[k].out = (uint8_t)(views + count + m->ops[k].result);
-    return count;
 }
 
 /* ---- the fused step ---- */
@@ -443,33 +419,17 @@ static void make_result(struct making *m, const struct step *s, int number,
     bool read = v < views;
     for (int k = 0; k < m->op_count && !read; k++)
         for (int j = 0; j < m->ops[k].arg_count; j++)
-            read |= m->args[k][j] == v;
+            read |= m->ops[k].args[j] == v;
     if (read)
-        v = emit_apply(m, m->pl->tiles->convert(f->type, f->type), f->rows, 1, &v, f->type);
+        v = emit_convert(m, NULL, f->type, f->type, f->rows, v);
     if (m->full)
         return;
-    struct kern_fused_op *op = &m->ops[v - views];
+    struct fuse_op *op = &m->ops[v - views];
     op->result = (int8_t)number;
     op->invariant = m->fixed[v] = false;
     /* a reduction determines itself when it is complete */
     op->late |= op->rows && op->kind != KERN_FUSED_REDUCE;
     *result = (struct kern_fused_result){.rows = f->rows, .width = dtype_bytes(f->type)};
-}
-
-/* Finds leaves that no op reads after the op that makes a result: the result may reuse their
- * storage. */
-static void find_buffers(const struct making *m, struct kern_fused_result *results)
-{
-    for (int k = 0; k < m->op_count; k++) {
-        if (m->ops[k].result < 0)
-            continue;
-        struct kern_fused_result *r = &results[m->ops[k].result];
-        r->over = (1u << m->g->leaf_count) - 1;
-        for (int later = k + 1; later < m->op_count; later++)
-            for (int j = 0; j < m->ops[later].arg_count; j++)
-                if (m->args[later][j] < m->g->leaf_count)
-                    r->over &= ~(1u << m->args[later][j]);
-    }
 }
 
 /* Gives the step the operands and results of the group. */
@@ -511,11 +471,15 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     if (m->full)
         return false;
     sum_squares(m);
-    find_buffers(m, results);
+    enum dtype *types = ARENA_ARRAY(keep, enum dtype, g->leaf_count);
+    for (int k = 0; k < g->leaf_count; k++)
+        types[k] = leaves[k].type;
     struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
+    fuse_lower(pl, g->leaf_count, types, m->fixed, m->ops, m->op_count, fused, results);
     *fused = (struct kern_fused){.view_count = g->leaf_count,
-                                 .tile_count = choose_tiles(m),
-                                 .op_count = m->op_count,
+                                 .tile_count = fused->tile_count,
+                                 .op_count = fused->op_count,
+                                 .ops = fused->ops,
                                  .result_count = g->out_count,
                                  .reducer_count = m->reducer_count,
                                  .rank = g->rank,
@@ -523,11 +487,7 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
                                  .dims = ARENA_DUP(keep, g->dims, g->rank),
                                  .whole_rows = m->whole_rows,
                                  .width = m->width,
-                                 .ops = ARENA_DUP(keep, m->ops, m->op_count),
                                  .results = ARENA_DUP(keep, results, g->out_count)};
-    enum dtype *types = ARENA_ARRAY(keep, enum dtype, g->leaf_count);
-    for (int k = 0; k < g->leaf_count; k++)
-        types[k] = leaves[k].type;
     const struct inst **members = ARENA_ARRAY(keep, const struct inst *, g->steps);
     struct missed_hoist *missed = ARENA_ARRAY(keep, struct missed_hoist, g->steps);
     for (int k = 0; k < g->steps; k++) {

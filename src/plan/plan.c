@@ -190,11 +190,20 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     plan_find_used(&pl);
     p->entry = plan_function(&pl, NULL, m->entry);
     arena_free(&pl.scratch);
-    if (!p->entry) {
+    if (!p->entry || (p->code && !jit_memory_seal(p->code))) {
         program_free(p);
         return NULL;
     }
     return p;
+}
+
+struct jit_memory *plan_code(struct planner *pl)
+{
+    if (!pl->p->code && !pl->no_code) {
+        pl->p->code = jit_memory_new();
+        pl->no_code = !pl->p->code;
+    }
+    return pl->p->code;
 }
 
 void program_free(struct program *p)
@@ -205,6 +214,7 @@ void program_free(struct program *p)
         literal_free_data(p->filled[k]);
     if (p->pool)
         p->pool_free(p->pool);
+    jit_memory_free(p->code);
     kern_fft_plans_free(&p->transforms);
     reserve_release(p->reserve);
     arena_free(&p->scratch);

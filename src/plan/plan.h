@@ -11,6 +11,7 @@
 #define HLO_PLAN_H
 
 #include "ir/ir.h"
+#include "jit/jit.h"
 #include "kern/kern.h"
 #include "kern/bytecode.h"
 #include "plan/foreign.h"
@@ -232,6 +233,7 @@ struct program {
     /* for runs; empty between them. Kept, since allocating it takes longer than a short run */
     struct arena scratch;
     struct reserve *reserve;          /* large storage, kept between runs; NULL: none */
+    struct jit_memory *code;          /* machine code of its loops; NULL: none */
     struct kern_fft_plans transforms; /* plans of Fourier transforms, kept between runs */
     /* small storage, kept between runs; owned by eval, which frees it. NULL before the first run */
     struct pool *pool;

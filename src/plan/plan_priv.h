@@ -65,7 +65,10 @@ struct planner {
     /* by index in its computation, while scalar_of_inst() compiles one instruction */
     struct leaves *loose;
     int loose_capacity;
+    bool no_code; /* the system has no executable memory, or it is not wanted */
 };
+/* plan.c: memory for machine code, or NULL. */
+struct jit_memory *plan_code(struct planner *pl);
 struct known_call {
     bool known;
     const struct scalar_code *code; /* bytecode shared by all calls and fusions of it, or NULL */

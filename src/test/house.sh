@@ -28,6 +28,7 @@ allowed() {
     case $1 in
     base) echo base ;;
     diag | type | op) echo "base $1" ;;
+    jit) echo base type jit ;;
     kern) echo base type kern ;;
     ir) echo base diag type op ir ;;
     infer) echo base diag type op ir infer ;;
@@ -35,19 +36,19 @@ allowed() {
     text) echo base diag type op ir infer lower text ;;
     verify) echo base diag type op ir infer verify ;;
     edit) echo base diag type op ir text edit ;;
-    plan) echo base diag type op kern ir plan ;;
+    plan) echo base diag type op jit kern ir plan ;;
     why) echo base diag type op ir plan why ;;
-    eval) echo base diag type op kern ir plan eval ;;
-    world) echo base diag type op kern ir plan eval world ;;
-    io) echo base diag type op kern ir text plan eval world io ;;
+    eval) echo base diag type op jit kern ir plan eval ;;
+    world) echo base diag type op jit kern ir plan eval world ;;
+    io) echo base diag type op jit kern ir text plan eval world io ;;
     look) echo base diag type op ir text io look ;;
-    api) echo base diag type op kern ir text verify edit plan why eval world io look api ;;
+    api) echo base diag type op jit kern ir text verify edit plan why eval world io look api ;;
     repl) echo base text/token.h repl ;;
     onnx) echo base onnx ;;
     cli) echo base repl cli ;;
     esac
 }
-problems=$(for component in base diag type op kern ir infer lower text verify edit plan why eval world io look api onnx repl cli; do
+problems=$(for component in base diag type op jit kern ir infer lower text verify edit plan why eval world io look api onnx repl cli; do
     [ -d src/$component ] || continue
     ok=" $(allowed $component) "
     grep -rHnE '^#include "' src/$component --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |

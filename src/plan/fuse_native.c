@@ -1,0 +1,326 @@
+/*
+ * fuse_native.c: lowers the ops of a fused loop. Elementwise ops whose operations have lane
+ * instructions (jit.h) become machine code, as many at a time as the order of the others allows:
+ * their values stay in registers. Values that remain share tiles when their live ranges do not
+ * overlap.
+ */
+#include "plan/fuse.h"
+
+#include "jit/jit.h"
+
+enum { NONE = -1, MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
+
+/* An op as it will be: one of the loop's, or the machine code of several. */
+struct lowered {
+    int first, count;       /* its ops, in `order` */
+    kern_native_fn *native; /* NULL: the only op is run as it is */
+    int arg_count, out_count;
+    int *args, *outs; /* values */
+};
+
+struct lowering {
+    struct planner *pl;
+    struct jit_memory *code; /* NULL: no machine code */
+    int leaf_count, op_count;
+    const enum dtype *types;
+    const bool *fixed;
+    const struct fuse_op *ops;
+    int order[KERN_FUSED_OPS];      /* ops, by stage */
+    int stages[KERN_FUSED_OPS];     /* even: machine code */
+    int lowered_by[KERN_FUSED_OPS]; /* by op */
+    struct lowered lowered[KERN_FUSED_OPS];
+    int lowered_count;
+    int tiles[MAX_VALUES]; /* by value: a tile or result of kern_fused */
+};
+
+/* ---- stages: ops that are machine code, and others, in turn ---- */
+
+static int expand(struct jit_builder *b, const struct fuse_op *op, const int *args)
+{
+    const struct fuse_meaning *m = &op->meaning;
+    const struct inst *i = m->inst;
+    int v = JIT_NONE;
+    if (m->kind == FUSE_CONVERT)
+        v = jit_convert(b, m->to, args[0]);
+    else if (m->kind == FUSE_ROUND)
+        v = m->from == DT_F32 ? args[0] : jit_convert(b, DT_F32, args[0]);
+    else if (m->kind == FUSE_INST && (i->opcode == OP_CONVERT || i->opcode == OP_COPY))
+        v = jit_convert(b, m->to, args[0]);
+    else if (m->kind == FUSE_INST && i->opcode == OP_COMPARE)
+        v = jit_compare(b, (enum jit_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ),
+                        inst_compare_type(i) == E_TYPE_TOTALORDER, args[0], args[1]);
+    else if (m->kind == FUSE_INST)
+        v = jit_elementwise(b, op_spelling(i->opcode), m->from, args, op->arg_count);
+    return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
+}
+
+/* The type of an operand as its op reads it. */
+static enum dtype operand_type(const struct fuse_op *op, int k)
+{
+    bool chooses = op->meaning.kind == FUSE_INST && op->meaning.inst->opcode == OP_SELECT && k == 0;
+    return chooses ? DT_PRED : op->meaning.from;
+}
+
+static bool is_native(struct lowering *z, const struct fuse_op *op)
+{
+    struct arena *a = &z->pl->scratch;
+    struct arena_mark mark = arena_mark(a);
+    int args[KERN_MAX_ARGS];
+    bool ok = op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant && op->by_row == 0 &&
+              op->meaning.kind != FUSE_KERNEL_ONLY;
+    struct jit_builder *b = jit_builder_new(a);
+    for (int k = 0; k < op->arg_count && ok; k++) {
+        args[k] = jit_load(b, k, operand_type(op, k), false);
+        ok = args[k] != JIT_NONE;
+    }
+    ok = ok && expand(b, op, args) != JIT_NONE;
+    arena_release(a, mark);
+    return ok;
+}
+
+static void set_stages(struct lowering *z)
+{
+    bool native[KERN_FUSED_OPS];
+    for (int k = 0; k < z->op_count; k++) {
+        const struct fuse_op *op = &z->ops[k];
+        native[k] = z->code && is_native(z, op);
+        z->stages[k] = !native[k];
+        for (int j = 0; j < op->arg_count; j++) {
+            int by = op->args[j] - z->leaf_count;
+            int after = by < 0 ? 0 : z->stages[by] + (native[by] != native[k]);
+            if (after > z->stages[k])
+                z->stages[k] = after;
+        }
+    }
+}
+
+static void sort_by_stage(struct lowering *z)
+{
+    int count = 0;
+    for (int stage = 0; count < z->op_count; stage++)
+        for (int k = 0; k < z->op_count; k++)
+            if (z->stages[k] == stage)
+                z->order[count++] = k;
+}
+
+static void group(struct lowering *z)
+{
+    for (int at = 0; at < z->op_count;) {
+        int stage = z->stages[z->order[at]], end = at + 1;
+        while (stage % 2 == 0 && end < z->op_count && z->stages[z->order[end]] == stage)
+            end++;
+        for (int k = at; k < end; k++)
+            z->lowered_by[z->order[k]] = z->lowered_count;
+        z->lowered[z->lowered_count++] = (struct lowered){.first = at, .count = end - at};
+        at = end;
+    }
+}
+
+/* ---- operands and results ---- */
+
+static void add_value(int *values, int *count, int value)
+{
+    for (int k = 0; k < *count; k++)
+        if (values[k] == value)
+            return;
+    values[(*count)++] = value;
+}
+
+static bool is_read_elsewhere(const struct lowering *z, int op)
+{
+    for (int k = 0; k < z->op_count; k++)
+        for (int j = 0; j < z->ops[k].arg_count; j++)
+            if (z->ops[k].args[j] == z->leaf_count + op && z->lowered_by[k] != z->lowered_by[op])
+                return true;
+    return false;
+}
+
+/* One op has its operands as they are, machine code each of them once. */
+static void find_values(struct lowering *z, int number)
+{
+    struct lowered *l = &z->lowered[number];
+    struct arena *keep = &z->pl->scratch;
+    l->args = ARENA_ARRAY(keep, int, l->count *KERN_MAX_ARGS);
+    l->outs = ARENA_ARRAY(keep, int, l->count);
+    for (int k = l->first; k < l->first + l->count; k++) {
+        const struct fuse_op *op = &z->ops[z->order[k]];
+        for (int j = 0; j < op->arg_count; j++) {
+            int by = op->args[j] - z->leaf_count;
+            if (l->count == 1)
+                l->args[l->arg_count++] = op->args[j];
+            else if (by < 0 || z->lowered_by[by] != number)
+                add_value(l->args, &l->arg_count, op->args[j]);
+        }
+        if (l->count == 1 || op->result >= 0 || is_read_elsewhere(z, z->order[k]))
+            l->outs[l->out_count++] = z->leaf_count + z->order[k];
+    }
+}
+
+/* ---- machine code ---- */
+
+static enum dtype type_of(const struct lowering *z, int value)
+{
+    int by = value - z->leaf_count;
+    return by < 0 ? z->types[value] : z->ops[by].meaning.to;
+}
+
+/* False: out of memory for code. */
+static bool compile(struct lowering *z, struct lowered *l)
+{
+    struct arena *a = &z->pl->scratch;
+    int values[MAX_VALUES];
+    struct jit_builder *b = jit_builder_new(a);
+    if (l->count == 1) /* a tile kernel does as well */
+        return true;
+    for (int k = 0; k < l->arg_count; k++)
+        values[l->args[k]] = jit_load(b, k, type_of(z, l->args[k]), z->fixed[l->args[k]]);
+    for (int k = l->first; k < l->first + l->count; k++) {
+        const struct fuse_op *op = &z->ops[z->order[k]];
+        int args[KERN_MAX_ARGS];
+        for (int j = 0; j < op->arg_count; j++)
+            args[j] = values[op->args[j]];
+        values[z->leaf_count + z->order[k]] = expand(b, op, args);
+    }
+    for (int k = 0; k < l->out_count; k++)
+        jit_store(b, l->arg_count + k, values[l->outs[k]]);
+    l->native = jit_tile_function(b, z->code);
+    return l->native != NULL;
+}
+
+/* ---- tiles ---- */
+
+static int take_tile(bool *busy, int *count)
+{
+    int t = 0;
+    while (busy[t])
+        t++;
+    busy[t] = true;
+    if (t == *count)
+        ++*count;
+    return t;
+}
+
+/* Chooses tiles for values. Results of an op are in other tiles than its operands. Returns the
+ * number of tiles. */
+static int choose_tiles(struct lowering *z)
+{
+    int last[MAX_VALUES] = {0}, count = 0;
+    bool busy[KERN_FUSED_OPS] = {false};
+    for (int v = 0; v < z->leaf_count; v++)
+        z->tiles[v] = v;
+    for (int k = 0; k < z->op_count; k++)
+        if (z->ops[k].invariant) { /* runs before all others, and its result is kept */
+            busy[count] = true;
+            z->tiles[z->leaf_count + k] = z->leaf_count + count++;
+        }
+    for (int k = 0; k < z->lowered_count; k++)
+        for (int j = 0; j < z->lowered[k].arg_count; j++)
+            last[z->lowered[k].args[j]] = k;
+    for (int k = 0; k < z->lowered_count; k++) {
+        const struct lowered *l = &z->lowered[k];
+        for (int j = 0; j < l->out_count; j++) {
+            const struct fuse_op *op = &z->ops[l->outs[j] - z->leaf_count];
+            if (!op->invariant && op->result < 0)
+                z->tiles[l->outs[j]] = z->leaf_count + take_tile(busy, &count);
+        }
+        for (int j = 0; j < l->arg_count; j++) {
+            int v = l->args[j];
+            if (v >= z->leaf_count && last[v] == k && !z->fixed[v])
+                busy[z->tiles[v] - z->leaf_count] = false;
+        }
+    }
+    for (int k = 0; k < z->op_count; k++)
+        if (z->ops[k].result >= 0)
+            z->tiles[z->leaf_count + k] = z->leaf_count + count + z->ops[k].result;
+    return count;
+}
+
+/* Finds leaves that no op reads after the op that makes a result: the result may reuse their
+ * storage. */
+static void find_buffers(const struct lowering *z, struct kern_fused_result *results)
+{
+    for (int k = 0; k < z->op_count; k++) {
+        if (z->ops[k].result < 0)
+            continue;
+        struct kern_fused_result *r = &results[z->ops[k].result];
+        r->over = (1u << z->leaf_count) - 1;
+        for (int later = z->lowered_by[k] + 1; later < z->lowered_count; later++)
+            for (int j = 0; j < z->lowered[later].arg_count; j++)
+                if (z->lowered[later].args[j] < z->leaf_count)
+                    r->over &= ~(1u << z->lowered[later].args[j]);
+    }
+}
+
+/* ---- results ---- */
+
+static struct kern_fused_op finish(struct lowering *z, const struct lowered *l)
+{
+    struct arena *keep = &z->pl->p->arena;
+    const struct fuse_op *op = &z->ops[z->order[l->first]];
+    uint8_t *args = ARENA_ARRAY(keep, uint8_t, l->arg_count);
+    struct kern_fused_out *outs = ARENA_ARRAY(keep, struct kern_fused_out, l->out_count);
+    for (int k = 0; k < l->arg_count; k++)
+        args[k] = (uint8_t)z->tiles[l->args[k]];
+    for (int k = 0; k < l->out_count; k++) {
+        const struct fuse_op *by = &z->ops[l->outs[k] - z->leaf_count];
+        outs[k] = (struct kern_fused_out){(uint8_t)z->tiles[l->outs[k]], by->result, by->width};
+    }
+    struct kern_fused_op out = {.kind = l->native ? KERN_FUSED_NATIVE : op->kind,
+                                .arg_count = (uint8_t)l->arg_count,
+                                .out_count = (uint8_t)l->out_count,
+                                .args = args,
+                                .outs = outs,
+                                .by_row = op->by_row,
+                                .rows = op->rows,
+                                .invariant = op->invariant,
+                                .late = !l->native && op->late,
+                                .reducer_number = op->reducer_number};
+    if (l->native)
+        out.native = l->native;
+    else if (op->kind == KERN_FUSED_REDUCE)
+        out.reducer = op->reducer;
+    else
+        out.fn = op->fn;
+    return out;
+}
+
+/* Divides the ops among machine code and others; false: out of memory for code. */
+static bool divide(struct lowering *z)
+{
+    bool ok = true;
+    z->lowered_count = 0;
+    set_stages(z);
+    sort_by_stage(z);
+    group(z);
+    for (int k = 0; k < z->lowered_count && ok; k++) {
+        find_values(z, k);
+        ok = compile(z, &z->lowered[k]);
+    }
+    return ok;
+}
+
+void fuse_lower(struct planner *pl, int leaf_count, const enum dtype *types, const bool *fixed,
+                const struct fuse_op *ops, int op_count, struct kern_fused *out,
+                struct kern_fused_result *results)
+{
+    struct lowering *z = ARENA_NEW(&pl->scratch, struct lowering);
+    *z = (struct lowering){.pl = pl,
+                           .leaf_count = leaf_count,
+                           .op_count = op_count,
+                           .types = types,
+                           .fixed = fixed,
+                           .ops = ops};
+    z->code = op_count > 1 ? plan_code(pl) : NULL;
+    if (!divide(z)) {
+        z->code = NULL;
+        divide(z);
+    }
+    out->tile_count = choose_tiles(z);
+    find_buffers(z, results);
+    struct kern_fused_op *lowered =
+        ARENA_ARRAY(&pl->p->arena, struct kern_fused_op, z->lowered_count);
+    for (int k = 0; k < z->lowered_count; k++)
+        lowered[k] = finish(z, &z->lowered[k]);
+    out->ops = lowered;
+    out->op_count = z->lowered_count;
+}
