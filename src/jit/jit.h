@@ -19,7 +19,7 @@ struct jit_memory;
  * memory, or if HLO_NATIVE is 0 in the environment. */
 struct jit_memory *jit_memory_new(void);
 /* Makes the functions callable; no function can be added afterwards. */
-bool jit_memory_seal(struct jit_memory *m);
+void jit_memory_seal(struct jit_memory *m);
 void jit_memory_free(struct jit_memory *m);         /* NULL is allowed */
 size_t jit_memory_size(const struct jit_memory *m); /* bytes of code */
 

@@ -4,6 +4,8 @@
  */
 #include "jit/jit_priv.h"
 
+#include "base/oom.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -14,6 +16,13 @@ struct jit_memory {
     size_t used;
     bool sealed;
 };
+
+static void unmap(struct tracked *t)
+{
+    struct jit_memory *m = heap_block(t);
+    munmap(m->at, MEMORY_BYTES);
+    heap_free(m);
+}
 
 static bool is_supported(void)
 {
@@ -41,6 +50,7 @@ struct jit_memory *jit_memory_new(void)
     }
     struct jit_memory *m = heap_zalloc(1, sizeof *m);
     m->at = at;
+    heap_on_oom(m, unmap);
     return m;
 }
 
@@ -54,10 +64,11 @@ void *jit_memory_add(struct jit_memory *m, const void *code, size_t size)
     return m->at + from;
 }
 
-bool jit_memory_seal(struct jit_memory *m)
+void jit_memory_seal(struct jit_memory *m)
 {
     m->sealed = true;
-    return mprotect(m->at, MEMORY_BYTES, PROT_READ | PROT_EXEC) == 0;
+    if (mprotect(m->at, MEMORY_BYTES, PROT_READ | PROT_EXEC) != 0)
+        out_of_memory();
 }
 
 size_t jit_memory_size(const struct jit_memory *m) { return m->used; }

@@ -4,6 +4,8 @@
  */
 #include "plan/plan_priv.h"
 
+#include "kern/cpu.h"
+
 bool plan_where(struct planner *pl, const struct inst *i, struct diag *d)
 {
     d->where = inst_where(&pl->ds->arena, i);
@@ -190,17 +192,19 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     plan_find_used(&pl);
     p->entry = plan_function(&pl, NULL, m->entry);
     arena_free(&pl.scratch);
-    if (!p->entry || (p->code && !jit_memory_seal(p->code))) {
+    if (!p->entry) {
         program_free(p);
         return NULL;
     }
+    if (p->code)
+        jit_memory_seal(p->code);
     return p;
 }
 
 struct jit_memory *plan_code(struct planner *pl)
 {
     if (!pl->p->code && !pl->no_code) {
-        pl->p->code = jit_memory_new();
+        pl->p->code = cpu_isa() == CPU_BASELINE ? NULL : jit_memory_new();
         pl->no_code = !pl->p->code;
     }
     return pl->p->code;
