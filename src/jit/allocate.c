@@ -1,67 +1,172 @@
 /*
- * allocate.c: assigns registers to values by linear scan. A value lives from the instruction that
- * computes it to the last one that reads it; if no register is free, the value that is read last is
+ * allocate.c: assigns registers to values by linear scan. A value is live from the first
+ * instruction that assigns it to the last one that reads it; a variable that is live at the start
+ * of a loop, until its end. If no register is free, the value whose uses are furthest apart is
  * spilled.
  */
 #include "jit/jit_priv.h"
 
 struct scan {
     const struct jit_builder *b;
-    int *registers, *last;    /* by instruction; last: of its readers */
-    int owner[JIT_REGISTERS]; /* instruction whose value is in the register; -1: free */
-    int slot_count;
+    struct allocation a;
+    int *depth, *uses;        /* by instruction: loops around it; uses of its value, by depth */
+    int *next, *starting;     /* lists of values by the instruction where they start */
+    int owner[JIT_REGISTERS]; /* value in the register; -1: none */
 };
 
-static void find_last_readers(const struct jit_builder *b, int *last)
+/* ---- live ranges ---- */
+
+static void note_use(struct scan *s, int value, int at)
 {
-    for (int i = 0; i < b->inst_count; i++)
-        last[i] = i;
-    for (int i = 0; i < b->inst_count; i++)
-        for (int k = 0; k < lane_operands(&b->insts[i]); k++)
-            if (b->insts[i].args[k] >= 0)
-                last[b->insts[i].args[k]] = i;
+    if (value < 0)
+        return;
+    if (s->a.first[value] > at)
+        s->a.first[value] = at;
+    if (s->a.last[value] < at)
+        s->a.last[value] = at;
+    s->uses[value] += 1 << 3 * (s->depth[at] < 6 ? s->depth[at] : 6);
 }
 
-/* The register whose value is read last. */
-static int furthest(const struct scan *s)
+static bool has_result(const struct lane_inst *i)
 {
-    int best = 0;
-    for (int r = 1; r < JIT_REGISTERS; r++)
-        if (s->last[s->owner[r]] > s->last[s->owner[best]])
-            best = r;
-    return best;
+    switch (i->op) {
+    case LANE_CALL:
+    case LANE_CHARGE:
+    case LANE_JUMP:
+    case LANE_JUMP_UNLESS:
+    case LANE_KERNEL:
+    case LANE_LABEL:
+    case LANE_RETURN:
+    case LANE_SET:
+    case LANE_STORE:
+    case LANE_SWITCH:
+    case LANE_VARIABLE: return false;
+    default: return i->variable < 0;
+    }
 }
 
-static void assign(struct scan *s, int i)
+static void note_uses(struct scan *s, int at)
 {
-    for (int r = 0; r < JIT_REGISTERS; r++)
+    const struct lane_inst *i = &s->b->insts[at];
+    for (int k = 0; k < lane_operands(i); k++)
+        note_use(s, i->args[k], at);
+    for (int k = 0; k < i->touched_count; k++)
+        note_use(s, i->touched[k], at);
+    if (i->variable >= 0)
+        note_use(s, i->variable, at);
+    if (has_result(i))
+        note_use(s, at, at);
+}
+
+/* The instruction of each label. */
+static int *find_labels(const struct jit_builder *b)
+{
+    int *at = ARENA_ARRAY(b->arena, int, b->label_count + 1);
+    for (int k = 0; k < b->inst_count; k++)
+        if (b->insts[k].op == LANE_LABEL)
+            at[b->insts[k].label] = k;
+    return at;
+}
+
+static bool is_back_jump(const struct jit_builder *b, const int *labels, int at)
+{
+    return b->insts[at].op == LANE_JUMP && labels[b->insts[at].label] <= at;
+}
+
+static void find_depths(struct scan *s, const int *labels)
+{
+    int *change = ARENA_ARRAY(s->b->arena, int, s->b->inst_count + 1);
+    for (int k = 0; k < s->b->inst_count; k++)
+        if (is_back_jump(s->b, labels, k)) {
+            change[labels[s->b->insts[k].label]]++;
+            change[k + 1]--;
+        }
+    for (int k = 0, depth = 0; k < s->b->inst_count; k++)
+        s->depth[k] = depth += change[k];
+}
+
+/* Inner loops end before the loops around them. */
+static void extend_over_loops(struct scan *s, const int *labels)
+{
+    for (int k = 0; k < s->b->inst_count; k++) {
+        if (!is_back_jump(s->b, labels, k))
+            continue;
+        int top = labels[s->b->insts[k].label];
+        for (int v = 0; v < s->b->inst_count; v++)
+            if (s->a.first[v] < top && s->a.last[v] >= top && s->a.last[v] < k)
+                s->a.last[v] = k;
+    }
+}
+
+static void find_live_ranges(struct scan *s)
+{
+    int *labels = find_labels(s->b);
+    find_depths(s, labels);
+    for (int k = 0; k < s->b->inst_count; k++) {
+        s->a.first[k] = INT_MAX;
+        s->a.last[k] = -1;
+        s->starting[k] = -1;
+    }
+    for (int k = 0; k < s->b->inst_count; k++)
+        note_uses(s, k);
+    extend_over_loops(s, labels);
+    for (int k = 0; k < s->b->inst_count; k++)
+        if (s->a.first[k] != INT_MAX) {
+            s->next[k] = s->starting[s->a.first[k]];
+            s->starting[s->a.first[k]] = k;
+        }
+}
+
+/* ---- registers ---- */
+
+/* How much it costs to keep a value in memory. */
+static double weight(const struct scan *s, int value)
+{
+    return s->uses[value] / (double)(s->a.last[value] - s->a.first[value] + 1);
+}
+
+static void assign(struct scan *s, int value)
+{
+    int least = 0;
+    for (int r = 0; r < JIT_REGISTERS; r++) {
         if (s->owner[r] < 0) {
-            s->owner[r] = i;
-            s->registers[i] = r;
+            s->owner[r] = value;
+            s->a.registers[value] = r;
             return;
         }
-    int r = furthest(s), slot = ~s->slot_count++;
-    if (s->last[s->owner[r]] <= s->last[i]) {
-        s->registers[i] = slot;
-        return;
+        if (weight(s, s->owner[r]) < weight(s, s->owner[least]))
+            least = r;
     }
-    s->registers[s->owner[r]] = slot;
-    s->registers[i] = r;
-    s->owner[r] = i;
+    int spilled = value;
+    if (weight(s, s->owner[least]) < weight(s, value)) {
+        spilled = s->owner[least];
+        s->owner[least] = value;
+        s->a.registers[value] = least;
+    }
+    s->a.registers[spilled] = ~s->a.slot_count++;
 }
 
-int allocate_registers(const struct jit_builder *b, int *registers)
+struct allocation allocate_registers(const struct jit_builder *b)
 {
-    struct scan s = {b, registers, ARENA_ARRAY(b->arena, int, b->inst_count), {0}, 0};
-    find_last_readers(b, s.last);
+    struct arena *a = b->arena;
+    int n = b->inst_count;
+    struct scan s = {.b = b};
+    s.a.registers = ARENA_ARRAY(a, int, n);
+    s.a.first = ARENA_ARRAY(a, int, n);
+    s.a.last = ARENA_ARRAY(a, int, n);
+    s.depth = ARENA_ARRAY(a, int, n);
+    s.uses = ARENA_ARRAY(a, int, n);
+    s.next = ARENA_ARRAY(a, int, n);
+    s.starting = ARENA_ARRAY(a, int, n);
+    find_live_ranges(&s);
     for (int r = 0; r < JIT_REGISTERS; r++)
         s.owner[r] = -1;
-    for (int i = 0; i < b->inst_count; i++) {
+    for (int i = 0; i < n; i++) {
         for (int r = 0; r < JIT_REGISTERS; r++) /* an operand's register may hold the result */
-            if (s.owner[r] >= 0 && s.last[s.owner[r]] <= i)
+            if (s.owner[r] >= 0 && s.a.last[s.owner[r]] <= i)
                 s.owner[r] = -1;
-        if (b->insts[i].op != LANE_STORE)
-            assign(&s, i);
+        for (int v = s.starting[i]; v >= 0; v = s.next[v])
+            assign(&s, v);
     }
-    return s.slot_count;
+    return s.a;
 }

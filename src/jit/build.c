@@ -22,8 +22,8 @@ int lane_operands(const struct lane_inst *i)
 
 int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z)
 {
-    VEC_PUSH(b->arena, b->insts, b->inst_count, b->inst_capacity) =
-        (struct lane_inst){.op = (uint8_t)op, .type = (uint8_t)t, .args = {x, y, z}};
+    VEC_PUSH(b->arena, b->insts, b->inst_count, b->inst_capacity) = (struct lane_inst){
+        .op = (uint8_t)op, .type = (uint8_t)t, .args = {x, y, z}, .variable = -1};
     b->wide |= lane_is_wide(t);
     return b->inst_count - 1;
 }
@@ -108,4 +108,139 @@ void jit_store(struct jit_builder *b, int tile, int value)
     b->insts[i].tile = tile;
     b->insts[i].format = (uint8_t)v->type;
     note_tile(b, tile);
+}
+
+/* ---- variables ---- */
+
+int jit_variable(struct jit_builder *b, enum dtype t, char *home, bool loaded)
+{
+    enum lane_type lane;
+    if (!lane_of_dtype(t, &lane))
+        return JIT_NONE;
+    int i = lane_emit(b, LANE_VARIABLE, lane, 0, 0, 0);
+    b->insts[i].address = home;
+    b->insts[i].format = (uint8_t)t;
+    if (loaded) {
+        int x = lane_emit(b, LANE_LOAD, lane, 0, 0, 0);
+        b->insts[x].tile = -1;
+        b->insts[x].address = home;
+        b->insts[x].format = (uint8_t)t;
+        b->insts[x].variable = i;
+    }
+    return jit_value_new(b, t, i);
+}
+
+/* The instruction that computes a value assigns it to the variable, if it is the last one. */
+void jit_set(struct jit_builder *b, int variable, int value)
+{
+    struct jit_value v = b->values[value], to = b->values[variable];
+    bool wide = lane_is_wide(lane_type_of(b, v.lanes));
+    if (v.type == DT_PRED && wide)
+        v.lanes = lane_emit(b, LANE_I32_OF_I64, LANE_I32, v.lanes, 0, 0);
+    if (v.lanes == to.lanes)
+        return;
+    struct lane_inst *last = &b->insts[b->inst_count - 1];
+    if (v.lanes == b->inst_count - 1 && last->op != LANE_VARIABLE && last->variable < 0) {
+        last->variable = to.lanes;
+        b->values[value].lanes = to.lanes;
+        return;
+    }
+    int i = lane_emit(b, LANE_SET, lane_type_of(b, v.lanes), v.lanes, 0, 0);
+    b->insts[i].variable = to.lanes;
+}
+
+int jit_element(struct jit_builder *b, char *at, enum dtype t)
+{
+    enum lane_type lane;
+    if (!lane_of_dtype(t, &lane))
+        return JIT_NONE;
+    int i = lane_emit(b, LANE_LOAD, lane, 0, 0, 0);
+    b->insts[i].tile = -1;
+    b->insts[i].address = at;
+    b->insts[i].format = (uint8_t)t;
+    return jit_value_new(b, t, i);
+}
+
+void jit_put_element(struct jit_builder *b, char *at, int value)
+{
+    const struct jit_value *v = &b->values[value];
+    int lanes = v->lanes;
+    if (v->type == DT_PRED && lane_is_wide(lane_type_of(b, lanes)))
+        lanes = lane_emit(b, LANE_I32_OF_I64, LANE_I32, lanes, 0, 0);
+    int i = lane_emit(b, LANE_STORE, lane_type_of(b, lanes), lanes, 0, 0);
+    b->insts[i].tile = -1;
+    b->insts[i].address = at;
+    b->insts[i].format = (uint8_t)v->type;
+}
+
+void jit_flush(struct jit_builder *b, int variable)
+{
+    jit_put_element(b, b->insts[b->values[variable].lanes].address, variable);
+}
+
+/* ---- control flow ---- */
+
+int jit_label(struct jit_builder *b) { return b->label_count++; }
+
+static struct lane_inst *emit_control(struct jit_builder *b, enum lane_op op, int x, int label)
+{
+    const int at = lane_emit(b, op, LANE_I32, x, 0, 0);
+    b->insts[at].label = label;
+    return &b->insts[at];
+}
+
+void jit_place(struct jit_builder *b, int label) { emit_control(b, LANE_LABEL, 0, label); }
+void jit_jump(struct jit_builder *b, int label) { emit_control(b, LANE_JUMP, 0, label); }
+void jit_return(struct jit_builder *b) { emit_control(b, LANE_RETURN, 0, 0); }
+
+void jit_jump_unless(struct jit_builder *b, int value, int label)
+{
+    emit_control(b, LANE_JUMP_UNLESS, b->values[value].lanes, label);
+}
+
+void jit_switch(struct jit_builder *b, int value, const int *labels, int count)
+{
+    struct lane_inst *i = emit_control(b, LANE_SWITCH, b->values[value].lanes, 0);
+    i->labels = ARENA_DUP(b->arena, labels, count);
+    i->label_count = count;
+}
+
+static void set_touched(struct jit_builder *b, struct lane_inst *i, const int *touched, int count)
+{
+    int *insts = ARENA_ARRAY(b->arena, int, count + 1);
+    for (int k = 0; k < count; k++)
+        insts[k] = b->values[touched[k]].lanes;
+    i->touched = insts;
+    i->touched_count = count;
+}
+
+static void emit_call(struct jit_builder *b, enum lane_op op, jit_call_fn *function,
+                      const void *argument, const int *touched, int count)
+{
+    struct lane_inst *i = emit_control(b, op, 0, 0);
+    i->function = function;
+    i->argument = argument;
+    set_touched(b, i, touched, count);
+}
+
+void jit_call(struct jit_builder *b, jit_call_fn *function, const void *argument,
+              const int *touched, int count)
+{
+    emit_call(b, LANE_CALL, function, argument, touched, count);
+}
+
+void jit_charge(struct jit_builder *b, jit_call_fn *function, const void *argument,
+                const int *touched, int count)
+{
+    emit_call(b, LANE_CHARGE, function, argument, touched, count);
+}
+
+void jit_kernel(struct jit_builder *b, jit_kernel_fn *kernel, char *out, const void *const *args,
+                int n, const int *touched, int count)
+{
+    struct lane_inst *i = emit_control(b, LANE_KERNEL, 0, n);
+    i->kernel = kernel;
+    i->address = out;
+    i->argument = args;
+    set_touched(b, i, touched, count);
 }

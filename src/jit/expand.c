@@ -623,3 +623,22 @@ int jit_round(struct jit_builder *b, enum dtype t, int x)
                ? jit_value_new(b, DT_F32, rounded_to(b, t, b->values[x].lanes))
                : JIT_NONE;
 }
+
+/* Lanes of a constant are those that a load of it would give. */
+int jit_constant(struct jit_builder *b, enum dtype t, const void *at)
+{
+    enum lane_type lane;
+    uint64_t v = 0;
+    if (!lane_of_dtype(t, &lane))
+        return JIT_NONE;
+    memcpy(&v, at, dtype_bytes(t));
+    if (t == DT_F16)
+        return JIT_NONE;
+    if (t == DT_PRED)
+        v = v ? UINT64_MAX : 0;
+    else if (t == DT_BF16)
+        v <<= 16;
+    else if (dtype_is_signed(t) && dtype_bits(t) < 64)
+        v = (uint64_t)((int64_t)(v << (64 - dtype_bits(t))) >> (64 - dtype_bits(t)));
+    return jit_value_new(b, t, lane_constant(b, lane, v));
+}

@@ -47,12 +47,51 @@ int jit_round(struct jit_builder *b, enum dtype t, int x);
 /* The same bits as another type of the same width. */
 int jit_bitcast(struct jit_builder *b, enum dtype to, int x);
 
-/* ---- tile.c: functions on tiles ---- */
+/* ---- x86_tile.c: functions on tiles ---- */
 
 /* Computes n elements; `tiles` are the addresses of all tiles. Results may overwrite operands
  * element by element. */
 typedef void jit_tile_fn(void *const *tiles, int64_t n);
-/* Compiles the function, callable once the memory is sealed; NULL: out of memory, or too large. */
+/* Compiles the function, callable once the memory is sealed; NULL: no memory for code is left. */
 jit_tile_fn *jit_tile_function(struct jit_builder *b, struct jit_memory *m);
+
+/* ---- build.c, x86_program.c: functions on single elements, with control flow ---- */
+
+/* A variable of this type, which has a home in memory. With `loaded`, it has the value in its home
+ * at the start. May be used as a value: its current one. */
+int jit_variable(struct jit_builder *b, enum dtype t, char *home, bool loaded);
+void jit_set(struct jit_builder *b, int variable, int value);
+/* A constant: the element at `at`. */
+int jit_constant(struct jit_builder *b, enum dtype t, const void *at);
+/* The element at an address, which is loaded each time; and a store to it. */
+int jit_element(struct jit_builder *b, char *at, enum dtype t);
+void jit_put_element(struct jit_builder *b, char *at, int value);
+/* Stores a variable in its home. */
+void jit_flush(struct jit_builder *b, int variable);
+
+int jit_label(struct jit_builder *b);
+void jit_place(struct jit_builder *b, int label); /* here */
+void jit_jump(struct jit_builder *b, int label);
+void jit_jump_unless(struct jit_builder *b, int value, int label);
+/* To the label of this number (s32), to the last one if there is none. */
+void jit_switch(struct jit_builder *b, int value, const int *labels, int count);
+void jit_return(struct jit_builder *b);
+
+/* Calls of C functions. `touched`: the variables that the function reads or writes in their
+ * homes. */
+typedef bool jit_call_fn(const void *context, const void *argument);
+typedef void jit_kernel_fn(void *out, const void *const *args, int64_t n);
+/* Ends the program if the function returns false. */
+void jit_call(struct jit_builder *b, jit_call_fn *function, const void *argument,
+              const int *touched, int count);
+/* Decrements the slice of the budget and, if it is negative, calls the function. */
+void jit_charge(struct jit_builder *b, jit_call_fn *function, const void *argument,
+                const int *touched, int count);
+void jit_kernel(struct jit_builder *b, jit_kernel_fn *kernel, char *out, const void *const *args,
+                int n, const int *touched, int count);
+
+/* Runs until the end, or until a call returns false. */
+typedef bool jit_program_fn(const void *context, int64_t *slice);
+jit_program_fn *jit_program(struct jit_builder *b, struct jit_memory *m);
 
 #endif

@@ -4,9 +4,10 @@
  *   expand.c      operations on elements as lane instructions
  *   build.c       the list of lane instructions
  *   allocate.c    assigns registers to values
- *   tile.c        functions on tiles
  *   x86.c         encodings of machine instructions
  *   x86_select.c  lane instructions as machine instructions
+ *   x86_tile.c    functions on tiles
+ *   x86_program.c functions with control flow
  *   memory.c      executable memory
  */
 #ifndef HLO_JIT_PRIV_H
@@ -32,8 +33,19 @@ struct lane_inst {
     uint8_t op, type; /* enum lane_op, enum lane_type: of the result */
     uint8_t count;    /* bits of a shift */
     uint8_t format;   /* enum dtype of elements in memory */
-    int tile;
+    int tile;         /* or -1: at `address` */
     int args[LANE_OPERANDS];
+    int variable; /* that the result is assigned to; -1: none */
+    /* of programs only */
+    int label;             /* of a jump */
+    char *address;         /* of an element, or the home of a variable */
+    jit_call_fn *function; /* of a call */
+    jit_kernel_fn *kernel;
+    const void *argument; /* of a call; the addresses of a kernel's operands */
+    int touched_count;    /* variables that the callee reads or writes in their homes */
+    const int *touched;   /* their instructions */
+    const int *labels;    /* of a switch, `label_count` of them */
+    int label_count;
 };
 
 struct lane_constant {
@@ -58,7 +70,7 @@ struct jit_builder {
     struct jit_value *values;
     int value_count;
     size_t value_capacity;
-    int tile_count;
+    int tile_count, label_count;
     bool wide; /* an instruction has lanes of 64 bits */
 };
 
@@ -75,9 +87,13 @@ int jit_value_new(struct jit_builder *b, enum dtype t, int lanes);
 /* ---- allocate.c ---- */
 
 enum { JIT_REGISTERS = 13 }; /* that hold values; the target needs some for itself */
-/* Sets, by instruction, the register of its result, or -1-s for spill slot s. Returns the number of
- * spill slots. */
-int allocate_registers(const struct jit_builder *b, int *registers);
+/* By instruction: where its value is, and for how long. */
+struct allocation {
+    int *registers;    /* or ~s for spill slot s */
+    int *first, *last; /* instructions between which it is live; first: INT_MAX if never */
+    int slot_count;
+};
+struct allocation allocate_registers(const struct jit_builder *b);
 
 /* ---- x86_select.c ---- */
 
@@ -85,11 +101,12 @@ struct x86_code;
 struct x86_selection {
     struct x86_code *code;
     const struct jit_builder *b;
-    const int *registers; /* by instruction, of allocate_registers() */
-    int lanes;            /* 8, 4 or 1 */
+    struct allocation a;
+    int lanes;        /* 8, 4 or 1 */
+    const char *base; /* of a program: the address in X86_BASE */
 };
-/* Appends the machine code of all instructions, for `lanes` elements from number X86_INDEX on. */
-void x86_select(const struct x86_selection *s);
+/* Appends the machine code of an instruction, for `lanes` elements from number X86_INDEX on. */
+void x86_select(const struct x86_selection *s, int number);
 
 /* ---- memory.c ---- */
 

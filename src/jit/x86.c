@@ -84,6 +84,48 @@ void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m)
     put_operand(c, reg, m, 0);
 }
 
+void x86_load_address(struct x86_code *c, int r, const void *address)
+{
+    uint64_t v = (uint64_t)(uintptr_t)address;
+    put(c, 0x48 | r >> 3);
+    put(c, 0xb8 | (r & 7));
+    buf_bytes(&c->bytes, (const char *)&v, sizeof v);
+}
+
+int x86_jump(struct x86_code *c, enum x86_condition condition, int target)
+{
+    if (condition == X86_ALWAYS)
+        put(c, 0xe9);
+    else
+        x86_bytes(c, (const char[]){0x0f, (char)condition}, 2);
+    x86_int32(c, target - ((int)c->bytes.size + 4));
+    return (int)c->bytes.size;
+}
+
+void x86_set_target(struct x86_code *c, int jump_end, int target)
+{
+    int32_t offset = target - jump_end;
+    memcpy(c->bytes.data + jump_end - 4, &offset, sizeof offset);
+}
+
+void x86_number(struct x86_code *c, int extension, int r, int32_t v)
+{
+    x86_general(c, 0x81, extension, x86_register(r));
+    x86_int32(c, v);
+}
+
+void x86_push(struct x86_code *c, int r)
+{
+    put(c, 0x40 | r >> 3);
+    put(c, 0x50 | (r & 7));
+}
+
+void x86_pop(struct x86_code *c, int r)
+{
+    put(c, 0x40 | r >> 3);
+    put(c, 0x58 | (r & 7));
+}
+
 void x86_finish(struct x86_code *c, const struct jit_builder *b)
 {
     enum { BYTES = 32 };

@@ -39,7 +39,9 @@ enum x86_register { /* general ones */
                     R14,
                     R15
 };
-enum { X86_INDEX = RAX, X86_TILES = RDI, X86_COUNT = RSI, X86_ADDRESS = R11 };
+enum { X86_INDEX = RAX, X86_TILES = RDI, X86_COUNT = RSI, X86_ADDRESS = R11 }; /* of tiles */
+enum { X86_BASE = RBX, X86_CONTEXT = R12, X86_SLICE = R13 };                   /* of programs */
+enum { X86_SLOT_BYTES = 32 };
 
 /* A register, a memory operand, or a constant of the code. */
 struct x86_operand {
@@ -82,10 +84,41 @@ void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
 /* An instruction on general registers of 64 bits: `opcode` of one byte, with `reg` a register or
  * the extension of the opcode. */
 void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m);
-int x86_tile_register(int tile); /* tile.c: the register of its address, or X86_ADDRESS */
 void x86_bytes(struct x86_code *c, const char *bytes, size_t size);
 void x86_int32(struct x86_code *c, int32_t v);
 /* Appends the constants and resolves the references to them. */
 void x86_finish(struct x86_code *c, const struct jit_builder *b);
+
+void x86_load_address(struct x86_code *c, int r, const void *address);
+
+/* Jumps return the position of their end, for x86_set_target(). */
+enum x86_condition {
+    X86_BELOW_ZERO = 0x88,
+    X86_EQUAL = 0x84,
+    X86_LESS = 0x8c,
+    X86_GREATER_EQUAL = 0x8d,
+    X86_ALWAYS = 0
+};
+int x86_jump(struct x86_code *c, enum x86_condition condition, int target);
+void x86_set_target(struct x86_code *c, int jump_end, int target);
+/* Operations with a number of 32 bits: extensions of an opcode. */
+enum { X86_ADD = 0, X86_SUB = 5, X86_CMP = 7 };
+void x86_number(struct x86_code *c, int extension, int r, int32_t v);
+void x86_push(struct x86_code *c, int r);
+void x86_pop(struct x86_code *c, int r);
+
+/* ---- x86_tile.c ---- */
+
+int x86_tile_register(int tile); /* of its address, or X86_ADDRESS */
+
+/* ---- x86_select.c ---- */
+
+/* A memory operand; may set X86_ADDRESS. */
+struct x86_operand x86_address(const struct x86_selection *s, const char *address);
+/* Loads a variable from its home, and stores it there. */
+void x86_load_variable(const struct x86_selection *s, int variable);
+void x86_store_variable(const struct x86_selection *s, int variable);
+/* The register of a value, which is loaded if it has none. */
+int x86_in_register(const struct x86_selection *s, int lanes);
 
 #endif

@@ -21,7 +21,7 @@ static struct x86_operand operand_of(const struct x86_selection *s, int lanes)
 {
     if (lanes < 0)
         return x86_constant(~lanes);
-    int r = s->registers[lanes];
+    int r = s->a.registers[lanes];
     return r < 0 ? x86_memory(RSP, ~r * SLOT_BYTES) : x86_register(r);
 }
 
@@ -31,7 +31,7 @@ static int in_register(const struct x86_selection *s, int lanes, int spare)
     struct x86_operand m = operand_of(s, lanes);
     if (m.kind == X86_REGISTER)
         return m.number;
-    x86_vector(s->code, X86_MOVUPS_LOAD, true, spare, 0, m, 0);
+    x86_vector(s->code, X86_MOVUPS_LOAD, s->lanes > 1, spare, 0, m, 0);
     return spare;
 }
 
@@ -104,9 +104,20 @@ static int single_form(int inst)
 
 /* ---- memory ---- */
 
+struct x86_operand x86_address(const struct x86_selection *s, const char *address)
+{
+    const int64_t offset = (int64_t)((uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)s->base);
+    if (offset == (int32_t)offset)
+        return x86_memory(X86_BASE, (int)offset);
+    x86_load_address(s->code, X86_ADDRESS, address);
+    return x86_memory(X86_ADDRESS, 0);
+}
+
 static struct x86_operand element_of(const struct x86_selection *s, const struct lane_inst *i,
                                      bool single)
 {
+    if (i->tile < 0)
+        return x86_address(s, i->address);
     int base = x86_tile_register(i->tile);
     if (base == X86_ADDRESS)
         x86_general(s->code, 0x8b, base, x86_memory(X86_TILES, 8 * i->tile));
@@ -315,10 +326,50 @@ static void select_blend(const struct x86_selection *s, const struct lane_inst *
                off, operand_of(s, i->args[1]), mask);
 }
 
-static void select_inst(const struct x86_selection *s, int number)
+/* Moves a value to a register; the register that holds it, if the destination is not one. */
+static int select_move(const struct x86_selection *s, int lanes, int r)
+{
+    struct x86_operand m = operand_of(s, lanes);
+    if (r < 0)
+        return in_register(s, lanes, THIRD_SPARE);
+    if (m.kind == X86_REGISTER && m.number != r)
+        x86_vector(s->code, X86_MOVAPS, s->lanes > 1, r, 0, m, 0);
+    else if (m.kind != X86_REGISTER)
+        x86_vector(s->code, X86_MOVUPS_LOAD, s->lanes > 1, r, 0, m, 0);
+    return r;
+}
+
+/* ---- values between their places: variables around calls ---- */
+
+void x86_load_variable(const struct x86_selection *s, int variable)
+{
+    struct lane_inst i = s->b->insts[variable];
+    int r = s->a.registers[variable], out = r < 0 ? THIRD_SPARE : r;
+    i.op = LANE_LOAD;
+    i.tile = -1;
+    select_load(s, &i, out);
+    if (r < 0)
+        x86_vector(s->code, X86_MOVUPS_STORE, false, out, 0, x86_memory(RSP, ~r * SLOT_BYTES), 0);
+}
+
+void x86_store_variable(const struct x86_selection *s, int variable)
+{
+    struct lane_inst i = s->b->insts[variable];
+    i.op = LANE_STORE;
+    i.tile = -1;
+    i.args[0] = variable;
+    select_store(s, &i);
+}
+
+int x86_in_register(const struct x86_selection *s, int lanes)
+{
+    return in_register(s, lanes, FIRST_SPARE);
+}
+
+void x86_select(const struct x86_selection *s, int number)
 {
     const struct lane_inst *i = &s->b->insts[number];
-    int r = s->registers[number], out = r < 0 ? THIRD_SPARE : r;
+    int r = s->a.registers[i->variable < 0 ? number : i->variable], out = r < 0 ? THIRD_SPARE : r;
     switch (i->op) {
     case LANE_LOAD:
     case LANE_LOAD_SINGLE: select_load(s, i, out); break;
@@ -328,16 +379,12 @@ static void select_inst(const struct x86_selection *s, int number)
         x86_vector(s->code, X86_PANDN, is_wide_vector(s, (enum lane_type)i->type), out,
                    in_register(s, i->args[1], FIRST_SPARE), operand_of(s, i->args[0]), 0);
         break;
+    case LANE_SET: out = select_move(s, i->args[0], r); break;
     default:
         if (!select_conversion(s, i, out))
             select_by_table(s, i, out);
     }
     if (r < 0)
-        x86_vector(s->code, X86_MOVUPS_STORE, true, out, 0, x86_memory(RSP, ~r * SLOT_BYTES), 0);
-}
-
-void x86_select(const struct x86_selection *s)
-{
-    for (int k = 0; k < s->b->inst_count; k++)
-        select_inst(s, k);
+        x86_vector(s->code, X86_MOVUPS_STORE, s->lanes > 1, out, 0,
+                   x86_memory(RSP, ~r * SLOT_BYTES), 0);
 }

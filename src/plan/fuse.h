@@ -43,20 +43,12 @@ static inline enum dtype fuse_operand_type(const struct step *s, int k)
     return s->inst->opcode == OP_SELECT && k == 0 ? DT_PRED : s->tile_type;
 }
 
-/* What a tile kernel of a fused loop computes, for machine code. */
-struct fuse_meaning {
-    enum { FUSE_KERNEL_ONLY, FUSE_INST, FUSE_CONVERT, FUSE_ROUND } kind;
-    const struct inst *inst; /* FUSE_INST */
-    enum dtype from, to;     /* types of the operands and of the result */
-    enum dtype round;        /* bf16 or f16 to which an f32 result is rounded; else DT_INVALID */
-};
-
 /* An op of a fused loop under construction. Values are numbered: leaves, then results of ops. */
 struct fuse_op {
     uint8_t kind; /* enum kern_fused_kind */
     kern_tile_fn *fn;
     const struct kern_reducer *reducer;
-    struct fuse_meaning meaning;
+    struct tile_meaning meaning;
     uint8_t arg_count, by_row, width, reducer_number;
     int args[KERN_MAX_ARGS];
     bool rows, invariant, late;

@@ -35,47 +35,10 @@ struct lowering {
 
 /* ---- stages: ops that are machine code, and others, in turn ---- */
 
-static int expand(struct jit_builder *b, const struct fuse_op *op, const int *args)
-{
-    const struct fuse_meaning *m = &op->meaning;
-    const struct inst *i = m->inst;
-    int v = JIT_NONE;
-    if (m->kind == FUSE_CONVERT)
-        v = jit_convert(b, m->to, args[0]);
-    else if (m->kind == FUSE_ROUND)
-        v = m->from == DT_F32 ? args[0] : jit_convert(b, DT_F32, args[0]);
-    else if (m->kind == FUSE_INST && (i->opcode == OP_CONVERT || i->opcode == OP_COPY))
-        v = jit_convert(b, m->to, args[0]);
-    else if (m->kind == FUSE_INST && i->opcode == OP_COMPARE)
-        v = jit_compare(b, (enum jit_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ),
-                        inst_compare_type(i) == E_TYPE_TOTALORDER, args[0], args[1]);
-    else if (m->kind == FUSE_INST)
-        v = jit_elementwise(b, op_spelling(i->opcode), m->from, args, op->arg_count);
-    return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
-}
-
-/* The type of an operand as its op reads it. */
-static enum dtype operand_type(const struct fuse_op *op, int k)
-{
-    bool chooses = op->meaning.kind == FUSE_INST && op->meaning.inst->opcode == OP_SELECT && k == 0;
-    return chooses ? DT_PRED : op->meaning.from;
-}
-
 static bool is_native(struct lowering *z, const struct fuse_op *op)
 {
-    struct arena *a = &z->pl->scratch;
-    struct arena_mark mark = arena_mark(a);
-    int args[KERN_MAX_ARGS];
-    bool ok = op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant && op->by_row == 0 &&
-              op->meaning.kind != FUSE_KERNEL_ONLY;
-    struct jit_builder *b = jit_builder_new(a);
-    for (int k = 0; k < op->arg_count && ok; k++) {
-        args[k] = jit_load(b, k, operand_type(op, k), false);
-        ok = args[k] != JIT_NONE;
-    }
-    ok = ok && expand(b, op, args) != JIT_NONE;
-    arena_release(a, mark);
-    return ok;
+    return op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant && op->by_row == 0 &&
+           plan_is_expandable(&z->pl->scratch, &op->meaning);
 }
 
 static void set_stages(struct lowering *z)
@@ -179,7 +142,7 @@ static bool compile(struct lowering *z, struct lowered *l)
         int args[KERN_MAX_ARGS];
         for (int j = 0; j < op->arg_count; j++)
             args[j] = values[op->args[j]];
-        values[z->leaf_count + z->order[k]] = expand(b, op, args);
+        values[z->leaf_count + z->order[k]] = plan_expand(b, &op->meaning, args, op->arg_count);
     }
     for (int k = 0; k < l->out_count; k++)
         jit_store(b, l->arg_count + k, values[l->outs[k]]);

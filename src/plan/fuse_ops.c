@@ -65,7 +65,7 @@ static int emit(struct making *m, struct fuse_op op, const int *args, size_t wid
     return out;
 }
 
-static int emit_apply(struct making *m, kern_tile_fn *fn, struct fuse_meaning meaning, bool rows,
+static int emit_apply(struct making *m, kern_tile_fn *fn, struct tile_meaning meaning, bool rows,
                       int count, const int *args)
 {
     return emit(m,
@@ -80,13 +80,13 @@ static int emit_apply(struct making *m, kern_tile_fn *fn, struct fuse_meaning me
 static int emit_convert(struct making *m, kern_tile_fn *fn, enum dtype to, enum dtype from,
                         bool rows, int arg)
 {
-    const struct fuse_meaning meaning = {FUSE_CONVERT, NULL, from, to, DT_INVALID};
+    const struct tile_meaning meaning = {TILE_CONVERT, NULL, from, to, DT_INVALID};
     return emit_apply(m, fn ? fn : m->pl->tiles->convert(to, from), meaning, rows, 1, &arg);
 }
 
 static int emit_round(struct making *m, enum dtype t, bool rows, int arg)
 {
-    const struct fuse_meaning meaning = {FUSE_ROUND, NULL, DT_F32, DT_F32, t};
+    const struct tile_meaning meaning = {TILE_ROUND, NULL, DT_F32, DT_F32, t};
     return emit_apply(m, m->pl->tiles->rounded(NULL, t), meaning, rows, 1, &arg);
 }
 
@@ -216,7 +216,7 @@ static bool make_direct(struct making *m, const struct step *s, bool rows)
         struct held *f = form_of(m, s->operands[k]);
         args[k] = own(m, by_row >> k & 1 ? f->repeats : f);
     }
-    const struct fuse_meaning meaning = {FUSE_INST, s->inst, s->tile_type, s->tile_type,
+    const struct tile_meaning meaning = {TILE_INST, s->inst, s->tile_type, s->tile_type,
                                          DT_INVALID};
     const int out = emit(m,
                          (struct fuse_op){.fn = fn,
@@ -245,8 +245,8 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
         const int n = gather_args(m, s, args, from_wide);
         kern_tile_fn *rounded =
             to_wide ? m->pl->tiles->rounded(op_spelling(i->opcode), s->tile_result) : NULL;
-        const struct fuse_meaning meaning = {
-            i->opcode == OP_CONVERT && to_wide ? FUSE_ROUND : FUSE_INST, i,
+        const struct tile_meaning meaning = {
+            i->opcode == OP_CONVERT && to_wide ? TILE_ROUND : TILE_INST, i,
             from_wide ? DT_F32 : s->tile_type, to_wide ? DT_F32 : s->tile_result,
             rounded || (i->opcode == OP_CONVERT && to_wide) ? s->tile_result : DT_INVALID};
         int out = emit_apply(m, rounded ? rounded : fn, meaning, rows, n, args);
@@ -257,7 +257,7 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
         made->rounded = to_wide && !(i->opcode != OP_CONVERT && op_is(i->opcode, OP_EXACT));
         return;
     }
-    const struct fuse_meaning meaning = {FUSE_INST, i, s->tile_type, s->tile_result, DT_INVALID};
+    const struct tile_meaning meaning = {TILE_INST, i, s->tile_type, s->tile_result, DT_INVALID};
     const int n = gather_args(m, s, args, false);
     add_form(m, s->results[0], s->tile_result, rows, emit_apply(m, s->tile, meaning, rows, n, args),
              NONE);

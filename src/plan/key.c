@@ -73,8 +73,7 @@ static const struct scalar_code *without_comparison(struct planner *pl, const st
     keys->ops[c->op_count - 2] = c->ops[c->op_count - 1];
     keys->op_count = c->op_count - 1;
     keys->results = ARENA_DUP(&pl->p->arena, &slot, 1);
-    if (keys->bytecode)
-        scalar_set_bytecode(pl, keys);
+    keys->native = NULL;
     return keys;
 }
 

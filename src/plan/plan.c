@@ -198,6 +198,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     }
     if (p->code)
         jit_memory_seal(p->code);
+    p->code_ready = p->code != NULL;
     return p;
 }
 

@@ -13,7 +13,6 @@
 #include "ir/ir.h"
 #include "jit/jit.h"
 #include "kern/kern.h"
-#include "kern/bytecode.h"
 #include "plan/foreign.h"
 
 #include <stdatomic.h>
@@ -234,6 +233,7 @@ struct program {
     struct arena scratch;
     struct reserve *reserve;          /* large storage, kept between runs; NULL: none */
     struct jit_memory *code;          /* machine code of its loops; NULL: none */
+    bool code_ready;                  /* it may be called */
     struct kern_fft_plans transforms; /* plans of Fourier transforms, kept between runs */
     /* small storage, kept between runs; owned by eval, which frees it. NULL before the first run */
     struct pool *pool;
@@ -460,11 +460,17 @@ struct scalar_step {
     const struct step *step; /* its operands use slots 0..n-1, results follow */
     struct view *args, *results;
 };
+/* What a tile kernel computes, for machine code. */
+struct tile_meaning {
+    enum { TILE_KERNEL_ONLY, TILE_INST, TILE_CONVERT, TILE_ROUND } kind;
+    const struct inst *inst; /* TILE_INST */
+    enum dtype from, to;     /* types of the operands and of the result */
+    enum dtype round;        /* bf16 or f16 to which an f32 result is rounded; else DT_INVALID */
+};
 struct scalar_op {
     uint8_t kind;
-    /* opcode of the bytecode interpreter for one element (kern/bytecode.h) */
-    uint16_t bytecode;
     int32_t count;
+    struct tile_meaning meaning; /* of `fn` */
     union {
         kern_tile_fn *fn;
         const int32_t *targets;
@@ -495,9 +501,9 @@ struct scalar_code {
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
-    const struct bytecode_op *bytecode; /* as executed; NULL: interpret `ops` */
-    struct budget *budget;              /* the program's; charged for every iteration */
-    struct cycle_monitor *monitor;      /* NULL: no loop needs cycle detection */
+    jit_program_fn *native;        /* machine code; NULL: `ops` are interpreted */
+    struct budget *budget;         /* the program's; charged for every iteration */
+    struct cycle_monitor *monitor; /* NULL: no loop needs cycle detection */
 };
 /* The remaining iterations of a loop whose first iteration is peeled, as bytecode: its arguments
  * are the state and the values kept from the peeled iteration, its results the state, except leaves

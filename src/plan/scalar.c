@@ -77,7 +77,7 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
         return -1;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, out);
     op->fn = fn;
-    op->bytecode = (uint16_t)bytecode_convert(t, from);
+    op->meaning = (struct tile_meaning){TILE_CONVERT, NULL, from, t, DT_INVALID};
     op->count = (int32_t)m->regs[reg].n;
     op->args[0] = m->regs[reg].at;
     scalar_done(m, out, m->regs[reg].constant);
@@ -99,21 +99,6 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     *out = (struct leaves){1, ARENA_NEW(&m->pl->scratch, int)};
     *out->at = reg;
     return reg >= 0;
-}
-
-/* The opcode of the bytecode interpreter (kern/bytecode.h) that computes one element as the kernel
- * does. Transcendental functions have none where the kernel's bits differ from libm's, nor
- * comparisons where total order differs from C's order. */
-static int bytecode_of(const struct kern_tiles *tiles, const struct inst *i, enum dtype t,
-                       kern_tile_fn *fn)
-{
-    if (i->opcode == OP_COMPARE) {
-        enum kern_direction d = (enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ);
-        return fn == tiles->compare(d, false, t) ? bytecode_compare(d, t) : BYTECODE_NONE;
-    }
-    const char *spelling = op_spelling(i->opcode);
-    return fn == tiles->elementwise(spelling, t) ? bytecode_elementwise(spelling, t)
-                                                 : BYTECODE_NONE;
 }
 
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -142,8 +127,7 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
         return false;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
     op->fn = fn;
-    op->bytecode =
-        (uint16_t)(n <= SCALAR_FEW ? bytecode_of(m->pl->tiles, i, type, fn) : BYTECODE_NONE);
+    op->meaning = (struct tile_meaning){TILE_INST, i, type, result, DT_INVALID};
     op->count = (int32_t)n;
     for (int k = 0; k < i->operand_count; k++)
         op->args[k] = m->regs[args[k]].at;
@@ -429,7 +413,7 @@ static void mark_written(struct maker *m, struct scalar_code *code)
 }
 
 struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
-                                  const enum dtype *types)
+                                  const enum dtype *types, bool is_body)
 {
     code->program = m->pl->p;
     code->kern = m->pl->p->kern;
@@ -455,7 +439,7 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
     code->monitor = scalar_monitor(m);
     code->ops = ARENA_DUP(&m->pl->p->arena, m->ops, m->op_count);
     if (!m->pl->p->options.plain)
-        scalar_set_bytecode(m->pl, code);
+        scalar_set_native(m, code, is_body);
     return code;
 }
 
@@ -502,7 +486,7 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
         return NULL;
     if (!scalar_computation(&m, c, args, &results))
         return NULL;
-    return scalar_finish(&m, code, results, t ? t->results : NULL);
+    return scalar_finish(&m, code, results, t ? t->results : NULL, true);
 }
 
 /* Makes registers for the leaves of an operand, the arguments from `first` on. */
@@ -570,5 +554,6 @@ struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
             args.at[args.count++] = operand->at[j];
     }
     scalar_set_args(&m, code, args);
-    return make_inst(&m, i, env, args, &results) ? scalar_finish(&m, code, results, NULL) : NULL;
+    return make_inst(&m, i, env, args, &results) ? scalar_finish(&m, code, results, NULL, false)
+                                                 : NULL;
 }

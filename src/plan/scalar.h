@@ -8,7 +8,7 @@
  *   scalar_peel.c     loops after their peeled first iteration
  *   scalar_range.c    value ranges
  *   scalar_moves.c    removal of moves and dead operations
- *   scalar_bytecode.c    lowering to the form that is executed
+ *   scalar_native.c   operations as machine code
  *   scalar_run.c      execution
  *
  * A register is a fixed address that holds a dense array, mostly of one element. Operations on
@@ -105,7 +105,7 @@ bool scalar_computation(struct maker *m, const struct computation *c, struct lea
                         struct leaves *out);
 void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args);
 struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
-                                  const enum dtype *types);
+                                  const enum dtype *types, bool is_body);
 
 /* ---- scalar_control.c: loops and branches ---- */
 
@@ -184,14 +184,22 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
  * are not read. */
 void scalar_tidy(struct maker *m, struct scalar_code *code);
 
-/* ---- scalar_bytecode.c ---- */
+/* Calls `fn` for each operand and result of an operation; it may replace the address. */
+typedef void scalar_place_fn(void *context, const void **at, bool write);
+void scalar_visit(struct scalar_op *op, scalar_place_fn *fn, void *context);
 
-/* Lowers the operations to `code->bytecode`. */
-void scalar_set_bytecode(struct planner *pl, struct scalar_code *code);
+/* ---- scalar_native.c ---- */
+
+/* Compiles the operations to machine code, if there is a loop or they are the body of another
+ * operation. */
+void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body);
 
 /* ---- scalar_run.c ---- */
 
 /* Runs one operation that is not a jump. */
 bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op);
+/* Functions that machine code calls, with the scalar_code and the operation: runs an operation that
+ * is not a jump; refills the budget at a jump. */
+jit_call_fn scalar_run_other, scalar_look;
 
 #endif

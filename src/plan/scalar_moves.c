@@ -35,9 +35,7 @@ struct cleanup_pass {
 
 /* ---- operands of operations ---- */
 
-typedef void place_fn(void *context, const void **at, bool write);
-
-static void visit_view(const struct view *v, place_fn *fn, void *context, bool write)
+static void visit_view(const struct view *v, scalar_place_fn *fn, void *context, bool write)
 {
     struct view *own = (struct view *)(uintptr_t)v; /* allocated for this operation */
     const void *at = own->data;
@@ -45,7 +43,7 @@ static void visit_view(const struct view *v, place_fn *fn, void *context, bool w
     own->data = (char *)(uintptr_t)at;
 }
 
-static void visit_slice(struct scalar_slice *s, place_fn *fn, void *context)
+static void visit_slice(struct scalar_slice *s, scalar_place_fn *fn, void *context)
 {
     visit_view(&s->whole, fn, context, s->update);
     visit_view(&s->piece, fn, context, !s->update);
@@ -53,7 +51,7 @@ static void visit_slice(struct scalar_slice *s, place_fn *fn, void *context)
         fn(context, &s->index[d].at, false);
 }
 
-static void visit_reduce(struct scalar_reduce *r, place_fn *fn, void *context)
+static void visit_reduce(struct scalar_reduce *r, scalar_place_fn *fn, void *context)
 {
     for (int k = 0; k < r->n; k++) {
         visit_view(&r->out[k], fn, context, true);
@@ -62,7 +60,7 @@ static void visit_reduce(struct scalar_reduce *r, place_fn *fn, void *context)
     }
 }
 
-static void visit_step(struct scalar_step *s, place_fn *fn, void *context)
+static void visit_step(struct scalar_step *s, scalar_place_fn *fn, void *context)
 {
     for (int k = 0; k < s->step->operand_count; k++)
         visit_view(&s->args[k], fn, context, false);
@@ -70,13 +68,13 @@ static void visit_step(struct scalar_step *s, place_fn *fn, void *context)
         visit_view(&s->results[k], fn, context, true);
 }
 
-static void visit_cycle(struct cycle *c, place_fn *fn, void *context)
+static void visit_cycle(struct cycle *c, scalar_place_fn *fn, void *context)
 {
     for (int k = 0; k < c->part_count; k++)
         visit_view(&c->parts[k].view, fn, context, false);
 }
 
-static void visit(struct scalar_op *op, place_fn *fn, void *context)
+void scalar_visit(struct scalar_op *op, scalar_place_fn *fn, void *context)
 {
     const void *out = op->out;
     for (int k = 0; k < KERN_MAX_ARGS; k++)
@@ -209,7 +207,7 @@ static void list_touching(struct cleanup_pass *t)
     }
     for (int k = 0; k < t->op_count; k++) {
         struct counting c = {t, k, NULL};
-        visit(&t->ops[k], note_touching, &c);
+        scalar_visit(&t->ops[k], note_touching, &c);
     }
 }
 
@@ -217,7 +215,7 @@ static void count_places(struct cleanup_pass *t)
 {
     for (int k = 0; k < t->op_count; k++) {
         struct counting c = {t, k, NULL};
-        visit(&t->ops[k], count_place, &c);
+        scalar_visit(&t->ops[k], count_place, &c);
     }
     mark_outside(t, t->code->args, t->code->arg_count);
     mark_outside(t, t->code->results, t->code->result_count);
@@ -252,7 +250,7 @@ static void look_for(void *context, const void **at, bool write)
 static bool touches(const struct cleanup_pass *t, int k, const struct live_range *h)
 {
     struct search s = {t, h, false};
-    visit(&t->ops[k], look_for, &s);
+    scalar_visit(&t->ops[k], look_for, &s);
     return s.found;
 }
 
@@ -355,7 +353,7 @@ static void make_one(struct cleanup_pass *t, int k, struct live_range *from, str
     struct renaming r = {t, from, to};
     for (int j = 0; j < from->touching_count && from->touching[j] < k; j++)
         if (from->touching[j] >= from->first)
-            visit(&t->ops[from->touching[j]], rename_place, &r);
+            scalar_visit(&t->ops[from->touching[j]], rename_place, &r);
     join_touching(t, from, to);
     to->reads += from->reads - 1;
     to->writes += from->writes - 1;
@@ -409,10 +407,10 @@ static void drop_unread(struct cleanup_pass *t)
         struct search s = {t, NULL, false};
         if (t->gone[k] || t->ops[k].kind >= SCALAR_JUMP)
             continue;
-        visit(&t->ops[k], look_for_reader, &s);
+        scalar_visit(&t->ops[k], look_for_reader, &s);
         if (s.found)
             continue;
-        visit(&t->ops[k], read_no_more, t);
+        scalar_visit(&t->ops[k], read_no_more, t);
         t->gone[k] = true;
     }
 }

@@ -172,7 +172,7 @@ static struct scalar_code *make_program(struct peeled *r, struct maker *m, int v
     for (int k = 0; k < state.count; k++)
         if (f->params[k] == r->results.at[k])
             results.at[k] = NO_VALUE; /* unchanged */
-    if (!scalar_finish(m, code, results, NULL))
+    if (!scalar_finish(m, code, results, NULL, false))
         return NULL;
     for (int k = f->param_count; k < code->arg_count; k++)
         if (code->args[k].written) /* kept values must not be modified */

@@ -90,14 +90,27 @@ static bool report_infinite(const struct scalar_code *c, const struct terminatio
     return false;
 }
 
-/* Called when a slice of the budget is consumed at a jump. */
-static bool look(const struct scalar_code *c, struct cycle *loop)
+bool scalar_look(const void *code, const void *jump)
 {
+    const struct scalar_code *c = code;
+    struct cycle *loop = ((const struct scalar_op *)jump)->cycle;
     if (!budget_refill(c->budget))
         return false;
     if (!c->monitor || !cycle_poll(c->monitor, c->budget, loop))
         return true;
     return report_infinite(c, loop->termination);
+}
+
+bool scalar_run_other(const void *code, const void *operation)
+{
+    const struct scalar_code *c = code;
+    const struct scalar_op *op = operation;
+    switch (op->kind) {
+    case SCALAR_TRIP: return count_trip(c, op);
+    case SCALAR_INFINITE: return report_infinite(c, op->termination);
+    case SCALAR_STEP: return run_step(c->program, op->step);
+    default: return scalar_run_one(c->kern, op);
+    }
 }
 
 static bool run(const struct scalar_code *c)
@@ -109,7 +122,7 @@ static bool run(const struct scalar_code *c)
         case SCALAR_APPLY: op->fn(op->out, op->args, op->count); break;
         case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); break;
         case SCALAR_JUMP:
-            if (--c->budget->slice < 0 && !look(c, op->cycle))
+            if (--c->budget->slice < 0 && !scalar_look(c, op))
                 return false;
             at = op->count;
             break;
@@ -119,69 +132,10 @@ static bool run(const struct scalar_code *c)
             break;
         case SCALAR_SWITCH: at = branch(op); break;
         case SCALAR_STOP: return true;
-        case SCALAR_TRIP:
-            if (!count_trip(c, op))
-                return false;
-            break;
-        case SCALAR_INFINITE: return report_infinite(c, op->termination);
-        case SCALAR_STEP:
-            if (!run_step(c->program, op->step))
-                return false;
-            break;
         default:
-            if (!scalar_run_one(c->kern, op))
+            if (!scalar_run_other(c, op))
                 return false;
         }
-    }
-}
-
-/* ---- execution of the lowered form ---- */
-
-static void move_pieces(char *to, const char *from, const struct scalar_pieces *p)
-{
-    switch (p->size) {
-    case 4:
-        for (int k = 0; k < p->count; k++)
-            memcpy(to + p->to[k], from + p->from[k], 4);
-        break;
-    case 8:
-        for (int k = 0; k < p->count; k++)
-            memcpy(to + p->to[k], from + p->from[k], 8);
-        break;
-    default:
-        for (int k = 0; k < p->count; k++)
-            memcpy(to + p->to[k], from + p->from[k], p->size);
-    }
-}
-
-static void move_window(const struct bytecode_op *op, const struct scalar_window *w)
-{
-    char *window = w->large_array ? *w->large_array : op->out,
-         *piece = (char *)(uintptr_t)op->args[0];
-    for (int d = 0; d < w->rank; d++) {
-        const struct scalar_index *x = &w->index[d];
-        int64_t i = kern_load_index(x->type, x->at);
-        window += (i < 0 ? 0 : i > x->last ? x->last : i) * x->stride;
-    }
-    if (w->update)
-        move_pieces(window, piece, w->pieces);
-    else
-        move_pieces(piece, window, w->pieces);
-}
-
-static bool run_other(const void *context, const struct bytecode_op *op)
-{
-    const struct scalar_code *c = context;
-    const struct scalar_op *made = op->with;
-    if (op->code == BYTECODE_JUMP)
-        return look(c, (struct cycle *)(uintptr_t)op->with);
-    switch (op->n) {
-    case SCALAR_COPY: move_pieces(op->out, op->args[0], op->with); return true;
-    case SCALAR_SLICE: move_window(op, op->with); return true;
-    case SCALAR_TRIP: return count_trip(c, op->with);
-    case SCALAR_INFINITE: return report_infinite(c, made->termination);
-    case SCALAR_STEP: return run_step(c->program, made->step);
-    default: return scalar_run_one(c->kern, op->with);
     }
 }
 
@@ -195,7 +149,8 @@ bool scalar_call(void *code, const void *const *args, void *const *results)
             move(c->args[k].at, args[k], c->args[k].size);
     if (c->monitor)
         cycle_monitor_begin(c->monitor);
-    if (!(c->bytecode ? bytecode_run(c->bytecode, c->budget, run_other, c) : run(c)))
+    const bool native = c->native && c->program->code_ready;
+    if (!(native ? c->native(c, &c->budget->slice) : run(c)))
         return false;
     for (int k = 0; k < c->result_count; k++)
         if (c->results[k].at && !c->results[k].large)

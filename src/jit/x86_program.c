@@ -1,0 +1,213 @@
+/*
+ * x86_program.c: compiles functions on single elements, with control flow. Calls of C functions
+ * preserve no vector register: variables that are live across a call are stored in their homes and
+ * loaded again.
+ */
+#include "jit/x86.h"
+
+static const uint8_t saved[] = {X86_BASE, X86_CONTEXT, X86_SLICE}; /* leave the stack aligned */
+
+struct program_code {
+    struct x86_selection s;
+    int *label_at;    /* by label: position in the code */
+    struct buf jumps; /* struct pending */
+    struct buf slow;  /* struct slow_path */
+};
+struct pending { /* a jump to a label; EXIT: to the end, with failure */
+    int end, label;
+};
+struct slow_path { /* of a CHARGE */
+    int jump_end, inst, back;
+};
+enum { EXIT = -1 };
+
+static int here(const struct program_code *p) { return (int)p->s.code->bytes.size; }
+
+static void jump_to(struct program_code *p, enum x86_condition condition, int label)
+{
+    struct pending j = {x86_jump(p->s.code, condition, 0), label};
+    buf_bytes(&p->jumps, (const char *)&j, sizeof j);
+}
+
+/* ---- calls ---- */
+
+static bool is_variable(const struct program_code *p, int v)
+{
+    return p->s.b->insts[v].op == LANE_VARIABLE && p->s.a.first[v] != INT_MAX;
+}
+
+static bool is_touched(const struct lane_inst *i, int v)
+{
+    for (int k = 0; k < i->touched_count; k++)
+        if (i->touched[k] == v)
+            return true;
+    return false;
+}
+
+/* Variables in registers, and those in spill slots that the callee touches, go through their homes.
+ */
+static void store_variables(struct program_code *p, const struct lane_inst *i, int at)
+{
+    for (int v = 0; v < p->s.b->inst_count; v++)
+        if (is_variable(p, v) && p->s.a.first[v] < at && p->s.a.last[v] >= at &&
+            (p->s.a.registers[v] >= 0 || is_touched(i, v)))
+            x86_store_variable(&p->s, v);
+}
+
+static void load_variables(struct program_code *p, const struct lane_inst *i, int at)
+{
+    for (int v = 0; v < p->s.b->inst_count; v++)
+        if (is_variable(p, v) && p->s.a.first[v] <= at && p->s.a.last[v] > at &&
+            (p->s.a.registers[v] >= 0 || is_touched(i, v)))
+            x86_load_variable(&p->s, v);
+}
+
+static void put_call(struct program_code *p, const void *function)
+{
+    x86_load_address(p->s.code, RAX, function);
+    x86_bytes(p->s.code, "\xff\xd0", 2); /* call rax */
+}
+
+/* function(context, argument); ends the program if that is false */
+static void call_function(struct program_code *p, const struct lane_inst *i, int at)
+{
+    store_variables(p, i, at);
+    x86_general(p->s.code, 0x8b, RDI, x86_register(X86_CONTEXT));
+    x86_load_address(p->s.code, RSI, i->argument);
+    put_call(p, (const void *)(uintptr_t)i->function);
+    x86_bytes(p->s.code, "\x84\xc0", 2); /* test al, al */
+    jump_to(p, X86_EQUAL, EXIT);
+    load_variables(p, i, at);
+}
+
+/* kernel(out, args, n) */
+static void call_kernel(struct program_code *p, const struct lane_inst *i, int at)
+{
+    store_variables(p, i, at);
+    x86_load_address(p->s.code, RDI, i->address);
+    x86_load_address(p->s.code, RSI, i->argument);
+    x86_load_address(p->s.code, RDX, (const void *)(intptr_t)i->label);
+    put_call(p, (const void *)(uintptr_t)i->kernel);
+    load_variables(p, i, at);
+}
+
+static void charge(struct program_code *p, int at)
+{
+    x86_general(p->s.code, 0xff, 1, x86_memory(X86_SLICE, 0)); /* dec */
+    struct slow_path slow = {x86_jump(p->s.code, X86_BELOW_ZERO, 0), at, 0};
+    slow.back = here(p);
+    buf_bytes(&p->slow, (const char *)&slow, sizeof slow);
+}
+
+/* ---- control flow ---- */
+
+/* A mask has its sign bit set, or not. */
+static void jump_unless(struct program_code *p, const struct lane_inst *i)
+{
+    int r = x86_in_register(&p->s, i->args[0]);
+    x86_vector(p->s.code, X86_MOVD_STORE, false, r, 0, x86_register(RAX), 0);
+    x86_bytes(p->s.code, "\x85\xc0", 2); /* test eax, eax */
+    jump_to(p, X86_EQUAL, i->label);
+}
+
+static void switch_to(struct program_code *p, const struct lane_inst *i)
+{
+    int r = x86_in_register(&p->s, i->args[0]);
+    x86_vector(p->s.code, X86_MOVD_STORE, false, r, 0, x86_register(RAX), 0);
+    for (int k = 0; k + 1 < i->label_count; k++) {
+        x86_bytes(p->s.code, "\x3d", 1); /* cmp eax, number */
+        x86_int32(p->s.code, k);
+        jump_to(p, X86_EQUAL, i->labels[k]);
+    }
+    jump_to(p, X86_ALWAYS, i->labels[i->label_count - 1]);
+}
+
+static void leave(struct program_code *p, bool ok)
+{
+    struct x86_code *c = p->s.code;
+    x86_number(c, X86_ADD, RSP, p->s.a.slot_count * X86_SLOT_BYTES);
+    for (size_t k = COUNT_OF(saved); k-- > 0;)
+        x86_pop(c, saved[k]);
+    x86_load_address(c, RAX, (const void *)(uintptr_t)ok);
+    x86_bytes(c, "\xc3", 1); /* ret */
+}
+
+static void put_inst(struct program_code *p, int at)
+{
+    const struct lane_inst *i = &p->s.b->insts[at];
+    switch (i->op) {
+    case LANE_CALL: call_function(p, i, at); break;
+    case LANE_CHARGE: charge(p, at); break;
+    case LANE_JUMP: jump_to(p, X86_ALWAYS, i->label); break;
+    case LANE_JUMP_UNLESS: jump_unless(p, i); break;
+    case LANE_KERNEL: call_kernel(p, i, at); break;
+    case LANE_LABEL: p->label_at[i->label] = here(p); break;
+    case LANE_RETURN: leave(p, true); break;
+    case LANE_SWITCH: switch_to(p, i); break;
+    case LANE_VARIABLE: break;
+    default: x86_select(&p->s, at);
+    }
+}
+
+/* ---- the function ---- */
+
+/* The home of the first variable: the others are near. */
+static const char *choose_base(const struct jit_builder *b)
+{
+    for (int k = 0; k < b->inst_count; k++)
+        if (b->insts[k].op == LANE_VARIABLE)
+            return b->insts[k].address;
+    return NULL;
+}
+
+static void enter(struct program_code *p)
+{
+    struct x86_code *c = p->s.code;
+    for (size_t k = 0; k < COUNT_OF(saved); k++)
+        x86_push(c, saved[k]);
+    x86_number(c, X86_SUB, RSP, p->s.a.slot_count * X86_SLOT_BYTES);
+    x86_general(c, 0x8b, X86_CONTEXT, x86_register(RDI));
+    x86_general(c, 0x8b, X86_SLICE, x86_register(RSI));
+    x86_load_address(c, X86_BASE, p->s.base);
+}
+
+static void put_slow_paths(struct program_code *p)
+{
+    for (size_t at = 0; at < p->slow.size; at += sizeof(struct slow_path)) {
+        struct slow_path slow;
+        memcpy(&slow, p->slow.data + at, sizeof slow);
+        x86_set_target(p->s.code, slow.jump_end, here(p));
+        call_function(p, &p->s.b->insts[slow.inst], slow.inst);
+        x86_jump(p->s.code, X86_ALWAYS, slow.back);
+    }
+}
+
+static void set_targets(struct program_code *p, int exit)
+{
+    for (size_t at = 0; at < p->jumps.size; at += sizeof(struct pending)) {
+        struct pending j;
+        memcpy(&j, p->jumps.data + at, sizeof j);
+        x86_set_target(p->s.code, j.end, j.label == EXIT ? exit : p->label_at[j.label]);
+    }
+}
+
+jit_program_fn *jit_program(struct jit_builder *b, struct jit_memory *m)
+{
+    struct x86_code c = {{0}, {0}};
+    struct program_code p = {.s = {.code = &c, .b = b, .a = allocate_registers(b), .lanes = 1}};
+    p.s.base = choose_base(b);
+    p.label_at = ARENA_ARRAY(b->arena, int, b->label_count + 1);
+    enter(&p);
+    for (int k = 0; k < b->inst_count; k++)
+        put_inst(&p, k);
+    put_slow_paths(&p);
+    int exit = here(&p);
+    leave(&p, false);
+    set_targets(&p, exit);
+    x86_finish(&c, b);
+    void *at = jit_memory_add(m, c.bytes.data, c.bytes.size);
+    buf_free(&c.bytes);
+    buf_free(&p.jumps);
+    buf_free(&p.slow);
+    return (jit_program_fn *)(uintptr_t)at;
+}

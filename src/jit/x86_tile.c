@@ -1,0 +1,61 @@
+/*
+ * x86_tile.c: compiles functions on tiles: a loop over as many elements as a vector holds, then one
+ * over the remaining elements.
+ */
+#include "jit/x86.h"
+
+/* Registers of tile addresses; a function with more tiles loads the others when they are used. */
+static const uint8_t tile_registers[] = {RCX, RDX, R8, R9, R10, RBX, RBP, R12, R13, R14, R15};
+static const uint8_t saved[] = {RBX, RBP, R12, R13, R14, R15};
+
+int x86_tile_register(int tile)
+{
+    return tile < (int)COUNT_OF(tile_registers) ? tile_registers[tile] : X86_ADDRESS;
+}
+
+/* while (index < count) { lanes elements; index += lanes } */
+static void put_loop(struct x86_selection *s, int lanes)
+{
+    struct x86_code *c = s->code;
+    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
+    int skip = x86_jump(c, X86_GREATER_EQUAL, 0), top = (int)c->bytes.size;
+    s->lanes = lanes;
+    for (int k = 0; k < s->b->inst_count; k++)
+        x86_select(s, k);
+    x86_number(c, X86_ADD, X86_INDEX, lanes);
+    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
+    x86_jump(c, X86_LESS, top);
+    x86_set_target(c, skip, (int)c->bytes.size);
+}
+
+/* The first loop ends before the last incomplete vector. */
+static void put_function(struct x86_selection *s)
+{
+    struct x86_code *c = s->code;
+    int lanes = s->b->wide ? 4 : 8, slot_bytes = s->a.slot_count * X86_SLOT_BYTES;
+    for (size_t k = 0; k < COUNT_OF(saved); k++)
+        x86_push(c, saved[k]);
+    x86_number(c, X86_SUB, RSP, slot_bytes);
+    for (int k = 0; k < s->b->tile_count && x86_tile_register(k) != X86_ADDRESS; k++)
+        x86_general(c, 0x8b, x86_tile_register(k), x86_memory(X86_TILES, 8 * k));
+    x86_general(c, 0x33, X86_INDEX, x86_register(X86_INDEX)); /* xor: 0 */
+    x86_number(c, X86_SUB, X86_COUNT, lanes - 1);
+    put_loop(s, lanes);
+    x86_number(c, X86_ADD, X86_COUNT, lanes - 1);
+    put_loop(s, 1);
+    x86_number(c, X86_ADD, RSP, slot_bytes);
+    for (size_t k = COUNT_OF(saved); k-- > 0;)
+        x86_pop(c, saved[k]);
+    x86_bytes(c, "\xc5\xf8\x77\xc3", 4); /* vzeroupper, ret */
+}
+
+jit_tile_fn *jit_tile_function(struct jit_builder *b, struct jit_memory *m)
+{
+    struct x86_code c = {{0}, {0}};
+    struct x86_selection s = {.code = &c, .b = b, .a = allocate_registers(b)};
+    put_function(&s);
+    x86_finish(&c, b);
+    void *at = jit_memory_add(m, c.bytes.data, c.bytes.size);
+    buf_free(&c.bytes);
+    return (jit_tile_fn *)(uintptr_t)at;
+}

@@ -1,0 +1,48 @@
+/*
+ * native.c: operations of tile kernels as lane instructions of machine code.
+ */
+#include "plan/plan_priv.h"
+
+enum dtype plan_operand_type(const struct tile_meaning *m, int operand)
+{
+    bool chooses = m->kind == TILE_INST && m->inst->opcode == OP_SELECT && operand == 0;
+    return chooses ? DT_PRED : m->from;
+}
+
+static int expand_inst(struct jit_builder *b, const struct tile_meaning *m, const int *args,
+                       int count)
+{
+    const struct inst *i = m->inst;
+    switch (i->opcode) {
+    case OP_CONVERT:
+    case OP_COPY: return jit_convert(b, m->to, args[0]);
+    case OP_COMPARE:
+        return jit_compare(b, (enum jit_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ),
+                           inst_compare_type(i) == E_TYPE_TOTALORDER, args[0], args[1]);
+    default: return jit_elementwise(b, op_spelling(i->opcode), m->from, args, count);
+    }
+}
+
+int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *args, int count)
+{
+    int v = m->kind == TILE_INST      ? expand_inst(b, m, args, count)
+            : m->kind == TILE_CONVERT ? jit_convert(b, m->to, args[0])
+            : m->kind == TILE_ROUND   ? jit_convert(b, DT_F32, args[0])
+                                      : JIT_NONE;
+    return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
+}
+
+bool plan_is_expandable(struct arena *scratch, const struct tile_meaning *m)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct jit_builder *b = jit_builder_new(scratch);
+    int args[KERN_MAX_ARGS], count = m->kind == TILE_INST ? m->inst->operand_count : 1;
+    bool ok = m->kind != TILE_KERNEL_ONLY;
+    for (int k = 0; k < count && ok; k++) {
+        args[k] = jit_load(b, k, plan_operand_type(m, k), false);
+        ok = args[k] != JIT_NONE;
+    }
+    ok = ok && plan_expand(b, m, args, count) != JIT_NONE;
+    arena_release(scratch, mark);
+    return ok;
+}

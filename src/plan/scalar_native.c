@@ -1,0 +1,303 @@
+/*
+ * scalar_native.c: scalar operations as machine code. Registers of one element become variables of
+ * a machine program (jit.h); what has no lane instructions is called, on registers in memory.
+ */
+#include "plan/scalar.h"
+
+#include <stdlib.h>
+
+/* A register of one element, and what is known about it. */
+struct cell {
+    const char *at;
+    size_t size;
+    enum dtype type;
+    bool partial; /* accessed as another type, or in part */
+    bool written, read_first, is_arg, is_result;
+    int value; /* of the machine program: a variable or a constant; JIT_NONE: in memory */
+};
+
+struct translation {
+    struct planner *pl;
+    struct scalar_code *code;
+    struct jit_builder *b;
+    struct cell *cells; /* sorted by address */
+    int cell_count;
+    int *labels;                 /* by operation; -1: no jump goes there */
+    int *touched, touched_count; /* variables that the current operation touches */
+};
+
+/* ---- cells ---- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct cell *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static struct cell *cell_at(const struct translation *t, const void *at)
+{
+    int low = 0, high = t->cell_count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (t->cells[middle].at <= (const char *)at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct cell *c = low > 0 ? &t->cells[low - 1] : NULL;
+    return c && (const char *)at < c->at + c->size ? c : NULL;
+}
+
+static void list_cells(struct translation *t, const struct maker *m)
+{
+    t->cells = ARENA_ARRAY(&m->pl->scratch, struct cell, m->reg_count);
+    for (int k = 0; k < m->reg_count; k++) {
+        const struct reg *r = &m->regs[k];
+        if (r->own && r->n == 1)
+            t->cells[t->cell_count++] = (struct cell){
+                .at = r->at, .size = dtype_bytes(r->type), .type = r->type, .value = JIT_NONE};
+    }
+    if (t->cell_count > 0)
+        qsort(t->cells, (size_t)t->cell_count, sizeof *t->cells, by_address);
+}
+
+static void note_access(void *context, const void **at, bool write)
+{
+    const struct translation *t = context;
+    struct cell *c = cell_at(t, *at);
+    if (!c)
+        return;
+    c->read_first |= !write && !c->written;
+    c->written |= write;
+    c->partial |= *at != c->at;
+}
+
+static void note_slots(const struct translation *t, const struct scalar_slot *slots, int count,
+                       bool args)
+{
+    for (int k = 0; k < count; k++) {
+        struct cell *c = slots[k].at ? cell_at(t, slots[k].at) : NULL;
+        if (c)
+            *(args ? &c->is_arg : &c->is_result) = true;
+    }
+}
+
+static void survey(struct translation *t)
+{
+    for (int k = 0; k < t->code->op_count; k++)
+        scalar_visit(&t->code->ops[k], note_access, t);
+    note_slots(t, t->code->args, t->code->arg_count, true);
+    note_slots(t, t->code->results, t->code->result_count, false);
+}
+
+/* Makes variables, and constants of what is never written. */
+static void make_variables(struct translation *t)
+{
+    for (int k = 0; k < t->cell_count; k++) {
+        struct cell *c = &t->cells[k];
+        if (c->partial || (!c->written && !c->read_first && !c->is_arg && !c->is_result))
+            continue;
+        c->value = !c->written && !c->is_arg ? jit_constant(t->b, c->type, c->at)
+                                             : jit_variable(t->b, c->type, (char *)(uintptr_t)c->at,
+                                                            c->is_arg || c->read_first);
+    }
+}
+
+/* ---- values ---- */
+
+static bool is_variable(const struct cell *c)
+{
+    return c && c->value != JIT_NONE && (c->written || c->is_arg);
+}
+
+/* The element at an address, as a value of this type. */
+static int read_element(struct translation *t, const void *at, enum dtype type)
+{
+    const struct cell *c = cell_at(t, at);
+    if (!c || c->value == JIT_NONE)
+        return jit_element(t->b, (char *)(uintptr_t)at, type);
+    return c->type == type ? c->value : jit_bitcast(t->b, type, c->value);
+}
+
+static bool write_element(struct translation *t, void *at, enum dtype type, int value)
+{
+    const struct cell *c = cell_at(t, at);
+    if (is_variable(c)) {
+        if (c->type != type)
+            value = jit_bitcast(t->b, c->type, value);
+        if (value != JIT_NONE)
+            jit_set(t->b, c->value, value);
+        return value != JIT_NONE;
+    }
+    jit_put_element(t->b, at, value);
+    return true;
+}
+
+static void note_touched(void *context, const void **at, bool write)
+{
+    struct translation *t = context;
+    const struct cell *c = cell_at(t, *at);
+    if (is_variable(c))
+        t->touched[t->touched_count++] = c->value;
+}
+
+static void find_touched(struct translation *t, struct scalar_op *op)
+{
+    t->touched_count = 0;
+    scalar_visit(op, note_touched, t);
+}
+
+/* ---- operations ---- */
+
+static bool translate_element(struct translation *t, const struct scalar_op *op, int element)
+{
+    const struct tile_meaning *m = &op->meaning;
+    int args[KERN_MAX_ARGS], count = 0;
+    for (; count < KERN_MAX_ARGS && op->args[count]; count++) {
+        enum dtype type = plan_operand_type(m, count);
+        args[count] = read_element(
+            t, (const char *)op->args[count] + (size_t)element * dtype_bytes(type), type);
+        if (args[count] == JIT_NONE)
+            return false;
+    }
+    int v = plan_expand(t->b, m, args, count);
+    return v != JIT_NONE &&
+           write_element(t, (char *)op->out + (size_t)element * dtype_bytes(m->to), m->to, v);
+}
+
+static bool translate_apply(struct translation *t, struct scalar_op *op)
+{
+    if (op->count <= SCALAR_FEW && plan_is_expandable(&t->pl->scratch, &op->meaning)) {
+        for (int k = 0; k < op->count; k++)
+            if (!translate_element(t, op, k))
+                return false;
+        return true;
+    }
+    find_touched(t, op);
+    jit_kernel(t->b, op->fn, op->out, op->args, op->count, t->touched, t->touched_count);
+    return true;
+}
+
+/* A move between elements of one type stays in registers. */
+static bool translate_move(struct translation *t, struct scalar_op *op)
+{
+    const struct cell *from = cell_at(t, op->args[0]), *to = cell_at(t, op->out);
+    const struct cell *known = from ? from : to;
+    if (known && known->size == (size_t)op->count && (is_variable(from) || is_variable(to))) {
+        int v = read_element(t, op->args[0], known->type);
+        return v != JIT_NONE && write_element(t, op->out, known->type, v);
+    }
+    find_touched(t, op);
+    jit_call(t->b, scalar_run_other, op, t->touched, t->touched_count);
+    return true;
+}
+
+static bool translate_jump(struct translation *t, struct scalar_op *op)
+{
+    find_touched(t, op);
+    jit_charge(t->b, scalar_look, op, t->touched, t->touched_count);
+    jit_jump(t->b, t->labels[op->count]);
+    return true;
+}
+
+static bool translate_switch(struct translation *t, const struct scalar_op *op)
+{
+    int chooser = read_element(t, op->args[0], DT_S32);
+    int *labels = ARENA_ARRAY(&t->pl->scratch, int, op->count);
+    for (int k = 0; k < op->count; k++)
+        labels[k] = t->labels[op->targets[k]];
+    if (chooser != JIT_NONE)
+        jit_switch(t->b, chooser, labels, op->count);
+    return chooser != JIT_NONE;
+}
+
+static bool translate_jump_unless(struct translation *t, const struct scalar_op *op)
+{
+    int condition = read_element(t, op->args[0], DT_PRED);
+    if (condition != JIT_NONE)
+        jit_jump_unless(t->b, condition, t->labels[op->count]);
+    return condition != JIT_NONE;
+}
+
+static void translate_stop(struct translation *t)
+{
+    for (int k = 0; k < t->cell_count; k++)
+        if (t->cells[k].is_result && is_variable(&t->cells[k]))
+            jit_flush(t->b, t->cells[k].value);
+    jit_return(t->b);
+}
+
+static bool translate(struct translation *t, struct scalar_op *op)
+{
+    switch ((enum scalar_kind)op->kind) {
+    case SCALAR_APPLY: return translate_apply(t, op);
+    case SCALAR_MOVE: return translate_move(t, op);
+    case SCALAR_JUMP: return translate_jump(t, op);
+    case SCALAR_JUMP_UNLESS: return translate_jump_unless(t, op);
+    case SCALAR_SWITCH: return translate_switch(t, op);
+    case SCALAR_STOP: translate_stop(t); return true;
+    default: break;
+    }
+    find_touched(t, op);
+    jit_call(t->b, scalar_run_other, op, t->touched, t->touched_count);
+    return true;
+}
+
+/* ---- the program ---- */
+
+static void make_label(struct translation *t, int at)
+{
+    if (t->labels[at] < 0)
+        t->labels[at] = jit_label(t->b);
+}
+
+/* False: without a loop, machine code is not worth making. */
+static bool make_labels(struct translation *t)
+{
+    bool loops = false;
+    t->labels = ARENA_ARRAY(&t->pl->scratch, int, t->code->op_count + 1);
+    for (int k = 0; k <= t->code->op_count; k++)
+        t->labels[k] = -1;
+    for (int k = 0; k < t->code->op_count; k++) {
+        const struct scalar_op *op = &t->code->ops[k];
+        if (op->kind == SCALAR_JUMP || op->kind == SCALAR_JUMP_UNLESS)
+            make_label(t, op->count);
+        for (int j = 0; j < op->count && op->kind == SCALAR_SWITCH; j++)
+            make_label(t, op->targets[j]);
+        loops |= op->kind == SCALAR_JUMP && op->count <= k;
+    }
+    return loops;
+}
+
+/* The greatest number of registers that an operation touches. */
+static void count_access(void *context, const void **at, bool write) { ++*(int *)context; }
+
+static int most_touched(struct scalar_code *code)
+{
+    int most = 0;
+    for (int k = 0; k < code->op_count; k++) {
+        int n = 0;
+        scalar_visit(&code->ops[k], count_access, &n);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body)
+{
+    struct arena *a = &m->pl->scratch;
+    struct translation t = {.pl = m->pl, .code = code, .b = jit_builder_new(a)};
+    bool ok = (make_labels(&t) || is_body) && m->lanes == 1 && plan_code(m->pl);
+    if (!ok)
+        return;
+    list_cells(&t, m);
+    survey(&t);
+    make_variables(&t);
+    t.touched = ARENA_ARRAY(a, int, most_touched(code));
+    for (int k = 0; k < code->op_count && ok; k++) {
+        if (t.labels[k] >= 0)
+            jit_place(t.b, t.labels[k]);
+        ok = translate(&t, &code->ops[k]);
+    }
+    code->native = ok ? jit_program(t.b, m->pl->p->code) : NULL;
+}
