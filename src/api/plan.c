@@ -301,7 +301,7 @@ static const struct {
     {"hoisted", "steps executed once per run, after fusion", offsetof(struct plan_stats, hoist)},
     {"invariant", "loop-invariant steps hoisted, after fusion",
      offsetof(struct plan_stats, invariant)},
-    {"peeled", "loops peeled, then run as bytecode", offsetof(struct plan_stats, peeled)},
+    {"peeled", "loops peeled, then run as scalar code", offsetof(struct plan_stats, peeled)},
 };
 
 static int pass_count(const struct program *p, size_t k)

@@ -1,5 +1,5 @@
 /*
- * body.c: computations as callbacks of kernels: bytecode is called directly, other computations run
+ * body.c: computations as callbacks of kernels: scalar code is called directly, other computations run
  * as functions on scalars.
  */
 #include "eval/eval_priv.h"

@@ -1,9 +1,9 @@
 /*
- * control.c: control flow: calls, branches and loops, as functions or as bytecode.
+ * control.c: control flow: calls, branches and loops, as functions or as scalar code.
  */
 #include "eval/eval_priv.h"
 
-/* ---- bytecode steps and calls ---- */
+/* ---- scalar code steps and calls ---- */
 
 static void keep_results(struct eval *ev, const struct step *s, struct value *values)
 {
@@ -26,7 +26,7 @@ bool eval_call(struct eval *ev, const struct step *s, const struct function *f, 
     return ok;
 }
 
-/* The result that is the large array `arg`, updated in place by the bytecode; or -1. */
+/* The result that is the large array `arg`, updated in place by the scalar code; or -1. */
 static int changed_result(const struct scalar_code *c, int arg)
 {
     for (int r = 0; r < c->result_count; r++)
@@ -35,7 +35,7 @@ static int changed_result(const struct scalar_code *c, int arg)
     return -1;
 }
 
-/* An operand in a form that bytecode can read, and write if it updates it. NULL with a message. */
+/* An operand in a form that scalar code can read, and write if it updates it. NULL with a message. */
 static const struct view *scalar_operand(struct eval *ev, const struct step *s, int k,
                                          struct value *made)
 {
@@ -66,7 +66,7 @@ static bool scalar_result(struct eval *ev, const struct step *s, int r, void **a
     return true;
 }
 
-/* Runs the whole step as bytecode. */
+/* Runs the whole step as scalar code. */
 static bool run_scalar(struct eval *ev, const struct step *s)
 {
     struct arena_mark mark = arena_mark(&ev->scratch);
@@ -133,7 +133,7 @@ struct loop {
     const struct function *condition, *body;
     struct value *state, *shared; /* `shared`: the values passed to the condition */
     struct value **at;            /* by part of the state: where its value is */
-    const void **addresses;       /* their addresses, for a condition in bytecode */
+    const void **addresses;       /* their addresses, for a condition in scalar code */
     struct cycle cycle;           /* its termination is NULL where no detection is needed */
     struct cycle_clock clock;
 };
@@ -147,7 +147,7 @@ static bool infinite(struct eval *ev, const struct inst *i, const struct termina
                                   : EVAL_FAIL(ev, &at, INFINITE_CYCLE, STR_ARG(i->name));
 }
 
-/* Loops with the same body and condition share one bytecode, which names one of them. */
+/* Loops with the same body and condition share one scalar code, which names one of them. */
 void eval_report_infinite(void *run, const struct termination *t)
 {
     struct eval *ev = run;
@@ -200,7 +200,7 @@ static bool look_for_cycle(struct eval *ev, const struct step *s, struct loop *l
 
 /* ---- running them ---- */
 
-/* Evaluates the condition as bytecode, which needs contiguous arguments. */
+/* Evaluates the condition as scalar code, which needs contiguous arguments. */
 static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
 {
     const struct scalar_code *code = l->condition->code;
@@ -234,13 +234,13 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
     return true;
 }
 
-/* The remaining iterations of a loop, as bytecode. */
+/* The remaining iterations of a loop, as scalar code. */
 struct peeled {
     const struct scalar_peeled_loop *plan;
     int state_count, arg_count;
     struct value **args; /* the state, then the kept values */
     const void **addresses;
-    struct value *made; /* the parts of the state that the bytecode returns */
+    struct value *made; /* the parts of the state that the scalar code returns */
     void **results;
 };
 

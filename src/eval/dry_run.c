@@ -46,7 +46,7 @@ static bool depends_on_values(const struct step *s)
     }
 }
 
-/* Steps within bytecode are not part of the dry run: they use little memory, but some. */
+/* Steps within scalar code are not part of the dry run: they use little memory, but some. */
 static bool has_steps(const struct scalar_code *c)
 {
     for (int k = 0; c && k < c->op_count; k++)
@@ -215,7 +215,7 @@ bool dry_run_step(struct eval *ev, const struct function *f, const struct step *
 static bool call_body(kern_call_fn *call, void *context)
 {
     if (call != eval_call_body)
-        return true; /* bytecode, which allocates nothing from the pool */
+        return true; /* scalar code, which allocates nothing from the pool */
     const struct bound_body *c = context;
     struct arena_mark mark = arena_mark(&c->ev->scratch);
     const void **args = ARENA_ARRAY(&c->ev->scratch, const void *, c->body->arg_count);

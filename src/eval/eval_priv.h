@@ -116,7 +116,7 @@ struct eval {
     struct cleanup abandoning; /* out-of-memory cleanup of the run */
     struct trace *trace;       /* callback for each instruction and its value; or NULL */
     const struct step
-        *peeled; /* the loop whose bytecode after the peeled iteration runs; or NULL */
+        *peeled; /* the loop whose scalar code after the peeled iteration runs; or NULL */
 };
 
 /* In a dry run, storage has no elements: code that reads or writes them other than by a kernel of
@@ -189,8 +189,8 @@ bool value_make_dense(struct eval *ev, struct value *v, bool change);
 
 /* Calls f within a step: operand leaves from `first` on are the arguments. */
 bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);
-bool eval_small_step(void *run, const struct scalar_step *t); /* a step within bytecode */
-/* Reports an infinite loop within bytecode. */
+bool eval_small_step(void *run, const struct scalar_step *t); /* a step within scalar code */
+/* Reports an infinite loop within scalar code. */
 void eval_report_infinite(void *run, const struct termination *t);
 
 /* ---- dry_run.c ---- */

@@ -275,7 +275,7 @@ static bool run(struct eval *ev, const struct step *s, struct onnx_run *l)
     return ok;
 }
 
-/* ---- the loop with a body in bytecode ---- */
+/* ---- the loop with a body in scalar code ---- */
 
 /* Carried values are read and written in place, scan outputs at their final addresses. */
 static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l)

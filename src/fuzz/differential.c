@@ -1,6 +1,6 @@
 /*
- * Runs modules with fast and with reference kernels, traced and untraced, or on one thread and on
- * several, and compares results.
+ * Runs modules with fast and with reference kernels, traced and untraced, with and without machine
+ * code, or on one thread and on several, and compares results.
  *
  * Fast and reference kernels may add floats in different orders. So sums are compared within a
  * bound, and values computed from them are not compared at all: a comparison or rounding may turn
@@ -258,7 +258,7 @@ static void check_memory_estimate(struct pair *p, struct program *program)
 }
 
 struct run_mode {
-    bool plain, traced;
+    bool plain, traced, portable;
     struct thread_pool *workers;
 };
 
@@ -275,6 +275,7 @@ static struct literal *run_one(struct pair *p, struct run_mode how)
     static const struct trace_callbacks trace_callbacks = {.after = on_event};
     struct plan_options options = {.plain = how.plain,
                                    .traced = how.traced,
+                                   .portable = how.portable,
                                    .workers = how.workers,
                                    .elided = ELIDED_IOTA,
                                    .limits = {20000, 256 << 20, 10}};
@@ -334,15 +335,16 @@ static const struct comparison comparisons[] = {
      .with = 2,
      .exact = true,
      .two = true},
+    {.name = "no machine code", .how = {.portable = true}, .with = 0, .exact = true, .nans = true},
     {.name = "plain kernels", .how = {.plain = true}, .with = 0},
     {.name = "plain kernels, 2 threads",
      .how = {.plain = true},
-     .with = 4,
+     .with = 5,
      .exact = true,
      .two = true},
     {.name = "plain kernels, traced",
      .how = {.plain = true, .traced = true},
-     .with = 4,
+     .with = 5,
      .exact = true},
 };
 enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };

@@ -16,7 +16,8 @@ enum differential {
                             error */
 };
 
-/* Runs with fast and with reference kernels, each traced and untraced, on one thread and on two.
+/* Runs with fast and with reference kernels, each traced and untraced, on one thread and on two,
+ * and without machine code.
  * Sums of floats of fast and reference kernels are compared within a bound, all else bitwise. `why`
  * is set to an explanation unless the runs agree. */
 enum differential run_all_modes(struct str text, uint64_t seed, struct buf *why);

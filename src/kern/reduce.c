@@ -396,7 +396,7 @@ const char *kern_reduce_choice(int n, const struct view *out, const struct view 
         [BY_NOTHING] = "empty result",
         [BY_INIT] = "nothing to reduce",
         [BY_PICK] = "arg-reduction in vector lanes",
-        [BY_LANES] = "bytecode on vector lanes of results",
+        [BY_LANES] = "scalar code on vector lanes of results",
         [BY_FORMULA] = "element by element",
         [BY_CALLS] = "one call per element",
         [BY_REDUCER] = "vectors, blocks reduced in order",

@@ -135,7 +135,7 @@ bool cycle_is_due(struct cycle_clock *k, struct cycle *c)
     return true;
 }
 
-/* ---- schedule of visits: loops of bytecode ---- */
+/* ---- schedule of visits: loops of scalar code ---- */
 
 enum {
     FIRST_POLL = 4, /* budget slices before the first visit: short programs are not slowed down */

@@ -19,7 +19,7 @@ static void put_body(struct buf *out, const struct body *b)
     else if (b->pick)
         buf_printf(out, "the %s with its index", b->pick->greatest ? "greatest" : "least");
     else if (b->code)
-        buf_printf(out, "bytecode of %d operations%s", b->code->op_count,
+        buf_printf(out, "scalar code of %d operations%s", b->code->op_count,
                    b->lanes ? ", vectorized" : "");
     else
         buf_printf(out, "a call of %%%.*s per element", STR_ARG(b->function->computation->name));
@@ -32,7 +32,7 @@ static void put_order(struct buf *out, const struct body *b)
         buf_puts(out, "compared by ");
         put_body(out, b);
     } else if (b->keys) {
-        buf_printf(out, "%s by %s keys from bytecode of %d operations", way,
+        buf_printf(out, "%s by %s keys from scalar code of %d operations", way,
                    dtype_spelling(b->key_type), b->keys->op_count);
     } else {
         buf_printf(out, "%s by operand %d, a %s%s", way, b->key,
@@ -61,11 +61,11 @@ static void put_callees(struct buf *out, const struct step *s)
     if (s->inst->opcode == OP_WHILE) {
         buf_printf(out, "body %%%.*s, condition ", STR_ARG(s->callees[0]->computation->name));
         if (condition->code)
-            buf_printf(out, "bytecode of %d operations", condition->code->op_count);
+            buf_printf(out, "scalar code of %d operations", condition->code->op_count);
         else
             buf_printf(out, "%%%.*s", STR_ARG(condition->computation->name));
         if (peeled && peeled->condition == condition->computation)
-            buf_printf(out, "; after the first iteration bytecode of %d operations",
+            buf_printf(out, "; after the first iteration scalar code of %d operations",
                        peeled->code->op_count);
         return;
     }
@@ -88,7 +88,7 @@ void plan_describe(struct buf *out, const struct step *s)
     buf_puts(out, ": ");
     size_t after = out->size;
     if (s->scalar)
-        buf_printf(out, "bytecode of %d operations", s->scalar->op_count);
+        buf_printf(out, "scalar code of %d operations", s->scalar->op_count);
     else if (s->bodies)
         put_bodies(out, s);
     else if (s->callee_count > 0)

@@ -58,7 +58,7 @@ static bool add_callee(struct build *b, struct step *s, const struct computation
     return f != NULL;
 }
 
-/* A condition that reads a few scalars of the state is compiled to bytecode. */
+/* A condition that reads a few scalars of the state is compiled to scalar code. */
 static bool add_condition(struct build *b, struct step *s)
 {
     struct computation *c = inst_computation(s->inst, A_CONDITION);
@@ -117,7 +117,7 @@ static bool find_tile(struct build *b, struct step *s)
            PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(s->tile_type));
 }
 
-/* The bytecode of the whole instruction, shared by all calls of one computation; NULL if there is
+/* The scalar code of the whole instruction, shared by all calls of one computation; NULL if there is
  * none. */
 static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
 {
@@ -277,7 +277,7 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     return true;
 }
 
-/* A computation on scalars runs faster as bytecode than as steps. */
+/* A computation on scalars runs faster as scalar code than as steps. */
 static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
     if (inline_is_profitable(b->pl, i, plan_called(i)) && !find_scalar(b->pl, i))
@@ -372,7 +372,7 @@ static struct function *new_function(struct planner *pl, const struct computatio
     return f;
 }
 
-/* The values that are read after the steps: by the function's caller, and by the bytecode of a
+/* The values that are read after the steps: by the function's caller, and by the scalar code of a
  * peeled loop's remaining iterations. */
 static struct leaves read_from_outside(struct build *b, struct leaves results)
 {

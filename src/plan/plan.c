@@ -205,7 +205,8 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
 struct jit_memory *plan_code(struct planner *pl)
 {
     if (!pl->p->code && !pl->no_code) {
-        pl->p->code = cpu_isa() == CPU_BASELINE ? NULL : jit_memory_new();
+        const bool wanted = !pl->p->options.portable && cpu_isa() != CPU_BASELINE;
+        pl->p->code = wanted ? jit_memory_new() : NULL;
         pl->no_code = !pl->p->code;
     }
     return pl->p->code;

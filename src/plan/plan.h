@@ -26,6 +26,7 @@ enum elided_mode {
 
 struct plan_options {
     bool plain;                 /* plain kernels */
+    bool portable;              /* no machine code */
     enum elided_mode elided;    /* how constants written `{...}` are filled */
     uint64_t seed;              /* for ELIDED_RANDOM and rng */
     int64_t replica, partition; /* the participant that runs the program */
@@ -96,7 +97,7 @@ struct step {
     int callee_count;
     struct function **callees; /* computations on whole values; of while: body, condition */
     const struct body *bodies; /* computations applied to elements: to_apply; or select, scatter */
-    /* bytecode of the whole step, or NULL; its arrays are dense */
+    /* scalar code of the whole step, or NULL; its arrays are dense */
     const struct scalar_code *scalar;
     const struct termination *termination; /* of a while; NULL: termination unknown */
     const struct onnx_loop *loop; /* of a custom call to onnx.Loop; its only callee is the body */
@@ -145,7 +146,7 @@ struct function {
     /* the first hoisted_steps steps run once per run of the program; the first loop_steps steps,
      * those included, once per run of the loop */
     int hoisted_steps, loop_steps;
-    /* of a loop body: bytecode after the peeled iteration, or NULL */
+    /* of a loop body: scalar code after the peeled iteration, or NULL */
     const struct scalar_peeled_loop *peeled;
     int loop_cached_count;
     const int *loop_cached; /* slots of values kept for one run of the loop */
@@ -159,7 +160,7 @@ struct function {
     /* by result: its last occurrence among the results, and the slot may be emptied */
     const bool *result_moves;
     const struct shape *const *result_shapes;
-    /* of a loop's condition, or onnx.Loop's body: its bytecode, or NULL */
+    /* of a loop's condition, or onnx.Loop's body: its scalar code, or NULL */
     const struct scalar_code *code;
 };
 
@@ -180,7 +181,7 @@ struct plan_stats {
     int kept;
     /* loop-invariant steps of loop bodies: run once per run of the loop */
     int invariant;
-    int peeled; /* loops that run as bytecode after their first, peeled iteration */
+    int peeled; /* loops that run as scalar code after their first, peeled iteration */
 };
 
 /* Callbacks at the beginning and end of every step of a run, nested steps included. (struct
@@ -224,10 +225,10 @@ struct program {
     struct plan_stats stats;
     struct literal **filled; /* literals made for elided constants; owned */
     struct budget budget;    /* of the current run */
-    /* the current run, and its function that runs a step of bytecode */
+    /* the current run, and its function that runs a step of scalar code */
     void *run;
     bool (*run_step)(void *run, const struct scalar_step *s);
-    /* reports an infinite loop within bytecode */
+    /* reports an infinite loop within scalar code */
     void (*report_infinite)(void *run, const struct termination *t);
     /* for runs; empty between them. Kept, since allocating it takes longer than a short run */
     struct arena scratch;
@@ -337,10 +338,10 @@ struct cycle_digest {
 };
 /* Cycle detection in one run of a loop. */
 struct cycle {
-    const struct termination *termination; /* NULL in bytecode for a loop without detection */
+    const struct termination *termination; /* NULL in scalar code for a loop without detection */
     int part_count;
     struct cycle_part *parts; /* all leaves that decide whether the loop ends */
-    /* in bytecode: number of the first loop nested in it */
+    /* in scalar code: number of the first loop nested in it */
     int first_inner;
     enum { CYCLE_FORGOTTEN, CYCLE_NOTED, CYCLE_SUSPECTED } mode;
     int64_t passed; /* visits since the state was recorded */
@@ -361,7 +362,7 @@ struct cycle_clock {
 /* Called after each iteration: whether it is visited. */
 bool cycle_is_due(struct cycle_clock *k, struct cycle *c);
 
-/* Visits the loops of bytecode. Their iterations are not counted; jumps only call cycle_poll when a
+/* Visits the loops of scalar code. Their iterations are not counted; jumps only call cycle_poll when a
  * slice of the budget is consumed. Visits begin at such a time; until they end, every step of the
  * budget is a slice of its own, so that no iteration is missed. */
 struct cycle_monitor {
@@ -378,7 +379,7 @@ void cycle_monitor_begin(struct cycle_monitor *m);
  * True: that loop cannot end. */
 bool cycle_poll(struct cycle_monitor *m, struct budget *b, struct cycle *loop);
 
-/* ---- scalar.c: bytecode: computations on scalars and small arrays ---- */
+/* ---- scalar.c: scalar code: computations on scalars and small arrays ---- */
 
 enum scalar_kind {
     SCALAR_APPLY,     /* fn on `count` elements */
@@ -505,7 +506,7 @@ struct scalar_code {
     struct budget *budget;         /* the program's; charged for every iteration */
     struct cycle_monitor *monitor; /* NULL: no loop needs cycle detection */
 };
-/* The remaining iterations of a loop whose first iteration is peeled, as bytecode: its arguments
+/* The remaining iterations of a loop whose first iteration is peeled, as scalar code: its arguments
  * are the state and the values kept from the peeled iteration, its results the state, except leaves
  * that are passed on unchanged. */
 struct scalar_peeled_loop {

@@ -23,7 +23,7 @@
  *     hoist.c         hoisting of constant and loop-invariant steps
  *     split.c         splitting of partly constant reductions
  *     fuse.c, fuse_ops.c   fused loops
- *   Bytecode: scalar.h lists its files.
+ *   Scalar code: scalar.h lists its files.
  *   Reports
  *     describe.c      description of steps
  *     cost.c          cost estimates
@@ -51,7 +51,7 @@ struct planner {
     uint8_t *effects;                 /* enum known, by index: it has side effects */
     bool **used;                      /* by index, by instruction: see used.c */
     uint8_t *computes;                /* enum known, by index: it has no side effects */
-    uint8_t *not_scalar;              /* by index: it cannot be bytecode */
+    uint8_t *not_scalar;              /* by index: it cannot be scalar code */
     struct map constants;             /* small constants: type, shape and bytes -> number */
     struct map elided;                /* address of the literal -> struct elided */
     struct map terminations;          /* address of a while -> struct termination */
@@ -75,7 +75,7 @@ enum dtype plan_operand_type(const struct tile_meaning *m, int operand);
 struct jit_memory *plan_code(struct planner *pl);
 struct known_call {
     bool known;
-    const struct scalar_code *code; /* bytecode shared by all calls and fusions of it, or NULL */
+    const struct scalar_code *code; /* scalar code shared by all calls and fusions of it, or NULL */
 };
 enum known { KNOWN_NOTHING, KNOWN_NO, KNOWN_YES };
 
@@ -323,7 +323,7 @@ const struct literal *elided_fill(struct planner *pl, const struct inst *i,
 /* ---- scalar_peel.c ---- */
 
 /* Compiles the remaining steps of a loop body, those not hoisted, and the loop around them to
- * bytecode; NULL when that is not possible. `caller`: the loop; `results`: what the body
+ * scalar code; NULL when that is not possible. `caller`: the loop; `results`: what the body
  * returns. */
 struct scalar_peeled_loop *scalar_peel_loop(struct planner *pl, const struct inst *caller,
                                             const struct function *f, int value_count,
@@ -331,14 +331,14 @@ struct scalar_peeled_loop *scalar_peel_loop(struct planner *pl, const struct ins
 
 /* ---- scalar.c ---- */
 
-/* Types of arguments and results where they differ from the declared ones: the bytecode
+/* Types of arguments and results where they differ from the declared ones: the scalar code
  * converts. */
 struct scalar_types {
     const enum dtype *args; /* by leaf; NULL: as declared */
     const enum dtype *results;
     int64_t lanes; /* values per register, for vectorized code; 0: one */
 };
-/* Compiles a computation to bytecode; NULL when that is not possible. */
+/* Compiles a computation to scalar code; NULL when that is not possible. */
 struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
                                           const struct scalar_types *t);
 /* Compiles a call, fusion, while or conditional, with its operands as arguments; NULL when that is

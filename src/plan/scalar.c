@@ -1,5 +1,5 @@
 /*
- * scalar.c: compiles to bytecode. A computation whose values are all scalars or small arrays
+ * scalar.c: compiles to scalar code. A computation whose values are all scalars or small arrays
  * becomes a flat list of kernel calls on fixed addresses. Calls are inlined, loops and branches
  * become jumps, and operations on constants are folded. If anything is not supported, compilation
  * fails and the computation runs as a function.
@@ -403,7 +403,7 @@ void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves ar
         code->args[k] = slot_of(m, args.at[k]);
 }
 
-/* The arguments that the bytecode modifies are known only when it is complete. */
+/* The arguments that the scalar code modifies are known only when it is complete. */
 static void mark_written(struct maker *m, struct scalar_code *code)
 {
     for (int k = 0; k < code->arg_count; k++)

@@ -1,5 +1,5 @@
 /*
- * Private to the bytecode compiler.
+ * Private to the scalar code compiler.
  *
  *   scalar.c          computations as lists of operations on fixed addresses
  *   scalar_control.c  loops and branches
@@ -121,7 +121,7 @@ typedef bool scalar_body_fn(struct maker *m, const void *context, struct leaves 
 bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init,
                  struct leaves state, scalar_body_fn *body, const void *context);
 
-/* The cycle detection of the bytecode; NULL where no loop needs it. */
+/* The cycle detection of the scalar code; NULL where no loop needs it. */
 struct cycle_monitor *scalar_monitor(struct maker *m);
 
 /* ---- scalar_array.c: operations on small arrays ---- */

@@ -1,5 +1,5 @@
 /*
- * scalar_array.c: compiles operations on small arrays to bytecode: rearrangements, slices at
+ * scalar_array.c: compiles operations on small arrays to scalar code: rearrangements, slices at
  * computed indices, reductions and products.
  *
  * A contiguous part is an alias of addresses within its operand. Nothing is copied except the

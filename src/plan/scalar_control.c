@@ -1,5 +1,5 @@
 /*
- * scalar_control.c: compiles loops and branches to bytecode: jumps, and moves into the registers of
+ * scalar_control.c: compiles loops and branches to scalar code: jumps, and moves into the registers of
  * a loop's state or of a conditional's result.
  */
 #include "plan/scalar.h"
@@ -130,7 +130,7 @@ static void set_parts(struct maker *m, struct cycle *c, struct leaves state)
         const int reg = state.at[t->leaves[k]];
         const struct reg *r = reg == NO_VALUE ? NULL : &m->regs[reg];
         struct cycle_part *p = &c->parts[c->part_count];
-        if (!r) /* not read by the bytecode */
+        if (!r) /* not read by the scalar code */
             continue;
         view_dense(&p->view, r->type, 1, &r->n, r->at);
         p->large_array = r->large_array ? &r->large_array->at : NULL;

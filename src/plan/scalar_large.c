@@ -1,6 +1,6 @@
 /*
- * scalar_large.c: large arrays in bytecode. A loop that updates one row of a large array per
- * iteration updates it in place, so that the loop can still be bytecode.
+ * scalar_large.c: large arrays in scalar code. A loop that updates one row of a large array per
+ * iteration updates it in place, so that the loop can still be scalar code.
  */
 #include "plan/scalar.h"
 

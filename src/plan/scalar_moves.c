@@ -1,5 +1,5 @@
 /*
- * scalar_moves.c: removes moves and dead operations from bytecode: values are computed in their
+ * scalar_moves.c: removes moves and dead operations from scalar code: values are computed in their
  * final registers where possible.
  *
  * Loops and branches are generated with moves at their ends, into the registers of the state or of
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { TIDY_BUDGET = 1 << 22 }; /* operations processed; longer bytecode is left as it is */
+enum { TIDY_BUDGET = 1 << 22 }; /* operations processed; longer scalar code is left as it is */
 
 struct live_range { /* A register that is storage of its own, and its live range. */
     const char *at;
@@ -445,7 +445,7 @@ static bool has_loop(const struct maker *m)
     return false;
 }
 
-/* Not worth the time for bytecode that runs once. */
+/* Not worth the time for scalar code that runs once. */
 void scalar_tidy(struct maker *m, struct scalar_code *code)
 {
     struct arena *scratch = &m->pl->scratch;

@@ -1,6 +1,6 @@
 /*
- * scalar_peel.c: loops that are bytecode except for their hoisted steps. The first iteration is
- * peeled and runs step by step; the remaining iterations are bytecode, compiled from the other
+ * scalar_peel.c: loops that are scalar code except for their hoisted steps. The first iteration is
+ * peeled and runs step by step; the remaining iterations are scalar code, compiled from the other
  * steps and the loop around them.
  */
 #include "plan/scalar.h"

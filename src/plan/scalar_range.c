@@ -1,5 +1,5 @@
 /*
- * scalar_range.c: value ranges for the bytecode compiler.
+ * scalar_range.c: value ranges for the scalar code compiler.
  *
  * In the body of a loop that counts from one constant to another, the counter lies between the two.
  * So the test for a negative index, which clients make before each access, is folded, and clamping

@@ -1,5 +1,5 @@
 /*
- * Runs bytecode: a few nanoseconds per operation, no allocation.
+ * Runs scalar code: a few nanoseconds per operation, no allocation.
  */
 #include "plan/scalar.h"
 

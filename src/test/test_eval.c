@@ -1,6 +1,6 @@
 /*
  * Tests of eval on small modules in text: storage is only reused when nothing else reads it;
- * loops; scalar bytecode agrees with kernels; and reuse of memory by the pool.
+ * loops; scalar code agrees with kernels; and reuse of memory by the pool.
  */
 #include "run_text.h"
 
@@ -269,7 +269,7 @@ START_TEST(standard_reducers_are_recognized)
 }
 END_TEST
 
-/* ---- scalar bytecode ---- */
+/* ---- scalar code ---- */
 
 #define COUNTING(shape)                                                                            \
     "HloModule m\n"                                                                                \
@@ -310,7 +310,7 @@ static const struct step *last_step(const struct run *r)
     return &f->steps[f->step_count - 1];
 }
 
-START_TEST(bytecode_agrees_with_kernels)
+START_TEST(scalar_code_agrees_with_kernels)
 {
     struct run scalar, array;
     run_text(&scalar, COUNTING("f32[]"), &(struct plan_options){0});
@@ -325,7 +325,7 @@ START_TEST(bytecode_agrees_with_kernels)
 END_TEST
 
 /* The next state is a permutation of the previous one. */
-START_TEST(bytecode_loop_permutes_its_state)
+START_TEST(scalar_code_loop_permutes_its_state)
 {
     check_text(
         "HloModule m\n"
@@ -384,7 +384,7 @@ static size_t peak_of_branches(const char *piece)
 
 START_TEST(branches_update_loop_state_in_place)
 {
-    ck_assert_uint_lt(peak_of_branches("8"), 5000000);    /* entirely as scalar bytecode */
+    ck_assert_uint_lt(peak_of_branches("8"), 5000000);    /* entirely as scalar code */
     ck_assert_uint_lt(peak_of_branches("5000"), 5000000); /* step by step */
 }
 END_TEST
@@ -505,8 +505,8 @@ int main(void)
     tcase_add_test(c, pool_keeps_large_storage);
     tcase_add_test(c, slots_are_shared);
     tcase_add_test(c, standard_reducers_are_recognized);
-    tcase_add_test(c, bytecode_agrees_with_kernels);
-    tcase_add_test(c, bytecode_loop_permutes_its_state);
+    tcase_add_test(c, scalar_code_agrees_with_kernels);
+    tcase_add_test(c, scalar_code_loop_permutes_its_state);
     tcase_add_test(c, branches_update_loop_state_in_place);
     tcase_add_test(c, updates_run_after_readers);
     tcase_add_test(c, constants_are_computed_once_and_cached);

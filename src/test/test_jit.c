@@ -311,6 +311,129 @@ START_TEST(spilled_values)
 }
 END_TEST
 
+/* ---- programs ---- */
+
+static bool count_call(const void *context, const void *argument)
+{
+    ++*(int *)(uintptr_t)context;
+    return *(const int *)argument < 100;
+}
+
+static void double_it(void *out, const void *const *args, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        ((double *)out)[i] = 2 * ((const double *)args[0])[i];
+}
+
+static int s32_constant(struct jit_builder *b, int32_t v) { return jit_constant(b, DT_S32, &v); }
+
+struct home {
+    _Alignas(16) union {
+        int32_t s32;
+        double f64;
+        uint8_t pred;
+    };
+};
+
+/* sum = 0; for (i = 0; i < n; i++) sum += i % 2 ? x : 2 * x, by a call of a kernel */
+static jit_program_fn *loop_program(struct jit_builder *b, struct jit_memory *m, struct home *homes,
+                                    const void *const *kernel_args, const int *argument)
+{
+    int i = jit_variable(b, DT_S32, (char *)&homes[0], false),
+        n = jit_variable(b, DT_S32, (char *)&homes[1], true),
+        sum = jit_variable(b, DT_F64, (char *)&homes[2], false),
+        x = jit_variable(b, DT_F64, (char *)&homes[3], true),
+        term = jit_variable(b, DT_F64, (char *)&homes[4], false), zero = s32_constant(b, 0),
+        one = s32_constant(b, 1), top = jit_label(b), end = jit_label(b), even = jit_label(b),
+        join = jit_label(b);
+    const double none = 0;
+    jit_set(b, i, zero);
+    jit_set(b, sum, jit_constant(b, DT_F64, &none));
+    jit_place(b, top);
+    jit_jump_unless(b, jit_compare(b, JIT_LT, false, i, n), end);
+    jit_switch(b, jit_elementwise(b, "and", DT_S32, (const int[]){i, one}, 2),
+               (const int[]){even, join}, 2);
+    jit_place(b, join);
+    jit_set(b, term, x);
+    int after = jit_label(b);
+    jit_jump(b, after);
+    jit_place(b, even);
+    jit_kernel(b, double_it, (char *)&homes[4], kernel_args, 1, (const int[]){x, term}, 2);
+    jit_place(b, after);
+    jit_set(b, sum, jit_elementwise(b, "add", DT_F64, (const int[]){sum, term}, 2));
+    jit_set(b, i, jit_elementwise(b, "add", DT_S32, (const int[]){i, one}, 2));
+    jit_charge(b, count_call, argument, &i, 1);
+    jit_jump(b, top);
+    jit_place(b, end);
+    jit_flush(b, sum);
+    jit_return(b);
+    return jit_program(b, m);
+}
+
+/* The slow path of the charge is taken in the first iteration, and never again if it refills the
+ * slice. */
+START_TEST(loops_branches_and_calls)
+{
+    struct arena a;
+    struct home homes[5] = {{.s32 = 7}, {.s32 = 1001}, {.f64 = -1}, {.f64 = 0.25}, {.f64 = -1}};
+    const void *const args[] = {&homes[3]};
+    int calls = 0, argument = 5;
+    int64_t slice = 1000;
+    arena_init(&a);
+    struct jit_memory *m = jit_memory_new();
+    jit_program_fn *f = loop_program(jit_builder_new(&a), m, homes, args, &argument);
+    ck_assert(f != NULL && jit_memory_size(m) > 0);
+    jit_memory_seal(m);
+    ck_assert(f(&calls, &slice));
+    ck_assert(homes[2].f64 == 501 * 0.5 + 500 * 0.25);
+    ck_assert_int_eq(calls, 1);
+    argument = 100; /* the call in the last iteration fails */
+    slice = 1000;
+    ck_assert(!f(&calls, &slice));
+    ck_assert_int_eq(homes[0].s32, 1001);
+    jit_memory_free(m);
+    arena_free(&a);
+}
+END_TEST
+
+/* More variables than registers: x[k + 1] = x[k] + x[k - 1], in turn, ten times. */
+START_TEST(spilled_variables)
+{
+    enum { VARIABLES = 30 };
+    struct arena a;
+    struct home homes[VARIABLES], expected[VARIABLES];
+    int v[VARIABLES], calls = 0, argument = 0;
+    int64_t slice = 0;
+    arena_init(&a);
+    struct jit_memory *m = jit_memory_new();
+    struct jit_builder *b = jit_builder_new(&a);
+    for (int k = 0; k < VARIABLES; k++) {
+        homes[k].f64 = expected[k].f64 = k * 0.5;
+        v[k] = jit_variable(b, DT_F64, (char *)&homes[k], true);
+    }
+    for (int t = 0; t < 10; t++)
+        for (int k = 0; k < VARIABLES; k++) {
+            const int from[] = {v[(k + VARIABLES - 1) % VARIABLES], v[(k + 7) % VARIABLES]};
+            jit_set(b, v[k], jit_elementwise(b, "add", DT_F64, from, 2));
+            if (k == 11)
+                jit_call(b, count_call, &argument, &v[3], 1);
+            expected[k].f64 =
+                expected[(k + VARIABLES - 1) % VARIABLES].f64 + expected[(k + 7) % VARIABLES].f64;
+        }
+    for (int k = 0; k < VARIABLES; k++)
+        jit_flush(b, v[k]);
+    jit_return(b);
+    jit_program_fn *f = jit_program(b, m);
+    jit_memory_seal(m);
+    ck_assert(f(&calls, &slice));
+    ck_assert_int_eq(calls, 10);
+    for (int k = 0; k < VARIABLES; k++)
+        ck_assert_msg(homes[k].f64 == expected[k].f64, "variable %d", k);
+    jit_memory_free(m);
+    arena_free(&a);
+}
+END_TEST
+
 /* ---- encodings ---- */
 
 enum { OFFSET = 0x12345678 };
@@ -488,17 +611,34 @@ START_TEST(encodings)
 }
 END_TEST
 
+/* Where there is no machine code, nothing is tested but that. */
+static bool is_available(void)
+{
+    struct jit_memory *m = jit_memory_new();
+    jit_memory_free(m);
+    return m != NULL;
+}
+
+START_TEST(no_target) { ck_assert(jit_memory_new() == NULL); }
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("jit");
     TCase *t = tcase_create("jit");
     tcase_set_timeout(t, 120);
+    suite_add_tcase(s, t);
+    if (!is_available()) {
+        tcase_add_test(t, no_target);
+        return check_run(s);
+    }
     tcase_add_test(t, elementwise_operations);
     tcase_add_test(t, comparisons);
     tcase_add_test(t, conversions);
     tcase_add_test(t, selections);
     tcase_add_test(t, spilled_values);
+    tcase_add_test(t, loops_branches_and_calls);
+    tcase_add_test(t, spilled_variables);
     tcase_add_test(t, encodings);
-    suite_add_tcase(s, t);
     return check_run(s);
 }

@@ -142,7 +142,7 @@ START_TEST(estimates_of_small_programs)
     check_text("HloModule b\nENTRY e { p = f32[] parameter(0)\n ROOT b = f32[262144] broadcast(p), "
                "dimensions={} }",
                MIB);
-    /* A loop updates its state in place, here as scalar bytecode with registers of its own; the
+    /* A loop updates its state in place, here as scalar code with registers of its own; the
      * initial state is the argument, which must not be modified. */
     check_text(
         "HloModule c\n"

@@ -1,111 +1,9 @@
 /*
- * Tests of scalar bytecode: every instruction gives the bits of its kernel; random nests of loops,
- * branches and calls on scalars and small arrays give the bits of reference runs, and stop after
- * as many steps.
+ * Tests of scalar code: random nests of loops, branches and calls on scalars and small arrays give
+ * the bits of reference runs, and stop after as many steps.
  */
 #include "random_view.h"
 #include "run_text.h"
-
-/* ---- one operation ---- */
-
-static void run_one(int code, void *out, const void *const *args)
-{
-    struct bytecode_op ops[2] = {
-        {.code = (uint16_t)code, .out = out, .args = {args[0], args[1], args[2]}},
-        {.code = BYTECODE_STOP}};
-    ck_assert(bytecode_run(ops, NULL, NULL, NULL));
-}
-
-/* Operands of one type except the first; two thirds of the numbers are small or equal. */
-static void check_code(struct random *r, int code, kern_tile_fn *fn, enum dtype out,
-                       enum dtype first, enum dtype others)
-{
-    ck_assert(fn != NULL);
-    for (int k = 0; k < 200; k++) {
-        uint64_t x[3] = {0}, given = 0, expected = 0;
-        const void *args[] = {&x[0], &x[1], &x[2]};
-        for (int j = 0; j < 3; j++) {
-            enum dtype t = j == 0 ? first : others;
-            random_element(r, t, &x[j]);
-            if (k % 4 == 0 && !dtype_is_float(t) && t != DT_PRED)
-                x[j] = random_bits(r);
-            if (j > 0 && k % 3 == 0 && t == first)
-                x[j] = x[0];
-            else if (k % 3 == 1 && !dtype_is_float(t) && t != DT_PRED)
-                x[j] %= 40;
-        }
-        fn(&expected, args, 1);
-        run_one(code, &given, args);
-        ck_assert_msg(same_number(out, &given, &expected), "code %d of %s and %s: %llx %llx", code,
-                      dtype_spelling(first), dtype_spelling(others), (unsigned long long)x[0],
-                      (unsigned long long)x[1]);
-    }
-}
-
-static const enum dtype known[] = {DT_PRED, DT_S32, DT_S64, DT_U32, DT_U64, DT_F32, DT_F64};
-
-START_TEST(bytecode_operations_agree_with_kernels)
-{
-    static const char *const ops[] = {"abs",
-                                      "add",
-                                      "and",
-                                      "clamp",
-                                      "count-leading-zeros",
-                                      "divide",
-                                      "floor",
-                                      "is-finite",
-                                      "maximum",
-                                      "minimum",
-                                      "multiply",
-                                      "negate",
-                                      "not",
-                                      "or",
-                                      "popcnt",
-                                      "power",
-                                      "remainder",
-                                      "select",
-                                      "shift-left",
-                                      "shift-right-arithmetic",
-                                      "shift-right-logical",
-                                      "sign",
-                                      "sqrt",
-                                      "subtract",
-                                      "xor"};
-    struct random r = {.state = 1, .specials = true};
-    int found = 0;
-    for (size_t t = 0; t < COUNT_OF(known); t++)
-        for (size_t k = 0; k < COUNT_OF(ops); k++) {
-            int code = bytecode_elementwise(ops[k], known[t]);
-            if (code == BYTECODE_NONE)
-                continue;
-            found++;
-            check_code(&r, code, kern_find_elementwise(ops[k], known[t]),
-                       strcmp(ops[k], "is-finite") ? known[t] : DT_PRED,
-                       strcmp(ops[k], "select") ? known[t] : DT_PRED, known[t]);
-        }
-    ck_assert_int_gt(found, 100);
-}
-END_TEST
-
-START_TEST(bytecode_comparisons_and_conversions_agree_with_kernels)
-{
-    struct random r = {.state = 2, .specials = true};
-    for (size_t t = 0; t < COUNT_OF(known); t++) {
-        for (int d = KERN_EQ; d <= KERN_LT; d++)
-            check_code(&r, bytecode_compare((enum kern_direction)d, known[t]),
-                       kern_find_compare((enum kern_direction)d, false, known[t]), DT_PRED,
-                       known[t], known[t]);
-        for (size_t k = 0; k < COUNT_OF(known); k++) {
-            int code = bytecode_convert(known[t], known[k]);
-            if (code != BYTECODE_NONE)
-                check_code(&r, code, kern_find_convert(known[t], known[k]), known[t], known[k],
-                           known[k]);
-        }
-    }
-    ck_assert_int_ne(bytecode_convert(DT_F32, DT_S64), BYTECODE_NONE);
-    ck_assert_int_eq(bytecode_convert(DT_S64, DT_F32), BYTECODE_NONE);
-}
-END_TEST
 
 /* ---- random programs ---- */
 
@@ -550,8 +448,6 @@ int main(void)
     Suite *s = suite_create("scalar");
     TCase *tc = tcase_create("properties");
     suite_add_tcase(s, tc);
-    tcase_add_test(tc, bytecode_operations_agree_with_kernels);
-    tcase_add_test(tc, bytecode_comparisons_and_conversions_agree_with_kernels);
     tcase_add_test(tc, random_programs_agree_with_reference);
     tcase_add_test(tc, bounds_checks_of_loop_counters_are_removed);
     return check_run(s);

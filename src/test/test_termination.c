@@ -337,7 +337,7 @@ START_TEST(random_loops)
 END_TEST
 
 /* A loop of two iterations, entered repeatedly, and then a reducer of `count` elements with the
- * same loop: scalar bytecode of its own, with steps from the same budget. */
+ * same loop: scalar code of its own, with steps from the same budget. */
 START_TEST(step_budget_is_shared)
 {
     for (int count = 1; count <= 12; count++) {

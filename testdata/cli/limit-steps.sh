@@ -1,4 +1,4 @@
-# A loop without a known trip count ends at --max-steps, in bytecode and with arrays.
+# A loop without a known trip count ends at --max-steps, in scalar code and with arrays.
 # stdout: 5 5 0
 # stderr: step limit exceeded: more than 1000 steps (--max-steps)
 cat >a.hlo <<'END'

@@ -1,4 +1,4 @@
-# A loop with more iterations than --max-trip ends the run, in bytecode and with arrays.
+# A loop with more iterations than --max-trip ends the run, in scalar code and with arrays.
 # stdout: 5 0 5 5
 # stdout: 5 0 5 0
 # stderr: c.hlo:9:2: error: loop exceeded 9 iterations (--max-trip)

@@ -73,7 +73,7 @@ want ' %h .*; not hoisted: depends on %g, which is not hoisted$'
 want ' %r.1 .* rng$'
 want ' %n .*; not hoisted: in a condition, branch or called computation$'
 want ' %s .*; once per run$'
-want ' %l.2 .* compare$' # its loop runs it as bytecode
+want ' %l.2 .* compare$' # its loop runs it as scalar code
 want ' hoisted 2 steps executed once per run, after fusion$' # %s, and %a of %large
 want ' invariant 2 loop-invariant steps hoisted, after fusion$'
 $HLO plan a.hlo | grep 'not hoisted' && exit 1

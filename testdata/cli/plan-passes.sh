@@ -1,4 +1,4 @@
-# plan: the effect of passes: inlined calls and maps, constant-folded steps, loops as bytecode, reductions in two stages.
+# plan: the effect of passes: inlined calls and maps, constant-folded steps, loops as scalar code, reductions in two stages.
 # stderr: -
 cat >a.hlo <<'END'
 HloModule a
@@ -38,7 +38,7 @@ $HLO plan a.hlo >out.txt || exit 1
 want() {
     tr -s ' ' <out.txt | grep -qF -- "$1" || { echo "lacks: $1"; tr -s ' ' <out.txt; exit 1; }
 }
-want ' while: body %body, condition bytecode of 2 operations; after the first iteration bytecode of '
+want ' while: body %body, condition scalar code of 2 operations; after the first iteration scalar code of '
 want '; once per loop'
 want ' inlined 1 calls and fusions'
 want ' mapped 1 maps'

@@ -8,7 +8,7 @@
  * elementwise ops, compare, convert, reduce-precision and stochastic-convert (each element is a
  * function of its operands alone; nothing is fused except the products of complex numbers, whose
  * formula requires it), except those that have a form in elementwise_vector.def; also where a small
- * computation runs as scalar bytecode; bodies of reductions that are one such op, which call its
+ * computation runs as scalar code; bodies of reductions that are one such op, which call its
  * tile kernel; and kern_copy, for arrays that are only passed on (results, states of loops).
  * Kernels here that have no fast one beside them serve both. plain_fft is kern_fft without FFTW:
  * the sum itself would take too long.
