@@ -32,6 +32,8 @@ static bool has_result(const struct lane_inst *i)
     switch (i->op) {
     case LANE_CALL:
     case LANE_CHARGE:
+    case LANE_COPY_FROM:
+    case LANE_COPY_TO:
     case LANE_JUMP:
     case LANE_JUMP_UNLESS:
     case LANE_KERNEL:
@@ -50,6 +52,8 @@ static void note_uses(struct scan *s, int at)
     const struct lane_inst *i = &s->b->insts[at];
     for (int k = 0; k < lane_operands(i); k++)
         note_use(s, i->args[k], at);
+    for (int k = 0; i->place && k < i->place->count; k++)
+        note_use(s, i->place->indices[k].lanes, at);
     for (int k = 0; k < i->touched_count; k++)
         note_use(s, i->touched[k], at);
     if (i->variable >= 0)

@@ -178,6 +178,57 @@ void jit_flush(struct jit_builder *b, int variable)
     jit_put_element(b, b->insts[b->values[variable].lanes].address, variable);
 }
 
+/* ---- elements at computed indices ---- */
+
+static struct lane_place *place_of(struct jit_builder *b, const struct jit_place *at)
+{
+    struct lane_place *p =
+        arena_zalloc(b->arena, sizeof *p + (size_t)at->count * sizeof(struct lane_index));
+    p->base = at->base;
+    p->pointer = at->pointer;
+    p->count = at->count;
+    for (int k = 0; k < at->count; k++) {
+        const struct jit_value *v = &b->values[at->indices[k].value];
+        p->indices[k] = (struct lane_index){v->lanes, dtype_is_unsigned(v->type),
+                                            at->indices[k].last, at->indices[k].stride};
+    }
+    return p;
+}
+
+int jit_load_at(struct jit_builder *b, enum dtype t, const struct jit_place *at)
+{
+    int v = jit_element(b, at->base, t);
+    if (v != JIT_NONE)
+        b->insts[b->inst_count - 1].place = place_of(b, at);
+    return v;
+}
+
+void jit_store_at(struct jit_builder *b, const struct jit_place *at, int value)
+{
+    jit_put_element(b, at->base, value);
+    b->insts[b->inst_count - 1].place = place_of(b, at);
+}
+
+static void copy_at(struct jit_builder *b, enum lane_op op, char *piece, const struct jit_place *at,
+                    int64_t n)
+{
+    struct lane_place *p = place_of(b, at);
+    const int i = lane_emit(b, op, LANE_I32, 0, 0, 0);
+    p->bytes = n;
+    b->insts[i].place = p;
+    b->insts[i].address = piece;
+}
+
+void jit_copy_from(struct jit_builder *b, char *piece, const struct jit_place *at, int64_t n)
+{
+    copy_at(b, LANE_COPY_FROM, piece, at, n);
+}
+
+void jit_copy_to(struct jit_builder *b, const struct jit_place *at, char *piece, int64_t n)
+{
+    copy_at(b, LANE_COPY_TO, piece, at, n);
+}
+
 /* ---- control flow ---- */
 
 int jit_label(struct jit_builder *b) { return b->label_count++; }
@@ -189,7 +240,7 @@ static struct lane_inst *emit_control(struct jit_builder *b, enum lane_op op, in
     return &b->insts[at];
 }
 
-void jit_place(struct jit_builder *b, int label) { emit_control(b, LANE_LABEL, 0, label); }
+void jit_put_label(struct jit_builder *b, int label) { emit_control(b, LANE_LABEL, 0, label); }
 void jit_jump(struct jit_builder *b, int label) { emit_control(b, LANE_JUMP, 0, label); }
 void jit_return(struct jit_builder *b) { emit_control(b, LANE_RETURN, 0, 0); }
 

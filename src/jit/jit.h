@@ -69,8 +69,26 @@ void jit_put_element(struct jit_builder *b, char *at, int value);
 /* Stores a variable in its home. */
 void jit_flush(struct jit_builder *b, int variable);
 
+/* An array that is accessed at computed indices, which are clamped: at `base`, or, unless `pointer`
+ * is NULL, at the address that it holds. */
+struct jit_index {
+    int value;            /* an integer of at most 64 bits, except u64 */
+    int64_t last, stride; /* greatest index; bytes between indices */
+};
+struct jit_place {
+    char *base;
+    char *const *pointer;
+    int count;
+    const struct jit_index *indices;
+};
+int jit_load_at(struct jit_builder *b, enum dtype t, const struct jit_place *at);
+void jit_store_at(struct jit_builder *b, const struct jit_place *at, int value);
+/* Copies n bytes between `piece` and the array. */
+void jit_copy_from(struct jit_builder *b, char *piece, const struct jit_place *at, int64_t n);
+void jit_copy_to(struct jit_builder *b, const struct jit_place *at, char *piece, int64_t n);
+
 int jit_label(struct jit_builder *b);
-void jit_place(struct jit_builder *b, int label); /* here */
+void jit_put_label(struct jit_builder *b, int label); /* here */
 void jit_jump(struct jit_builder *b, int label);
 void jit_jump_unless(struct jit_builder *b, int value, int label);
 /* To the label of this number (s32), to the last one if there is none. */

@@ -28,6 +28,19 @@ static inline bool lane_is_wide(enum lane_type t) { return t == LANE_I64 || t ==
 static inline bool lane_is_float(enum lane_type t) { return t == LANE_F32 || t == LANE_F64; }
 
 enum { LANE_OPERANDS = 3, LANE_NONE = INT_MIN }; /* NONE: no expansion */
+struct lane_index {
+    int lanes; /* its value: an instruction or ~n */
+    bool is_unsigned;
+    int64_t last, stride;
+};
+struct lane_place {
+    char *base;
+    char *const *pointer; /* NULL: at `base` */
+    int64_t bytes;        /* of a copy */
+    int count;
+    struct lane_index indices[];
+};
+
 /* Operands are numbers of the instructions that compute them, or ~n for constant n. */
 struct lane_inst {
     uint8_t op, type; /* enum lane_op, enum lane_type: of the result */
@@ -35,7 +48,8 @@ struct lane_inst {
     uint8_t format;   /* enum dtype of elements in memory */
     int tile;         /* or -1: at `address` */
     int args[LANE_OPERANDS];
-    int variable; /* that the result is assigned to; -1: none */
+    int variable;                   /* that the result is assigned to; -1: none */
+    const struct lane_place *place; /* of an element at computed indices; else NULL */
     /* of programs only */
     int label;             /* of a jump */
     char *address;         /* of an element, or the home of a variable */

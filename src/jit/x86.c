@@ -80,7 +80,9 @@ void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
 void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m)
 {
     put(c, 0x48 | (reg >> 3 & 1) << 2 | index_high(m) << 1 | base_high(m));
-    put(c, opcode);
+    if (opcode > 0xff)
+        put(c, opcode >> 8);
+    put(c, opcode & 0xff);
     put_operand(c, reg, m, 0);
 }
 

@@ -81,8 +81,8 @@ struct x86_fixup {
  * `immediate` a number, or the register of the fourth operand. */
 void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
                 struct x86_operand m, int immediate);
-/* An instruction on general registers of 64 bits: `opcode` of one byte, with `reg` a register or
- * the extension of the opcode. */
+/* An instruction on general registers of 64 bits: `opcode` of one byte, or two, with `reg` a
+ * register or the extension of the opcode. */
 void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m);
 void x86_bytes(struct x86_code *c, const char *bytes, size_t size);
 void x86_int32(struct x86_code *c, int32_t v);
@@ -115,6 +115,7 @@ int x86_tile_register(int tile); /* of its address, or X86_ADDRESS */
 
 /* A memory operand; may set X86_ADDRESS. */
 struct x86_operand x86_address(const struct x86_selection *s, const char *address);
+struct x86_operand x86_place(const struct x86_selection *s, const struct lane_place *p);
 /* Loads a variable from its home, and stores it there. */
 void x86_load_variable(const struct x86_selection *s, int variable);
 void x86_store_variable(const struct x86_selection *s, int variable);

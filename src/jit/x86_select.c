@@ -113,9 +113,84 @@ struct x86_operand x86_address(const struct x86_selection *s, const char *addres
     return x86_memory(X86_ADDRESS, 0);
 }
 
+static void load_index(const struct x86_selection *s, const struct lane_index *x)
+{
+    const bool wide = lane_is_wide(lane_type_of(s->b, x->lanes));
+    const int v = in_register(s, x->lanes, FIRST_SPARE);
+    x86_vector(s->code, wide ? X86_MOVQ_GENERAL : X86_MOVD_STORE, false, v, 0, x86_register(RAX),
+               0);
+    if (!wide && !x->is_unsigned)
+        x86_general(s->code, 0x63, RAX, x86_register(RAX)); /* movsxd */
+}
+
+enum { MOVE_IF_NEGATIVE = 0x0f48, MOVE_IF_GREATER = 0x0f4f, MULTIPLY = 0x0faf };
+struct x86_operand x86_place(const struct x86_selection *s, const struct lane_place *p)
+{
+    struct x86_code *c = s->code;
+    if (p->pointer) {
+        struct x86_operand m = x86_address(s, (const char *)p->pointer);
+        x86_general(c, 0x8b, X86_ADDRESS, m);
+    } else {
+        x86_load_address(c, X86_ADDRESS, p->base);
+    }
+    for (int k = 0; k < p->count; k++) {
+        const struct lane_index *x = &p->indices[k];
+        load_index(s, x);
+        x86_general(c, 0x33, RCX, x86_register(RCX)); /* xor: 0 */
+        x86_general(c, 0x85, RAX, x86_register(RAX)); /* test */
+        x86_general(c, MOVE_IF_NEGATIVE, RAX, x86_register(RCX));
+        x86_load_address(c, RCX, (const void *)(uintptr_t)x->last);
+        x86_general(c, 0x3b, RAX, x86_register(RCX)); /* cmp */
+        x86_general(c, MOVE_IF_GREATER, RAX, x86_register(RCX));
+        x86_load_address(c, RCX, (const void *)(uintptr_t)x->stride);
+        x86_general(c, MULTIPLY, RAX, x86_register(RCX));
+        x86_general(c, 0x03, X86_ADDRESS, x86_register(RAX)); /* add */
+    }
+    return x86_memory(X86_ADDRESS, 0);
+}
+
+/* n bytes from [RSI] to [RDI] */
+static void copy_bytes(const struct x86_selection *s, int64_t n)
+{
+    enum { VECTOR = 16, MOST = 8 * VECTOR };
+    struct x86_code *c = s->code;
+    if (n > MOST) {
+        x86_load_address(c, RCX, (const void *)(uintptr_t)n);
+        x86_bytes(c, "\xf3\xa4", 2); /* rep movsb */
+        return;
+    }
+    for (int at = 0, width; at < n; at += width) {
+        const int64_t rest = n - at;
+        width = rest >= VECTOR ? VECTOR : rest >= 8 ? 8 : rest >= 4 ? 4 : 1;
+        x86_vector(c,
+                   width == VECTOR ? X86_MOVUPS_LOAD
+                   : width == 8    ? X86_MOVQ_LOAD
+                   : width == 4    ? X86_MOVD_LOAD
+                                   : X86_PINSRB,
+                   false, FIRST_SPARE, FIRST_SPARE, x86_memory(RSI, at), 0);
+        x86_vector(c,
+                   width == VECTOR ? X86_MOVUPS_STORE
+                   : width == 8    ? X86_MOVQ_STORE
+                   : width == 4    ? X86_MOVD_STORE
+                                   : X86_PEXTRB,
+                   false, FIRST_SPARE, 0, x86_memory(RDI, at), 0);
+    }
+}
+
+static void select_copy(const struct x86_selection *s, const struct lane_inst *i)
+{
+    const bool from = i->op == LANE_COPY_FROM;
+    x86_place(s, i->place);
+    x86_general(s->code, 0x8b, from ? RSI : RDI, x86_register(X86_ADDRESS));
+    x86_load_address(s->code, from ? RDI : RSI, i->address);
+    copy_bytes(s, i->place->bytes);
+}
+
 static struct x86_operand element_of(const struct x86_selection *s, const struct lane_inst *i,
                                      bool single)
 {
+    if (i->place)
+        return x86_place(s, i->place);
     if (i->tile < 0)
         return x86_address(s, i->address);
     int base = x86_tile_register(i->tile);
@@ -374,6 +449,8 @@ void x86_select(const struct x86_selection *s, int number)
     case LANE_LOAD:
     case LANE_LOAD_SINGLE: select_load(s, i, out); break;
     case LANE_STORE: select_store(s, i); return;
+    case LANE_COPY_FROM:
+    case LANE_COPY_TO: select_copy(s, i); return;
     case LANE_BLEND: select_blend(s, i, out); break;
     case LANE_AND_NOT: /* the machine inverts the first operand */
         x86_vector(s->code, X86_PANDN, is_wide_vector(s, (enum lane_type)i->type), out,

@@ -421,24 +421,6 @@ struct scalar_slice { /* a window of `whole` at clamped indices, and its source 
         enum dtype type;
     } index[VIEW_MAX_RANK];
 };
-/* A copy as a list of pieces of `size` bytes, at byte offsets from the start of array or window. */
-struct scalar_pieces {
-    int count;
-    size_t size;
-    int64_t *to, *from;
-};
-struct scalar_index {
-    const void *at;
-    enum dtype type;
-    int64_t last, stride; /* greatest start index; bytes between indices */
-};
-struct scalar_window {
-    bool update;
-    char *const *large_array;
-    int rank; /* number of start indices that may vary */
-    struct scalar_index index[VIEW_MAX_RANK];
-    const struct scalar_pieces *pieces;
-};
 struct scalar_reduce {
     int n;
     struct view *out, *x;

@@ -178,6 +178,60 @@ static bool translate_apply(struct translation *t, struct scalar_op *op)
     return true;
 }
 
+/* The array of a slice, if its piece is contiguous: a single element, or rows of the innermost
+ * dimensions as a whole. */
+static bool find_place(struct translation *t, const struct scalar_slice *s, struct jit_place *at)
+{
+    struct jit_index *indices = ARENA_ARRAY(&t->pl->scratch, struct jit_index, VIEW_MAX_RANK);
+    *at = (struct jit_place){s->whole.data, s->large_array, 0, indices};
+    bool inner = true; /* all dimensions so far are taken as a whole */
+    for (int d = s->whole.rank - 1; d >= 0; d--) {
+        if (!inner && s->piece.dims[d] != 1)
+            return false;
+        inner &= s->piece.dims[d] == s->whole.dims[d];
+        if (s->piece.dims[d] == s->whole.dims[d])
+            continue; /* the start is fixed */
+        const int v = s->index[d].type == DT_U64
+                          ? JIT_NONE
+                          : read_element(t, s->index[d].at, s->index[d].type);
+        if (v == JIT_NONE)
+            return false;
+        indices[at->count++] =
+            (struct jit_index){v, s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
+    }
+    return true;
+}
+
+static bool translate_slice(struct translation *t, struct scalar_op *op)
+{
+    const struct scalar_slice *s = op->slice;
+    const struct cell *piece = cell_at(t, s->piece.data);
+    const enum dtype type = s->piece.dtype;
+    const int64_t n = view_elements(&s->piece);
+    struct jit_place at;
+    if (!s->large_array && cell_at(t, s->whole.data)) { /* of an array of one element */
+        void *from = s->update ? s->piece.data : s->whole.data,
+             *to = s->update ? s->whole.data : s->piece.data;
+        const int v = n == 1 ? read_element(t, from, type) : JIT_NONE;
+        return v != JIT_NONE && write_element(t, to, type, v);
+    }
+    if (n == 0 || !view_is_dense(&s->piece) || !find_place(t, s, &at))
+        return false;
+    if (piece && piece->value != JIT_NONE && piece->type != type)
+        return false;
+    if (piece && piece->value != JIT_NONE && s->update) {
+        jit_store_at(t->b, &at, piece->value);
+    } else if (is_variable(piece)) {
+        const int v = jit_load_at(t->b, type, &at);
+        return v != JIT_NONE && write_element(t, s->piece.data, type, v);
+    } else if (s->update) {
+        jit_copy_to(t->b, &at, s->piece.data, n * (int64_t)dtype_bytes(type));
+    } else {
+        jit_copy_from(t->b, s->piece.data, &at, n * (int64_t)dtype_bytes(type));
+    }
+    return true;
+}
+
 /* A move between elements of one type stays in registers. */
 static bool translate_move(struct translation *t, struct scalar_op *op)
 {
@@ -236,6 +290,10 @@ static bool translate(struct translation *t, struct scalar_op *op)
     case SCALAR_JUMP_UNLESS: return translate_jump_unless(t, op);
     case SCALAR_SWITCH: return translate_switch(t, op);
     case SCALAR_STOP: translate_stop(t); return true;
+    case SCALAR_SLICE:
+        if (translate_slice(t, op))
+            return true;
+        break;
     default: break;
     }
     find_touched(t, op);
@@ -296,7 +354,7 @@ void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body)
     t.touched = ARENA_ARRAY(a, int, most_touched(code));
     for (int k = 0; k < code->op_count && ok; k++) {
         if (t.labels[k] >= 0)
-            jit_place(t.b, t.labels[k]);
+            jit_put_label(t.b, t.labels[k]);
         ok = translate(&t, &code->ops[k]);
     }
     code->native = ok ? jit_program(t.b, m->pl->p->code) : NULL;

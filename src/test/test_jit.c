@@ -349,22 +349,22 @@ static jit_program_fn *loop_program(struct jit_builder *b, struct jit_memory *m,
     const double none = 0;
     jit_set(b, i, zero);
     jit_set(b, sum, jit_constant(b, DT_F64, &none));
-    jit_place(b, top);
+    jit_put_label(b, top);
     jit_jump_unless(b, jit_compare(b, JIT_LT, false, i, n), end);
     jit_switch(b, jit_elementwise(b, "and", DT_S32, (const int[]){i, one}, 2),
                (const int[]){even, join}, 2);
-    jit_place(b, join);
+    jit_put_label(b, join);
     jit_set(b, term, x);
     int after = jit_label(b);
     jit_jump(b, after);
-    jit_place(b, even);
+    jit_put_label(b, even);
     jit_kernel(b, double_it, (char *)&homes[4], kernel_args, 1, (const int[]){x, term}, 2);
-    jit_place(b, after);
+    jit_put_label(b, after);
     jit_set(b, sum, jit_elementwise(b, "add", DT_F64, (const int[]){sum, term}, 2));
     jit_set(b, i, jit_elementwise(b, "add", DT_S32, (const int[]){i, one}, 2));
     jit_charge(b, count_call, argument, &i, 1);
     jit_jump(b, top);
-    jit_place(b, end);
+    jit_put_label(b, end);
     jit_flush(b, sum);
     jit_return(b);
     return jit_program(b, m);
@@ -464,6 +464,8 @@ static struct sizes sizes_of(enum x86_inst inst, bool wide)
         inst == X86_MOVUPS_STORE || inst == X86_PEXTRB || inst == X86_PEXTRW ||
         inst == X86_PINSRB || inst == X86_PINSRW)
         s.m = "";
+    if (inst == X86_MOVQ_GENERAL)
+        s = (struct sizes){"x", "r", "qword ptr "};
     return s;
 }
 
@@ -474,7 +476,9 @@ static void put_vector(struct buf *out, const char *size, int number)
 
 static void put_last(struct buf *out, struct sizes s, struct x86_operand m)
 {
-    if (m.kind == X86_REGISTER)
+    if (m.kind == X86_REGISTER && s.m[0] == 'r')
+        buf_puts(out, general[m.number]);
+    else if (m.kind == X86_REGISTER)
         put_vector(out, s.m, m.number);
     else if (m.kind == X86_MEMORY)
         buf_printf(out, "%s[%s+%d]", s.memory, general[m.base], OFFSET);
@@ -519,8 +523,8 @@ static bool has_size(enum x86_inst inst, bool wide)
     size_t n = strlen(name);
     bool single = strcmp(name + n - 2, "ss") == 0 || strcmp(name + n - 2, "sd") == 0;
     bool moves = inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_LOAD ||
-                 inst == X86_MOVQ_STORE || inst == X86_PEXTRB || inst == X86_PEXTRW ||
-                 inst == X86_PINSRB || inst == X86_PINSRW;
+                 inst == X86_MOVQ_STORE || inst == X86_MOVQ_GENERAL || inst == X86_PEXTRB ||
+                 inst == X86_PEXTRW || inst == X86_PINSRB || inst == X86_PINSRW;
     if (inst == X86_EXTRACTI128 || inst == X86_PERMQ)
         return wide;
     return !wide || (!single && !moves);
@@ -536,14 +540,14 @@ static void encode_all(struct x86_code *c, struct buf *text)
         for (int wide = 0; wide < 2; wide++)
             for (int k = 0; k < 6 * 6 && has_size((enum x86_inst)inst, wide); k++) {
                 int x = numbers[k % 6], y = numbers[k / 6], z = numbers[(k + k / 6) % 6];
-                bool shifts = x86_table[inst].form == X86_XXI;
+                bool only_registers = x86_table[inst].form == X86_XXI || inst == X86_MOVQ_GENERAL;
                 int immediate = x86_table[inst].form == X86_XXMX ? (k * 7) & 15 : k % 8 + 1;
                 struct x86_operand m[] = {
                     x86_register(z), x86_memory(k % 16, OFFSET),
                     x86_indexed(k % 16, (k + 5) % 16 == RSP ? RAX : (k + 5) % 16, 1 << k % 4)};
                 m[2].offset = OFFSET;
-                for (int j = may_be_register((enum x86_inst)inst) ? 0 : 1; j < (shifts ? 1 : 3);
-                     j++) {
+                for (int j = may_be_register((enum x86_inst)inst) ? 0 : 1;
+                     j < (only_registers ? 1 : 3); j++) {
                     x86_vector(c, (enum x86_inst)inst, wide, x, y, m[j], immediate);
                     put_text(text, (enum x86_inst)inst, wide, x, y, m[j], immediate);
                 }
