@@ -13,7 +13,8 @@
 
 /* ---- memory.c: executable memory ---- */
 
-/* Memory for the functions of a program: writable until it is sealed, then executable. */
+/* Memory for the functions of a program, of one MiB: writable until it is sealed, then executable.
+ */
 struct jit_memory;
 /* NULL where no machine code can be run: on another processor, if the system refuses executable
  * memory, or if HLO_NATIVE is 0 in the environment. */
@@ -25,9 +26,10 @@ size_t jit_memory_size(const struct jit_memory *m); /* bytes of code */
 
 /* ---- build.c, expand.c: functions under construction ---- */
 
-enum { JIT_NONE = -1 }; /* no value: the operation has no expansion */
+/* Functions of this section return values, which have a type; JIT_NONE: the operation or its type
+ * has no expansion, and nothing was added. */
+enum { JIT_NONE = -1 };
 
-/* A value: its type, and the lane instruction that computes it. */
 struct jit_builder;
 struct jit_builder *jit_builder_new(struct arena *a);
 

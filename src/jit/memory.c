@@ -34,24 +34,29 @@ static bool is_supported(void)
 #endif
 }
 
+/* Some systems refuse to make memory executable that was writable: found out at once. */
+static bool may_be_executable(char *at)
+{
+    return mprotect(at, LINE, PROT_READ | PROT_EXEC) == 0 &&
+           mprotect(at, LINE, PROT_READ | PROT_WRITE) == 0;
+}
+
 struct jit_memory *jit_memory_new(void)
 {
     if (!is_supported())
         return NULL;
-    char *at = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        return NULL;
-    /* Some systems refuse to make memory executable that was writable: find out at once. */
-    if (mprotect(at, LINE, PROT_READ | PROT_EXEC) != 0 ||
-        mprotect(at, LINE, PROT_READ | PROT_WRITE) != 0) {
-        munmap(at, MEMORY_BYTES);
+    struct jit_memory *m = heap_zalloc(1, sizeof *m);
+    m->at = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m->at == MAP_FAILED) {
+        heap_free(m);
         return NULL;
     }
-    struct jit_memory *m = heap_zalloc(1, sizeof *m);
-    m->at = at;
     heap_on_oom(m, unmap);
-    return m;
+    if (may_be_executable(m->at))
+        return m;
+    jit_memory_free(m);
+    return NULL;
 }
 
 void *jit_memory_add(struct jit_memory *m, const void *code, size_t size)
