@@ -1,6 +1,6 @@
 /*
- * body.c: computations as callbacks of kernels: scalar code is called directly, other computations run
- * as functions on scalars.
+ * body.c: computations as callbacks of kernels: scalar code is called directly, other computations
+ * run as functions on scalars.
  */
 #include "eval/eval_priv.h"
 

@@ -35,7 +35,8 @@ static int changed_result(const struct scalar_code *c, int arg)
     return -1;
 }
 
-/* An operand in a form that scalar code can read, and write if it updates it. NULL with a message. */
+/* An operand in a form that scalar code can read, and write if it updates it. NULL with a message.
+ */
 static const struct view *scalar_operand(struct eval *ev, const struct step *s, int k,
                                          struct value *made)
 {

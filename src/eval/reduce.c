@@ -139,7 +139,8 @@ static bool has_empty_results(const struct step *s)
 static int64_t scan_iterations(const struct eval *ev, const struct step *s, const struct scan *c)
 {
     const int64_t most = eval_is_dry_run(ev) ? 2 : c->length;
-    return c->length > 1 && !c->f->has_effect && has_empty_results(s) ? 1 : min_i64(most, c->length);
+    return c->length > 1 && !c->f->has_effect && has_empty_results(s) ? 1
+                                                                      : min_i64(most, c->length);
 }
 
 static bool run_scan(struct eval *ev, const struct step *s)

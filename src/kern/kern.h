@@ -3,11 +3,11 @@
  * lapacke, fftw3 or sleef.
  *
  * There are two layers. Tile kernels work on n packed elements; all elementwise work is composed of
- * them (whole arrays, fused loops, scalar code). The other kernels take views. Results never overlap
- * operands unless a comment allows it. `workers`, where a kernel takes one, is the thread pool that
- * shares the work; it may be NULL, and the bits are the same for any number of threads. A kernel
- * that needs memory whose size depends on the user's shapes returns false when the allocation
- * fails.
+ * them (whole arrays, fused loops, scalar code). The other kernels take views. Results never
+ * overlap operands unless a comment allows it. `workers`, where a kernel takes one, is the thread
+ * pool that shares the work; it may be NULL, and the bits are the same for any number of threads. A
+ * kernel that needs memory whose size depends on the user's shapes returns false when the
+ * allocation fails.
  *
  * kern/plain/ has one plain kernel per op, kern/ the fast ones; a program uses one set or the
  * other, through `struct kernels` below.

@@ -96,7 +96,8 @@ static enum dtype *new_types(struct planner *pl, int n)
     return ARENA_ARRAY(&pl->p->arena, enum dtype, n);
 }
 
-/* Makes a body with the argument and result types of `b`: scalar code if possible, else a function. */
+/* Makes a body with the argument and result types of `b`: scalar code if possible, else a function.
+ */
 static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c,
                       struct body *b)
 {

@@ -117,8 +117,8 @@ static bool find_tile(struct build *b, struct step *s)
            PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(s->tile_type));
 }
 
-/* The scalar code of the whole instruction, shared by all calls of one computation; NULL if there is
- * none. */
+/* The scalar code of the whole instruction, shared by all calls of one computation; NULL if there
+ * is none. */
 static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
 {
     bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;

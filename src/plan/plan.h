@@ -362,9 +362,9 @@ struct cycle_clock {
 /* Called after each iteration: whether it is visited. */
 bool cycle_is_due(struct cycle_clock *k, struct cycle *c);
 
-/* Visits the loops of scalar code. Their iterations are not counted; jumps only call cycle_poll when a
- * slice of the budget is consumed. Visits begin at such a time; until they end, every step of the
- * budget is a slice of its own, so that no iteration is missed. */
+/* Visits the loops of scalar code. Their iterations are not counted; jumps only call cycle_poll
+ * when a slice of the budget is consumed. Visits begin at such a time; until they end, every step
+ * of the budget is a slice of its own, so that no iteration is missed. */
 struct cycle_monitor {
     int count;
     struct cycle **cycles; /* of all loops; inner before outer */

@@ -1,6 +1,6 @@
 /*
- * scalar_control.c: compiles loops and branches to scalar code: jumps, and moves into the registers of
- * a loop's state or of a conditional's result.
+ * scalar_control.c: compiles loops and branches to scalar code: jumps, and moves into the registers
+ * of a loop's state or of a conditional's result.
  */
 #include "plan/scalar.h"
 

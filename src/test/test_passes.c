@@ -590,10 +590,9 @@ static void put_loop(struct text *t, int loop)
 static void put_module(struct text *t)
 {
     t->type = chance(t, 2) ? "s32" : "f32";
-    t->size = chance(t, 2) ? 5
-              : chance(t, 8)
-                  ? 2000
-                  : 70000; /* small arrays run as scalar code, large ones as kernels */
+    t->size = chance(t, 2)   ? 5
+              : chance(t, 8) ? 2000
+                             : 70000; /* small arrays run as scalar code, large ones as kernels */
     snprintf(t->array, sizeof t->array, "%s[%d]", t->type, t->size);
     put(t, "HloModule m\n");
     for (int k = 0; k < 2; k++)
