@@ -178,6 +178,12 @@ static bool translate_apply(struct translation *t, struct scalar_op *op)
     return true;
 }
 
+static void copy_bytes(struct translation *t, void *to, const void *from, int64_t n)
+{
+    const struct jit_place at = {.base = (char *)(uintptr_t)from};
+    jit_copy_from(t->b, to, &at, n);
+}
+
 /* The array of a slice, if its piece is contiguous: a single element, or rows of the innermost
  * dimensions as a whole. */
 static bool find_place(struct translation *t, const struct scalar_slice *s, struct jit_place *at)
@@ -241,8 +247,47 @@ static bool translate_move(struct translation *t, struct scalar_op *op)
         int v = read_element(t, op->args[0], known->type);
         return v != JIT_NONE && write_element(t, op->out, known->type, v);
     }
-    find_touched(t, op);
-    jit_call(t->b, scalar_run_other, op, t->touched, t->touched_count);
+    if (from || to) {
+        find_touched(t, op);
+        jit_call(t->b, scalar_run_other, op, t->touched, t->touched_count);
+    } else {
+        copy_bytes(t, op->out, op->args[0], op->count);
+    }
+    return true;
+}
+
+/* The number of innermost elements that are contiguous in both views. */
+static int64_t run_length(const struct view *out, const struct view *x)
+{
+    int64_t n = 1, width = (int64_t)dtype_bytes(out->dtype);
+    for (int d = out->rank - 1; d >= 0; d--) {
+        const bool dense = out->strides[d] == n * width && x->strides[d] == n * width;
+        if (out->dims[d] != 1 && !dense)
+            break;
+        n *= out->dims[d];
+    }
+    return n;
+}
+
+/* A copy of few runs; false: of too many, or of a type without lanes. */
+static bool translate_copy(struct translation *t, const struct scalar_op *op)
+{
+    enum { MOST_RUNS = 16 };
+    const struct view *out = &op->copy->out, *x = &op->copy->x;
+    const int64_t all = view_elements(out), n = all > 0 ? run_length(out, x) : 1;
+    int64_t index[VIEW_MAX_RANK] = {0};
+    if (all / n > MOST_RUNS || (n > 1 && (cell_at(t, out->data) || cell_at(t, x->data))))
+        return false;
+    for (int64_t done = 0; done < all; done += n) {
+        char *to = view_at(out, index), *from = view_at(x, index);
+        const int v = n == 1 ? read_element(t, from, out->dtype) : JIT_NONE;
+        if (n > 1)
+            copy_bytes(t, to, from, n * (int64_t)dtype_bytes(out->dtype));
+        else if (v == JIT_NONE || !write_element(t, to, out->dtype, v))
+            return false;
+        for (int64_t j = 0; j < n; j++)
+            index_next(out->rank, out->dims, index);
+    }
     return true;
 }
 
@@ -292,6 +337,10 @@ static bool translate(struct translation *t, struct scalar_op *op)
     case SCALAR_STOP: translate_stop(t); return true;
     case SCALAR_SLICE:
         if (translate_slice(t, op))
+            return true;
+        break;
+    case SCALAR_COPY:
+        if (translate_copy(t, op))
             return true;
         break;
     default: break;
