@@ -10,7 +10,7 @@ static int64_t only_dimension(const struct inst *i)
     return d.count ? d.at[0] : -1;
 }
 
-/* The first array of a result that is an array or a tuple of arrays; NULL if there is none. */
+/* The first array of a result that is an array or a tuple of arrays; NULL if it has no array. */
 static const struct shape *first_array(const struct shape *s)
 {
     if (s && s->dtype == DT_TUPLE)

@@ -15,7 +15,7 @@ FAMILIES(X)
 
 /* ---- infer.c ---- */
 
-/* The common element type of operands a and b; false (reported) if there is none. */
+/* The common element type of operands a and b; false (reported) if they have none in common. */
 bool infer_common_type(struct infer *ctx, const struct inst *i, int a, int b, enum dtype *out);
 /* The operands' shapes as a tuple; a single one unchanged. */
 const struct shape *infer_operands_shape(struct infer *ctx, const struct inst *i, int count);
@@ -60,7 +60,7 @@ bool reduce_check_types(struct infer *ctx, const struct inst *i, const struct co
 /* ---- dot.c ---- */
 
 /* The element type of the result of a dot or convolution: the written one; for the parser, the more
- * precise one of operands 0 and `rhs`. False (reported) if there is none. */
+ * precise one of operands 0 and `rhs`. False (reported) if these have no common type. */
 bool dot_result_type(struct infer *ctx, const struct inst *i, int rhs, enum dtype *out);
 
 /* ---- window.c ---- */

@@ -27,26 +27,6 @@ static void note_use(struct scan *s, int value, int at)
     s->uses[value] += 1 << 3 * (s->depth[at] < 6 ? s->depth[at] : 6);
 }
 
-static bool has_result(const struct lane_inst *i)
-{
-    switch (i->op) {
-    case LANE_CALL:
-    case LANE_CHARGE:
-    case LANE_COPY_FROM:
-    case LANE_COPY_TO:
-    case LANE_JUMP:
-    case LANE_JUMP_UNLESS:
-    case LANE_KERNEL:
-    case LANE_LABEL:
-    case LANE_RETURN:
-    case LANE_SET:
-    case LANE_STORE:
-    case LANE_SWITCH:
-    case LANE_VARIABLE: return false;
-    default: return i->variable < 0;
-    }
-}
-
 static void note_uses(struct scan *s, int at)
 {
     const struct lane_inst *i = &s->b->insts[at];
@@ -58,7 +38,7 @@ static void note_uses(struct scan *s, int at)
         note_use(s, i->touched[k], at);
     if (i->variable >= 0)
         note_use(s, i->variable, at);
-    if (has_result(i))
+    if (lane_has_result(i) && i->variable < 0)
         note_use(s, at, at);
 }
 

@@ -13,11 +13,21 @@ struct jit_builder *jit_builder_new(struct arena *a)
 int lane_operands(const struct lane_inst *i)
 {
     static const uint8_t operands[LANE_OP_COUNT] = {
-#define LANE(id, operands, meaning) operands,
+#define LANE(id, operands, result, meaning) operands,
 #include "jit/lane.def"
 #undef LANE
     };
     return operands[i->op];
+}
+
+bool lane_has_result(const struct lane_inst *i)
+{
+    static const bool results[LANE_OP_COUNT] = {
+#define LANE(id, operands, result, meaning) result,
+#include "jit/lane.def"
+#undef LANE
+    };
+    return results[i->op];
 }
 
 int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z)
@@ -86,45 +96,63 @@ static void note_tile(struct jit_builder *b, int tile)
         b->tile_count = tile + 1;
 }
 
-int jit_load(struct jit_builder *b, int tile, enum dtype t, bool single)
+/* A mask of 32 bits, if the value is a pred. */
+static int narrow_mask(struct jit_builder *b, struct jit_value v)
+{
+    if (v.type != DT_PRED || !lane_is_wide(lane_type_of(b, v.lanes)))
+        return v.lanes;
+    return lane_emit(b, LANE_I32_OF_I64, LANE_I32, v.lanes, 0, 0);
+}
+
+/* Of elements of a tile, or, if it is -1, of the element at `address`. */
+static int emit_load(struct jit_builder *b, enum lane_op op, enum dtype t, int tile, char *address)
 {
     enum lane_type lane;
     if (!lane_of_dtype(t, &lane))
-        return JIT_NONE;
-    int i = lane_emit(b, single ? LANE_LOAD_SINGLE : LANE_LOAD, lane, 0, 0, 0);
+        return LANE_NONE;
+    const int i = lane_emit(b, op, lane, 0, 0, 0);
     b->insts[i].tile = tile;
+    b->insts[i].address = address;
     b->insts[i].format = (uint8_t)t;
+    return i;
+}
+
+static void emit_store(struct jit_builder *b, struct jit_value v, int tile, char *address)
+{
+    const int lanes = narrow_mask(b, v),
+              i = lane_emit(b, LANE_STORE, lane_type_of(b, lanes), lanes, 0, 0);
+    b->insts[i].tile = tile;
+    b->insts[i].address = address;
+    b->insts[i].format = (uint8_t)v.type;
+}
+
+static int value_of(struct jit_builder *b, enum dtype t, int lanes)
+{
+    return lanes == LANE_NONE ? JIT_NONE : jit_value_new(b, t, lanes);
+}
+
+int jit_load(struct jit_builder *b, int tile, enum dtype t, bool single)
+{
     note_tile(b, tile);
-    return jit_value_new(b, t, i);
+    return value_of(b, t, emit_load(b, single ? LANE_LOAD_SINGLE : LANE_LOAD, t, tile, NULL));
 }
 
 void jit_store(struct jit_builder *b, int tile, int value)
 {
-    const struct jit_value *v = &b->values[value];
-    int lanes = v->lanes;
-    if (v->type == DT_PRED && lane_is_wide(lane_type_of(b, lanes)))
-        lanes = lane_emit(b, LANE_I32_OF_I64, LANE_I32, lanes, 0, 0);
-    int i = lane_emit(b, LANE_STORE, lane_type_of(b, lanes), lanes, 0, 0);
-    b->insts[i].tile = tile;
-    b->insts[i].format = (uint8_t)v->type;
     note_tile(b, tile);
+    emit_store(b, b->values[value], tile, NULL);
 }
 
 /* ---- variables ---- */
 
 int jit_variable(struct jit_builder *b, enum dtype t, char *home, bool loaded)
 {
-    enum lane_type lane;
-    if (!lane_of_dtype(t, &lane))
+    const int i = emit_load(b, LANE_VARIABLE, t, -1, home);
+    if (i == LANE_NONE)
         return JIT_NONE;
-    int i = lane_emit(b, LANE_VARIABLE, lane, 0, 0, 0);
-    b->insts[i].address = home;
-    b->insts[i].format = (uint8_t)t;
+    VEC_PUSH(b->arena, b->variables, b->variable_count, b->variable_capacity) = i;
     if (loaded) {
-        int x = lane_emit(b, LANE_LOAD, lane, 0, 0, 0);
-        b->insts[x].tile = -1;
-        b->insts[x].address = home;
-        b->insts[x].format = (uint8_t)t;
+        const int x = emit_load(b, LANE_LOAD, t, -1, home);
         b->insts[x].variable = i;
     }
     return jit_value_new(b, t, i);
@@ -134,9 +162,7 @@ int jit_variable(struct jit_builder *b, enum dtype t, char *home, bool loaded)
 void jit_set(struct jit_builder *b, int variable, int value)
 {
     struct jit_value v = b->values[value], to = b->values[variable];
-    bool wide = lane_is_wide(lane_type_of(b, v.lanes));
-    if (v.type == DT_PRED && wide)
-        v.lanes = lane_emit(b, LANE_I32_OF_I64, LANE_I32, v.lanes, 0, 0);
+    v.lanes = narrow_mask(b, v);
     if (v.lanes == to.lanes)
         return;
     struct lane_inst *last = &b->insts[b->inst_count - 1];
@@ -151,26 +177,12 @@ void jit_set(struct jit_builder *b, int variable, int value)
 
 int jit_element(struct jit_builder *b, char *at, enum dtype t)
 {
-    enum lane_type lane;
-    if (!lane_of_dtype(t, &lane))
-        return JIT_NONE;
-    int i = lane_emit(b, LANE_LOAD, lane, 0, 0, 0);
-    b->insts[i].tile = -1;
-    b->insts[i].address = at;
-    b->insts[i].format = (uint8_t)t;
-    return jit_value_new(b, t, i);
+    return value_of(b, t, emit_load(b, LANE_LOAD, t, -1, at));
 }
 
 void jit_put_element(struct jit_builder *b, char *at, int value)
 {
-    const struct jit_value *v = &b->values[value];
-    int lanes = v->lanes;
-    if (v->type == DT_PRED && lane_is_wide(lane_type_of(b, lanes)))
-        lanes = lane_emit(b, LANE_I32_OF_I64, LANE_I32, lanes, 0, 0);
-    int i = lane_emit(b, LANE_STORE, lane_type_of(b, lanes), lanes, 0, 0);
-    b->insts[i].tile = -1;
-    b->insts[i].address = at;
-    b->insts[i].format = (uint8_t)v->type;
+    emit_store(b, b->values[value], -1, at);
 }
 
 void jit_flush(struct jit_builder *b, int variable)

@@ -93,7 +93,7 @@ int jit_label(struct jit_builder *b);
 void jit_put_label(struct jit_builder *b, int label); /* here */
 void jit_jump(struct jit_builder *b, int label);
 void jit_jump_unless(struct jit_builder *b, int value, int label);
-/* To the label of this number (s32), to the last one if there is none. */
+/* To the label of this number (s32), or to the last one if it is out of range. */
 void jit_switch(struct jit_builder *b, int value, const int *labels, int count);
 void jit_return(struct jit_builder *b);
 

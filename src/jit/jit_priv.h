@@ -18,7 +18,7 @@
 /* ---- build.c ---- */
 
 enum lane_op {
-#define LANE(id, operands, meaning) LANE_##id,
+#define LANE(id, operands, result, meaning) LANE_##id,
 #include "jit/lane.def"
 #undef LANE
     LANE_OP_COUNT
@@ -84,11 +84,15 @@ struct jit_builder {
     struct jit_value *values;
     int value_count;
     size_t value_capacity;
+    int *variables; /* instructions LANE_VARIABLE */
+    int variable_count;
+    size_t variable_capacity;
     int tile_count, label_count;
     bool wide; /* an instruction has lanes of 64 bits */
 };
 
 int lane_operands(const struct lane_inst *i); /* number of them */
+bool lane_has_result(const struct lane_inst *i);
 /* Appends an instruction; unused operands are 0. */
 int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z);
 int lane_shift(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, unsigned count);

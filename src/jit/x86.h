@@ -41,7 +41,10 @@ enum x86_register { /* general ones */
 };
 enum { X86_INDEX = RAX, X86_TILES = RDI, X86_COUNT = RSI, X86_ADDRESS = R11 }; /* of tiles */
 enum { X86_BASE = RBX, X86_CONTEXT = R12, X86_SLICE = R13 };                   /* of programs */
-enum { X86_SLOT_BYTES = 32 };
+enum {
+    X86_SLOT_BYTES = 32,
+    X86_SPARE = JIT_REGISTERS
+}; /* SPARE: the first vector register without a value */
 
 /* A register, a memory operand, or a constant of the code. */
 struct x86_operand {
@@ -119,7 +122,7 @@ struct x86_operand x86_place(const struct x86_selection *s, const struct lane_pl
 /* Loads a variable from its home, and stores it there. */
 void x86_load_variable(const struct x86_selection *s, int variable);
 void x86_store_variable(const struct x86_selection *s, int variable);
-/* The register of a value, which is loaded if it has none. */
-int x86_in_register(const struct x86_selection *s, int lanes);
+/* The register of a value, or `spare`, to which it is loaded. */
+int x86_in_register(const struct x86_selection *s, int lanes, int spare);
 
 #endif

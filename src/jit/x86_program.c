@@ -31,11 +31,6 @@ static void jump_to(struct program_code *p, enum x86_condition condition, int la
 
 /* ---- calls ---- */
 
-static bool is_variable(const struct program_code *p, int v)
-{
-    return p->s.b->insts[v].op == LANE_VARIABLE && p->s.a.first[v] != INT_MAX;
-}
-
 static bool is_touched(const struct lane_inst *i, int v)
 {
     for (int k = 0; k < i->touched_count; k++)
@@ -48,18 +43,22 @@ static bool is_touched(const struct lane_inst *i, int v)
  */
 static void store_variables(struct program_code *p, const struct lane_inst *i, int at)
 {
-    for (int v = 0; v < p->s.b->inst_count; v++)
-        if (is_variable(p, v) && p->s.a.first[v] < at && p->s.a.last[v] >= at &&
+    for (int k = 0; k < p->s.b->variable_count; k++) {
+        const int v = p->s.b->variables[k];
+        if (p->s.a.first[v] < at && p->s.a.last[v] >= at &&
             (p->s.a.registers[v] >= 0 || is_touched(i, v)))
             x86_store_variable(&p->s, v);
+    }
 }
 
 static void load_variables(struct program_code *p, const struct lane_inst *i, int at)
 {
-    for (int v = 0; v < p->s.b->inst_count; v++)
-        if (is_variable(p, v) && p->s.a.first[v] <= at && p->s.a.last[v] > at &&
+    for (int k = 0; k < p->s.b->variable_count; k++) {
+        const int v = p->s.b->variables[k];
+        if (p->s.a.first[v] <= at && p->s.a.last[v] > at &&
             (p->s.a.registers[v] >= 0 || is_touched(i, v)))
             x86_load_variable(&p->s, v);
+    }
 }
 
 static void put_call(struct program_code *p, const void *function)
@@ -104,7 +103,7 @@ static void charge(struct program_code *p, int at)
 /* A mask has its sign bit set, or not. */
 static void jump_unless(struct program_code *p, const struct lane_inst *i)
 {
-    int r = x86_in_register(&p->s, i->args[0]);
+    int r = x86_in_register(&p->s, i->args[0], X86_SPARE);
     x86_vector(p->s.code, X86_MOVD_STORE, false, r, 0, x86_register(RAX), 0);
     x86_bytes(p->s.code, "\x85\xc0", 2); /* test eax, eax */
     jump_to(p, X86_EQUAL, i->label);
@@ -112,7 +111,7 @@ static void jump_unless(struct program_code *p, const struct lane_inst *i)
 
 static void switch_to(struct program_code *p, const struct lane_inst *i)
 {
-    int r = x86_in_register(&p->s, i->args[0]);
+    int r = x86_in_register(&p->s, i->args[0], X86_SPARE);
     x86_vector(p->s.code, X86_MOVD_STORE, false, r, 0, x86_register(RAX), 0);
     for (int k = 0; k + 1 < i->label_count; k++) {
         x86_bytes(p->s.code, "\x3d", 1); /* cmp eax, number */
@@ -154,10 +153,7 @@ static void put_inst(struct program_code *p, int at)
 /* The home of the first variable: the others are near. */
 static const char *choose_base(const struct jit_builder *b)
 {
-    for (int k = 0; k < b->inst_count; k++)
-        if (b->insts[k].op == LANE_VARIABLE)
-            return b->insts[k].address;
-    return NULL;
+    return b->variable_count > 0 ? b->insts[b->variables[0]].address : NULL;
 }
 
 static void enter(struct program_code *p)

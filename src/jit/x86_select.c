@@ -8,7 +8,7 @@
  */
 #include "jit/x86.h"
 
-enum { FIRST_SPARE = JIT_REGISTERS, SECOND_SPARE, THIRD_SPARE, SLOT_BYTES = 32 };
+enum { FIRST_SPARE = X86_SPARE, SECOND_SPARE, THIRD_SPARE };
 
 static bool is_wide_vector(const struct x86_selection *s, enum lane_type t)
 {
@@ -22,11 +22,11 @@ static struct x86_operand operand_of(const struct x86_selection *s, int lanes)
     if (lanes < 0)
         return x86_constant(~lanes);
     int r = s->a.registers[lanes];
-    return r < 0 ? x86_memory(RSP, ~r * SLOT_BYTES) : x86_register(r);
+    return r < 0 ? x86_memory(RSP, ~r * X86_SLOT_BYTES) : x86_register(r);
 }
 
 /* The register of an operand, or `spare`, to which it is loaded. */
-static int in_register(const struct x86_selection *s, int lanes, int spare)
+int x86_in_register(const struct x86_selection *s, int lanes, int spare)
 {
     struct x86_operand m = operand_of(s, lanes);
     if (m.kind == X86_REGISTER)
@@ -116,7 +116,7 @@ struct x86_operand x86_address(const struct x86_selection *s, const char *addres
 static void load_index(const struct x86_selection *s, const struct lane_index *x)
 {
     const bool wide = lane_is_wide(lane_type_of(s->b, x->lanes));
-    const int v = in_register(s, x->lanes, FIRST_SPARE);
+    const int v = x86_in_register(s, x->lanes, FIRST_SPARE);
     x86_vector(s->code, wide ? X86_MOVQ_GENERAL : X86_MOVD_STORE, false, v, 0, x86_register(RAX),
                0);
     if (!wide && !x->is_unsigned)
@@ -291,7 +291,7 @@ static void select_store(const struct x86_selection *s, const struct lane_inst *
 {
     enum lane_type t = (enum lane_type)i->type;
     enum dtype format = (enum dtype)i->format;
-    int x = in_register(s, i->args[0], THIRD_SPARE);
+    int x = x86_in_register(s, i->args[0], THIRD_SPARE);
     struct x86_operand m = element_of(s, i, false);
     if (dtype_bytes(format) < 4)
         store_narrow(s, format, x, m);
@@ -335,16 +335,16 @@ static bool select_conversion(const struct x86_selection *s, const struct lane_i
         break;
     case LANE_ROUND_F16:
         wide = s->lanes == 8;
-        x86_vector(s->code, X86_CVTPS2PH, wide, in_register(s, i->args[0], FIRST_SPARE), 0,
+        x86_vector(s->code, X86_CVTPS2PH, wide, x86_in_register(s, i->args[0], FIRST_SPARE), 0,
                    x86_register(SECOND_SPARE), 0);
         x86_vector(s->code, X86_CVTPH2PS, wide, out, 0, x86_register(SECOND_SPARE), 0);
         return true;
     case LANE_I32_OF_I64:
-        select_low_halves(s, out, in_register(s, i->args[0], SECOND_SPARE));
+        select_low_halves(s, out, x86_in_register(s, i->args[0], SECOND_SPARE));
         return true;
     default: return false;
     }
-    int x = in_register(s, i->args[0], FIRST_SPARE);
+    int x = x86_in_register(s, i->args[0], FIRST_SPARE);
     x86_vector(s->code, inst, wide, out, 0, x86_register(x), 0);
     return true;
 }
@@ -376,7 +376,7 @@ static void select_by_table(const struct x86_selection *s, const struct lane_ins
     enum x86_form form = x86_table[inst].form;
     if (form == X86_XXI) {
         x86_vector(s->code, (enum x86_inst)inst, wide, out, 0,
-                   x86_register(in_register(s, x, FIRST_SPARE)), i->count);
+                   x86_register(x86_in_register(s, x, FIRST_SPARE)), i->count);
         return;
     }
     if (form == X86_XM || form == X86_XMI) {
@@ -388,15 +388,15 @@ static void select_by_table(const struct x86_selection *s, const struct lane_ins
         x = i->args[1];
         y = i->args[0];
     }
-    x86_vector(s->code, (enum x86_inst)inst, wide, out, in_register(s, x, FIRST_SPARE),
+    x86_vector(s->code, (enum x86_inst)inst, wide, out, x86_in_register(s, x, FIRST_SPARE),
                operand_of(s, y), choice->immediate);
 }
 
 static void select_blend(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     enum lane_type t = (enum lane_type)i->type;
-    int mask = in_register(s, i->args[0], FIRST_SPARE),
-        off = in_register(s, i->args[2], SECOND_SPARE);
+    int mask = x86_in_register(s, i->args[0], FIRST_SPARE),
+        off = x86_in_register(s, i->args[2], SECOND_SPARE);
     x86_vector(s->code, lane_is_wide(t) ? X86_BLENDVPD : X86_BLENDVPS, is_wide_vector(s, t), out,
                off, operand_of(s, i->args[1]), mask);
 }
@@ -406,7 +406,7 @@ static int select_move(const struct x86_selection *s, int lanes, int r)
 {
     struct x86_operand m = operand_of(s, lanes);
     if (r < 0)
-        return in_register(s, lanes, THIRD_SPARE);
+        return x86_in_register(s, lanes, THIRD_SPARE);
     if (m.kind == X86_REGISTER && m.number != r)
         x86_vector(s->code, X86_MOVAPS, s->lanes > 1, r, 0, m, 0);
     else if (m.kind != X86_REGISTER)
@@ -424,7 +424,8 @@ void x86_load_variable(const struct x86_selection *s, int variable)
     i.tile = -1;
     select_load(s, &i, out);
     if (r < 0)
-        x86_vector(s->code, X86_MOVUPS_STORE, false, out, 0, x86_memory(RSP, ~r * SLOT_BYTES), 0);
+        x86_vector(s->code, X86_MOVUPS_STORE, false, out, 0, x86_memory(RSP, ~r * X86_SLOT_BYTES),
+                   0);
 }
 
 void x86_store_variable(const struct x86_selection *s, int variable)
@@ -434,11 +435,6 @@ void x86_store_variable(const struct x86_selection *s, int variable)
     i.tile = -1;
     i.args[0] = variable;
     select_store(s, &i);
-}
-
-int x86_in_register(const struct x86_selection *s, int lanes)
-{
-    return in_register(s, lanes, FIRST_SPARE);
 }
 
 void x86_select(const struct x86_selection *s, int number)
@@ -454,7 +450,7 @@ void x86_select(const struct x86_selection *s, int number)
     case LANE_BLEND: select_blend(s, i, out); break;
     case LANE_AND_NOT: /* the machine inverts the first operand */
         x86_vector(s->code, X86_PANDN, is_wide_vector(s, (enum lane_type)i->type), out,
-                   in_register(s, i->args[1], FIRST_SPARE), operand_of(s, i->args[0]), 0);
+                   x86_in_register(s, i->args[1], FIRST_SPARE), operand_of(s, i->args[0]), 0);
         break;
     case LANE_SET: out = select_move(s, i->args[0], r); break;
     default:
@@ -463,5 +459,5 @@ void x86_select(const struct x86_selection *s, int number)
     }
     if (r < 0)
         x86_vector(s->code, X86_MOVUPS_STORE, s->lanes > 1, out, 0,
-                   x86_memory(RSP, ~r * SLOT_BYTES), 0);
+                   x86_memory(RSP, ~r * X86_SLOT_BYTES), 0);
 }

@@ -23,7 +23,7 @@
  * the work type. */
 typedef void reducer_rows_fn(void *out, const void *init, const void *const *rows, int count,
                              int64_t n);
-/* NULL: not implemented */
+/* NULL for combiners and types without such a loop */
 reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype work);
 
 enum reducer_order {

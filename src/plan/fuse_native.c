@@ -8,7 +8,7 @@
 
 #include "jit/jit.h"
 
-enum { NONE = -1, MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
+enum { MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
 /* An op as it will be: one of the loop's, or the machine code of several. */
 struct lowered {

@@ -184,6 +184,15 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
  * are not read. */
 void scalar_tidy(struct maker *m, struct scalar_code *code);
 
+/* Registers that are storage of their own, sorted by address. */
+struct own_registers {
+    int count;
+    const struct reg **at;
+};
+struct own_registers scalar_own_registers(const struct maker *m);
+/* The number of the register that contains this address; -1: in none. */
+int scalar_register_at(const struct own_registers *r, const void *at);
+
 /* Calls `fn` for each operand and result of an operation; it may replace the address. */
 typedef void scalar_place_fn(void *context, const void **at, bool write);
 void scalar_visit(struct scalar_op *op, scalar_place_fn *fn, void *context);

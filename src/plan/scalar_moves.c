@@ -26,7 +26,8 @@ struct cleanup_pass {
     struct scalar_code *code;
     struct scalar_op *ops;
     int op_count, live_range_count;
-    struct live_range *live_ranges; /* sorted by address */
+    struct own_registers registers;
+    struct live_range *live_ranges; /* by number of the register */
     /* by operation: the first operation of the innermost loop that contains it, or -1 */
     int *loop;
     bool *gone; /* by operation */
@@ -121,36 +122,53 @@ void scalar_visit(struct scalar_op *op, scalar_place_fn *fn, void *context)
 
 static int by_address(const void *a, const void *b)
 {
-    const struct live_range *x = a, *y = b;
+    const struct reg *x = *(const struct reg *const *)a, *y = *(const struct reg *const *)b;
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static struct live_range *live_range_of(const struct cleanup_pass *t, const void *at)
+static size_t reg_size(const struct reg *r) { return (size_t)r->n * dtype_bytes(r->type); }
+
+struct own_registers scalar_own_registers(const struct maker *m)
 {
-    int low = 0, high = t->live_range_count;
+    struct own_registers r = {0, ARENA_ARRAY(&m->pl->scratch, const struct reg *, m->reg_count)};
+    for (int k = 0; k < m->reg_count; k++)
+        if (m->regs[k].own && reg_size(&m->regs[k]) > 0)
+            r.at[r.count++] = &m->regs[k];
+    if (r.count > 0)
+        qsort(r.at, (size_t)r.count, sizeof *r.at, by_address);
+    return r;
+}
+
+int scalar_register_at(const struct own_registers *r, const void *at)
+{
+    int low = 0, high = r->count;
     while (low < high) {
-        int middle = (low + high) / 2;
-        if (t->live_ranges[middle].at <= (const char *)at)
+        int middle = low + (high - low) / 2;
+        if (r->at[middle]->at <= (const char *)at)
             low = middle + 1;
         else
             high = middle;
     }
-    struct live_range *h = low > 0 ? &t->live_ranges[low - 1] : NULL;
-    return h && (const char *)at < h->at + h->size ? h : NULL;
+    return low > 0 && (const char *)at < r->at[low - 1]->at + reg_size(r->at[low - 1]) ? low - 1
+                                                                                       : -1;
+}
+
+static struct live_range *live_range_of(const struct cleanup_pass *t, const void *at)
+{
+    const int k = scalar_register_at(&t->registers, at);
+    return k < 0 ? NULL : &t->live_ranges[k];
 }
 
 static void list_live_ranges(struct cleanup_pass *t, const struct maker *m)
 {
-    t->live_ranges = ARENA_ARRAY(&m->pl->scratch, struct live_range, m->reg_count);
-    for (int k = 0; k < m->reg_count; k++) {
-        const struct reg *r = &m->regs[k];
-        size_t size = (size_t)r->n * dtype_bytes(r->type);
-        if (r->own && size > 0)
-            t->live_ranges[t->live_range_count++] =
-                (struct live_range){.at = r->at, .size = size, .made = -1, .last_read = -1};
-    }
-    if (t->live_range_count > 0)
-        qsort(t->live_ranges, (size_t)t->live_range_count, sizeof *t->live_ranges, by_address);
+    t->registers = scalar_own_registers(m);
+    t->live_range_count = t->registers.count;
+    t->live_ranges = ARENA_ARRAY(&m->pl->scratch, struct live_range, t->live_range_count);
+    for (int k = 0; k < t->live_range_count; k++)
+        t->live_ranges[k] = (struct live_range){.at = t->registers.at[k]->at,
+                                                .size = reg_size(t->registers.at[k]),
+                                                .made = -1,
+                                                .last_read = -1};
 }
 
 struct counting {

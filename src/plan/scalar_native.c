@@ -4,8 +4,6 @@
  */
 #include "plan/scalar.h"
 
-#include <stdlib.h>
-
 /* A register of one element, and what is known about it. */
 struct cell {
     const char *at;
@@ -20,45 +18,29 @@ struct translation {
     struct planner *pl;
     struct scalar_code *code;
     struct jit_builder *b;
-    struct cell *cells; /* sorted by address */
-    int cell_count;
+    struct own_registers registers;
+    struct cell *cells;          /* by number of the register; in use if it has one element */
     int *labels;                 /* by operation; -1: no jump goes there */
     int *touched, touched_count; /* variables that the current operation touches */
 };
 
 /* ---- cells ---- */
 
-static int by_address(const void *a, const void *b)
-{
-    const struct cell *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 static struct cell *cell_at(const struct translation *t, const void *at)
 {
-    int low = 0, high = t->cell_count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (t->cells[middle].at <= (const char *)at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct cell *c = low > 0 ? &t->cells[low - 1] : NULL;
-    return c && (const char *)at < c->at + c->size ? c : NULL;
+    const int k = scalar_register_at(&t->registers, at);
+    return k < 0 || t->registers.at[k]->n != 1 ? NULL : &t->cells[k];
 }
 
 static void list_cells(struct translation *t, const struct maker *m)
 {
-    t->cells = ARENA_ARRAY(&m->pl->scratch, struct cell, m->reg_count);
-    for (int k = 0; k < m->reg_count; k++) {
-        const struct reg *r = &m->regs[k];
-        if (r->own && r->n == 1)
-            t->cells[t->cell_count++] = (struct cell){
-                .at = r->at, .size = dtype_bytes(r->type), .type = r->type, .value = JIT_NONE};
+    t->registers = scalar_own_registers(m);
+    t->cells = ARENA_ARRAY(&m->pl->scratch, struct cell, t->registers.count);
+    for (int k = 0; k < t->registers.count; k++) {
+        const struct reg *r = t->registers.at[k];
+        t->cells[k] = (struct cell){
+            .at = r->at, .size = dtype_bytes(r->type), .type = r->type, .value = JIT_NONE};
     }
-    if (t->cell_count > 0)
-        qsort(t->cells, (size_t)t->cell_count, sizeof *t->cells, by_address);
 }
 
 static void note_access(void *context, const void **at, bool write)
@@ -93,7 +75,7 @@ static void survey(struct translation *t)
 /* Makes variables, and constants of what is never written. */
 static void make_variables(struct translation *t)
 {
-    for (int k = 0; k < t->cell_count; k++) {
+    for (int k = 0; k < t->registers.count; k++) {
         struct cell *c = &t->cells[k];
         if (c->partial || (!c->written && !c->read_first && !c->is_arg && !c->is_result))
             continue;
@@ -320,7 +302,7 @@ static bool translate_jump_unless(struct translation *t, const struct scalar_op 
 
 static void translate_stop(struct translation *t)
 {
-    for (int k = 0; k < t->cell_count; k++)
+    for (int k = 0; k < t->registers.count; k++)
         if (t->cells[k].is_result && is_variable(&t->cells[k]))
             jit_flush(t->b, t->cells[k].value);
     jit_return(t->b);

@@ -525,7 +525,7 @@ static bool has_size(enum x86_inst inst, bool wide)
     bool moves = inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_LOAD ||
                  inst == X86_MOVQ_STORE || inst == X86_MOVQ_GENERAL || inst == X86_PEXTRB ||
                  inst == X86_PEXTRW || inst == X86_PINSRB || inst == X86_PINSRW;
-    if (inst == X86_EXTRACTI128 || inst == X86_PERMQ)
+    if (inst == X86_EXTRACTI128)
         return wide;
     return !wide || (!single && !moves);
 }
@@ -571,7 +571,7 @@ static void encode_general(struct x86_code *c, struct buf *text)
         }
 }
 
-/* What the assembler makes of the text; NULL if there is none. */
+/* The bytes that the assembler outputs; NULL if it fails. */
 static char *assemble(const struct buf *text, size_t *size)
 {
     char folder[] = "/tmp/test-jit-XXXXXX", command[400], path[64], *bytes = NULL;
