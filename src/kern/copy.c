@@ -20,8 +20,7 @@
 static void copy_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
                       const int64_t *x_strides)
 {
-    for (int64_t i = 0; i < dims[0]; i++)
-        memcpy(out + i * out_strides[0], x + i * x_strides[0], (size_t)dims[1]);
+    copy_runs(out, out_strides[0], x, x_strides[0], dims[0], dims[1]);
 }
 
 /* Transpositions are tiled by one cache line on each side, and by squares whose rows span few
@@ -118,26 +117,30 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
     static void strided_##W(char *out, const char *x, const int64_t *dims,                         \
                             const int64_t *out_strides, const int64_t *x_strides)                  \
     {                                                                                              \
-        int64_t n = dims[1], os = out_strides[1], xs = x_strides[1];                               \
+        int64_t n = dims[1], os = out_strides[1], xs = x_strides[1], w = (int64_t)sizeof(W);       \
+        if (os == w && xs == w) {                                                                  \
+            copy_runs(out, out_strides[0], x, x_strides[0], dims[0], n *w);                        \
+            return;                                                                                \
+        }                                                                                          \
+        if (os == w && xs == 0) {                                                                  \
+            repeat_runs(out, out_strides[0], x, x_strides[0], dims[0], sizeof(W), n);              \
+            return;                                                                                \
+        }                                                                                          \
         for (int64_t i = 0; i < dims[0]; i++, out += out_strides[0], x += x_strides[0]) {          \
             W *o = (W *)out;                                                                       \
-            if (xs == 0 && os == (int64_t)sizeof(W)) {                                             \
-                W v = *(const W *)x;                                                               \
-                for (int64_t j = 0; j < n; j++)                                                    \
-                    o[j] = v;                                                                      \
-            } else if (os == (int64_t)sizeof(W) && xs == 2 * os) {                                 \
+            if (os == w && xs == 2 * os) {                                                         \
                 const W *first = (const W *)x;                                                     \
                 for (int64_t j = 0; j < n; j++)                                                    \
                     o[j] = first[2 * j];                                                           \
-            } else if (os == (int64_t)sizeof(W) && xs == -2 * os) {                                \
+            } else if (os == w && xs == -2 * os) {                                                 \
                 const W *last = (const W *)x;                                                      \
                 for (int64_t j = 0; j < n; j++)                                                    \
                     o[j] = last[-2 * j];                                                           \
-            } else if (os == (int64_t)sizeof(W) && xs == -os) {                                    \
+            } else if (os == w && xs == -os) {                                                     \
                 const W *last = (const W *)x;                                                      \
                 for (int64_t j = 0; j < n; j++)                                                    \
                     o[j] = last[-j];                                                               \
-            } else if (os == (int64_t)sizeof(W)) {                                                 \
+            } else if (os == w) {                                                                  \
                 for (int64_t j = 0; j < n; j++)                                                    \
                     o[j] = *(const W *)(x + j * xs);                                               \
             } else {                                                                               \
@@ -455,6 +458,23 @@ void kern_copy(struct thread_pool *workers, const struct view *out, const struct
     }
     copy_plan_init(&p, out, x);
     copy_plan_share(workers, &p, out, x->data);
+}
+
+void kern_copy_block(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
+                     const int64_t *x_strides, size_t width)
+{
+    enum { FEW = 8 };
+    const struct loops l = loops_of(width);
+    const int64_t w = (int64_t)width;
+    const bool packed = out_strides[1] == w && (x_strides[1] == w || x_strides[1] == 0);
+    if (out_strides[1] == w && x_strides[0] == w && !packed && dims[0] >= 4 && dims[1] >= 4)
+        l.transposed(out, x, dims, out_strides, x_strides);
+    else if (!packed && dims[1] < FEW && dims[0] > dims[1]) /* the longer loop is the inner one */
+        l.strided(out, x, (const int64_t[]){dims[1], dims[0]},
+                  (const int64_t[]){out_strides[1], out_strides[0]},
+                  (const int64_t[]){x_strides[1], x_strides[0]});
+    else
+        l.strided(out, x, dims, out_strides, x_strides);
 }
 
 void kern_pack(void *dst, const char *src, int64_t stride, size_t width, int64_t n)

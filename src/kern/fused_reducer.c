@@ -1,6 +1,6 @@
 /*
- * fused_reducer.c: reductions of fused loops (spec: Reduce), over rows that are packed in a tile.
- * The order is that of reducer.h for a row-major operand.
+ * fused_reducer.c: reductions of fused loops (spec: Reduce), over rows and lanes that are packed
+ * in a tile. The order is that of reducer.h for a row-major operand.
  */
 #include "kern/fused.h"
 #include "kern/tile.h"
@@ -12,68 +12,135 @@ bool kern_can_reduce(enum kern_combine combine, enum dtype x, enum dtype acc)
            kern_find_elementwise(opcode, combine_work_type(combine, acc));
 }
 
-void fused_reducer_init(struct fused_reducer *f, const struct kern_reducer *k, const void *init,
-                        int64_t rows, int64_t columns)
+/* The length of the last run of adjacent dimensions that are reduced, or kept; 0: there is none.
+ * `stride`: its distance in elements. */
+static int64_t last_run(const struct kern_fused *f, bool reduced, int64_t *stride)
+{
+    int64_t length = 0;
+    int d = f->rank - 1;
+    for (*stride = 1; d >= 0 && f->reduced[d] != reduced; d--)
+        *stride *= f->dims[d];
+    for (; d >= 0 && f->reduced[d] == reduced; d--)
+        length = (length > 0 ? length : 1) * f->dims[d];
+    return length;
+}
+
+void fused_reducer_init(struct fused_reducer *f, const struct kern_fused *loop,
+                        const struct kern_reducer *k, const void *init)
 {
     const enum dtype work = combine_work_type(k->combine, k->acc);
+    struct fused_shape s;
+    int64_t column_stride, row_stride;
+    fused_shape_init(&s, loop, 1);
     reducer_init(&f->reducer, k->combine, k->out, k->x, k->acc, work, init);
     const int64_t width = (int64_t)dtype_bytes(k->x);
     if (k->squares)
         f->reducer.sum_bf16 = tile_set()->find_squares();
-    f->block = reducer_block(&f->reducer, columns, rows);
-    f->down = columns < KERN_TILE && reducer_goes_down_columns(&f->reducer, rows > 1 ? rows : 0,
-                                                               columns * width, columns, width);
+    f->block = reducer_block(&f->reducer, s.columns, s.rows * s.lanes);
+    const int64_t kept = last_run(loop, false, &column_stride);
+    last_run(loop, true, &row_stride);
+    f->down = loop->lane_rank == 0 && s.columns < KERN_TILE &&
+              reducer_goes_down_columns(&f->reducer, kept, column_stride * width, s.columns,
+                                        row_stride * width);
     f->x_width = (size_t)width;
 }
 
-/* Reduces the columns, sequentially, into the accumulators of all rows. */
+/* Reduces the columns of short rows, sequentially, into the accumulators of all rows. */
 static void reduce_down(const struct fused_reducer *f, char *accumulators, const char *x,
                         int64_t rows, int64_t n)
 {
     char column[LOADER_BYTES] __attribute__((aligned(64)));
     const void *at = column;
-    reducer_start(&f->reducer, accumulators, rows, true);
-    for (int64_t j = 0; j < n; j++) {
-        kern_pack(column, x + (size_t)j * f->x_width, n * (int64_t)f->x_width, f->x_width, rows);
-        reducer_rows(&f->reducer, accumulators, &at, 1, rows);
+    const int64_t width = (int64_t)f->x_width;
+    for (int64_t row = 0; row < rows; row += KERN_TILE) {
+        const int64_t some = min_i64(rows - row, KERN_TILE);
+        char *to = accumulators + (size_t)row * f->reducer.width;
+        reducer_start(&f->reducer, to, some, true);
+        for (int64_t j = 0; j < n; j++) {
+            kern_pack(column, x + (row * n + j) * width, n * width, f->x_width, some);
+            reducer_rows(&f->reducer, to, &at, 1, some);
+        }
     }
 }
 
 /* Starts a new block of columns: combines the result of the last one with that of all before it. */
 static void begin_block(const struct fused_reducer *f, char *accumulator, char *before,
-                        int64_t column, int64_t from)
+                        int64_t column, int64_t from, int64_t lanes)
 {
     if (column - from == f->block)
-        memcpy(before, accumulator, f->reducer.width);
+        memcpy(before, accumulator, (size_t)lanes * f->reducer.width);
     else if (column > from)
-        reducer_join(&f->reducer, before, accumulator, 1);
-    reducer_start(&f->reducer, accumulator, 1, column == 0);
+        reducer_join(&f->reducer, before, accumulator, lanes);
+    reducer_start(&f->reducer, accumulator, lanes, column == 0);
+}
+
+static void reduce_row(const struct fused_reducer *f, const struct fused_accumulators *c,
+                       char *accumulator, char *before, const char *x, int64_t column, int64_t n)
+{
+    for (int64_t done = 0; done < n; done += KERN_TILE) {
+        if ((column + done) % f->block == 0)
+            begin_block(f, accumulator, before, column + done, c->from, 1);
+        reducer_tile(&f->reducer, accumulator, x + (size_t)done * f->x_width,
+                     min_i64(n - done, KERN_TILE));
+    }
+}
+
+/* Combines n rows of lanes. */
+static void reduce_lanes(const struct fused_reducer *f, char *accumulators, const char *x,
+                         int64_t n, int64_t lanes)
+{
+    const void *rows[REDUCER_ROWS];
+    const size_t line = (size_t)lanes * f->x_width;
+    for (int64_t lane = 0; lane < lanes; lane += KERN_TILE) {
+        const int64_t some = min_i64(lanes - lane, KERN_TILE);
+        for (int64_t j = 0; j < n; j += REDUCER_ROWS) {
+            const int count = (int)min_i64(n - j, REDUCER_ROWS);
+            for (int k = 0; k < count; k++)
+                rows[k] = x + (size_t)(j + k) * line + (size_t)lane * f->x_width;
+            reducer_rows(&f->reducer, accumulators + (size_t)lane * f->reducer.width, rows, count,
+                         some);
+        }
+    }
+}
+
+static void reduce_columns(const struct fused_reducer *f, const struct fused_accumulators *c,
+                           char *accumulators, char *before, const char *x, int64_t column,
+                           int64_t n, int64_t lanes)
+{
+    for (int64_t done = 0, some; done < n; done += some) {
+        const int64_t in_block = (column + done) % f->block;
+        if (in_block == 0)
+            begin_block(f, accumulators, before, column + done, c->from, lanes);
+        some = min_i64(n - done, f->block - in_block);
+        reduce_lanes(f, accumulators, x + (size_t)(done * lanes) * f->x_width, some, lanes);
+    }
 }
 
 void fused_reducer_rows(const struct fused_reducer *f, const struct fused_accumulators *c,
-                        const char *x, int64_t rows, int64_t column, int64_t n)
+                        const char *x, int64_t rows, int64_t column, int64_t n, int64_t lanes)
 {
     if (f->down) {
         reduce_down(f, c->last, x, rows, n);
         return;
     }
-    for (int64_t r = 0; r < rows; r++, x += (size_t)n * f->x_width) {
-        char *accumulator = c->last + (size_t)r * f->reducer.width,
-             *before = c->before + (size_t)r * f->reducer.width;
-        for (int64_t done = 0; done < n; done += KERN_TILE) {
-            if ((column + done) % f->block == 0)
-                begin_block(f, accumulator, before, column + done, c->from);
-            reducer_tile(&f->reducer, accumulator, x + (size_t)done * f->x_width,
-                         n - done < KERN_TILE ? n - done : KERN_TILE);
-        }
+    const size_t row = (size_t)(n * lanes) * f->x_width, next = (size_t)lanes * f->reducer.width;
+    for (int64_t r = 0; r < rows; r++, x += row) {
+        char *accumulators = c->last + (size_t)r * next, *before = c->before + (size_t)r * next;
+        if (lanes == 1)
+            reduce_row(f, c, accumulators, before, x, column, n);
+        else
+            reduce_columns(f, c, accumulators, before, x, column, n, lanes);
     }
 }
 
 void fused_reducer_finish(const struct fused_reducer *f, const struct fused_accumulators *c,
-                          char *out, int64_t rows, int64_t columns)
+                          char *out, int64_t n, int64_t columns)
 {
     const bool joins = columns - c->from > f->block;
+    const int64_t width = (int64_t)f->reducer.width, to = (int64_t)f->reducer.out.to;
+    char *from = joins ? c->before : c->last;
     if (joins)
-        reducer_join(&f->reducer, c->before, c->last, rows);
-    reducer_store(&f->reducer, out, (int64_t)f->reducer.out.to, joins ? c->before : c->last, rows);
+        reducer_join(&f->reducer, c->before, c->last, n);
+    for (int64_t k = 0; k < n; k += KERN_TILE)
+        reducer_store(&f->reducer, out + k * to, to, from + k * width, min_i64(n - k, KERN_TILE));
 }

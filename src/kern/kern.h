@@ -89,10 +89,13 @@ const struct kern_tiles *kern_tiles(void);
 /* ---- fused.c: several steps in one pass ---- */
 
 /*
- * A fused loop iterates over rows of elements: `rank` dimensions, of which the first `row_rank`
- * count the rows. A value has an element for each of these, or for each row, or is a single element
- * that is repeated. A value that one op makes for another stays in a tile, in the nearest caches,
- * and is never stored as an array. Values are numbered: the views first, then tiles, then results.
+ * A fused loop iterates over elements of `rank` dimensions. Reductions reduce some of them, the
+ * columns; those they keep count the rows. Where the last dimensions are kept, and are long enough,
+ * they are lanes: reductions go down their columns side by side. The order of the loop is rows,
+ * columns, lanes. A value has an element for each point, or for each row and lane (a row value), or
+ * is a single element that is repeated. A value that one op makes for another stays in a tile, in
+ * the nearest caches, and is never stored as an array. Values are numbered: the views first, then
+ * tiles, then results.
  */
 enum {
     KERN_FUSED_VIEWS = 12,
@@ -140,6 +143,12 @@ struct kern_fused_op {
     bool invariant;         /* loop-invariant: depends on repeated elements alone */
     bool late;              /* depends on a reduction */
     uint8_t reducer_number; /* number of the reduction */
+    /* machine code for a block of one long row, which reads one element of operands that repeat it
+     * along the row, and its operands; NULL: there are none. In such a block a repetition that
+     * nothing else reads is `omitted`. */
+    kern_native_fn *of_row;
+    const uint8_t *row_args;
+    bool omitted;
 };
 struct kern_fused_result {
     bool rows;
@@ -150,8 +159,11 @@ struct kern_fused_result {
 };
 struct kern_fused {
     int view_count, op_count, tile_count, result_count, reducer_count;
-    int rank, row_rank;
-    const int64_t *dims; /* none of them 1 */
+    int rank;
+    int row_rank, lane_rank; /* dimensions that are kept; those of them, the last ones, of lanes */
+    const int64_t *dims;     /* in logical order; none of them 1 */
+    const bool *reduced;     /* by dimension: a column */
+    const bool *single;      /* by view: `of_row` reads one element per row; NULL: of none */
     /* elements depend on reductions of their row, so a row is processed op by op */
     bool whole_rows;
     size_t width; /* bytes of the widest element in a tile */
@@ -161,6 +173,11 @@ struct kern_fused {
 /* Whether kern_reduce reduces elements of type `x` by an accumulator of type `acc` without calling
  * a body. */
 bool kern_can_reduce(enum kern_combine combine, enum dtype x, enum dtype acc);
+/* The number of trailing dimensions that a fused loop with these reductions runs as lanes. */
+int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced);
+/* The longest rows of elements of `width` bytes, with lanes or without, that stay in the caches
+ * while they are reduced. */
+int64_t kern_fused_row_limit(bool lanes, size_t width);
 /* Whether a reduction of elements of type `t` may be split: starting from `identity`, with a
  * partial result of type `part`, which is then combined with the initial value. */
 bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);

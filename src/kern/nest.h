@@ -95,6 +95,15 @@ void nest_start_from(struct nest_walk *w, const struct nest *n, int rank, char *
 bool nest_step(
     struct nest_walk *w); /* false after the last position (the walk is then at the first again) */
 
+/* ---- runs.c ---- */
+
+/* Copies `count` runs of `bytes` bytes, which start `out_stride` and `x_stride` bytes apart. */
+void copy_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
+               int64_t bytes);
+/* Fills `count` runs of n elements, each with one element. */
+void repeat_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
+                 size_t width, int64_t n);
+
 /* ---- copy.c ---- */
 
 /* n elements of `width` bytes that are `stride` bytes apart, to and from packed storage. */
@@ -106,6 +115,10 @@ void kern_pack_rows(void *dst, const char *src, int64_t rows, int64_t row_stride
                     size_t width, int64_t n);
 void kern_unpack_rows(char *dst, int64_t rows, int64_t row_stride, int64_t stride, const void *src,
                       size_t width, int64_t n);
+
+/* Copies elements of `width` bytes between two arrays of two dimensions with any strides. */
+void kern_copy_block(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
+                     const int64_t *x_strides, size_t width);
 
 /* A copy between views of given dims and strides, planned once, run at many addresses. */
 typedef void copy_block_fn(char *out, const char *x, const int64_t *dims,

@@ -285,7 +285,7 @@ static int64_t tile_of_columns(const struct reduction *r)
     int last = r->kept.rank - 1, inner = r->reduced.rank - 1;
     int64_t columns = last < 0 ? 0 : r->kept.dims[last],
             stride = last < 0 ? 0 : r->kept.strides[1][last];
-    if (!reducer_goes_down_columns(&r->reducer, columns, stride, r->reduced.dims[inner],
+    if (!reducer_goes_down_columns(&r->reducer, columns, stride, r->under,
                                    r->reduced.strides[0][inner]))
         return 0;
     if (stride != (int64_t)r->reducer.in.from)

@@ -7,6 +7,8 @@
  * few f64 sequentially). Products, and sums of complex numbers, are rounded at every step. For all
  * other combiners the order is irrelevant.
  */
+#include <stdlib.h>
+
 #include "kern/reducer.h"
 #include "kern/tile.h"
 
@@ -273,14 +275,13 @@ int64_t reducer_block(const struct reducer *f, int64_t under, int64_t results)
 }
 
 bool reducer_goes_down_columns(const struct reducer *f, int64_t columns, int64_t column_stride,
-                               int64_t row, int64_t row_stride)
+                               int64_t under, int64_t row_stride)
 {
-    int64_t width = (int64_t)f->in.from;
     if (columns == 0)
         return false;
-    if (column_stride == width && columns >= 16)
+    if (column_stride == (int64_t)f->in.from && columns >= 16)
         return true;
-    if (f->order != REDUCE_IN_ORDER && row_stride == width && row >= 64)
+    if (f->order != REDUCE_IN_ORDER && under >= 64 && llabs(row_stride) < llabs(column_stride))
         return false;
-    return columns >= 64 || columns >= row;
+    return columns >= 64 || columns >= under;
 }

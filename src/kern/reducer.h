@@ -56,11 +56,11 @@ void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, 
 /* Elements in a block, of the `under` elements of each of `results` results. One block for all, if
  * there are enough results to distribute among threads, or if the order requires it. */
 int64_t reducer_block(const struct reducer *f, int64_t under, int64_t results);
-/* `columns`: results along the innermost kept dimension (0: none); `row`: elements along
- * the innermost reduced one; mergeable dimensions count as one. With the operand's strides along
- * both. */
+/* `columns`: results along the innermost kept dimension (0: none), mergeable dimensions
+ * count as one; `under`: elements of each result. With the operand's strides along the innermost
+ * kept and the innermost reduced dimension. */
 bool reducer_goes_down_columns(const struct reducer *f, int64_t columns, int64_t column_stride,
-                               int64_t row, int64_t row_stride);
+                               int64_t under, int64_t row_stride);
 
 /* Initializes n accumulators: of the first block, or of any other. */
 void reducer_start(const struct reducer *f, void *acc, int64_t n, bool first);

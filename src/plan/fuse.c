@@ -1,8 +1,8 @@
 /*
  * fuse.c: selects the steps that become one fused loop (kern/fused.c): steps that feed each other,
  * whose values pass from op to op in tiles, so that only the values read outside become arrays.
- * Candidates are elementwise steps, reductions of the innermost dimensions, broadcasts of the
- * results of such reductions, and reshapes that only add or drop dimensions of size 1.
+ * Candidates are elementwise steps, reductions, broadcasts of the results of such reductions, and
+ * reshapes that only add or drop dimensions of size 1.
  *
  * From the last step to the first, a step joins the group of the first reader of its value, if it
  * fits the group's rows and elements. A value that is also read elsewhere becomes one more result
@@ -14,9 +14,7 @@
 
 enum { NONE = -1 };
 enum {
-    MAX_STEPS = 48, /* with two ops for most steps this stays below KERN_FUSED_OPS */
-    /* longest row that is buffered during its reduction; rows should stay in the caches */
-    MAX_COLUMNS = 1 << 16
+    MAX_STEPS = 48 /* with two ops for most steps this stays below KERN_FUSED_OPS */
 };
 
 struct fusing {
@@ -32,8 +30,9 @@ struct fusing {
     int *next_other; /* by value: the first known reader outside of any group */
     bool *
         from_reduction; /* by value: computed, element by element, from the result of a reduction */
-    enum fuse_role *roles;       /* by step */
-    const struct shape **shapes; /* by value */
+    enum fuse_role *roles;         /* by step */
+    const struct shape **shapes;   /* by value */
+    const struct inst **broadcast; /* by value: the broadcast that makes it, or NULL */
 };
 
 /* ---- dimensions, ignoring those of size 1 ---- */
@@ -47,52 +46,50 @@ static int squeeze(const struct shape *s, int64_t *dims)
     return rank;
 }
 
-/* The rank of `s` when its dimensions are the leading ones of `dims`, else -1. */
-static int prefix_rank(const struct shape *s, int rank, const int64_t *dims)
+static bool equal_dims(int a_rank, const int64_t *a, int b_rank, const int64_t *b)
 {
-    int64_t own[VIEW_MAX_RANK];
-    const int n = squeeze(s, own);
-    return n <= rank && memcmp(own, dims, (size_t)n * sizeof *own) == 0 ? n : -1;
+    return a_rank == b_rank && memcmp(a, b, (size_t)a_rank * sizeof *a) == 0;
 }
 
 static bool same_dims(const struct shape *a, const struct shape *b)
 {
-    int64_t dims[VIEW_MAX_RANK];
-    const int rank = squeeze(b, dims);
-    return prefix_rank(a, rank, dims) == rank;
+    int64_t a_dims[VIEW_MAX_RANK], b_dims[VIEW_MAX_RANK];
+    const int rank = squeeze(a, a_dims);
+    return equal_dims(rank, a_dims, squeeze(b, b_dims), b_dims);
 }
 
-/* The number of dimensions before the inner ones, which must be the last (ignoring those of size
- * 1); else -1. */
-static int split_at(const struct shape *s, const bool *inner)
+/* The dimensions of a reduction's operand, or of a broadcast's result. */
+struct rows {
+    int rank, row_rank;
+    int64_t dims[VIEW_MAX_RANK];
+    bool reduced[VIEW_MAX_RANK]; /* that the reduction removes, or the broadcast adds */
+    int64_t kept[VIEW_MAX_RANK]; /* the others */
+};
+
+/* False: the broadcast exchanges dimensions. */
+static bool find_rows(const struct inst *i, struct rows *r)
 {
-    int rank = 0;
-    bool begun = false;
+    const bool reduce = i->opcode == OP_REDUCE;
+    const struct shape *s = reduce ? i->operands[0]->shape : i->shape;
+    const struct ints dims = inst_ints(i, A_DIMENSIONS);
+    bool listed[VIEW_MAX_RANK] = {false};
+    int64_t before = -1;
+    for (int64_t k = 0; k < dims.count; k++) {
+        if (!reduce && s->dims[dims.at[k]] != 1 && dims.at[k] < before)
+            return false;
+        before = s->dims[dims.at[k]] != 1 ? dims.at[k] : before;
+        listed[dims.at[k]] = true;
+    }
+    r->rank = r->row_rank = 0;
     for (int d = 0; d < s->rank; d++) {
         if (s->dims[d] == 1)
             continue;
-        if (begun && !inner[d])
-            return -1;
-        begun |= inner[d];
-        rank += !inner[d];
+        r->reduced[r->rank] = listed[d] == reduce;
+        if (!r->reduced[r->rank])
+            r->kept[r->row_rank++] = s->dims[d];
+        r->dims[r->rank++] = s->dims[d];
     }
-    return rank;
-}
-
-/* split_at() for the dimensions that a reduction removes or a broadcast adds. */
-static int split_of(const struct inst *i)
-{
-    bool inner[VIEW_MAX_RANK] = {false};
-    const struct ints dims = inst_ints(i, A_DIMENSIONS);
-    const bool reduce = i->opcode == OP_REDUCE;
-    for (int d = 0; d < i->shape->rank && !reduce; d++)
-        inner[d] = true;
-    for (int64_t k = 0; k < dims.count; k++) {
-        inner[dims.at[k]] = reduce;
-        if (!reduce && k > 0 && dims.at[k] < dims.at[k - 1])
-            return -1;
-    }
-    return split_at(reduce ? i->operands[0]->shape : i->shape, inner);
+    return true;
 }
 
 /* ---- candidate steps ---- */
@@ -119,7 +116,7 @@ static bool is_reduction(const struct step *s)
     return i->opcode == OP_REDUCE && i->operand_count == 2 && s->operand_count == 2 &&
            s->operands[0] != NO_VALUE && s->operands[1] != NO_VALUE &&
            shape_elements(i->operands[0]->shape, &elements) && elements > 0 &&
-           i->operands[1]->shape->dtype == s->bodies->args[0] && split_of(i) >= 0 &&
+           i->operands[1]->shape->dtype == s->bodies->args[0] &&
            !same_dims(i->operands[0]->shape, s->shapes[0]) &&
            kern_can_reduce(s->bodies->combine, i->operands[0]->shape->dtype, s->bodies->args[0]);
 }
@@ -133,10 +130,11 @@ static enum fuse_role role_of(const struct step *s)
     const bool moves = (i->opcode == OP_RESHAPE || i->opcode == OP_BROADCAST) &&
                        s->operand_count == 1 && s->operands[0] >= 0 &&
                        s->shapes[0]->dtype == i->operands[0]->shape->dtype;
+    struct rows rows;
     if (moves && same_dims(s->shapes[0], i->operands[0]->shape))
-        return i->opcode == OP_RESHAPE || split_of(i) >= 0 ? FUSE_ALIAS : FUSE_NOT;
+        return i->opcode == OP_RESHAPE || find_rows(i, &rows) ? FUSE_ALIAS : FUSE_NOT;
     if (moves)
-        return i->opcode == OP_BROADCAST && split_of(i) >= 0 ? FUSE_REPEAT : FUSE_NOT;
+        return i->opcode == OP_BROADCAST && find_rows(i, &rows) ? FUSE_REPEAT : FUSE_NOT;
     return is_elementwise(s) ? FUSE_APPLY : is_reduction(s) ? FUSE_REDUCE : FUSE_NOT;
 }
 
@@ -170,49 +168,68 @@ static bool may_move(const struct fusing *z, int k, int root)
     return true;
 }
 
-static bool begins(const int64_t *dims, int rank, const int64_t *first, int count)
+static void take_rows(struct fusing *z, struct fuse_group *g, const struct rows *r)
 {
-    return count <= rank && memcmp(dims, first, (size_t)count * sizeof *dims) == 0;
+    g->rank = r->rank;
+    g->row_rank = r->row_rank;
+    g->dims = ARENA_DUP(&z->pl->scratch, r->dims, r->rank);
+    g->reduced = ARENA_DUP(&z->pl->scratch, r->reduced, r->rank);
 }
 
-/* Matches `s` with the group's dimensions, of which the leading ones are its rows. A group
- * without rows gets them here: the values it has so far are its elements or, when they are
- * fewer, its rows. */
-static bool set_rows(struct fusing *z, struct fuse_group *g, const struct shape *s, int rows)
+/* Matches the dimensions of a reduction or a broadcast with those of the group. A group without
+ * rows gets them here: the values it has so far are its elements or, when they are fewer, its row
+ * values. */
+static bool set_rows(struct fusing *z, struct fuse_group *g, const struct rows *r)
 {
-    int64_t dims[VIEW_MAX_RANK];
-    const int rank = squeeze(s, dims);
-    if (rows == rank || !begins(dims, rank, g->dims, g->rank))
+    if (r->rank == r->row_rank)
         return false;
+    const bool of_elements = equal_dims(g->rank, g->dims, r->rank, r->dims);
     if (g->row_rank != g->rank)
-        return rank == g->rank && rows == g->row_rank;
-    if (g->rank != rank && g->rank != rows)
+        return of_elements && memcmp(g->reduced, r->reduced, (size_t)r->rank) == 0;
+    if (!of_elements && !equal_dims(g->rank, g->dims, r->row_rank, r->kept))
         return false;
-    g->rank = rank;
-    g->row_rank = rows;
-    g->dims = ARENA_DUP(&z->pl->scratch, dims, rank);
+    take_rows(z, g, r);
     return true;
 }
 
-static int64_t columns_of(const struct fuse_group *g)
+/* Whether rows are short enough to be buffered during their reduction. */
+static bool is_buffered(const struct fuse_group *g, size_t width)
 {
-    return dims_elements(g->rank - g->row_rank, g->dims + g->row_rank);
+    int64_t columns = 1;
+    for (int d = 0; d < g->rank; d++)
+        columns *= g->reduced[d] ? g->dims[d] : 1;
+    const bool lanes = kern_fused_lanes(g->rank, g->dims, g->reduced) > 0;
+    return columns > 0 && columns <= kern_fused_row_limit(lanes, width);
+}
+
+/* The rank of a shape if it is that of the group's elements, or of its row values; else -1. */
+static int rank_in(const struct fuse_group *g, const struct shape *s)
+{
+    int64_t dims[VIEW_MAX_RANK], kept[VIEW_MAX_RANK];
+    const int rank = squeeze(s, dims);
+    int count = 0;
+    for (int d = 0; d < g->rank && g->row_rank < g->rank; d++)
+        if (!g->reduced[d])
+            kept[count++] = g->dims[d];
+    return equal_dims(rank, dims, g->rank, g->dims) ||
+                   (g->row_rank < g->rank && equal_dims(rank, dims, count, kept))
+               ? rank
+               : -1;
 }
 
 /* Whether a step fits the rows and elements of a group; may set the group's rows. */
 static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, enum fuse_role role)
 {
-    const int rank = prefix_rank(s->shapes[0], g->rank, g->dims);
+    struct rows r;
+    const int rank = rank_in(g, s->shapes[0]);
     switch (role) {
     case FUSE_APPLY:
-    case FUSE_ALIAS: return rank == g->rank || (rank >= 0 && rank == g->row_rank);
+    case FUSE_ALIAS: return rank >= 0;
     case FUSE_REPEAT:
-        return z->from_reduction[s->operands[0]] && rank == g->rank &&
-               set_rows(z, g, s->shapes[0], split_of(s->inst)) && columns_of(g) > 0 &&
-               columns_of(g) <= MAX_COLUMNS;
+        return z->from_reduction[s->operands[0]] && rank == g->rank && find_rows(s->inst, &r) &&
+               set_rows(z, g, &r) && is_buffered(g, dtype_bytes(s->shapes[0]->dtype));
     case FUSE_REDUCE:
-        return (rank == g->rank || rank == g->row_rank) && rank == split_of(s->inst) &&
-               set_rows(z, g, s->inst->operands[0]->shape, rank);
+        return rank >= 0 && find_rows(s->inst, &r) && rank == r.row_rank && set_rows(z, g, &r);
     default: return false;
     }
 }
@@ -264,14 +281,16 @@ static void place(struct fusing *z, int k)
         return;
     if (role != FUSE_REDUCE && (role != FUSE_APPLY || s->shapes[0]->rank == 0))
         return;
-    int64_t dims[VIEW_MAX_RANK];
+    struct rows r;
     struct fuse_group *g = ARENA_NEW(&z->pl->scratch, struct fuse_group);
     *g = (struct fuse_group){.steps = 1, .work = 1, .first = k, .out_count = 1, .outs = {k}};
-    g->rank = g->row_rank =
-        squeeze(role == FUSE_REDUCE ? s->inst->operands[0]->shape : s->shapes[0], dims);
-    g->dims = ARENA_DUP(&z->pl->scratch, dims, g->rank);
-    if (role == FUSE_REDUCE)
-        g->row_rank = split_of(s->inst);
+    if (role == FUSE_REDUCE) {
+        find_rows(s->inst, &r);
+    } else {
+        r.rank = r.row_rank = squeeze(s->shapes[0], r.dims);
+        memset(r.reduced, 0, sizeof r.reduced);
+    }
+    take_rows(z, g, &r);
     z->root[k] = k;
     z->groups[k] = g;
     add_leaves(g, s);
@@ -383,13 +402,31 @@ static void drop_broadcasts(struct planner *pl, struct function *f, int value_co
 
 /* ---- the pass ---- */
 
-static struct fuse_leaf leaf_of(const struct fusing *z, int value)
+/* Whether a value, of the group's elements, repeats one element along each row: the columns or,
+ * where nothing is reduced, many elements of the last dimensions. */
+static bool repeats(const struct fusing *z, const struct fuse_group *g, int value)
+{
+    enum { LONG = 256 };
+    struct rows r;
+    int64_t run = 1;
+    if (!z->broadcast[value] || !find_rows(z->broadcast[value], &r) || r.rank != g->rank)
+        return false;
+    for (int d = 0; d < g->rank && g->row_rank < g->rank; d++)
+        if (g->reduced[d] && !r.reduced[d])
+            return false;
+    for (int d = g->rank - 1; d >= 0 && r.reduced[d]; d--)
+        run *= r.dims[d];
+    return g->row_rank < g->rank || run >= LONG;
+}
+
+static struct fuse_leaf leaf_of(const struct fusing *z, const struct fuse_group *g, int value)
 {
     int64_t dims[VIEW_MAX_RANK];
     if (value >= 0)
-        return (struct fuse_leaf){z->shapes[value]->dtype, squeeze(z->shapes[value], dims)};
+        return (struct fuse_leaf){z->shapes[value]->dtype, squeeze(z->shapes[value], dims),
+                                  repeats(z, g, value)};
     const struct view *v = &z->pl->p->constants[~value];
-    struct fuse_leaf leaf = {v->dtype, 0};
+    struct fuse_leaf leaf = {v->dtype, 0, false};
     for (int d = 0; d < v->rank; d++)
         leaf.rank += v->dims[d] != 1;
     return leaf;
@@ -406,7 +443,7 @@ static bool make_group(struct fusing *z, int root)
         roles[at] = z->roles[k];
     }
     for (int k = 0; k < g->leaf_count; k++)
-        leaves[k] = leaf_of(z, g->leaves[k]);
+        leaves[k] = leaf_of(z, g, g->leaves[k]);
     const struct step *outs[KERN_FUSED_RESULTS];
     for (int k = 0; k < g->out_count; k++)
         outs[k] = &z->f->steps[g->outs[k]];
@@ -457,6 +494,8 @@ static void find_roles(struct fusing *z, int value_count)
         const struct step *s = &z->f->steps[k];
         const enum fuse_role role = z->roles[k] = role_of(s);
         bool from_reduction = role == FUSE_REDUCE;
+        if (s->inst->opcode == OP_BROADCAST && s->result_count == 1 && s->results[0] >= 0)
+            z->broadcast[s->results[0]] = s->inst;
         for (int j = 0; j < s->operand_count && (role == FUSE_APPLY || role == FUSE_ALIAS); j++)
             from_reduction |= s->operands[j] >= 0 && z->from_reduction[s->operands[j]];
         for (int r = 0; r < s->result_count; r++)
@@ -481,6 +520,7 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
                        .next_array = ARENA_ARRAY(a, int, value_count),
                        .from_reduction = ARENA_ARRAY(a, bool, value_count),
                        .shapes = ARENA_ARRAY(a, const struct shape *, value_count),
+                       .broadcast = ARENA_ARRAY(a, const struct inst *, value_count),
                        .roles = ARENA_ARRAY(a, enum fuse_role, f->step_count)};
     find_roles(&z, value_count);
     for (int j = 0; j < results.count; j++)

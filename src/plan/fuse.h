@@ -11,8 +11,8 @@
 enum fuse_role {
     FUSE_NOT,
     FUSE_APPLY,
-    FUSE_REDUCE, /* reduces a row to one element */
-    FUSE_REPEAT, /* repeats one element along a row */
+    FUSE_REDUCE, /* reduces the columns of each row */
+    FUSE_REPEAT, /* repeats row values along the columns */
     FUSE_ALIAS   /* alias: no data moves */
 };
 
@@ -22,6 +22,7 @@ struct fuse_group {
         first;           /* steps: their number; work: steps that compute; first: the first step */
     int rank, row_rank;  /* as in struct kern_fused */
     const int64_t *dims; /* without those of size 1 */
+    const bool *reduced;
     int leaf_count;
     int leaves[KERN_FUSED_VIEWS]; /* distinct values from outside */
     int out_count;
@@ -55,18 +56,19 @@ struct fuse_op {
     int8_t result;
 };
 
-/* Lowers ops to those of a kern_fused, whose op_count, ops and tile_count it sets: consecutive
- * elementwise ops become machine code, and values share tiles when their live ranges do not
- * overlap. `types` are those of the leaves, `fixed` tells of each value whether it is one repeated
- * element. `results[...].over` is set. */
-void fuse_lower(struct planner *pl, int leaf_count, const enum dtype *types, const bool *fixed,
-                const struct fuse_op *ops, int op_count, struct kern_fused *out,
-                struct kern_fused_result *results);
-
 struct fuse_leaf {
     enum dtype type;
-    int rank; /* without dimensions of size 1 */
+    int rank;     /* without dimensions of size 1 */
+    bool repeats; /* it repeats one element along each row of elements */
 };
+
+/* Lowers ops to those of a kern_fused, whose op_count, ops and tile_count it sets: consecutive
+ * elementwise ops become machine code, and values share tiles when their live ranges do not
+ * overlap. `fixed` tells of each value whether it is one repeated element. `results[...].over` is
+ * set. */
+void fuse_lower(struct planner *pl, int leaf_count, const struct fuse_leaf *leaves,
+                const bool *fixed, const struct fuse_op *ops, int op_count, struct kern_fused *out,
+                struct kern_fused_result *results);
 
 /* Makes `to`, the last step of the group, compute all results of the group; false when that takes
  * more than KERN_FUSED_OPS ops. */

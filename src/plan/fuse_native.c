@@ -14,6 +14,7 @@ enum { MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 struct lowered {
     int first, count;       /* its ops, in `order` */
     kern_native_fn *native; /* NULL: the only op is run as it is */
+    kern_native_fn *of_row; /* as in kern_fused_op */
     int arg_count, out_count;
     int *args, *outs; /* values */
 };
@@ -22,8 +23,9 @@ struct lowering {
     struct planner *pl;
     struct jit_memory *code; /* NULL: no machine code */
     int leaf_count, op_count;
-    const enum dtype *types;
+    const struct fuse_leaf *leaves;
     const bool *fixed;
+    bool single[MAX_VALUES]; /* by value: blocks of one row read one element of it */
     const struct fuse_op *ops;
     int order[KERN_FUSED_OPS];      /* ops, by stage */
     int stages[KERN_FUSED_OPS];     /* even: machine code */
@@ -121,22 +123,50 @@ static void find_values(struct lowering *z, int number)
 
 /* ---- machine code ---- */
 
+/* A single element can be read by machine code only. */
+static void find_singles(struct lowering *z)
+{
+    for (int v = 0; v < z->leaf_count + z->op_count; v++) {
+        const int by = v - z->leaf_count;
+        z->single[v] = z->code && !z->fixed[v] &&
+                       (by < 0 ? z->leaves[v].repeats
+                               : z->ops[by].kind == KERN_FUSED_REPEAT && z->ops[by].result < 0);
+    }
+    for (int k = 0; k < z->op_count; k++)
+        for (int j = 0; j < z->ops[k].arg_count; j++)
+            z->single[z->ops[k].args[j]] &= z->stages[k] % 2 == 0;
+}
+
+static bool any_single(const struct lowering *z)
+{
+    bool any = false;
+    for (int v = 0; v < z->leaf_count + z->op_count; v++)
+        any |= z->single[v];
+    return any;
+}
+
+/* The value that a block of one row reads: of a repetition its operand, a row value. */
+static int value_of_row(const struct lowering *z, int value)
+{
+    return z->single[value] && value >= z->leaf_count ? z->ops[value - z->leaf_count].args[0]
+                                                      : value;
+}
+
 static enum dtype type_of(const struct lowering *z, int value)
 {
     int by = value - z->leaf_count;
-    return by < 0 ? z->types[value] : z->ops[by].meaning.to;
+    return by < 0 ? z->leaves[value].type : z->ops[by].meaning.to;
 }
 
-/* False: out of memory for code. */
-static bool compile(struct lowering *z, struct lowered *l)
+/* NULL: out of memory for code. */
+static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, bool of_row)
 {
-    struct arena *a = &z->pl->scratch;
     int values[MAX_VALUES];
-    struct jit_builder *b = jit_builder_new(a);
-    if (l->count == 1) /* a tile kernel does as well */
-        return true;
-    for (int k = 0; k < l->arg_count; k++)
-        values[l->args[k]] = jit_load(b, k, type_of(z, l->args[k]), z->fixed[l->args[k]]);
+    struct jit_builder *b = jit_builder_new(&z->pl->scratch);
+    for (int k = 0; k < l->arg_count; k++) {
+        const int v = l->args[k];
+        values[v] = jit_load(b, k, type_of(z, v), z->fixed[v] || (of_row && z->single[v]));
+    }
     for (int k = l->first; k < l->first + l->count; k++) {
         const struct fuse_op *op = &z->ops[z->order[k]];
         int args[KERN_MAX_ARGS];
@@ -146,8 +176,20 @@ static bool compile(struct lowering *z, struct lowered *l)
     }
     for (int k = 0; k < l->out_count; k++)
         jit_store(b, l->arg_count + k, values[l->outs[k]]);
-    l->native = jit_tile_function(b, z->code);
-    return l->native != NULL;
+    return jit_tile_function(b, z->code);
+}
+
+/* False: out of memory for code. */
+static bool compile(struct lowering *z, struct lowered *l)
+{
+    bool single = false;
+    for (int k = 0; k < l->arg_count; k++)
+        single |= z->single[l->args[k]];
+    if (l->count > 1) /* otherwise a tile kernel does as well */
+        l->native = compile_ops(z, l, false);
+    if (single)
+        l->of_row = compile_ops(z, l, true);
+    return (l->count == 1 || l->native) && (!single || l->of_row);
 }
 
 /* ---- tiles ---- */
@@ -161,6 +203,12 @@ static int take_tile(bool *busy, int *count)
     if (t == *count)
         ++*count;
     return t;
+}
+
+static void release_tile(const struct lowering *z, int value, int at, const int *last, bool *busy)
+{
+    if (value >= z->leaf_count && last[value] == at && !z->fixed[value])
+        busy[z->tiles[value] - z->leaf_count] = false;
 }
 
 /* Chooses tiles for values. Results of an op are in other tiles than its operands. Returns the
@@ -177,8 +225,10 @@ static int choose_tiles(struct lowering *z)
             z->tiles[z->leaf_count + k] = z->leaf_count + count++;
         }
     for (int k = 0; k < z->lowered_count; k++)
-        for (int j = 0; j < z->lowered[k].arg_count; j++)
+        for (int j = 0; j < z->lowered[k].arg_count; j++) {
             last[z->lowered[k].args[j]] = k;
+            last[value_of_row(z, z->lowered[k].args[j])] = k;
+        }
     for (int k = 0; k < z->lowered_count; k++) {
         const struct lowered *l = &z->lowered[k];
         for (int j = 0; j < l->out_count; j++) {
@@ -187,9 +237,8 @@ static int choose_tiles(struct lowering *z)
                 z->tiles[l->outs[j]] = z->leaf_count + take_tile(busy, &count);
         }
         for (int j = 0; j < l->arg_count; j++) {
-            int v = l->args[j];
-            if (v >= z->leaf_count && last[v] == k && !z->fixed[v])
-                busy[z->tiles[v] - z->leaf_count] = false;
+            release_tile(z, l->args[j], k, last, busy);
+            release_tile(z, value_of_row(z, l->args[j]), k, last, busy);
         }
     }
     for (int k = 0; k < z->op_count; k++)
@@ -220,10 +269,13 @@ static struct kern_fused_op finish(struct lowering *z, const struct lowered *l)
 {
     struct arena *keep = &z->pl->p->arena;
     const struct fuse_op *op = &z->ops[z->order[l->first]];
-    uint8_t *args = ARENA_ARRAY(keep, uint8_t, l->arg_count);
+    uint8_t *args = ARENA_ARRAY(keep, uint8_t, l->arg_count),
+            *row_args = ARENA_ARRAY(keep, uint8_t, l->arg_count);
     struct kern_fused_out *outs = ARENA_ARRAY(keep, struct kern_fused_out, l->out_count);
-    for (int k = 0; k < l->arg_count; k++)
+    for (int k = 0; k < l->arg_count; k++) {
         args[k] = (uint8_t)z->tiles[l->args[k]];
+        row_args[k] = (uint8_t)z->tiles[value_of_row(z, l->args[k])];
+    }
     for (int k = 0; k < l->out_count; k++) {
         const struct fuse_op *by = &z->ops[l->outs[k] - z->leaf_count];
         outs[k] = (struct kern_fused_out){(uint8_t)z->tiles[l->outs[k]], by->result, by->width};
@@ -237,7 +289,10 @@ static struct kern_fused_op finish(struct lowering *z, const struct lowered *l)
                                 .rows = op->rows,
                                 .invariant = op->invariant,
                                 .late = !l->native && op->late,
-                                .reducer_number = op->reducer_number};
+                                .reducer_number = op->reducer_number,
+                                .of_row = l->of_row,
+                                .row_args = row_args,
+                                .omitted = z->single[z->leaf_count + z->order[l->first]]};
     if (l->native)
         out.native = l->native;
     else if (op->kind == KERN_FUSED_REDUCE)
@@ -253,6 +308,7 @@ static bool divide(struct lowering *z)
     bool ok = true;
     z->lowered_count = 0;
     set_stages(z);
+    find_singles(z);
     sort_by_stage(z);
     group(z);
     for (int k = 0; k < z->lowered_count && ok; k++) {
@@ -262,23 +318,32 @@ static bool divide(struct lowering *z)
     return ok;
 }
 
-void fuse_lower(struct planner *pl, int leaf_count, const enum dtype *types, const bool *fixed,
-                const struct fuse_op *ops, int op_count, struct kern_fused *out,
+static bool repeats(const struct lowering *z)
+{
+    bool any = false;
+    for (int k = 0; k < z->leaf_count; k++)
+        any |= z->leaves[k].repeats;
+    return any;
+}
+
+void fuse_lower(struct planner *pl, int leaf_count, const struct fuse_leaf *leaves,
+                const bool *fixed, const struct fuse_op *ops, int op_count, struct kern_fused *out,
                 struct kern_fused_result *results)
 {
     struct lowering *z = ARENA_NEW(&pl->scratch, struct lowering);
     *z = (struct lowering){.pl = pl,
                            .leaf_count = leaf_count,
                            .op_count = op_count,
-                           .types = types,
+                           .leaves = leaves,
                            .fixed = fixed,
                            .ops = ops};
-    z->code = op_count > 1 ? plan_code(pl) : NULL;
+    z->code = op_count > 1 || repeats(z) ? plan_code(pl) : NULL;
     if (!divide(z)) {
         z->code = NULL;
         divide(z);
     }
     out->tile_count = choose_tiles(z);
+    out->single = any_single(z) ? ARENA_DUP(&pl->p->arena, z->single, leaf_count) : NULL;
     find_buffers(z, results);
     struct kern_fused_op *lowered =
         ARENA_ARRAY(&pl->p->arena, struct kern_fused_op, z->lowered_count);

@@ -32,7 +32,8 @@ struct making {
     int form_count;
     struct fuse_op ops[KERN_FUSED_OPS];
     int op_count, reducer_count;
-    bool full; /* more ops than KERN_FUSED_OPS */
+    bool full;  /* more ops than KERN_FUSED_OPS */
+    bool lanes; /* row values are vectors of lanes */
     bool late[MAX_VALUES], fixed[MAX_VALUES], whole_rows;
     size_t width;
 };
@@ -204,7 +205,7 @@ static bool make_direct(struct making *m, const struct step *s, bool rows)
         return false;
     for (unsigned k = 0; k < 2; k++) {
         struct held *f = form_of(m, s->operands[k]);
-        if (f->own == NONE && !f->repeats)
+        if (f->own == NONE && (!f->repeats || m->lanes))
             return false;
         by_row |= f->own == NONE ? 1u << k : 0;
         single |= f->own == NONE || m->fixed[f->own] ? 1u << k : 0;
@@ -343,9 +344,11 @@ static int count_readers(const struct making *m, int value)
 static int find_squares(const struct making *m, const struct fuse_op *op)
 {
     const int at = op->kind == KERN_FUSED_REDUCE ? op->args[0] - m->g->leaf_count : -1;
-    if (at < 0 || op->reducer->x != DT_BF16 || op->reducer->combine != KERN_ADD)
+    if (at < 0 || op->reducer->x != DT_BF16 || op->reducer->combine != KERN_ADD || m->lanes)
         return -1;
-    const int64_t columns = dims_elements(m->g->rank - m->g->row_rank, m->g->dims + m->g->row_rank);
+    int64_t columns = 1;
+    for (int d = 0; d < m->g->rank; d++)
+        columns *= m->g->reduced[d] ? m->g->dims[d] : 1;
     const struct fuse_op *by = &m->ops[at];
     kern_tile_fn *multiply = m->pl->tiles->direct("multiply", DT_BF16, 0);
     return multiply && by->fn == multiply && by->args[0] == by->args[1] && !by->invariant &&
@@ -464,6 +467,7 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     m->pl = pl;
     m->g = g;
     m->steps = steps;
+    m->lanes = kern_fused_lanes(g->rank, g->dims, g->reduced) > 0;
     add_leaves(m, leaves);
     make_ops(m, steps, roles);
     for (int k = g->out_count - 1; k >= 0 && !m->full; k--)
@@ -475,7 +479,7 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     for (int k = 0; k < g->leaf_count; k++)
         types[k] = leaves[k].type;
     struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
-    fuse_lower(pl, g->leaf_count, types, m->fixed, m->ops, m->op_count, fused, results);
+    fuse_lower(pl, g->leaf_count, leaves, m->fixed, m->ops, m->op_count, fused, results);
     *fused = (struct kern_fused){.view_count = g->leaf_count,
                                  .tile_count = fused->tile_count,
                                  .op_count = fused->op_count,
@@ -485,7 +489,10 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
                                  .rank = g->rank,
                                  .row_rank = g->row_rank,
                                  .dims = ARENA_DUP(keep, g->dims, g->rank),
+                                 .reduced = ARENA_DUP(keep, g->reduced, g->rank),
+                                 .lane_rank = kern_fused_lanes(g->rank, g->dims, g->reduced),
                                  .whole_rows = m->whole_rows,
+                                 .single = fused->single,
                                  .width = m->width,
                                  .results = ARENA_DUP(keep, results, g->out_count)};
     const struct inst **members = ARENA_ARRAY(keep, const struct inst *, g->steps);

@@ -22,7 +22,7 @@
  *     used.c          dead instructions of the module, dead steps of a function
  *     hoist.c         hoisting of constant and loop-invariant steps
  *     split.c         splitting of partly constant reductions
- *     fuse.c, fuse_ops.c   fused loops
+ *     fuse.c, fuse_ops.c, fuse_native.c   fused loops
  *   Scalar code: scalar.h lists its files.
  *   Reports
  *     describe.c      description of steps

@@ -1,7 +1,7 @@
 /*
  * Property of fused loops: random graphs give the same bits as the reference kernels, which fuse
  * nothing, and with any number of threads. The graphs have elementwise operations, values that are
- * read several times, broadcasts of scalars, rows and columns, transposes, reductions of inner
+ * read several times, broadcasts of scalars, rows and columns, transposes, reductions of some
  * dimensions and uses of these, and several results.
  */
 #include "hlo_advanced.h"
@@ -108,27 +108,28 @@ static hlo_inst *any(struct graph *g, enum dtype t)
     return x;
 }
 
-/* The dimensions from..to of the graph's, and their numbers, as text. */
-static void write_dims(const struct graph *g, int from, int to, char *dims, char *numbers,
-                       size_t size)
+/* The dimensions of the graph's that are in a set, and their numbers, as text. */
+static void write_dims(const struct graph *g, unsigned set, char *dims, char *numbers, size_t size)
 {
     int used = 0, also = 0;
     dims[0] = numbers[0] = 0;
-    for (int d = from; d < to; d++) {
-        used +=
-            snprintf(dims + used, size - (size_t)used, "%s%" PRId64, d > from ? "," : "", g->at[d]);
-        also += snprintf(numbers + also, size - (size_t)also, "%s%d", d > from ? "," : "", d);
+    for (int d = 0; d < g->rank; d++) {
+        if (!(set >> d & 1))
+            continue;
+        used += snprintf(dims + used, size - (size_t)used, "%s%" PRId64, used ? "," : "", g->at[d]);
+        also += snprintf(numbers + also, size - (size_t)also, "%s%d", also ? "," : "", d);
     }
 }
 
-/* Reduces inner dimensions, operates on the result, and broadcasts it to all elements again. */
+/* Reduces some dimensions, operates on the result, and broadcasts it to all elements again. */
 static hlo_inst *reduce_and_broadcast(struct graph *g, hlo_inst *x, enum dtype t)
 {
     static const char *const combine[] = {"add", "maximum", "minimum"};
-    const int kept = (int)random_in(&g->random, 0, g->rank - 1);
+    const unsigned all = (1u << g->rank) - 1;
+    const unsigned kept = all & ~(unsigned)random_in(&g->random, 1, all);
     char dims[64], numbers[32], inner[64], folded[32], what[96], attributes[80];
-    write_dims(g, 0, kept, dims, numbers, sizeof numbers);
-    write_dims(g, kept, g->rank, inner, folded, sizeof folded);
+    write_dims(g, kept, dims, numbers, sizeof numbers);
+    write_dims(g, all & ~kept, inner, folded, sizeof folded);
     int c = (int)random_in(&g->random, t == DT_F64 ? 1 : 0, 2),
         k = 0; /* the order of sums of f64 differs */
     while (types[k] != t)

@@ -1,0 +1,92 @@
+/*
+ * fused_shape.c: the extent of fused loops and of their blocks (no kernel of its own). It depends
+ * on the dimensions alone, not on the number of threads.
+ */
+#include "kern/fused.h"
+
+enum {
+    /* elements of a tile, where rows are reduced; more if a longer row must be whole */
+    REDUCTION_TILE = 4 * KERN_TILE,
+    WHOLE_TILE = 1 << 15, /* of whole rows with lanes */
+    MIN_LANES = 16,       /* a cache line of f32, as in reducer_goes_down_columns() */
+    LONG_ROW = 256,       /* columns that are worth a block */
+    FEW_ROWS = 8,
+    SPREAD = 4,         /* blocks of lanes, so that each thread has some */
+    MANY_RESULTS = 256, /* so many are reduced in one block: see reducer_block() */
+    MAX_BYTES = 1 << 17 /* of the longest row that is buffered during its reduction */
+};
+
+int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced)
+{
+    int count = 0;
+    while (count < rank && !reduced[rank - 1 - count])
+        count++;
+    return count < rank && dims_elements(count, dims + rank - count) >= MIN_LANES ? count : 0;
+}
+
+int64_t kern_fused_row_limit(bool lanes, size_t width)
+{
+    return MAX_BYTES / (int64_t)width / (lanes ? MIN_LANES : 1);
+}
+
+void fused_shape_order(const struct kern_fused *f, int *order)
+{
+    int count = 0, lanes = f->rank - f->lane_rank;
+    for (int d = 0; d < lanes; d++)
+        if (!f->reduced[d])
+            order[count++] = d;
+    for (int d = 0; d < lanes; d++)
+        if (f->reduced[d])
+            order[count++] = d;
+    for (int d = lanes; d < f->rank; d++)
+        order[count++] = d;
+}
+
+/* Lanes of a block, if `lanes` are divided evenly into blocks of about `wanted`. */
+static int64_t divide_lanes(int64_t lanes, int64_t wanted)
+{
+    if (lanes <= wanted)
+        return lanes;
+    return min_i64(lanes, round_up(ratio_up(lanes, ratio_up(lanes, wanted)), MIN_LANES));
+}
+
+static void choose_lanes(struct fused_shape *s, bool whole_rows)
+{
+    if (whole_rows) {
+        const int64_t wanted = WHOLE_TILE / s->columns;
+        s->block_lanes = divide_lanes(s->lanes, wanted < MIN_LANES ? MIN_LANES : wanted);
+        s->block_columns = s->columns;
+        return;
+    }
+    s->block_lanes = divide_lanes(s->lanes, REDUCTION_TILE);
+    if (s->rows < FEW_ROWS && s->rows * s->lanes >= MANY_RESULTS) /* enough for all threads */
+        s->block_lanes = divide_lanes(s->lanes, s->lanes / SPREAD);
+    s->block_columns = min_i64(s->columns, REDUCTION_TILE / s->block_lanes);
+}
+
+void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t run)
+{
+    const int64_t all = dims_elements(f->rank, f->dims);
+    const int64_t tile = f->reducer_count > 0 ? REDUCTION_TILE : KERN_TILE;
+    s->lanes = dims_elements(f->lane_rank, f->dims + f->rank - f->lane_rank);
+    s->columns = f->row_rank == f->rank ? run : 1;
+    for (int d = 0; d < f->rank && f->row_rank < f->rank; d++)
+        s->columns *= f->reduced[d] ? f->dims[d] : 1;
+    s->rows = all == 0 ? 0 : all / (s->columns * s->lanes);
+    s->block_rows = 1;
+    if (s->rows == 0)
+        return;
+    s->one_row = f->single && s->lanes == 1 && s->columns >= LONG_ROW;
+    if (s->columns * s->lanes < tile && !s->one_row) {
+        s->block_rows = min_i64(tile / (s->columns * s->lanes), s->rows);
+        s->block_columns = s->columns;
+        s->block_lanes = s->lanes;
+    } else if (f->lane_rank > 0) {
+        choose_lanes(s, f->whole_rows);
+    } else {
+        s->block_columns = f->whole_rows ? s->columns : min_i64(s->columns, tile);
+        s->block_lanes = 1;
+    }
+    s->tile = s->block_rows * s->block_columns * s->block_lanes;
+    s->accumulators = s->block_rows * s->block_lanes;
+}
