@@ -144,29 +144,6 @@ static bool triangular_solve(struct thread_pool *workers, const struct view *out
     return true;
 }
 
-static void batch_norm_inference(const struct view *y, const struct view *x,
-                                 const struct view *scale, const struct view *offset,
-                                 const struct view *mean, const struct view *var, double eps,
-                                 int feature)
-{
-}
-
-static bool batch_norm_training(const struct view *y, const struct view *mean,
-                                const struct view *var, const struct view *x,
-                                const struct view *scale, const struct view *offset, double eps,
-                                int feature)
-{
-    return true;
-}
-
-static bool batch_norm_grad(const struct view *dx, const struct view *dscale,
-                            const struct view *doffset, const struct view *x,
-                            const struct view *scale, const struct view *mean,
-                            const struct view *var, const struct view *dy, double eps, int feature)
-{
-    return true;
-}
-
 static const struct kernels nothing = {
     .reshape = reshape,
     .transpose = transpose,
@@ -195,9 +172,6 @@ static const struct kernels nothing = {
     .rng_numbers = rng_numbers,
     .cholesky = cholesky,
     .triangular_solve = triangular_solve,
-    .batch_norm_inference = batch_norm_inference,
-    .batch_norm_training = batch_norm_training,
-    .batch_norm_grad = batch_norm_grad,
 };
 
 struct kernels dry_run_kernels(const struct kernels *k)

@@ -14,6 +14,9 @@ static eval_family_fn *const families[FAMILY_COUNT] = {
  * they cannot be run. */
 bool eval_tuple(struct eval *ev, const struct step *s) { return eval_unsupported(ev, s); }
 
+/* Batch normalizations of floats are planned as several steps. */
+bool eval_batchnorm(struct eval *ev, const struct step *s) { return eval_unsupported(ev, s); }
+
 /* ---- values ---- */
 
 void value_drop(struct eval *ev, struct value *v)

@@ -577,24 +577,6 @@ static bool fft(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-static bool batchnorm(struct eval *ev, const struct step *s, struct sizes *z)
-{
-    (void)ev;
-    int64_t feature = inst_int(s->inst, A_FEATURE_INDEX, 0);
-    bool gradient = s->inst->opcode == OP_BATCH_NORM_GRAD;
-    for (int turn = 0; turn < 2; turn++)
-        for (int k = 1; k < s->operand_count; k++) {
-            if (z->operands[k].view.rank == 1 && !(gradient && k == 4))
-                pair(z, 0, feature, k, 0);
-            for (int d = 0; d < z->operands[0].view.rank && gradient && k == 4; d++)
-                pair(z, 0, d, k, d);
-        }
-    as_large(s, z, 0, 0);
-    for (int r = 1; r < s->result_count; r++)
-        set(s, z, r, 0, dims_of(z, 0)[feature]);
-    return true;
-}
-
 /* ---- other operations ---- */
 
 /* Ragged-all-to-all, collective-permute in place: offsets refer to the bounds, and results have the
@@ -611,7 +593,6 @@ static bool collective(struct eval *ev, const struct step *s, struct sizes *z)
 }
 
 static size_rule *const rules[FAMILY_COUNT] = {
-    [FAMILY_batchnorm] = batchnorm,
     [FAMILY_collective] = collective,
     [FAMILY_compare] = elementwise,
     [FAMILY_conv] = conv,

@@ -182,7 +182,14 @@ static bool tell(struct trace_event *s,
     return go;
 }
 
-/* Runs the steps of one instruction; `s->step` is the last of them. */
+static void release(struct eval *ev, const struct step *s)
+{
+    for (int j = 0; j < s->release_count; j++)
+        value_drop(ev, &ev->frame[s->release[j]]);
+}
+
+/* Runs the steps of one instruction; `s->step` is the last of them, and reads all operands of the
+ * instruction. */
 static bool run(struct trace_event *s, const struct function *f, const struct step *first)
 {
     struct eval *ev = s->eval;
@@ -195,6 +202,8 @@ static bool run(struct trace_event *s, const struct function *f, const struct st
         all->depth--;
         if (!ok)
             return false;
+        if (at < s->step)
+            release(ev, at);
     }
     s->ns = s->step->aliases && first == s->step ? 0 : now_ns() - start - (all->spent - spent);
     return true;
@@ -235,9 +244,8 @@ static bool show_inst(struct eval *ev, const struct function *f, const struct st
     s.done = true;
     s.within = all->within;
     ok = ok && tell(&s, is_absent(ev, last) ? o->skipped : o->after);
-    for (const struct step *at = first; at <= last && ok; at++)
-        for (int j = 0; j < at->release_count; j++)
-            value_drop(ev, &ev->frame[at->release[j]]);
+    if (ok)
+        release(ev, last);
     arena_release(&all->arena, mark);
     return ok;
 }

@@ -488,26 +488,6 @@ void kern_fft_plans_free(struct kern_fft_plans *plans);
 const char *kern_fft_choice(struct thread_pool *workers, const struct view *out,
                             const struct view *x, enum kern_fft type, int count, size_t *workspace);
 
-/* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory
- * (grammar/values.md 13.8) ---- */
-
-/* spec: BatchNormInference */
-typedef void kern_batch_norm_inference_fn(const struct view *y, const struct view *x,
-                                          const struct view *scale, const struct view *offset,
-                                          const struct view *mean, const struct view *var,
-                                          double eps, int feature);
-/* spec: BatchNormTraining */
-typedef bool kern_batch_norm_training_fn(const struct view *y, const struct view *mean,
-                                         const struct view *var, const struct view *x,
-                                         const struct view *scale, const struct view *offset,
-                                         double eps, int feature);
-/* spec: BatchNormGrad */
-typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *dscale,
-                                     const struct view *doffset, const struct view *x,
-                                     const struct view *scale, const struct view *mean,
-                                     const struct view *var, const struct view *dy, double eps,
-                                     int feature);
-
 /* ---- table.c: which kernels a program runs ---- */
 
 /* The look-up functions of tile kernels, and a kernel for every op that is not elementwise.
@@ -541,9 +521,6 @@ struct kernels {
     kern_rng_numbers_fn *rng_numbers;
     kern_cholesky_fn *cholesky;
     kern_triangular_solve_fn *triangular_solve;
-    kern_batch_norm_inference_fn *batch_norm_inference;
-    kern_batch_norm_training_fn *batch_norm_training;
-    kern_batch_norm_grad_fn *batch_norm_grad;
 };
 extern const struct kernels kern_fast, kern_plain;
 

@@ -31,9 +31,6 @@ const struct kernels kern_fast = {
     .rng_numbers = plain_rng_numbers,
     .cholesky = kern_cholesky,
     .triangular_solve = kern_triangular_solve,
-    .batch_norm_inference = plain_batch_norm_inference,
-    .batch_norm_training = plain_batch_norm_training,
-    .batch_norm_grad = plain_batch_norm_grad,
 };
 
 const struct kernels kern_plain = {
@@ -64,9 +61,6 @@ const struct kernels kern_plain = {
     .rng_numbers = plain_rng_numbers,
     .cholesky = plain_cholesky,
     .triangular_solve = plain_triangular_solve,
-    .batch_norm_inference = plain_batch_norm_inference,
-    .batch_norm_training = plain_batch_norm_training,
-    .batch_norm_grad = plain_batch_norm_grad,
 };
 
 /* ---- tile kernels ---- */

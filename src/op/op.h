@@ -108,7 +108,7 @@ enum op_class {
 };
 
 /* clang-format off */
-/* Families: one file of that name in infer/, eval/ and kern/; and the op_flags of all its opcodes. */
+/* Families: files of that name in infer/, eval/ or kern/; and the op_flags of all its opcodes. */
 #define FAMILIES(X)                                                                                \
     X(batchnorm, OP_PURE | OP_SUMS) X(collective, OP_SUMS) X(compare, OP_PURE | OP_ELEMENTWISE)    \
     X(control, 0) X(conv, OP_PURE | OP_SUMS) X(convert, OP_PURE) X(dot, OP_PURE | OP_SUMS)         \

@@ -138,11 +138,23 @@ static bool make_reducer(struct planner *pl, const struct inst *i, const struct 
     return true;
 }
 
+/* The reducer of a sum that is not in the module: its combiner identifies it. */
+static bool make_sum(struct planner *pl, enum dtype type, struct body *b)
+{
+    enum dtype *args = new_types(pl, 2);
+    args[0] = args[1] = type;
+    *b = (struct body){
+        .combine = KERN_ADD, .arg_count = 2, .result_count = 1, .args = args, .results = args};
+    return true;
+}
+
 static bool reduce_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
     int n = s->inst->operand_count / 2;
     enum dtype *types = new_types(pl, n);
+    if (!c)
+        return make_sum(pl, s->inst->shape->dtype, b);
     for (int k = 0; k < n; k++)
         types[k] = c->params[k]->shape->dtype;
     return make_reducer(pl, s->inst, c, n, types, b);

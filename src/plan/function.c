@@ -277,6 +277,21 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     return true;
 }
 
+/* spec: BatchNormGrad, BatchNormInference, BatchNormTraining */
+static bool plan_norm(struct build *b, const struct inst *i, struct leaves *out)
+{
+    int *starts;
+    const struct leaves operands = plan_operands(b, i, &starts);
+    if (!dtype_is_float(i->operands[0]->shape->dtype))
+        return plan_step(b, i, out);
+    if (same_find(b, i, operands, out))
+        return take_over(b, i, *out);
+    if (!plan_batch_norm(b, i, out))
+        return false;
+    same_note(b, i, operands, *out);
+    return true;
+}
+
 /* A computation on scalars runs faster as scalar code than as steps. */
 static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
@@ -297,6 +312,9 @@ bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
                true;
     case OP_ALL_GATHER_START:
     case OP_COLLECTIVE_PERMUTE_START: return plan_pair_start(b, i, out);
+    case OP_BATCH_NORM_GRAD:
+    case OP_BATCH_NORM_INFERENCE:
+    case OP_BATCH_NORM_TRAINING: return plan_norm(b, i, out);
     case OP_CALL:
     case OP_FUSION: return plan_call(b, i, out);
     case OP_MAP:

@@ -22,6 +22,8 @@
  *     used.c          dead instructions of the module, dead steps of a function
  *     hoist.c         hoisting of constant and loop-invariant steps
  *     split.c         splitting of partly constant reductions
+ *     batchnorm.c     batch normalizations as simpler steps
+ *     derive.h        steps of instructions that are not in the module
  *     fuse.c, fuse_ops.c, fuse_native.c   fused loops
  *   Scalar code: scalar.h lists its files.
  *   Reports
@@ -274,6 +276,11 @@ kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dty
 /* plan_tile() for operands of a given type (select's last two); NULL when there is no kernel for
  * it. */
 kern_tile_fn *plan_tile_of(const struct planner *pl, const struct inst *i, enum dtype type);
+
+/* ---- batchnorm.c ---- */
+
+/* Plans a batch normalization of floats as several steps. False with a message. */
+bool plan_batch_norm(struct build *b, const struct inst *i, struct leaves *out);
 
 /* ---- fuse.c ---- */
 

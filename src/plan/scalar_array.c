@@ -342,8 +342,8 @@ static struct step *new_step(struct maker *m, const struct inst *i)
     struct step *s = ARENA_NEW(keep, struct step);
     s->inst = i;
     s->operand_count = i->operand_count;
-    if (i->opcode == OP_SCAN) /* calls a function */
-        return NULL;
+    if (i->opcode == OP_SCAN || op_table[i->opcode].family == FAMILY_batchnorm)
+        return NULL; /* it calls a function, or is several steps */
     if (!plan_leaf_shapes(m->pl, i, i->shape, &s->result_count, &s->shapes) ||
         !plan_bodies(m->pl, s))
         return NULL;

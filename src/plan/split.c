@@ -9,7 +9,7 @@
  * split. For sums of f64 themselves no order is specified. Products of floats could overflow in the
  * inner part, so they are not split.
  */
-#include "plan/plan_priv.h"
+#include "plan/derive.h"
 
 enum {
     LEAST = 4096, /* fewer elements than this are not worth the extra steps */
@@ -96,43 +96,13 @@ static bool may_be_split(struct split *p, const uint8_t *when)
 
 /* ---- lowering ---- */
 
-/* Makes an instruction on values of these shapes, with the source location and name of the
- * reduction. */
 static struct inst *new_inst(struct split *p, enum opcode op, const struct shape *result, int n,
                              const struct shape *const *operands)
 {
-    struct arena *keep = &p->b->pl->p->arena;
-    struct inst *i = ARENA_DUP(keep, p->whole->inst, 1);
-    i->opcode = (uint8_t)op;
-    i->shape = result;
-    i->operand_count = n;
-    i->operands = ARENA_ARRAY(keep, struct inst *, n);
-    for (int k = 0; k < n; k++) { /* only the shapes of its operands are read */
-        i->operands[k] = ARENA_DUP(keep, p->whole->inst->operands[k], 1);
-        i->operands[k]->shape = operands[k];
-        i->operands[k]->index = k;
-    }
-    if (op != OP_REDUCE)
-        i->attr_count = 0;
+    struct inst *i = derive_inst(p->b, p->whole->inst, op, result, n, operands);
+    if (op == OP_REDUCE)
+        i->attr_count = p->whole->inst->attr_count;
     return i;
-}
-
-static const struct shape *as_type(struct split *p, const struct shape *s, enum dtype t)
-{
-    return shape_array(&p->b->pl->p->arena, t, s->rank, s->dims, NULL, NULL);
-}
-
-/* Emits the step of an instruction with one leaf per operand; NULL with a message. */
-static struct step *emit(struct split *p, const struct inst *i, const int *operands,
-                         struct leaves *out)
-{
-    struct arena *keep = &p->b->pl->p->arena;
-    int *starts = ARENA_ARRAY(keep, int, i->operand_count + 1);
-    for (int k = 0; k <= i->operand_count; k++)
-        starts[k] = k;
-    const struct leaves x = {i->operand_count, ARENA_DUP(keep, operands, i->operand_count)};
-    struct step *s = plan_emit(p->b, i, x, starts, i->shape, out);
-    return s && plan_prepare(p->b, s) ? s : NULL;
 }
 
 /* Emits a single operation. */
@@ -140,7 +110,7 @@ static struct step *apply(struct split *p, enum opcode op, const struct shape *r
                           const struct shape *const *shapes, const int *operands, int *value)
 {
     struct leaves made;
-    struct step *s = emit(p, new_inst(p, op, result, n, shapes), operands, &made);
+    struct step *s = derive_step(p->b, new_inst(p, op, result, n, shapes), operands, &made);
     if (s)
         *value = *made.at;
     return s;
@@ -156,12 +126,14 @@ static bool make_part(struct split *p, struct leaves *out)
     int *operands = ARENA_ARRAY(keep, int, 2 * n);
     for (int k = 0; k < n; k++) {
         shapes[k] = s->inst->operands[k]->shape;
-        shapes[n + k] = as_type(p, s->inst->operands[n + k]->shape, p->types[k]);
+        shapes[n + k] = derive_shape(p->b, s->inst->operands[n + k]->shape, p->types[k]);
         operands[k] = s->operands[k];
         operands[n + k] = p->identities[k];
     }
-    const struct shape *result = n == 1 ? as_type(p, s->shapes[0], p->types[0]) : s->inst->shape;
-    struct step *part = emit(p, new_inst(p, OP_REDUCE, result, 2 * n, shapes), operands, out);
+    const struct shape *result =
+        n == 1 ? derive_shape(p->b, s->shapes[0], p->types[0]) : s->inst->shape;
+    struct step *part =
+        derive_step(p->b, new_inst(p, OP_REDUCE, result, 2 * n, shapes), operands, out);
     if (!part)
         return false;
     /* a recognized reducer is identified by its combiner alone */
@@ -179,9 +151,9 @@ static bool make_part(struct split *p, struct leaves *out)
 static bool finish(struct split *p, int k, int part)
 {
     const struct step *s = p->whole;
-    const struct shape *out = s->shapes[k], *wide = as_type(p, out, p->types[k]);
+    const struct shape *out = s->shapes[k], *wide = derive_shape(p->b, out, p->types[k]);
     const struct shape *first = s->inst->operands[p->count + k]->shape,
-                       *wide_first = as_type(p, first, p->types[k]);
+                       *wide_first = derive_shape(p->b, first, p->types[k]);
     const bool widens = p->types[k] != out->dtype;
     int init = s->operands[p->count + k], value;
     struct step *last;

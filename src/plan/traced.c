@@ -10,12 +10,14 @@
  */
 #include "plan/plan_priv.h"
 
-/* Whether the last step has made exactly these values. */
-static bool is_made(const struct build *b, int steps_before, struct leaves l)
+/* Whether the last step is the instruction's own and has made exactly these values. */
+static bool is_made(const struct build *b, const struct inst *i, int steps_before, struct leaves l)
 {
     if (b->f->step_count == steps_before)
         return false;
     const struct step *s = &b->f->steps[b->f->step_count - 1];
+    if (s->inst != i)
+        return false;
     for (int k = 0; k < l.count && l.count == s->result_count; k++)
         if (s->results[k] != l.at[k])
             return false;
@@ -111,7 +113,7 @@ static bool plan_shown(struct build *b, const struct inst *i, struct leaves *out
     if (i->opcode != OP_PARAMETER &&
         !plan_inst(b, i, out)) /* the leaves of a parameter exist already */
         return false;
-    if (is_made(b, before, *out))
+    if (is_made(b, i, before, *out))
         return true;
     for (int k = before; k < b->f->step_count; k++)
         b->f->steps[k].continues = true;

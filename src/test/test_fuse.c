@@ -427,6 +427,64 @@ static double sum_of(const uint16_t *x, int64_t n)
     return lanes[0];
 }
 
+/* The three batch normalizations of an array, as text. */
+static hlo_module *parse_norms(const char *x, const char *of_feature, int feature, hlo_messages *m)
+{
+    char text[1500];
+    snprintf(text, sizeof text,
+             "HloModule norms\n"
+             "ENTRY main {\n"
+             "  x = %s parameter(0)\n"
+             "  a = %s parameter(1)\n"
+             "  b = %s parameter(2)\n"
+             "  v = %s multiply(b, b)\n"
+             "  y = (%s, %s, %s) batch-norm-training(x, a, b), epsilon=0.1, feature_index=%d\n"
+             "  z = %s batch-norm-inference(x, a, b, a, v), epsilon=0.1, feature_index=%d\n"
+             "  g = (%s, %s, %s) batch-norm-grad(x, a, b, v, z), epsilon=0.1, feature_index=%d\n"
+             "  ROOT r = ((%s, %s, %s), %s, (%s, %s, %s)) tuple(y, z, g)\n"
+             "}\n",
+             x, of_feature, of_feature, of_feature, x, of_feature, of_feature, feature, x, feature,
+             x, of_feature, of_feature, feature, x, of_feature, of_feature, x, x, of_feature,
+             of_feature);
+    hlo_file *f = hlo_file_of_text("norms", text, strlen(text), false);
+    hlo_module *module = hlo_parse(f, 0, m);
+    hlo_file_free(f);
+    return module;
+}
+
+START_TEST(batch_norms_agree_with_reference)
+{
+    static const struct {
+        const char *x, *of_feature;
+        int feature;
+    } cases[] = {{"f32[4,6,7,7]", "f32[6]", 1},      {"f32[3,5,40,40]", "f32[5]", 1},
+                 {"f32[2,3,170,170]", "f32[3]", 1},  {"f32[4,9,9,24]", "f32[24]", 3},
+                 {"f32[2,60,60,40]", "f32[40]", 3},  {"bf16[8,33,11]", "bf16[33]", 1},
+                 {"f32[50,5]", "f32[5]", 1},         {"f32[3,1000]", "f32[3]", 0},
+                 {"f16[700,300]", "f16[300]", 1},    {"f64[6,20,11]", "f64[20]", 1},
+                 {"bf16[4,28,28,64]", "bf16[64]", 3}};
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        hlo_messages *m = hlo_messages_new();
+        hlo_module *module = parse_norms(cases[k].x, cases[k].of_feature, cases[k].feature, m);
+        ck_assert_msg(module && hlo_verify(module, m), "%s", cases[k].x);
+        struct graph g = {.m = m, .params = 3};
+        hlo_literal *fused = run(&g, module, false, 1), *plain = run(&g, module, true, 1),
+                    *shared = run(&g, module, false, 2);
+        hlo_text why = {0};
+        const struct hlo_tolerance near = HLO_WITH(hlo_tolerance, .rel = 1e-6, .abs = 1e-6);
+        ck_assert_msg(hlo_literal_compare(fused, plain, &near, &why), "%s: %s", cases[k].x,
+                      why.data);
+        expect_same((int)k, "threads", fused, shared);
+        hlo_literal_free(fused);
+        hlo_literal_free(plain);
+        hlo_literal_free(shared);
+        hlo_text_free(&why);
+        hlo_module_free(module);
+        hlo_messages_free(m);
+    }
+}
+END_TEST
+
 START_TEST(bf16_sums_use_32_lanes)
 {
     static uint16_t x[KERN_TILE];
@@ -479,6 +537,7 @@ int main(void)
     tcase_add_test(tc, narrow_results_are_rounded);
     tcase_add_test(tc, bf16_arithmetic_with_scalar_operand);
     tcase_add_test(tc, bf16_arithmetic_in_memory);
+    tcase_add_test(tc, batch_norms_agree_with_reference);
     tcase_add_test(tc, bf16_sums_use_32_lanes);
     tcase_add_test(tc, fused_sum_of_squares);
     return check_run(s);

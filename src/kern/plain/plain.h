@@ -43,8 +43,5 @@ kern_rng_bits_fn plain_rng_bits;
 kern_rng_numbers_fn plain_rng_numbers;
 kern_cholesky_fn plain_cholesky;
 kern_triangular_solve_fn plain_triangular_solve;
-kern_batch_norm_inference_fn plain_batch_norm_inference;
-kern_batch_norm_training_fn plain_batch_norm_training;
-kern_batch_norm_grad_fn plain_batch_norm_grad;
 
 #endif
