@@ -5,10 +5,10 @@
  *
  * The loop runs block by block: a block has about as many elements as a tile (fused_shape.c). Where
  * elements depend on a reduction of their row (the maximum that a softmax subtracts), a block
- * consists of whole rows, or of some lanes of one, which stay in the caches from op to op. Views
- * that are not packed along a block are copied to tiles; views that repeat themselves are copied
- * once per thread. The thread pool distributes the blocks, in parts that depend on the shape alone.
- * Rows that are reduced in several blocks (reducer.h) are split into these.
+ * consists of whole rows, which stay in the caches from op to op. Views that are not packed along a
+ * block are copied to tiles; views that repeat themselves are copied once per thread. The thread
+ * pool distributes the blocks, in parts that depend on the shape alone. Rows that are reduced in
+ * several blocks (reducer.h) are split into these.
  */
 #include "kern/fused.h"
 #include "kern/fused_view.h"

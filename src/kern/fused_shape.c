@@ -7,9 +7,8 @@
 enum {
     /* elements of a tile, where rows are reduced; more if a longer row must be whole */
     REDUCTION_TILE = 4 * KERN_TILE,
-    WHOLE_TILE = 1 << 15, /* of whole rows with lanes */
-    MIN_LANES = 16,       /* a cache line of f32, as in reducer_goes_down_columns() */
-    LONG_ROW = 256,       /* columns that are worth a block */
+    MIN_LANES = 16, /* a cache line of f32, as in reducer_goes_down_columns() */
+    LONG_ROW = 256, /* columns that are worth a block */
     FEW_ROWS = 8,
     SPREAD = 4,         /* blocks of lanes, so that each thread has some */
     MANY_RESULTS = 256, /* so many are reduced in one block: see reducer_block() */
@@ -24,10 +23,7 @@ int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced)
     return count < rank && dims_elements(count, dims + rank - count) >= MIN_LANES ? count : 0;
 }
 
-int64_t kern_fused_row_limit(bool lanes, size_t width)
-{
-    return MAX_BYTES / (int64_t)width / (lanes ? MIN_LANES : 1);
-}
+int64_t kern_fused_row_limit(size_t width) { return MAX_BYTES / (int64_t)width; }
 
 void fused_shape_order(const struct kern_fused *f, int *order)
 {
@@ -50,14 +46,8 @@ static int64_t divide_lanes(int64_t lanes, int64_t wanted)
     return min_i64(lanes, round_up(ratio_up(lanes, ratio_up(lanes, wanted)), MIN_LANES));
 }
 
-static void choose_lanes(struct fused_shape *s, bool whole_rows)
+static void choose_lanes(struct fused_shape *s)
 {
-    if (whole_rows) {
-        const int64_t wanted = WHOLE_TILE / s->columns;
-        s->block_lanes = divide_lanes(s->lanes, wanted < MIN_LANES ? MIN_LANES : wanted);
-        s->block_columns = s->columns;
-        return;
-    }
     s->block_lanes = divide_lanes(s->lanes, REDUCTION_TILE);
     if (s->rows < FEW_ROWS && s->rows * s->lanes >= MANY_RESULTS) /* enough for all threads */
         s->block_lanes = divide_lanes(s->lanes, s->lanes / SPREAD);
@@ -81,10 +71,13 @@ void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t
         s->block_rows = min_i64(tile / (s->columns * s->lanes), s->rows);
         s->block_columns = s->columns;
         s->block_lanes = s->lanes;
+    } else if (f->whole_rows) {
+        s->block_columns = s->columns;
+        s->block_lanes = s->lanes;
     } else if (f->lane_rank > 0) {
-        choose_lanes(s, f->whole_rows);
+        choose_lanes(s);
     } else {
-        s->block_columns = f->whole_rows ? s->columns : min_i64(s->columns, tile);
+        s->block_columns = min_i64(s->columns, tile);
         s->block_lanes = 1;
     }
     s->tile = s->block_rows * s->block_columns * s->block_lanes;

@@ -175,9 +175,9 @@ struct kern_fused {
 bool kern_can_reduce(enum kern_combine combine, enum dtype x, enum dtype acc);
 /* The number of trailing dimensions that a fused loop with these reductions runs as lanes. */
 int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced);
-/* The longest rows of elements of `width` bytes, with lanes or without, that stay in the caches
+/* The largest number of elements of `width` bytes, columns times lanes, that stay in the caches
  * while they are reduced. */
-int64_t kern_fused_row_limit(bool lanes, size_t width);
+int64_t kern_fused_row_limit(size_t width);
 /* Whether a reduction of elements of type `t` may be split: starting from `identity`, with a
  * partial result of type `part`, which is then combined with the initial value. */
 bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);

@@ -195,11 +195,11 @@ static bool set_rows(struct fusing *z, struct fuse_group *g, const struct rows *
 /* Whether rows are short enough to be buffered during their reduction. */
 static bool is_buffered(const struct fuse_group *g, size_t width)
 {
-    int64_t columns = 1;
+    const int lanes = kern_fused_lanes(g->rank, g->dims, g->reduced);
+    int64_t row = dims_elements(lanes, g->dims + g->rank - lanes);
     for (int d = 0; d < g->rank; d++)
-        columns *= g->reduced[d] ? g->dims[d] : 1;
-    const bool lanes = kern_fused_lanes(g->rank, g->dims, g->reduced) > 0;
-    return columns > 0 && columns <= kern_fused_row_limit(lanes, width);
+        row *= g->reduced[d] ? g->dims[d] : 1;
+    return row > 0 && row <= kern_fused_row_limit(width);
 }
 
 /* The rank of a shape if it is that of the group's elements, or of its row values; else -1. */
