@@ -1,13 +1,13 @@
 /*
  * fake.c: generated arguments that satisfy the constraints of io_fake_facts.
  *
- * Numbers derive from the random words of random.c. Floats have magnitude 1 or less, decreasing
+ * Numbers derive from random words (kern/random.h). Floats have magnitude 1 or less, decreasing
  * with the number of products that are summed, so that long chains of products stay within the
  * range of narrow types.
  */
 #include "io/fake.h"
 
-#include "kern/kern.h"
+#include "kern/random.h"
 
 #include <math.h>
 
@@ -87,7 +87,7 @@ static void put_floats(const struct maker *k, void *out, uint64_t at, size_t n)
     uint64_t words[CHUNK * NORMAL_WORDS];
     double x[CHUNK];
     size_t each = k->kind == IO_FAKE_NORMAL ? NORMAL_WORDS : 1;
-    io_random_words(words, k->key, at * each, n * each);
+    random_words(words, k->key, at * each, n * each);
     for (size_t i = 0; i < n; i++)
         x[i] = k->facts->fixed ? k->facts->value : float_at(k, words + i * each, at + i);
     for (size_t i = 0; i < n; i++)
@@ -179,19 +179,19 @@ static void put_integers(const struct maker *k, void *out, uint64_t at, size_t n
     const struct range r = range_of(k);
     size_t each = k->kind == IO_FAKE_NORMAL ? NORMAL_WORDS : 1;
     bool nonzero = k->facts->nonzero && k->kind != IO_FAKE_EDGE && k->kind != IO_FAKE_ZEROS;
-    io_random_words(words, k->key, at * each, n * each);
+    random_words(words, k->key, at * each, n * each);
     for (size_t i = 0; i < n; i++) {
         int64_t v = k->facts->fixed ? fixed_integer(k->type, k->facts->value)
                                     : integer_at(k, r, words + i * each, at + i);
         words[i] = (uint64_t)(v == 0 && nonzero ? 1 : v);
     }
-    io_put_integers(k->type, out, words, n);
+    random_put_integers(k->type, out, words, n);
 }
 
 static void put_preds(const struct maker *k, uint8_t *out, uint64_t at, size_t n)
 {
     uint64_t words[CHUNK];
-    io_random_words(words, k->key, at, n);
+    random_words(words, k->key, at, n);
     for (size_t i = 0; i < n; i++) {
         bool value = k->kind >= IO_FAKE_UNIFORM
                          ? words[i] >> 63
@@ -224,7 +224,7 @@ static void shuffle(uint64_t *of, uint64_t count, uint64_t key)
 {
     for (uint64_t i = count; i-- > 1;) {
         uint64_t word, j, t = of[i];
-        io_random_words(&word, key, i, 1);
+        random_words(&word, key, i, 1);
         j = word % (i + 1);
         of[i] = of[j];
         of[j] = t;
@@ -247,7 +247,7 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
         return false;
     const int first = vectors ? (int)f->vector_dim + 1 : s->rank;
     const int64_t inner = dims_elements(s->rank - first, s->dims + first);
-    io_random_words(codes, k->key, 0, (size_t)count);
+    random_words(codes, k->key, 0, (size_t)count);
     for (int64_t v = 0; v < count; v++)
         codes[v] = drawn((uint64_t)v, (uint64_t)count, (uint64_t)all, codes[v]);
     if (!f->sorted)
@@ -255,10 +255,10 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
     for (int64_t v = 0; v < count; v++)
         for (int64_t c = components; c-- > 0; codes[v] /= (uint64_t)values) {
             uint64_t value = (uint64_t)r.low + codes[v] % (uint64_t)values;
-            io_put_integers(k->type,
-                            out + ((v / inner * components + c) * inner + v % inner) *
-                                      (int64_t)dtype_bytes(k->type),
-                            &value, 1);
+            random_put_integers(k->type,
+                                out + ((v / inner * components + c) * inner + v % inner) *
+                                          (int64_t)dtype_bytes(k->type),
+                                &value, 1);
         }
     mem_free(codes);
     return true;

@@ -178,10 +178,6 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why);
  * contain hints. */
 struct literal *io_random(struct diags *ds, struct arena *a, struct str text,
                           const struct shape *shape, int64_t leaf, uint64_t seed);
-/* Words at, at + 1, ... of the random stream of a key. */
-void io_random_words(uint64_t *u, uint64_t key, uint64_t at, size_t n);
-/* Stores the low bits of each word as elements of an integer type. */
-void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n);
 
 /* ---- dumps.c ---- */
 
