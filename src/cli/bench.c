@@ -5,86 +5,38 @@
  * from the end of the previous one, without the time for inputs. The first run is excluded from
  * the figures of runs if there are others.
  */
-#include "cli/arguments.h"
+#include "cli/timed.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
-enum { MAX_RUNS = 100000, BUDGET_S = 20 };
+enum { BUDGET_S = 20 };
 
 struct bench {
     const struct options *o;
     const char *path;
-    hlo_messages *m;
-    hlo_module *module;
-    hlo_targets *targets;
-    hlo_program *program;
-    struct arguments arguments;
-    hlo_literal **results; /* of the last run, one per participant */
-    double start, parse, plan, inputs, first, first_run;
-    double *runs;
-    size_t run_count;
+    struct timed t;
+    double start, first, first_run;
 };
 
 /* ---- one module ---- */
 
-static int prepare(struct bench *b, const hlo_file *f)
-{
-    struct hlo_run_options options = {.size = sizeof options,
-                                      .plain = b->o->given[OPT_PLAIN],
-                                      .elided = HLO_ELIDED_RANDOM,
-                                      .seed = 1};
-    options.targets = b->targets = targets_of(b->o, b->m);
-    if (!b->targets || !option_threads(b->o, 0, &options.threads))
-        return HLO_USAGE;
-    double t0 = now_seconds();
-    b->module = hlo_parse(f, 0, b->m);
-    double t1 = now_seconds();
-    b->arguments = (struct arguments){.o = b->o, .m = b->m, .module = b->module, .make_up = true};
-    int status = arguments_check(&b->arguments, b->module);
-    if (status != HLO_OK)
-        return status;
-    b->program = hlo_plan(b->module, &options, b->m);
-    b->parse = t1 - t0;
-    b->plan = now_seconds() - t1;
-    if (!b->program)
-        return HLO_FAILED;
-    double t2 = now_seconds();
-    status = arguments_collect(&b->arguments);
-    b->inputs = now_seconds() - t2;
-    return status;
-}
-
-static bool run_once(struct bench *b)
-{
-    const struct arguments *a = &b->arguments;
-    bool ok = hlo_run_all(b->program, (const hlo_literal *const *)a->all, a->count, NULL,
-                          b->results, b->m);
-    b->runs[b->run_count++] = now_seconds();
-    for (size_t k = 0; k < a->participants; k++)
-        hlo_literal_free(b->results[k]);
-    return ok;
-}
-
 static int run_all(struct bench *b)
 {
+    struct timed *t = &b->t;
     int64_t requested;
     double spent = 0;
-    if (!option_int(b->o, OPT_RUNS, 1, MAX_RUNS, 5, &requested))
+    if (!timed_requested(t, 5, &requested))
         return HLO_USAGE;
-    b->runs = heap_zalloc((size_t)requested, sizeof *b->runs);
-    b->results = heap_zalloc(b->arguments.participants, sizeof *b->results);
     for (int64_t i = 0; i < requested && spent < BUDGET_S; i++) {
-        double start = now_seconds();
-        if (!run_once(b))
+        if (!timed_run(t))
             return HLO_FAILED;
         if (i == 0)
-            b->first = b->runs[0] - b->start - b->inputs;
-        b->runs[i] -= start;
-        spent += b->runs[i];
+            b->first = now_seconds() - b->start - t->inputs;
+        spent += t->runs[i];
     }
-    b->first_run = b->runs[0];
+    b->first_run = t->runs[0];
     return HLO_OK;
 }
 
@@ -143,13 +95,14 @@ static void put_file(const struct bench *b)
 static void put_figures(struct bench *b)
 {
     uint64_t peak = peak_memory();
-    double *runs = b->runs + (b->run_count > 1); /* exclude the first run, which warms up */
-    size_t n = b->run_count - (b->run_count > 1);
+    const struct timed *t = &b->t;
+    double *runs = t->runs + (t->run_count > 1); /* exclude the first run, which warms up */
+    size_t n = t->run_count - (t->run_count > 1);
     double median = sort_median(runs, n);
     put_file(b);
-    put_figure(b, "parse_s", b->parse);
-    put_figure(b, "plan_s", b->plan);
-    put_figure(b, "inputs_s", b->inputs);
+    put_figure(b, "parse_s", t->parse);
+    put_figure(b, "plan_s", t->plan);
+    put_figure(b, "inputs_s", t->inputs);
     put_figure(b, "first_run_s", b->first_run);
     put_figure(b, "first_result_s", b->first);
     put_figure(b, "run_median_s", median);
@@ -164,22 +117,13 @@ static void put_figures(struct bench *b)
 
 static int bench_file(const struct options *o, const char *path, double start)
 {
-    struct bench b = {.o = o, .path = path, .m = hlo_messages_new(), .start = start};
-    hlo_file *f = open_file(o, path, b.m);
-    int status = f ? prepare(&b, f) : HLO_USAGE;
+    struct bench b = {.o = o, .path = path, .start = start};
+    int status = timed_prepare(&b.t, o, path, NULL, 0);
     if (status == HLO_OK)
         status = run_all(&b);
     if (status == HLO_OK)
         put_figures(&b);
-    report(o, b.m);
-    arguments_free(&b.arguments);
-    heap_free(b.results);
-    heap_free(b.runs);
-    hlo_program_free(b.program);
-    hlo_targets_free(b.targets);
-    hlo_module_free(b.module);
-    hlo_file_free(f);
-    hlo_messages_free(b.m);
+    timed_free(&b.t);
     return status;
 }
 

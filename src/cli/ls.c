@@ -11,12 +11,13 @@
 
 static void put_title(struct buf *out, const struct listed_module *l)
 {
-    const size_t computations = hlo_list_computations(l->listing);
+    const size_t computations = hlo_list_computations(l->listing),
+                 instructions = hlo_list_count(l->listing);
     buf_printf(out, "%s", l->path);
     if (l->parts > 1)
         buf_printf(out, " module %zu", l->part + 1);
-    buf_printf(out, ": %zu computation%s, %zu instructions\n", computations,
-               computations == 1 ? "" : "s", hlo_list_count(l->listing));
+    buf_printf(out, ": %zu computation%s, %zu instruction%s\n", computations,
+               computations == 1 ? "" : "s", instructions, instructions == 1 ? "" : "s");
 }
 
 static const struct table_column columns[] = {

@@ -2,11 +2,11 @@
  * hlo prof: profiles runs of a module by step and by operation.
  */
 #include "base/table.h"
-#include "cli/arguments.h"
+#include "cli/timed.h"
 
 #include <stdlib.h>
 
-enum { MAX_RUNS = 100000, DEFAULT_RUNS = 10, DEFAULT_TOP = 20 };
+enum { DEFAULT_RUNS = 10, DEFAULT_TOP = 20 };
 static const double DEFAULT_SECONDS = 1;
 
 /* A step, or all steps of one operation. */
@@ -17,14 +17,8 @@ struct line {
 
 struct prof {
     const struct options *o;
-    hlo_messages *m;
-    hlo_module *module;
-    hlo_targets *targets;
-    hlo_program *program;
+    struct timed t;
     hlo_profile *profile;
-    struct arguments arguments;
-    double *runs;
-    size_t run_count;
     struct hlo_profile_step *all; /* by index in the profile; read once, since each sorts samples */
     size_t all_count, all_capacity;
     struct arena arena;       /* of `all` */
@@ -35,58 +29,22 @@ struct prof {
 
 /* ---- the runs ---- */
 
-static int prepare(struct prof *p, const hlo_file *f)
-{
-    struct hlo_run_options options = {.size = sizeof options,
-                                      .plain = p->o->given[OPT_PLAIN],
-                                      .elided = HLO_ELIDED_RANDOM,
-                                      .seed = 1};
-    options.targets = p->targets = targets_of(p->o, p->m);
-    if (!p->targets || !option_threads(p->o, 0, &options.threads))
-        return HLO_USAGE;
-    p->module = hlo_parse(f, 0, p->m);
-    p->arguments = (struct arguments){.o = p->o, .m = p->m, .module = p->module, .make_up = true};
-    if (p->o->arg_count > 1) {
-        p->arguments.given = p->o->args + 1;
-        p->arguments.given_count = p->o->arg_count - 1;
-    }
-    const int status = arguments_check(&p->arguments, p->module);
-    if (status != HLO_OK)
-        return status;
-    p->program = hlo_plan(p->module, &options, p->m);
-    return p->program ? arguments_collect(&p->arguments) : HLO_FAILED;
-}
-
-static bool run_once(struct prof *p, hlo_literal **results)
-{
-    const struct arguments *a = &p->arguments;
-    double start = now_seconds();
-    bool ok =
-        hlo_run_all(p->program, (const hlo_literal *const *)a->all, a->count, NULL, results, p->m);
-    p->runs[p->run_count++] = now_seconds() - start;
-    for (size_t k = 0; k < a->participants; k++)
-        hlo_literal_free(results[k]);
-    return ok;
-}
-
 /* Runs the module; if there are several runs, the first one warms up and is not counted. */
 static int run_all(struct prof *p)
 {
+    struct timed *t = &p->t;
     int64_t requested;
     const bool given = p->o->given[OPT_RUNS];
-    if (!option_int(p->o, OPT_RUNS, 1, MAX_RUNS, DEFAULT_RUNS, &requested))
+    if (!timed_requested(t, DEFAULT_RUNS, &requested))
         return HLO_USAGE;
-    p->runs = heap_zalloc((size_t)requested + 1, sizeof *p->runs);
-    hlo_literal **results = heap_zalloc(p->arguments.participants, sizeof *results);
-    bool ok = requested == 1 || run_once(p, results);
-    p->run_count = 0;
-    p->profile = hlo_profile_new(p->program);
+    bool ok = requested == 1 || timed_run(t);
+    t->run_count = 0;
+    p->profile = hlo_profile_new(t->program);
     double spent = 0;
     for (int64_t k = 0; k < requested && ok && (given || spent < DEFAULT_SECONDS); k++) {
-        ok = run_once(p, results);
-        spent += p->runs[p->run_count - 1];
+        ok = timed_run(t);
+        spent += t->runs[t->run_count - 1];
     }
-    heap_free(results);
     return ok ? HLO_OK : HLO_FAILED;
 }
 
@@ -214,13 +172,13 @@ static void put_lines(struct buf *out, const struct prof *p, const struct line *
 
 static void put_text(struct buf *out, struct prof *p, size_t top)
 {
-    struct hlo_memory m = hlo_program_memory(p->program);
+    struct hlo_memory m = hlo_program_memory(p->t.program);
     put_lines(out, p, p->steps, p->step_count, top, false);
     put_lines(out, p, p->ops, p->op_count, top, true);
-    buf_printf(out, "runs     %zu, median", p->run_count);
-    put_seconds(out, sort_median(p->runs, p->run_count));
+    buf_printf(out, "runs     %zu, median", p->t.run_count);
+    put_seconds(out, sort_median(p->t.runs, p->t.run_count));
     buf_puts(out, ", steps");
-    put_seconds(out, p->total / (double)p->run_count);
+    put_seconds(out, p->total / (double)p->t.run_count);
     buf_printf(out, "\nvalues   %" PRIu64 " bytes at peak", m.measured);
     if (m.estimated)
         buf_printf(out, ", predicted %s%" PRIu64, m.exact ? "" : "about ", m.peak);
@@ -260,10 +218,10 @@ static void json_lines(struct buf *out, const char *key, const struct line *line
 
 static void put_json(struct buf *out, struct prof *p)
 {
-    struct hlo_memory m = hlo_program_memory(p->program);
+    struct hlo_memory m = hlo_program_memory(p->t.program);
     buf_puts(out, "{\"schema\":1");
-    buf_json_count(out, "runs", p->run_count);
-    buf_json_real(out, "run_median_s", sort_median(p->runs, p->run_count), DIGITS);
+    buf_json_count(out, "runs", p->t.run_count);
+    buf_json_real(out, "run_median_s", sort_median(p->t.runs, p->t.run_count), DIGITS);
     buf_json_real(out, "steps_s", p->total, DIGITS);
     buf_json_count(out, "memory", m.measured);
     json_lines(out, "steps", p->steps, p->step_count, false);
@@ -311,7 +269,7 @@ static bool write_trace(const struct prof *p, const char *path)
         buf_puts(&out, "}}");
     }
     buf_puts(&out, "\n]}\n");
-    bool ok = hlo_write_text(path, out.data, out.size, p->m);
+    bool ok = hlo_write_text(path, out.data, out.size, p->t.m);
     buf_free(&out);
     return ok;
 }
@@ -338,25 +296,18 @@ int prof_command(const struct options *o)
 {
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
-    struct prof p = {.o = o, .m = hlo_messages_new()};
+    struct prof p = {.o = o};
     arena_init(&p.arena);
-    hlo_file *f = open_file(o, o->args[0], p.m);
-    int status = f ? prepare(&p, f) : HLO_USAGE;
+    int status =
+        timed_prepare(&p.t, o, o->args[0], (const char *const *)o->args + 1, o->arg_count - 1);
     if (status == HLO_OK)
         status = run_all(&p);
     if (status == HLO_OK)
         status = put_all(&p);
-    report(o, p.m);
-    heap_free(p.runs);
     arena_free(&p.arena);
     heap_free(p.steps);
     heap_free(p.ops);
     hlo_profile_free(p.profile);
-    hlo_program_free(p.program);
-    arguments_free(&p.arguments);
-    hlo_targets_free(p.targets);
-    hlo_module_free(p.module);
-    hlo_file_free(f);
-    hlo_messages_free(p.m);
+    timed_free(&p.t);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * random.c: random elements, in chunks, with one loop per kind of type. It holds no kernel of its
- * own.
+ * random.c: generates random elements (no kernel of its own), in chunks, with one loop per kind of
+ * type.
  */
 #include "kern/random.h"
 

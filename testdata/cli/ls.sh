@@ -20,6 +20,6 @@ want '"name":"d","op":"dot","shape":"f32\[4,2\]\{1,0\}","computation":"main","op
 $HLO ls a.hlo --json --histogram | grep -q '"ops":{"parameter":7,' || exit 1
 printf 'ENTRY e { ROOT c = f32[] constant(1) }\n// -----\nENTRY f { ROOT c = f32[] constant(1) }\n' >two.hlo
 test "$($HLO ls two.hlo | grep -c '^two.hlo module')" = 2 || exit 1
-test "$($HLO ls two.hlo --module=2 | head -1)" = 'two.hlo module 2: 1 computation, 1 instructions' || exit 1
+test "$($HLO ls two.hlo --module=2 | head -1)" = 'two.hlo module 2: 1 computation, 1 instruction' || exit 1
 $HLO ls a.hlo --computation=missing
 test $? = 2
