@@ -1,0 +1,348 @@
+/*
+ * gather_windows.c: windows of gather and scatter (no kernel of its own). Bounds and clamping are
+ * computed in lanes, for a block of index tuples at a time.
+ */
+#include "kern/gather_windows.h"
+
+int64_t kern_load_index(enum dtype t, const void *p)
+{
+    uint64_t u;
+    switch (t) {
+    case DT_PRED:
+    case DT_U1:
+    case DT_U2:
+    case DT_U4:
+    case DT_U8: return *(const uint8_t *)p;
+    case DT_U16: return *(const uint16_t *)p;
+    case DT_U32: return *(const uint32_t *)p;
+    case DT_U64: u = *(const uint64_t *)p; return u > INT64_MAX ? INT64_MAX : (int64_t)u;
+    case DT_S16: return *(const int16_t *)p;
+    case DT_S32: return *(const int32_t *)p;
+    case DT_S64: return *(const int64_t *)p;
+    default: return *(const int8_t *)p;
+    }
+}
+
+/* ---- geometry ---- */
+
+/* Makes the views of one window on both sides; window[d] is its size along dimension d of the
+ * array. */
+static void window_views(struct windows *w, const struct view *whole, const struct view *array,
+                         const struct kern_gather_dims *dims, const int64_t *window)
+{
+    int64_t kept[VIEW_MAX_RANK];
+    int count = 0;
+    for (int d = 0; d < array->rank; d++)
+        if (!i64_in(dims->collapsed, dims->collapsed_count, d) &&
+            !i64_in(dims->operand_batching, dims->batching_count, d))
+            kept[count++] = d;
+    view_pick(&w->whole_window, whole, count, dims->offset_dims);
+    view_pick(&w->array_window, array, count, kept);
+    for (int k = 0; k < count; k++) {
+        w->array_window.dims[k] = window[kept[k]];
+        w->fixed[k] = !i64_in(dims->start_index_map, dims->map_count, kept[k]);
+    }
+}
+
+/* Makes the nest of batch positions, which steps through the indices (all dimensions but
+ * index_vector_dim), through the dimensions of `whole` that are not offsets, and through the
+ * array's batching dimensions. */
+static void batch_nest(struct windows *w, const struct view *whole, const struct view *array,
+                       const struct view *indices, const struct kern_gather_dims *dims)
+{
+    nest_init(&w->batch, 3);
+    int id = 0;
+    for (int d = 0; d < whole->rank; d++) {
+        if (i64_in(dims->offset_dims, dims->offset_count, d))
+            continue;
+        if (id == dims->index_vector_dim)
+            id++;
+        int64_t array_stride = 0;
+        for (int k = 0; k < dims->batching_count; k++)
+            if (dims->indices_batching[k] == id)
+                array_stride = array->strides[dims->operand_batching[k]];
+        nest_add(&w->batch, whole->dims[d],
+                 (int64_t[]){whole->strides[d], indices->strides[id], array_stride});
+        id++;
+    }
+}
+
+static void pick_view(struct nest *one, const struct nest *n, int view)
+{
+    nest_init(one, 1);
+    for (int d = 0; d < n->rank; d++)
+        nest_add(one, n->dims[d], &n->strides[view][d]);
+    nest_merge(one);
+}
+
+void windows_init(struct windows *w, const struct view *whole, const struct view *array,
+                  const struct view *indices, const struct kern_gather_dims *dims,
+                  const int64_t *window)
+{
+    window_views(w, whole, array, dims, window);
+    batch_nest(w, whole, array, indices, dims);
+    pick_view(&w->whole, &w->batch, 0);
+    pick_view(&w->index, &w->batch, 1);
+    pick_view(&w->array, &w->batch, 2);
+    w->count = nest_points(&w->batch);
+    w->index_type = indices->dtype;
+    w->map_count = dims->map_count;
+    w->component_stride =
+        dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
+    w->fits = true;
+    for (int d = 0; d < array->rank; d++)
+        w->fits &= window[d] > 0 && window[d] <= array->dims[d];
+    for (int k = 0; k < dims->map_count; k++) {
+        int64_t d = dims->start_index_map[k];
+        w->stride[k] = array->strides[d];
+        w->limit[k] = array->dims[d] - window[d];
+    }
+}
+
+bool windows_exact_offset(const struct windows *w, const char *tuple, int64_t *offset)
+{
+    *offset = 0;
+    for (int k = 0; k < w->map_count; k++) {
+        int64_t start = kern_load_index(w->index_type, tuple + k * w->component_stride);
+        if (start < 0 || start > w->limit[k])
+            return false;
+        *offset += start * w->stride[k];
+    }
+    return true;
+}
+
+bool windows_adjacent(const struct windows *w)
+{
+    const struct nest *n = &w->whole;
+    return n->rank > 0 && n->dims[n->rank - 1] > 1 &&
+           n->strides[0][n->rank - 1] == (int64_t)dtype_bytes(w->whole_window.dtype);
+}
+
+/* ---- offsets ---- */
+
+/* A run of positions of a nest of one view: n positions from `at` bytes on, `step` bytes apart. */
+struct position_runs {
+    struct nest_walk walk; /* over the outer dimensions */
+    int64_t at, n, left, length, step;
+};
+
+static bool run_begin(struct position_runs *r, int64_t skipped)
+{
+    r->n = r->length - skipped < r->left ? r->length - skipped : r->left;
+    r->left -= r->n;
+    r->at = r->walk.at[0] - (char *)r + skipped * r->step;
+    return r->n > 0;
+}
+
+static bool run_start(struct position_runs *r, const struct nest *n, int64_t from, int64_t count)
+{
+    int d = n->rank - 1;
+    r->length = d < 0 ? INT64_MAX : n->dims[d];
+    r->left = count;
+    r->step = d < 0 ? 0 : n->strides[0][d];
+    nest_start_from(&r->walk, n, d < 0 ? 0 : d, (char *[]){(char *)r}, from / r->length);
+    return run_begin(r, from % r->length);
+}
+
+static bool run_next(struct position_runs *r)
+{
+    if (r->left == 0)
+        return false;
+    nest_step(&r->walk);
+    return run_begin(r, 0);
+}
+
+KERN_CLONES static void add_line(int64_t *out, int64_t at, int64_t step, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] += at + i * step;
+}
+
+/* Adds the byte offsets of positions `from` to from + n of a nest of one view. */
+static void add_positions(const struct nest *nest, int64_t from, int64_t n, int64_t *out)
+{
+    struct position_runs r;
+    for (bool more = run_start(&r, nest, from, n); more; more = run_next(&r)) {
+        add_line(out, r.at, r.step, r.n);
+        out += r.n;
+    }
+}
+
+#define LOAD_LINE(T)                                                                               \
+    KERN_CLONES static void load_##T(int64_t *out, const char *at, int64_t step, int64_t n)        \
+    {                                                                                              \
+        if (step == (int64_t)sizeof(T))                                                            \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                out[i] = (int64_t)((const T *)(const void *)at)[i];                                \
+        else                                                                                       \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                out[i] = (int64_t) * (const T *)(const void *)(at + i * step);                     \
+    }
+LOAD_LINE(uint8_t)
+LOAD_LINE(uint16_t)
+LOAD_LINE(uint32_t)
+LOAD_LINE(int8_t)
+LOAD_LINE(int16_t)
+LOAD_LINE(int32_t)
+LOAD_LINE(int64_t)
+
+static void load_any(enum dtype t, int64_t *out, const char *at, int64_t step, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = kern_load_index(t, at + i * step);
+}
+
+static void load_line(enum dtype t, int64_t *out, const char *at, int64_t step, int64_t n)
+{
+    switch (t) {
+    case DT_U8: load_uint8_t(out, at, step, n); break;
+    case DT_U16: load_uint16_t(out, at, step, n); break;
+    case DT_U32: load_uint32_t(out, at, step, n); break;
+    case DT_S8: load_int8_t(out, at, step, n); break;
+    case DT_S16: load_int16_t(out, at, step, n); break;
+    case DT_S32: load_int32_t(out, at, step, n); break;
+    case DT_S64: load_int64_t(out, at, step, n); break;
+    default: load_any(t, out, at, step, n); break;
+    }
+}
+
+static void load_component(const struct windows *w, const char *indices, int component,
+                           int64_t from, int64_t n, int64_t *out)
+{
+    struct position_runs r;
+    const char *at = indices + component * w->component_stride;
+    for (bool more = run_start(&r, &w->index, from, n); more; more = run_next(&r)) {
+        load_line(w->index_type, out, at + r.at, r.step, r.n);
+        out += r.n;
+    }
+}
+
+KERN_CLONES static void add_clamped(int64_t *out, const int64_t *start, int64_t limit,
+                                    int64_t stride, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t s = start[i] < limit ? start[i] : limit;
+        out[i] += (s > 0 ? s : 0) * stride;
+    }
+}
+
+/* Sets outside[i] where a start is not in [low, high]. */
+KERN_CLONES static void add_checked(int64_t *out, int64_t *outside, const int64_t *start,
+                                    int64_t low, int64_t high, int64_t stride, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        outside[i] |= start[i] < low || start[i] > high;
+        out[i] = (int64_t)((uint64_t)out[i] + (uint64_t)start[i] * (uint64_t)stride);
+    }
+}
+
+static void start_block(const struct windows *w, int64_t from, int64_t n, struct window_block *b)
+{
+    b->n = n;
+    memset(b->whole, 0, (size_t)n * sizeof *b->whole);
+    memset(b->array, 0, (size_t)n * sizeof *b->array);
+    add_positions(&w->whole, from, n, b->whole);
+    add_positions(&w->array, from, n, b->array);
+}
+
+void windows_clamped(const struct windows *w, const char *indices, int64_t from, int64_t n,
+                     struct window_block *b)
+{
+    int64_t starts[WINDOW_BLOCK];
+    start_block(w, from, n, b);
+    for (int k = 0; k < w->map_count; k++) {
+        load_component(w, indices, k, from, n, starts);
+        add_clamped(b->array, starts, w->limit[k], w->stride[k], n);
+    }
+}
+
+void windows_inside(const struct windows *w, const char *indices, int64_t from, int64_t n,
+                    int component, int64_t low, int64_t high, struct window_block *b)
+{
+    int64_t starts[WINDOW_BLOCK], outside[WINDOW_BLOCK], kept = 0;
+    memset(outside, 0, (size_t)n * sizeof *outside);
+    start_block(w, from, n, b);
+    for (int k = 0; k < w->map_count; k++) {
+        const bool part = k == component;
+        load_component(w, indices, k, from, n, starts);
+        add_checked(b->array, outside, starts, part ? low : 0, part ? high : w->limit[k],
+                    w->stride[k], n);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        b->whole[kept] = b->whole[i];
+        b->array[kept] = b->array[i];
+        kept += !outside[i];
+    }
+    b->n = kept;
+}
+
+/* ---- runs of a window ---- */
+
+static void list_runs(struct window_runs *r)
+{
+    struct nest_walk walk;
+    char *start = (char *)r;
+    int n = 0;
+    nest_start(&walk, &r->outer, r->outer.rank, (char *[]){start, start});
+    do {
+        r->whole[n] = walk.at[0] - start;
+        r->array[n++] = walk.at[1] - start;
+    } while (nest_step(&walk));
+    r->count = n;
+}
+
+void window_runs_init(struct window_runs *r, const struct view *whole, const struct view *array,
+                      bool across)
+{
+    const int64_t width = (int64_t)dtype_bytes(whole->dtype);
+    struct nest *n = &r->outer;
+    nest_init(n, 2);
+    for (int d = 0; d < whole->rank; d++)
+        nest_add(n, array->dims[d], (int64_t[]){whole->strides[d], array->strides[d]});
+    nest_merge(n);
+    const int last = n->rank - 1;
+    const bool dense = last >= 0 && n->strides[0][last] == width && n->strides[1][last] == width;
+    r->length = dense ? n->dims[last] : 1;
+    n->rank -= dense;
+    if (across && r->length == 1 && n->rank > 0)
+        r->mode = RUNS_OUTERMOST;
+    else
+        r->mode = nest_points(n) <= WINDOW_RUNS ? RUNS_LISTED : RUNS_MANY;
+    if (r->mode == RUNS_LISTED)
+        list_runs(r);
+}
+
+/* The runs of all windows of a block, window by window. */
+static void visit_listed(const struct window_runs *r, const struct window_block *b, char *whole,
+                         char *array, window_runs_fn *fn, const void *context)
+{
+    int64_t whole_at[WINDOW_BLOCK], array_at[WINDOW_BLOCK], n = 0;
+    for (int64_t i = 0; i < b->n; i++) {
+        for (int k = 0; k < r->count; k++) {
+            whole_at[n + k] = b->whole[i] + r->whole[k];
+            array_at[n + k] = b->array[i] + r->array[k];
+        }
+        n += r->count;
+        if (n + r->count > WINDOW_BLOCK || i + 1 == b->n) {
+            fn(context, whole, whole_at, array, array_at, n);
+            n = 0;
+        }
+    }
+}
+
+void window_runs_visit(const struct window_runs *r, const struct window_block *b, char *whole,
+                       char *array, int64_t position, int64_t positions, window_runs_fn *fn,
+                       const void *context)
+{
+    struct nest_walk walk;
+    char *at[2] = {whole, array};
+    if (r->mode == RUNS_LISTED && r->count > 1) {
+        visit_listed(r, b, whole, array, fn, context);
+    } else if (r->mode == RUNS_LISTED) {
+        fn(context, whole, b->whole, array, b->array, b->n);
+    } else {
+        nest_start_from(&walk, &r->outer, r->outer.rank, at, position);
+        for (int64_t k = 0; k < positions; k++, nest_step(&walk))
+            fn(context, walk.at[0], b->whole, walk.at[1], b->array, b->n);
+    }
+}

@@ -1,0 +1,27 @@
+/*
+ * indexed.h: loops over lists of byte offsets: runs of elements copied or combined one after the
+ * other, in the order of the lists. Private to kern.
+ */
+#ifndef HLO_KERN_INDEXED_H
+#define HLO_KERN_INDEXED_H
+
+#include "kern/nest.h"
+
+/* Copies n runs of `bytes` bytes from x + x_at[i] to out + out_at[i]; in and out do not overlap. */
+void indexed_copy(char *out, const int64_t *out_at, const char *x, const int64_t *x_at, int64_t n,
+                  int64_t bytes);
+
+/* Combines n runs of `elements` elements at x + x_at[i] into those at out + out_at[i]. */
+typedef void indexed_fn(char *out, const int64_t *out_at, const char *x, const int64_t *x_at,
+                        int64_t n, int64_t elements);
+struct indexed_combiner {
+    kern_tile_fn *fn;   /* for runs that are long, and types that `points` does not cover */
+    indexed_fn *points; /* for short runs; or NULL */
+    enum dtype type;
+};
+/* False when elements of this type have no such combiner. */
+bool indexed_combiner_init(struct indexed_combiner *c, enum kern_combine combine, enum dtype t);
+void indexed_combine(const struct indexed_combiner *c, char *out, const int64_t *out_at,
+                     const char *x, const int64_t *x_at, int64_t n, int64_t elements);
+
+#endif
