@@ -39,12 +39,14 @@ static void gather_windows(const struct gather *g, int64_t from, int64_t limit, 
                            int64_t positions)
 {
     struct window_block b;
+    b.line = 0;
     for (int64_t n; from < limit; from += n) {
         n = limit - from < WINDOW_BLOCK ? limit - from : WINDOW_BLOCK;
         windows_clamped(g->w, g->indices, from, n, &b);
         if (g->runs->mode == RUNS_MANY)
             for (int64_t i = 0; i < n; i++)
-                copy_plan_run(&g->plan, g->result + b.whole[i], g->operand + b.array[i]);
+                copy_plan_run(&g->plan, g->result + b.whole_from + b.whole[i],
+                              g->operand + b.array[i]);
         else
             window_runs_visit(g->runs, &b, g->result, g->operand, position, positions, copy_out, g);
     }
@@ -72,9 +74,10 @@ static void gather_large(struct thread_pool *workers, struct gather *g)
 {
     struct window_block b;
     struct view window = g->w->whole_window;
+    b.line = 0;
     windows_clamped(g->w, g->indices, 0, g->w->count, &b);
     for (int64_t i = 0; i < b.n; i++) {
-        window.data = g->result + b.whole[i];
+        window.data = g->result + b.whole_from + b.whole[i];
         copy_plan_share(workers, &g->plan, &window, g->operand + b.array[i]);
     }
 }
@@ -225,12 +228,13 @@ static void scatter_part(void *context, int64_t part, int worker)
         result += from * r.array.strides[s->cut];
     }
     const int64_t positions = nest_points(&r.runs.outer);
+    b.line = 0;
     for (int64_t k = 0, n; k < s->w->count; k += n) {
         n = s->w->count - k < WINDOW_BLOCK ? s->w->count - k : WINDOW_BLOCK;
         windows_inside(s->w, s->indices, k, n, by_index ? s->component : -1, from, limit - 1, &b);
         if (r.runs.mode == RUNS_MANY)
             for (int64_t i = 0; i < b.n; i++)
-                combine_window(&r, result + b.array[i], updates + b.whole[i]);
+                combine_window(&r, result + b.array[i], updates + b.whole_from + b.whole[i]);
         else
             window_runs_visit(&r.runs, &b, updates, result, 0, positions, combine_in, &r);
     }

@@ -152,128 +152,179 @@ static bool run_next(struct position_runs *r)
     return run_begin(r, 0);
 }
 
-KERN_CLONES static void add_line(int64_t *out, int64_t at, int64_t step, int64_t n)
+KERN_CLONES static void set_line(int64_t *out, int64_t at, int64_t step, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        out[i] += at + i * step;
+    for (int64_t i = 0; i < n; i++, at += step)
+        out[i] = at;
 }
 
-/* Adds the byte offsets of positions `from` to from + n of a nest of one view. */
-static void add_positions(const struct nest *nest, int64_t from, int64_t n, int64_t *out)
+/* The byte offsets of positions `from` to from + n of a nest of one view. */
+static void set_positions(const struct nest *nest, int64_t from, int64_t n, int64_t *out)
 {
     struct position_runs r;
     for (bool more = run_start(&r, nest, from, n); more; more = run_next(&r)) {
-        add_line(out, r.at, r.step, r.n);
+        set_line(out, r.at, r.step, r.n);
         out += r.n;
     }
 }
 
-#define LOAD_LINE(T)                                                                               \
-    KERN_CLONES static void load_##T(int64_t *out, const char *at, int64_t step, int64_t n)        \
+/* Starts are loaded as s32, saturated: limits are less than INT32_MAX. */
+#define SATURATED(x) (int32_t)((x) < -1 ? -1 : (x) > INT32_MAX ? INT32_MAX : (x))
+#define LOAD_LINE(T, formula)                                                                      \
+    KERN_CLONES static void load_##T(int32_t *out, const char *at, int64_t step, int64_t n)        \
     {                                                                                              \
-        if (step == (int64_t)sizeof(T))                                                            \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = (int64_t)((const T *)(const void *)at)[i];                                \
-        else                                                                                       \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = (int64_t) * (const T *)(const void *)(at + i * step);                     \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const T x = *(const T *)(const void *)(at + i * step);                                 \
+            out[i] = formula;                                                                      \
+        }                                                                                          \
     }
-LOAD_LINE(uint8_t)
-LOAD_LINE(uint16_t)
-LOAD_LINE(uint32_t)
-LOAD_LINE(int8_t)
-LOAD_LINE(int16_t)
-LOAD_LINE(int32_t)
-LOAD_LINE(int64_t)
+LOAD_LINE(uint32_t, (int32_t)(x > INT32_MAX ? INT32_MAX : x))
+LOAD_LINE(int32_t, x)
+LOAD_LINE(int64_t, SATURATED(x))
 
-static void load_any(enum dtype t, int64_t *out, const char *at, int64_t step, int64_t n)
+static void load_any(enum dtype t, int32_t *out, const char *at, int64_t step, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        out[i] = kern_load_index(t, at + i * step);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t x = kern_load_index(t, at + i * step);
+        out[i] = SATURATED(x);
+    }
 }
 
-static void load_line(enum dtype t, int64_t *out, const char *at, int64_t step, int64_t n)
+static void load_line(enum dtype t, int32_t *out, const char *at, int64_t step, int64_t n)
 {
     switch (t) {
-    case DT_U8: load_uint8_t(out, at, step, n); break;
-    case DT_U16: load_uint16_t(out, at, step, n); break;
     case DT_U32: load_uint32_t(out, at, step, n); break;
-    case DT_S8: load_int8_t(out, at, step, n); break;
-    case DT_S16: load_int16_t(out, at, step, n); break;
     case DT_S32: load_int32_t(out, at, step, n); break;
     case DT_S64: load_int64_t(out, at, step, n); break;
     default: load_any(t, out, at, step, n); break;
     }
 }
 
-static void load_component(const struct windows *w, const char *indices, int component,
-                           int64_t from, int64_t n, int64_t *out)
+/* One component of n index tuples: in place, or in `buffer`. */
+static const int32_t *load_component(const struct windows *w, const char *indices, int component,
+                                     int64_t from, int64_t n, int32_t *buffer)
 {
     struct position_runs r;
     const char *at = indices + component * w->component_stride;
+    int64_t done = 0;
     for (bool more = run_start(&r, &w->index, from, n); more; more = run_next(&r)) {
-        load_line(w->index_type, out, at + r.at, r.step, r.n);
-        out += r.n;
+        if (r.n == n && r.step == (int64_t)sizeof *buffer && w->index_type == DT_S32)
+            return (const int32_t *)(const void *)(at + r.at);
+        load_line(w->index_type, buffer + done, at + r.at, r.step, r.n);
+        done += r.n;
     }
+    return buffer;
 }
 
-KERN_CLONES static void add_clamped(int64_t *out, const int64_t *start, int64_t limit,
-                                    int64_t stride, int64_t n)
+KERN_CLONES static void add_clamped(int64_t *out, const int32_t *start, int32_t limit,
+                                    uint32_t stride, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        int64_t s = start[i] < limit ? start[i] : limit;
-        out[i] += (s > 0 ? s : 0) * stride;
+        int32_t s = start[i] < limit ? start[i] : limit;
+        s = s > 0 ? s : 0;
+        out[i] += (int32_t)((uint32_t)s * stride);
     }
 }
 
-/* Sets outside[i] where a start is not in [low, high]. */
-KERN_CLONES static void add_checked(int64_t *out, int64_t *outside, const int64_t *start,
-                                    int64_t low, int64_t high, int64_t stride, int64_t n)
+/* Sets outside[i] where a start is not in [low, high]; returns whether any is. */
+KERN_CLONES static bool add_checked(int64_t *out, int32_t *outside, const int32_t *start,
+                                    int32_t low, int32_t high, uint32_t stride, int64_t n)
 {
+    int32_t any = 0;
     for (int64_t i = 0; i < n; i++) {
-        outside[i] |= start[i] < low || start[i] > high;
-        out[i] = (int64_t)((uint64_t)out[i] + (uint64_t)start[i] * (uint64_t)stride);
+        const int32_t is_outside = start[i] < low || start[i] > high;
+        outside[i] |= is_outside;
+        any |= is_outside;
+        out[i] += (int32_t)((uint32_t)start[i] * stride);
     }
+    return any != 0;
 }
 
+/* Arrays of 2 GiB and more, and reversed ones: index tuples one by one. Sets outside[i] where a
+ * start is not in [low, high]; NULL: clamps it. */
+static bool add_wide(const struct windows *w, const char *indices, int component, int64_t from,
+                     int64_t low, int64_t high, struct window_block *b, int32_t *outside)
+{
+    struct position_runs r;
+    const char *at = indices + component * w->component_stride;
+    int64_t i = 0;
+    bool any = false;
+    for (bool more = run_start(&r, &w->index, from, b->n); more; more = run_next(&r))
+        for (int64_t k = 0; k < r.n; k++, i++) {
+            int64_t x = kern_load_index(w->index_type, at + r.at + k * r.step),
+                    inside = x < low    ? low
+                             : x > high ? high
+                                        : x;
+            if (outside)
+                outside[i] |= x != inside;
+            any |= x != inside;
+            b->array[i] += inside * w->stride[component];
+        }
+    return any;
+}
+
+static bool is_wide(const struct windows *w, int component)
+{
+    const int64_t limit = w->limit[component], stride = w->stride[component];
+    return limit >= INT32_MAX || stride < 0 || (limit > 0 && stride > INT32_MAX / limit);
+}
+
+/* The offsets of n windows by batch position. Those in `whole` are relative to `from`, if windows
+ * have equal distances there, so that they are the same for every block. */
 static void start_block(const struct windows *w, int64_t from, int64_t n, struct window_block *b)
 {
+    const bool line = w->whole.rank <= 1;
     b->n = n;
-    memset(b->whole, 0, (size_t)n * sizeof *b->whole);
-    memset(b->array, 0, (size_t)n * sizeof *b->array);
-    add_positions(&w->whole, from, n, b->whole);
-    add_positions(&w->array, from, n, b->array);
+    b->whole_from = line && w->whole.rank > 0 ? from * w->whole.strides[0][0] : 0;
+    if (!line || n > b->line)
+        set_positions(&w->whole, line ? 0 : from, n, b->whole);
+    b->line = line ? n : 0;
+    set_positions(&w->array, from, n, b->array);
 }
 
 void windows_clamped(const struct windows *w, const char *indices, int64_t from, int64_t n,
                      struct window_block *b)
 {
-    int64_t starts[WINDOW_BLOCK];
+    int32_t buffer[WINDOW_BLOCK];
     start_block(w, from, n, b);
-    for (int k = 0; k < w->map_count; k++) {
-        load_component(w, indices, k, from, n, starts);
-        add_clamped(b->array, starts, w->limit[k], w->stride[k], n);
-    }
+    for (int k = 0; k < w->map_count; k++)
+        if (is_wide(w, k))
+            add_wide(w, indices, k, from, 0, w->limit[k], b, NULL);
+        else
+            add_clamped(b->array, load_component(w, indices, k, from, n, buffer),
+                        (int32_t)w->limit[k], (uint32_t)w->stride[k], n);
 }
 
-void windows_inside(const struct windows *w, const char *indices, int64_t from, int64_t n,
-                    int component, int64_t low, int64_t high, struct window_block *b)
+/* Keeps the windows that are inside. */
+static void keep_inside(struct window_block *b, const int32_t *outside)
 {
-    int64_t starts[WINDOW_BLOCK], outside[WINDOW_BLOCK], kept = 0;
-    memset(outside, 0, (size_t)n * sizeof *outside);
-    start_block(w, from, n, b);
-    for (int k = 0; k < w->map_count; k++) {
-        const bool part = k == component;
-        load_component(w, indices, k, from, n, starts);
-        add_checked(b->array, outside, starts, part ? low : 0, part ? high : w->limit[k],
-                    w->stride[k], n);
-    }
-    for (int64_t i = 0; i < n; i++) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < b->n; i++) {
         b->whole[kept] = b->whole[i];
         b->array[kept] = b->array[i];
         kept += !outside[i];
     }
     b->n = kept;
+    b->line = 0;
+}
+
+void windows_inside(const struct windows *w, const char *indices, int64_t from, int64_t n,
+                    int component, int64_t low, int64_t high, struct window_block *b)
+{
+    int32_t buffer[WINDOW_BLOCK], outside[WINDOW_BLOCK];
+    bool any = false;
+    memset(outside, 0, (size_t)n * sizeof *outside);
+    start_block(w, from, n, b);
+    for (int k = 0; k < w->map_count; k++) {
+        const int64_t least = k == component ? low : 0, most = k == component ? high : w->limit[k];
+        if (is_wide(w, k))
+            any |= add_wide(w, indices, k, from, least, most, b, outside);
+        else
+            any |= add_checked(b->array, outside, load_component(w, indices, k, from, n, buffer),
+                               (int32_t)least, (int32_t)most, (uint32_t)w->stride[k], n);
+    }
+    if (any)
+        keep_inside(b, outside);
 }
 
 /* ---- runs of a window ---- */
@@ -335,6 +386,7 @@ void window_runs_visit(const struct window_runs *r, const struct window_block *b
                        const void *context)
 {
     struct nest_walk walk;
+    whole += b->whole_from;
     char *at[2] = {whole, array};
     if (r->mode == RUNS_LISTED && r->count > 1) {
         visit_listed(r, b, whole, array, fn, context);

@@ -32,10 +32,12 @@ void windows_init(struct windows *w, const struct view *whole, const struct view
 /* The byte offset of the window of an index tuple; false when any of it is outside the array. */
 bool windows_exact_offset(const struct windows *w, const char *tuple, int64_t *offset);
 
-/* Byte offsets of consecutive windows in both arrays. */
+/* Byte offsets of consecutive windows in both arrays; `line` is 0 before the first block. */
 enum { WINDOW_BLOCK = 512 };
 struct window_block {
-    int64_t n, whole[WINDOW_BLOCK], array[WINDOW_BLOCK];
+    int64_t n, array[WINDOW_BLOCK];
+    int64_t whole_from, whole[WINDOW_BLOCK]; /* offsets in `whole` are relative to whole_from */
+    int64_t line; /* windows in `whole` whose offsets the next block can reuse */
 };
 /* Windows `from` to from + n, n <= WINDOW_BLOCK; starts are clamped so that windows are inside. */
 void windows_clamped(const struct windows *w, const char *indices, int64_t from, int64_t n,
