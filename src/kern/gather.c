@@ -261,12 +261,21 @@ static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gath
     s->parts = s->places < parts ? s->places : parts;
 }
 
+/* Whether several threads are faster, although each of them reads all index tuples: windows take
+ * longer than tuples. */
+static bool is_shared(const struct windows *w, const struct view *out, const struct view *updates)
+{
+    enum { SHARED_FROM = 2 * PART, NEAR = 512 << 10, WINDOW = 32 }; /* bytes */
+    const int64_t width = (int64_t)dtype_bytes(out->dtype), bytes = view_elements(updates) * width;
+    return bytes + w->count * TUPLE >= SHARED_FROM &&
+           (bytes >= w->count * WINDOW || view_elements(out) * width > NEAR);
+}
+
 static void scatter_recognised(struct thread_pool *workers, const struct view *out,
                                const struct view *indices, const struct view *updates,
                                const struct kern_gather_dims *dims, const int64_t *window,
                                const struct windows *w, const struct indexed_combiner *combiner)
 {
-    enum { SHARED_FROM = 2 * PART };
     struct scatter s = {.w = w,
                         .combiner = *combiner,
                         .updates = updates->data,
@@ -274,7 +283,7 @@ static void scatter_recognised(struct thread_pool *workers, const struct view *o
                         .result = out->data};
     s.cut = -1;
     s.places = s.parts = 1;
-    if (view_elements(updates) * (int64_t)dtype_bytes(out->dtype) + w->count * TUPLE >= SHARED_FROM)
+    if (is_shared(w, out, updates))
         cut_scatter(&s, thread_pool_size(workers), dims, window);
     thread_pool_run(workers, s.parts, scatter_part, &s);
 }

@@ -163,7 +163,10 @@ static void set_positions(const struct nest *nest, int64_t from, int64_t n, int6
 {
     struct position_runs r;
     for (bool more = run_start(&r, nest, from, n); more; more = run_next(&r)) {
-        set_line(out, r.at, r.step, r.n);
+        if (r.step == 0 && r.at == 0)
+            memset(out, 0, (size_t)r.n * sizeof *out);
+        else
+            set_line(out, r.at, r.step, r.n);
         out += r.n;
     }
 }
@@ -298,13 +301,17 @@ void windows_clamped(const struct windows *w, const char *indices, int64_t from,
 /* Keeps the windows that are inside. */
 static void keep_inside(struct window_block *b, const int32_t *outside)
 {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < b->n; i++) {
-        b->whole[kept] = b->whole[i];
-        b->array[kept] = b->array[i];
-        kept += !outside[i];
+    int32_t kept[WINDOW_BLOCK];
+    int64_t n = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        kept[n] = i;
+        n += !outside[i];
     }
-    b->n = kept;
+    for (int64_t k = 0; k < n; k++) {
+        b->whole[k] = b->whole[kept[k]];
+        b->array[k] = b->array[kept[k]];
+    }
+    b->n = n;
     b->line = 0;
 }
 
