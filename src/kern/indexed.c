@@ -1,5 +1,5 @@
 /*
- * indexed.c: the inner loops of gather and scatter (no kernel of their own): runs at lists of
+ * indexed.c: the inner loops of gather and scatter (no kernel of its own): runs at lists of
  * offsets.
  *
  * Short runs are moved in pieces of one size, of which the last overlaps the one before (runs.c).

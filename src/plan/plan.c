@@ -186,6 +186,9 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     pl.call_sites = ARENA_ARRAY(&pl.scratch, int, m->computation_count);
     pl.inline_sizes = ARENA_ARRAY(&pl.scratch, int, m->computation_count);
     map_init(&pl.constants, &pl.scratch);
+    pl.equal = ARENA_ARRAY(&pl.scratch, const struct computation *, m->computation_count);
+    map_init(&pl.contents, &pl.scratch);
+    map_init(&pl.inst_numbers, &pl.scratch);
     map_init(&pl.elided, &pl.scratch);
     map_init(&pl.terminations, &pl.scratch);
     survey(&pl);

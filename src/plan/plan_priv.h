@@ -54,7 +54,11 @@ struct planner {
     bool **used;                      /* by index, by instruction: see used.c */
     uint8_t *computes;                /* enum known, by index: it has no side effects */
     uint8_t *not_scalar;              /* by index: it cannot be scalar code */
-    struct map constants;             /* small constants: type, shape and bytes -> number */
+    struct map constants;             /* small ones: type, shape and hash of the bytes -> number */
+    const struct computation **equal; /* by index: the first equal one, or NULL; same.c */
+    struct map contents;              /* numbers of instructions -> computation */
+    struct map inst_numbers;          /* instruction -> number */
+    int inst_number;                  /* the next one */
     struct map elided;                /* address of the literal -> struct elided */
     struct map terminations;          /* address of a while -> struct termination */
     int constant_capacity, filled_capacity;

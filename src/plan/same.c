@@ -4,16 +4,24 @@
  *
  * Two steps are equal when everything that affects the value is: opcode, operands, result shape,
  * and attributes except the common ones (metadata and the like), which do not affect values.
+ * Computations are equal when their instructions are, in order. So loops, branches and calls that
+ * only compute are merged as well.
  */
 #include "plan/plan_priv.h"
 
-enum { KEY_SIZE = 512 }; /* a step with a longer key is never merged */
+enum { KEY_SIZE = 4096 }; /* a step with a longer key is never merged */
 
 struct key {
-    char bytes[KEY_SIZE];
+    struct planner *pl;
     size_t size;
     bool fits;
+    char bytes[KEY_SIZE];
 };
+
+/* The first computation that is equal to this one, perhaps itself. */
+static const struct computation *equal_computation(struct planner *pl, const struct computation *c);
+
+static struct str key_str(const struct key *k) { return (struct str){k->bytes, k->size}; }
 
 static void add(struct key *k, const void *bytes, size_t size)
 {
@@ -43,6 +51,12 @@ static void add_window(struct key *k, struct window w)
     }
 }
 
+static void add_computation(struct key *k, const struct computation *c)
+{
+    c = equal_computation(k->pl, c);
+    add(k, &c, sizeof c);
+}
+
 static void add_attr(struct key *k, const struct attr *a)
 {
     add_int(k, a->id);
@@ -63,7 +77,11 @@ static void add_attr(struct key *k, const struct attr *a)
         add_list(k, a->v.padding.dims, a->v.padding.rank, sizeof *a->v.padding.dims);
         break;
     case KIND_WINDOW: add_window(k, a->v.window); break;
-    case KIND_COMPUTATION: add(k, &a->v.computation, sizeof a->v.computation); break;
+    case KIND_COMPUTATION: add_computation(k, a->v.computation); break;
+    case KIND_COMPUTATION_LIST:
+        for (int c = 0; c < a->v.computations.count; c++)
+            add_computation(k, a->v.computations.at[c]);
+        break;
     default: k->fits = false; break;
     }
 }
@@ -85,20 +103,90 @@ static void add_shape(struct key *k, const struct shape *s)
         add_shape(k, s->elements[e]);
 }
 
+static void add_attrs(struct key *k, const struct inst *i)
+{
+    for (int a = 0; a < i->attr_count && k->fits; a++)
+        if (!is_common(&i->attrs[a]))
+            add_attr(k, &i->attrs[a]);
+}
+
+/* ---- computations ---- */
+
+static void add_literal(struct key *k, const struct literal *l)
+{
+    k->fits &= shape_is_array(l->shape) && !l->elided;
+    if (k->fits)
+        add_int(k, same_constant(k->pl, l));
+}
+
+/* Numbers the instruction: equal ones, with operands at equal positions, have equal numbers. -1: it
+ * is not equal to any other. A bitcast depends on layouts, which are not part of the key. */
+static int number_inst(struct planner *pl, const struct inst *i)
+{
+    struct key k = {.pl = pl, .size = 0, .fits = i->opcode != OP_BITCAST};
+    add_int(&k, i->opcode);
+    add_shape(&k, i->shape);
+    for (int j = 0; j < i->operand_count; j++)
+        add_int(&k, i->operands[j]->index);
+    add_attrs(&k, i);
+    if (i->opcode == OP_PARAMETER)
+        add_int(&k, i->number);
+    else if (i->opcode == OP_CONSTANT)
+        add_literal(&k, i->literal);
+    if (!k.fits)
+        return -1;
+    const int *known = map_get(&pl->inst_numbers, key_str(&k));
+    if (known)
+        return *known;
+    map_put(&pl->inst_numbers, (struct str){arena_copy(&pl->scratch, k.bytes, k.size), k.size},
+            ARENA_DUP(&pl->scratch, &pl->inst_number, 1));
+    return pl->inst_number++;
+}
+
+static const struct computation *find_equal(struct planner *pl, const struct computation *c)
+{
+    const size_t count = (size_t)c->inst_count;
+    int *key = ARENA_ARRAY(&pl->scratch, int, count + 1);
+    for (size_t k = 0; k < count; k++) {
+        key[k] = number_inst(pl, c->insts[k]);
+        if (key[k] < 0)
+            return c;
+    }
+    key[count] = c->root->index;
+    const struct str bytes = {(char *)key, (count + 1) * sizeof *key};
+    const struct computation *known = map_get(&pl->contents, bytes);
+    if (!known)
+        map_put(&pl->contents, bytes, (void *)(uintptr_t)c);
+    return known ? known : c;
+}
+
+static const struct computation *equal_computation(struct planner *pl, const struct computation *c)
+{
+    const struct computation **known = &pl->equal[c->index];
+    if (!*known && pl->depth < PLAN_MAX_DEPTH) {
+        pl->depth++;
+        *known = find_equal(pl, c);
+        pl->depth--;
+    }
+    return *known ? *known : c;
+}
+
+/* ---- steps ---- */
+
 /* A bitcast depends on the layouts of its shapes, which values do not have. */
 static bool find_key(struct planner *pl, const struct inst *i, struct leaves operands,
                      struct key *k)
 {
+    k->pl = pl;
     k->size = 0;
-    k->fits = i->opcode != OP_BITCAST && plan_is_pure(pl, i);
+    k->fits = i->opcode != OP_BITCAST &&
+              (plan_is_pure(pl, i) || (op_is(i->opcode, OP_RUNS) && plan_runs_pure(pl, i)));
     if (!k->fits)
         return false;
     add_int(k, i->opcode);
     add_list(k, operands.at, operands.count, sizeof *operands.at);
     add_shape(k, i->shape);
-    for (int a = 0; a < i->attr_count && k->fits; a++)
-        if (!is_common(&i->attrs[a]))
-            add_attr(k, &i->attrs[a]);
+    add_attrs(k, i);
     return k->fits;
 }
 
@@ -107,7 +195,7 @@ bool same_find(struct build *b, const struct inst *i, struct leaves operands, st
     struct key k;
     if (!plan_optimises(b->pl) || !find_key(b->pl, i, operands, &k))
         return false;
-    const struct leaves *known = map_get(&b->same, (struct str){k.bytes, k.size});
+    const struct leaves *known = map_get(&b->same, key_str(&k));
     if (known) {
         *out = *known;
         b->pl->p->stats.merged++;
@@ -124,21 +212,30 @@ void same_note(struct build *b, const struct inst *i, struct leaves operands, st
                 ARENA_DUP(a, &made, 1));
 }
 
+/* ---- constants ---- */
+
+static bool holds(const struct view *v, const struct literal *l, size_t bytes)
+{
+    return v->dtype == l->shape->dtype &&
+           view_elements(v) * (int64_t)dtype_bytes(v->dtype) == (int64_t)bytes &&
+           memcmp(v->data, l->data, bytes) == 0;
+}
+
 int same_constant(struct planner *pl, const struct literal *l)
 {
-    enum { SMALL = 64 };
+    enum { MAX_BYTES = 64 << 10 };
     int64_t bytes;
-    struct key k = {.size = 0, .fits = true};
-    if (!plan_optimises(pl) || !shape_bytes(l->shape, &bytes) || bytes > SMALL)
+    struct key k = {.pl = pl, .size = 0, .fits = true};
+    if (!plan_optimises(pl) || !shape_bytes(l->shape, &bytes) || bytes > MAX_BYTES)
         return plan_add_constant(pl, l);
+    const uint64_t hash = hash_bytes(l->data, (size_t)bytes);
     add_shape(&k, l->shape);
-    add(&k, l->data, (size_t)bytes);
-    struct str key = {k.bytes, k.size};
-    const int *known = k.fits ? map_get(&pl->constants, key) : NULL;
-    if (known)
+    add(&k, &hash, sizeof hash);
+    const int *known = k.fits ? map_get(&pl->constants, key_str(&k)) : NULL;
+    if (known && holds(&pl->p->constants[~*known], l, (size_t)bytes))
         return *known;
     int made = plan_add_constant(pl, l);
-    if (k.fits)
+    if (k.fits && !known)
         map_put(&pl->constants, (struct str){arena_copy(&pl->scratch, k.bytes, k.size), k.size},
                 ARENA_DUP(&pl->scratch, &made, 1));
     return made;

@@ -214,6 +214,29 @@ static bool fold_tile(struct build *b, const struct inst *i, struct leaves x, st
     return true;
 }
 
+/* A slice becomes a constant of its own, so that equal slices of several constants are equal. */
+static bool fold_slice(struct build *b, const struct inst *i, int operand, struct literal *l)
+{
+    enum { MAX_BYTES = 4 << 10 };
+    struct view out, x = b->pl->p->constants[~operand];
+    const struct slices s = inst_attr(i, A_SLICE)->v.slices;
+    int64_t bytes;
+    if (!shape_bytes(i->shape, &bytes) || bytes > MAX_BYTES || x.rank != s.rank)
+        return false;
+    for (int d = 0; d < s.rank; d++) {
+        if (x.dims[d] != i->operands[0]->shape->dims[d])
+            return false;
+        x.data += s.dims[d].start * x.strides[d];
+        x.strides[d] *= s.dims[d].stride;
+        x.dims[d] = i->shape->dims[d];
+    }
+    *l = (struct literal){.shape = i->shape,
+                          .data = arena_zalloc(&b->pl->p->arena, (size_t)bytes + 1)};
+    view_dense(&out, i->shape->dtype, i->shape->rank, i->shape->dims, l->data);
+    kern_copy(NULL, &out, &x);
+    return true;
+}
+
 static bool fold(struct build *b, const struct inst *i, struct leaves x, struct leaves *out)
 {
     struct literal l;
@@ -223,6 +246,7 @@ static bool fold(struct build *b, const struct inst *i, struct leaves x, struct 
     if (x.count == 0 || x.count != i->operand_count || !shape_is_array(i->shape))
         return false;
     bool done = i->opcode == OP_RESHAPE ? fold_reshape(b, i, x.at[0], &l)
+                : i->opcode == OP_SLICE ? fold_slice(b, i, x.at[0], &l)
                 : op_is(i->opcode, OP_ELEMENTWISE) || i->opcode == OP_CONVERT
                     ? fold_tile(b, i, x, &l)
                     : false;

@@ -128,6 +128,45 @@ START_TEST(common_subexpressions_are_eliminated)
 }
 END_TEST
 
+/* Two loops that differ in names only, on equal slices of two constants; the third one differs in a
+ * constant of its body. */
+START_TEST(equal_loops_are_merged)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "b1 { p = (s32[], f32[2]) parameter(0) i = s32[] get-tuple-element(p), index=0\n"
+               "  x = f32[2] get-tuple-element(p), index=1 one = s32[] constant(1)\n"
+               "  n = s32[] add(i, one) y = f32[2] add(x, x)\n"
+               "  ROOT t = (s32[], f32[2]) tuple(n, y) }\n"
+               "c1 { p = (s32[], f32[2]) parameter(0) i = s32[] get-tuple-element(p), index=0\n"
+               "  ten = s32[] constant(3) ROOT l = pred[] compare(i, ten), direction=LT }\n"
+               "b2 { q = (s32[], f32[2]) parameter(0) j = s32[] get-tuple-element(q), index=0\n"
+               "  x = f32[2] get-tuple-element(q), index=1 one = s32[] constant(1)\n"
+               "  m = s32[] add(j, one) z = f32[2] add(x, x)\n"
+               "  ROOT u = (s32[], f32[2]) tuple(m, z) }\n"
+               "c2 { q = (s32[], f32[2]) parameter(0) j = s32[] get-tuple-element(q), index=0\n"
+               "  ten = s32[] constant(3) ROOT l = pred[] compare(j, ten), direction=LT }\n"
+               "b3 { p = (s32[], f32[2]) parameter(0) i = s32[] get-tuple-element(p), index=0\n"
+               "  x = f32[2] get-tuple-element(p), index=1 one = s32[] constant(2)\n"
+               "  n = s32[] add(i, one) y = f32[2] add(x, x)\n"
+               "  ROOT t = (s32[], f32[2]) tuple(n, y) }\n"
+               "ENTRY e { c = f32[3] constant({1, 2, 5}) d = f32[4] constant({0, 1, 2, 3})\n"
+               "  v = f32[2] slice(c), slice={[0:2]} w = f32[2] slice(d), slice={[1:3]}\n"
+               "  zero = s32[] constant(0)\n"
+               "  st1 = (s32[], f32[2]) tuple(zero, v) st2 = (s32[], f32[2]) tuple(zero, w)\n"
+               "  w1 = (s32[], f32[2]) while(st1), condition=c1, body=b1\n"
+               "  w2 = (s32[], f32[2]) while(st2), condition=c2, body=b2\n"
+               "  w3 = (s32[], f32[2]) while(st1), condition=c1, body=b3\n"
+               "  x1 = f32[2] get-tuple-element(w1), index=1\n"
+               "  x2 = f32[2] get-tuple-element(w2), index=1\n"
+               "  x3 = f32[2] get-tuple-element(w3), index=1\n"
+               "  ROOT r = (f32[2], f32[2], f32[2]) tuple(x1, x2, x3) }\n",
+               "( {8, 16}, {8, 16}, {4, 8} )", &s);
+    ck_assert_int_eq(s.merged, 1);
+    ck_assert_int_eq(s.folded, 2);
+}
+END_TEST
+
 START_TEST(simple_instructions_are_aliases)
 {
     struct plan_stats s = {0};
@@ -779,6 +818,7 @@ int main(void)
     tcase_add_test(tc, calls_are_inlined);
     tcase_add_test(tc, maps_are_elementwise);
     tcase_add_test(tc, common_subexpressions_are_eliminated);
+    tcase_add_test(tc, equal_loops_are_merged);
     tcase_add_test(tc, simple_instructions_are_aliases);
     tcase_add_test(tc, rearrangements_are_combined);
     tcase_add_test(tc, simplification_preserves_signed_zeros);
