@@ -23,8 +23,9 @@ enum {
 /* Access modes: how the elements of a view get to the ops. */
 enum access_mode {
     ACCESS_IN_PLACE,
-    ACCESS_SINGLE,   /* one element of each row */
-    ACCESS_REPEATED, /* the view repeats itself: its elements are in its tile, from the first on */
+    ACCESS_SINGLE,    /* one element of each row */
+    ACCESS_REPEATED,  /* the view repeats itself: its elements are in its tile, from the first on */
+    ACCESS_IN_PIECES, /* each op reads the contiguous runs of a block in place, one after another */
     ACCESS_COPIED,
     ACCESS_PANEL, /* elements along a row are far apart: more than one block is copied at once */
     ACCESS_ROWS_IN_PLACE, /* a row value */
@@ -40,6 +41,7 @@ struct loop {
     struct fused_view views[KERN_FUSED_VIEWS], placed[KERN_FUSED_RESULTS];
     bool fetches[KERN_FUSED_VIEWS]; /* a large view that is read sequentially: prefetched */
     bool scatters[KERN_FUSED_RESULTS];
+    bool in_pieces[KERN_FUSED_RESULTS]; /* scattered, run by run, by the op that makes it */
     bool streams[KERN_FUSED_RESULTS];
     /* a large result whose cache lines are prefetched for writing */
     bool claims[KERN_FUSED_RESULTS];
@@ -278,6 +280,35 @@ static bool is_contiguous(const struct loop *l, const struct fused_view *v)
     return l->segments == 1 && s->block_lanes == line && row % run == 0 && run % block == 0;
 }
 
+/* Whether the contiguous runs of an array are long enough for an op to process each by itself. */
+static bool has_pieces(const struct loop *l, const struct fused_view *v)
+{
+    enum { PIECE = 64, VECTOR = 16 };
+    const int64_t run = fused_view_run(v);
+    return v->rank > 1 && is_consecutive(&l->shape) &&
+           run >= (run % VECTOR == 0 ? PIECE : 2 * PIECE);
+}
+
+static bool is_elementwise(const struct kern_fused_op *op)
+{
+    return op->kind == KERN_FUSED_NATIVE ||
+           (op->kind == KERN_FUSED_APPLY && op->by_row == 0 && !op->rows);
+}
+
+static bool reads_in_pieces(const struct loop *l, int view)
+{
+    const struct kern_fused *f = l->f;
+    bool ok = has_pieces(l, &l->views[view]);
+    for (int k = 0; k < f->op_count && ok; k++) {
+        const struct kern_fused_op *op = &f->ops[k];
+        const bool reduces = op->kind == KERN_FUSED_REDUCE && l->shape.lanes == 1 &&
+                             !l->reducers[op->reducer_number].down;
+        for (int j = 0; j < op->arg_count && !reduces; j++)
+            ok &= op->args[j] != view || is_elementwise(op);
+    }
+    return ok;
+}
+
 static enum access_mode choose_access_mode(struct loop *l, int k, bool of_rows)
 {
     struct fused_view *v = &l->views[k];
@@ -293,6 +324,8 @@ static enum access_mode choose_access_mode(struct loop *l, int k, bool of_rows)
         return ACCESS_IN_PLACE;
     if (is_consecutive(s) && period <= KERN_TILE && v->rank > 1 && v->strides[0] == 0)
         return ACCESS_REPEATED;
+    if (reads_in_pieces(l, k))
+        return ACCESS_IN_PIECES;
     fused_view_use_panels(v, s->tile);
     return v->panel_dim >= 0 ? ACCESS_PANEL : ACCESS_COPIED;
 }
@@ -316,12 +349,23 @@ static bool only_reduces(const struct kern_fused *f)
     return f->reducer_count == 1;
 }
 
+/* Whether the op that makes a result is elementwise. */
+static bool writes_in_pieces(const struct loop *l, int result)
+{
+    bool ok = has_pieces(l, &l->placed[result]);
+    for (int k = 0; k < l->f->op_count && ok; k++)
+        for (int j = 0; j < l->f->ops[k].out_count; j++)
+            ok &= l->f->ops[k].outs[j].result != result || is_elementwise(&l->f->ops[k]);
+    return ok;
+}
+
 static void choose_results(struct loop *l, int64_t elements)
 {
     for (int r = 0; r < l->f->result_count; r++) {
         const int64_t width = l->placed[r].width;
         const bool rows = l->f->results[r].rows, large = elements * width >= FETCH_FROM;
         l->scatters[r] = !rows && elements > 1 && !is_contiguous(l, &l->placed[r]);
+        l->in_pieces[r] = l->scatters[r] && writes_in_pieces(l, r);
         l->streams[r] =
             !rows && !l->scatters[r] && elements >= COPY_STREAM_FROM / width && !in_place(l, r);
         l->claims[r] = !rows && !l->scatters[r] && !l->streams[r] && large && !in_place(l, r);
@@ -445,6 +489,7 @@ static char *read_view(const struct loop *l, struct worker_scratch *s, int k, co
     case ACCESS_IN_PLACE: return fused_view_at(v, &s->places[k], first_element(l, b));
     case ACCESS_REPEATED:
         return l->periods[k] > 1 ? to + first_element(l, b) % l->periods[k] * v->width : to;
+    case ACCESS_IN_PIECES: return NULL;
     case ACCESS_COPIED: return copy_block(l, s, k, b);
     case ACCESS_PANEL: return panel_block(l, s, k, b);
     case ACCESS_ROWS_IN_PLACE: return v->data + first_value(l, b) * v->width;
@@ -495,6 +540,8 @@ static char *place_result(const struct run *r, int k)
 {
     const struct loop *l = r->l;
     char *at = NULL;
+    if (l->in_pieces[k])
+        return NULL;
     if (l->scatters[k] && are_consecutive(l, &r->b))
         at = fused_view_in_place(&l->placed[k], &r->s->result_places[k], first_element(l, &r->b),
                                  elements_of(&r->b));
@@ -527,12 +574,39 @@ static void repeat(const struct run *r, const struct kern_fused_op *op, char *ou
         copy_runs(out + k * row, line, x + k * line, 0, b->columns, line);
 }
 
+/* Reduces a view that is read in pieces: tile by tile, copied only where a tile has several. */
+static void reduce_pieces(const struct run *r, int view, const struct fused_reducer *f,
+                          struct fused_accumulators c)
+{
+    const struct block *b = &r->b;
+    const struct fused_view *v = &r->l->views[view];
+    struct fused_place *p = &r->s->places[view];
+    for (int64_t row = 0; row < b->rows; row++) {
+        const int64_t first = first_element(r->l, b) + row * b->columns;
+        for (int64_t j = 0; j < b->columns; j += KERN_TILE) {
+            const int64_t n = min_i64(KERN_TILE, b->columns - j);
+            char *x = fused_view_in_place(v, p, first + j, n);
+            if (!x) {
+                x = view_tile(r->l, r->s, view);
+                fused_view_read(v, p, x, first + j, n);
+            }
+            fused_reducer_rows(f, &c, x, 1, b->column + j, n, 1);
+        }
+        c.last += f->reducer.width;
+        c.before += f->reducer.width;
+    }
+}
+
 static void reducer(const struct run *r, const struct kern_fused_op *op, char *out)
 {
     const struct block *b = &r->b;
     const struct fused_reducer *f = &r->l->reducers[op->reducer_number];
     const struct fused_accumulators *c = &r->s->accumulators[op->reducer_number];
-    fused_reducer_rows(f, c, r->at[op->args[0]], b->rows, b->column, b->columns, b->lanes);
+    const char *x = r->at[op->args[0]];
+    if (x)
+        fused_reducer_rows(f, c, x, b->rows, b->column, b->columns, b->lanes);
+    else
+        reduce_pieces(r, op->args[0], f, *c);
     if (b->last)
         fused_reducer_finish(f, c, out, values_of(b), r->l->shape.columns);
 }
@@ -549,23 +623,39 @@ static void apply_by_row(const struct run *r, const struct kern_fused_op *op, ch
     }
 }
 
-static void apply(const struct run *r, const struct kern_fused_op *op, char *out, int64_t n)
+/* The address of element `done` of a block in a value: a view or a result without address has it in
+ * its array, where a run ends after at most *n elements. */
+static void *piece_at(const struct run *r, int value, int64_t done, int64_t step, int64_t *n)
 {
-    const void *args[KERN_MAX_ARGS];
-    for (int k = 0; k < op->arg_count; k++)
-        args[k] = r->at[op->args[k]];
-    op->fn(out, args, n);
+    const struct loop *l = r->l;
+    const int result = value - l->f->view_count - l->f->tile_count;
+    const struct fused_view *v = result < 0 ? &l->views[value] : &l->placed[result];
+    struct fused_place *p = result < 0 ? &r->s->places[value] : &r->s->result_places[result];
+    if (r->at[value])
+        return r->at[value] + done * step;
+    char *at = fused_view_at(v, p, first_element(l, &r->b) + done);
+    *n = min_i64(*n, v->dims[v->rank - 1] - p->index[v->rank - 1]);
+    return at;
 }
 
-static void run_native(const struct run *r, const struct kern_fused_op *op, kern_native_fn *native,
-                       const uint8_t *args, int64_t n)
+/* An elementwise op on n elements; with `of_row`, on a block of one row. */
+static void apply(const struct run *r, const struct kern_fused_op *op, bool of_row, int64_t n)
 {
-    void *tiles[KERN_FUSED_VIEWS + 2 * KERN_FUSED_OPS];
-    for (int k = 0; k < op->arg_count; k++)
-        tiles[k] = r->at[args[k]];
-    for (int k = 0; k < op->out_count; k++)
-        tiles[op->arg_count + k] = r->at[op->outs[k].value];
-    native(tiles, n);
+    void *at[KERN_FUSED_VIEWS + 2 * KERN_FUSED_OPS];
+    const uint8_t *args = of_row ? op->row_args : op->args;
+    for (int64_t done = 0, some; done < n; done += some) {
+        some = n - done;
+        for (int k = 0; k < op->arg_count; k++)
+            at[k] = piece_at(r, args[k], done, of_row ? op->row_steps[k] : op->steps[k], &some);
+        for (int k = 0; k < op->out_count; k++)
+            at[op->arg_count + k] = piece_at(r, op->outs[k].value, done, op->outs[k].width, &some);
+        if (of_row)
+            op->of_row(at, some);
+        else if (op->kind == KERN_FUSED_NATIVE)
+            op->native(at, some);
+        else
+            op->fn(at[op->arg_count], (const void *const *)at, some);
+    }
 }
 
 /* Moves a result's elements of this block from its tile to the array. */
@@ -575,7 +665,7 @@ static void move_result(const struct run *r, const struct kern_fused_out *o, int
     const char *from = r->at[o->value];
     if (l->streams[o->result])
         copy_stream(result_at(r, o->result), from, n * o->width);
-    if (!l->scatters[o->result] || from != result_tile(l, r->s, o->result))
+    if (!l->scatters[o->result] || !from || from != result_tile(l, r->s, o->result))
         return;
     const struct fused_view *v = &l->placed[o->result];
     const int64_t first = first_element(l, &r->b);
@@ -589,10 +679,10 @@ static void move_result(const struct run *r, const struct kern_fused_out *o, int
 static void run_kind(const struct run *r, const struct kern_fused_op *op, char *out, int64_t n)
 {
     switch ((enum kern_fused_kind)op->kind) {
-    case KERN_FUSED_APPLY: op->by_row ? apply_by_row(r, op, out) : apply(r, op, out, n); break;
+    case KERN_FUSED_APPLY: op->by_row ? apply_by_row(r, op, out) : apply(r, op, false, n); break;
     case KERN_FUSED_REPEAT: repeat(r, op, out); break;
     case KERN_FUSED_REDUCE: reducer(r, op, out); break;
-    case KERN_FUSED_NATIVE: run_native(r, op, op->native, op->args, n); break;
+    case KERN_FUSED_NATIVE: apply(r, op, false, n); break;
     }
 }
 
@@ -604,7 +694,7 @@ static void run_op(const struct run *r, const struct kern_fused_op *op)
     if (one_row && op->omitted)
         return;
     if (one_row && op->of_row)
-        run_native(r, op, op->of_row, op->row_args, n);
+        apply(r, op, true, n);
     else
         run_kind(r, op, out, n);
     for (int k = 0; k < op->out_count; k++)

@@ -135,6 +135,7 @@ struct kern_fused_op {
     uint8_t kind;
     uint8_t arg_count, out_count; /* out_count: 1, except of machine code */
     const uint8_t *args;
+    const uint8_t *steps; /* by operand: bytes of an element; 0: only one is read */
     const struct kern_fused_out *outs;
     /* bit set of the operands that are row values, when `out` has elements: fn takes a single
      * one */
@@ -147,7 +148,7 @@ struct kern_fused_op {
      * along the row, and its operands; NULL: there are none. In such a block a repetition that
      * nothing else reads is `omitted`. */
     kern_native_fn *of_row;
-    const uint8_t *row_args;
+    const uint8_t *row_args, *row_steps;
     bool omitted;
 };
 struct kern_fused_result {

@@ -270,10 +270,15 @@ static struct kern_fused_op finish(struct lowering *z, const struct lowered *l)
     struct arena *keep = &z->pl->p->arena;
     const struct fuse_op *op = &z->ops[z->order[l->first]];
     uint8_t *args = ARENA_ARRAY(keep, uint8_t, l->arg_count),
-            *row_args = ARENA_ARRAY(keep, uint8_t, l->arg_count);
+            *row_args = ARENA_ARRAY(keep, uint8_t, l->arg_count),
+            *steps = ARENA_ARRAY(keep, uint8_t, l->arg_count),
+            *row_steps = ARENA_ARRAY(keep, uint8_t, l->arg_count);
     struct kern_fused_out *outs = ARENA_ARRAY(keep, struct kern_fused_out, l->out_count);
     for (int k = 0; k < l->arg_count; k++) {
-        args[k] = (uint8_t)z->tiles[l->args[k]];
+        const int v = l->args[k];
+        args[k] = (uint8_t)z->tiles[v];
+        steps[k] = z->fixed[v] ? 0 : (uint8_t)dtype_bytes(type_of(z, v));
+        row_steps[k] = z->single[v] ? 0 : steps[k];
         row_args[k] = (uint8_t)z->tiles[value_of_row(z, l->args[k])];
     }
     for (int k = 0; k < l->out_count; k++) {
@@ -284,6 +289,7 @@ static struct kern_fused_op finish(struct lowering *z, const struct lowered *l)
                                 .arg_count = (uint8_t)l->arg_count,
                                 .out_count = (uint8_t)l->out_count,
                                 .args = args,
+                                .steps = steps,
                                 .outs = outs,
                                 .by_row = op->by_row,
                                 .rows = op->rows,
@@ -292,6 +298,7 @@ static struct kern_fused_op finish(struct lowering *z, const struct lowered *l)
                                 .reducer_number = op->reducer_number,
                                 .of_row = l->of_row,
                                 .row_args = row_args,
+                                .row_steps = row_steps,
                                 .omitted = z->single[z->leaf_count + z->order[l->first]]};
     if (l->native)
         out.native = l->native;

@@ -44,13 +44,31 @@ static hlo_inst *make(struct graph *g, const char *what, hlo_inst *x, hlo_inst *
     return hlo_build(g->c, what, operands, z ? 3 : y ? 2 : 1, attributes);
 }
 
-/* An array of all dimensions, a broadcast one, or a transposed one. */
+/* A part of a larger array, whose rows are contiguous. */
+static hlo_inst *add_slice(struct graph *g, enum dtype t)
+{
+    char shape[96], slice[96];
+    int used = snprintf(shape, sizeof shape, "%s[", dtype_spelling(t)),
+        also = snprintf(slice, sizeof slice, "slice={");
+    for (int d = 0; d < g->rank; d++) {
+        const int64_t from = random_in(&g->random, 0, 2), after = random_in(&g->random, 0, 1);
+        used += snprintf(shape + used, sizeof shape - (size_t)used, "%" PRId64 "%s",
+                         from + g->at[d] + after, d < g->rank - 1 ? "," : "]");
+        also += snprintf(slice + also, sizeof slice - (size_t)also, "[%" PRId64 ":%" PRId64 "]%s",
+                         from, from + g->at[d], d < g->rank - 1 ? "," : "}");
+    }
+    hlo_inst *x = hlo_parameter(g->c, (size_t)g->params++, shape, NULL);
+    return make(g, "slice", x, NULL, NULL, slice);
+}
+
+/* An array of all dimensions, a broadcast one, a transposed one, or a slice. */
 static void add_param(struct graph *g)
 {
     enum dtype t = types[random_in(&g->random, 0, TYPES - 1)];
     char shape[96], number[24];
     int64_t d = random_in(&g->random, 0, g->rank - 1);
-    switch (random_in(&g->random, 0, 4)) {
+    switch (random_in(&g->random, 0, 5)) {
+    case 5: keep(g, add_slice(g, t), t); break;
     case 4: { /* dimensions in the opposite order */
         int used = snprintf(shape, sizeof shape, "%s[", dtype_spelling(t)),
             also = snprintf(number, sizeof number, "dimensions={");
@@ -201,7 +219,8 @@ static hlo_module *random_graph(struct graph *g)
                                    g->rank == 1 ? (g->large ? 300000 : 5000)
                                    : d == 0     ? (g->large ? 400 : 40)
                                    : g->large   ? 600 / g->rank
-                                                : 90);
+                                   : d == 1     ? 90
+                                                : 300);
         used += snprintf(g->dims + used, sizeof g->dims - (size_t)used, "%s%" PRId64, d ? "," : "",
                          g->at[d]);
     }
