@@ -98,10 +98,10 @@ const struct kern_tiles *kern_tiles(void);
  * tiles, then results.
  */
 enum {
-    KERN_FUSED_VIEWS = 12,
+    KERN_FUSED_VIEWS = 16,
     KERN_FUSED_OPS = 128,
     KERN_FUSED_REDUCERS = 8,
-    KERN_FUSED_RESULTS = 4
+    KERN_FUSED_RESULTS = 8
 };
 enum kern_fused_kind {
     KERN_FUSED_APPLY,  /* fn */

@@ -6,15 +6,23 @@
  *
  * From the last step to the first, a step joins the group of the first reader of its value, if it
  * fits the group's rows and elements. A value that is also read elsewhere becomes one more result
- * of the group. A group runs at the position of its last step, so its other steps run later than in
- * the original order; this must not extend the live range of an array that a step in between
- * updates in place.
+ * of the group, unless it is cheaper to compute it again in each group that reads it. A step whose
+ * value no group reads joins one that reads the same array, before anything reads its value. A
+ * group runs at the position of its last step, so its other steps run later than in the original
+ * order; this must not extend the live range of an array that a step in between updates in place.
  */
 #include "plan/fuse.h"
 
 enum { NONE = -1 };
 enum {
-    MAX_STEPS = 48 /* with two ops for most steps this stays below KERN_FUSED_OPS */
+    MAX_READERS = 4, /* groups that are known to read a value */
+    MAX_COPIES = 8   /* of cheap steps in a group */
+};
+
+/* Groups that read the elements of a value, latest first. */
+struct readers {
+    int count; /* greater than MAX_READERS: some are not listed */
+    int at[MAX_READERS];
 };
 
 struct fusing {
@@ -23,8 +31,12 @@ struct fusing {
     struct fuse_group **groups; /* by its last step */
     /* by step: the last step of its group; itself when it is alone; NONE: cannot be in a group */
     int *root;
-    int *next;   /* by step: the next step of its group; undefined for the last */
-    int *reader; /* by value: the first group that reads it, or NONE */
+    /* by step: the first of the moves that run again after this last step of a group, whose value
+     * is also read outside; the next one; or NONE */
+    int *again, *next_again;
+    int *reader;             /* by value: the first group that reads it, or NONE */
+    struct readers *readers; /* by value */
+    bool *stored;            /* by value: read as an array by something that is not in a group */
     /* by value: the first group, step or result that reads it as an array; INT_MAX: none */
     int *next_array;
     int *next_other; /* by value: the first known reader outside of any group */
@@ -247,44 +259,129 @@ static bool add_result(const struct fusing *z, struct fuse_group *g, int k)
     return true;
 }
 
-static bool join(struct fusing *z, int k, int root)
+/* Adds a step to a group; the group is changed even if it does not fit. */
+static bool add_step(struct fusing *z, struct fuse_group *g, int k, int root)
 {
     const struct step *s = &z->f->steps[k];
+    const enum fuse_role role = z->roles[k];
+    const int at = fuse_find_leaf(g, s->results[0]);
+    if (g->steps == FUSE_MAX_STEPS || s->hoist != z->f->steps[root].hoist ||
+        !may_move(z, k, root) || !fits(z, g, s, role))
+        return false;
+    if (at < g->leaf_count)
+        g->leaves[at] = g->leaves[--g->leaf_count];
+    g->at[g->steps++] = k;
+    g->work += role == FUSE_APPLY || role == FUSE_REDUCE;
+    g->reducers += role == FUSE_REDUCE;
+    return g->reducers <= KERN_FUSED_REDUCERS && add_leaves(g, s);
+}
+
+static bool join(struct fusing *z, int k, int root)
+{
+    const int value = z->f->steps[k].results[0];
     struct fuse_group g = *z->groups[root];
-    if (z->next_array[s->results[0]] <= root || !add_result(z, &g, k))
+    if (z->next_array[value] <= root || !add_result(z, &g, k) || !add_step(z, &g, k, root))
         return false;
-    if (g.steps == MAX_STEPS || s->hoist != z->f->steps[root].hoist || !may_move(z, k, root) ||
-        !fits(z, &g, s, z->roles[k]))
-        return false;
-    g.leaves[fuse_find_leaf(&g, s->results[0])] = g.leaves[g.leaf_count - 1];
-    g.leaf_count--;
-    if (!add_leaves(&g, s))
-        return false;
-    z->next[k] = g.first; /* steps are visited from the last to the first */
-    g.first = k;
-    g.steps++;
-    g.work += z->roles[k] == FUSE_APPLY || z->roles[k] == FUSE_REDUCE;
     *z->groups[root] = g;
     z->root[k] = root;
     return true;
 }
 
-static void place(struct fusing *z, int k)
+/* A move is no result, but its array is a view: it runs again after the group. */
+static bool join_and_run_again(struct fusing *z, int k, int root)
+{
+    const int value = z->f->steps[k].results[0];
+    struct fuse_group g = *z->groups[root];
+    if ((z->roles[k] != FUSE_REPEAT && z->roles[k] != FUSE_ALIAS) ||
+        z->f->steps[k].hoist != HOIST_NOT || z->next_array[value] <= root ||
+        !add_step(z, &g, k, root))
+        return false;
+    *z->groups[root] = g;
+    z->root[k] = root;
+    z->next_again[k] = z->again[root];
+    z->again[root] = k;
+    return true;
+}
+
+/* Bytes per element of the arrays that a group would have to read if it computed the step. */
+static size_t bytes_to_read(const struct fusing *z, const struct fuse_group *g,
+                            const struct step *s)
+{
+    size_t bytes = 0;
+    for (int j = 0; j < s->operand_count; j++) {
+        const int v = s->operands[j];
+        const bool repeated =
+            v >= 0 ? z->shapes[v]->rank == 0 || z->broadcast[v] : z->pl->p->constants[~v].rank == 0;
+        if (!repeated && fuse_find_leaf(g, v) == g->leaf_count)
+            bytes += dtype_bytes(fuse_operand_type(s, j));
+    }
+    return bytes;
+}
+
+/* Adds a cheap step to every group that reads its value if then they read and write less than with
+ * an array of it. */
+static bool join_all(struct fusing *z, int k)
 {
     const struct step *s = &z->f->steps[k];
-    const enum fuse_role role = z->roles[k];
-    z->root[k] = NONE;
-    if (role == FUSE_NOT)
-        return;
-    int root = z->reader[s->results[0]];
-    if (root >= 0 && join(z, k, root))
-        return;
-    if (role != FUSE_REDUCE && (role != FUSE_APPLY || s->shapes[0]->rank == 0))
-        return;
+    const struct readers *r = &z->readers[s->results[0]];
+    struct fuse_group made[MAX_READERS];
+    int64_t dims[VIEW_MAX_RANK];
+    size_t bytes = 0;
+    if (r->count < 2 || r->count > MAX_READERS || z->stored[s->results[0]] ||
+        z->roles[k] != FUSE_APPLY || !op_is(s->inst->opcode, OP_CHEAP))
+        return false;
+    const int rank = squeeze(s->shapes[0], dims);
+    for (int j = 0; j < r->count; j++) {
+        const int root = r->at[j];
+        made[j] = *z->groups[root];
+        bytes += root == z->reader[s->results[0]] ? 0 : bytes_to_read(z, &made[j], s);
+        if (made[j].copies++ == MAX_COPIES || !add_step(z, &made[j], k, root) ||
+            !equal_dims(rank, dims, made[j].rank, made[j].dims))
+            return false;
+    }
+    if (bytes >= (size_t)r->count * dtype_bytes(s->shapes[0]->dtype))
+        return false;
+    for (int j = 0; j < r->count; j++)
+        *z->groups[r->at[j]] = made[j];
+    z->root[k] = r->at[0];
+    return true;
+}
+
+/* Adds a step to a group that reads one of its operands and runs before its value is read. */
+static bool join_sibling(struct fusing *z, int k)
+{
+    const struct step *s = &z->f->steps[k];
+    const int value = s->results[0], reader = z->reader[value];
+    const int64_t before = min_i64(z->next_array[value], reader == NONE ? INT_MAX : reader);
+    for (int j = 0; j < s->operand_count && s->hoist == HOIST_NOT; j++) {
+        const int v = s->operands[j];
+        if (v < 0 || z->shapes[v]->rank == 0 || z->broadcast[v])
+            continue;
+        const struct readers *r = &z->readers[v];
+        for (int i = 0; i < r->count && i < MAX_READERS; i++) {
+            const int root = r->at[i];
+            struct fuse_group g = *z->groups[root];
+            if (root >= before || g.out_count == KERN_FUSED_RESULTS ||
+                fuse_find_leaf(&g, v) == g.leaf_count || !add_step(z, &g, k, root))
+                continue;
+            g.outs[g.out_count++] = k;
+            *z->groups[root] = g;
+            z->root[k] = root;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void start_group(struct fusing *z, int k)
+{
+    const struct step *s = &z->f->steps[k];
+    const bool reduces = z->roles[k] == FUSE_REDUCE;
     struct rows r;
     struct fuse_group *g = ARENA_NEW(&z->pl->scratch, struct fuse_group);
-    *g = (struct fuse_group){.steps = 1, .work = 1, .first = k, .out_count = 1, .outs = {k}};
-    if (role == FUSE_REDUCE) {
+    *g = (struct fuse_group){
+        .steps = 1, .work = 1, .reducers = reduces, .at = {k}, .out_count = 1, .outs = {k}};
+    if (reduces) {
         find_rows(s->inst, &r);
     } else {
         r.rank = r.row_rank = squeeze(s->shapes[0], r.dims);
@@ -294,6 +391,12 @@ static void place(struct fusing *z, int k)
     z->root[k] = k;
     z->groups[k] = g;
     add_leaves(g, s);
+}
+
+static bool may_start(const struct fusing *z, int k)
+{
+    return z->roles[k] == FUSE_REDUCE ||
+           (z->roles[k] == FUSE_APPLY && z->f->steps[k].shapes[0]->rank > 0);
 }
 
 /* Single elements that are repeated must come from outside the group. */
@@ -312,25 +415,72 @@ static void note_array(struct fusing *z, int value, int at)
         z->next_array[value] = at;
 }
 
-static void note_reads(struct fusing *z, int k)
+static void note_reader(struct fusing *z, int value, int root)
+{
+    int *first = &z->reader[value];
+    struct readers *r = &z->readers[value];
+    if (*first != NONE && *first != root) /* the later group reads a result of the earlier one */
+        note_array(z, value, *first > root ? *first : root);
+    *first = *first == NONE || root < *first ? root : *first;
+    for (int k = 0; k < r->count && k < MAX_READERS; k++)
+        if (r->at[k] == root)
+            return;
+    if (r->count < MAX_READERS)
+        r->at[r->count] = root;
+    r->count++;
+}
+
+/* Notes that step k reads its operands outside of groups, at position `at`. */
+static void note_other_reads(struct fusing *z, int k, int at)
 {
     const struct step *s = &z->f->steps[k];
-    const int root = z->root[k];
     for (int j = 0; j < s->operand_count; j++) {
         const int v = s->operands[j];
         if (v < 0)
             continue;
-        int *reader = &z->reader[v];
-        if (root == NONE)
-            z->next_other[v] = k;
-        if (root == NONE || is_repeated(z, k, j)) {
-            note_array(z, v, root == NONE ? k : root);
-        } else if (*reader == NONE) {
-            *reader = root;
-        } else if (*reader != root) { /* the later group reads a result of the earlier one */
-            note_array(z, v, *reader > root ? *reader : root);
-            *reader = *reader < root ? *reader : root;
+        z->next_other[v] = at;
+        z->stored[v] = true;
+        note_array(z, v, at);
+    }
+}
+
+/* Notes that step k reads its operands in the group of `root`. */
+static void note_group_reads(struct fusing *z, int k, int root)
+{
+    const struct step *s = &z->f->steps[k];
+    for (int j = 0; j < s->operand_count; j++) {
+        const int v = s->operands[j];
+        if (v >= 0 && is_repeated(z, k, j)) {
+            z->stored[v] = true;
+            note_array(z, v, root);
+        } else if (v >= 0) {
+            note_reader(z, v, root);
         }
+    }
+}
+
+static void place(struct fusing *z, int k)
+{
+    z->root[k] = NONE;
+    if (z->roles[k] == FUSE_NOT) {
+        note_other_reads(z, k, k);
+        return;
+    }
+    const int value = z->f->steps[k].results[0], root = z->reader[value];
+    if (join_all(z, k)) {
+        const struct readers *r = &z->readers[value];
+        for (int j = 0; j < r->count; j++)
+            note_group_reads(z, k, r->at[j]);
+    } else if ((root >= 0 && join(z, k, root)) || (may_start(z, k) && join_sibling(z, k))) {
+        note_group_reads(z, k, z->root[k]);
+    } else if (root >= 0 && join_and_run_again(z, k, root)) {
+        note_group_reads(z, k, root);
+        note_other_reads(z, k, root + 1);
+    } else if (may_start(z, k)) {
+        start_group(z, k);
+        note_group_reads(z, k, k);
+    } else {
+        note_other_reads(z, k, k);
     }
 }
 
@@ -438,7 +588,8 @@ static bool make_group(struct fusing *z, int root)
     const struct step **steps = ARENA_ARRAY(&z->pl->scratch, const struct step *, g->steps);
     enum fuse_role *roles = ARENA_ARRAY(&z->pl->scratch, enum fuse_role, g->steps);
     struct fuse_leaf leaves[KERN_FUSED_VIEWS];
-    for (int at = 0, k = g->first; at < g->steps; at++, k = z->next[k]) {
+    for (int at = 0; at < g->steps; at++) {
+        const int k = g->at[g->steps - 1 - at];
         steps[at] = &z->f->steps[k];
         roles[at] = z->roles[k];
     }
@@ -460,25 +611,48 @@ static bool is_worth_while(const struct fusing *z, int root)
            (z->roles[root] == FUSE_APPLY && dims_elements(g->rank, g->dims) >= LARGE);
 }
 
+/* The steps of a function with fused loops. */
+struct order {
+    struct step *steps;
+    int count;
+    bool *there; /* by step */
+};
+
+static void put(struct fusing *z, struct order *o, int k)
+{
+    if (!o->there[k])
+        o->steps[o->count++] = z->f->steps[k];
+    o->there[k] = true;
+}
+
+/* Appends the fused loop of a group, or its steps. */
+static void put_group(struct fusing *z, struct order *o, int root)
+{
+    const struct fuse_group *g = z->groups[root];
+    const struct arena_mark mark = arena_mark(&z->pl->scratch);
+    const bool made = is_worth_while(z, root) && make_group(z, root);
+    arena_release(&z->pl->scratch, mark);
+    for (int at = g->steps - 1; at >= 0 && !made; at--)
+        put(z, o, g->at[at]);
+    put(z, o, root);
+    for (int k = z->again[root]; k != NONE; k = z->next_again[k])
+        put(z, o, k);
+}
+
 static void fuse_groups(struct fusing *z)
 {
     struct function *f = z->f;
+    struct order o = {.steps = ARENA_ARRAY(&z->pl->scratch, struct step, f->step_count),
+                      .there = ARENA_ARRAY(&z->pl->scratch, bool, f->step_count)};
     for (int k = 0; k < f->step_count; k++) {
-        const struct fuse_group *g = z->groups[k];
-        if (z->root[k] != k)
-            continue;
-        const struct arena_mark mark = arena_mark(&z->pl->scratch);
-        const bool made = is_worth_while(z, k) && make_group(z, k);
-        arena_release(&z->pl->scratch, mark);
-        if (made)
-            continue;
-        for (int at = 0, j = g->first; at < g->steps; at++, j = z->next[j])
-            z->root[j] = NONE;
+        if (z->root[k] == k)
+            put_group(z, &o, k);
+        else if (z->root[k] == NONE)
+            put(z, &o, k);
     }
-    bool *stays = ARENA_ARRAY(&z->pl->scratch, bool, f->step_count);
-    for (int k = 0; k < f->step_count; k++)
-        stays[k] = z->root[k] == NONE || z->root[k] == k;
-    keep_steps(f, stays);
+    f->step_count = o.count;
+    if (o.count > 0)
+        memcpy(f->steps, o.steps, (size_t)o.count * sizeof *o.steps);
 }
 
 static void find_roles(struct fusing *z, int value_count)
@@ -514,8 +688,11 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
                        .f = f,
                        .groups = ARENA_ARRAY(a, struct fuse_group *, f->step_count),
                        .root = ARENA_ARRAY(a, int, f->step_count),
-                       .next = ARENA_ARRAY(a, int, f->step_count),
+                       .again = ARENA_ARRAY(a, int, f->step_count),
+                       .next_again = ARENA_ARRAY(a, int, f->step_count),
                        .reader = ARENA_ARRAY(a, int, value_count),
+                       .readers = ARENA_ARRAY(a, struct readers, value_count),
+                       .stored = ARENA_ARRAY(a, bool, value_count),
                        .next_other = ARENA_ARRAY(a, int, value_count),
                        .next_array = ARENA_ARRAY(a, int, value_count),
                        .from_reduction = ARENA_ARRAY(a, bool, value_count),
@@ -524,11 +701,13 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
                        .roles = ARENA_ARRAY(a, enum fuse_role, f->step_count)};
     find_roles(&z, value_count);
     for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0)
+        if (results.at[j] >= 0) {
             z.next_array[results.at[j]] = f->step_count;
+            z.stored[results.at[j]] = true;
+        }
     for (int k = f->step_count - 1; k >= 0; k--) {
+        z.again[k] = NONE;
         place(&z, k);
-        note_reads(&z, k);
     }
     fuse_groups(&z);
 }

@@ -16,12 +16,17 @@ enum fuse_role {
     FUSE_ALIAS   /* alias: no data moves */
 };
 
-/* A chain of steps, starting at `first`, that is replaced by its last step. */
+enum {
+    FUSE_MAX_STEPS = 48 /* with two ops for most steps this stays below KERN_FUSED_OPS */
+};
+
+/* Steps that are replaced by the last of them. */
 struct fuse_group {
-    int steps, work,
-        first;           /* steps: their number; work: steps that compute; first: the first step */
-    int rank, row_rank;  /* as in struct kern_fused */
-    const int64_t *dims; /* without those of size 1 */
+    int steps, work, reducers; /* steps: their number; work: of those that compute */
+    int at[FUSE_MAX_STEPS];    /* last first */
+    int copies;                /* elementwise steps that are in other groups as well */
+    int rank, row_rank;        /* as in struct kern_fused */
+    const int64_t *dims;       /* without those of size 1 */
     const bool *reduced;
     int leaf_count;
     int leaves[KERN_FUSED_VIEWS]; /* distinct values from outside */
