@@ -126,6 +126,7 @@ static int number_inst(struct planner *pl, const struct inst *i)
     struct key k = {.pl = pl, .size = 0, .fits = i->opcode != OP_BITCAST};
     add_int(&k, i->opcode);
     add_shape(&k, i->shape);
+    add_int(&k, i->operand_count);
     for (int j = 0; j < i->operand_count; j++)
         add_int(&k, i->operands[j]->index);
     add_attrs(&k, i);
