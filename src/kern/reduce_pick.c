@@ -46,6 +46,25 @@ static bool take_element(struct pick_state *s, const struct strided_run *x, int6
     return takes & KERN_TAKES_VALUE;
 }
 
+/* Lane by lane, then of the lanes by halving. */
+#define BEST_OF_LANES(BETTER)                                                                      \
+    {                                                                                              \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            for (int j = 0; j < LANES; j++) {                                                      \
+                lanes[j] = x[i + j] BETTER lanes[j] ? x[i + j] : lanes[j];                         \
+                bad[j] |= x[i + j] != x[i + j];                                                    \
+            }                                                                                      \
+        for (int j = 0; i < n; i++, j++) {                                                         \
+            lanes[j] = x[i] BETTER lanes[j] ? x[i] : lanes[j];                                     \
+            bad[j] |= x[i] != x[i];                                                                \
+        }                                                                                          \
+        for (int step = LANES / 2; step > 0; step /= 2)                                            \
+            for (int j = 0; j < step; j++) {                                                       \
+                lanes[j] = lanes[j + step] BETTER lanes[j] ? lanes[j + step] : lanes[j];           \
+                bad[j] |= bad[j + step];                                                           \
+            }                                                                                      \
+    }
+
 /* For the work type T, stored in `FIELD` of an accumulator; MASK is an integer as wide. */
 #define PICK_OF(T, FIELD, MASK)                                                                    \
     static enum kern_relation relation_##FIELD(T a, T b)                                           \
@@ -61,32 +80,18 @@ static bool take_element(struct pick_state *s, const struct strided_run *x, int6
     /* The greatest of n elements, or the least; NaNs are skipped, and *nan is set. */             \
     KERN_CLONES static T best_##FIELD(const T *restrict x, int64_t n, bool greatest, bool *nan)    \
     {                                                                                              \
-        enum { LANES = 256 / sizeof(T) };                                                          \
-        T lanes[LANES], best = x[0];                                                               \
-        MASK bad[LANES] = {0}, any = 0;                                                            \
+        enum { LANES = 128 / sizeof(T) };                                                          \
+        T lanes[LANES];                                                                            \
+        MASK bad[LANES] = {0};                                                                     \
         int64_t i = 0;                                                                             \
         for (int j = 0; j < LANES; j++)                                                            \
-            lanes[j] = x[j < n ? j : 0];                                                           \
-        for (; greatest && i + LANES <= n; i += LANES)                                             \
-            for (int j = 0; j < LANES; j++) {                                                      \
-                lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];                              \
-                bad[j] |= x[i + j] != x[i + j];                                                    \
-            }                                                                                      \
-        for (; !greatest && i + LANES <= n; i += LANES)                                            \
-            for (int j = 0; j < LANES; j++) {                                                      \
-                lanes[j] = x[i + j] < lanes[j] ? x[i + j] : lanes[j];                              \
-                bad[j] |= x[i + j] != x[i + j];                                                    \
-            }                                                                                      \
-        for (int j = 0; i < n; i++, j++) {                                                         \
-            lanes[j] = (greatest ? x[i] > lanes[j] : x[i] < lanes[j]) ? x[i] : lanes[j];           \
-            bad[j] |= x[i] != x[i];                                                                \
-        }                                                                                          \
-        for (int j = 0; j < LANES; j++) {                                                          \
-            best = (greatest ? lanes[j] > best : lanes[j] < best) ? lanes[j] : best;               \
-            any |= bad[j];                                                                         \
-        }                                                                                          \
-        *nan = any;                                                                                \
-        return best;                                                                               \
+            lanes[j] = x[0];                                                                       \
+        if (greatest)                                                                              \
+            BEST_OF_LANES(>)                                                                       \
+        else                                                                                       \
+            BEST_OF_LANES(<)                                                                       \
+        *nan = bad[0];                                                                             \
+        return lanes[0];                                                                           \
     }                                                                                              \
     KERN_CLONES static bool found_##FIELD(const T *x, int64_t n, T target)                         \
     {                                                                                              \
