@@ -14,10 +14,12 @@
 #include "kern/fused_view.h"
 
 enum {
-    SHARE = 1 << 15,             /* elements of a part */
-    MIN_PARALLEL_WORK = 1 << 19, /* elements, times the work per element */
-    FEW_ROWS = 8,                /* with fewer rows than this, long rows are split */
-    FETCH_FROM = 1 << 19         /* bytes of a view that does not fit the nearest caches */
+    SHARE = 1 << 15,              /* elements of a part, at most */
+    MIN_SHARE = 1 << 11,          /* and at least */
+    SHARE_TIME = 10000000,        /* of a part, if that allows it: picoseconds */
+    MIN_PARALLEL_TIME = 16000000, /* of a loop that is worth threads */
+    FEW_ROWS = 8,                 /* with fewer rows than this, long rows are split */
+    FETCH_FROM = 1 << 19          /* bytes of a view that does not fit the nearest caches */
 };
 
 /* Access modes: how the elements of a view get to the ops. */
@@ -213,6 +215,13 @@ static void place_views(struct loop *l, const struct view *views, bool *of_rows)
     }
 }
 
+/* Elements of a part. */
+static int64_t share_of(const struct kern_fused *f)
+{
+    const int64_t share = SHARE_TIME / f->cost;
+    return share > SHARE ? SHARE : share < MIN_SHARE ? MIN_SHARE : share;
+}
+
 /* Columns of a segment. Reductions have blocks of their own, and all of them must agree. */
 static int64_t choose_segment(const struct loop *l)
 {
@@ -221,9 +230,9 @@ static int64_t choose_segment(const struct loop *l)
     if (f->whole_rows || (f->reducer_count > 0 && s->rows >= FEW_ROWS) || s->block_lanes < s->lanes)
         return s->columns;
     if (f->reducer_count == 0)
-        return s->columns * s->lanes < 2 * SHARE
+        return s->columns * s->lanes < 2 * share_of(f)
                    ? s->columns
-                   : round_up(ratio_up(SHARE, s->lanes), s->block_columns);
+                   : round_up(ratio_up(share_of(f), s->lanes), s->block_columns);
     for (int k = 1; k < f->reducer_count; k++)
         if (l->reducers[k].block != l->reducers[0].block)
             return s->columns;
@@ -238,7 +247,7 @@ static void choose_parts(struct loop *l)
     l->lane_tiles = ratio_up(s->lanes, s->block_lanes);
     l->part_rows = l->segments > 1 || l->lane_tiles > 1
                        ? 1
-                       : round_up(ratio_up(SHARE, s->columns * s->lanes), s->block_rows);
+                       : round_up(ratio_up(share_of(l->f), s->columns * s->lanes), s->block_rows);
     for (int k = 0; k < l->f->view_count; k++)
         if (l->access_modes[k] == ACCESS_PANEL && l->part_rows > 1)
             l->part_rows =
@@ -866,7 +875,7 @@ void kern_run_fused(struct thread_pool *workers, const struct kern_fused *f,
     divide_workspace(&l, worker_count, workspace);
     const int64_t per_row = l.segments > 1 ? l.segments : l.lane_tiles;
     const int64_t parts = per_row > 1 ? rows * per_row : ratio_up(rows, l.part_rows);
-    const bool worth = elements * (f->op_count + 2) >= MIN_PARALLEL_WORK;
+    const bool worth = elements >= MIN_PARALLEL_TIME / f->cost;
     thread_pool_run(worth ? workers : NULL, parts, run_part, &l);
     if (l.segments > 1 && f->row_rank < f->rank)
         finish_rows(&l);

@@ -168,6 +168,7 @@ struct kern_fused {
     /* elements depend on reductions of their row, so a row is processed op by op */
     bool whole_rows;
     size_t width; /* bytes of the widest element in a tile */
+    int64_t cost; /* estimated picoseconds per element, at least 1 */
     const struct kern_fused_op *ops;
     const struct kern_fused_result *results;
 };

@@ -435,6 +435,59 @@ static void make_result(struct making *m, const struct step *s, int number,
     *result = (struct kern_fused_result){.rows = f->rows, .width = dtype_bytes(f->type)};
 }
 
+/* ---- cost, in picoseconds per element ---- */
+
+/* Of one f32 on one thread, from the nearest cache: exact enough to choose the number of threads.
+ */
+static int64_t cost_of_opcode(enum opcode op)
+{
+    switch (op) {
+    case OP_DIVIDE:
+    case OP_REMAINDER:
+    case OP_SQRT: return 250;
+    case OP_ACOS:
+    case OP_ACOSH:
+    case OP_ASIN:
+    case OP_ASINH:
+    case OP_ATAN2:
+    case OP_ATANH:
+    case OP_CBRT:
+    case OP_COSH:
+    case OP_COSINE:
+    case OP_ERF:
+    case OP_EXPONENTIAL:
+    case OP_EXPONENTIAL_MINUS_ONE:
+    case OP_LOG:
+    case OP_LOG_PLUS_ONE:
+    case OP_LOGISTIC:
+    case OP_POWER:
+    case OP_RSQRT:
+    case OP_SINE:
+    case OP_SINH:
+    case OP_TAN:
+    case OP_TANH: return 800;
+    default: return 60;
+    }
+}
+
+static int64_t cost_of_op(const struct fuse_op *op)
+{
+    if (op->rows && op->kind != KERN_FUSED_REDUCE)
+        return 0;
+    const int64_t cost = op->kind == KERN_FUSED_REDUCE   ? 150
+                         : op->meaning.kind == TILE_INST ? cost_of_opcode(op->meaning.inst->opcode)
+                                                         : 60;
+    return cost * ratio_up(op->width, 4);
+}
+
+static int64_t cost_of(const struct making *m)
+{
+    int64_t cost = 100;
+    for (int k = 0; k < m->op_count; k++)
+        cost += cost_of_op(&m->ops[k]);
+    return cost;
+}
+
 /* Gives the step the operands and results of the group. */
 static void set_values(struct making *m, const struct step *const *outs, struct step *to)
 {
@@ -494,6 +547,7 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
                                  .whole_rows = m->whole_rows,
                                  .single = fused->single,
                                  .width = m->width,
+                                 .cost = cost_of(m),
                                  .results = ARENA_DUP(keep, results, g->out_count)};
     const struct inst **members = ARENA_ARRAY(keep, const struct inst *, g->steps);
     struct missed_hoist *missed = ARENA_ARRAY(keep, struct missed_hoist, g->steps);
