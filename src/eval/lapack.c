@@ -473,7 +473,8 @@ static bool run(struct call *c, const struct routine *r)
 {
     struct eval *ev = c->ev;
     const struct step *s = c->s;
-    struct kern_lapack k = {.routine = r->name,
+    struct kern_lapack k = {.workers = ev->workers,
+                            .routine = r->name,
                             .type = type_of(c, 'T'),
                             .plain = ev->p->options.plain,
                             .count = c->role_count,

@@ -455,7 +455,8 @@ struct kern_lapack_array {
 };
 enum { KERN_LAPACK_ARRAYS = 8, KERN_LAPACK_OPTIONS = 4 };
 struct kern_lapack {
-    const char *routine; /* without its type letter: "potrf" */
+    struct thread_pool *workers; /* items of the batch are distributed among them; may be NULL */
+    const char *routine;         /* without its type letter: "potrf" */
     enum dtype type;
     bool plain; /* use the library only where there is no plain implementation */
     int count;

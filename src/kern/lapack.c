@@ -96,8 +96,7 @@ bool lapack_asks(struct lapack_item *it)
         it->no_memory = true;
         return false;
     }
-    mem_free(it->work);
-    it->work_size = at_least_one((fint)ceil(size));
+    it->work_size = at_least_one((fint)ceil(size)); /* `work` was space for this answer */
     it->work = mem_alloc((size_t)it->work_size * dtype_bytes(it->type) + SMALL);
     it->no_memory = !it->work;
     return !it->no_memory;
@@ -123,7 +122,8 @@ struct packed { /* an array with all items of the batch, one after the other */
 /* The type in which a routine computes on elements of type t. */
 static enum dtype work_type(enum dtype t) { return dtype_is_float(t) && t != DT_F64 ? DT_F32 : t; }
 
-static bool pack(const struct kern_lapack_array *a, struct packed *p, fint *rows, fint *columns)
+static bool pack(struct thread_pool *workers, const struct kern_lapack_array *a, struct packed *p,
+                 fint *rows, fint *columns)
 {
     const struct view *v = a->in ? a->in : a->out;
     const enum dtype type = work_type(v->dtype);
@@ -138,7 +138,7 @@ static bool pack(const struct kern_lapack_array *a, struct packed *p, fint *rows
     p->step = a->shared ? 0 : (size_t)(stride * *rows * *columns);
     p->view.data = p->data = mem_zalloc((size_t)(view_elements(v) * stride) + SMALL);
     if (p->data && a->in)
-        kern_convert_view(NULL, &p->view, a->in);
+        kern_convert_view(workers, &p->view, a->in);
     return p->data != NULL;
 }
 
@@ -159,18 +159,71 @@ static bool any_result(const struct kern_lapack *call)
     return false;
 }
 
-static bool run_items(const struct kern_lapack *call, lapack_fn *run, struct lapack_item *it,
-                      const struct packed *p)
+/* A batch, whose items are distributed among threads in groups. */
+struct batch {
+    const struct kern_lapack *call;
+    lapack_fn *run;
+    const struct packed *packed;
+    struct lapack_item *items; /* one for each worker */
+    int64_t count, group;
+};
+
+static void run_item(const struct batch *b, struct lapack_item *it, int64_t number)
 {
-    for (int64_t n = batch_size(call), i = 0; i < n && !it->no_memory; i++) {
-        for (int k = 0; k < call->count; k++)
-            it->x[k] = p[k].data ? p[k].data + (size_t)i * p[k].step : NULL;
-        it->info = 0;
-        run(it);
-        if (call->info >= 0 && it->x[call->info])
-            *(fint *)it->x[call->info] = it->info;
+    const struct kern_lapack *call = b->call;
+    for (int k = 0; k < call->count; k++) {
+        const struct packed *p = &b->packed[k];
+        it->x[k] = p->data ? p->data + (size_t)number * p->step : NULL;
     }
-    return !it->no_memory;
+    it->info = 0;
+    b->run(it);
+    if (call->info >= 0 && it->x[call->info])
+        *(fint *)it->x[call->info] = it->info;
+}
+
+static void run_group(void *context, int64_t part, int worker)
+{
+    const struct batch *b = context;
+    const int64_t end = min_i64(b->count, (part + 1) * b->group);
+    for (int64_t i = part * b->group; i < end && !b->items[worker].no_memory; i++)
+        run_item(b, &b->items[worker], i);
+}
+
+/* Number of items in a group: some tens of microseconds of work. */
+static int64_t group_of(const struct packed *packed, int count)
+{
+    enum { GROUP_BYTES = 1 << 13 };
+    size_t bytes = 1;
+    for (int k = 0; k < count; k++)
+        bytes += packed[k].step;
+    return 1 + GROUP_BYTES / (int64_t)bytes;
+}
+
+/* Runs the batch with a copy of `first` for each worker; false: out of memory. */
+static bool run_items(const struct kern_lapack *call, lapack_fn *run,
+                      const struct lapack_item *first, const struct packed *packed)
+{
+    const int workers = thread_pool_size(call->workers);
+    struct batch b = {.call = call, .run = run, .packed = packed, .count = batch_size(call)};
+    b.group = group_of(packed, call->count);
+    b.items = mem_alloc((size_t)workers * (sizeof *b.items + SMALL));
+    if (!b.items)
+        return false;
+    char *answers = (char *)(b.items + workers);
+    for (int w = 0; w < workers; w++) {
+        b.items[w] = *first;
+        b.items[w].work = answers + w * SMALL;
+    }
+    thread_pool_run(call->workers, ratio_up(b.count, b.group), run_group, &b);
+    bool ok = true;
+    for (int w = 0; w < workers; w++) {
+        ok = ok && !b.items[w].no_memory;
+        if (b.items[w].work_size != -1)
+            mem_free(b.items[w].work);
+        mem_free(b.items[w].extra);
+    }
+    mem_free(b.items);
+    return ok;
 }
 
 enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
@@ -186,20 +239,17 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
         return KERN_LAPACK_DONE;
     if (!r || (!r->own && !blas_is_there()))
         return KERN_LAPACK_NO_LIBRARY;
-    it.work = mem_zalloc(SMALL);
-    bool ok = it.work != NULL;
+    bool ok = true;
     for (int k = 0; k < call->count && ok; k++) {
         const struct kern_lapack_array *a = &call->arrays[k];
         it.given[k] = a->in;
-        ok = (!a->in && !a->out) || pack(a, &packed[k], &it.rows[k], &it.columns[k]);
+        ok = (!a->in && !a->out) || pack(call->workers, a, &packed[k], &it.rows[k], &it.columns[k]);
     }
     ok = ok && run_items(call, r->run, &it, packed);
     for (int k = 0; k < call->count && ok; k++)
         if (call->arrays[k].out)
-            kern_convert_view(NULL, call->arrays[k].out, &packed[k].view);
+            kern_convert_view(call->workers, call->arrays[k].out, &packed[k].view);
     for (int k = 0; k < call->count; k++)
         mem_free(packed[k].data);
-    mem_free(it.work);
-    mem_free(it.extra);
     return ok ? KERN_LAPACK_DONE : KERN_LAPACK_NO_MEMORY;
 }

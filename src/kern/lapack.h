@@ -4,6 +4,7 @@
  *   lapack.c           batches, transposition, workspace
  *   lapack_factor.c    factorizations and systems of equations
  *   lapack_spectral.c  eigenvalues and singular values
+ *   lapack_tiny.c      small real matrices, without the library
  *   tridiagonal.c      a solver of jaxlib that LAPACK lacks
  *   householder.c      QR factors as defined by XLA
  */
@@ -64,5 +65,10 @@ typedef void lapack_fn(struct lapack_item *it);
 lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, lapack_gesdd,
     lapack_gesvd, lapack_getrf, lapack_gtsp, lapack_gtsv, lapack_heevd, lapack_householder_product,
     lapack_householder_qr, lapack_orgqr, lapack_ormqr, lapack_potrf, lapack_sytrd, lapack_trsm;
+
+/* Compute the item if it is small and real; else return false. */
+bool lapack_tiny_getrf(struct lapack_item *it);
+bool lapack_tiny_potrf(struct lapack_item *it);
+bool lapack_tiny_trsm(struct lapack_item *it);
 
 #endif

@@ -210,6 +210,115 @@ START_TEST(results_do_not_depend_on_threads)
 }
 END_TEST
 
+static void call_lapack(struct thread_pool *workers, const char *routine, enum dtype t,
+                        const struct view *in[2], const struct view *out[2], const char *options)
+{
+    const bool system = strcmp(routine, "trsm") == 0;
+    struct kern_lapack k = {.workers = workers,
+                            .routine = routine,
+                            .type = t,
+                            .count = 3,
+                            .arrays = {{in[0], out[0], 2, false},
+                                       {in[1], out[1], system ? 2 : 1, false},
+                                       {NULL, NULL, 0, true}},
+                            .info = -1,
+                            .batch_rank = 1,
+                            .batch = in[0]->dims};
+    for (int i = 0; options[i]; i++)
+        k.options[i] = options[i];
+    ck_assert_int_eq(kern_lapack(&k), KERN_LAPACK_DONE);
+}
+
+/* The largest difference between row pivots applied to a and L U. */
+static double residual(const struct view *a, const struct view *lu, const struct view *pivots,
+                       int64_t item)
+{
+    const int64_t m = a->dims[1], n = a->dims[2], few = m < n ? m : n;
+    double worst = 0;
+    int64_t rows[32];
+    for (int64_t i = 0; i < m; i++)
+        rows[i] = i;
+    for (int64_t k = 0; k < few; k++) {
+        int32_t p;
+        memcpy(&p, view_at(pivots, (int64_t[]){item, k}), sizeof p);
+        const int64_t other = rows[k];
+        rows[k] = rows[p - 1];
+        rows[p - 1] = other;
+    }
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k <= i && k <= j && k < few; k++)
+                sum += (k == i ? 1 : float_load(lu->dtype, view_at(lu, (int64_t[]){item, i, k}))) *
+                       float_load(lu->dtype, view_at(lu, (int64_t[]){item, k, j}));
+            const double is = float_load(a->dtype, view_at(a, (int64_t[]){item, rows[i], j}));
+            worst = fmax(worst, fabs(sum - is));
+        }
+    return worst;
+}
+
+/* Sizes up to those that LAPACK computes; the same bits on any number of threads. */
+START_TEST(small_factors_are_exact)
+{
+    const enum dtype t = _i ? DT_F64 : DT_F32;
+    start_thread_pools();
+    for (int64_t n = 1; n < 20; n++) {
+        struct random r = {(uint64_t)n};
+        const int64_t m = random_in(&r, 1, 19), dims[3] = {50, m, n}, tall[2] = {50, m < n ? m : n};
+        struct random_view a = random_array(&r, t, 3, dims);
+        struct view lu[THREAD_POOLS], pivots[THREAD_POOLS];
+        const size_t bytes = (size_t)view_elements(&a.view) * dtype_bytes(t);
+        for (int k = 0; k < THREAD_POOLS; k++) {
+            view_dense(&lu[k], t, 3, dims, malloc(bytes));
+            view_dense(&pivots[k], DT_S32, 2, tall, malloc((size_t)(50 * tall[1] * 4)));
+            call_lapack(thread_pools[k], "getrf", t, (const struct view *[]){&a.view, NULL},
+                        (const struct view *[]){&lu[k], &pivots[k]}, "");
+            ck_assert_msg(memcmp(lu[0].data, lu[k].data, bytes) == 0, "%d threads",
+                          thread_counts[k]);
+        }
+        for (int64_t item = 0; item < 50; item++)
+            ck_assert_msg(residual(&a.view, &lu[0], &pivots[0], item) < 10 * rounding(t),
+                          "LU of %s[%d,%d]", dtype_spelling(t), (int)m, (int)n);
+        for (int k = 0; k < THREAD_POOLS; k++) {
+            free(lu[k].data);
+            free(pivots[k].data);
+        }
+        FREE_VIEWS(&a);
+    }
+    end_thread_pools();
+}
+END_TEST
+
+/* Systems in all 16 forms, and the factors of their matrices, by the routines of LAPACK. */
+START_TEST(small_systems_agree_with_reference)
+{
+    const enum dtype t = _i ? DT_F64 : DT_F32;
+    for (int seed = 0; seed < 160; seed++) {
+        struct random r = {(uint64_t)seed};
+        const struct kern_triangular how = {.left_side = seed & 1,
+                                            .lower = seed & 2,
+                                            .transpose = seed & 4,
+                                            .unit_diagonal = seed & 8};
+        const int64_t n = random_in(&r, 1, how.unit_diagonal ? 8 : 24),
+                      sides = random_in(&r, 1, 20), square[3] = {5, n, n},
+                      dims[3] = {5, how.left_side ? n : sides, how.left_side ? sides : n};
+        struct random_view a = random_array(&r, t, 3, square), b = random_array(&r, t, 3, dims),
+                           x[2] = {random_layout(&r, t, 3, dims), random_layout(&r, t, 3, dims)};
+        const char options[] = {how.left_side ? 'L' : 'R', how.lower ? 'L' : 'U',
+                                how.transpose ? 'T' : 'N', how.unit_diagonal ? 'U' : 'N', 0};
+        prepare(&r, &a.view, how.lower, how.unit_diagonal, true);
+        for (int64_t i = 0; i < 5 * n && !how.unit_diagonal; i++)
+            float_store(t, view_at(&a.view, (int64_t[]){i / n, i % n, i % n}), (double)(2 * n + 1));
+        call_lapack(NULL, "trsm", t, (const struct view *[]){&a.view, &b.view},
+                    (const struct view *[]){NULL, &x[0].view}, options);
+        ck_assert(plain_triangular_solve(NULL, &x[1].view, &a.view, &b.view, &how));
+        ck_assert_msg(views_agree(&x[0].view, &x[1].view, rounding(t), 1), "trsm of %s, seed %d",
+                      dtype_spelling(t), seed);
+        FREE_VIEWS(&a, &b, &x[0], &x[1]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kern_linalg");
@@ -218,6 +327,8 @@ int main(void)
     tcase_add_loop_test(tcase, cholesky_agrees_with_reference, 0, COUNT_OF(types));
     tcase_add_loop_test(tcase, triangular_solve_agrees_with_reference, 0, COUNT_OF(types));
     tcase_add_loop_test(tcase, householder_agrees_with_reference, 0, COUNT_OF(types));
+    tcase_add_loop_test(tcase, small_factors_are_exact, 0, 2);
+    tcase_add_loop_test(tcase, small_systems_agree_with_reference, 0, 2);
     tcase_add_test(tcase, results_do_not_depend_on_threads);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
