@@ -70,9 +70,8 @@ enum {
      * columns again */
     MIN_ROWS = 96,
     ENOUGH_BLOCKS = 8,
-    MIN_WORK = 1 << 20,  /* minimum number of multiplications in a task */
-    MIN_SMALL = 1 << 18, /* minimum for batches of small products */
-    LONG = 8192,         /* lanes of a sum that may be split */
+    MIN_WORK = 1 << 20, /* minimum number of multiplications in a task */
+    LONG = 8192,        /* lanes of a sum that may be split */
     LONG_PART = 4096,
     MAX_PARTS = 16, /* maximum number of parts of such a sum */
     MAX_SUMS = 1 << 14
@@ -400,13 +399,7 @@ static bool by_blocks(struct thread_pool *workers, const struct product *p)
     return true;
 }
 
-/* ---- batches of small products ---- */
-
-struct small_task {
-    const struct product *p;
-    struct small small;
-    int64_t count, group; /* number of products, in total and in one task */
-};
+/* ---- forms of products ---- */
 
 static bool is_small(const struct product *p, struct small *s)
 {
@@ -418,28 +411,6 @@ static bool is_small(const struct product *p, struct small *s)
                         only_step(&p->k, 1), only_step(&p->n, 1), only_step(&p->m, 0),
                         only_step(&p->n, 0)};
     return small_applies(s);
-}
-
-static void run_small_part(void *context, int64_t part, int worker)
-{
-    const struct small_task *t = context;
-    const struct product *p = t->p;
-    struct nest_walk w;
-    (void)worker;
-    nest_start_from(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs},
-                    part * t->group);
-    for (int64_t i = part * t->group; i < min_i64(t->count, (part + 1) * t->group); i++) {
-        small_run(&t->small, w.at[1], w.at[2], w.at[0]);
-        nest_step(&w);
-    }
-}
-
-static void by_small_ones(struct thread_pool *workers, const struct product *p,
-                          const struct small *s)
-{
-    struct small_task t = {.p = p, .small = *s, .count = nest_points(&p->batch)};
-    t.group = MIN_SMALL / (s->m * s->n * s->k);
-    thread_pool_run(workers, ratio_up(t.count, t.group), run_small_part, &t);
 }
 
 /* The result of sums without terms: zeros. */
@@ -479,20 +450,25 @@ static void swap_views(struct nest *n, const struct nest *from, int a, int b)
     memcpy(n->strides[b], from->strides[a], sizeof n->strides[b]);
 }
 
-/* Computes the transposed product from the transposed matrices. */
+void product_transpose(struct product *to, const struct product *p)
+{
+    *to = (struct product){.out_type = p->out_type,
+                           .lhs_type = p->rhs_type,
+                           .rhs_type = p->lhs_type,
+                           .work = p->work,
+                           .out = p->out,
+                           .lhs = p->rhs,
+                           .rhs = p->lhs,
+                           .m = p->n,
+                           .n = p->m};
+    swap_views(&to->batch, &p->batch, 1, 2);
+    swap_views(&to->k, &p->k, 0, 1);
+}
+
 static bool by_columns(struct thread_pool *workers, const struct product *p)
 {
-    struct product turned = {.out_type = p->out_type,
-                             .lhs_type = p->rhs_type,
-                             .rhs_type = p->lhs_type,
-                             .work = p->work,
-                             .out = p->out,
-                             .lhs = p->rhs,
-                             .rhs = p->lhs,
-                             .m = p->n,
-                             .n = p->m};
-    swap_views(&turned.batch, &p->batch, 1, 2);
-    swap_views(&turned.k, &p->k, 0, 1);
+    struct product turned;
+    product_transpose(&turned, p);
     return by_blocks(workers, &turned);
 }
 
@@ -550,8 +526,10 @@ bool product_run(struct thread_pool *workers, struct product *p)
     }
     struct small small;
     merge(p);
+    if (product_is_batch(p))
+        return product_run_batch(workers, p);
     if (is_small(p, &small)) {
-        by_small_ones(workers, p, &small);
+        small_run(&small, p->lhs, p->rhs, p->out);
         return true;
     }
     if (prepare_vectors(p))
@@ -576,6 +554,8 @@ const char *product_choice(struct product *p)
         return "zeros: empty sum";
     struct small small;
     merge(p);
+    if (product_is_batch(p))
+        return product_batch_choice(p);
     if (is_small(p, &small))
         return "small: operands and sums in registers";
     if (prepare_vectors(p))

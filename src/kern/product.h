@@ -19,6 +19,8 @@ struct product {
 };
 /* merges its nests; false: out of memory */
 bool product_run(struct thread_pool *workers, struct product *p);
+/* The transposed product of the transposed matrices. */
+void product_transpose(struct product *to, const struct product *p);
 /* the algorithm of product_run, as text; merges its nests */
 const char *product_choice(struct product *p);
 
@@ -57,6 +59,12 @@ void position_range_fetch(const struct dense *to, enum dtype type, char *at,
                           const struct position_range *rows, const struct position_range *columns);
 void position_range_store(const struct dense *from, enum dtype type, char *at,
                           const struct position_range *rows, const struct position_range *columns);
+/* The same for all rows and columns of the matrices of a batch; those in dense storage are `item`
+ * bytes apart. */
+void position_range_move_items(bool fetch, const struct dense *s, int64_t item, enum dtype type,
+                               char *at, const struct position_range *items,
+                               const struct position_range *rows,
+                               const struct position_range *columns);
 /* Packs a panel of at most g->columns columns. If a lane has several elements, their number must
  * divide the innermost dimension of terms. */
 void position_range_pack(const struct gemm *g, enum dtype type, const char *at,
@@ -72,6 +80,14 @@ struct small {
 };
 bool small_applies(const struct small *s);
 void small_run(const struct small *s, const char *a, const char *b, char *c);
+
+/* ---- product_batch.c: batches of small products of floats ---- */
+
+/* Whether the product, whose nests are merged, is one; may change the nests to that form. */
+bool product_is_batch(struct product *p);
+bool product_run_batch(struct thread_pool *workers,
+                       const struct product *p); /* false: out of memory */
+const char *product_batch_choice(const struct product *p);
 
 /* ---- matvec.c: a matrix of floats, packed along rows or columns, times up to eight vectors ----
  */

@@ -106,6 +106,25 @@ void position_range_store(const struct dense *from, enum dtype type, char *at,
     move(false, type, at, rows, columns, from);
 }
 
+void position_range_move_items(bool fetch, const struct dense *s, int64_t item, enum dtype type,
+                               char *at, const struct position_range *items,
+                               const struct position_range *rows,
+                               const struct position_range *columns)
+{
+    struct box b, r, c;
+    next_box(&r, rows->nest, rows->view, rows->from, rows->count);
+    next_box(&c, columns->nest, columns->view, columns->from, columns->count);
+    for (int64_t i = 0; i < items->count; i += b.points) {
+        next_box(&b, items->nest, items->view, items->from + i, items->count - i);
+        struct view far = {.dtype = type, .data = at + b.offset},
+                    near = {.dtype = s->type, .data = s->at + i * item};
+        add_dims(&far, &near, &b, item);
+        add_dims(&far, &near, &r, s->row);
+        add_dims(&far, &near, &c, s->width);
+        kern_convert_view(NULL, fetch ? &near : &far, fetch ? &far : &near);
+    }
+}
+
 void position_range_pack(const struct gemm *g, enum dtype type, const char *at,
                          const struct position_range *terms, const struct position_range *columns,
                          char *panel)

@@ -5,7 +5,8 @@
  * Order and accumulation: terms sequentially in order, multiplied and added in the operands' type,
  * on every processor.
  */
-#include "kern/product.h"
+#include "kern/cpu.h"
+#include "kern/product_lanes.h"
 
 enum {
     MAX_WORK = 1 << 15,  /* maximum number of multiplications */
@@ -27,67 +28,14 @@ bool small_applies(const struct small *s)
            s->k <= max / (s->m * s->n);
 }
 
-#define INLINE __attribute__((always_inline)) static inline
+static void run_columns(const struct small *s, const char *a, const char *b, char *c)
+{
+    static const int64_t none[3] = {0};
+    CPU_FORM(product_lanes)->columns[s->type == DT_F64](s, a, b, c, none, 1);
+}
 
-/* `rows` rows by `vectors` registers of V. */
-#define BLOCK(T, V, NAME)                                                                          \
-    INLINE void NAME(const struct small *s, int rows, int vectors, const char *a, const char *b,   \
-                     char *c)                                                                      \
-    {                                                                                              \
-        V sum[4][4];                                                                               \
-        KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)   \
-            sum[r][v] = (V){0};                                                                    \
-        for (int64_t i = 0; i < s->k; i++, a += s->a_k, b += s->b_k)                               \
-            KERN_UNROLL for (int r = 0; r < rows; r++)                                             \
-            {                                                                                      \
-                const T x = *(const T *)(const void *)(a + r * s->a_row);                          \
-                KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] +=                         \
-                    x * ((const V *)(const void *)b)[v];                                           \
-            }                                                                                      \
-        KERN_UNROLL for (int r = 0; r < rows; r++)                                                 \
-            KERN_UNROLL for (int v = 0; v < vectors; v++)((V *)(void *)(c + r * s->c_row))[v] =    \
-                sum[r][v];                                                                         \
-    }
-
-/* Computes all columns of some rows: as many as fit into registers at a time, then fewer. The last
- * vector ends with the row, and the last rows are also processed as four, so that some results may
- * be computed twice. */
-#define ROWS(T, NAME, WIDE, NARROW)                                                                \
-    INLINE void NAME##_rows(const struct small *s, int rows, const char *a, const char *b,         \
-                            char *c)                                                               \
-    {                                                                                              \
-        const int64_t width = (int64_t)sizeof(T), wide = (int64_t)sizeof(WIDE) / width,            \
-                      narrow = (int64_t)sizeof(NARROW) / width;                                    \
-        int64_t j = 0;                                                                             \
-        for (; j + 4 * wide <= s->n; j += 4 * wide)                                                \
-            NAME##_wide(s, rows, 4, a, b + j * width, c + j * width);                              \
-        for (; j + wide <= s->n; j += wide)                                                        \
-            NAME##_wide(s, rows, 1, a, b + j * width, c + j * width);                              \
-        for (; j + narrow <= s->n; j += narrow)                                                    \
-            NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                            \
-        if (j < s->n && s->n >= narrow) {                                                          \
-            j = s->n - narrow;                                                                     \
-            NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                            \
-            return;                                                                                \
-        }                                                                                          \
-        for (; j < s->n; j++)                                                                      \
-            NAME##_single(s, rows, 1, a, b + j * width, c + j * width);                            \
-    }                                                                                              \
-    KERN_CLONES static void NAME##_dense(const struct small *s, const char *a, const char *b,      \
-                                         char *c)                                                  \
-    {                                                                                              \
-        int64_t i = 0;                                                                             \
-        for (; i + 4 <= s->m; i += 4)                                                              \
-            NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                              \
-        if (i > 0 && s->m - i > 1) {                                                               \
-            i = s->m - 4;                                                                          \
-            NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                              \
-            return;                                                                                \
-        }                                                                                          \
-        for (; i < s->m; i++)                                                                      \
-            NAME##_rows(s, 1, a + i * s->a_row, b, c + i * s->c_row);                              \
-    }                                                                                              \
-    static void NAME##_turned(const struct small *s, const char *a, const char *b, char *c)        \
+#define SCATTERED(T)                                                                               \
+    static void turned_##T(const struct small *s, const char *a, const char *b, char *c)           \
     {                                                                                              \
         T scratch[MAX_SCATTERED / FEW_ROWS];                                                       \
         struct small t = *s;                                                                       \
@@ -96,9 +44,9 @@ bool small_applies(const struct small *s)
                 scratch[l * s->n + j] = *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);   \
         t.b_n = (int64_t)sizeof(T);                                                                \
         t.b_k = s->n * t.b_n;                                                                      \
-        NAME##_dense(&t, a, (const char *)scratch, c);                                             \
+        run_columns(&t, a, (const char *)scratch, c);                                              \
     }                                                                                              \
-    static void NAME##_scattered(const struct small *s, const char *a, const char *b, char *c)     \
+    static void scattered_##T(const struct small *s, const char *a, const char *b, char *c)        \
     {                                                                                              \
         for (int64_t i = 0; i < s->m; i++)                                                         \
             for (int64_t j = 0; j < s->n; j++) {                                                   \
@@ -109,28 +57,17 @@ bool small_applies(const struct small *s)
                 *(T *)(void *)(c + i * s->c_row + j * s->c_n) = sum;                               \
             }                                                                                      \
     }
-
-typedef float f32x16 __attribute__((vector_size(64), aligned(4), may_alias));
-typedef float f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
-typedef float f32x1 __attribute__((may_alias));
-typedef double f64x8 __attribute__((vector_size(64), aligned(8), may_alias));
-typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
-typedef double f64x1 __attribute__((may_alias));
-BLOCK(float, f32x16, f32_wide)
-BLOCK(float, f32x4, f32_narrow)
-BLOCK(float, f32x1, f32_single)
-ROWS(float, f32, f32x16, f32x4)
-BLOCK(double, f64x8, f64_wide)
-BLOCK(double, f64x2, f64_narrow)
-BLOCK(double, f64x1, f64_single)
-ROWS(double, f64, f64x8, f64x2)
-
-typedef void run_fn(const struct small *s, const char *a, const char *b, char *c);
+SCATTERED(float)
+SCATTERED(double)
 
 void small_run(const struct small *s, const char *a, const char *b, char *c)
 {
-    static run_fn *const all[2][3] = {{f32_dense, f32_turned, f32_scattered},
-                                      {f64_dense, f64_turned, f64_scattered}};
-    const bool turned = s->m >= FEW_ROWS && s->c_n == (int64_t)dtype_bytes(s->type);
-    all[s->type == DT_F64][is_dense(s) ? 0 : turned ? 1 : 2](s, a, b, c);
+    const bool wide = s->type == DT_F64,
+               turned = s->m >= FEW_ROWS && s->c_n == (int64_t)dtype_bytes(s->type);
+    if (is_dense(s))
+        run_columns(s, a, b, c);
+    else if (turned)
+        (wide ? turned_double : turned_float)(s, a, b, c);
+    else
+        (wide ? scattered_double : scattered_float)(s, a, b, c);
 }

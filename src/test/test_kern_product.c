@@ -6,6 +6,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
+#include "thread_pools.h"
 
 /* Operand and result types that the language multiplies. */
 static void random_types(struct random *r, enum dtype *l, enum dtype *rhs, enum dtype *out)
@@ -109,6 +110,65 @@ START_TEST(dot_agrees_with_reference)
                       "dot of %s, seed %d", dtype_spelling(types[0]), seed);
         FREE_VIEWS(&x[0], &x[1], &out, &expected);
     }
+}
+END_TEST
+
+/* Batches of small matrices in all orders of dimensions, in sizes around those of vectors; the same
+ * bits on any number of threads. */
+START_TEST(batches_agree_with_reference)
+{
+    static const enum dtype types[] = {DT_F32, DT_F64, DT_BF16, DT_F16};
+    start_thread_pools();
+    for (int seed = 0; seed < 400; seed++) {
+        struct random r = {(uint64_t)seed};
+        const enum dtype t = types[seed % 4], out_type = seed % 3 ? t : DT_F32;
+        const int64_t items = random_in(&r, 2, 300), k = random_in(&r, 1, seed % 5 ? 9 : 70),
+                      m = random_in(&r, 1, 9), n = random_in(&r, 1, seed % 7 ? 9 : 40);
+        const bool shared = random_in(&r, 0, 5) == 0; /* a matrix for all of rhs */
+        int order[2][3] = {{0, 1, 2}, {0, 1, 2}};
+        const int64_t sizes[2][3] = {{items, m, k}, {items, k, n}};
+        struct random_view x[2];
+        for (int side = 0; side < 2; side++) {
+            int64_t dims[3];
+            random_order(&r, 3, order[side]);
+            for (int d = 0; d < 3; d++)
+                dims[order[side][d]] = sizes[side][d];
+            x[side] = random_array(&r, t, 3, dims);
+        }
+        const int *l = order[0], *h = order[1];
+        struct kern_dot_dims dims = {.batch_count = !shared,
+                                     .lhs_batch = {l[0]},
+                                     .rhs_batch = {h[0]},
+                                     .contracting_count = 1,
+                                     .lhs_contracting = {l[2]},
+                                     .rhs_contracting = {h[1]}};
+        const int64_t few[3] = {m, h[0] < h[2] ? items : n, h[0] < h[2] ? n : items};
+        if (shared) { /* each matrix of rhs by the first of lhs: no batch dimension */
+            x[0].view.rank = 2;
+            for (int d = l[0]; d < 2; d++) {
+                x[0].view.dims[d] = x[0].view.dims[d + 1];
+                x[0].view.strides[d] = x[0].view.strides[d + 1];
+            }
+            dims.lhs_contracting[0] -= l[2] > l[0];
+        }
+        const int64_t all[3] = {items, m, n};
+        struct random_view expected = random_layout(&r, out_type, 3, shared ? few : all);
+        struct view out[THREAD_POOLS];
+        const size_t bytes = (size_t)view_elements(&expected.view) * dtype_bytes(out_type);
+        ck_assert(plain_dot(NULL, &expected.view, &x[0].view, &x[1].view, &dims));
+        for (int i = 0; i < THREAD_POOLS; i++) {
+            view_dense(&out[i], out_type, 3, expected.view.dims, malloc(bytes));
+            ck_assert(kern_dot(thread_pools[i], &out[i], &x[0].view, &x[1].view, &dims));
+            ck_assert_msg(memcmp(out[0].data, out[i].data, bytes) == 0, "seed %d, %d threads", seed,
+                          thread_counts[i]);
+        }
+        ck_assert_msg(views_agree(&out[0], &expected.view, rounding(out_type), 4),
+                      "batch of %s, seed %d", dtype_spelling(t), seed);
+        for (int i = 0; i < THREAD_POOLS; i++)
+            free(out[i].data);
+        FREE_VIEWS(&x[0], &x[1], &expected);
+    }
+    end_thread_pools();
 }
 END_TEST
 
@@ -349,6 +409,7 @@ int main(void)
     TCase *tests = tcase_create("product");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, dot_agrees_with_reference);
+    tcase_add_test(tests, batches_agree_with_reference);
     tcase_add_test(tests, large_dots_agree_with_reference);
     tcase_add_test(tests, blocked_dots_agree_with_reference);
     tcase_add_test(tests, dot_examples);
