@@ -32,8 +32,12 @@ bool lane_has_result(const struct lane_inst *i)
 
 int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z)
 {
-    VEC_PUSH(b->arena, b->insts, b->inst_count, b->inst_capacity) = (struct lane_inst){
-        .op = (uint8_t)op, .type = (uint8_t)t, .args = {x, y, z}, .variable = -1};
+    VEC_PUSH(b->arena, b->insts, b->inst_count, b->inst_capacity) =
+        (struct lane_inst){.op = (uint8_t)op,
+                           .type = (uint8_t)t,
+                           .lanes = (uint8_t)b->lanes,
+                           .args = {x, y, z},
+                           .variable = -1};
     b->wide |= lane_is_wide(t);
     return b->inst_count - 1;
 }
@@ -114,6 +118,7 @@ static int emit_load(struct jit_builder *b, enum lane_op op, enum dtype t, int t
     b->insts[i].tile = tile;
     b->insts[i].address = address;
     b->insts[i].format = (uint8_t)t;
+    b->insts[i].indexed = b->loop_label > 0;
     return i;
 }
 
@@ -124,6 +129,7 @@ static void emit_store(struct jit_builder *b, struct jit_value v, int tile, char
     b->insts[i].tile = tile;
     b->insts[i].address = address;
     b->insts[i].format = (uint8_t)v.type;
+    b->insts[i].indexed = b->loop_label > 0;
 }
 
 static int value_of(struct jit_builder *b, enum dtype t, int lanes)
@@ -180,6 +186,11 @@ int jit_element(struct jit_builder *b, char *at, enum dtype t)
     return value_of(b, t, emit_load(b, LANE_LOAD, t, -1, at));
 }
 
+int jit_single(struct jit_builder *b, char *at, enum dtype t)
+{
+    return value_of(b, t, emit_load(b, LANE_LOAD_SINGLE, t, -1, at));
+}
+
 void jit_put_element(struct jit_builder *b, char *at, int value)
 {
     emit_store(b, b->values[value], -1, at);
@@ -188,6 +199,37 @@ void jit_put_element(struct jit_builder *b, char *at, int value)
 void jit_flush(struct jit_builder *b, int variable)
 {
     jit_put_element(b, b->insts[b->values[variable].lanes].address, variable);
+}
+
+/* ---- several elements at once ---- */
+
+int jit_most_lanes(const struct jit_builder *b) { return b->wide ? 4 : 8; }
+
+void jit_set_lanes(struct jit_builder *b, int lanes) { b->lanes = lanes; }
+
+int jit_splat(struct jit_builder *b, int value)
+{
+    const struct jit_value v = b->values[value];
+    if (v.lanes < 0) /* a constant */
+        return value;
+    return jit_value_new(b, v.type,
+                         lane_emit(b, LANE_SPLAT, lane_type_of(b, v.lanes), v.lanes, 0, 0));
+}
+
+void jit_start_elements(struct jit_builder *b)
+{
+    const int label = jit_label(b);
+    lane_emit(b, LANE_START, LANE_I32, 0, 0, 0);
+    jit_put_label(b, label);
+    b->loop_label = label + 1;
+}
+
+void jit_end_elements(struct jit_builder *b, int count)
+{
+    const int i = lane_emit(b, LANE_NEXT, LANE_I32, 0, 0, 0);
+    b->insts[i].label = b->loop_label - 1;
+    b->insts[i].limit = count;
+    b->loop_label = 0;
 }
 
 /* ---- elements at computed indices ---- */

@@ -68,8 +68,21 @@ int jit_constant(struct jit_builder *b, enum dtype t, const void *at);
 /* The element at an address, which is loaded each time; and a store to it. */
 int jit_element(struct jit_builder *b, char *at, enum dtype t);
 void jit_put_element(struct jit_builder *b, char *at, int value);
+int jit_single(struct jit_builder *b, char *at, enum dtype t); /* in all lanes */
 /* Stores a variable in its home. */
 void jit_flush(struct jit_builder *b, int variable);
+
+/* Several elements at once, in adjacent lanes. From jit_set_lanes() on, instructions compute that
+ * many elements: 8 or 4, of which jit_most_lanes() gives the greater one that is possible for the
+ * types in use so far, or 1, as at the start. jit_element() and jit_put_element() then access
+ * adjacent elements; variables have one element only. */
+int jit_most_lanes(const struct jit_builder *b);
+void jit_set_lanes(struct jit_builder *b, int lanes);
+int jit_splat(struct jit_builder *b, int value); /* one element in all lanes */
+/* A loop whose iterations access elements 0, lanes, 2 * lanes, ... < count from the addresses that
+ * are given. It contains no other control flow, place or call. */
+void jit_start_elements(struct jit_builder *b);
+void jit_end_elements(struct jit_builder *b, int count);
 
 /* An array that is accessed at computed indices, which are clamped: at `base`, or, unless `pointer`
  * is NULL, at the address that it holds. */

@@ -46,12 +46,15 @@ struct lane_inst {
     uint8_t op, type; /* enum lane_op, enum lane_type: of the result */
     uint8_t count;    /* bits of a shift */
     uint8_t format;   /* enum dtype of elements in memory */
+    uint8_t lanes;    /* of programs: number of elements */
+    bool indexed;     /* an element at `address` is the first one of a loop */
     int tile;         /* or -1: at `address` */
     int args[LANE_OPERANDS];
     int variable;                   /* that the result is assigned to; -1: none */
     const struct lane_place *place; /* of an element at computed indices; else NULL */
     /* of programs only */
     int label;             /* of a jump */
+    int limit;             /* elements of a loop */
     char *address;         /* of an element, or the home of a variable */
     jit_call_fn *function; /* of a call */
     jit_kernel_fn *kernel;
@@ -88,7 +91,9 @@ struct jit_builder {
     int variable_count;
     size_t variable_capacity;
     int tile_count, label_count;
-    bool wide; /* an instruction has lanes of 64 bits */
+    int lanes;      /* of instructions that follow; 0: of a tile function, whatever fits */
+    int loop_label; /* 1 + the label of the loop of elements that is open; else 0 */
+    bool wide;      /* an instruction has lanes of 64 bits */
 };
 
 int lane_operands(const struct lane_inst *i); /* number of them */

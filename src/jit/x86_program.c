@@ -12,6 +12,7 @@ struct program_code {
     int *label_at;    /* by label: position in the code */
     struct buf jumps; /* struct pending */
     struct buf slow;  /* struct slow_path */
+    bool has_vectors;
 };
 struct pending { /* a jump to a label; EXIT: to the end, with failure */
     int end, label;
@@ -61,8 +62,16 @@ static void load_variables(struct program_code *p, const struct lane_inst *i, in
     }
 }
 
+/* Upper halves of vectors that are not zero slow down the callee. */
+static void clear_upper(struct program_code *p)
+{
+    if (p->has_vectors)
+        x86_bytes(p->s.code, "\xc5\xf8\x77", 3); /* vzeroupper */
+}
+
 static void put_call(struct program_code *p, const void *function)
 {
+    clear_upper(p);
     x86_load_address(p->s.code, RAX, function);
     x86_bytes(p->s.code, "\xff\xd0", 2); /* call rax */
 }
@@ -121,9 +130,18 @@ static void switch_to(struct program_code *p, const struct lane_inst *i)
     jump_to(p, X86_ALWAYS, i->labels[i->label_count - 1]);
 }
 
+/* The end of a loop of elements. */
+static void next_elements(struct program_code *p, const struct lane_inst *i)
+{
+    x86_number(p->s.code, X86_ADD, X86_INDEX, i->lanes);
+    x86_number(p->s.code, X86_CMP, X86_INDEX, i->limit);
+    jump_to(p, X86_LESS, i->label);
+}
+
 static void leave(struct program_code *p, bool ok)
 {
     struct x86_code *c = p->s.code;
+    clear_upper(p);
     x86_number(c, X86_ADD, RSP, p->s.a.slot_count * X86_SLOT_BYTES);
     for (size_t k = COUNT_OF(saved); k-- > 0;)
         x86_pop(c, saved[k]);
@@ -134,6 +152,7 @@ static void leave(struct program_code *p, bool ok)
 static void put_inst(struct program_code *p, int at)
 {
     const struct lane_inst *i = &p->s.b->insts[at];
+    p->s.lanes = i->lanes > 1 ? i->lanes : 1;
     switch (i->op) {
     case LANE_CALL: call_function(p, i, at); break;
     case LANE_CHARGE: charge(p, at); break;
@@ -141,7 +160,9 @@ static void put_inst(struct program_code *p, int at)
     case LANE_JUMP_UNLESS: jump_unless(p, i); break;
     case LANE_KERNEL: call_kernel(p, i, at); break;
     case LANE_LABEL: p->label_at[i->label] = here(p); break;
+    case LANE_NEXT: next_elements(p, i); break;
     case LANE_RETURN: leave(p, true); break;
+    case LANE_START: x86_general(p->s.code, 0x33, X86_INDEX, x86_register(X86_INDEX)); break;
     case LANE_SWITCH: switch_to(p, i); break;
     case LANE_VARIABLE: break;
     default: x86_select(&p->s, at);
@@ -193,9 +214,12 @@ jit_program_fn *jit_program(struct jit_builder *b, struct jit_memory *m)
     struct program_code p = {.s = {.code = &c, .b = b, .a = allocate_registers(b), .lanes = 1}};
     p.s.base = choose_base(b);
     p.label_at = ARENA_ARRAY(b->arena, int, b->label_count + 1);
+    for (int k = 0; k < b->inst_count; k++)
+        p.has_vectors |= b->insts[k].lanes > 1;
     enter(&p);
     for (int k = 0; k < b->inst_count; k++)
         put_inst(&p, k);
+    p.s.lanes = 1;
     put_slow_paths(&p);
     int exit = here(&p);
     leave(&p, false);

@@ -191,8 +191,15 @@ static struct x86_operand element_of(const struct x86_selection *s, const struct
 {
     if (i->place)
         return x86_place(s, i->place);
-    if (i->tile < 0)
+    if (i->tile < 0 && !i->indexed)
         return x86_address(s, i->address);
+    if (i->tile < 0) {
+        struct x86_operand m = x86_address(s, i->address);
+        m.kind = X86_INDEXED;
+        m.index = X86_INDEX;
+        m.scale = (int)dtype_bytes((enum dtype)i->format);
+        return m;
+    }
     int base = x86_tile_register(i->tile);
     if (base == X86_ADDRESS)
         x86_general(s->code, 0x8b, base, x86_memory(X86_TILES, 8 * i->tile));
@@ -401,6 +408,13 @@ static void select_blend(const struct x86_selection *s, const struct lane_inst *
                off, operand_of(s, i->args[1]), mask);
 }
 
+static void select_splat(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    x86_vector(s->code, lane_is_wide(t) ? X86_BROADCASTQ : X86_BROADCASTD, is_wide_vector(s, t),
+               out, 0, operand_of(s, i->args[0]), 0);
+}
+
 /* Moves a value to a register; the register that holds it, if the destination is not one. */
 static int select_move(const struct x86_selection *s, int lanes, int r)
 {
@@ -448,6 +462,7 @@ void x86_select(const struct x86_selection *s, int number)
     case LANE_COPY_FROM:
     case LANE_COPY_TO: select_copy(s, i); return;
     case LANE_BLEND: select_blend(s, i, out); break;
+    case LANE_SPLAT: select_splat(s, i, out); break;
     case LANE_AND_NOT: /* the machine inverts the first operand */
         x86_vector(s->code, X86_PANDN, is_wide_vector(s, (enum lane_type)i->type), out,
                    x86_in_register(s, i->args[1], FIRST_SPARE), operand_of(s, i->args[0]), 0);

@@ -96,6 +96,13 @@ static bool small_dot(struct small *s, const struct view *out, const struct view
     return s->m > 0 && s->n > 0 && s->k > 0 && small_applies(s);
 }
 
+bool kern_dot_is_sequential(const struct view *out, const struct view *lhs, const struct view *rhs,
+                            const struct kern_dot_dims *dims)
+{
+    struct small small;
+    return small_dot(&small, out, lhs, rhs, dims);
+}
+
 /* Whether to compute a small product of complex numbers by the plain formula. Vectorized code uses
  * fused multiply-adds for the products of their parts, which is visible where they cancel: that is
  * more accurate, but for little work the bits of other implementations matter more. */

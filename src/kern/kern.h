@@ -288,6 +288,21 @@ const char *kern_reduce_choice(int n, const struct view *out, const struct view 
                                const enum dtype *acc, const bool *reduced,
                                const struct kern_body *body);
 
+/* How the fast kernel combines the elements of each result, for code that computes the same bits.
+ * `work`: the type of all steps. */
+enum kern_fold {
+    KERN_FOLD_OTHER,
+    KERN_FOLD_IN_ORDER,  /* sequentially, starting from init */
+    KERN_FOLD_ANY_ORDER, /* independent of the order */
+    /* element i belongs to sum i % KERN_SUMS, which starts from -0; then halves of the sums are
+     * added until one is left, which is added to init */
+    KERN_FOLD_SUMS
+};
+enum { KERN_SUMS = 32 };
+enum kern_fold kern_reduce_fold(int n, const struct view *out, const struct view *x,
+                                const enum dtype *acc, const bool *reduced,
+                                const struct kern_body *body, enum dtype *work);
+
 struct kern_window_dim {
     int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation;
     bool reversal;
@@ -316,6 +331,10 @@ typedef bool kern_dot_fn(struct thread_pool *workers, const struct view *out,
                          const struct view *lhs, const struct view *rhs,
                          const struct kern_dot_dims *dims);
 
+/* Whether the fast kernel computes each sum from 0 on, term by term, products and sums rounded to
+ * the type of the operands; these have a rank of 1 or 2. */
+bool kern_dot_is_sequential(const struct view *out, const struct view *lhs, const struct view *rhs,
+                            const struct kern_dot_dims *dims);
 /* The variant of the fast kernel, as text; reads no element. */
 const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims);

@@ -388,6 +388,27 @@ bool kern_reduce(struct thread_pool *workers, int n, const struct view *out, con
     }
 }
 
+enum kern_fold kern_reduce_fold(int n, const struct view *out, const struct view *x,
+                                const enum dtype *acc, const bool *reduced,
+                                const struct kern_body *body, enum dtype *work)
+{
+    struct reduction r;
+    const union kern_element any = {{0}};
+    if (choose(n, out, x, acc, reduced, body) != BY_REDUCER)
+        return KERN_FOLD_OTHER;
+    *work = combine_work_type(body->combine, *acc);
+    reducer_init(&r.reducer, body->combine, out->dtype, x->dtype, *acc, *work, &any);
+    plan_reduction(&r, out, x, reduced);
+    if (r.under > KERN_TILE || r.blocks > 1)
+        return KERN_FOLD_OTHER;
+    if (r.reducer.order == REDUCE_IN_ANY_ORDER)
+        return KERN_FOLD_ANY_ORDER;
+    return r.reducer.order == REDUCE_SUM && r.tile == 0 &&
+                   !(x->dtype == DT_F64 && r.under < SUM_LANES)
+               ? KERN_FOLD_SUMS
+               : KERN_FOLD_IN_ORDER;
+}
+
 const char *kern_reduce_choice(int n, const struct view *out, const struct view *x,
                                const enum dtype *acc, const bool *reduced,
                                const struct kern_body *body)

@@ -31,7 +31,7 @@ enum reducer_order {
     REDUCE_IN_ANY_ORDER, /* independent of the order */
     REDUCE_SUM           /* of floats in f64: along the row, lanes are added separately */
 };
-enum { SUM_LANES = 32 };
+enum { SUM_LANES = KERN_SUMS };
 struct reducer {
     enum kern_combine combine;
     enum reducer_order order;

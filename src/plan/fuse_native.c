@@ -40,7 +40,7 @@ struct lowering {
 static bool is_native(struct lowering *z, const struct fuse_op *op)
 {
     return op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant && op->by_row == 0 &&
-           plan_is_expandable(&z->pl->scratch, &op->meaning);
+           plan_lanes(&z->pl->scratch, &op->meaning) > 0;
 }
 
 static void set_stages(struct lowering *z)

@@ -32,7 +32,7 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
     return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
 }
 
-bool plan_is_expandable(struct arena *scratch, const struct tile_meaning *m)
+int plan_lanes(struct arena *scratch, const struct tile_meaning *m)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct jit_builder *b = jit_builder_new(scratch);
@@ -43,6 +43,7 @@ bool plan_is_expandable(struct arena *scratch, const struct tile_meaning *m)
         ok = args[k] != JIT_NONE;
     }
     ok = ok && plan_expand(b, m, args, count) != JIT_NONE;
+    const int lanes = ok ? jit_most_lanes(b) : 0;
     arena_release(scratch, mark);
-    return ok;
+    return lanes;
 }

@@ -8,7 +8,7 @@
  *   scalar_peel.c     loops after their peeled first iteration
  *   scalar_range.c    value ranges
  *   scalar_moves.c    removal of moves and dead operations
- *   scalar_native.c   operations as machine code
+ *   scalar_native*.c  operations as machine code
  *   scalar_run.c      execution
  *
  * A register is a fixed address that holds a dense array, mostly of one element. Operations on

@@ -2,34 +2,20 @@
  * scalar_native.c: scalar operations as machine code. Registers of one element become variables of
  * a machine program (jit.h); what has no lane instructions is called, on registers in memory.
  */
-#include "plan/scalar.h"
-
-/* A register of one element, and what is known about it. */
-struct cell {
-    const char *at;
-    size_t size;
-    enum dtype type;
-    bool partial; /* accessed as another type, or in part */
-    bool written, read_first, is_arg, is_result;
-    int value; /* of the machine program: a variable or a constant; JIT_NONE: in memory */
-};
-
-struct translation {
-    struct planner *pl;
-    struct scalar_code *code;
-    struct jit_builder *b;
-    struct own_registers registers;
-    struct cell *cells;          /* by number of the register; in use if it has one element */
-    int *labels;                 /* by operation; -1: no jump goes there */
-    int *touched, touched_count; /* variables that the current operation touches */
-};
+#include "plan/scalar_native.h"
 
 /* ---- cells ---- */
 
-static struct cell *cell_at(const struct translation *t, const void *at)
+struct cell *scalar_cell_at(const struct translation *t, const void *at)
 {
     const int k = scalar_register_at(&t->registers, at);
-    return k < 0 || t->registers.at[k]->n != 1 ? NULL : &t->cells[k];
+    return k < 0 ? NULL : &t->cells[k];
+}
+
+static struct cell *cell_at(const struct translation *t, const void *at)
+{
+    struct cell *c = scalar_cell_at(t, at);
+    return c && c->single ? c : NULL;
 }
 
 static void list_cells(struct translation *t, const struct maker *m)
@@ -38,17 +24,21 @@ static void list_cells(struct translation *t, const struct maker *m)
     t->cells = ARENA_ARRAY(&m->pl->scratch, struct cell, t->registers.count);
     for (int k = 0; k < t->registers.count; k++) {
         const struct reg *r = t->registers.at[k];
-        t->cells[k] = (struct cell){
-            .at = r->at, .size = dtype_bytes(r->type), .type = r->type, .value = JIT_NONE};
+        t->cells[k] = (struct cell){.at = r->at,
+                                    .size = dtype_bytes(r->type),
+                                    .type = r->type,
+                                    .single = r->n == 1,
+                                    .value = JIT_NONE};
     }
 }
 
 static void note_access(void *context, const void **at, bool write)
 {
     const struct translation *t = context;
-    struct cell *c = cell_at(t, *at);
+    struct cell *c = scalar_cell_at(t, *at);
     if (!c)
         return;
+    c->reads += !write;
     c->read_first |= !write && !c->written;
     c->written |= write;
     c->partial |= *at != c->at;
@@ -58,7 +48,7 @@ static void note_slots(const struct translation *t, const struct scalar_slot *sl
                        bool args)
 {
     for (int k = 0; k < count; k++) {
-        struct cell *c = slots[k].at ? cell_at(t, slots[k].at) : NULL;
+        struct cell *c = slots[k].at ? scalar_cell_at(t, slots[k].at) : NULL;
         if (c)
             *(args ? &c->is_arg : &c->is_result) = true;
     }
@@ -77,7 +67,8 @@ static void make_variables(struct translation *t)
 {
     for (int k = 0; k < t->registers.count; k++) {
         struct cell *c = &t->cells[k];
-        if (c->partial || (!c->written && !c->read_first && !c->is_arg && !c->is_result))
+        if (!c->single || c->partial ||
+            (!c->written && !c->read_first && !c->is_arg && !c->is_result))
             continue;
         c->value = !c->written && !c->is_arg ? jit_constant(t->b, c->type, c->at)
                                              : jit_variable(t->b, c->type, (char *)(uintptr_t)c->at,
@@ -93,7 +84,7 @@ static bool is_variable(const struct cell *c)
 }
 
 /* The element at an address, as a value of this type. */
-static int read_element(struct translation *t, const void *at, enum dtype type)
+int scalar_read_element(struct translation *t, const void *at, enum dtype type)
 {
     const struct cell *c = cell_at(t, at);
     if (!c || c->value == JIT_NONE)
@@ -101,7 +92,7 @@ static int read_element(struct translation *t, const void *at, enum dtype type)
     return c->type == type ? c->value : jit_bitcast(t->b, type, c->value);
 }
 
-static bool write_element(struct translation *t, void *at, enum dtype type, int value)
+bool scalar_write_element(struct translation *t, void *at, enum dtype type, int value)
 {
     const struct cell *c = cell_at(t, at);
     if (is_variable(c)) {
@@ -137,19 +128,20 @@ static bool translate_element(struct translation *t, const struct scalar_op *op,
     int args[KERN_MAX_ARGS], count = 0;
     for (; count < KERN_MAX_ARGS && op->args[count]; count++) {
         enum dtype type = plan_operand_type(m, count);
-        args[count] = read_element(
+        args[count] = scalar_read_element(
             t, (const char *)op->args[count] + (size_t)element * dtype_bytes(type), type);
         if (args[count] == JIT_NONE)
             return false;
     }
     int v = plan_expand(t->b, m, args, count);
     return v != JIT_NONE &&
-           write_element(t, (char *)op->out + (size_t)element * dtype_bytes(m->to), m->to, v);
+           scalar_write_element(t, (char *)op->out + (size_t)element * dtype_bytes(m->to), m->to,
+                                v);
 }
 
 static bool translate_apply(struct translation *t, struct scalar_op *op)
 {
-    if (op->count <= SCALAR_FEW && plan_is_expandable(&t->pl->scratch, &op->meaning)) {
+    if (op->count <= SCALAR_FEW && plan_lanes(&t->pl->scratch, &op->meaning) > 0) {
         for (int k = 0; k < op->count; k++)
             if (!translate_element(t, op, k))
                 return false;
@@ -181,7 +173,7 @@ static bool find_place(struct translation *t, const struct scalar_slice *s, stru
             continue; /* the start is fixed */
         const int v = s->index[d].type == DT_U64
                           ? JIT_NONE
-                          : read_element(t, s->index[d].at, s->index[d].type);
+                          : scalar_read_element(t, s->index[d].at, s->index[d].type);
         if (v == JIT_NONE)
             return false;
         indices[at->count++] =
@@ -200,8 +192,8 @@ static bool translate_slice(struct translation *t, struct scalar_op *op)
     if (!s->large_array && cell_at(t, s->whole.data)) { /* of an array of one element */
         void *from = s->update ? s->piece.data : s->whole.data,
              *to = s->update ? s->whole.data : s->piece.data;
-        const int v = n == 1 ? read_element(t, from, type) : JIT_NONE;
-        return v != JIT_NONE && write_element(t, to, type, v);
+        const int v = n == 1 ? scalar_read_element(t, from, type) : JIT_NONE;
+        return v != JIT_NONE && scalar_write_element(t, to, type, v);
     }
     if (n == 0 || !view_is_dense(&s->piece) || !find_place(t, s, &at))
         return false;
@@ -211,7 +203,7 @@ static bool translate_slice(struct translation *t, struct scalar_op *op)
         jit_store_at(t->b, &at, piece->value);
     } else if (is_variable(piece)) {
         const int v = jit_load_at(t->b, type, &at);
-        return v != JIT_NONE && write_element(t, s->piece.data, type, v);
+        return v != JIT_NONE && scalar_write_element(t, s->piece.data, type, v);
     } else if (s->update) {
         jit_copy_to(t->b, &at, s->piece.data, n * (int64_t)dtype_bytes(type));
     } else {
@@ -226,8 +218,8 @@ static bool translate_move(struct translation *t, struct scalar_op *op)
     const struct cell *from = cell_at(t, op->args[0]), *to = cell_at(t, op->out);
     const struct cell *known = from ? from : to;
     if (known && known->size == (size_t)op->count && (is_variable(from) || is_variable(to))) {
-        int v = read_element(t, op->args[0], known->type);
-        return v != JIT_NONE && write_element(t, op->out, known->type, v);
+        int v = scalar_read_element(t, op->args[0], known->type);
+        return v != JIT_NONE && scalar_write_element(t, op->out, known->type, v);
     }
     if (from || to) {
         find_touched(t, op);
@@ -262,10 +254,10 @@ static bool translate_copy(struct translation *t, const struct scalar_op *op)
         return false;
     for (int64_t done = 0; done < all; done += n) {
         char *to = view_at(out, index), *from = view_at(x, index);
-        const int v = n == 1 ? read_element(t, from, out->dtype) : JIT_NONE;
+        const int v = n == 1 ? scalar_read_element(t, from, out->dtype) : JIT_NONE;
         if (n > 1)
             copy_bytes(t, to, from, n * (int64_t)dtype_bytes(out->dtype));
-        else if (v == JIT_NONE || !write_element(t, to, out->dtype, v))
+        else if (v == JIT_NONE || !scalar_write_element(t, to, out->dtype, v))
             return false;
         for (int64_t j = 0; j < n; j++)
             index_next(out->rank, out->dims, index);
@@ -283,7 +275,7 @@ static bool translate_jump(struct translation *t, struct scalar_op *op)
 
 static bool translate_switch(struct translation *t, const struct scalar_op *op)
 {
-    int chooser = read_element(t, op->args[0], DT_S32);
+    int chooser = scalar_read_element(t, op->args[0], DT_S32);
     int *labels = ARENA_ARRAY(&t->pl->scratch, int, op->count);
     for (int k = 0; k < op->count; k++)
         labels[k] = t->labels[op->targets[k]];
@@ -294,7 +286,7 @@ static bool translate_switch(struct translation *t, const struct scalar_op *op)
 
 static bool translate_jump_unless(struct translation *t, const struct scalar_op *op)
 {
-    int condition = read_element(t, op->args[0], DT_PRED);
+    int condition = scalar_read_element(t, op->args[0], DT_PRED);
     if (condition != JIT_NONE)
         jit_jump_unless(t->b, condition, t->labels[op->count]);
     return condition != JIT_NONE;
@@ -323,6 +315,14 @@ static bool translate(struct translation *t, struct scalar_op *op)
         break;
     case SCALAR_COPY:
         if (translate_copy(t, op))
+            return true;
+        break;
+    case SCALAR_REDUCE:
+        if (scalar_translate_reduce(t, op->reduce))
+            return true;
+        break;
+    case SCALAR_DOT:
+        if (scalar_translate_dot(t, op->dot))
             return true;
         break;
     default: break;
@@ -383,10 +383,12 @@ void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body)
     survey(&t);
     make_variables(&t);
     t.touched = ARENA_ARRAY(a, int, most_touched(code));
-    for (int k = 0; k < code->op_count && ok; k++) {
+    for (int k = 0; k < code->op_count && ok;) {
         if (t.labels[k] >= 0)
             jit_put_label(t.b, t.labels[k]);
-        ok = translate(&t, &code->ops[k]);
+        const int taken = scalar_translate_group(&t, k);
+        ok = taken > 0 || (taken == 0 && translate(&t, &code->ops[k]));
+        k += taken > 0 ? taken : 1;
     }
     code->native = ok ? jit_program(t.b, m->pl->p->code) : NULL;
 }

@@ -1,0 +1,50 @@
+/*
+ * Private to scalar_native*.c: the translation of scalar code to machine code.
+ */
+#ifndef HLO_PLAN_SCALAR_NATIVE_H
+#define HLO_PLAN_SCALAR_NATIVE_H
+
+#include "plan/scalar.h"
+
+/* A register, and what is known about it. One of one element may become a variable. */
+struct cell {
+    const char *at;
+    size_t size;
+    enum dtype type;
+    bool single;  /* has one element */
+    bool partial; /* accessed as another type, or in part */
+    bool written, read_first, is_arg, is_result;
+    int reads; /* number of operands that are read from it */
+    int value; /* of the machine program: a variable or a constant; JIT_NONE: in memory */
+};
+
+struct translation {
+    struct planner *pl;
+    struct scalar_code *code;
+    struct jit_builder *b;
+    struct own_registers registers;
+    struct cell *cells;          /* by number of the register */
+    int *labels;                 /* by operation; -1: no jump goes there */
+    int *touched, touched_count; /* variables that the current operation touches */
+};
+
+/* The cell that contains the address; NULL: none. */
+struct cell *scalar_cell_at(const struct translation *t, const void *at);
+/* The element at an address, as a value of this type; JIT_NONE: the type has no lanes. */
+int scalar_read_element(struct translation *t, const void *at, enum dtype type);
+bool scalar_write_element(struct translation *t, void *at, enum dtype type, int value);
+
+/* ---- scalar_native_group.c: elementwise operations on arrays ---- */
+
+/* Translates the operations from number `first` on that have equal counts as one loop; the number
+ * of operations, 0 if there are none, -1 if a type has no lanes. */
+int scalar_translate_group(struct translation *t, int first);
+
+/* ---- scalar_native_array.c: reductions and products of small arrays ---- */
+
+/* False: nothing was translated. */
+
+bool scalar_translate_reduce(struct translation *t, const struct scalar_reduce *r);
+bool scalar_translate_dot(struct translation *t, const struct scalar_dot *d);
+
+#endif
