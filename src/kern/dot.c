@@ -143,6 +143,38 @@ bool kern_dot(struct thread_pool *workers, const struct view *out, const struct 
     return ok;
 }
 
+struct kern_ready_dot {
+    struct ready_product product;
+};
+
+const struct kern_ready_dot *kern_make_ready_dot(struct arena *a, const struct view *out,
+                                                 const struct view *lhs, const struct view *rhs,
+                                                 const struct kern_dot_dims *dims)
+{
+    struct product_types types;
+    struct product p;
+    struct kern_ready_dot ready;
+    product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
+    if (is_by_formula(out, lhs, rhs, dims) || types.via[0] != lhs->dtype ||
+        types.via[1] != rhs->dtype)
+        return NULL;
+    make_product(&p, out, lhs, rhs, dims, types.work);
+    ready.product.is_small = small_dot(&ready.product.small, out, lhs, rhs, dims);
+    if (!ready.product.is_small && !product_make_ready(&p, &ready.product))
+        return NULL;
+    return ARENA_DUP(a, &ready, 1);
+}
+
+void kern_run_ready_dot(const struct kern_ready_dot *d, char *out, const char *lhs, const char *rhs)
+{
+    const struct ready_matvec *m = &d->product.matvec;
+    if (d->product.is_small)
+        small_run(&d->product.small, lhs, rhs, out);
+    else
+        m->rows(m->by_lhs ? lhs : rhs, m->row_step, m->row_count, m->by_lhs ? rhs : lhs, 0,
+                m->terms, out, 0);
+}
+
 const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims)
 {

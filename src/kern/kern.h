@@ -335,6 +335,14 @@ typedef bool kern_dot_fn(struct thread_pool *workers, const struct view *out,
  * the type of the operands; these have a rank of 1 or 2. */
 bool kern_dot_is_sequential(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims);
+/* A product that the fast kernel computes without workspace on one thread, prepared for any number
+ * of computations with operands at other addresses. NULL: it is none. */
+struct kern_ready_dot;
+const struct kern_ready_dot *kern_make_ready_dot(struct arena *a, const struct view *out,
+                                                 const struct view *lhs, const struct view *rhs,
+                                                 const struct kern_dot_dims *dims);
+void kern_run_ready_dot(const struct kern_ready_dot *d, char *out, const char *lhs,
+                        const char *rhs);
 /* The variant of the fast kernel, as text; reads no element. */
 const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims);

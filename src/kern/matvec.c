@@ -33,6 +33,7 @@ struct matvec {
     enum matvec_source source;
     bool convert; /* the matrix is converted to f32 first, a piece at a time */
     matvec_along_fn *along;
+    matvec_rows_fn *rows;
     matvec_down_fn *down;
     struct loader widen, narrow, vector;
     int64_t width, sum_width;                       /* bytes of an element and of a sum */
@@ -106,6 +107,7 @@ static void find_loops(struct matvec *v)
         v->source = MATVEC_F32;
     v->convert = v->source == MATVEC_F32 && v->type != DT_F32;
     v->along = set->along[v->source][size];
+    v->rows = set->rows[v->source][size];
     v->down = set->down[v->source][size];
     v->sum_width = (int64_t)dtype_bytes(v->work);
     loader_init(&v->widen, v->convert ? DT_F32 : v->type, v->type);
@@ -210,9 +212,7 @@ static void add_row(const struct matvec *v, const struct block *b, const char *r
         v->along(row + whole * v->width, b->x, 0, b->terms - whole, sums);
         return;
     }
-    if (!v->convert)
-        v->along(row, b->x, v->vector_bytes, b->terms, sums);
-    for (int64_t k = 0; v->convert && k < b->terms; k += KERN_TILE) {
+    for (int64_t k = 0; k < b->terms; k += KERN_TILE) {
         const int64_t n = min_i64(KERN_TILE, b->terms - k);
         v->along(loader_read(&v->widen, scratch, row + k * v->term_step, v->term_step, n),
                  b->x + k * v->sum_width, v->vector_bytes, n, sums);
@@ -221,6 +221,11 @@ static void add_row(const struct matvec *v, const struct block *b, const char *r
 
 static void run_across(const struct matvec *v, const struct block *b)
 {
+    if (!b->whole && !v->convert) {
+        v->rows(b->matrix, v->result_step, b->results, b->x, v->vector_bytes, b->terms, b->sums,
+                v->sums_bytes);
+        return;
+    }
     for (int64_t i = 0; i < b->results; i++) {
         char sums[MATVEC_MAX][LINE] __attribute__((aligned(64))) = {{0}};
         add_row(v, b, b->matrix + i * v->result_step, sums[0]);
@@ -344,4 +349,17 @@ bool matvec_run(struct thread_pool *workers, const struct product *p)
         add_parts(&v);
     mem_free(v.workspaces);
     return true;
+}
+
+bool matvec_make_ready(const struct product *p, struct ready_matvec *out)
+{
+    struct matvec v = {.batch = nest_points(&p->batch)};
+    if (v.batch != 1 || !find_matrix(&v, p))
+        return false;
+    find_loops(&v);
+    cut(&v);
+    *out = (struct ready_matvec){v.rows, v.by_lhs, v.result_step, v.results, v.terms};
+    return v.across && v.vectors == 1 && !v.convert && !v.vector.convert && !v.narrow.convert &&
+           v.vector_step == v.sum_width && v.terms % (LINE / v.sum_width) == 0 && v.blocks == 1 &&
+           v.parts == 1 && v.out_step == v.sum_width;
 }

@@ -29,6 +29,7 @@ typedef void matvec_down_fn(const char *const rows[MATVEC_ROWS], const char *x, 
                             int64_t n, char *sums, int64_t sums_step);
 struct matvec_set {
     matvec_along_fn *along[MATVEC_SOURCES][MATVEC_COUNTS];
+    matvec_rows_fn *rows[MATVEC_SOURCES][MATVEC_COUNTS];
     matvec_down_fn *down[MATVEC_SOURCES][MATVEC_COUNTS];
 };
 extern const struct matvec_set matvec_set_baseline, matvec_set_avx2, matvec_set_avx512;

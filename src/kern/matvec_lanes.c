@@ -83,31 +83,88 @@ INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
     return widen(s, some);
 }
 
+/* Adds `rows` rows times the vectors to sum[row][r]. */
+INLINE void add_rows(enum matvec_source s, int rows, int vectors, const char *row, int64_t row_step,
+                     const char *x, int64_t x_step, int64_t n, wide (*sum)[MATVEC_MAX])
+{
+    const int64_t lanes = lanes_of(s), width = width_of(s);
+    wide other[MATVEC_ROWS];
+    int64_t i = 0;
+    KERN_UNROLL for (int k = 0; k < rows; k++) other[k] = (wide){0};
+    if (vectors == 1) /* two sums, since consecutive additions to one sum depend on each other */
+        for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * TILE_BYTES) {
+            const wide a = *(const wide *)(const void *)x,
+                       b = *(const wide *)(const void *)(x + TILE_BYTES);
+            KERN_UNROLL for (int k = 0; k < rows; k++)
+            {
+                const char *at = row + k * row_step + i * width;
+                sum[k][0] = plus(s, sum[k][0], multiply(s, widen(s, at), a));
+                other[k] = plus(s, other[k], multiply(s, widen(s, at + lanes * width), b));
+            }
+        }
+    for (; i < n; i += lanes, x += TILE_BYTES)
+        KERN_UNROLL for (int k = 0; k < rows; k++)
+        {
+            const char *at = row + k * row_step + i * width;
+            const wide w = i + lanes <= n ? widen(s, at) : widen_some(s, at, n - i);
+            KERN_UNROLL for (int r = 0; r < vectors; r++) sum[k][r] =
+                plus(s, sum[k][r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
+        }
+    if (vectors == 1)
+        KERN_UNROLL for (int k = 0; k < rows; k++) sum[k][0] = plus(s, sum[k][0], other[k]);
+}
+
 INLINE void along(enum matvec_source s, int vectors, const char *row, const char *x, int64_t x_step,
                   int64_t n, char *sums)
 {
-    const int64_t lanes = lanes_of(s), width = width_of(s);
-    wide sum[MATVEC_MAX], other = {0};
-    KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] =
+    wide sum[1][MATVEC_MAX];
+    KERN_UNROLL for (int r = 0; r < vectors; r++) sum[0][r] =
         *(const wide *)(const void *)(sums + r * 64);
-    int64_t i = 0;
-    if (vectors == 1) /* two sums, since consecutive additions to one sum depend on each other */
-        for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * TILE_BYTES) {
-            sum[0] = plus(s, sum[0],
-                          multiply(s, widen(s, row + i * width), *(const wide *)(const void *)x));
-            other = plus(s, other,
-                         multiply(s, widen(s, row + (i + lanes) * width),
-                                  *(const wide *)(const void *)(x + TILE_BYTES)));
-        }
-    for (; i < n; i += lanes, x += TILE_BYTES) {
-        const wide w =
-            i + lanes <= n ? widen(s, row + i * width) : widen_some(s, row + i * width, n - i);
-        KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] =
-            plus(s, sum[r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
+    add_rows(s, 1, vectors, row, 0, x, x_step, n, sum);
+    KERN_UNROLL for (int r = 0; r < vectors; r++) * (wide *)(void *)(sums + r * 64) = sum[0][r];
+}
+
+#define HALVES_OF(T)                                                                               \
+    INLINE void halves_##T(wide sum, char *to)                                                     \
+    {                                                                                              \
+        T lanes[sizeof sum / sizeof(T)];                                                           \
+        memcpy(lanes, &sum, sizeof sum);                                                           \
+        KERN_UNROLL for (int step = COUNT_OF(lanes) / 2; step > 0; step /= 2)                      \
+            KERN_UNROLL for (int j = 0; j < step; j++) lanes[j] += lanes[j + step];                \
+        memcpy(to, lanes, sizeof *lanes);                                                          \
     }
-    if (vectors == 1)
-        sum[0] = plus(s, sum[0], other);
-    KERN_UNROLL for (int r = 0; r < vectors; r++) * (wide *)(void *)(sums + r * 64) = sum[r];
+HALVES_OF(float)
+HALVES_OF(double)
+
+INLINE void some_rows(enum matvec_source s, int rows, int vectors, const char *row,
+                      int64_t row_step, const char *x, int64_t x_step, int64_t n, char *sums,
+                      int64_t sums_step)
+{
+    wide sum[MATVEC_ROWS][MATVEC_MAX];
+    KERN_UNROLL for (int k = 0; k < rows; k++) KERN_UNROLL for (int r = 0; r < vectors; r++)
+        sum[k][r] = (wide){0};
+    add_rows(s, rows, vectors, row, row_step, x, x_step, n, sum);
+    KERN_UNROLL for (int k = 0; k < rows; k++) KERN_UNROLL for (int r = 0; r < vectors; r++)
+    {
+        if (s == MATVEC_F64)
+            halves_double(sum[k][r], sums + r * sums_step + k * 8);
+        else
+            halves_float(sum[k][r], sums + r * sums_step + k * 4);
+    }
+}
+
+INLINE void rows(enum matvec_source s, int vectors, const char *matrix, int64_t row_step,
+                 int64_t count, const char *x, int64_t x_step, int64_t n, char *sums,
+                 int64_t sums_step)
+{
+    const int64_t width = s == MATVEC_F64 ? 8 : 4;
+    int64_t i = 0;
+    for (; vectors == 1 && i + MATVEC_ROWS <= count; i += MATVEC_ROWS)
+        some_rows(s, MATVEC_ROWS, vectors, matrix + i * row_step, row_step, x, x_step, n,
+                  sums + i * width, sums_step);
+    for (; i < count; i++)
+        some_rows(s, 1, vectors, matrix + i * row_step, row_step, x, x_step, n, sums + i * width,
+                  sums_step);
 }
 
 INLINE void down_lanes(enum matvec_source s, int vectors, const wide w[MATVEC_ROWS], const char *x,
@@ -151,6 +208,12 @@ INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVE
     {                                                                                              \
         along(MATVEC_##source, vectors, row, x, x_step, n, sums);                                  \
     }                                                                                              \
+    static void rows_##source##_##vectors(const char *matrix, int64_t row_step, int64_t count,     \
+                                          const char *x, int64_t x_step, int64_t n, char *sums,    \
+                                          int64_t sums_step)                                       \
+    {                                                                                              \
+        rows(MATVEC_##source, vectors, matrix, row_step, count, x, x_step, n, sums, sums_step);    \
+    }                                                                                              \
     static void down_##source##_##vectors(const char *const rows[MATVEC_ROWS], const char *x,      \
                                           int64_t x_step, int64_t n, char *sums,                   \
                                           int64_t sums_step)                                       \
@@ -176,6 +239,15 @@ const struct matvec_set TILE_OWN(matvec_set) = {
             ROW(along, F64),
 #if defined __AVX2__
             ROW(along, F16),
+#endif
+        },
+    .rows =
+        {
+            ROW(rows, F32),
+            ROW(rows, BF16),
+            ROW(rows, F64),
+#if defined __AVX2__
+            ROW(rows, F16),
 #endif
         },
     .down =

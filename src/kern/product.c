@@ -516,6 +516,16 @@ static bool prepare_vectors(struct product *p)
     return true;
 }
 
+bool product_make_ready(struct product *p, struct ready_product *out)
+{
+    merge(p);
+    if (nest_points(&p->batch) != 1 || nest_points(&p->m) == 0 || nest_points(&p->n) == 0 ||
+        nest_points(&p->k) == 0)
+        return false;
+    out->is_small = is_small(p, &out->small);
+    return out->is_small || matvec_make_ready(p, &out->matvec);
+}
+
 bool product_run(struct thread_pool *workers, struct product *p)
 {
     if (nest_points(&p->batch) == 0 || nest_points(&p->m) == 0 || nest_points(&p->n) == 0)

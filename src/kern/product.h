@@ -21,6 +21,9 @@ struct product {
 bool product_run(struct thread_pool *workers, struct product *p);
 /* The transposed product of the transposed matrices. */
 void product_transpose(struct product *to, const struct product *p);
+/* A product of one of the following forms that needs no workspace; merges its nests. */
+struct ready_product;
+bool product_make_ready(struct product *p, struct ready_product *out);
 /* the algorithm of product_run, as text; merges its nests */
 const char *product_choice(struct product *p);
 
@@ -95,5 +98,22 @@ const char *product_batch_choice(const struct product *p);
 enum { MATVEC_MAX = 8 /* vectors */ };
 bool matvec_applies(const struct product *p);                          /* its nests are merged */
 bool matvec_run(struct thread_pool *workers, const struct product *p); /* false: out of memory */
+/* sums[r][row] = the sum of matrix[row][i] * x[r][i] over n elements; in lanes, which are added by
+ * halves. The n elements of each vector must be followed by zeros up to a whole number of lanes. */
+typedef void matvec_rows_fn(const char *matrix, int64_t row_step, int64_t rows, const char *x,
+                            int64_t x_step, int64_t n, char *sums, int64_t sums_step);
+/* One vector in place times a matrix packed along rows. */
+struct ready_matvec {
+    matvec_rows_fn *rows;
+    bool by_lhs; /* the matrix is the left operand */
+    int64_t row_step, row_count, terms;
+};
+bool matvec_make_ready(const struct product *p, struct ready_matvec *out);
+
+struct ready_product {
+    bool is_small;
+    struct small small;
+    struct ready_matvec matvec;
+};
 
 #endif

@@ -432,6 +432,7 @@ struct scalar_reduce {
 struct scalar_dot {
     struct view out, lhs, rhs;
     struct kern_dot_dims dims;
+    const struct kern_ready_dot *ready; /* or NULL */
 };
 struct scalar_gather { /* `small`: the result of the gather, or the updates */
     struct view whole, small, indices;
@@ -478,12 +479,20 @@ struct scalar_slot {
     bool written;  /* updated in place, so it must have no other reader */
     int arg;       /* of a result: the argument that it aliases */
 };
+/* A view of a large array whose address is set at each call. */
+struct scalar_large_view {
+    char **data;
+    char *const *large_array; /* holds the address of the array */
+    int64_t offset;           /* of the view in it, bytes */
+};
 struct scalar_code {
     const struct program *program;
     const struct kernels *kern;
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
+    int view_count;
+    const struct scalar_large_view *views;
     jit_program_fn *native;        /* machine code; NULL: `ops` are interpreted */
     struct budget *budget;         /* the program's; charged for every iteration */
     struct cycle_monitor *monitor; /* NULL: no loop needs cycle detection */

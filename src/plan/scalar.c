@@ -262,7 +262,8 @@ static bool reads_large(const struct maker *m, const struct inst *i, const struc
 
 static bool takes_large(const struct inst *i)
 {
-    return scalar_may_be_large(i) || i->opcode == OP_DYNAMIC_SLICE || i->opcode == OP_GATHER;
+    return scalar_may_be_large(i) || scalar_may_read_large(i) || i->opcode == OP_DYNAMIC_SLICE ||
+           i->opcode == OP_GATHER;
 }
 
 bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -438,6 +439,8 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
     code->budget = &m->pl->p->budget;
     code->monitor = scalar_monitor(m);
     code->ops = ARENA_DUP(&m->pl->p->arena, m->ops, m->op_count);
+    code->view_count = m->view_count;
+    code->views = ARENA_DUP(&m->pl->p->arena, m->views, m->view_count);
     if (!m->pl->p->options.plain)
         scalar_set_native(m, code, is_body);
     return code;

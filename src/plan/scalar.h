@@ -69,6 +69,9 @@ struct maker {
     struct large_array **large_arrays;
     int large_array_count, version; /* version: the newest of all arrays */
     size_t large_array_capacity;
+    struct scalar_large_view *views; /* of large arrays */
+    int view_count;
+    size_t view_capacity;
     struct cycle **cycles; /* of the loops compiled so far */
     int cycle_count;
     size_t cycle_capacity;
@@ -142,12 +145,17 @@ bool scalar_is_large(const struct maker *m, const struct shape *s);
 /* Whether the instruction may read or update such an array. */
 bool scalar_may_be_large(const struct inst *i);
 int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at);
-/* Another register for the current version of its large array. */
+/* Another register for its large array, if it has the current version; else -1. */
 int scalar_same_large(struct maker *m, int reg);
 static inline bool scalar_is_fresh(const struct reg *r)
 {
     return !r->large_array || r->version == r->large_array->version;
 }
+/* Whether the instruction may read such an array as a whole: it is little work. */
+bool scalar_may_read_large(const struct inst *i);
+/* Sets the address of a view at an offset in the register: now, or for a large array at each call;
+ * false if the array has changed since. */
+bool scalar_set_address(struct maker *m, int reg, struct view *v, int64_t offset);
 /* Makes the next version of the array. */
 int scalar_write_large(struct maker *m, int reg);
 /* Whether each large array of `l`, the results of a branch or an iteration, is the current version

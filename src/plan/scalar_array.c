@@ -43,10 +43,29 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
     scalar_done(m, out, constant);
 }
 
+/* A copy of the part of a large array that `v` describes, as a view of an array at address 0. */
+static bool copy_of_large(struct maker *m, int reg, const struct view *v, const struct shape *s,
+                          struct leaves *out)
+{
+    struct scalar_copy *c = ARENA_NEW(&m->pl->p->arena, struct scalar_copy);
+    const int made =
+        elements_of(s) <= SCALAR_MAX_ELEMENTS ? scalar_new_reg(m, v->dtype, elements_of(s)) : -1;
+    if (made < 0)
+        return false;
+    *c = (struct scalar_copy){view_of(m, made, s), *v};
+    scalar_push(m, SCALAR_COPY, made)->copy = c;
+    return scalar_set_address(m, reg, &c->x, v->data - m->regs[reg].at) &&
+           scalar_one_leaf(m, made, out);
+}
+
 /* The view `v` of a register as a value: an alias where it is contiguous, else a copy. */
 static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s,
                         struct leaves *out)
 {
+    if (m->regs[reg].large_array && elements_of(s) == m->regs[reg].n && view_is_dense(v))
+        return scalar_one_leaf(m, scalar_same_large(m, reg), out);
+    if (m->regs[reg].large_array)
+        return copy_of_large(m, reg, v, s, out);
     if (view_is_dense(v))
         return scalar_one_leaf(m, scalar_alias_reg(m, reg, v->data, v->dtype, elements_of(s)), out);
     int made = scalar_new_reg(m, v->dtype, elements_of(s));
@@ -226,6 +245,9 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
         r->out[k] = view_of(m, made, shape);
         r->x[k] = view_of(m, operand(i, env, k), operand_shape(i, k));
         r->init[k] = m->regs[init].at;
+        if (m->regs[operand(i, env, n + k)].large_array ||
+            !scalar_set_address(m, operand(i, env, k), &r->x[k], 0))
+            return false;
         out->at[k] = made;
     }
     scalar_push(m, SCALAR_REDUCE, out->at[0])->reduce = r;
@@ -245,8 +267,11 @@ static bool make_dot(struct maker *m, const struct inst *i, const struct leaves 
     d->out = view_of(m, made, i->shape);
     d->lhs = view_of(m, operand(i, env, 0), operand_shape(i, 0));
     d->rhs = view_of(m, operand(i, env, 1), operand_shape(i, 1));
+    if (!m->pl->p->options.plain)
+        d->ready = kern_make_ready_dot(&m->pl->p->arena, &d->out, &d->lhs, &d->rhs, &d->dims);
     scalar_push(m, SCALAR_DOT, made)->dot = d;
-    return scalar_one_leaf(m, made, out);
+    return scalar_set_address(m, operand(i, env, 0), &d->lhs, 0) &&
+           scalar_set_address(m, operand(i, env, 1), &d->rhs, 0) && scalar_one_leaf(m, made, out);
 }
 
 /* Batching dimensions are not checked here, and may be malformed. */

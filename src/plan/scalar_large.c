@@ -43,6 +43,33 @@ int scalar_same_large(struct maker *m, int reg)
     return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].large_array) : -1;
 }
 
+bool scalar_may_read_large(const struct inst *i)
+{
+    enum { MOST_OPERATIONS = 1 << 18, MOST_BYTES = 1 << 18 }; /* for one thread, without delay */
+    const struct cost c = plan_cost_of_inst(i);
+    switch (i->opcode) {
+    case OP_BROADCAST:
+    case OP_DOT:
+    case OP_REDUCE:
+    case OP_RESHAPE:
+    case OP_REVERSE:
+    case OP_SLICE:
+    case OP_TRANSPOSE: return c.operations <= MOST_OPERATIONS && c.bytes <= MOST_BYTES;
+    default: return false;
+    }
+}
+
+bool scalar_set_address(struct maker *m, int reg, struct view *v, int64_t offset)
+{
+    const struct reg *r = &m->regs[reg];
+    v->data = r->large_array ? NULL : r->at + offset;
+    if (!r->large_array)
+        return true;
+    VEC_PUSH(&m->pl->scratch, m->views, m->view_count, m->view_capacity) =
+        (struct scalar_large_view){&v->data, &r->large_array->at, offset};
+    return scalar_is_fresh(r);
+}
+
 int scalar_write_large(struct maker *m, int reg)
 {
     struct large_array *c = m->regs[reg].large_array;

@@ -250,7 +250,8 @@ static bool translate_copy(struct translation *t, const struct scalar_op *op)
     const struct view *out = &op->copy->out, *x = &op->copy->x;
     const int64_t all = view_elements(out), n = all > 0 ? run_length(out, x) : 1;
     int64_t index[VIEW_MAX_RANK] = {0};
-    if (all / n > MOST_RUNS || (n > 1 && (cell_at(t, out->data) || cell_at(t, x->data))))
+    if (!x->data || all / n > MOST_RUNS ||
+        (n > 1 && (cell_at(t, out->data) || cell_at(t, x->data))))
         return false;
     for (int64_t done = 0; done < all; done += n) {
         char *to = view_at(out, index), *from = view_at(x, index);

@@ -166,7 +166,8 @@ bool scalar_translate_reduce(struct translation *t, const struct scalar_reduce *
 {
     struct fold f = {.t = t, .r = r, .opcode = kern_combine_opcode(r->body.combine)};
     f.order = kern_reduce_fold(r->n, r->out, r->x, r->acc, r->reduced, &r->body, &f.work);
-    const int64_t results = f.order == KERN_FOLD_OTHER ? 0 : view_elements(&r->out[0]);
+    const int64_t results =
+        f.order == KERN_FOLD_OTHER || !r->x[0].data ? 0 : view_elements(&r->out[0]);
     if (results == 0 || r->acc[0] != r->out[0].dtype || !find_offsets(&f))
         return false;
     int lanes = lanes_for(&t->pl->scratch, (const enum dtype[]){r->x[0].dtype, r->acc[0]}, 2,
@@ -225,7 +226,8 @@ static bool multiply(struct translation *t, const struct scalar_dot *d,
 
 bool scalar_translate_dot(struct translation *t, const struct scalar_dot *d)
 {
-    if (!kern_dot_is_sequential(&d->out, &d->lhs, &d->rhs, &d->dims))
+    if (!d->lhs.data || !d->rhs.data ||
+        !kern_dot_is_sequential(&d->out, &d->lhs, &d->rhs, &d->dims))
         return false;
     const struct product_shape p = product_of(d);
     const enum dtype type = d->out.dtype;

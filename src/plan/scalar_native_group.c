@@ -70,7 +70,7 @@ static bool as_spread(const struct translation *t, const struct scalar_op *op, s
                       int64_t *n)
 {
     const struct view *out = &op->copy->out, *x = &op->copy->x;
-    bool single = view_is_dense(out);
+    bool single = x->data && view_is_dense(out);
     for (int d = 0; d < x->rank; d++)
         single &= x->strides[d] == 0 || x->dims[d] == 1;
     *m = (struct member){.kind = MEMBER_SPREAD,

@@ -44,6 +44,14 @@ static bool gather(const struct kernels *kern, const struct scalar_gather *g, bo
     return true;
 }
 
+static bool dot(const struct kernels *kern, const struct scalar_dot *d)
+{
+    if (!d->ready)
+        return kern->dot(NULL, &d->out, &d->lhs, &d->rhs, &d->dims);
+    kern_run_ready_dot(d->ready, d->out.data, d->lhs.data, d->rhs.data);
+    return true;
+}
+
 bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op)
 {
     switch (op->kind) {
@@ -60,7 +68,7 @@ bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op)
     case SCALAR_REDUCE:
         return kern->reduce(NULL, op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init,
                             op->reduce->acc, op->reduce->reduced, &op->reduce->body);
-    default: return kern->dot(NULL, &op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims);
+    default: return dot(kern, op->dot);
     }
 }
 
@@ -147,6 +155,8 @@ bool scalar_call(void *code, const void *const *args, void *const *results)
             *(const char **)c->args[k].at = args[k];
         else if (c->args[k].at)
             move(c->args[k].at, args[k], c->args[k].size);
+    for (int k = 0; k < c->view_count; k++)
+        *c->views[k].data = *c->views[k].large_array + c->views[k].offset;
     if (c->monitor)
         cycle_monitor_begin(c->monitor);
     const bool native = c->native && c->program->code_ready;
