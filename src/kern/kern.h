@@ -294,6 +294,8 @@ enum kern_fold {
     KERN_FOLD_OTHER,
     KERN_FOLD_IN_ORDER,  /* sequentially, starting from init */
     KERN_FOLD_ANY_ORDER, /* independent of the order */
+    /* sequentially, starting from init, by the body, whose values are rounded to the types `acc` */
+    KERN_FOLD_BODY,
     /* element i belongs to sum i % KERN_SUMS, which starts from -0; then halves of the sums are
      * added until one is left, which is added to init */
     KERN_FOLD_SUMS

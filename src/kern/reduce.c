@@ -394,7 +394,10 @@ enum kern_fold kern_reduce_fold(int n, const struct view *out, const struct view
 {
     struct reduction r;
     const union kern_element any = {{0}};
-    if (choose(n, out, x, acc, reduced, body) != BY_REDUCER)
+    const enum reduce_method method = choose(n, out, x, acc, reduced, body);
+    if (method == BY_PICK || method == BY_LANES || method == BY_CALLS)
+        return KERN_FOLD_BODY;
+    if (method != BY_REDUCER)
         return KERN_FOLD_OTHER;
     *work = combine_work_type(body->combine, *acc);
     reducer_init(&r.reducer, body->combine, out->dtype, x->dtype, *acc, *work, &any);

@@ -146,6 +146,42 @@ static bool make_concatenate(struct maker *m, const struct inst *i, const struct
     return scalar_one_leaf(m, made, out);
 }
 
+/* The elements of a dimension of n elements that stay within the `size` of the padded one, and
+ * where they are placed. */
+static void place_dim(struct view *x, struct view *to, int d, const struct padding_dim *p)
+{
+    const int64_t step = p->interior + 1, size = to->dims[d], n = x->dims[d],
+                  first = p->low < 0 ? ratio_up(-p->low, step) : 0,
+                  limit = size > p->low ? ratio_up(size - p->low, step) : 0;
+    const int64_t count = (limit < n ? limit : n) - first;
+    to->dims[d] = x->dims[d] = count > 0 ? count : 0;
+    if (count <= 0)
+        return;
+    to->data += (p->low + first * step) * to->strides[d];
+    to->strides[d] *= step;
+    x->data += first * x->strides[d];
+}
+
+static bool make_pad(struct maker *m, const struct inst *i, const struct leaves *env,
+                     struct leaves *out)
+{
+    const struct padding p = inst_attr(i, A_PADDING)->v.padding;
+    const int value = scalar_convert(m, operand(i, env, 1), i->shape->dtype),
+              reg = scalar_convert(m, operand(i, env, 0), i->shape->dtype);
+    const int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
+    if (made < 0 || value < 0 || reg < 0)
+        return false;
+    struct view to = view_of(m, made, i->shape), all = to, x = view_of(m, reg, operand_shape(i, 0));
+    struct view fill = {.dtype = to.dtype, .rank = to.rank, .data = m->regs[value].at};
+    memcpy(fill.dims, to.dims, sizeof fill.dims);
+    for (int d = 0; d < to.rank; d++)
+        place_dim(&x, &to, d, &p.dims[d]);
+    push_copy(m, made, &all, &fill, false);
+    if (view_elements(&x) > 0)
+        push_copy(m, made, &to, &x, false);
+    return scalar_one_leaf(m, made, out);
+}
+
 static bool make_iota(struct maker *m, const struct inst *i, struct leaves *out)
 {
     int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
@@ -338,6 +374,7 @@ bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leave
     case OP_REVERSE: return make_view(m, i, env, out);
     case OP_CONCATENATE: return make_concatenate(m, i, env, out);
     case OP_IOTA: return make_iota(m, i, out);
+    case OP_PAD: return make_pad(m, i, env, out);
     case OP_DYNAMIC_SLICE:
     case OP_DYNAMIC_UPDATE_SLICE: return make_slice(m, i, env, out);
     case OP_GATHER: return make_gather(m, i, env, out);

@@ -217,7 +217,8 @@ static bool translate_move(struct translation *t, struct scalar_op *op)
 {
     const struct cell *from = cell_at(t, op->args[0]), *to = cell_at(t, op->out);
     const struct cell *known = from ? from : to;
-    if (known && known->size == (size_t)op->count && (is_variable(from) || is_variable(to))) {
+    if (known && known->size == (size_t)op->count &&
+        (is_variable(to) || (from && from->value != JIT_NONE))) {
         int v = scalar_read_element(t, op->args[0], known->type);
         return v != JIT_NONE && scalar_write_element(t, op->out, known->type, v);
     }

@@ -6,7 +6,9 @@
 
 enum {
     MOST_ELEMENTS = 64, /* of one result */
-    MOST_STEPS = 192    /* in all */
+    MOST_STEPS = 512,   /* in all */
+    MOST_OPERANDS = 4,  /* of a reduction */
+    MOST_BODY = 64      /* registers of its body */
 };
 
 /* ---- operands ---- */
@@ -54,6 +56,87 @@ static int lanes_for(struct arena *scratch, const enum dtype *types, int count, 
     return lanes;
 }
 
+/* ---- bodies of reductions ---- */
+
+struct known_element {
+    const void *at;
+    enum dtype type;
+    int value;
+};
+/* Values of a body's registers. */
+struct body_values {
+    struct jit_builder *b;
+    struct known_element known[MOST_BODY];
+    int count;
+};
+
+static bool set_element(struct body_values *v, const void *at, enum dtype type, int value)
+{
+    if (v->count == MOST_BODY || value == JIT_NONE)
+        return false;
+    v->known[v->count++] = (struct known_element){at, type, value};
+    return true;
+}
+
+/* What nothing has assigned is a constant. */
+static int element_of(const struct body_values *v, const void *at, enum dtype type)
+{
+    for (int k = v->count - 1; k >= 0; k--)
+        if (v->known[k].at == at)
+            return v->known[k].type == type ? v->known[k].value
+                                            : jit_bitcast(v->b, type, v->known[k].value);
+    return jit_constant(v->b, type, at);
+}
+
+static bool apply_op(struct body_values *v, const struct scalar_op *op)
+{
+    int args[KERN_MAX_ARGS], count = 0;
+    if (op->kind != SCALAR_APPLY || op->count != 1)
+        return false;
+    for (; count < KERN_MAX_ARGS && op->args[count]; count++) {
+        args[count] = element_of(v, op->args[count], plan_operand_type(&op->meaning, count));
+        if (args[count] == JIT_NONE)
+            return false;
+    }
+    return set_element(v, op->out, op->meaning.to, plan_expand(v->b, &op->meaning, args, count));
+}
+
+/* The results of the body for accumulators and elements `values`, which they replace. */
+static bool apply_body(struct jit_builder *b, const struct scalar_reduce *r, int *values)
+{
+    const struct scalar_code *code = r->body.context;
+    struct body_values v = {.b = b};
+    bool ok = code->arg_count == 2 * r->n && code->result_count == r->n;
+    for (int k = 0; k < 2 * r->n && ok; k++)
+        ok = !code->args[k].at || set_element(&v, code->args[k].at, r->acc[k % r->n], values[k]);
+    for (int k = 0; k + 1 < code->op_count && ok; k++)
+        ok = apply_op(&v, &code->ops[k]);
+    for (int k = 0; k < r->n && ok; k++) {
+        values[k] = element_of(&v, code->results[k].at, r->acc[k]);
+        ok = values[k] != JIT_NONE;
+    }
+    return ok;
+}
+
+/* As lanes_for, of a body. */
+static int lanes_of_body(struct translation *t, const struct scalar_reduce *r)
+{
+    struct arena_mark mark = arena_mark(&t->pl->scratch);
+    struct jit_builder *b = jit_builder_new(&t->pl->scratch);
+    int values[2 * MOST_OPERANDS];
+    bool ok = true;
+    for (int k = 0; k < 2 * r->n && ok; k++) {
+        const enum dtype type = k < r->n ? r->acc[k] : r->x[k - r->n].dtype;
+        const int x = jit_load(b, k, type, false);
+        values[k] = x == JIT_NONE ? JIT_NONE : jit_convert(b, r->acc[k % r->n], x);
+        ok = values[k] != JIT_NONE && r->acc[k % r->n] == r->out[k % r->n].dtype;
+    }
+    ok = ok && apply_body(b, r, values);
+    const int lanes = ok ? jit_most_lanes(b) : 0;
+    arena_release(&t->pl->scratch, mark);
+    return lanes;
+}
+
 /* ---- reductions ---- */
 
 struct fold {
@@ -62,8 +145,11 @@ struct fold {
     enum kern_fold order;
     enum dtype work;
     const char *opcode;
-    struct view kept;        /* the operand's, without the reduced dimensions */
-    int64_t under, *offsets; /* elements of one result, and their distances from the first, bytes */
+    int64_t under; /* elements of one result */
+    /* by operand: its view without the reduced dimensions; distances of the elements of a result
+     * from the first, bytes */
+    struct view kept[MOST_OPERANDS];
+    int64_t *offsets[MOST_OPERANDS];
 };
 
 static int step(const struct fold *f, int x, int y)
@@ -95,43 +181,69 @@ static int fold_values(const struct fold *f, int init, int *values)
     return step(f, init, fold_halves(f, values, n < KERN_SUMS ? n : KERN_SUMS, KERN_SUMS / 2));
 }
 
-/* One result, or adjacent ones. */
-static bool fold_results(const struct fold *f, char *out, const char *x, int lanes)
+/* Element e of operand k, or, if e is -1, the initial value, of type `to`. */
+static int read_operand(const struct fold *f, int k, const int64_t *index, int64_t e, int lanes,
+                        enum dtype to)
 {
-    struct jit_builder *b = f->t->b;
-    const enum dtype acc = f->r->acc[0];
-    int values[MOST_ELEMENTS];
-    jit_set_lanes(b, lanes);
-    for (int64_t k = 0; k < f->under; k++)
-        values[k] = jit_convert(
-            b, f->work, read_lanes(f->t, x + f->offsets[k], f->r->x[0].dtype, lanes, false));
-    const int init = jit_convert(b, f->work, read_lanes(f->t, f->r->init[0], acc, lanes, true));
-    const int v = jit_convert(b, acc, fold_values(f, init, values));
-    return write_lanes(f->t, out, acc, lanes, v);
+    const int v = e < 0 ? read_lanes(f->t, f->r->init[k], f->r->acc[k], lanes, true)
+                        : read_lanes(f->t, view_at(&f->kept[k], index) + f->offsets[k][e],
+                                     f->r->x[k].dtype, lanes, false);
+    return jit_convert(f->t->b, to, v);
 }
 
-/* The lanes of an operand's view that is reduced: adjacent results whose operands are adjacent. */
+/* One result, or adjacent ones. */
+static bool fold_results(const struct fold *f, const int64_t *index, int lanes)
+{
+    int values[MOST_ELEMENTS];
+    for (int64_t e = 0; e < f->under; e++)
+        values[e] = read_operand(f, 0, index, e, lanes, f->work);
+    const int init = read_operand(f, 0, index, -1, lanes, f->work),
+              v = jit_convert(f->t->b, f->r->acc[0], fold_values(f, init, values));
+    return write_lanes(f->t, view_at(&f->r->out[0], index), f->r->acc[0], lanes, v);
+}
+
+static bool fold_by_body(const struct fold *f, const int64_t *index, int lanes)
+{
+    const struct scalar_reduce *r = f->r;
+    int values[2 * MOST_OPERANDS];
+    bool ok = true;
+    for (int k = 0; k < r->n; k++)
+        values[k] = read_operand(f, k, index, -1, lanes, r->acc[k]);
+    for (int64_t e = 0; e < f->under && ok; e++) {
+        for (int k = 0; k < r->n; k++)
+            values[r->n + k] = read_operand(f, k, index, e, lanes, r->acc[k]);
+        ok = apply_body(f->t->b, r, values);
+    }
+    for (int k = 0; k < r->n && ok; k++)
+        ok = write_lanes(f->t, view_at(&r->out[k], index), r->acc[k], lanes, values[k]);
+    return ok;
+}
+
+/* Lanes are adjacent results whose operands are adjacent; 1: there are none. */
 static int lanes_of_results(const struct fold *f, int lanes)
 {
-    const int last = f->kept.rank - 1;
-    const struct view *out = &f->r->out[0];
-    if (last < 0 || f->kept.dims[last] < 4 || !view_is_dense(out) ||
-        f->kept.strides[last] != (int64_t)dtype_bytes(f->kept.dtype))
-        return 1;
-    return f->kept.dims[last] < lanes ? 4 : lanes;
+    const int last = f->kept[0].rank - 1;
+    const int64_t row = last < 0 ? 1 : f->kept[0].dims[last];
+    for (int k = 0; k < f->r->n && row >= 4; k++)
+        if (!view_is_dense(&f->r->out[k]) ||
+            f->kept[k].strides[last] != (int64_t)dtype_bytes(f->kept[k].dtype))
+            return 1;
+    return row < 4 ? 1 : row < lanes ? 4 : lanes;
 }
 
 static bool fold_all(const struct fold *f, int most)
 {
     const struct view *out = &f->r->out[0];
-    const int64_t row = f->kept.rank ? f->kept.dims[f->kept.rank - 1] : 1,
+    const int64_t row = f->kept[0].rank ? f->kept[0].dims[f->kept[0].rank - 1] : 1,
                   results = view_elements(out);
     int64_t index[VIEW_MAX_RANK] = {0}, at = 0;
     bool ok = true;
     while (at < results && ok) {
         const int64_t left = row - at % row;
         const int lanes = left >= most ? most : most > 1 && left >= 4 ? 4 : 1;
-        ok = fold_results(f, view_at(out, index), view_at(&f->kept, index), lanes);
+        jit_set_lanes(f->t->b, lanes);
+        ok = f->order == KERN_FOLD_BODY ? fold_by_body(f, index, lanes)
+                                        : fold_results(f, index, lanes);
         at += lanes;
         for (int k = 0; k < lanes; k++)
             index_next(out->rank, out->dims, index);
@@ -140,42 +252,59 @@ static bool fold_all(const struct fold *f, int most)
     return ok;
 }
 
-/* Splits the operand into kept dimensions and offsets of the reduced ones, in logical order. */
-static bool find_offsets(struct fold *f)
+/* Splits an operand into kept dimensions and offsets of the reduced ones, in logical order. */
+static bool find_offsets(struct fold *f, int operand)
 {
-    const struct view *x = &f->r->x[0];
-    struct view reduced = {.dtype = x->dtype};
+    const struct view *x = &f->r->x[operand];
+    struct view reduced = {.dtype = x->dtype}, *kept = &f->kept[operand];
     int64_t index[VIEW_MAX_RANK] = {0};
-    f->kept = (struct view){.dtype = x->dtype, .data = x->data};
+    *kept = (struct view){.dtype = x->dtype, .data = x->data};
     for (int d = 0; d < x->rank; d++) {
-        struct view *v = f->r->reduced[d] ? &reduced : &f->kept;
+        struct view *v = f->r->reduced[d] ? &reduced : kept;
         v->dims[v->rank] = x->dims[d];
         v->strides[v->rank++] = x->strides[d];
     }
     f->under = view_elements(&reduced);
-    if (f->under == 0 || f->under > MOST_ELEMENTS)
+    if (!x->data || f->under == 0 || f->under > MOST_ELEMENTS)
         return false;
-    f->offsets = ARENA_ARRAY(&f->t->pl->scratch, int64_t, f->under);
+    int64_t *offsets = f->offsets[operand] = ARENA_ARRAY(&f->t->pl->scratch, int64_t, f->under);
     for (int64_t k = 0; k < f->under; k++, index_next(reduced.rank, reduced.dims, index))
         for (int d = 0; d < reduced.rank; d++)
-            f->offsets[k] += index[d] * reduced.strides[d];
+            offsets[k] += index[d] * reduced.strides[d];
     return true;
+}
+
+/* The greatest number of lanes; 0: it is not translated. *steps: operations for each element. */
+static int prepare_fold(struct fold *f, int *steps)
+{
+    const struct scalar_reduce *r = f->r;
+    f->order = r->n > MOST_OPERANDS
+                   ? KERN_FOLD_OTHER
+                   : kern_reduce_fold(r->n, r->out, r->x, r->acc, r->reduced, &r->body, &f->work);
+    for (int k = 0; k < r->n && f->order != KERN_FOLD_OTHER; k++)
+        if (view_elements(&r->out[k]) == 0 || !find_offsets(f, k))
+            return 0;
+    if (f->order == KERN_FOLD_BODY) {
+        *steps = ((const struct scalar_code *)r->body.context)->op_count;
+        return lanes_of_body(f->t, r);
+    }
+    *steps = 1;
+    f->opcode = kern_combine_opcode(r->body.combine);
+    return f->order == KERN_FOLD_OTHER || r->acc[0] != r->out[0].dtype
+               ? 0
+               : lanes_for(&f->t->pl->scratch, (const enum dtype[]){r->x[0].dtype, r->acc[0]}, 2,
+                           f->opcode, f->work);
 }
 
 bool scalar_translate_reduce(struct translation *t, const struct scalar_reduce *r)
 {
-    struct fold f = {.t = t, .r = r, .opcode = kern_combine_opcode(r->body.combine)};
-    f.order = kern_reduce_fold(r->n, r->out, r->x, r->acc, r->reduced, &r->body, &f.work);
-    const int64_t results =
-        f.order == KERN_FOLD_OTHER || !r->x[0].data ? 0 : view_elements(&r->out[0]);
-    if (results == 0 || r->acc[0] != r->out[0].dtype || !find_offsets(&f))
-        return false;
-    int lanes = lanes_for(&t->pl->scratch, (const enum dtype[]){r->x[0].dtype, r->acc[0]}, 2,
-                          f.opcode, f.work);
+    struct fold f = {.t = t, .r = r};
+    int steps, lanes = prepare_fold(&f, &steps);
     if (lanes == 0)
         return false;
     lanes = lanes_of_results(&f, lanes);
-    return results <= MOST_STEPS / f.under * lanes && fold_all(&f, lanes);
+    return view_elements(&r->out[0]) <= MOST_STEPS / (f.under * steps) * lanes &&
+           fold_all(&f, lanes);
 }
 
 /* ---- products ---- */
