@@ -53,24 +53,20 @@ static void bind(struct eval *ev, const struct body *b, struct bound_body *conte
 
 struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_body *context)
 {
-    struct kern_body out = {.combine = b->combine, .pick = b->pick};
+    struct kern_body out = {.combine = b->combine, .lanes = b->lanes, .pick = b->pick};
     bind(ev, b, context, &out.call, &out.context);
-    if (b->lanes) {
-        out.call_lanes = scalar_call;
-        out.lanes_context = (void *)(uintptr_t)b->lanes;
-    }
     return out;
 }
 
 struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b,
                                        struct bound_body *context)
 {
-    struct kern_comparator out = {.order = b->order, .key = b->key, .total_order = b->total_order};
-    if (b->keys) {
-        out.make_keys = scalar_call;
-        out.keys_context = (void *)(uintptr_t)b->keys;
-        out.key_type = b->key_type;
-    }
+    struct kern_comparator out = {.order = b->order,
+                                  .key = b->key,
+                                  .total_order = b->total_order,
+                                  .lanes = b->lanes,
+                                  .make_keys = b->make_keys};
+    memcpy(out.keys, b->keys, sizeof out.keys);
     bind(ev, b, context, &out.call, &out.context);
     return out;
 }

@@ -58,7 +58,7 @@ static bool has_steps(const struct scalar_code *c)
 static bool runs_small_steps(const struct step *s)
 {
     for (int k = 0; s->bodies && k < 2; k++)
-        if (has_steps(s->bodies[k].code) || has_steps(s->bodies[k].lanes))
+        if (has_steps(s->bodies[k].code))
             return true;
     for (int k = 0; k < s->callee_count; k++)
         if (has_steps(s->callees[k]->code))

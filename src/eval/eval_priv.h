@@ -423,6 +423,7 @@ struct block_reducer {
     const struct body *body;
     struct kern_body call;
     kern_tile_fn *fn; /* if the body is one kernel */
+    char *workspace;  /* of code on tiles, in the scratch arena */
     enum dtype type, acc;
     /* conversions between the two types; NULL where they are equal */
     kern_tile_fn *widen, *narrow;

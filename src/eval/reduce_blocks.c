@@ -10,6 +10,8 @@ bool eval_prepare_reducer(struct eval *ev, const struct step *s, enum dtype type
     const char *opcode = kern_combine_opcode(b->combine);
     *f = (struct block_reducer){
         .body = b, .call = eval_bind(ev, b, context), .type = type, .acc = b->args[0]};
+    if (f->call.lanes)
+        f->workspace = arena_zalloc(&ev->scratch, f->call.lanes->workspace);
     if (opcode) { /* sums of narrow floats are rounded once */
         f->acc = dtype_is_float(f->acc) && dtype_bytes(f->acc) < 4 ? DT_F32 : f->acc;
         f->fn = kern_find_elementwise(opcode, f->acc);
@@ -30,9 +32,12 @@ static bool combine_tile(const struct block_reducer *f, char *acc, const char *x
         f->fn(acc, (const void *const[]){acc, x}, n);
         return true;
     }
-    if (f->call.call_lanes && n == KERN_LANES) {
-        void *to = acc;
-        return f->call.call_lanes(f->call.lanes_context, (const void *const[]){acc, x}, &to);
+    if (f->call.lanes) {
+        struct c128 next[KERN_LANES];
+        kern_run_lanes(f->call.lanes, f->workspace, (const void *const[]){acc, x}, (void *[]){next},
+                       n);
+        memcpy(acc, next, (size_t)n * width);
+        return true;
     }
     for (int64_t k = 0; k < n; k++) {
         void *to = acc + (size_t)k * width;

@@ -124,6 +124,7 @@ bool call_reducer_init(struct call_reducer *f, int n, const struct view *out, co
     size_t count = (size_t)n;
     f->n = n;
     f->body = body;
+    f->values_first = false;
     f->slots = mem_alloc(count * (sizeof *f->slots + 2 * sizeof *f->args + sizeof *f->results));
     if (!f->slots)
         return false;
@@ -135,7 +136,6 @@ bool call_reducer_init(struct call_reducer *f, int n, const struct view *out, co
         loader_init(&s->in, t, x[k].dtype);
         loader_init(&s->out, out[k].dtype, t);
         s->width = dtype_bytes(t);
-        f->args[k] = &s->acc;
         f->results[k] = &s->result;
     }
     return true;
@@ -153,7 +153,8 @@ bool call_reducer_value(struct call_reducer *f)
 {
     for (int k = 0; k < f->n; k++) {
         struct call_slot *s = &f->slots[k];
-        f->args[f->n + k] = loader_read(&s->in, &s->value, s->at, 0, 1);
+        f->args[f->values_first ? f->n + k : k] = &s->acc;
+        f->args[f->values_first ? k : f->n + k] = loader_read(&s->in, &s->value, s->at, 0, 1);
     }
     if (!f->body->call(f->body->context, f->args, f->results))
         return false;

@@ -3,23 +3,41 @@
  * a line, or all end at the last one (prefix sums and the like), in one step per element.
  *
  * Order and accumulation: along the line, from the end that all windows share; sums of floats up to
- * f32 in double, everything else in the type that reduce uses.
+ * f32 in double, everything else in the type that reduce uses. Of windows that end at the last
+ * element the body gets the element first, so that an associative body sees elements in order. Long
+ * lines are divided into blocks if the order does not matter, and for sums of f64: the reduction of
+ * all blocks before is the initial value of each.
  */
+#include "kern/lane_reducer.h"
 #include "kern/window.h"
 
-enum { LINES = 64, SUMS = 4 };
+enum {
+    LINES = 64, /* lanes, if their elements are not adjacent */
+    SUMS = 4,
+    PART = 1 << 13, /* elements in a task */
+    BLOCKS = 128,   /* of a long line */
+    LONG_LINE = 1 << 14
+};
 
 struct cumulative {
+    int n;
     const struct view *out, *x;
     /* lines run along `dimension` and are adjacent along `lane` (-1: there is one line) */
     int dimension, lane;
     bool from_end;
-    kern_tile_fn *fn;
-    size_t width; /* of the work type */
-    struct loader in, narrow;
-    union kern_element init; /* in the work type */
-    bool sum_f32;            /* sums of f32 along packed lines */
-    int64_t bundles, piece;  /* groups of adjacent lines: in total, and in one task */
+    struct lane_reducer reducer;
+    char *storage;          /* of all workers */
+    size_t bytes;           /* of one */
+    bool sum_f32;           /* sums of f32 along packed lines */
+    int64_t max;            /* lanes */
+    int64_t bundles, piece; /* groups of adjacent lines: in total, and in one task */
+};
+
+/* Elements next to each other in lanes: steps and lanes are so many bytes apart. */
+struct lane_walk {
+    const char **x;
+    char **out;
+    int64_t *x_steps, *out_steps, *x_lanes, *out_lanes;
 };
 
 static int64_t last_step(const struct cumulative *c)
@@ -27,25 +45,58 @@ static int64_t last_step(const struct cumulative *c)
     return c->from_end ? c->x->dims[c->dimension] - 1 : 0;
 }
 
-/* Reduces `lines` adjacent lines, one step of all at a time. */
-static void run_lines(const struct cumulative *c, char *out, const char *x, int64_t lines)
+static size_t walk_bytes(int n) { return 6 * (size_t)n * sizeof(int64_t); }
+
+/* A walk over the lines at index `at`. */
+static struct lane_walk walk_lines(const struct cumulative *c, int worker, const int64_t *at)
 {
-    char acc[LINES * sizeof(union kern_element)] __attribute__((aligned(64))),
-        scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    int d = c->dimension;
-    int64_t n = c->x->dims[d], xs = c->x->strides[d], os = c->out->strides[d];
-    int64_t x_lane = c->lane < 0 ? 0 : c->x->strides[c->lane],
-            out_lane = c->lane < 0 ? 0 : c->out->strides[c->lane];
-    x += last_step(c) * xs;
-    out += last_step(c) * os;
-    kern_pack(acc, c->init.bytes, 0, c->width, lines);
-    for (int64_t i = 0; i < n; i++) {
-        const void *values = loader_read(&c->in, scratch, x, x_lane, lines);
-        c->fn(acc, (const void *const[]){acc, values}, lines);
-        loader_write(&c->narrow, out, out_lane, acc, lines);
-        x += c->from_end ? -xs : xs;
-        out += c->from_end ? -os : os;
+    char *storage = c->storage + (size_t)worker * c->bytes + c->reducer.bytes;
+    struct lane_walk w = {.x = (const char **)(void *)storage};
+    const int64_t sign = c->from_end ? -1 : 1;
+    w.out = (char **)(void *)(w.x + c->n);
+    w.x_steps = (int64_t *)(void *)(w.out + c->n);
+    w.out_steps = w.x_steps + c->n;
+    w.x_lanes = w.out_steps + c->n;
+    w.out_lanes = w.x_lanes + c->n;
+    for (int k = 0; k < c->n; k++) {
+        const struct view *x = &c->x[k], *out = &c->out[k];
+        const int64_t last = last_step(c);
+        w.x[k] = view_at(x, at) + last * x->strides[c->dimension];
+        w.out[k] = view_at(out, at) + last * out->strides[c->dimension];
+        w.x_steps[k] = sign * x->strides[c->dimension];
+        w.out_steps[k] = sign * out->strides[c->dimension];
+        w.x_lanes[k] = c->lane < 0 ? 0 : x->strides[c->lane];
+        w.out_lanes[k] = c->lane < 0 ? 0 : out->strides[c->lane];
     }
+    return w;
+}
+
+/* Reduces `steps` elements in each of `lanes` lanes; with `store`, stores every accumulator. */
+static void run_steps(const struct cumulative *c, const struct lane_state *s, struct lane_walk *w,
+                      int64_t steps, int64_t lanes, bool store)
+{
+    for (int64_t i = 0; i < steps; i++) {
+        lane_step(&c->reducer, s, w->x, w->x_lanes, 0, lanes);
+        for (int k = 0; k < c->n; k++) {
+            if (store)
+                lane_store(&c->reducer, s, k, w->out[k], w->out_lanes[k], lanes);
+            w->x[k] += w->x_steps[k];
+            w->out[k] += w->out_steps[k];
+        }
+    }
+}
+
+static struct lane_state state_of(const struct cumulative *c, int worker)
+{
+    return lane_state(&c->reducer, c->storage + (size_t)worker * c->bytes);
+}
+
+static void run_lines(const struct cumulative *c, const int64_t *at, int64_t lines, int worker)
+{
+    const struct lane_state s = state_of(c, worker);
+    struct lane_walk w = walk_lines(c, worker, at);
+    lane_start(&c->reducer, &s, lines);
+    run_steps(c, &s, &w, c->x->dims[c->dimension], lines, true);
 }
 
 /* run_lines() for sums of f32 along packed lines: a few lines at a time, whose additions are
@@ -60,7 +111,7 @@ static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, 
         to[j] = (float *)(void *)(out + (c->lane < 0 ? 0 : line * c->out->strides[c->lane]));
         from[j] =
             (const float *)(const void *)(x + (c->lane < 0 ? 0 : line * c->x->strides[c->lane]));
-        acc[j] = c->init.f64;
+        acc[j] = c->reducer.slots->init.f64;
     }
     int64_t n = c->x->dims[c->dimension], step = c->from_end ? -1 : 1, at = last_step(c);
     for (int64_t i = 0; i < n; i++, at += step)
@@ -74,10 +125,10 @@ static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, 
 static void run_part(void *context, int64_t part, int worker)
 {
     const struct cumulative *c = context;
-    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], max = c->sum_f32 ? SUMS : LINES;
-    int64_t across = ratio_up(lanes, max), from = part * c->piece, left = c->bundles - from;
+    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane];
+    int64_t across = ratio_up(lanes, c->max), from = part * c->piece, left = c->bundles - from;
     for (int64_t b = from; b < from + (left < c->piece ? left : c->piece); b++) {
-        int64_t at[VIEW_MAX_RANK] = {0}, first = b % across * max, outer = b / across;
+        int64_t at[VIEW_MAX_RANK] = {0}, first = b % across * c->max, outer = b / across;
         for (int d = c->x->rank - 1; d >= 0; d--)
             if (d != c->dimension && d != c->lane) {
                 at[d] = outer % c->x->dims[d];
@@ -85,42 +136,135 @@ static void run_part(void *context, int64_t part, int worker)
             }
         if (c->lane >= 0)
             at[c->lane] = first;
-        int64_t count = lanes - first < max ? lanes - first : max;
+        int64_t count = min_i64(lanes - first, c->max);
         if (c->sum_f32)
             sum_lines_f32(c, view_at(c->out, at), view_at(c->x, at), count);
         else
-            run_lines(c, view_at(c->out, at), view_at(c->x, at), count);
+            run_lines(c, at, count, worker);
     }
 }
 
 static void run_all(struct thread_pool *workers, struct cumulative *c)
 {
-    enum { PART = 1 << 15 }; /* elements */
-    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], max = c->sum_f32 ? SUMS : LINES;
+    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane];
     int64_t length = c->x->dims[c->dimension], lines = view_elements(c->x) / length;
-    c->bundles = ratio_up(lanes, max) * (lines / lanes);
-    c->piece = PART / (length * max) + 1;
+    const bool adjacent =
+        c->lane >= 0 && c->x->strides[c->lane] == (int64_t)dtype_bytes(c->x->dtype);
+    c->max = c->sum_f32 ? SUMS : adjacent ? KERN_LANES : LINES;
+    c->bundles = ratio_up(lanes, c->max) * (lines / lanes);
+    c->piece = PART / (length * min_i64(lanes, c->max)) + 1;
     thread_pool_run(workers, ratio_up(c->bundles, c->piece), run_part, c);
 }
 
-/* Finds the only dimension with windows of more than one element, which must share an end. */
-static bool find_dimension(struct cumulative *c, const struct kern_window_dim *window)
+/* ---- one long line, in blocks ---- */
+
+enum { GROUP = 32 }; /* blocks that are lanes of one task */
+struct blocks {
+    const struct cumulative *c;
+    int64_t size; /* of a block; the elements after the last one are left */
+    bool store;
+    char *carries; /* by block: its reduction, then its initial value; in the work type */
+};
+
+/* A walk over blocks from number `first` on. */
+static struct lane_walk walk_blocks(const struct blocks *b, int worker, int64_t first)
 {
-    c->dimension = -1;
-    for (int d = 0; d < c->x->rank; d++) {
+    const int64_t origin[VIEW_MAX_RANK] = {0};
+    struct lane_walk w = walk_lines(b->c, worker, origin);
+    *w.x_lanes = b->size * *w.x_steps;
+    *w.out_lanes = b->size * *w.out_steps;
+    *w.x += first * *w.x_lanes;
+    *w.out += first * *w.out_lanes;
+    return w;
+}
+
+static void run_blocks(void *context, int64_t part, int worker)
+{
+    const struct blocks *b = context;
+    const struct lane_reducer *f = &b->c->reducer;
+    const struct lane_state s = state_of(b->c, worker);
+    struct lane_walk w = walk_blocks(b, worker, part * GROUP);
+    char *carries = b->carries + (size_t)(part * GROUP) * f->slots->width;
+    const size_t bytes = GROUP * f->slots->width;
+    int64_t steps = b->size;
+    if (b->store) {
+        memcpy(*s.acc, carries, bytes);
+    } else {
+        memcpy(*s.acc, loader_read(&f->slots->in, *s.scratch, *w.x, *w.x_lanes, GROUP), bytes);
+        *w.x += *w.x_steps;
+        steps--;
+    }
+    run_steps(b->c, &s, &w, steps, GROUP, b->store);
+    memcpy(carries, *s.acc, bytes);
+}
+
+/* Turns the reductions of blocks into initial values. */
+static void join_blocks(const struct blocks *b)
+{
+    const struct lane_reducer *f = &b->c->reducer;
+    const size_t width = f->slots->width;
+    union kern_element acc = f->slots->init, next;
+    for (int64_t k = 0; k < BLOCKS; k++) {
+        char *carry = b->carries + (size_t)k * width;
+        f->op.fn(&next, (const void *const[]){&acc, carry}, 1);
+        memcpy(carry, &acc, width);
+        acc = next;
+    }
+}
+
+static void run_tail(const struct blocks *b)
+{
+    const struct lane_reducer *f = &b->c->reducer;
+    const struct lane_state s = state_of(b->c, 0);
+    struct lane_walk w = walk_blocks(b, 0, BLOCKS);
+    memcpy(*s.acc, b->carries + (size_t)(BLOCKS - 1) * f->slots->width, f->slots->width);
+    run_steps(b->c, &s, &w, b->c->x->dims[b->c->dimension] - BLOCKS * b->size, 1, true);
+}
+
+/* Blocks of which the same elements are in different sets of the caches. */
+static int64_t block_size(int64_t n, size_t width)
+{
+    enum { LINE = 64, PAGE = 4096 };
+    const int64_t line = LINE / (int64_t)width, size = n / BLOCKS / line * line;
+    return size * (int64_t)width % PAGE == 0 ? size - line : size;
+}
+
+static bool run_in_blocks(struct thread_pool *workers, const struct cumulative *c)
+{
+    const size_t width = c->reducer.slots->width;
+    struct blocks b = {.c = c, .carries = mem_alloc(BLOCKS * width)};
+    if (!b.carries)
+        return false;
+    b.size = block_size(c->x->dims[c->dimension], width);
+    thread_pool_run(workers, BLOCKS / GROUP, run_blocks, &b);
+    join_blocks(&b);
+    b.store = true;
+    thread_pool_run(workers, BLOCKS / GROUP, run_blocks, &b);
+    run_tail(&b);
+    mem_free(b.carries);
+    return true;
+}
+
+/* ---- the choice ---- */
+
+int window_shared_end(const struct view *out, const struct view *x,
+                      const struct kern_window_dim *window, bool *from_end)
+{
+    int dimension = -1;
+    for (int d = 0; d < x->rank; d++) {
         const struct kern_window_dim *w = &window[d];
-        if (w->stride != 1 || w->base_dilation != 1 || c->out->dims[d] != c->x->dims[d])
-            return false;
+        if (w->stride != 1 || w->base_dilation != 1 || out->dims[d] != x->dims[d])
+            return -1;
         if (w->size == 1 && w->pad_low == 0)
             continue;
-        bool from_start = w->pad_low == w->size - 1, from_end = w->pad_low == 0;
-        if (c->dimension >= 0 || w->window_dilation != 1 || w->size < c->x->dims[d] ||
-            (!from_start && !from_end))
-            return false;
-        c->dimension = d;
-        c->from_end = !from_start;
+        bool from_start = w->pad_low == w->size - 1, to_end = w->pad_low == 0;
+        if (dimension >= 0 || w->window_dilation != 1 || w->size < x->dims[d] ||
+            (!from_start && !to_end))
+            return -1;
+        dimension = d;
+        *from_end = !from_start;
     }
-    return c->dimension >= 0;
+    return dimension;
 }
 
 /* The dimension along which lines are adjacent: the longest other one, the last of equally long
@@ -134,27 +278,45 @@ static int find_lane(const struct view *x, int dimension)
     return lane;
 }
 
-bool reduce_cumulative(struct thread_pool *workers, const struct view *out, const struct view *x,
-                       const void *init, const struct kern_window_dim *window,
-                       enum kern_combine combine)
+static bool run(struct thread_pool *workers, struct cumulative *c, bool in_blocks)
 {
-    enum dtype t = x->dtype, work = combine_work_type(combine, t);
-    struct cumulative c = {
-        .out = out, .x = x, .fn = kern_find_elementwise(kern_combine_opcode(combine), work)};
-    bool rounds = dtype_is_float(t) || dtype_is_complex(t);
-    struct loader start;
-    union kern_element element;
-    if (!c.fn || !find_dimension(&c, window) || (c.from_end && rounds && combine == KERN_MULTIPLY))
+    c->bytes = c->reducer.bytes + walk_bytes(c->n);
+    c->storage = mem_alloc((size_t)thread_pool_size(workers) * c->bytes);
+    if (!c->storage)
         return false;
-    c.width = dtype_bytes(work);
+    bool ok = true;
+    if (in_blocks)
+        ok = run_in_blocks(workers, c);
+    else
+        run_all(workers, c);
+    mem_free(c->storage);
+    return ok;
+}
+
+bool reduce_cumulative(struct thread_pool *workers, int n, const struct view *out,
+                       const struct view *x, const void *const *init, const enum dtype *acc,
+                       const struct kern_window_dim *window, const struct kern_body *body)
+{
+    struct cumulative c = {.n = n, .out = out, .x = x};
+    c.dimension = window_shared_end(out, x, window, &c.from_end);
+    if (c.dimension < 0)
+        return false;
+    const bool known = n == 1 && kern_combine_opcode(body->combine);
+    const enum dtype work = combine_work_type(body->combine, *acc);
+    const bool any_order = known && combine_order_free(body->combine, *acc, work);
+    const int64_t length = x->dims[c.dimension];
+    if (c.from_end && !any_order && length < WINDOW_END_FROM)
+        return false;
+    if (!lane_reducer_init(&c.reducer, n, out, x, init, acc, work, body))
+        return false;
+    c.reducer.values_first = c.from_end;
     c.lane = find_lane(x, c.dimension);
-    loader_init(&c.in, work, t);
-    loader_init(&c.narrow, t, work);
-    loader_init(&start, work, t);
-    memcpy(&c.init, loader_read(&start, &element, init, 0, 1), c.width);
-    c.sum_f32 = t == DT_F32 && combine == KERN_ADD &&
+    c.sum_f32 = known && *acc == DT_F32 && body->combine == KERN_ADD &&
                 x->strides[c.dimension] == (int64_t)sizeof(float) &&
                 out->strides[c.dimension] == (int64_t)sizeof(float);
-    run_all(workers, &c);
-    return true;
+    const bool sum_f64 = known && body->combine == KERN_ADD && *acc == DT_F64;
+    const bool ok = run(
+        workers, &c, (any_order || sum_f64) && length >= LONG_LINE && view_elements(x) == length);
+    lane_reducer_free(&c.reducer);
+    return ok;
 }

@@ -243,7 +243,33 @@ typedef void kern_reverse_fn(const struct view *out, const struct view *x,
  * storage of their types). If it returns false, the kernel stops and returns false. */
 typedef bool kern_call_fn(void *context, const void *const *args, void *const *results);
 
-enum { KERN_LANES = 256 };
+/* ---- lane_code.c ---- */
+
+/*
+ * A computation over scalars for up to KERN_LANES elements at a time, as operations on tiles:
+ * packed arrays with one element for each lane. Tiles are numbered: arguments, results, constants
+ * (of KERN_LANES elements), temporary tiles. It may run in several threads, each with its own
+ * workspace.
+ */
+enum { KERN_LANES = 256, KERN_LANE_TILES = 256 };
+struct kern_lane_op {
+    kern_tile_fn *fn;                              /* of `args` to `out`; or NULL: */
+    void (*native)(void *const *tiles, int64_t n); /* machine code; or NULL: */
+    uint8_t exponent, mantissa;                    /* reduce-precision, unless 0 and 0: */
+    enum dtype type;                               /* a copy of elements of this type */
+    uint8_t out, args[KERN_MAX_ARGS];
+};
+struct kern_lane_code {
+    int arg_count, result_count, constant_count, tile_count, op_count;
+    bool in_place; /* results may overwrite arguments, each element those of its lane */
+    size_t workspace, tile_bytes; /* bytes of all temporary tiles, and of one */
+    const void *const *constants;
+    const struct kern_lane_op *ops;
+};
+/* Computes n <= KERN_LANES elements. Results must not overlap arguments, except `in_place`. */
+void kern_run_lanes(const struct kern_lane_code *c, void *workspace, const void *const *args,
+                    void *const *results, int64_t n);
+
 /* How the current value compares to the next element's: as numbers, or because one or both are
  * NaN. */
 enum kern_relation {
@@ -268,11 +294,8 @@ struct kern_body {
     enum kern_combine combine;
     kern_call_fn *call; /* for KERN_CALL, and as fallback for the others */
     void *context;
-    /* `call` for KERN_LANES elements at a time: arguments and results are packed arrays of that
-     * length. NULL: not available. */
-    kern_call_fn *call_lanes;
-    void *lanes_context;
-    const struct kern_pick *pick; /* table of the body, if it is of that kind; else NULL */
+    const struct kern_lane_code *lanes; /* `call` for many elements; NULL: not available */
+    const struct kern_pick *pick;       /* table of the body, if it is of that kind; else NULL */
 };
 
 /* spec: Reduce (grammar/values.md 12.1): accumulator first, row-major over the reduced dims,
@@ -422,17 +445,22 @@ int64_t kern_load_index(enum dtype t, const void *p);
  * ...; it returns a pred. KERN_ORDER_LESS / GREATER: a plain comparison of operand `key`, or of the
  * keys that make_keys computes from the operands. False: out of memory, or `less` failed. */
 enum kern_order { KERN_ORDER_CALL, KERN_ORDER_LESS, KERN_ORDER_GREATER };
+enum { KERN_SORT_KEYS = 8 };
+struct kern_sort_key {
+    enum dtype type;
+    bool total_order, descending;
+};
 struct kern_comparator {
     enum kern_order order;
     int key;
     bool total_order;
     kern_call_fn *call;
     void *context;
-    /* NULL, or computes KERN_LANES keys of key_type from as many elements of each operand, in
-     * packed arrays. Takes arguments as `call` does, but reads only the a's or only the b's. */
-    kern_call_fn *make_keys;
-    void *keys_context;
-    enum dtype key_type;
+    const struct kern_lane_code *lanes; /* `call` for many elements; NULL: not available */
+    /* NULL, or computes the keys of elements, the most significant one first. Takes arguments as
+     * `call` does, but reads only the a's or only the b's. */
+    const struct kern_lane_code *make_keys;
+    struct kern_sort_key keys[KERN_SORT_KEYS];
 };
 typedef bool kern_sort_fn(struct thread_pool *workers, int n, const struct view *out,
                           const struct view *x, int dimension, const struct kern_comparator *less);

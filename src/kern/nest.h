@@ -190,8 +190,9 @@ bool reduce_dimensions(struct thread_pool *workers, const struct view *out, cons
 /* ---- reduce_lanes.c ---- */
 
 bool lanes_apply(const struct view *out, const struct kern_body *body);
-bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init,
-                     const enum dtype *acc, const bool *reduced, const struct kern_body *body);
+bool reduce_by_lanes(struct thread_pool *workers, int n, const struct view *out,
+                     const struct view *x, const void *const *init, const enum dtype *acc,
+                     const bool *reduced, const struct kern_body *body);
 
 /* ---- reduce_pick.c: bodies with a `pick` ---- */
 
@@ -224,6 +225,7 @@ struct call_slot {
 struct call_reducer {
     int n;
     const struct kern_body *body;
+    bool values_first; /* values precede accumulators in the body's arguments; false at first */
     struct call_slot *slots;
     const void **args;
     void **results;

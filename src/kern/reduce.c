@@ -379,7 +379,7 @@ bool kern_reduce(struct thread_pool *workers, int n, const struct view *out, con
     case BY_NOTHING: return true;
     case BY_INIT: fill_with_init(workers, n, out, init, acc); return true;
     case BY_PICK: reduce_by_pick(workers, out, x, init, reduced, body->pick); return true;
-    case BY_LANES: return reduce_by_lanes(n, out, x, init, acc, reduced, body);
+    case BY_LANES: return reduce_by_lanes(workers, n, out, x, init, acc, reduced, body);
     case BY_FORMULA: return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
     case BY_CALLS: return reduce_by_call(n, out, x, init, acc, reduced, body);
     default:

@@ -1,145 +1,137 @@
 /*
- * reduce_lanes.c: vectorized reduce by any body on many results at once (spec: Reduce). Lanes are
- * adjacent results along one kept dimension; every step applies the body to the accumulators of all
- * of them and to the next element of each.
+ * reduce_lanes.c: reduce by any body with code on tiles, many results at once (spec: Reduce). Lanes
+ * are adjacent results along one kept dimension; every step applies the body to the accumulators of
+ * all of them and to the next element of each.
  *
  * Order and accumulation: for every result as by one call per element, row-major.
  */
-#include "kern/nest.h"
+#include "kern/lane_reducer.h"
 
-enum {
-    INTERVAL = 32
-}; /* elements of the innermost reduced dimension that are loaded into lanes at a time */
+enum { INTERVAL = 32 }; /* elements of a result that are copied next to each other at a time */
 
-struct lane_slot {
-    char *acc, *next,
-        *values; /* KERN_LANES elements of the accumulator type; INTERVAL times as many values */
-    size_t width;
-    enum dtype acc_type;
-    const struct view *x, *out;
-    struct loader narrow;
-};
-struct lane_reducer {
+struct lane_reduction {
     /* number of operands; their dimension of the lanes; the last reduced one (-1: none) */
     int n, lane, inner;
     int out_lane; /* the lanes' dimension of the result */
     const bool *reduced;
-    const void *const *init;
-    const struct kern_body *body;
-    struct lane_slot *slots;
-    const void **args;
-    void **results;
+    const struct view *out, *x;
+    struct lane_reducer reducer;
+    int64_t dims[VIEW_MAX_RANK]; /* of the tiles of results */
+    int64_t tiles, piece;
+    size_t bytes; /* storage of a worker */
+    char *storage;
 };
 
-/* Copies elements [r, r + count) of the innermost reduced dimension, for `lanes` results, to packed
+/* The storage of a worker: addresses and strides of elements in lanes, and copies of them. */
+struct lane_source {
+    struct lane_state state;
+    const char **at;
+    int64_t *strides;
+    char **blocks;
+};
+
+static bool is_packed(const struct lane_reduction *f, int k)
+{
+    return f->x[k].strides[f->lane] == (int64_t)dtype_bytes(f->x[k].dtype);
+}
+
+static size_t block_bytes(const struct view *x)
+{
+    return INTERVAL * KERN_LANES * dtype_bytes(x->dtype);
+}
+
+static struct lane_source source_of(const struct lane_reduction *f, int worker)
+{
+    char *storage = f->storage + (size_t)worker * f->bytes;
+    struct lane_source s = {.state = lane_state(&f->reducer, storage)};
+    s.at = (const char **)(void *)(storage + f->reducer.bytes);
+    s.strides = (int64_t *)(void *)(s.at + f->n);
+    s.blocks = (char **)(void *)(s.strides + f->n);
+    char *block = (char *)(s.blocks + f->n);
+    for (int k = 0; k < f->n; k++) {
+        s.blocks[k] = block;
+        block += block_bytes(&f->x[k]);
+    }
+    return s;
+}
+
+/* Copies `count` elements of the innermost reduced dimension, of each of `lanes` results, to packed
  * rows. */
-static void load_interval(const struct lane_slot *s, const struct lane_reducer *f,
-                          const int64_t *at, int64_t lanes, int64_t count)
+static void copy_block(const struct lane_reduction *f, int k, char *block, const char *at,
+                       int64_t lanes, int64_t count)
 {
-    int64_t element = (int64_t)s->width;
-    struct view from = {.dtype = s->x->dtype, .rank = 2, .data = view_at(s->x, at)},
-                to = {.dtype = s->acc_type, .rank = 2};
-    from.dims[0] = to.dims[0] = count;
-    from.strides[0] = f->inner < 0 ? 0 : s->x->strides[f->inner];
-    from.dims[1] = to.dims[1] = lanes;
-    from.strides[1] = s->x->strides[f->lane];
-    to.strides[0] = KERN_LANES * element;
-    to.strides[1] = element;
-    to.data = s->values;
-    kern_convert_view(NULL, &to, &from);
+    const struct view *x = &f->x[k];
+    const int64_t width = (int64_t)dtype_bytes(x->dtype), dims[2] = {count, lanes},
+                  from[2] = {x->strides[f->inner], x->strides[f->lane]},
+                  to[2] = {KERN_LANES * width, width};
+    kern_copy_block(block, at, dims, to, from, (size_t)width);
 }
 
-static bool reduce_interval(struct lane_reducer *f, const int64_t *at, int64_t lanes, int64_t count)
+/* Elements [from, from + count) of the innermost reduced dimension; at[k]: the first ones. */
+static void reduce_interval(const struct lane_reduction *f, struct lane_source *s,
+                            const int64_t *position, int64_t lanes, int64_t count)
 {
-    for (int k = 0; k < f->n; k++)
-        load_interval(&f->slots[k], f, at, lanes, count);
+    for (int k = 0; k < f->n; k++) {
+        const char *at = view_at(&f->x[k], position);
+        const bool copy = f->inner >= 0 && !is_packed(f, k);
+        if (copy)
+            copy_block(f, k, s->blocks[k], at, lanes, count);
+        s->at[k] = copy ? s->blocks[k] : at;
+        s->strides[k] = copy ? (int64_t)dtype_bytes(f->x[k].dtype) : f->x[k].strides[f->lane];
+    }
     for (int64_t r = 0; r < count; r++) {
-        for (int k = 0; k < f->n; k++) {
-            struct lane_slot *s = &f->slots[k];
-            f->args[k] = s->acc;
-            f->args[f->n + k] = s->values + (size_t)r * KERN_LANES * s->width;
-            f->results[k] = s->next;
-        }
-        if (!f->body->call_lanes(f->body->lanes_context, f->args, f->results))
-            return false;
-        for (int k = 0; k < f->n; k++) {
-            struct lane_slot *s = &f->slots[k];
-            char *swap = s->acc;
-            s->acc = s->next;
-            s->next = swap;
-        }
+        lane_step(&f->reducer, &s->state, s->at, s->strides, 0, lanes);
+        for (int k = 0; k < f->n && f->inner >= 0; k++)
+            s->at[k] += is_packed(f, k) ? f->x[k].strides[f->inner]
+                                        : KERN_LANES * (int64_t)dtype_bytes(f->x[k].dtype);
     }
-    return true;
 }
 
-/* Reduces all elements of the results at `at`, which is unchanged afterwards. */
-static bool reduce_lanes_at(struct lane_reducer *f, int64_t *at, int64_t lanes)
+/* Reduces all elements of a tile of results, the first of which is at `start`. */
+static void reduce_tile(const struct lane_reduction *f, struct lane_source *s, const int64_t *start,
+                        int64_t lanes)
 {
-    const struct view *x = f->slots[0].x;
-    int64_t sizes[VIEW_MAX_RANK], start[VIEW_MAX_RANK],
-        inner = f->inner < 0 ? 1 : x->dims[f->inner];
-    memcpy(start, at, sizeof *at * (size_t)x->rank);
-    for (int d = 0; d < x->rank; d++) {
+    const struct view *x = f->x;
+    int64_t sizes[VIEW_MAX_RANK], r[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK],
+                                  inner = f->inner < 0 ? 1 : x->dims[f->inner];
+    for (int d = 0; d < x->rank; d++)
         sizes[d] = f->reduced[d] && d != f->inner ? x->dims[d] : 1;
-        if (f->reduced[d])
-            at[d] = 0;
-    }
-    int64_t r[VIEW_MAX_RANK] = {0};
+    lane_start(&f->reducer, &s->state, lanes);
     do {
         for (int d = 0; d < x->rank; d++)
             at[d] = start[d] + r[d];
         for (int64_t i = 0; i < inner; i += INTERVAL) {
             if (f->inner >= 0)
                 at[f->inner] = i;
-            if (!reduce_interval(f, at, lanes, inner - i < INTERVAL ? inner - i : INTERVAL))
-                return false;
+            reduce_interval(f, s, at, lanes, min_i64(INTERVAL, inner - i));
         }
     } while (index_next(x->rank, sizes, r));
-    memcpy(at, start, sizeof *at * (size_t)x->rank);
-    return true;
 }
 
-static void start_lanes(struct lane_reducer *f)
+static void reduce_tiles(void *context, int64_t part, int worker)
 {
-    for (int k = 0; k < f->n; k++) {
-        struct lane_slot *s = &f->slots[k];
-        kern_pack(s->acc, f->init[k], 0, s->width, KERN_LANES);
+    const struct lane_reduction *f = context;
+    struct lane_source s = source_of(f, worker);
+    int64_t o[VIEW_MAX_RANK], at[VIEW_MAX_RANK] = {0}, rank = f->out->rank, from = part * f->piece;
+    for (int64_t d = rank - 1, i = from; d >= 0; i /= f->dims[d--])
+        o[d] = i % f->dims[d];
+    for (int64_t left = min_i64(f->tiles - from, f->piece); left > 0; left--) {
+        int64_t tile = o[f->out_lane], first = tile * KERN_LANES,
+                lanes = min_i64(KERN_LANES, f->out->dims[f->out_lane] - first);
+        o[f->out_lane] = first;
+        for (int d = 0, kept = 0; d < f->x->rank; d++)
+            at[d] = f->reduced[d] ? 0 : o[kept++];
+        reduce_tile(f, &s, at, lanes);
+        for (int k = 0; k < f->n; k++)
+            lane_store(&f->reducer, &s.state, k, view_at(&f->out[k], o),
+                       f->out[k].strides[f->out_lane], lanes);
+        o[f->out_lane] = tile;
+        index_next((int)rank, f->dims, o);
     }
-}
-
-static void store_lanes(const struct lane_reducer *f, const int64_t *o, int64_t lanes)
-{
-    for (int k = 0; k < f->n; k++) {
-        const struct lane_slot *s = &f->slots[k];
-        loader_write(&s->narrow, view_at(s->out, o), s->out->strides[f->out_lane], s->acc, lanes);
-    }
-}
-
-static bool reduce_all(struct lane_reducer *f)
-{
-    const struct view *x = f->slots[0].x, *out = f->slots[0].out;
-    int64_t at[VIEW_MAX_RANK] = {0}, o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
-    memcpy(sizes, out->dims, sizeof *sizes * (size_t)out->rank);
-    sizes[f->out_lane] = 1;
-    do {
-        for (int64_t i = 0; i < out->dims[f->out_lane]; i += KERN_LANES) {
-            int64_t left = out->dims[f->out_lane] - i,
-                    lanes = left < KERN_LANES ? left : KERN_LANES;
-            o[f->out_lane] = i;
-            for (int d = 0, kept = 0; d < x->rank; d++)
-                at[d] = f->reduced[d] ? 0 : o[kept++];
-            start_lanes(f);
-            if (!reduce_lanes_at(f, at, lanes))
-                return false;
-            store_lanes(f, o, lanes);
-        }
-        o[f->out_lane] = 0;
-    } while (index_next(out->rank, sizes, o));
-    return true;
 }
 
 /* Chooses the longest kept dimension, which fills the lanes best. */
-static void choose_lanes(struct lane_reducer *f, const struct view *x)
+static void choose_lanes(struct lane_reduction *f, const struct view *x)
 {
     int64_t max = 0;
     f->inner = -1;
@@ -163,36 +155,30 @@ bool lanes_apply(const struct view *out, const struct kern_body *body)
     int64_t max = 0;
     for (int d = 0; d < out->rank; d++)
         max = out->dims[d] > max ? out->dims[d] : max;
-    return body->call_lanes && max >= 16;
+    return body->lanes && max >= 16;
 }
 
-bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init,
-                     const enum dtype *acc, const bool *reduced, const struct kern_body *body)
+bool reduce_by_lanes(struct thread_pool *workers, int n, const struct view *out,
+                     const struct view *x, const void *const *init, const enum dtype *acc,
+                     const bool *reduced, const struct kern_body *body)
 {
-    struct lane_reducer f = {.n = n, .reduced = reduced, .init = init, .body = body};
-    size_t count = (size_t)n,
-           bytes = count * (sizeof *f.slots + 2 * sizeof *f.args + sizeof *f.results) + 64, used;
-    for (int k = 0; k < n; k++)
-        bytes += (INTERVAL + 2) * KERN_LANES * dtype_bytes(acc[k]);
-    char *scratch = mem_zalloc(bytes);
-    if (!scratch)
-        return false;
-    f.slots = (struct lane_slot *)(void *)scratch;
-    f.args = (const void **)(f.slots + count);
-    f.results = (void **)(f.args + 2 * count);
-    used = ((size_t)((char *)(f.results + count) - scratch) + 63) & ~(size_t)63;
-    for (int k = 0; k < n; k++) {
-        struct lane_slot *s = &f.slots[k];
-        *s = (struct lane_slot){
-            .width = dtype_bytes(acc[k]), .acc_type = acc[k], .x = &x[k], .out = &out[k]};
-        s->acc = scratch + used;
-        s->next = s->acc + KERN_LANES * s->width;
-        s->values = s->next + KERN_LANES * s->width;
-        used += (INTERVAL + 2) * KERN_LANES * s->width;
-        loader_init(&s->narrow, out[k].dtype, acc[k]);
-    }
+    enum { PART = 1 << 14 }; /* elements that are combined in a task */
+    struct lane_reduction f = {.n = n, .reduced = reduced, .out = out, .x = x, .tiles = 1};
     choose_lanes(&f, x);
-    bool ok = reduce_all(&f);
-    mem_free(scratch);
-    return ok;
+    if (!lane_reducer_init(&f.reducer, n, out, x, init, acc, DT_INVALID, body))
+        return false;
+    for (int d = 0; d < out->rank; d++) {
+        f.dims[d] = d == f.out_lane ? ratio_up(out->dims[d], KERN_LANES) : out->dims[d];
+        f.tiles *= f.dims[d];
+    }
+    f.piece = PART / ratio_up(view_elements(x), f.tiles) + 1;
+    f.bytes = f.reducer.bytes + (size_t)n * 3 * sizeof(void *);
+    for (int k = 0; k < n; k++)
+        f.bytes += block_bytes(&x[k]);
+    f.storage = mem_alloc((size_t)thread_pool_size(workers) * f.bytes);
+    if (f.storage)
+        thread_pool_run(workers, ratio_up(f.tiles, f.piece), reduce_tiles, &f);
+    mem_free(f.storage);
+    lane_reducer_free(&f.reducer);
+    return f.storage != NULL;
 }

@@ -3,11 +3,13 @@
  *
  * Every row is sorted as a list of its indices, which then selects the elements of all operands. A
  * plain comparison of one operand becomes unsigned keys (sort_keys.c) stored with the index; if
- * there is only one operand, it is reconstructed from its sorted keys. Any other comparator is used
- * in a merge sort. All sorts are stable, so the result is unique for any number of threads: these
- * are assigned rows, or parts of one long row. Only comparators and keys that are called run on one
- * thread, since a called body has only one set of registers. Partial order: -0 and +0 are equal;
- * the position of NaNs is unspecified (here: last).
+ * there is only one operand, it is reconstructed from its sorted keys. Keys that a comparator
+ * compares lexicographically are computed from the operands; as many as fit into a word are sorted
+ * at once, the least significant ones first. Any other comparator is used in a merge sort. All
+ * sorts are stable, so the result is unique for any number of threads: these are assigned rows, or
+ * parts of one long row. Only comparators without code on tiles run on one thread, since a called
+ * body has only one set of registers. Partial order: -0 and +0 are equal; the position of NaNs is
+ * unspecified (here: last).
  */
 #include "kern/sort.h"
 #include "kern/plain/plain.h"
@@ -15,136 +17,239 @@
 /* ---- lines and their keys ---- */
 
 struct sorter {
-    /* NULL if a comparator or key function is called: it cannot be called by several threads */
+    /* NULL if the comparator is called: it cannot be called by several threads */
     struct thread_pool *workers;
+    int worker; /* that runs all of it, if `workers` is NULL */
     int n;
     const struct view *x, *out;
     int dimension;
     const struct kern_comparator *less;
-    struct key_rule rule; /* of a plain comparison */
-    char **line;          /* the start of each operand's line */
-    const void **args;
-    char *lanes, *computed; /* of make_keys: KERN_LANES elements of each operand; as many keys */
-    void *scratch;          /* twice a line of the widest entries */
-    uint64_t index;         /* mask: the bits of a sorted entry that are its index */
+    int key_count;
+    struct key_rule *rules; /* of the keys */
+    char **line;            /* the start of each operand's line */
+    char *lanes;            /* for each worker `lane_bytes`, for code on tiles */
+    size_t lane_bytes;
+    void *scratch;  /* a line's entries twice, then, for several groups of keys, a line of keys */
+    uint64_t index; /* mask: the bits of a sorted entry that are its index */
     bool failed;
 };
 
 /* Processes elements [from, limit) of a line; long lines are split among threads. */
-typedef void interval_fn(struct sorter *s, void *with, int64_t from, int64_t limit);
+typedef void interval_fn(struct sorter *s, void *with, int64_t from, int64_t limit, int worker);
 struct stretches {
     struct sorter *s;
     interval_fn *fn;
     void *with;
-    int64_t n;
+    int64_t n, length;
 };
 enum { INTERVAL = 128 * KERN_LANES };
 
 static void sort_interval(void *context, int64_t part, int worker)
 {
     const struct stretches *c = context;
-    int64_t from = part * INTERVAL;
-    c->fn(c->s, c->with, from, c->n - from < INTERVAL ? c->n : from + INTERVAL);
+    int64_t from = part * c->length;
+    c->fn(c->s, c->with, from, c->n - from < c->length ? c->n : from + c->length,
+          c->s->worker + worker);
+}
+
+static void share_in(struct sorter *s, int64_t n, int64_t length, interval_fn *fn, void *with)
+{
+    struct stretches c = {s, fn, with, n, length};
+    thread_pool_run(s->workers, ratio_up(n, length), sort_interval, &c);
 }
 
 static void share_line(struct sorter *s, int64_t n, interval_fn *fn, void *with)
 {
-    struct stretches c = {s, fn, with, n};
-    thread_pool_run(s->workers, ratio_up(n, INTERVAL), sort_interval, &c);
+    share_in(s, n, INTERVAL, fn, with);
 }
 
-/* Keys of elements [i, i + count) that the comparator computes from all operands. */
-static bool compute_keys(struct sorter *s, uint64_t *keys, int64_t i, int64_t count)
+/* Storage of a worker for code on tiles: addresses of arguments and results, tiles, temporaries. */
+struct lane_storage {
+    const void **args;
+    void **results;
+    char *tiles, *workspace;
+};
+enum { TILE_BYTES = KERN_LANES * sizeof(union kern_element) };
+
+static size_t lane_storage_bytes(int n, const struct kern_lane_code *c)
 {
-    void *computed = s->computed;
-    char *at = s->lanes;
+    const size_t pointers = (size_t)(2 * n + c->result_count) * sizeof(void *);
+    return ((pointers + 63) & ~(size_t)63) + (size_t)(n + c->result_count) * TILE_BYTES +
+           ((c->workspace + 63) & ~(size_t)63);
+}
+
+static struct lane_storage lane_storage(const struct sorter *s, const struct kern_lane_code *c,
+                                        int worker)
+{
+    char *at = s->lanes + (size_t)worker * s->lane_bytes;
+    const size_t pointers = (size_t)(2 * s->n + c->result_count) * sizeof(void *);
+    struct lane_storage l = {.args = (const void **)(void *)at};
+    l.results = (void **)(l.args + 2 * s->n);
+    l.tiles = at + ((pointers + 63) & ~(size_t)63);
+    l.workspace = l.tiles + (size_t)(s->n + c->result_count) * TILE_BYTES;
+    return l;
+}
+
+/* The keys after the last one of the group that starts at `first`: as many as fit into a word. */
+static int group_end(const struct sorter *s, int first)
+{
+    size_t width = s->rules[first].width;
+    int end = first + 1;
+    for (; end < s->key_count && width + s->rules[end].width <= sizeof(uint64_t); end++)
+        width += s->rules[end].width;
+    return end;
+}
+
+/* Keys of elements [i, i + count) that the comparator computes from all operands: those of the
+ * group that starts at `first`, the most significant one in the highest bits. */
+static void compute_keys(const struct sorter *s, int first, uint64_t *keys, int64_t i,
+                         int64_t count, int worker)
+{
+    const struct kern_lane_code *c = s->less->make_keys;
+    const struct lane_storage l = lane_storage(s, c, worker);
+    uint64_t part[KERN_LANES];
     for (int k = 0; k < s->n; k++) {
         size_t width = dtype_bytes(s->x[k].dtype);
         int64_t stride = s->x[k].strides[s->dimension];
-        kern_pack(at, s->line[k] + i * stride, stride, width, count);
-        s->args[2 * k] = s->args[2 * k + 1] = at;
-        at += KERN_LANES * width;
+        char *at = s->line[k] + i * stride, *tile = l.tiles + (size_t)k * TILE_BYTES;
+        if (stride != (int64_t)width)
+            kern_pack(tile, at, stride, width, count);
+        l.args[2 * k] = l.args[2 * k + 1] = stride == (int64_t)width ? at : tile;
     }
-    if (!s->less->make_keys(s->less->keys_context, s->args, &computed))
-        return false;
-    keys_make(&s->rule, keys, s->computed, (int64_t)s->rule.width, count);
-    return true;
+    for (int k = 0; k < s->key_count; k++)
+        l.results[k] = l.tiles + (size_t)(s->n + k) * TILE_BYTES;
+    kern_run_lanes(c, l.workspace, l.args, l.results, count);
+    for (int k = first; k < group_end(s, first); k++) {
+        const struct key_rule *r = &s->rules[k];
+        keys_make(r, k == first ? keys : part, l.results[k], (int64_t)r->width, count);
+        for (int64_t j = 0; j < count && k > first; j++)
+            keys[j] = keys[j] << 8 * r->width | part[j];
+    }
 }
 
-static bool take_keys(struct sorter *s, uint64_t *keys, int64_t i, int64_t count)
+static void take_keys(const struct sorter *s, int first, uint64_t *keys, int64_t i, int64_t count,
+                      int worker)
 {
     int key = s->less->key;
-    if (s->less->make_keys)
-        return compute_keys(s, keys, i, count);
+    if (s->less->make_keys) {
+        compute_keys(s, first, keys, i, count, worker);
+        return;
+    }
     int64_t stride = s->x[key].strides[s->dimension];
-    keys_make(&s->rule, keys, s->line[key] + i * stride, stride, count);
-    return true;
+    keys_make(s->rules, keys, s->line[key] + i * stride, stride, count);
 }
 
-/* ---- the order of a line ---- */
+/* ---- the order of a line, by a comparator that is called ---- */
+
+/* Merges of adjacent sorted intervals of `size` indices; each result is made in pieces. */
+struct merging {
+    struct sorter *s;
+    const uint64_t *from;
+    uint64_t *to;
+    int64_t n, size;
+};
 
 /* Whether element a precedes element b. */
-static bool call_less(struct sorter *s, uint64_t a, uint64_t b, bool *before)
+static bool precedes(struct sorter *s, const struct lane_storage *l, uint64_t a, uint64_t b)
 {
     uint8_t answer = 0;
     void *result = &answer;
     for (int k = 0; k < s->n; k++) {
         int64_t stride = s->x[k].strides[s->dimension];
-        s->args[2 * k] = s->line[k] + (int64_t)a * stride;
-        s->args[2 * k + 1] = s->line[k] + (int64_t)b * stride;
+        l->args[2 * k] = s->line[k] + (int64_t)a * stride;
+        l->args[2 * k + 1] = s->line[k] + (int64_t)b * stride;
     }
-    if (!s->less->call(s->less->context, s->args, &result))
-        return false;
-    *before = answer != 0;
-    return true;
+    if (s->less->lanes)
+        kern_run_lanes(s->less->lanes, l->workspace, l->args, &result, 1);
+    else if (!s->failed && !s->less->call(s->less->context, l->args, &result))
+        s->failed = true; /* no other thread runs in this case */
+    return answer != 0;
 }
 
-static bool merge_called(struct sorter *s, uint64_t *to, const uint64_t *a, int64_t na,
-                         const uint64_t *b, int64_t nb)
+/* How many of the first `count` elements of the merged intervals are from a. */
+static int64_t find_cut(struct sorter *s, const struct lane_storage *l, const uint64_t *a,
+                        int64_t na, const uint64_t *b, int64_t nb, int64_t count)
 {
-    const uint64_t *a_end = a + na, *b_end = b + nb;
-    while (a < a_end && b < b_end) {
-        bool right;
-        if (!call_less(s, *b, *a, &right))
-            return false;
-        *to++ = right ? *b++ : *a++;
+    int64_t low = count > nb ? count - nb : 0, high = count < na ? count : na;
+    while (low < high) {
+        const int64_t i = low + (high - low) / 2;
+        if (precedes(s, l, b[count - i - 1], a[i]))
+            high = i;
+        else
+            low = i + 1;
     }
-    while (a < a_end)
-        *to++ = *a++;
-    while (b < b_end)
-        *to++ = *b++;
-    return true;
+    return low;
+}
+
+/* Elements [from, limit) of the next level's intervals. */
+static void merge_interval(struct sorter *s, void *merging, int64_t from, int64_t limit, int worker)
+{
+    const struct merging *m = merging;
+    const struct lane_storage l =
+        lane_storage(s, s->less->lanes ? s->less->lanes : &(struct kern_lane_code){0}, worker);
+    for (int64_t at = from, end; at < limit; at = end) {
+        const int64_t start = at / (2 * m->size) * (2 * m->size);
+        const int64_t na = min_i64(m->size, m->n - start), nb = min_i64(m->size, m->n - start - na);
+        const uint64_t *a = m->from + start, *b = a + na;
+        end = min_i64(limit, start + na + nb);
+        int64_t i = find_cut(s, &l, a, na, b, nb, at - start), j = at - start - i;
+        for (int64_t k = at; k < end; k++) {
+            const bool right = i == na || (j < nb && precedes(s, &l, b[j], a[i]));
+            m->to[k] = right ? b[j++] : a[i++];
+        }
+    }
+}
+
+/* Sorts [from, limit), a multiple of the size of intervals that are sorted, into `to`. */
+static void sort_chunk(struct sorter *s, void *merging, int64_t from, int64_t limit, int worker)
+{
+    struct merging m = *(struct merging *)merging;
+    uint64_t *to = m.to, *other = (uint64_t *)(uintptr_t)m.from;
+    const int64_t n = limit - from;
+    for (int64_t i = from; i < limit; i++)
+        to[i] = (uint64_t)i;
+    for (m.size = 1; m.size < n; m.size *= 2) {
+        uint64_t *swap = to;
+        to = other, other = swap;
+        m.from = other + from, m.to = to + from, m.n = n;
+        merge_interval(s, &m, 0, n, worker);
+    }
+    if (to != ((struct merging *)merging)->to)
+        memcpy(other + from, to + from, (size_t)n * sizeof *to);
 }
 
 /* NULL when the comparator failed. */
 static uint64_t *order_by_calls(struct sorter *s, int64_t n)
 {
-    uint64_t *from = s->scratch, *to = from + n, *swap;
-    for (int64_t i = 0; i < n; i++)
-        from[i] = (uint64_t)i;
-    for (int64_t size = 1; size < n; size *= 2) {
-        for (int64_t i = 0; i < n; i += 2 * size) {
-            int64_t na = n - i < size ? n - i : size, nb = n - i - na < size ? n - i - na : size;
-            if (!merge_called(s, to + i, from + i, na, from + i + na, nb))
-                return NULL;
-        }
-        swap = from, from = to, to = swap;
+    enum { CHUNK = 1 << 10 };
+    uint64_t *first = s->scratch;
+    struct merging m = {s, first + n, first, n, CHUNK};
+    share_in(s, n, CHUNK, sort_chunk, &m);
+    for (; m.size < n; m.size *= 2) {
+        uint64_t *swap = m.to;
+        m.to = (uint64_t *)(uintptr_t)m.from;
+        m.from = swap;
+        share_in(s, n, CHUNK, merge_interval, &m);
     }
-    return from;
+    return s->failed ? NULL : m.to;
 }
+
+/* ---- the order of a line, by keys ---- */
 
 static bool fits_word(const struct sorter *s, int64_t n)
 {
-    return s->rule.width <= sizeof(uint32_t) && n <= UINT32_MAX;
+    size_t width = 0;
+    for (int k = 0; k < s->key_count; k++)
+        width += s->rules[k].width;
+    return width <= sizeof(uint32_t) && n <= UINT32_MAX;
 }
 
-static void make_words(struct sorter *s, void *words, int64_t from, int64_t limit)
+static void make_words(struct sorter *s, void *words, int64_t from, int64_t limit, int worker)
 {
     uint64_t *e = words, keys[KERN_LANES];
-    for (int64_t i = from; i < limit && !s->failed; i += KERN_LANES) {
+    for (int64_t i = from; i < limit; i += KERN_LANES) {
         int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
-        if (!take_keys(s, keys, i, count))
-            s->failed = true; /* no other thread runs in this case */
+        take_keys(s, 0, keys, i, count, worker);
         for (int64_t j = 0; j < count; j++)
             e[i + j] = keys[j] << PACKED_KEY | (uint64_t)(i + j);
     }
@@ -156,30 +261,48 @@ static uint64_t *order_by_words(struct sorter *s, int64_t n)
     uint64_t *e = s->scratch;
     share_line(s, n, make_words, e);
     s->index = UINT32_MAX;
-    return s->failed ? NULL : sort_words64(s->workers, e, e + n, n, PACKED_KEY);
+    return sort_words64(s->workers, e, e + n, n, PACKED_KEY);
 }
 
-static void make_entries(struct sorter *s, void *entries, int64_t from, int64_t limit)
+struct entry_making {
+    int group; /* its first key */
+    struct key_entry *entries;
+};
+
+static void make_entries(struct sorter *s, void *making, int64_t from, int64_t limit, int worker)
 {
-    struct key_entry *e = entries;
+    const struct entry_making *m = making;
     uint64_t keys[KERN_LANES];
-    for (int64_t i = from; i < limit && !s->failed; i += KERN_LANES) {
+    for (int64_t i = from; i < limit; i += KERN_LANES) {
         int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
-        if (!take_keys(s, keys, i, count))
-            s->failed = true;
+        take_keys(s, m->group, keys, i, count, worker);
         for (int64_t j = 0; j < count; j++)
-            e[i + j] = (struct key_entry){keys[j], (uint64_t)(i + j)};
+            m->entries[i + j] = (struct key_entry){keys[j], (uint64_t)(i + j)};
     }
 }
 
-/* Key and index as a struct. */
+/* Sorts entries, which are in order by the keys of less significant groups, by those of a group. */
+static struct key_entry *sort_group(struct sorter *s, int64_t n, struct key_entry *sorted,
+                                    int group)
+{
+    struct key_entry *e = s->scratch, *other = sorted == e ? e + n : e, *made = e + 2 * n;
+    share_line(s, n, make_entries, &(struct entry_making){group, made});
+    for (int64_t i = 0; i < n; i++)
+        sorted[i].key = made[sorted[i].index].key;
+    return sort_key_entries(s->workers, sorted, other, n);
+}
+
+/* Key and index as a struct; from the least significant group of keys on. */
 static uint64_t *order_by_entries(struct sorter *s, int64_t n)
 {
     struct key_entry *e = s->scratch, *scratch = e + n;
-    share_line(s, n, make_entries, e);
-    if (s->failed)
-        return NULL;
-    const struct key_entry *sorted = sort_key_entries(s->workers, e, scratch, n);
+    int groups[KERN_SORT_KEYS], count = 0;
+    for (int k = 0; k < s->key_count; k = group_end(s, k))
+        groups[count++] = k;
+    share_line(s, n, make_entries, &(struct entry_making){groups[count - 1], e});
+    struct key_entry *sorted = sort_key_entries(s->workers, e, scratch, n);
+    for (int k = count - 2; k >= 0; k--)
+        sorted = sort_group(s, n, sorted, groups[k]);
     uint64_t *order = (uint64_t *)(void *)(sorted == e ? scratch : e);
     for (int64_t i = 0; i < n; i++)
         order[i] = sorted[i].index;
@@ -202,7 +325,7 @@ struct picking {
         *(const W *)(const void *)(p->x + (int64_t)(p->order[i] & s->index) * p->x_stride)
 
 /* out[i] = x[order[i]] */
-static void pick_elements(struct sorter *s, void *picking, int64_t from, int64_t limit)
+static void pick_elements(struct sorter *s, void *picking, int64_t from, int64_t limit, int worker)
 {
     const struct picking *p = picking;
     switch (p->width) {
@@ -245,15 +368,15 @@ static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
 
 static bool is_standalone(const struct sorter *s)
 {
+    const struct key_rule *r = s->rules;
     return s->n == 1 && s->less->order != KERN_ORDER_CALL && !s->less->make_keys &&
-           (s->rule.is_float || s->rule.one_to_one) &&
-           !(dtype_is_float(s->rule.type) && s->rule.width == 1);
+           (r->is_float || r->one_to_one) && !(dtype_is_float(r->type) && r->width == 1);
 }
 
 static uint64_t sorted_key(const struct sorter *s, const void *sorted, int64_t i)
 {
-    return s->rule.width <= sizeof(uint32_t) ? ((const uint32_t *)sorted)[i]
-                                             : ((const uint64_t *)sorted)[i];
+    return s->rules->width <= sizeof(uint32_t) ? ((const uint32_t *)sorted)[i]
+                                               : ((const uint64_t *)sorted)[i];
 }
 
 /* The first position whose key is not less than `key`. */
@@ -281,21 +404,22 @@ static void place_alike(struct sorter *s, char *out, const void *sorted, int64_t
         return;
     for (int64_t i = 0; i < n; i += KERN_LANES) {
         int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
-        keys_make(&s->rule, keys, x + i * stride, stride, count);
+        keys_make(s->rules, keys, x + i * stride, stride, count);
         for (int64_t j = 0; j < count; j++)
             if (keys[j] == key)
-                memcpy(out + at++ * out_stride, x + (i + j) * stride, s->rule.width);
+                memcpy(out + at++ * out_stride, x + (i + j) * stride, s->rules->width);
     }
 }
 
-static void make_keys_alone(struct sorter *s, void *scratch, int64_t from, int64_t limit)
+static void make_keys_alone(struct sorter *s, void *scratch, int64_t from, int64_t limit,
+                            int worker)
 {
     uint64_t keys[KERN_LANES], *wide = scratch;
     uint32_t *narrow = scratch;
-    bool is_wide = s->rule.width == sizeof *wide;
+    bool is_wide = s->rules->width == sizeof *wide;
     for (int64_t i = from; i < limit; i += KERN_LANES) {
         int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
-        take_keys(s, keys, i, count);
+        take_keys(s, 0, keys, i, count, worker);
         if (is_wide)
             memcpy(wide + i, keys, (size_t)count * sizeof *wide);
         else
@@ -309,7 +433,7 @@ static void *sorted_keys(struct sorter *s, int64_t n)
     uint64_t *wide = s->scratch;
     uint32_t *narrow = s->scratch;
     share_line(s, n, make_keys_alone, s->scratch);
-    if (s->rule.width == sizeof *wide)
+    if (s->rules->width == sizeof *wide)
         return sort_words64(s->workers, wide, wide + n, n, 0);
     return sort_words32(s->workers, narrow, narrow + n, n);
 }
@@ -319,17 +443,17 @@ struct storing {
     char *out;
 };
 
-static void store_alone(struct sorter *s, void *storing, int64_t from, int64_t limit)
+static void store_alone(struct sorter *s, void *storing, int64_t from, int64_t limit, int worker)
 {
     const struct storing *to = storing;
     char packed[KERN_LANES * sizeof(uint64_t)];
     uint64_t elements[KERN_LANES];
     int64_t stride = s->out->strides[s->dimension];
-    size_t width = s->rule.width;
+    size_t width = s->rules->width;
     for (int64_t i = from; i < limit; i += KERN_LANES) {
         int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
         for (int64_t j = 0; j < count; j++)
-            elements[j] = key_element(&s->rule, sorted_key(s, to->sorted, i + j));
+            elements[j] = key_element(s->rules, sorted_key(s, to->sorted, i + j));
         kern_pack(packed, (const char *)elements, sizeof *elements, width,
                   count); /* little-endian */
         kern_unpack(to->out + i * stride, stride, packed, width, count);
@@ -340,10 +464,10 @@ static void sort_alone(struct sorter *s, const int64_t *index, int64_t n)
 {
     struct storing to = {sorted_keys(s, n), view_at(s->out, index)};
     share_line(s, n, store_alone, &to);
-    if (s->rule.one_to_one)
+    if (s->rules->one_to_one)
         return;
-    place_alike(s, to.out, to.sorted, n, s->rule.sign ^ s->rule.flip);
-    place_alike(s, to.out, to.sorted, n, s->rule.all ^ s->rule.flip);
+    place_alike(s, to.out, to.sorted, n, s->rules->sign ^ s->rules->flip);
+    place_alike(s, to.out, to.sorted, n, s->rules->all ^ s->rules->flip);
 }
 
 /* ---- all lines ---- */
@@ -356,9 +480,9 @@ struct line_task {
     int64_t dims[VIEW_MAX_RANK]; /* for counting lines: 1 along the sorted dimension */
     char *workspaces;
     size_t entries, scratch; /* bytes: of entries, and of the whole workspace */
-    bool called;   /* a comparator or key function is called, so lines are processed sequentially */
-    int64_t parts; /* number of tasks */
-    size_t lanes;  /* bytes for the arguments and results of the key function */
+    int64_t parts;           /* number of tasks */
+    int workers;             /* that sort lines at the same time */
+    bool failed;
 };
 
 static bool sort_line(struct sorter *s, const int64_t *index)
@@ -388,59 +512,67 @@ static void sort_part(void *context, int64_t part, int worker)
     int64_t index[VIEW_MAX_RANK], from = part * t->piece, left = t->lines - from;
     s.scratch = t->workspaces + (size_t)worker * t->scratch;
     s.line = (char **)(void *)((char *)s.scratch + t->entries);
-    s.args = (const void **)(s.line + s.n);
+    s.worker = worker;
+    s.workers = t->workers > 1 ? NULL : s.workers;
     find_line(t, from, index);
     for (int64_t k = left < t->piece ? left : t->piece; k > 0 && sort_line(&s, index); k--)
         index_next(s.out->rank, t->dims, index);
+    if (s.failed)
+        t->failed = true; /* no other thread runs in this case */
 }
 
-/* Sorts with a comparator or key function that is called, in one buffer, until a call fails. */
-static bool sort_by_calls(struct line_task *t)
+/* Sets the rules of the keys; their storage is that of all KERN_SORT_KEYS. */
+static void set_rules(struct sorter *s, struct key_rule *rules)
 {
-    struct sorter s = *t->all;
-    int64_t index[VIEW_MAX_RANK] = {0};
-    s.scratch = t->workspaces;
-    s.line = (char **)(void *)(t->workspaces + t->entries);
-    s.args = (const void **)(s.line + s.n);
-    do
-        if (!sort_line(&s, index))
-            return false;
-    while (index_next(s.out->rank, t->dims, index));
-    return true;
+    const struct kern_comparator *c = s->less;
+    s->rules = rules;
+    if (c->order == KERN_ORDER_CALL)
+        return;
+    s->key_count = c->make_keys ? c->make_keys->result_count : 1;
+    if (!c->make_keys)
+        key_rule_init(rules, s->x[c->key].dtype, c->total_order, c->order == KERN_ORDER_GREATER);
+    for (int k = 0; k < s->key_count && c->make_keys; k++)
+        key_rule_init(&rules[k], c->keys[k].type, c->keys[k].total_order, c->keys[k].descending);
+}
+
+/* Bytes of the entries of a line. */
+static size_t entry_bytes(const struct sorter *s, int64_t length)
+{
+    const bool is_word = s->less->order == KERN_ORDER_CALL || fits_word(s, length);
+    const bool groups = !is_word && group_end(s, 0) < s->key_count;
+    return (size_t)(groups ? 3 : 2) * (size_t)length *
+           (is_word ? sizeof(uint64_t) : sizeof(struct key_entry));
 }
 
 /* Initializes everything except the buffer, whose size in bytes it returns. There must be something
  * to sort. */
-static size_t prepare(struct line_task *t, struct sorter *s, struct thread_pool *workers, int n,
-                      const struct view *out, const struct view *x, int dimension,
-                      const struct kern_comparator *less)
+static size_t prepare(struct line_task *t, struct sorter *s, struct key_rule *rules,
+                      struct thread_pool *workers, int n, const struct view *out,
+                      const struct view *x, int dimension, const struct kern_comparator *less)
 {
     enum { PART = 1 << 14 }; /* elements */
-    t->called = less->order == KERN_ORDER_CALL || less->make_keys;
-    *s = (struct sorter){.workers = t->called ? NULL : workers,
+    const bool called = less->order == KERN_ORDER_CALL && !less->lanes;
+    const struct kern_lane_code none = {0}, *code = less->order != KERN_ORDER_CALL ? less->make_keys
+                                                                                   : less->lanes;
+    const int64_t length = out->dims[dimension];
+    *s = (struct sorter){.workers = called ? NULL : workers,
                          .n = n,
                          .x = x,
                          .out = out,
                          .dimension = dimension,
                          .less = less,
+                         .lane_bytes = lane_storage_bytes(n, code ? code : &none),
                          .index = UINT64_MAX};
-    if (less->order != KERN_ORDER_CALL) {
-        enum dtype type = less->make_keys ? less->key_type : x[less->key].dtype;
-        key_rule_init(&s->rule, type, less->total_order, less->order == KERN_ORDER_GREATER);
-    }
-    int64_t length = out->dims[dimension];
-    t->all = s;
-    t->lines = view_elements(out) / length;
-    t->piece = PART / length + 1;
+    set_rules(s, rules);
+    *t = (struct line_task){.all = s, .lines = view_elements(out) / length};
+    t->piece = called ? t->lines : PART / length + 1;
     memcpy(t->dims, out->dims, sizeof *t->dims * (size_t)out->rank);
     t->dims[dimension] = 1;
-    t->entries =
-        2 * (size_t)length * (fits_word(s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
-    t->scratch = (t->entries + 3 * (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
+    t->entries = entry_bytes(s, length);
+    t->scratch = (t->entries + (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
     t->parts = ratio_up(t->lines, t->piece);
-    t->lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_element) : 0;
-    return t->lanes +
-           (size_t)(t->called || t->parts == 1 ? 1 : thread_pool_size(workers)) * t->scratch;
+    t->workers = t->parts == 1 ? 1 : thread_pool_size(workers);
+    return (size_t)thread_pool_size(workers) * s->lane_bytes + (size_t)t->workers * t->scratch;
 }
 
 /* spec: Sort */
@@ -449,21 +581,17 @@ bool kern_sort(struct thread_pool *workers, int n, const struct view *out, const
 {
     struct sorter s;
     struct line_task t;
+    struct key_rule rules[KERN_SORT_KEYS];
     if (view_elements(out) == 0)
         return true;
-    s.computed = mem_alloc(prepare(&t, &s, workers, n, out, x, dimension, less));
-    if (!s.computed)
+    const size_t size = prepare(&t, &s, rules, workers, n, out, x, dimension, less);
+    s.lanes = mem_alloc(size);
+    if (!s.lanes)
         return false;
-    memset(s.computed, 0, t.lanes); /* since the unused last lanes of a line are not written */
-    s.lanes = s.computed + (t.lanes > 0 ? KERN_LANES * sizeof(union kern_element) : 0);
-    t.workspaces = s.computed + t.lanes;
-    bool ok = true;
-    if (t.called)
-        ok = sort_by_calls(&t);
-    else
-        thread_pool_run(workers, t.parts, sort_part, &t);
-    mem_free(s.computed);
-    return ok;
+    t.workspaces = s.lanes + (size_t)thread_pool_size(workers) * s.lane_bytes;
+    thread_pool_run(workers, t.parts, sort_part, &t);
+    mem_free(s.lanes);
+    return !t.failed;
 }
 
 const char *kern_sort_choice(struct thread_pool *workers, int n, const struct view *out,
@@ -472,10 +600,11 @@ const char *kern_sort_choice(struct thread_pool *workers, int n, const struct vi
 {
     struct sorter s;
     struct line_task t;
+    struct key_rule rules[KERN_SORT_KEYS];
     *scratch = 0;
     if (view_elements(out) == 0)
         return "nothing to sort";
-    *scratch = prepare(&t, &s, workers, n, out, x, dimension, less);
+    *scratch = prepare(&t, &s, rules, workers, n, out, x, dimension, less);
     if (is_standalone(&s))
         return "radix sort of keys";
     switch (order_of(&s, out->dims[dimension])) {

@@ -3,8 +3,8 @@
  * the combiner's identity; its windows are then a view, which kern_reduce reduces. Long windows at
  * every position take time independent of their length (van Herk's two scans; cumulative.c if all
  * share an end), and short ones of size 1 along the innermost dimension need no padding
- * (window_lanes.c). If padding is not possible, the plain kernel is used; for other bodies, windows
- * are processed position by position.
+ * (window_lanes.c). For other bodies, adjacent windows are reduced at the same time
+ * (window_rows.c). If none of these is possible, the plain kernel is used.
  *
  * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a
  * window is long); padding and the holes of dilation contribute nothing.
@@ -47,41 +47,6 @@ int window_places(const struct view *x, const struct kern_window_dim *window, co
         count *= places;
     }
     return count;
-}
-
-/* ---- reduce-window, any body ---- */
-
-static bool reduce_windows_by_call(struct call_reducer *f, const struct view *out,
-                                   const struct view *x, const void *const *init,
-                                   const struct kern_window_dim *window)
-{
-    int64_t o[VIEW_MAX_RANK] = {0};
-    struct window_walk w;
-    do {
-        call_reducer_start(f, init);
-        for (window_start(&w, x, window, o); window_next(&w);) {
-            for (int k = 0; k < f->n; k++)
-                f->slots[k].at = view_at(&x[k], w.at);
-            if (!call_reducer_value(f))
-                return false;
-        }
-        for (int k = 0; k < f->n; k++)
-            call_reducer_store(f, k, view_at(&out[k], o));
-    } while (index_next(out->rank, out->dims, o));
-    return true;
-}
-
-static bool reduce_window_by_call(int n, const struct view *out, const struct view *x,
-                                  const void *const *init, const enum dtype *acc,
-                                  const struct kern_window_dim *window,
-                                  const struct kern_body *body)
-{
-    struct call_reducer f;
-    if (!call_reducer_init(&f, n, out, x, acc, body))
-        return false;
-    bool ok = reduce_windows_by_call(&f, out, x, init, window);
-    call_reducer_free(&f);
-    return ok;
 }
 
 /* ---- reduce-window, recognized bodies ---- */
@@ -309,7 +274,7 @@ static bool reduce_window_recognised(struct thread_pool *workers, const struct v
     for (int d = 0; d < x->rank; d++)
         if (window[d].size == 0)
             return false;
-    if (reduce_cumulative(workers, out, x, init, window, body->combine))
+    if (reduce_cumulative(workers, 1, out, x, &init, &acc, window, body))
         return true;
     if (!has_long(x, window, body, acc) &&
         reduce_window_lanes(workers, out, x, init, window, body->combine))
@@ -339,8 +304,11 @@ bool kern_reduce_window(struct thread_pool *workers, int n, const struct view *o
         fill_with_init(workers, n, out, init, acc);
         return true;
     }
-    if (n > 1 || !kern_combine_opcode(body->combine))
-        return reduce_window_by_call(n, out, x, init, acc, window, body);
-    return reduce_window_recognised(workers, out, x, *init, *acc, window, body) ||
-           plain_reduce_window(NULL, n, out, x, init, acc, window, body);
+    const bool recognised = n == 1 && kern_combine_opcode(body->combine);
+    if (recognised && reduce_window_recognised(workers, out, x, *init, *acc, window, body))
+        return true;
+    if (body->lanes && !recognised) /* false: out of memory */
+        return reduce_cumulative(workers, n, out, x, init, acc, window, body) ||
+               reduce_window_rows(workers, n, out, x, init, acc, DT_INVALID, window, body);
+    return plain_reduce_window(NULL, n, out, x, init, acc, window, body);
 }

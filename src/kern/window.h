@@ -72,11 +72,17 @@ int window_places(const struct view *x, const struct kern_window_dim *window, co
 
 /* ---- cumulative.c ---- */
 
-/* Reduce-window by a recognized combiner where all windows of a line share an end; false when they
- * do not. All arrays must have the same type, and no dimension or window may be empty. */
-bool reduce_cumulative(struct thread_pool *workers, const struct view *out, const struct view *x,
-                       const void *init, const struct kern_window_dim *window,
-                       enum kern_combine combine);
+/* The only dimension with windows of more than one element, if they all start at the first element
+ * or, with *from_end, end at the last one; else -1. */
+int window_shared_end(const struct view *out, const struct view *x,
+                      const struct kern_window_dim *window, bool *from_end);
+/* From this length on, windows that end at the last element are reduced from there. */
+enum { WINDOW_END_FROM = 128 };
+/* Reduce-window where all windows of a line share an end, by a body for which there is a lane
+ * reducer; false when they do not, or out of memory. No dimension or window may be empty. */
+bool reduce_cumulative(struct thread_pool *workers, int n, const struct view *out,
+                       const struct view *x, const void *const *init, const enum dtype *acc,
+                       const struct kern_window_dim *window, const struct kern_body *body);
 
 /* ---- window_lanes.c ---- */
 
@@ -86,5 +92,14 @@ bool reduce_cumulative(struct thread_pool *workers, const struct view *out, cons
 bool reduce_window_lanes(struct thread_pool *workers, const struct view *out, const struct view *x,
                          const void *init, const struct kern_window_dim *window,
                          enum kern_combine combine);
+
+/* ---- window_rows.c ---- */
+
+/* Reduce-window by a body for which there is a lane reducer. A recognized combiner runs in `work`,
+ * and all arrays have the same type. False: out of memory. */
+bool reduce_window_rows(struct thread_pool *workers, int n, const struct view *out,
+                        const struct view *x, const void *const *init, const enum dtype *acc,
+                        enum dtype work, const struct kern_window_dim *window,
+                        const struct kern_body *body);
 
 #endif

@@ -109,12 +109,17 @@ static bool make_body(struct planner *pl, const struct inst *i, const struct com
     return b->function != NULL;
 }
 
-/* Makes the vectorized code of a reducer that no kernel implements. */
-static void make_lanes(struct planner *pl, const struct computation *c, struct body *b)
+/* Makes the code on tiles of a computation that no kernel implements; returns the scalar code that
+ * it is made from, or NULL. */
+static const struct scalar_code *make_lanes(struct planner *pl, const struct computation *c,
+                                            struct body *b)
 {
     struct scalar_types types = {b->args, b->results, KERN_LANES};
-    if (b->code && b->combine == KERN_CALL)
-        b->lanes = scalar_of_computation(pl, c, &types);
+    if (!b->code || pl->p->options.plain)
+        return NULL;
+    const struct scalar_code *code = scalar_of_computation(pl, c, &types);
+    b->lanes = code ? plan_lane_code(pl, code, b->args, b->results) : NULL;
+    return code;
 }
 
 /* A reducer acc'.. = f(acc.., value..) of n accumulators and n values, with element types
@@ -133,7 +138,7 @@ static bool make_reducer(struct planner *pl, const struct inst *i, const struct 
         b->combine = find_combine(pl->tiles, b->code, args[0]);
     if (b->code)
         b->pick = plan_find_pick(pl, b);
-    if (i->opcode == OP_REDUCE || op_table[i->opcode].family == FAMILY_collective)
+    if (b->combine == KERN_CALL)
         make_lanes(pl, c, b);
     return true;
 }
@@ -215,11 +220,10 @@ static bool make_predicate(struct planner *pl, const struct inst *i, const struc
     if (b->code) {
         find_order(pl->tiles, b);
         b->combine = find_select(pl->tiles, b);
-        struct scalar_types types = {b->args, b->results, KERN_LANES};
         const struct scalar_code *lanes = NULL;
-        if (i->opcode == OP_SORT && b->order == KERN_ORDER_CALL)
-            lanes = scalar_of_computation(pl, c, &types);
-        if (lanes)
+        if (b->order == KERN_ORDER_CALL && b->combine == KERN_CALL)
+            lanes = make_lanes(pl, c, b);
+        if (lanes && i->opcode == OP_SORT)
             plan_find_keys(pl, lanes, b);
     }
     return true;

@@ -25,15 +25,23 @@ static void put_body(struct buf *out, const struct body *b)
         buf_printf(out, "a call of %%%.*s per element", STR_ARG(b->function->computation->name));
 }
 
+static void put_keys(struct buf *out, const struct body *b)
+{
+    for (int k = 0; k < b->make_keys->result_count; k++)
+        buf_printf(out, "%s%s by %s keys", k ? ", then " : "",
+                   b->keys[k].descending ? "descending" : "ascending",
+                   dtype_spelling(b->keys[k].type));
+    buf_printf(out, " from scalar code of %d operations", b->code->op_count);
+}
+
 static void put_order(struct buf *out, const struct body *b)
 {
     const char *way = b->order == KERN_ORDER_LESS ? "ascending" : "descending";
     if (b->order == KERN_ORDER_CALL) {
         buf_puts(out, "compared by ");
         put_body(out, b);
-    } else if (b->keys) {
-        buf_printf(out, "%s by %s keys from scalar code of %d operations", way,
-                   dtype_spelling(b->key_type), b->keys->op_count);
+    } else if (b->make_keys) {
+        put_keys(out, b);
     } else {
         buf_printf(out, "%s by operand %d, a %s%s", way, b->key,
                    dtype_spelling(b->args[2 * b->key]), b->total_order ? " in total order" : "");

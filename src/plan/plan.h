@@ -290,9 +290,8 @@ struct cost plan_cost(const struct step *s);
 /* ---- body.c: computations that are applied to elements ---- */
 
 struct body {
-    const struct scalar_code *code; /* NULL: call `function` for each element */
-    /* vectorized code, for KERN_LANES elements at once; or NULL */
-    const struct scalar_code *lanes;
+    const struct scalar_code *code;     /* NULL: call `function` for each element */
+    const struct kern_lane_code *lanes; /* `code` for many elements at a time; or NULL */
     struct function *function;
     /* of accumulator and value; KERN_CALL when no kernel implements it */
     enum kern_combine combine;
@@ -300,9 +299,9 @@ struct body {
     int key;
     bool total_order;
     const struct kern_pick *pick; /* of a reducer, or NULL */
-    /* of a comparator: computes KERN_LANES keys of type key_type; or NULL */
-    const struct scalar_code *keys;
-    enum dtype key_type;
+    /* of a comparator: computes the keys that it compares, and what they are; or NULL */
+    const struct kern_lane_code *make_keys;
+    struct kern_sort_key keys[KERN_SORT_KEYS];
     int arg_count, result_count;
     /* element types of the arguments; the first half of a reducer's are accumulators */
     const enum dtype *args;

@@ -294,9 +294,16 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
 
 /* ---- key.c ---- */
 
-/* Sets order, keys and key type of a comparator that compares one function of both sides. `lanes`:
- * its vectorized code. */
+/* Sets order and keys of a comparator that compares keys lexicographically. `lanes`: its scalar
+ * code for KERN_LANES values at a time. */
 void plan_find_keys(struct planner *pl, const struct scalar_code *lanes, struct body *b);
+
+/* ---- lanes.c ---- */
+
+/* Scalar code for KERN_LANES values in each register as code on tiles; NULL if it cannot be.
+ * `args`, `results`: the types of its arguments and results. */
+const struct kern_lane_code *plan_lane_code(struct planner *pl, const struct scalar_code *code,
+                                            const enum dtype *args, const enum dtype *results);
 
 /* ---- pick.c ---- */
 

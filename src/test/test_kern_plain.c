@@ -218,6 +218,78 @@ START_TEST(bitcast_convert_agrees_with_reference)
 }
 END_TEST
 
+/* ---- sort.c ---- */
+
+static enum dtype real_type(struct random *r)
+{
+    enum dtype t;
+    do
+        t = random_type(r);
+    while (dtype_is_complex(t));
+    return t;
+}
+
+/* Lexicographic by the keys of the comparator, which are its first operands. */
+static bool keys_in_order(void *context, const void *const *args, void *const *results)
+{
+    const struct kern_comparator *c = context;
+    uint8_t *answer = results[0];
+    *answer = 0;
+    for (int k = 0; k < c->make_keys->result_count; k++) {
+        const struct kern_sort_key *key = &c->keys[k];
+        const enum kern_direction d = key->descending ? KERN_GT : KERN_LT;
+        const void *swapped[2] = {args[2 * k + 1], args[2 * k]};
+        uint8_t after;
+        kern_find_compare(d, true, key->type)(answer, args + 2 * k, 1);
+        kern_find_compare(d, true, key->type)(&after, swapped, 1);
+        if (*answer || after)
+            return true;
+    }
+    return true;
+}
+
+/* Several keys, in one word or in groups, and the same order by merging. */
+START_TEST(lexicographic_sorts_agree_with_reference)
+{
+    enum { KEYS = 4 };
+    for (int seed = 0; seed < 200; seed++) {
+        struct random r = {(uint64_t)seed};
+        int n = (int)random_in(&r, 1, KEYS);
+        int64_t dims[2] = {random_in(&r, 1, 3), random_in(&r, 1, seed % 10 ? 300 : 5000)};
+        struct random_view x[KEYS], out[KEYS], expected[KEYS];
+        struct view xs[KEYS], outs[KEYS], expected_views[KEYS];
+        struct kern_lane_op ops[KEYS];
+        struct kern_lane_code keys = {
+            .arg_count = 2 * n, .result_count = n, .tile_count = 3 * n, .op_count = n, .ops = ops};
+        struct kern_comparator less = {.order = KERN_ORDER_LESS, .make_keys = &keys};
+        less.call = keys_in_order;
+        less.context = &less;
+        for (int k = 0; k < n; k++) {
+            enum dtype t = k + 1 < n ? (random_in(&r, 0, 1) ? DT_U8 : DT_S4) : real_type(&r);
+            t = random_in(&r, 0, 2) ? t : real_type(&r);
+            less.keys[k] = (struct kern_sort_key){t, true, random_in(&r, 0, 1)};
+            ops[k] = (struct kern_lane_op){
+                .type = t, .out = (uint8_t)(2 * n + k), .args = {(uint8_t)(2 * k)}};
+            x[k] = random_operand(&r, t, 2, dims);
+            out[k] = random_layout(&r, t, 2, dims);
+            expected[k] = random_layout(&r, t, 2, dims);
+            xs[k] = x[k].view;
+            outs[k] = out[k].view;
+            expected_views[k] = expected[k].view;
+        }
+        struct kern_comparator called = less;
+        called.make_keys = seed % 2 ? &keys : NULL;
+        called.order = seed % 2 ? KERN_ORDER_LESS : KERN_ORDER_CALL;
+        ck_assert(kern_sort(NULL, n, outs, xs, 1, &called));
+        ck_assert(plain_sort(NULL, n, expected_views, xs, 1, &less));
+        for (int k = 0; k < n; k++) {
+            ck_assert_msg(views_agree(&outs[k], &expected_views[k], 0, 0), "keys, seed %d", seed);
+            FREE_VIEWS(&x[k], &out[k], &expected[k]);
+        }
+    }
+}
+END_TEST
+
 /* ---- bodies of several operands: the result must not depend on how the kernel calls them ---- */
 
 enum { OPERANDS = 3 };
@@ -241,21 +313,32 @@ static bool step_all(void *context, const void *const *args, void *const *result
     return true;
 }
 
-static bool step_lanes(void *context, const void *const *args, void *const *results)
+/* step_all() as code on tiles: squares are temporary tiles. */
+struct step_lanes {
+    struct kern_lane_op ops[2 * OPERANDS];
+    struct kern_lane_code code;
+};
+
+static void make_step_lanes(struct step_lanes *s, const struct types *c)
 {
-    const struct types *c = context;
-    for (size_t i = 0; i < KERN_LANES; i++) {
-        const void *one[2 * OPERANDS];
-        void *out[OPERANDS];
-        for (int k = 0; k < OPERANDS; k++) {
-            size_t at = i * dtype_bytes(c->t[k]);
-            one[k] = (const char *)args[k] + at;
-            one[OPERANDS + k] = (const char *)args[OPERANDS + k] + at;
-            out[k] = (char *)results[k] + at;
-        }
-        step_all(context, one, out);
+    enum { RESULTS = 2 * OPERANDS, SQUARES = 3 * OPERANDS, WIDEST = 16 };
+    for (uint8_t k = 0; k < OPERANDS; k++) {
+        kern_tile_fn *subtract = kern_find_elementwise("subtract", c->t[k]);
+        s->ops[2 * k] = (struct kern_lane_op){.fn = kern_find_elementwise("multiply", c->t[k]),
+                                              .out = (uint8_t)(SQUARES + k),
+                                              .args = {k, k}};
+        s->ops[2 * k + 1] =
+            (struct kern_lane_op){.fn = subtract ? subtract : kern_find_elementwise("xor", c->t[k]),
+                                  .out = (uint8_t)(RESULTS + k),
+                                  .args = {(uint8_t)(SQUARES + k), (uint8_t)(OPERANDS + k)}};
     }
-    return true;
+    s->code = (struct kern_lane_code){.arg_count = 2 * OPERANDS,
+                                      .result_count = OPERANDS,
+                                      .tile_count = 4 * OPERANDS,
+                                      .op_count = 2 * OPERANDS,
+                                      .workspace = OPERANDS * WIDEST * KERN_LANES,
+                                      .tile_bytes = WIDEST * KERN_LANES,
+                                      .ops = s->ops};
 }
 
 struct several {
@@ -305,10 +388,9 @@ START_TEST(variadic_reduce)
         }
         make_several(&s, &r, rank, dims, kept, out_dims);
         struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
-        if (seed % 2) {
-            body.call_lanes = step_lanes;
-            body.lanes_context = &s.types;
-        }
+        struct step_lanes lanes;
+        make_step_lanes(&lanes, &s.types);
+        body.lanes = seed % 2 ? &lanes.code : NULL;
         ck_assert(kern_reduce(NULL, OPERANDS, s.outs, s.xs, s.init, s.types.t, reduced, &body));
         ck_assert(plain_reduce(NULL, OPERANDS, s.expected_views, s.xs, s.init, s.types.t, reduced,
                                &body));
@@ -329,6 +411,9 @@ START_TEST(variadic_reduce_window)
         random_window(&r, rank, dims, w, out_dims);
         make_several(&s, &r, rank, dims, rank, out_dims);
         struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
+        struct step_lanes lanes;
+        make_step_lanes(&lanes, &s.types);
+        body.lanes = seed % 2 ? &lanes.code : NULL;
         ck_assert(kern_reduce_window(NULL, OPERANDS, s.outs, s.xs, s.init, s.types.t, w, &body));
         ck_assert(plain_reduce_window(NULL, OPERANDS, s.expected_views, s.xs, s.init, s.types.t, w,
                                       &body));
@@ -379,6 +464,7 @@ int main(void)
     tcase_add_test(tests, bitcast_convert_agrees_with_reference);
     tcase_add_test(tests, variadic_reduce);
     tcase_add_test(tests, variadic_reduce_window);
+    tcase_add_test(tests, lexicographic_sorts_agree_with_reference);
     tcase_add_test(tests, variadic_scatter);
     suite_add_tcase(suite, tests);
     return check_run(suite);

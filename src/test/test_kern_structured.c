@@ -174,13 +174,35 @@ static bool doubling(void *context, const void *const *args, void *const *result
     return true;
 }
 
-static bool doubling_lanes(void *context, const void *const *args, void *const *results)
+/* doubling() as code on tiles. */
+struct doubling_lanes {
+    uint32_t factor[KERN_LANES];
+    const void *constants[1];
+    struct kern_lane_op ops[2];
+    struct kern_lane_code code;
+};
+
+static void make_doubling_lanes(struct doubling_lanes *d, enum dtype t)
 {
-    for (int64_t i = 0; i < KERN_LANES; i++) {
-        const void *one[2] = {(const char *)args[0] + 4 * i, (const char *)args[1] + 4 * i};
-        doubling(context, one, (void *[]){(char *)results[0] + 4 * i});
-    }
-    return true;
+    const float half = 0.5f;
+    for (int k = 0; k < KERN_LANES; k++)
+        d->factor[k] = 2;
+    for (int k = 0; k < KERN_LANES && t == DT_F32; k++)
+        memcpy(&d->factor[k], &half, sizeof half);
+    d->constants[0] = d->factor;
+    d->ops[0] =
+        (struct kern_lane_op){.fn = kern_find_elementwise("multiply", t), .out = 4, .args = {0, 3}};
+    d->ops[1] =
+        (struct kern_lane_op){.fn = kern_find_elementwise("add", t), .out = 2, .args = {4, 1}};
+    d->code = (struct kern_lane_code){.arg_count = 2,
+                                      .result_count = 1,
+                                      .constant_count = 1,
+                                      .tile_count = 5,
+                                      .op_count = 2,
+                                      .workspace = 4 * KERN_LANES,
+                                      .tile_bytes = 4 * KERN_LANES,
+                                      .constants = d->constants,
+                                      .ops = d->ops};
 }
 
 static bool larger_pair(void *context, const void *const *args, void *const *results)
@@ -218,13 +240,14 @@ START_TEST(reduce_agrees_with_reference)
         bool reduced[VIEW_MAX_RANK];
         enum dtype t = random_type(&r), acc = t, calling = random_in(&r, 0, 1) ? DT_F32 : DT_S32;
         struct kern_body body = {.combine = any_combine(&r, t)};
+        struct doubling_lanes lanes;
         if (seed % 5 == 0) {
             t = acc = calling;
+            make_doubling_lanes(&lanes, t);
             body = (struct kern_body){.combine = KERN_CALL,
                                       .call = doubling,
                                       .context = &calling,
-                                      .call_lanes = seed % 2 ? doubling_lanes : NULL,
-                                      .lanes_context = &calling};
+                                      .lanes = seed % 2 ? &lanes.code : NULL};
         } else if (dtype_is_float(t) &&
                    seed % 2) { /* mixed precision: a body of another float type */
             acc = random_in(&r, 0, 1) ? DT_F32 : DT_BF16;
@@ -676,7 +699,8 @@ END_TEST
 static bool stated_order(void *context, const void *const *args, void *const *results)
 {
     const struct kern_comparator *c = context;
-    double a = float_load(c->key_type, args[0]), b = float_load(c->key_type, args[1]), swap = a;
+    const enum dtype t = c->keys[0].type;
+    double a = float_load(t, args[0]), b = float_load(t, args[1]), swap = a;
     if (c->order == KERN_ORDER_GREATER)
         a = b, b = swap;
     *(uint8_t *)results[0] = isnan(a) ? false : isnan(b) ? true : a < b;
@@ -710,7 +734,7 @@ START_TEST(long_sorts_agree_with_reference)
                 }
             while (index_next(2, dims, i));
         }
-        struct kern_comparator stated = {.order = less.order, .key_type = t}, slow = less;
+        struct kern_comparator stated = {.order = less.order, .keys = {{.type = t}}}, slow = less;
         if (dtype_is_float(t) && !less.total_order)
             slow = (struct kern_comparator){.call = stated_order, .context = &stated};
         ck_assert(kern_sort(NULL, n, (struct view[]){out[0].view, out[n - 1].view},

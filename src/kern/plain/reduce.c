@@ -4,6 +4,7 @@
  */
 #include "kern/plain/reducer.h"
 #include "kern/plain/plain.h"
+#include "kern/window.h"
 
 /* spec: Reduce */
 bool plain_reduce(struct thread_pool *workers, int n, const struct view *out, const struct view *x,
@@ -62,6 +63,27 @@ static bool window_sizes(const struct view *x, const struct kern_window_dim *win
     return any;
 }
 
+/* All windows of a line along dimension d share an end: one step for each element, from there. */
+static bool reduce_lines(struct plain_reducer *f, const struct view *out, const struct view *x,
+                         const void *const *init, int d, bool from_end)
+{
+    int64_t o[VIEW_MAX_RANK] = {0}, lines[VIEW_MAX_RANK];
+    bool ok = true;
+    memcpy(lines, out->dims, sizeof lines);
+    lines[d] = 1;
+    f->call.values_first = from_end;
+    do {
+        plain_reducer_start(f, init);
+        for (int64_t i = 0; i < x->dims[d] && ok; i++) {
+            o[d] = from_end ? x->dims[d] - 1 - i : i;
+            ok = plain_reducer_value(f, x, o);
+            plain_reducer_store(f, out, o);
+        }
+        o[d] = 0;
+    } while (ok && index_next(out->rank, lines, o));
+    return ok;
+}
+
 /* spec: ReduceWindow */
 bool plain_reduce_window(struct thread_pool *workers, int n, const struct view *out,
                          const struct view *x, const void *const *init, const enum dtype *acc,
@@ -73,7 +95,14 @@ bool plain_reduce_window(struct thread_pool *workers, int n, const struct view *
         return true;
     if (!plain_reducer_init(&f, combine_window_type(body->combine, *acc), n, out, x, acc, body))
         return false;
-    bool ok = true, any = window_sizes(x, window, sizes);
+    bool ok = true, any = window_sizes(x, window, sizes), from_end = false;
+    const int line =
+        any && body->combine != KERN_TAKE_VALUE ? window_shared_end(out, x, window, &from_end) : -1;
+    if (line >= 0 && (!from_end || x->dims[line] >= WINDOW_END_FROM)) {
+        ok = reduce_lines(&f, out, x, init, line, from_end);
+        plain_reducer_free(&f);
+        return ok;
+    }
     do {
         plain_reducer_start(&f, init);
         do { /* padding and holes contribute nothing */

@@ -1,0 +1,333 @@
+/*
+ * lanes.c: computations over scalars as code on tiles (kern_lane_code). The scalar code of a
+ * computation, compiled for KERN_LANES values in each register, is divided into runs of operations
+ * that have lane instructions, which become one function of machine code each, and others, which
+ * are tile kernels. Without machine code, all are tile kernels.
+ */
+#include "plan/scalar.h"
+
+#include "jit/jit.h"
+
+enum { MAX_OPS = 1 << 8 };
+
+/* A value at an address: an argument, a constant or the result of an operation. */
+struct lane_value {
+    const void *at;
+    enum dtype type;
+    int by;   /* operation, -1: an argument or constant */
+    int tile; /* NONE: it stays in registers */
+    int jit;  /* in the current function; JIT_NONE: not loaded */
+};
+enum { NONE = -1 };
+
+struct lowering {
+    struct planner *pl;
+    const struct scalar_code *code;
+    const enum dtype *args, *results;
+    bool native; /* machine code where possible */
+    int op_count;
+    int *groups; /* by operation */
+    bool *expandable;
+    struct lane_value *values;
+    int value_count;
+    const void **constants;
+    struct kern_lane_code *out;
+    struct kern_lane_op *ops; /* of `out` */
+};
+
+/* ---- values ---- */
+
+static struct lane_value *value_at(const struct lowering *z, const void *at)
+{
+    for (int k = 0; k < z->value_count; k++)
+        if (z->values[k].at == at)
+            return &z->values[k];
+    return NULL;
+}
+
+/* False: the address has a value already. */
+static bool add_value(struct lowering *z, const void *at, enum dtype t, int by, int tile)
+{
+    if (value_at(z, at))
+        return false;
+    z->values[z->value_count++] = (struct lane_value){at, t, by, tile, JIT_NONE};
+    return true;
+}
+
+static enum dtype operand_type(const struct scalar_op *op, int k)
+{
+    return op->kind == SCALAR_PRECISION ? op->precision->x.dtype
+                                        : plan_operand_type(&op->meaning, k);
+}
+
+static const void *operand_at(const struct scalar_op *op, int k)
+{
+    if (op->kind == SCALAR_PRECISION)
+        return k == 0 ? op->precision->x.data : NULL;
+    return k < KERN_MAX_ARGS ? op->args[k] : NULL;
+}
+
+/* The type of a result; a copy has that of its operand. */
+static enum dtype result_type(const struct lowering *z, const struct scalar_op *op)
+{
+    const struct lane_value *from = op->kind == SCALAR_MOVE ? value_at(z, op->args[0]) : NULL;
+    return op->kind == SCALAR_APPLY       ? op->meaning.to
+           : op->kind == SCALAR_PRECISION ? op->precision->x.dtype
+           : from                         ? from->type
+                                          : DT_INVALID;
+}
+
+/* A constant has no operation that makes it; a copy of one has no type. */
+static bool note_operands(struct lowering *z, const struct scalar_op *op)
+{
+    const void *at;
+    for (int k = 0; (at = operand_at(op, k)) != NULL; k++)
+        if (!value_at(z, at)) {
+            if (op->kind == SCALAR_MOVE)
+                return false;
+            add_value(z, at, operand_type(op, k), NONE, NONE);
+        }
+    return true;
+}
+
+static bool list_values(struct lowering *z)
+{
+    const struct scalar_code *c = z->code;
+    for (int k = 0; k < c->arg_count; k++)
+        if (c->args[k].at && !add_value(z, c->args[k].at, z->args[k], NONE, k))
+            return false;
+    for (int k = 0; k < z->op_count; k++) {
+        const struct scalar_op *op = &c->ops[k];
+        const bool known =
+            op->kind == SCALAR_APPLY || op->kind == SCALAR_MOVE || op->kind == SCALAR_PRECISION;
+        if (!known || !note_operands(z, op) || result_type(z, op) == DT_INVALID ||
+            !add_value(z, op->out, result_type(z, op), k, NONE))
+            return false;
+    }
+    for (int k = 0; k < c->result_count; k++) {
+        if (!c->results[k].at)
+            return false;
+        if (!value_at(z, c->results[k].at))
+            add_value(z, c->results[k].at, z->results[k], NONE, NONE);
+    }
+    return true;
+}
+
+/* ---- groups: operations that are one function of machine code ---- */
+
+static void group(struct lowering *z)
+{
+    for (int k = 0; k < z->op_count; k++) {
+        const struct scalar_op *op = &z->code->ops[k];
+        z->expandable[k] = z->native && op->kind == SCALAR_APPLY &&
+                           plan_is_expandable(&z->pl->scratch, &op->meaning);
+        const bool same = k > 0 && z->expandable[k] && z->expandable[k - 1];
+        z->groups[k] = k == 0 ? 0 : z->groups[k - 1] + !same;
+    }
+}
+
+/* ---- tiles ---- */
+
+static bool is_constant(const struct lowering *z, const struct lane_value *v)
+{
+    return v->by == NONE && v->tile == NONE;
+}
+
+/* Whether the value must be in a tile: a kernel reads it, or another group than its own. */
+static bool needs_tile(const struct lowering *z, const struct lane_value *v)
+{
+    const void *at;
+    for (int k = 0; k < z->op_count; k++)
+        for (int j = 0; (at = operand_at(&z->code->ops[k], j)) != NULL; j++)
+            if (at == v->at &&
+                (v->by == NONE ? !z->expandable[k] : z->groups[k] != z->groups[v->by]))
+                return true;
+    for (int k = 0; k < z->code->result_count; k++)
+        if (z->code->results[k].at == v->at)
+            return true;
+    return v->by != NONE && !z->expandable[v->by];
+}
+
+static void set_tiles(struct lowering *z)
+{
+    struct kern_lane_code *c = z->out;
+    const int first = c->arg_count + c->result_count;
+    c->constant_count = 0;
+    for (int k = c->result_count - 1; k >= 0; k--) {
+        struct lane_value *v = value_at(z, z->code->results[k].at);
+        if (v->by != NONE)
+            v->tile = c->arg_count + k;
+    }
+    for (int k = 0; k < z->value_count; k++)
+        if (is_constant(z, &z->values[k]) && needs_tile(z, &z->values[k]))
+            z->constants[c->constant_count++] = z->values[k].at;
+    c->tile_count = first + c->constant_count;
+    for (int k = 0, constant = first; k < z->value_count; k++) {
+        struct lane_value *v = &z->values[k];
+        if (v->tile != NONE || !needs_tile(z, v))
+            continue;
+        v->tile = v->by == NONE ? constant++ : c->tile_count++;
+    }
+}
+
+/* ---- operations ---- */
+
+static int read_value(struct lowering *z, struct jit_builder *b, const void *at, enum dtype t)
+{
+    struct lane_value *v = value_at(z, at);
+    if (v->jit == JIT_NONE)
+        v->jit = v->by == NONE && v->tile >= z->out->arg_count + z->out->result_count
+                     ? jit_constant(b, v->type, at)
+                 : v->tile == NONE ? jit_constant(b, v->type, at)
+                                   : jit_load(b, v->tile, v->type, false);
+    return v->jit == JIT_NONE || v->type == t ? v->jit : jit_bitcast(b, t, v->jit);
+}
+
+static bool expand(struct lowering *z, struct jit_builder *b, const struct scalar_op *op)
+{
+    int args[KERN_MAX_ARGS], count = 0;
+    for (; count < KERN_MAX_ARGS && op->args[count]; count++) {
+        args[count] = read_value(z, b, op->args[count], plan_operand_type(&op->meaning, count));
+        if (args[count] == JIT_NONE)
+            return false;
+    }
+    struct lane_value *v = value_at(z, op->out);
+    v->jit = plan_expand(b, &op->meaning, args, count);
+    return v->jit != JIT_NONE;
+}
+
+/* Operations [from, limit) as machine code. */
+static bool add_native(struct lowering *z, int from, int limit)
+{
+    struct jit_builder *b = jit_builder_new(&z->pl->scratch);
+    for (int k = 0; k < z->value_count; k++)
+        z->values[k].jit = JIT_NONE;
+    for (int k = from; k < limit; k++)
+        if (!expand(z, b, &z->code->ops[k]))
+            return false;
+    for (int k = from; k < limit; k++) {
+        const struct lane_value *v = value_at(z, z->code->ops[k].out);
+        if (v->tile != NONE)
+            jit_store(b, v->tile, v->jit);
+    }
+    struct kern_lane_op *op = &z->ops[z->out->op_count++];
+    op->native = jit_tile_function(b, z->pl->p->code);
+    return op->native != NULL;
+}
+
+static void add_op(struct lowering *z, const struct scalar_op *op)
+{
+    struct kern_lane_op *to = &z->ops[z->out->op_count++];
+    const void *at;
+    to->out = (uint8_t)value_at(z, op->out)->tile;
+    to->type = value_at(z, op->out)->type;
+    if (op->kind == SCALAR_APPLY)
+        to->fn = op->fn;
+    if (op->kind == SCALAR_PRECISION) {
+        to->exponent = (uint8_t)op->precision->exponent;
+        to->mantissa = (uint8_t)op->precision->mantissa;
+    }
+    for (int k = 0; (at = operand_at(op, k)) != NULL; k++)
+        to->args[k] = (uint8_t)value_at(z, at)->tile;
+}
+
+/* Results that are arguments, constants or other results. */
+static void add_copies(struct lowering *z)
+{
+    for (int k = 0; k < z->code->result_count; k++) {
+        const struct lane_value *v = value_at(z, z->code->results[k].at);
+        if (v->tile != z->out->arg_count + k)
+            z->ops[z->out->op_count++] = (struct kern_lane_op){
+                .type = v->type,
+                .out = (uint8_t)(z->out->arg_count + k),
+                .args = {(uint8_t)v->tile},
+            };
+    }
+}
+
+static size_t widest(const struct lowering *z)
+{
+    size_t most = 1;
+    for (int k = 0; k < z->value_count; k++)
+        most = dtype_bytes(z->values[k].type) > most ? dtype_bytes(z->values[k].type) : most;
+    return most;
+}
+
+static bool lower(struct lowering *z)
+{
+    struct kern_lane_code *c = z->out;
+    z->value_count = c->op_count = 0;
+    memset(z->ops, 0, (size_t)(z->op_count + c->result_count) * sizeof *z->ops);
+    if (!list_values(z))
+        return false;
+    group(z);
+    set_tiles(z);
+    if (c->tile_count > KERN_LANE_TILES)
+        return false;
+    for (int k = 0, end; k < z->op_count; k = end) {
+        for (end = k + 1; end < z->op_count && z->groups[end] == z->groups[k];)
+            end++;
+        if (!z->expandable[k])
+            add_op(z, &z->code->ops[k]);
+        else if (!add_native(z, k, end))
+            return false;
+    }
+    add_copies(z);
+    c->tile_bytes = KERN_LANES * widest(z);
+    c->workspace = (size_t)(c->tile_count - c->constant_count - c->arg_count - c->result_count) *
+                   c->tile_bytes;
+    c->in_place = c->op_count <= 1 && !(c->op_count == 1 && !c->ops->fn && !c->ops->native);
+    return true;
+}
+
+/* The operations on which results depend, in order; the last one, the stop, is dropped. */
+static int live_ops(struct planner *pl, const struct scalar_code *c, struct scalar_op *live)
+{
+    int count = 0;
+    bool *needed = ARENA_ARRAY(&pl->scratch, bool, c->op_count);
+    const void *at;
+    for (int k = c->op_count - 2; k >= 0; k--) {
+        for (int j = 0; j < c->result_count; j++)
+            needed[k] |= c->results[j].at == c->ops[k].out;
+        for (int later = k + 1; later + 1 < c->op_count && !needed[k]; later++)
+            for (int j = 0; needed[later] && (at = operand_at(&c->ops[later], j)) != NULL; j++)
+                needed[k] |= at == c->ops[k].out;
+    }
+    for (int k = 0; k + 1 < c->op_count; k++)
+        if (needed[k])
+            live[count++] = c->ops[k];
+    return count;
+}
+
+const struct kern_lane_code *plan_lane_code(struct planner *pl, const struct scalar_code *code,
+                                            const enum dtype *args, const enum dtype *results)
+{
+    struct arena *keep = &pl->p->arena, *scratch = &pl->scratch;
+    const int results_count = code->result_count;
+    if (code->op_count > MAX_OPS || code->arg_count + results_count > KERN_LANE_TILES / 2)
+        return NULL;
+    struct scalar_code live = *code;
+    live.ops = ARENA_ARRAY(scratch, struct scalar_op, code->op_count);
+    const int ops = live_ops(pl, code, live.ops);
+    const int values = code->arg_count + ops * (1 + KERN_MAX_ARGS) + results_count;
+    struct lowering z = {.pl = pl,
+                         .code = &live,
+                         .args = args,
+                         .results = results,
+                         .op_count = ops,
+                         .groups = ARENA_ARRAY(scratch, int, ops),
+                         .expandable = ARENA_ARRAY(scratch, bool, ops),
+                         .values = ARENA_ARRAY(scratch, struct lane_value, values),
+                         .constants = ARENA_ARRAY(keep, const void *, values),
+                         .out = ARENA_NEW(keep, struct kern_lane_code),
+                         .ops = ARENA_ARRAY(keep, struct kern_lane_op, ops + results_count)};
+    *z.out = (struct kern_lane_code){.arg_count = code->arg_count,
+                                     .result_count = results_count,
+                                     .constants = z.constants,
+                                     .ops = z.ops};
+    z.native = plan_code(pl) != NULL;
+    if (z.native && lower(&z))
+        return z.out;
+    z.native = false;
+    return lower(&z) ? z.out : NULL;
+}
