@@ -434,6 +434,67 @@ START_TEST(spilled_variables)
 }
 END_TEST
 
+/* out[i] = x[i] * factor + y[i] in lanes: as many as fit in a loop, then four, then the rest. */
+static void put_sum(struct jit_builder *b, enum dtype t, char *const *arrays, int factor, int64_t i)
+{
+    const size_t at = (size_t)i * dtype_bytes(t);
+    const int x = jit_element(b, arrays[0] + at, t), y = jit_element(b, arrays[1] + at, t),
+              product = jit_elementwise(b, "multiply", t, (const int[]){x, factor}, 2);
+    jit_put_element(b, arrays[2] + at, jit_elementwise(b, "add", t, (const int[]){product, y}, 2));
+}
+
+static void check_lanes(enum dtype t, int count)
+{
+    struct operand x = {.type = t}, y = {.type = t}, out = {.type = t}, factor = {.type = t};
+    char *const arrays[] = {x.bytes, y.bytes, out.bytes};
+    char expected[sizeof x.bytes];
+    struct arena a;
+    int64_t slice = 0;
+    fill(t, x.bytes, 5);
+    fill(t, y.bytes, 6);
+    fill(t, factor.bytes, 7);
+    memset(out.bytes, 0x55, sizeof out.bytes);
+    memset(expected, 0x55, sizeof expected);
+    arena_init(&a);
+    struct jit_memory *m = jit_memory_new();
+    struct jit_builder *b = jit_builder_new(&a);
+    const int v = jit_variable(b, t, factor.bytes, true), most = t == DT_F64 ? 4 : 8;
+    int i = count / most * most;
+    jit_set_lanes(b, most);
+    const int spread = jit_splat(b, v);
+    jit_start_elements(b);
+    put_sum(b, t, arrays, spread, 0);
+    jit_end_elements(b, i);
+    ck_assert_int_eq(jit_most_lanes(b), most);
+    for (int lanes; i < count; i += lanes) {
+        jit_set_lanes(b, lanes = count - i >= 4 ? 4 : 1);
+        put_sum(b, t, arrays, spread, i);
+    }
+    jit_set_lanes(b, 1);
+    jit_return(b);
+    jit_program_fn *f = jit_program(b, m);
+    jit_memory_seal(m);
+    ck_assert(f(NULL, &slice));
+    for (int k = 0; k < count; k++)
+        memcpy(factor.bytes + (size_t)k * dtype_bytes(t), factor.bytes, dtype_bytes(t));
+    kern_find_elementwise("multiply", t)(expected, (const void *[]){x.bytes, factor.bytes}, count);
+    kern_find_elementwise("add", t)(expected, (const void *[]){expected, y.bytes}, count);
+    ck_assert_mem_eq(out.bytes, expected, sizeof expected);
+    jit_memory_free(m);
+    arena_free(&a);
+}
+
+START_TEST(lanes_of_programs)
+{
+    for (int count = 8; count < 32; count++) {
+        check_lanes(DT_F32, count);
+        check_lanes(DT_F64, count);
+        check_lanes(DT_S32, count);
+        check_lanes(DT_S16, count);
+    }
+}
+END_TEST
+
 /* ---- encodings ---- */
 
 enum { OFFSET = 0x12345678 };
@@ -643,6 +704,7 @@ int main(void)
     tcase_add_test(t, spilled_values);
     tcase_add_test(t, loops_branches_and_calls);
     tcase_add_test(t, spilled_variables);
+    tcase_add_test(t, lanes_of_programs);
     tcase_add_test(t, encodings);
     return check_run(s);
 }
