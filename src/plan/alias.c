@@ -96,6 +96,13 @@ struct foreign_target plan_foreign(const struct program *p, const struct inst *i
                    : (struct foreign_target){0};
 }
 
+bool plan_is_lapack(const struct program *p, const struct inst *i)
+{
+    return i->opcode == OP_CUSTOM_CALL && inst_callees(i, NULL) == 0 &&
+           str_starts(inst_str(i, A_CUSTOM_CALL_TARGET), STR("lapack_")) &&
+           !plan_foreign(p, i, false).entry;
+}
+
 bool plan_alias(struct planner *pl, const struct inst *i, const struct leaves *env,
                 struct leaves *out)
 {

@@ -135,6 +135,8 @@ bool plan_alias(struct planner *pl, const struct inst *i, const struct leaves *e
 /* The user's code for a custom call: code that precedes the built-in targets; with `fallback`,
  * code that follows them. */
 struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool fallback);
+/* Whether it is a custom call of LAPACK, not of user code: it only computes. */
+bool plan_is_lapack(const struct program *p, const struct inst *i);
 /* The leaves of component `index` of a value of shape `s`. */
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index);
 /* Whether the instruction, or a computation that it calls, has side effects. */

@@ -324,7 +324,8 @@ static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 static bool may_be_understood(struct planner *pl, const struct inst *i)
 {
     return op_is(i->opcode, OP_RUNS | OP_PARTICIPANT) ||
-           op_table[i->opcode].family == FAMILY_tuple || plan_is_pure(pl, i);
+           op_table[i->opcode].family == FAMILY_tuple || plan_is_pure(pl, i) ||
+           plan_is_lapack(pl->p, i);
 }
 
 bool scalar_takes(const struct maker *m, const struct inst *i)

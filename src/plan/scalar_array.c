@@ -395,7 +395,8 @@ static bool has_registers(const struct maker *m, const struct inst *i, const str
         if (l.count != 1 || l.at[0] == NO_VALUE || m->regs[l.at[0]].large_array)
             return false;
     }
-    return !m->pl->p->options.plain && !m->pl->p->dynamic && plan_is_pure(m->pl, i);
+    return !m->pl->p->options.plain && !m->pl->p->dynamic &&
+           (plan_is_pure(m->pl, i) || plan_is_lapack(m->pl->p, i));
 }
 
 static struct step *new_step(struct maker *m, const struct inst *i)
@@ -404,6 +405,8 @@ static struct step *new_step(struct maker *m, const struct inst *i)
     struct step *s = ARENA_NEW(keep, struct step);
     s->inst = i;
     s->operand_count = i->operand_count;
+    if (i->opcode == OP_CUSTOM_CALL)
+        s->fallback = plan_foreign(m->pl->p, i, true);
     if (i->opcode == OP_SCAN || op_table[i->opcode].family == FAMILY_batchnorm)
         return NULL; /* it calls a function, or is several steps */
     if (!plan_leaf_shapes(m->pl, i, i->shape, &s->result_count, &s->shapes) ||
