@@ -16,7 +16,8 @@
 static const struct kern_lapack_routine {
     const char *name;
     lapack_fn *run;
-    bool own; /* does not need OpenBLAS */
+    bool own;  /* does not need OpenBLAS */
+    bool tiny; /* nor does it for small matrices (lapack_is_tiny) */
 } routines[] = {
     {"gees", lapack_gees, false},
     {"geev", lapack_geev, false},
@@ -25,7 +26,7 @@ static const struct kern_lapack_routine {
     {"geqrf", lapack_geqrf, false},
     {"gesdd", lapack_gesdd, false},
     {"gesvd", lapack_gesvd, false},
-    {"getrf", lapack_getrf, false},
+    {"getrf", lapack_getrf, false, true},
     {"gtsp", lapack_gtsp, true},
     {"gtsv", lapack_gtsv, false},
     {"heevd", lapack_heevd, false},
@@ -34,10 +35,10 @@ static const struct kern_lapack_routine {
     {"householder_qr", lapack_householder_qr, true},
     {"orgqr", lapack_orgqr, false},
     {"ormqr", lapack_ormqr, false},
-    {"potrf", lapack_potrf, false},
+    {"potrf", lapack_potrf, false, true},
     {"syevd", lapack_heevd, false},
     {"sytrd", lapack_sytrd, false},
-    {"trsm", lapack_trsm, false},
+    {"trsm", lapack_trsm, false, true},
     {"ungqr", lapack_orgqr, false},
     {"unmqr", lapack_ormqr, false},
 };
@@ -237,7 +238,7 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
     const struct kern_lapack_routine *r = find(call->routine);
     if (!any_result(call))
         return KERN_LAPACK_DONE;
-    if (!r || (!r->own && !blas_is_there()))
+    if (!r)
         return KERN_LAPACK_NO_LIBRARY;
     bool ok = true;
     for (int k = 0; k < call->count && ok; k++) {
@@ -245,11 +246,12 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
         it.given[k] = a->in;
         ok = (!a->in && !a->out) || pack(call->workers, a, &packed[k], &it.rows[k], &it.columns[k]);
     }
-    ok = ok && run_items(call, r->run, &it, packed);
+    const bool usable = r->own || (r->tiny && lapack_is_tiny(&it)) || blas_is_there();
+    ok = ok && usable && run_items(call, r->run, &it, packed);
     for (int k = 0; k < call->count && ok; k++)
         if (call->arrays[k].out)
             kern_convert_view(call->workers, call->arrays[k].out, &packed[k].view);
     for (int k = 0; k < call->count; k++)
         mem_free(packed[k].data);
-    return ok ? KERN_LAPACK_DONE : KERN_LAPACK_NO_MEMORY;
+    return ok ? KERN_LAPACK_DONE : usable ? KERN_LAPACK_NO_MEMORY : KERN_LAPACK_NO_LIBRARY;
 }

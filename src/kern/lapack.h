@@ -67,6 +67,9 @@ lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, la
     lapack_householder_qr, lapack_orgqr, lapack_ormqr, lapack_potrf, lapack_sytrd, lapack_trsm;
 
 /* Compute the item if it is small and real; else return false. */
+/* Whether no array has a dimension that is too large for these routines; they are real. Finding the
+ * library takes longer than they do. */
+bool lapack_is_tiny(const struct lapack_item *it);
 bool lapack_tiny_getrf(struct lapack_item *it);
 bool lapack_tiny_potrf(struct lapack_item *it);
 bool lapack_tiny_trsm(struct lapack_item *it);

@@ -97,6 +97,15 @@ static bool is_real(const struct lapack_item *it)
     return it->type == DT_F32 || it->type == DT_F64;
 }
 
+bool lapack_is_tiny(const struct lapack_item *it)
+{
+    enum { MOST = 16 }; /* neither of the limits is exceeded */
+    bool tiny = is_real(it);
+    for (int k = 0; k < it->count; k++)
+        tiny &= it->rows[k] <= MOST && it->columns[k] <= MOST;
+    return tiny;
+}
+
 bool lapack_tiny_getrf(struct lapack_item *it)
 {
     const fint m = it->rows[0], n = it->columns[0];
