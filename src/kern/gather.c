@@ -136,15 +136,14 @@ void kern_gather(struct thread_pool *workers, const struct view *out, const stru
 
 /* ---- scatter ---- */
 
-/* window[d]: size along dimension d of the array, from the update's window dimensions. */
-static void update_window(const struct view *array, const struct view *updates,
-                          const struct kern_gather_dims *dims, int64_t *window)
+void kern_update_window(int rank, const int64_t *updates, const struct kern_gather_dims *dims,
+                        int64_t *window)
 {
     int k = 0;
-    for (int d = 0; d < array->rank; d++) {
+    for (int d = 0; d < rank; d++) {
         bool single = i64_in(dims->collapsed, dims->collapsed_count, d) ||
                       i64_in(dims->operand_batching, dims->batching_count, d);
-        window[d] = single ? 1 : updates->dims[dims->offset_dims[k++]];
+        window[d] = single ? 1 : updates[dims->offset_dims[k++]];
     }
 }
 
@@ -386,7 +385,7 @@ bool kern_scatter(struct thread_pool *workers, int n, const struct view *out,
     const bool combines = indexed_combiner_init(&combiner, body->combine, out->dtype);
     if (view_elements(updates) == 0)
         return true;
-    update_window(out, updates, dims, window);
+    kern_update_window(out->rank, updates->dims, dims, window);
     windows_init(&w, updates, out, indices, dims, window);
     if (!w.fits)
         return true;

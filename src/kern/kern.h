@@ -436,6 +436,10 @@ typedef void kern_gather_fn(struct thread_pool *workers, const struct view *out,
 typedef bool kern_scatter_fn(struct thread_pool *workers, int n, const struct view *out,
                              const struct view *indices, const struct view *updates,
                              const struct kern_gather_dims *dims, const struct kern_body *body);
+/* window[d]: size of a scatter's windows along dimension d of the array, which has this rank; from
+ * the dimensions of the updates. */
+void kern_update_window(int rank, const int64_t *updates, const struct kern_gather_dims *dims,
+                        int64_t *window);
 /* One integer element of any integer type, as a signed number (u64 above 2^63-1: INT64_MAX). */
 int64_t kern_load_index(enum dtype t, const void *p);
 

@@ -415,6 +415,7 @@ struct scalar_slice { /* a window of `whole` at clamped indices, and its source 
     struct view whole, piece;
     char *const *large_array; /* holds the address of `whole`; NULL: in a register */
     bool update;
+    bool drops[VIEW_MAX_RANK]; /* nothing is updated if the index is outside, instead of clamped */
     struct {
         const void *at;
         enum dtype type;

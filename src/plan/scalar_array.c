@@ -247,6 +247,139 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
     return scalar_one_leaf(m, made, out);
 }
 
+/* ---- gather and scatter with one index tuple ---- */
+
+static int zero_reg(struct maker *m)
+{
+    int reg = scalar_new_reg(m, DT_S32, 1);
+    if (reg >= 0)
+        m->regs[reg].constant = true;
+    return reg;
+}
+
+/* The window of a gather or scatter whose indices are a single tuple; NULL: they are not, or the
+ * window is empty or larger than the array. */
+static struct scalar_slice *one_window(struct maker *m, const struct inst *i,
+                                       const struct leaves *env)
+{
+    const bool update = i->opcode == OP_SCATTER;
+    const int whole = operand(i, env, 0), indices = operand(i, env, 1), zero = zero_reg(m);
+    const struct shape *s = operand_shape(i, 0);
+    const struct reg *tuple = &m->regs[indices];
+    struct kern_gather_dims dims;
+    plan_gather_dims(i, &dims);
+    if (zero < 0 || tuple->large_array || !scalar_is_fresh(&m->regs[whole]) ||
+        dims.batching_count > 0 || dims.map_count == 0 || tuple->n != dims.map_count)
+        return NULL;
+    struct scalar_slice *c = ARENA_NEW(&m->pl->p->arena, struct scalar_slice);
+    c->update = update;
+    c->large_array = large_array_of(m, whole);
+    c->whole = view_of(m, whole, s);
+    if (update)
+        kern_update_window(s->rank, operand_shape(i, 2)->dims, &dims, dims.slice_sizes);
+    view_dense(&c->piece, c->whole.dtype, s->rank, dims.slice_sizes, NULL);
+    for (int d = 0; d < s->rank; d++) {
+        if (dims.slice_sizes[d] == 0 || dims.slice_sizes[d] > s->dims[d])
+            return NULL;
+        c->index[d].at = m->regs[zero].at;
+        c->index[d].type = DT_S32;
+    }
+    for (int k = 0; k < dims.map_count; k++) {
+        const int64_t d = dims.start_index_map[k];
+        c->index[d].at = tuple->at + (size_t)k * dtype_bytes(tuple->type);
+        c->index[d].type = tuple->type;
+        c->drops[d] = update;
+    }
+    return c;
+}
+
+/* The window's current elements, clamped like those of a gather. */
+static int read_window(struct maker *m, const struct scalar_slice *window)
+{
+    struct scalar_slice *c = ARENA_DUP(&m->pl->p->arena, window, 1);
+    const int made = scalar_new_reg(m, c->whole.dtype, view_elements(&c->piece));
+    if (made < 0)
+        return -1;
+    c->update = false;
+    memset(c->drops, 0, sizeof c->drops);
+    c->piece.data = m->regs[made].at;
+    scalar_push(m, SCALAR_SLICE, made)->slice = c;
+    return made;
+}
+
+/* The binary operation on the parameters that the body consists of, or NULL. */
+static const struct inst *binary_body(const struct computation *body)
+{
+    const struct inst *i = body->root;
+    const bool binary = body->param_count == 2 && i->operand_count == 2 &&
+                        op_is(i->opcode, OP_ELEMENTWISE) &&
+                        i->operands[0]->opcode == OP_PARAMETER &&
+                        i->operands[1]->opcode == OP_PARAMETER && i->operands[0] != i->operands[1];
+    return binary && shape_is_array(i->shape) ? i : NULL;
+}
+
+/* Combines n elements; -1: the body is not supported. */
+static int combine_elements(struct maker *m, const struct computation *body, int now, int update)
+{
+    const enum dtype t = m->regs[now].type;
+    const int64_t n = m->regs[now].n;
+    const struct inst *i = binary_body(body);
+    struct leaves made;
+    enum dtype type, result;
+    for (int k = 0; k < body->param_count; k++)
+        if (body->params[k]->shape->dtype != t)
+            return -1;
+    if (n == 1 && body->root->shape->dtype == t)
+        return scalar_computation(m, body, (struct leaves){2, (int[]){now, update}}, &made)
+                   ? made.at[0]
+                   : -1;
+    kern_tile_fn *fn = i ? plan_tile(m->pl, i, &type, &result) : NULL;
+    const int reg = fn && type == t && result == t ? scalar_new_reg(m, t, n) : -1;
+    if (reg < 0)
+        return -1;
+    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
+    op->fn = fn;
+    op->meaning = (struct tile_meaning){TILE_INST, i, type, result, DT_INVALID};
+    op->count = (int32_t)n;
+    for (int k = 0; k < 2; k++)
+        op->args[k] = m->regs[i->operands[k]->number == 0 ? now : update].at;
+    return reg;
+}
+
+static bool read_one(struct maker *m, const struct inst *i, const struct leaves *env,
+                     struct leaves *out)
+{
+    const struct scalar_slice *c = one_window(m, i, env);
+    return c && scalar_one_leaf(m, read_window(m, c), out);
+}
+
+/* Operations made before a failure are not read by others. */
+static bool update_one(struct maker *m, const struct inst *i, const struct leaves *env,
+                       struct leaves *out)
+{
+    const struct computation *body = inst_computation(i, A_TO_APPLY);
+    struct scalar_slice *c = i->operand_count == 3 ? one_window(m, i, env) : NULL;
+    const int whole = operand(i, env, 0);
+    int piece = c ? scalar_convert(m, operand(i, env, 2), m->regs[whole].type) : -1;
+    if (piece < 0 || m->regs[piece].large_array)
+        return false;
+    if (body->root->opcode != OP_PARAMETER || body->root->number != 1 || body->param_count != 2) {
+        const int now = read_window(m, c);
+        piece = now < 0 ? -1 : combine_elements(m, body, now, piece);
+    }
+    const int made = piece < 0 ? -1 : result_of(m, i, whole, true);
+    if (made < 0)
+        return false;
+    if (!c->large_array) {
+        struct view to = view_of(m, made, i->shape);
+        push_copy(m, made, &to, &c->whole, false);
+        c->whole = to;
+    }
+    c->piece.data = m->regs[piece].at;
+    scalar_push(m, SCALAR_SLICE, made)->slice = c;
+    return scalar_one_leaf(m, made, out);
+}
+
 /* ---- sums and products ---- */
 
 static bool make_reduce(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -329,6 +462,8 @@ static struct scalar_gather *new_gather(struct maker *m, const struct inst *i,
 static bool make_gather(struct maker *m, const struct inst *i, const struct leaves *env,
                         struct leaves *out)
 {
+    if (read_one(m, i, env, out))
+        return true;
     struct scalar_gather *g = new_gather(m, i, env);
     int made = g ? scalar_new_reg(m, m->regs[operand(i, env, 0)].type, elements_of(i->shape)) : -1;
     if (made < 0)
@@ -341,6 +476,8 @@ static bool make_gather(struct maker *m, const struct inst *i, const struct leav
 static bool make_scatter(struct maker *m, const struct inst *i, const struct leaves *env,
                          struct leaves *out)
 {
+    if (update_one(m, i, env, out))
+        return true;
     struct step s = {.inst = i, .shapes = &i->shape};
     struct scalar_gather *g = i->operand_count == 3 ? new_gather(m, i, env) : NULL;
     if (!g || !plan_bodies(m->pl, &s) || !s.bodies->code)

@@ -182,6 +182,28 @@ static bool find_place(struct translation *t, const struct scalar_slice *s, stru
     return true;
 }
 
+/* Jumps to the label where an update is dropped; false: starts of this type are not supported. */
+static bool skip_outside(struct translation *t, const struct scalar_slice *s, int label)
+{
+    const int64_t zero = 0;
+    for (int d = 0; d < s->whole.rank; d++) {
+        const int64_t greatest = s->whole.dims[d] - s->piece.dims[d];
+        if (!s->drops[d])
+            continue;
+        const int start = s->index[d].type == DT_U64
+                              ? JIT_NONE
+                              : read_element(t, s->index[d].at, s->index[d].type),
+                  v = start == JIT_NONE ? start : jit_convert(t->b, DT_S64, start);
+        if (v == JIT_NONE)
+            return false;
+        const int least = jit_constant(t->b, DT_S64, &zero),
+                  last = jit_constant(t->b, DT_S64, &greatest);
+        jit_jump_unless(t->b, jit_compare(t->b, JIT_GE, false, v, least), label);
+        jit_jump_unless(t->b, jit_compare(t->b, JIT_LE, false, v, last), label);
+    }
+    return true;
+}
+
 static bool translate_slice(struct translation *t, struct scalar_op *op)
 {
     const struct scalar_slice *s = op->slice;
@@ -210,6 +232,17 @@ static bool translate_slice(struct translation *t, struct scalar_op *op)
         jit_copy_from(t->b, s->piece.data, &at, n * (int64_t)dtype_bytes(type));
     }
     return true;
+}
+
+/* Functions that are called check the starts themselves. */
+static void translate_window(struct translation *t, struct scalar_op *op)
+{
+    const int label = jit_label(t->b);
+    if (!skip_outside(t, op->slice, label) || !translate_slice(t, op)) {
+        find_touched(t, op);
+        jit_call(t->b, scalar_run_other, op, t->touched, t->touched_count);
+    }
+    jit_put_label(t->b, label);
 }
 
 /* A move between elements of one type stays in registers. */
@@ -311,10 +344,7 @@ static bool translate(struct translation *t, struct scalar_op *op)
     case SCALAR_JUMP_UNLESS: return translate_jump_unless(t, op);
     case SCALAR_SWITCH: return translate_switch(t, op);
     case SCALAR_STOP: translate_stop(t); return true;
-    case SCALAR_SLICE:
-        if (translate_slice(t, op))
-            return true;
-        break;
+    case SCALAR_SLICE: translate_window(t, op); return true;
     case SCALAR_COPY:
         if (translate_copy(t, op))
             return true;

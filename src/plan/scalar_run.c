@@ -20,6 +20,8 @@ static void slice(const struct scalar_slice *s)
     for (int d = 0; d < s->whole.rank; d++) {
         int64_t i = kern_load_index(s->index[d].type, s->index[d].at),
                 last = s->whole.dims[d] - s->piece.dims[d];
+        if (s->drops[d] && (i < 0 || i > last))
+            return;
         at += (i < 0 ? 0 : i > last ? last : i) * s->whole.strides[d];
     }
     if (s->whole.rank <= 1) {
