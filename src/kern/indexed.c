@@ -9,6 +9,7 @@
 #include "kern/indexed.h"
 
 #include "kern/extremes.h"
+#include "kern/tile.h"
 
 typedef uint8_t piece1;
 typedef uint16_t __attribute__((aligned(1), may_alias)) piece2;
@@ -102,6 +103,7 @@ void indexed_copy(char *out, const int64_t *out_at, const char *x, const int64_t
         for (int64_t i = 0; elements > 1 && i < n; i++) {                                          \
             T *to = (T *)(void *)(out + out_at[i]);                                                \
             const T *from = (const T *)(const void *)(x_data + x_at[i]);                           \
+            TILE_LOOP                                                                              \
             for (int64_t j = 0; j < elements; j++) {                                               \
                 const T x = to[j], y = from[j];                                                    \
                 to[j] = (T)(formula);                                                              \
@@ -154,7 +156,7 @@ bool indexed_combiner_init(struct indexed_combiner *c, enum kern_combine combine
 void indexed_combine(const struct indexed_combiner *c, char *out, const int64_t *out_at,
                      const char *x, const int64_t *x_at, int64_t n, int64_t elements)
 {
-    enum { SHORT = 8 };
+    enum { SHORT = 32 };
     const int64_t bytes = elements * (int64_t)dtype_bytes(c->type);
     if (c->points && elements <= SHORT) {
         c->points(out, out_at, x, x_at, n, elements);
