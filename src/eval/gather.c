@@ -45,7 +45,21 @@ static bool batching_is_valid(struct eval *ev, const struct step *s,
     return true;
 }
 
-static bool gather(struct eval *ev, const struct step *s)
+/* The array of indices, or those of their components, which the planner has separated. */
+static const struct view *index_views(struct eval *ev, const struct step *s, int first,
+                                      struct kern_gather_dims *d)
+{
+    const int count = s->operand_count - s->inst->operand_count + 1;
+    if (count == 1)
+        return eval_view(ev, s, first);
+    struct view *v = ARENA_ARRAY(&ev->scratch, struct view, count);
+    for (int k = 0; k < count; k++)
+        view_copy(&v[k], eval_view(ev, s, first + k));
+    d->component_count = count;
+    return v;
+}
+
+static bool run_gather(struct eval *ev, const struct step *s)
 {
     struct kern_gather_dims d;
     int64_t kept[VIEW_MAX_RANK];
@@ -60,13 +74,13 @@ static bool gather(struct eval *ev, const struct step *s)
     }
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->gather(ev->workers, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &d);
+        ev->kern->gather(ev->workers, out, eval_view(ev, s, 0), index_views(ev, s, 1, &d), &d);
     return out != NULL;
 }
 
 static bool run_scatter(struct eval *ev, const struct step *s)
 {
-    int n = s->operand_count / 2;
+    int n = s->inst->operand_count / 2;
     struct kern_gather_dims dims;
     struct bound_body context;
     struct kern_body body = eval_bind(ev, s->bodies, &context);
@@ -77,7 +91,8 @@ static bool run_scatter(struct eval *ev, const struct step *s)
     if (!batching_is_valid(ev, s, &dims, s->inst->operands[0]->shape, s->inst->operands[n]->shape))
         return false;
     for (int k = 0; k < n; k++) {
-        const struct view *v = eval_as_type(ev, s, n + 1 + k, s->shapes[k]->dtype, &made[k]);
+        const struct view *v =
+            eval_as_type(ev, s, s->operand_count - n + k, s->shapes[k]->dtype, &made[k]);
         if (!v)
             return false;
         view_copy(&updates[k], v);
@@ -87,21 +102,17 @@ static bool run_scatter(struct eval *ev, const struct step *s)
         view_copy(&out[k], v);
     }
     unsigned errors = ev->ds->errors;
-    bool ok = ev->kern->scatter(ev->workers, n, out, eval_view(ev, s, n), updates, &dims, &body);
+    const struct view *indices = index_views(ev, s, n, &dims);
+    bool ok = ev->kern->scatter(ev->workers, n, out, indices, updates, &dims, &body);
     for (int k = 0; k < n; k++)
         value_drop(ev, &made[k]);
     return ok || eval_kernel_failed(ev, s, errors);
 }
 
-static bool scatter(struct eval *ev, const struct step *s)
-{
-    struct arena_mark mark = arena_mark(&ev->scratch);
-    bool ok = run_scatter(ev, s);
-    arena_release(&ev->scratch, mark);
-    return ok;
-}
-
 bool eval_gather(struct eval *ev, const struct step *s)
 {
-    return s->inst->opcode == OP_GATHER ? gather(ev, s) : scatter(ev, s);
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    bool ok = s->inst->opcode == OP_GATHER ? run_gather(ev, s) : run_scatter(ev, s);
+    arena_release(&ev->scratch, mark);
+    return ok;
 }

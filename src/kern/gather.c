@@ -17,7 +17,7 @@ struct gather {
     const struct windows *w;
     const struct window_runs *runs;
     struct copy_plan plan; /* of one window; RUNS_MANY */
-    char *result, *indices, *operand;
+    char *result, *operand;
     int64_t piece;     /* windows in a part */
     int64_t positions; /* in a part, if parts are of positions; else 0 */
     int64_t bytes;     /* of a run */
@@ -42,7 +42,7 @@ static void gather_windows(const struct gather *g, int64_t from, int64_t limit, 
     b.line = 0;
     for (int64_t n; from < limit; from += n) {
         n = limit - from < WINDOW_BLOCK ? limit - from : WINDOW_BLOCK;
-        windows_clamped(g->w, g->indices, from, n, &b);
+        windows_clamped(g->w, from, n, &b);
         if (g->runs->mode == RUNS_MANY)
             for (int64_t i = 0; i < n; i++)
                 copy_plan_run(&g->plan, g->result + b.whole_from + b.whole[i],
@@ -75,7 +75,7 @@ static void gather_large(struct thread_pool *workers, struct gather *g)
     struct window_block b;
     struct view window = g->w->whole_window;
     b.line = 0;
-    windows_clamped(g->w, g->indices, 0, g->w->count, &b);
+    windows_clamped(g->w, 0, g->w->count, &b);
     for (int64_t i = 0; i < b.n; i++) {
         window.data = g->result + b.whole_from + b.whole[i];
         copy_plan_share(workers, &g->plan, &window, g->operand + b.array[i]);
@@ -106,11 +106,7 @@ void kern_gather(struct thread_pool *workers, const struct view *out, const stru
     enum { FEW = 8, LARGE = 32 << 10, STREAMED_RUN = 256 }; /* windows; bytes */
     struct windows w;
     struct window_runs runs;
-    struct gather g = {.w = &w,
-                       .runs = &runs,
-                       .result = out->data,
-                       .indices = indices->data,
-                       .operand = operand->data};
+    struct gather g = {.w = &w, .runs = &runs, .result = out->data, .operand = operand->data};
     const int64_t width = (int64_t)dtype_bytes(out->dtype), elements = view_elements(out);
     if (elements == 0)
         return;
@@ -153,7 +149,7 @@ void kern_update_window(int rank, const int64_t *updates, const struct kern_gath
 struct scatter {
     const struct windows *w;
     struct indexed_combiner combiner; /* fn is NULL: store the update */
-    char *updates, *indices, *result;
+    char *updates, *result;
     int cut;        /* dimension of the windows; -1: parts are by index */
     int component;  /* the index tuples' component for that dimension */
     int64_t places; /* number of indices, or of elements along `cut` */
@@ -230,7 +226,7 @@ static void scatter_part(void *context, int64_t part, int worker)
     b.line = 0;
     for (int64_t k = 0, n; k < s->w->count; k += n) {
         n = s->w->count - k < WINDOW_BLOCK ? s->w->count - k : WINDOW_BLOCK;
-        windows_inside(s->w, s->indices, k, n, by_index ? s->component : -1, from, limit - 1, &b);
+        windows_inside(s->w, k, n, by_index ? s->component : -1, from, limit - 1, &b);
         if (r.runs.mode == RUNS_MANY)
             for (int64_t i = 0; i < b.n; i++)
                 combine_window(&r, result + b.array[i], updates + b.whole_from + b.whole[i]);
@@ -271,15 +267,12 @@ static bool is_shared(const struct windows *w, const struct view *out, const str
 }
 
 static void scatter_recognised(struct thread_pool *workers, const struct view *out,
-                               const struct view *indices, const struct view *updates,
-                               const struct kern_gather_dims *dims, const int64_t *window,
-                               const struct windows *w, const struct indexed_combiner *combiner)
+                               const struct view *updates, const struct kern_gather_dims *dims,
+                               const int64_t *window, const struct windows *w,
+                               const struct indexed_combiner *combiner)
 {
-    struct scatter s = {.w = w,
-                        .combiner = *combiner,
-                        .updates = updates->data,
-                        .indices = indices->data,
-                        .result = out->data};
+    struct scatter s = {
+        .w = w, .combiner = *combiner, .updates = updates->data, .result = out->data};
     s.cut = -1;
     s.places = s.parts = 1;
     if (is_shared(w, out, updates))
@@ -391,6 +384,6 @@ bool kern_scatter(struct thread_pool *workers, int n, const struct view *out,
         return true;
     if (n > 1 || out->dtype != updates->dtype || (!combines && body->combine != KERN_TAKE_VALUE))
         return scatter_by_call(n, out, indices, updates, dims, window, body);
-    scatter_recognised(workers, out, indices, updates, dims, window, &w, &combiner);
+    scatter_recognised(workers, out, updates, dims, window, &w, &combiner);
     return true;
 }

@@ -75,6 +75,21 @@ static void pick_view(struct nest *one, const struct nest *n, int view)
     nest_merge(one);
 }
 
+/* The axes of an array of indices, without index_vector_dim, merged. */
+static void component_axes(struct index_axes *a, const struct view *x,
+                           const struct kern_gather_dims *dims)
+{
+    struct nest n;
+    nest_init(&n, 1);
+    for (int d = 0; d < x->rank; d++)
+        if (d != dims->index_vector_dim)
+            nest_add(&n, x->dims[d], &x->strides[d]);
+    nest_merge(&n);
+    a->rank = n.rank;
+    memcpy(a->dims, n.dims, sizeof *a->dims * (size_t)n.rank);
+    memcpy(a->strides, n.strides[0], sizeof *a->strides * (size_t)n.rank);
+}
+
 void windows_init(struct windows *w, const struct view *whole, const struct view *array,
                   const struct view *indices, const struct kern_gather_dims *dims,
                   const int64_t *window)
@@ -82,13 +97,18 @@ void windows_init(struct windows *w, const struct view *whole, const struct view
     window_views(w, whole, array, dims, window);
     batch_nest(w, whole, array, indices, dims);
     pick_view(&w->whole, &w->batch, 0);
-    pick_view(&w->index, &w->batch, 1);
     pick_view(&w->array, &w->batch, 2);
     w->count = nest_points(&w->batch);
     w->index_type = indices->dtype;
     w->map_count = dims->map_count;
     w->component_stride =
         dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
+    w->separate = dims->component_count > 0;
+    for (int k = 0; k < dims->map_count; k++) {
+        w->component[k] = w->separate ? indices[k].data : indices->data + k * w->component_stride;
+        if (w->separate || k == 0)
+            component_axes(&w->axes[k], &indices[k], dims);
+    }
     w->fits = true;
     for (int d = 0; d < array->rank; d++)
         w->fits &= window[d] > 0 && window[d] <= array->dims[d];
@@ -203,14 +223,24 @@ static void load_line(enum dtype t, int32_t *out, const char *at, int64_t step, 
     }
 }
 
+static void index_nest(struct nest *n, const struct windows *w, int component)
+{
+    const struct index_axes *a = &w->axes[w->separate ? component : 0];
+    nest_init(n, 1);
+    for (int d = 0; d < a->rank; d++)
+        nest_add(n, a->dims[d], &a->strides[d]);
+}
+
 /* One component of n index tuples: in place, or in `buffer`. */
-static const int32_t *load_component(const struct windows *w, const char *indices, int component,
-                                     int64_t from, int64_t n, int32_t *buffer)
+static const int32_t *load_component(const struct windows *w, int component, int64_t from,
+                                     int64_t n, int32_t *buffer)
 {
     struct position_runs r;
-    const char *at = indices + component * w->component_stride;
+    struct nest index;
+    const char *at = w->component[component];
     int64_t done = 0;
-    for (bool more = run_start(&r, &w->index, from, n); more; more = run_next(&r)) {
+    index_nest(&index, w, component);
+    for (bool more = run_start(&r, &index, from, n); more; more = run_next(&r)) {
         if (r.n == n && r.step == (int64_t)sizeof *buffer && w->index_type == DT_S32)
             return (const int32_t *)(const void *)(at + r.at);
         load_line(w->index_type, buffer + done, at + r.at, r.step, r.n);
@@ -245,14 +275,16 @@ KERN_CLONES static bool add_checked(int64_t *out, int32_t *outside, const int32_
 
 /* Arrays of 2 GiB and more, and reversed ones: index tuples one by one. Sets outside[i] where a
  * start is not in [low, high]; NULL: clamps it. */
-static bool add_wide(const struct windows *w, const char *indices, int component, int64_t from,
-                     int64_t low, int64_t high, struct window_block *b, int32_t *outside)
+static bool add_wide(const struct windows *w, int component, int64_t from, int64_t low,
+                     int64_t high, struct window_block *b, int32_t *outside)
 {
     struct position_runs r;
-    const char *at = indices + component * w->component_stride;
+    struct nest index;
+    const char *at = w->component[component];
     int64_t i = 0;
     bool any = false;
-    for (bool more = run_start(&r, &w->index, from, b->n); more; more = run_next(&r))
+    index_nest(&index, w, component);
+    for (bool more = run_start(&r, &index, from, b->n); more; more = run_next(&r))
         for (int64_t k = 0; k < r.n; k++, i++) {
             int64_t x = kern_load_index(w->index_type, at + r.at + k * r.step),
                     inside = x < low    ? low
@@ -285,17 +317,16 @@ static void start_block(const struct windows *w, int64_t from, int64_t n, struct
     set_positions(&w->array, from, n, b->array);
 }
 
-void windows_clamped(const struct windows *w, const char *indices, int64_t from, int64_t n,
-                     struct window_block *b)
+void windows_clamped(const struct windows *w, int64_t from, int64_t n, struct window_block *b)
 {
     int32_t buffer[WINDOW_BLOCK];
     start_block(w, from, n, b);
     for (int k = 0; k < w->map_count; k++)
         if (is_wide(w, k))
-            add_wide(w, indices, k, from, 0, w->limit[k], b, NULL);
+            add_wide(w, k, from, 0, w->limit[k], b, NULL);
         else
-            add_clamped(b->array, load_component(w, indices, k, from, n, buffer),
-                        (int32_t)w->limit[k], (uint32_t)w->stride[k], n);
+            add_clamped(b->array, load_component(w, k, from, n, buffer), (int32_t)w->limit[k],
+                        (uint32_t)w->stride[k], n);
 }
 
 /* Keeps the windows that are inside. */
@@ -315,8 +346,8 @@ static void keep_inside(struct window_block *b, const int32_t *outside)
     b->line = 0;
 }
 
-void windows_inside(const struct windows *w, const char *indices, int64_t from, int64_t n,
-                    int component, int64_t low, int64_t high, struct window_block *b)
+void windows_inside(const struct windows *w, int64_t from, int64_t n, int component, int64_t low,
+                    int64_t high, struct window_block *b)
 {
     int32_t buffer[WINDOW_BLOCK], outside[WINDOW_BLOCK];
     bool any = false;
@@ -325,9 +356,9 @@ void windows_inside(const struct windows *w, const char *indices, int64_t from, 
     for (int k = 0; k < w->map_count; k++) {
         const int64_t least = k == component ? low : 0, most = k == component ? high : w->limit[k];
         if (is_wide(w, k))
-            any |= add_wide(w, indices, k, from, least, most, b, outside);
+            any |= add_wide(w, k, from, least, most, b, outside);
         else
-            any |= add_checked(b->array, outside, load_component(w, indices, k, from, n, buffer),
+            any |= add_checked(b->array, outside, load_component(w, k, from, n, buffer),
                                (int32_t)least, (int32_t)most, (uint32_t)w->stride[k], n);
     }
     if (any)

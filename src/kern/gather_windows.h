@@ -12,11 +12,19 @@
  * tuple. `whole` is the gather's result or the scatter's updates. */
 struct windows {
     int64_t count;
-    struct nest batch;               /* views: whole, indices, array */
-    struct nest whole, index, array; /* each view of `batch` alone, merged */
+    struct nest batch;        /* views: whole, indices, array; of tuples */
+    struct nest whole, array; /* each view of `batch` alone, merged */
     enum dtype index_type;
     int map_count;
-    int64_t component_stride;      /* bytes between components of a tuple */
+    bool separate;            /* components are in separate arrays */
+    int64_t component_stride; /* bytes between components of a tuple */
+    /* by component: its first element, and the axes along which it is read; if not `separate`, the
+     * axes of the first are those of all */
+    const char *component[VIEW_MAX_RANK];
+    struct index_axes {
+        int rank;
+        int64_t dims[VIEW_MAX_RANK], strides[VIEW_MAX_RANK];
+    } axes[VIEW_MAX_RANK];
     int64_t stride[VIEW_MAX_RANK]; /* of the array, for component k */
     /* greatest start of component k for which the window is inside */
     int64_t limit[VIEW_MAX_RANK];
@@ -25,7 +33,8 @@ struct windows {
     bool fixed[VIEW_MAX_RANK]; /* by dimension of the window: all have the same start */
 };
 
-/* window[d] is the size of a window along dimension d of the array. */
+/* window[d] is the size of a window along dimension d of the array. `indices`: one array, or those
+ * of the components. */
 void windows_init(struct windows *w, const struct view *whole, const struct view *array,
                   const struct view *indices, const struct kern_gather_dims *dims,
                   const int64_t *window);
@@ -40,11 +49,10 @@ struct window_block {
     int64_t line; /* windows in `whole` whose offsets the next block can reuse */
 };
 /* Windows `from` to from + n, n <= WINDOW_BLOCK; starts are clamped so that windows are inside. */
-void windows_clamped(const struct windows *w, const char *indices, int64_t from, int64_t n,
-                     struct window_block *b);
+void windows_clamped(const struct windows *w, int64_t from, int64_t n, struct window_block *b);
 /* Those that are inside, and whose start in component `component` is in [low, high]. */
-void windows_inside(const struct windows *w, const char *indices, int64_t from, int64_t n,
-                    int component, int64_t low, int64_t high, struct window_block *b);
+void windows_inside(const struct windows *w, int64_t from, int64_t n, int component, int64_t low,
+                    int64_t high, struct window_block *b);
 
 /* How the elements of a window are visited. */
 enum { WINDOW_RUNS = 64 };

@@ -426,6 +426,9 @@ struct kern_gather_dims { /* lists as in HLO text, each with its length */
     int64_t operand_batching[VIEW_MAX_RANK], indices_batching[VIEW_MAX_RANK];
     int64_t index_vector_dim;
     int64_t slice_sizes[VIEW_MAX_RANK]; /* gather only */
+    /* 0: one array of index tuples. Else `indices` are this many arrays, one for each component,
+     * with size 1 in index_vector_dim; not for n > 1, nor for bodies that are called. */
+    int component_count;
 };
 /* spec: Gather (grammar/values.md 11.3) */
 typedef void kern_gather_fn(struct thread_pool *workers, const struct view *out,

@@ -272,6 +272,7 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
     if (!s || !plan_prepare(b, s))
         return false;
+    plan_split_indices(b, s);
     same_note(b, i, operands, *out);
     simple_note(b, *out);
     return true;

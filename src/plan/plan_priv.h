@@ -209,6 +209,11 @@ static inline bool plan_is_traced(const struct planner *pl) { return pl->p->opti
  * first to the form that callbacks receive. */
 bool plan_traced_inst(struct build *b, const struct inst *i, struct leaves *out);
 
+/* ---- gather.c ---- */
+
+/* Replaces the indices of a new step by their components, if these are separate values. */
+void plan_split_indices(struct build *b, struct step *s);
+
 /* ---- inline.c ---- */
 
 /* Whether the instruction's operands and result match the computation's parameters and result. */
