@@ -192,7 +192,7 @@ static bool skip_outside(struct translation *t, const struct scalar_slice *s, in
             continue;
         const int start = s->index[d].type == DT_U64
                               ? JIT_NONE
-                              : read_element(t, s->index[d].at, s->index[d].type),
+                              : scalar_read_element(t, s->index[d].at, s->index[d].type),
                   v = start == JIT_NONE ? start : jit_convert(t->b, DT_S64, start);
         if (v == JIT_NONE)
             return false;
@@ -237,12 +237,16 @@ static bool translate_slice(struct translation *t, struct scalar_op *op)
 /* Functions that are called check the starts themselves. */
 static void translate_window(struct translation *t, struct scalar_op *op)
 {
-    const int label = jit_label(t->b);
-    if (!skip_outside(t, op->slice, label) || !translate_slice(t, op)) {
+    bool drops = false;
+    for (int d = 0; d < op->slice->whole.rank; d++)
+        drops |= op->slice->drops[d];
+    const int label = drops ? jit_label(t->b) : -1;
+    if ((drops && !skip_outside(t, op->slice, label)) || !translate_slice(t, op)) {
         find_touched(t, op);
         jit_call(t->b, scalar_run_other, op, t->touched, t->touched_count);
     }
-    jit_put_label(t->b, label);
+    if (drops)
+        jit_put_label(t->b, label);
 }
 
 /* A move between elements of one type stays in registers. */

@@ -167,6 +167,22 @@ START_TEST(equal_loops_are_merged)
 }
 END_TEST
 
+/* Components of index tuples are read from the arrays that are concatenated. */
+START_TEST(index_components_are_separated)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "ENTRY e { x = s32[3,4] iota(), iota_dimension=1 k = s32[2,1] iota(), "
+               "iota_dimension=0\n"
+               "  j = s32[2,1] add(k, k) kj = s32[2,2] concatenate(k, j), dimensions={1}\n"
+               "  ROOT r = s32[2] gather(x, kj), offset_dims={}, collapsed_slice_dims={0,1},\n"
+               "    start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1} }\n",
+               "{0, 2}", &s);
+    ck_assert_int_eq(s.simplified, 1);
+    ck_assert_int_eq(s.dropped, 1); /* the concatenation */
+}
+END_TEST
+
 START_TEST(simple_instructions_are_aliases)
 {
     struct plan_stats s = {0};
@@ -819,6 +835,7 @@ int main(void)
     tcase_add_test(tc, maps_are_elementwise);
     tcase_add_test(tc, common_subexpressions_are_eliminated);
     tcase_add_test(tc, equal_loops_are_merged);
+    tcase_add_test(tc, index_components_are_separated);
     tcase_add_test(tc, simple_instructions_are_aliases);
     tcase_add_test(tc, rearrangements_are_combined);
     tcase_add_test(tc, simplification_preserves_signed_zeros);
